@@ -64,7 +64,7 @@ sanitized_build() {
     flock 9  # tests and fuzz targets may be wanted at the same time
     cmake -G Ninja -S "$SOURCE" -B "$build" -DCMAKE_CXX_COMPILER="$clang" \
       -DCMAKE_C_COMPILER="${clang/++/}" -DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=-O1 -g1" \
-      -DHOPPER_SANITIZE=address,undefined -DHOPPER_FUZZ=ON -DHOPPER_PRECOMPILE=ON -DLIBTORCH= \
+      -DHOPPER_SANITIZE=address,undefined -DHOPPER_FUZZ=ON -DHOPPER_PRECOMPILE=ON -DHOPPER_UNITY=16 -DLIBTORCH= \
       -DHOPPER_GLUE=OFF -DHOPPER_CUDA=OFF -DHOPPER_BENCH=OFF >"$log" 2>&1 || { cat "$log" >&2; die "configuring failed"; }
     ninja -C "$build" -j"$(parallel_jobs)" --quiet "$@" >"$log" 2>&1 || { tail -60 "$log" >&2; die "compiling failed"; }
   ) 9>"$build/compile.lock"

@@ -13,7 +13,8 @@ namespace hopper {
 
 template <typename... Pointers>
 void RequireAll(const Pointers*... pointers) {
-  if (((pointers == nullptr) || ...)) {
+  const bool missing = ((pointers == nullptr) || ...);
+  if (missing) {
     throw Error(ErrorCode::kInternal, "a required argument is missing");
   }
 }

@@ -172,8 +172,6 @@ Problem NoRoomForData(int64_t limit, const std::vector<ModelMemory>& models, con
   const int64_t room = limit - smallest;
   std::string hint = "Raise hopper.memory_limit";
   if (room > 0) {
-    int64_t bytes = 0;
-    for (const int64_t partition : data.AllPartitionBytes()) bytes += partition;
     const int64_t row = static_cast<int64_t>(data.desc().x_bytes() + data.desc().y_bytes());
     if (row <= room) {
       const int64_t rows = room / row;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/configuration.h"
 #include "engine/events.h"
 #include "engine/failure.h"
 #include "train/forward.h"
@@ -17,7 +18,6 @@ namespace hopper {
 
 namespace {
 
-constexpr int32_t kMaxThreads = 1024;
 // Beside those under way: what the caller reads, and what was taken last.
 constexpr int64_t kBatchesBeside = 2;
 

@@ -12,7 +12,7 @@ namespace hopper {
 
 namespace {
 
-std::string NumberText(double value) {
+std::string LabelText(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%g", value);
   return text.data();
@@ -61,7 +61,7 @@ class LabelCheck {
     if (!type.of_probabilities || data_->has_label_range == 0 || LabelsAreWithin(0.0, 1.0)) return;
     problems_->Warn("loss \"" + compile.loss_name + "\" needs labels from 0 to 1 but column " +
                         Quoted(data_->y_column, "y") + " of " + Table() + " holds numbers from " +
-                        NumberText(data_->least_label) + " to " + NumberText(data_->largest_label),
+                        LabelText(data_->least_label) + " to " + LabelText(data_->largest_label),
                     "What it computes of others says nothing about a model.",
                     "Bring the labels into this range in a view, or use loss='mse' and end the "
                     "model without an activation.");

@@ -101,7 +101,7 @@ class Draws {
 };
 
 // Keras' compute_fans().
-double Fan(const WeightSpec& weight, InitializerSpec::FanMode mode) {
+double FanOf(const WeightSpec& weight, InitializerSpec::FanMode mode) {
   const Shape& shape = weight.shape;
   double in = 1.0;
   double out = 1.0;
@@ -192,7 +192,7 @@ void FillElements(const Draws& draws, const WeightSpec& weight, int64_t first, i
     case InitializerKind::kVarianceScaling:
       break;
   }
-  const double variance = init.a / std::max(1.0, Fan(weight, init.fan_mode));
+  const double variance = init.a / std::max(1.0, FanOf(weight, init.fan_mode));
   if (init.distribution == InitializerSpec::Distribution::kUniform) {
     const double limit = std::sqrt(3.0 * variance);
     return each([&](int64_t i) { return draws.Uniform(i, -limit, limit); });

@@ -87,7 +87,7 @@ void PutAway(const char* key, json* entry, json* config) {
 constexpr double kMostPlaces = 1e15;
 
 // "1", "" for null, and "?" for what is neither.
-std::string NumberText(const json& value) {
+std::string IndexText(const json& value) {
   if (value.is_null()) return "";
   return value.is_number_integer() ? std::to_string(value.get<int64_t>()) : "?";
 }
@@ -246,13 +246,13 @@ const char* AsSplit(json* entry, json* config) {
 std::string PartText(const json& part) {
   if (part.is_null()) return "None";
   if (StringMember(part, "class_name") == "__ellipsis__") return "...";
-  if (!part.is_object()) return NumberText(part);
+  if (!part.is_object()) return IndexText(part);
   // Keras 3 has the three in a config.
   const json& slice =
       StringMember(part, "class_name") == "__slice__" ? Member(part, "config") : part;
   if (!slice.is_object() || !slice.contains("start")) return "?";
-  const std::string step = NumberText(Member(slice, "step"));
-  return NumberText(Member(slice, "start")) + ":" + NumberText(Member(slice, "stop")) +
+  const std::string step = IndexText(Member(slice, "step"));
+  return IndexText(Member(slice, "start")) + ":" + IndexText(Member(slice, "stop")) +
          (step.empty() ? "" : ":" + step);
 }
 
@@ -380,7 +380,7 @@ const char* AsTake(Operands* operands, json* config) {
   operands->constants.clear();
   if (!one) return "Take";
   const auto at = axis.get<int64_t>();
-  const std::string place = NumberText((*config)["indices"][0]);
+  const std::string place = IndexText((*config)["indices"][0]);
   if (at == 0 || std::abs(at) > HOPPER_MAX_RANK) return nullptr;
   for (const char* name : {"axis", "indices"}) config->erase(name);
   (*config)["key"] = KeyOfAxis(at, place);

@@ -19,7 +19,7 @@ using nlohmann::json;
 namespace {
 
 // "HardSigmoid" as "hard_sigmoid", "ReLU" as "re_lu".
-std::string SnakeCase(const std::string& name) {
+std::string FunctionOfClass(const std::string& name) {
   std::string snake;
   bool inside = false;  // behind a small letter
   for (const char c : name) {
@@ -36,7 +36,8 @@ std::string SnakeCase(const std::string& name) {
 std::string FunctionOf(const json& entry) {
   const std::string class_name = StringMember(entry, "class_name");
   const std::string function = StringMember(Member(entry, "config"), "function");
-  if (class_name != "TFOpLambda" && class_name != "SlicingOpLambda") return SnakeCase(class_name);
+  if (class_name != "TFOpLambda" && class_name != "SlicingOpLambda")
+    return FunctionOfClass(class_name);
   return function.substr(function.rfind('.') + 1);  // all of it where there is no point
 }
 
@@ -234,7 +235,7 @@ void NameOperation(json* entry) {
       "power",     "repeat",   "resize",        "split",     "take",       "tile",
       "transpose", "where"};
   const std::string class_name = StringMember(*entry, "class_name");
-  const std::string function = SnakeCase(class_name);
+  const std::string function = FunctionOfClass(class_name);
   const LayerType* type = FindLayerType(class_name);
   ActivationSpec spec;
   const bool merges = (Find(OfTwoTensors(), function) != nullptr && HasOperands(*entry)) ||

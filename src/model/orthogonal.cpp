@@ -20,7 +20,7 @@ using Factor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 constexpr Index kBlock = 48;
 // Work between two looks at `cancel`: of products, and of steps that read all of a matrix for two
 // operations a number.
-constexpr double kOperations = 2e8;
+constexpr double kOperationsBetweenLooks = 2e8;
 constexpr Index kNumbers = Index{8} << 20;
 // With more rows, products are added up in blocks of so many.
 constexpr Index kRows = Index{64} << 10;
@@ -71,7 +71,8 @@ bool ApplyReflectors(const std::atomic<bool>& cancel, const Block& vectors,
   Eigen::internal::make_block_householder_triangular_factor(factor, vectors, coefficients);
   const Eigen::TriangularView<const Block, Eigen::UnitLower> v(vectors);
   const double column = 4.0 * static_cast<double>(n) * static_cast<double>(mat.rows());
-  const Index step = std::max<Index>(1, static_cast<Index>(kOperations / column / 64.0)) * 64;
+  const Index step =
+      std::max<Index>(1, static_cast<Index>(kOperationsBetweenLooks / column / 64.0)) * 64;
   for (Index first = 0; first < mat.cols(); first += step) {
     if (Ends(cancel)) return false;
     auto part = mat.middleCols(first, std::min(step, mat.cols() - first));

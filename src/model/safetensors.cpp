@@ -20,12 +20,12 @@ using nlohmann::json;
 namespace {
 
 constexpr size_t kLengthBytes = 8;
-constexpr size_t kAlignment = 8;
+constexpr size_t kHeaderAlignment = 8;
 constexpr const char* kHint =
     "Give a file as safetensors.numpy.save() or hopper.to_safetensors() "
     "writes it.";
 
-struct Tensor {
+struct StoredTensor {
   std::string name;
   std::string dtype;
   Shape shape;
@@ -53,8 +53,8 @@ bool Natural(const json& value, size_t* number) {
   return read <= (uint64_t{1} << 53U);
 }
 
-Tensor ReadEntry(const std::string& name, const json& entry, size_t data_size) {
-  Tensor tensor;
+StoredTensor ReadEntry(const std::string& name, const json& entry, size_t data_size) {
+  StoredTensor tensor;
   tensor.name = name;
   const std::string what = "tensor \"" + name.substr(0, 200) + "\" of the safetensors file";
   tensor.dtype = StringMember(entry, "dtype");
@@ -84,7 +84,7 @@ Tensor ReadEntry(const std::string& name, const json& entry, size_t data_size) {
 }
 
 // In the order of their places; `data` is set to what they lie in.
-std::vector<Tensor> ReadHeader(std::string_view bytes, std::string_view* data) {
+std::vector<StoredTensor> ReadHeader(std::string_view bytes, std::string_view* data) {
   uint64_t length = 0;
   if (bytes.size() < kLengthBytes) Refuse("this is not a safetensors file", "It ends too early.");
   std::memcpy(&length, bytes.data(), kLengthBytes);
@@ -108,12 +108,12 @@ std::vector<Tensor> ReadHeader(std::string_view bytes, std::string_view* data) {
     Refuse("the header of the safetensors file is not a JSON object",
            problems.empty() ? "" : problems[0].detail);
   }
-  std::vector<Tensor> tensors;
+  std::vector<StoredTensor> tensors;
   for (const auto& [name, entry] : document.root()->items()) {
     if (name != "__metadata__") tensors.push_back(ReadEntry(name, entry, data->size()));
   }
   std::stable_sort(tensors.begin(), tensors.end(),
-                   [](const Tensor& a, const Tensor& b) { return a.begin < b.begin; });
+                   [](const StoredTensor& a, const StoredTensor& b) { return a.begin < b.begin; });
   for (size_t i = 1; i < tensors.size(); ++i) {
     if (tensors[i].begin >= tensors[i - 1].end) continue;
     Refuse("tensors \"" + tensors[i - 1].name + "\" and \"" + tensors[i].name +
@@ -159,11 +159,12 @@ void Convert(const std::string& dtype, const char* from, int64_t n, float* to) {
 }
 
 // The file's tensor for each weight.
-std::vector<const Tensor*> Match(const ModelSpec& spec, const std::vector<Tensor>& tensors) {
-  std::map<std::string, const Tensor*> by_name;
-  for (const Tensor& tensor : tensors) by_name.emplace(tensor.name, &tensor);
+std::vector<const StoredTensor*> Match(const ModelSpec& spec,
+                                       const std::vector<StoredTensor>& tensors) {
+  std::map<std::string, const StoredTensor*> by_name;
+  for (const StoredTensor& tensor : tensors) by_name.emplace(tensor.name, &tensor);
   const std::vector<std::string> names = TensorNames(spec);
-  std::vector<const Tensor*> found;
+  std::vector<const StoredTensor*> found;
   std::string missing;
   for (const std::string& name : names) {
     const auto at = by_name.find(name);
@@ -187,7 +188,7 @@ std::vector<const Tensor*> Match(const ModelSpec& spec, const std::vector<Tensor
            "Weights are found by their names or, in a file without any of them, by their order.");
   }
   found.clear();
-  for (const Tensor& tensor : tensors) found.push_back(&tensor);
+  for (const StoredTensor& tensor : tensors) found.push_back(&tensor);
   return found;
 }
 
@@ -221,18 +222,18 @@ std::string SafetensorsHeader(const ModelSpec& spec, std::string_view json_text)
     at = end;
   }
   header += "}";
-  header.append((kAlignment - header.size() % kAlignment) % kAlignment, ' ');
+  header.append((kHeaderAlignment - header.size() % kHeaderAlignment) % kHeaderAlignment, ' ');
   return header;
 }
 
 void ReadSafetensors(const ModelSpec& spec, std::string_view bytes, float* keras) {
   std::string_view data;
-  const std::vector<Tensor> tensors = ReadHeader(bytes, &data);
-  const std::vector<const Tensor*> found = Match(spec, tensors);
+  const std::vector<StoredTensor> tensors = ReadHeader(bytes, &data);
+  const std::vector<const StoredTensor*> found = Match(spec, tensors);
   float* to = keras;
   for (size_t i = 0; i < found.size(); ++i) {
     const WeightSpec& weight = spec.weights[i];
-    const Tensor& tensor = *found[i];
+    const StoredTensor& tensor = *found[i];
     const std::string what = "weight \"" + weight.name + "\"";
     if (tensor.shape != weight.shape) {
       Refuse(what + " has shape " + ShapeText(weight.shape) + " but tensor \"" + tensor.name +

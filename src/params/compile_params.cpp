@@ -12,7 +12,7 @@
 namespace hopper {
 namespace {
 
-const std::vector<std::string> kKeys = {
+const std::vector<std::string> kCompileKeys = {
     "optimizer", "loss", "metrics", "loss_weights", "weighted_metrics", "sample_weight_mode"};
 
 const char* const kExample =
@@ -30,7 +30,7 @@ const char* ReasonWithoutEffect(const std::string& key) {
   return nullptr;
 }
 
-CompileParams Read(std::string_view text, std::vector<ParamProblem>* problems) {
+CompileParams ReadCompile(std::string_view text, std::vector<ParamProblem>* problems) {
   CompileParams params;
   ProblemList list(problems);
   std::vector<ValueEntry> entries;
@@ -67,7 +67,7 @@ CompileParams Read(std::string_view text, std::vector<ParamProblem>* problems) {
           IsOptimizerArgument(key)
               ? "It is the optimizer's: write optimizer='Adam(" + key + "=...)'."
           : IsFitArgument(key) ? "It belongs to the fit parameters."
-                               : NearestNameHint(key, kKeys, OtherCompileKeys());
+                               : NearestNameHint(key, kCompileKeys, OtherCompileKeys());
       list.Error(ErrorCode::kInvalidParameter, "compile_params has no argument \"" + key + "\"", "",
                  hint.empty() ? "Its arguments are optimizer, loss and metrics." : hint);
     }
@@ -86,7 +86,7 @@ CompileParams Read(std::string_view text, std::vector<ParamProblem>* problems) {
   return params;
 }
 
-int64_t SizeOf(const CompileReading& reading) {
+int64_t SizeOfCompile(const CompileReading& reading) {
   const CompileParams& params = reading.params;
   return static_cast<int64_t>(sizeof(reading) + params.loss_name.size() +
                               params.losses.size() * sizeof(OutputLoss) +
@@ -98,7 +98,7 @@ int64_t SizeOf(const CompileReading& reading) {
 }  // namespace
 
 bool IsCompileArgument(const std::string& key) {
-  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+  return std::find(kCompileKeys.begin(), kCompileKeys.end(), key) != kCompileKeys.end();
 }
 
 CompileParams ParseCompileParams(std::string_view text, std::vector<ParamProblem>* problems) {
@@ -107,10 +107,10 @@ CompileParams ParseCompileParams(std::string_view text, std::vector<ParamProblem
       text,
       [&] {
         CompileReading made;
-        made.params = Read(text, &made.problems);
+        made.params = ReadCompile(text, &made.problems);
         return made;
       },
-      SizeOf);
+      SizeOfCompile);
   problems->insert(problems->end(), reading->problems.begin(), reading->problems.end());
   return reading->params;
 }

@@ -26,16 +26,15 @@ const std::map<std::string, size_t>& Arity() {
   return arity;
 }
 
-bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsSpaceInFormula(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool IsName(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || IsDigit(c);
 }
 
 std::string Trimmed(const std::string& text) {
   size_t begin = 0, end = text.size();
-  while (begin < end && IsBlank(text[begin])) ++begin;
-  while (end > begin && IsBlank(text[end - 1])) --end;
+  while (begin < end && IsSpaceInFormula(text[begin])) ++begin;
+  while (end > begin && IsSpaceInFormula(text[end - 1])) --end;
   return text.substr(begin, end - begin);
 }
 
@@ -56,9 +55,9 @@ bool Uses(const ExpressionNode& node, ExpressionKind kind) {
 }
 
 // Recursive descent, in Python's order of precedence. The first problem ends it.
-class Parser {
+class ExpressionParser {
  public:
-  Parser(std::string_view text, const std::string& owner) : text_(text), owner_(owner) {}
+  ExpressionParser(std::string_view text, const std::string& owner) : text_(text), owner_(owner) {}
 
   ExpressionNode Parse() {
     if (text_.size() > kMaxLength) {
@@ -85,7 +84,7 @@ class Parser {
          "expected " + wanted + " before \"" + std::string(text_.substr(at_, end - at_)) + "\"");
   }
   void SkipBlanks() {
-    while (at_ < text_.size() && IsBlank(text_[at_])) ++at_;
+    while (at_ < text_.size() && IsSpaceInFormula(text_[at_])) ++at_;
   }
   bool Take(std::string_view token) {
     SkipBlanks();
@@ -263,8 +262,8 @@ const std::vector<std::string>& ExpressionFunctions() {
 std::shared_ptr<const Expression> ParseExpression(std::string_view text, const std::string& owner,
                                                   ProblemList* problems) {
   try {
-    auto expression =
-        std::make_shared<const Expression>(std::string(text), Parser(text, owner).Parse());
+    auto expression = std::make_shared<const Expression>(std::string(text),
+                                                         ExpressionParser(text, owner).Parse());
     if (!expression->uses_output()) {
       problems->Error(ErrorCode::kInvalidParameter, owner + " does not use p", "",
                       "p is the model's output, y the labels: mean(square(y - p)), for example.");
@@ -282,7 +281,7 @@ bool SplitExpression(const std::string& text, ExpressionText* out) {
   const size_t colon = whole.find(':');
   if (whole.compare(0, 4, "expr") != 0 || colon == std::string::npos) return false;
   std::string head = whole.substr(4, colon - 4);
-  if (!head.empty() && !IsBlank(head[0])) return false;
+  if (!head.empty() && !IsSpaceInFormula(head[0])) return false;
   head = Trimmed(head);
   *out = ExpressionText();
   const size_t blank = head.find(' ');

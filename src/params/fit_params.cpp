@@ -14,24 +14,24 @@
 namespace hopper {
 namespace {
 
-const std::vector<std::string> kKeys = {"batch_size",
-                                        "epochs",
-                                        "shuffle",
-                                        "class_weight",
-                                        "seed",
-                                        "verbose",
-                                        "initial_epoch",
-                                        "steps_per_epoch",
-                                        "callbacks",
-                                        "validation_split",
-                                        "validation_data",
-                                        "validation_steps",
-                                        "validation_freq",
-                                        "sample_weight",
-                                        "validation_batch_size",
-                                        "max_queue_size",
-                                        "workers",
-                                        "use_multiprocessing"};
+const std::vector<std::string> kFitKeys = {"batch_size",
+                                           "epochs",
+                                           "shuffle",
+                                           "class_weight",
+                                           "seed",
+                                           "verbose",
+                                           "initial_epoch",
+                                           "steps_per_epoch",
+                                           "callbacks",
+                                           "validation_split",
+                                           "validation_data",
+                                           "validation_steps",
+                                           "validation_freq",
+                                           "sample_weight",
+                                           "validation_batch_size",
+                                           "max_queue_size",
+                                           "workers",
+                                           "use_multiprocessing"};
 
 struct Ignored {
   const char* key;
@@ -113,7 +113,7 @@ void ReadShuffle(const Value& value, FitParams* params, ProblemList* problems) {
   }
 }
 
-FitParams Read(std::string_view text, std::vector<ParamProblem>* problems) {
+FitParams ReadFit(std::string_view text, std::vector<ParamProblem>* problems) {
   FitParams params;
   ProblemList list(problems);
   std::vector<ValueEntry> entries;
@@ -163,7 +163,7 @@ FitParams Read(std::string_view text, std::vector<ParamProblem>* problems) {
                    "verbose must be an integer, got " + Render(value));
       }
     } else if (!stopping.Read(key, value)) {
-      std::vector<std::string> keys = kKeys;
+      std::vector<std::string> keys = kFitKeys;
       keys.insert(keys.end(), StoppingReader::Keys().begin(), StoppingReader::Keys().end());
       const std::string hint =
           IsOptimizerArgument(key) ? "It is the optimizer's, and belongs to the compile parameters."
@@ -180,7 +180,7 @@ FitParams Read(std::string_view text, std::vector<ParamProblem>* problems) {
   return params;
 }
 
-int64_t SizeOf(const FitReading& reading) {
+int64_t SizeOfFit(const FitReading& reading) {
   int64_t bytes = sizeof(reading) + SizeOfProblems(reading.problems);
   // A node of a map has three pointers and a color.
   for (const auto& [key, weight] : reading.params.class_weight) {
@@ -194,7 +194,7 @@ int64_t SizeOf(const FitReading& reading) {
 
 bool IsFitArgument(const std::string& key) {
   const std::vector<std::string>& stopping = StoppingReader::Keys();
-  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end() ||
+  return std::find(kFitKeys.begin(), kFitKeys.end(), key) != kFitKeys.end() ||
          std::find(stopping.begin(), stopping.end(), key) != stopping.end();
 }
 
@@ -228,10 +228,10 @@ FitParams ParseFitParams(std::string_view text, std::vector<ParamProblem>* probl
       text,
       [&] {
         FitReading made;
-        made.params = Read(text, &made.problems);
+        made.params = ReadFit(text, &made.problems);
         return made;
       },
-      SizeOf);
+      SizeOfFit);
   problems->insert(problems->end(), reading->problems.begin(), reading->problems.end());
   return reading->params;
 }

@@ -16,7 +16,6 @@ namespace {
 bool IsSpace(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsNamePart(char c) { return IsNameStart(c) || IsDigit(c); }
 // Bytes 10xxxxxx continue a UTF-8 character.
@@ -41,9 +40,9 @@ void AppendUtf8(uint32_t code, std::string* out) {
 }
 
 // Recursive descent; one object parses one text.
-class Parser {
+class PythonParser {
  public:
-  Parser(std::string_view text, const std::string& what) : text_(text), what_(what) {}
+  PythonParser(std::string_view text, const std::string& what) : text_(text), what_(what) {}
 
   Value ParseWholeValue() {
     Value value = ParseValue(0);
@@ -377,16 +376,16 @@ void RequireTextSize(std::string_view text, const std::string& what) {
 
 Value ParsePythonValue(std::string_view text, const std::string& what) {
   RequireTextSize(text, what);
-  return Parser(text, what).ParseWholeValue();
+  return PythonParser(text, what).ParseWholeValue();
 }
 
 std::vector<ValueEntry> ParsePythonArguments(std::string_view text, const std::string& what) {
   RequireTextSize(text, what);
-  return Parser(text, what).ParseWholeArguments();
+  return PythonParser(text, what).ParseWholeArguments();
 }
 
 std::string DescribePosition(std::string_view text, size_t at) {
-  return Parser::DescribePosition(text, at);
+  return PythonParser::DescribePosition(text, at);
 }
 
 bool IsBlank(std::string_view text) {

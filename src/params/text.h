@@ -38,6 +38,8 @@ Value ParseDictionary(std::string_view text, const std::string& what);
 // 'Position 12, near "...".' for the byte `at` of `text`.
 std::string DescribePosition(std::string_view text, size_t at);
 
+inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
 // True where there is nothing but blanks.
 bool IsBlank(std::string_view text);
 

@@ -13,7 +13,7 @@ namespace hopper {
 namespace {
 
 // Whole numbers beyond it are not exact as doubles.
-constexpr double kLargestInteger = 0x1p53;
+constexpr double kLargestExactInteger = 0x1p53;
 
 const std::vector<std::string> kTypes = {"float", "int", "choice", "constant"};
 
@@ -35,7 +35,7 @@ double ReadBound(const Value& value, const std::string& key, const std::string& 
     return 0;
   }
   if (dimension.kind == DimensionKind::kInteger &&
-      (bound->real != std::floor(bound->real) || std::abs(bound->real) > kLargestInteger)) {
+      (bound->real != std::floor(bound->real) || std::abs(bound->real) > kLargestExactInteger)) {
     problems->Fail(path + "." + key, "must be a whole number, got " + RenderJson(*bound));
     *ok = false;
   }

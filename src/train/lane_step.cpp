@@ -39,7 +39,7 @@ at::Tensor Losses(const Objective& objective, const at::Tensor& output, const Ta
 }
 
 // As PenaltySum() of train/sums.h.
-at::Tensor PenaltySum(const at::Tensor& penalty, int64_t n) {
+at::Tensor PenaltySumTensor(const at::Tensor& penalty, int64_t n) {
   return penalty.to(at::kFloat).to(at::kDouble) * static_cast<double>(n);
 }
 
@@ -200,7 +200,7 @@ void LaneArray::TrainStep(const LaneData& data, int64_t n, bool metrics) {
     at::Tensor weighted = losses.detach();
     if (class_weights_.defined()) weighted = at::mul(weighted, ClassWeights(data, targets));
     at::Tensor sums = at::sum(weighted.reshape({lanes_, n}), {1}, false, at::kDouble);
-    if (!regularized_.empty()) penalties.push_back(PenaltySum(Penalty(params_), n));
+    if (!regularized_.empty()) penalties.push_back(PenaltySumTensor(Penalty(params_), n));
     for (const at::Tensor& penalty : penalties) sums = sums + penalty;
     loss_sums_.add_(sums);
     const at::Tensor fails = at::isfinite(sums).logical_not().logical_and(at::lt(failed_at_, 0));
@@ -248,7 +248,7 @@ void LaneArray::EvaluateStep(const LaneData& data, int64_t n) {
   const at::Tensor output = FoldLanes(network_.Forward(input, weights, context)).to(at::kFloat);
   const at::Tensor losses = Losses(objective_, output, targets, lanes_);
   loss_sums_.add_(at::sum(losses.reshape({lanes_, n}), {1}, false, at::kDouble));
-  if (!regularized_.empty()) penalties.push_back(PenaltySum(Penalty(evaluated_), n));
+  if (!regularized_.empty()) penalties.push_back(PenaltySumTensor(Penalty(evaluated_), n));
   for (const at::Tensor& penalty : penalties) loss_sums_.add_(penalty);
   AddMetrics(output, targets);
   cursor_.add_(n);

@@ -11,7 +11,7 @@ namespace hopper {
 namespace {
 
 // Points in a row that were tried: the space is as good as used up.
-constexpr int kTries = 1000;
+constexpr int kSobolTries = 1000;
 
 class SobolProposer : public SearchProposer {
  public:
@@ -19,7 +19,7 @@ class SobolProposer : public SearchProposer {
 
   std::optional<Proposal> Propose(const SearchJournal& journal) override {
     const SearchSpace& space = journal.space();
-    for (int i = 0; i < kTries; ++i) {
+    for (int i = 0; i < kSobolTries; ++i) {
       const uint32_t index = next_++;
       SearchPoint point = space.Fill([&](size_t d) {
         const uint32_t bits = SobolBits(index, d);

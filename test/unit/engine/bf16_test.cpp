@@ -17,7 +17,7 @@
 namespace hopper {
 namespace {
 
-RunOptions Options(int threads, const std::string& precision = "bf16") {
+RunOptions Bf16Options(int threads, const std::string& precision = "bf16") {
   RunOptions options = SmallRun(threads);
   options.precision = precision;
   return options;
@@ -33,14 +33,14 @@ std::vector<Configuration> Six() {
 
 TEST(Bf16Run, EqualsSequentialSgdForAnyThreads) {
   const PackedTable train{SmallImages()};
-  const auto one = DigestsOf(TrainAll(Options(1), Six(), train));
+  const auto one = DigestsOf(TrainAll(Bf16Options(1), Six(), train));
   for (const Configuration& config : Six()) {
     EXPECT_EQ(one.at(config.key),
-              SequentialDigest(config, Options(1), train, NumericsClass("bf16"), true))
+              SequentialDigest(config, Bf16Options(1), train, NumericsClass("bf16"), true))
         << config.compile;
   }
-  EXPECT_EQ(DigestsOf(TrainAll(Options(3), Six(), train)), one);
-  EXPECT_NE(DigestsOf(TrainAll(Options(2, "fp32"), Six(), train)), one);
+  EXPECT_EQ(DigestsOf(TrainAll(Bf16Options(3), Six(), train)), one);
+  EXPECT_NE(DigestsOf(TrainAll(Bf16Options(2, "fp32"), Six(), train)), one);
 }
 
 std::vector<float> TrainedMlp(const std::string& precision, int units, int batch) {
@@ -72,8 +72,8 @@ TEST(Bf16Run, NetworksOfSmallProductsAreThoseOfFp32) {
 
 TEST(Bf16Run, SurvivesAWarmStartButNotInAnotherPrecision) {
   const PackedTable train{SmallImages()};
-  const auto all = DigestsOf(TrainAll(Options(2), Six(), train));
-  RunOptions options = Options(2);
+  const auto all = DigestsOf(TrainAll(Bf16Options(2), Six(), train));
+  RunOptions options = Bf16Options(2);
   options.iterations = 1;
   const auto first = TrainAll(options, Six(), train);
   std::vector<Configuration> configs = Six();
@@ -95,7 +95,8 @@ TEST(Bf16Run, SurvivesAWarmStartButNotInAnotherPrecision) {
 TEST(Bf16Run, PrecisionsThatAreRefused) {
   const PackedTable train{SmallImages()};
   for (const char* precision : {"bf15", "", "tf32", "BF16", "fp16"}) {
-    EXPECT_THROW(RunDriver(Options(1, precision), train, nullptr), std::runtime_error) << precision;
+    EXPECT_THROW(RunDriver(Bf16Options(1, precision), train, nullptr), std::runtime_error)
+        << precision;
   }
 }
 
@@ -138,7 +139,7 @@ TEST(Bf16Run, WhatItGainsIsMeasured) {
 // The metrics that a run reports are those of its float32 weights in fp32.
 TEST(Bf16Run, IsEvaluatedInFp32) {
   const PackedTable train{SmallImages()};
-  RunOptions options = Options(2);
+  RunOptions options = Bf16Options(2);
   options.training_metrics = HOPPER_METRICS_EVERY;
   std::vector<hopper_event> events;
   std::vector<Configuration> configs = {Six()[0]};

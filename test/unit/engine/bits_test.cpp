@@ -14,7 +14,7 @@
 namespace hopper {
 namespace {
 
-const std::vector<std::string>& Optimizers() {
+const std::vector<std::string>& BitOptimizers() {
   static const std::vector<std::string> all = {
       "SGD(learning_rate=0.05, momentum=0.9, nesterov=True)",
       "RMSprop(learning_rate=0.002, momentum=0.5, centered=True)",
@@ -26,7 +26,7 @@ const std::vector<std::string>& Optimizers() {
 
 // Two architectures, with batch norm and dropout, by all optimizers by two batch sizes.
 std::vector<Configuration> Sixteen() {
-  return AllConfigurations({CnnJson(4, 3), CnnJson(6, 3)}, Optimizers(),
+  return AllConfigurations({CnnJson(4, 3), CnnJson(6, 3)}, BitOptimizers(),
                            {"batch_size=8, epochs=1", "batch_size=13, epochs=2"});
 }
 
@@ -57,7 +57,7 @@ TEST(Bits, EqualSequentialSgdForFlatInputs) {
   RunOptions options = SmallRun(2);
   options.starts = {0, 1};
   std::vector<Configuration> configs;
-  for (const std::string& optimizer : Optimizers()) {
+  for (const std::string& optimizer : BitOptimizers()) {
     Configuration config;
     config.key = static_cast<int32_t>(configs.size()) + 1;
     config.arch = MlpJson(20, 24, 3);

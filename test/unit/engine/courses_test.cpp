@@ -223,7 +223,7 @@ TEST(Courses, AreTheSameOnBothEngines) {
   }
 }
 
-Configuration Mlp(int key, int units) {
+Configuration CourseMlp(int key, int units) {
   Configuration config;
   config.key = key;
   config.arch = MlpJson(20, units, 3);
@@ -238,7 +238,7 @@ TEST(Courses, OfLegsOnSegmentsAreThoseOfWarmStarts) {
   const PackedTable valid{{}};
   const std::vector<int32_t> keys = {10, 10, 20, 30};
   RunOptions options;
-  std::vector<Configuration> configs = {Mlp(1, 5), Mlp(2, 9), Mlp(3, 5)};
+  std::vector<Configuration> configs = {CourseMlp(1, 5), CourseMlp(2, 9), CourseMlp(3, 5)};
   std::map<int32_t, std::string> expected;
   const std::map<int32_t, std::vector<int>> legs = {{1, {1, 2, 3}}, {2, {4, 1}}, {3, {2, 2}}};
   for (Configuration config : configs) {
@@ -282,8 +282,8 @@ TEST(Courses, WhoDoesNotFitBesideTheDataEntersWhenTheyAreLoadedAnew) {
   rows.partitions = 8;
   const PackedTable train{rows};
   const std::vector<int32_t> keys = {1, 1, 1, 1, 1, 1, 1, 1};
-  const Configuration small = Mlp(1, 8);
-  const Configuration large = Mlp(2, 2000);
+  const Configuration small = CourseMlp(1, 8);
+  const Configuration large = CourseMlp(2, 2000);
   RunOptions options;
   options.threads = 1;
   options.iterations = 2;
@@ -309,7 +309,7 @@ TEST(Courses, WhoDoesNotFitBesideTheDataEntersWhenTheyAreLoadedAnew) {
 // In bfloat16, and where several threads share a model, too.
 TEST(Courses, HaveTheSameBitsInEveryPrecision) {
   const PackedTable train{{}};
-  const std::vector<Configuration> configs = {Mlp(1, 5), Mlp(2, 300)};
+  const std::vector<Configuration> configs = {CourseMlp(1, 5), CourseMlp(2, 300)};
   for (const char* precision : {"fp32", "bf16"}) {
     for (const int threads_per_model : {1, 2}) {
       RunOptions options;
@@ -328,7 +328,7 @@ TEST(Courses, HaveTheSameBitsInEveryPrecision) {
 }
 
 std::string RefusalOf(bool local, const RunOptions& options, const PackedTable& train) {
-  const std::vector<Configuration> configs = {Mlp(1, 3)};
+  const std::vector<Configuration> configs = {CourseMlp(1, 3)};
   try {
     if (local) {
       const RunDriver run(options, train, nullptr);
@@ -432,7 +432,7 @@ TEST(Courses, NeedMemory) {
   const PackedTable train{{}};
   RunOptions options;
   options.memory_limit = 8 << 20;
-  const std::vector<Configuration> configs = {Mlp(1, 5), Mlp(2, 100000)};
+  const std::vector<Configuration> configs = {CourseMlp(1, 5), CourseMlp(2, 100000)};
   RunDriver run(RunDriver::Planned{}, options, train, nullptr);
   for (const Configuration& config : configs) run.AddConfig(config);
   run.Plan();
@@ -456,7 +456,7 @@ TEST(Courses, WaitWhereMemoryIsShort) {
   options.threads = 4;
   std::vector<Configuration> configs;
   for (int key = 1; key <= 4; ++key) {
-    configs.push_back(Mlp(key, 4096));
+    configs.push_back(CourseMlp(key, 4096));
     configs.back().fit = "batch_size=" + std::to_string(rows.rows / 4);
   }
   const auto expected = TrainAll(options, configs, train);

@@ -18,7 +18,7 @@
 namespace hopper {
 namespace {
 
-Configuration Mlp(int32_t key, int units = 12) {
+Configuration WindowMlp(int32_t key, int units = 12) {
   static const std::array<const char*, 3> kOptimizers = {
       "Adam(lr=0.01)", "SGD(lr=0.05, momentum=0.9)", "RMSprop(lr=0.002)"};
   Configuration config;
@@ -31,9 +31,9 @@ Configuration Mlp(int32_t key, int units = 12) {
   return config;
 }
 
-std::vector<Configuration> Mlps(int n) {
+std::vector<Configuration> WindowMlps(int n) {
   std::vector<Configuration> configs;
-  for (int key = 1; key <= n; ++key) configs.push_back(Mlp(key));
+  for (int key = 1; key <= n; ++key) configs.push_back(WindowMlp(key));
   return configs;
 }
 
@@ -49,15 +49,15 @@ int64_t PartitionBytes(const PackedTable& table) {
   return PartitionRange(table.desc().n_rows, table.desc().n_partitions, 0).count * 22;
 }
 
-struct Outcome {
+struct WindowOutcome {
   std::map<int32_t, std::string> digests;
   std::map<std::string, double> metrics;  // by model, iteration, split and kind
   std::array<int, 2> loads = {0, 0};
   hopper_run_info info = {};
 };
 
-Outcome Finish(RunDriver* run, const std::vector<Configuration>& configs) {
-  Outcome outcome;
+WindowOutcome Finish(RunDriver* run, const std::vector<Configuration>& configs) {
+  WindowOutcome outcome;
   for (const Configuration& config : configs) run->AddConfig(config);
   run->Plan();
   run->Start();
@@ -78,8 +78,8 @@ Outcome Finish(RunDriver* run, const std::vector<Configuration>& configs) {
   return outcome;
 }
 
-Outcome Train(const RunOptions& options, const std::vector<Configuration>& configs,
-              const PackedTable& train, const PackedTable* valid) {
+WindowOutcome TrainInWindow(const RunOptions& options, const std::vector<Configuration>& configs,
+                            const PackedTable& train, const PackedTable* valid) {
   RunDriver run(RunDriver::Planned{}, options, train, valid);
   return Finish(&run, configs);
 }
@@ -119,20 +119,20 @@ TEST(DataWindow, SameBitsAndFewReadings) {
     const PackedTable train{Rows(203, one.train)};
     const PackedTable valid{Rows(97, std::max(one.valid, 1), 5)};
     const PackedTable* validation = one.valid > 0 ? &valid : nullptr;
-    const std::vector<Configuration> configs = Mlps(one.models);
+    const std::vector<Configuration> configs = WindowMlps(one.models);
     RunOptions options;
     options.iterations = one.iterations;
     options.frequency = one.frequency;
     options.threads = one.threads;
     options.training_metrics = one.metrics;
     options.starts = one.starts;
-    const Outcome resident = Train(options, configs, train, validation);
+    const WindowOutcome resident = TrainInWindow(options, configs, train, validation);
     EXPECT_EQ(resident.loads[0], 0);
     EXPECT_EQ(resident.info.n_loads, one.train + one.valid);
     const int64_t window = std::max(one.slots * PartitionBytes(train),
                                     validation == nullptr ? 0 : PartitionBytes(valid));
     options.memory_limit = LimitWith(window, options, configs, train, validation);
-    const Outcome windowed = Train(options, configs, train, validation);
+    const WindowOutcome windowed = TrainInWindow(options, configs, train, validation);
     const std::string text = std::to_string(one.models) + " models, " + std::to_string(one.train) +
                              "+" + std::to_string(one.valid) + " partitions, " +
                              std::to_string(one.slots) + " slots";
@@ -153,15 +153,15 @@ TEST(DataWindow, AWarmStartGoesOn) {
   const PackedTable train{Rows(203, 4)};
   RunOptions options;
   options.iterations = 3;
-  const auto whole = TrainAll(options, Mlps(3), train);
+  const auto whole = TrainAll(options, WindowMlps(3), train);
   options.iterations = 1;
-  std::vector<Configuration> configs = Mlps(3);
+  std::vector<Configuration> configs = WindowMlps(3);
   options.memory_limit = LimitWith(PartitionBytes(train), options, configs, train, nullptr);
   RunDriver first(RunDriver::Planned{}, options, train, nullptr);
   Finish(&first, configs);
   for (Configuration& config : configs) config.state = first.Result(config.key).state;
   options.iterations = 2;
-  for (const auto& [key, digest] : Train(options, configs, train, nullptr).digests) {
+  for (const auto& [key, digest] : TrainInWindow(options, configs, train, nullptr).digests) {
     EXPECT_EQ(digest, whole.at(key).digest);
   }
 }
@@ -172,13 +172,13 @@ TEST(DataWindow, AFailedModelDoesNotHoldTheOthersUp) {
   RunOptions options;
   options.iterations = 3;
   options.training_metrics = HOPPER_METRICS_EVERY;
-  std::vector<Configuration> configs = Mlps(4);
-  const auto alone = Train(options, configs, train, &valid);
-  Configuration bad = Mlp(5);
+  std::vector<Configuration> configs = WindowMlps(4);
+  const auto alone = TrainInWindow(options, configs, train, &valid);
+  Configuration bad = WindowMlp(5);
   bad.arch = KerasSequential({KerasDense("first", 16, "relu", "\"batch_input_shape\": [null, 20]"),
                               KerasDense("second", 16, "relu"), KerasDense("last", 3, "linear")});
   bad.compile = "loss='mse', optimizer='SGD(lr=1e20)'";
-  Configuration impossible = Mlp(6);
+  Configuration impossible = WindowMlp(6);
   impossible.arch = "{";
   configs.push_back(bad);
   configs.push_back(impossible);
@@ -206,9 +206,9 @@ TEST(DataWindow, CanBeCancelledWhileItWaitsForData) {
   const PackedTable train{Rows(203, 4)};
   RunOptions options;
   options.iterations = 1000;
-  options.memory_limit = LimitWith(PartitionBytes(train), options, Mlps(2), train, nullptr);
+  options.memory_limit = LimitWith(PartitionBytes(train), options, WindowMlps(2), train, nullptr);
   RunDriver run(RunDriver::Planned{}, options, train, nullptr);
-  for (const Configuration& config : Mlps(2)) run.AddConfig(config);
+  for (const Configuration& config : WindowMlps(2)) run.AddConfig(config);
   run.Plan();
   run.Start();
   int asked = 0;
@@ -224,7 +224,7 @@ TEST(DataWindow, CanBeCancelledWhileItWaitsForData) {
     if (!finished) run.WaitForEvent();
   }
   EXPECT_GE(asked, 3);
-  for (const Configuration& config : Mlps(2)) {
+  for (const Configuration& config : WindowMlps(2)) {
     EXPECT_EQ(run.Result(config.key).raw.status, HOPPER_MODEL_TRAINING) << "it went on to its end";
   }
 }
@@ -233,11 +233,11 @@ TEST(DataWindow, CanBeDroppedWhileItWaitsForData) {
   const PackedTable train{Rows(203, 4)};
   RunOptions options;
   options.threads = 2;
-  options.memory_limit = LimitWith(PartitionBytes(train), options, Mlps(2), train, nullptr);
+  options.memory_limit = LimitWith(PartitionBytes(train), options, WindowMlps(2), train, nullptr);
   const int before = Threads();
   {
     RunDriver run(RunDriver::Planned{}, options, train, nullptr);
-    for (const Configuration& config : Mlps(2)) run.AddConfig(config);
+    for (const Configuration& config : WindowMlps(2)) run.AddConfig(config);
     run.Plan();
     run.Start();
     run.WaitForEvent();
@@ -254,9 +254,9 @@ template <typename Spoil>
 int32_t SpoilLoad(int n, const Spoil& spoil) {
   const PackedTable train{Rows(203, 4)};
   RunOptions options;
-  options.memory_limit = LimitWith(PartitionBytes(train), options, Mlps(2), train, nullptr);
+  options.memory_limit = LimitWith(PartitionBytes(train), options, WindowMlps(2), train, nullptr);
   RunDriver run(RunDriver::Planned{}, options, train, nullptr);
-  for (const Configuration& config : Mlps(2)) run.AddConfig(config);
+  for (const Configuration& config : WindowMlps(2)) run.AddConfig(config);
   run.Plan();
   run.Start();
   for (;;) {
@@ -319,11 +319,11 @@ TEST(DataWindow, ATableThatChangedBetweenTwoReadingsIsFound) {
 TEST(DataWindow, ConfigurationsComeBeforeData) {
   // Models that would not fit beside all data fit beside one partition of it.
   const PackedTable train{Rows(40000, 8)};
-  const std::vector<Configuration> configs = Mlps(2);
+  const std::vector<Configuration> configs = WindowMlps(2);
   RunOptions options;
-  const Outcome resident = Train(options, configs, train, nullptr);
+  const WindowOutcome resident = TrainInWindow(options, configs, train, nullptr);
   options.memory_limit = LimitWith(2 * PartitionBytes(train), options, configs, train, nullptr);
-  EXPECT_EQ(Train(options, configs, train, nullptr).digests, resident.digests);
+  EXPECT_EQ(TrainInWindow(options, configs, train, nullptr).digests, resident.digests);
 }
 
 TEST(DataWindow, WithoutRoomForOnePartitionItIsRefused) {
@@ -332,7 +332,7 @@ TEST(DataWindow, WithoutRoomForOnePartitionItIsRefused) {
   options.starts = {0, 1};
   options.memory_limit = 2 << 20;
   RunDriver run(RunDriver::Planned{}, options, train, nullptr);
-  run.AddConfig(Mlp(1));
+  run.AddConfig(WindowMlp(1));
   EXPECT_THROW(run.Plan(), std::runtime_error);
   EXPECT_EQ(run.error().code, HOPPER_OUT_OF_MEMORY);
   EXPECT_STREQ(run.error().message, "no partition of \"synthetic_packed\" fits into memory");
@@ -347,17 +347,17 @@ TEST(DataWindow, WithoutRoomForOnePartitionItIsRefused) {
   EXPECT_GT(partitions, 2);
   const PackedTable smaller{Rows(200000, partitions)};
   RunDriver second(RunDriver::Planned{}, options, smaller, nullptr);
-  second.AddConfig(Mlp(1));
+  second.AddConfig(WindowMlp(1));
   EXPECT_EQ(second.Plan().resident, 0);
 }
 
 TEST(DataWindow, AModelThatIsTooLargeAloneFailsAlone) {
   const PackedTable train{Rows(203, 4)};
   RunOptions options;
-  options.memory_limit = LimitWith(PartitionBytes(train), options, {Mlp(1)}, train, nullptr);
+  options.memory_limit = LimitWith(PartitionBytes(train), options, {WindowMlp(1)}, train, nullptr);
   RunDriver run(RunDriver::Planned{}, options, train, nullptr);
-  run.AddConfig(Mlp(1));
-  run.AddConfig(Mlp(2, 200000));
+  run.AddConfig(WindowMlp(1));
+  run.AddConfig(WindowMlp(2, 200000));
   EXPECT_EQ(run.Plan().resident, 0);
   run.Start();
   run.WaitToEnd();
@@ -387,13 +387,13 @@ TEST(DataWindow, GroupsGiveTheSameBits) {
     const PackedTable train{Rows(203, static_cast<int32_t>(one.keys.size()))};
     const PackedTable valid{Rows(97, std::max<int32_t>(one.valid_keys.size(), 1), 5)};
     const PackedTable* validation = one.valid_keys.empty() ? nullptr : &valid;
-    const std::vector<Configuration> configs = Mlps(one.models);
+    const std::vector<Configuration> configs = WindowMlps(one.models);
     RunOptions options;
     options.iterations = 3;
     options.threads = one.threads;
     options.training_metrics = one.metrics;
     options.starts = one.starts;
-    const Outcome expected = Train(options, configs, train, validation);
+    const WindowOutcome expected = TrainInWindow(options, configs, train, validation);
     GroupDriver roomy(options, train, validation, one.keys, one.valid_keys, configs, true);
     int64_t models = 0;
     for (const auto& [key, plan] : roomy.plans()) {
@@ -423,7 +423,7 @@ TEST(DataWindow, GroupsGiveTheSameBits) {
 TEST(DataWindow, ModelsThatWaitForTheirValidationGoOn) {
   const PackedTable train{Rows(203, 6)};
   const PackedTable valid{Rows(97, 3, 5)};
-  std::vector<Configuration> configs = Mlps(5);
+  std::vector<Configuration> configs = WindowMlps(5);
   for (Configuration& config : configs) {
     if (config.key % 2 == 1) {
       config.fit += ", callbacks=[EarlyStopping(monitor='val_loss', patience=1)]";
@@ -434,10 +434,10 @@ TEST(DataWindow, ModelsThatWaitForTheirValidationGoOn) {
   options.starts = {0, 2, 4};
   for (const int slots : {1, 3}) {
     options.memory_limit = int64_t{1} << 30;
-    const Outcome resident = Train(options, configs, train, &valid);
+    const WindowOutcome resident = TrainInWindow(options, configs, train, &valid);
     options.memory_limit =
         LimitWith(slots * PartitionBytes(train), options, configs, train, &valid);
-    const Outcome windowed = Train(options, configs, train, &valid);
+    const WindowOutcome windowed = TrainInWindow(options, configs, train, &valid);
     EXPECT_EQ(windowed.digests, resident.digests);
     EXPECT_EQ(windowed.metrics, resident.metrics);
     EXPECT_GT(windowed.loads[0], 6);

@@ -13,7 +13,7 @@
 namespace hopper {
 namespace {
 
-Configuration Mlp(int32_t key, int units, const char* fit = "batch_size=8, epochs=1") {
+Configuration ExplainedMlp(int32_t key, int units, const char* fit = "batch_size=8, epochs=1") {
   Configuration config;
   config.key = key;
   config.arch = MlpJson(20, units, 3);
@@ -84,7 +84,8 @@ TEST(Explain, CountsAndBytesAreExact) {
   few.rows = 60;
   few.partitions = 2;
   const PackedTable valid{few};
-  const Answer answer = Ask({Mlp(1, 16), Mlp(2, 16, "batch_size=50, epochs=3")}, train, &valid, 2);
+  const Answer answer =
+      Ask({ExplainedMlp(1, 16), ExplainedMlp(2, 16, "batch_size=50, epochs=3")}, train, &valid, 2);
   EXPECT_EQ(answer.run.n_workers, 2);
   EXPECT_EQ(answer.run.bytes_data, (203 + 60) * (20 + 2));
   EXPECT_NEAR(answer.run.seconds_read, answer.run.bytes_data / 1e6, 1e-12);
@@ -116,7 +117,7 @@ TEST(Explain, FrozenPartsAreCountedOnce) {
   images.x_shape = {8, 8, 1};
   const PackedTable train{images};
   const auto head = [](int32_t key, const char* fit) {
-    Configuration config = Mlp(key, 8, fit);
+    Configuration config = ExplainedMlp(key, 8, fit);
     config.arch = KerasSequential(
         {KerasLayer("Conv2D", "conv",
                     R"("batch_input_shape": [null, 8, 8, 1], "filters": 8, "kernel_size": [3, 3],
@@ -146,8 +147,8 @@ TEST(Explain, FrozenPartsAreCountedOnce) {
 // Steps are timed as the run would take them: in bf16 beside a rounded copy of the weights.
 TEST(Explain, TimesThePrecisionOfTheRun) {
   const PackedTable train{{}};
-  const Answer fp32 = Ask({Mlp(1, 400)}, train, nullptr, 1);
-  const Answer bf16 = Ask({Mlp(1, 400)}, train, nullptr, 1, {}, 0.2, 4, "bf16");
+  const Answer fp32 = Ask({ExplainedMlp(1, 400)}, train, nullptr, 1);
+  const Answer bf16 = Ask({ExplainedMlp(1, 400)}, train, nullptr, 1, {}, 0.2, 4, "bf16");
   EXPECT_EQ(bf16.models[0].code, HOPPER_OK) << bf16.models[0].problem;
   EXPECT_EQ(bf16.models[0].measured, 1);
   EXPECT_EQ(bf16.models[0].bytes_state, fp32.models[0].bytes_state);
@@ -157,9 +158,9 @@ TEST(Explain, TimesThePrecisionOfTheRun) {
 
 TEST(Explain, SegmentsWaitForTheSlowest) {
   const PackedTable train{{}};
-  const Answer local = Ask({Mlp(1, 16)}, train, nullptr, 2);
+  const Answer local = Ask({ExplainedMlp(1, 16)}, train, nullptr, 2);
   EXPECT_NEAR(local.run.idle_share, 0.5, 0.2) << "one model on two workers";
-  const Answer segments = Ask({Mlp(1, 16)}, train, nullptr, 1, {7, 7, 8, 9});
+  const Answer segments = Ask({ExplainedMlp(1, 16)}, train, nullptr, 1, {7, 7, 8, 9});
   EXPECT_EQ(segments.run.n_workers, 3);
   // Four iterations of three statements, the last with two more to evaluate.
   EXPECT_GE(segments.run.seconds, 14 * 0.5);
@@ -169,9 +170,9 @@ TEST(Explain, SegmentsWaitForTheSlowest) {
 
 TEST(Explain, BadConfigurationsAreProblemsOfTheirOwn) {
   const PackedTable train{{}};
-  Configuration bad = Mlp(2, 16);
+  Configuration bad = ExplainedMlp(2, 16);
   bad.compile = "loss='nothing'";
-  const Answer answer = Ask({Mlp(1, 16), bad}, train, nullptr, 1);
+  const Answer answer = Ask({ExplainedMlp(1, 16), bad}, train, nullptr, 1);
   EXPECT_EQ(answer.models[0].code, HOPPER_OK);
   EXPECT_NE(answer.models[1].code, HOPPER_OK);
   EXPECT_NE(std::string(answer.models[1].problem), "");
@@ -179,7 +180,8 @@ TEST(Explain, BadConfigurationsAreProblemsOfTheirOwn) {
 
 TEST(Explain, WhatThereIsNoTimeForIsReckoned) {
   const PackedTable train{{}};
-  const Answer answer = Ask({Mlp(1, 16), Mlp(2, 512), Mlp(3, 1024)}, train, nullptr, 1, {}, 1e-6);
+  const Answer answer = Ask({ExplainedMlp(1, 16), ExplainedMlp(2, 512), ExplainedMlp(3, 1024)},
+                            train, nullptr, 1, {}, 1e-6);
   EXPECT_EQ(answer.models[0].measured, 1) << "the cheapest is timed in any case";
   EXPECT_EQ(answer.models[2].measured, 0);
   EXPECT_GT(answer.models[2].seconds_step, answer.models[1].seconds_step);
@@ -190,7 +192,7 @@ TEST(Explain, WhatThereIsNoTimeForIsReckoned) {
 // no time.
 TEST(Explain, TimesAllStepsOfFtrl) {
   const PackedTable train{{}};
-  Configuration ftrl = Mlp(2, 400);
+  Configuration ftrl = ExplainedMlp(2, 400);
   ftrl.compile = "loss='sparse_categorical_crossentropy', optimizer='Ftrl'";
   Configuration adagrad = ftrl;
   adagrad.compile = "loss='sparse_categorical_crossentropy', optimizer='Adagrad'";
@@ -218,7 +220,7 @@ TEST(Explain, EndsWhenItIsFreed) {
   ASSERT_EQ(Api().explain.create(&options, &train.desc(), nullptr, nullptr, nullptr, &costs,
                                  &explain, &error),
             0);
-  const Configuration config = Mlp(1, 30000);
+  const Configuration config = ExplainedMlp(1, 30000);
   hopper_config raw = {};
   raw.mst_key = 1;
   raw.model_arch = config.arch.data();

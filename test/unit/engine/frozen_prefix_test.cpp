@@ -62,13 +62,13 @@ PackedTable::Options Images(int32_t partitions, uint64_t seed = 1) {
   return options;
 }
 
-RunOptions Options() {
+RunOptions FrozenOptions() {
   RunOptions options;
   options.training_metrics = HOPPER_METRICS_EVERY;
   return options;
 }
 
-struct Outcome {
+struct FrozenOutcome {
   std::map<int32_t, std::string> digests;
   std::map<int32_t, std::vector<float>> weights;
   std::map<std::string, double> metrics;  // by model, iteration and split
@@ -76,9 +76,9 @@ struct Outcome {
   int64_t computed = 0;  // partitions
 };
 
-Outcome Train(const RunOptions& options, const std::vector<Configuration>& configs,
-              const PackedTable& train, const PackedTable* valid) {
-  Outcome outcome;
+FrozenOutcome TrainFrozen(const RunOptions& options, const std::vector<Configuration>& configs,
+                          const PackedTable& train, const PackedTable* valid) {
+  FrozenOutcome outcome;
   const int64_t before = FeatureStore::computed();
   RunDriver run(RunDriver::Planned{}, options, train, valid);
   for (const Configuration& config : configs) run.AddConfig(config);
@@ -111,14 +111,14 @@ TEST(Frozen, IsComputedOnceForAllHeads) {
   const PackedTable train{Images(4)};
   const PackedTable valid{Images(3, 5)};
   for (const int threads : {1, 3}) {
-    RunOptions options = Options();
+    RunOptions options = FrozenOptions();
     options.threads = threads;
-    EXPECT_EQ(Train(options, Heads(6), train, &valid).computed, 4 + 3) << threads;
+    EXPECT_EQ(TrainFrozen(options, Heads(6), train, &valid).computed, 4 + 3) << threads;
   }
   // Other weights of it are another one.
   std::vector<Configuration> heads = Heads(2);
   heads[1].fit += ", seed=7";
-  EXPECT_EQ(Train(Options(), heads, train, nullptr).computed, 2 * 4);
+  EXPECT_EQ(TrainFrozen(FrozenOptions(), heads, train, nullptr).computed, 2 * 4);
 }
 
 // The weights of the frozen part do not change: to find what it gave they are looked at once.
@@ -126,10 +126,10 @@ TEST(Frozen, WeightsAreDigestedOnceAModel) {
   const PackedTable train{Images(4)};
   const PackedTable valid{Images(3, 5)};
   for (const int threads : {1, 3}) {
-    RunOptions options = Options();
+    RunOptions options = FrozenOptions();
     options.threads = threads;
     const int64_t before = FrozenDigests();
-    Train(options, Heads(6), train, &valid);
+    TrainFrozen(options, Heads(6), train, &valid);
     EXPECT_EQ(FrozenDigests() - before, 6) << threads;
   }
 }
@@ -138,9 +138,9 @@ TEST(Frozen, TheWholeModelTrainsTheSame) {
   const PackedTable train{Images(4)};
   const PackedTable valid{Images(3, 5)};
   const std::vector<Configuration> heads = Heads(6);
-  const Outcome apart = Train(Options(), heads, train, &valid);
+  const FrozenOutcome apart = TrainFrozen(FrozenOptions(), heads, train, &valid);
   const WithoutFrozenPrefixes without;
-  const Outcome whole = Train(Options(), heads, train, &valid);
+  const FrozenOutcome whole = TrainFrozen(FrozenOptions(), heads, train, &valid);
   EXPECT_EQ(whole.computed, 0);
   EXPECT_EQ(apart.metrics.size(), whole.metrics.size());
   for (const auto& [at, loss] : whole.metrics) {
@@ -159,14 +159,14 @@ TEST(Frozen, BitsDoNotDependOnWhatIsKept) {
   const PackedTable train{Images(4)};
   const PackedTable valid{Images(3, 5)};
   const std::vector<Configuration> heads = Heads(5);
-  RunOptions options = Options();
-  const Outcome all = Train(options, heads, train, &valid);
+  RunOptions options = FrozenOptions();
+  const FrozenOutcome all = TrainFrozen(options, heads, train, &valid);
   // All data and models, and nothing more; then less data.
   const int64_t least = all.plan.bytes_models + all.plan.bytes_data;
   for (const int64_t limit :
        {least, least + 30000, least - all.plan.bytes_data / 2, all.plan.bytes_models * 3 / 4}) {
     options.memory_limit = limit;
-    const Outcome some = Train(options, heads, train, &valid);
+    const FrozenOutcome some = TrainFrozen(options, heads, train, &valid);
     EXPECT_EQ(some.digests, all.digests) << limit;
     EXPECT_EQ(some.metrics, all.metrics) << limit;
     EXPECT_GT(some.computed, all.computed) << limit;
@@ -176,8 +176,8 @@ TEST(Frozen, BitsDoNotDependOnWhatIsKept) {
 TEST(Frozen, SegmentsTrainTheSame) {
   const PackedTable train{Images(4)};
   const std::vector<Configuration> heads = Heads(3);
-  RunOptions options = Options();
-  const Outcome here = Train(options, heads, train, nullptr);
+  RunOptions options = FrozenOptions();
+  const FrozenOutcome here = TrainFrozen(options, heads, train, nullptr);
   struct Case {
     int64_t limit;
     int64_t computed;  // 0: more than once
@@ -196,7 +196,7 @@ TEST(Frozen, SegmentsTrainTheSame) {
     }
     RunOptions same = options;
     same.memory_limit = int64_t{1} << 30;
-    const Outcome there = Train(same, heads, train, nullptr);
+    const FrozenOutcome there = TrainFrozen(same, heads, train, nullptr);
     for (const auto& [key, result] : results) EXPECT_EQ(result.digest, there.digests.at(key));
   }
 }
@@ -204,7 +204,7 @@ TEST(Frozen, SegmentsTrainTheSame) {
 TEST(Frozen, WeightsThatCameAreThereAtTheEnd) {
   const PackedTable train{Images(4)};
   std::vector<Configuration> heads = Heads(2);
-  Outcome first = Train(Options(), heads, train, nullptr);
+  FrozenOutcome first = TrainFrozen(FrozenOptions(), heads, train, nullptr);
   std::vector<std::vector<float>> given;
   for (Configuration& head : heads) {
     head.weights = first.weights.at(head.key);
@@ -212,14 +212,14 @@ TEST(Frozen, WeightsThatCameAreThereAtTheEnd) {
     for (size_t i = 0; i < 72; ++i) head.weights[i] += 0.01F * static_cast<float>(head.key);
     given.push_back(head.weights);
   }
-  const Outcome second = Train(Options(), heads, train, nullptr);
+  const FrozenOutcome second = TrainFrozen(FrozenOptions(), heads, train, nullptr);
   for (size_t i = 0; i < heads.size(); ++i) {
     const std::vector<float>& weights = second.weights.at(heads[i].key);
     const size_t frozen = 72 + 8 + 32 + 576 + 8;
     EXPECT_EQ(0, std::memcmp(weights.data(), given[i].data(), frozen * sizeof(float)));
     EXPECT_NE(0, std::memcmp(weights.data(), given[i].data(), weights.size() * sizeof(float)));
     // Nobody has taken the other's features.
-    EXPECT_EQ(Train(Options(), {heads[i]}, train, nullptr).digests.at(heads[i].key),
+    EXPECT_EQ(TrainFrozen(FrozenOptions(), {heads[i]}, train, nullptr).digests.at(heads[i].key),
               second.digests.at(heads[i].key));
   }
 }
@@ -228,9 +228,9 @@ TEST(Frozen, WeightsThatCameAreThereAtTheEnd) {
 TEST(Frozen, BitsDoNotDependOnOtherHeads) {
   const PackedTable train{Images(4)};
   const std::vector<Configuration> heads = Heads(4);
-  const Outcome together = Train(Options(), heads, train, nullptr);
+  const FrozenOutcome together = TrainFrozen(FrozenOptions(), heads, train, nullptr);
   for (const Configuration& head : heads) {
-    EXPECT_EQ(Train(Options(), {head}, train, nullptr).digests.at(head.key),
+    EXPECT_EQ(TrainFrozen(FrozenOptions(), {head}, train, nullptr).digests.at(head.key),
               together.digests.at(head.key));
   }
 }

@@ -17,7 +17,7 @@ struct Counts {
 };
 
 // Logistic regressions over 16 partitions, each of whose visits is a task of its own.
-Counts Train(int models, int threads) {
+Counts TrainMany(int models, int threads) {
   PackedTable::Options rows;
   rows.x_shape = {20};
   rows.rows = 1600;
@@ -52,8 +52,8 @@ Counts Train(int models, int threads) {
 
 TEST(ManyModels, SixteenThreadsTakeNoMoreStepsATaskThanTwo) {
   const int models = Repetitions(200);
-  const Counts two = Train(models, 2);
-  const Counts sixteen = Train(models, 16);
+  const Counts two = TrainMany(models, 2);
+  const Counts sixteen = TrainMany(models, 16);
   EXPECT_LE(sixteen.steps, 1.5 * two.steps);
   // Who is woken finds a task: threads are idle at the end alone, when fewer models than they are
   // left. A thread woken for each task would be woken thousands of times.
@@ -63,8 +63,8 @@ TEST(ManyModels, SixteenThreadsTakeNoMoreStepsATaskThanTwo) {
 
 TEST(ManyModels, StepsATaskGrowAsTheLogarithmOfTheModels) {
   const int models = Repetitions(480);
-  const Counts few = Train(models / 16, 4);
-  const Counts many = Train(models, 4);
+  const Counts few = TrainMany(models / 16, 4);
+  const Counts many = TrainMany(models, 4);
   EXPECT_LE(many.steps, 3.0 * few.steps);
 }
 

@@ -18,7 +18,7 @@
 namespace hopper {
 namespace {
 
-const std::vector<std::string>& Optimizers() {
+const std::vector<std::string>& OptimizerTexts() {
   static const std::vector<std::string> optimizers = {
       "AdamW(learning_rate=0.01, weight_decay=0.1)",
       "Adagrad(learning_rate=0.05)",
@@ -40,7 +40,7 @@ const std::vector<std::string>& Optimizers() {
 
 std::vector<Configuration> Configurations() {
   std::vector<Configuration> configs;
-  for (const std::string& optimizer : Optimizers()) {
+  for (const std::string& optimizer : OptimizerTexts()) {
     Configuration config;
     config.key = static_cast<int32_t>(configs.size()) + 1;
     config.arch = MlpJson(20, 24, 3);
@@ -51,7 +51,7 @@ std::vector<Configuration> Configurations() {
   return configs;
 }
 
-RunOptions Options(int iterations) {
+RunOptions OptimizerOptions(int iterations) {
   RunOptions options;
   options.iterations = iterations;
   options.starts = {0, 1};
@@ -61,19 +61,20 @@ RunOptions Options(int iterations) {
 TEST(Optimizers, AreAllHere) {
   for (const OptimizerType& type : OptimizerTypes()) {
     const std::string call = std::string(type.name) + "(";
-    EXPECT_TRUE(std::any_of(Optimizers().begin(), Optimizers().end(), [&](const std::string& text) {
-      return text.compare(0, call.size(), call) == 0;
-    })) << type.name;
+    EXPECT_TRUE(std::any_of(
+        OptimizerTexts().begin(), OptimizerTexts().end(),
+        [&](const std::string& text) { return text.compare(0, call.size(), call) == 0; }))
+        << type.name;
   }
 }
 
 TEST(Optimizers, EqualSequentialSgd) {
   const PackedTable train{{}};
-  const auto results = TrainAll(Options(2), Configurations(), train);
+  const auto results = TrainAll(OptimizerOptions(2), Configurations(), train);
   for (const Configuration& config : Configurations()) {
     EXPECT_EQ(results.at(config.key).raw.status, HOPPER_MODEL_DONE) << config.compile;
     EXPECT_EQ(results.at(config.key).digest,
-              SequentialDigest(config, Options(2), train, NumericsClass("fp32"), true))
+              SequentialDigest(config, OptimizerOptions(2), train, NumericsClass("fp32"), true))
         << config.compile;
   }
 }
@@ -81,11 +82,11 @@ TEST(Optimizers, EqualSequentialSgd) {
 // Step counters, momentum products, schedules and averages go on where they were.
 TEST(Optimizers, GoOnAfterAWarmStart) {
   const PackedTable train{{}};
-  const auto whole = TrainAll(Options(3), Configurations(), train);
-  const auto first = TrainAll(Options(1), Configurations(), train);
+  const auto whole = TrainAll(OptimizerOptions(3), Configurations(), train);
+  const auto first = TrainAll(OptimizerOptions(1), Configurations(), train);
   std::vector<Configuration> configs = Configurations();
   for (Configuration& config : configs) config.state = first.at(config.key).state;
-  const auto second = TrainAll(Options(2), configs, train);
+  const auto second = TrainAll(OptimizerOptions(2), configs, train);
   for (const Configuration& config : configs) {
     EXPECT_EQ(second.at(config.key).digest, whole.at(config.key).digest) << config.compile;
     EXPECT_EQ(second.at(config.key).weights, whole.at(config.key).weights) << config.compile;
@@ -143,9 +144,11 @@ TEST(Optimizers, AveragedWeightsAreHandedOut) {
   const std::string plain = "SGD(learning_rate=0.5, momentum=0.9)";
   const std::string averaged = "SGD(learning_rate=0.5, momentum=0.9, use_ema=True)";
   std::vector<hopper_event> events;
-  const auto a = TrainAll(Options(2), {WithOptimizer(averaged)}, train, &train, &events).at(1);
+  const auto a =
+      TrainAll(OptimizerOptions(2), {WithOptimizer(averaged)}, train, &train, &events).at(1);
   std::vector<hopper_event> plain_events;
-  const auto b = TrainAll(Options(2), {WithOptimizer(plain)}, train, &train, &plain_events).at(1);
+  const auto b =
+      TrainAll(OptimizerOptions(2), {WithOptimizer(plain)}, train, &train, &plain_events).at(1);
   const auto spec = ParseModel(WithOptimizer(plain).arch, nullptr);
   const ModelState with = ReadState(StateLayoutOf(*spec), a.state.data(), a.state.size());
   const ModelState without = ReadState(StateLayoutOf(*spec), b.state.data(), b.state.size());
@@ -180,10 +183,10 @@ TEST(Optimizers, AveragedWeightsAreHandedOut) {
 TEST(Optimizers, OtherSlotsStartAtZero) {
   const PackedTable train{{}};
   Configuration config = WithOptimizer("RMSprop(centered=True)");
-  config.state = TrainAll(Options(1), {config}, train).at(1).state;
+  config.state = TrainAll(OptimizerOptions(1), {config}, train).at(1).state;
   config.compile = WithOptimizer("RMSprop(momentum=0.5)").compile;
   std::vector<hopper_event> events;
-  TrainAll(Options(1), {config}, train, nullptr, &events);
+  TrainAll(OptimizerOptions(1), {config}, train, nullptr, &events);
   std::string warning;
   for (const hopper_event& event : events) {
     if (event.type == HOPPER_EVENT_WARNING) warning = event.message;

@@ -17,7 +17,7 @@ std::string Arch() {
        KerasLayer("Flatten", "flat", ""), KerasDense("last", 3, "softmax")});
 }
 
-std::vector<Configuration> Configurations() {
+std::vector<Configuration> PlannedConfigurations() {
   static const char* const kOptimizers[] = {"Adam()", "SGD(lr=0.05, momentum=0.9)",
                                             "Adam(lr=0.01)"};
   static const char* const kLosses[] = {"sparse_categorical_crossentropy",
@@ -41,7 +41,7 @@ std::vector<Configuration> Configurations() {
   return configs;
 }
 
-PackedTable Images() {
+PackedTable PlannedImages() {
   PackedTable::Options options;
   options.x_shape = {8, 8, 1};
   options.rows = 301;
@@ -49,8 +49,8 @@ PackedTable Images() {
 }
 
 TEST(Plans, SharedOnesGiveTheBitsOfOnesOwn) {
-  const PackedTable train = Images();
-  const std::vector<Configuration> configs = Configurations();
+  const PackedTable train = PlannedImages();
+  const std::vector<Configuration> configs = PlannedConfigurations();
   for (const char* precision : {"fp32", "bf16"}) {
     RunOptions options;
     options.precision = precision;

@@ -23,7 +23,7 @@ struct Plan {
   std::vector<int> legs;
 };
 
-struct Outcome {
+struct PoolOutcome {
   std::map<int32_t, ModelResult> results;
   std::set<int32_t> failed;
   std::map<int32_t, std::vector<std::string>> metrics;  // by model, in their order
@@ -48,7 +48,7 @@ class PoolDriver {
   }
   RunDriver& run() { return run_; }
 
-  Outcome Train(const std::vector<Plan>& plans, uint32_t seed = 1) {
+  PoolOutcome Train(const std::vector<Plan>& plans, uint32_t seed = 1) {
     std::mt19937 random(seed);
     for (const Plan& plan : plans) left_[plan.config.key] = plan.legs;
     size_t entered = 0;
@@ -136,13 +136,13 @@ class PoolDriver {
   RunDriver run_;
   std::map<int32_t, std::vector<int>> left_;
   int running_ = 0;
-  Outcome outcome_;
+  PoolOutcome outcome_;
 };
 
 // The same legs by runs that start warm, one model alone in each.
-Outcome ByWarmStarts(RunOptions options, const std::vector<Plan>& plans, const PackedTable& train,
-                     const PackedTable* valid) {
-  Outcome outcome;
+PoolOutcome ByWarmStarts(RunOptions options, const std::vector<Plan>& plans,
+                         const PackedTable& train, const PackedTable* valid) {
+  PoolOutcome outcome;
   for (const Plan& plan : plans) {
     Configuration config = plan.config;
     for (const int leg : plan.legs) {
@@ -183,11 +183,11 @@ int64_t MostAlone(RunOptions options, const std::vector<Plan>& plans, const Pack
 }
 
 // Two evaluations of one iteration may be told in either order.
-void Sort(Outcome* outcome) {
+void Sort(PoolOutcome* outcome) {
   for (auto& [key, texts] : outcome->metrics) std::sort(texts.begin(), texts.end());
 }
 
-void ExpectSame(Outcome expected, Outcome found) {
+void ExpectSameReports(PoolOutcome expected, PoolOutcome found) {
   for (const int32_t key : found.not_planned) {
     expected.metrics.erase(key);
     expected.results.erase(key);
@@ -254,12 +254,12 @@ TEST(Pool, AModelThatRestsHasTheBitsOfOneThatDoesNot) {
 TEST(Pool, LegsAreWarmStarts) {
   const PackedTable train{SmallImages()};
   const PackedTable valid{ValidImages()};
-  const Outcome expected = ByWarmStarts(SmallRun(1), Plans(), train, &valid);
+  const PoolOutcome expected = ByWarmStarts(SmallRun(1), Plans(), train, &valid);
   for (const int threads : {1, 3}) {
     PoolDriver pool(SmallRun(threads), train, &valid);
-    const Outcome found = pool.Train(Plans());
+    const PoolOutcome found = pool.Train(Plans());
     EXPECT_EQ(found.put_aside, 0);
-    ExpectSame(expected, found);
+    ExpectSameReports(expected, found);
   }
 }
 
@@ -267,15 +267,15 @@ TEST(Pool, WhereMemoryIsShortSomeArePutAside) {
   const PackedTable train{SmallImages()};
   const PackedTable valid{ValidImages()};
   RunOptions options = SmallRun(2);
-  const Outcome expected = ByWarmStarts(options, Plans(), train, &valid);
+  const PoolOutcome expected = ByWarmStarts(options, Plans(), train, &valid);
   int64_t data = 0;
   const int64_t most = MostAlone(options, Plans(), train, &valid, &data);
   int put_aside = 0;
   for (const int64_t models : {2, 3, 4}) {
     options.memory_limit = data + models * most;
     PoolDriver pool(options, train, &valid);
-    const Outcome found = pool.Train(Plans());
-    ExpectSame(expected, found);
+    const PoolOutcome found = pool.Train(Plans());
+    ExpectSameReports(expected, found);
     put_aside += found.put_aside;
     EXPECT_EQ(found.not_planned, std::set<int32_t>());
     EXPECT_LE(found.states_added, found.put_aside);
@@ -459,7 +459,7 @@ TEST(RandomPools, End) {
           MostAlone(options, plans, train, &valid) * draw(1, 3) + 240 * draw(1, 4);
     }
     PoolDriver pool(options, train, &valid);
-    Outcome found;
+    PoolOutcome found;
     ASSERT_NO_THROW(found = pool.Train(plans, static_cast<uint32_t>(i)));
     tally.Count("runs");
     tally.Count("with-little-memory", options.memory_limit < RunOptions().memory_limit);
@@ -467,7 +467,7 @@ TEST(RandomPools, End) {
     tally.Count("compared", i % 10 == 0);
     if (i % 10 != 0) continue;
     options.memory_limit = int64_t{1} << 30;
-    ExpectSame(ByWarmStarts(options, plans, train, &valid), found);
+    ExpectSameReports(ByWarmStarts(options, plans, train, &valid), found);
   }
 }
 

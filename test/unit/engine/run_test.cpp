@@ -13,7 +13,7 @@
 namespace hopper {
 namespace {
 
-Configuration Mlp(int32_t key, const std::string& optimizer = "Adam(lr=0.01)") {
+Configuration RunMlp(int32_t key, const std::string& optimizer = "Adam(lr=0.01)") {
   Configuration config;
   config.key = key;
   config.arch = MlpJson(20, 16, 3);
@@ -38,8 +38,8 @@ TEST(Run, LearnsAndTells) {
   options.iterations = 5;
   options.frequency = 2;
   std::vector<hopper_event> events;
-  const auto results =
-      TrainAll(options, {Mlp(1), Mlp(2, "SGD(lr=0.05, momentum=0.9)")}, train, &valid, &events);
+  const auto results = TrainAll(options, {RunMlp(1), RunMlp(2, "SGD(lr=0.05, momentum=0.9)")},
+                                train, &valid, &events);
 
   for (const auto& [key, result] : results) {
     EXPECT_EQ(result.raw.status, HOPPER_MODEL_DONE) << result.raw.error;

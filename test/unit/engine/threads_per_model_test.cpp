@@ -30,7 +30,7 @@ std::string LargeJson() {
        KerasDense("last", 3, "softmax")});
 }
 
-PackedTable::Options Images() {
+PackedTable::Options ThreadedImages() {
   PackedTable::Options options;
   options.x_shape = {16, 16, 2};
   options.rows = Repetitions(110);
@@ -47,7 +47,7 @@ Configuration Large(int32_t key) {
   return config;
 }
 
-RunOptions Options(int threads, int threads_per_model) {
+RunOptions ThreadedOptions(int threads, int threads_per_model) {
   RunOptions options;
   options.threads = threads;
   options.threads_per_model = threads_per_model;
@@ -65,12 +65,12 @@ double LargestDifference(const std::vector<float>& a, const std::vector<float>& 
 }
 
 TEST(ThreadsPerModel, GiveTheSameBitsAgainAndNearlyThoseOfOneThread) {
-  const PackedTable train{Images()};
+  const PackedTable train{ThreadedImages()};
   const std::vector<Configuration> both = {Large(1), Large(2)};
-  const auto one = TrainAll(Options(2, 1), both, train);
+  const auto one = TrainAll(ThreadedOptions(2, 1), both, train);
   for (const int members : {2, 3}) {
-    const auto first = TrainAll(Options(members, members), both, train);
-    const auto again = TrainAll(Options(2 * members, members), both, train);
+    const auto first = TrainAll(ThreadedOptions(members, members), both, train);
+    const auto again = TrainAll(ThreadedOptions(2 * members, members), both, train);
     for (const int key : {1, 2}) {
       EXPECT_EQ(first.at(key).raw.status, HOPPER_MODEL_DONE) << first.at(key).raw.error;
       EXPECT_EQ(first.at(key).digest, again.at(key).digest) << members;
@@ -82,7 +82,7 @@ TEST(ThreadsPerModel, GiveTheSameBitsAgainAndNearlyThoseOfOneThread) {
 
 std::vector<float> WeightsOf(const Configuration& config, int members, const std::string& precision,
                              const PackedTable& train) {
-  RunOptions options = Options(members, members);
+  RunOptions options = ThreadedOptions(members, members);
   options.precision = precision;
   const auto models = TrainAll(options, {config}, train);
   EXPECT_EQ(models.at(1).raw.status, HOPPER_MODEL_DONE) << models.at(1).raw.error;
@@ -92,7 +92,7 @@ std::vector<float> WeightsOf(const Configuration& config, int members, const std
 // bfloat16 products, pooling, batch norm and optimizers: whoever computes a number adds the same
 // terms in the same order.
 TEST(ThreadsPerModel, GiveTheBitsOfOneThreadInBf16) {
-  const PackedTable train{Images()};
+  const PackedTable train{ThreadedImages()};
   const std::vector<float> one = WeightsOf(Large(1), 1, "bf16", train);
   for (const int members : {2, 3, 5}) {
     EXPECT_EQ(WeightsOf(Large(1), members, "bf16", train), one) << members;
@@ -132,7 +132,7 @@ void ExpectSharedSteps(const std::string& arch, const PackedTable& train,
   for (const int members : {2, 3}) {
     SCOPED_TRACE(testing::Message() << members << " threads, " << precision);
     const std::vector<float> shared = WeightsOf(config, members, precision, train);
-    RunOptions more = Options(2 * members, members);
+    RunOptions more = ThreadedOptions(2 * members, members);
     more.precision = precision;
     EXPECT_EQ(TrainAll(more, {config}, train).at(1).weights, shared);
     if (exact) {
@@ -172,7 +172,7 @@ TEST(ThreadsPerModel, GiveTheSameBitsAgainInSeriesAndAttention) {
 }
 
 TEST(ThreadsPerModel, GiveTheSameBitsAgainInConvolutionsByColumnsAndTransposedOnes) {
-  const PackedTable train{Images()};
+  const PackedTable train{ThreadedImages()};
   const auto conv = [](const std::string& kind, const std::string& name, const std::string& more) {
     return KerasLayer(kind, name, R"("padding": "same", "activation": "relu", )" + more);
   };
@@ -204,33 +204,33 @@ TEST(ThreadsPerModel, GiveTheBitsOfOneThreadInDepthwiseConvolutions) {
 }
 
 TEST(ThreadsPerModel, AreInTheNumericsClass) {
-  const PackedTable train{Images()};
-  const RunDriver one(Options(2, 0), train, nullptr);
-  RunDriver two(Options(4, 2), train, nullptr);
+  const PackedTable train{ThreadedImages()};
+  const RunDriver one(ThreadedOptions(2, 0), train, nullptr);
+  RunDriver two(ThreadedOptions(4, 2), train, nullptr);
   EXPECT_NE(std::string(two.Info().numerics_class).find(", 2 threads"), std::string::npos);
   EXPECT_EQ(two.Info().n_workers, 2);
-  const RunDriver odd(Options(5, 2), train, nullptr);
+  const RunDriver odd(ThreadedOptions(5, 2), train, nullptr);
 }
 
 TEST(ThreadsPerModel, AnotherNumberIsAnotherClass) {
-  const PackedTable train{Images()};
+  const PackedTable train{ThreadedImages()};
   Configuration config = Large(1);
-  config.state = TrainAll(Options(2, 1), {config}, train).at(1).state;
+  config.state = TrainAll(ThreadedOptions(2, 1), {config}, train).at(1).state;
   try {
-    TrainAll(Options(2, 2), {config}, train);
+    TrainAll(ThreadedOptions(2, 2), {config}, train);
     FAIL() << "a state of another class was taken";
   } catch (const std::runtime_error& e) {
     EXPECT_STREQ(e.what(), "state of configuration 1 is of another numerics class");
   }
-  RunOptions mixed = Options(2, 2);
+  RunOptions mixed = ThreadedOptions(2, 2);
   mixed.mix_numerics = 1;
   EXPECT_EQ(TrainAll(mixed, {config}, train).at(1).raw.status, HOPPER_MODEL_DONE);
 }
 
 TEST(ThreadsPerModel, MustFitTheThreads) {
-  const PackedTable train{Images()};
+  const PackedTable train{ThreadedImages()};
   try {
-    const RunDriver run(Options(2, 3), train, nullptr);
+    const RunDriver run(ThreadedOptions(2, 3), train, nullptr);
     FAIL() << "three threads of two";
   } catch (const std::runtime_error& e) {
     EXPECT_STREQ(e.what(), "threads_per_model must not be more than threads");

@@ -13,7 +13,7 @@
 namespace hopper {
 namespace {
 
-constexpr int kIterations = 3;
+constexpr int kVisitIterations = 3;
 
 std::vector<Configuration> Five() {
   std::vector<Configuration> configs;
@@ -36,7 +36,7 @@ TEST(Visits, EachModelPartitionAndIterationComesOnceAndSecondsAddUp) {
   const PackedTable valid{few};
   for (const int threads : {1, 2, 3}) {
     RunOptions options;
-    options.iterations = kIterations;
+    options.iterations = kVisitIterations;
     options.threads = threads;
     RunDriver run(options, train, &valid);
     for (const Configuration& config : Five()) run.AddConfig(config);
@@ -72,8 +72,8 @@ TEST(Visits, EachModelPartitionAndIterationComesOnceAndSecondsAddUp) {
         seconds_evaluating[visit.mst_key] += visit.evaluate;
       }
     }
-    EXPECT_EQ(trained.size(), 5U * kIterations * 4U);
-    EXPECT_EQ(validated.size(), 5U * kIterations * 2U);
+    EXPECT_EQ(trained.size(), 5U * kVisitIterations * 4U);
+    EXPECT_EQ(validated.size(), 5U * kVisitIterations * 2U);
     EXPECT_EQ(evaluated.size(), 5U * 4U);  // after the last iteration
     double busy = 0.0;
     for (const Configuration& config : Five()) {
@@ -97,7 +97,7 @@ TEST(Visits, EachModelPartitionAndIterationComesOnceAndSecondsAddUp) {
 TEST(Visits, SmallOnesAreOneTask) {
   const PackedTable train{{}};
   RunOptions options;
-  options.iterations = kIterations;
+  options.iterations = kVisitIterations;
   options.threads = 3;
   const auto tasks = [&](int units) {
     RunDriver run(options, train, nullptr);
@@ -111,8 +111,8 @@ TEST(Visits, SmallOnesAreOneTask) {
       waited += visit.wait + visit.hopping > 0.0 ? 1 : 0;
     return waited;
   };
-  EXPECT_LE(tasks(4), kIterations + 1);
-  EXPECT_EQ(tasks(2000), (kIterations + 1) * 4);
+  EXPECT_LE(tasks(4), kVisitIterations + 1);
+  EXPECT_EQ(tasks(2000), (kVisitIterations + 1) * 4);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ const Bf16Kernels* EmulatedAmxBf16Kernels() {
   return &table;
 }
 
-std::vector<const Bf16Kernels*> Sets() {
+std::vector<const Bf16Kernels*> Bf16Sets() {
   std::vector<const Bf16Kernels*> sets = {BaselineBf16Kernels()};
   if (Avx2Bf16Kernels() != nullptr) sets.push_back(Avx2Bf16Kernels());
   if (Avx512Bf16Kernels() != nullptr) sets.push_back(Avx512Bf16Kernels());
@@ -367,7 +367,7 @@ TEST_P(Bf16KernelSet, Pairing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Bf16KernelSet, testing::ValuesIn(Sets()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(All, Bf16KernelSet, testing::ValuesIn(Bf16Sets()), [](const auto& info) {
   std::string name = info.param->name;
   name.erase(std::remove(name.begin(), name.end(), '-'), name.end());
   return name;

@@ -71,8 +71,8 @@ TEST(FrozenPrefix, IsWorthKeeping) {
   EXPECT_EQ(all.prefix, nullptr);
 }
 
-std::string Node(const std::string& class_name, const std::string& name,
-                 const std::string& attributes, const std::vector<std::string>& inputs) {
+std::string NodeJson(const std::string& class_name, const std::string& name,
+                     const std::string& attributes, const std::vector<std::string>& inputs) {
   std::string from;
   for (const std::string& input : inputs) {
     from += (from.empty() ? "[\"" : ", [\"") + input + "\", 0, 0, {}]";
@@ -84,15 +84,15 @@ std::string Node(const std::string& class_name, const std::string& name,
 }
 
 std::string DenseNode(const std::string& name, bool trains, const std::string& input) {
-  return Node("Dense", name,
-              std::string(R"("units": 20, "activation": "relu", "trainable": )") +
-                  (trains ? "true" : "false"),
-              {input});
+  return NodeJson("Dense", name,
+                  std::string(R"("units": 20, "activation": "relu", "trainable": )") +
+                      (trains ? "true" : "false"),
+                  {input});
 }
 
 std::string Graph(const std::vector<std::string>& layers, const std::string& output) {
   std::string text = R"({"class_name": "Functional", "config": {"name": "graph", "layers": [)" +
-                     Node("InputLayer", "input", R"("batch_input_shape": [null, 20])", {});
+                     NodeJson("InputLayer", "input", R"("batch_input_shape": [null, 20])", {});
   for (const std::string& layer : layers) text += ", " + layer;
   return text + R"(], "input_layers": [["input", 0, 0]], "output_layers": [[")" + output +
          R"(", 0, 0]]}, "keras_version": "2.10.0", "backend": "tensorflow"})";
@@ -102,7 +102,7 @@ TEST(FrozenPrefix, HasOneTensorThatOthersRead) {
   // A shortcut past a layer that trains ends at the layer before it.
   const FrozenSplit past = SplitOf(
       Graph({DenseNode("a", false, "input"), DenseNode("b", false, "a"), DenseNode("c", true, "b"),
-             Node("Add", "add", "", {"a", "c"}), DenseNode("last", true, "add")},
+             NodeJson("Add", "add", "", {"a", "c"}), DenseNode("last", true, "add")},
             "last"));
   ASSERT_NE(past.prefix, nullptr);
   EXPECT_EQ(past.prefix->nodes.size(), 1U);
@@ -110,14 +110,14 @@ TEST(FrozenPrefix, HasOneTensorThatOthersRead) {
   // One that joins before it does not.
   const FrozenSplit joined =
       SplitOf(Graph({DenseNode("a", false, "input"), DenseNode("b", false, "a"),
-                     Node("Add", "add", "", {"a", "b"}), DenseNode("c", true, "add")},
+                     NodeJson("Add", "add", "", {"a", "b"}), DenseNode("c", true, "add")},
                     "c"));
   ASSERT_NE(joined.prefix, nullptr);
   EXPECT_EQ(joined.prefix->nodes.size(), 3U);
   // The input itself is read by what trains.
   const FrozenSplit input =
       SplitOf(Graph({DenseNode("a", false, "input"), DenseNode("b", true, "a"),
-                     Node("Add", "add", "", {"b", "input"}), DenseNode("c", true, "add")},
+                     NodeJson("Add", "add", "", {"b", "input"}), DenseNode("c", true, "add")},
                     "c"));
   EXPECT_EQ(input.prefix, nullptr);
 }

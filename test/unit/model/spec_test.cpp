@@ -105,9 +105,10 @@ TEST(Spec, ArchitecturesByHandAreHelped) {
             "model architecture is not valid JSON | The error is at position 2 (line 1, column 2), "
             "near \"{'class_name': 'Sequ\". | JSON wants double quotes, also where Python has "
             "single ones.\n");
-  EXPECT_EQ(found(R"({"class_name": "sequential", "config": {"layers": []}})"),
-            "model class \"sequential\" is not supported | Sequential and Functional models are "
-            "supported. | Perhaps you meant \"Sequential\".\n");
+  EXPECT_EQ(
+      found(R"({"class_name": "sequential", "config": {"layers": []}})"),
+      "model class \"sequential\" is not supported | Sequential and FunctionalJson models are "
+      "supported. | Perhaps you meant \"Sequential\".\n");
   EXPECT_EQ(
       layers(""),
       "model \"sequential\" has no layers | The list at config.layers is empty. | " + hint + "\n");
@@ -312,7 +313,7 @@ TEST(Spec, NestedCallsDoNotExplode) {
     }
     inner["inbound_nodes"] = json::parse(R"([[["x", 0, 0, {}]], [["inner", 1, 0, {}]]])");
     if (level == 0) inner["inbound_nodes"] = json::parse(R"([[["x", 0, 0, {}]]])");
-    model = {{"class_name", "Functional"},
+    model = {{"class_name", "FunctionalJson"},
              {"config",
               {{"name", "level" + at},
                {"layers", {input, inner}},
@@ -326,8 +327,8 @@ TEST(Spec, NestedCallsDoNotExplode) {
   EXPECT_LT(problems.size(), 10u);
 }
 
-json Functional(const std::string& inbound_a, const std::string& inbound_b) {
-  return json::parse(R"({"class_name": "Functional", "keras_version": "2.4.0", "config": {
+json FunctionalJson(const std::string& inbound_a, const std::string& inbound_b) {
+  return json::parse(R"({"class_name": "FunctionalJson", "keras_version": "2.4.0", "config": {
     "name": "m", "layers": [
       {"name": "x", "class_name": "InputLayer",
        "config": {"name": "x", "batch_input_shape": [null, 3]}, "inbound_nodes": []},
@@ -341,7 +342,7 @@ json Functional(const std::string& inbound_a, const std::string& inbound_b) {
 
 // Two inputs that are joined; the data may have them in any order.
 TEST(Spec, SeveralInputsAreFoundByTheirNames) {
-  const std::string text = json::parse(R"({"class_name": "Functional", "keras_version": "2.4.0",
+  const std::string text = json::parse(R"({"class_name": "FunctionalJson", "keras_version": "2.4.0",
     "config": {"name": "m", "layers": [
       {"name": "a", "class_name": "InputLayer",
        "config": {"name": "a", "batch_input_shape": [null, 2]}, "inbound_nodes": []},
@@ -380,22 +381,24 @@ TEST(Spec, SeveralInputsAreFoundByTheirNames) {
 
 TEST(Spec, BrokenGraphs) {
   EXPECT_TRUE(
-      ProblemsOf(Functional(R"([[["x",0,0,{}],["x",0,0,{}]]])", R"([[["a",0,0,{}]]])").dump())
+      ProblemsOf(FunctionalJson(R"([[["x",0,0,{}],["x",0,0,{}]]])", R"([[["a",0,0,{}]]])").dump())
           .empty());
-  EXPECT_EQ(
-      OnlyProblem(Functional(R"([[["x",0,0,{}],["b",0,0,{}]]])", R"([[["a",0,0,{}]]])")).message,
-      "layer \"a\" does not depend on the model's input alone");
-  EXPECT_EQ(OnlyProblem(Functional(R"([[["y",0,0,{}]]])", R"([[["a",0,0,{}]]])")).message,
+  EXPECT_EQ(OnlyProblem(FunctionalJson(R"([[["x",0,0,{}],["b",0,0,{}]]])", R"([[["a",0,0,{}]]])"))
+                .message,
+            "layer \"a\" does not depend on the model's input alone");
+  EXPECT_EQ(OnlyProblem(FunctionalJson(R"([[["y",0,0,{}]]])", R"([[["a",0,0,{}]]])")).message,
             "model \"m\" has no layer \"y\"");
-  EXPECT_EQ(OnlyProblem(Functional("[]", R"([[["x",0,0,{}]]])")).message,
+  EXPECT_EQ(OnlyProblem(FunctionalJson("[]", R"([[["x",0,0,{}]]])")).message,
             "layer \"a\" is not connected");
   EXPECT_EQ(
-      OnlyProblem(Functional(R"([[["x",0,0,{}]], [["x",0,0,{}]]])", R"([[["a",3,0,{}]]])")).message,
+      OnlyProblem(FunctionalJson(R"([[["x",0,0,{}]], [["x",0,0,{}]]])", R"([[["a",3,0,{}]]])"))
+          .message,
       "layer \"a\": has no call number 3");
-  EXPECT_EQ(OnlyProblem(Functional(R"([[["x",0,5,{}]]])", R"([[["a",0,0,{}]]])")).message,
+  EXPECT_EQ(OnlyProblem(FunctionalJson(R"([[["x",0,5,{}]]])", R"([[["a",0,0,{}]]])")).message,
             "layer \"x\" has no output 5");
   EXPECT_EQ(
-      OnlyProblem(Functional(R"([[["x",0,0,{"training": true}]]])", R"([[["a",0,0,{}]]])")).message,
+      OnlyProblem(FunctionalJson(R"([[["x",0,0,{"training": true}]]])", R"([[["a",0,0,{}]]])"))
+          .message,
       "layer \"a\" is called with training=True, which is not supported");
 }
 
@@ -441,7 +444,7 @@ void Mutate(json* value, std::mt19937_64* random) {
                                              "Sequential",
                                              "InputLayer",
                                              "Conv2D",
-                                             "Functional",
+                                             "FunctionalJson",
                                              "Add",
                                              json::array(),
                                              json::object(),

@@ -11,7 +11,7 @@
 namespace hopper {
 namespace {
 
-const BaselineTable& Table() {
+const BaselineTable& CurveTable() {
   static const BaselineTable table("keras_curves.safetensors");
   return table;
 }
@@ -26,7 +26,7 @@ TEST_P(KerasCurve, TwentySteps) {
   AlignedArray<float> gradients(spec.flat_size);
   std::vector<float> keras;
   for (int i = 0; i < BaselineTable::Count(the_case, "weights"); ++i) {
-    const std::vector<float>& one = Table().Get(the_case, "weights", i).values;
+    const std::vector<float>& one = CurveTable().Get(the_case, "weights", i).values;
     keras.insert(keras.end(), one.begin(), one.end());
   }
   CheckWeightCount(spec, static_cast<int64_t>(keras.size()));
@@ -40,9 +40,9 @@ TEST_P(KerasCurve, TwentySteps) {
   step.params = flat.data();
   step.gradients = gradients.data();
   const float rate = the_case["learning_rate"];
-  const std::vector<float>& x = Table().Get(the_case, "x").values;
-  const std::vector<float>& y = Table().Get(the_case, "y").values;
-  const std::vector<float>& losses = Table().Get(the_case, "losses").values;
+  const std::vector<float>& x = CurveTable().Get(the_case, "x").values;
+  const std::vector<float>& y = CurveTable().Get(the_case, "y").values;
+  const std::vector<float>& losses = CurveTable().Get(the_case, "losses").values;
   const size_t batches = y.size() / static_cast<size_t>(options.batch);
   const size_t width = x.size() / batches;
   for (size_t i = 0; i < losses.size(); ++i) {
@@ -68,14 +68,15 @@ TEST_P(KerasCurve, TwentySteps) {
   ExportWeights(spec, flat.data(), after.data());
   size_t offset = 0;
   for (int i = 0; i < BaselineTable::Count(the_case, "weights_after"); ++i) {
-    const std::vector<float>& expected = Table().Get(the_case, "weights_after", i).values;
+    const std::vector<float>& expected = CurveTable().Get(the_case, "weights_after", i).values;
     EXPECT_LE(RelativeDifference(after.data() + offset, expected), 1e-4) << spec.weights[i].name;
     offset += expected.size();
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KerasCurve,
-                         testing::ValuesIn(Table().cases().begin(), Table().cases().end()),
+                         testing::ValuesIn(CurveTable().cases().begin(),
+                                           CurveTable().cases().end()),
                          [](const auto& info) { return CaseName(info.param); });
 
 }  // namespace

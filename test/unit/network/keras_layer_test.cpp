@@ -29,20 +29,20 @@ void ExpectClose(const at::Tensor& actual, const BaselineTensor& expected,
       << what;
 }
 
-class KerasLayer : public KerasCase {
+class KerasLayerCase : public KerasCase {
  protected:
-  KerasLayer() : weights_(network_.BindWeights(flat_.data())) {}
+  KerasLayerCase() : weights_(network_.BindWeights(flat_.data())) {}
 
   std::vector<at::Tensor> weights_;
 };
 
-TEST_P(KerasLayer, Inference) {
+TEST_P(KerasLayerCase, Inference) {
   const at::NoGradGuard no_grad;
   const at::Tensor x = ToTensor(Expected("input"));
   ExpectClose(network_.Forward(x, weights_, ForwardContext()), Expected("inference"), "inference");
 }
 
-TEST_P(KerasLayer, Training) {
+TEST_P(KerasLayerCase, Training) {
   at::Tensor x = ToTensor(Expected("input"));
   x.requires_grad_(true);
   for (size_t i = 0; i < weights_.size(); ++i) {
@@ -74,7 +74,7 @@ TEST_P(KerasLayer, Training) {
 }
 
 // The logits that a loss asks for give the output when the final activation is applied to them.
-TEST_P(KerasLayer, Logits) {
+TEST_P(KerasLayerCase, Logits) {
   const at::NoGradGuard no_grad;
   const at::Tensor x = ToTensor(Expected("input"));
   ForwardContext context;
@@ -87,7 +87,7 @@ TEST_P(KerasLayer, Logits) {
   ExpectClose(Activate(logits, last), Expected("inference"), "output");
 }
 
-INSTANTIATE_TEST_SUITE_P(All, KerasLayer, testing::ValuesIn(Cases()),
+INSTANTIATE_TEST_SUITE_P(All, KerasLayerCase, testing::ValuesIn(Cases()),
                          [](const auto& info) { return CaseName(info.param.json); });
 
 // Each row of the tables of layers and of activations has a case that the tests here and in

@@ -32,7 +32,7 @@ at::Tensor Output(int channels, const std::string& layer) {
   return network.Forward(at::ones({4, 9, 8, channels}), weights, context);
 }
 
-std::string Convolution(const std::string& options) {
+std::string LaidOutConvolution(const std::string& options) {
   return R"({"class_name": "Conv2D", "config": {"name": "c", "filters": 6, "activation": "relu",
     "kernel_size": [3, 3])" +
          options + "}}";
@@ -40,10 +40,10 @@ std::string Convolution(const std::string& options) {
 
 TEST(MemoryLayout, ImagesStayChannelsLast) {
   for (int channels : {1, 2, 3, 4}) {
-    EXPECT_TRUE(Output(channels, Convolution("")).is_contiguous()) << channels;
-    EXPECT_TRUE(Output(channels, Convolution(R"(, "padding": "same")")).is_contiguous());
-    EXPECT_TRUE(
-        Output(channels, Convolution(R"(, "padding": "same", "strides": 2)")).is_contiguous());
+    EXPECT_TRUE(Output(channels, LaidOutConvolution("")).is_contiguous()) << channels;
+    EXPECT_TRUE(Output(channels, LaidOutConvolution(R"(, "padding": "same")")).is_contiguous());
+    EXPECT_TRUE(Output(channels, LaidOutConvolution(R"(, "padding": "same", "strides": 2)"))
+                    .is_contiguous());
     for (const char* pooling : {"MaxPooling2D", "AveragePooling2D"}) {
       EXPECT_TRUE(Output(channels, R"({"class_name": ")" + std::string(pooling) +
                                        R"(", "config": {"name": "p", "pool_size": 2}})")

@@ -23,7 +23,7 @@
 namespace hopper {
 namespace {
 
-AlignedArray<float> Random(int64_t n, uint32_t stream) {
+AlignedArray<float> RandomBf16(int64_t n, uint32_t stream) {
   const Philox random(9, Purpose::kSearch, stream, 0);
   AlignedArray<float> values(static_cast<size_t>(n));
   for (size_t i = 0; i < values.size(); ++i) values[i] = random.Uniform(i) * 2.0F - 1.0F;
@@ -84,8 +84,8 @@ StepResult Step(const Network& network, int64_t batch, Precision precision,
   return result;
 }
 
-std::string ConvText(int height, int width, int in, int filters, int kernel_height,
-                     int kernel_width, int stride, bool same, const std::string& activation) {
+std::string Bf16ConvText(int height, int width, int in, int filters, int kernel_height,
+                         int kernel_width, int stride, bool same, const std::string& activation) {
   const auto text = [](int value) { return std::to_string(value); };
   return KerasSequential({KerasLayer(
       "Conv2D", "conv",
@@ -108,11 +108,11 @@ std::vector<std::string> Layers() {
   };
   for (const bool same : {true, false}) {
     for (const int stride : {1, 2, 3}) {
-      layers.push_back(ConvText(8, 8, 1, 5, 3, 3, stride, same, "linear"));
-      layers.push_back(ConvText(7, 10, 3, 16, 3, 3, stride, same, "relu"));
-      layers.push_back(ConvText(9, 6, 4, 33, 2, 5, stride, same, "linear"));
-      layers.push_back(ConvText(6, 7, 70, 7, 1, 1, stride, same, "linear"));
-      layers.push_back(ConvText(5, 5, 2, 80, 5, 4, stride, same, "tanh"));
+      layers.push_back(Bf16ConvText(8, 8, 1, 5, 3, 3, stride, same, "linear"));
+      layers.push_back(Bf16ConvText(7, 10, 3, 16, 3, 3, stride, same, "relu"));
+      layers.push_back(Bf16ConvText(9, 6, 4, 33, 2, 5, stride, same, "linear"));
+      layers.push_back(Bf16ConvText(6, 7, 70, 7, 1, 1, stride, same, "linear"));
+      layers.push_back(Bf16ConvText(5, 5, 2, 80, 5, 4, stride, same, "tanh"));
     }
   }
   return layers;
@@ -128,9 +128,9 @@ TEST_P(Bf16Layer, MultipliesRoundedOperands) {
   SCOPED_TRACE(GetParam());
   const Network network(ParseModel(GetParam(), nullptr));
   const ModelSpec& spec = network.spec();
-  AlignedArray<float> params = Random(spec.flat_size, 1);
-  const AlignedArray<float> input = Random(kBatch * ElementCount(spec.input_shape()), 2);
-  const AlignedArray<float> upstream = Random(kBatch * ElementCount(spec.output_shape()), 3);
+  AlignedArray<float> params = RandomBf16(spec.flat_size, 1);
+  const AlignedArray<float> input = RandomBf16(kBatch * ElementCount(spec.input_shape()), 2);
+  const AlignedArray<float> upstream = RandomBf16(kBatch * ElementCount(spec.output_shape()), 3);
   const StepResult bf16 =
       Step(network, kBatch, Precision::kBf16, &params, ShadowOf(params), input, upstream);
   const StepResult fp32 = Step(network, kBatch, Precision::kFp32, &params, {}, input, upstream);
@@ -206,8 +206,8 @@ TEST_P(Bf16Model, IsNearFp32) {
   AlignedArray<float> params(static_cast<size_t>(spec.flat_size));
   InitializeWeights(spec, 3, params.data());
   AlignedArray<float> other = params.Clone();
-  const AlignedArray<float> input = Random(batch * ElementCount(spec.input_shape()), 2);
-  const AlignedArray<float> upstream = Random(batch * ElementCount(spec.output_shape()), 3);
+  const AlignedArray<float> input = RandomBf16(batch * ElementCount(spec.input_shape()), 2);
+  const AlignedArray<float> upstream = RandomBf16(batch * ElementCount(spec.output_shape()), 3);
   const AlignedArray<uint16_t> shadow = ShadowOf(params);
   const StepResult bf16 = Step(network, batch, Precision::kBf16, &params, shadow, input, upstream);
   const StepResult fp32 = Step(network, batch, Precision::kFp32, &other, {}, input, upstream);
@@ -263,7 +263,7 @@ TEST(Bf16Plan, WeightsAreRoundedWhereAProductReadsThem) {
   for (const bool large : {false, true}) {
     options.batch = large ? 256 : 1;
     for (const std::string& json :
-         {DenseText("64", 64, "relu"), ConvText(8, 8, 16, 32, 3, 3, 1, true, "relu"),
+         {DenseText("64", 64, "relu"), Bf16ConvText(8, 8, 16, 32, 3, 3, 1, true, "relu"),
           KerasSequential({KerasLayer(
               "SeparableConv2D", "a",
               R"("filters": 64, "kernel_size": 3, "batch_input_shape": [null, 3, 3, 64])")})}) {
@@ -289,9 +289,9 @@ TEST(Bf16Plan, ASeparableConvolutionIsItsTwoParts) {
            KerasLayer("Conv2D", "b", R"("filters": 37, "kernel_size": 1, "activation": "tanh")")}),
       nullptr));
   ASSERT_EQ(whole.spec().flat_size, parts.spec().flat_size);
-  AlignedArray<float> params = Random(whole.spec().flat_size, 1);
-  const AlignedArray<float> x = Random(5 * ElementCount(whole.spec().input_shape()), 2);
-  const AlignedArray<float> upstream = Random(5 * ElementCount(whole.spec().output_shape()), 3);
+  AlignedArray<float> params = RandomBf16(whole.spec().flat_size, 1);
+  const AlignedArray<float> x = RandomBf16(5 * ElementCount(whole.spec().input_shape()), 2);
+  const AlignedArray<float> upstream = RandomBf16(5 * ElementCount(whole.spec().output_shape()), 3);
   StepResult results[2];
   for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
     const bool half = precision == Precision::kBf16;
@@ -315,10 +315,10 @@ TEST(Bf16Plan, ASeparableConvolutionIsItsTwoParts) {
 TEST(Bf16Plan, ReadsKernelsFromTheShadowAndBiasesFromTheParameters) {
   const Network network(ParseModel(DenseText("6", 4, "linear"), nullptr));
   const ModelSpec& spec = network.spec();
-  AlignedArray<float> params = Random(spec.flat_size, 1);
+  AlignedArray<float> params = RandomBf16(spec.flat_size, 1);
   const AlignedArray<uint16_t> shadow = ShadowOf(params);
-  const AlignedArray<float> input = Random(6, 2);
-  const AlignedArray<float> upstream = Random(4, 3);
+  const AlignedArray<float> input = RandomBf16(6, 2);
+  const AlignedArray<float> upstream = RandomBf16(4, 3);
   const auto step = [&](const AlignedArray<uint16_t>& with) {
     return Step(network, 1, Precision::kBf16, &params, with, input, upstream);
   };

@@ -63,13 +63,13 @@ TEST_P(TeamUpdate, HasTheBitsOfOneThread) {
   }
 }
 
-std::vector<std::string> AllNames() {
+std::vector<std::string> TeamNames() {
   std::vector<std::string> names;
   for (const OptimizerType& type : OptimizerTypes()) names.emplace_back(type.name);
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, TeamUpdate, testing::ValuesIn(AllNames()),
+INSTANTIATE_TEST_SUITE_P(Types, TeamUpdate, testing::ValuesIn(TeamNames()),
                          [](const auto& info) { return info.param; });
 INSTANTIATE_TEST_SUITE_P(
     All, TeamUpdate,

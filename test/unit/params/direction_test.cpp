@@ -8,7 +8,7 @@ namespace hopper {
 namespace {
 
 // The parsed metric, with the argument that it may need.
-MetricParams Parsed(const std::string& name) {
+MetricParams ParsedLoss(const std::string& name) {
   for (const char* arguments : {"", "(0.5)", "(target_class_ids=[0])"}) {
     std::vector<ParamProblem> problems;
     const CompileParams compile = ParseCompileParams(
@@ -21,7 +21,7 @@ MetricParams Parsed(const std::string& name) {
 
 TEST(Direction, AMetricsNameSaysWhatItsRowSays) {
   for (const std::string& name : MetricNames(true)) {
-    const MetricParams metric = Parsed(name);
+    const MetricParams metric = ParsedLoss(name);
     EXPECT_EQ(NamedDirection(metric.name), MetricDirection(metric)) << name;
     EXPECT_EQ(NamedDirection(name), MetricDirection(metric)) << name;
   }
@@ -31,7 +31,7 @@ TEST(Direction, AMetricsNameSaysWhatItsRowSays) {
 TEST(Direction, ExpressionsSayItThemselves) {
   for (const char* text :
        {"expr max: y - p", "expr max name: y - p", "expr min: y - p", "expr name: y - p"}) {
-    EXPECT_EQ(NamedDirection(text), MetricDirection(Parsed(text))) << text;
+    EXPECT_EQ(NamedDirection(text), MetricDirection(ParsedLoss(text))) << text;
   }
   EXPECT_EQ(NamedDirection("expr max: y - p"), Direction::kUp);
   EXPECT_EQ(NamedDirection("expr maximum: y - p"), Direction::kDown);

@@ -28,7 +28,7 @@ std::string Shown(const ExpressionNode& node) {
   return text + ")";
 }
 
-std::string Parsed(const std::string& text) {
+std::string ParsedMetric(const std::string& text) {
   std::vector<ParamProblem> problems;
   ProblemList list(&problems);
   const auto expression = ParseExpression(text, "loss", &list);
@@ -45,22 +45,22 @@ std::string Parsed(const std::string& text) {
 }
 
 TEST(Expression, HasPythonsPrecedence) {
-  EXPECT_EQ(Parsed("p"), "p");
-  EXPECT_EQ(Parsed("y_true - y_pred"), "subtract(y, p)");
-  EXPECT_EQ(Parsed("y - p - 1"), "subtract(subtract(y, p), 1.0)");
-  EXPECT_EQ(Parsed("y + p * 2"), "add(y, multiply(p, 2.0))");
-  EXPECT_EQ(Parsed("(y + p) * 2"), "multiply(add(y, p), 2.0)");
-  EXPECT_EQ(Parsed("y / p / 2"), "divide(divide(y, p), 2.0)");
-  EXPECT_EQ(Parsed("p ** 2 ** y"), "power(p, power(2.0, y))");
-  EXPECT_EQ(Parsed("-p ** 2"), "negative(power(p, 2.0))");
-  EXPECT_EQ(Parsed("p ** -2"), "power(p, negative(2.0))");
-  EXPECT_EQ(Parsed("-p * y"), "multiply(negative(p), y)");
-  EXPECT_EQ(Parsed("+p--y"), "subtract(p, negative(y))");
-  EXPECT_EQ(Parsed("p + 1 <= y * 2"), "less_equal(add(p, 1.0), multiply(y, 2.0))");
-  EXPECT_EQ(Parsed("(p > .5) == (y != 1e-3)"), "equal(greater(p, 0.5), not_equal(y, 0.001))");
-  EXPECT_EQ(Parsed("where( p>=y ,1,clip(p,0,1) )"),
+  EXPECT_EQ(ParsedMetric("p"), "p");
+  EXPECT_EQ(ParsedMetric("y_true - y_pred"), "subtract(y, p)");
+  EXPECT_EQ(ParsedMetric("y - p - 1"), "subtract(subtract(y, p), 1.0)");
+  EXPECT_EQ(ParsedMetric("y + p * 2"), "add(y, multiply(p, 2.0))");
+  EXPECT_EQ(ParsedMetric("(y + p) * 2"), "multiply(add(y, p), 2.0)");
+  EXPECT_EQ(ParsedMetric("y / p / 2"), "divide(divide(y, p), 2.0)");
+  EXPECT_EQ(ParsedMetric("p ** 2 ** y"), "power(p, power(2.0, y))");
+  EXPECT_EQ(ParsedMetric("-p ** 2"), "negative(power(p, 2.0))");
+  EXPECT_EQ(ParsedMetric("p ** -2"), "power(p, negative(2.0))");
+  EXPECT_EQ(ParsedMetric("-p * y"), "multiply(negative(p), y)");
+  EXPECT_EQ(ParsedMetric("+p--y"), "subtract(p, negative(y))");
+  EXPECT_EQ(ParsedMetric("p + 1 <= y * 2"), "less_equal(add(p, 1.0), multiply(y, 2.0))");
+  EXPECT_EQ(ParsedMetric("(p > .5) == (y != 1e-3)"), "equal(greater(p, 0.5), not_equal(y, 0.001))");
+  EXPECT_EQ(ParsedMetric("where( p>=y ,1,clip(p,0,1) )"),
             "where(greater_equal(p, y), 1.0, clip(p, 0.0, 1.0))");
-  EXPECT_EQ(Parsed("p\n*pi"), "multiply(p, 3.141592653589793)");
+  EXPECT_EQ(ParsedMetric("p\n*pi"), "multiply(p, 3.141592653589793)");
 }
 
 TEST(Expression, SaysWhereItIsWrong) {
@@ -68,41 +68,44 @@ TEST(Expression, SaysWhereItIsWrong) {
       "Its functions are abs, ceil, clip, cos, exp, expm1, floor, log, log1p, logsumexp, max, "
       "maximum, mean, min, minimum, power, relu, round, sigmoid, sign, sin, softmax, softplus, "
       "sqrt, square, sum, tanh, where.";
-  EXPECT_EQ(Parsed("mean(sqare(y - p))"),
+  EXPECT_EQ(ParsedMetric("mean(sqare(y - p))"),
             "loss: function \"sqare\" is not known | Position 6. | Perhaps you "
             "meant \"square\". " +
                 functions);
-  EXPECT_EQ(Parsed("__import__('os')"),
+  EXPECT_EQ(ParsedMetric("__import__('os')"),
             "loss: function \"__import__\" is not known | Position 1. | " + functions);
-  EXPECT_EQ(Parsed("y - x"),
+  EXPECT_EQ(ParsedMetric("y - x"),
             "loss: name \"x\" is not known | Position 5. | Its names are y "
             "(labels), p (the model's output) and pi.");
-  EXPECT_EQ(Parsed("abs(y - p"), "loss: expected \",\" or \")\" but the text ends | Position 10.");
-  EXPECT_EQ(Parsed("(y - p"), "loss: expected \")\" but the text ends | Position 7.");
-  EXPECT_EQ(Parsed(""), "loss: expected a value but the text ends | Position 1.");
-  EXPECT_EQ(Parsed("p +"), "loss: expected a value but the text ends | Position 4.");
-  EXPECT_EQ(Parsed("p @ y"), "loss: expected an operator before \"@\" | Position 3.");
-  EXPECT_EQ(Parsed("p // y"), "loss: expected an operator before \"/\" | Position 3.");
-  EXPECT_EQ(Parsed("p[0]"), "loss: expected an operator before \"[\" | Position 2.");
-  EXPECT_EQ(Parsed("p.sum()"), "loss: expected an operator before \".\" | Position 2.");
-  EXPECT_EQ(Parsed("abs(ü)"), "loss: expected a value before \"ü\" | Position 5.");
-  EXPECT_EQ(Parsed("abs + p"), "loss: expected \"(\" after the function \"abs\" | Position 5.");
-  EXPECT_EQ(Parsed("where(p, 1)"),
+  EXPECT_EQ(ParsedMetric("abs(y - p"),
+            "loss: expected \",\" or \")\" but the text ends | Position 10.");
+  EXPECT_EQ(ParsedMetric("(y - p"), "loss: expected \")\" but the text ends | Position 7.");
+  EXPECT_EQ(ParsedMetric(""), "loss: expected a value but the text ends | Position 1.");
+  EXPECT_EQ(ParsedMetric("p +"), "loss: expected a value but the text ends | Position 4.");
+  EXPECT_EQ(ParsedMetric("p @ y"), "loss: expected an operator before \"@\" | Position 3.");
+  EXPECT_EQ(ParsedMetric("p // y"), "loss: expected an operator before \"/\" | Position 3.");
+  EXPECT_EQ(ParsedMetric("p[0]"), "loss: expected an operator before \"[\" | Position 2.");
+  EXPECT_EQ(ParsedMetric("p.sum()"), "loss: expected an operator before \".\" | Position 2.");
+  EXPECT_EQ(ParsedMetric("abs(ü)"), "loss: expected a value before \"ü\" | Position 5.");
+  EXPECT_EQ(ParsedMetric("abs + p"),
+            "loss: expected \"(\" after the function \"abs\" | Position 5.");
+  EXPECT_EQ(ParsedMetric("where(p, 1)"),
             "loss: function \"where\" takes 3 arguments, got 2 | Position 1.");
-  EXPECT_EQ(Parsed("p + abs()"), "loss: function \"abs\" takes 1 argument, got 0 | Position 5.");
-  EXPECT_EQ(Parsed("0 < p < 1"),
+  EXPECT_EQ(ParsedMetric("p + abs()"),
+            "loss: function \"abs\" takes 1 argument, got 0 | Position 5.");
+  EXPECT_EQ(ParsedMetric("0 < p < 1"),
             "loss: comparisons cannot be chained | Position 3. | Set brackets, "
             "and multiply comparisons.");
-  EXPECT_EQ(Parsed("2p"), "loss: a number ends with a letter | Position 1.");
-  EXPECT_EQ(Parsed("p * 1e999"), "loss: expected a number before \"1\" | Position 5.");
-  EXPECT_EQ(Parsed("square(y)"),
+  EXPECT_EQ(ParsedMetric("2p"), "loss: a number ends with a letter | Position 1.");
+  EXPECT_EQ(ParsedMetric("p * 1e999"), "loss: expected a number before \"1\" | Position 5.");
+  EXPECT_EQ(ParsedMetric("square(y)"),
             "loss does not use p |  | p is the model's output, y the labels: mean(square(y - p)), "
             "for example.");
-  EXPECT_EQ(Parsed(std::string(100, '(') + "p" + std::string(100, ')')).substr(0, 36),
+  EXPECT_EQ(ParsedMetric(std::string(100, '(') + "p" + std::string(100, ')')).substr(0, 36),
             "loss is nested more than 64 deep | P");
-  EXPECT_EQ(Parsed(std::string(100, '-') + "p").substr(0, 36),
+  EXPECT_EQ(ParsedMetric(std::string(100, '-') + "p").substr(0, 36),
             "loss is nested more than 64 deep | P");
-  EXPECT_EQ(Parsed(std::string(5000, ' ') + "p"),
+  EXPECT_EQ(ParsedMetric(std::string(5000, ' ') + "p"),
             "loss has 5001 characters | At most 4096 are possible.");
 }
 

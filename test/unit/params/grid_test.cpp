@@ -41,7 +41,7 @@ Strings Texts(const std::vector<Configuration>& configurations) {
   return texts;
 }
 
-std::string ErrorOf(const GridRequest& request) {
+std::string GridErrorOf(const GridRequest& request) {
   try {
     GenerateConfigs(request);
   } catch (const Error& error) {
@@ -52,7 +52,7 @@ std::string ErrorOf(const GridRequest& request) {
   return "no error";
 }
 
-OptimizerParams OptimizerOf(const Configuration& c) {
+OptimizerParams GridOptimizerOf(const Configuration& c) {
   std::vector<ParamProblem> problems;
   const CompileParams params = ParseCompileParams(c.compile_params, &problems);
   EXPECT_TRUE(problems.empty()) << c.compile_params;
@@ -71,11 +71,11 @@ TEST(Grid, SchedulesAreValues) {
       Request("{'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.1, "
               "ExponentialDecay(0.2, decay_steps=10, decay_rate=0.5), 'CosineDecay(0.3, 5)']}]}"));
   ASSERT_EQ(configurations.size(), 3u);
-  EXPECT_EQ(OptimizerOf(configurations[0]).schedule.kind, ScheduleKind::kConstant);
-  EXPECT_EQ(OptimizerOf(configurations[1]).schedule.kind, ScheduleKind::kExponentialDecay);
-  EXPECT_EQ(OptimizerOf(configurations[1]).learning_rate, 0.2);
-  EXPECT_EQ(OptimizerOf(configurations[1]).schedule.decay_rate, 0.5);
-  EXPECT_EQ(OptimizerOf(configurations[2]).schedule.kind, ScheduleKind::kCosineDecay);
+  EXPECT_EQ(GridOptimizerOf(configurations[0]).schedule.kind, ScheduleKind::kConstant);
+  EXPECT_EQ(GridOptimizerOf(configurations[1]).schedule.kind, ScheduleKind::kExponentialDecay);
+  EXPECT_EQ(GridOptimizerOf(configurations[1]).learning_rate, 0.2);
+  EXPECT_EQ(GridOptimizerOf(configurations[1]).schedule.decay_rate, 0.5);
+  EXPECT_EQ(GridOptimizerOf(configurations[2]).schedule.kind, ScheduleKind::kCosineDecay);
 }
 
 TEST(Grid, TextsAndOrderOfMadlib) {
@@ -188,36 +188,37 @@ TEST(Grid, EqualValuesCountOnce) {
 
 TEST(Grid, Messages) {
   const std::string compile = "{'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['SGD'], ";
-  EXPECT_EQ(ErrorOf(Request("{'loss': 'mse', 'optimizer': ['sgd']}")),
+  EXPECT_EQ(GridErrorOf(Request("{'loss': 'mse', 'optimizer': ['sgd']}")),
             "1 value of \"loss\" must be a list, got 'mse' | HINT Write 'loss': ['mse'].");
-  EXPECT_EQ(ErrorOf(Request("{'loss': [], 'optimizer': ['sgd']}")), "1 list of \"loss\" is empty");
-  EXPECT_EQ(ErrorOf(Request("{'loss': ['mse']}")),
+  EXPECT_EQ(GridErrorOf(Request("{'loss': [], 'optimizer': ['sgd']}")),
+            "1 list of \"loss\" is empty");
+  EXPECT_EQ(GridErrorOf(Request("{'loss': ['mse']}")),
             "1 compile_params_grid names no optimizer | HINT Add 'optimizer_params_list': "
             "[{'optimizer': ['Adam'], 'lr': [0.01, 0.001]}].");
-  EXPECT_EQ(ErrorOf(Request("{'loss': ['mse'], 'optimizer_params_list': [{}]}")),
+  EXPECT_EQ(GridErrorOf(Request("{'loss': ['mse'], 'optimizer_params_list': [{}]}")),
             "1 \"optimizer_params_list\" holds an empty dictionary");
-  EXPECT_EQ(ErrorOf(Request("{'optimizer': ['sgd'], 'optimizer_params_list': [{'lr': [1]}]}")),
+  EXPECT_EQ(GridErrorOf(Request("{'optimizer': ['sgd'], 'optimizer_params_list': [{'lr': [1]}]}")),
             "1 compile_params_grid holds \"optimizer\" and \"optimizer_params_list\" | HINT Move "
             "\"optimizer\" into the dictionaries of \"optimizer_params_list\".");
   EXPECT_EQ(
-      ErrorOf(Request(compile + "'lr': [0.1]}], 'lr': [0.1]}")),
+      GridErrorOf(Request(compile + "'lr': [0.1]}], 'lr': [0.1]}")),
       "1 compile_params_grid has no argument \"lr\" | It is an argument of optimizers. | HINT "
       "Move it into 'optimizer_params_list': [{'optimizer': ['Adam'], 'lr': [...]}].");
   EXPECT_EQ(
-      ErrorOf(Request("{'loss': ['mse'], 'optimizer': ['sgd'], 'momentum': [0.9]}")),
+      GridErrorOf(Request("{'loss': ['mse'], 'optimizer': ['sgd'], 'momentum': [0.9]}")),
       "1 compile_params_grid has no argument \"momentum\" | It is an argument of optimizers. | "
       "HINT Move it into 'optimizer_params_list': [{'optimizer': ['Adam'], 'momentum': "
       "[...]}].");
   // All of them, those of the form and those of the values.
-  EXPECT_EQ(ErrorOf(Request("{'loss': 'mse', 'metrics': []}")),
+  EXPECT_EQ(GridErrorOf(Request("{'loss': 'mse', 'metrics': []}")),
             "1 value of \"loss\" must be a list, got 'mse' | There are 3 problems:\n1. value of "
             "\"loss\" must be a list, got 'mse'\n2. list of \"metrics\" is empty\n3. "
             "compile_params_grid names no optimizer. Add 'optimizer_params_list': [{'optimizer': "
             "['Adam'], 'lr': [0.01, 0.001]}]. | HINT Write 'loss': ['mse'].");
   // Also those of one optimizer, and of the other grid where this one is no dictionary.
   EXPECT_EQ(
-      ErrorOf(Request("{'loss': ['mse'], 'optimizer_params_list': [{'optimizer': [3], 'lr': "
-                      "0.1}, {'lr': []}, 7]}")),
+      GridErrorOf(Request("{'loss': ['mse'], 'optimizer_params_list': [{'optimizer': [3], 'lr': "
+                          "0.1}, {'lr': []}, 7]}")),
       "1 grid at \"optimizer_params_list[1]\": \"optimizer\" must hold names of optimizers, got 3 "
       "| "
       "There are 4 problems:\n1. grid at \"optimizer_params_list[1]\": \"optimizer\" must hold "
@@ -227,48 +228,48 @@ TEST(Grid, Messages) {
       "got 0.1. Write 'lr': [0.1].\n3. grid at \"optimizer_params_list[2]\": list of \"lr\" is "
       "empty\n4. grid at \"optimizer_params_list[3]\": \"optimizer_params_list\" must hold "
       "dictionaries, got 7. Write [{'optimizer': ['Adam'], 'lr': [0.01, 0.001]}], for example.");
-  EXPECT_NE(ErrorOf(Request("['mse']", "{'batch_size': 16}")).find("There are 2 problems:"),
+  EXPECT_NE(GridErrorOf(Request("['mse']", "{'batch_size': 16}")).find("There are 2 problems:"),
             std::string::npos);
   EXPECT_EQ(
-      ErrorOf(Request("{'loss': ['log_loss', 'mse'], 'metrics': ['roc_auc'], "
-                      "'optimizer': ['sgd']}")),
+      GridErrorOf(Request("{'loss': ['log_loss', 'mse'], 'metrics': ['roc_auc'], "
+                          "'optimizer': ['sgd']}")),
       "1 metric \"roc_auc\" is not known | There are 2 problems:\n1. metric \"roc_auc\" is not "
       "known\n2. loss \"log_loss\" is not known. Perhaps you meant "
       "\"categorical_crossentropy\" or \"binary_crossentropy\". | HINT Perhaps you meant "
       "\"auc\".");
-  EXPECT_EQ(ErrorOf(Request(compile + "'lr': [1/1000]}]}")),
+  EXPECT_EQ(GridErrorOf(Request(compile + "'lr': [1/1000]}]}")),
             "2 compile_params_grid cannot be parsed: expected \",\" or \"]\", not \"/\" | Position "
             "76, near \", 'lr': [1/1000]}]}\". | HINT There is no arithmetic: write 0.001, not "
             "1/1000, for example.");
   EXPECT_EQ(
-      ErrorOf(Request(compile + "'lr': [0.001, 0.1, 'log']}]}")),
+      GridErrorOf(Request(compile + "'lr': [0.001, 0.1, 'log']}]}")),
       "1 \"lr\" has the distribution \"log\" in a grid search | A grid needs lists of values. "
       "| HINT List the values, or use search_type 'random'.");
-  EXPECT_EQ(ErrorOf(Request(compile + "'lr': [0.1}]}")),
+  EXPECT_EQ(GridErrorOf(Request(compile + "'lr': [0.1}]}")),
             "2 compile_params_grid cannot be parsed: expected \",\" or \"]\", not \"}\" | Position "
             "78, near \"'lr': [0.1}]}\".");
-  EXPECT_EQ(ErrorOf(Request("optimizer='sgd'")),
+  EXPECT_EQ(GridErrorOf(Request("optimizer='sgd'")),
             "2 compile_params_grid cannot be parsed: it is not a dictionary | Position 1, near "
             "\"optimizer=\". | HINT Write a dictionary of lists, for example {'batch_size': [32, "
             "64]}.");
   // The first configuration that does not parse is named.
-  EXPECT_EQ(ErrorOf(Request(compile + "'lr_rate': [0.1]}]}")),
+  EXPECT_EQ(GridErrorOf(Request(compile + "'lr_rate': [0.1]}]}")),
             "1 optimizer \"SGD\" has no argument \"lr_rate\" | The compile_params are "
             "\"optimizer='SGD(lr_rate=0.1)',loss='mse'\". | HINT Perhaps you meant "
             "\"learning_rate\".");
-  EXPECT_EQ(ErrorOf(Request(compile + "'lr': [0.1]}]}", "{'batch_size': [32, 0]}")),
+  EXPECT_EQ(GridErrorOf(Request(compile + "'lr': [0.1]}]}", "{'batch_size': [32, 0]}")),
             "1 batch_size must be a positive integer, got 0 | The fit_params are "
             "\"batch_size=0\".");
   GridRequest request = Request(kMadlibGrid);
   request.num_configs = 3;
-  EXPECT_EQ(ErrorOf(request),
+  EXPECT_EQ(GridErrorOf(request),
             "1 num_configs is for random search only | A grid search takes every combination. | "
             "HINT Leave it out, or use search_type 'random'.");
   request.num_configs = 0;
   request.random_state = 1;
-  EXPECT_EQ(ErrorOf(request).substr(0, 35), "1 seed is for random search only | ");
+  EXPECT_EQ(GridErrorOf(request).substr(0, 35), "1 seed is for random search only | ");
   request.model_ids.clear();
-  EXPECT_EQ(ErrorOf(request), "1 model_id_list is empty");
+  EXPECT_EQ(GridErrorOf(request), "1 model_id_list is empty");
 }
 
 TEST(Grid, TooManyCombinations) {
@@ -278,19 +279,20 @@ TEST(Grid, TooManyCombinations) {
   GridRequest request =
       Request("{'loss': ['mse'], 'optimizer_params_list': [{'lr': " + list + "}]}",
               "{'batch_size': " + list + ", 'seed': " + list + "}");
-  EXPECT_EQ(ErrorOf(request),
+  EXPECT_EQ(GridErrorOf(request),
             "5 grid has 1,259,712 combinations | The product of the list lengths: 1 models x 108 "
             "optimizers x 1 loss x 108 batch_size x 108 seed. | HINT Use random search, or raise "
             "hopper.max_configs.");
   std::string huge = "{";
   for (int i = 0; i < 40; ++i) huge += "'k" + std::to_string(i) + "': " + list + ",";
-  EXPECT_EQ(ErrorOf(Request("{'loss': ['mse'], 'optimizer': ['sgd']}", huge + "}")).substr(0, 54),
-            "5 grid has more than 18,446,744,073,709,551,615 combin");
+  EXPECT_EQ(
+      GridErrorOf(Request("{'loss': ['mse'], 'optimizer': ['sgd']}", huge + "}")).substr(0, 54),
+      "5 grid has more than 18,446,744,073,709,551,615 combin");
   request.max_configs = 108;
   request.fit_grid = "{'batch_size': [1]}";
   EXPECT_EQ(GenerateConfigs(request).size(), 108u);
   request.max_configs = 107;
-  EXPECT_EQ(ErrorOf(request).substr(0, 29), "5 grid has 108 combinations |");
+  EXPECT_EQ(GridErrorOf(request).substr(0, 29), "5 grid has 108 combinations |");
 }
 
 const char kRandomGrid[] = R"({
@@ -356,7 +358,7 @@ TEST(RandomSearch, Distributions) {
   std::vector<double> log_rates, momenta, rates, batches, log_epochs;
   int adam = 0, rmsprop = 0;
   for (const Configuration& c : configurations) {
-    const OptimizerParams optimizer = OptimizerOf(c);
+    const OptimizerParams optimizer = GridOptimizerOf(c);
     if (optimizer.type == FindOptimizer("SGD")) {
       log_rates.push_back(std::log10(optimizer.learning_rate));
       momenta.push_back(std::log10(1 - optimizer.Own("momentum")));
@@ -405,12 +407,12 @@ TEST(RandomSearch, ASmallSpaceIsExhaustedAndThenSaysSo) {
   const auto all = GenerateConfigs(RandomRequest(compile, fit, 40, 1));
   const Strings texts = Texts(all);
   EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), 40u);
-  EXPECT_EQ(ErrorOf(RandomRequest(compile, fit, 41, 1)),
+  EXPECT_EQ(GridErrorOf(RandomRequest(compile, fit, 41, 1)),
             "1 search space has 40 different configurations, but num_configs is 41 | HINT Lower "
             "num_configs, or widen the lists.");
   GridRequest request = RandomRequest(compile, fit, 31, 1);
   request.existing.assign(all.begin(), all.begin() + 10);
-  EXPECT_EQ(ErrorOf(request),
+  EXPECT_EQ(GridErrorOf(request),
             "1 search space has 30 different configurations, but num_configs is 31 | It has 40 "
             "configurations, of which 10 exist already. | HINT Lower num_configs, or widen the "
             "lists.");
@@ -420,7 +422,7 @@ TEST(RandomSearch, ASmallSpaceIsExhaustedAndThenSaysSo) {
 
 TEST(RandomSearch, Messages) {
   const auto error = [](const std::string& list) {
-    return ErrorOf(RandomRequest(
+    return GridErrorOf(RandomRequest(
         "{'loss': ['mse'], 'optimizer_params_list': [{'learning_rate': " + list + "}]}", "", 3, 1));
   };
   EXPECT_EQ(error("[0.1, 0.001, 'log']"),
@@ -444,8 +446,9 @@ TEST(RandomSearch, Messages) {
       "0.1, 'log'], for example.");
   EXPECT_EQ(error("[-0.5, -0.1, 'linear']").substr(0, 39),
             "1 learning rate must be positive, got -");
-  EXPECT_EQ(ErrorOf(RandomRequest(kMadlibGrid, "", 0, 1)), "1 num_configs must be positive, got 0");
-  EXPECT_EQ(ErrorOf(RandomRequest(kMadlibGrid, "", 20000, 1)),
+  EXPECT_EQ(GridErrorOf(RandomRequest(kMadlibGrid, "", 0, 1)),
+            "1 num_configs must be positive, got 0");
+  EXPECT_EQ(GridErrorOf(RandomRequest(kMadlibGrid, "", 20000, 1)),
             "5 num_configs is 20,000 | At most 10,000 are allowed. | HINT Lower num_configs, or "
             "raise hopper.max_configs.");
 }

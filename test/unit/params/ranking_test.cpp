@@ -36,30 +36,32 @@ std::string ShownOf(const std::vector<RankedConfig>& configs, const std::string&
   }
 }
 
-std::string Shown(const std::vector<std::string>& params, const std::string& rank_by = "",
-                  bool lenient = false) {
+std::string ShownRanking(const std::vector<std::string>& params, const std::string& rank_by = "",
+                         bool lenient = false) {
   std::vector<RankedConfig> configs;
   for (const std::string& text : params) configs.push_back({text, {}});
   return ShownOf(configs, rank_by, lenient);
 }
 
 TEST(Ranking, TakesTheFirstMetricThatAllHave) {
-  EXPECT_EQ(Shown({}), "");
-  EXPECT_EQ(Shown({Params("mse", "[]")}), "loss/1 0");
-  EXPECT_EQ(Shown({Params("mse", "['mae']"), Params("huber", "['mae']")}), "mae/1 1");
-  EXPECT_EQ(Shown({Params("mse", "['accuracy', 'auc']"), Params("bce", "['auc']")}),
+  EXPECT_EQ(ShownRanking({}), "");
+  EXPECT_EQ(ShownRanking({Params("mse", "[]")}), "loss/1 0");
+  EXPECT_EQ(ShownRanking({Params("mse", "['mae']"), Params("huber", "['mae']")}), "mae/1 1");
+  EXPECT_EQ(ShownRanking({Params("mse", "['accuracy', 'auc']"), Params("bce", "['auc']")}),
             "auc/1 2, auc/1 1");
   // Other names, quotes, blanks.
-  EXPECT_EQ(Shown({Params("mse", "['acc']"), Params("bce", "['Accuracy()']")}), "acc/1 1");
-  EXPECT_EQ(Shown({Params("mse", "[\"AUC(curve='PR')\"]"), Params("bce", "[AUC( curve = 'PR' )]")}),
+  EXPECT_EQ(ShownRanking({Params("mse", "['acc']"), Params("bce", "['Accuracy()']")}), "acc/1 1");
+  EXPECT_EQ(ShownRanking(
+                {Params("mse", "[\"AUC(curve='PR')\"]"), Params("bce", "[AUC( curve = 'PR' )]")}),
             "AUC(curve='PR')/1 1");
   // Counts say nothing of better and worse.
-  EXPECT_EQ(Shown({Params("mse", "['true_positives']"), Params("mse", "['true_positives']")}),
-            "loss/1 0");
+  EXPECT_EQ(
+      ShownRanking({Params("mse", "['true_positives']"), Params("mse", "['true_positives']")}),
+      "loss/1 0");
 }
 
 TEST(Ranking, TakesTheLossWhereMetricsDiffer) {
-  EXPECT_EQ(Shown({Params("bce", "['mae']"), Params("binary_crossentropy", "['accuracy']")}),
+  EXPECT_EQ(ShownRanking({Params("bce", "['mae']"), Params("binary_crossentropy", "['accuracy']")}),
             "loss/1 0");
   const auto ranked =
       RankConfigs({{Params("bce", "['mae']"), {}}, {Params("bce", "['accuracy']"), {}}}, "", false);
@@ -67,24 +69,24 @@ TEST(Ranking, TakesTheLossWhereMetricsDiffer) {
   EXPECT_FALSE(
       RankConfigs({{Params("bce", "[]"), {}}, {Params("bce", "[]"), {}}}, "", false)[0].instead);
   // The same number by another form of labels, and of outputs.
-  EXPECT_EQ(Shown({Params("sparse_categorical_crossentropy", "[]"),
-                   Params("CategoricalCrossentropy(from_logits=True)", "[]")}),
+  EXPECT_EQ(ShownRanking({Params("sparse_categorical_crossentropy", "[]"),
+                          Params("CategoricalCrossentropy(from_logits=True)", "[]")}),
             "loss/1 0");
 }
 
 TEST(Ranking, TellsErrorsApart) {
   const std::string both = Params("mse", "['mse', 'mae', 'cosine_similarity', 'hinge']");
   const std::string other = both + " ";
-  EXPECT_EQ(Shown({both, other}, "mse"), "mse/1 1");
-  EXPECT_EQ(Shown({both, other}, "mae"), "mae/1 2");
-  EXPECT_EQ(Shown({both, other}, "MeanAbsoluteError"), "mae/1 2");
-  EXPECT_EQ(Shown({both, other}, "cosine_similarity"), "cosine_similarity/1 3");
-  EXPECT_EQ(Shown({both, other}, "hinge"), "hinge/1 4");
-  EXPECT_EQ(Shown({Params("huber", "['mse', 'mae']"), Params("huber", "['mae', 'mse']")}),
+  EXPECT_EQ(ShownRanking({both, other}, "mse"), "mse/1 1");
+  EXPECT_EQ(ShownRanking({both, other}, "mae"), "mae/1 2");
+  EXPECT_EQ(ShownRanking({both, other}, "MeanAbsoluteError"), "mae/1 2");
+  EXPECT_EQ(ShownRanking({both, other}, "cosine_similarity"), "cosine_similarity/1 3");
+  EXPECT_EQ(ShownRanking({both, other}, "hinge"), "hinge/1 4");
+  EXPECT_EQ(ShownRanking({Params("huber", "['mse', 'mae']"), Params("huber", "['mae', 'mse']")}),
             "mse/1 1, mse/1 2");
-  EXPECT_EQ(Shown({Params("huber", "['mse']"), Params("huber", "['mae']")}), "loss/1 0");
-  EXPECT_EQ(Shown({Params("mse", "['mse']"), Params("mae", "['mae']")}), "mse/1 1, mae/2 1");
-  EXPECT_EQ(Shown({Params("mse", "['mae']"), Params("mae", "['cosine_similarity']")}),
+  EXPECT_EQ(ShownRanking({Params("huber", "['mse']"), Params("huber", "['mae']")}), "loss/1 0");
+  EXPECT_EQ(ShownRanking({Params("mse", "['mse']"), Params("mae", "['mae']")}), "mse/1 1, mae/2 1");
+  EXPECT_EQ(ShownRanking({Params("mse", "['mae']"), Params("mae", "['cosine_similarity']")}),
             "mae/1 1, cosine_similarity/2 1");
 }
 
@@ -121,38 +123,38 @@ TEST(Ranking, FindsAMetricByItsOtherNames) {
 }
 
 TEST(Ranking, NeverComparesDifferentThings) {
-  EXPECT_EQ(
-      Shown({Params("mse", "['mae']"), Params("bce", "['accuracy']"), Params("mse", "['mae']"),
-             Params("mse", "[]"), Params("bce", "['true_positives']")}),
-      "mae/1 1, accuracy/2 1, mae/1 1, loss (mse)/3 0, loss (bce)/4 0");
-  EXPECT_EQ(Shown({Params("Huber(delta=1.0)", "[]"), Params("Huber(delta=2.0)", "[]")}),
+  EXPECT_EQ(ShownRanking({Params("mse", "['mae']"), Params("bce", "['accuracy']"),
+                          Params("mse", "['mae']"), Params("mse", "[]"),
+                          Params("bce", "['true_positives']")}),
+            "mae/1 1, accuracy/2 1, mae/1 1, loss (mse)/3 0, loss (bce)/4 0");
+  EXPECT_EQ(ShownRanking({Params("Huber(delta=1.0)", "[]"), Params("Huber(delta=2.0)", "[]")}),
             "loss (Huber)/1 0, loss (Huber)/2 0");
-  EXPECT_EQ(Shown({Params("mse", "['AUC()']"), Params("mae", "[\"AUC(curve='PR')\"]")}),
+  EXPECT_EQ(ShownRanking({Params("mse", "['AUC()']"), Params("mae", "[\"AUC(curve='PR')\"]")}),
             "AUC()/1 1, AUC(curve='PR')/2 1");
   // What does not parse is compared with its like.
-  EXPECT_EQ(Shown({"nonsense", "nonsense"}), "loss/1 0");
-  EXPECT_EQ(Shown({"nonsense", Params("mse", "[]")}), "loss/1 0, loss (mse)/2 0");
+  EXPECT_EQ(ShownRanking({"nonsense", "nonsense"}), "loss/1 0");
+  EXPECT_EQ(ShownRanking({"nonsense", Params("mse", "[]")}), "loss/1 0, loss (mse)/2 0");
 }
 
 TEST(Ranking, ByWhatIsAskedFor) {
   const std::vector<std::string> params = {Params("mse", "['accuracy', \"AUC(curve='PR')\"]"),
                                            Params("bce", "[\"AUC(curve='PR')\", 'acc', 'mae']")};
-  EXPECT_EQ(Shown(params, "accuracy"), "accuracy/1 1, accuracy/1 2");
-  EXPECT_EQ(Shown(params, "acc"), "accuracy/1 1, accuracy/1 2");
-  EXPECT_EQ(Shown(params, "auc"), "AUC(curve='PR')/1 2, AUC(curve='PR')/1 1");
-  EXPECT_EQ(Shown(params, "mae"),
+  EXPECT_EQ(ShownRanking(params, "accuracy"), "accuracy/1 1, accuracy/1 2");
+  EXPECT_EQ(ShownRanking(params, "acc"), "accuracy/1 1, accuracy/1 2");
+  EXPECT_EQ(ShownRanking(params, "auc"), "AUC(curve='PR')/1 2, AUC(curve='PR')/1 1");
+  EXPECT_EQ(ShownRanking(params, "mae"),
             "metric \"mae\" is not computed by all configurations | 1 of 2 lack it: one computes "
             "accuracy, AUC(curve='PR'). | They can be ranked by accuracy, AUC(curve='PR').");
-  EXPECT_EQ(Shown(params, "mae", true), "accuracy/1 1, accuracy/1 2");
-  EXPECT_EQ(Shown(params, "loss"),
+  EXPECT_EQ(ShownRanking(params, "mae", true), "accuracy/1 1, accuracy/1 2");
+  EXPECT_EQ(ShownRanking(params, "loss"),
             "configurations with different losses are not ranked by their loss | Some have "
             "\"mse\", some \"bce\". | They can be ranked by accuracy, AUC(curve='PR').");
-  EXPECT_EQ(Shown(params, "acuracy"),
+  EXPECT_EQ(ShownRanking(params, "acuracy"),
             "metric \"acuracy\" is not known |  | Perhaps you meant \"accuracy\".");
-  EXPECT_EQ(Shown({Params("mse", "['true_positives']")}, "true_positives"),
+  EXPECT_EQ(ShownRanking({Params("mse", "['true_positives']")}, "true_positives"),
             "models cannot be ranked by \"true_positives\" | Nobody can say whether more or less "
             "of it is better. | They can be ranked by loss.");
-  EXPECT_EQ(Shown({Params("mse", "[]")}, "mae"),
+  EXPECT_EQ(ShownRanking({Params("mse", "[]")}, "mae"),
             "metric \"mae\" is not computed by the configurations | 1 of 1 lack it: one computes "
             "no metrics. | They can be ranked by loss.");
 }
@@ -190,30 +192,31 @@ std::string OfTwo(const std::string& loss, const std::string& more) {
 // Nobody has named the losses of outputs: what is trained is their sum.
 TEST(Ranking, TakesTheTotalOfOutputsWithoutNamedMetrics) {
   const std::string both = "{'a': 'mse', 'b': 'bce'}";
-  EXPECT_EQ(Shown({OfTwo(both, ""), OfTwo(both, ", loss_weights=None")}), "loss/1 0");
+  EXPECT_EQ(ShownRanking({OfTwo(both, ""), OfTwo(both, ", loss_weights=None")}), "loss/1 0");
   EXPECT_FALSE(RankConfigs({{OfTwo(both, ""), {}}, {OfTwo(both, " "), {}}}, "", false)[0].instead);
   EXPECT_EQ(ShownOf({{OfTwo("'mse'", ""), {"a_loss", "b_loss"}}}), "loss/1 0");
   // Those that are named go before it.
-  EXPECT_EQ(Shown({OfTwo(both, ", metrics={'b': 'mae'}")}), "b_mae/1 1");
+  EXPECT_EQ(ShownRanking({OfTwo(both, ", metrics={'b': 'mae'}")}), "b_mae/1 1");
   // An output's own where it is asked for.
-  EXPECT_EQ(Shown({OfTwo(both, "")}, "b_loss"), "b_loss/1 2");
+  EXPECT_EQ(ShownRanking({OfTwo(both, "")}, "b_loss"), "b_loss/1 2");
 }
 
 TEST(Ranking, TotalsUnderOtherWeightsAreOtherLosses) {
   const std::string both = "{'a': 'mse', 'b': 'bce'}";
   const std::string tenth = ", loss_weights={'a': 0.1, 'b': 1}";
-  EXPECT_EQ(Shown({OfTwo(both, ""), OfTwo(both, tenth)}),
+  EXPECT_EQ(ShownRanking({OfTwo(both, ""), OfTwo(both, tenth)}),
             "loss ({'a':'mse','b':'bce'})/1 0, "
             "loss ({'a':'mse','b':'bce'}, weights a 0.1, b 1.0)/2 0");
-  EXPECT_EQ(Shown({OfTwo(both, tenth), OfTwo(both, "")}, "loss"),
+  EXPECT_EQ(ShownRanking({OfTwo(both, tenth), OfTwo(both, "")}, "loss"),
             "configurations with different loss_weights are not ranked by their loss | Some have "
             "a 0.1, b 1.0, some none. | They can be ranked by a_loss, b_loss.");
   // The same numbers, however they are written; what has no weight is no part of the sum.
-  EXPECT_EQ(Shown({OfTwo(both, ", loss_weights={'b': 1.0, 'a': 0.1}"), OfTwo(both, tenth),
-                   OfTwo("{'b': 'bce', 'a': 'mean_squared_error'}", ", loss_weights={'a': 0.1}")}),
-            "loss/1 0");
-  EXPECT_EQ(Shown({OfTwo("{'a': 'mae', 'b': 'bce'}", ", loss_weights={'a': 0}"),
-                   OfTwo(both, ", loss_weights={'a': 0.0, 'b': 1}")}),
+  EXPECT_EQ(
+      ShownRanking({OfTwo(both, ", loss_weights={'b': 1.0, 'a': 0.1}"), OfTwo(both, tenth),
+                    OfTwo("{'b': 'bce', 'a': 'mean_squared_error'}", ", loss_weights={'a': 0.1}")}),
+      "loss/1 0");
+  EXPECT_EQ(ShownRanking({OfTwo("{'a': 'mae', 'b': 'bce'}", ", loss_weights={'a': 0}"),
+                          OfTwo(both, ", loss_weights={'a': 0.0, 'b': 1}")}),
             "loss/1 0");
   // By place, with the names that results have; one loss for all.
   const std::vector<std::string> shown = {"a_loss", "b_loss"};
@@ -229,9 +232,10 @@ TEST(Ranking, TotalsUnderOtherWeightsAreOtherLosses) {
                      {OfTwo("'mse'", ", loss_weights=[0.1, 1]"), {"b_loss", "a_loss"}}}),
             "loss (mse, weights a 0.1, b 1.0)/1 0, loss (mse, weights b 0.1, a 1.0)/2 0");
   // A single output's weight is a factor, too.
-  EXPECT_EQ(Shown({OfTwo("'mse'", ", loss_weights=[2]"), OfTwo("'mse'", ", loss_weights=2")}),
-            "loss/1 0");
-  EXPECT_EQ(Shown({OfTwo("'mse'", ""), OfTwo("'mse'", ", loss_weights=[2]")}),
+  EXPECT_EQ(
+      ShownRanking({OfTwo("'mse'", ", loss_weights=[2]"), OfTwo("'mse'", ", loss_weights=2")}),
+      "loss/1 0");
+  EXPECT_EQ(ShownRanking({OfTwo("'mse'", ""), OfTwo("'mse'", ", loss_weights=[2]")}),
             "loss (mse)/1 0, loss (mse, weights 2.0)/2 0");
 }
 
@@ -239,21 +243,22 @@ TEST(Ranking, ComparesTheLossOfAnOutputOnlyWithTheSame) {
   const std::string metrics = ", metrics={'b': 'accuracy'}";
   const std::string bce = OfTwo("{'a': 'mse', 'b': 'bce'}", metrics);
   const std::string focal = OfTwo("{'a': 'mse', 'b': 'binary_focal_crossentropy'}", metrics);
-  EXPECT_EQ(Shown({bce, focal}, "a_loss"), "a_loss/1 2");
-  EXPECT_EQ(Shown({bce, focal}, "b_loss"),
+  EXPECT_EQ(ShownRanking({bce, focal}, "a_loss"), "a_loss/1 2");
+  EXPECT_EQ(ShownRanking({bce, focal}, "b_loss"),
             "configurations with different losses are not ranked by \"b_loss\" | Some have "
             "\"bce\", some \"binary_focal_crossentropy\". | They can be ranked by b_accuracy, "
             "a_loss.");
-  EXPECT_EQ(Shown({bce, focal}, "loss"),
+  EXPECT_EQ(ShownRanking({bce, focal}, "loss"),
             "configurations with different losses are not ranked by their loss | Some have "
             "\"{'a':'mse','b':'bce'}\", some \"{'a':'mse','b':"
             "'binary_focal_crossentropy'}\". | They can be ranked by b_accuracy, a_loss.");
-  EXPECT_EQ(Shown({bce, focal}, "b_loss", true), "b_accuracy/1 1");
+  EXPECT_EQ(ShownRanking({bce, focal}, "b_loss", true), "b_accuracy/1 1");
   const std::string smooth =
       OfTwo("{'a': 'mse', 'b': 'BinaryCrossentropy(label_smoothing=0.1)'}", metrics);
-  EXPECT_EQ(Shown({bce, smooth}, "b_loss", true), "b_accuracy/1 1");
-  EXPECT_EQ(Shown({bce, OfTwo("{'b': 'binary_crossentropy', 'a': 'mae'}", metrics)}, "b_loss"),
-            "b_loss/1 3, b_loss/1 2");
+  EXPECT_EQ(ShownRanking({bce, smooth}, "b_loss", true), "b_accuracy/1 1");
+  EXPECT_EQ(
+      ShownRanking({bce, OfTwo("{'b': 'binary_crossentropy', 'a': 'mae'}", metrics)}, "b_loss"),
+      "b_loss/1 3, b_loss/1 2");
 }
 
 }  // namespace

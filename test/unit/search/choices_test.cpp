@@ -11,7 +11,7 @@
 namespace hopper {
 namespace {
 
-SearchSpace SpaceOf(const std::string& parameters) {
+SearchSpace ChoiceSpace(const std::string& parameters) {
   std::string uses;
   std::vector<Problem> problems;
   const Value tree = ParseJson(parameters, "parameters");
@@ -51,7 +51,7 @@ std::vector<std::string> Found(const SearchSpace& space, const std::set<std::str
 }
 
 TEST(CheckChoices, NamesEachWordThatIsWrong) {
-  const SearchSpace space = SpaceOf(
+  const SearchSpace space = ChoiceSpace(
       R"({"activation": ["relu", "rleu"], "optimizer": ["adm", "adam"], "metrics": [["mae"], ["mea"]]})");
   EXPECT_EQ(Found(space, {"rleu", "adm", "mea"}),
             (std::vector<std::string>{"activation=\"rleu\": unknown rleu",
@@ -61,14 +61,14 @@ TEST(CheckChoices, NamesEachWordThatIsWrong) {
 }
 
 TEST(CheckChoices, LooksWhereAParameterApplies) {
-  const SearchSpace space = SpaceOf(
+  const SearchSpace space = ChoiceSpace(
       R"({"kind": ["a", "b", "c"], "depth": {"type": "int", "low": 1, "high": 3},
           "inner": {"type": "choice", "values": ["tanh", "thna"], "when": {"kind": "c", "depth": {"from": 3}}}})");
   EXPECT_EQ(Found(space, {"thna"}), std::vector<std::string>{"inner=\"thna\": unknown thna"});
 }
 
 TEST(CheckChoices, LeavesNumbersAndWhatGoesWithSomethingElse) {
-  const SearchSpace space = SpaceOf(R"({"window": [3, 99], "last": ["softmax", "sigmoid"],
+  const SearchSpace space = ChoiceSpace(R"({"window": [3, 99], "last": ["softmax", "sigmoid"],
                                         "loss": ["categorical", "binary"]})");
   EXPECT_TRUE(Found(space, {"99"}).empty());
   // Each loss goes with one of the activations.
@@ -78,7 +78,8 @@ TEST(CheckChoices, LeavesNumbersAndWhatGoesWithSomethingElse) {
 }
 
 TEST(CheckChoices, SaysWhatIsWrongEverywhere) {
-  const SearchSpace space = SpaceOf(R"({"activation": ["rleu"], "optimizer": ["adam", "adm"]})");
+  const SearchSpace space =
+      ChoiceSpace(R"({"activation": ["rleu"], "optimizer": ["adam", "adm"]})");
   size_t everywhere = 0;
   EXPECT_EQ(Found(space, {"rleu", "adm"}, &everywhere),
             std::vector<std::string>{"optimizer=\"adm\": unknown adm"});

@@ -38,8 +38,8 @@ const std::map<int32_t, std::string> kArchitectures = {{7, R"({"layers": [{"clas
          {"class_name": "Softmax"}]})"},
                                                        {8, R"({"layers": []})"}};
 
-std::vector<std::string> ProblemsOf(const std::string& text,
-                                    const std::map<int32_t, std::string>& architectures = {}) {
+std::vector<std::string> SpaceProblemsOf(const std::string& text,
+                                         const std::map<int32_t, std::string>& architectures = {}) {
   std::vector<Problem> problems;
   ParseSearchSpace(text, architectures, &problems);
   std::vector<std::string> messages;
@@ -104,7 +104,7 @@ TEST(SearchSpaceJson, DescribesItself) {
 
 TEST(SearchSpaceJson, NamesAllMistakesWithTheirPath) {
   EXPECT_EQ(
-      ProblemsOf(R"({"parameters": {
+      SpaceProblemsOf(R"({"parameters": {
           "a": {"type": "float", "low": 1, "high": 0.1},
           "b": {"type": "float", "low": 0, "high": 0.1, "scale": "log"},
           "c": [],
@@ -140,10 +140,10 @@ TEST(SearchSpaceJson, NamesAllMistakesWithTheirPath) {
 }
 
 TEST(SearchSpaceJson, RefusesWrongReferences) {
-  EXPECT_EQ(ProblemsOf(R"({"parameters": {"a": [1, 2], "lr": [1]}, "model_id": [1, 3],
+  EXPECT_EQ(SpaceProblemsOf(R"({"parameters": {"a": [1, 2], "lr": [1]}, "model_id": [1, 3],
              "compile_params": {"loss": {"hopper": "losss"}, "x": {"hopper": 3},
                                 "y": {"hopper": "lr", "z": 1}}})",
-                       {{1, R"({"units": {"hopper": {"repeat": "a", "layers": []}}})"}}),
+                            {{1, R"({"units": {"hopper": {"repeat": "a", "layers": []}}})"}}),
             (std::vector<std::string>{
                 "search space at \"model_id\": there is no architecture 3",
                 "search space at \"compile_params.loss\": there is no parameter \"losss\"",
@@ -158,7 +158,7 @@ TEST(SearchSpaceJson, RefusesWrongReferences) {
 }
 
 TEST(SearchSpaceJson, RefusesConditionsThatCannotHold) {
-  EXPECT_EQ(ProblemsOf(R"({"parameters": {
+  EXPECT_EQ(SpaceProblemsOf(R"({"parameters": {
           "a": {"type": "constant", "value": 1, "when": {"c": 1}},
           "b": {"type": "choice", "values": [1, 2], "when": {"a": 1}},
           "c": {"type": "choice", "values": [1, 2], "when": {"b": [2]}},
@@ -167,7 +167,7 @@ TEST(SearchSpaceJson, RefusesConditionsThatCannotHold) {
             (std::vector<std::string>{
                 "search space at \"parameters.a.when\": conditions form a cycle: \"a\" on \"c\" on "
                 "\"b\" on \"a\""}));
-  EXPECT_EQ(ProblemsOf(R"({"parameters": {
+  EXPECT_EQ(SpaceProblemsOf(R"({"parameters": {
           "a": {"type": "choice", "values": [1, 2]},
           "n": {"type": "int", "low": 1, "high": 4},
           "b": {"type": "constant", "value": 1, "when": {"a": 3}},
@@ -190,9 +190,9 @@ TEST(SearchSpaceJson, RepeatedBlocksAreBounded) {
   for (int i = 0; i < 8; ++i) {
     blocks = R"({"hopper": {"repeat": 1000, "layers": [)" + blocks + "]}}";
   }
-  EXPECT_EQ(ProblemsOf(R"({"model_id": 1, "fit_params": {"x": [)" + blocks + "]}}"),
+  EXPECT_EQ(SpaceProblemsOf(R"({"model_id": 1, "fit_params": {"x": [)" + blocks + "]}}"),
             (std::vector<std::string>{"repeated blocks make more than 1,000,000 values"}));
-  EXPECT_EQ(ProblemsOf(R"({"model_id": 1, "fit_params": {"x": [{"hopper": {"repeat": 1001,
+  EXPECT_EQ(SpaceProblemsOf(R"({"model_id": 1, "fit_params": {"x": [{"hopper": {"repeat": 1001,
                            "layers": []}}]}})"),
             (std::vector<std::string>{"search space at \"fit_params.x[0].repeat\": needs a "
                                       "parameter's name or a number from 0 to 1000, got 1001"}));
@@ -200,15 +200,15 @@ TEST(SearchSpaceJson, RepeatedBlocksAreBounded) {
 
 TEST(SearchSpaceJson, TriesTheTextsOfEachChoiceAndEnd) {
   const std::vector<std::string> problems =
-      ProblemsOf(R"({"parameters": {"a": {"type": "int", "low": 0, "high": 64},
+      SpaceProblemsOf(R"({"parameters": {"a": {"type": "int", "low": 0, "high": 64},
                                     "b": ["mse", "msee", "mae"]}, "model_id": 1,
                      "compile_params": {"loss": {"hopper": "b"}, "optimizer": "Adam"},
                      "fit_params": {"batch_size": {"hopper": "a"}}})");
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_NE(problems[1].find("batch_size"), std::string::npos) << problems[1];
   EXPECT_NE(problems[0].find("msee"), std::string::npos) << problems[0];
-  EXPECT_EQ(ProblemsOf("[1]").front(), "search space is not a JSON object");
-  EXPECT_EQ(ProblemsOf("{").size(), 1U);
+  EXPECT_EQ(SpaceProblemsOf("[1]").front(), "search space is not a JSON object");
+  EXPECT_EQ(SpaceProblemsOf("{").size(), 1U);
 }
 
 TEST(SearchSpacePoints, ShareTheRangeEvenly) {

@@ -18,14 +18,14 @@ class TensorMemory : public ::testing::Test {
   OwnedAccount account_;
 };
 
-at::Tensor Floats(int64_t n) { return at::empty({n}, at::kFloat); }
+at::Tensor FloatTensor(int64_t n) { return at::empty({n}, at::kFloat); }
 
 TEST_F(TensorMemory, IsUsedAgainAndGivenBack) {
   {
     const TensorMemoryScope scope(account_.get());
     const void* first = nullptr;
     {
-      const at::Tensor tensor = Floats(1000);
+      const at::Tensor tensor = FloatTensor(1000);
       first = tensor.data_ptr();
       EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0U);
       EXPECT_GE(account_->used(), 4000);
@@ -34,14 +34,14 @@ TEST_F(TensorMemory, IsUsedAgainAndGivenBack) {
     const int64_t used = account_->used();
     EXPECT_GE(TensorMemoryScope::CachedBytes(), 4000);
     {
-      const at::Tensor tensor = Floats(990);  // of the same size class
+      const at::Tensor tensor = FloatTensor(990);  // of the same size class
       EXPECT_EQ(tensor.data_ptr(), first);
       EXPECT_EQ(account_->used(), used);
       EXPECT_EQ(TensorMemoryScope::CachedBytes(), 0);
     }
     TensorMemoryScope::Trim();
     EXPECT_EQ(account_->used(), 0);
-    const at::Tensor tensor = Floats(10);
+    const at::Tensor tensor = FloatTensor(10);
     EXPECT_GT(account_->used(), 0);
   }
   EXPECT_EQ(account_->used(), 0);
@@ -50,7 +50,7 @@ TEST_F(TensorMemory, IsUsedAgainAndGivenBack) {
 TEST_F(TensorMemory, AllSizesAreRoomyAndAligned) {
   const TensorMemoryScope scope(account_.get());
   for (int64_t n = 0; n < 3000; n += 7) {
-    const at::Tensor tensor = Floats(n);
+    const at::Tensor tensor = FloatTensor(n);
     if (n == 0) continue;
     EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor.data_ptr()) % 64, 0U);
     std::fill_n(tensor.data_ptr<float>(), n, 1.0F);
@@ -59,39 +59,39 @@ TEST_F(TensorMemory, AllSizesAreRoomyAndAligned) {
 
 TEST_F(TensorMemory, TheLimitIsAnErrorThatSparesTheRest) {
   const TensorMemoryScope scope(account_.get());
-  const at::Tensor small = Floats(1000);
+  const at::Tensor small = FloatTensor(1000);
   try {
-    Floats(1 << 20);
+    FloatTensor(1 << 20);
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::kOutOfMemory);
   }
   // What is cached gives way.
-  Floats(200000);
+  FloatTensor(200000);
   EXPECT_GE(TensorMemoryScope::CachedBytes(), 800000);
-  Floats(110000);
+  FloatTensor(110000);
   EXPECT_LE(account_->used(), account_->limit());
-  EXPECT_THROW(Floats(int64_t{1} << 50), std::bad_alloc);
+  EXPECT_THROW(FloatTensor(int64_t{1} << 50), std::bad_alloc);
 }
 
 // Tasks run at a time whose promises add up to the limit: none may keep what another was promised.
 TEST_F(TensorMemory, ATaskWithWhatIsCachedTakesNoMoreThanItWasPromised) {
   const TensorMemoryScope scope(account_.get());
   TensorMemoryScope::Promise(20000);
-  Floats(1000);
+  FloatTensor(1000);
   const int64_t cached = TensorMemoryScope::CachedBytes();
   EXPECT_EQ(account_->used(), cached);
   TensorMemoryScope::Promise(cached);
   EXPECT_EQ(TensorMemoryScope::CachedBytes(), cached);
-  Floats(500);  // what is cached of another size gives way
+  FloatTensor(500);  // what is cached of another size gives way
   EXPECT_LE(account_->used(), cached);
   TensorMemoryScope::Promise(cached / 4);
   EXPECT_EQ(account_->used(), 0);
 
   TensorMemoryScope::Promise(100000);
-  at::Tensor kept = Floats(1000);
+  at::Tensor kept = FloatTensor(1000);
   for (const int64_t n : {2000, 4000, 8000, 16000}) {
-    Floats(n);
+    FloatTensor(n);
     EXPECT_LE(account_->used(), 100000) << n;
   }
   TensorMemoryScope::Promise(100000);
@@ -103,14 +103,14 @@ TEST_F(TensorMemory, ATaskWithWhatIsCachedTakesNoMoreThanItWasPromised) {
 TEST_F(TensorMemory, WhatWasNotPromisedIsAnError) {
   const TensorMemoryScope scope(account_.get(), /*promises=*/true);
   try {
-    Floats(1);
+    FloatTensor(1);
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::kInternal);
   }
   EXPECT_EQ(account_->used(), 0);
   TensorMemoryScope::Promise(1000);
-  Floats(1);
+  FloatTensor(1);
 }
 
 // Another thread's impossible tensors must not stand in the way of those that fit.
@@ -119,7 +119,7 @@ TEST_F(TensorMemory, WhatIsRefusedTakesNoRoomMeanwhile) {
   std::thread greedy([&] {
     const TensorMemoryScope scope(account_.get());
     while (!stop.load()) {
-      EXPECT_THROW(Floats(1 << 20), Error);
+      EXPECT_THROW(FloatTensor(1 << 20), Error);
     }
   });
   {
@@ -127,7 +127,7 @@ TEST_F(TensorMemory, WhatIsRefusedTakesNoRoomMeanwhile) {
     int refused = 0;
     for (int i = 0; i < 300000 && refused == 0; ++i) {
       try {
-        Floats(1000);
+        FloatTensor(1000);
         TensorMemoryScope::Trim();
       } catch (const Error&) {
         ++refused;
@@ -143,7 +143,7 @@ TEST_F(TensorMemory, TensorsMayOutliveTheirScopeAndTheirThread) {
   at::Tensor survivor;
   std::thread([&] {
     const TensorMemoryScope scope(account_.get());
-    survivor = Floats(1000);
+    survivor = FloatTensor(1000);
   }).join();
   EXPECT_GT(account_->used(), 0);
   survivor.fill_(1.0);
@@ -159,7 +159,7 @@ TEST_F(TensorMemory, TensorsMayOutliveTheirScopeAndTheirThread) {
 }
 
 TEST_F(TensorMemory, ThreadsWithoutAScopeAreNotCounted) {
-  const at::Tensor tensor = Floats(1000);
+  const at::Tensor tensor = FloatTensor(1000);
   EXPECT_EQ(account_->used(), 0);
   EXPECT_EQ(TensorMemoryScope::CachedBytes(), 0);
 }

@@ -10,9 +10,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class ActivationOperator : public Operator {
  public:
-  explicit Tensors(const ActivationLayer& layer) : layer_(layer) {}
+  explicit ActivationOperator(const ActivationLayer& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext& context) const override {
@@ -28,7 +28,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const ActivationLayer& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<ActivationOperator>(layer);
 }
 
 std::unique_ptr<Operator> MakeOperator(const Softmax& layer) {

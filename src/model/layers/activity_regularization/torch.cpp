@@ -11,9 +11,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class ActivityRegularizationOperator : public Operator {
  public:
-  explicit Tensors(const ActivityRegularization& layer) : layer_(layer) {}
+  explicit ActivityRegularizationOperator(const ActivityRegularization& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext& context) const override {
@@ -57,7 +57,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const ActivityRegularization& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<ActivityRegularizationOperator>(layer);
 }
 
 }  // namespace layers

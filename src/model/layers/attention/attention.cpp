@@ -25,7 +25,7 @@ DotAttention::DotAttention(LayerConfig& config, bool is_additive)
 }
 
 Shape DotAttention::OutputShape(const std::vector<Shape>& inputs) const {
-  RequireSeries(*this, inputs);
+  RequireAttendedSeries(*this, inputs);
   const std::string shown = "layer \"" + name() + "\" of class " + class_name();
   if (inputs[1][0] != inputs.back()[0] || inputs[0][1] != inputs.back()[1]) {
     throw Error(ErrorCode::kInvalidParameter,

@@ -64,7 +64,7 @@ GroupQueryAttention::GroupQueryAttention(LayerConfig& config) : HeadAttention(co
 }
 
 Shape HeadAttention::OutputShape(const std::vector<Shape>& inputs) const {
-  RequireSeries(*this, inputs);
+  RequireAttendedSeries(*this, inputs);
   const std::string shown = "layer \"" + name() + "\" of class " + class_name();
   if (inputs[1][0] != inputs.back()[0]) {
     throw Error(ErrorCode::kInvalidParameter, shown + ": value has " +

@@ -3,7 +3,7 @@
 namespace hopper {
 namespace layers {
 
-void RequireSeries(const Layer& layer, const std::vector<Shape>& inputs) {
+void RequireAttendedSeries(const Layer& layer, const std::vector<Shape>& inputs) {
   const std::string shown = "layer \"" + layer.name() + "\" of class " + layer.class_name();
   if (inputs.size() != 2 && inputs.size() != 3) {
     throw Error(ErrorCode::kInvalidParameter, shown +

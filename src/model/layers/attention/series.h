@@ -9,7 +9,7 @@ namespace hopper {
 namespace layers {
 
 // Throws Error where the inputs are no such series.
-void RequireSeries(const Layer& layer, const std::vector<Shape>& inputs);
+void RequireAttendedSeries(const Layer& layer, const std::vector<Shape>& inputs);
 // Argument "dropout", of the scores; 0 where it is wrong.
 double ScoreDropout(LayerConfig& config);
 

@@ -8,9 +8,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class BatchNormalizationOperator : public Operator {
  public:
-  explicit Tensors(const BatchNormalization& layer) : layer_(layer) {}
+  explicit BatchNormalizationOperator(const BatchNormalization& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
                      const ForwardContext& context) const override {
@@ -60,7 +60,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const BatchNormalization& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<BatchNormalizationOperator>(layer);
 }
 
 }  // namespace layers

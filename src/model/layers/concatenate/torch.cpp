@@ -7,9 +7,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class ConcatenateOperator : public Operator {
  public:
-  explicit Tensors(const Concatenate& layer) : layer_(layer) {}
+  explicit ConcatenateOperator(const Concatenate& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext&) const override {
@@ -23,7 +23,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const Concatenate& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<ConcatenateOperator>(layer);
 }
 
 }  // namespace layers

@@ -6,13 +6,13 @@ namespace {
 
 // Steps before the first that causal padding may add: memory for each example, whatever a file
 // says.
-constexpr int64_t kFarthest = 1 << 20;
+constexpr int64_t kFarthestPast = 1 << 20;
 
 }  // namespace
 
 Shape Conv1D::OutputShape(const std::vector<Shape>& inputs) const {
   RequireSeries(*this, inputs);
-  if (causal && (kernel[1] - 1) * dilation[1] > kFarthest) {
+  if (causal && (kernel[1] - 1) * dilation[1] > kFarthestPast) {
     throw Error(ErrorCode::kLimitExceeded, "layer \"" + name() +
                                                "\" of class Conv1D: a causal window of " +
                                                std::to_string(kernel[1]) + " steps with dilation " +

@@ -10,9 +10,9 @@ namespace {
 // Multiply-adds up to which several models' convolutions are better off together.
 constexpr double kGroupedWork = 1e7;
 
-class Tensors : public Operator {
+class Conv2DOperator : public Operator {
  public:
-  explicit Tensors(const Conv2D& layer) : layer_(layer) {}
+  explicit Conv2DOperator(const Conv2D& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
                      const ForwardContext& context) const override {
@@ -66,7 +66,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const Conv2D& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<Conv2DOperator>(layer);
 }
 
 }  // namespace layers

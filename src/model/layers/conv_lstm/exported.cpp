@@ -9,7 +9,7 @@ using ops::Value;
 
 namespace {
 
-constexpr int64_t kMostSteps = 500;  // written out one by one
+constexpr int64_t kMostConvLstmSteps = 500;  // written out one by one
 
 // Keras' kernel as [out, in, sizes...].
 Value KernelOf(const Value& kernel) {
@@ -17,9 +17,9 @@ Value KernelOf(const Value& kernel) {
 }
 
 // A state that is not defined is 0. Images are channels first.
-class Steps {
+class ConvLstmSteps {
  public:
-  Steps(const ConvLstm& layer, const ExportCall& call)
+  ConvLstmSteps(const ConvLstm& layer, const ExportCall& call)
       : layer_(layer), time_(call.x().size(1)), recurrent_(KernelOf(call.weights[1])) {
     const Value& x = call.x();
     Shape sizes(x.sizes().begin() + 1, x.sizes().end());
@@ -92,11 +92,12 @@ class Steps {
 }  // namespace
 
 Value Export(const ConvLstm& layer, const ExportCall& call) {
-  if (call.x().size(1) > kMostSteps) {
-    RefuseExport(layer, "has no export for " + std::to_string(call.x().size(1)) + " steps",
-                 "At most " + std::to_string(kMostSteps) + " steps are written out one by one.");
+  if (call.x().size(1) > kMostConvLstmSteps) {
+    RefuseExport(
+        layer, "has no export for " + std::to_string(call.x().size(1)) + " steps",
+        "At most " + std::to_string(kMostConvLstmSteps) + " steps are written out one by one.");
   }
-  return Steps(layer, call).Run(call.MaskOf());
+  return ConvLstmSteps(layer, call).Run(call.MaskOf());
 }
 
 }  // namespace layers

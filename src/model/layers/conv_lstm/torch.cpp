@@ -22,10 +22,10 @@ namespace {
 constexpr int64_t kGates = 4;
 
 // One pass over a batch. Images are channels first here.
-class Pass {
+class ConvLstmPass {
  public:
-  Pass(const ConvLstm& layer, const at::Tensor& x, const std::vector<at::Tensor>& weights,
-       const ForwardContext& context)
+  ConvLstmPass(const ConvLstm& layer, const at::Tensor& x, const std::vector<at::Tensor>& weights,
+               const ForwardContext& context)
       : layer_(layer),
         recurrent_(KernelOf(weights[1])),
         batch_(x.size(0)),
@@ -143,13 +143,13 @@ class Pass {
   at::Tensor sums_;
 };
 
-class Tensors : public Operator {
+class ConvLstmOperator : public Operator {
  public:
-  explicit Tensors(const ConvLstm& layer) : layer_(layer) {}
+  explicit ConvLstmOperator(const ConvLstm& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
                      const ForwardContext& context) const override {
-    return Pass(layer_, inputs[0], weights, context).Run(MaskOf(context, inputs));
+    return ConvLstmPass(layer_, inputs[0], weights, context).Run(MaskOf(context, inputs));
   }
 
  private:
@@ -159,7 +159,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const ConvLstm& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<ConvLstmOperator>(layer);
 }
 
 }  // namespace layers

@@ -11,7 +11,7 @@ namespace {
 
 using During = PlanNode::During;
 
-int64_t Pairs(int64_t n) { return (n + 1) / 2; }
+int64_t DensePairs(int64_t n) { return (n + 1) / 2; }
 
 class PlannedDenseBf16 : public PlannedOp {
  public:
@@ -25,25 +25,27 @@ class PlannedDenseBf16 : public PlannedOp {
         columns_(node->output->shape.back()),
         rows_(node->output->size / columns_) {
     node->reads_shadow = true;
-    input_ = node->Scratch({rows_, Pairs(length_)}, During::kForward);
-    weights_ = node->Scratch({Bf16PackedSize(columns_, Pairs(length_))}, During::kForward);
+    input_ = node->Scratch({rows_, DensePairs(length_)}, During::kForward);
+    weights_ = node->Scratch({Bf16PackedSize(columns_, DensePairs(length_))}, During::kForward);
     node->keeps_inputs = node->weights[0].trainable;
     node->keeps_output = activation_.keeps_output();
     if (!node->backward) return;
     if (use_bias && node->weights[1].trainable)
       sums_ = node->Scratch({columns_}, During::kBackward);
     if (node->weights[0].trainable) {
-      input_pairs_ = node->Scratch({Pairs(rows_), length_}, During::kBackward);
-      gradient_pairs_ = node->Scratch({Bf16PackedSize(columns_, Pairs(rows_))}, During::kBackward);
+      input_pairs_ = node->Scratch({DensePairs(rows_), length_}, During::kBackward);
+      gradient_pairs_ =
+          node->Scratch({Bf16PackedSize(columns_, DensePairs(rows_))}, During::kBackward);
     }
     if (node->InputNeedsGradient(0)) {
-      gradient_ = node->Scratch({rows_, Pairs(columns_)}, During::kBackward);
-      transposed_ = node->Scratch({Bf16PackedSize(length_, Pairs(columns_))}, During::kBackward);
+      gradient_ = node->Scratch({rows_, DensePairs(columns_)}, During::kBackward);
+      transposed_ =
+          node->Scratch({Bf16PackedSize(length_, DensePairs(columns_))}, During::kBackward);
     }
   }
 
   void Forward(const StepArguments& step) override {
-    const int64_t pairs = Pairs(length_);
+    const int64_t pairs = DensePairs(length_);
     Round(node_.inputs[0]->value->data, length_, input_);
     SharePairs(length_, [&](int64_t first, int64_t from, int64_t n) {
       PackRoundedRows(bf16_, step.shadow + node_.weights[0].offset + from * columns_, columns_, n,
@@ -103,21 +105,21 @@ class PlannedDenseBf16 : public PlannedOp {
   void Round(const float* x, int64_t length, const PlanBuffer* to) const {
     RunShares(node_.team, rows_, Work(), [&](int64_t first, int64_t last, int) {
       RoundRows(bf16_, x + first * length, last - first, length,
-                Bf16Data(to) + first * 2 * Pairs(length));
+                Bf16Data(to) + first * 2 * DensePairs(length));
     });
   }
 
   // Calls pack(first pair, first, count) for shares of the pairs among 0 .. n - 1.
   template <typename Pack>
   void SharePairs(int64_t n, const Pack& pack) const {
-    RunShares(node_.team, Pairs(n), Work(), [&](int64_t first, int64_t last, int) {
+    RunShares(node_.team, DensePairs(n), Work(), [&](int64_t first, int64_t last, int) {
       pack(first, 2 * first, std::min(2 * last, n) - 2 * first);
     });
   }
 
   // transposed x * dy: the sum runs over the rows of both.
   void WeightGradient(const float* dy, const StepArguments& step) {
-    const int64_t pairs = Pairs(rows_);
+    const int64_t pairs = DensePairs(rows_);
     const float* x = node_.inputs[0]->value->data;
     SharePairs(rows_, [&](int64_t first, int64_t from, int64_t n) {
       bf16_.pair_rows(x + from * length_, length_, n, length_, length_, length_,
@@ -135,7 +137,7 @@ class PlannedDenseBf16 : public PlannedOp {
 
   // dy * transposed weights
   void InputGradient(const float* dy, const StepArguments& step) {
-    const int64_t pairs = Pairs(columns_);
+    const int64_t pairs = DensePairs(columns_);
     Round(dy, columns_, gradient_);
     SharePairs(columns_, [&](int64_t first, int64_t from, int64_t n) {
       PackColumns(bf16_, step.shadow + node_.weights[0].offset + from, columns_, n, length_, first,

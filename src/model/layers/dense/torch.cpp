@@ -11,9 +11,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class DenseOperator : public Operator {
  public:
-  explicit Tensors(const Dense& layer) : layer_(layer) {}
+  explicit DenseOperator(const Dense& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
                      const ForwardContext& context) const override {
@@ -65,7 +65,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const Dense& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<DenseOperator>(layer);
 }
 
 }  // namespace layers

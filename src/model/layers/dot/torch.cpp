@@ -11,9 +11,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class DotOperator : public Operator {
  public:
-  explicit Tensors(const Dot& layer) : layer_(layer) {}
+  explicit DotOperator(const Dot& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext&) const override {
@@ -43,7 +43,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const Dot& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<DotOperator>(layer);
 }
 
 }  // namespace layers

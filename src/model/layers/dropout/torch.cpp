@@ -9,9 +9,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class DropoutOperator : public Operator {
  public:
-  explicit Tensors(const DropoutLayer& layer) : layer_(layer) {}
+  explicit DropoutOperator(const DropoutLayer& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext& context) const override {
@@ -61,7 +61,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const DropoutLayer& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<DropoutOperator>(layer);
 }
 
 }  // namespace layers

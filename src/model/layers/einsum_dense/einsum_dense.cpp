@@ -10,12 +10,14 @@ namespace hopper {
 namespace layers {
 namespace {
 
-constexpr const char* kDots = "...";
+constexpr const char* kDenseDots = "...";
 constexpr const char* kHint =
     "Write equations as \"abc,cd->abd\", \"...x,xy->...y\" or \"ab...,bc->ac...\", in which the "
     "first axis is the batch.";
 
-bool Has(const std::string& letters, char letter) { return letters.find(letter) != letters.npos; }
+bool HasLetter(const std::string& letters, char letter) {
+  return letters.find(letter) != letters.npos;
+}
 
 bool StartsWith(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
 
@@ -48,24 +50,24 @@ EinsumDense::EinsumDense(LayerConfig& config)
   if (read) {
     input_ = terms[0];
     kernel_ = terms[1];
-    if (StartsWith(input_, kDots) && StartsWith(output_, kDots)) {
+    if (StartsWith(input_, kDenseDots) && StartsWith(output_, kDenseDots)) {
       dots_ = Dots::kBefore;
       input_.erase(0, 3);
       output_.erase(0, 3);
-    } else if (EndsWith(input_, kDots) && EndsWith(output_, kDots)) {
+    } else if (EndsWith(input_, kDenseDots) && EndsWith(output_, kDenseDots)) {
       dots_ = Dots::kBehind;
       input_.erase(input_.size() - 3);
       output_.erase(output_.size() - 3);
     }
   }
-  const auto plain = [](const std::string& term) { return !term.empty() && !Has(term, '.'); };
+  const auto plain = [](const std::string& term) { return !term.empty() && !HasLetter(term, '.'); };
   if (!read || !plain(input_) || !plain(kernel_) || !plain(output_)) {
     config.Fail(ErrorCode::kNotSupported, "equation \"" + equation + "\" is not supported", kHint);
     return;
   }
   const auto known = [](const std::string& term, const std::string& a, const std::string& b) {
     return std::all_of(term.begin(), term.end(),
-                       [&](char letter) { return Has(a, letter) || Has(b, letter); });
+                       [&](char letter) { return HasLetter(a, letter) || HasLetter(b, letter); });
   };
   if (!known(output_, input_, kernel_) || !known(kernel_, input_, output_)) {
     config.Fail(ErrorCode::kInvalidParameter,
@@ -75,7 +77,7 @@ EinsumDense::EinsumDense(LayerConfig& config)
     return;
   }
   for (const char letter : bias_axes) {
-    if (Has(output_, letter)) continue;
+    if (HasLetter(output_, letter)) continue;
     config.Fail(ErrorCode::kInvalidParameter,
                 "argument \"bias_axes\" must be letters behind "
                 "\"->\" in \"" +
@@ -120,7 +122,7 @@ EinsumDense::Form EinsumDense::Of(const Shape& input) const {
                      "\" of the kernel open",
                  kHint);
     }
-    (Has(output_, letter) ? form.outputs : form.inputs) *= static_cast<double>(size->second);
+    (HasLetter(output_, letter) ? form.outputs : form.inputs) *= static_cast<double>(size->second);
     form.kernel.push_back(size->second);
   }
   if (bias_axes.empty()) return form;
@@ -128,12 +130,12 @@ EinsumDense::Form EinsumDense::Of(const Shape& input) const {
   const size_t start = output_.find_first_of(bias_axes);
   for (size_t i = start; i < output_.size(); ++i) {
     const auto size = sizes.find(output_[i]);
-    if (Has(bias_axes, output_[i]) && size == sizes.end()) {
+    if (HasLetter(bias_axes, output_[i]) && size == sizes.end()) {
       ThrowUnfit(*this, std::string("argument \"bias_axes\" names the batch, or an axis whose size "
                                     "nobody says: \"") +
                             output_[i] + "\"");
     }
-    form.bias.push_back(Has(bias_axes, output_[i]) ? size->second : 1);
+    form.bias.push_back(HasLetter(bias_axes, output_[i]) ? size->second : 1);
   }
   if (dots_ != Dots::kBefore) form.bias.insert(form.bias.end(), elided, 1);
   return form;

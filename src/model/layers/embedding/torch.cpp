@@ -15,9 +15,9 @@ namespace {
 
 constexpr int64_t kMostBf16Ids = 257;  // 0 to 256
 
-class Tensors : public Operator {
+class EmbeddingOperator : public Operator {
  public:
-  explicit Tensors(const Embedding& layer) : layer_(layer) {}
+  explicit EmbeddingOperator(const Embedding& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
                      const ForwardContext&) const override {
@@ -50,7 +50,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const Embedding& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<EmbeddingOperator>(layer);
 }
 
 }  // namespace layers

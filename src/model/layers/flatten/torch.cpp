@@ -5,7 +5,7 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class FlattenOperator : public Operator {
  public:
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext&) const override {
@@ -17,7 +17,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const Flatten& /*layer*/) {
-  return std::make_unique<Tensors>();
+  return std::make_unique<FlattenOperator>();
 }
 
 }  // namespace layers

@@ -10,7 +10,7 @@ namespace layers {
 namespace {
 
 // The text between two separators; "" has one.
-std::vector<std::string> Split(const std::string& text, char separator) {
+std::vector<std::string> PartsOf(const std::string& text, char separator) {
   std::vector<std::string> parts{""};
   for (const char c : text) {
     if (c == separator) {
@@ -39,7 +39,7 @@ bool ReadNumber(const std::string& text, std::optional<int64_t>* number) {
 GetItem::GetItem(LayerConfig& config) : Layer(config), key_(config.String("key", "...")) {
   bool valid = true;
   int64_t ellipses = 0;
-  for (const std::string& text : Split(key_, ',')) {
+  for (const std::string& text : PartsOf(key_, ',')) {
     items_.emplace_back();
     valid = valid && ReadItem(text, &items_.back());
     if (items_.back().kind == Item::Kind::kEllipsis) ++ellipses;
@@ -58,7 +58,7 @@ bool GetItem::ReadItem(const std::string& text, Item* item) {
     item->kind = Item::Kind::kNewAxis;
     return true;
   }
-  const std::vector<std::string> numbers = Split(text, ':');
+  const std::vector<std::string> numbers = PartsOf(text, ':');
   if (numbers.size() == 1) {
     item->kind = Item::Kind::kIndex;
     return !text.empty() && ReadNumber(text, &item->start);

@@ -12,9 +12,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class GlobalPooling1DOperator : public Operator {
  public:
-  explicit Tensors(const GlobalPooling1D& layer) : layer_(layer) {}
+  explicit GlobalPooling1DOperator(const GlobalPooling1D& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext& context) const override {
@@ -36,7 +36,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const GlobalPooling1D& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<GlobalPooling1DOperator>(layer);
 }
 
 }  // namespace layers

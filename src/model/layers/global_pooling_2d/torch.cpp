@@ -8,9 +8,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class GlobalPooling2DOperator : public Operator {
  public:
-  explicit Tensors(const GlobalPooling2D& layer) : layer_(layer) {}
+  explicit GlobalPooling2DOperator(const GlobalPooling2D& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext&) const override {
@@ -26,7 +26,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const GlobalPooling2D& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<GlobalPooling2DOperator>(layer);
 }
 
 }  // namespace layers

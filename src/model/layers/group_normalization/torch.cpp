@@ -9,9 +9,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class GroupNormalizationOperator : public Operator {
  public:
-  explicit Tensors(const GroupNormalization& layer) : layer_(layer) {}
+  explicit GroupNormalizationOperator(const GroupNormalization& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
                      const ForwardContext&) const override {
@@ -50,7 +50,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const GroupNormalization& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<GroupNormalizationOperator>(layer);
 }
 
 }  // namespace layers

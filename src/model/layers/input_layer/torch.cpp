@@ -6,9 +6,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class InputLayerOperator : public Operator {
  public:
-  explicit Tensors(const InputLayer& layer) : layer_(layer) {}
+  explicit InputLayerOperator(const InputLayer& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext&) const override {
@@ -24,7 +24,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const InputLayer& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<InputLayerOperator>(layer);
 }
 
 }  // namespace layers

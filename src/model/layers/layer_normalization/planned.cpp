@@ -11,7 +11,7 @@ namespace {
 using During = PlanNode::During;
 
 // Gradients of gamma and beta are sums over blocks of so many rows, then over the blocks.
-constexpr int64_t kBlock = 256;
+constexpr int64_t kLayerBlock = 256;
 
 class PlannedLayerNorm : public PlannedOp {
  public:
@@ -37,11 +37,12 @@ class PlannedLayerNorm : public PlannedOp {
     float* all = sums_->data;
     float* block = all + 2 * columns_;
     std::fill_n(all, 2 * columns_, 0.0F);
-    for (int64_t row = 0; row < rows_; row += kBlock) {
+    for (int64_t row = 0; row < rows_; row += kLayerBlock) {
       const int64_t at = row * columns_;
-      kernels_.normalize_rows_gradient(
-          Rows(step, row, std::min(kBlock, rows_ - row)), dy + at, node_.input_accumulates[0] != 0,
-          to_input ? node_.inputs[0]->gradient->data + at : nullptr, block);
+      kernels_.normalize_rows_gradient(Rows(step, row, std::min(kLayerBlock, rows_ - row)), dy + at,
+                                       node_.input_accumulates[0] != 0,
+                                       to_input ? node_.inputs[0]->gradient->data + at : nullptr,
+                                       block);
       kernels_.add(block, 2 * columns_, all);
     }
     size_t next = 0;

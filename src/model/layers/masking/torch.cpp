@@ -9,9 +9,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class MaskingOperator : public Operator {
  public:
-  explicit Tensors(const MaskingLayer& layer) : layer_(layer) {}
+  explicit MaskingOperator(const MaskingLayer& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext&) const override {
@@ -27,7 +27,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const MaskingLayer& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<MaskingOperator>(layer);
 }
 
 }  // namespace layers

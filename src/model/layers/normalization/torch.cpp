@@ -14,9 +14,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class NormalizationOperator : public Operator {
  public:
-  explicit Tensors(const Normalization& layer)
+  explicit NormalizationOperator(const Normalization& layer)
       : layer_(layer),
         mean_(layer.mean.begin(), layer.mean.end()),
         variance_(layer.variance.begin(), layer.variance.end()) {}
@@ -63,7 +63,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const Normalization& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<NormalizationOperator>(layer);
 }
 
 }  // namespace layers

@@ -8,9 +8,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class Pooling2DOperator : public Operator {
  public:
-  explicit Tensors(const Pooling2D& layer) : layer_(layer) {}
+  explicit Pooling2DOperator(const Pooling2D& layer) : layer_(layer) {}
 
   // Keras' padding cells take no part: they are less than any number for the maximum and are not
   // counted by the average, as libtorch's own padding behaves. That padding is the same at both
@@ -45,7 +45,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const Pooling2D& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<Pooling2DOperator>(layer);
 }
 
 }  // namespace layers

@@ -28,9 +28,9 @@ at::Tensor Part(const at::Tensor& x, int64_t axis, int64_t size, const at::Tenso
   return at::gather(x, axis, (first + places).expand(sizes));
 }
 
-class Tensors : public Operator {
+class RandomCropOperator : public Operator {
  public:
-  explicit Tensors(const RandomCrop& layer)
+  explicit RandomCropOperator(const RandomCrop& layer)
       : layer_(layer), middle_(MakeOperator(static_cast<const Resized&>(layer))) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
@@ -52,7 +52,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const RandomCrop& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<RandomCropOperator>(layer);
 }
 
 }  // namespace layers

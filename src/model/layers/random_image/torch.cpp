@@ -33,7 +33,7 @@ at::Tensor Between(const at::Tensor& uniform, const Range& range) {
 
 // Where output pixel (x, y) of each image comes from: (a0 x + a1 y + a2, b0 x + b1 y + b2). Each is
 // [batch, 1, 1].
-struct Places {
+struct PixelPlaces {
   at::Tensor a0, a1, a2, b0, b1, b2;
 };
 
@@ -66,7 +66,7 @@ at::Tensor Inside(const at::Tensor& c, int64_t size, RandomMove::Fill fill) {
 
 at::Tensor Rounded(const at::Tensor& c) { return at::sign(c) * at::floor(at::abs(c) + 0.5); }
 
-at::Tensor Move(const RandomMove& layer, const at::Tensor& images, const Places& places) {
+at::Tensor Move(const RandomMove& layer, const at::Tensor& images, const PixelPlaces& places) {
   const int64_t batch = images.size(0);
   const int64_t height = images.size(1);
   const int64_t width = images.size(2);

@@ -162,9 +162,9 @@ class Pass {
   at::Tensor state_bias_;  // of a GRU with reset_after
 };
 
-class Tensors : public Operator {
+class RecurrentOperator : public Operator {
  public:
-  explicit Tensors(const Recurrent& layer) : layer_(layer) {}
+  explicit RecurrentOperator(const Recurrent& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
                      const ForwardContext& context) const override {
@@ -210,7 +210,7 @@ class BothWays : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const Recurrent& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<RecurrentOperator>(layer);
 }
 std::unique_ptr<Operator> MakeOperator(const Bidirectional& layer) {
   return std::make_unique<BothWays>(layer);

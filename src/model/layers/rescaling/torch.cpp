@@ -9,9 +9,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class RescalingOperator : public Operator {
  public:
-  explicit Tensors(const Rescaling& layer) : layer_(layer) {}
+  explicit RescalingOperator(const Rescaling& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext&) const override {
@@ -40,7 +40,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const Rescaling& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<RescalingOperator>(layer);
 }
 
 }  // namespace layers

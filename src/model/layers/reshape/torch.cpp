@@ -6,9 +6,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class ReshapeOperator : public Operator {
  public:
-  explicit Tensors(const SameValues& layer) : layer_(layer) {}
+  explicit ReshapeOperator(const SameValues& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext&) const override {
@@ -24,7 +24,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const SameValues& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<ReshapeOperator>(layer);
 }
 
 }  // namespace layers

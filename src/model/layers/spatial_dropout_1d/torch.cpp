@@ -7,9 +7,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class SpatialDropout1DOperator : public Operator {
  public:
-  explicit Tensors(const SpatialDropout1D& layer) : layer_(layer) {}
+  explicit SpatialDropout1DOperator(const SpatialDropout1D& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext& context) const override {
@@ -26,7 +26,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const SpatialDropout1D& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<SpatialDropout1DOperator>(layer);
 }
 
 }  // namespace layers

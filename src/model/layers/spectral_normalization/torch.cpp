@@ -22,9 +22,9 @@ at::Tensor Normalized(const at::Tensor& vector) {
                  at::clamp_max(at::rsqrt(at::sum(at::square(vector))), 1.0 / kKerasEpsilon));
 }
 
-class Tensors : public Operator {
+class SpectralNormalizationOperator : public Operator {
  public:
-  explicit Tensors(const SpectralNormalization& layer)
+  explicit SpectralNormalizationOperator(const SpectralNormalization& layer)
       : layer_(layer), inner_(OperatorOf(layer.inner())) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
@@ -67,7 +67,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const SpectralNormalization& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<SpectralNormalizationOperator>(layer);
 }
 
 }  // namespace layers

@@ -9,9 +9,9 @@ namespace {
 
 // A layer's function of one tensor [batch, ...].
 template <typename L, at::Tensor (*compute)(const L&, const at::Tensor&)>
-class Tensors : public Operator {
+class StepsOperator : public Operator {
  public:
-  explicit Tensors(const L& layer) : layer_(layer) {}
+  explicit StepsOperator(const L& layer) : layer_(layer) {}
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext&) const override {
     return compute(layer_, inputs[0]);
@@ -35,23 +35,23 @@ at::Tensor UpSample(const UpSampling1D& layer, const at::Tensor& x) {
       .reshape({x.size(0), x.size(1) * layer.size, x.size(2)});
 }
 
-at::Tensor Repeat(const RepeatVector& layer, const at::Tensor& x) {
+at::Tensor RepeatSteps(const RepeatVector& layer, const at::Tensor& x) {
   return x.unsqueeze(1).expand({x.size(0), layer.n, x.size(1)});
 }
 
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const ZeroPadding1D& layer) {
-  return std::make_unique<Tensors<ZeroPadding1D, Pad>>(layer);
+  return std::make_unique<StepsOperator<ZeroPadding1D, Pad>>(layer);
 }
 std::unique_ptr<Operator> MakeOperator(const Cropping1D& layer) {
-  return std::make_unique<Tensors<Cropping1D, Crop>>(layer);
+  return std::make_unique<StepsOperator<Cropping1D, Crop>>(layer);
 }
 std::unique_ptr<Operator> MakeOperator(const UpSampling1D& layer) {
-  return std::make_unique<Tensors<UpSampling1D, UpSample>>(layer);
+  return std::make_unique<StepsOperator<UpSampling1D, UpSample>>(layer);
 }
 std::unique_ptr<Operator> MakeOperator(const RepeatVector& layer) {
-  return std::make_unique<Tensors<RepeatVector, Repeat>>(layer);
+  return std::make_unique<StepsOperator<RepeatVector, RepeatSteps>>(layer);
 }
 
 }  // namespace layers

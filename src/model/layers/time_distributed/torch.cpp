@@ -7,9 +7,9 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class Tensors : public Operator {
+class TimeDistributedOperator : public Operator {
  public:
-  explicit Tensors(const TimeDistributed& layer)
+  explicit TimeDistributedOperator(const TimeDistributed& layer)
       : layer_(layer), inner_(OperatorOf(layer.inner())) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
@@ -44,7 +44,7 @@ class Tensors : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> MakeOperator(const TimeDistributed& layer) {
-  return std::make_unique<Tensors>(layer);
+  return std::make_unique<TimeDistributedOperator>(layer);
 }
 
 }  // namespace layers
