@@ -105,10 +105,9 @@ TEST(Spec, ArchitecturesByHandAreHelped) {
             "model architecture is not valid JSON | The error is at position 2 (line 1, column 2), "
             "near \"{'class_name': 'Sequ\". | JSON wants double quotes, also where Python has "
             "single ones.\n");
-  EXPECT_EQ(
-      found(R"({"class_name": "sequential", "config": {"layers": []}})"),
-      "model class \"sequential\" is not supported | Sequential and FunctionalJson models are "
-      "supported. | Perhaps you meant \"Sequential\".\n");
+  EXPECT_EQ(found(R"({"class_name": "sequential", "config": {"layers": []}})"),
+            "model class \"sequential\" is not supported | Sequential and Functional models are "
+            "supported. | Perhaps you meant \"Sequential\".\n");
   EXPECT_EQ(
       layers(""),
       "model \"sequential\" has no layers | The list at config.layers is empty. | " + hint + "\n");
@@ -313,7 +312,7 @@ TEST(Spec, NestedCallsDoNotExplode) {
     }
     inner["inbound_nodes"] = json::parse(R"([[["x", 0, 0, {}]], [["inner", 1, 0, {}]]])");
     if (level == 0) inner["inbound_nodes"] = json::parse(R"([[["x", 0, 0, {}]]])");
-    model = {{"class_name", "FunctionalJson"},
+    model = {{"class_name", "Functional"},
              {"config",
               {{"name", "level" + at},
                {"layers", {input, inner}},
@@ -328,7 +327,7 @@ TEST(Spec, NestedCallsDoNotExplode) {
 }
 
 json FunctionalJson(const std::string& inbound_a, const std::string& inbound_b) {
-  return json::parse(R"({"class_name": "FunctionalJson", "keras_version": "2.4.0", "config": {
+  return json::parse(R"({"class_name": "Functional", "keras_version": "2.4.0", "config": {
     "name": "m", "layers": [
       {"name": "x", "class_name": "InputLayer",
        "config": {"name": "x", "batch_input_shape": [null, 3]}, "inbound_nodes": []},
@@ -342,7 +341,7 @@ json FunctionalJson(const std::string& inbound_a, const std::string& inbound_b) 
 
 // Two inputs that are joined; the data may have them in any order.
 TEST(Spec, SeveralInputsAreFoundByTheirNames) {
-  const std::string text = json::parse(R"({"class_name": "FunctionalJson", "keras_version": "2.4.0",
+  const std::string text = json::parse(R"({"class_name": "Functional", "keras_version": "2.4.0",
     "config": {"name": "m", "layers": [
       {"name": "a", "class_name": "InputLayer",
        "config": {"name": "a", "batch_input_shape": [null, 2]}, "inbound_nodes": []},
