@@ -1,5 +1,7 @@
 #include "engine/configuration.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "model/network.h"
 #include "model_hopper/metrics.h"
@@ -165,6 +167,10 @@ void CheckThreadsPerModel(int32_t threads_per_model, int32_t threads) {
   throw Error(ErrorCode::kInvalidParameter, "threads_per_model must not be more than threads",
               "It is " + std::to_string(threads_per_model) + ", the run has " +
                   std::to_string(threads) + (threads == 1 ? " thread." : " threads."));
+}
+
+int32_t WorkersOf(int32_t threads, int32_t threads_per_model) {
+  return std::max(std::min(threads, kMaxThreads) / threads_per_model, 1);
 }
 
 }  // namespace hopper

@@ -74,4 +74,7 @@ void RequireWatchedData(const Trainer& trainer, bool has_validation);
 // Throws where a model would be trained by more than all threads.
 void CheckThreadsPerModel(int32_t threads_per_model, int32_t threads);
 
+// How many models are trained at once; one, where there are fewer threads than it wants.
+int32_t WorkersOf(int32_t threads, int32_t threads_per_model);
+
 }  // namespace hopper

@@ -90,7 +90,7 @@ Explain::Explain(const TrainingOptions& options, const DataDesc& train, const Da
       precision_(options.precision),
       threads_per_model_(options.threads_per_model) {
   places_.keys.of = {std::move(train_keys), std::move(valid_keys)};
-  places_.workers = std::max(costs.threads_per_segment / threads_per_model_, 1);
+  places_.workers = WorkersOf(costs.threads_per_segment, threads_per_model_);
   if (places_.keys.of[kTrainSplit].empty())
     CheckThreadsPerModel(options.threads_per_model, options.threads);
   account_ = MemoryAccount::Create(options.memory_limit);
@@ -310,7 +310,7 @@ double Explain::KeptFeatures() const {
     models.resize(std::min(models.size(), static_cast<size_t>(places_.workers)));
   }
   const int threads =
-      segments.empty() ? std::max(options_.threads / threads_per_model_, 1) : places_.workers;
+      segments.empty() ? WorkersOf(options_.threads, threads_per_model_) : places_.workers;
   DataMemory memory;
   memory.all = (BytesOf(train_) + (valid_ == nullptr ? 0 : BytesOf(*valid_))) / n;
   memory.largest = RowsOfPartition() * static_cast<int64_t>(train_.x_bytes() + train_.y_bytes());
@@ -386,7 +386,7 @@ void Explain::Predict() {
   Forecast forecast;
   int readers = 1;
   if (places_.keys.of[kTrainSplit].empty()) {
-    run_.n_workers = std::max(options_.threads / threads_per_model_, 1);
+    run_.n_workers = WorkersOf(options_.threads, threads_per_model_);
     forecast = ForecastLocal(ring_, costs, rules_, run_.n_workers, kHop, &cancel_);
   } else {
     std::vector<int32_t> keys = places_.keys.of[kTrainSplit];

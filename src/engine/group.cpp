@@ -203,7 +203,7 @@ void Group::BeginHopLocked() {
 // On a segment with fewer threads than a model wants, they take turns: the same bits.
 int Group::WorkerCount() const {
   if (device_ != nullptr) return 1;  // that drives the GPU
-  return std::max(threads_ / threads_per_model_, 1);
+  return WorkersOf(threads_, threads_per_model_);
 }
 
 // What a segment has in memory, whoever is there.

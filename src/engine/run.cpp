@@ -29,7 +29,7 @@ Run::Run(const TrainingOptions& options, const DataDesc& train, const DataDesc* 
       events_(options.event_fd) {
   threads_ = std::min(threads_, kMaxThreads);
   CheckThreadsPerModel(threads_per_model_, threads_);
-  n_workers_ = threads_ / threads_per_model_;
+  n_workers_ = WorkersOf(threads_, threads_per_model_);
   PrepareLaneDevices();
   numerics_class_ = NumericsClass(PrecisionName(precision_), threads_per_model_);
   if (options.use_gpus) {
