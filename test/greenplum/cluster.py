@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 
 import psycopg2
 
@@ -110,6 +111,32 @@ def count_passes(connection, name, run):
               for dbid in primaries(connection)]
     reset_fault(connection, name)
     return [int(text.split("num times hit:'")[1].split("'")[0]) for text in status]
+
+
+def held(watcher, connection, statement, occurrence, look):
+    """Runs a statement; calls `look` while every segment is held before its hop of that number."""
+    errors = []
+
+    def run():
+        try:
+            query(connection, statement)
+        except psycopg2.Error as error:
+            errors.append(error)
+
+    reset_fault(watcher, "hopper_segment_train")
+    set_fault(watcher, "hopper_segment_train", "suspend", occurrence=occurrence)
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        for dbid in primaries(watcher):
+            query(watcher, "SELECT gp_wait_until_triggered_fault('hopper_segment_train', 1, %s)", dbid)
+        found = look()
+    finally:
+        reset_fault(watcher, "hopper_segment_train")
+        thread.join()
+    for error in errors:
+        raise error
+    return found
 
 
 def limit_memory(process, more):

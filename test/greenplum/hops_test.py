@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from cluster import count_passes, disk_bytes, reset_fault, set_fault
+from cluster import count_passes, disk_bytes, held
 from conftest import connect
 from digits import dense, layer, query, select, sequential, value
 from plans import plans_with, watch_plans
@@ -110,25 +110,6 @@ def state_bytes(connection, output):
     return int(value(connection, f"SELECT sum(length(state)) FROM {output}_state"))
 
 
-def held(on_segments, statement, occurrence, look):
-    """Runs a statement; calls `look` while every segment is held before its hop of that number."""
-    reset_fault(on_segments, "hopper_segment_train")
-    set_fault(on_segments, "hopper_segment_train", "suspend", occurrence=occurrence)
-    connection = connect("HOPPER_GREENPLUM")
-    thread = threading.Thread(target=query, args=(connection, statement))
-    thread.start()
-    try:
-        for dbid in (2, 3, 4):
-            query(on_segments, "SELECT gp_wait_until_triggered_fault('hopper_segment_train', 1, %s)",
-                  dbid)
-        found = look()
-    finally:
-        reset_fault(on_segments, "hopper_segment_train")
-        thread.join()
-        connection.close()
-    return found
-
-
 def test_a_hop_writes_its_states_once(on_segments):
     """Held in a hop, the disk holds what the hop before wrote."""
     wide_configs(on_segments, "wide_six", 16000, 6)
@@ -143,7 +124,9 @@ def test_a_hop_writes_its_states_once(on_segments):
     query(on_segments, "DROP TABLE weighed, weighed_info, weighed_summary, weighed_state")
     before = disk_bytes()
     for hop in (2, 4):
-        written = held(on_segments, run(f"held_{hop}"), hop, disk_bytes) - before
+        connection = connect("HOPPER_GREENPLUM")
+        written = held(on_segments, connection, run(f"held_{hop}"), hop, disk_bytes) - before
+        connection.close()
         assert states < written < 1.2 * states, (hop, written, states)
         query(on_segments, f"DROP TABLE held_{hop}, held_{hop}_info, held_{hop}_summary,"
               f" held_{hop}_state")

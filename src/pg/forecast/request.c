@@ -62,7 +62,7 @@ read_journal(Oid output, hopper_measured_run *run)
 					  " ON v.run = r.run WHERE r.output = %u GROUP BY r.run, r.workers,"
 					  " r.threads_per_model, r.seconds, r.seconds_reading, r.seconds_hop,"
 					  " r.idle_share ORDER BY r.run DESC LIMIT 1",
-					  hopper_journal_table("journal_runs"), hopper_journal_table("journal_visits"),
+					  hopper_own_name("journal_runs"), hopper_own_name("journal_visits"),
 					  output) == 1)
 	{
 		run->known = true;

@@ -1,23 +1,29 @@
 /*
  * cursor.c
- *		Statements that find their names in pg_catalog, and cursors over them.
+ *		Statements that find their names in pg_catalog, or also the functions of the segments, and
+ *		cursors over them.
+ *
+ * Paths are put in place by the schemas' oids, not by the setting: processes on the segments that
+ * are started meanwhile would take it over and keep it for the session.
  */
-#include "pg/server/glue.h"
+#include "pg/greenplum/segments.h"
 
 #include "catalog/namespace.h"
 #include "catalog/pg_namespace.h"
 
-/*
- * Not the setting: processes on the segments that are started meanwhile would take it over and keep
- * it for the session.
- */
-int
-hopper_safe_path(void)
+static void
+push_path(List *schemas)
 {
 	OverrideSearchPath path = {0};
 
-	path.schemas = list_make1_oid(PG_CATALOG_NAMESPACE);
+	path.schemas = schemas;
 	PushOverrideSearchPath(&path);
+}
+
+int
+hopper_safe_path(void)
+{
+	push_path(list_make1_oid(PG_CATALOG_NAMESPACE));
 	return 0;
 }
 
@@ -27,17 +33,71 @@ hopper_callers_path(int level)
 	PopOverrideSearchPath();
 }
 
-Portal
-hopper_cursor_open(const char *query, bool read_only)
+/* In the path that is in place. */
+static Portal
+open_cursor(const char *query, bool read_only)
 {
-	int			level = hopper_safe_path();
 	SPIPlanPtr	plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_NO_SCROLL);
 	Portal		portal;
 
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
 	portal = SPI_cursor_open(NULL, plan, NULL, NULL, read_only);
-	hopper_callers_path(level);
 	SPI_freeplan(plan);
 	return portal;
+}
+
+Portal
+hopper_cursor_open(const char *query, bool read_only)
+{
+	int			level = hopper_safe_path();
+	Portal		portal = open_cursor(query, read_only);
+
+	hopper_callers_path(level);
+	return portal;
+}
+
+/* --- calls of the segments' functions --- */
+
+/* Up to PopOverrideSearchPath(). */
+static void
+push_own_path(void)
+{
+	push_path(list_make2_oid(PG_CATALOG_NAMESPACE, hopper_schema()));
+}
+
+SPIPlanPtr
+hopper_calls_prepare(const char *query, int n, Oid *types)
+{
+	SPIPlanPtr	plan;
+
+	push_own_path();
+	plan = hopper_prepare(query, n, types);
+	PopOverrideSearchPath();
+	return plan;
+}
+
+void
+hopper_calls_execute(SPIPlanPtr plan, Datum *values, bool read_only, int expected)
+{
+	int			rc;
+
+	push_own_path();
+	rc = SPI_execute_plan(plan, values, NULL, read_only, 0);
+	PopOverrideSearchPath();
+	if (rc != expected)
+		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
+}
+
+uint64
+hopper_calls_select(const char *query)
+{
+	Portal		portal;
+
+	push_own_path();
+	portal = open_cursor(query, true);
+	PopOverrideSearchPath();
+	SPI_cursor_fetch(portal, true, FETCH_ALL);
+	SPI_cursor_close(portal);
+	return (uint64) SPI_processed;
 }

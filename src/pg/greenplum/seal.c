@@ -162,7 +162,7 @@ hopper_sql_segment_new_secret(PG_FUNCTION_ARGS)
 	hopper_exec("ALTER USER MAPPING FOR PUBLIC SERVER " SECRET_SERVER " OPTIONS (%s " SECRET_OPTION
 				" %s)", find_secret() ? "SET" : "ADD", hopper_literal(digits.data));
 	keep_mapping();
-	(void) hopper_select("SELECT * FROM hopper.segment_keep_secret()");
+	(void) hopper_calls_select("SELECT * FROM segment_keep_secret()");
 	hopper_finish();
 	PG_RETURN_VOID();
 }

@@ -19,6 +19,20 @@
 #include "pg/codec/placement.h"
 #include "pg/train/run.h"
 
+/* --- statements that call the segments' functions (greenplum/cursor.c) --- */
+
+/*
+ * They name these without a schema, and everything else with it. The functions are found in the
+ * extension's schema by its oid each time that the statement is analysed, which a plan that is kept
+ * is again after changes of catalogs: so a run that has begun goes on whatever the schema is called
+ * meanwhile, and whoever may use it. SPI must be connected.
+ */
+extern SPIPlanPtr hopper_calls_prepare(const char *query, int n, Oid *types);
+/* Leaves SPI_processed and SPI_tuptable; ERROR where the result is not the expected one. */
+extern void hopper_calls_execute(SPIPlanPtr plan, Datum *values, bool read_only, int expected);
+/* As hopper_select(). */
+extern uint64 hopper_calls_select(const char *query);
+
 /* --- where partitions lie (greenplum/coordinator/keys.c) --- */
 
 /* Most primaries on one host: what a segment's share of its host is. */

@@ -12,6 +12,7 @@
 #include "commands/dbcommands.h"
 #include "commands/extension.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 HOPPER_ANY_VERSION_FUNCTION(hopper_sql_check_schema);
 
@@ -97,6 +98,13 @@ hopper_schema(void)
 
 	(void) read_extension(&schema);
 	return OidIsValid(schema) ? schema : get_namespace_oid("hopper", false);
+}
+
+char *
+hopper_own_name(const char *name)
+{
+	return psprintf("%s.%s", hopper_identifier(get_namespace_name(hopper_schema())),
+					hopper_identifier(name));
 }
 
 /*

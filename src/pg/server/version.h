@@ -17,6 +17,8 @@
 extern void hopper_require_same_version(void);
 /* The extension's schema, whatever it is called; without an extension the one called hopper. */
 extern Oid	hopper_schema(void);
+/* A table, sequence or function of it for a statement that is analysed at once; palloc'ed. */
+extern char *hopper_own_name(const char *name);
 
 #define HOPPER_FUNCTION_INFO(function, check) \
 	extern PGDLLEXPORT Datum function(PG_FUNCTION_ARGS); \

@@ -13,7 +13,6 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/array.h"
-#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "pg/train/run.h"
@@ -24,13 +23,6 @@
 #define VISIT_COLUMNS 15
 
 PG_FUNCTION_INFO_V1(hopper_sql_run_timeline);
-
-const char *
-hopper_journal_table(const char *name)
-{
-	return psprintf("%s.%s", hopper_identifier(get_namespace_name(hopper_schema())),
-					hopper_identifier(name));
-}
 
 /* --- as the owner of the journal --- */
 
@@ -99,7 +91,7 @@ next_run(void)
 	bool		isnull;
 
 	if (hopper_select_latest("SELECT pg_catalog.nextval(%s)",
-							 hopper_literal(hopper_journal_table("journal_run_seq"))) != 1)
+							 hopper_literal(hopper_own_name("journal_run_seq"))) != 1)
 		elog(ERROR, "the journal gave no number");
 	return DatumGetInt64(hopper_value(0, 1, INT8OID, &isnull));
 }
@@ -144,7 +136,7 @@ write_run(const hopper_training *training, int64 run, Oid output, Oid role, Time
 					 " threads_per_model, partitions, validation_partitions, level, seconds,"
 					 " seconds_reading, seconds_hop, seconds_busy, idle_share, hop_share)"
 					 " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
-					 " $16)", hopper_journal_table(JOURNAL_RUNS)), n, types, values);
+					 " $16)", hopper_own_name(JOURNAL_RUNS)), n, types, values);
 }
 
 typedef struct column
@@ -229,7 +221,7 @@ write_visits(const hopper_timeline *timeline, int64 run)
 	}
 	execute(psprintf("INSERT INTO %s (run, visit, bytes_written%s)"
 					 " SELECT $1, i, $3[i]%s FROM pg_catalog.generate_series(1, $2) i",
-					 hopper_journal_table(JOURNAL_VISITS), names.data, items.data),
+					 hopper_own_name(JOURNAL_VISITS), names.data, items.data),
 			n, types, arguments);
 }
 
@@ -281,8 +273,8 @@ hopper_sql_run_timeline(PG_FUNCTION_ARGS)
 		" v.seconds_read, v.seconds_wait, v.seconds_hop, v.seconds_train, v.seconds_evaluate,"
 		" v.bytes_written"
 		" FROM %s r JOIN %s v ON v.run = r.run WHERE r.output = %u"
-		" ORDER BY r.run, v.started, v.visit", hopper_journal_table(JOURNAL_RUNS),
-		hopper_journal_table(JOURNAL_VISITS), model_oid));
+		" ORDER BY r.run, v.started, v.visit", hopper_own_name(JOURNAL_RUNS),
+		hopper_own_name(JOURNAL_VISITS), model_oid));
 	hopper_journal_end(&scope);
 	return result;
 }

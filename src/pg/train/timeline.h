@@ -70,8 +70,6 @@ typedef struct hopper_journal_scope
 
 extern hopper_journal_scope hopper_journal_begin(void);
 extern void hopper_journal_end(const hopper_journal_scope *scope);
-/* A table or sequence of the journal for a statement, whatever its schema is called meanwhile. */
-extern const char *hopper_journal_table(const char *name);
 
 /*
  * Before a run trains: until the transaction ends nobody alters or drops the journal, or locks it

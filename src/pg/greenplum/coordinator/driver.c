@@ -39,8 +39,8 @@ hopper_require_segments(void)
 	PG_TRY();
 	{
 		/* of a run that is none: the library is all that it takes */
-		(void) hopper_select("SELECT hopper.segment_release(0)"
-							 " FROM gp_dist_random('pg_catalog.gp_id')");
+		(void) hopper_calls_select("SELECT segment_release(0)"
+								   " FROM gp_dist_random('pg_catalog.gp_id')");
 	}
 	PG_CATCH();
 	{

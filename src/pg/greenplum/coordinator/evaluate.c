@@ -13,10 +13,10 @@ static uint64
 select_described(const char *query, int n, Datum *values)
 {
 	Oid			types[] = {BYTEAOID, BYTEAOID};
-	int			rc = SPI_execute_with_args(query, n, types, values, NULL, true, 0);
+	SPIPlanPtr	plan = hopper_calls_prepare(query, n, types);
 
-	if (rc != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(rc));
+	hopper_calls_execute(plan, values, true, SPI_OK_SELECT);
+	SPI_freeplan(plan);
 	return SPI_processed;
 }
 
@@ -35,7 +35,7 @@ sum_up(const hopper_packed *data, bytea *description)
 	 * The window sorts pointers to the buffers; an aggregate with an order of its own would sort
 	 * the description with each of them. The condition keeps a planner from dropping the window.
 	 */
-	n = select_described(psprintf("SELECT hopper.segment_evaluation($1, k, p, b, n, x, y, c)"
+	n = select_described(psprintf("SELECT segment_evaluation($1, k, p, b, n, x, y, c)"
 								  " FROM (SELECT " HOPPER_DIST_KEY " AS k, partition_id AS p,"
 								  " buffer_id AS b, n, %s AS x, %s AS y, checksum AS c,"
 								  " pg_catalog.row_number() OVER (PARTITION BY " HOPPER_DIST_KEY
@@ -83,7 +83,7 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	values[1] = PointerGetDatum(sum_up(data, description));
 	/* each segment adds them up and gets the same; so no libtorch is needed here */
 	if (select_described("SELECT event, confusion"
-						 " FROM hopper.segment_evaluation_total($1, $2) LIMIT 1", 2, values) != 1)
+						 " FROM segment_evaluation_total($1, $2) LIMIT 1", 2, values) != 1)
 		elog(ERROR, "no segment added up the evaluation");
 	hopper_read_values(DatumGetByteaPP(hopper_told_value(0, 1, BYTEAOID)), event);
 	if (confusion)

@@ -67,20 +67,20 @@ load_split(hopper_hops *hops, const hopper_packed *packed, hopper_split split)
 	 * The window sorts pointers to the buffers; an aggregate with an order of its own would sort
 	 * the description with each of them. The condition keeps a planner from dropping the window.
 	 */
-	plan = hopper_prepare(psprintf("INSERT INTO %s (key, value)"
-							" SELECT k, hopper.segment_data($1, $2, k, %d, p, b, n, x, y, c)"
-							" FROM (SELECT " HOPPER_DIST_KEY " AS k, partition_id AS p,"
-							" buffer_id AS b, n, %s AS x, %s AS y, checksum AS c,"
-							" pg_catalog.row_number() OVER (PARTITION BY " HOPPER_DIST_KEY
-							" ORDER BY partition_id, buffer_id) AS r FROM %s) s"
-							" WHERE r OPERATOR(pg_catalog.>) 0 GROUP BY k",
-							hops->log.quoted, split,
-							hopper_identifier(packed->desc.x_column),
-							hopper_identifier(packed->desc.y_column),
-							packed->table.quoted), 2, types);
+	plan = hopper_calls_prepare(psprintf("INSERT INTO %s (key, value)"
+								" SELECT k, segment_data($1, $2, k, %d, p, b, n, x, y, c)"
+								" FROM (SELECT " HOPPER_DIST_KEY " AS k, partition_id AS p,"
+								" buffer_id AS b, n, %s AS x, %s AS y, checksum AS c,"
+								" pg_catalog.row_number() OVER (PARTITION BY " HOPPER_DIST_KEY
+								" ORDER BY partition_id, buffer_id) AS r FROM %s) s"
+								" WHERE r OPERATOR(pg_catalog.>) 0 GROUP BY k",
+								hops->log.quoted, split,
+								hopper_identifier(packed->desc.x_column),
+								hopper_identifier(packed->desc.y_column),
+								packed->table.quoted), 2, types);
 	values[0] = Int64GetDatum(hops->run->id);
 	values[1] = PointerGetDatum(hops->description);
-	hopper_hops_execute(plan, values, SPI_OK_INSERT);
+	hopper_calls_execute(plan, values, false, SPI_OK_INSERT);
 	SPI_freeplan(plan);
 }
 
@@ -130,13 +130,19 @@ agreed_class(uint64 n)
 static void
 release(hopper_hops *hops)
 {
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(hops->run->id)};
+	SPIPlanPtr	plan;
+
 	/*
 	 * The processes that insert hold the data. The key itself is what is inserted: rows that could
 	 * belong to another segment would come from processes of their own.
 	 */
-	hopper_exec("INSERT INTO %s (key, value) SELECT key,"
-				" hopper.segment_release(" INT64_FORMAT ")::pg_catalog.text FROM %s",
-				hops->log.quoted, hops->run->id, hops->log.quoted);
+	plan = hopper_calls_prepare(psprintf("INSERT INTO %s (key, value) SELECT key,"
+										 " segment_release($1)::pg_catalog.text FROM %s",
+										 hops->log.quoted, hops->log.quoted), 1, types);
+	hopper_calls_execute(plan, values, false, SPI_OK_INSERT);
+	SPI_freeplan(plan);
 }
 
 /* Of what segment_load_end() returns. */
@@ -271,8 +277,8 @@ hop_query(const hopper_name *from, const hopper_name *to)
 {
 	return psprintf("INSERT INTO %s SELECT k, (r).mst_key, (r).next_key, (r).part, (r).n_parts,"
 					" (r).done, (r).missing, (r).report, (r).result, (r).body"
-					" FROM (SELECT next_key AS k, hopper.segment_emit(hopper.segment_visit($1, $2,"
-					" $3, $4, mst_key, part, n_parts, body), next_key) AS r"
+					" FROM (SELECT next_key AS k, segment_emit(segment_visit($1, $2, $3, $4,"
+					" mst_key, part, n_parts, body), next_key) AS r"
 					" FROM %s GROUP BY next_key) s", to->quoted, from->quoted);
 }
 
@@ -285,13 +291,13 @@ hopper_hops_move(hopper_hops *hops, int32 iteration, bool fresh, bool finish)
 
 	CHECK_FOR_INTERRUPTS();
 	if (hops->plans[from] == NULL)
-		hops->plans[from] = hopper_prepare(hop_query(&hops->tables[from], &hops->tables[1 - from]),
-										   4, types);
+		hops->plans[from] = hopper_calls_prepare(hop_query(&hops->tables[from],
+														   &hops->tables[1 - from]), 4, types);
 	values[0] = Int64GetDatum(hops->run->id);
 	values[1] = Int32GetDatum(iteration);
 	values[2] = BoolGetDatum(fresh);
 	values[3] = BoolGetDatum(finish);
-	hopper_hops_execute(hops->plans[from], values, SPI_OK_INSERT);
+	hopper_calls_execute(hops->plans[from], values, false, SPI_OK_INSERT);
 	hopper_exec("TRUNCATE %s", hops->tables[from].quoted);
 	hops->at = 1 - from;
 	hops->n_statements++;

@@ -74,12 +74,12 @@ hopper_chosen_segments(const char *rules, int32 **contents)
 		return all;
 	}
 	if (strcmp(rules, "gpu_segments") == 0)
-		n = hopper_select("SELECT DISTINCT s.content::pg_catalog.int4"
-						  " FROM hopper.segment_gpus() g,"
-						  " pg_catalog.gp_segment_configuration s"
-						  " WHERE s.hostname OPERATOR(pg_catalog.=) g.hostname"
-						  " AND s.content OPERATOR(pg_catalog.>=) 0::pg_catalog.int2"
-						  " AND s.role OPERATOR(pg_catalog.=) 'p'");
+		n = hopper_calls_select("SELECT DISTINCT s.content::pg_catalog.int4"
+								" FROM segment_gpus() g,"
+								" pg_catalog.gp_segment_configuration s"
+								" WHERE s.hostname OPERATOR(pg_catalog.=) g.hostname"
+								" AND s.content OPERATOR(pg_catalog.>=) 0::pg_catalog.int2"
+								" AND s.role OPERATOR(pg_catalog.=) 'p'");
 	else
 	{
 		hopper_name table = hopper_parse_name(cstring_to_text(rules), "distribution_rules");

@@ -33,15 +33,15 @@ hopper_hops_enter(hopper_hops *hops, const hopper_segment_entry *entry)
 {
 	Oid			types[] = {INT8OID, BYTEAOID};
 	Datum		values[2];
-	SPIPlanPtr	plan = hopper_prepare(psprintf("UPDATE %s SET value ="
-										" hopper.segment_enter($1, $2)::pg_catalog.text",
-										hops->log.quoted), 2, types);
+	SPIPlanPtr	plan = hopper_calls_prepare(psprintf("UPDATE %s SET value ="
+											  " segment_enter($1, $2)::pg_catalog.text",
+											  hops->log.quoted), 2, types);
 	bytea	   *description = hopper_describe_entry(entry);
 	bool		has_room;
 
 	values[0] = Int64GetDatum(entry->run);
 	values[1] = PointerGetDatum(description);
-	hopper_hops_execute(plan, values, SPI_OK_UPDATE);
+	hopper_calls_execute(plan, values, false, SPI_OK_UPDATE);
 	SPI_freeplan(plan);
 	pfree(description);
 	/* Where the data are lost, the next hop will say so. */

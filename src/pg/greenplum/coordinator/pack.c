@@ -15,19 +15,6 @@
 #define KEYS_AT_ONCE 4096
 #define MOST_DIMENSIONS 6		/* of an array */
 
-static void
-insert_described(const char *query, bytea *first, bytea *second)
-{
-	Oid			types[] = {BYTEAOID, BYTEAOID};
-	Datum		values[] = {PointerGetDatum(first), PointerGetDatum(second)};
-	SPIPlanPtr	plan = hopper_prepare(query, second ? 2 : 1, types);
-	int			rc = SPI_execute_plan(plan, values, NULL, false, 0);
-
-	if (rc != SPI_OK_INSERT)
-		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
-	SPI_freeplan(plan);
-}
-
 /* --- shapes --- */
 
 bool
@@ -94,6 +81,22 @@ create_rows_table(const hopper_pack_job *job, hopper_name *rows)
 				" body pg_catalog.bytea) DISTRIBUTED RANDOMLY",
 				isTempNamespace(schema) ? "" : "UNLOGGED", rows->quoted);
 	hopper_exec("ALTER TABLE %s ALTER COLUMN body SET STORAGE EXTERNAL", rows->quoted);
+}
+
+/* The users' functions in the source run with the caller's search_path. */
+static void
+encode_rows(hopper_pack_job *job, const hopper_name *rows)
+{
+	Oid			types[] = {BYTEAOID};
+	Datum		values[] = {PointerGetDatum(hopper_pack_describe_job(job))};
+	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s SELECT * FROM %s(TABLE(%s), $1)",
+											   rows->quoted, hopper_own_name("segment_encode"),
+											   hopper_pack_row_query(job)), 1, types);
+	int			rc = SPI_execute_plan(plan, values, NULL, false, 0);
+
+	if (rc != SPI_OK_INSERT)
+		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
+	SPI_freeplan(plan);
 }
 
 #define OF_ROWS "stratum OPERATOR(pg_catalog.<>) -1"	/* PACK_STRATUM_OF_RANGES */
@@ -238,19 +241,26 @@ rank_rows(hopper_pack_job *job, const hopper_name *rows, hopper_pack_output *con
 static void
 move_rows(const hopper_name *rows, const hopper_pack_output *output, const hopper_pack_plan *plan)
 {
-	insert_described(psprintf("INSERT INTO %s SELECT k, (r).partition_id, b, (r).n, (r).x, (r).y,"
-							  " (r).x_shape, (r).y_shape, (r).checksum FROM"
-							  " (SELECT k, b, hopper.segment_buffer($2, b, rank, body) AS r FROM"
-							  " (SELECT k, b, body, pg_catalog.row_number()"
-							  " OVER (PARTITION BY k ORDER BY b, key) AS rank FROM"
-							  " (SELECT hopper.segment_slot_key(slot) AS k,"
-							  " hopper.segment_slot_buffer(slot) AS b, key, body FROM"
-							  " (SELECT hopper.segment_slot($1, key, stratum, gp_segment_id, ctid)"
-							  " AS slot, key, body FROM %s WHERE " OF_ROWS " OFFSET 0) s1"
-							  " WHERE slot IS NOT NULL) s2) s3"
-							  " GROUP BY k, b) s4",
-							  output->table.quoted, rows->quoted),
-					 hopper_pack_describe_plan(plan), hopper_pack_describe_plan(plan));
+	Oid			types[] = {BYTEAOID, BYTEAOID};
+	Datum		values[2];
+	SPIPlanPtr	move;
+
+	move = hopper_calls_prepare(psprintf("INSERT INTO %s SELECT k, (r).partition_id, b, (r).n,"
+								" (r).x, (r).y, (r).x_shape, (r).y_shape, (r).checksum FROM"
+								" (SELECT k, b, segment_buffer($2, b, rank, body) AS r FROM"
+								" (SELECT k, b, body, pg_catalog.row_number()"
+								" OVER (PARTITION BY k ORDER BY b, key) AS rank FROM"
+								" (SELECT segment_slot_key(slot) AS k,"
+								" segment_slot_buffer(slot) AS b, key, body FROM"
+								" (SELECT segment_slot($1, key, stratum, gp_segment_id, ctid)"
+								" AS slot, key, body FROM %s WHERE " OF_ROWS " OFFSET 0) s1"
+								" WHERE slot IS NOT NULL) s2) s3"
+								" GROUP BY k, b) s4",
+								output->table.quoted, rows->quoted), 2, types);
+	values[0] = PointerGetDatum(hopper_pack_describe_plan(plan));
+	values[1] = PointerGetDatum(hopper_pack_describe_plan(plan));
+	hopper_calls_execute(move, values, false, SPI_OK_INSERT);
+	SPI_freeplan(move);
 }
 
 /* Checksums in order, and each segment's share. */
@@ -295,7 +305,6 @@ hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 	hopper_pack_output *const outputs[2] = {training, validation};
 	hopper_pack_plan	plans[2];
 	hopper_name rows;
-	char	   *query;
 	int			n_outputs;
 	int			level = NewGUCNestLevel();
 
@@ -310,9 +319,7 @@ hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 		hopper_pack_learn_shape_remotely(&job->source, &job->y);
 	hopper_pack_set_row_shape(job);
 	create_rows_table(job, &rows);
-	query = psprintf("INSERT INTO %s SELECT * FROM hopper.segment_encode(TABLE(%s), $1)",
-					 rows.quoted, hopper_pack_row_query(job));
-	insert_described(query, hopper_pack_describe_job(job), NULL);
+	encode_rows(job, &rows);
 	read_ranges(job, &rows);
 	count_rows(job, &rows);
 	n_outputs = hopper_pack_open_outputs(job, training, validation) ? 2 : 1;

@@ -34,8 +34,6 @@ hopper_predict_source(hopper_prediction *run)
 	SPIPlanPtr	plan;
 	int64		n_rows;
 	int			level = NewGUCNestLevel();
-	int			path;
-	int			rc;
 
 	(void) set_config_option("optimizer", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0);
@@ -48,19 +46,13 @@ hopper_predict_source(hopper_prediction *run)
 	hopper_predict_comment(run);
 	values[0] = PointerGetDatum(hopper_predict_describe(run, hopper_segments_on_a_host()));
 	/* The types that the plan lists are looked up here, and again where it runs. */
-	path = hopper_safe_path();
-	plan = SPI_prepare(psprintf("INSERT INTO %s SELECT * FROM"
-								" hopper.segment_predict(TABLE(%s), $1) AS t (%s)",
-								run->output_table.quoted, hopper_predict_row_query(run), columns),
-					   1, types);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	rc = SPI_execute_plan(plan, values, NULL, false, 0);
-	if (rc != SPI_OK_INSERT)
-		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
+	plan = hopper_calls_prepare(psprintf("INSERT INTO %s SELECT * FROM"
+										 " segment_predict(TABLE(%s), $1) AS t (%s)",
+										 run->output_table.quoted, hopper_predict_row_query(run),
+										 columns), 1, types);
+	hopper_calls_execute(plan, values, false, SPI_OK_INSERT);
 	n_rows = (int64) SPI_processed;
 	SPI_freeplan(plan);
-	hopper_callers_path(path);
 	AtEOXact_GUC(true, level);
 	return n_rows;
 }
