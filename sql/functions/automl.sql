@@ -16,35 +16,36 @@ CREATE FUNCTION hopper.automl(
     model_arch_table text,
     model_selection_table text,
     model_id_list hopper.integers,
-    compile_params_grid text DEFAULT NULL,
-    fit_params_grid text DEFAULT NULL,
+    compile_params_grid hopper.text_or_json DEFAULT NULL,
+    fit_params_grid hopper.text_or_json DEFAULT NULL,
     automl_method text DEFAULT 'hyperband',
-    automl_params text DEFAULT NULL,
+    automl_params hopper.text_or_json DEFAULT NULL,
     seed bigint DEFAULT NULL,
     use_gpus boolean DEFAULT false,
     validation_table text DEFAULT NULL,
-    metrics_compute_frequency integer DEFAULT NULL,
+    metrics_compute_frequency bigint DEFAULT NULL,
     name text DEFAULT NULL,
     description text DEFAULT NULL,
     use_caching boolean DEFAULT false,
     objective text DEFAULT NULL,
-    space text DEFAULT NULL,
-    parallel integer DEFAULT 8,
+    space hopper.text_or_json DEFAULT NULL,
+    parallel bigint DEFAULT 8,
     max_configs bigint DEFAULT NULL,
     max_iterations bigint DEFAULT NULL,
     max_seconds double precision DEFAULT NULL,
     target double precision DEFAULT NULL,
-    threads integer DEFAULT NULL,
+    threads bigint DEFAULT NULL,
     replace boolean DEFAULT false,
     first_table text DEFAULT NULL,
     from_run text DEFAULT NULL,
     constraints text DEFAULT NULL,
-    keep integer DEFAULT NULL)
+    keep bigint DEFAULT NULL)
 RETURNS hopper.automl_result
     AS 'MODULE_PATHNAME', 'hopper_sql_automl' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.automl(text, text, text, text, hopper.integers, text, text, text, text, bigint, boolean, text,
-    integer, text, text, boolean, text, text, integer, bigint, bigint, double precision, double precision,
-    integer, boolean, text, text, text, integer) IS
+COMMENT ON FUNCTION hopper.automl(text, text, text, text, hopper.integers, hopper.text_or_json,
+    hopper.text_or_json, text, hopper.text_or_json, bigint, boolean, text, bigint, text, text,
+    boolean, text, hopper.text_or_json, bigint, bigint, bigint, double precision, double precision,
+    bigint, boolean, text, text, text, bigint) IS
     'searches for the best configuration with far less training than a whole grid: Hyperband and others
 
 Task: 5.1 search
@@ -99,14 +100,14 @@ SELECT algorithm, arguments FROM hopper.search_algorithms();';
 
 CREATE FUNCTION hopper.hyperband_schedule(
     schedule_table text,
-    r integer,
-    eta integer DEFAULT 3,
-    skip_last integer DEFAULT 0,
+    r bigint,
+    eta bigint DEFAULT 3,
+    skip_last bigint DEFAULT 0,
     additional boolean DEFAULT false,
     variant text DEFAULT 'floor')
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_hyperband_schedule' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.hyperband_schedule(text, integer, integer, integer, boolean, text) IS
+COMMENT ON FUNCTION hopper.hyperband_schedule(text, bigint, bigint, bigint, boolean, text) IS
     'writes the brackets (s) and rounds (i) of Hyperband into a table, with configurations and iterations; returns the iterations trained in all
 
 Task: 5.3 search
@@ -124,9 +125,9 @@ SELECT * FROM schedule ORDER BY s DESC, i;';
 CREATE FUNCTION hopper.describe_space(
     model_arch_table text,
     model_id_list hopper.integers,
-    compile_params_grid text DEFAULT NULL,
-    fit_params_grid text DEFAULT NULL,
-    space text DEFAULT NULL)
+    compile_params_grid hopper.text_or_json DEFAULT NULL,
+    fit_params_grid hopper.text_or_json DEFAULT NULL,
+    space hopper.text_or_json DEFAULT NULL)
 RETURNS TABLE (
     parameter text,
     type text,
@@ -139,7 +140,8 @@ RETURNS TABLE (
     condition text,
     used_in text)
     AS 'MODULE_PATHNAME', 'hopper_sql_describe_space' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.describe_space(text, hopper.integers, text, text, text) IS
+COMMENT ON FUNCTION hopper.describe_space(text, hopper.integers, hopper.text_or_json,
+    hopper.text_or_json, hopper.text_or_json) IS
     'what automl() may choose: a row for each parameter, with its range or choices and when it applies; mistakes are refused with their path
 
 Task: 5.4 search
@@ -195,26 +197,27 @@ CREATE FUNCTION hopper.explain_automl(
     packed_table text,
     model_arch_table text,
     model_id_list hopper.integers,
-    compile_params_grid text DEFAULT NULL,
-    fit_params_grid text DEFAULT NULL,
+    compile_params_grid hopper.text_or_json DEFAULT NULL,
+    fit_params_grid hopper.text_or_json DEFAULT NULL,
     automl_method text DEFAULT 'hyperband',
-    automl_params text DEFAULT NULL,
+    automl_params hopper.text_or_json DEFAULT NULL,
     seed bigint DEFAULT NULL,
     validation_table text DEFAULT NULL,
     objective text DEFAULT NULL,
-    space text DEFAULT NULL,
-    parallel integer DEFAULT 8,
+    space hopper.text_or_json DEFAULT NULL,
+    parallel bigint DEFAULT 8,
     max_configs bigint DEFAULT NULL,
     max_iterations bigint DEFAULT NULL,
-    threads integer DEFAULT NULL,
+    threads bigint DEFAULT NULL,
     constraints text DEFAULT NULL)
 RETURNS TABLE (
     item text,
     predicted double precision,
     unit text)
     AS 'MODULE_PATHNAME', 'hopper_sql_explain_automl' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.explain_automl(text, text, hopper.integers, text, text, text, text, bigint, text, text, text,
-    integer, bigint, bigint, integer, text) IS
+COMMENT ON FUNCTION hopper.explain_automl(text, text, hopper.integers, hopper.text_or_json,
+    hopper.text_or_json, text, hopper.text_or_json, bigint, text, text, hopper.text_or_json, bigint,
+    bigint, bigint, bigint, text) IS
     'what automl() would take, without training: configurations, iterations and seconds, and how long all of them would train to the end
 
 Task: 5.5 search

@@ -2,15 +2,16 @@ CREATE FUNCTION hopper.cnn(
     model_arch_table text,
     packed_table text,
     filters hopper.integers DEFAULT '{32,64}',
-    kernel_size integer DEFAULT 3,
-    pooling integer DEFAULT 2,
+    kernel_size bigint DEFAULT 3,
+    pooling bigint DEFAULT 2,
     hidden hopper.integers DEFAULT '{64}',
     activation text DEFAULT 'relu',
     dropout double precision DEFAULT 0,
     batch_norm boolean DEFAULT false,
     name text DEFAULT NULL) RETURNS integer
     AS 'MODULE_PATHNAME', 'hopper_sql_cnn' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.cnn(text, text, hopper.integers, integer, integer, hopper.integers, text, double precision, boolean, text) IS
+COMMENT ON FUNCTION hopper.cnn(text, text, hopper.integers, bigint, bigint, hopper.integers, text,
+    double precision, boolean, text) IS
     'writes a convolutional network that fits a packed table of images, checks it and adds it to a table of architectures; returns model_id
 
 Task: 2.5 architectures

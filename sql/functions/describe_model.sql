@@ -21,7 +21,7 @@ Example:
 SELECT * FROM hopper.describe_model(''{"class_name": "Sequential", "config": {"layers": [
     {"class_name": "Dense", "config": {"units": 2, "activation": "softmax", "batch_input_shape": [null, 2]}}]}}'');';
 
-CREATE FUNCTION hopper.describe_model(model_arch text)
+CREATE FUNCTION hopper.describe_model(model_arch hopper.text_or_json)
 RETURNS TABLE (
     layer_index integer,
     layer text,
@@ -32,33 +32,5 @@ RETURNS TABLE (
     flops bigint,
     inputs text)
     AS 'MODULE_PATHNAME', 'hopper_sql_describe_architecture' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION hopper.describe_model(text) IS
-    'the layers of a Keras architecture with shapes, parameters and operations an example, then a row with the totals and whose rules hold, those of Keras 2 or 3';
-
-CREATE FUNCTION hopper.describe_model(model_arch json)
-RETURNS TABLE (
-    layer_index integer,
-    layer text,
-    class_name text,
-    output_shape text,
-    parameters bigint,
-    trainable bigint,
-    flops bigint,
-    inputs text)
-    AS 'MODULE_PATHNAME', 'hopper_sql_describe_architecture' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION hopper.describe_model(json) IS
-    'the layers of a Keras architecture with shapes, parameters and operations an example, then a row with the totals and whose rules hold, those of Keras 2 or 3';
-
-CREATE FUNCTION hopper.describe_model(model_arch jsonb)
-RETURNS TABLE (
-    layer_index integer,
-    layer text,
-    class_name text,
-    output_shape text,
-    parameters bigint,
-    trainable bigint,
-    flops bigint,
-    inputs text)
-    AS 'MODULE_PATHNAME', 'hopper_sql_describe_architecture' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION hopper.describe_model(jsonb) IS
+COMMENT ON FUNCTION hopper.describe_model(hopper.text_or_json) IS
     'the layers of a Keras architecture with shapes, parameters and operations an example, then a row with the totals and whose rules hold, those of Keras 2 or 3';

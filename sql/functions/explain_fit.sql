@@ -2,16 +2,16 @@ CREATE FUNCTION hopper.explain_fit(
     packed_table text DEFAULT NULL,
     model_table text DEFAULT NULL,
     model_selection_table text DEFAULT NULL,
-    num_iterations integer DEFAULT NULL,
+    num_iterations bigint DEFAULT NULL,
     use_gpus boolean DEFAULT false,
     validation_table text DEFAULT NULL,
-    metrics_compute_frequency integer DEFAULT NULL,
-    threads integer DEFAULT NULL,
+    metrics_compute_frequency bigint DEFAULT NULL,
+    threads bigint DEFAULT NULL,
     training_metrics text DEFAULT 'final',
-    threads_per_model integer DEFAULT 1,
+    threads_per_model bigint DEFAULT 1,
     measure boolean DEFAULT false,
     dtype text DEFAULT 'fp32',
-    validation_freq integer DEFAULT NULL)
+    validation_freq bigint DEFAULT NULL)
 RETURNS TABLE (
     item text,
     mst_key integer,
@@ -19,8 +19,8 @@ RETURNS TABLE (
     measured double precision,
     unit text)
     AS 'MODULE_PATHNAME', 'hopper_sql_explain_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.explain_fit(text, text, text, integer, boolean, text, integer, integer,
-    text, integer, boolean, text, integer) IS
+COMMENT ON FUNCTION hopper.explain_fit(text, text, text, bigint, boolean, text, bigint, bigint,
+    text, bigint, boolean, text, bigint) IS
     'what fit_multiple_model would take, without training; with measure, beside what a run took
 
 Task: 4.1 train

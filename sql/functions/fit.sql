@@ -14,29 +14,29 @@ CREATE FUNCTION hopper.fit(
     model_table text,
     model_arch_table text,
     model_id bigint,
-    compile_params text,
-    fit_params text,
-    num_iterations integer,
+    compile_params hopper.text_or_json,
+    fit_params hopper.text_or_json,
+    num_iterations bigint,
     use_gpus boolean DEFAULT false,
     validation_table text DEFAULT NULL,
-    metrics_compute_frequency integer DEFAULT NULL,
+    metrics_compute_frequency bigint DEFAULT NULL,
     warm_start boolean DEFAULT false,
     name text DEFAULT NULL,
     description text DEFAULT NULL,
     seed bigint DEFAULT 0,
-    threads integer DEFAULT NULL,
+    threads bigint DEFAULT NULL,
     dtype text DEFAULT 'fp32',
     training_metrics text DEFAULT 'final',
-    threads_per_model integer DEFAULT 1,
+    threads_per_model bigint DEFAULT 1,
     fuse boolean DEFAULT true,
     gpus hopper.integers DEFAULT NULL,
     replace boolean DEFAULT false,
-    validation_freq integer DEFAULT NULL)
+    validation_freq bigint DEFAULT NULL)
 RETURNS hopper.fit_result
     AS 'MODULE_PATHNAME', 'hopper_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.fit(text, text, text, bigint, text, text, integer, boolean, text,
-    integer, boolean, text, text, bigint, integer, text, text, integer,
-    boolean, hopper.integers, boolean, integer) IS
+COMMENT ON FUNCTION hopper.fit(text, text, text, bigint, hopper.text_or_json, hopper.text_or_json,
+    bigint, boolean, text, bigint, boolean, text, text, bigint, bigint, text, text, bigint, boolean,
+    hopper.integers, boolean, bigint) IS
     'train one model on a packed table; its tables are those of fit_multiple_model, with mst_key 1
 
 Task: 4.3 train

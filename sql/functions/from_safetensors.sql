@@ -1,6 +1,6 @@
-CREATE FUNCTION hopper.from_safetensors(model_arch json, file bytea, input_shape integer[] DEFAULT NULL) RETURNS bytea
+CREATE FUNCTION hopper.from_safetensors(model_arch hopper.text_or_json, file bytea, input_shape hopper.integers DEFAULT NULL) RETURNS bytea
     AS 'MODULE_PATHNAME', 'hopper_sql_from_safetensors' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION hopper.from_safetensors(json, bytea, integer[]) IS
+COMMENT ON FUNCTION hopper.from_safetensors(hopper.text_or_json, bytea, hopper.integers) IS
     'the weights in a .safetensors file, as load_model() takes them: float32 values in the order of Keras'' get_weights()
 
 Task: 8.01 models

@@ -2,16 +2,17 @@ CREATE FUNCTION hopper.generate_model_configs(
     model_arch_table text,
     model_selection_table text,
     model_id_list hopper.integers DEFAULT NULL,
-    compile_params_grid text DEFAULT NULL,
-    fit_params_grid text DEFAULT NULL,
+    compile_params_grid hopper.text_or_json DEFAULT NULL,
+    fit_params_grid hopper.text_or_json DEFAULT NULL,
     search_type text DEFAULT 'grid',
-    num_configs integer DEFAULT NULL,
+    num_configs bigint DEFAULT NULL,
     seed bigint DEFAULT NULL,
     replace boolean DEFAULT false,
     from_run text DEFAULT NULL,
     mst_keys hopper.integers DEFAULT NULL) RETURNS integer
     AS 'MODULE_PATHNAME', 'hopper_sql_generate_model_configs' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.generate_model_configs(text, text, hopper.integers, text, text, text, integer, bigint, boolean, text, hopper.integers) IS
+COMMENT ON FUNCTION hopper.generate_model_configs(text, text, hopper.integers, hopper.text_or_json,
+    hopper.text_or_json, text, bigint, bigint, boolean, text, hopper.integers) IS
     'adds configurations by grid or random search to a selection table, which is made on first use; returns the number added
 
 Task: 3.1 configurations

@@ -1,6 +1,6 @@
-CREATE FUNCTION hopper.keep_best(model_table text, n integer DEFAULT 1) RETURNS bigint
+CREATE FUNCTION hopper.keep_best(model_table text, n bigint DEFAULT 1) RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_keep_best' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.keep_best(text, integer) IS
+COMMENT ON FUNCTION hopper.keep_best(text, bigint) IS
     'deletes all models but the best, with their states; what was measured stays; returns the number deleted
 
 Task: 8.4 models

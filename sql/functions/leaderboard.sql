@@ -8,9 +8,9 @@ metric: name of a metric or loss, as in compile parameters
 Example:
 SELECT hopper.metric_ascends(''accuracy'');';
 
-CREATE FUNCTION hopper.sparkline(points double precision[], width integer DEFAULT 30) RETURNS text
+CREATE FUNCTION hopper.sparkline(points double precision[], width bigint DEFAULT 30) RETURNS text
     AS 'MODULE_PATHNAME', 'hopper_sql_sparkline' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION hopper.sparkline(double precision[], integer) IS
+COMMENT ON FUNCTION hopper.sparkline(double precision[], bigint) IS
     'a curve drawn in one line of at most width characters
 
 Task: 6.4 compare
@@ -21,7 +21,7 @@ SELECT hopper.sparkline(ARRAY[1, 2, 4, 8, 16]);';
 
 CREATE FUNCTION hopper.leaderboard(
     model_table text,
-    n integer DEFAULT NULL,
+    n bigint DEFAULT NULL,
     rank_by text DEFAULT NULL)
 RETURNS TABLE (
     rank integer,
@@ -44,7 +44,7 @@ RETURNS TABLE (
     best_iteration integer,
     has_weights boolean)
     AS 'MODULE_PATHNAME', 'hopper_sql_leaderboard' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.leaderboard(text, integer, text) IS
+COMMENT ON FUNCTION hopper.leaderboard(text, bigint, text) IS
     'the models of a run, best first by one metric that all of them compute, or as a search has compared them: its values, overfitting, cost, parameters, its curve and whether the weights are there
 
 Task: 6.1 compare

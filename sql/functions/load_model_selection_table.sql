@@ -2,11 +2,11 @@ CREATE FUNCTION hopper.load_model_selection_table(
     model_arch_table text,
     model_selection_table text,
     model_id_list hopper.integers,
-    compile_params_list text[],
-    fit_params_list text[],
+    compile_params_list hopper.texts,
+    fit_params_list hopper.texts,
     replace boolean DEFAULT false) RETURNS integer
     AS 'MODULE_PATHNAME', 'hopper_sql_load_model_selection_table' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.load_model_selection_table(text, text, hopper.integers, text[], text[], boolean) IS
+COMMENT ON FUNCTION hopper.load_model_selection_table(text, text, hopper.integers, hopper.texts, hopper.texts, boolean) IS
     'makes a table of configurations to train, every combination of three lists; returns their number
 
 Task: 3.2 configurations

@@ -2,7 +2,7 @@ CREATE FUNCTION hopper.predict(
     model_table text,
     source_table text,
     id_col text,
-    independent_varname text DEFAULT NULL,
+    independent_varname hopper.columns DEFAULT NULL,
     output_table text DEFAULT NULL,
     pred_type hopper.pred_type DEFAULT 'prob',
     use_gpus boolean DEFAULT false,
@@ -12,7 +12,8 @@ CREATE FUNCTION hopper.predict(
     layer text DEFAULT NULL)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, hopper.pred_type, boolean, bigint, boolean, text, text) IS
+COMMENT ON FUNCTION hopper.predict(text, text, text, hopper.columns, text, hopper.pred_type,
+    boolean, bigint, boolean, text, text) IS
     'predict the rows of an unpacked table, whose features are found by the names that the model was trained with: all classes (prob) or the most probable one (response); returns the number of rows written
 
 Task: 7.1 predict

@@ -3,11 +3,11 @@ CREATE FUNCTION hopper.predict_byom(
     model_id bigint,
     source_table text,
     id_col text,
-    independent_varname text,
+    independent_varname hopper.columns,
     output_table text,
     pred_type hopper.pred_type DEFAULT 'prob',
     use_gpus boolean DEFAULT false,
-    class_values text[] DEFAULT NULL,
+    class_values hopper.texts DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0,
     replace boolean DEFAULT false,
     on_null text DEFAULT 'error',
@@ -17,8 +17,9 @@ CREATE FUNCTION hopper.predict_byom(
     truncate text DEFAULT NULL)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, text, text, hopper.pred_type, boolean,
-    text[], double precision, boolean, text, text, double precision, text, text) IS
+COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, hopper.columns, text,
+    hopper.pred_type, boolean, hopper.texts, double precision, boolean, text, text, double
+    precision, text, text) IS
     'predict with the weights of an architecture table: all classes (prob) or the most probable one (response); returns the number of rows written
 
 Task: 7.5 predict

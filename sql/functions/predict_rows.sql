@@ -4,13 +4,13 @@ CREATE FUNCTION hopper.predict_rows(
     pred_type hopper.pred_type DEFAULT 'response',
     mst_key bigint DEFAULT NULL,
     on_null text DEFAULT 'error',
-    independent_varname text DEFAULT NULL,
+    independent_varname hopper.columns DEFAULT NULL,
     source_query text DEFAULT NULL,
     layer text DEFAULT NULL)
 RETURNS TABLE (source anyelement, class_value text, prob double precision, rank integer, value double precision, output text,
                layer_output real[])
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_rows' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict_rows(text, anyelement, hopper.pred_type, bigint, text, text, text, text) IS
+COMMENT ON FUNCTION hopper.predict_rows(text, anyelement, hopper.pred_type, bigint, text, hopper.columns, text, text) IS
     'each row of a table or view with its prediction beside it: for SELECT, views, CREATE TABLE AS, and standbys, because it writes nothing
 
 The rows of a model with several outputs come once for each of them, whose name is in column output.
@@ -27,3 +27,18 @@ layer: name of a layer of the architecture, whose output is then in column layer
 Example:
 SELECT (source).*, class_value, prob FROM hopper.predict_rows(model_table := ''models'',
     source_rows := NULL::points_test, mst_key := 1) LIMIT 5;';
+
+CREATE FUNCTION hopper.predict_rows(
+    model_table text,
+    source_rows hopper.untyped,
+    pred_type hopper.pred_type DEFAULT 'response',
+    mst_key bigint DEFAULT NULL,
+    on_null text DEFAULT 'error',
+    independent_varname hopper.columns DEFAULT NULL,
+    source_query text DEFAULT NULL,
+    layer text DEFAULT NULL)
+RETURNS TABLE (source hopper.untyped, class_value text, prob double precision, rank integer, value double precision, output text,
+               layer_output real[])
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_rows' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.predict_rows(text, hopper.untyped, hopper.pred_type, bigint, text, hopper.columns, text, text) IS
+    'says that the rows'' type is missing, where source_rows is NULL or a literal without one';

@@ -9,9 +9,9 @@ mst_key: which configuration (model selection tuple) of model_table; by itself t
 Example:
 SELECT length(hopper.to_onnx(model_table := ''models'', mst_key := 1));';
 
-CREATE FUNCTION hopper.to_onnx(model_arch json, model_weights bytea, input_shape integer[] DEFAULT NULL) RETURNS bytea
+CREATE FUNCTION hopper.to_onnx(model_arch hopper.text_or_json, model_weights bytea, input_shape hopper.integers DEFAULT NULL) RETURNS bytea
     AS 'MODULE_PATHNAME', 'hopper_sql_to_onnx_arch' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION hopper.to_onnx(json, bytea, integer[]) IS
+COMMENT ON FUNCTION hopper.to_onnx(hopper.text_or_json, bytea, hopper.integers) IS
     'an architecture with its weights as an ONNX file (opset 17), without what training data say: constants and classes
 
 Task: 8.21 models

@@ -9,9 +9,9 @@ mst_key: which configuration (model selection tuple) of model_table; by itself t
 Example:
 SELECT length(hopper.to_pytorch(model_table := ''models'', mst_key := 1));';
 
-CREATE FUNCTION hopper.to_pytorch(model_arch json, input_shape integer[] DEFAULT NULL) RETURNS text
+CREATE FUNCTION hopper.to_pytorch(model_arch hopper.text_or_json, input_shape hopper.integers DEFAULT NULL) RETURNS text
     AS 'MODULE_PATHNAME', 'hopper_sql_to_pytorch_arch' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION hopper.to_pytorch(json, integer[]) IS
+COMMENT ON FUNCTION hopper.to_pytorch(hopper.text_or_json, hopper.integers) IS
     'an architecture as Python source for PyTorch, without what training data say: constants and classes
 
 Task: 8.31 models

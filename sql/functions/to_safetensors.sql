@@ -1,6 +1,6 @@
-CREATE FUNCTION hopper.to_safetensors(model_arch json, model_weights bytea, input_shape integer[] DEFAULT NULL) RETURNS bytea
+CREATE FUNCTION hopper.to_safetensors(model_arch hopper.text_or_json, model_weights bytea, input_shape hopper.integers DEFAULT NULL) RETURNS bytea
     AS 'MODULE_PATHNAME', 'hopper_sql_to_safetensors' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION hopper.to_safetensors(json, bytea, integer[]) IS
+COMMENT ON FUNCTION hopper.to_safetensors(hopper.text_or_json, bytea, hopper.integers) IS
     'weights as a .safetensors file, with names, shapes and the architecture, for Keras, PyTorch and others
 
 Task: 8.0 models

@@ -1,18 +1,18 @@
 CREATE FUNCTION hopper.training_preprocessor(
     source_table text,
     output_table text,
-    dependent_varname text,
-    independent_varname text,
-    buffer_size int DEFAULT NULL,
+    dependent_varname hopper.columns,
+    independent_varname hopper.columns,
+    buffer_size bigint DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0,
     num_classes hopper.integers DEFAULT NULL,
     distribution_rules text DEFAULT NULL,
-    partitions int DEFAULT NULL,
+    partitions bigint DEFAULT NULL,
     seed bigint DEFAULT 0,
     validation_fraction float8 DEFAULT NULL,
     fold_column text DEFAULT NULL,
-    image_shape int[] DEFAULT NULL,
-    starts int[] DEFAULT NULL,
+    image_shape hopper.integers DEFAULT NULL,
+    starts hopper.integers DEFAULT NULL,
     replace boolean DEFAULT false,
     label_kind text DEFAULT NULL,
     null_labels text DEFAULT 'error',
@@ -26,9 +26,9 @@ CREATE FUNCTION hopper.training_preprocessor(
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'hopper_sql_training_preprocessor';
 
-COMMENT ON FUNCTION hopper.training_preprocessor(
-    text, text, text, text, int, float8, hopper.integers, text, int, bigint, float8, text, int[], int[],
-    boolean, text, text, text, text, hopper.pad_length, float8, text, text) IS
+COMMENT ON FUNCTION hopper.training_preprocessor(text, text, hopper.columns, hopper.columns, bigint,
+    double precision, hopper.integers, text, bigint, bigint, float8, text, hopper.integers,
+    hopper.integers, boolean, text, text, text, text, hopper.pad_length, float8, text, text) IS
 'packs a table or view for training into <output_table> and <output_table>_summary, on request also a part of its rows into <output_table>_validation; returns the number of rows
 
 Task: 1.1 pack

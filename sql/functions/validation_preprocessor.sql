@@ -1,10 +1,10 @@
 CREATE FUNCTION hopper.validation_preprocessor(
     source_table text,
     output_table text,
-    dependent_varname text DEFAULT NULL,
-    independent_varname text DEFAULT NULL,
+    dependent_varname hopper.columns DEFAULT NULL,
+    independent_varname hopper.columns DEFAULT NULL,
     packed_table text DEFAULT NULL,
-    buffer_size int DEFAULT NULL,
+    buffer_size bigint DEFAULT NULL,
     distribution_rules text DEFAULT NULL,
     replace boolean DEFAULT false,
     null_labels text DEFAULT 'error'
@@ -12,7 +12,8 @@ CREATE FUNCTION hopper.validation_preprocessor(
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'hopper_sql_validation_preprocessor';
 
-COMMENT ON FUNCTION hopper.validation_preprocessor(text, text, text, text, text, int, text, boolean, text) IS
+COMMENT ON FUNCTION hopper.validation_preprocessor(text, text, hopper.columns, hopper.columns, text,
+    bigint, text, boolean, text) IS
 'packs a table or view for validation with the columns, classes, constant, types and shapes of a packed training table; returns the number of rows
 
 Task: 1.2 pack

@@ -91,11 +91,11 @@ COMMENT ON FUNCTION hopper.gpu_configuration() IS
 -- with a table.
 ALTER FUNCTION hopper.check_configs(text, text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.describe_model(text, bigint, text) EXECUTE ON INITPLAN;
-ALTER FUNCTION hopper.leaderboard(text, integer, text) EXECUTE ON INITPLAN;
+ALTER FUNCTION hopper.leaderboard(text, bigint, text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.learning_curves(text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.run_timeline(text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.models() EXECUTE ON INITPLAN;
-ALTER FUNCTION hopper.predict_rows(text, anyelement, hopper.pred_type, bigint, text, text, text, text)
+ALTER FUNCTION hopper.predict_rows(text, anyelement, hopper.pred_type, bigint, text, hopper.columns, text, text)
     EXECUTE ON INITPLAN;
-ALTER FUNCTION hopper.explain_fit(text, text, text, integer, boolean, text, integer, integer, text,
-    integer, boolean, text, integer) EXECUTE ON INITPLAN;
+ALTER FUNCTION hopper.explain_fit(text, text, text, bigint, boolean, text, bigint, bigint, text,
+    bigint, boolean, text, bigint) EXECUTE ON INITPLAN;

@@ -143,7 +143,7 @@ def test_hyperband_schedule(connection):
 
 
 def test_help(connection):
-    assert "num_iterations integer" in value(connection, "SELECT madlib.madlib_keras_fit('usage')")
+    assert "num_iterations bigint" in value(connection, "SELECT madlib.madlib_keras_fit('usage')")
     assert "usage" in value(connection, "SELECT madlib.training_preprocessor_dl('what')")
 
 

@@ -88,6 +88,7 @@ CALLS = [
     "SELECT layer FROM hopper.describe_model({architecture}::pg_catalog.jsonb)",
     "SELECT hopper.load_model({models}, {architecture}::pg_catalog.jsonb, name := 'other')",
     "SELECT hopper.model_id({models}, 'it''s \\ \"'), hopper.model_ids({models}, 'it''s \\ \"', 'other')",
+    "SELECT hopper.model_ids({models}, ARRAY['it''s \\ \"', 'other']), hopper.model_ids({models}, names := 'other'::pg_catalog.text)",
     "SELECT layer, inputs FROM hopper.describe_model({models}, 1)",
     "SELECT hopper.training_preprocessor({points}, {packed}, {y}, {x}, validation_fraction := 0.25,"
     " partitions := 2)",
@@ -122,7 +123,7 @@ CALLS = [
     "SELECT hopper.predict({run}, {points}, {id}, {x}, {predicted2}, 2, mst_key := 2)",
     "SELECT hopper.predict({run}, {points}, {id}, {x}, {predicted3}, 0.1::pg_catalog.float8, mst_key := 2)",
     "SELECT hopper.predict_byom({models}, 1, {points}, {id}, {x}, {predicted4})",
-    "SELECT hopper.predict_byom({models}, 1, {points}, {id}, {x}, {predicted5}, 1)",
+    "SELECT hopper.predict_byom({models}, 1, {points}, {id}, {x}, {predicted5}, 1, class_values := ARRAY[true, false, NULL])",
     "SELECT hopper.predict_byom({models}, 1, {points}, {id}, {x}, {predicted6}, 0.1::pg_catalog.float8)",
     "SELECT * FROM hopper.predict_row({run}, 1, '{{1,2}}'::pg_catalog.float4[])",
     "SELECT * FROM hopper.predict_row({one}, NULL, pg_catalog.decode('0102', 'hex'))",
@@ -147,7 +148,10 @@ CALLS = [
     "SELECT models_trained FROM hopper.fit({shown}, {one}, {models}, 2, {compile}, 'batch_size=4', 1, replace := true)",
     "SELECT hopper.predict({run}, {points}, {id}, {x}, {predicted3}, 0.1::pg_catalog.float8, mst_key := 2,"
     " replace := true)",
-    "SELECT hopper.training_preprocessor({points}, {seen}, {y}, {x}, fold_column := {fold}, replace := true)",
+    "SELECT hopper.training_preprocessor({points}, {seen}, {y_name}::pg_catalog.name, ARRAY[{x_name}]::pg_catalog.text[],"
+    " fold_column := {fold}, replace := true)",
+    "SELECT hopper.training_preprocessor({points}, {seen}, {y}, ARRAY[{x_name}]::pg_catalog.name[], fold_column := {fold},"
+    " replace := true)",
     "SELECT hopper.drop_model({renamed})",
     "SELECT algorithm FROM hopper.search_algorithms()",
     "SELECT hopper.hyperband_schedule({schedule}, 9)",
@@ -184,6 +188,7 @@ class World:
     def arguments(self):
         given = {kind: identifier(self.names[kind]) if kind in COLUMNS else self.table(kind)
                  for kind in self.names if kind not in ("schema", "type")}
+        given.update({f"{kind}_name": self.names[kind] for kind in COLUMNS})
         given.update({f"{kind}_row": AsIs(self.table(kind)) for kind in ("points", "pictures")},
                      pictures_query=f"SELECT * FROM {self.table('pictures')}")
         tried = identifier(self.names["tried"] + "_trials")
@@ -358,7 +363,8 @@ def test_every_function_is_called(admin, expected):
         admin, "SELECT funcid FROM pg_stat_user_functions WHERE schemaname = 'hopper'")}
     missing = [row[1] for row in query(
         admin, "SELECT oid, oid::regprocedure::text FROM pg_proc WHERE pronamespace = 'hopper'::regnamespace"
-        " AND oid NOT IN (SELECT typinput FROM pg_type) AND oid NOT IN (SELECT typoutput FROM pg_type)")
+        " AND oid NOT IN (SELECT typinput FROM pg_type) AND oid NOT IN (SELECT typoutput FROM pg_type)"
+        " AND 'hopper.untyped'::regtype <> ALL (proargtypes)")  # there is no value of it
         if row[0] not in called]
     assert not missing
 

@@ -52,6 +52,7 @@ ARRAYS = {
     "hopper.pad_length": ["2", "0", "-1", "longest", "", "x", '{"x": 2}', '{"x": "longest"}', '{"y": 3}', "{}", "{",
                           '{"x": null}', '{"x": 2, "x": 3}', "99999999999999999999", "1000000000", "2.5"],
     "hopper.pred_type": ["prob", "response", "", "x", "1", "0", "-1", "0.5", "1.5", "0.0", "NaN", "Infinity", "1e99", "99999999999"],
+    "hopper.texts": ["{}", "{a,b}", "a", "{NULL}", '{"",""}', "{{a},{b}}", "{first}", "{", "", "{a,b,c,d,e}"],
     "text[]": ["{}", "{a,b}", "{NULL}", '{"",""}', "{{a},{b}}", "{a}", "{a,b,c,d,e}"],
     "double precision[]": ["{}", "{1}", "{-1e308,1e308}", "{NaN,Infinity,-Infinity}", "{NULL,1}",
                            "{{1,2},{3,4}}", "[5:7]={1,2,3}"],
@@ -116,7 +117,7 @@ def functions(connection):
         WHERE n.nspname = 'hopper' AND p.prokind = 'f' ORDER BY p.oid::regprocedure::text""")
     result = []
     for name, names, number, defaults, types in rows:
-        if "internal" in types or "trigger" in types:
+        if "internal" in types or "trigger" in types or "hopper.untyped" in types or name == "hopper.untyped_in":
             continue
         names = (names or [None] * number)[:number]
         result.append((name, list(zip(names, types)), number - defaults))
@@ -218,7 +219,7 @@ def call(chance, function):
             continue
         cast = {"anyarray": "real[]", "anyelement": chance.choice(ROW_TYPES), "record": "points"}.get(kind, kind)
         prefix = f'"{argument}" := ' if argument else ""
-        if (name, argument) == ("hopper.model_ids", "names"):
+        if (name, argument, kind) == ("hopper.model_ids", "names", "text[]"):
             prefix = "VARIADIC " + prefix
         value = argument_value(chance, name, argument, kind, chance.random() < level)
         written.append(f"{prefix}%s::{cast}")

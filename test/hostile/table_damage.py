@@ -24,7 +24,8 @@ OF_THE_USER = ["points", "nothing", "bad"]
 NO_READERS = ["build_info", "describe_architecture", "from_safetensors", "gpu_configuration", "help",
               "help_function", "hyperband_schedule", "integers_in", "integers_out", "layers",
               "losses", "metric_ascends", "metrics", "optimizers", "search_algorithms", "sparkline",
-              "textin", "textout", "to_onnx_arch", "to_pytorch_arch", "to_safetensors", "version"]
+              "texts_in", "texts_of_booleans", "texts_out", "textin", "textout",
+              "to_onnx_arch", "to_pytorch_arch", "to_safetensors", "version"]
 READERS = [statement for name, statement in CALLS.items() if name not in NO_READERS] + [
     "SELECT hopper.fit_multiple_model('packed', 'again', 'configs', 1, validation_table := 'packed_validation')",
     "SELECT hopper.fit_multiple_model('packed', 'run', 'configs', 1, warm_start := true)",

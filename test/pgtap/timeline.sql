@@ -6,8 +6,8 @@ BEGIN;
 SELECT plan(16);
 
 SELECT has_function('hopper', 'run_timeline', ARRAY['text']);
-SELECT has_function('hopper', 'explain_fit', ARRAY['text', 'text', 'text', 'integer', 'boolean', 'text', 'integer',
-    'integer', 'text', 'integer', 'boolean', 'text', 'integer']);
+SELECT has_function('hopper', 'explain_fit', ARRAY['text', 'text', 'text', 'bigint', 'boolean', 'text', 'bigint',
+    'bigint', 'text', 'bigint', 'boolean', 'text', 'bigint']);
 SELECT function_returns('hopper', 'run_timeline', ARRAY['text'], 'setof record');
 SELECT is(proargnames[p.pronargs + 1:], ARRAY['run', 'iteration', 'segment', 'worker', 'mst_key', 'kind', 'split',
     'partitions', 'visits', 'started', 'seconds_read', 'seconds_wait', 'seconds_hop', 'seconds_train',

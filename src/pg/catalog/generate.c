@@ -234,11 +234,11 @@ read_search_arguments(FunctionCallInfo fcinfo, hopper_grid *grid)
 	grid->random = search_is_random(fcinfo, 5);
 	if (grid->random)
 	{
-		if (PG_ARGISNULL(6) || PG_GETARG_INT32(6) < 1)
+		grid->num_configs = hopper_integer_argument(fcinfo, 6, "num_configs", 0);
+		if (grid->num_configs < 1)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("random search needs a positive number in num_configs")));
-		grid->num_configs = PG_GETARG_INT32(6);
 		grid->has_random_state = !PG_ARGISNULL(7);
 		grid->random_state = PG_ARGISNULL(7) ? 0 : PG_GETARG_INT64(7);
 	}

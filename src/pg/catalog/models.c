@@ -29,7 +29,7 @@ required_model_id(FunctionCallInfo fcinfo, int index)
 	return hopper_key_argument(fcinfo, index);
 }
 
-/* The architecture's text in UTF-8; the argument is text, json or jsonb. */
+/* The architecture's text in UTF-8. */
 static char *
 required_architecture(FunctionCallInfo fcinfo, int index)
 {
@@ -38,14 +38,6 @@ required_architecture(FunctionCallInfo fcinfo, int index)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"model_arch\" must not be null"),
 				 errhint("Use hopper.mlp() or the output of model.to_json().")));
-	if (get_fn_expr_argtype(fcinfo->flinfo, index) == JSONBOID)
-	{
-		Oid			output;
-		bool		is_varlena;
-
-		getTypeOutputInfo(JSONBOID, &output, &is_varlena);
-		return hopper_to_utf8(OidOutputFunctionCall(output, PG_GETARG_DATUM(index)));
-	}
 	return hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(index)));
 }
 

@@ -178,7 +178,7 @@ end_network(network *net)
 static int
 size_argument(FunctionCallInfo fcinfo, int i, const char *argument, int otherwise)
 {
-	int			size = PG_ARGISNULL(i) ? otherwise : PG_GETARG_INT32(i);
+	int			size = hopper_integer_argument(fcinfo, i, argument, otherwise);
 
 	if (size < 1)
 		ereport(ERROR,

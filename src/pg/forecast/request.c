@@ -24,7 +24,7 @@ hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *re
 	if (request->has_validation)
 		request->validation = hopper_name_argument(fcinfo, 5, "validation_table");
 	options->threads = hopper_choose_threads(!PG_ARGISNULL(7),
-											 PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7));
+											 hopper_integer_argument(fcinfo, 7, "threads", 0));
 	if (!PG_ARGISNULL(7))
 		request->threads_per_segment = options->threads;
 	hopper_take_course(fcinfo, options);

@@ -87,7 +87,7 @@ get_common(FunctionCallInfo fcinfo, hopper_pack_request *request, int buffer, in
 	request->output = hopper_parse_name(ARGUMENT(1, PG_GETARG_TEXT_PP, NULL), "output_table");
 	if (!PG_ARGISNULL(buffer))
 	{
-		request->buffer_size = PG_GETARG_INT32(buffer);
+		request->buffer_size = hopper_integer_argument(fcinfo, buffer, "buffer_size", 0);
 		require_between(request, request->buffer_size, PG_INT32_MAX, "buffer_size");
 	}
 	request->replace = ARGUMENT(replace, PG_GETARG_BOOL, false);
@@ -219,7 +219,7 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 	}
 	if (!PG_ARGISNULL(8))
 	{
-		request->partitions = PG_GETARG_INT32(8);
+		request->partitions = hopper_integer_argument(fcinfo, 8, "partitions", 0);
 		require_between(request, request->partitions, PACK_MAX_PARTITIONS, "partitions");
 	}
 	request->seed = ARGUMENT(9, PG_GETARG_INT64, 0);

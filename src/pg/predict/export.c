@@ -47,6 +47,19 @@ make_file(const hopper_export *from)
 	return file;
 }
 
+/* An architecture of type text in the first place is taken for the name of a table. */
+static void
+refuse_architecture(FunctionCallInfo fcinfo)
+{
+	char	   *given = hopper_string_argument(fcinfo, 0);
+
+	if (given && given[strspn(given, " \t\r\n")] == '{')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"model_table\" is an architecture, not the name of a table"),
+				 errhint("Name the argument: model_arch => ...")));
+}
+
 /* Of a table of trained models. */
 static struct varlena *
 export_trained(FunctionCallInfo fcinfo, hopper_format format)
@@ -64,6 +77,7 @@ export_trained(FunctionCallInfo fcinfo, hopper_format format)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a segment cannot read the model's table"),
 				 errhint("Call the function without a table in FROM.")));
+	refuse_architecture(fcinfo);
 	hopper_connect();
 	table = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_read_trained(&table, !PG_ARGISNULL(1), mst_key, &trained);

@@ -12,6 +12,7 @@
 #include "pg/codec/placement.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_predict_rows);
+PG_FUNCTION_INFO_V1(hopper_sql_untyped_in);
 
 #define RESULT_COLUMNS 7		/* source, class_value, prob, rank, value, output, layer_output */
 
@@ -141,6 +142,25 @@ table_of_rows(Oid type)
 				 errhint("Write NULL::name, with the name of the table or view that has the "
 						 "rows.")));
 	return hopper_name_of(relation);
+}
+
+/*
+ * untyped_in(cstring): the server asks for the value of a literal while it reads the statement, so
+ * that this is said before anything of the rows' columns.
+ */
+Datum
+hopper_sql_untyped_in(PG_FUNCTION_ARGS)
+{
+	const char *given = PG_ARGISNULL(0) ? NULL : PG_GETARG_CSTRING(0);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 given ?
+			 errmsg("argument \"source_rows\" is the text \"%s\", not of a table's or view's rows",
+					given)
+			 : errmsg("argument \"source_rows\" does not say of which table or view the rows are"),
+			 errhint("Write NULL::name, with the name of the table or view that has the rows.")));
+	PG_RETURN_NULL();
 }
 
 /* A query that can be put between parentheses, as written in psql. */

@@ -311,7 +311,7 @@ hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places, hopper_autom
 		options->objective = "loss";
 	options->constraints = hopper_utf8_argument(fcinfo, places[AUTOML_CONSTRAINTS]);
 	options->seats = is_given(fcinfo, places[AUTOML_PARALLEL])
-		? PG_GETARG_INT32(places[AUTOML_PARALLEL]) : 8;
+		? hopper_integer_argument(fcinfo, places[AUTOML_PARALLEL], "parallel", 8) : 8;
 	options->max_configs = budget_argument(fcinfo, places[AUTOML_MAX_CONFIGS]);
 	/* A run has so many at most, whoever chooses them. */
 	run->limited = options->max_configs > hopper_max_configs;
@@ -321,7 +321,7 @@ hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places, hopper_autom
 										   &run->complaints);
 	options->target = number_argument(fcinfo, places[AUTOML_TARGET], "target", &run->complaints);
 	options->keep = is_given(fcinfo, places[AUTOML_KEEP])
-		? PG_GETARG_INT32(places[AUTOML_KEEP]) : HOPPER_NO_BUDGET;
+		? hopper_integer_argument(fcinfo, places[AUTOML_KEEP], "keep", 0) : HOPPER_NO_BUDGET;
 	hopper_search_require_choice(options, &run->complaints);
 	options->model_archs = hopper_search_archs(&run->models, options->model_ids,
 											   options->n_models, &run->complaints);

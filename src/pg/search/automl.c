@@ -363,7 +363,7 @@ take_settings(FunctionCallInfo fcinfo, hopper_automl *run)
 	run->description = hopper_string_argument(fcinfo, 14);
 	run->rank_by = ranked_by(run);
 	run->threads_given = !PG_ARGISNULL(23);
-	run->threads = run->threads_given ? PG_GETARG_INT32(23) : 0;
+	run->threads = hopper_integer_argument(fcinfo, 23, "threads", 0);
 }
 
 /*

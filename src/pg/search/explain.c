@@ -246,8 +246,8 @@ hopper_sql_explain_automl(PG_FUNCTION_ARGS)
 	hopper_default_options(&request.options);
 	request.options.threads =
 		hopper_choose_threads(!PG_ARGISNULL(places[AUTOML_THREADS]),
-							  PG_ARGISNULL(places[AUTOML_THREADS]) ? 0
-							  : PG_GETARG_INT32(places[AUTOML_THREADS]));
+							  hopper_integer_argument(fcinfo, places[AUTOML_THREADS], "threads",
+													  0));
 	hopper_forecast_read_data(&request);
 	models = hopper_forecast_models(&request, &times);
 	for (int i = 0; i < request.n_configs; i++)

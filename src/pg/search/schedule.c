@@ -29,18 +29,16 @@ hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
 	hopper_error error;
 	int64		iterations;
 	hopper_guard *guard;
+	int32		r = hopper_integer_argument(fcinfo, 1, "r", 0);
+	int32		eta = hopper_integer_argument(fcinfo, 2, "eta", 3);
+	int32		skip_last = hopper_integer_argument(fcinfo, 3, "skip_last", 0);
 	const char *variant = PG_ARGISNULL(5) ? "floor"
 		: hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(5)));
 
 	hopper_connect();
 	table = hopper_name_argument(fcinfo, 0, "schedule_table");
-	if (PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"r\" must not be null")));
-	HOPPER_CHECK(hopper_core()->search.hyperband_schedule(PG_GETARG_INT32(1),
-														  PG_ARGISNULL(2) ? 3 : PG_GETARG_INT32(2),
-														  PG_ARGISNULL(3) ? 0 : PG_GETARG_INT32(3),
+	hopper_require_argument(fcinfo, 1, "r");
+	HOPPER_CHECK(hopper_core()->search.hyperband_schedule(r, eta, skip_last,
 														  !PG_ARGISNULL(4) && PG_GETARG_BOOL(4),
 														  variant, &iterations, &rows, &error),
 				 error);

@@ -346,6 +346,9 @@ extern void hopper_require_argument(FunctionCallInfo fcinfo, int at, const char 
  * ERROR 22003 out of the range that keys can have.
  */
 extern int32 hopper_key_argument(FunctionCallInfo fcinfo, int at);
+/* A number, a bigint for the same reason; `otherwise` for NULL. ERROR 22003 beyond 32 bits. */
+extern int32 hopper_integer_argument(FunctionCallInfo fcinfo, int at, const char *argument,
+									 int32 otherwise);
 /*
  * What keeps an integer[] or hopper.integers from being a list of `least` to `most` (PG_INT32_MAX:
  * any number of) integers without NULLs; NULL: nothing, and hopper_integers() reads it.

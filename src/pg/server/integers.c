@@ -44,6 +44,23 @@ hopper_key_argument(FunctionCallInfo fcinfo, int at)
 	return (int32) key;
 }
 
+int32
+hopper_integer_argument(FunctionCallInfo fcinfo, int at, const char *argument, int32 otherwise)
+{
+	int64		value = PG_ARGISNULL(at) ? otherwise : PG_GETARG_INT64(at);
+
+	if (value > PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("%s must be at most %d, got " INT64_FORMAT, argument, PG_INT32_MAX,
+						value)));
+	if (value < PG_INT32_MIN)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("%s is out of range: " INT64_FORMAT, argument, value)));
+	return (int32) value;
+}
+
 char *
 hopper_integers_problem(ArrayType *array, const char *argument, int least, int most)
 {

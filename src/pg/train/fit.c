@@ -67,7 +67,7 @@ common_arguments(FunctionCallInfo fcinfo, hopper_fit *request)
 		options->seed = (uint64_t) PG_GETARG_INT64(seed);
 	request->threads_given = !PG_ARGISNULL(threads);
 	hopper_take_resources(options, request->threads_given,
-						  request->threads_given ? PG_GETARG_INT32(threads) : 0);
+						  hopper_integer_argument(fcinfo, threads, "threads", 0));
 	if (dtype)
 		options->precision = dtype;
 	hopper_check_precision(options->precision, use_gpus);

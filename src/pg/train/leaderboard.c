@@ -263,7 +263,7 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 	hopper_name model;
 	char	   *rank_by = hopper_string_argument(fcinfo, 2);
 	char	   *query;
-	int			n = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
+	int			n = hopper_integer_argument(fcinfo, 1, "n", 0);
 
 	if (!PG_ARGISNULL(1) && n < 1)
 		ereport(ERROR,
@@ -349,7 +349,7 @@ hopper_sql_sparkline(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	width = PG_ARGISNULL(1) ? 30 : PG_GETARG_INT32(1);
+	width = hopper_integer_argument(fcinfo, 1, "width", 30);
 	if (width < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -29,7 +29,7 @@ hopper_take_resources(hopper_run_options *options, bool threads_given, int32 thr
 int32
 hopper_positive_argument(FunctionCallInfo fcinfo, int at, const char *name, int32 otherwise)
 {
-	int32		value = PG_ARGISNULL(at) ? otherwise : PG_GETARG_INT32(at);
+	int32		value = hopper_integer_argument(fcinfo, at, name, otherwise);
 
 	if (PG_ARGISNULL(at) && otherwise < 1)
 		ereport(ERROR,

@@ -183,13 +183,15 @@ _INTEGERS = ("integer", "bigint", "smallint")
 _FLOATS = ("double precision", "real", "numeric")
 _LENGTH = "hopper.pad_length"  # a number, "longest" or a dictionary of these
 _PRED_TYPE = "hopper.pred_type"  # "prob", "response" or a number
+_TEXTS = ("text", "hopper.text_or_json", "hopper.columns")
+_UNTYPED = "hopper.untyped"  # of a function that says what is missing
 
 
 def convert(value: Any, sql_type: str, argument: str) -> Any:
     """A value for a parameter of this type, as the drivers can send it."""
     if value is None:
         return None
-    if sql_type in ("text", _LENGTH):
+    if sql_type in (*_TEXTS, _LENGTH):
         return as_text(value, argument)
     if sql_type in _INTEGERS:
         return _as_number(value, int, argument)
@@ -204,7 +206,7 @@ def convert(value: Any, sql_type: str, argument: str) -> Any:
         return as_bytes(value)
     if sql_type in ("json", "jsonb"):
         return value if isinstance(value, str) else json.dumps(plain(value))
-    if sql_type.endswith("[]") or sql_type == "anyarray":
+    if sql_type.endswith("[]") or sql_type in ("anyarray", "hopper.texts"):
         return value if isinstance(value, str) else _as_list(value, argument)
     return plain(value)
 
@@ -220,19 +222,21 @@ def array_type(value: Any) -> str:
 
 def fitness(value: Any, sql_type: str) -> int:
     """How well a value suits a parameter of this type; 0 where not at all. Decides between overloads."""
-    if value is None or sql_type in (_LENGTH, _PRED_TYPE) or (sql_type == "text" and hasattr(value, "columns")):  # a data frame
+    if sql_type == _UNTYPED:
+        return 0
+    if value is None or sql_type in (_LENGTH, _PRED_TYPE) or (sql_type in _TEXTS and hasattr(value, "columns")):  # a data frame
         return 1
     if isinstance(value, Mapping) or callable(getattr(value, "to_json", None)):
-        return {"text": 3, "json": 2, "jsonb": 2}.get(sql_type, 0)
+        return 3 if sql_type in _TEXTS else 2 if sql_type in ("json", "jsonb") else 0
     if is_array(value) or isinstance(value, (list, tuple, range)):
         return 3 if sql_type.endswith("[]") or sql_type == "anyarray" else 1
     value = plain(value)
     if isinstance(value, bool):
-        return {"boolean": 3, "text": 1}.get(sql_type, 0)
+        return 3 if sql_type == "boolean" else 1 if sql_type in _TEXTS else 0
     if isinstance(value, int):
-        return 3 if sql_type in _INTEGERS else 2 if sql_type in _FLOATS else 1 if sql_type != "text" else 0
+        return 3 if sql_type in _INTEGERS else 2 if sql_type in _FLOATS else 1 if sql_type not in _TEXTS else 0
     if isinstance(value, float):
         return 3 if sql_type in _FLOATS else 0
     if isinstance(value, (bytes, bytearray, memoryview)):
         return 3 if sql_type == "bytea" else 0
-    return 3 if sql_type == "text" else 1
+    return 3 if sql_type in _TEXTS else 1

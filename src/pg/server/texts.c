@@ -1,0 +1,101 @@
+/*
+ * texts.c
+ *		Texts and columns as arguments, in what forms callers have them.
+ *
+ * The type hopper.texts is one text or a list of them, stored as text[] is; hopper.columns is the
+ * text of a list of columns. As arguments' types they take what several functions of one name would
+ * take, without being ambiguous where the argument is left out or NULL.
+ */
+#include "pg/server/glue.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/fmgroids.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_texts_in);
+PG_FUNCTION_INFO_V1(hopper_sql_texts_out);
+PG_FUNCTION_INFO_V1(hopper_sql_texts_of_text);
+PG_FUNCTION_INFO_V1(hopper_sql_texts_of_booleans);
+PG_FUNCTION_INFO_V1(hopper_sql_columns_of_name);
+PG_FUNCTION_INFO_V1(hopper_sql_columns_of_names);
+
+static Datum
+one_text(Datum text)
+{
+	return PointerGetDatum(construct_array(&text, 1, TEXTOID, -1, false, 'i'));
+}
+
+/* texts_in(cstring): '{...}' as the array that it is, anything else as its only element. */
+Datum
+hopper_sql_texts_in(PG_FUNCTION_ARGS)
+{
+	char	   *value = PG_GETARG_CSTRING(0);
+
+	if (value[strspn(value, " \t\r\n")] == '{')
+		return OidInputFunctionCall(F_ARRAY_IN, value, TEXTOID, -1);
+	return one_text(CStringGetTextDatum(value));
+}
+
+Datum
+hopper_sql_texts_out(PG_FUNCTION_ARGS)
+{
+	return CStringGetDatum(OidOutputFunctionCall(F_ARRAY_OUT, PG_GETARG_DATUM(0)));
+}
+
+/* A text may begin with a brace, as JSON does. */
+Datum
+hopper_sql_texts_of_text(PG_FUNCTION_ARGS)
+{
+	return one_text(PG_GETARG_DATUM(0));
+}
+
+/* 'true' and 'false' are how the classes of a boolean label are called; as text it would be 't'. */
+Datum
+hopper_sql_texts_of_booleans(PG_FUNCTION_ARGS)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(array, BOOLOID, 1, true, 'c', &values, &nulls, &n);
+	for (int i = 0; i < n; i++)
+		if (!nulls[i])
+			values[i] = CStringGetTextDatum(DatumGetBool(values[i]) ? "true" : "false");
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(values, nulls, ARR_NDIM(array), ARR_DIMS(array),
+											 ARR_LBOUND(array), TEXTOID, -1, false, 'i'));
+}
+
+Datum
+hopper_sql_columns_of_name(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(cstring_to_text(hopper_identifier(NameStr(*PG_GETARG_NAME(0)))));
+}
+
+/* Of text[] and of name[]. */
+Datum
+hopper_sql_columns_of_names(PG_FUNCTION_ARGS)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
+	bool		is_name = ARR_ELEMTYPE(array) == NAMEOID;
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+	StringInfoData list;
+
+	deconstruct_array(array, ARR_ELEMTYPE(array), is_name ? NAMEDATALEN : -1, false,
+					  is_name ? 'c' : 'i', &values, &nulls, &n);
+	initStringInfo(&list);
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("a list of columns must not hold NULL")));
+		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "",
+						 hopper_identifier(is_name ? NameStr(*DatumGetName(values[i]))
+										   : TextDatumGetCString(values[i])));
+	}
+	PG_RETURN_TEXT_P(cstring_to_text(list.data));
+}
