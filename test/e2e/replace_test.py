@@ -8,6 +8,7 @@ import time
 import psycopg2
 import pytest
 
+import beside
 from digits import (ADAM, connect, create_database, drop_database, pid, query, select, threads,
                     value, wait_until)
 
@@ -66,36 +67,9 @@ def test_the_old_models_are_used_meanwhile(database, training):
 
 # --- at the end of the training nothing that others do costs it ---
 
-class Statement:
-    """A session in which a statement runs that ends by itself."""
-
+class Statement(beside.Statement):
     def __init__(self, statement, settings=""):
-        self.connection = connect(DATABASE)
-        if settings:
-            query(self.connection, settings)
-        self.error = self.rows = None
-        self.process = pid(self.connection)
-        self.thread = threading.Thread(target=self.run, args=(statement,))
-        self.thread.start()
-
-    def run(self, statement):
-        try:
-            self.rows = query(self.connection, statement)
-        except psycopg2.Error as error:
-            self.error = error
-
-    def waits(self, watcher):
-        """For somebody else's lock, that is: it has computed."""
-        wait_until(lambda: not self.thread.is_alive() or value(
-            watcher, "SELECT count(*) FROM pg_locks WHERE pid = %s AND NOT granted", self.process) > 0)
-        assert self.thread.is_alive(), self.error or self.rows
-
-    def end(self):
-        self.thread.join(60)
-        assert not self.thread.is_alive()
-        notices = "".join(self.connection.notices)
-        self.connection.close()
-        return notices
+        super().__init__(DATABASE, statement, settings)
 
 
 class Training(Statement):
@@ -103,9 +77,7 @@ class Training(Statement):
 
     def __init__(self, statement, settings=""):
         super().__init__(statement, settings)
-        others = 1
-        wait_until(lambda: not self.thread.is_alive() or threads(self.process) > others)
-        assert self.thread.is_alive(), self.error or self.rows
+        self.trains()
 
 
 class Run(Training):

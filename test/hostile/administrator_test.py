@@ -1,18 +1,13 @@
 """What an administrator does while models are trained does not cost them."""
 
-import threading
-
 import psycopg2
 import pytest
 
-from digits import connect, drop_database, pid, query, threads, value, wait_until
+from beside import Statement, make_small_tables
+from digits import connect, drop_database, query, value
 
 DATABASE = "hopper_administrator"
 ROLE = "hopper_administrator_user"
-MODEL = """{"class_name": "Sequential", "config": {"name": "s", "layers": [
-  {"class_name": "InputLayer", "config": {"batch_input_shape": [null, 2], "name": "in"}},
-  {"class_name": "Dense", "config": {"name": "out", "units": 2, "activation": "softmax"}}]}}"""
-COMPILE = "loss='categorical_crossentropy', optimizer='SGD(lr=0.1)', metrics=['accuracy']"
 LONG = 8000
 
 
@@ -27,12 +22,7 @@ def administrator():
     query(connection, "CREATE EXTENSION model_hopper")
     query(connection, f"CREATE SCHEMA w AUTHORIZATION {ROLE}; SET search_path = w")
     query(connection, f"SET ROLE {ROLE}; SET client_min_messages = warning")
-    query(connection, "CREATE TABLE points AS SELECT i AS id, ARRAY[i % 2, i % 3]::real[] AS x,"
-          " i % 2 AS y FROM generate_series(1, 40) i")
-    query(connection, "SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x')")
-    query(connection, "SELECT hopper.load_model('models', %s)", MODEL)
-    query(connection, "SELECT hopper.load_model_selection_table('models', 'configs', '{1}',"
-          " ARRAY[%s], ARRAY['batch_size=8', 'batch_size=16'])", COMPILE)
+    make_small_tables(connection)
     query(connection, "RESET ROLE; RESET client_min_messages")
     yield connection
     connection.close()
@@ -41,34 +31,16 @@ def administrator():
     admin.close()
 
 
-class Training:
-    """Of the role, in a session of its own; it ends by itself."""
+class Training(Statement):
+    """Of the role; it ends by itself."""
 
     def __init__(self, table, more=""):
-        self.connection = connect(DATABASE)
-        query(self.connection, f"SET SESSION AUTHORIZATION {ROLE}; SET search_path = w; SET lock_timeout = '20s'")
-        self.process = pid(self.connection)
-        self.error = self.rows = None
-        self.thread = threading.Thread(target=self.run, args=(
-            f"SELECT models_trained FROM hopper.fit_multiple_model('packed', '{table}', 'configs', {LONG},"
-            f" threads => 1{more})",))
-        self.thread.start()
-
-    def run(self, statement):
-        try:
-            self.rows = query(self.connection, statement)
-        except psycopg2.Error as error:
-            self.error = error
-
-    def began(self):
-        wait_until(lambda: not self.thread.is_alive() or threads(self.process) > 1)
-        assert self.thread.is_alive(), self.error or self.rows
+        super().__init__(DATABASE, f"SELECT models_trained FROM hopper.fit_multiple_model('packed', '{table}', 'configs', {LONG},"
+                         f" threads => 1{more})",
+                         f"SET SESSION AUTHORIZATION {ROLE}; SET search_path = w; SET lock_timeout = '20s'")
 
     def end(self):
-        self.thread.join(120)
-        assert not self.thread.is_alive()
-        notices = "".join(self.connection.notices)
-        self.connection.close()
+        notices = super().end()
         assert self.error is None, self.error
         assert self.rows == [(2,)]
         return notices
@@ -81,7 +53,7 @@ class Training:
 def test_the_record_of_runs_is_there_at_the_end(administrator, statement):
     """Whoever wants it for himself waits for the training, which has a lock_timeout, and not the other way round."""
     training = Training("noted")
-    training.began()
+    training.trains()
     query(administrator, "SET lock_timeout = '100ms'")
     if statement.startswith("LOCK"):
         query(administrator, "BEGIN")
@@ -99,8 +71,7 @@ def test_that_it_is_waited_for_is_said(administrator):
     """Before anything is trained."""
     query(administrator, "BEGIN; LOCK TABLE hopper.journal_runs IN ACCESS EXCLUSIVE MODE")
     training = Training("waiting")
-    wait_until(lambda: value(administrator, "SELECT count(*) FROM pg_locks WHERE pid = %s AND NOT granted",
-                             training.process) > 0)
+    training.waits(administrator)
     query(administrator, "ROLLBACK")
     assert "waiting for a session that has locked the record of runs" in training.end()
     query(administrator, "SELECT hopper.drop_model('w.waiting')")
@@ -113,7 +84,7 @@ def test_the_extension_is_kept_from_others(administrator, right, more):
     if more:
         Training("kept").end()
     training = Training("kept", more)
-    training.began()
+    training.trains()
     query(administrator, f"REVOKE {right} FROM PUBLIC")
     try:
         training.end()
@@ -129,7 +100,7 @@ def test_the_extensions_schema_gets_another_name(administrator, more):
     if more:
         Training("renamed").end()
     training = Training("renamed", more)
-    training.began()
+    training.trains()
     query(administrator, "ALTER SCHEMA hopper RENAME TO x")
     try:
         training.end()

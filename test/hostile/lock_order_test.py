@@ -10,7 +10,8 @@ import threading
 import psycopg2
 import pytest
 
-from digits import ADAM, connect, create_database, drop_database, pid, query, select, value, wait_until
+from beside import Statement
+from digits import ADAM, connect, create_database, drop_database, query, select, value
 
 DATABASE = "hopper_lock_order"
 ROUNDS = 20
@@ -49,30 +50,15 @@ class Holder:
         self.connection.close()
 
 
-class Statement:
-    """One that has to wait in a session of its own."""
+class Waiting(Statement):
+    """One that has to wait."""
 
     def __init__(self, watcher, statement):
-        self.connection = connect(DATABASE)
-        query(self.connection, "SET deadlock_timeout = '50ms'")
-        self.error = self.rows = None
-        process = pid(self.connection)
-        self.thread = threading.Thread(target=self.run, args=(statement,))
-        self.thread.start()
-        wait_until(lambda: not self.thread.is_alive() or value(
-            watcher, "SELECT count(*) FROM pg_locks WHERE pid = %s AND NOT granted", process) > 0)
-        assert self.thread.is_alive(), self.error or self.rows
-
-    def run(self, statement):
-        try:
-            self.rows = query(self.connection, statement)
-        except psycopg2.Error as error:
-            self.error = error
+        super().__init__(DATABASE, statement, "SET deadlock_timeout = '50ms'")
+        self.waits(watcher)
 
     def end(self):
-        self.thread.join(60)
-        assert not self.thread.is_alive()
-        self.connection.close()
+        super().end()
         assert self.error is None
         return self.rows
 
@@ -83,8 +69,8 @@ class Statement:
     "SELECT hopper.predict('a', 'digits', 'id', 'pixels', 'predicted', mst_key => 1, replace => true) IS NULL"])
 def test_who_reads_models_and_who_renames_them(database, models, reads):
     holder = Holder("a_summary", "ACCESS EXCLUSIVE")
-    reader = Statement(database, reads)
-    renamer = Statement(database, "SELECT hopper.rename_model('a', 'c')")
+    reader = Waiting(database, reads)
+    renamer = Waiting(database, "SELECT hopper.rename_model('a', 'c')")
     holder.let_go()
     reader.end()
     renamer.end()
@@ -147,8 +133,8 @@ def test_sessions_that_put_models_in_each_others_place(database, models, call):
 
 def test_who_trains_and_who_packs_anew(database):
     holder = Holder("packed_validation", "ACCESS EXCLUSIVE")
-    training = Statement(database, FIT % "c")
-    packing = Statement(database, "SELECT hopper.training_preprocessor('digits', 'packed', 'label', 'pixels',"
+    training = Waiting(database, FIT % "c")
+    packing = Waiting(database, "SELECT hopper.training_preprocessor('digits', 'packed', 'label', 'pixels',"
                         " normalizing_const => 16, validation_fraction => 0.2, replace => true)")
     holder.let_go()
     assert training.end() == [(1,)]

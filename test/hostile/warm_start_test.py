@@ -5,14 +5,11 @@ import threading
 import psycopg2
 import pytest
 
+from beside import make_small_tables
 from digits import connect, drop_database, query, value, wait_until
 
 DATABASE = "hopper_warm_start"
 ROLE = "hopper_warm_start_user"
-MODEL = """{"class_name": "Sequential", "config": {"name": "s", "layers": [
-  {"class_name": "InputLayer", "config": {"batch_input_shape": [null, 2], "name": "in"}},
-  {"class_name": "Dense", "config": {"name": "out", "units": 2, "activation": "softmax"}}]}}"""
-COMPILE = "loss='categorical_crossentropy', optimizer='SGD(lr=0.1)', metrics=['accuracy']"
 WARM = "SELECT * FROM hopper.fit_multiple_model('packed', 'run', 'configs', 2, warm_start => true)"
 COLD = WARM.replace("'run'", "'fresh'").replace(", warm_start => true", "")
 ADD = ("SELECT hopper.generate_model_configs('models', 'configs', '{1}', $${'loss': ['mse'],"
@@ -32,12 +29,7 @@ def database():
     connection = connect(DATABASE)
     query(connection, "SET client_min_messages = warning")
     query(connection, "CREATE EXTENSION model_hopper")
-    query(connection, "CREATE TABLE points AS SELECT i AS id, ARRAY[i % 2, i % 3]::real[] AS x,"
-          " i % 2 AS y FROM generate_series(1, 40) i")
-    query(connection, "SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x')")
-    query(connection, "SELECT hopper.load_model('models', %s)", MODEL)
-    query(connection, "SELECT hopper.load_model_selection_table('models', 'configs', '{1}',"
-          " ARRAY[%s], ARRAY['batch_size=8', 'batch_size=16'])", COMPILE)
+    make_small_tables(connection)
     query(connection, WARM.replace(", warm_start => true", ""))
     query(connection, f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {ROLE}")
     query(connection, f"GRANT SELECT, INSERT, DELETE ON {', '.join(OUTPUTS)} TO {ROLE}")
