@@ -268,27 +268,13 @@ read_class_counts(const hopper_name *summary, char *text, hopper_data_desc *desc
 	desc->class_counts = counts;
 }
 
-void
-hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out)
+/* The summary's only row, in a format that this version reads. */
+static void
+select_summary(const hopper_name *summary, const char *table)
 {
-	hopper_name summary = hopper_name_with_suffix(table, "summary");
-	hopper_made tables[2];
-	Oid			oid;
-	hopper_data_desc *desc = &out->desc;
-	char	  **labels;
-	char	  **label_types;
-	int32	   *num_classes;
+	Oid			oid = hopper_relation_oid(summary, false);
 	int32		format;
-	int			n_labels;
-	char	   *counts;
 
-	memset(out, 0, sizeof(*out));
-	check_packed(table, validation, &summary);
-	tables[0] = (hopper_made) {*table, HOPPER_MADE_PACKED};
-	tables[1] = (hopper_made) {summary, HOPPER_MADE_PACKED_SUMMARY};
-	hopper_lock_to_read(tables, lengthof(tables));
-	oid = hopper_relation_oid(&summary, false);
-	out->table = *table;
 	if (hopper_select("SELECT format_version, source_table, dependent_varname,"
 					  " independent_varname, dependent_vartype, independent_vartype,"
 					  " buffer_size, normalizing_const::pg_catalog.float8, num_classes,"
@@ -301,57 +287,93 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 					  hopper_column_selected(oid, "padding"),
 					  hopper_column_selected(oid, "class_counts"),
 					  hopper_column_selected(oid, "label_range"),
-					  summary.quoted) != 1)
-		refuse_summary(&summary, psprintf("It has " UINT64_FORMAT " rows instead of one",
-										  (uint64) SPI_processed));
-	format = hopper_key_cell(&summary, 0, 1);
+					  summary->quoted) != 1)
+		refuse_summary(summary, psprintf("It has " UINT64_FORMAT " rows instead of one",
+										 (uint64) SPI_processed));
+	format = hopper_key_cell(summary, 0, 1);
 	if (format != HOPPER_PACK_FORMAT)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" was packed in format %d, this version reads format %d",
-						table->shown, format, HOPPER_PACK_FORMAT),
+						table, format, HOPPER_PACK_FORMAT),
 				 errhint("Pack the data again.")));
-	out->source_table = hopper_text_cell(&summary, 0, 2);
+}
+
+/* What was packed, and from where; returns the label's column, or the first of several. */
+static char *
+read_source(const hopper_name *summary, hopper_packed *out)
+{
+	char	  **labels;
+	char	  **label_types;
+	int			n_labels = get_texts(summary, 3, &labels);
+
+	out->source_table = hopper_text_cell(summary, 0, 2);
 	out->outputs_text = hopper_cell(0, 23);
-	n_labels = get_texts(&summary, 3, &labels);
 	if (n_labels != 1 && out->outputs_text == NULL)
-		refuse_summary(&summary, "There are several label columns");
-	out->n_x_columns = get_texts(&summary, 4, &out->x_columns);
-	get_texts(&summary, 5, &label_types);
-	if (get_texts(&summary, 6, &out->x_sql_types) != out->n_x_columns)
-		refuse_summary(&summary, "Columns and types differ in number");
+		refuse_summary(summary, "There are several label columns");
+	out->n_x_columns = get_texts(summary, 4, &out->x_columns);
+	get_texts(summary, 5, &label_types);
+	if (get_texts(summary, 6, &out->x_sql_types) != out->n_x_columns)
+		refuse_summary(summary, "Columns and types differ in number");
 	out->y_sql_type = label_types[0];
-	out->buffer_size = (int32) hopper_int_cell(&summary, 0, 7, 1, PG_INT32_MAX);
-	out->seed = hopper_int_cell(&summary, 0, 18, PG_INT64_MIN, PG_INT64_MAX);
-	out->packed_bytes = hopper_int_cell(&summary, 0, 19, 0, PG_INT64_MAX);
-	out->checksum = hopper_text_cell(&summary, 0, 20);
+	out->buffer_size = (int32) hopper_int_cell(summary, 0, 7, 1, PG_INT32_MAX);
+	out->seed = hopper_int_cell(summary, 0, 18, PG_INT64_MIN, PG_INT64_MAX);
+	out->packed_bytes = hopper_int_cell(summary, 0, 19, 0, PG_INT64_MAX);
+	out->checksum = hopper_text_cell(summary, 0, 20);
 	out->training_table = hopper_cell(0, 21);
 	out->inputs_text = hopper_cell(0, 22);
 	out->padding_text = hopper_cell(0, 24);
-	out->n_starts = get_ints(&summary, 17, &out->starts);
+	out->n_starts = get_ints(summary, 17, &out->starts);
+	return labels[0];
+}
 
-	desc->table_name = table->shown;
+/* What the examples are, for the core. */
+static void
+read_examples(const hopper_name *summary, char *label, hopper_packed *out)
+{
+	hopper_data_desc *desc = &out->desc;
+	int32	   *num_classes;
+
+	desc->table_name = out->table.shown;
 	desc->x_column = out->n_x_columns == 1 ? out->x_columns[0] : PACK_FEATURES;
-	desc->y_column = out->outputs_text ? PACK_LABELS : labels[0];
-	desc->normalizing_const = hopper_constant_cell(&summary, 8);
-	desc->x_type = hopper_type_cell(&summary, 10);
-	desc->x_rank = hopper_shape_cell(&summary, 11, desc->x_shape);
-	desc->y_kind = hopper_kind_cell(&summary, 12);
-	desc->y_type = hopper_type_cell(&summary, 13);
-	desc->y_rank = hopper_shape_cell(&summary, 14, desc->y_shape);
-	desc->n_partitions = (int32) hopper_int_cell(&summary, 0, 16, 1, PACK_MAX_PARTITIONS);
+	desc->y_column = out->outputs_text ? PACK_LABELS : label;
+	desc->normalizing_const = hopper_constant_cell(summary, 8);
+	desc->x_type = hopper_type_cell(summary, 10);
+	desc->x_rank = hopper_shape_cell(summary, 11, desc->x_shape);
+	desc->y_kind = hopper_kind_cell(summary, 12);
+	desc->y_type = hopper_type_cell(summary, 13);
+	desc->y_rank = hopper_shape_cell(summary, 14, desc->y_shape);
+	desc->n_partitions = (int32) hopper_int_cell(summary, 0, 16, 1, PACK_MAX_PARTITIONS);
 	/* none is empty, and a partition's rows are counted in 32 bits */
 	desc->buffer_rows = out->buffer_size;
-	desc->n_rows = hopper_int_cell(&summary, 0, 15, desc->n_partitions,
+	desc->n_rows = hopper_int_cell(summary, 0, 15, desc->n_partitions,
 								   (int64) desc->n_partitions * PG_INT32_MAX);
 	if (desc->y_kind == HOPPER_LABEL_CLASS)
 	{
-		if (get_ints(&summary, 9, &num_classes) != 1 || num_classes[0] < 1)
-			refuse_summary(&summary, "Column \"num_classes\" is not one number");
+		if (get_ints(summary, 9, &num_classes) != 1 || num_classes[0] < 1)
+			refuse_summary(summary, "Column \"num_classes\" is not one number");
 		desc->num_classes = num_classes[0];
-		out->class_values_column = psprintf("%s_class_values", labels[0]);
+		out->class_values_column = psprintf("%s_class_values", label);
 	}
-	read_label_range(&summary, hopper_cell(0, 26), desc);
+	read_label_range(summary, hopper_cell(0, 26), desc);
+}
+
+void
+hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out)
+{
+	hopper_name summary = hopper_name_with_suffix(table, "summary");
+	hopper_data_desc *desc = &out->desc;
+	hopper_made tables[2];
+	char	   *counts;
+
+	memset(out, 0, sizeof(*out));
+	check_packed(table, validation, &summary);
+	tables[0] = (hopper_made) {*table, HOPPER_MADE_PACKED};
+	tables[1] = (hopper_made) {summary, HOPPER_MADE_PACKED_SUMMARY};
+	hopper_lock_to_read(tables, lengthof(tables));
+	out->table = *table;
+	select_summary(&summary, table->shown);
+	read_examples(&summary, read_source(&summary, out), out);
 	counts = hopper_cell(0, 25);
 	SPI_freetuptable(SPI_tuptable);
 	hopper_read_inputs(&summary, out->inputs_text, out->n_x_columns, desc, &out->inputs);
