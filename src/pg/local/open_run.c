@@ -61,30 +61,6 @@ hopper_training_enter(hopper_training *training, const hopper_config *config,
 	return at;
 }
 
-/* The metrics of the iterations before are its parent's, in the order of its own metrics. */
-static void
-inherit(hopper_training *training, int at, int parent)
-{
-	hopper_history *history = training->histories[at];
-	hopper_history *earlier = training->histories[parent];
-	const hopper_model_result *results[] = {&training->results[at], &training->results[parent]};
-	const char *names[2][HOPPER_MAX_METRICS];
-
-	hopper_training_look(training, at);
-	hopper_training_look(training, parent);
-	for (int i = 0; i < lengthof(results); i++)
-		for (int j = 0; j < results[i]->n_metrics; j++)
-			names[i][j] = hopper_from_utf8(results[i]->metrics_type[j]);
-	hopper_history_copy(history, earlier);
-	history->last_earlier = results[1]->iterations;
-	history->n_metrics_earlier = results[1]->n_metrics;
-	history->metrics_earlier = (char **) names[1];
-	hopper_history_align(history, results[0]->n_metrics, names[0]);
-	history->last_earlier = 0;
-	history->n_metrics_earlier = 0;
-	history->metrics_earlier = NULL;
-}
-
 int
 hopper_training_enter_child(hopper_training *training, const hopper_config *config,
 							hopper_history *history, int parent)
@@ -103,7 +79,10 @@ hopper_training_enter_child(hopper_training *training, const hopper_config *conf
 	if (at < 0)
 		return at;
 	hopper_results_share(training, parent, at);
-	inherit(training, at, parent);
+	hopper_training_look(training, at);
+	hopper_training_look(training, parent);
+	hopper_training_inherit(training, at, parent);
+	hopper_training_order_metrics(training, at);
 	return at;
 }
 

@@ -69,3 +69,36 @@ hopper_training_add(hopper_training *training, const hopper_config *config,
 	set_place(training, config->mst_key, at);
 	return at;
 }
+
+void
+hopper_training_inherit(hopper_training *training, int at, int parent)
+{
+	const hopper_model_result *result = &training->results[parent];
+	hopper_history *history = training->histories[at];
+	MemoryContext caller = MemoryContextSwitchTo(history->context);
+
+	hopper_history_copy(history, training->histories[parent]);
+	history->last_earlier = result->iterations;
+	history->n_metrics_earlier = result->n_metrics;
+	history->metrics_earlier = palloc(Max(result->n_metrics, 1) * sizeof(char *));
+	for (int i = 0; i < result->n_metrics; i++)
+		history->metrics_earlier[i] = pstrdup(hopper_from_utf8(result->metrics_type[i]));
+	MemoryContextSwitchTo(caller);
+}
+
+void
+hopper_training_order_metrics(hopper_training *training, int at)
+{
+	const hopper_model_result *result = &training->results[at];
+	hopper_history *history = training->histories[at];
+	const char *names[HOPPER_MAX_METRICS];
+
+	if (history->metrics_earlier == NULL)
+		return;
+	for (int i = 0; i < result->n_metrics; i++)
+		names[i] = hopper_from_utf8(result->metrics_type[i]);
+	hopper_history_align(history, result->n_metrics, names);
+	history->last_earlier = 0;
+	history->n_metrics_earlier = 0;
+	history->metrics_earlier = NULL;
+}

@@ -125,6 +125,12 @@ extern void hopper_training_open(hopper_training *training);
 /* One more, which is copied; its place. */
 extern int	hopper_training_add(hopper_training *training, const hopper_config *config,
 								hopper_history *history);
+/*
+ * The metrics of the iterations before are its parent's: with their names, until its own are known,
+ * and then in the order of these.
+ */
+extern void hopper_training_inherit(hopper_training *training, int at, int parent);
+extern void hopper_training_order_metrics(hopper_training *training, int at);
 /* Room for the results of the configurations. */
 extern void hopper_training_allocate(hopper_training *training);
 

@@ -87,42 +87,6 @@ hopper_training_enter(hopper_training *training, const hopper_config *config,
 	return at;
 }
 
-/*
- * The metrics of the iterations before are its parent's; they are put in the order of its own ones
- * when these are known.
- */
-static void
-inherit(hopper_training *training, int at, int parent)
-{
-	const hopper_model_result *result = &training->results[parent];
-	hopper_history *history = training->histories[at];
-	MemoryContext caller = MemoryContextSwitchTo(history->context);
-
-	hopper_history_copy(history, training->histories[parent]);
-	history->last_earlier = result->iterations;
-	history->n_metrics_earlier = result->n_metrics;
-	history->metrics_earlier = palloc(Max(result->n_metrics, 1) * sizeof(char *));
-	for (int i = 0; i < result->n_metrics; i++)
-		history->metrics_earlier[i] = pstrdup(hopper_from_utf8(result->metrics_type[i]));
-	MemoryContextSwitchTo(caller);
-}
-
-/* Once its own metrics are known. */
-static void
-put_in_order(const hopper_model_result *result, hopper_history *history)
-{
-	const char *names[HOPPER_MAX_METRICS];
-
-	if (history->metrics_earlier == NULL)
-		return;
-	for (int i = 0; i < result->n_metrics; i++)
-		names[i] = hopper_from_utf8(result->metrics_type[i]);
-	hopper_history_align(history, result->n_metrics, names);
-	history->last_earlier = 0;
-	history->n_metrics_earlier = 0;
-	history->metrics_earlier = NULL;
-}
-
 int
 hopper_training_enter_child(hopper_training *training, const hopper_config *config,
 							hopper_history *history, int parent)
@@ -139,7 +103,7 @@ hopper_training_enter_child(hopper_training *training, const hopper_config *conf
 	hopper_hops_copy_rested(&training->segments->driver.hops, training->configs[parent].mst_key,
 							child.mst_key);
 	training->segments->models[at].rests = true;
-	inherit(training, at, parent);
+	hopper_training_inherit(training, at, parent);
 	return at;
 }
 
@@ -325,7 +289,7 @@ take_result(open_segments *open, int at, const bytea *bytes, int segment)
 	model->seconds_training = result->seconds_training += model->seconds_training;
 	model->seconds_evaluating = result->seconds_evaluating += model->seconds_evaluating;
 	model->seconds_waiting = result->seconds_waiting += model->seconds_waiting;
-	put_in_order(result, training->histories[at]);
+	hopper_training_order_metrics(training, at);
 }
 
 /* The weights of those who are done are there, and as many as their results say. */
