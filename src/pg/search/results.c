@@ -24,12 +24,47 @@ key_literal(const char *trial)
 	return trial ? psprintf("%d", hopper_key_of_trial(strtol(trial, NULL, 10))) : "NULL";
 }
 
-static const char *const *
-cells_of(const hopper_rows *rows, int row)
+/* --- lists of the core, row by row --- */
+
+typedef void (*take_row_fn) (const hopper_automl *run, const char *const *cells, void *state);
+
+static void
+each_row_of(const hopper_automl *run, hopper_rows *rows, take_row_fn take, void *state)
 {
-	CHECK_FOR_INTERRUPTS();
-	return rows->cells + (size_t) row * rows->n_columns;
+	hopper_guard *guard = hopper_guard_rows(rows);
+
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		take(run, rows->cells + (size_t) row * rows->n_columns, state);
+	}
+	hopper_guard_release(guard);
 }
+
+/* `list`: a function of the core, such as results. */
+static void
+each_row(const hopper_automl *run,
+		 int (*list) (const hopper_search *search, hopper_rows **rows, hopper_error *error),
+		 take_row_fn take, void *state)
+{
+	hopper_rows *rows;
+	hopper_error error;
+
+	HOPPER_CHECK(list(run->search, &rows, &error), error);
+	each_row_of(run, rows, take, state);
+}
+
+static void
+each_trial(const hopper_automl *run, int64 first, take_row_fn take, void *state)
+{
+	hopper_rows *rows;
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_core()->search.trials(run->search, first, &rows, &error), error);
+	each_row_of(run, rows, take, state);
+}
+
+/* --- trials --- */
 
 /* Room for one more trial. */
 static void
@@ -48,162 +83,108 @@ grow(hopper_automl *run)
 	run->impossible = repalloc(run->impossible, run->allocated * sizeof(char *));
 }
 
+/* `state`: the run, which grows. */
+static void
+take_new_trial(const hopper_automl *unused, const char *const *cells, void *state)
+{
+	hopper_automl *run = state;
+	int32		model_id = atoi(cells[1]);
+	const char *impossible = NULL;
+
+	grow(run);
+	/* What an earlier search has tried is not trained here. */
+	if (strcmp(cells[7], "earlier") != 0)
+	{
+		impossible = hopper_search_problem(run, model_id, cells[9], cells[2], cells[3]);
+		if (cells[9] && impossible == NULL)
+			model_id = hopper_search_network(run, model_id, cells[9], cells[10]);
+		if (impossible == NULL)
+			hopper_exec("INSERT INTO %s VALUES (%s, %d, %s, %s)", run->selection.quoted,
+						key_literal(cells[0]), model_id, cell_literal(cells[2]),
+						cell_literal(cells[3]));
+	}
+	run->model_of_trial[run->n_trials] = model_id;
+	run->impossible[run->n_trials] = impossible;
+	run->n_trials++;
+}
+
 void
 hopper_search_write_new_trials(hopper_automl *run)
 {
-	hopper_rows *rows;
-	hopper_error error;
-	hopper_guard *guard;
-
-	HOPPER_CHECK(hopper_core()->search.trials(run->search, run->n_trials, &rows, &error), error);
-	guard = hopper_guard_rows(rows);
-	for (int row = 0; row < rows->n_rows; row++)
-	{
-		const char *const *cells = cells_of(rows, row);
-
-		int32		model_id = atoi(cells[1]);
-		const char *impossible = NULL;
-
-		grow(run);
-		/* What an earlier search has tried is not trained here. */
-		if (strcmp(cells[7], "earlier") != 0)
-		{
-			impossible = hopper_search_problem(run, model_id, cells[9], cells[2], cells[3]);
-			if (cells[9] && impossible == NULL)
-				model_id = hopper_search_network(run, model_id, cells[9], cells[10]);
-			if (impossible == NULL)
-				hopper_exec("INSERT INTO %s VALUES (%s, %d, %s, %s)", run->selection.quoted,
-							key_literal(cells[0]), model_id, cell_literal(cells[2]),
-							cell_literal(cells[3]));
-		}
-		run->model_of_trial[run->n_trials] = model_id;
-		run->impossible[run->n_trials] = impossible;
-		run->n_trials++;
-	}
-	hopper_guard_release(guard);
+	each_trial(run, run->n_trials, take_new_trial, run);
 }
 
 static void
-write_trials(const hopper_automl *run)
+write_trial(const hopper_automl *run, const char *const *cells, void *state)
 {
-	hopper_rows *rows;
-	hopper_error error;
-	hopper_guard *guard;
-
-	HOPPER_CHECK(hopper_core()->search.trials(run->search, 0, &rows, &error), error);
-	guard = hopper_guard_rows(rows);
-	for (int row = 0; row < rows->n_rows; row++)
-	{
-		const char *const *cells = cells_of(rows, row);
-
-		hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %d, %s, %s, %s, %s,"
-					" %s, %s)",
-					run->trials.quoted, key_literal(cells[0]), cell_literal(cells[4]), cells[5],
-					cell_literal(cells[6]), cell_literal(cells[7]), key_literal(cells[8]),
-					run->model_of_trial[atoi(cells[0])], cell_literal(cells[2]),
-					cell_literal(cells[3]), cell_literal(cells[11]), cell_literal(cells[12]),
-					cell_literal(cells[13]), cell_literal(cells[14]));
-	}
-	hopper_guard_release(guard);
+	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %d, %s, %s, %s, %s,"
+				" %s, %s)",
+				run->trials.quoted, key_literal(cells[0]), cell_literal(cells[4]), cells[5],
+				cell_literal(cells[6]), cell_literal(cells[7]), key_literal(cells[8]),
+				run->model_of_trial[atoi(cells[0])], cell_literal(cells[2]),
+				cell_literal(cells[3]), cell_literal(cells[11]), cell_literal(cells[12]),
+				cell_literal(cells[13]), cell_literal(cells[14]));
 }
 
-/* Configurations that could not be built stand among the models' as those that failed do. */
+/*
+ * Configurations that could not be built stand among the models' as those that failed do.
+ * `state`: the models' tables.
+ */
 static void
-write_refused(const hopper_automl *run, const hopper_outputs *outputs)
+write_refused(const hopper_automl *run, const char *const *cells, void *state)
 {
-	hopper_rows *rows;
-	hopper_error error;
-	hopper_guard *guard;
+	int64		trial = strtol(cells[0], NULL, 10);
+	hopper_config config = {0};
 
-	HOPPER_CHECK(hopper_core()->search.trials(run->search, 0, &rows, &error), error);
-	guard = hopper_guard_rows(rows);
-	for (int row = 0; row < rows->n_rows; row++)
-	{
-		const char *const *cells = cells_of(rows, row);
-		int64		trial = strtol(cells[0], NULL, 10);
-		hopper_config config = {0};
+	/* What was proposed when the search ended was not told of. */
+	if (run->impossible[trial] == NULL || strcmp(cells[7], "failed") != 0)
+		return;
+	config.mst_key = hopper_key_of_trial(trial);
+	config.model_id = run->model_of_trial[trial];
+	config.compile_params = cells[2];
+	config.fit_params = cells[3];
+	hopper_outputs_write_refused(state, &config, hopper_to_utf8(run->impossible[trial]));
+}
 
-		/* What was proposed when the search ended was not told of. */
-		if (run->impossible[trial] == NULL || strcmp(cells[7], "failed") != 0)
-			continue;
-		config.mst_key = hopper_key_of_trial(trial);
-		config.model_id = run->model_of_trial[trial];
-		config.compile_params = cells[2];
-		config.fit_params = cells[3];
-		hopper_outputs_write_refused(outputs, &config, hopper_to_utf8(run->impossible[trial]));
-	}
-	hopper_guard_release(guard);
-	hopper_exec("UPDATE %s SET (models_trained, models_failed) ="
-				" ((SELECT count(*) FROM %s WHERE status <> 'failed'),"
-				" (SELECT count(*) FROM %s WHERE status = 'failed'))",
-				outputs->summary.quoted, outputs->info.quoted, outputs->info.quoted);
+/* --- what became of them --- */
+
+static void
+write_result(const hopper_automl *run, const char *const *cells, void *state)
+{
+	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s)", run->rungs.quoted,
+				key_literal(cells[0]), cells[1], cell_literal(cells[2]), cell_literal(cells[3]),
+				cell_literal(cells[4]), cell_literal(cells[5]), cell_literal(cells[6]));
 }
 
 static void
-write_results(const hopper_automl *run)
+write_decision(const hopper_automl *run, const char *const *cells, void *state)
 {
-	hopper_rows *rows;
-	hopper_error error;
-	hopper_guard *guard;
+	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+				run->decisions.quoted, cells[0], cell_literal(cells[1]), key_literal(cells[2]),
+				cell_literal(cells[3]), cell_literal(cells[4]), cells[5], cell_literal(cells[6]),
+				key_literal(cells[7]), cell_literal(cells[8]), cell_literal(cells[9]));
+}
 
-	HOPPER_CHECK(hopper_core()->search.results(run->search, &rows, &error), error);
-	guard = hopper_guard_rows(rows);
-	for (int row = 0; row < rows->n_rows; row++)
-	{
-		const char *const *cells = cells_of(rows, row);
+/* `state`: the text of the list so far. */
+static void
+add_importance(const hopper_automl *run, const char *const *cells, void *state)
+{
+	StringInfo	json = state;
 
-		hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s)", run->rungs.quoted,
-					key_literal(cells[0]), cells[1], cell_literal(cells[2]),
-					cell_literal(cells[3]), cell_literal(cells[4]), cell_literal(cells[5]),
-					cell_literal(cells[6]));
-	}
-	hopper_guard_release(guard);
+	appendStringInfoString(json, json->len == 0 ? "{\"parameter\": " : ", {\"parameter\": ");
+	escape_json(json, hopper_from_utf8(cells[0]));
+	appendStringInfo(json, ", \"importance\": %s}", cells[1]);
 }
 
 /* [{"parameter": "lr", "importance": 0.7}, ...] */
 static char *
 importance_json(const hopper_automl *run)
 {
-	hopper_rows *rows;
-	hopper_error error;
-	hopper_guard *guard;
 	StringInfoData json;
 
-	HOPPER_CHECK(hopper_core()->search.importance(run->search, &rows, &error), error);
-	guard = hopper_guard_rows(rows);
 	initStringInfo(&json);
-	for (int row = 0; row < rows->n_rows; row++)
-	{
-		const char *const *cells = cells_of(rows, row);
-
-		appendStringInfoString(&json, row == 0 ? "{\"parameter\": " : ", {\"parameter\": ");
-		escape_json(&json, hopper_from_utf8(cells[0]));
-		appendStringInfo(&json, ", \"importance\": %s}", cells[1]);
-	}
-	hopper_guard_release(guard);
+	each_row(run, hopper_core()->search.importance, add_importance, &json);
 	return psprintf("[%s]", json.data);
-}
-
-static void
-write_decisions(const hopper_automl *run)
-{
-	hopper_rows *rows;
-	hopper_error error;
-	hopper_guard *guard;
-
-	HOPPER_CHECK(hopper_core()->search.decisions(run->search, &rows, &error), error);
-	guard = hopper_guard_rows(rows);
-	for (int row = 0; row < rows->n_rows; row++)
-	{
-		const char *const *cells = cells_of(rows, row);
-
-		hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-					run->decisions.quoted, cells[0], cell_literal(cells[1]),
-					key_literal(cells[2]), cell_literal(cells[3]), cell_literal(cells[4]),
-					cells[5], cell_literal(cells[6]), key_literal(cells[7]),
-					cell_literal(cells[8]), cell_literal(cells[9]));
-	}
-	hopper_guard_release(guard);
 }
 
 void
@@ -212,10 +193,14 @@ hopper_search_finish_tables(const hopper_automl *run, int64 best)
 	hopper_outputs outputs = hopper_outputs_named(&run->output);
 	hopper_best first;
 
-	write_trials(run);
-	write_results(run);
-	write_decisions(run);
-	write_refused(run, &outputs);
+	each_trial(run, 0, write_trial, NULL);
+	each_row(run, hopper_core()->search.results, write_result, NULL);
+	each_row(run, hopper_core()->search.decisions, write_decision, NULL);
+	each_trial(run, 0, write_refused, &outputs);
+	hopper_exec("UPDATE %s SET (models_trained, models_failed) ="
+				" ((SELECT count(*) FROM %s WHERE status <> 'failed'),"
+				" (SELECT count(*) FROM %s WHERE status = 'failed'))",
+				outputs.summary.quoted, outputs.info.quoted, outputs.info.quoted);
 	hopper_exec("DELETE FROM %s WHERE mst_key <> %d", run->selection.quoted,
 				hopper_key_of_trial(best));
 	hopper_exec("ALTER TABLE %s ADD COLUMN s pg_catalog.int4, ADD COLUMN i pg_catalog.int4,"
