@@ -3,7 +3,6 @@
 #include <c10/util/Exception.h>
 
 #include <array>
-#include <cstdio>
 #include <new>
 
 namespace hopper {
@@ -47,15 +46,15 @@ Problem DescribeException() noexcept {
 
 std::string BytesText(int64_t bytes) {
   constexpr std::array<const char*, 5> kUnits = {"kB", "MB", "GB", "TB", "PB"};
-  double value = static_cast<double>(bytes) / 1024.0;
+  constexpr int64_t kLargest = 10 * 1024;
+  if (bytes < kLargest) return std::to_string(bytes) + " bytes";
+  int64_t halves = bytes >> 9;  // of a unit, to round by
   size_t unit = 0;
-  while (value >= 1000.0 && unit + 1 < kUnits.size()) {
-    value /= 1024.0;
+  while (halves >= 2 * kLargest - 1 && unit + 1 < kUnits.size()) {
+    halves >>= 10;
     ++unit;
   }
-  char text[64];
-  std::snprintf(text, sizeof(text), "%.1f %s", value, kUnits[unit]);
-  return text;
+  return std::to_string((halves + 1) / 2) + " " + kUnits[unit];
 }
 
 }  // namespace hopper

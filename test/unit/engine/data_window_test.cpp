@@ -337,8 +337,8 @@ TEST(DataWindow, WithoutRoomForOnePartitionItIsRefused) {
   EXPECT_EQ(run.error().code, HOPPER_OUT_OF_MEMORY);
   EXPECT_STREQ(run.error().message, "no partition of \"synthetic_packed\" fits into memory");
   const std::string detail = run.error().detail;
-  EXPECT_NE(detail.find("The largest one takes 2.1 MB"), std::string::npos) << detail;
-  EXPECT_NE(detail.find("hopper.memory_limit is 2.0 MB"), std::string::npos) << detail;
+  EXPECT_NE(detail.find("The largest one takes 2148 kB"), std::string::npos) << detail;
+  EXPECT_NE(detail.find("hopper.memory_limit is 2048 kB"), std::string::npos) << detail;
   const std::string hint = run.error().hint;
   const size_t at = hint.find("pack the data again into ");
   ASSERT_NE(at, std::string::npos) << hint;

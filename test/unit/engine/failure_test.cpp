@@ -1,4 +1,6 @@
 // One bad configuration never ends a run; and a run can be ended at any time.
+#include "engine/failure.h"
+
 #include <dirent.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +10,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/cpu_clock.h"
@@ -311,6 +314,18 @@ TEST(RunFree, WorkersBlockAllSignals) {
   }
   closedir(folder);
   EXPECT_EQ(workers, 2);
+}
+
+// As pg_size_pretty() of PostgreSQL 15 gives them, which messages of the glue come from.
+TEST(Failure, SizesAreWrittenAsTheServerDoes) {
+  const std::vector<std::pair<int64_t, std::string>> sizes = {
+      {0, "0 bytes"},         {10239, "10239 bytes"}, {10240, "10 kB"},
+      {10751, "10 kB"},       {10752, "11 kB"},       {1048576, "1024 kB"},
+      {10485247, "10239 kB"}, {10485248, "10 MB"},    {10486272, "10 MB"},
+      {117440512, "112 MB"},  {10736893952, "10 GB"}, {1500000000000, "1397 GB"},
+      {INT64_MAX, "8192 PB"},
+  };
+  for (const auto& [bytes, text] : sizes) EXPECT_EQ(BytesText(bytes), text) << bytes;
 }
 
 }  // namespace
