@@ -321,16 +321,52 @@ double Explain::KeptFeatures() const {
          static_cast<double>(std::max<int64_t>(features / n, 1));
 }
 
-void Explain::Predict() {
+void Explain::PredictModel(double kept, Entry* entry) const {
+  ExplainedModel& model = entry->model;
+  const Pace& pace = entry->pace;
   const auto evaluations = [&](int split) {
     return static_cast<double>(rules_.Evaluations(split, 1, rules_.num_iterations));
   };
-  const double training_evaluations = evaluations(kTrainSplit);
-  const double validations = evaluations(kValidSplit);
-  std::vector<ModelCost> costs;
-  std::vector<int64_t> tasks;
-  // Models with one frozen part share what it gives.
+  const auto rows = static_cast<double>(train_.n_rows);
+  const auto batch =
+      static_cast<double>(std::min(entry->trainer->fit().batch_size, RowsOfPartition()));
+  // The last batch of a partition is smaller, and its step is so much quicker.
+  const double full_steps = rows / batch * static_cast<double>(entry->epochs);
+  const double anew = pace.feature * (1.0 - kept);  // in each visit and evaluation
+  model.measured = pace.measured;
+  model.seconds_step = pace.step;
+  model.seconds_iteration =
+      pace.setup * static_cast<double>(train_.n_partitions) + pace.step * full_steps + anew * rows;
+  model.seconds_evaluation = (pace.evaluation + anew) * rows;
+  if (valid_ != nullptr) {
+    model.seconds_validation = (pace.evaluation + anew) * static_cast<double>(valid_->n_rows);
+  }
+  model.seconds_evaluating = model.seconds_evaluation * evaluations(kTrainSplit) +
+                             model.seconds_validation * evaluations(kValidSplit);
+}
+
+ModelCost Explain::CostOf(const Entry& entry, double once) const {
+  const ExplainedModel& model = entry.model;
+  const auto partitions = static_cast<double>(train_.n_partitions);
+  ModelCost cost;
+  cost.key = model.mst_key;
+  cost.visit = model.seconds_iteration / partitions;
+  cost.evaluation = model.seconds_evaluation / partitions;
+  cost.first_visit = once * static_cast<double>(train_.n_rows) / partitions;
+  if (valid_ != nullptr) {
+    cost.validation = model.seconds_validation / valid_->n_partitions;
+    cost.first_validation = once * static_cast<double>(valid_->n_rows) / valid_->n_partitions;
+  }
+  if (costs_.hop_bytes_per_second > 0.0) {
+    cost.hop = static_cast<double>(model.bytes_state) / costs_.hop_bytes_per_second;
+  }
+  cost.watching = entry.trainer->stopping().watching();
+  return cost;
+}
+
+void Explain::Predict() {
   const double kept = KeptFeatures();
+  // Models with one frozen part share what it gives.
   const auto frozen = [](const Trainer& trainer) {
     return std::pair(trainer.network().prefix()->spec().hash, trainer.seed());
   };
@@ -340,49 +376,22 @@ void Explain::Predict() {
       ++sharing[frozen(*entry.trainer)];
     }
   }
+  std::vector<ModelCost> costs;
+  std::vector<int64_t> tasks;
   for (Entry& entry : entries_) {
     if (entry.trainer == nullptr) continue;
-    ExplainedModel& model = entry.model;
-    const auto partitions = static_cast<double>(train_.n_partitions);
-    const auto batch =
-        static_cast<double>(std::min(entry.trainer->fit().batch_size, RowsOfPartition()));
-    // The last batch of a partition is smaller, and its step is so much quicker.
-    const double full_steps =
-        static_cast<double>(train_.n_rows) / batch * static_cast<double>(entry.epochs);
-    model.measured = entry.pace.measured;
-    model.seconds_step = entry.pace.step;
-    model.seconds_iteration = entry.pace.setup * partitions + entry.pace.step * full_steps;
-    model.seconds_evaluation = entry.pace.evaluation * static_cast<double>(train_.n_rows);
-    const auto rows = static_cast<double>(train_.n_rows);
-    const auto valid_rows = static_cast<double>(valid_ == nullptr ? 0 : valid_->n_rows);
-    const double anew = entry.pace.feature * (1.0 - kept);  // in each visit and evaluation
-    model.seconds_iteration += anew * rows;
-    model.seconds_evaluation += anew * rows;
-    ModelCost cost;
-    cost.key = model.mst_key;
-    cost.visit = model.seconds_iteration / partitions;
-    cost.evaluation = model.seconds_evaluation / partitions;
-    if (valid_ != nullptr) {
-      model.seconds_validation = (entry.pace.evaluation + anew) * valid_rows;
-      cost.validation = model.seconds_validation / valid_->n_partitions;
-    }
-    model.seconds_evaluating =
-        model.seconds_evaluation * training_evaluations + model.seconds_validation * validations;
-    if (costs_.hop_bytes_per_second > 0.0) {
-      cost.hop = static_cast<double>(model.bytes_state) / costs_.hop_bytes_per_second;
-    }
-    if (entry.pace.feature > 0.0) {
-      const double once = entry.pace.feature * kept / sharing[frozen(*entry.trainer)];
-      cost.first_visit = once * rows / partitions;
-      if (valid_ != nullptr) cost.first_validation = once * valid_rows / valid_->n_partitions;
-    }
-    cost.watching = entry.trainer->stopping().watching();
-    costs.push_back(cost);
-    tasks.push_back(model.bytes_task);
-    run_.bytes_models += model.bytes_state;
+    PredictModel(kept, &entry);
+    const double once = entry.pace.feature > 0.0
+                            ? entry.pace.feature * kept / sharing[frozen(*entry.trainer)]
+                            : 0.0;
+    costs.push_back(CostOf(entry, once));
+    tasks.push_back(entry.model.bytes_task);
+    run_.bytes_models += entry.model.bytes_state;
   }
-  run_.bytes_data = BytesOf(train_) + (valid_ == nullptr ? 0 : BytesOf(*valid_));
+  PredictRun(costs, std::move(tasks));
+}
 
+void Explain::PredictRun(const std::vector<ModelCost>& costs, std::vector<int64_t> tasks) {
   Forecast forecast;
   int readers = 1;
   if (places_.keys.of[kTrainSplit].empty()) {
@@ -399,6 +408,7 @@ void Explain::Predict() {
   for (size_t i = 0; i < tasks.size() && i < static_cast<size_t>(run_.n_workers); ++i) {
     run_.bytes_models += tasks[i];
   }
+  run_.bytes_data = BytesOf(train_) + (valid_ == nullptr ? 0 : BytesOf(*valid_));
   if (costs_.read_bytes_per_second > 0.0) {
     run_.seconds_read =
         static_cast<double>(run_.bytes_data) / readers / costs_.read_bytes_per_second;

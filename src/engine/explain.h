@@ -104,6 +104,13 @@ class Explain {
   Pace Measure(const Trainer& trainer, double seconds) const;
   void Finish();
   void Predict();
+  // Seconds of one model on one worker, from its pace.
+  void PredictModel(double kept, Entry* entry) const;
+  // Of one model on the schedule, whose frozen part gives an example's features in `once` seconds
+  // that are spent in its first visit and evaluation.
+  ModelCost CostOf(const Entry& entry, double once) const;
+  // `tasks`: bytes beside the states of those that train at the same time.
+  void PredictRun(const std::vector<ModelCost>& costs, std::vector<int64_t> tasks);
   // Of what frozen parts give, how much the run keeps from its first iteration on: 0 to 1.
   double KeptFeatures() const;
   int64_t RowsOfPartition() const {

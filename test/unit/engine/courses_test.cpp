@@ -418,7 +418,7 @@ TEST(Courses, TellLibtorchsWarnings) {
 
 // The words without the bytes: a model that travels needs two images of its state for it.
 Courses WithoutBytes(Courses courses) {
-  static const std::regex bytes("about [0-9.]+ MB");
+  static const std::regex bytes("about [0-9]+ ([kMG]B|bytes)");
   for (auto& [key, course] : courses) {
     for (auto& [iteration, events] : course) {
       for (std::string& event : events) event = std::regex_replace(event, bytes, "about so much");
