@@ -184,6 +184,7 @@ _FLOATS = ("double precision", "real", "numeric")
 _LENGTH = "hopper.pad_length"  # a number, "longest" or a dictionary of these
 _PRED_TYPE = "hopper.pred_type"  # "prob", "response" or a number
 _TEXTS = ("text", "hopper.text_or_json", "hopper.columns")
+_LISTS = ("anyarray", "hopper.texts", "hopper.integers")
 _UNTYPED = "hopper.untyped"  # of a function that says what is missing
 
 
@@ -206,7 +207,7 @@ def convert(value: Any, sql_type: str, argument: str) -> Any:
         return as_bytes(value)
     if sql_type in ("json", "jsonb"):
         return value if isinstance(value, str) else json.dumps(plain(value))
-    if sql_type.endswith("[]") or sql_type in ("anyarray", "hopper.texts"):
+    if sql_type.endswith("[]") or sql_type in _LISTS:
         return value if isinstance(value, str) else _as_list(value, argument)
     return plain(value)
 
@@ -229,7 +230,7 @@ def fitness(value: Any, sql_type: str) -> int:
     if isinstance(value, Mapping) or callable(getattr(value, "to_json", None)):
         return 3 if sql_type in _TEXTS else 2 if sql_type in ("json", "jsonb") else 0
     if is_array(value) or isinstance(value, (list, tuple, range)):
-        return 3 if sql_type.endswith("[]") or sql_type == "anyarray" else 1
+        return 3 if sql_type.endswith("[]") or sql_type in _LISTS else 1
     value = plain(value)
     if isinstance(value, bool):
         return 3 if sql_type == "boolean" else 1 if sql_type in _TEXTS else 0
