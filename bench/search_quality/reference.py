@@ -63,7 +63,8 @@ def tools(algorithm, seed, values, steps, at_once):
 def replay(algorithm, seed, values, curves, budgets, seats=1):
     steps = len(next(iter(curves.values())))
     sampler, pruner = tools(algorithm, seed, values, steps, seats > 1)
-    study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
+    # HyperbandPruner draws brackets by the name of the study, which by itself is another each time.
+    study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner, study_name=str(seed))
     spent, chosen = 0, {}
     completed = any_of = (-1.0, None)
     live = []
