@@ -27,6 +27,8 @@ CREATE CAST (smallint[] AS hopper.integers) WITH INOUT AS IMPLICIT;
 CREATE CAST (integer[] AS hopper.integers) WITH INOUT AS IMPLICIT;
 CREATE CAST (bigint[] AS hopper.integers) WITH INOUT AS IMPLICIT;
 CREATE CAST (numeric[] AS hopper.integers) WITH INOUT AS IMPLICIT;
+CREATE CAST (text AS hopper.integers) WITH INOUT AS IMPLICIT;
+CREATE CAST (text[] AS hopper.integers) WITH INOUT AS IMPLICIT;
 
 -- The same of texts: class_values := ARRAY[0, 1] as well as ARRAY['no', 'yes']. A literal that begins with a
 -- brace is a list, a value of type text never is; truth values are written as the classes of a boolean label.
@@ -140,6 +142,10 @@ CREATE CAST (character varying AS hopper.columns) WITH INOUT AS IMPLICIT;
 CREATE CAST (name AS hopper.columns) WITH FUNCTION hopper.columns_of(name) AS IMPLICIT;
 CREATE CAST (text[] AS hopper.columns) WITH FUNCTION hopper.columns_of(text[]) AS IMPLICIT;
 CREATE CAST (name[] AS hopper.columns) WITH FUNCTION hopper.columns_of(name[]) AS IMPLICIT;
+-- What information_schema.columns has; each in one line, because Greenplum goes without.
+CREATE FUNCTION hopper.columns_of(value information_schema.sql_identifier[]) RETURNS hopper.columns AS 'MODULE_PATHNAME', 'hopper_sql_columns_of_names' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hopper.columns_of(information_schema.sql_identifier[]) IS 'internal: a list of names as columns';
+CREATE CAST (information_schema.sql_identifier[] AS hopper.columns) WITH FUNCTION hopper.columns_of(information_schema.sql_identifier[]) AS IMPLICIT;
 CREATE CAST (json AS hopper.columns) WITH INOUT AS IMPLICIT;
 CREATE CAST (jsonb AS hopper.columns) WITH INOUT AS IMPLICIT;
 

@@ -1,7 +1,7 @@
 CREATE FUNCTION hopper.predict(
     model_table text,
     source_table text,
-    id_col text,
+    id_col text DEFAULT NULL,
     independent_varname hopper.columns DEFAULT NULL,
     output_table text DEFAULT NULL,
     pred_type hopper.pred_type DEFAULT 'prob',

@@ -1,4 +1,4 @@
-"""Packing says where features are too large to learn from, and is silent elsewhere."""
+"""Packing says where features are too large to learn from, or numbers to be learnt, and is silent elsewhere."""
 
 import re
 
@@ -25,14 +25,14 @@ def database():
     drop_database(DATABASE)
 
 
-def hint(connection, features, more="", function="training_preprocessor"):
+def hint(connection, features, more="", function="training_preprocessor", labels="cultivar"):
     """The HINT of packing these columns, or None."""
     del connection.notices[:]
-    query(connection, f"SELECT hopper.{function}('wines', 'packed', 'cultivar', '{features}', replace => true{more})")
+    query(connection, f"SELECT hopper.{function}('wines', 'packed', '{labels}', '{features}', replace => true{more})")
     packed = [notice for notice in connection.notices if "packed" in notice]
     assert len(packed) == 1
-    found = re.search(r"\nHINT:  (.*)", packed[0])
-    return found and found[1]
+    found = re.search(r"\nHINT:  (.*)", packed[0], re.DOTALL)
+    return found and found[1].rstrip("\n")
 
 
 WORDS = ("Networks learn badly from large numbers, and {} up to {}: subtract the mean and divide by the standard"
@@ -74,3 +74,36 @@ def test_rows_for_validation_are_not_told_again(database):
     query(database, "ALTER TABLE packed RENAME TO trained")
     query(database, "ALTER TABLE packed_summary RENAME TO trained_summary")
     assert hint(database, "alcohol, proline", ", packed_table => 'trained'", "validation_preprocessor") is None
+
+
+LABEL_WORDS = ('Networks come to large numbers slowly, and those to predict, "{}", go up to {}: subtract the mean and divide by'
+               " the standard deviation in a view, and reckon back what is predicted.")
+
+
+@pytest.mark.parametrize("labels, features, more, name, largest", [
+    ("deficit", "alcohol", "", "deficit", "690"),
+    ("proline", "pixels", ", normalizing_const => 255, label_kind => 'value'", "proline", "1680"),
+    ("deficit", "alcohol", ", weight_varname => 'proline'", "deficit", "690"),
+    ('{"kind": "cultivar", "lack": "deficit"}', "alcohol", "", "lack", "690"),
+    ("deficit", "alcohol", ", validation_fraction => 0.2", "deficit", "690"),
+])
+def test_large_numbers_to_predict_are_told(database, labels, features, more, name, largest):
+    assert hint(database, features, more, labels=labels) == LABEL_WORDS.format(name, largest)
+
+
+def test_both_are_told(database):
+    assert hint(database, "proline", labels="deficit") == (WORDS.format('"proline" goes', "1680") + "\n"
+                                                           + LABEL_WORDS.format("deficit", "690"))
+
+
+@pytest.mark.parametrize("labels, more", [("cultivar", ""), ("alcohol", ""), ("cultivar", ", label_kind => 'value'")])
+def test_classes_and_small_numbers_to_predict_are_not(database, labels, more):
+    assert hint(database, "id", f"{more}, normalizing_const => 690", labels=labels) is None
+
+
+def test_numbers_to_predict_for_validation_are_not_told_again(database):
+    assert hint(database, "alcohol", labels="deficit")
+    query(database, "DROP TABLE trained, trained_summary")
+    query(database, "ALTER TABLE packed RENAME TO trained")
+    query(database, "ALTER TABLE packed_summary RENAME TO trained_summary")
+    assert hint(database, "alcohol", ", packed_table => 'trained'", "validation_preprocessor", labels="deficit") is None

@@ -150,6 +150,8 @@ CALLS = [
     " replace := true)",
     "SELECT hopper.training_preprocessor({points}, {seen}, {y_name}::pg_catalog.name, ARRAY[{x_name}]::pg_catalog.text[],"
     " fold_column := {fold}, replace := true)",
+    "SELECT hopper.training_preprocessor({points}, {seen}, {y}, ARRAY[{x_name}]::information_schema.sql_identifier[],"
+    " fold_column := {fold}, replace := true)",
     "SELECT hopper.training_preprocessor({points}, {seen}, {y}, ARRAY[{x_name}]::pg_catalog.name[], fold_column := {fold},"
     " replace := true)",
     "SELECT hopper.drop_model({renamed})",

@@ -15,6 +15,11 @@ SELECT hopper.training_preprocessor('points', 'packed', 'y'::name, (SELECT array
 SELECT independent_varname FROM packed_summary;
 SELECT hopper.training_preprocessor('points', 'packed', jsonb_build_object('answer', 'y'), '{"numbers": ["a"], "more": "B"}'::json, replace => true);
 SELECT inputs::text LIKE '%"more"%' AS inputs, outputs::text LIKE '%"answer"%' AS outputs FROM packed_summary;
+SELECT hopper.training_preprocessor('points', 'packed', 'y', ARRAY(SELECT column_name FROM information_schema.columns
+    WHERE table_schema = 'hopper_types' AND table_name = 'points' AND data_type = 'real' ORDER BY ordinal_position), replace => true);
+SELECT independent_varname FROM packed_summary;
+SELECT hopper.training_preprocessor('points', 'packed', 'y', '*', replace => true);
+SELECT hopper.training_preprocessor('points', 'packed', 'y > 0', 'a', replace => true);
 SELECT hopper.training_preprocessor('points', 'packed', 'y', ARRAY['a', NULL], replace => true);
 SELECT hopper.training_preprocessor('points', 'packed', 'y', '{}'::text[], replace => true);
 SELECT hopper.training_preprocessor('points', 'packed', 'y', ARRAY['a', 'b'], replace => true);
@@ -63,6 +68,9 @@ SELECT hopper.model_ids('networks', ARRAY['one', 'four']);
 SELECT hopper.generate_model_configs('networks', 'configs', ARRAY[1, 2]::numeric[],
     jsonb_build_object('loss', jsonb_build_array('binary_crossentropy'), 'optimizer_params_list', jsonb_build_array(jsonb_build_object('optimizer', jsonb_build_array('SGD')))),
     json_build_object('batch_size', json_build_array(16)), search_type => 'random', num_configs => 2::bigint, seed => 1);
+SELECT hopper.generate_model_configs('networks', 'configs', 'one', $${'loss': ['mse'], 'optimizer': ['SGD']}$$);
+SELECT hopper.generate_model_configs('networks', 'configs', ARRAY['one', 'two'], $${'loss': ['mse'], 'optimizer': ['SGD']}$$);
+SELECT hopper.generate_model_configs('networks', 'configs', ARRAY['1', NULL], $${'loss': ['mse'], 'optimizer': ['SGD']}$$);
 SELECT hopper.load_model_selection_table('networks', 'configs2', 1, 'loss=binary_crossentropy, optimizer=SGD', 'batch_size=16');
 SELECT hopper.load_model_selection_table('networks', 'configs3', 1, ARRAY[jsonb_build_object('loss', 'binary_crossentropy', 'optimizer', 'SGD')],
     ARRAY['batch_size=16'::varchar, 'batch_size=32']);
@@ -91,6 +99,10 @@ BEGIN
 END $$;
 SELECT given, called(given) FROM unnest(ARRAY['ARRAY[0, 1]', 'ARRAY[0, 1]::smallint[]', 'ARRAY[0, 1]::bigint[]', 'ARRAY[0, 1]::numeric[]', 'ARRAY[false, true]',
     'ARRAY[''no'', ''yes'']', 'ARRAY[''no'', ''yes'']::varchar[]', '''{no,yes}''', '(SELECT y_class_values FROM packed_summary)']) AS given;
+
+-- predict: which rows
+SELECT hopper.predict('m', 'points', output_table => 'predicted');
+SELECT hopper.predict('m', 'networks', 'model_id', output_table => 'predicted');
 
 -- predict_rows: whose rows
 SELECT * FROM hopper.predict_rows('m', NULL);

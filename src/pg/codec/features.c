@@ -67,7 +67,10 @@ hopper_column_list(text *value, const char *argument)
 				(errcode(ERRCODE_INVALID_NAME),
 				 errmsg("argument \"%s\" is not a list of column names: %s", argument,
 						written[0] ? written : "it is empty"),
-				 errhint("Write column1, column2, ...; quote names with blanks or capitals.")));
+				 strpbrk(written, "<>=") ?
+				 errhint("Write names of columns only; make a view for what is computed from "
+						 "them.")
+				 : errhint("Write column1, column2, ...; quote names with blanks or capitals.")));
 	refuse_twice(names, argument);
 	return names;
 }

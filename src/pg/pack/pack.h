@@ -243,7 +243,7 @@ extern struct varlena *hopper_pack_ranges_bytes(const hopper_pack_job *job);
 extern bool hopper_pack_add_ranges(hopper_pack_job *job, struct varlena *bytes);
 /* Of an image, or of very many features, all values together. */
 extern bool hopper_pack_features_are_alike(const hopper_pack_job *job);
-/* A sentence where features are too large to learn from, or NULL. (pack/scales.c) */
+/* Sentences on features and numbers to predict that are too large, or NULL. (pack/scales.c) */
 extern char *hopper_pack_scales_hint(const hopper_pack_job *job);
 /* Before the first hopper_pack_count_rows(), in a context that outlives them; classes are known. */
 extern void hopper_pack_start_counting(hopper_pack_job *job);

@@ -308,10 +308,17 @@ void
 hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x)
 {
 	hopper_pack_source *rows = &run->rows;
-	List	   *id = hopper_column_list(id_col, "id_col");
+	List	   *id;
 	Oid			relation = hopper_source_oid(&run->source);
 	hopper_pack_column id_column;
 
+	if (id_col == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"id_col\" must not be null"),
+				 errhint("Name the column that tells the rows of \"%s\" apart; "
+						 "hopper.predict_rows() needs none.", run->source.shown)));
+	id = hopper_column_list(id_col, "id_col");
 	refuse_packed_table(run, relation);
 	if (list_length(id) != 1)
 		ereport(ERROR,

@@ -13,6 +13,7 @@ is_expression(const char *column)
 	return column[strcspn(column, "()[]:*+/.'")] != '\0';
 }
 
+#define MOST_MISSING 20			/* that a message lists */
 #define EXPRESSION_HINT \
 	"Write names of columns only, without their table; make a view for what is computed from them."
 
@@ -37,6 +38,26 @@ nearest_column(Oid relation, const char *column)
 	return index >= 0 ? names[index] : NULL;
 }
 
+/* All of them, ready to be copied. */
+static const char *
+names_hint(Oid relation)
+{
+	StringInfoData names;
+	char	   *name;
+	int			n = 0;
+
+	initStringInfo(&names);
+	for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
+	{
+		/* A column that is gone keeps its number. */
+		if (get_attnum(relation, name) == i && n++ < MOST_MISSING)
+			appendStringInfo(&names, "%s%s", n > 1 ? ", " : "", hopper_identifier(name));
+	}
+	if (n > MOST_MISSING)
+		appendStringInfo(&names, " and %d more", n - MOST_MISSING);
+	return psprintf("Its columns are %s.", names.data);
+}
+
 static void
 complain_of_column(hopper_complaints *complaints, Oid relation, const char *column)
 {
@@ -45,8 +66,10 @@ complain_of_column(hopper_complaints *complaints, Oid relation, const char *colu
 	hopper_complain(complaints, ERRCODE_UNDEFINED_COLUMN,
 					psprintf("column \"%s\" of relation \"%s\" does not exist", column,
 							 hopper_relation_shown(relation)), NULL,
-					is_expression(column) ? EXPRESSION_HINT
-					: nearest ? hopper_meant_hint("column", nearest, column) : NULL);
+					strcmp(column, "*") == 0 ? names_hint(relation)
+					: is_expression(column) ? EXPRESSION_HINT
+					: nearest ? hopper_meant_hint("column", nearest, column)
+					: names_hint(relation));
 }
 
 AttrNumber
@@ -62,8 +85,6 @@ hopper_require_column(Oid relation, const char *column)
 	pg_unreachable();
 }
 
-#define MOST_MISSING 20			/* that a message lists */
-
 void
 hopper_complain_of_columns(hopper_complaints *complaints, Oid relation, List *columns)
 {
@@ -71,6 +92,7 @@ hopper_complain_of_columns(hopper_complaints *complaints, Oid relation, List *co
 	ListCell   *cell;
 	const char *first = NULL;
 	bool		expressions = false;
+	bool		meant = false;
 	int			n = 0;
 
 	initStringInfo(&words);
@@ -90,6 +112,7 @@ hopper_complain_of_columns(hopper_complaints *complaints, Oid relation, List *co
 		appendStringInfo(&words, "%s\"%s\"", n > 1 ? ", " : "", column);
 		if (nearest)
 			appendStringInfo(&words, " (perhaps \"%s\")", nearest);
+		meant = meant || nearest;
 		expressions = expressions || is_expression(column);
 	}
 	if (n == 1)
@@ -101,7 +124,8 @@ hopper_complain_of_columns(hopper_complaints *complaints, Oid relation, List *co
 	hopper_complain(complaints, ERRCODE_UNDEFINED_COLUMN,
 					psprintf("%d columns of relation \"%s\" do not exist", n,
 							 hopper_relation_shown(relation)),
-					psprintf("They are %s.", words.data), expressions ? EXPRESSION_HINT : NULL);
+					psprintf("They are %s.", words.data),
+					expressions ? EXPRESSION_HINT : meant ? NULL : names_hint(relation));
 }
 
 void

@@ -8,6 +8,8 @@
  */
 #include "pg/server/glue.h"
 
+#include <ctype.h>
+
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/fmgroids.h"
@@ -15,12 +17,32 @@
 PG_FUNCTION_INFO_V1(hopper_sql_integers_in);
 PG_FUNCTION_INFO_V1(hopper_sql_integers_out);
 
+/* Letters that are not of NULL: names of architectures, where their numbers are wanted. */
+static bool
+has_names(const char *value)
+{
+	for (const char *at = value; *at; at++)
+	{
+		if (pg_strncasecmp(at, "null", 4) == 0)
+			at += 3;
+		else if (isalpha((unsigned char) *at))
+			return true;
+	}
+	return false;
+}
+
 /* integers_in(cstring): '{...}' as the array that it is, anything else as its only element. */
 Datum
 hopper_sql_integers_in(PG_FUNCTION_ARGS)
 {
 	char	   *value = PG_GETARG_CSTRING(0);
 
+	if (has_names(value))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("\"%s\" is not a number or a list of numbers", value),
+				 errhint("Numbers of architectures by their names: hopper.model_ids(table, "
+						 "name, ...).")));
 	if (strchr(value, '{') == NULL)
 		value = psprintf("{%s}", value);
 	return OidInputFunctionCall(F_ARRAY_IN, value, INT4OID, -1);

@@ -11,6 +11,7 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_texts_in);
 PG_FUNCTION_INFO_V1(hopper_sql_texts_out);
@@ -72,12 +73,12 @@ hopper_sql_columns_of_name(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(hopper_identifier(NameStr(*PG_GETARG_NAME(0)))));
 }
 
-/* Of text[] and of name[]. */
+/* Of text[], name[] and what information_schema has of these. */
 Datum
 hopper_sql_columns_of_names(PG_FUNCTION_ARGS)
 {
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
-	bool		is_name = ARR_ELEMTYPE(array) == NAMEOID;
+	bool		is_name = getBaseType(ARR_ELEMTYPE(array)) == NAMEOID;
 	Datum	   *values;
 	bool	   *nulls;
 	int			n;
