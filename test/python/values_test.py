@@ -158,6 +158,7 @@ def test_networks_by_name(each):
     small = each.mlp("networks", "packed", [16], name="small")
     wide = each.mlp("networks", "packed", np.array([32, 16]), dropout=np.float32(0.1), name="wide")
     assert each.model_ids("networks", ["wide", "small"]) == [wide, small]
+    assert each.model_ids("networks", "wide") == [wide]
     assert each.model_id("networks", "wide") == wide
 
 

@@ -104,6 +104,11 @@ SELECT given, called(given) FROM unnest(ARRAY['ARRAY[0, 1]', 'ARRAY[0, 1]::small
 SELECT hopper.predict('m', 'points', output_table => 'predicted');
 SELECT hopper.predict('m', 'networks', 'model_id', output_table => 'predicted');
 
+-- quotes that are missing, and such that are too many
+SELECT hopper.training_preprocessor('"Points"', 'packed3', 'y', 'a');
+SELECT hopper.training_preprocessor('points', 'packed3', 'y', 'B');
+SELECT hopper.training_preprocessor('points', 'packed3', '"Y"', 'a');
+
 -- predict_rows: whose rows
 SELECT * FROM hopper.predict_rows('m', NULL);
 SELECT (source).*, class_value FROM hopper.predict_rows('m', NULL, mst_key => 1);

@@ -206,8 +206,11 @@ hopper_require_other_tables(FunctionCallInfo fcinfo, const char *output,
 char *
 hopper_meant_hint(const char *kind, const char *nearest, const char *written)
 {
+	const char *quotes = ".";
+
 	/* Names are folded where they are not quoted. */
-	return psprintf("Perhaps you meant to reference the %s \"%s\"%s", kind, nearest,
-					strcmp(nearest, written) != 0 && pg_strcasecmp(nearest, written) == 0
-					? ": put the name in double quotes." : ".");
+	if (strcmp(nearest, written) != 0 && pg_strcasecmp(nearest, written) == 0)
+		quotes = strcmp(hopper_identifier(nearest), nearest) != 0
+			? ": put the name in double quotes." : ": leave out the double quotes.";
+	return psprintf("Perhaps you meant to reference the %s \"%s\"%s", kind, nearest, quotes);
 }

@@ -240,4 +240,4 @@ def fitness(value: Any, sql_type: str) -> int:
         return 3 if sql_type in _FLOATS else 0
     if isinstance(value, (bytes, bytearray, memoryview)):
         return 3 if sql_type == "bytea" else 0
-    return 3 if sql_type in _TEXTS else 1
+    return 3 if sql_type in _TEXTS else 2 if sql_type == "hopper.texts" else 1
