@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "metrics/largest.h"
 #include "metrics/metric_sums.h"
 #include "metrics/metrics.h"
 
@@ -39,12 +40,14 @@ struct Columns {
   int64_t last;
 };
 
-// True for the k largest of a row, the first of equal ones.
+// True for the k largest of a row, the first of equal ones; NaN is above all numbers.
 void MarkLargest(const float* row, int64_t width, int64_t k, std::vector<char>* marks) {
   std::vector<int64_t> order(static_cast<size_t>(width));
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [row](int64_t a, int64_t b) { return row[a] > row[b]; });
+  std::stable_sort(order.begin(), order.end(), [row](int64_t a, int64_t b) {
+    const bool number = row[b] == row[b];
+    return row[a] > row[b] || (row[a] != row[a] && number);
+  });
   marks->assign(static_cast<size_t>(width), 0);
   for (int64_t i = 0; i < std::min(k, width); ++i) (*marks)[static_cast<size_t>(order[i])] = 1;
 }
@@ -59,7 +62,9 @@ void AddConfusion(const MetricParams& metric, const Rows& rows, double* sums) {
     if (metric.top_k) MarkLargest(p, rows.width, *metric.top_k, &largest);
     for (int64_t j = columns.first; j < columns.last; ++j) {
       const bool wanted = rows.y[i * rows.width + j] != 0.0F;
-      const bool predicted = largest[static_cast<size_t>(j)] && (any_value || p[j] > threshold);
+      // What is NaN is above nothing.
+      const bool above = any_value ? p[j] == p[j] : p[j] > threshold;
+      const bool predicted = largest[static_cast<size_t>(j)] && above;
       sums[kTp] += wanted && predicted;
       sums[kFp] += !wanted && predicted;
       sums[kFn] += wanted && !predicted;
@@ -68,29 +73,20 @@ void AddConfusion(const MetricParams& metric, const Rows& rows, double* sums) {
   }
 }
 
-// keras.metrics.AUC: buckets between evenly spaced thresholds. Sums: the positives of each bucket,
-// then the negatives.
+// keras.metrics.AUC and the metrics of one at a bound of the other: buckets between evenly spaced
+// thresholds. Sums: the positives of each bucket, then the negatives. What is above no threshold is
+// in a bucket of its own behind the others: NaN, and 0 where the first threshold is 0 itself.
 void AddBuckets(const MetricParams& metric, const Rows& rows, double* sums) {
   const int64_t thresholds = metric.num_thresholds;
-  for (int64_t i = 0; i < rows.n * rows.width; ++i) {
-    const float p = std::clamp(rows.p[i], 0.0F, 1.0F);
-    const float at = std::ceil(p * static_cast<float>(thresholds - 1)) - 1.0F;
-    // NaN, which clamp() lets through, is in the first bucket.
-    const int64_t bucket = at > 0.0F ? static_cast<int64_t>(at) : 0;
-    sums[(rows.y[i] != 0.0F ? 0 : thresholds) + bucket] += 1.0;
-  }
-}
-
-// The metrics of one at a bound of the other, whose first threshold is 0 itself: what is not above
-// it (0, NaN) is in a bucket of its own behind the others.
-void AddBucketsAndZero(const MetricParams& metric, const Rows& rows, double* sums) {
-  const int64_t thresholds = metric.num_thresholds;
+  const int64_t of_zero = metric.type->summed == Summed::kBucketsAndZero ? thresholds : 0;
   const Columns columns(metric, rows.width);
   for (int64_t i = 0; i < rows.n; ++i) {
     for (int64_t j = columns.first; j < columns.last; ++j) {
       const float p = std::clamp(rows.p[i * rows.width + j], 0.0F, 1.0F);
       const float at = std::ceil(p * static_cast<float>(thresholds - 1)) - 1.0F;
-      const int64_t bucket = at >= 0.0F ? static_cast<int64_t>(at) : thresholds;
+      const int64_t bucket = at >= 0.0F       ? static_cast<int64_t>(at)
+                             : std::isnan(at) ? thresholds
+                                              : of_zero;
       const bool wanted = rows.y[i * rows.width + j] != 0.0F;
       sums[(wanted ? 0 : thresholds + 1) + bucket] += 1.0;
     }
@@ -102,7 +98,7 @@ void AddClassConfusion(const MetricParams& metric, const Rows& rows, double* sum
     const float* p = rows.p + i * rows.width;
     const float* y = rows.y + i * rows.width;
     const bool largest = !metric.threshold && rows.width > 1;
-    const float threshold = largest ? *std::max_element(p, p + rows.width)
+    const float threshold = largest ? p[LargestPlace(p, rows.width)]
                                     : static_cast<float>(metric.threshold.value_or(0.5));
     for (int64_t j = 0; j < rows.width; ++j) {
       const bool predicted =
@@ -133,7 +129,7 @@ void AddMoments(const Rows& rows, double* sums) {
 // The predicted class of a row of outputs, or of a single one; the first of equal ones.
 int64_t ClassOf(const float* row, int64_t width, float threshold = 0.5F) {
   if (width == 1) return row[0] > threshold ? 1 : 0;
-  return std::max_element(row, row + width) - row;
+  return LargestPlace(row, width);
 }
 
 // Sums: examples (positions) by label and prediction, a row a label. Labels are one-hot rows or,
@@ -189,9 +185,8 @@ void AddMetricSums(const MetricParams& metric, const at::Tensor& output, bool lo
     case Summed::kClassConfusion:
       return AddClassConfusion(metric, rows, sums);
     case Summed::kBuckets:
-      return AddBuckets(metric, rows, sums);
     case Summed::kBucketsAndZero:
-      return AddBucketsAndZero(metric, rows, sums);
+      return AddBuckets(metric, rows, sums);
     case Summed::kMoments:
       return AddMoments(rows, sums);
     case Summed::kClassMatrix:

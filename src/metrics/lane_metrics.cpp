@@ -8,6 +8,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/ceil.h>
 #include <ATen/ops/clamp.h>
+#include <ATen/ops/eq.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/ge.h>
@@ -67,7 +68,7 @@ at::Tensor Confusion(const MetricParams& metric, const LaneRows& rows) {
     const int64_t k = std::min<int64_t>(*metric.top_k, rows.p.size(2));
     const at::Tensor first = at::argsort(rows.p, /*stable=*/true, 2, /*descending=*/true);
     predicted = at::zeros_like(predicted).scatter_(2, first.narrow(2, 0, k), true);
-    if (metric.threshold) predicted.logical_and_(at::gt(rows.p, threshold));
+    predicted.logical_and_(metric.threshold ? at::gt(rows.p, threshold) : at::eq(rows.p, rows.p));
   }
   predicted = OfClass(metric, predicted);
   const at::Tensor unwanted = wanted.logical_not();
@@ -75,19 +76,6 @@ at::Tensor Confusion(const MetricParams& metric, const LaneRows& rows) {
   return at::stack({Count(wanted.logical_and(predicted)), Count(unwanted.logical_and(predicted)),
                     Count(wanted.logical_and(rejected)), Count(unwanted.logical_and(rejected))},
                    1);
-}
-
-// The buckets of AddBuckets(), positives first.
-at::Tensor Buckets(const LaneRows& rows, int64_t count) {
-  const int64_t thresholds = count / 2;
-  const at::Tensor p = at::clamp(rows.p.flatten(1), 0.0, 1.0);
-  const at::Tensor at = at::sub(at::ceil(at::mul(p, static_cast<double>(thresholds - 1))), 1.0);
-  // NaN is not above 0: the first bucket.
-  const at::Tensor bucket =
-      at::where(at::gt(at, 0.0), at, at::zeros({1}, at.options())).to(at::kLong);
-  const at::Tensor index =
-      at::where(at::ne(rows.y.flatten(1), 0.0), bucket, at::add(bucket, thresholds));
-  return Histogram(index, count);
 }
 
 at::Tensor ClassConfusion(const MetricParams& metric, const LaneRows& rows) {
@@ -117,13 +105,16 @@ at::Tensor Moments(const LaneRows& rows) {
       {sums, at::full({sums.size(0), 1}, static_cast<double>(rows.p.size(1)), sums.options())}, 1);
 }
 
-// Keras' buckets of AddBucketsAndZero(): as Buckets(), with what is 0 (or NaN) apart at the end.
-at::Tensor BucketsAndZero(const MetricParams& metric, const LaneRows& rows, int64_t count) {
+// The buckets of AddBuckets(), positives first.
+at::Tensor Buckets(const MetricParams& metric, const LaneRows& rows, int64_t count) {
   const int64_t thresholds = count / 2 - 1;
+  const bool zero_apart = metric.type->summed == Summed::kBucketsAndZero;
   const at::Tensor p = at::clamp(OfClass(metric, rows.p).flatten(1), 0.0, 1.0);
   const at::Tensor at = at::sub(at::ceil(at::mul(p, static_cast<double>(thresholds - 1))), 1.0);
-  const at::Tensor below = at::full({1}, static_cast<double>(thresholds), at.options());
-  const at::Tensor bucket = at::where(at::ge(at, 0.0), at, below).to(at::kLong);
+  const at::Tensor apart = at::full({1}, static_cast<double>(thresholds), at.options());
+  // -1 is 0's; no number is below it, and NaN is no number.
+  const at::Tensor bucket =
+      at::where(at::ge(at, zero_apart ? 0.0 : -1.0), at::clamp(at, 0.0), apart).to(at::kLong);
   const at::Tensor wanted = at::ne(OfClass(metric, rows.y).flatten(1), 0.0);
   return Histogram(at::where(wanted, bucket, at::add(bucket, thresholds + 1)), count);
 }
@@ -193,9 +184,8 @@ at::Tensor LaneMetricSums(const MetricParams& metric, const at::Tensor& output, 
     case Summed::kClassConfusion:
       return ClassConfusion(metric, rows);
     case Summed::kBuckets:
-      return Buckets(rows, count);
     case Summed::kBucketsAndZero:
-      return BucketsAndZero(metric, rows, count);
+      return Buckets(metric, rows, count);
     case Summed::kMoments:
       return Moments(rows);
     case Summed::kClassMatrix:

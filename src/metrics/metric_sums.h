@@ -22,9 +22,8 @@ inline int64_t MetricSumCount(const MetricParams& metric, int64_t width) {
       return kCounts;
     case Summed::kClassConfusion:
       return metric.average == FAverage::kMicro ? kClassCounts : kClassCounts * width;
-    case Summed::kBuckets:  // positives, then negatives
-      return 2 * static_cast<int64_t>(metric.num_thresholds);
-    case Summed::kBucketsAndZero:  // the same, what is not above 0 behind the others
+    case Summed::kBuckets:  // positives, then negatives; what is above no threshold behind each
+    case Summed::kBucketsAndZero:
       return 2 * (static_cast<int64_t>(metric.num_thresholds) + 1);
     case Summed::kMoments:
       return 3 * width + 1;

@@ -2,20 +2,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "metrics/largest.h"
+
 namespace hopper {
-namespace {
-
-// The first of equal maxima; NaN is above all numbers.
-int64_t ArgMax(const float* x, int64_t n) {
-  int64_t best = 0;
-  for (int64_t i = 1; i < n; ++i) {
-    if (x[best] != x[best]) break;
-    if (x[i] > x[best] || x[i] != x[i]) best = i;
-  }
-  return best;
-}
-
-}  // namespace
 
 bool SumPlannedMetric(const MetricParams& metric, const float* output, int64_t batch,
                       const Shape& shape, bool logits, Activation last, const Targets& targets,
@@ -29,7 +18,8 @@ bool SumPlannedMetric(const MetricParams& metric, const float* output, int64_t b
                            kind == ExampleValue::kSparseCategoricalAccuracy;
   if (width > 1 && categorical && targets.classes.defined()) {
     const int64_t* classes = targets.classes.const_data_ptr<int64_t>();
-    for (int64_t i = 0; i < batch; ++i) right += ArgMax(output + i * width, width) == classes[i];
+    for (int64_t i = 0; i < batch; ++i)
+      right += LargestPlace(output + i * width, width) == classes[i];
     *sum = static_cast<double>(right);
     return true;
   }

@@ -106,6 +106,14 @@ void ResolveClassName(json* entry) {
     (*entry)["class_name"] = "BatchNormalization";
   } else if (class_name == "Convolution2D") {
     (*entry)["class_name"] = "Conv2D";
+  } else if (class_name == "GlobalAveragePooling1D" || class_name == "GlobalMaxPooling1D") {
+    // Over the features of each step: Keras' own example of a transformer for series has it so.
+    if (StringMember(Member(*entry, "config"), "data_format") != "channels_first") return;
+    json& config = (*entry)["config"];
+    config.erase("data_format");
+    config["axis"] = 2;
+    (*entry)["class_name"] = class_name == "GlobalMaxPooling1D" ? "Max" : "Mean";
+    (*entry)["module"] = kOperationModule;
   }
 }
 

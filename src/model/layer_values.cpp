@@ -308,7 +308,7 @@ std::unique_ptr<Layer> LayerConfig::GetLayer(const std::string& key) {
     default:
       Fail(ErrorCode::kNotSupported,
            "argument \"" + key + "\" of class " + class_name + " is not supported",
-           "Give it one layer.");
+           "Give it one layer: a model by wrapping each layer of it on its own.");
       return nullptr;
   }
   LayerConfig own(config, class_name, path, family_, problems_, warnings_);

@@ -22,8 +22,8 @@ enum class Summed {
   kExamples,        // a value of each example: its sum
   kConfusion,       // outputs above the threshold against labels that are not 0: counts
   kClassConfusion,  // the same of each output on its own
-  kBuckets,         // positives and negatives between evenly spaced thresholds
-  kBucketsAndZero,  // the same, with what is not above the first threshold apart
+  kBuckets,         // positives and negatives between evenly spaced thresholds, NaN apart
+  kBucketsAndZero,  // the same, with 0 apart as well
   kMoments,         // of each output: label, its square, squared error; then the rows
   kClassMatrix,     // positions by label and most likely class
   kBinaryMatrix,    // outputs by label (0 or 1) and side of the threshold

@@ -10,11 +10,14 @@ inline double AucValue(const MetricParams& metric, const double* sums, const Sum
   const int64_t thresholds = metric.num_thresholds;
   // Positives and negatives above each threshold.
   std::vector<double> tp(static_cast<size_t>(thresholds)), fp(static_cast<size_t>(thresholds));
+  const double* other = sums + thresholds + 1;
   double positives = 0.0, negatives = 0.0;
   for (int64_t i = thresholds - 1; i >= 0; --i) {
     tp[static_cast<size_t>(i)] = positives += sums[i];
-    fp[static_cast<size_t>(i)] = negatives += sums[thresholds + i];
+    fp[static_cast<size_t>(i)] = negatives += other[i];
   }
+  positives += sums[thresholds];
+  negatives += other[thresholds];
   const bool roc = metric.curve == AucCurve::kRoc;
   double area = 0.0;
   for (size_t i = 0; i + 1 < static_cast<size_t>(thresholds); ++i) {

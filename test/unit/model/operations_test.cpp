@@ -427,6 +427,23 @@ TEST(Operations, TensorsOfFewerAxesAreForLayers) {
   EXPECT_EQ(spec->output_shape(), (Shape{3, 4}));
 }
 
+// Keras' example of a transformer for series pools so.
+TEST(Operations, PoolingOverFeaturesIsAReduction) {
+  const auto model = [](const char* pooling, const char* more) {
+    return std::string(R"({"class_name": "Sequential", "config": {"name": "m", "layers": [
+      {"class_name": "InputLayer", "config": {"name": "x", "batch_shape": [null, 40, 3]}},
+      {"class_name": ")") +
+           pooling + R"(", "config": {"name": "z", "data_format": "channels_first")" + more +
+           R"(}}]}, "keras_version": "3.15.1", "backend": "jax"})";
+  };
+  const auto mean = ParseModel(model("GlobalAveragePooling1D", ""), nullptr);
+  EXPECT_EQ(mean->layers.back()->class_name(), std::string("Mean"));
+  EXPECT_EQ(mean->output_shape(), (Shape{40}));
+  const auto max = ParseModel(model("GlobalMaxPooling1D", R"(, "keepdims": true)"), nullptr);
+  EXPECT_EQ(max->layers.back()->class_name(), std::string("Max"));
+  EXPECT_EQ(max->output_shape(), (Shape{40, 1}));
+}
+
 // As .h5 files of Keras 3 have an architecture: no entry but values of arguments says its module.
 void DropModules(nlohmann::json* model) {
   for (nlohmann::json& layer : (*model)["config"]["layers"]) {
