@@ -77,7 +77,7 @@ def test_the_output_and_the_confusion(trained):
 def test_data_stay_on_the_segments(trained):
     statements = executed("SELECT * FROM hopper.evaluate('e_model_1', 'e_packed_7')")
     reading = [(sql, motions) for sql, motions in statements
-               if sql.startswith("SELECT hopper.segment_evaluation(")]
+               if sql.startswith("SELECT segment_evaluation(")]
     assert len(reading) == 1
     # One motion, of the sums with their key; the packed columns are bytes as well, but several.
     assert [kind for kind, _ in reading[0][1]] == [FIXED]
