@@ -7,6 +7,8 @@
 -- the same. All run with the caller's rights. What differs on purpose: docs/guide/from_madlib.md.
 \set ON_ERROR_STOP on
 BEGIN;
+-- Who runs this is a superuser, perhaps; others may have planted functions in schemas of the path.
+SET LOCAL search_path = pg_catalog, pg_temp;
 
 DO $$
 BEGIN

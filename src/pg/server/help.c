@@ -88,7 +88,9 @@ hopper_sql_help_function(PG_FUNCTION_ARGS)
 		/* before version 12 no * shows an oid */
 		" SELECT p.oid AS oid, p.proargtypes, p.proargnames, p.pronargs,"
 		"  row_number() OVER (ORDER BY p.oid) AS number,"
-		"  '\n' || regexp_replace(obj_description(p.oid, 'pg_proc'), E'\\nExample:\\n.*', '')"
+		"  '\n' || regexp_replace((SELECT description FROM pg_description"
+		"   WHERE objoid = p.oid AND classoid = 'pg_proc'::regclass AND objsubid = 0),"
+		"   E'\\nExample:\\n.*', '')"
 		"   || '\n' AS head"
 		" FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace"
 		" WHERE n.nspname = 'hopper' AND p.proname = %s), "

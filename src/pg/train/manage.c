@@ -313,7 +313,6 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 		hopper_output_add_key(&copy.tables[i]);
 		hopper_change_at(snapshot, "INSERT INTO %s SELECT * FROM %s%s",
 						 copy.tables[i].name.quoted, from->name.quoted, whole ? "" : condition);
-		/* obj_description() finds its operators by the caller's path before PostgreSQL 14. */
 		if (hopper_select_latest("SELECT description FROM pg_catalog.pg_description"
 								 " WHERE objoid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
 								 " AND classoid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
