@@ -157,7 +157,7 @@ def argument_value(chance, function, name, kind, absurd):
         if name == "pred_type":
             values = values[:2] if kind == "text" else values[2:]
         value = chance.choice(values)
-        return int(value) if kind == "integer" and isinstance(value, float) else value
+        return int(value) if kind == "bigint" and isinstance(value, float) else value
     if chance.random() < 0.04:
         return None
     if kind in ("anyarray", "bytea") and name == "features":
@@ -179,7 +179,7 @@ def argument_value(chance, function, name, kind, absurd):
     if kind in ("integer", "smallint"):
         return chance.choice([1, 1, 1, 2] + INTEGERS)
     if kind == "bigint":
-        return chance.choice(BIGINTS)
+        return chance.choice([1, 1, 1, 2] + BIGINTS)
     if kind in ("double precision", "real"):
         return chance.choice(FLOATS[:5] if kind == "real" else FLOATS)
     if kind == "boolean":
