@@ -50,6 +50,11 @@ void MoveArguments(const std::string& function, json* entry, json* config) {
                                                             {"shape", "newshape"}};
   json* arguments = ArgumentsOfCall(entry);
   if (arguments == nullptr) return;
+  if (function == "bias_add" && arguments->contains("bias")) {
+    (*arguments)["y"].swap((*arguments)["bias"]);
+    arguments->erase("bias");
+    if (IsText(Member(*arguments, "data_format"), "NHWC")) arguments->erase("data_format");
+  }
   for (const auto& [key, value] : arguments->items()) {
     if (key == "name" || key == "x" || key == "y" || key == "b" || value.is_null()) continue;
     const auto other = kNames.find(key);
@@ -191,10 +196,15 @@ const char* AsLayerOfTwo(const json& entry, const std::string& function, Operand
 // The class of the layer that does the same; null where none does. Writes its arguments;
 // `operands` keeps the constants that are inputs of the layer.
 const char* AsLayer(json* entry, json* config, Operands* operands) {
-  const std::string function = FunctionOf(*entry);
+  std::string function = FunctionOf(*entry);
   // Its key is no operand.
   if (function == "get_item" || function == "getitem") return AsGetItem(entry, config);
   MoveArguments(function, entry, config);
+  // The preprocessing of images in tf.keras 2 is written with it.
+  if (function == "bias_add") {
+    if (config->contains("data_format")) return nullptr;  // not along the last axis
+    function = "add";
+  }
   if (!operands->Read(*entry)) return nullptr;
   if (const char* layer = Find(OfTensorLists(), function)) {
     return operands->constants.empty() ? layer : nullptr;

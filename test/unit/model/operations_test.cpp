@@ -73,6 +73,10 @@ INSTANTIATE_TEST_SUITE_P(
                   "Concatenate",
                   {0, 1}},
         Operation{"math.multiply", R"(["y", 0, 0, {"y": 2.5, "name": null}])", "Rescaling", {1}},
+        Operation{"nn.bias_add",
+                  R"(["y", 0, 0, {"bias": [1, 2, 3, 4], "data_format": "NHWC", "name": null}])",
+                  "Rescaling",
+                  {1}},
         Operation{"math.negative", R"(["y", 0, 0, {"name": null}])", "Rescaling", {1}},
         Operation{"math.sigmoid", R"(["y", 0, 0, {}])", "Activation", {1}},
         Operation{"nn.gelu", R"(["y", 0, 0, {"approximate": true}])", "Activation", {1}},
@@ -169,6 +173,8 @@ TEST(Operations, OthersAreRefused) {
              "TFOpLambda (math.floormod) is not supported"},
         Case{"__operators__.eq", R"(["y", 0, 0, {}])",
              "TFOpLambda (__operators__.eq) is not supported"},
+        Case{"nn.bias_add", R"(["y", 0, 0, {"bias": [1, 2, 3, 4], "data_format": "NCHW"}])",
+             "TFOpLambda (nn.bias_add) is not supported"},
         Case{"where", R"(["y", 0, 0, {}])", "TFOpLambda (where) is not supported"},
         Case{"where", R"(["y", 0, 0, {"x": ["x", 0, 0], "y": "text"}])",
              "TFOpLambda (where) is not supported"},
@@ -314,6 +320,15 @@ TEST(Operations, ArraysWithABatchAreRefused) {
 }
 
 // Arrays of other values are other models.
+TEST(Operations, ABiasIsAdded) {
+  const auto hash = [](const char* function, const char* arguments) {
+    const std::string calls = R"(["y", 0, 0, )" + std::string(arguments) + "]";
+    return ParseModel(Model(function, calls), nullptr)->hash;
+  };
+  EXPECT_EQ(hash("nn.bias_add", R"({"bias": [1, 2, 3, 4], "data_format": "NHWC"})"),
+            hash("math.add", R"({"y": [1, 2, 3, 4]})"));
+}
+
 TEST(Operations, ArraysArePartOfTheArchitecture) {
   const auto hash = [](const char* array) {
     const std::string calls = R"(["y", 0, 0, {"y": )" + std::string(array) + "}]";
