@@ -108,7 +108,15 @@ def pid(connection):
 
 
 def threads(process):
-    return len(list(pathlib.Path(f"/proc/{process}/task").iterdir()))
+    """How many go on: one that ended and was waited for may stand in /proc a moment longer."""
+    last, same = None, 0
+    for _ in range(100):
+        now = len(list(pathlib.Path(f"/proc/{process}/task").iterdir()))
+        last, same = now, same + 1 if now == last else 1
+        if same == 3:
+            break
+        time.sleep(0.01)
+    return last
 
 
 def cpu_seconds(process):
