@@ -28,7 +28,7 @@ packed_table: packed table, made by training_preprocessor() or validation_prepro
 model_table: table of models that training writes; its companions are _info, _summary and _state
 model_selection_table: table of configurations, made by generate_model_configs() or load_model_selection_table()
 num_iterations: passes over the training data, for each model
-use_gpus: train on the machine''s GPUs; an error where there is none
+use_gpus: not yet: true is an error
 validation_table: packed table of rows that are not trained on, to compare the models by
 metrics_compute_frequency: metrics are taken at every so many iterations and at the last one
 threads: threads that train at once; by itself hopper.threads

@@ -1,5 +1,6 @@
 // The table of functions that need libtorch: thin, and with no way out for an exception.
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "capi/torch_api_parts.h"
 #include "engine/build_info.h"
 #include "engine/cuda_devices.h"
+#include "engine/lane_devices.h"
 #include "model_hopper/torch.h"
 #include "params/precision.h"
 #include "train/trainer.h"
@@ -79,5 +81,10 @@ hopper_torch_api MakeApi() {
 extern "C" __attribute__((visibility("default"))) const hopper_torch_api* hopper_torch_api_get(
     int32_t version) {
   static const hopper_torch_api api = hopper::MakeApi();
+  try {
+    hopper::PrepareLaneDevices();
+  } catch (const std::exception&) {
+    // No memory for a message: the next call tries again.
+  }
   return version == HOPPER_API_VERSION ? &api : nullptr;
 }

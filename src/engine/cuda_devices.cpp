@@ -71,6 +71,9 @@ bool Describe(const Driver& driver, int index, CudaDevice* result, std::string* 
   return true;
 }
 
+// Never closed: it registers handlers that must not be unmapped.
+void* OpenDriver() { return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL); }
+
 #ifdef HOPPER_CUDA_MAJOR
 std::string VersionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
@@ -88,10 +91,11 @@ std::string OwnFolder() {
   return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
 
+bool HasCudaDriver() { return OpenDriver() != nullptr; }
+
 CudaDevices ListCudaDevices() {
   CudaDevices result;
-  // Never closed: it registers handlers that must not be unmapped.
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  void* library = OpenDriver();
   if (library == nullptr) {
     result.reason = "no CUDA driver on this machine";
     return result;

@@ -24,6 +24,9 @@ struct CudaDevices {
 // nothing of CUDA is loaded. May be called from any thread.
 CudaDevices ListCudaDevices();
 
+// Whether the driver's library is on this machine, perhaps without a GPU; asks it nothing.
+bool HasCudaDriver();
+
 // The folder of the library that holds this code, with a slash at its end; "" if unknown, which
 // leaves the search to the loader.
 std::string OwnFolder();

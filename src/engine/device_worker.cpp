@@ -54,6 +54,8 @@ DeviceWorker::Array& DeviceWorker::ArrayFor(const Trainer& trainer) {
   LaneOptions lanes;
   lanes.lanes = Lanes(trainer);
   lanes.precision = options_.precision;
+  const FitParams& fit = trainer.fit();
+  lanes.steps = options_.iterations * fit.epochs * (train_->desc().n_rows / fit.batch_size);
   const int64_t needed = LaneBytes(trainer, train_->desc(), options_.precision, lanes.lanes);
   const int64_t free = device_->free_bytes();
   if (free >= 0 && needed > free) {

@@ -23,7 +23,8 @@ class DeviceWorker {
     std::string label;    // "cuda:0"
     int64_t memory = -1;  // bytes of the device
     std::string precision = "fp32";
-    bool fuse = true;  // false: one lane at a time and deterministic libraries
+    bool fuse = true;        // false: one lane at a time and deterministic libraries
+    int64_t iterations = 0;  // of the run
   };
 
   // One model's visit. Its state comes from the host unless it lies on the device from its latest

@@ -15,7 +15,6 @@
 #include "engine/failure.h"
 #include "engine/group_device.h"
 #include "engine/group_traveller.h"
-#include "engine/lane_devices.h"
 #include "params/readings.h"
 #include "train/sums.h"
 
@@ -56,7 +55,6 @@ Group::Group(const TrainingOptions& options, const DataDesc& train, const DataDe
       all_keys_(keys_.All()),
       ring_(train_.n_partitions(), options.starts),
       account_(MemoryAccount::Create(options.memory_limit)) {
-  PrepareLaneDevices();
   ProcessReadings().Bound(account_->limit());
   if (options.use_gpus) {
     device_ =

@@ -75,7 +75,7 @@ std::unique_ptr<LaneDevice> OpenLaneDevice(int index) {
 
 void PrepareLaneDevices() {
   static const bool prepared = [] {
-    if (!ListCudaDevices().devices.empty()) LoadedCudaPart();
+    if (HasCudaDriver()) LoadedCudaPart();
     return true;
   }();
   static_cast<void>(prepared);

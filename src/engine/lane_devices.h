@@ -15,8 +15,9 @@ CudaDevices ListLaneDevices();
 // and with it libtorch's CUDA part. Throws Error(kDevice).
 std::unique_ptr<LaneDevice> OpenLaneDevice(int index);
 
-// Loads libtorch's CUDA part where a GPU is, before libtorch's first backward pass of the process:
-// later it would not find the GPUs. Does nothing on machines without one.
+// Loads libtorch's CUDA part where a driver is. libtorch looks for it once, when a process first
+// convolves or goes backward, on whatever device: this comes before anything is computed. Does
+// nothing on machines without a driver.
 void PrepareLaneDevices();
 
 // For tests: `count` devices that compute on the CPU take the GPUs' place, and say that they have

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "engine/configuration.h"
 #include "engine/failure.h"
-#include "engine/lane_devices.h"
 #include "model/work.h"
 #include "params/readings.h"
 #include "train/plan_cache.h"
@@ -30,7 +29,6 @@ Run::Run(const TrainingOptions& options, const DataDesc& train, const DataDesc* 
   threads_ = std::min(threads_, kMaxThreads);
   CheckThreadsPerModel(threads_per_model_, threads_);
   n_workers_ = WorkersOf(threads_, threads_per_model_);
-  PrepareLaneDevices();
   numerics_class_ = NumericsClass(PrecisionName(precision_), threads_per_model_);
   if (options.use_gpus) {
     ChooseDevices(options);

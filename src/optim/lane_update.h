@@ -60,8 +60,7 @@ struct LaneUpdate {
   int32_t by_norms = 0;  // some lane's kernel is by norms
   int64_t flat_size = 0;
   int64_t slot_size = 0;
-  int64_t largest = 0;  // floats of the largest span
-  const LaneSpan* spans = nullptr;
+  const LaneSpan* spans = nullptr;     // by offset, apart from one another
   const LaneRule* rules = nullptr;     // [lanes]
   const LaneScalars* table = nullptr;  // [steps][lanes]
   const int64_t* row = nullptr;        // of the table

@@ -29,6 +29,7 @@ namespace hopper {
 struct LaneOptions {
   int lanes = 1;
   std::string precision = "fp32";  // "tf32" is the device's own; "bf16": float32 masters
+  int64_t steps = 0;               // that each lane will take in all, where that is known
 };
 
 // What one lane trains in a visit.
@@ -112,6 +113,7 @@ class LaneArray {
   const Objective objective_;
   const bool bf16_;
   const int lanes_;
+  const int64_t expected_steps_;
   const int64_t largest_partition_;
   int n_slots_;            // room in every lane
   bool clips_ = false;     // some lane clips gradients by norm

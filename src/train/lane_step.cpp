@@ -120,7 +120,6 @@ void LaneArray::UpdateWeights() {
   update.by_norms = by_norms_ ? 1 : 0;
   update.flat_size = network_.spec().flat_size;
   update.slot_size = network_.spec().slot_size;
-  for (const LaneSpan& span : host_spans_) update.largest = std::max(update.largest, span.size);
   update.spans = static_cast<const LaneSpan*>(spans_.const_data_ptr());
   update.rules = static_cast<const LaneRule*>(rules_.const_data_ptr());
   update.table = static_cast<const LaneScalars*>(table_.const_data_ptr());
@@ -190,6 +189,7 @@ void LaneArray::TrainStep(const LaneData& data, int64_t n, bool metrics) {
   context.training = true;
   context.linear = objective_.linear;
   context.random = random_.get();
+  context.queues = device_->queues();
   std::vector<at::Tensor> penalties;
   context.penalties = &penalties;
   const at::Tensor output =
@@ -239,6 +239,7 @@ void LaneArray::EvaluateStep(const LaneData& data, int64_t n) {
   if (targets.values.defined()) targets.values = repeat(targets.values);
   LaneContext context;
   context.linear = objective_.linear;
+  context.queues = device_->queues();
   std::vector<at::Tensor> penalties;
   context.penalties = &penalties;
   std::vector<at::Tensor> weights = network_.BindWeights(evaluated_);

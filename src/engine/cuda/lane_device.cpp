@@ -10,10 +10,14 @@
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "engine/cuda/lane_kernels.h"
 
@@ -26,8 +30,11 @@ constexpr int kWarmUps = 3;
 
 class GraphStep : public LaneStep {
  public:
+  using Pool = std::shared_ptr<const at::cuda::MempoolId_t>;
+
   GraphStep(const std::function<void()>& body, const std::function<void()>& before,
-            const c10::cuda::CUDAStream& stream, at::cuda::MempoolId_t pool) {
+            const c10::cuda::CUDAStream& stream, Pool pool)
+      : pool_(std::move(pool)) {
     for (int i = 0; i < kWarmUps; ++i) {
       before();
       body();
@@ -35,7 +42,7 @@ class GraphStep : public LaneStep {
     before();
     stream.synchronize();
     // Other threads may allocate and load meanwhile; autograd's work on this stream as well.
-    graph_.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
+    graph_.capture_begin(*pool_, cudaStreamCaptureModeThreadLocal);
     try {
       body();
     } catch (...) {
@@ -52,13 +59,54 @@ class GraphStep : public LaneStep {
   void Run() override { graph_.replay(); }
 
  private:
+  const Pool pool_;
   at::cuda::CUDAGraph graph_;
+};
+
+// Lanes take turns on so many streams.
+constexpr int kLaneStreams = 8;
+
+class CudaLaneQueues : public LaneQueues {
+ public:
+  explicit CudaLaneQueues(c10::DeviceIndex index) : index_(index) {
+    for (int i = 0; i < kLaneStreams; ++i) {
+      streams_.push_back(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, index));
+    }
+  }
+  void Fork(int64_t lanes, const std::vector<at::Tensor>& shared) override {
+    used_ = static_cast<size_t>(std::min<int64_t>(lanes, kLaneStreams));
+    callers_ = c10::cuda::getCurrentCUDAStream(index_);
+    forked_.record(*callers_);
+    for (size_t i = 0; i < used_; ++i) {
+      forked_.block(streams_[i]);
+      for (const at::Tensor& tensor : shared) {
+        c10::cuda::CUDACachingAllocator::recordStream(tensor.storage().data_ptr(), streams_[i]);
+      }
+    }
+  }
+  void Enter(int64_t lane) override {
+    c10::cuda::setCurrentCUDAStream(streams_[static_cast<size_t>(lane) % used_]);
+  }
+  void Join() override {
+    c10::cuda::setCurrentCUDAStream(*callers_);
+    for (size_t i = 0; i < used_; ++i) {
+      joined_[i].record(streams_[i]);
+      joined_[i].block(*callers_);
+    }
+  }
+
+ private:
+  const c10::DeviceIndex index_;
+  std::vector<c10::cuda::CUDAStream> streams_;
+  std::optional<c10::cuda::CUDAStream> callers_;
+  size_t used_ = 0;
+  at::cuda::CUDAEvent forked_;
+  std::array<at::cuda::CUDAEvent, kLaneStreams> joined_;
 };
 
 class CudaLaneDevice : public LaneDevice {
  public:
-  explicit CudaLaneDevice(int index)
-      : index_(static_cast<c10::DeviceIndex>(index)), pool_(at::cuda::graph_pool_handle()) {
+  explicit CudaLaneDevice(int index) : index_(static_cast<c10::DeviceIndex>(index)) {
     cudaDeviceProp properties;
     C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
     name_ = properties.name;
@@ -83,12 +131,12 @@ class CudaLaneDevice : public LaneDevice {
     c10::cuda::set_device(index_);
     if (!stream_) stream_ = c10::cuda::getStreamFromPool(/*isHighPriority=*/false, index_);
     c10::cuda::setCurrentCUDAStream(*stream_);
+    if (!queues_) queues_.emplace(index_);
     at::Context& context = at::globalContext();
     const bool tf32 = precision == "tf32";
     context.setAllowTF32CuBLAS(tf32);
     context.setAllowTF32CuDNN(tf32);
-    // cuDNN tries its kernels during warm-up, which may end differently each time.
-    context.setBenchmarkCuDNN(!deterministic);
+    deterministic_ = deterministic;
     context.setDeterministicCuDNN(deterministic);
     // Operations that have no deterministic form warn, and the warning is handed on.
     context.setDeterministicAlgorithms(deterministic, /*warn_only=*/true);
@@ -102,20 +150,28 @@ class CudaLaneDevice : public LaneDevice {
   void DropoutMask(const int64_t* seeds, const int64_t* steps, uint32_t layer, uint32_t threshold,
                    float scale, int64_t lanes, int64_t elements, float* mask) override {
     C10_CUDA_CHECK(LaunchDropoutMask(seeds, steps, layer, threshold, scale, lanes, elements, mask,
-                                     stream_->stream()));
+                                     CurrentStream()));
   }
   void Uniform(const int64_t* seeds, const int64_t* steps, uint32_t layer, int64_t lanes,
                int64_t elements, float* values) override {
-    C10_CUDA_CHECK(LaunchUniform(seeds, steps, layer, lanes, elements, values, stream_->stream()));
+    C10_CUDA_CHECK(LaunchUniform(seeds, steps, layer, lanes, elements, values, CurrentStream()));
   }
   void Update(const LaneUpdate& update) override {
     C10_CUDA_CHECK(LaunchLaneUpdate(update, stream_->stream()));
   }
 
+  LaneQueues* queues() override { return &*queues_; }
   bool records() const override { return true; }
   std::unique_ptr<LaneStep> Record(const std::function<void()>& body,
-                                   const std::function<void()>& before) override {
-    return std::make_unique<GraphStep>(body, before, *stream_, pool_);
+                                   const std::function<void()>& before, bool often) override {
+    // cuDNN tries its kernels during warm-up, which may end differently each time.
+    at::globalContext().setBenchmarkCuDNN(often && !deterministic_);
+    GraphStep::Pool pool = pool_.lock();
+    if (pool == nullptr) {
+      pool = std::make_shared<const at::cuda::MempoolId_t>(at::cuda::graph_pool_handle());
+      pool_ = pool;
+    }
+    return std::make_unique<GraphStep>(body, before, *stream_, std::move(pool));
   }
 
   // Waits for what was queued at the call before the last.
@@ -128,14 +184,20 @@ class CudaLaneDevice : public LaneDevice {
   void Trim() override { c10::cuda::CUDACachingAllocator::emptyCache(); }
 
  private:
+  // Random numbers may be a lane's own.
+  cudaStream_t CurrentStream() const { return c10::cuda::getCurrentCUDAStream(index_).stream(); }
   c10::CachingDeviceAllocator::DeviceStats Stats() const {
     return c10::cuda::CUDACachingAllocator::getDeviceStats(index_);
   }
 
   const c10::DeviceIndex index_;
-  const at::cuda::MempoolId_t pool_;  // of all steps: they run one after another
+  // Of all steps: they run one after another. libtorch ends a pool with the last graph in it and
+  // lets no graph into it after that.
+  std::weak_ptr<const at::cuda::MempoolId_t> pool_;
   std::string name_;
+  bool deterministic_ = false;
   std::optional<c10::cuda::CUDAStream> stream_;
+  std::optional<CudaLaneQueues> queues_;
   std::array<at::cuda::CUDAEvent, 2> events_;
   size_t turn_ = 0;
 };

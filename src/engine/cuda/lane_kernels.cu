@@ -9,7 +9,8 @@ namespace hopper {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int64_t kMaxBlocks = 2048;  // of one lane; further elements are taken in turns
+constexpr int64_t kMaxBlocks = 2048;      // of one lane; further elements are taken in turns
+constexpr int64_t kChunk = 4 * kThreads;  // weights that a block updates
 
 // Four elements come from one Philox block, so that a thread makes all four; `value` makes a float
 // of an element's bits.
@@ -126,34 +127,55 @@ __global__ void UpdatesKernel(LaneUpdate update) {
   PartsOf(update, lane, s, kUpdateSquares)[blockIdx.x] = updates;
 }
 
-// Grid (blocks, spans, lanes).
+// The first span that ends behind this place of a lane's weights.
+__device__ int FirstSpanBehind(const LaneUpdate& update, int64_t place) {
+  int first = 0;
+  int last = update.n_spans;
+  while (first < last) {
+    const int middle = (first + last) / 2;
+    const LaneSpan& span = update.spans[middle];
+    if (span.offset + span.size > place) {
+      last = middle;
+    } else {
+      first = middle + 1;
+    }
+  }
+  return first;
+}
+
+// Grid (chunks, lanes): a block takes what lies in its chunk of a lane's weights.
 __global__ void UpdateKernel(LaneUpdate update) {
-  const int64_t lane = blockIdx.z;
-  const int64_t s = blockIdx.y;
-  const LaneSpan span = update.spans[s];
+  const int64_t lane = blockIdx.y;
+  const int64_t begin = static_cast<int64_t>(blockIdx.x) * kChunk;
+  const int64_t end = begin + kChunk;
   const LaneRule rule = update.rules[lane];
   const LaneScalars scalars = update.table[*update.row * update.lanes + lane];
-  const LaneClip clip = ClipOf(update, rule, lane, s);
-  float scale = 0.0F;
-  if (rule.by_norms != 0) {
-    const auto weights = static_cast<float>(SumOfParts(update, lane, s, kWeightSquares));
-    const auto updates = static_cast<float>(SumOfParts(update, lane, s, kUpdateSquares));
-    scale = scalars.rate * NormRatio(std::sqrt(weights), std::sqrt(updates));
-  }
-  const int64_t at = lane * update.flat_size + span.offset;
-  float* slots = update.slots + lane * update.n_slots * update.slot_size + span.slot_offset;
-  for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < span.size;
-       i += static_cast<int64_t>(gridDim.x) * blockDim.x) {
-    float* w = update.params + at + i;
+  for (int s = FirstSpanBehind(update, begin); s < update.n_spans; ++s) {
+    const LaneSpan span = update.spans[s];
+    if (span.offset >= end) break;
+    const LaneClip clip = ClipOf(update, rule, lane, s);
+    float scale = 0.0F;
     if (rule.by_norms != 0) {
-      *w -= scale * update.gradients[at + i];
-    } else {
-      float g =
-          ClippedGradient(rule, clip, RegularizedGradient(span, *w, update.gradients[at + i]));
-      UpdateElement(rule, scalars, &g, w, slots + i, update.slot_size);
+      const auto weights = static_cast<float>(SumOfParts(update, lane, s, kWeightSquares));
+      const auto updates = static_cast<float>(SumOfParts(update, lane, s, kUpdateSquares));
+      scale = scalars.rate * NormRatio(std::sqrt(weights), std::sqrt(updates));
     }
-    AverageElement(rule, scalars, w, slots + i, update.slot_size);
-    if (update.shadow != nullptr) update.shadow[at + i] = ToBf16(*w);
+    const int64_t at = lane * update.flat_size + span.offset;
+    float* slots = update.slots + lane * update.n_slots * update.slot_size + span.slot_offset;
+    const int64_t first = begin > span.offset ? begin - span.offset : 0;
+    const int64_t last = end - span.offset < span.size ? end - span.offset : span.size;
+    for (int64_t i = first + threadIdx.x; i < last; i += kThreads) {
+      float* w = update.params + at + i;
+      if (rule.by_norms != 0) {
+        *w -= scale * update.gradients[at + i];
+      } else {
+        float g =
+            ClippedGradient(rule, clip, RegularizedGradient(span, *w, update.gradients[at + i]));
+        UpdateElement(rule, scalars, &g, w, slots + i, update.slot_size);
+      }
+      AverageElement(rule, scalars, w, slots + i, update.slot_size);
+      if (update.shadow != nullptr) update.shadow[at + i] = ToBf16(*w);
+    }
   }
 }
 
@@ -199,7 +221,8 @@ cudaError_t LaunchLaneUpdate(const LaneUpdate& update, cudaStream_t stream) {
     const cudaError_t status = cudaGetLastError();
     if (status != cudaSuccess) return status;
   }
-  UpdateKernel<<<dim3(Blocks(update.largest), spans, lanes), kThreads, 0, stream>>>(update);
+  const auto chunks = static_cast<unsigned>((update.flat_size + kChunk - 1) / kChunk);
+  UpdateKernel<<<dim3(chunks, lanes), kThreads, 0, stream>>>(update);
   return cudaGetLastError();
 }
 

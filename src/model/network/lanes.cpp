@@ -77,8 +77,12 @@ LaneValue Operator::ForwardLanes(const std::vector<LaneValue>& inputs,
   }
   std::vector<std::vector<at::Tensor>> lane_weights;
   for (const at::Tensor& weight : weights) lane_weights.push_back(weight.unbind(0));
+  std::vector<at::Tensor> shared;
+  for (const LaneValue& input : inputs) {
+    if (input.is_stacked()) shared.push_back(input.Stacked());
+  }
   std::vector<at::Tensor> outputs;
-  for (int64_t lane = 0; lane < lanes; ++lane) {
+  ForEachLane(context.queues, lanes, shared, [&](int64_t lane) {
     const auto at = static_cast<size_t>(lane);
     forward.lane = lane;
     std::vector<at::Tensor> own_inputs;
@@ -86,7 +90,7 @@ LaneValue Operator::ForwardLanes(const std::vector<LaneValue>& inputs,
     for (const LaneValue& input : inputs) own_inputs.push_back(input.Separate()[at]);
     for (const auto& weight : lane_weights) own_weights.push_back(weight[at]);
     outputs.push_back(Forward(own_inputs, own_weights, forward));
-  }
+  });
   return LaneValue(std::move(outputs));
 }
 

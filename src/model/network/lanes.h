@@ -51,12 +51,48 @@ class LaneRandom {
   virtual void Uniform(uint32_t layer, const at::Tensor& values) = 0;
 };
 
+// Queues of a device, on which lanes compute at once. Used by the thread that uses the device.
+class LaneQueues {
+ public:
+  virtual ~LaneQueues() = default;
+  // The lanes' work comes after all that was queued. `shared` are what they read of the caller's
+  // queue: its memory is not given to others before the lanes have done with it, in the backward
+  // pass either.
+  virtual void Fork(int64_t lanes, const std::vector<at::Tensor>& shared) = 0;
+  // What follows is a lane's.
+  virtual void Enter(int64_t lane) = 0;
+  // What follows is the caller's again, after all that the lanes have queued.
+  virtual void Join() = 0;
+};
+
+// Calls body(lane) for each lane, on queues of their own where `queues` is not null.
+template <typename Body>
+void ForEachLane(LaneQueues* queues, int64_t lanes, const std::vector<at::Tensor>& shared,
+                 const Body& body) {
+  if (queues == nullptr || lanes == 1) {
+    for (int64_t lane = 0; lane < lanes; ++lane) body(lane);
+    return;
+  }
+  queues->Fork(lanes, shared);
+  try {
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      queues->Enter(lane);
+      body(lane);
+    }
+  } catch (...) {
+    queues->Join();
+    throw;
+  }
+  queues->Join();
+}
+
 // ForwardContext for lanes.
 struct LaneContext {
   bool training = false;
   uint64_t linear = 0;
   uint32_t layer = 0;
   LaneRandom* random = nullptr;  // not null where training
+  LaneQueues* queues = nullptr;  // null: lane after lane
   const CallForm* form = nullptr;
   std::vector<at::Tensor>* penalties = nullptr;
 };

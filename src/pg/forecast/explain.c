@@ -106,7 +106,8 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 	hopper_rows rows;
 
 	request.measure = !PG_ARGISNULL(10) && PG_GETARG_BOOL(10);
-	hopper_check_use_gpus(!PG_ARGISNULL(4) && PG_GETARG_BOOL(4));
+	hopper_check_use_gpus(!PG_ARGISNULL(4) && PG_GETARG_BOOL(4),
+						  "explain_fit() forecasts training");
 	hopper_connect();
 	if (request.measure)
 	{

@@ -145,7 +145,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 		"model_table", "packed_table", NULL});
 	take_table(fcinfo, 2, "output_table", HOPPER_MADE_EVALUATION, replace, &tables, OF_ALL);
 	take_table(fcinfo, 5, "confusion_table", HOPPER_MADE_CONFUSION, replace, &tables, OF_CLASSES);
-	hopper_check_use_gpus(!PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
+	hopper_check_use_gpus(!PG_ARGISNULL(3) && PG_GETARG_BOOL(3), "evaluation computes");
 	hopper_read_trained(&table, !PG_ARGISNULL(4), hopper_key_argument(fcinfo, 4), &model);
 	if (tables.has[OF_CLASSES])
 		hopper_require_classes(&model, &table);

@@ -29,7 +29,7 @@ count_gpus(void)
 }
 
 void
-hopper_check_use_gpus(bool use_gpus)
+hopper_check_use_gpus(bool use_gpus, const char *what)
 {
 	int			n;
 
@@ -38,7 +38,7 @@ hopper_check_use_gpus(bool use_gpus)
 	n = count_gpus();
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("evaluation and prediction compute on the CPU only"),
+			 errmsg("%s on the CPU only", what),
 			 errdetail("%s found, but GPUs are used for training.",
 					   hopper_plural(n, "GPU was", "GPUs were")),
 			 errhint("Call it with use_gpus => false.")));
@@ -64,6 +64,16 @@ hopper_choose_gpus(bool use_gpus, const int32 *gpus, int n, bool fuse, hopper_ru
 		return;
 	options->n_gpus = n;
 	options->gpus = gpus;
+}
+
+const char *
+hopper_devices_text(const hopper_run_options *options)
+{
+	if (!options->use_gpus)
+		return hopper_plural(options->threads, "thread", "threads");
+	if (HOPPER_DATA_ON_SEGMENTS)
+		return "the segments' GPUs";
+	return hopper_plural(options->n_gpus > 0 ? options->n_gpus : count_gpus(), "GPU", "GPUs");
 }
 
 void

@@ -9,8 +9,11 @@
 
 #include "pg/server/ceilings.h"
 
-/* For what the CPU alone does: ERROR where use_gpus is true (55000 without a GPU, else 0A000). */
-extern void hopper_check_use_gpus(bool use_gpus);
+/*
+ * For what the CPU alone does, "evaluation computes": ERROR where use_gpus is true (55000 without a
+ * GPU, else 0A000).
+ */
+extern void hopper_check_use_gpus(bool use_gpus, const char *what);
 /*
  * What training computes on: use_gpus, gpus and fuse of `options`. `gpus`: n indexes, or NULL.
  * ERROR where no GPU is (on Greenplum later, on a segment); whether those of `gpus` exist is
@@ -18,6 +21,8 @@ extern void hopper_check_use_gpus(bool use_gpus);
  */
 extern void hopper_choose_gpus(bool use_gpus, const int32 *gpus, int n, bool fuse,
 							   hopper_run_options *options);
+/* "2 threads", "1 GPU": what training computes on. */
+extern const char *hopper_devices_text(const hopper_run_options *options);
 /*
  * ERROR 22023 for an unknown precision, 0A000 for one that the device does not have; a NOTICE where
  * it will be slower than fp32.

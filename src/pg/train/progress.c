@@ -8,6 +8,7 @@
 
 #include "utils/timestamp.h"
 
+#include "pg/server/devices.h"
 #include "pg/server/words.h"
 
 /*
@@ -39,7 +40,7 @@ hopper_progress_start(hopper_progress *progress, const hopper_training *training
 			(errmsg("%s \"%s\": %s on %s, %s over %s in %s%s",
 					training->function, training->shown,
 					hopper_plural(training->n_configs, "configuration", "configurations"),
-					hopper_plural(training->options.threads, "thread", "threads"),
+					hopper_devices_text(&training->options),
 					hopper_plural(training->options.num_iterations, "iteration", "iterations"),
 					hopper_plural(train->desc.n_rows, "row", "rows"),
 					hopper_plural(train->desc.n_partitions, "partition", "partitions"),

@@ -146,10 +146,11 @@ class Unrecorded : public LaneDevice {
     device_.Uniform(seeds, steps, layer, lanes, elements, values);
   }
   void Update(const LaneUpdate& update) override { device_.Update(update); }
+  LaneQueues* queues() override { return device_.queues(); }
   bool records() const override { return false; }
   std::unique_ptr<LaneStep> Record(const std::function<void()>& body,
-                                   const std::function<void()>& before) override {
-    return cpu_->Record(body, before);
+                                   const std::function<void()>& before, bool often) override {
+    return cpu_->Record(body, before, often);
   }
   void Throttle() override { device_.Throttle(); }
   void Synchronize() override { device_.Synchronize(); }
@@ -221,7 +222,6 @@ TEST_F(GpuTest, UpdatesHaveTheCpusBits) {
     update.n_spans = 2;
     update.n_slots = 3;
     update.flat_size = update.slot_size = kFlat;
-    update.largest = 100003;
     update.spans = static_cast<const LaneSpan*>(on[0].const_data_ptr());
     update.rules = static_cast<const LaneRule*>(on[1].const_data_ptr());
     update.table = static_cast<const LaneScalars*>(on[2].const_data_ptr());
@@ -295,6 +295,31 @@ TEST_F(GpuTest, NarrowPrecisionsLearn) {
     EXPECT_LE(Distance(narrow.states[0].params, full.states[0].params), 0.1) << precision;
     EXPECT_GT(narrow.evaluated[0].metrics[0], 300.0) << precision;
   }
+}
+
+// Steps end with their array; the device goes on.
+TEST_F(GpuTest, RecordsAgainAfterAllStepsAreGone) {
+  UseTable(64, 1);
+  const auto network = std::make_shared<const Network>(ParseModel(MlpJson(64, 12, 3), nullptr));
+  const auto trainer = Make(network, "'SGD(lr=0.01)'", "batch_size=16");
+  const Trained first = Train(gpu_.get(), {trainer.get()}, 1, "fp32", true, 1);
+  const Trained second = Train(gpu_.get(), {trainer.get()}, 1, "fp32", true, 1);
+  EXPECT_TRUE(SameBits(first, second));
+}
+
+// As in a session that asks for build_info() or predicts before it trains: libtorch looks for its
+// CUDA part once, when it first computes.
+TEST(GpuDeathTest, IsThereAfterComputingOnTheCpu) {
+  if (!HasGpu()) GTEST_SKIP() << "no GPU: run scripts/test-gpu on a machine with one";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        Api();
+        NumericsClass("fp32");
+        OpenLaneDevice(0);
+        std::_Exit(0);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 // ---------------------------------------------------------------- whole runs

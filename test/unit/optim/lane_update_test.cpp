@@ -71,7 +71,6 @@ class LaneUpdateTest : public ::testing::Test {
     update.clips = 1;
     update.flat_size = kFlat;
     update.slot_size = kSlots;
-    update.largest = 130;
     update.spans = lane_spans.data();
     update.rules = rules.data();
     update.params = params.data();

@@ -111,9 +111,10 @@ class LaneArrayTest : public ::testing::Test {
   }
 
   std::vector<Result> Together(const std::vector<const Trainer*>& trainers, int lanes,
-                               const std::string& precision = "fp32") const {
+                               const std::string& precision = "fp32", int64_t steps = 0) const {
     LaneOptions options;
     options.lanes = lanes;
+    options.steps = steps;
     options.precision = precision;
     LaneArray array(*trainers[0], data_->desc(), options, device_.get());
     std::vector<Result> results(trainers.size());
@@ -287,19 +288,19 @@ class RecordingDevice : public LaneDevice {
   void Update(const LaneUpdate& update) override { cpu_->Update(update); }
   bool records() const override { return true; }
   std::unique_ptr<LaneStep> Record(const std::function<void()>& body,
-                                   const std::function<void()>& before) override {
+                                   const std::function<void()>& before, bool often) override {
     for (int i = 0; i < 3; ++i) {
       before();
       body();
     }
-    ++recorded;
-    return cpu_->Record(body, before);
+    recorded.push_back(often);
+    return cpu_->Record(body, before, often);
   }
   void Throttle() override {}
   void Synchronize() override {}
   void Trim() override {}
 
-  int recorded = 0;
+  std::vector<bool> recorded;  // whether often
 
  private:
   std::unique_ptr<LaneDevice> cpu_ = MakeCpuLaneDevice();
@@ -322,9 +323,86 @@ TEST_F(LaneArrayTest, RecordingStepsChangesNothing) {
       EXPECT_EQ(recorded.sums[i].metrics, plain.sums[i].metrics);
     }
     // A full batch, a remainder, and the one batch of evaluation.
-    EXPECT_EQ(recording->recorded, 3);
+    EXPECT_EQ(recording->recorded, std::vector<bool>(3, false));
     device_ = MakeCpuLaneDevice();
   }
+}
+
+TEST_F(LaneArrayTest, FullBatchesOfLongRunsAreWorthTrying) {
+  UseTable({8, 8, 1}, 200, 4);
+  auto recorder = std::make_unique<RecordingDevice>();
+  const RecordingDevice* recording = recorder.get();
+  device_ = std::move(recorder);
+  const auto trainer =
+      Make(NetworkOf(CnnJson(6, 3)), std::string(kCompile) + "'Adam(lr=0.01)'", "batch_size=16");
+  Together({trainer.get()}, 2, "fp32", 5000);
+  EXPECT_EQ(recording->recorded, (std::vector<bool>{true, false, false}));
+}
+
+// Notes what it is asked for.
+class NotingQueues : public LaneQueues {
+ public:
+  void Fork(int64_t lanes, const std::vector<at::Tensor>& shared) override {
+    EXPECT_EQ(current, -1);
+    EXPECT_EQ(next, 0);
+    lanes_ = lanes;
+    current = 0;
+    ++forks;
+    for (const at::Tensor& tensor : shared) EXPECT_TRUE(tensor.defined());
+  }
+  void Enter(int64_t lane) override {
+    EXPECT_EQ(lane, next++);
+    current = lane;
+  }
+  void Join() override {
+    EXPECT_TRUE(fails || next == lanes_);
+    next = 0;
+    current = -1;
+  }
+  int forks = 0;
+  int64_t current = -1;  // -1: the caller's
+  int64_t next = 0;
+  bool fails = false;
+
+ private:
+  int64_t lanes_ = 0;
+};
+
+// The CPU's with queues, whose own work is never a lane's.
+class QueuedDevice : public RecordingDevice {
+ public:
+  LaneQueues* queues() override { return &noting; }
+  void Update(const LaneUpdate& update) override {
+    EXPECT_EQ(noting.current, -1);
+    RecordingDevice::Update(update);
+  }
+  NotingQueues noting;
+};
+
+TEST_F(LaneArrayTest, LanesHaveQueuesOfTheirOwn) {
+  UseTable({32, 32, 3}, 64, 2);
+  const auto network = NetworkOf(LargeCnnJson());
+  const auto first = Make(network, std::string(kCompile) + "'Adam(lr=0.01)'", "batch_size=32");
+  const auto second = Make(network, std::string(kCompile) + "'SGD(lr=0.1)'", "batch_size=32");
+  const std::vector<const Trainer*> trainers = {first.get(), second.get()};
+  const std::vector<Result> plain = Together(trainers, 2);
+  auto queued = std::make_unique<QueuedDevice>();
+  NotingQueues& noting = queued->noting;
+  device_ = std::move(queued);
+  const std::vector<Result> on_queues = Together(trainers, 2);
+  EXPECT_GT(noting.forks, 0);
+  for (size_t i = 0; i < plain.size(); ++i) {
+    EXPECT_TRUE(SameBits(on_queues[i].state, plain[i].state));
+  }
+  noting.forks = 0;
+  Together({first.get()}, 1);
+  EXPECT_EQ(noting.forks, 0);
+  noting.fails = true;  // the caller's queue goes on after a lane's failure
+  const auto fail = [](int64_t lane) {
+    if (lane == 1) throw Error(ErrorCode::kInternal, "made up");
+  };
+  EXPECT_THROW(ForEachLane(&noting, 3, {}, fail), Error);
+  EXPECT_EQ(noting.current, -1);
 }
 
 // What others do changes no bit of a lane: neither their weights nor whether they are there.

@@ -38,10 +38,10 @@ class DropoutOperator : public Operator {
     mask = mask.to(options.dtype());
     if (inputs[0].is_stacked()) return LaneValue(at::mul(inputs[0].Stacked(), mask));
     std::vector<at::Tensor> outputs;
-    for (size_t lane = 0; lane < inputs[0].lanes(); ++lane) {
+    ForEachLane(context.queues, static_cast<int64_t>(inputs[0].lanes()), {mask}, [&](int64_t lane) {
       outputs.push_back(
-          at::mul(inputs[0].Separate()[lane], mask.select(0, static_cast<int64_t>(lane))));
-    }
+          at::mul(inputs[0].Separate()[static_cast<size_t>(lane)], mask.select(0, lane)));
+    });
     return LaneValue(std::move(outputs));
   }
 
