@@ -29,6 +29,15 @@ bool IsMaskOperation(const std::string& module, const std::string& class_name) {
   return Contains(module, ".ops") && classes.count(class_name) != 0;
 }
 
+void TakeNewName(json* entry) {
+  const std::string class_name = StringMember(*entry, "class_name");
+  if (class_name == "BatchNormalizationV1" || class_name == "BatchNormalizationV2") {
+    (*entry)["class_name"] = "BatchNormalization";
+  } else if (class_name == "Convolution2D") {
+    (*entry)["class_name"] = "Conv2D";
+  }
+}
+
 }  // namespace
 
 bool IsOfKeras(const json& entry) {
@@ -101,12 +110,12 @@ bool IsOperation(const json& entry) {
 }
 
 void ResolveClassName(json* entry) {
+  TakeNewName(entry);
+  for (const char* key : {"layer", "backward_layer"}) {  // what a wrapper repeats
+    if (Member(Member(*entry, "config"), key).is_object()) TakeNewName(&(*entry)["config"][key]);
+  }
   const std::string class_name = StringMember(*entry, "class_name");
-  if (class_name == "BatchNormalizationV1" || class_name == "BatchNormalizationV2") {
-    (*entry)["class_name"] = "BatchNormalization";
-  } else if (class_name == "Convolution2D") {
-    (*entry)["class_name"] = "Conv2D";
-  } else if (class_name == "GlobalAveragePooling1D" || class_name == "GlobalMaxPooling1D") {
+  if (class_name == "GlobalAveragePooling1D" || class_name == "GlobalMaxPooling1D") {
     // Over the features of each step: Keras' own example of a transformer for series has it so.
     if (StringMember(Member(*entry, "config"), "data_format") != "channels_first") return;
     json& config = (*entry)["config"];

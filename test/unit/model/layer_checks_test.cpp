@@ -331,6 +331,11 @@ TEST(LayerChecks, FormerNames) {
     EXPECT_TRUE(Problems("8", Entry(name, ""), &spec).empty());
     ASSERT_NE(spec, nullptr);
     EXPECT_EQ(spec->layers[0]->class_name(), "BatchNormalization");
+    const std::string wrapped =
+        R"("layer": {"class_name": ")" + std::string(name) + R"(", "config": {"name": "inner"}})";
+    EXPECT_TRUE(Problems("4, 8", Entry("TimeDistributed", wrapped), &spec).empty());
+    ASSERT_NE(spec, nullptr);
+    EXPECT_EQ(spec->weights.size(), 4U);
   }
 }
 
