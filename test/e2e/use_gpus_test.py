@@ -42,3 +42,17 @@ def test_arguments_of_gpus(database, arguments, code, message):
               + arguments + ")", ADAM)
     assert raised.value.pgcode == code
     assert raised.value.diag.message_primary == message
+
+
+def test_with_a_gpu(database):
+    """The session has trained on the CPU before; the same call has the same bits, on GPUs without fuse."""
+    gpus = query(database, "SELECT * FROM hopper.gpu_configuration()")
+    if not gpus:
+        pytest.skip("no GPU: run it on a machine with one, its driver and libtorch's CUDA libraries")
+    for name, fuse in (("fused", True), ("apart", False), ("again", False)):
+        del database.notices[:]
+        query(database, "SELECT * FROM hopper.fit('packed', %s, 'architectures', 2, %s, 'batch_size=32', 5,"
+              " validation_table => 'packed_validation', use_gpus => true, fuse => %s)", name, ADAM, fuse)
+        assert any(f" on {len(gpus)} GPU" in notice for notice in database.notices)
+        assert query(database, "SELECT metric FROM hopper.evaluate(%s, 'packed_validation')", name)[0][0] > 0.85
+    assert query(database, "SELECT model_weights FROM apart") == query(database, "SELECT model_weights FROM again")
