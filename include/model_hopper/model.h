@@ -25,7 +25,7 @@ typedef struct hopper_output_link
 	int64_t		width;			/* so many neighbours belong together */
 	int64_t		first;			/* in a row of all outputs */
 	int64_t		count;			/* values there */
-	int32_t		crossentropy;	/* 1: its loss is one: the values are of classes */
+	int32_t		of_classes;		/* 1: by its loss its values are of classes */
 } hopper_output_link;
 
 typedef struct hopper_model_info

@@ -130,8 +130,7 @@ int LinkOfOutput(const char* model_arch, size_t model_arch_size, const char* com
     link->width = end.shape.empty() ? 1 : end.shape.back();
     link->first = end.first;
     link->count = ElementCount(end.shape);
-    link->crossentropy =
-        std::string(LossName(loss.loss)).find("crossentropy") == std::string::npos ? 0 : 1;
+    link->of_classes = LossTypeOf(loss.loss).of_classes ? 1 : 0;
     if (end.final_activation == Activation::kSoftmax ||
         end.final_activation == Activation::kSigmoid) {
       link->link = HOPPER_LINK_NONE;

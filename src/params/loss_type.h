@@ -34,6 +34,7 @@ struct LossType {
   bool categorical = false;    // one output unit a class
   bool class_numbers = false;  // labels are indexes of classes
   bool of_numbers = false;     // a regression's: labels are values
+  bool of_classes = false;     // outputs tell classes, also where labels are arrays
   // Computed from the inputs of the model's last softmax or sigmoid.
   bool from_logits = false;
   bool of_sigmoid = false;  // of the last sigmoid alone

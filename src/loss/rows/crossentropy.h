@@ -55,6 +55,7 @@ struct CategoricalCrossentropy {
   static LossType Type() {
     LossType type;
     type.name = "categorical_crossentropy";
+    type.of_classes = true;
     type.of_probabilities = true;
     type.arguments = AddLogits;
     type.categorical = true;
@@ -93,6 +94,7 @@ struct SparseCategoricalCrossentropy {
   static LossType Type() {
     LossType type;
     type.name = "sparse_categorical_crossentropy";
+    type.of_classes = true;
     type.arguments = [](LossOptions* options, ArgumentList* arguments) {
       arguments->AddBool("from_logits", &options->from_logits);
     };
@@ -127,6 +129,7 @@ struct BinaryCrossentropy {
   static LossType Type() {
     LossType type;
     type.name = "binary_crossentropy";
+    type.of_classes = true;
     type.of_probabilities = true;
     type.aliases = {"bce"};
     type.arguments = AddLogits;
@@ -172,6 +175,7 @@ struct BinaryFocalCrossentropy {
   static LossType Type() {
     LossType type;
     type.name = "binary_focal_crossentropy";
+    type.of_classes = true;
     type.of_probabilities = true;
     type.arguments = [](LossOptions* options, ArgumentList* arguments) {
       arguments->AddBool("apply_class_balancing", &options->class_balancing);
@@ -231,6 +235,7 @@ struct CategoricalFocalCrossentropy {
   static LossType Type() {
     LossType type;
     type.name = "categorical_focal_crossentropy";
+    type.of_classes = true;
     type.of_probabilities = true;
     type.arguments = AddFocal;
     type.row = Row;
@@ -282,6 +287,7 @@ struct GeneralizedCrossentropy {
   static LossType Type() {
     LossType type;
     type.name = "categorical_generalized_cross_entropy";
+    type.of_classes = true;
     type.arguments = [](LossOptions* options, ArgumentList* arguments) {
       arguments->AddNumber("q", kInsideUnit, &options->q);
     };

@@ -31,7 +31,7 @@ set_output(const hopper_trained *trained, int i, hopper_predict_model *model)
 	model->count = (int) link.count;
 	model->class_name = output == NULL ? desc->y_column : output->name;
 	model->is_value = kind == HOPPER_LABEL_VALUE ||
-		(kind == HOPPER_LABEL_ARRAY && !link.crossentropy);
+		(kind == HOPPER_LABEL_ARRAY && !link.of_classes);
 	model->is_array = kind == HOPPER_LABEL_ARRAY;
 	model->n_classes = output ? output->num_classes : desc->num_classes;
 	model->n_class_values = output ? output->n_class_values : desc->n_class_values;

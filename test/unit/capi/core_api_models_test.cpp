@@ -150,6 +150,40 @@ TEST(CoreApi, DescribeModelSumsUp) {
   EXPECT_EQ(std::to_string(flops), table[3][6]);
 }
 
+// Labels that are arrays are classes to some losses and numbers to others.
+TEST(CoreApi, TheLossSaysWhetherOutputsAreOfClasses) {
+  const std::string json = Architecture("mlp");
+  hopper_data_desc data = {};
+  data.x_type = HOPPER_FLOAT32;
+  data.x_rank = 1;
+  data.x_shape[0] = 784;
+  data.y_kind = HOPPER_LABEL_ARRAY;
+  data.y_type = HOPPER_INT32;
+  data.y_rank = 1;
+  data.y_shape[0] = 10;
+  const auto of_classes = [&](const std::string& loss) {
+    const std::string params = "loss='" + loss + "', optimizer='sgd'";
+    hopper_output_link link = {};
+    hopper_error error = {};
+    EXPECT_EQ(Api().output_link(json.data(), json.size(), params.c_str(), &data, 0, &link, &error),
+              0)
+        << Show(error);
+    EXPECT_EQ(link.count, 10);
+    return link.of_classes;
+  };
+  for (const char* loss :
+       {"categorical_crossentropy", "sparse_categorical_crossentropy", "bce",
+        "BinaryFocalCrossentropy(gamma=1)", "categorical_focal_crossentropy",
+        "categorical_generalized_cross_entropy", "CategoricalGeneralizedCrossEntropy(q=0.7)"}) {
+    EXPECT_EQ(of_classes(loss), 1) << loss;
+  }
+  for (const char* loss :
+       {"mse", "huber", "kl_divergence", "poisson", "hinge", "categorical_hinge", "dice", "tversky",
+        "cosine_similarity", "expr: (y - p)**2 # crossentropy"}) {
+    EXPECT_EQ(of_classes(loss), 0) << loss;
+  }
+}
+
 TEST(CoreApi, DescribeModelNamesAllInputs) {
   const std::string json = Architecture("residual");
   hopper_rows* rows = nullptr;
