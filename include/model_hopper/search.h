@@ -16,6 +16,16 @@
 
 typedef struct hopper_search hopper_search;
 
+/* What a name in objectives and constraints stands for. */
+typedef enum hopper_measure
+{
+	HOPPER_MEASURE_METRIC = 0,	/* by its text, as results show it */
+	HOPPER_MEASURE_LOSS = 1,
+	HOPPER_MEASURE_GAP = 2,		/* by how much the first objective that is one of these two is
+								 * better on the training data than on the validation data */
+	HOPPER_MEASURE_PARAMETERS = 3	/* of the model, whatever the data */
+} hopper_measure;
+
 /* A trial of an earlier search: known, never trained here. */
 typedef struct hopper_search_earlier
 {
@@ -140,7 +150,10 @@ typedef struct hopper_search_api
 							   hopper_error *error);
 	void		(*free) (hopper_search *search);
 
-	/* measure, 't' where it is an objective: objectives before constraints */
+	/*
+	 * name, hopper_measure, 't' where it is an objective, 't' where larger is better: objectives
+	 * before constraints
+	 */
 	int			(*measures) (const char *objective, const char *constraints, hopper_rows **rows,
 							 hopper_error *error);
 	/*

@@ -247,17 +247,35 @@ int Decisions(const hopper_search* search, hopper_rows** rows, hopper_error* err
 
 void Free(hopper_search* search) { delete search; }
 
+hopper_measure MeasureNumber(Measure measure) {
+  switch (measure) {
+    case Measure::kLoss:
+      return HOPPER_MEASURE_LOSS;
+    case Measure::kGap:
+      return HOPPER_MEASURE_GAP;
+    case Measure::kParameters:
+      return HOPPER_MEASURE_PARAMETERS;
+    case Measure::kMetric:
+      break;
+  }
+  return HOPPER_MEASURE_METRIC;
+}
+
 int Measures(const char* objective, const char* constraints, hopper_rows** rows,
              hopper_error* error) {
   return Guard(error, [&] {
     std::vector<Problem> problems;
-    auto table = std::make_unique<Rows>(2);
+    auto table = std::make_unique<Rows>(4);
+    const auto add = [&](const std::string& name, bool is_objective, bool ascends) {
+      table->Add({name, std::to_string(MeasureNumber(MeasureOf(name))), is_objective ? "t" : "f",
+                  ascends ? "t" : "f"});
+    };
     for (const SearchObjective& one : ParseObjectives(objective, &problems)) {
-      table->Add({one.name, "t"});
+      add(one.name, true, one.ascends);
     }
     const std::string bounds = constraints == nullptr ? "" : constraints;
     for (const SearchConstraint& one : ParseConstraints(bounds, &problems)) {
-      table->Add({one.name, "f"});
+      add(one.name, false, false);
     }
     ThrowSearchProblems(problems);
     *rows = Rows::Release(std::move(table));

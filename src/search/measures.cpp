@@ -13,7 +13,12 @@
 namespace hopper {
 namespace {
 
+// In the order of Measure, from its second on.
 const std::vector<std::string> kAlways = {"loss", "overfit_gap", "parameters"};
+
+const std::string& MeasureName(Measure measure) {
+  return kAlways[static_cast<size_t>(measure) - 1];
+}
 
 std::string Trimmed(const std::string& text) {
   const char* const blanks = " \t\r\n";
@@ -58,18 +63,19 @@ bool ReadNumber(const std::string& text, double* number) {
 
 // Whether larger is better. Names that are no metrics are problems.
 bool Ascends(const std::string& name, std::vector<Problem>* problems) {
-  if (IsAlwaysMeasured(name)) return false;
+  if (MeasureOf(name) != Measure::kMetric) return false;
   try {
     return NamedDirection(name) == Direction::kUp;
   } catch (const Error& error) {
     problems->push_back(error.problem());
     Problem& problem = problems->back();
     const std::string nearest = NearestNameHint(name, kAlways);
-    const bool starts = !name.empty() && kAlways[1].compare(0, name.size(), name) == 0;
+    const std::string& gap = MeasureName(Measure::kGap);
+    const bool starts = !name.empty() && gap.compare(0, name.size(), name) == 0;
     if (!nearest.empty()) {
       problem.hint = nearest;
     } else if (starts) {
-      problem.hint = "Perhaps you meant \"" + kAlways[1] + "\".";
+      problem.hint = "Perhaps you meant \"" + gap + "\".";
     } else if (problem.hint.compare(0, 11, "Use one of ") == 0) {
       problem.hint.insert(11, Join(kAlways) + ", ");
     }
@@ -79,13 +85,15 @@ bool Ascends(const std::string& name, std::vector<Problem>* problems) {
 
 // Of what is a metric.
 bool HasDirection(const std::string& name) {
-  return IsAlwaysMeasured(name) || NamedDirection(name) != Direction::kUnknown;
+  return MeasureOf(name) != Measure::kMetric || NamedDirection(name) != Direction::kUnknown;
 }
 
 }  // namespace
 
-bool IsAlwaysMeasured(const std::string& name) {
-  return std::find(kAlways.begin(), kAlways.end(), name) != kAlways.end();
+Measure MeasureOf(const std::string& name) {
+  const auto found = std::find(kAlways.begin(), kAlways.end(), name);
+  return found == kAlways.end() ? Measure::kMetric
+                                : static_cast<Measure>(found - kAlways.begin() + 1);
 }
 
 std::vector<SearchObjective> ParseObjectives(const std::string& text,
@@ -152,17 +160,17 @@ std::vector<SearchConstraint> ParseConstraints(const std::string& text,
   return constraints;
 }
 
-void RequireMetrics(const std::vector<std::string>& measures,
-                    const std::vector<RankedConfig>& configs, std::vector<Problem>* problems) {
+void RequireMetrics(const std::vector<std::string>& names, const std::vector<RankedConfig>& configs,
+                    std::vector<Problem>* problems) {
   std::set<std::string> missed;
   for (const RankedConfig& config : configs) {
     std::vector<ParamProblem> ignored;
     CompileParams params = ParseCompileParams(config.compile_params, &ignored);
     if (!config.metrics.empty()) NameAsShown(config.metrics, &params);
-    std::string known = "loss";
+    std::string known = MeasureName(Measure::kLoss);
     for (const MetricParams& metric : params.metrics) known += ", " + metric.name;
-    for (const std::string& name : measures) {
-      if (IsAlwaysMeasured(name) || missed.count(name) > 0) continue;
+    for (const std::string& name : names) {
+      if (MeasureOf(name) != Measure::kMetric || missed.count(name) > 0) continue;
       const bool found = std::any_of(params.metrics.begin(), params.metrics.end(),
                                      [&](const MetricParams& m) { return m.name == name; });
       if (found) continue;

@@ -10,9 +10,12 @@
 
 namespace hopper {
 
-// "accuracy", or several with weights: "accuracy, 0.1 * loss". Names are metrics as results show
-// them, "loss", "overfit_gap" (by how much the first objective is better on the training data than
-// on the validation data) and "parameters" (the model's weights). What is wrong is appended.
+// What a name stands for: "loss", "overfit_gap" and "parameters" in their order, which results hold
+// whatever the metrics are, or else a metric as results show it.
+enum class Measure { kMetric, kLoss, kGap, kParameters };
+Measure MeasureOf(const std::string& name);
+
+// "accuracy", or several with weights: "accuracy, 0.1 * loss". What is wrong is appended.
 std::vector<SearchObjective> ParseObjectives(const std::string& text,
                                              std::vector<Problem>* problems);
 
@@ -20,12 +23,9 @@ std::vector<SearchObjective> ParseObjectives(const std::string& text,
 std::vector<SearchConstraint> ParseConstraints(const std::string& text,
                                                std::vector<Problem>* problems);
 
-// Whether a model's results hold it whatever its metrics are.
-bool IsAlwaysMeasured(const std::string& name);
-
-// The measures that are not among the metrics of some configuration are appended, each once.
-void RequireMetrics(const std::vector<std::string>& measures,
-                    const std::vector<RankedConfig>& configs, std::vector<Problem>* problems);
+// The names that are not among the metrics of some configuration are appended, each once.
+void RequireMetrics(const std::vector<std::string>& names, const std::vector<RankedConfig>& configs,
+                    std::vector<Problem>* problems);
 
 // Objectives that are a loss which is another one in some configuration are appended.
 void RequireOneLoss(const std::vector<SearchObjective>& objectives,

@@ -97,18 +97,23 @@ read_measures(hopper_automl *run)
 											  &rows, &error), &error))
 		return;
 	run->n_measures = rows->n_rows;
-	run->measures = palloc(Max(rows->n_rows, 1) * sizeof(char *));
+	run->measures = palloc(Max(rows->n_rows, 1) * sizeof(hopper_searched));
 	for (int i = 0; i < rows->n_rows; i++)
 	{
-		run->measures[i] = pstrdup(rows->cells[i * rows->n_columns]);
-		run->n_objectives += rows->cells[i * rows->n_columns + 1][0] == 't';
+		const char *const *cells = rows->cells + i * rows->n_columns;
+
+		run->measures[i].name = hopper_from_utf8(cells[0]);
+		run->measures[i].measure = (hopper_measure) atoi(cells[1]);
+		run->n_objectives += cells[2][0] == 't';
+		run->measures[i].ascends = cells[3][0] == 't';
 	}
 	core->rows_free(rows);
 	for (int i = 0; i < run->n_measures; i++)
-		if (strcmp(run->measures[i], "overfit_gap") == 0 && run->validation == NULL)
+		if (run->measures[i].measure == HOPPER_MEASURE_GAP && run->validation == NULL)
 		{
 			hopper_complain(&run->complaints, ERRCODE_NULL_VALUE_NOT_ALLOWED,
-							"overfit_gap needs argument \"validation_table\"", NULL, NULL);
+							psprintf("%s needs argument \"validation_table\"",
+									 run->measures[i].name), NULL, NULL);
 			return;
 		}
 }

@@ -343,16 +343,6 @@ result_row(FunctionCallInfo fcinfo, const hopper_automl *run, const char *writte
 	return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
 }
 
-/* Models are compared by the first objective that is a metric. */
-static const char *
-ranked_by(const hopper_automl *run)
-{
-	for (int i = 0; i < run->n_objectives; i++)
-		if (hopper_search_is_metric(run->measures[i]))
-			return hopper_from_utf8(run->measures[i]);
-	return "loss";
-}
-
 /* What trainings get as it is. */
 static void
 take_settings(FunctionCallInfo fcinfo, hopper_automl *run)
@@ -361,7 +351,7 @@ take_settings(FunctionCallInfo fcinfo, hopper_automl *run)
 	run->frequency = hopper_positive_argument(fcinfo, 12, "metrics_compute_frequency", 1);
 	run->name = hopper_string_argument(fcinfo, 13);
 	run->description = hopper_string_argument(fcinfo, 14);
-	run->rank_by = ranked_by(run);
+	run->rank_by = hopper_search_ranking(run)->name;
 	run->threads_given = !PG_ARGISNULL(23);
 	run->threads = hopper_integer_argument(fcinfo, 23, "threads", 0);
 }

@@ -14,6 +14,14 @@
 #include "pg/server/complaints.h"
 #include "pg/train/fit.h"
 
+/* What trials are compared by, or are to keep within a bound. */
+typedef struct hopper_searched
+{
+	char	   *name;
+	hopper_measure measure;
+	bool		ascends;		/* an objective of which more is better */
+} hopper_searched;
+
 typedef struct hopper_automl
 {
 	hopper_name packed;
@@ -36,7 +44,7 @@ typedef struct hopper_automl
 	int32	   *earlier_keys;	/* of its trials that are known here, in their order */
 	hopper_search_options options;
 	hopper_complaints complaints;	/* about the arguments: told with what the core finds */
-	char	  **measures;		/* names of objectives, then of constraints */
+	hopper_searched *measures;	/* objectives, then constraints */
 	int			n_objectives;
 	int			n_measures;
 	hopper_search *search;
@@ -166,8 +174,8 @@ extern void hopper_search_require_possible(hopper_automl *run);
 
 /* --- results (search/outcome.c) --- */
 
-/* Of which no data are: they are the model's own. */
-extern bool hopper_search_is_metric(const char *measure);
+/* The first objective that is a metric or the loss; else the loss: the leaderboard is by it. */
+extern const hopper_searched *hopper_search_ranking(const hopper_automl *run);
 /* "validation accuracy", "parameters" */
 extern const char *hopper_search_objective(const hopper_automl *run);
 /* "validation accuracy 0.9800", "parameters 65" */

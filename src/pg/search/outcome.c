@@ -9,68 +9,64 @@
 #include "lib/stringinfo.h"
 
 #include "pg/server/words.h"
-#include "pg/train/history.h"
 
-bool
-hopper_search_is_metric(const char *measure)
+/* Of which there are values on the training and on the validation data. */
+static bool
+is_of_data(const hopper_searched *searched)
 {
-	return strcmp(measure, "overfit_gap") != 0 && strcmp(measure, "parameters") != 0;
+	return searched->measure == HOPPER_MEASURE_METRIC || searched->measure == HOPPER_MEASURE_LOSS;
+}
+
+const hopper_searched *
+hopper_search_ranking(const hopper_automl *run)
+{
+	static const hopper_searched loss = {"loss", HOPPER_MEASURE_LOSS, false};
+
+	for (int i = 0; i < run->n_objectives; i++)
+		if (is_of_data(&run->measures[i]))
+			return &run->measures[i];
+	return &loss;
 }
 
 const char *
 hopper_search_objective(const hopper_automl *run)
 {
-	const char *name = hopper_from_utf8(run->measures[0]);
-
-	if (!hopper_search_is_metric(run->measures[0]))
-		return name;
-	return psprintf("%s %s", run->validation ? "validation" : "training", name);
+	if (!is_of_data(&run->measures[0]))
+		return run->measures[0].name;
+	return psprintf("%s %s", run->validation ? "validation" : "training", run->measures[0].name);
 }
 
 const char *
 hopper_search_objective_words(const hopper_automl *run, double value)
 {
-	return psprintf(strcmp(run->measures[0], "parameters") == 0 ? "%s %.0f" : "%s %.4f",
+	return psprintf(run->measures[0].measure == HOPPER_MEASURE_PARAMETERS ? "%s %.0f" : "%s %.4f",
 					hopper_search_objective(run), value);
 }
 
 /* A metric at the last iteration at which it was taken, or the loss, as SQL. */
 static const char *
-value_on(const char *side, const char *measure)
+value_on(const char *side, const hopper_searched *searched)
 {
-	if (strcmp(measure, "loss") == 0)
+	if (searched->measure == HOPPER_MEASURE_LOSS)
 		return psprintf("%s_loss_final::float8", side);
 	return psprintf("(SELECT %s_metrics_all[m][array_upper(metrics_iters, 1)]::float8"
 					" FROM generate_subscripts(metrics_type, 1) AS m"
-					" WHERE metrics_type[m] = %s LIMIT 1)", side,
-					hopper_literal(hopper_from_utf8(measure)));
-}
-
-/* What overfit_gap compares: the first objective that is measured on both sides. */
-static const char *
-compared(const hopper_automl *run)
-{
-	for (int i = 0; i < run->n_objectives; i++)
-		if (hopper_search_is_metric(run->measures[i]))
-			return run->measures[i];
-	return "loss";
+					" WHERE metrics_type[m] = %s LIMIT 1)", side, hopper_literal(searched->name));
 }
 
 static const char *
-measure_sql(const hopper_automl *run, const char *measure)
+measure_sql(const hopper_automl *run, const hopper_searched *searched)
 {
-	if (strcmp(measure, "parameters") == 0)
+	if (searched->measure == HOPPER_MEASURE_PARAMETERS)
 		return "parameters::float8";
-	if (strcmp(measure, "overfit_gap") == 0)
+	if (searched->measure == HOPPER_MEASURE_GAP)
 	{
-		const char *of = compared(run);
-		bool		ascends = strcmp(of, "loss") != 0 &&
-			hopper_metric_direction(of) == HOPPER_LARGER_IS_BETTER;
+		const hopper_searched *of = hopper_search_ranking(run);
 
-		return psprintf("%s(%s - %s)", ascends ? "" : "-", value_on("training", of),
+		return psprintf("%s(%s - %s)", of->ascends ? "" : "-", value_on("training", of),
 						value_on("validation", of));
 	}
-	return value_on(run->validation ? "validation" : "training", measure);
+	return value_on(run->validation ? "validation" : "training", searched);
 }
 
 static void
@@ -118,7 +114,7 @@ hopper_search_tell(hopper_automl *run, int64 trial, const char *failure)
 
 		initStringInfo(&query);
 		for (int i = 0; i < run->n_measures; i++)
-			appendStringInfo(&query, ", %s", measure_sql(run, run->measures[i]));
+			appendStringInfo(&query, ", %s", measure_sql(run, &run->measures[i]));
 		if (hopper_select_latest("SELECT CASE WHEN status = 'failed'"
 								 " THEN coalesce(error, 'it failed') END%s FROM %s"
 								 " WHERE mst_key = %d", query.data, run->info.quoted,
@@ -129,7 +125,7 @@ hopper_search_tell(hopper_automl *run, int64 trial, const char *failure)
 		for (int i = 0; failure == NULL && i < run->n_measures; i++)
 		{
 			if (hopper_cell(0, i + 2) == NULL)
-				failure = psprintf("it has no %s", run->measures[i]);
+				failure = psprintf("it has no %s", run->measures[i].name);
 			else
 				values[i] = hopper_float_value(0, i + 2);
 		}

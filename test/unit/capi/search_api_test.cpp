@@ -196,6 +196,22 @@ class TwoArchitectures {
   hopper_search* search_ = nullptr;
 };
 
+TEST(SearchApi, MeasuresSayWhatTheyAre) {
+  hopper_rows* rows = nullptr;
+  hopper_error error = {};
+  ASSERT_EQ(SearchApi().measures("parameters, 0.1 * loss, auc(num_thresholds=9), mae",
+                                 "overfit_gap <= 0.1, accuracy >= 0.5", &rows, &error),
+            0)
+      << Show(error);
+  const auto number = [](hopper_measure measure) { return std::to_string(measure); };
+  EXPECT_EQ(Take(rows), (Table{{"parameters", number(HOPPER_MEASURE_PARAMETERS), "t", "f"},
+                               {"loss", number(HOPPER_MEASURE_LOSS), "t", "f"},
+                               {"auc(num_thresholds=9)", number(HOPPER_MEASURE_METRIC), "t", "t"},
+                               {"mae", number(HOPPER_MEASURE_METRIC), "t", "f"},
+                               {"overfit_gap", number(HOPPER_MEASURE_GAP), "f", "f"},
+                               {"accuracy", number(HOPPER_MEASURE_METRIC), "f", "f"}}));
+}
+
 TEST(SearchApi, VirtualTimeCountsFloatingPointOperations) {
   EXPECT_NEAR(CostOf(Network(64), 1) / CostOf(Network(8), 1), 8.0, 0.2);
   for (const bool known : {true, false}) {
