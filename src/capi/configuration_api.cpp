@@ -110,15 +110,15 @@ int LinkOfOutput(const char* model_arch, size_t model_arch_size, const char* com
     const auto spec = ParseModelFor(JsonText(model_arch, model_arch_size), InputsOf(*data));
     const std::vector<DataOutput> labels = OutputsOf(*data);
     Require(output >= 0 && output < static_cast<int32_t>(labels.size()), "output");
+    const auto place = static_cast<size_t>(output);
     size_t i = 0;
-    while (i < spec->outputs.size() && spec->outputs.size() + labels.size() > 2 &&
-           spec->outputs[i].name != labels[static_cast<size_t>(output)].name) {
+    while (i < spec->outputs.size() &&
+           LabelsOf(spec->outputs[i].name, spec->outputs.size(), labels) != place) {
       ++i;
     }
     if (i == spec->outputs.size()) {
-      throw Error(ErrorCode::kInvalidParameter, "model \"" + spec->name + "\" has no output \"" +
-                                                    labels[static_cast<size_t>(output)].name +
-                                                    "\"");
+      throw Error(ErrorCode::kInvalidParameter,
+                  "model \"" + spec->name + "\" has no output \"" + labels[place].name + "\"");
     }
     const ModelOutput& end = spec->outputs[i];
     std::vector<ParamProblem> problems;

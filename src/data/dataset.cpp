@@ -151,6 +151,15 @@ std::vector<DataOutput> OutputsOf(const hopper_data_desc& desc) {
   return outputs;
 }
 
+std::optional<size_t> LabelsOf(const std::string& output, size_t n_model_outputs,
+                               const std::vector<DataOutput>& outputs) {
+  if (n_model_outputs == 1 && outputs.size() == 1) return 0;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].name == output) return i;
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 // What is wrong with one of the rows of labels; empty: nothing.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,10 @@ struct DataOutput {
 
 // The outputs of packed data, at least one. Throws Error where they cannot be any.
 std::vector<DataOutput> OutputsOf(const hopper_data_desc& desc);
+
+// Whose labels are those of a model's output: a place among `outputs`, or nothing. They are found
+// by its name; the only ones are those of the only output, whatever their name.
+std::optional<size_t> LabelsOf(const std::string& output, size_t n_model_outputs,
+                               const std::vector<DataOutput>& outputs);
 
 }  // namespace hopper

@@ -10,20 +10,6 @@
 #include "model/batch_sizes.h"
 
 namespace hopper {
-namespace {
-
-// The labels that are of an output: a single one's whatever their name.
-const DataOutput& LabelsOf(const ModelOutput& output, const DataDesc& data, bool single) {
-  if (single && data.outputs.size() == 1) return data.outputs[0];
-  for (const DataOutput& labels : data.outputs) {
-    if (labels.name == output.name) return labels;
-  }
-  throw Error(ErrorCode::kInvalidParameter,
-              "\"" + data.table_name + "\" has no labels for output \"" + output.name + "\"");
-}
-
-}  // namespace
-
 Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, const DataDesc& data) {
   Objective objective;
   const bool single = spec.outputs.size() == 1;
@@ -45,7 +31,12 @@ Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, con
     part.first = output.first;
     part.size = ElementCount(output.shape);
     if (part.logits) objective.linear |= uint64_t{1} << i;
-    const DataOutput& labels = LabelsOf(output, data, single);
+    const auto place = LabelsOf(output.name, spec.outputs.size(), data.outputs);
+    if (!place) {
+      throw Error(ErrorCode::kInvalidParameter,
+                  "\"" + data.table_name + "\" has no labels for output \"" + output.name + "\"");
+    }
+    const DataOutput& labels = data.outputs[*place];
     part.classes = labels.kind == HOPPER_LABEL_CLASS;
     part.label_shape = ElementCount(output.shape) == labels.size ? output.shape : labels.shape;
     part.label_first = labels.first;

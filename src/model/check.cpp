@@ -130,24 +130,23 @@ class ConfigCheck {
     CheckAxes("loss \"" + compile.loss_name + "\"", compile.loss_options, end);
     for (const MetricParams& metric : compile.metrics) CheckMetric(metric, end);
     if (data_ == nullptr) return;
-    const auto of = std::find_if(labels.begin(), labels.end(), [&](const DataOutput& output) {
-      return labels.size() == 1 || output.name == end.name;
-    });
+    const size_t place = LabelsOf(end.name, spec.outputs.size(), labels).value();
+    const DataOutput& of = labels[place];
     // What the table would say if it had no other labels.
     hopper_data_desc own = *data_;
     std::vector<const char*> classes;
     if (data_->n_outputs > 0) {
-      for (const std::string& name : of->class_values) classes.push_back(name.c_str());
+      for (const std::string& name : of.class_values) classes.push_back(name.c_str());
       own.n_outputs = 0;
-      own.y_kind = of->kind;
-      own.y_column = of->column.c_str();
-      own.y_type = of->kind == HOPPER_LABEL_CLASS ? HOPPER_INT32 : HOPPER_FLOAT32;
-      own.y_rank = static_cast<int32_t>(of->shape.size());
-      std::copy(of->shape.begin(), of->shape.end(), own.y_shape);
-      own.num_classes = of->num_classes;
+      own.y_kind = of.kind;
+      own.y_column = of.column.c_str();
+      own.y_type = of.kind == HOPPER_LABEL_CLASS ? HOPPER_INT32 : HOPPER_FLOAT32;
+      own.y_rank = static_cast<int32_t>(of.shape.size());
+      std::copy(of.shape.begin(), of.shape.end(), own.y_shape);
+      own.num_classes = of.num_classes;
       own.n_class_values = static_cast<int32_t>(classes.size());
       own.class_values = classes.data();
-      const hopper_output& packed = data_->outputs[of - labels.begin()];
+      const hopper_output& packed = data_->outputs[place];
       own.has_label_range = packed.has_label_range;
       own.least_label = packed.least_label;
       own.largest_label = packed.largest_label;

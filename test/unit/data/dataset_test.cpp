@@ -177,6 +177,20 @@ TEST(Dataset, RefusesClassesThatDoNotExist) {
   }
 }
 
+TEST(DataDesc, LabelsAreFoundByTheOutputsName) {
+  std::vector<DataOutput> outputs(2);
+  outputs[0].name = "price";
+  outputs[1].name = "kind";
+  EXPECT_EQ(LabelsOf("price", 2, outputs), 0u);
+  EXPECT_EQ(LabelsOf("kind", 2, outputs), 1u);
+  EXPECT_EQ(LabelsOf("kind", 1, outputs), 1u);
+  EXPECT_EQ(LabelsOf("colour", 2, outputs), std::nullopt);
+  outputs.pop_back();
+  EXPECT_EQ(LabelsOf("price", 2, outputs), 0u);
+  EXPECT_EQ(LabelsOf("colour", 2, outputs), std::nullopt);
+  EXPECT_EQ(LabelsOf("colour", 1, outputs), 0u);  // the only ones are the only output's
+}
+
 TEST(DataDesc, RefusesNonsense) {
   const auto refused = [](const std::function<void(hopper_data_desc*)>& change) {
     hopper_data_desc desc = Desc();
