@@ -1,8 +1,6 @@
 // All activations: a row each. Places are Activation's: new rows come last.
 #pragma once
 
-#include <type_traits>
-
 #include "activation/activation_type.h"
 #include "activation/exponentials.h"
 #include "activation/gates.h"
@@ -13,6 +11,7 @@
 #include "activation/sigmoids.h"
 #include "activation/softplus.h"
 #include "activation/tanhs.h"
+#include "base/place_in.h"
 
 namespace hopper {
 
@@ -49,13 +48,6 @@ struct FormsOf<ActivationList<A...>> {
 };
 using AllForms = typename FormsOf<Activations>::Type;
 
-// The place of a form among all of them, or of a row in the table.
-template <typename F, template <typename...> class List, typename... All>
-constexpr int PlaceIn(List<All...> /*list*/) {
-  int place = 0;
-  (void)((std::is_same_v<F, All> || (++place, false)) || ...);
-  return place;
-}
 constexpr int kPlainRelu = PlaceIn<activations::Relu::Plain>(AllForms());
 
 }  // namespace hopper

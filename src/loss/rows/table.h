@@ -1,5 +1,4 @@
-// All losses: a row each. Places are LossKind's; code that needs none of them by its name asks for
-// no enumerator there, and new rows come last.
+// All losses: a row each. A LossKind is a place in it.
 #pragma once
 
 #include "loss/rows/crossentropy.h"
