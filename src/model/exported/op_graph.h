@@ -115,6 +115,7 @@ class Graph {
   // The Transpose that makes a tensor, or null.
   const Operation* TransposeOf(const Value& value) const;
   const Operation* MakerOf(const Value& value, const char* op) const;
+  Value Source(const Operation* node) { return {this, node->inputs[0]}; }
 
  private:
   Value Add(Tensor tensor);
@@ -134,6 +135,8 @@ class Graph {
   std::map<std::pair<int, Shape>, int> transposed_;
   std::map<int, int> weights_;
 };
+
+// In op_functions.cpp.
 
 // NOLINTBEGIN(readability-identifier-naming)
 Value add(const Value& a, const Value& b);
