@@ -25,7 +25,7 @@ set_property(SOURCE src/engine/build_info.cpp src/engine/cuda_devices.cpp APPEND
   COMPILE_DEFINITIONS HOPPER_CUDA_MAJOR=${CUDAToolkit_VERSION_MAJOR})
 
 file(GLOB cuda_sources CONFIGURE_DEPENDS src/engine/cuda/*.cu src/engine/cuda/*.cpp)
-add_library(hopper_cuda SHARED ${cuda_sources})
+add_library(hopper_cuda SHARED ${cuda_sources} ${HOPPER_PORTABLE_OBJECTS})
 target_include_directories(hopper_cuda PRIVATE src include)
 set_target_properties(hopper_cuda PROPERTIES CUDA_RUNTIME_LIBRARY Shared
   LINK_DEPENDS ${CMAKE_SOURCE_DIR}/src/engine/cuda/exports.map)

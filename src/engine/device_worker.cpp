@@ -3,6 +3,7 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "base/error.h"
 #include "engine/failure.h"
@@ -44,6 +45,17 @@ DeviceWorker::DeviceWorker(const Options& options, const Dataset& train, const D
   if (valid != nullptr) valid_ = std::make_unique<LaneData>(*valid, device_.get());
 }
 
+DeviceWorker::~DeviceWorker() {
+  arrays_.clear();
+  valid_.reset();
+  train_.reset();
+  try {
+    device_->Trim();
+  } catch (const std::exception&) {
+    // A device that fails has said so before.
+  }
+}
+
 int DeviceWorker::Lanes(const Trainer& trainer) const {
   return DeviceLanes(trainer, train_->desc(), options_);
 }
@@ -55,7 +67,9 @@ DeviceWorker::Array& DeviceWorker::ArrayFor(const Trainer& trainer) {
   lanes.lanes = Lanes(trainer);
   lanes.precision = options_.precision;
   const FitParams& fit = trainer.fit();
-  lanes.steps = options_.iterations * fit.epochs * (train_->desc().n_rows / fit.batch_size);
+  const double steps = static_cast<double>(options_.iterations) * static_cast<double>(fit.epochs) *
+                       static_cast<double>(train_->desc().n_rows / fit.batch_size);
+  lanes.steps = static_cast<int64_t>(std::min(steps, 1e15));
   const int64_t needed = LaneBytes(trainer, train_->desc(), options_.precision, lanes.lanes);
   const int64_t free = device_->free_bytes();
   if (free >= 0 && needed > free) {

@@ -41,6 +41,10 @@ class DeviceWorker {
   // Copies the data to the device; both must be complete, `valid` may be null. All trainers outlive
   // it.
   DeviceWorker(const Options& options, const Dataset& train, const Dataset* valid);
+  // Gives the device's memory back to other processes.
+  ~DeviceWorker();
+  DeviceWorker(const DeviceWorker&) = delete;
+  DeviceWorker& operator=(const DeviceWorker&) = delete;
 
   // The visits' trainers share a LaneKey(), their partitions have one size, and there are at most
   // Lanes() of them.

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/block_signals.h"
 #include "base/error.h"
 #include "engine/cuda/lane_device.h"
 
@@ -75,6 +76,7 @@ std::unique_ptr<LaneDevice> OpenLaneDevice(int index) {
 
 void PrepareLaneDevices() {
   static const bool prepared = [] {
+    const BlockSignals blocked;  // for threads that libraries start
     if (HasCudaDriver()) LoadedCudaPart();
     return true;
   }();

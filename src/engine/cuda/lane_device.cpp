@@ -1,6 +1,7 @@
 #include "engine/cuda/lane_device.h"
 
 #include <ATen/Context.h>
+#include <ATen/core/CachingHostAllocator.h>
 #include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <ATen/ops/empty.h>
@@ -14,7 +15,9 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -28,50 +31,26 @@ namespace {
 // the allocator settle.
 constexpr int kWarmUps = 3;
 
-class GraphStep : public LaneStep {
- public:
-  using Pool = std::shared_ptr<const at::cuda::MempoolId_t>;
-
-  GraphStep(const std::function<void()>& body, const std::function<void()>& before,
-            const c10::cuda::CUDAStream& stream, Pool pool)
-      : pool_(std::move(pool)) {
-    for (int i = 0; i < kWarmUps; ++i) {
-      before();
-      body();
-    }
-    before();
-    stream.synchronize();
-    // Other threads may allocate and load meanwhile; autograd's work on this stream as well.
-    graph_.capture_begin(*pool_, cudaStreamCaptureModeThreadLocal);
-    try {
-      body();
-    } catch (...) {
-      // A capture that is left open would poison the stream; its own error does not matter.
-      try {
-        graph_.capture_end();
-      } catch (const std::exception&) {
-      }
-      cudaGetLastError();
-      throw;
-    }
-    graph_.capture_end();
-  }
-  void Run() override { graph_.replay(); }
-
- private:
-  const Pool pool_;
-  at::cuda::CUDAGraph graph_;
-};
-
 // Lanes take turns on so many streams.
 constexpr int kLaneStreams = 8;
 
+// The stream of a device's own work, then those of lanes. All runs of a process take the same:
+// libtorch has 32 and keeps memory for each that was used.
+const std::vector<c10::cuda::CUDAStream>& StreamsOf(c10::DeviceIndex index) {
+  static std::mutex mutex;
+  static std::map<c10::DeviceIndex, std::vector<c10::cuda::CUDAStream>> all;
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::vector<c10::cuda::CUDAStream>& streams = all[index];
+  while (streams.size() < 1 + kLaneStreams) {
+    streams.push_back(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, index));
+  }
+  return streams;
+}
+
 class CudaLaneQueues : public LaneQueues {
  public:
-  explicit CudaLaneQueues(c10::DeviceIndex index) : index_(index) {
-    for (int i = 0; i < kLaneStreams; ++i) {
-      streams_.push_back(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, index));
-    }
+  explicit CudaLaneQueues(c10::DeviceIndex index) : index_(index), streams_(StreamsOf(index)) {
+    streams_.erase(streams_.begin());
   }
   void Fork(int64_t lanes, const std::vector<at::Tensor>& shared) override {
     used_ = static_cast<size_t>(std::min<int64_t>(lanes, kLaneStreams));
@@ -94,6 +73,12 @@ class CudaLaneQueues : public LaneQueues {
       joined_[i].block(*callers_);
     }
   }
+  // Joins all streams, also those that a backward pass has left apart. Only streams of a capture
+  // may be joined in one, which the fork makes them.
+  void JoinAll() {
+    Fork(kLaneStreams, {});
+    Join();
+  }
 
  private:
   const c10::DeviceIndex index_;
@@ -102,6 +87,60 @@ class CudaLaneQueues : public LaneQueues {
   size_t used_ = 0;
   at::cuda::CUDAEvent forked_;
   std::array<at::cuda::CUDAEvent, kLaneStreams> joined_;
+};
+
+class GraphStep : public LaneStep {
+ public:
+  using Pool = std::shared_ptr<const at::cuda::MempoolId_t>;
+
+  GraphStep(const std::function<void()>& body, const std::function<void()>& before,
+            const c10::cuda::CUDAStream& stream, CudaLaneQueues* queues, Pool pool)
+      : pool_(std::move(pool)) {
+    for (int i = 0; i < kWarmUps; ++i) {
+      before();
+      body();
+    }
+    before();
+    stream.synchronize();
+    // While capturing, libtorch gives nothing back that it keeps of the warm-ups.
+    c10::cuda::CUDACachingAllocator::emptyCache();
+    // Other threads may allocate and load meanwhile; autograd's work on this stream as well.
+    graph_.capture_begin(*pool_, cudaStreamCaptureModeThreadLocal);
+    try {
+      body();
+    } catch (...) {
+      Abandon(stream.device_index(), queues);
+      throw;
+    }
+    graph_.capture_end();
+  }
+  void Run() override { graph_.replay(); }
+
+ private:
+  // Ends a capture whose body failed: left open it would poison the stream and the pool. Its own
+  // errors do not matter.
+  void Abandon(c10::DeviceIndex device, CudaLaneQueues* queues) {
+    try {
+      queues->JoinAll();
+    } catch (const std::exception&) {
+    }
+    try {
+      graph_.capture_end();
+    } catch (const std::exception&) {
+      // It throws before it tells the allocators.
+      try {
+        c10::cuda::CUDACachingAllocator::endAllocateToPool(device, *pool_);
+        c10::cuda::CUDACachingAllocator::releasePool(device, *pool_);
+        at::getHostAllocator(at::kCUDA)->end_allocate_to_pool(*pool_);
+        at::getHostAllocator(at::kCUDA)->release_pool(*pool_);
+      } catch (const std::exception&) {
+      }
+    }
+    cudaGetLastError();
+  }
+
+  const Pool pool_;
+  at::cuda::CUDAGraph graph_;
 };
 
 class CudaLaneDevice : public LaneDevice {
@@ -129,7 +168,7 @@ class CudaLaneDevice : public LaneDevice {
 
   void Enter(const std::string& precision, bool deterministic) override {
     c10::cuda::set_device(index_);
-    if (!stream_) stream_ = c10::cuda::getStreamFromPool(/*isHighPriority=*/false, index_);
+    if (!stream_) stream_ = StreamsOf(index_).front();
     c10::cuda::setCurrentCUDAStream(*stream_);
     if (!queues_) queues_.emplace(index_);
     at::Context& context = at::globalContext();
@@ -164,14 +203,17 @@ class CudaLaneDevice : public LaneDevice {
   bool records() const override { return true; }
   std::unique_ptr<LaneStep> Record(const std::function<void()>& body,
                                    const std::function<void()>& before, bool often) override {
-    // cuDNN tries its kernels during warm-up, which may end differently each time.
+    // cuDNN tries its kernels during warm-up, which may end differently each time. The process has
+    // one switch for that.
+    static std::mutex recording;
+    const std::lock_guard<std::mutex> lock(recording);
     at::globalContext().setBenchmarkCuDNN(often && !deterministic_);
     GraphStep::Pool pool = pool_.lock();
     if (pool == nullptr) {
       pool = std::make_shared<const at::cuda::MempoolId_t>(at::cuda::graph_pool_handle());
       pool_ = pool;
     }
-    return std::make_unique<GraphStep>(body, before, *stream_, std::move(pool));
+    return std::make_unique<GraphStep>(body, before, *stream_, &*queues_, std::move(pool));
   }
 
   // Waits for what was queued at the call before the last.

@@ -79,7 +79,9 @@ LaneValue Operator::ForwardLanes(const std::vector<LaneValue>& inputs,
   for (const at::Tensor& weight : weights) lane_weights.push_back(weight.unbind(0));
   std::vector<at::Tensor> shared;
   for (const LaneValue& input : inputs) {
-    if (input.is_stacked()) shared.push_back(input.Stacked());
+    if (!input.is_stacked()) continue;
+    shared.push_back(input.Stacked());
+    input.Separate();  // on the caller's queue
   }
   std::vector<at::Tensor> outputs;
   ForEachLane(context.queues, lanes, shared, [&](int64_t lane) {

@@ -2,9 +2,9 @@
 // axis in front, [lanes, batch, shape...].
 //
 // A layer runs its lanes in the form that suits it. Dense is one batched product. A layer without
-// weights sees the lanes as one large batch. Any other layer runs lane after lane, which costs
-// nothing where a single lane fills the device; its results then stay apart until a layer wants
-// them together.
+// weights sees the lanes as one large batch. Any other layer runs each lane by itself, on a queue
+// of its own where the device has several, else lane after lane; its results then stay apart until
+// a layer wants them together.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -48,7 +48,7 @@ class Operator {
                              const ForwardContext& context) const = 0;
   // Forward() of several models at once (model/network/lanes.h); `weights` are [lanes, Keras'
   // shape...]. Unless a layer has a form of its own, one without weights sees all lanes as one
-  // batch, and one with weights runs lane after lane.
+  // batch, and one with weights runs each lane by itself.
   virtual LaneValue ForwardLanes(const std::vector<LaneValue>& inputs,
                                  const std::vector<at::Tensor>& weights,
                                  const LaneContext& context) const;
