@@ -18,6 +18,10 @@ struct hopper_group : hopper::Group {
 namespace hopper {
 namespace {
 
+static_assert(static_cast<char>(NewEnvelope::kInitial) == HOPPER_ENVELOPE_NEW);
+static_assert(static_cast<char>(NewEnvelope::kWeights) == HOPPER_ENVELOPE_WEIGHTS);
+static_assert(static_cast<char>(NewEnvelope::kState) == HOPPER_ENVELOPE_STATE);
+
 int GroupCreate(const hopper_run_options* options, const hopper_data_desc* train,
                 const hopper_data_desc* valid, const int32_t* train_keys, const int32_t* valid_keys,
                 int32_t key, hopper_group** group, hopper_error* error) {

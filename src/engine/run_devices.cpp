@@ -110,7 +110,6 @@ void Run::DeviceWork(int device) {
   EndWorkerLocked();
 }
 
-// The next task of this device, and all others of its shape that are due as well.
 // What a model is to do next, as far as all that are worked on side by side have it in common.
 // `pass`: null for a visit.
 std::string Run::WorkOf(const Model& model, const EvaluationPass* pass) const {
@@ -120,6 +119,7 @@ std::string Run::WorkOf(const Model& model, const EvaluationPass* pass) const {
   return model.lane_key + " train " + std::to_string(rows) + (metrics ? " metrics" : "");
 }
 
+// The next task of this device, and all others of its shape that are due as well.
 std::vector<Run::Task> Run::NextTasksLocked(int device, const DeviceWorker& worker) {
   const Companions& companions = companions_[static_cast<size_t>(device)];
   Task first;

@@ -1,8 +1,7 @@
 // What a loss is. Each family has a file of its own in loss/rows: for each loss a struct with
 //
-//   Type()        this description: names, arguments, what it asks of labels, and its forms in
-//   float32 PerExample()  the same with tensors, for autograd and for devices: a template over
-//   LossCall of
+//   Type()        this description: names, arguments, what it asks of labels, its forms in float32
+//   PerExample()  the same with tensors, for autograd and for devices: a template over LossCall of
 //                 loss/loss.cpp, so that descriptions need no libtorch
 //
 // and a row in loss/rows/table.h. Formulas: keras.losses.* on the TensorFlow back end.
