@@ -357,7 +357,12 @@ void Dataset::AddBuffer(const PackedBuffer& buffer) {
   checksums.insert(checksums.end(), checksum.bytes.begin(), checksum.bytes.end());
 }
 
-void Dataset::ThrowIncomplete(int p) const {
+bool Dataset::IsComplete(int p) const {
+  return partition(p).n == PartitionRange(desc_.n_rows, desc_.n_partitions, p).count;
+}
+
+void Dataset::CheckComplete(int p) const {
+  if (IsComplete(p)) return;
   const int64_t count = PartitionRange(desc_.n_rows, desc_.n_partitions, p).count;
   throw Error(ErrorCode::kCorrupt,
               "partition " + std::to_string(p) + " of \"" + desc_.table_name + "\" is not complete",
@@ -367,18 +372,16 @@ void Dataset::ThrowIncomplete(int p) const {
 }
 
 void Dataset::CheckComplete() const {
-  for (int p = 0; p < n_partitions(); ++p) {
-    if (partition(p).n != PartitionRange(desc_.n_rows, desc_.n_partitions, p).count) {
-      ThrowIncomplete(p);
-    }
-  }
+  for (int p = 0; p < n_partitions(); ++p) CheckComplete(p);
+}
+
+void Dataset::CheckComplete(const std::vector<int32_t>& partitions) const {
+  for (const int32_t p : partitions) CheckComplete(p);
 }
 
 void Dataset::EndPartition(int p) {
   const auto at = static_cast<size_t>(p);
-  if (partition(p).n != PartitionRange(desc_.n_rows, desc_.n_partitions, p).count) {
-    ThrowIncomplete(p);
-  }
+  CheckComplete(p);
   if (first_checksums_[at].empty()) {
     first_checksums_[at] = checksums_[at];
   } else if (first_checksums_[at] != checksums_[at]) {

@@ -111,7 +111,10 @@ class Dataset {
   // Copies a buffer to the end of its partition. Throws kCorrupt where the checksum or a length
   // is wrong, or where buffers arrive out of order or overfill their partition.
   void AddBuffer(const PackedBuffer& buffer);
-  // Throws kCorrupt where a partition lacks rows.
+  // Whether the partition has all its rows.
+  bool IsComplete(int p) const;
+  // Throws kCorrupt where one of these partitions, or any, lacks rows.
+  void CheckComplete(const std::vector<int32_t>& partitions) const;
   void CheckComplete() const;
   // After the last buffer of a partition. Throws kCorrupt where it lacks rows, and kNotReady where
   // it was read before and its buffers were others then.
@@ -129,7 +132,7 @@ class Dataset {
   FeatureStore& features() const { return *features_; }
 
  private:
-  [[noreturn]] void ThrowIncomplete(int p) const;
+  void CheckComplete(int p) const;
   void Share(Partition* partition) const;
 
   DataDesc desc_;

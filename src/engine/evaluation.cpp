@@ -119,9 +119,7 @@ void Evaluation::AddBuffer(const PackedBuffer& buffer) {
     const std::lock_guard<std::mutex> lock(mutex_);
     data_.AddBuffer(buffer);
     if (!limited_) return;
-    const DataDesc& desc = data_.desc();
-    const int64_t count = PartitionRange(desc.n_rows, desc.n_partitions, buffer.partition_id).count;
-    if (data_.partition(buffer.partition_id).n < count) return;
+    if (!data_.IsComplete(buffer.partition_id)) return;
     data_.EndPartition(buffer.partition_id);
     come_ = std::max(come_, buffer.partition_id + 1);
     ready_.push_back(buffer.partition_id);
@@ -129,28 +127,10 @@ void Evaluation::AddBuffer(const PackedBuffer& buffer) {
   wake_.notify_one();
 }
 
-void Evaluation::CheckRows() const {
-  if (chosen_.size() == static_cast<size_t>(data_.n_partitions())) {
-    data_.CheckComplete();
-    return;
-  }
-  const DataDesc& desc = data_.desc();
-  for (const int32_t p : chosen_) {
-    const int64_t n = PartitionRange(desc.n_rows, desc.n_partitions, p).count;
-    if (data_.partition(p).n == n) continue;
-    throw Error(
-        ErrorCode::kCorrupt,
-        "partition " + std::to_string(p) + " of \"" + desc.table_name + "\" is not complete",
-        "It holds " + std::to_string(data_.partition(p).n) + " rows instead of " +
-            std::to_string(n) + ".",
-        "Pack the data again.");
-  }
-}
-
 void Evaluation::Start() {
   if (started_) throw Error(ErrorCode::kInternal, "the evaluation has been started already");
   if (!limited_) {
-    CheckRows();
+    data_.CheckComplete(chosen_);
     ready_.assign(chosen_.begin(), chosen_.end());
   }
   started_ = true;

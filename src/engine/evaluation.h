@@ -54,7 +54,6 @@ class Evaluation {
   void Work();
   bool IsChosen(int32_t partition) const;
   bool Evaluate(int partition, MetricSums* sums, Problem* problem);
-  void CheckRows() const;
   bool Finished() const;
   void Finish(const std::vector<MetricSums>& sums, Event* event);
   int64_t SumCount() const;  // of all metrics, in one partition

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/evaluation.h"
 #include "support/group_driver.h"
 #include "support/keras_models.h"
 #include "support/repetitions.h"
@@ -445,6 +446,69 @@ TEST(Courses, NeedMemory) {
   EXPECT_EQ(WithoutBytes(CoursesOf(events)), WithoutBytes(expected));
   EXPECT_EQ(results.at(2).raw.examples, 0);
   EXPECT_EQ(results.at(1).raw.status, HOPPER_MODEL_DONE);
+}
+
+// What is said of a table that lacks rows.
+template <typename Train>
+std::string ComplaintOf(const Train& train) {
+  try {
+    train();
+  } catch (const DriverError& e) {
+    return std::string(e.what()) + "; " + e.detail + "; " + e.hint;
+  } catch (const Error& e) {
+    return e.problem().message + "; " + e.problem().detail + "; " + e.problem().hint;
+  }
+  return "";
+}
+
+// Whoever reads them, all that are to stay, or one partition after the other.
+TEST(Courses, NeedAllRows) {
+  PackedTable::Options rows;
+  rows.rows = 4000;
+  rows.partitions = 8;
+  rows.lost_buffers = 1;
+  const PackedTable train{rows};
+  const std::vector<int32_t> keys = {10, 10, 10, 10, 10, 10, 20, 20};
+  const Configuration config = CourseMlp(1, 8);
+  RunOptions options;
+  options.threads = 1;
+  const std::string expected =
+      "partition 7 of \"synthetic_packed\" is not complete; It holds 493 rows instead of 500.; "
+      "Pack the data again with hopper.training_preprocessor().";
+  const auto group = [&] {
+    GroupDriver groups(options, train, nullptr, keys, {}, {config}, /*planned=*/true);
+    groups.Train();
+  };
+  hopper_data_plan plan = {};
+  const auto run = [&] {
+    RunDriver local(RunDriver::Planned{}, options, train, nullptr);
+    local.AddConfig(config);
+    plan = local.Plan();
+    local.Start();
+    local.WaitToEnd();
+  };
+  EXPECT_EQ(ComplaintOf(run), expected);
+  EXPECT_EQ(plan.resident, 1);
+  EXPECT_EQ(ComplaintOf(group), expected);
+  options.memory_limit = plan.bytes_models + plan.bytes_data / 8;
+  EXPECT_EQ(ComplaintOf(run), expected);
+  EXPECT_EQ(plan.resident, 0);
+  EXPECT_EQ(ComplaintOf(group), expected);
+  EXPECT_EQ(ComplaintOf([&] {
+              ConfigSource source;
+              source.model_arch = config.arch;
+              source.compile_params = config.compile;
+              const std::vector<float> weights((20 + 1) * 8 + (8 + 1) * 3);
+              source.weights = weights.data();
+              source.n_weights = static_cast<int64_t>(weights.size());
+              Evaluation evaluation(source, DataDesc(train.desc()), 1, -1);
+              evaluation.Choose({6, 7});
+              for (const hopper_buffer& buffer : train.buffers()) {
+                if (buffer.partition_id >= 6) evaluation.AddBuffer(buffer);
+              }
+              evaluation.Start();
+            }),
+            expected);
 }
 
 // Room for one task at a time: the others wait for it.

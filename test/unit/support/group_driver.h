@@ -175,7 +175,7 @@ class GroupDriver {
   };
 
   void Check(int code) {
-    if (code != 0) throw std::runtime_error(error_.message);
+    if (code != 0) throw DriverError(error_);
   }
   // As it starts: where it does.
   void Put(const Configuration& config) {

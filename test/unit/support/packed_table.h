@@ -23,6 +23,7 @@ class PackedTable {
     std::vector<int64_t> x_shape = {20};
     int32_t classes = 3;
     uint64_t seed = 1;
+    int32_t lost_buffers = 0;  // of the last partition, its last ones
   };
 
   explicit PackedTable(const Options& options) : options_(options) {
@@ -49,6 +50,7 @@ class PackedTable {
         AddBuffer(p, id++, range.first + first, n, elements, random);
       }
     }
+    buffers_.resize(buffers_.size() - static_cast<size_t>(options.lost_buffers));
     for (size_t i = 0; i < buffers_.size(); ++i) {
       buffers_[i].x = x_[i].data();
       buffers_[i].y = y_[i].data();

@@ -56,6 +56,14 @@ struct ModelResult {
   std::string digest;
 };
 
+// An error of the API.
+struct DriverError : std::runtime_error {
+  explicit DriverError(const hopper_error& error)
+      : std::runtime_error(error.message), detail(error.detail), hint(error.hint) {}
+  std::string detail;
+  std::string hint;
+};
+
 // An eventfd that is closed at the end.
 class EventFd {
  public:
@@ -76,7 +84,7 @@ class EventFd {
   int fd_;
 };
 
-// A run from create to free; an error of the API is an exception with its message.
+// A run from create to free; an error of the API is a DriverError.
 class RunDriver {
  public:
   RunDriver(const RunOptions& options, const PackedTable& train, const PackedTable* valid) {
@@ -235,7 +243,7 @@ class RunDriver {
     }
   }
   void Check(int code) {
-    if (code != 0) throw std::runtime_error(error_.message);
+    if (code != 0) throw DriverError(error_);
   }
   void Create(const RunOptions& options, const PackedTable& train, const PackedTable* valid) {
     hopper_run_options raw = {};
