@@ -16,6 +16,7 @@
 #include "engine/examples.h"
 #include "engine/failure.h"
 #include "engine/memory_plan.h"
+#include "engine/task_work.h"
 #include "model/work.h"
 #include "train/plan_cache.h"
 
@@ -23,7 +24,7 @@ namespace hopper {
 
 namespace {
 
-// A worker of the local engine between two tasks.
+// A worker of the local engine from what it takes at once to the next.
 constexpr double kHop = 20e-6;
 // An evaluation is a forward pass, a third of a step's arithmetic.
 constexpr double kEvaluationShare = 1.0 / 3.0;
@@ -111,6 +112,7 @@ void Explain::AddConfig(const ConfigSource& config) {
     auto trainer = StillTrainer(*asked, train_, precision_);
     entry.kind = KindOf(*trainer);
     entry.epochs = asked->fit().epochs;
+    entry.visits_together = VisitsTogether(*asked, train_);
     entry.model.n_parameters = trainer->network().spec().parameters;
     entry.model.n_passes = entry.epochs;
     entry.model.bytes_state = trainer->StateBytes();
@@ -359,6 +361,11 @@ ModelCost Explain::CostOf(const Entry& entry, double once) const {
   }
   if (costs_.hop_bytes_per_second > 0.0) {
     cost.hop = static_cast<double>(model.bytes_state) / costs_.hop_bytes_per_second;
+  }
+  cost.visits_together = entry.visits_together;
+  cost.evaluations_together[kTrainSplit] = EvaluationsTogether(*entry.trainer, train_);
+  if (valid_ != nullptr) {
+    cost.evaluations_together[kValidSplit] = EvaluationsTogether(*entry.trainer, *valid_);
   }
   cost.watching = entry.trainer->stopping().watching();
   return cost;

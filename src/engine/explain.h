@@ -95,6 +95,7 @@ class Explain {
     std::unique_ptr<const Trainer> trainer;  // null: `model.problem` says why
     ExplainedModel model;
     int64_t epochs = 1;
+    int visits_together = 1;
     std::string kind;  // equal for configurations of equal pace
     Pace pace;
   };

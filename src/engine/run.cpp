@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "engine/configuration.h"
 #include "engine/failure.h"
-#include "model/work.h"
+#include "engine/task_work.h"
 #include "params/readings.h"
 #include "train/plan_cache.h"
 
@@ -184,16 +184,6 @@ void Run::AddBuffer(const PackedBuffer& buffer) {
   data->AddBuffer(buffer);
 }
 
-double Run::VisitWork(const Model& model) const {
-  const double rows = static_cast<double>(train_.desc().n_rows) / train_.n_partitions();
-  return TrainingFlops(model.trainer->network().spec()) * rows *
-         static_cast<double>(model.trainer->fit().epochs);
-}
-
-double Run::PassWork(const Model& model, const Dataset& data) const {
-  return PassFlops(model.trainer->network().spec()) * static_cast<double>(data.desc().n_rows);
-}
-
 void Run::Start() {
   if (started_) throw Error(ErrorCode::kInternal, "the run has been started already");
   if (window_ == nullptr) {
@@ -223,7 +213,8 @@ void Run::Start() {
       ++live_;
       if (pool_) continue;
       ++training_;
-      model->work = VisitWork(*model) * train_.n_partitions() * rules_.num_iterations;
+      model->work =
+          VisitWork(*model->trainer, train_.desc()) * train_.n_partitions() * rules_.num_iterations;
       CountProgressLocked(model.get());
     }
     ready_.assign(devices_.size() + 1, ReadyModels(needs));

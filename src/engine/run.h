@@ -39,6 +39,7 @@
 #include "schedule/ready.h"
 #include "schedule/resting.h"
 #include "schedule/ring.h"
+#include "schedule/together.h"
 #include "schedule/wanted_states.h"
 #include "schedule/window.h"
 #include "state/state.h"
@@ -216,7 +217,6 @@ class Run {
     std::unique_lock<std::mutex> lock_;
   };
 
-  static constexpr int kMostTogether = 32;
   // The seconds of each part of a task.
   struct Laps {
     std::array<double, kMostTogether> seconds = {};
@@ -266,8 +266,6 @@ class Run {
   void ReleaseStateLocked(Model* model);
   void ReleaseIfIdleLocked(Model* model);
   void ReleaseData();
-  double VisitWork(const Model& model) const;
-  double PassWork(const Model& model, const Dataset& data) const;
 
   // models that enter and leave (run_pool.cpp)
   void RequirePlannedRoom(const Model& model);

@@ -12,6 +12,7 @@
 #include "engine/failure.h"
 #include "engine/not_finite.h"
 #include "engine/run.h"
+#include "engine/task_work.h"
 
 namespace hopper {
 
@@ -235,7 +236,7 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
       EvaluationPass& pass = *tasks[i].pass;
       pass.sums[0] = std::move(sums[i]);
       pass.unfinished = 0;
-      model->work -= PassWork(*model, DataOf(pass.split));
+      model->work -= PassWork(*model->trainer, DataOf(pass.split).desc());
       Settle(model, &books);
       UpdateLocked(model);
     }

@@ -8,6 +8,7 @@
 
 #include "engine/failure.h"
 #include "engine/run.h"
+#include "engine/task_work.h"
 
 namespace hopper {
 
@@ -96,7 +97,7 @@ bool Run::GoOn(const Leg& leg, int32_t* take) {
   model.writer.reset();
   model.state_taken = model.weights_taken = false;
   model.digest.clear();
-  model.work = VisitWork(model) * train_.n_partitions() * leg.iterations;
+  model.work = VisitWork(*model.trainer, train_.desc()) * train_.n_partitions() * leg.iterations;
   SetStatusLocked(&model, ModelStatus::kTraining);
   ++training_;
   if (has_room) {

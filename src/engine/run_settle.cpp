@@ -7,6 +7,7 @@
 #include "engine/configuration.h"
 #include "engine/failure.h"
 #include "engine/run.h"
+#include "engine/task_work.h"
 
 namespace hopper {
 
@@ -102,7 +103,8 @@ void Run::CountReportedLocked(Model* model) {
 }
 
 void Run::StopLocked(Model* model) {
-  model->work -= VisitWork(*model) * static_cast<double>(VisitsLeft(model->rules, model->course));
+  model->work -= VisitWork(*model->trainer, train_.desc()) *
+                 static_cast<double>(VisitsLeft(model->rules, model->course));
   model->course.stopped = true;
   Event event = NewEventLocked(EventType::kModelStopped, model);
   event.iteration = static_cast<int32_t>(model->total_iterations);

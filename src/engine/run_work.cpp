@@ -10,6 +10,7 @@
 #include "engine/failure.h"
 #include "engine/not_finite.h"
 #include "engine/run.h"
+#include "engine/task_work.h"
 
 namespace hopper {
 
@@ -19,14 +20,6 @@ namespace {
 constexpr size_t kManyVisits = 4096;
 // With so many that nobody takes, workers wait.
 constexpr size_t kMostVisits = 16 * kManyVisits;
-// Of one model, tasks that take no more floating-point operations together are taken at once:
-// taking one takes the lock, and some microseconds where the model is in no cache.
-constexpr double kTogether = 2e6;
-
-// How many such tasks: at least one, `most` at most.
-int Together(double work, int most) {
-  return static_cast<int>(std::clamp<double>(kTogether / std::max(work, 1.0), 1.0, most));
-}
 
 }  // namespace
 
@@ -177,19 +170,10 @@ void Run::TakeVisitLocked(Task* task) {
   task->model->seconds_waiting += task->wait;
 }
 
-// The visits that come next within the iteration. A copy of the weights at its end is promised its
-// room where the model has none yet; otherwise that visit is a task of its own.
 int Run::VisitsTogetherLocked(const Model& model) const {
   if (window_ != nullptr || model.device != kNoDevice) return 1;
-  const double rows = static_cast<double>(train_.desc().n_rows) / train_.n_partitions();
-  const FitParams& fit = model.trainer->fit();
-  const double updates = rows * static_cast<double>(fit.epochs) *
-                         static_cast<double>(model.trainer->network().spec().parameters) /
-                         static_cast<double>(fit.batch_size);
-  const int left = model.rules.partitions[kTrainSplit] - model.course.visit;
-  const int n = std::min(Together(VisitWork(model) + updates, kMostTogether), left);
-  const bool copies = model.rules.KeepsWeights(model.course.iterations + 1, model.watching);
-  return n == left && n > 1 && copies && !model.passes.empty() ? n - 1 : n;
+  return VisitsTogether(model.rules, model.watching, model.course,
+                        VisitsTogether(*model.trainer, train_.desc()), !model.passes.empty());
 }
 
 // From the first one on, partitions that nobody has taken.
@@ -197,7 +181,7 @@ int Run::PartitionsTogetherLocked(const Model& model, const EvaluationPass& pass
   if (window_ != nullptr || model.device != kNoDevice) return 1;
   const auto n = static_cast<int>(pass.taken.size());
   const int most =
-      std::min(Together(PassWork(model, DataOf(pass.split)) / n, kMostTogether), n - first);
+      std::min(EvaluationsTogether(*model.trainer, DataOf(pass.split).desc()), n - first);
   int count = 1;
   while (count < most && !pass.taken[static_cast<size_t>(first) + static_cast<size_t>(count)])
     ++count;
@@ -358,7 +342,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
     RecordVisitLocked(task, visit, after);
     after += visit.train;
     if (i == last) break;
-    model->work -= VisitWork(*model);
+    model->work -= VisitWork(*model->trainer, train_.desc());
     EndVisit(model->rules, model->watching, &model->course);
   }
   model->seconds_training += after;
@@ -374,7 +358,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
     return;
   }
   if (outcome.end == VisitEnd::kCancelled) return;
-  model->work -= VisitWork(*model);
+  model->work -= VisitWork(*model->trainer, train_.desc());
   if (EndVisit(model->rules, model->watching, &model->course)) {
     FinishIterationLocked(model, &outcome);
     Settle(model, &books);
@@ -414,7 +398,7 @@ void Run::AddPassLocked(Model* model, int split, std::shared_ptr<const Snapshot>
   for (int p = 0; p < data.n_partitions(); ++p) WantLocked(*model, split, p, true);
   pass->ready_since = MonotonicSeconds();
   model->passes.push_back(std::move(pass));
-  model->work += PassWork(*model, data);
+  model->work += PassWork(*model->trainer, data.desc());
 }
 
 void Run::EvaluateTask(const Task& task) {
@@ -465,8 +449,8 @@ void Run::EvaluateTask(const Task& task) {
   }
   std::move(sums.begin(), sums.end(), pass.sums.begin() + task.partition);
   pass.unfinished -= task.count;
-  model->work -= PassWork(*model, DataOf(pass.split)) / static_cast<double>(pass.sums.size()) *
-                 static_cast<double>(task.count);
+  model->work -= PassWork(*model->trainer, DataOf(pass.split).desc()) /
+                 static_cast<double>(pass.sums.size()) * static_cast<double>(task.count);
   if (pass.unfinished == 0) Settle(model, &books);
   UpdateLocked(model);
 }

@@ -2,6 +2,7 @@
 // played through with given costs instead of training. Pure functions.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -21,7 +22,10 @@ struct ModelCost {
   // Of what is kept for all later ones, and is beside the others the first time.
   double first_visit = 0.0;       // of each partition, in the first iteration
   double first_validation = 0.0;  // of each partition of the validation data
-  Watching watching;              // no model is taken to stop early
+  // Local engine: tasks small enough to be taken at once, TasksTogether().
+  int visits_together = 1;
+  std::array<int, 2> evaluations_together = {1, 1};  // by split
+  Watching watching;                                 // no model is taken to stop early
 };
 
 // Seconds; all but the first are sums over workers and add up to seconds * workers.
@@ -36,9 +40,10 @@ struct Forecast {
 };
 
 // The local engine: a free worker takes the next task of the model with the most work left; no
-// barrier. `hop` is a worker's time from one task to the next. Long runs are played for their first
-// iterations and continued at the pace that their work allows. The time for it grows as models
-// times partitions. `cancel` may be null; once it is set, an empty forecast comes back.
+// barrier. `hop` is a worker's time from what it takes at once to the next. Long runs are played
+// for their first iterations and continued at the pace that their work allows. The time for it
+// grows as models times partitions. `cancel` may be null; once it is set, an empty forecast comes
+// back.
 Forecast ForecastLocal(const Ring& ring, const std::vector<ModelCost>& models,
                        const RunRules& rules, int workers, double hop,
                        const std::atomic<bool>* cancel = nullptr);

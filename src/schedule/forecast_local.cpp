@@ -9,6 +9,7 @@
 #include "schedule/forecast.h"
 #include "schedule/forecast_cancel.h"
 #include "schedule/ready.h"
+#include "schedule/together.h"
 
 namespace hopper {
 
@@ -74,6 +75,7 @@ class LocalPlayer {
     int worker;
     size_t model;
     double work;
+    int count;  // visits, or partitions
     bool trains;
     size_t pass;  // its number
     bool operator>(const Task& other) const {
@@ -99,8 +101,10 @@ class LocalPlayer {
     task.trains = pass == nullptr;
     if (task.trains) {
       best->busy = true;
-      task.work = best->cost.visit;
-      if (best->course.iterations == 0) task.work += best->cost.first_visit;
+      task.count = VisitsTogether(rules_, best->cost.watching, best->course,
+                                  best->cost.visits_together, !best->passes.empty());
+      task.work = best->cost.visit * task.count;
+      if (best->course.iterations == 0) task.work += best->cost.first_visit * task.count;
       result_.train += task.work;
     } else {
       // A deque is not one array: a difference of addresses is no index.
@@ -109,8 +113,10 @@ class LocalPlayer {
         if (&earlier == pass) break;
         ++task.pass;
       }
-      task.work = pass->cost;
-      --pass->untaken;
+      task.count = std::min(best->cost.evaluations_together[static_cast<size_t>(pass->split)],
+                            pass->untaken);
+      task.work = pass->cost * task.count;
+      pass->untaken -= task.count;
       result_.evaluate += task.work;
     }
     result_.hop += hop_;
@@ -136,9 +142,11 @@ class LocalPlayer {
     model.work -= task.work;
     if (task.trains) {
       model.busy = false;
-      if (EndVisit(rules_, model.cost.watching, &model.course)) FinishIteration(&model);
+      for (int i = 0; i < task.count; ++i) {
+        if (EndVisit(rules_, model.cost.watching, &model.course)) FinishIteration(&model);
+      }
     } else {
-      --model.passes[task.pass - model.first_pass].unfinished;
+      model.passes[task.pass - model.first_pass].unfinished -= task.count;
     }
     Settle(&model);
     Update(model);
@@ -227,12 +235,18 @@ Forecast ForecastLocal(const Ring& ring, const std::vector<ModelCost>& models,
     const double train = model.visit * partitions * left;
     const double evaluate = model.evaluation * partitions * training_passes +
                             model.validation * rules.partitions[kValidSplit] * validations;
-    const double hops = hop * (partitions * (left + training_passes) +
-                               static_cast<double>(rules.partitions[kValidSplit]) * validations);
+    const auto taken = [](int all, int together) {
+      return static_cast<double>((all + together - 1) / together);
+    };
+    const double visits = hop * taken(ring.n_partitions(), model.visits_together) * left;
+    const auto& [of_training, of_validation] = model.evaluations_together;
+    const double hops =
+        visits + hop * (taken(ring.n_partitions(), of_training) * training_passes +
+                        taken(rules.partitions[kValidSplit], of_validation) * validations);
     rest.train += train;
     rest.evaluate += evaluate;
     rest.hop += hops;
-    longest = std::max(longest, train + hop * partitions * left);
+    longest = std::max(longest, train + visits);
   }
   const double busy = rest.train + rest.evaluate + rest.hop;
   rest.seconds = std::max(busy / workers, longest);

@@ -53,6 +53,23 @@ TEST(ForecastLocal, OneModelOnOneWorkerTakesItsWork) {
   EXPECT_DOUBLE_EQ(f.idle, 0.0);
 }
 
+TEST(ForecastLocal, SmallTasksAreTakenAtOnce) {
+  // 5 partitions x 2 iterations of 3 s, evaluated in 2 s each; 3 or 2 of them a hop of 1 s.
+  std::vector<ModelCost> models = Models({3.0});
+  models[0].evaluation = 2.0;
+  models[0].visits_together = 3;
+  models[0].evaluations_together = {2, 1};
+  const Forecast f = ForecastLocal(Ring(5, {0}), models, Shape(2, kEveryMetrics), 1, 1.0);
+  EXPECT_DOUBLE_EQ(f.train, 30.0);
+  EXPECT_DOUBLE_EQ(f.evaluate, 20.0);
+  EXPECT_DOUBLE_EQ(f.hop, 2 * (2 + 3));
+  EXPECT_DOUBLE_EQ(f.seconds, 60.0);
+  // Of a long run most iterations are not played.
+  const Forecast longer =
+      ForecastLocal(Ring(5, {0}), models, Shape(1000000, kEveryMetrics), 1, 1.0);
+  EXPECT_NEAR(longer.hop, 5e6, 1.0);
+}
+
 TEST(ForecastLocal, OneModelKeepsOneOfTwoWorkersBusy) {
   const Forecast f = ForecastLocal(Ring(3, {0}), Models({5.0}), Shape(2), 2, 0.0);
   EXPECT_DOUBLE_EQ(f.seconds, 30.0);
