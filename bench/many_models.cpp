@@ -1,6 +1,7 @@
 // Thousands of logistic regressions: what a task costs beside its arithmetic.
 //
-//   many_models [MODELS] [THREADS] [PARTITIONS] [ROWS] [ITERATIONS]     (10000 2 16 8000 1)
+//   many_models [MODELS] [THREADS] [PARTITIONS] [ROWS] [ITERATIONS] [ARCHITECTURES]
+//               (10000 2 16 8000 1 1)
 //
 // A run through the C functions against the same visits and evaluations on one thread, without a
 // schedule, all models in turn on one partition after the other. Both are measured in seconds of
@@ -27,6 +28,7 @@
 #include "base/philox.h"
 #include "data/dataset.h"
 #include "engine/configuration.h"
+#include "engine/memory_plan.h"
 #include "engine/workers.h"
 #include "model_hopper/torch.h"
 #include "train/plan_cache.h"
@@ -38,7 +40,6 @@ namespace {
 
 constexpr int64_t kFeatures = 20;
 constexpr int64_t kLimit = int64_t{1} << 34;
-constexpr int64_t kPlanBytes = 4 << 20;
 
 int64_t VoluntarySwitches() {
   rusage usage = {};
@@ -110,22 +111,23 @@ Table MakeTable(int64_t rows, int32_t partitions) {
   return table;
 }
 
-const std::string& Architecture() {
-  static const std::string json =
-      R"({"class_name": "Sequential", "config": {"name": "m", "layers": [{"class_name": "Dense",
+// They differ in their names, so that each has plans of its own.
+std::string Architecture(int32_t number) {
+  return R"({"class_name": "Sequential", "config": {"name": "m)" + std::to_string(number) +
+         R"(", "layers": [{"class_name": "Dense",
           "config": {"name": "only", "units": 1, "activation": "sigmoid",
           "batch_input_shape": [null, )" +
-      std::to_string(kFeatures) + R"(]}}]}, "keras_version": "2.10.0", "backend": "tensorflow"})";
-  return json;
+         std::to_string(kFeatures) +
+         R"(]}}]}, "keras_version": "2.10.0", "backend": "tensorflow"})";
 }
 
 constexpr const char* kFitParams = "batch_size=100, epochs=1";
 
-hopper_config ConfigOf(int32_t key, const std::string& compile) {
+hopper_config ConfigOf(int32_t key, const std::string& arch, const std::string& compile) {
   hopper_config config = {};
   config.mst_key = key;
-  config.model_arch = Architecture().data();
-  config.model_arch_size = Architecture().size();
+  config.model_arch = arch.data();
+  config.model_arch_size = arch.size();
   config.compile_params = compile.c_str();
   config.fit_params = kFitParams;
   return config;
@@ -145,7 +147,8 @@ struct Cost {
   hopper_run_info info = {};
 };
 
-Cost Run(const Table& table, int32_t models, int32_t threads, int32_t iterations) {
+Cost Run(const Table& table, int32_t models, int32_t threads, int32_t iterations,
+         int32_t architectures) {
   const hopper_torch_api& api = *hopper_torch_api_get(HOPPER_API_VERSION);
   const int event_fd = eventfd(0, EFD_NONBLOCK);
   std::vector<int32_t> starts;
@@ -166,7 +169,8 @@ Cost Run(const Table& table, int32_t models, int32_t threads, int32_t iterations
   Check(api.run.create(&options, &table.desc, nullptr, &run, &error), error);
   for (int32_t key = 1; key <= models; ++key) {
     const std::string compile = CompileOf(key);
-    const hopper_config config = ConfigOf(key, compile);
+    const std::string arch = Architecture(key % architectures);
+    const hopper_config config = ConfigOf(key, arch, compile);
     Check(api.run.add_config(run, &config, &error), error);
   }
   for (const auto& buffer : table.buffers) {
@@ -200,7 +204,7 @@ Cost Run(const Table& table, int32_t models, int32_t threads, int32_t iterations
 }
 
 // The same tasks: every model's first one, then every model's next one.
-Cost Alone(const Table& table, int32_t models, int32_t iterations) {
+Cost Alone(const Table& table, int32_t models, int32_t iterations, int32_t architectures) {
   Cost cost;
   Dataset data(table.desc);
   for (const auto& buffer : table.buffers) data.AddBuffer(buffer->raw);
@@ -212,14 +216,16 @@ Cost Alone(const Table& table, int32_t models, int32_t iterations) {
     workers.Start(
         1, account.get(), [](const std::string&) {},
         [&] {
-          const PlanCache plans(kPlanBytes);
+          PlanCache plans(KeptPlanBytes(kLimit));
+          const PlanCacheScope scope(&plans);
           std::vector<std::unique_ptr<const Trainer>> trainers;
           Networks networks;
           for (int32_t key = 1; key <= models; ++key) {
             const std::string compile = CompileOf(key);
             ConfigSource config;
             config.mst_key = key;
-            config.model_arch = Architecture();
+            const std::string arch = Architecture(key % architectures);
+            config.model_arch = arch;
             config.compile_params = compile;
             config.fit_params = kFitParams;
             trainers.push_back(MakeTrainer(config, data.desc(), 42, Precision::kFp32, &networks));
@@ -264,12 +270,13 @@ int Main(int argc, char** argv) {
   const auto threads = static_cast<int32_t>(argument(2, 2));
   const auto partitions = static_cast<int32_t>(argument(3, 16));
   const auto iterations = static_cast<int32_t>(argument(5, 1));
+  const auto architectures = static_cast<int32_t>(argument(6, 1));
   const Table table = MakeTable(argument(4, 8000), partitions);
   const auto per_task = [](const Cost& cost) {
     return cost.processor / static_cast<double>(cost.tasks);
   };
-  const double in_turn = per_task(Alone(table, models, iterations));
-  const Cost run = Run(table, models, threads, iterations);
+  const double in_turn = per_task(Alone(table, models, iterations, architectures));
+  const Cost run = Run(table, models, threads, iterations, architectures);
   const double task = per_task(run);
   std::printf(
       "%d models, %d partitions, %d threads: %.1f s, %.1f us of the processors a task, %.1f us "

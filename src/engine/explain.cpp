@@ -30,8 +30,6 @@ constexpr double kHop = 20e-6;
 constexpr double kEvaluationShare = 1.0 / 3.0;
 constexpr int64_t kMaxSteps = 64;
 constexpr double kExampleBytes = 64e6;
-// As a run's threads keep at most.
-constexpr int64_t kKeptPlanBytes = 4 << 20;
 // While steps are timed. Ftrl divides by the rate.
 constexpr double kStillRate = 1e-9;
 
@@ -144,7 +142,9 @@ void Explain::Start() {
   workers_.Start(
       1, account_.get(), [](const std::string&) {},
       [this] {
-        const PlanCache plans(kKeptPlanBytes);
+        // As those of a run.
+        PlanCache plans(KeptPlanBytes(account_->limit()) / OwnWorkers());
+        const PlanCacheScope scope(&plans);
         Work();
       },
       threads_per_model_);
@@ -311,16 +311,19 @@ double Explain::KeptFeatures() const {
               [](const ModelMemory& a, const ModelMemory& b) { return a.alone() > b.alone(); });
     models.resize(std::min(models.size(), static_cast<size_t>(places_.workers)));
   }
-  const int threads =
-      segments.empty() ? WorkersOf(options_.threads, threads_per_model_) : places_.workers;
   DataMemory memory;
   memory.all = (BytesOf(train_) + (valid_ == nullptr ? 0 : BytesOf(*valid_))) / n;
   memory.largest = RowsOfPartition() * static_cast<int64_t>(train_.x_bytes() + train_.y_bytes());
   memory.reading = train_.ReadingBytes();
-  const MemoryPlan plan = PlanMemory(account_->limit(), threads, models, memory, 0,
+  const MemoryPlan plan = PlanMemory(account_->limit(), OwnWorkers(), models, memory, 0,
                                      /*pool=*/false, features / n);
   return static_cast<double>(plan.features) /
          static_cast<double>(std::max<int64_t>(features / n, 1));
+}
+
+int32_t Explain::OwnWorkers() const {
+  return places_.keys.of[kTrainSplit].empty() ? WorkersOf(options_.threads, threads_per_model_)
+                                              : places_.workers;
 }
 
 void Explain::PredictModel(double kept, Entry* entry) const {
@@ -402,7 +405,7 @@ void Explain::PredictRun(const std::vector<ModelCost>& costs, std::vector<int64_
   Forecast forecast;
   int readers = 1;
   if (places_.keys.of[kTrainSplit].empty()) {
-    run_.n_workers = WorkersOf(options_.threads, threads_per_model_);
+    run_.n_workers = OwnWorkers();
     forecast = ForecastLocal(ring_, costs, rules_, run_.n_workers, kHop, &cancel_);
   } else {
     std::vector<int32_t> keys = places_.keys.of[kTrainSplit];

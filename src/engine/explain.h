@@ -114,6 +114,7 @@ class Explain {
   void PredictRun(const std::vector<ModelCost>& costs, std::vector<int64_t> tasks);
   // Of what frozen parts give, how much the run keeps from its first iteration on: 0 to 1.
   double KeptFeatures() const;
+  int32_t OwnWorkers() const;  // of the process, or of each segment
   int64_t RowsOfPartition() const {
     return PartitionRange(train_.n_rows, train_.n_partitions, 0).count;
   }

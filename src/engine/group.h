@@ -48,6 +48,7 @@
 #include "schedule/ring.h"
 #include "schedule/room.h"
 #include "schedule/window.h"
+#include "train/plan_cache.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -173,6 +174,8 @@ class Group {
     Traveller* model = nullptr;
     std::vector<std::pair<int, int>> partitions;  // split and partition that it reads
   };
+  void BoundPlans();
+  void EndWorkers();
   void Work();
   void Do(const Task& task) const;
   void DoTogether(const std::vector<Task>& tasks);
@@ -248,7 +251,8 @@ class Group {
   int64_t kept_orders_ = 0;                        // bytes; of a share that was planned
   std::array<int64_t, 2> kept_features_ = {0, 0};  // by split
   int64_t window_bytes_ = 0;                       // of partitions that come in turns
-  int64_t kept_plans_ = 0;                         // of all threads
+  int64_t kept_plans_ = 0;                         // bytes, of all threads
+  std::vector<std::unique_ptr<PlanCache>> plans_;  // by worker, from hop to hop
   std::unique_ptr<GroupDevice> device_;            // null: threads train
 
   struct Config {

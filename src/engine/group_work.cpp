@@ -82,21 +82,22 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   const int threads = static_cast<int>(
       std::clamp<size_t>(travellers_.size(), 1, static_cast<size_t>(WorkerCount())));
   running_.store(threads);
+  BoundPlans();
   workers_ = std::make_unique<Workers>();
   int started = 0;
   try {
     for (; started < threads; ++started) {
       workers_->Start(
           1, account_.get(), [this](const std::string& text) { WorkerWarning(text); },
-          [this, threads] {
-            const PlanCache plans(kept_plans_ / threads);
+          [this, started] {
+            const PlanCacheScope plans(plans_[static_cast<size_t>(started)].get());
             Work();
           },
           threads_per_model_, /*promises=*/true);
     }
   } catch (...) {
     Cancel();
-    workers_.reset();
+    EndWorkers();
     throw;
   }
 }
@@ -171,10 +172,25 @@ void Group::Work() {
   if (running_.fetch_sub(1) == 1) WakeEventFd(event_fd_);
 }
 
+// Each worker has the same share of what is kept, in every hop.
+void Group::BoundPlans() {
+  const int workers = WorkerCount();
+  while (plans_.size() < static_cast<size_t>(workers)) {
+    plans_.push_back(std::make_unique<PlanCache>(0));
+  }
+  for (const auto& plans : plans_) plans->Bound(kept_plans_ / workers);
+}
+
+void Group::EndWorkers() {
+  workers_.reset();
+  if (threads_per_model_ == 1) return;
+  for (const auto& plans : plans_) plans->Clear();  // they know teams that are gone
+}
+
 bool Group::Poll() {
   if (workers_ == nullptr) throw Error(ErrorCode::kInternal, "the segment has not been started");
   if (running_.load() > 0) return false;
-  workers_.reset();
+  EndWorkers();
   if (failed_) throw Error(failure_);
   return true;
 }

@@ -19,18 +19,11 @@ namespace {
 // Of an envelope beside state and sums, about.
 constexpr int64_t kReportBytes = 8 << 10;
 
-// Of all threads together. A plan is soon made beside the steps of a large model.
-int64_t KeptPlanBytes(int64_t limit, int threads) {
-  constexpr int64_t kOfAThread = 4 << 20;
-  return std::min(limit / 64, kOfAThread * threads);
-}
-
 // Shares out what is left.
-void Keep(int64_t limit, int64_t left, int threads, int64_t shared, int64_t features,
-          MemoryPlan* plan) {
+void Keep(int64_t limit, int64_t left, int64_t shared, int64_t features, MemoryPlan* plan) {
   plan->orders = std::clamp<int64_t>(left, 0, KeptOrderBytes(limit));
   left -= plan->orders;
-  plan->plans = std::clamp<int64_t>(left, 0, KeptPlanBytes(limit, threads));
+  plan->plans = std::clamp<int64_t>(left, 0, KeptPlanBytes(limit));
   left -= plan->plans;
   plan->initial = std::clamp<int64_t>(left, 0, shared);
   left -= plan->initial;
@@ -40,6 +33,8 @@ void Keep(int64_t limit, int64_t left, int threads, int64_t shared, int64_t feat
 }
 
 }  // namespace
+
+int64_t KeptPlanBytes(int64_t limit) { return limit / 64; }
 
 int64_t WorkingMemory(const std::vector<int64_t>& tasks, int threads) {
   LargestSum all(threads);
@@ -105,7 +100,7 @@ MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>
   if (plan.together) {
     const int64_t left = limit - plan.models - least;
     plan.reading = plan.resident ? 0 : std::min(left, data.reading);
-    Keep(limit, left - plan.reading, threads, shared, features, &plan);
+    Keep(limit, left - plan.reading, shared, features, &plan);
     plan.window = plan.resident ? data.all
                                 : limit - plan.models - plan.reading - plan.orders - plan.plans -
                                       plan.initial;
@@ -124,7 +119,7 @@ MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>
     plan.window = std::max(std::min({data.all, limit / 4, room - data.reading}), data.largest);
     plan.reading = std::clamp<int64_t>(room - plan.window, 0, data.reading);
   }
-  Keep(limit, limit - plan.window - plan.reading - busy, threads, shared, features, &plan);
+  Keep(limit, limit - plan.window - plan.reading - busy, shared, features, &plan);
   return plan;
 }
 

@@ -39,6 +39,9 @@ int64_t WorkingMemory(const std::vector<int64_t>& tasks, int threads);
 // So many of them a model has at a time: a visit, and an evaluation beside it.
 constexpr int kTasksOfAModel = 2;
 
+// What plans take at most that are kept for tasks to come, of all threads together.
+int64_t KeptPlanBytes(int64_t limit);
+
 // In how many groups, one after the other, models come that do not fit into `room` together, each
 // of them with one task at a time.
 int32_t RoundsOf(const std::vector<ModelMemory>& models, int64_t room, int workers);

@@ -242,7 +242,8 @@ void Run::Start() {
       workers_.Start(
           1, account_.get(), [this](const std::string& text) { WorkerWarning(text); },
           [this, started] {
-            const PlanCache plans(plan_->plans / n_workers_);
+            PlanCache plans(plan_->plans / n_workers_);
+            const PlanCacheScope scope(&plans);
             devices_.empty() ? Work(started) : DeviceWork(started);
           },
           threads_per_model_, /*promises=*/devices_.empty());

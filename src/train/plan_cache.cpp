@@ -8,26 +8,40 @@ namespace hopper {
 
 namespace {
 
-// A look goes through all of them.
-constexpr size_t kMostKept = 32;
-
 thread_local PlanCache* current = nullptr;
 std::atomic<int64_t> made_plans{0};
 
 }  // namespace
 
-PlanCache::PlanCache(int64_t bytes) : bytes_(bytes) { current = this; }
+PlanCacheScope::PlanCacheScope(PlanCache* cache) { current = cache; }
 
-PlanCache::~PlanCache() { current = nullptr; }
+PlanCacheScope::~PlanCacheScope() { current = nullptr; }
 
 int64_t PlanCache::made() { return made_plans.load(); }
 
+void PlanCache::Bound(int64_t bytes) {
+  bytes_ = bytes;
+  MakeRoom(0);
+}
+
+void PlanCache::MakeRoom(int64_t bytes) {
+  while (!kept_.empty() && kept_bytes_ + bytes > bytes_) {
+    const auto oldest = kept_.begin();
+    const auto same = by_kind_.equal_range(&(*oldest)->kind());
+    by_kind_.erase(std::find_if(same.first, same.second,
+                                [&](const auto& entry) { return entry.second == oldest; }));
+    kept_bytes_ -= (*oldest)->bytes();
+    kept_.erase(oldest);
+  }
+}
+
 std::unique_ptr<PlanSet> PlanCache::Take(const PlanKind& kind) {
-  const auto at = std::find_if(kept_.rbegin(), kept_.rend(),
-                               [&](const auto& plans) { return plans->kind() == kind; });
-  if (at == kept_.rend()) return nullptr;
+  const auto found = by_kind_.find(&kind);
+  if (found == by_kind_.end()) return nullptr;
+  const auto at = found->second;
+  by_kind_.erase(found);
   std::unique_ptr<PlanSet> plans = std::move(*at);
-  kept_.erase(std::next(at).base());
+  kept_.erase(at);
   kept_bytes_ -= plans->bytes();
   return plans;
 }
@@ -35,13 +49,11 @@ std::unique_ptr<PlanSet> PlanCache::Take(const PlanKind& kind) {
 void PlanCache::Give(std::unique_ptr<PlanSet> plans) {
   const int64_t bytes = plans->bytes();
   if (bytes > bytes_) return;
-  size_t gone = 0;
-  while (gone < kept_.size() &&
-         (kept_bytes_ + bytes > bytes_ || kept_.size() - gone >= kMostKept)) {
-    kept_bytes_ -= kept_[gone++]->bytes();
-  }
-  kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(gone));
-  kept_.push_back(std::move(plans));
+  MakeRoom(bytes);
+  Kept one;
+  one.push_back(std::move(plans));
+  by_kind_.emplace(&one.front()->kind(), one.begin());
+  kept_.splice(kept_.end(), one);
   kept_bytes_ += bytes;
 }
 

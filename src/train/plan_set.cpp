@@ -2,6 +2,7 @@
 
 #include <ATen/Version.h>
 
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -28,6 +29,13 @@ LossPlan::LossPlan(const Network& network, const PlanOptions& options, const Obj
 bool operator==(const PlanKind& a, const PlanKind& b) {
   return a.network == b.network && Numbers(a.options) == Numbers(b.options) &&
          a.loss_text == b.loss_text;
+}
+
+// Kinds of one network and batch size are few.
+size_t HashOf(const PlanKind& kind) {
+  const size_t network = std::hash<const Network*>()(kind.network.get());
+  const size_t step = static_cast<size_t>(kind.options.batch) * 2 + (kind.options.training ? 1 : 0);
+  return network ^ (step * 0x9e3779b97f4a7c15U);
 }
 
 PlanSet::PlanSet(PlanKind kind) : kind_(std::move(kind)) {

@@ -1,6 +1,7 @@
 // The plans of one architecture and loss for batches of different sizes.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -26,6 +27,7 @@ struct PlanKind {
   std::string loss_text;  // equal for equal ones
 };
 bool operator==(const PlanKind& a, const PlanKind& b);
+size_t HashOf(const PlanKind& kind);
 
 // Makes plans when they are first needed and keeps two: the one of a full batch and the one of
 // the latest other size. Holds nothing of a model: the weights come with each step.

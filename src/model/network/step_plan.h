@@ -26,7 +26,8 @@ struct PlanOptions {
 };
 
 // Made for one architecture and one batch size; all its memory comes from libtorch's CPU
-// allocator when it is made. Used by the thread that made it, whose team shares the work.
+// allocator when it is made. Used by one thread at a time; the team of the one that made it shares
+// the work.
 class StepPlan {
  public:
   // `network` outlives the plan.

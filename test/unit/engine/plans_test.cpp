@@ -1,6 +1,7 @@
 // Plans serve all models of one architecture and loss that a thread comes by, and leave no traces.
 #include <gtest/gtest.h>
 
+#include "support/group_driver.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 #include "train/plan_cache.h"
@@ -73,26 +74,84 @@ TEST(Plans, SharedOnesGiveTheBitsOfOnesOwn) {
   }
 }
 
+// Models of so many architectures, by turns.
+std::vector<Configuration> PlannedMlps(int models, int architectures) {
+  std::vector<Configuration> configs;
+  for (int key = 1; key <= models; ++key) {
+    Configuration config;
+    config.key = key;
+    config.arch = MlpJson(20, 4 + key % architectures, 3);
+    config.compile = "loss='sparse_categorical_crossentropy', optimizer='SGD(lr=0.0" +
+                     std::to_string(key) + ")', metrics=['accuracy']";
+    config.fit = "batch_size=16";
+    configs.push_back(config);
+  }
+  return configs;
+}
+
+// Of a step and of an evaluation, for partitions of two sizes.
+constexpr int kPlansOfOne = 3;
+
 // However many models there are, a thread plans each step once.
 TEST(Plans, AreMadeOnceAThread) {
   const PackedTable train{{}};
   RunOptions options;
   options.threads = 1;
-  const int64_t before = PlanCache::made();
-  RunDriver run(options, train, nullptr);
-  for (int key = 1; key <= 20; ++key) {
-    Configuration config;
-    config.key = key;
-    config.arch = MlpJson(20, 4, 3);
-    config.compile = "loss='sparse_categorical_crossentropy', optimizer='SGD(lr=0.0" +
-                     std::to_string(key) + ")', metrics=['accuracy']";
-    config.fit = "batch_size=16";
-    run.AddConfig(config);
+  options.iterations = 3;
+  for (const int architectures : {1, 40}) {
+    const int64_t before = PlanCache::made();
+    TrainAll(options, PlannedMlps(80, architectures), train);
+    EXPECT_LE(PlanCache::made() - before, kPlansOfOne * architectures) << architectures;
   }
-  run.Start();
-  run.WaitToEnd();
-  // Of a step and of an evaluation, for partitions of two sizes.
-  EXPECT_LE(PlanCache::made() - before, 4);
+}
+
+// Hop after hop, on each segment.
+TEST(Plans, AreMadeOnceASegmentsThread) {
+  const PackedTable train{{}};
+  RunOptions options;
+  options.threads = 1;
+  options.iterations = 3;
+  for (const int architectures : {1, 40}) {
+    const int64_t before = PlanCache::made();
+    GroupDriver groups(options, train, nullptr, {10, 10, 20, 20}, {},
+                       PlannedMlps(80, architectures), /*planned=*/true);
+    groups.Train();
+    EXPECT_LE(PlanCache::made() - before, 2 * kPlansOfOne * architectures) << architectures;
+  }
+}
+
+// Of several threads a segment has no more than it has models, which are others in each hop; teams
+// of threads end with a hop, and what knows them.
+TEST(Plans, GoFromHopToHopWithTheSameBits) {
+  const PackedTable train{{}};
+  const std::vector<Configuration> configs = PlannedMlps(7, 3);
+  for (const int threads_per_model : {1, 2}) {
+    RunOptions options;
+    options.threads = 4;
+    options.threads_per_model = threads_per_model;
+    options.iterations = 3;
+    const auto expected = TrainAll(options, configs, train);
+    GroupDriver groups(options, train, nullptr, {10, 20, 20, 30}, {}, configs, /*planned=*/true);
+    for (const auto& [key, result] : groups.Train()) {
+      EXPECT_EQ(result.digest, expected.at(key).digest) << key << " " << threads_per_model;
+    }
+  }
+}
+
+// The least recently used go where there is no room for all.
+TEST(Plans, StayWithinTheirBytes) {
+  const PackedTable train{{}};
+  RunOptions options;
+  options.threads = 1;
+  options.iterations = 4;
+  // Room for the plans of a few, of which all wait for their turn again.
+  options.memory_limit = 64 * 200000;
+  const int64_t before = PlanCache::made();
+  const auto results = TrainAll(options, PlannedMlps(40, 40), train);
+  for (const auto& [key, result] : results) {
+    EXPECT_EQ(result.raw.status, HOPPER_MODEL_DONE) << result.raw.error;
+  }
+  EXPECT_GT(PlanCache::made() - before, kPlansOfOne * 40);
 }
 
 }  // namespace
