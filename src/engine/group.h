@@ -22,7 +22,6 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -36,6 +35,7 @@
 #include "data/dataset.h"
 #include "engine/configuration.h"
 #include "engine/events.h"
+#include "engine/idle_workers.h"
 #include "engine/memory_plan.h"
 #include "engine/run_info.h"
 #include "engine/training_options.h"
@@ -279,7 +279,7 @@ class Group {
   std::atomic<bool> cancel_{false};
   std::atomic<int> running_{0};
   mutable std::mutex mutex_;  // guards what follows, and the models' places
-  std::condition_variable wake_;
+  IdleWorkers idle_;
   std::vector<std::unique_ptr<Traveller>> travellers_;  // the most expensive first
   std::deque<size_t> waiting_;                          // of them, outside
   int64_t arriving_ = kNobody;                          // of them
@@ -289,9 +289,7 @@ class Group {
   Companions companions_;  // on a GPU: those that are ready
   size_t unpacked_ = 0;    // travellers
   int64_t fixed_ = 0;      // bytes of data, and of what is kept beside them
-  int64_t task_bytes_ = 0;
-  int tasks_ = 0;
-  int idle_ = 0;               // workers that wait
+  RunningTasks tasks_;
   std::vector<Problem> told_;  // warnings of libtorch that travel with the next model
   LibtorchWarnings warnings_;
   bool failed_ = false;

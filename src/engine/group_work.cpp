@@ -1,6 +1,5 @@
 // Which of the models that came a segment's workers take, and when.
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "base/cancel.h"
@@ -69,8 +68,7 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
     for (const auto& model : travellers_) needs.push_back(model->memory.task);
     ready_ = ReadyModels(needs);
     companions_ = Companions();
-    task_bytes_ = 0;
-    tasks_ = 0;
+    tasks_ = RunningTasks();
     unpacked_ = travellers_.size();
     for (size_t i = 0; i < travellers_.size(); ++i) {
       travellers_[i]->index = i;
@@ -108,7 +106,7 @@ void Group::Cancel() {
     const std::lock_guard<std::mutex> lock(mutex_);
     cancel_.store(true);
   }
-  wake_.notify_all();
+  idle_.WakeAll();
 }
 
 void Group::Work() {
@@ -118,10 +116,7 @@ void Group::Work() {
     try {
       Task task;
       if (!NextTaskLocked(&task)) {
-        TensorMemoryScope::Trim();  // others may need it meanwhile
-        ++idle_;
-        wake_.wait(lock);
-        --idle_;
+        idle_.Wait(&lock);
         continue;
       }
       std::vector<Task> tasks = {task};
@@ -129,8 +124,7 @@ void Group::Work() {
       PinLocked(task, true);
       const int64_t bytes = task.model->memory.task;
       TensorMemoryScope::Promise(bytes);  // under the lock: what is given back is promised anew
-      task_bytes_ += bytes;
-      ++tasks_;
+      tasks_.Begin(bytes);
       WakeNextLocked();
       lock.unlock();
       if (device_ != nullptr && task.kind != Task::kPack) {
@@ -139,8 +133,7 @@ void Group::Work() {
         Do(task);
       }
       lock.lock();
-      task_bytes_ -= bytes;
-      --tasks_;
+      tasks_.End(bytes);
       if (task.kind != Task::kPack) {  // or it would not travel
         for (const Problem& problem : told_) PushWarning(problem, task.model);
         told_.clear();
@@ -168,7 +161,7 @@ void Group::Work() {
     }
   }
   lock.unlock();
-  wake_.notify_all();
+  idle_.WakeAll();
   if (running_.fetch_sub(1) == 1) WakeEventFd(event_fd_);
 }
 
@@ -243,17 +236,11 @@ void Group::TakeLocked(Traveller* model) {
   companions_.Remove(model->index);
 }
 
-// Bytes that a further task may take. Where memory is short, tasks wait for one another.
 int64_t Group::RoomForTaskLocked() const {
-  return tasks_ == 0 ? std::numeric_limits<int64_t>::max()
-                     : account_->limit() - fixed_ - room_.lasting() - task_bytes_;
+  return tasks_.RoomOf(account_->limit() - fixed_ - room_.lasting());
 }
 
-// As in engine/run_work.cpp: every worker that takes a task wakes the next one where there is
-// another. Who ends one looks for the next itself.
-void Group::WakeNextLocked() {
-  if (idle_ > 0 && ready_.Best(RoomForTaskLocked()) >= 0) wake_.notify_one();
-}
+void Group::WakeNextLocked() { idle_.WakeNext(ready_, RoomForTaskLocked()); }
 
 bool Group::NextTaskLocked(Task* task) {
   const int64_t at = ready_.Best(RoomForTaskLocked());

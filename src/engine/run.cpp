@@ -252,7 +252,7 @@ void Run::Start() {
     const std::lock_guard<std::mutex> lock(mutex_);
     running_workers_ -= n_workers_ - started;
     cancel_.store(true);
-    wake_.notify_all();
+    idle_.WakeAll();
     throw;
   }
 }
@@ -263,7 +263,7 @@ void Run::Cancel() {
     const std::lock_guard<std::mutex> lock(mutex_);
     cancel_.store(true);
   }
-  wake_.notify_all();
+  idle_.WakeAll();
 }
 
 void Run::GetInfo(RunInfo* info) {
@@ -278,7 +278,7 @@ void Run::GetInfo(RunInfo* info) {
   info->seconds_hop = seconds_hop_;
   info->n_workers = n_workers_;
   info->n_tasks = n_tasks_;
-  info->n_wakes = n_wakes_;
+  info->n_wakes = idle_.wakes();
   for (const ReadyModels& ready : ready_) info->n_steps += ready.looks();
   if (started_) info->seconds_wall = (end_time_ > 0 ? end_time_ : MonotonicSeconds()) - start_time_;
   info->numerics_class = numerics_class_;

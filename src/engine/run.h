@@ -10,7 +10,6 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -27,6 +26,7 @@
 #include "engine/configuration.h"
 #include "engine/device_worker.h"
 #include "engine/events.h"
+#include "engine/idle_workers.h"
 #include "engine/memory_plan.h"
 #include "engine/run_info.h"
 #include "engine/training_options.h"
@@ -39,6 +39,7 @@
 #include "schedule/ready.h"
 #include "schedule/resting.h"
 #include "schedule/ring.h"
+#include "schedule/room.h"
 #include "schedule/together.h"
 #include "schedule/wanted_states.h"
 #include "schedule/window.h"
@@ -369,7 +370,7 @@ class Run {
   double start_time_ = 0.0;
 
   std::mutex mutex_;  // guards all that follows
-  std::condition_variable wake_;
+  IdleWorkers idle_;
   std::vector<std::unique_ptr<Model>> models_;
   std::unordered_map<int32_t, size_t> by_key_;  // index in models_
   std::vector<ReadyModels> ready_;              // by device, the threads' first
@@ -382,7 +383,6 @@ class Run {
   int live_ = 0;
   int training_ = 0;  // models that are neither done nor failed
   bool open_ = false;
-  int idle_ = 0;  // workers that wait
   int running_workers_ = 0;
   bool books_lost_ = false;  // the run was cancelled
   int64_t given_bytes_ = 0;  // of initial weights, which are the caller's
@@ -402,12 +402,10 @@ class Run {
   int64_t n_loads_ = 0;
   double load_since_ = 0.0;
   double seconds_reading_ = 0.0;
-  int64_t task_bytes_ = 0;  // of the tasks that run now
-  int tasks_ = 0;
+  RunningTasks tasks_;
   double seconds_busy_ = 0.0;
   double seconds_hop_ = 0.0;
-  int64_t n_tasks_ = 0;  // that threads took
-  int64_t n_wakes_ = 0;
+  int64_t n_tasks_ = 0;              // that threads took
   std::vector<VisitRecord> visits_;  // from visits_taken_ on nobody has taken them
   size_t visits_taken_ = 0;
   double end_time_ = 0.0;

@@ -84,7 +84,7 @@ void Run::DeviceWork(int device) {
           worker == nullptr ? std::vector<Task>() : NextTasksLocked(device, *worker);
       if (tasks.empty()) {
         if (!AnyLeftLocked()) break;
-        wake_.wait(lock);
+        idle_.Wait(&lock);
         continue;
       }
       lock.unlock();
@@ -96,7 +96,7 @@ void Run::DeviceWork(int device) {
       }
       lock.lock();
       seconds_busy_ += watch.Seconds();
-      wake_.notify_all();
+      idle_.WakeAll();
     }
   } catch (...) {
     // Only the bookkeeping can bring us here, for lack of memory.

@@ -191,7 +191,7 @@ bool Run::EndsWithSnapshot(const Model& model, const Course& course) {
 bool Run::HasRoomForVisitLocked(const Model& model) const {
   if (model.passes.empty() || !EndsWithSnapshot(model, model.course)) return true;
   return window_ == nullptr &&
-         resident_ + task_bytes_ + model.memory.task + model.memory.kept <= budget();
+         resident_ + tasks_.bytes() + model.memory.task + model.memory.kept <= budget();
 }
 
 void Run::CountSnapshotsLocked(Model* model) {
@@ -236,7 +236,7 @@ bool Run::NextEvent(Event* event) {
   if (has_room_again) {
     // Under the lock, so that no worker misses it between its look and its wait.
     const std::lock_guard<std::mutex> lock(mutex_);
-    wake_.notify_all();
+    idle_.WakeAll();
   }
   if (event->type == EventType::kFinished) ReleaseData();
   return true;
@@ -311,7 +311,7 @@ void Run::AddState(int32_t mst_key, const uint8_t* bytes, size_t size) {
   }
   if (started_) {
     RequestLoadLocked();
-    wake_.notify_all();
+    idle_.WakeAll();
   }
 }
 
@@ -383,7 +383,7 @@ void Run::TakeWeights(int32_t mst_key, float* weights, int64_t n) {
   const Books books(this);
   ReleaseStateLocked(&model);
   RequestLoadLocked();
-  wake_.notify_all();
+  idle_.WakeAll();
 }
 
 }  // namespace hopper

@@ -116,7 +116,7 @@ bool Run::GoOn(const Leg& leg, int32_t* take) {
 void Run::Close() {
   const Books books(this);
   open_ = false;
-  wake_.notify_all();
+  idle_.WakeAll();
 }
 
 }  // namespace hopper

@@ -1,7 +1,6 @@
 // What the workers of a run do.
 #include <algorithm>
 #include <exception>
-#include <limits>
 #include <new>
 
 #include "base/cancel.h"
@@ -35,18 +34,13 @@ void Run::Work(int worker) {
       task.worker = worker;
       if (!NextTaskLocked(&task, kNoDevice)) {
         if (!AnyLeftLocked()) break;
-        TensorMemoryScope::Trim();  // others may need it meanwhile
-        ++idle_;
-        wake_.wait(lock);
-        --idle_;
-        ++n_wakes_;
+        idle_.Wait(&lock);
         free_since = MonotonicSeconds();
         continue;
       }
       const int64_t bytes = task.model->memory.task;
       TensorMemoryScope::Promise(bytes);  // under the lock: what is given back is promised anew
-      task_bytes_ += bytes;
-      ++tasks_;
+      tasks_.Begin(bytes);
       ++n_tasks_;
       task.hopping = task.started - free_since;
       seconds_hop_ += task.hopping;
@@ -60,8 +54,7 @@ void Run::Work(int worker) {
       free_since = MonotonicSeconds();
       lock.lock();
       seconds_busy_ += free_since - task.started;
-      task_bytes_ -= bytes;
-      --tasks_;
+      tasks_.End(bytes);
       PinLocked(task, false);
       RequestLoadLocked();
     }
@@ -76,7 +69,7 @@ void Run::Work(int worker) {
 void Run::LoseBooksLocked() noexcept {
   books_lost_ = true;
   cancel_.store(true);
-  wake_.notify_all();
+  idle_.WakeAll();
 }
 
 Run::Books::Books(Run* run)
@@ -96,16 +89,13 @@ void Run::Books::lock() {
 }
 
 void Run::EndWorkerLocked() {
-  wake_.notify_all();
+  idle_.WakeAll();
   if (--running_workers_ > 0) return;
   end_time_ = MonotonicSeconds();
   events_.PushLast(NewEventLocked(EventType::kFinished, nullptr));
 }
 
-// Bytes that a further task may take. Where memory is short, tasks wait for one another.
-int64_t Run::RoomForTaskLocked() const {
-  return tasks_ == 0 ? std::numeric_limits<int64_t>::max() : budget() - resident_ - task_bytes_;
-}
+int64_t Run::RoomForTaskLocked() const { return tasks_.RoomOf(budget() - resident_); }
 
 bool Run::ReadyLocked(const Model& model) const {
   return model.status == ModelStatus::kTraining &&
@@ -130,13 +120,11 @@ void Run::UpdateLocked(Model* model) {
   }
 }
 
-// Every worker that takes a task wakes the next one where there is another: as many are awake as
-// find work, and nobody is woken only to look.
 void Run::WakeNextLocked() {
   if (!devices_.empty()) {
-    wake_.notify_all();  // each waits for models of its own
-  } else if (idle_ > 0 && ReadyOf(kNoDevice).Best(RoomForTaskLocked()) >= 0) {
-    wake_.notify_one();
+    idle_.WakeAll();  // each waits for models of its own
+  } else {
+    idle_.WakeNext(ReadyOf(kNoDevice), RoomForTaskLocked());
   }
 }
 
@@ -232,7 +220,7 @@ std::vector<VisitRecord> Run::NextVisits(size_t n) {
     visits_.clear();
     visits_taken_ = 0;
   }
-  if (behind && !ReaderIsBehindLocked()) wake_.notify_all();
+  if (behind && !ReaderIsBehindLocked()) idle_.WakeAll();
   return taken;
 }
 

@@ -1,15 +1,17 @@
-// Who has room beside whom: models that keep memory while they are in, and what as many tasks take
-// beside them as run at a time, one a model. Each call takes a number of steps that grows with the
-// logarithm of how many are in. Bytes.
+// Who has room beside whom. Bytes.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "schedule/largest_sum.h"
 
 namespace hopper {
 
+// Models that keep memory while they are in, and what as many tasks take beside them as run at a
+// time, one a model. Each call takes a number of steps that grows with the logarithm of how many
+// are in.
 class ModelRoom {
  public:
   ModelRoom(int64_t budget, int64_t workers) : budget_(budget), tasks_(workers) {}
@@ -40,6 +42,29 @@ class ModelRoom {
   int64_t lasting_ = 0;
   int64_t most_ = 0;
   LargestSum tasks_;
+};
+
+// Tasks that run now, each with what it was promised.
+class RunningTasks {
+ public:
+  void Begin(int64_t bytes) {
+    ++n_;
+    bytes_ += bytes;
+  }
+  void End(int64_t bytes) {
+    --n_;
+    bytes_ -= bytes;
+  }
+  int64_t bytes() const { return bytes_; }
+  // What a further task may take of what tasks have together. Where that is short, they wait for
+  // one another; the only one has what it needs.
+  int64_t RoomOf(int64_t all) const {
+    return n_ == 0 ? std::numeric_limits<int64_t>::max() : all - bytes_;
+  }
+
+ private:
+  int n_ = 0;
+  int64_t bytes_ = 0;
 };
 
 }  // namespace hopper

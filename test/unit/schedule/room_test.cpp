@@ -24,5 +24,19 @@ TEST(ModelRoom, CountsWhoIsInAndAsManyTasksAsRunAtATime) {
   EXPECT_EQ(room.most(), 70);
 }
 
+TEST(RunningTasks, WaitForOneAnotherWhereMemoryIsShort) {
+  RunningTasks tasks;
+  EXPECT_GT(tasks.RoomOf(-5), 1000);  // the only one
+  tasks.Begin(60);
+  EXPECT_EQ(tasks.RoomOf(100), 40);
+  tasks.Begin(30);
+  EXPECT_EQ(tasks.RoomOf(100), 10);
+  EXPECT_EQ(tasks.bytes(), 90);
+  tasks.End(60);
+  EXPECT_EQ(tasks.RoomOf(100), 70);
+  tasks.End(30);
+  EXPECT_GT(tasks.RoomOf(0), 1000);
+}
+
 }  // namespace
 }  // namespace hopper
