@@ -101,9 +101,7 @@ void Group::GetInfo(RunInfo* info) const {
   *info = RunInfo();
   info->bytes_data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
   info->bytes_models = room_.most();
-  info->n_loads = n_loads_;
-  info->bytes_read = bytes_read_;
-  info->seconds_reading = seconds_reading_;
+  loads_.Tell(info);
   info->numerics_class = numerics_class_;
 }
 

@@ -27,6 +27,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -36,6 +37,7 @@
 #include "engine/configuration.h"
 #include "engine/events.h"
 #include "engine/idle_workers.h"
+#include "engine/loads.h"
 #include "engine/memory_plan.h"
 #include "engine/run_info.h"
 #include "engine/training_options.h"
@@ -298,12 +300,8 @@ class Group {
   std::array<std::vector<int32_t>, 2> here_;  // by split, this segment's partitions
   // Where data come in turns: the models to be evaluated on each of them.
   std::array<std::vector<std::set<int>>, 2> lacking_;
-  bool load_waits_ = false;  // load_ is to be read, and nobody has been told
-  PartitionWindow::Place load_;
-  double load_since_ = 0.0;
-  int64_t n_loads_ = 0;
-  int64_t bytes_read_ = 0;
-  double seconds_reading_ = 0.0;
+  std::optional<PartitionWindow::Place> load_;  // is to be read, and nobody has been told
+  Loads loads_;
 
   std::unique_ptr<Workers> workers_;  // last: joined before anything above goes
 };

@@ -3,7 +3,6 @@
 #include <limits>
 #include <map>
 
-#include "base/clock.h"
 #include "base/product.h"
 #include "engine/events.h"
 #include "engine/failure.h"
@@ -231,25 +230,26 @@ void Group::PinLocked(const Task& task, bool pin) {
 
 void Group::RequestLoadLocked() {
   if (window_ == nullptr) return;
+  PartitionWindow::Place load;
   std::vector<PartitionWindow::Place> dropped;
-  if (!window_->NextLoad(&load_, &dropped)) return;
+  if (!window_->NextLoad(&load, &dropped)) return;
   for (const PartitionWindow::Place& place : dropped) {
     Dataset& data = DataOf(place.split);
     const int32_t p = here_[static_cast<size_t>(place.split)][static_cast<size_t>(place.partition)];
     account_->Add(-data.PartitionBytes(p));
     data.Drop(p);
   }
-  load_since_ = MonotonicSeconds();
-  load_waits_ = true;
+  loads_.Begin();
+  load_ = load;
   WakeEventFd(event_fd_);
 }
 
 bool Group::NextLoad(int32_t* split, int32_t* partition) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!load_waits_) return false;
-  load_waits_ = false;
-  *split = load_.split;
-  *partition = here_[static_cast<size_t>(load_.split)][static_cast<size_t>(load_.partition)];
+  if (!load_.has_value()) return false;
+  *split = load_->split;
+  *partition = here_[static_cast<size_t>(load_->split)][static_cast<size_t>(load_->partition)];
+  load_.reset();
   return true;
 }
 
@@ -264,9 +264,7 @@ void Group::EndLoad(int32_t split, int32_t partition) {
   DataOf(split).EndPartition(partition);
   std::unique_lock<std::mutex> lock(mutex_);
   window_->FinishLoad();
-  ++n_loads_;
-  bytes_read_ += DataOf(split).PartitionBytes(partition);
-  seconds_reading_ += MonotonicSeconds() - load_since_;
+  loads_.End(DataOf(split).PartitionBytes(partition));
   RequestLoadLocked();
   // Those that waited for it.
   SetReadyAt(lacking_[static_cast<size_t>(split)][static_cast<size_t>(index)], &lock);

@@ -203,8 +203,7 @@ void Run::Start() {
     const std::lock_guard<std::mutex> lock(mutex_);
     account_->Add(data + given_bytes_ + plan_->orders + plan_->initial + plan_->features);
     if (window_ == nullptr) {
-      bytes_read_ = data;
-      n_loads_ = train_.n_partitions() + (valid_ ? valid_->n_partitions() : 0);
+      loads_.AddAll(train_.n_partitions() + (valid_ ? valid_->n_partitions() : 0), data);
     }
     std::vector<int64_t> needs;
     for (const auto& model : models_) {
@@ -272,9 +271,7 @@ void Run::GetInfo(RunInfo* info) {
   info->bytes_data = bytes_data_ + train_.bytes() + (valid_ ? valid_->bytes() : 0);
   info->bytes_models = state_bytes_;
   info->seconds_busy = seconds_busy_;
-  info->n_loads = n_loads_;
-  info->bytes_read = bytes_read_;
-  info->seconds_reading = seconds_reading_;
+  loads_.Tell(info);
   info->seconds_hop = seconds_hop_;
   info->n_workers = n_workers_;
   info->n_tasks = n_tasks_;

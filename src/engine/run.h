@@ -27,6 +27,7 @@
 #include "engine/device_worker.h"
 #include "engine/events.h"
 #include "engine/idle_workers.h"
+#include "engine/loads.h"
 #include "engine/memory_plan.h"
 #include "engine/run_info.h"
 #include "engine/training_options.h"
@@ -398,10 +399,7 @@ class Run {
   int64_t bytes_data_ = 0;                   // at the end, when they are gone
   std::unique_ptr<PartitionWindow> window_;  // null: all data are in memory
   int64_t window_bytes_ = 0;                 // of it, in resident_ and in the account
-  int64_t bytes_read_ = 0;
-  int64_t n_loads_ = 0;
-  double load_since_ = 0.0;
-  double seconds_reading_ = 0.0;
+  Loads loads_;
   RunningTasks tasks_;
   double seconds_busy_ = 0.0;
   double seconds_hop_ = 0.0;

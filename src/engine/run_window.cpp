@@ -2,7 +2,6 @@
 // partition, and asks for the one that is next.
 #include <utility>
 
-#include "base/clock.h"
 #include "engine/run.h"
 
 namespace hopper {
@@ -80,7 +79,7 @@ void Run::RequestLoadLocked() {
   const int64_t change = window_->bytes() - window_bytes_;
   window_bytes_ += change;
   account_->Add(change);
-  load_since_ = MonotonicSeconds();
+  loads_.Begin();
   Event event = NewEventLocked(EventType::kLoad, nullptr);
   event.split = load.split;
   event.partition = load.partition;
@@ -117,9 +116,7 @@ void Run::EndLoad(int split, int partition) {
   {
     Books books(this);
     window_->FinishLoad();
-    ++n_loads_;
-    bytes_read_ += data.PartitionBytes(partition);
-    seconds_reading_ += MonotonicSeconds() - load_since_;
+    loads_.End(data.PartitionBytes(partition));
     RequestLoadLocked();
     // Those that waited for it, some at a time: workers find tasks meanwhile.
     UpdateAll(lacking_[static_cast<size_t>(split)][static_cast<size_t>(partition)], &books);
