@@ -86,7 +86,7 @@ void Evaluation::Limit(int64_t memory_limit) {
 
 bool Evaluation::Room(int partition) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (failed_) throw Error(failure_);
+  if (failure_.has_value()) throw Error(*failure_);
   if (!started_ || !limited_) {
     throw Error(ErrorCode::kInternal, "the evaluation does not take its data in turns");
   }
@@ -177,8 +177,7 @@ void Evaluation::Work() {
     const bool done = Evaluate(partition, &sums, &problem);
     lock.lock();
     if (!done) {
-      if (!problem.message.empty() && !failed_) {
-        failed_ = true;
+      if (!problem.message.empty() && !failure_.has_value()) {
         failure_ = std::move(problem);
       }
       cancel_.store(true);
@@ -187,14 +186,14 @@ void Evaluation::Work() {
       --unfinished_;
       if (limited_) data_.Drop(partition);
     }
-    if (failed_ || unfinished_ == 0 || limited_) WakeEventFd(event_fd_);
+    if (failure_.has_value() || unfinished_ == 0 || limited_) WakeEventFd(event_fd_);
   }
   wake_.notify_all();
 }
 
 bool Evaluation::Finished() const {
   if (!started_) throw Error(ErrorCode::kInternal, "the evaluation has not been started");
-  if (failed_) throw Error(failure_);
+  if (failure_.has_value()) throw Error(*failure_);
   return unfinished_ == 0;
 }
 

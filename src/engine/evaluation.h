@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/error.h"
@@ -82,8 +83,7 @@ class Evaluation {
   int come_ = 0;  // partitions before it are complete
   std::vector<MetricSums> sums_;
   size_t unfinished_ = 0;
-  bool failed_ = false;
-  Problem failure_;
+  std::optional<Problem> failure_;
 
   Workers workers_;  // last: joined before anything above goes
 };

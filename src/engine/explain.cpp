@@ -156,7 +156,6 @@ void Explain::Work() {
     Finish();
     Predict();
   } catch (...) {
-    failed_ = true;
     failure_ = DescribeException();
   }
   ended_.store(true);
@@ -166,7 +165,7 @@ void Explain::Work() {
 bool Explain::Poll() {
   if (!started_) throw Error(ErrorCode::kInternal, "the forecast has not been started");
   if (!ended_.load()) return false;
-  if (failed_) throw Error(failure_);
+  if (failure_.has_value()) throw Error(*failure_);
   return true;
 }
 

@@ -136,8 +136,7 @@ class Explain {
   std::atomic<bool> cancel_{false};
   std::atomic<bool> ended_{false};
   bool started_ = false;
-  bool failed_ = false;
-  Problem failure_;
+  std::optional<Problem> failure_;
   Workers workers_;  // last: joined before anything above goes
 };
 

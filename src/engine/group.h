@@ -294,8 +294,7 @@ class Group {
   RunningTasks tasks_;
   std::vector<Problem> told_;  // warnings of libtorch that travel with the next model
   LibtorchWarnings warnings_;
-  bool failed_ = false;
-  Problem failure_;
+  std::optional<Problem> failure_;
   std::unique_ptr<PartitionWindow> window_;   // of `here_`; null: all data stay
   std::array<std::vector<int32_t>, 2> here_;  // by split, this segment's partitions
   // Where data come in turns: the models to be evaluated on each of them.

@@ -37,7 +37,7 @@ void GroupDevice::Do(const Dataset& train, const Dataset* valid,
   job_ = &all;
   wake_.notify_all();
   wake_.wait(lock, [this] { return job_ == nullptr; });
-  if (failed_) throw Error(failure_);
+  if (failure_.has_value()) throw Error(*failure_);
 }
 
 void GroupDevice::Work() {
@@ -46,17 +46,14 @@ void GroupDevice::Work() {
     wake_.wait(lock, [this] { return end_ || job_ != nullptr; });
     if (job_ == nullptr) break;
     lock.unlock();
-    bool failed = false;
-    Problem problem;
+    std::optional<Problem> failure;
     try {
       (*job_)();
     } catch (...) {
-      failed = true;
-      problem = DescribeException();
+      failure = DescribeException();
     }
     lock.lock();
-    failed_ = failed;
-    failure_ = std::move(problem);
+    failure_ = std::move(failure);
     job_ = nullptr;
     wake_.notify_all();
   }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -45,8 +46,7 @@ class GroupDevice {
   std::condition_variable wake_;
   bool end_ = false;
   const std::function<void()>* job_ = nullptr;
-  bool failed_ = false;  // the latest job
-  Problem failure_;
+  std::optional<Problem> failure_;  // of the latest job
   // On the device's thread alone.
   std::unique_ptr<DeviceWorker> worker_;
 

@@ -61,7 +61,7 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   std::stable_sort(travellers_.begin(), travellers_.end(),
                    [&](const auto& a, const auto& b) { return cost(a) > cost(b); });
   cancel_.store(false);
-  failed_ = false;
+  failure_.reset();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::vector<int64_t> needs;
@@ -153,10 +153,9 @@ void Group::Work() {
     } catch (const Cancelled&) {
       if (!lock.owns_lock()) lock.lock();
     } catch (...) {
-      const Problem problem = DescribeException();
+      Problem problem = DescribeException();
       if (!lock.owns_lock()) lock.lock();
-      failed_ = true;
-      failure_ = problem;
+      failure_ = std::move(problem);
       cancel_.store(true);
     }
   }
@@ -184,7 +183,7 @@ bool Group::Poll() {
   if (workers_ == nullptr) throw Error(ErrorCode::kInternal, "the segment has not been started");
   if (running_.load() > 0) return false;
   EndWorkers();
-  if (failed_) throw Error(failure_);
+  if (failure_.has_value()) throw Error(*failure_);
   return true;
 }
 
