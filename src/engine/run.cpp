@@ -94,10 +94,10 @@ void Run::ReadConfig(const ConfigSource& config, Model* model) {
                                 SlotNames(optimizer), SlotCount(optimizer)));
   } else if (config.weights != nullptr) {
     model->given_weights = config.weights;
-    if (given_.insert(config.weights).second) {
+    if (given_.known.insert(config.weights).second) {
       const int64_t bytes = config.n_weights * int64_t{sizeof(float)};
       const std::lock_guard<std::mutex> lock(mutex_);
-      given_bytes_ += bytes;
+      given_.bytes += bytes;
       if (started_) account_->Add(bytes);
     }
   } else if (!pool_) {  // whose models come one after another
@@ -201,7 +201,7 @@ void Run::Start() {
   initial_weights_.Keep(plan_->initial);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    account_->Add(data + given_bytes_ + plan_->orders + plan_->initial + plan_->features);
+    account_->Add(data + given_.bytes + plan_->orders + plan_->initial + plan_->features);
     if (window_ == nullptr) {
       loads_.AddAll(train_.n_partitions() + (valid_ ? valid_->n_partitions() : 0), data);
     }

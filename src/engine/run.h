@@ -12,7 +12,6 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,8 +31,10 @@
 #include "engine/run_info.h"
 #include "engine/training_options.h"
 #include "engine/training_result.h"
+#include "engine/visit_log.h"
 #include "engine/visit_record.h"
 #include "engine/workers.h"
+#include "schedule/common_iterations.h"
 #include "schedule/companions.h"
 #include "schedule/course.h"
 #include "schedule/largest_sum.h"
@@ -107,7 +108,6 @@ class Run {
 
  private:
   static constexpr int kNoDevice = -1;
-  static constexpr int32_t kNever = -1;
 
   // Weights as they were at the end of an iteration. Room for one is kept for each model; see
   // CountSnapshotsLocked().
@@ -168,10 +168,8 @@ class Run {
     int64_t examples = 0;          // in this run
     MetricSums running;
     std::deque<std::shared_ptr<EvaluationPass>> passes;
-    int32_t reported = 0;       // iterations whose metrics have all been reported
-    int32_t progress = kNever;  // as counted in progress_, and `before` in before_
-    int64_t before = 0;
-    double work = 0.0;  // floating-point operations left
+    int32_t reported = 0;  // iterations whose metrics have all been reported
+    double work = 0.0;     // floating-point operations left
     ModelMemory memory;
     int64_t counted_bytes = 0;  // for its state and snapshots, in the account
     int tasks = 0;              // threads that work on it
@@ -226,6 +224,12 @@ class Run {
     void Add(double lap) { seconds[static_cast<size_t>(n++)] = lap; }
   };
 
+  // Initial weights, which are the caller's; several models may begin with the same ones.
+  struct GivenWeights {
+    int64_t bytes = 0;
+    std::set<const float*> known;
+  };
+
   // What the visits of a task came to.
   struct VisitOutcome {
     Laps laps;             // the last one is where they ended:
@@ -250,7 +254,7 @@ class Run {
   void PlanModels(const DataMemory& data);
   std::array<int64_t, 2> WantedFeatures() const;
   int32_t Waves() const;
-  int64_t budget() const { return account_->limit() - given_bytes_; }
+  int64_t budget() const { return account_->limit() - given_.bytes; }
   bool HasRoomLocked(const Model& model) const;
   void AdmitOneLocked(Model* model);
   // Admits those that wait, in their order, as far as there is room.
@@ -376,9 +380,7 @@ class Run {
   std::unordered_map<int32_t, size_t> by_key_;  // index in models_
   std::vector<ReadyModels> ready_;              // by device, the threads' first
   std::vector<Companions> companions_;          // by device: those that are ready
-  int32_t announced_ = 0;                       // iterations that every live model has finished
-  std::map<int32_t, int> progress_;  // live models by the iterations that they have finished
-  std::map<int64_t, int> before_;    // and by those before this run
+  CommonIterations iterations_;                 // of those that have not failed
   // Above the memory limit: by split and partition, the models with an evaluation that lacks it.
   std::array<std::vector<std::multiset<size_t>>, 2> lacking_;
   int live_ = 0;
@@ -386,8 +388,7 @@ class Run {
   bool open_ = false;
   int running_workers_ = 0;
   bool books_lost_ = false;  // the run was cancelled
-  int64_t given_bytes_ = 0;  // of initial weights, which are the caller's
-  std::set<const float*> given_;
+  GivenWeights given_;
   int64_t resident_ = 0;          // promised: to data, and to admitted models
   std::deque<size_t> waiting_;    // of models_, in the order of their admission
   LargestSum admitted_tasks_{0};  // bytes, of admitted models that go on
@@ -403,9 +404,8 @@ class Run {
   RunningTasks tasks_;
   double seconds_busy_ = 0.0;
   double seconds_hop_ = 0.0;
-  int64_t n_tasks_ = 0;              // that threads took
-  std::vector<VisitRecord> visits_;  // from visits_taken_ on nobody has taken them
-  size_t visits_taken_ = 0;
+  int64_t n_tasks_ = 0;  // that threads took
+  VisitLog visits_;
   double end_time_ = 0.0;
   LibtorchWarnings warnings_;
 

@@ -151,35 +151,21 @@ void Run::TellFailureLocked(const Model& model) {
 // Who was stopped has finished all iterations; who failed does not count.
 void Run::CountProgressLocked(Model* model) {
   if (pool_) return;  // it has no iteration in common
-  int32_t progress = kNever;
-  if (model->status != ModelStatus::kFailed) {
-    progress = model->reported >= LastIteration(model->rules, model->course) ? rules_.num_iterations
-                                                                             : model->reported;
+  if (model->status == ModelStatus::kFailed) {
+    iterations_.Remove(model->index);
+    return;
   }
-  if (progress == model->progress) return;
-  const int64_t before = model->total_iterations - model->course.iterations;
-  const auto leave = [](auto* counts, auto at) {
-    const auto count = counts->find(at);
-    if (--count->second == 0) counts->erase(count);
-  };
-  if (model->progress != kNever) {
-    leave(&progress_, model->progress);
-    leave(&before_, model->before);
-  }
-  model->progress = progress;
-  if (progress == kNever) return;
-  model->before = before;
-  ++progress_[progress];
-  ++before_[before];
+  const bool ended = model->reported >= LastIteration(model->rules, model->course);
+  iterations_.Set(model->index, ended ? rules_.num_iterations : model->reported,
+                  model->total_iterations - model->course.iterations);
 }
 
 void Run::AnnounceIterationsLocked() {
-  if (progress_.empty() || progress_.begin()->first <= announced_) return;
-  const int64_t before = before_.rbegin()->first;
+  const auto span = iterations_.Next();
+  if (!span.has_value()) return;
   Event event = NewEventLocked(EventType::kIteration, nullptr);
-  event.iteration = static_cast<int32_t>(before + announced_ + 1);
-  announced_ = progress_.begin()->first;
-  events_.PushIterations(std::move(event), static_cast<int32_t>(before + announced_));
+  event.iteration = static_cast<int32_t>(span->first);
+  events_.PushIterations(std::move(event), static_cast<int32_t>(span->last));
 }
 
 Event Run::NewEventLocked(EventType type, const Model* model) const {

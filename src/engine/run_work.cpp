@@ -13,15 +13,6 @@
 
 namespace hopper {
 
-namespace {
-
-// So many visits wake the reader, who takes them with the next event otherwise.
-constexpr size_t kManyVisits = 4096;
-// With so many that nobody takes, workers wait.
-constexpr size_t kMostVisits = 16 * kManyVisits;
-
-}  // namespace
-
 const Dataset& Run::DataOf(int split) const { return split == kValidSplit ? *valid_ : train_; }
 
 void Run::Work(int worker) {
@@ -129,9 +120,7 @@ void Run::WakeNextLocked() {
 }
 
 // Nobody takes what there is to tell: it must not eat the memory.
-bool Run::ReaderIsBehindLocked() const {
-  return visits_.size() - visits_taken_ >= kMostVisits || events_.IsFull();
-}
+bool Run::ReaderIsBehindLocked() const { return visits_.IsFull() || events_.IsFull(); }
 
 std::shared_ptr<Run::EvaluationPass> Run::OpenPassLocked(const Model& model) const {
   for (const auto& pass : model.passes) {
@@ -212,14 +201,7 @@ bool Run::NextTaskLocked(Task* task, int device) {
 std::vector<VisitRecord> Run::NextVisits(size_t n) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const bool behind = ReaderIsBehindLocked();
-  const auto first = visits_.begin() + static_cast<std::ptrdiff_t>(visits_taken_);
-  n = std::min(visits_.size() - visits_taken_, n);
-  std::vector<VisitRecord> taken(first, first + static_cast<std::ptrdiff_t>(n));
-  visits_taken_ += n;
-  if (visits_taken_ == visits_.size()) {
-    visits_.clear();
-    visits_taken_ = 0;
-  }
+  std::vector<VisitRecord> taken = visits_.Take(n);
   if (behind && !ReaderIsBehindLocked()) idle_.WakeAll();
   return taken;
 }
@@ -235,8 +217,7 @@ void Run::RecordVisitLocked(const Task& task, VisitRecord visit, double after) {
     visit.hopping = std::min(task.hopping, task.wait);
     visit.wait = task.wait - visit.hopping;
   }
-  visits_.push_back(visit);
-  if (visits_.size() % kManyVisits == 0) events_.Wake();
+  if (visits_.Add(visit)) events_.Wake();
 }
 
 bool Run::HasState(Model* model) {
