@@ -122,10 +122,10 @@ void ToC(const TrainingResult& result, hopper_model_result* out) {
   *out = hopper_model_result{};
   out->status = static_cast<int32_t>(result.status);
   out->iterations = result.iterations;
-  out->seconds_training = result.seconds_training;
-  out->seconds_evaluating = result.seconds_evaluating;
-  out->seconds_waiting = result.seconds_waiting;
-  out->examples = result.examples;
+  out->seconds_training = result.spent.seconds_training;
+  out->seconds_evaluating = result.spent.seconds_evaluating;
+  out->seconds_waiting = result.spent.seconds_waiting;
+  out->examples = result.spent.examples;
   out->n_parameters = result.n_parameters;
   out->n_weights = result.n_weights;
   out->state_size = result.state_size;

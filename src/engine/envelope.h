@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "engine/events.h"
 #include "engine/model_status.h"
+#include "engine/training_result.h"
 #include "engine/visit_record.h"
 #include "schedule/course.h"
 #include "train/metric_sums.h"
@@ -34,10 +35,7 @@ struct EnvelopeHead {
   bool evaluating = false;
   Observed observed;
   int64_t total_iterations = 0;
-  int64_t examples = 0;
-  double seconds_training = 0.0;
-  double seconds_evaluating = 0.0;
-  double seconds_waiting = 0.0;
+  Spent spent;
   Problem failure;
   MetricSums running;
   std::map<std::pair<int32_t, int32_t>, MetricSums> passed;  // by split and partition

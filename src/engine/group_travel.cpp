@@ -279,10 +279,7 @@ void Group::TakeEnvelope(Envelope&& envelope, Traveller* model) const {
   model->evaluating = head.evaluating;
   model->observed = std::move(head.observed);
   model->total_iterations = head.total_iterations;
-  model->examples = head.examples;
-  model->seconds_training = head.seconds_training;
-  model->seconds_evaluating = head.seconds_evaluating;
-  model->seconds_waiting = head.seconds_waiting;
+  model->spent = head.spent;
   model->failure.message = std::move(head.failure.message);
   model->failure.detail = std::move(head.failure.detail);
   model->running = std::move(head.running);
@@ -325,10 +322,7 @@ void Group::Pack(Traveller* model) const {
   head.evaluating = model->evaluating;
   head.observed = model->observed;
   head.total_iterations = model->total_iterations;
-  head.examples = model->examples;
-  head.seconds_training = model->seconds_training;
-  head.seconds_evaluating = model->seconds_evaluating;
-  head.seconds_waiting = model->seconds_waiting;
+  head.spent = model->spent;
   head.failure = model->failure;
   head.running = model->running;
   head.passed = std::move(model->passed);

@@ -25,10 +25,7 @@ struct Group::Traveller {
   bool evaluating = false;  // what was ordered is not complete: the final pass, or the iteration's
   Observed observed;        // while it is deciding
   int64_t total_iterations = 0;
-  int64_t examples = 0;
-  double seconds_training = 0.0;
-  double seconds_evaluating = 0.0;
-  double seconds_waiting = 0.0;
+  Spent spent;
   MetricSums running;
   std::map<std::pair<int32_t, int32_t>, MetricSums> passed;  // by split and partition
   std::vector<Event> events;

@@ -94,8 +94,8 @@ void Group::EndVisit(Traveller* model, const VisitBegun& begun, VisitEnd end,
   visit.n_partitions = end == VisitEnd::kDone ? 1 : 0;
   visit.train = seconds;
   RecordVisit(visit, model);
-  model->seconds_training += seconds;
-  model->examples += model->state.examples - begun.examples_before;
+  model->spent.seconds_training += seconds;
+  model->spent.examples += model->state.examples - begun.examples_before;
   if (end == VisitEnd::kNotFinite) {
     Fail(model, NotFinite(*model->trainer, sums.loss, model->state));
     return;
@@ -178,7 +178,7 @@ void Group::RecordEvaluation(int split, int first_partition, int32_t n, double s
   visit.n_partitions = n;
   visit.evaluate = seconds;
   RecordVisit(visit, model);
-  model->seconds_evaluating += seconds;
+  model->spent.seconds_evaluating += seconds;
 }
 
 void Group::Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& partitions) const {

@@ -73,7 +73,7 @@ void Run::AddConfig(const ConfigSource& config) {
   if (pool_) {
     EnterLocked(std::move(model));
   } else {
-    if (model->stored_bytes > 0 && !model->checked) wanted_states_.AddToCheck(model->index);
+    if (model->stored.bytes > 0 && !model->stored.checked) wanted_states_.AddToCheck(model->index);
     models_.push_back(std::move(model));
   }
 }
@@ -85,8 +85,8 @@ void Run::ReadConfig(const ConfigSource& config, Model* model) {
   model->memory = MemoryOf(*model->trainer, threads_per_model_, rules_.EvaluatedPartitions());
   if (model->memory.alone() > account_->limit()) return;  // PlanModels() says it
   if (config.state_size > 0) {
-    model->stored_bytes = config.state_size;
-    model->checked = config.state != nullptr || pool_;
+    model->stored.bytes = config.state_size;
+    model->stored.checked = config.state != nullptr || pool_;
     if (config.state == nullptr) return;
     const ModelSpec& spec = model->trainer->network().spec();
     const OptimizerParams& optimizer = model->trainer->compile().optimizer;
@@ -109,8 +109,8 @@ void Run::AdoptState(Model* model, ModelState state) {
   const std::string name = "configuration " + std::to_string(model->key);
   const auto warn = [&](const Problem& problem) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!model->warned) Warn(model->key, problem);
-    model->warned = true;
+    if (!model->stored.warned) Warn(model->key, problem);
+    model->stored.warned = true;
   };
   Problem problem;
   if (!AdaptToClass(name, numerics_class_, mix_numerics_, &state, &problem)) warn(problem);

@@ -138,6 +138,25 @@ class Run {
     std::vector<double> metrics;
   };
 
+  // A warm start's state, which comes by AddState().
+  struct StoredState {
+    size_t bytes = 0;                     // 0: there is none
+    bool checked = false;                 // it came once and is sound
+    bool warned = false;                  // that its slots are another optimizer's
+    std::unique_ptr<StateReader> reader;  // while it comes
+    bool awaited = false;                 // the model is admitted, and it has not come
+  };
+
+  // The result of a model that is done, while it is taken.
+  struct Delivery {
+    size_t state_size = 0;
+    EndedStopping stopping;               // the monitor goes with the state
+    std::unique_ptr<StateWriter> writer;  // of the state, of which some was taken
+    std::string digest;                   // once all of it was taken
+    bool state_taken = false;
+    bool weights_taken = false;
+  };
+
   struct Model {
     int32_t key = 0;
     size_t index = 0;                        // in models_
@@ -145,12 +164,8 @@ class Run {
     ModelState state;
     bool has_state = false;                // false: the first visit makes the initial one
     const float* given_weights = nullptr;  // for the initial state; the caller's
-    size_t stored_bytes = 0;               // of a state that comes by AddState(); 0: there is none
-    bool checked = false;                  // it came once and is sound
-    bool warned = false;                   // that its slots are another optimizer's
-    std::unique_ptr<StateReader> reader;   // while it comes
-    bool admitted = false;                 // false: it waits until there is memory for it
-    bool awaits_state = false;             // admitted, and its stored state has not come
+    StoredState stored;
+    bool admitted = false;  // false: it waits until there is memory for it
     ModelStatus status = ModelStatus::kTraining;
     int64_t state_bytes = 0;  // in state_bytes_
     Problem failure;
@@ -165,7 +180,6 @@ class Run {
     Observed observed;  // while it is deciding, as is what was observed:
     std::shared_ptr<const Snapshot> evaluated;
     int64_t total_iterations = 0;  // over warm starts, as of the last finished one
-    int64_t examples = 0;          // in this run
     MetricSums running;
     std::deque<std::shared_ptr<EvaluationPass>> passes;
     int32_t reported = 0;  // iterations whose metrics have all been reported
@@ -175,17 +189,8 @@ class Run {
     int tasks = 0;              // threads that work on it
 
     double ready_since = 0.0;
-    double seconds_training = 0.0;
-    double seconds_evaluating = 0.0;
-    double seconds_waiting = 0.0;
-
-    // the result, while it is taken
-    std::unique_ptr<StateWriter> writer;
-    bool state_taken = false;
-    bool weights_taken = false;
-    size_t state_size = 0;
-    std::string digest;
-    EndedStopping ended;  // the monitor goes with the state
+    Spent spent;
+    Delivery delivery;
   };
 
   struct Task {

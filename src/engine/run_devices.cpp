@@ -4,6 +4,7 @@
 // model stays on one device. Snapshots, evaluations, failures and reports are those of
 // run_work.cpp.
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/cancel.h"
@@ -227,7 +228,7 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
     visit.iteration = tasks[i].pass->total_iteration;
     visit.evaluate = share;
     RecordVisitLocked(tasks[i], visit);
-    model->seconds_evaluating += share;
+    model->spent.seconds_evaluating += share;
     if (model->status != ModelStatus::kTraining) continue;
     if (failed) {
       FailLocked(model, problem);

@@ -139,7 +139,7 @@ void Run::NoteRestLocked(const Model& model) {
 void Run::AdmitOneLocked(Model* model) {
   model->admitted = true;
   for (int i = 0; i < kTasksOfAModel; ++i) admitted_tasks_.Add(model->memory.task);
-  if (model->stored_bytes > 0 && !model->has_state) wanted_states_.AddAdmitted(model->index);
+  if (model->stored.bytes > 0 && !model->has_state) wanted_states_.AddAdmitted(model->index);
   CountLocked(model, model->memory.lasting());
   if (started_) BeginLocked(model);
 }
@@ -157,8 +157,8 @@ void Run::AdmitLocked() {
 // What an admitted model begins with; called again once its stored state has come.
 void Run::BeginLocked(Model* model) {
   model->ready_since = MonotonicSeconds();
-  model->awaits_state = model->stored_bytes > 0 && !model->has_state;
-  if (model->awaits_state) {
+  model->stored.awaited = model->stored.bytes > 0 && !model->has_state;
+  if (model->stored.awaited) {
     events_.Push(NewEventLocked(EventType::kState, model));
     return;
   }
@@ -260,8 +260,8 @@ bool Run::WantedState(int32_t* mst_key) {
   // Those that wait are looked at first, while there is room.
   const int64_t next = wanted_states_.Next([this](size_t index, bool admitted) {
     const Model& model = *models_[index];
-    return model.status == ModelStatus::kTraining && model.stored_bytes > 0 && !model.has_state &&
-           model.admitted == admitted && (admitted || !model.checked);
+    return model.status == ModelStatus::kTraining && model.stored.bytes > 0 && !model.has_state &&
+           model.admitted == admitted && (admitted || !model.stored.checked);
   });
   if (next < 0) return false;
   *mst_key = models_[static_cast<size_t>(next)]->key;
@@ -270,19 +270,19 @@ bool Run::WantedState(int32_t* mst_key) {
 
 void Run::AddState(int32_t mst_key, const uint8_t* bytes, size_t size) {
   Model& model = Find(mst_key);
-  if (model.stored_bytes == 0 || model.has_state) {
+  if (model.stored.bytes == 0 || model.has_state) {
     throw Error(ErrorCode::kInternal,
                 "no state of configuration " + std::to_string(mst_key) + " was asked for");
   }
-  if (model.reader == nullptr) {
+  if (model.stored.reader == nullptr) {
     const OptimizerParams& optimizer = model.trainer->compile().optimizer;
-    model.reader = std::make_unique<StateReader>(StateLayoutOf(model.trainer->network().spec()),
-                                                 model.stored_bytes, SlotNames(optimizer),
-                                                 SlotCount(optimizer));
+    model.stored.reader = std::make_unique<StateReader>(
+        StateLayoutOf(model.trainer->network().spec()), model.stored.bytes, SlotNames(optimizer),
+        SlotCount(optimizer));
   }
-  model.reader->Add(bytes, size);
-  if (!model.reader->complete()) return;
-  const std::unique_ptr<StateReader> reader = std::move(model.reader);
+  model.stored.reader->Add(bytes, size);
+  if (!model.stored.reader->complete()) return;
+  const std::unique_ptr<StateReader> reader = std::move(model.stored.reader);
   Problem problem;
   bool failed = false;
   try {
@@ -292,7 +292,7 @@ void Run::AddState(int32_t mst_key, const uint8_t* bytes, size_t size) {
     problem = e.problem();
     failed = true;
   }
-  model.checked = true;
+  model.stored.checked = true;
   const Books books(this);
   if (failed) {
     if (started_) {
@@ -336,16 +336,16 @@ TrainingResult Run::Result(int32_t mst_key) {
   TrainingResult result = ResultOf(model);
   if (model.status != ModelStatus::kDone) return result;
   result.n_weights = result.n_parameters;
-  result.state_size = model.state_size;
-  result.digest = model.digest;
-  result.stopping = model.ended;
+  result.state_size = model.delivery.state_size;
+  result.digest = model.delivery.digest;
+  result.stopping = model.delivery.stopping;
   return result;
 }
 
 Run::Model& Run::FindDone(int32_t mst_key) {
   Model& model = Find(mst_key);
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (model.status == ModelStatus::kDone && !model.weights_taken) return model;
+  if (model.status == ModelStatus::kDone && !model.delivery.weights_taken) return model;
   throw Error(ErrorCode::kInternal,
               "configuration " + std::to_string(mst_key) + " has no result, or it was taken");
 }
@@ -353,16 +353,16 @@ Run::Model& Run::FindDone(int32_t mst_key) {
 // No worker touches a model that is done.
 size_t Run::TakeState(int32_t mst_key, uint8_t* bytes, size_t size) {
   Model& model = FindDone(mst_key);
-  if (model.state_taken) return 0;
-  if (model.writer == nullptr) {
-    model.writer =
+  if (model.delivery.state_taken) return 0;
+  if (model.delivery.writer == nullptr) {
+    model.delivery.writer =
         std::make_unique<StateWriter>(StateLayoutOf(model.trainer->network().spec()), model.state);
   }
-  const size_t n = model.writer->Read(bytes, size);
+  const size_t n = model.delivery.writer->Read(bytes, size);
   if (n > 0 || size == 0) return n;
-  model.digest = model.writer->digest().Hex();
-  model.writer.reset();
-  model.state_taken = true;
+  model.delivery.digest = model.delivery.writer->digest().Hex();
+  model.delivery.writer.reset();
+  model.delivery.state_taken = true;
   // Weights are all that is left to be taken.
   model.state.params = model.trainer->TakeWeights(&model.state);
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -373,13 +373,13 @@ size_t Run::TakeState(int32_t mst_key, uint8_t* bytes, size_t size) {
 void Run::TakeWeights(int32_t mst_key, float* weights, int64_t n) {
   Model& model = FindDone(mst_key);
   const ModelSpec& spec = model.trainer->network().spec();
-  if (!model.state_taken || n != spec.parameters) {
+  if (!model.delivery.state_taken || n != spec.parameters) {
     throw Error(ErrorCode::kInternal, "weights of configuration " + std::to_string(mst_key) +
                                           " come after its state, all of them at once");
   }
   ExportWeights(spec, model.state.params.data(), weights);
-  model.weights_taken = true;
-  if (pool_) model.stored_bytes = model.state_size;  // it may come back
+  model.delivery.weights_taken = true;
+  if (pool_) model.stored.bytes = model.delivery.state_size;  // it may come back
   const Books books(this);
   ReleaseStateLocked(&model);
   RequestLoadLocked();

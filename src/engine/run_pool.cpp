@@ -38,7 +38,7 @@ void Run::RequirePlannedRoom(const Model& model) {
 void Run::EnterLocked(std::unique_ptr<Model> entering) {
   Model* model = entering.get();
   models_.push_back(std::move(entering));
-  model->state_taken = model->weights_taken = true;  // it has no result yet
+  model->delivery.state_taken = model->delivery.weights_taken = true;  // it has no result yet
   if (!started_) {
     if (model->status == ModelStatus::kTraining) SetStatusLocked(model, ModelStatus::kDone);
     return;
@@ -68,7 +68,7 @@ bool Run::GoOn(const Leg& leg, int32_t* take) {
   Model& model = Find(leg.mst_key);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const bool dropped = model.state_taken && !model.weights_taken && !leg.anew;
+    const bool dropped = model.delivery.state_taken && !model.delivery.weights_taken && !leg.anew;
     if (!open_ || !started_ || leg.iterations < 1 || model.status == ModelStatus::kTraining ||
         dropped) {
       throw Error(ErrorCode::kInternal,
@@ -82,7 +82,7 @@ bool Run::GoOn(const Leg& leg, int32_t* take) {
   }
   if (leg.anew) {
     ReleaseStateLocked(&model);
-    model.stored_bytes = 0;
+    model.stored.bytes = 0;
     model.total_iterations = 0;
   }
   const bool has_room = !AnyWaitsLocked() && HasRoomLocked(model);
@@ -93,10 +93,7 @@ bool Run::GoOn(const Leg& leg, int32_t* take) {
   model.observed = Observed();
   model.running = MetricSums();
   model.reported = 0;
-  model.ended = EndedStopping();
-  model.writer.reset();
-  model.state_taken = model.weights_taken = false;
-  model.digest.clear();
+  model.delivery = Delivery();
   model.work = VisitWork(*model.trainer, train_.desc()) * train_.n_partitions() * leg.iterations;
   SetStatusLocked(&model, ModelStatus::kTraining);
   ++training_;

@@ -115,8 +115,8 @@ void Run::StopLocked(Model* model) {
 void Run::DoneLocked(Model* model) {
   SetStatusLocked(model, ModelStatus::kDone);
   --training_;
-  model->ended = StoppingOf(*model->trainer, model->state);
-  model->state_size =
+  model->delivery.stopping = StoppingOf(*model->trainer, model->state);
+  model->delivery.state_size =
       StateWriter(StateLayoutOf(model->trainer->network().spec()), model->state).size();
   Event event = NewEventLocked(EventType::kModelDone, model);
   event.iteration = static_cast<int32_t>(model->total_iterations);

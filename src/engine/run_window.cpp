@@ -21,7 +21,7 @@ int Run::NextOfPassLocked(const EvaluationPass& pass) const {
 void Run::TravelLocked(const Model& model) {
   if (window_ == nullptr) return;
   int64_t visits = 0;
-  if (model.status == ModelStatus::kTraining && model.admitted && !model.awaits_state &&
+  if (model.status == ModelStatus::kTraining && model.admitted && !model.stored.awaited &&
       !model.course.deciding && HasRoomForVisitLocked(model)) {
     visits = VisitsLeft(model.rules, model.course);
   }

@@ -135,7 +135,7 @@ void Run::TakeWholePassLocked(EvaluationPass* pass) {
 }
 
 bool Run::TrainsNextLocked(const Model& model) const {
-  return model.admitted && !model.awaits_state && !model.busy && !model.course.deciding &&
+  return model.admitted && !model.stored.awaited && !model.busy && !model.course.deciding &&
          HasVisits(model.rules, model.course) && HasRoomForVisitLocked(model) &&
          IsLoadedLocked(kTrainSplit, ring_.PartitionOf(model.key, model.course.visit));
 }
@@ -144,7 +144,7 @@ void Run::TakeVisitLocked(Task* task) {
   task->model->busy = true;
   CountSnapshotsLocked(task->model);
   task->wait = task->started - task->model->ready_since;
-  task->model->seconds_waiting += task->wait;
+  task->model->spent.seconds_waiting += task->wait;
 }
 
 int Run::VisitsTogetherLocked(const Model& model) const {
@@ -314,8 +314,8 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
     model->work -= VisitWork(*model->trainer, train_.desc());
     EndVisit(model->rules, model->watching, &model->course);
   }
-  model->seconds_training += after;
-  model->examples += model->state.examples - outcome.examples_before;
+  model->spent.seconds_training += after;
+  model->spent.examples += model->state.examples - outcome.examples_before;
   model->busy = false;
   model->ready_since = MonotonicSeconds();
   if (model->status == ModelStatus::kFailed) {  // an evaluation of it failed meanwhile
@@ -409,7 +409,7 @@ void Run::EvaluateTask(const Task& task) {
     RecordVisitLocked(task, visit, after);
     after += visit.evaluate;
   }
-  model->seconds_evaluating += after;
+  model->spent.seconds_evaluating += after;
   if (end == VisitEnd::kCancelled && !failed) return;
   if (model->status != ModelStatus::kTraining) return;
   if (failed) {

@@ -23,13 +23,18 @@ struct EndedStopping {
 };
 EndedStopping StoppingOf(const Trainer& trainer, const ModelState& state);
 
-struct TrainingResult {
-  ModelStatus status = ModelStatus::kTraining;
-  int32_t iterations = 0;  // finished, over warm starts
+// What a run has spent on a model.
+struct Spent {
+  int64_t examples = 0;  // that it was trained on
   double seconds_training = 0.0;
   double seconds_evaluating = 0.0;
   double seconds_waiting = 0.0;  // ready, but no worker was free
-  int64_t examples = 0;          // trained on, in this run
+};
+
+struct TrainingResult {
+  ModelStatus status = ModelStatus::kTraining;
+  int32_t iterations = 0;  // finished, over warm starts
+  Spent spent;
   int64_t n_parameters = 0;
   std::string loss_type;
   std::vector<std::string> metrics_type;
@@ -48,10 +53,7 @@ TrainingResult ResultOf(const Model& model) {
   TrainingResult result;
   result.status = model.status;
   result.iterations = static_cast<int32_t>(model.total_iterations);
-  result.seconds_training = model.seconds_training;
-  result.seconds_evaluating = model.seconds_evaluating;
-  result.seconds_waiting = model.seconds_waiting;
-  result.examples = model.examples;
+  result.spent = model.spent;
   if (model.trainer != nullptr) {
     const CompileParams& compile = model.trainer->compile();
     result.n_parameters = model.trainer->network().spec().parameters;
