@@ -29,20 +29,21 @@ constexpr uint8_t kEnvelopeVersion = 2;
 // Parts of one model; each but the last has 64 MB.
 constexpr int32_t kMostEnvelopeParts = 1024;
 
+// What a model takes along beside its state.
 struct EnvelopeHead {
   ModelStatus status = ModelStatus::kTraining;
   Course course;
-  bool evaluating = false;
-  Observed observed;
+  bool evaluating = false;  // what was ordered is not complete: the final pass, or the iteration's
+  Observed observed;        // while it is deciding
   int64_t total_iterations = 0;
   Spent spent;
-  Problem failure;
+  Problem failure;  // message and detail
   MetricSums running;
   std::map<std::pair<int32_t, int32_t>, MetricSums> passed;  // by split and partition
   std::vector<Event> events;
-  int32_t hop = 0;
-  std::vector<VisitRecord> visits;
-  bool has_state = false;
+  int32_t hop = 0;                  // segments visited before in this iteration
+  std::vector<VisitRecord> visits;  // of this iteration
+  bool has_state = false;           // false: the first visit makes the initial one
 };
 
 // Everything before the state, whose image follows where there is one.

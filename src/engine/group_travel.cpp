@@ -273,29 +273,21 @@ void Group::CheckHead(const EnvelopeHead& head, const Traveller& model) const {
 }
 
 void Group::TakeEnvelope(Envelope&& envelope, Traveller* model) const {
-  EnvelopeHead& head = envelope.head;
-  CheckHead(head, *model);
-  model->course = head.course;
-  model->evaluating = head.evaluating;
-  model->observed = std::move(head.observed);
-  model->total_iterations = head.total_iterations;
-  model->spent = head.spent;
-  model->failure.message = std::move(head.failure.message);
-  model->failure.detail = std::move(head.failure.detail);
-  model->running = std::move(head.running);
-  model->passed = std::move(head.passed);
+  CheckHead(envelope.head, *model);
+  static_cast<EnvelopeHead&>(*model) = std::move(envelope.head);
   // What an open share has reported of it is read when its iteration is complete.
-  const bool fresh = open_ ? head.course.visit == 0 && !head.evaluating : fresh_;
-  if (!fresh) {
-    model->hop = head.hop + 1;
-    model->events = std::move(head.events);
-    model->visits = std::move(head.visits);
+  const bool fresh = open_ ? model->course.visit == 0 && !model->evaluating : fresh_;
+  if (fresh) {
+    model->hop = 0;
+    model->events.clear();
+    model->visits.clear();
+  } else {
+    ++model->hop;
   }
-  if (!head.has_state) return;
+  if (!model->has_state) return;
   const Trainer& trainer = *model->trainer;
   model->state =
       ReadState(StateLayoutOf(trainer.network().spec()), envelope.image, envelope.image_size);
-  model->has_state = true;
   if (!IsOfClass(model->state.numerics_class, numerics_class_)) {
     throw Error(ErrorCode::kNotReady, "segments have different numerics classes",
                 "A model comes from \"" + model->state.numerics_class +
@@ -316,38 +308,24 @@ void Group::TakeEnvelope(Envelope&& envelope, Traveller* model) const {
 }
 
 void Group::Pack(Traveller* model) const {
-  EnvelopeHead head;
-  head.status = model->status;
-  head.course = model->course;
-  head.evaluating = model->evaluating;
-  head.observed = model->observed;
-  head.total_iterations = model->total_iterations;
-  head.spent = model->spent;
-  head.failure = model->failure;
-  head.running = model->running;
-  head.passed = std::move(model->passed);
-  head.events = model->events;
-  head.hop = model->hop;
-  head.has_state = model->has_state;
   std::optional<StateWriter> image;
   if (model->has_state) {
     image.emplace(StateLayoutOf(model->trainer->network().spec()), model->state);
   }
-  head.visits = model->visits;
   ByteWriter measured;
-  PutEnvelopeHead(head, &measured);
+  PutEnvelopeHead(*model, &measured);
   const size_t size = measured.size() + (image ? image->size() : 0) + kEnvelopeSeal;
   if (!model->visits.empty() && model->visits.back().hop == model->hop) {
     // Beside the envelope, events and visits go out for the coordinator, in about as many bytes.
     model->visits.back().bytes_written = static_cast<int64_t>(size + measured.size());
-    head.visits.back().bytes_written = model->visits.back().bytes_written;
   }
   ByteWriter out;
   out.Reserve(size);
-  PutEnvelopeHead(head, &out);
+  PutEnvelopeHead(*model, &out);
   model->out = out.Take();
   if (image) Append(&*image, &model->out);
   model->state = ModelState();
+  model->passed.clear();
   SealEnvelope(&model->out);
 }
 

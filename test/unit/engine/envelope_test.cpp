@@ -23,7 +23,7 @@ EnvelopeHead FullHead() {
   head.course.iterations = 1;
   head.course.visit = 1;
   head.total_iterations = 1;
-  head.examples = 100;
+  head.spent.examples = 100;
   head.running = {1.5, {1.0, 2.0}, 10};
   head.passed[{HOPPER_SPLIT_TRAIN, 0}] = {0.5, {3.0, 4.0}, 20};
   Event event;
