@@ -100,68 +100,6 @@ void RequireWatchedData(const Trainer& trainer, bool has_validation) {
               "Pass validation_table, or set monitor='loss'.");
 }
 
-namespace {
-
-// Behind the class of a state whose bits come from several.
-constexpr char kMixed[] = ", mixed";
-
-}  // namespace
-
-bool IsOfClass(const std::string& made_by, const std::string& here) {
-  return made_by == here || made_by == here + kMixed;
-}
-
-bool IsMixed(const std::string& numerics_class) {
-  constexpr size_t kSize = sizeof(kMixed) - 1;
-  return numerics_class.size() > kSize &&
-         numerics_class.compare(numerics_class.size() - kSize, kSize, kMixed) == 0;
-}
-
-bool AdaptToClass(const std::string& name, const std::string& here, bool mix, ModelState* state,
-                  Problem* problem) {
-  if (IsOfClass(state->numerics_class, here)) return true;
-  const std::string made_by = std::move(state->numerics_class);
-  state->numerics_class = here;
-  if (IsOlderNameOf(made_by, here)) {
-    problem->message = "state of " + name + " may be of another numerics class";
-    problem->detail = "It was made by \"" + made_by +
-                      "\", as version 0.1 called it; it goes on with \"" + here + "\".";
-    return false;
-  }
-  if (mix) {
-    state->numerics_class = here + kMixed;
-    problem->message = name + " goes on from a state of another numerics class";
-    problem->detail = "It was made by \"" + made_by + "\"; it goes on with \"" + here +
-                      "\". No run has the same bits by itself.";
-    return false;
-  }
-  throw Error(ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
-              "It was made by \"" + made_by + "\"; here it would go on with \"" + here + "\".",
-              "Train without warm start, or with the precision, libtorch and CPU of that class; or "
-              "SET hopper.mix_numerics = on to go on with bits that no run has by itself.");
-}
-
-bool AdaptToOptimizer(const std::string& name, const Trainer& trainer, ModelState* state,
-                      Problem* problem) {
-  trainer.stopping().Adopt(&state->monitor);
-  const OptimizerParams& optimizer = trainer.compile().optimizer;
-  const std::string wanted = SlotNames(optimizer);
-  const int n_slots = SlotCount(optimizer);
-  if (state->optimizer == wanted && state->n_slots == n_slots) return true;
-  const std::string kind = OptimizerName(optimizer);
-  const std::string old_kind = state->optimizer.substr(0, state->optimizer.find(' '));
-  problem->message = old_kind == kind
-                         ? name + " changed the arguments of its optimizer " + kind
-                         : name + " changed its optimizer from " + old_kind + " to " + kind;
-  problem->detail = "Its moments and its step counter start at zero.";
-  state->optimizer = wanted;
-  state->n_slots = n_slots;
-  state->step = 0;
-  state->slots =
-      AlignedArray<float>(static_cast<size_t>(trainer.network().spec().slot_size * n_slots));
-  return false;
-}
-
 void CheckThreadsPerModel(int32_t threads_per_model, int32_t threads) {
   if (threads_per_model <= threads) return;
   throw Error(ErrorCode::kInvalidParameter, "threads_per_model must not be more than threads",

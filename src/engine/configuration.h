@@ -52,22 +52,6 @@ constexpr int32_t kMaxThreads = 1024;
 // threads and the memory limit are looked at, too.
 RunRules RulesOf(const TrainingOptions& options, int partitions, int valid_partitions);
 
-// Makes a warm start's state one of the numerics class `here`. Throws where it is of another one,
-// unless `mix`: then it is one of "<here>, mixed" from now on, whatever runs it goes through. false
-// where it is so or may be of another one, for which *problem is the warning.
-bool AdaptToClass(const std::string& name, const std::string& here, bool mix, ModelState* state,
-                  Problem* problem);
-
-// Whether a state's class is `here`, mixed or not.
-bool IsOfClass(const std::string& made_by, const std::string& here);
-// Whether a state of this class has gone on from another one.
-bool IsMixed(const std::string& numerics_class);
-
-// Makes a warm start's state fit the configuration's optimizer. false: its slots were another's,
-// they and the step counter start at zero, and `problem` says so. `name` is the configuration's.
-bool AdaptToOptimizer(const std::string& name, const Trainer& trainer, ModelState* state,
-                      Problem* problem);
-
 // Throws where early stopping or ReduceLROnPlateau watches validation data that is not there.
 void RequireWatchedData(const Trainer& trainer, bool has_validation);
 

@@ -9,6 +9,7 @@
 #include "engine/envelope.h"
 #include "engine/failure.h"
 #include "engine/group_traveller.h"
+#include "engine/warm_start.h"
 #include "train/sums.h"
 
 namespace hopper {
@@ -225,15 +226,9 @@ void Group::PushWarning(const Problem& problem, Traveller* model) {
 }
 
 void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const {
-  const ModelSpec& spec = model->trainer->network().spec();
-  const OptimizerParams& optimizer = model->trainer->compile().optimizer;
-  ModelState state =
-      ReadState(StateLayoutOf(spec), image, size, SlotNames(optimizer), SlotCount(optimizer));
-  const std::string name = "configuration " + std::to_string(model->key);
+  ModelState state = ReadStored(*model->trainer, image, size);
   const auto warn = [model](const Problem& problem) { PushWarning(problem, model); };
-  Problem problem;
-  if (!AdaptToClass(name, numerics_class_, mix_numerics_, &state, &problem)) warn(problem);
-  if (!AdaptToOptimizer(name, *model->trainer, &state, &problem)) warn(problem);
+  AdaptStored(model->key, *model->trainer, numerics_class_, mix_numerics_, warn, &state);
   model->total_iterations = state.iteration;
   model->state = std::move(state);
   model->has_state = true;

@@ -10,6 +10,7 @@
 #include "engine/configuration.h"
 #include "engine/failure.h"
 #include "engine/task_work.h"
+#include "engine/warm_start.h"
 #include "params/readings.h"
 #include "train/plan_cache.h"
 
@@ -88,10 +89,7 @@ void Run::ReadConfig(const ConfigSource& config, Model* model) {
     model->stored.bytes = config.state_size;
     model->stored.checked = config.state != nullptr || pool_;
     if (config.state == nullptr) return;
-    const ModelSpec& spec = model->trainer->network().spec();
-    const OptimizerParams& optimizer = model->trainer->compile().optimizer;
-    AdoptState(model, ReadState(StateLayoutOf(spec), config.state, config.state_size,
-                                SlotNames(optimizer), SlotCount(optimizer)));
+    AdoptState(model, ReadStored(*model->trainer, config.state, config.state_size));
   } else if (config.weights != nullptr) {
     model->given_weights = config.weights;
     if (given_.known.insert(config.weights).second) {
@@ -106,15 +104,12 @@ void Run::ReadConfig(const ConfigSource& config, Model* model) {
 }
 
 void Run::AdoptState(Model* model, ModelState state) {
-  const std::string name = "configuration " + std::to_string(model->key);
   const auto warn = [&](const Problem& problem) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!model->stored.warned) Warn(model->key, problem);
     model->stored.warned = true;
   };
-  Problem problem;
-  if (!AdaptToClass(name, numerics_class_, mix_numerics_, &state, &problem)) warn(problem);
-  if (!AdaptToOptimizer(name, *model->trainer, &state, &problem)) warn(problem);
+  AdaptStored(model->key, *model->trainer, numerics_class_, mix_numerics_, warn, &state);
   model->total_iterations = state.iteration;
   model->state = std::move(state);
   model->has_state = true;

@@ -13,6 +13,7 @@
 #include "engine/events.h"
 #include "engine/failure.h"
 #include "engine/run.h"
+#include "engine/warm_start.h"
 
 namespace hopper {
 
@@ -275,10 +276,7 @@ void Run::AddState(int32_t mst_key, const uint8_t* bytes, size_t size) {
                 "no state of configuration " + std::to_string(mst_key) + " was asked for");
   }
   if (model.stored.reader == nullptr) {
-    const OptimizerParams& optimizer = model.trainer->compile().optimizer;
-    model.stored.reader = std::make_unique<StateReader>(
-        StateLayoutOf(model.trainer->network().spec()), model.stored.bytes, SlotNames(optimizer),
-        SlotCount(optimizer));
+    model.stored.reader = StoredReader(*model.trainer, model.stored.bytes);
   }
   model.stored.reader->Add(bytes, size);
   if (!model.stored.reader->complete()) return;

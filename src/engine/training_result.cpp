@@ -1,6 +1,6 @@
 #include "engine/training_result.h"
 
-#include "engine/configuration.h"
+#include "engine/warm_start.h"
 
 namespace hopper {
 
