@@ -93,6 +93,14 @@ RunRules RulesOf(const TrainingOptions& options, int partitions, int valid_parti
   return rules;
 }
 
+EngineSettings::EngineSettings(const TrainingOptions& options)
+    : seed(options.seed),
+      threads(std::min(options.threads, kMaxThreads)),
+      threads_per_model(options.threads_per_model),
+      precision(options.precision),
+      numerics_class(NumericsClass(PrecisionName(precision), threads_per_model)),
+      mix_numerics(options.mix_numerics) {}
+
 void RequireWatchedData(const Trainer& trainer, bool has_validation) {
   if (has_validation || !trainer.stopping().Watches(/*validation=*/true)) return;
   throw Error(ErrorCode::kInvalidParameter,

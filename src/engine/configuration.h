@@ -52,6 +52,18 @@ constexpr int32_t kMaxThreads = 1024;
 // threads and the memory limit are looked at, too.
 RunRules RulesOf(const TrainingOptions& options, int partitions, int valid_partitions);
 
+// What an engine makes of its options, once and for all.
+struct EngineSettings {
+  explicit EngineSettings(const TrainingOptions& options);
+
+  uint64_t seed;
+  int32_t threads;  // kMaxThreads at most
+  int32_t threads_per_model;
+  Precision precision;
+  std::string numerics_class;  // of threads; GPUs have others
+  bool mix_numerics;
+};
+
 // Throws where early stopping or ReduceLROnPlateau watches validation data that is not there.
 void RequireWatchedData(const Trainer& trainer, bool has_validation);
 

@@ -15,14 +15,9 @@ namespace hopper {
 
 Group::Group(const TrainingOptions& options, const DataDesc& train, const DataDesc* valid,
              std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys, int32_t key)
-    : seed_(options.seed),
-      threads_(std::min(options.threads, kMaxThreads)),
-      threads_per_model_(options.threads_per_model),
-      mix_numerics_(options.mix_numerics),
-      precision_(options.precision),
+    : settings_(options),
       event_fd_(options.event_fd),
       key_(key),
-      numerics_class_(NumericsClass(PrecisionName(precision_), threads_per_model_)),
       train_(train),
       valid_(valid == nullptr ? nullptr : std::make_unique<Dataset>(*valid)),
       rules_(RulesOf(options, train_.n_partitions(), valid_ ? valid_->n_partitions() : 0)),
@@ -33,9 +28,9 @@ Group::Group(const TrainingOptions& options, const DataDesc& train, const DataDe
   ProcessReadings().Bound(account_->limit());
   if (options.use_gpus) {
     device_ =
-        std::make_unique<GroupDevice>(options, precision_, account_.get(),
+        std::make_unique<GroupDevice>(options, settings_.precision, account_.get(),
                                       [this](const std::string& text) { WorkerWarning(text); });
-    numerics_class_ = device_->numerics_class();
+    settings_.numerics_class = device_->numerics_class();
   }
   for (const int split : kSplits) {
     const std::vector<int32_t>& keys = KeysOf(split);
@@ -57,9 +52,10 @@ void Group::AddConfig(const ConfigSource& config) {
     ConfigSource bare = config;
     bare.weights = nullptr;
     bare.state = nullptr;
-    auto trainer = MakeTrainer(bare, train_.desc(), seed_, precision_, &networks_);
+    auto trainer =
+        MakeTrainer(bare, train_.desc(), settings_.seed, settings_.precision, &networks_);
     RequireWatchedData(*trainer, valid_ != nullptr);
-    entry.memory = MemoryOf(*trainer, threads_per_model_, rules_.EvaluatedPartitions());
+    entry.memory = MemoryOf(*trainer, settings_.threads_per_model, rules_.EvaluatedPartitions());
     entry.memory.task = TravellersTask(entry.memory.state, entry.memory.task);
     entry.trainer = std::move(trainer);
   } catch (const Cancelled&) {
@@ -102,7 +98,7 @@ void Group::GetInfo(RunInfo* info) const {
   info->bytes_data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
   info->bytes_models = room_.most();
   loads_.Tell(info);
-  info->numerics_class = numerics_class_;
+  info->numerics_class = settings_.numerics_class;
 }
 
 }  // namespace hopper

@@ -130,6 +130,17 @@ class Group {
  private:
   static constexpr int64_t kNobody = -1;
   struct Traveller;
+  // What is kept beside the data for tasks to come. Bytes.
+  struct Kept {
+    int64_t orders = 0;
+    int64_t plans = 0;                         // of all threads
+    std::array<int64_t, 2> features = {0, 0};  // by split
+    int64_t all() const { return orders + plans + features[kTrainSplit] + features[kValidSplit]; }
+  };
+  struct Outgoing {
+    std::unique_ptr<Traveller> model;  // null: none
+    int32_t part = 0;                  // the next one
+  };
   struct Arrival {
     std::vector<std::vector<uint8_t>> parts;
     std::vector<bool> came;
@@ -234,14 +245,9 @@ class Group {
   void MakeResult(Traveller* model) const;
   bool Complete(const Traveller& model) const;
 
-  const uint64_t seed_;
-  const int32_t threads_;
-  const int32_t threads_per_model_;
-  const bool mix_numerics_;
-  const Precision precision_;
+  EngineSettings settings_;
   const int event_fd_;
   const int32_t key_;
-  std::string numerics_class_;
   Dataset train_;
   std::unique_ptr<Dataset> valid_;
   const RunRules rules_;
@@ -250,10 +256,8 @@ class Group {
   Ring ring_;
   OwnedAccount account_;
   int64_t reading_ = 0;                            // bytes, beside the window
-  int64_t kept_orders_ = 0;                        // bytes; of a share that was planned
-  std::array<int64_t, 2> kept_features_ = {0, 0};  // by split
+  Kept kept_;                                      // of a share that was planned
   int64_t window_bytes_ = 0;                       // of partitions that come in turns
-  int64_t kept_plans_ = 0;                         // bytes, of all threads
   std::vector<std::unique_ptr<PlanCache>> plans_;  // by worker, from hop to hop
   std::unique_ptr<GroupDevice> device_;            // null: threads train
 
@@ -276,8 +280,7 @@ class Group {
   double started_ = 0.0;  // the work on what came
   bool fresh_ = false;
   bool finish_ = false;
-  std::unique_ptr<Traveller> out_;  // that goes out
-  int32_t out_part_ = 0;
+  Outgoing out_;
   std::atomic<bool> cancel_{false};
   std::atomic<int> running_{0};
   mutable std::mutex mutex_;  // guards what follows, and the models' places

@@ -85,7 +85,7 @@ void Group::PlanData(DataPlan* plan) {
   int64_t kept_features = kept_orders;
   for (const auto& [key, models] : visitors) {
     const MemoryPlan own =
-        PlanMemory(account_->limit(), threads_, models, data, /*shared=*/0,
+        PlanMemory(account_->limit(), settings_.threads, models, data, /*shared=*/0,
                    /*pool=*/false, features[kTrainSplit] + features[kValidSplit]);
     if (!own.together && models.size() > 1) {
       meet = false;
@@ -109,10 +109,10 @@ void Group::PlanData(DataPlan* plan) {
                     BytesText(account_->limit()) + ".");
   }
   planned_ = true;
-  kept_orders_ = kept_orders;
-  kept_plans_ = kept_plans;
-  kept_features_[kTrainSplit] = std::min(kept_features, features[kTrainSplit]);
-  kept_features_[kValidSplit] = kept_features - kept_features_[kTrainSplit];
+  kept_.orders = kept_orders;
+  kept_.plans = kept_plans;
+  kept_.features[kTrainSplit] = std::min(kept_features, features[kTrainSplit]);
+  kept_.features[kValidSplit] = kept_features - kept_.features[kTrainSplit];
   if (again) {
     plan->resident = window_ == nullptr;
     plan->bytes_window = window_ == nullptr ? data.all : window_bytes_;
@@ -134,8 +134,7 @@ void Group::MakeWindow(const Visitors& visitors, const std::array<std::vector<in
   // Each group of models that travels together, or as many of it as have room, reads everything in
   // each of its iterations, and once more to be evaluated at the end.
   int64_t rounds = 0;
-  const int64_t room = account_->limit() - plan->bytes_window - reading_ - kept_orders_ -
-                       kept_plans_ - kept_features_[kTrainSplit] - kept_features_[kValidSplit];
+  const int64_t room = account_->limit() - plan->bytes_window - reading_ - kept_.all();
   for (const auto& [key, models] : visitors) rounds += RoundsOf(models, room, WorkerCount());
   const int64_t reads = rounds * (int64_t{rules_.num_iterations} + 1);
   plan->max_reads = static_cast<int32_t>(std::min<int64_t>(reads, INT32_MAX));

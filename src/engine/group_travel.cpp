@@ -103,7 +103,7 @@ void Group::BeginHopLocked() {
   travellers_.clear();
   waiting_.clear();
   packed_.clear();
-  out_.reset();
+  out_ = Outgoing();
   arriving_ = kNobody;
   fixed_ = FixedBytes();
   room_ = ModelRoom(account_->limit() - fixed_, WorkerCount());
@@ -112,14 +112,13 @@ void Group::BeginHopLocked() {
 // On a segment with fewer threads than a model wants, they take turns: the same bits.
 int Group::WorkerCount() const {
   if (device_ != nullptr) return 1;  // that drives the GPU
-  return WorkersOf(threads_, threads_per_model_);
+  return WorkersOf(settings_.threads, settings_.threads_per_model);
 }
 
 // What a segment has in memory, whoever is there.
 int64_t Group::FixedBytes() const {
   const int64_t data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
-  return (window_ != nullptr ? window_bytes_ + reading_ : data) + kept_orders_ + kept_plans_ +
-         kept_features_[kTrainSplit] + kept_features_[kValidSplit];
+  return (window_ != nullptr ? window_bytes_ + reading_ : data) + kept_.all();
 }
 
 bool Group::HasRoomLocked(const ModelMemory& memory) const {
@@ -196,7 +195,7 @@ void Group::Unpack(Arrival* arrival, Traveller* model) const {
         AlignedArray<float> weights(n);
         CopyInPieces(weights.data(), in.View(n * sizeof(float)), n * sizeof(float));
         CheckWeights(spec, weights.data(), static_cast<int64_t>(n));
-        model->state = model->trainer->InitialState(weights.data(), numerics_class_);
+        model->state = model->trainer->InitialState(weights.data(), settings_.numerics_class);
         model->has_state = true;
         break;
       }
@@ -228,7 +227,8 @@ void Group::PushWarning(const Problem& problem, Traveller* model) {
 void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const {
   ModelState state = ReadStored(*model->trainer, image, size);
   const auto warn = [model](const Problem& problem) { PushWarning(problem, model); };
-  AdaptStored(model->key, *model->trainer, numerics_class_, mix_numerics_, warn, &state);
+  AdaptStored(model->key, *model->trainer, settings_.numerics_class, settings_.mix_numerics, warn,
+              &state);
   model->total_iterations = state.iteration;
   model->state = std::move(state);
   model->has_state = true;
@@ -283,12 +283,12 @@ void Group::TakeEnvelope(Envelope&& envelope, Traveller* model) const {
   const Trainer& trainer = *model->trainer;
   model->state =
       ReadState(StateLayoutOf(trainer.network().spec()), envelope.image, envelope.image_size);
-  if (!IsOfClass(model->state.numerics_class, numerics_class_)) {
+  if (!IsOfClass(model->state.numerics_class, settings_.numerics_class)) {
     throw Error(ErrorCode::kNotReady, "segments have different numerics classes",
                 "A model comes from \"" + model->state.numerics_class +
                     "\"; here it would go on "
                     "with \"" +
-                    numerics_class_ + "\".",
+                    settings_.numerics_class + "\".",
                 "Install the same libraries on all hosts; CPUs must have the same vector "
                 "instructions.");
   }
@@ -348,21 +348,20 @@ void Group::MakeResult(Traveller* model) const {
 
 bool Group::NextPart(GroupPart* part) {
   for (;;) {
-    if (out_ == nullptr) {
+    if (out_.model == nullptr) {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (packed_.empty()) {
         if (workers_ == nullptr) travellers_.clear();
         return false;
       }
-      out_ = std::move(travellers_[packed_.front()]);
+      out_ = {std::move(travellers_[packed_.front()]), 0};
       packed_.pop_front();
-      out_part_ = 0;
     }
-    Traveller& model = *out_;
+    Traveller& model = *out_.model;
     const auto n_parts =
         static_cast<int32_t>(std::max<size_t>((model.out.size() + kPartBytes - 1) / kPartBytes, 1));
-    if (out_part_ > n_parts || (out_part_ == n_parts && model.weights.size() == 0)) {
-      const std::unique_ptr<Traveller> gone = std::move(out_);
+    if (out_.part > n_parts || (out_.part == n_parts && model.weights.size() == 0)) {
+      const std::unique_ptr<Traveller> gone = std::move(out_.model);
       const std::lock_guard<std::mutex> lock(mutex_);
       LeaveRoomLocked(gone->memory);
       WakeNextLocked();
@@ -373,22 +372,22 @@ bool Group::NextPart(GroupPart* part) {
     part->next_key = model.next_key;
     part->n_parts = n_parts;
     part->done = Complete(model);
-    if (out_part_ == n_parts) {
+    if (out_.part == n_parts) {
       part->part = -1;
       part->bytes = reinterpret_cast<const uint8_t*>(model.weights.data());
       part->size = model.weights.size() * sizeof(float);
     } else {
-      const size_t at = static_cast<size_t>(out_part_) * kPartBytes;
-      part->part = out_part_;
+      const size_t at = static_cast<size_t>(out_.part) * kPartBytes;
+      part->part = out_.part;
       part->bytes = model.out.data() + at;
       part->size = std::min(kPartBytes, model.out.size() - at);
-      if (out_part_ == 0) {
+      if (out_.part == 0) {
         part->events = &model.events;
         part->visits = &model.visits;
         part->result = Ended(model) ? &model.result : nullptr;
       }
     }
-    ++out_part_;
+    ++out_.part;
     return true;
   }
 }

@@ -35,9 +35,9 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   fresh_ = fresh;
   finish_ = finish;
   started_ = MonotonicSeconds();
-  train_.orders().Keep(kept_orders_);
-  train_.features().Keep(kept_features_[kTrainSplit]);
-  if (valid_) valid_->features().Keep(kept_features_[kValidSplit]);
+  train_.orders().Keep(kept_.orders);
+  train_.features().Keep(kept_.features[kTrainSplit]);
+  if (valid_) valid_->features().Keep(kept_.features[kValidSplit]);
   if (arrivals_.empty()) {
     const std::lock_guard<std::mutex> lock(mutex_);
     BeginHopLocked();
@@ -91,7 +91,7 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
             const PlanCacheScope plans(plans_[static_cast<size_t>(started)].get());
             Work();
           },
-          threads_per_model_, /*promises=*/true);
+          settings_.threads_per_model, /*promises=*/true);
     }
   } catch (...) {
     Cancel();
@@ -170,12 +170,12 @@ void Group::BoundPlans() {
   while (plans_.size() < static_cast<size_t>(workers)) {
     plans_.push_back(std::make_unique<PlanCache>(0));
   }
-  for (const auto& plans : plans_) plans->Bound(kept_plans_ / workers);
+  for (const auto& plans : plans_) plans->Bound(kept_.plans / workers);
 }
 
 void Group::EndWorkers() {
   workers_.reset();
-  if (threads_per_model_ == 1) return;
+  if (settings_.threads_per_model == 1) return;
   for (const auto& plans : plans_) plans->Clear();  // they know teams that are gone
 }
 

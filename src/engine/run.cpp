@@ -17,20 +17,14 @@
 namespace hopper {
 
 Run::Run(const TrainingOptions& options, const DataDesc& train, const DataDesc* valid)
-    : seed_(options.seed),
-      threads_(options.threads),
-      threads_per_model_(options.threads_per_model),
-      mix_numerics_(options.mix_numerics),
-      precision_(options.precision),
+    : settings_(options),
       train_(train),
       valid_(valid == nullptr ? nullptr : std::make_unique<Dataset>(*valid)),
       rules_(RulesOf(options, train_.n_partitions(), valid_ ? valid_->n_partitions() : 0)),
       ring_(train_.n_partitions(), options.starts),
       events_(options.event_fd) {
-  threads_ = std::min(threads_, kMaxThreads);
-  CheckThreadsPerModel(threads_per_model_, threads_);
-  n_workers_ = WorkersOf(threads_, threads_per_model_);
-  numerics_class_ = NumericsClass(PrecisionName(precision_), threads_per_model_);
+  CheckThreadsPerModel(settings_.threads_per_model, settings_.threads);
+  n_workers_ = WorkersOf(settings_.threads, settings_.threads_per_model);
   if (options.use_gpus) {
     ChooseDevices(options);
     n_workers_ = static_cast<int32_t>(devices_.size());
@@ -80,10 +74,12 @@ void Run::AddConfig(const ConfigSource& config) {
 }
 
 void Run::ReadConfig(const ConfigSource& config, Model* model) {
-  model->trainer = MakeTrainer(config, train_.desc(), seed_, precision_, &networks_);
+  model->trainer =
+      MakeTrainer(config, train_.desc(), settings_.seed, settings_.precision, &networks_);
   RequireWatchedData(*model->trainer, valid_ != nullptr);
   model->watching = model->trainer->stopping().watching();
-  model->memory = MemoryOf(*model->trainer, threads_per_model_, rules_.EvaluatedPartitions());
+  model->memory =
+      MemoryOf(*model->trainer, settings_.threads_per_model, rules_.EvaluatedPartitions());
   if (model->memory.alone() > account_->limit()) return;  // PlanModels() says it
   if (config.state_size > 0) {
     model->stored.bytes = config.state_size;
@@ -109,7 +105,8 @@ void Run::AdoptState(Model* model, ModelState state) {
     if (!model->stored.warned) Warn(model->key, problem);
     model->stored.warned = true;
   };
-  AdaptStored(model->key, *model->trainer, numerics_class_, mix_numerics_, warn, &state);
+  AdaptStored(model->key, *model->trainer, settings_.numerics_class, settings_.mix_numerics, warn,
+              &state);
   model->total_iterations = state.iteration;
   model->state = std::move(state);
   model->has_state = true;
@@ -240,7 +237,7 @@ void Run::Start() {
             const PlanCacheScope scope(&plans);
             devices_.empty() ? Work(started) : DeviceWork(started);
           },
-          threads_per_model_, /*promises=*/devices_.empty());
+          settings_.threads_per_model, /*promises=*/devices_.empty());
     }
   } catch (...) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -273,7 +270,7 @@ void Run::GetInfo(RunInfo* info) {
   info->n_wakes = idle_.wakes();
   for (const ReadyModels& ready : ready_) info->n_steps += ready.looks();
   if (started_) info->seconds_wall = (end_time_ > 0 ? end_time_ : MonotonicSeconds()) - start_time_;
-  info->numerics_class = numerics_class_;
+  info->numerics_class = settings_.numerics_class;
 }
 
 }  // namespace hopper

@@ -356,13 +356,8 @@ class Run {
   void EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker);
 
   // fixed after construction
-  uint64_t seed_;
-  int32_t threads_;
-  int32_t threads_per_model_;
-  int32_t n_workers_;  // each of them threads_per_model_ threads
-  bool mix_numerics_;
-  Precision precision_;
-  std::string numerics_class_;
+  EngineSettings settings_;
+  int32_t n_workers_;  // each of them as many threads as a model has
   bool fuse_ = true;
   std::vector<DeviceWorker::Options> devices_;  // empty: threads train
   Dataset train_;

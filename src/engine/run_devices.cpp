@@ -20,9 +20,9 @@ namespace hopper {
 // The devices that the options name, all of them where they name none.
 void Run::ChooseDevices(const TrainingOptions& options) {
   fuse_ = options.fuse;
-  DeviceChoice choice = hopper::ChooseDevices(options, precision_);
+  DeviceChoice choice = hopper::ChooseDevices(options, settings_.precision);
   devices_ = std::move(choice.devices);
-  numerics_class_ = std::move(choice.numerics_class);
+  settings_.numerics_class = std::move(choice.numerics_class);
 }
 
 // Models of one shape go to a device by arrays, the largest work first to the device with the

@@ -22,7 +22,7 @@ void Run::PlanModels(const DataMemory& data) {
   const std::array<int64_t, 2> features = WantedFeatures();
   const auto plan = [&](const DataMemory& of) {
     // Devices are planned by their own memory.
-    const int32_t threads = devices_.empty() ? n_workers_ : threads_;
+    const int32_t threads = devices_.empty() ? n_workers_ : settings_.threads;
     plan_ = std::make_unique<MemoryPlan>(PlanMemory(budget(), threads, models, of,
                                                     initial_weights_.SharedBytes(), pool_,
                                                     features[kTrainSplit] + features[kValidSplit]));

@@ -222,12 +222,12 @@ void Run::RecordVisitLocked(const Task& task, VisitRecord visit, double after) {
 
 bool Run::HasState(Model* model) {
   if (!model->has_state && model->given_weights != nullptr) {
-    model->state = model->trainer->InitialState(model->given_weights, numerics_class_);
+    model->state = model->trainer->InitialState(model->given_weights, settings_.numerics_class);
     model->has_state = true;
   }
   if (!model->has_state) {
-    model->has_state =
-        model->trainer->MakeState(&initial_weights_, cancel_, numerics_class_, &model->state);
+    model->has_state = model->trainer->MakeState(&initial_weights_, cancel_,
+                                                 settings_.numerics_class, &model->state);
   }
   return model->has_state;
 }
