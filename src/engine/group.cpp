@@ -18,12 +18,11 @@ Group::Group(const TrainingOptions& options, const DataDesc& train, const DataDe
     : settings_(options),
       event_fd_(options.event_fd),
       key_(key),
-      train_(train),
-      valid_(valid == nullptr ? nullptr : std::make_unique<Dataset>(*valid)),
-      rules_(RulesOf(options, train_.n_partitions(), valid_ ? valid_->n_partitions() : 0)),
+      data_(train, valid),
+      rules_(RulesOf(options, data_.partitions(kTrainSplit), data_.partitions(kValidSplit))),
       keys_{{std::move(train_keys), std::move(valid_keys)}},
       all_keys_(keys_.All()),
-      ring_(train_.n_partitions(), options.starts),
+      ring_(data_.train().n_partitions(), options.starts),
       account_(MemoryAccount::Create(options.memory_limit)) {
   ProcessReadings().Bound(account_->limit());
   if (options.use_gpus) {
@@ -53,8 +52,8 @@ void Group::AddConfig(const ConfigSource& config) {
     bare.weights = nullptr;
     bare.state = nullptr;
     auto trainer =
-        MakeTrainer(bare, train_.desc(), settings_.seed, settings_.precision, &networks_);
-    RequireWatchedData(*trainer, valid_ != nullptr);
+        MakeTrainer(bare, data_.train().desc(), settings_.seed, settings_.precision, &networks_);
+    RequireWatchedData(*trainer, data_.validates());
     entry.memory = MemoryOf(*trainer, settings_.threads_per_model, rules_.EvaluatedPartitions());
     entry.memory.task = TravellersTask(entry.memory.state, entry.memory.task);
     entry.trainer = std::move(trainer);
@@ -95,7 +94,7 @@ void Group::KeepOnly(const std::vector<int32_t>& mst_keys) {
 void Group::GetInfo(RunInfo* info) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   *info = RunInfo();
-  info->bytes_data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
+  info->bytes_data = data_.bytes();
   info->bytes_models = room_.most();
   loads_.Tell(info);
   info->numerics_class = settings_.numerics_class;

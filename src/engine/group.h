@@ -40,6 +40,7 @@
 #include "engine/loads.h"
 #include "engine/memory_plan.h"
 #include "engine/run_info.h"
+#include "engine/training_data.h"
 #include "engine/training_options.h"
 #include "engine/training_result.h"
 #include "engine/visit_record.h"
@@ -148,8 +149,6 @@ class Group {
     bool later = false;  // it waits outside
   };
 
-  Dataset& DataOf(int split) { return split == kValidSplit ? *valid_ : train_; }
-  const Dataset& DataOf(int split) const { return split == kValidSplit ? *valid_ : train_; }
   const std::vector<int32_t>& KeysOf(int split) const {
     return keys_.of[static_cast<size_t>(split)];
   }
@@ -248,8 +247,7 @@ class Group {
   EngineSettings settings_;
   const int event_fd_;
   const int32_t key_;
-  Dataset train_;
-  std::unique_ptr<Dataset> valid_;
+  TrainingData data_;
   const RunRules rules_;
   const SegmentKeys keys_;
   const std::vector<int32_t> all_keys_;  // of segments with data

@@ -16,8 +16,8 @@ Group::Visitors Group::PlanVisitors(bool again) {
   // A model that does not fit beside the largest partition of all fails before it is trained, on
   // whichever segment it begins.
   DataMemory whole;
-  whole.Add(train_, 0);
-  if (valid_ != nullptr) whole.Add(*valid_, 0);
+  whole.Add(data_.train(), 0);
+  if (data_.validates()) whole.Add(*data_.valid(), 0);
   const int64_t most = whole.largest;
   bool any_fits = false;  // beside data, and without them
   bool any_alone = false;
@@ -38,7 +38,7 @@ Group::Visitors Group::PlanVisitors(bool again) {
     visitors[first].push_back(config.memory);
   }
   if (any_alone && !any_fits && !again) {
-    throw Error(NoRoomForData(account_->limit(), all, train_, valid_.get()));
+    throw Error(NoRoomForData(account_->limit(), all, data_.train(), data_.valid()));
   }
   return visitors;
 }
@@ -50,21 +50,21 @@ std::array<int64_t, 2> Group::FeatureBytes() const {
   for (const int split : kSplits) {
     if (device_ != nullptr || here_[static_cast<size_t>(split)].empty()) continue;
     features[static_cast<size_t>(split)] =
-        FeaturesOf(trainers, DataOf(split).desc(), here_[static_cast<size_t>(split)]);
+        FeaturesOf(trainers, data_.of(split).desc(), here_[static_cast<size_t>(split)]);
   }
   return features;
 }
 
 void Group::PlanData(DataPlan* plan) {
   const bool again = open_ && planned_;
-  if (train_.bytes() > 0 && !again)
+  if (data_.train().bytes() > 0 && !again)
     throw Error(ErrorCode::kInternal, "data were planned after they had come");
   const Visitors visitors = PlanVisitors(again);
   std::array<std::vector<int64_t>, 2> bytes;
   DataMemory data;
   for (size_t split = 0; split < here_.size(); ++split) {
     for (const int32_t p : here_[split]) {
-      const Dataset& of = DataOf(static_cast<int>(split));
+      const Dataset& of = data_.of(static_cast<int>(split));
       bytes[split].push_back(of.PartitionBytes(p));
       data.Add(of, p);
     }
@@ -124,12 +124,13 @@ void Group::PlanData(DataPlan* plan) {
 void Group::MakeWindow(const Visitors& visitors, const std::array<std::vector<int64_t>, 2>& bytes,
                        const DataMemory& data, DataPlan* plan) {
   if (device_ != nullptr) {
-    throw Error(ErrorCode::kOutOfMemory,
-                "\"" + train_.desc().table_name + "\" does not fit into the memory of a segment",
-                "Its data there take " + BytesText(data.all) + ", the models " +
-                    BytesText(plan->bytes_models) + "; hopper.memory_limit is " +
-                    BytesText(account_->limit()) + ".",
-                "Raise hopper.memory_limit, or train without use_gpus, which reads data in turns.");
+    throw Error(
+        ErrorCode::kOutOfMemory,
+        "\"" + data_.train().desc().table_name + "\" does not fit into the memory of a segment",
+        "Its data there take " + BytesText(data.all) + ", the models " +
+            BytesText(plan->bytes_models) + "; hopper.memory_limit is " +
+            BytesText(account_->limit()) + ".",
+        "Raise hopper.memory_limit, or train without use_gpus, which reads data in turns.");
   }
   // Each group of models that travels together, or as many of it as have room, reads everything in
   // each of its iterations, and once more to be evaluated at the end.
@@ -146,10 +147,10 @@ void Group::MakeWindow(const Visitors& visitors, const std::array<std::vector<in
 }
 
 void Group::AddBuffer(const PackedBuffer& buffer) {
-  if (buffer.split == kValidSplit && valid_ == nullptr) {
+  if (buffer.split == kValidSplit && !data_.validates()) {
     throw Error(ErrorCode::kInternal, "the run has no validation data");
   }
-  Dataset& data = DataOf(buffer.split);
+  Dataset& data = data_.of(buffer.split);
   if (window_ != nullptr) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const int index = IndexOf(buffer.split, buffer.partition_id);
@@ -172,7 +173,7 @@ void Group::CheckData() const {
   if (window_ != nullptr) return;  // each partition is checked when it has come
   for (const int split : kSplits) {
     const std::vector<int32_t>& here = here_[static_cast<size_t>(split)];
-    if (!here.empty()) DataOf(split).CheckComplete(here);
+    if (!here.empty()) data_.of(split).CheckComplete(here);
   }
 }
 
@@ -233,7 +234,7 @@ void Group::RequestLoadLocked() {
   std::vector<PartitionWindow::Place> dropped;
   if (!window_->NextLoad(&load, &dropped)) return;
   for (const PartitionWindow::Place& place : dropped) {
-    Dataset& data = DataOf(place.split);
+    Dataset& data = data_.of(place.split);
     const int32_t p = here_[static_cast<size_t>(place.split)][static_cast<size_t>(place.partition)];
     account_->Add(-data.PartitionBytes(p));
     data.Drop(p);
@@ -260,10 +261,10 @@ void Group::EndLoad(int32_t split, int32_t partition) {
       throw Error(ErrorCode::kInternal, "a partition came that nobody had asked for");
     }
   }
-  DataOf(split).EndPartition(partition);
+  data_.of(split).EndPartition(partition);
   std::unique_lock<std::mutex> lock(mutex_);
   window_->FinishLoad();
-  loads_.End(DataOf(split).PartitionBytes(partition));
+  loads_.End(data_.of(split).PartitionBytes(partition));
   RequestLoadLocked();
   // Those that waited for it.
   SetReadyAt(lacking_[static_cast<size_t>(split)][static_cast<size_t>(index)], &lock);

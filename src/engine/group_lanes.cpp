@@ -14,7 +14,8 @@ namespace hopper {
 void Group::AddCompanionsLocked(std::vector<Task>* tasks) {
   const Task first = tasks->front();
   if (first.kind == Task::kPack) return;
-  const auto lanes = static_cast<size_t>(device_->Lanes(*first.model->trainer, train_.desc()));
+  const auto lanes =
+      static_cast<size_t>(device_->Lanes(*first.model->trainer, data_.train().desc()));
   const std::string work = WorkOf(first);
   for (int64_t at = -1; tasks->size() < lanes && (at = companions_.NextOf(work, at)) >= 0;) {
     Traveller* other = travellers_[static_cast<size_t>(at)].get();
@@ -36,7 +37,7 @@ std::string Group::WorkOf(const Task& task) const {
            " " + std::to_string(task.partitions.size());
   }
   const bool metrics = model.rules.Reports(kTrainSplit, model.course.iterations + 1);
-  return model.lane_key + " train " + std::to_string(train_.partition(partition).n) +
+  return model.lane_key + " train " + std::to_string(data_.train().partition(partition).n) +
          (metrics ? " metrics" : "");
 }
 
@@ -72,7 +73,7 @@ void Group::TrainTogether(const std::vector<Task>& tasks) {
     visits.push_back(std::move(on_device));
   }
   if (visits.empty()) return;
-  device_->Do(train_, valid_.get(), [&](DeviceWorker* worker) {
+  device_->Do(data_.train(), data_.valid(), [&](DeviceWorker* worker) {
     const CancelScope cancels(cancel_);
     for (Traveller* model : models) {
       // What the device may still have is of an earlier hop.
@@ -104,7 +105,7 @@ void Group::EvaluateTogether(const std::vector<Task>& tasks) {
     const Stopwatch watch;
     std::vector<MetricSums> sums(tasks.size());
     bool done = false;
-    device_->Do(train_, valid_.get(), [&](DeviceWorker* worker) {
+    device_->Do(data_.train(), data_.valid(), [&](DeviceWorker* worker) {
       done = worker->Evaluate(*tasks.front().model->trainer, pointers, split == kValidSplit,
                               cancel_, &sums);
     });

@@ -117,8 +117,7 @@ int Group::WorkerCount() const {
 
 // What a segment has in memory, whoever is there.
 int64_t Group::FixedBytes() const {
-  const int64_t data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
-  return (window_ != nullptr ? window_bytes_ + reading_ : data) + kept_.all();
+  return (window_ != nullptr ? window_bytes_ + reading_ : data_.bytes()) + kept_.all();
 }
 
 bool Group::HasRoomLocked(const ModelMemory& memory) const {
@@ -154,7 +153,7 @@ std::unique_ptr<Group::Traveller> Group::Meet(int32_t mst_key) const {
   model->trainer = config->second.trainer.get();
   if (model->trainer != nullptr) model->watching = model->trainer->stopping().watching();
   if (device_ != nullptr && model->trainer != nullptr) {
-    model->lane_key = LaneKey(*model->trainer, train_.desc());
+    model->lane_key = LaneKey(*model->trainer, data_.train().desc());
   }
   model->memory = config->second.Needs();
   model->rules = config->second.rules;
@@ -242,7 +241,7 @@ void Group::CheckHead(const EnvelopeHead& head, const Traveller& model) const {
   };
   require(head.course.iterations <= model.rules.num_iterations);
   require(open_ || head.course.iterations <= iteration_);
-  require(head.course.visit < train_.n_partitions());
+  require(head.course.visit < data_.train().n_partitions());
   require(head.total_iterations >= head.course.iterations);
   size_t n_sums = 0;
   if (model.trainer != nullptr) {
@@ -258,8 +257,8 @@ void Group::CheckHead(const EnvelopeHead& head, const Traveller& model) const {
             split.metrics.size() == model.trainer->compile().metrics.size());
   }
   for (const auto& [at, sums] : head.passed) {
-    require(at.first != kValidSplit || valid_ != nullptr);
-    require(at.second < DataOf(at.first).n_partitions() && fits(sums));
+    require(at.first != kValidSplit || data_.validates());
+    require(at.second < data_.of(at.first).n_partitions() && fits(sums));
   }
   // Where there is none yet, nothing was trained: the first visit makes it.
   require(head.has_state || head.status == ModelStatus::kFailed ||

@@ -109,8 +109,8 @@ void Group::Train(Traveller* model, int partition) const {
   VisitBegun begun;
   if (!BeginVisit(model, partition, &begun)) return;
   MetricSums sums;
-  const VisitEnd end = model->trainer->Visit(&model->state, train_.partition(partition), partition,
-                                             cancel_, &sums, begun.metrics);
+  const VisitEnd end = model->trainer->Visit(&model->state, data_.train().partition(partition),
+                                             partition, cancel_, &sums, begun.metrics);
   EndVisit(model, begun, end, sums, watch.Seconds());
 }
 
@@ -188,7 +188,7 @@ void Group::Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& p
   const std::optional<Digest>& frozen = model->trainer->FrozenOf(&model->state);
   for (const auto& [split, p] : partitions) {
     MetricSums sums;
-    if (model->trainer->Evaluate(weights, DataOf(split).partition(p), cancel_, &sums, frozen) !=
+    if (model->trainer->Evaluate(weights, data_.of(split).partition(p), cancel_, &sums, frozen) !=
         VisitEnd::kDone) {
       return;
     }
@@ -204,14 +204,14 @@ void Group::FinishPasses(Traveller* model, const float* weights) const {
   size_t wanted = 0;
   for (const int split : kSplits) {
     if (WantsPass(*model, split)) {
-      wanted += static_cast<size_t>(DataOf(split).n_partitions());
+      wanted += static_cast<size_t>(data_.of(split).n_partitions());
     }
   }
   if (model->passed.size() < wanted) return;  // others are elsewhere, or not in memory
   for (const int split : kSplits) {
     if (!WantsPass(*model, split)) continue;
     MetricSums total;
-    for (int p = 0; p < DataOf(split).n_partitions(); ++p) total.Add(model->passed[{split, p}]);
+    for (int p = 0; p < data_.of(split).n_partitions(); ++p) total.Add(model->passed[{split, p}]);
     PushMetrics(model, split, false, total);
     Decide(model, weights);
   }

@@ -35,9 +35,7 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   fresh_ = fresh;
   finish_ = finish;
   started_ = MonotonicSeconds();
-  train_.orders().Keep(kept_.orders);
-  train_.features().Keep(kept_.features[kTrainSplit]);
-  if (valid_) valid_->features().Keep(kept_.features[kValidSplit]);
+  data_.Keep(kept_.orders, kept_.features);
   if (arrivals_.empty()) {
     const std::lock_guard<std::mutex> lock(mutex_);
     BeginHopLocked();

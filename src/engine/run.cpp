@@ -18,10 +18,9 @@ namespace hopper {
 
 Run::Run(const TrainingOptions& options, const DataDesc& train, const DataDesc* valid)
     : settings_(options),
-      train_(train),
-      valid_(valid == nullptr ? nullptr : std::make_unique<Dataset>(*valid)),
-      rules_(RulesOf(options, train_.n_partitions(), valid_ ? valid_->n_partitions() : 0)),
-      ring_(train_.n_partitions(), options.starts),
+      data_(train, valid),
+      rules_(RulesOf(options, data_.partitions(kTrainSplit), data_.partitions(kValidSplit))),
+      ring_(data_.train().n_partitions(), options.starts),
       events_(options.event_fd) {
   CheckThreadsPerModel(settings_.threads_per_model, settings_.threads);
   n_workers_ = WorkersOf(settings_.threads, settings_.threads_per_model);
@@ -75,8 +74,8 @@ void Run::AddConfig(const ConfigSource& config) {
 
 void Run::ReadConfig(const ConfigSource& config, Model* model) {
   model->trainer =
-      MakeTrainer(config, train_.desc(), settings_.seed, settings_.precision, &networks_);
-  RequireWatchedData(*model->trainer, valid_ != nullptr);
+      MakeTrainer(config, data_.train().desc(), settings_.seed, settings_.precision, &networks_);
+  RequireWatchedData(*model->trainer, data_.validates());
   model->watching = model->trainer->stopping().watching();
   model->memory =
       MemoryOf(*model->trainer, settings_.threads_per_model, rules_.EvaluatedPartitions());
@@ -121,15 +120,16 @@ std::vector<ModelMemory> Run::ModelsMemory() const {
 }
 
 void Run::PlanData(DataPlan* plan) {
-  if (started_ || train_.bytes() > 0) {
+  if (started_ || data_.train().bytes() > 0) {
     throw Error(ErrorCode::kInternal, "data were planned after they had come");
   }
-  const std::vector<int64_t> train = train_.AllPartitionBytes();
+  const std::vector<int64_t> train = data_.train().AllPartitionBytes();
   std::vector<int64_t> valid;
-  if (valid_ != nullptr) valid = valid_->AllPartitionBytes();
+  if (data_.validates()) valid = data_.valid()->AllPartitionBytes();
   DataMemory data;
-  for (int32_t p = 0; p < train_.n_partitions(); ++p) data.Add(train_, p);
-  for (int32_t p = 0; valid_ != nullptr && p < valid_->n_partitions(); ++p) data.Add(*valid_, p);
+  for (const int split : kSplits) {
+    for (int32_t p = 0; p < data_.partitions(split); ++p) data.Add(data_.of(split), p);
+  }
   PlanModels(data);
   if (!plan_->resident) {
     window_ = std::make_unique<PartitionWindow>(train, valid, plan_->window);
@@ -160,10 +160,7 @@ void Run::AddBuffer(const PackedBuffer& buffer) {
   if (window_ != nullptr ? !started_ : started_) {
     throw Error(ErrorCode::kInternal, "a buffer came when none was wanted");
   }
-  Dataset* data = nullptr;
-  if (buffer.split == kTrainSplit) data = &train_;
-  if (buffer.split == kValidSplit) data = valid_.get();
-  if (data == nullptr) {
+  if (buffer.split != kTrainSplit && (buffer.split != kValidSplit || !data_.validates())) {
     throw Error(ErrorCode::kInvalidParameter,
                 "the run has no split " + std::to_string(buffer.split));
   }
@@ -173,29 +170,27 @@ void Run::AddBuffer(const PackedBuffer& buffer) {
       throw Error(ErrorCode::kInternal, "a buffer of another partition than the wanted one came");
     }
   }
-  data->AddBuffer(buffer);
+  data_.of(buffer.split).AddBuffer(buffer);
 }
 
 void Run::Start() {
   if (started_) throw Error(ErrorCode::kInternal, "the run has been started already");
   if (window_ == nullptr) {
-    train_.CheckComplete();
-    if (valid_) valid_->CheckComplete();
+    data_.train().CheckComplete();
+    if (data_.validates()) data_.valid()->CheckComplete();
   }
-  const int64_t data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
+  const int64_t data = data_.bytes();
   if (plan_ == nullptr) PlanModels({data, data, 0});
   started_ = true;
   start_time_ = MonotonicSeconds();
-  train_.orders().Keep(plan_->orders);
   const int64_t features = std::min(plan_->features, WantedFeatures()[kTrainSplit]);
-  train_.features().Keep(features);
-  if (valid_) valid_->features().Keep(plan_->features - features);
+  data_.Keep(plan_->orders, {features, plan_->features - features});
   initial_weights_.Keep(plan_->initial);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     account_->Add(data + given_.bytes + plan_->orders + plan_->initial + plan_->features);
     if (window_ == nullptr) {
-      loads_.AddAll(train_.n_partitions() + (valid_ ? valid_->n_partitions() : 0), data);
+      loads_.AddAll(data_.partitions(kTrainSplit) + data_.partitions(kValidSplit), data);
     }
     std::vector<int64_t> needs;
     for (const auto& model : models_) {
@@ -204,15 +199,14 @@ void Run::Start() {
       ++live_;
       if (pool_) continue;
       ++training_;
-      model->work =
-          VisitWork(*model->trainer, train_.desc()) * train_.n_partitions() * rules_.num_iterations;
+      model->work = VisitWork(*model->trainer, data_.train().desc()) *
+                    data_.train().n_partitions() * rules_.num_iterations;
       CountProgressLocked(model.get());
     }
     ready_.assign(devices_.size() + 1, ReadyModels(needs));
     companions_.resize(devices_.size());
-    lacking_[kTrainSplit].resize(static_cast<size_t>(train_.n_partitions()));
-    if (valid_) {
-      lacking_[kValidSplit].resize(static_cast<size_t>(valid_->n_partitions()));
+    for (const int split : kSplits) {
+      lacking_[static_cast<size_t>(split)].resize(static_cast<size_t>(data_.partitions(split)));
     }
     if (!devices_.empty()) AssignDevicesLocked();
     for (const auto& model : models_) {
@@ -260,7 +254,7 @@ void Run::Cancel() {
 void Run::GetInfo(RunInfo* info) {
   const std::lock_guard<std::mutex> lock(mutex_);
   *info = RunInfo();
-  info->bytes_data = bytes_data_ + train_.bytes() + (valid_ ? valid_->bytes() : 0);
+  info->bytes_data = bytes_data_ + data_.bytes();
   info->bytes_models = state_bytes_;
   info->seconds_busy = seconds_busy_;
   loads_.Tell(info);

@@ -29,6 +29,7 @@
 #include "engine/loads.h"
 #include "engine/memory_plan.h"
 #include "engine/run_info.h"
+#include "engine/training_data.h"
 #include "engine/training_options.h"
 #include "engine/training_result.h"
 #include "engine/visit_log.h"
@@ -344,7 +345,6 @@ class Run {
   void Warn(int32_t mst_key, const Problem& problem);
   void WorkerWarning(const std::string& text);
   Event NewEventLocked(EventType type, const Model* model) const;
-  const Dataset& DataOf(int split) const;
 
   // on GPUs (run_devices.cpp)
   void ChooseDevices(const TrainingOptions& options);
@@ -360,8 +360,7 @@ class Run {
   int32_t n_workers_;  // each of them as many threads as a model has
   bool fuse_ = true;
   std::vector<DeviceWorker::Options> devices_;  // empty: threads train
-  Dataset train_;
-  std::unique_ptr<Dataset> valid_;
+  TrainingData data_;
   RunRules rules_;
   Ring ring_;
   OwnedAccount account_;

@@ -31,7 +31,7 @@ void Run::AssignDevicesLocked() {
   std::map<std::string, std::vector<Model*>> shapes;
   for (const auto& model : models_) {
     if (model->status == ModelStatus::kFailed) continue;
-    model->lane_key = LaneKey(*model->trainer, train_.desc());
+    model->lane_key = LaneKey(*model->trainer, data_.train().desc());
     shapes[model->lane_key].push_back(model.get());
   }
   struct Array {
@@ -41,7 +41,7 @@ void Run::AssignDevicesLocked() {
   std::vector<Array> arrays;
   for (const auto& [key, models] : shapes) {
     const auto lanes =
-        static_cast<size_t>(DeviceLanes(*models[0]->trainer, train_.desc(), devices_[0]));
+        static_cast<size_t>(DeviceLanes(*models[0]->trainer, data_.train().desc(), devices_[0]));
     for (size_t first = 0; first < models.size(); first += lanes) {
       Array array;
       for (size_t i = first; i < std::min(first + lanes, models.size()); ++i) {
@@ -66,8 +66,8 @@ void Run::DeviceWork(int device) {
   std::unique_ptr<DeviceWorker> worker;
   Problem problem;
   try {
-    worker =
-        std::make_unique<DeviceWorker>(devices_[static_cast<size_t>(device)], train_, valid_.get());
+    worker = std::make_unique<DeviceWorker>(devices_[static_cast<size_t>(device)], data_.train(),
+                                            data_.valid());
   } catch (...) {
     problem = DescribeException();
   }
@@ -116,7 +116,7 @@ void Run::DeviceWork(int device) {
 // `pass`: null for a visit.
 std::string Run::WorkOf(const Model& model, const EvaluationPass* pass) const {
   if (pass != nullptr) return model.lane_key + " evaluate " + std::to_string(pass->split);
-  const int64_t rows = train_.partition(ring_.PartitionOf(model.key, model.course.visit)).n;
+  const int64_t rows = data_.train().partition(ring_.PartitionOf(model.key, model.course.visit)).n;
   const bool metrics = model.rules.Reports(kTrainSplit, model.course.iterations + 1);
   return model.lane_key + " train " + std::to_string(rows) + (metrics ? " metrics" : "");
 }
@@ -237,7 +237,7 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
       EvaluationPass& pass = *tasks[i].pass;
       pass.sums[0] = std::move(sums[i]);
       pass.unfinished = 0;
-      model->work -= PassWork(*model->trainer, DataOf(pass.split).desc());
+      model->work -= PassWork(*model->trainer, data_.of(pass.split).desc());
       Settle(model, &books);
       UpdateLocked(model);
     }

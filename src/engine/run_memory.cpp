@@ -36,7 +36,8 @@ void Run::PlanModels(const DataMemory& data) {
     plan({data.all, data.all, 0});  // in turns is not for them
     if (!any() || !plan_->resident) {
       throw Error(
-          ErrorCode::kOutOfMemory, "\"" + train_.desc().table_name + "\" does not fit into memory",
+          ErrorCode::kOutOfMemory,
+          "\"" + data_.train().desc().table_name + "\" does not fit into memory",
           "The data take " + BytesText(data.all) + ", the models " + BytesText(plan_->models) +
               "; hopper.memory_limit is " + BytesText(account_->limit()) + ".",
           "Raise hopper.memory_limit, or train without use_gpus, which reads data in turns.");
@@ -45,7 +46,7 @@ void Run::PlanModels(const DataMemory& data) {
   const bool without_data = std::any_of(
       models.begin(), models.end(), [&](const auto& model) { return model.alone() <= budget(); });
   if (without_data && !any() && data.all > 0) {
-    throw Error(NoRoomForData(budget(), models, train_, valid_.get()));
+    throw Error(NoRoomForData(budget(), models, data_.train(), data_.valid()));
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   size_t at = 0;
@@ -77,8 +78,8 @@ std::array<int64_t, 2> Run::WantedFeatures() const {
   std::vector<const Trainer*> trainers;
   for (const auto& model : models_) trainers.push_back(model->trainer.get());
   for (const int split : kSplits) {
-    if (split == kValidSplit && valid_ == nullptr) continue;
-    const Dataset& data = DataOf(split);
+    if (split == kValidSplit && !data_.validates()) continue;
+    const Dataset& data = data_.of(split);
     std::vector<int32_t> all(static_cast<size_t>(data.n_partitions()));
     std::iota(all.begin(), all.end(), 0);
     bytes[static_cast<size_t>(split)] = FeaturesOf(trainers, data.desc(), all);
@@ -247,10 +248,9 @@ bool Run::NextEvent(Event* event) {
 void Run::ReleaseData() {
   workers_.Join();
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (Dataset* data : {&train_, valid_.get()}) {
-    if (data == nullptr) continue;
-    bytes_data_ += data->bytes();
-    for (int p = 0; p < data->n_partitions(); ++p) data->Drop(p);
+  bytes_data_ += data_.bytes();
+  for (const int split : kSplits) {
+    for (int p = 0; p < data_.partitions(split); ++p) data_.of(split).Drop(p);
   }
 }
 

@@ -94,7 +94,8 @@ bool Run::GoOn(const Leg& leg, int32_t* take) {
   model.running = MetricSums();
   model.reported = 0;
   model.delivery = Delivery();
-  model.work = VisitWork(*model.trainer, train_.desc()) * train_.n_partitions() * leg.iterations;
+  model.work = VisitWork(*model.trainer, data_.train().desc()) * data_.train().n_partitions() *
+               leg.iterations;
   SetStatusLocked(&model, ModelStatus::kTraining);
   ++training_;
   if (has_room) {

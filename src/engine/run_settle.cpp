@@ -103,7 +103,7 @@ void Run::CountReportedLocked(Model* model) {
 }
 
 void Run::StopLocked(Model* model) {
-  model->work -= VisitWork(*model->trainer, train_.desc()) *
+  model->work -= VisitWork(*model->trainer, data_.train().desc()) *
                  static_cast<double>(VisitsLeft(model->rules, model->course));
   model->course.stopped = true;
   Event event = NewEventLocked(EventType::kModelStopped, model);

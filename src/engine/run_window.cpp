@@ -74,7 +74,7 @@ void Run::RequestLoadLocked() {
   std::vector<PartitionWindow::Place> dropped;
   if (!window_->NextLoad(&load, &dropped)) return;
   for (const PartitionWindow::Place& place : dropped) {
-    (place.split == kValidSplit ? *valid_ : train_).Drop(place.partition);
+    data_.of(place.split).Drop(place.partition);
   }
   const int64_t change = window_->bytes() - window_bytes_;
   window_bytes_ += change;
@@ -111,7 +111,7 @@ void Run::EndLoad(int split, int partition) {
       throw Error(ErrorCode::kInternal, "a partition came that nobody had asked for");
     }
   }
-  Dataset& data = split == kValidSplit ? *valid_ : train_;
+  Dataset& data = data_.of(split);
   data.EndPartition(partition);
   {
     Books books(this);

@@ -13,8 +13,6 @@
 
 namespace hopper {
 
-const Dataset& Run::DataOf(int split) const { return split == kValidSplit ? *valid_ : train_; }
-
 void Run::Work(int worker) {
   const CancelScope cancels(cancel_);
   std::unique_lock<std::mutex> lock(mutex_);
@@ -150,7 +148,8 @@ void Run::TakeVisitLocked(Task* task) {
 int Run::VisitsTogetherLocked(const Model& model) const {
   if (window_ != nullptr || model.device != kNoDevice) return 1;
   return VisitsTogether(model.rules, model.watching, model.course,
-                        VisitsTogether(*model.trainer, train_.desc()), !model.passes.empty());
+                        VisitsTogether(*model.trainer, data_.train().desc()),
+                        !model.passes.empty());
 }
 
 // From the first one on, partitions that nobody has taken.
@@ -158,7 +157,7 @@ int Run::PartitionsTogetherLocked(const Model& model, const EvaluationPass& pass
   if (window_ != nullptr || model.device != kNoDevice) return 1;
   const auto n = static_cast<int>(pass.taken.size());
   const int most =
-      std::min(EvaluationsTogether(*model.trainer, DataOf(pass.split).desc()), n - first);
+      std::min(EvaluationsTogether(*model.trainer, data_.of(pass.split).desc()), n - first);
   int count = 1;
   while (count < most && !pass.taken[static_cast<size_t>(first) + static_cast<size_t>(count)])
     ++count;
@@ -251,7 +250,7 @@ void Run::TrainTask(const Task& task) {
       if (has_state) {
         const int partition = ring_.PartitionOf(model->key, course.visit);
         outcome.end = model->trainer->Visit(
-            &model->state, train_.partition(partition), partition, cancel_, &outcome.sums,
+            &model->state, data_.train().partition(partition), partition, cancel_, &outcome.sums,
             model->rules.TakesRunningMetrics(course.iterations + 1));
       }
       if (outcome.end == VisitEnd::kDone) outcome.snapshot = SnapshotAfterVisit(*model, course);
@@ -311,7 +310,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
     RecordVisitLocked(task, visit, after);
     after += visit.train;
     if (i == last) break;
-    model->work -= VisitWork(*model->trainer, train_.desc());
+    model->work -= VisitWork(*model->trainer, data_.train().desc());
     EndVisit(model->rules, model->watching, &model->course);
   }
   model->spent.seconds_training += after;
@@ -327,7 +326,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
     return;
   }
   if (outcome.end == VisitEnd::kCancelled) return;
-  model->work -= VisitWork(*model->trainer, train_.desc());
+  model->work -= VisitWork(*model->trainer, data_.train().desc());
   if (EndVisit(model->rules, model->watching, &model->course)) {
     FinishIterationLocked(model, &outcome);
     Settle(model, &books);
@@ -354,7 +353,7 @@ void Run::FinishIterationLocked(Model* model, VisitOutcome* outcome) {
 }
 
 void Run::AddPassLocked(Model* model, int split, std::shared_ptr<const Snapshot> snapshot) {
-  const Dataset& data = DataOf(split);
+  const Dataset& data = data_.of(split);
   auto pass = std::make_shared<EvaluationPass>();
   pass->iteration = model->course.iterations;
   pass->total_iteration = static_cast<int32_t>(model->total_iterations);
@@ -381,7 +380,7 @@ void Run::EvaluateTask(const Task& task) {
   Stopwatch watch;
   try {
     sums.resize(static_cast<size_t>(task.count));
-    const Dataset& data = DataOf(pass.split);
+    const Dataset& data = data_.of(pass.split);
     for (int i = 0; i < task.count && end == VisitEnd::kDone; ++i) {
       end = model->trainer->Evaluate(pass.snapshot->weights.data(),
                                      data.partition(task.partition + i), cancel_,
@@ -418,7 +417,7 @@ void Run::EvaluateTask(const Task& task) {
   }
   std::move(sums.begin(), sums.end(), pass.sums.begin() + task.partition);
   pass.unfinished -= task.count;
-  model->work -= PassWork(*model->trainer, DataOf(pass.split).desc()) /
+  model->work -= PassWork(*model->trainer, data_.of(pass.split).desc()) /
                  static_cast<double>(pass.sums.size()) * static_cast<double>(task.count);
   if (pass.unfinished == 0) Settle(model, &books);
   UpdateLocked(model);
