@@ -45,9 +45,8 @@
 #include "engine/training_result.h"
 #include "engine/visit_record.h"
 #include "engine/workers.h"
-#include "schedule/companions.h"
 #include "schedule/course.h"
-#include "schedule/ready.h"
+#include "schedule/due.h"
 #include "schedule/ring.h"
 #include "schedule/room.h"
 #include "schedule/window.h"
@@ -288,10 +287,9 @@ class Group {
   int64_t arriving_ = kNobody;                          // of them
   std::deque<size_t> packed_;                           // of them, which have not begun to go out
   ModelRoom room_{0, 0};
-  ReadyModels ready_{{}};  // travellers, the first one first
-  Companions companions_;  // on a GPU: those that are ready
-  size_t unpacked_ = 0;    // travellers
-  int64_t fixed_ = 0;      // bytes of data, and of what is kept beside them
+  DueModels due_{{}};    // travellers, the first one first; on a GPU by their kind, too
+  size_t unpacked_ = 0;  // travellers
+  int64_t fixed_ = 0;    // bytes of data, and of what is kept beside them
   RunningTasks tasks_;
   std::vector<Problem> told_;  // warnings of libtorch that travel with the next model
   LibtorchWarnings warnings_;

@@ -17,7 +17,7 @@ void Group::AddCompanionsLocked(std::vector<Task>* tasks) {
   const auto lanes =
       static_cast<size_t>(device_->Lanes(*first.model->trainer, data_.train().desc()));
   const std::string work = WorkOf(first);
-  for (int64_t at = -1; tasks->size() < lanes && (at = companions_.NextOf(work, at)) >= 0;) {
+  for (int64_t at = -1; tasks->size() < lanes && (at = due_.companions().NextOf(work, at)) >= 0;) {
     Traveller* other = travellers_[static_cast<size_t>(at)].get();
     Task task = NextOf(*other);
     if (first.kind == Task::kEvaluate && task.partitions != first.partitions) continue;

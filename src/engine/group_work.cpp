@@ -64,8 +64,7 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::vector<int64_t> needs;
     for (const auto& model : travellers_) needs.push_back(model->memory.task);
-    ready_ = ReadyModels(needs);
-    companions_ = Companions();
+    due_ = DueModels(needs);
     tasks_ = RunningTasks();
     unpacked_ = travellers_.size();
     for (size_t i = 0; i < travellers_.size(); ++i) {
@@ -213,34 +212,29 @@ void Group::SetReadyLocked(Traveller* model) {
     is_ready = next.kind == Task::kPack ||
                std::any_of(next.partitions.begin(), next.partitions.end(), loaded);
   }
-  if (is_ready) {
-    ready_.Set(model->index, 0.0);
+  if (!is_ready) {
+    due_.Remove(model->index);
+  } else if (device_ == nullptr || next.kind == Task::kPack) {
+    due_.Set(model->index, 0.0);
   } else {
-    ready_.Remove(model->index);
-  }
-  if (device_ == nullptr) return;
-  next.model = model;
-  if (is_ready && next.kind != Task::kPack) {
-    companions_.Set(model->index, WorkOf(next));
-  } else {
-    companions_.Remove(model->index);
+    next.model = model;
+    due_.Set(model->index, 0.0, WorkOf(next));
   }
 }
 
 void Group::TakeLocked(Traveller* model) {
   model->busy = true;
-  ready_.Remove(model->index);
-  companions_.Remove(model->index);
+  due_.Remove(model->index);
 }
 
 int64_t Group::RoomForTaskLocked() const {
   return tasks_.RoomOf(account_->limit() - fixed_ - room_.lasting());
 }
 
-void Group::WakeNextLocked() { idle_.WakeNext(ready_, RoomForTaskLocked()); }
+void Group::WakeNextLocked() { idle_.WakeNext(due_.ready(), RoomForTaskLocked()); }
 
 bool Group::NextTaskLocked(Task* task) {
-  const int64_t at = ready_.Best(RoomForTaskLocked());
+  const int64_t at = due_.ready().Best(RoomForTaskLocked());
   if (at < 0) return false;
   Traveller* model = travellers_[static_cast<size_t>(at)].get();
   *task = NextOf(*model);

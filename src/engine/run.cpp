@@ -203,8 +203,7 @@ void Run::Start() {
                     data_.train().n_partitions() * rules_.num_iterations;
       CountProgressLocked(model.get());
     }
-    ready_.assign(devices_.size() + 1, ReadyModels(needs));
-    companions_.resize(devices_.size());
+    due_.assign(devices_.size() + 1, DueModels(needs));
     for (const int split : kSplits) {
       lacking_[static_cast<size_t>(split)].resize(static_cast<size_t>(data_.partitions(split)));
     }
@@ -262,7 +261,7 @@ void Run::GetInfo(RunInfo* info) {
   info->n_workers = n_workers_;
   info->n_tasks = n_tasks_;
   info->n_wakes = idle_.wakes();
-  for (const ReadyModels& ready : ready_) info->n_steps += ready.looks();
+  for (const DueModels& due : due_) info->n_steps += due.ready().looks();
   if (started_) info->seconds_wall = (end_time_ > 0 ? end_time_ : MonotonicSeconds()) - start_time_;
   info->numerics_class = settings_.numerics_class;
 }

@@ -36,10 +36,9 @@
 #include "engine/visit_record.h"
 #include "engine/workers.h"
 #include "schedule/common_iterations.h"
-#include "schedule/companions.h"
 #include "schedule/course.h"
+#include "schedule/due.h"
 #include "schedule/largest_sum.h"
-#include "schedule/ready.h"
 #include "schedule/resting.h"
 #include "schedule/ring.h"
 #include "schedule/room.h"
@@ -290,9 +289,9 @@ class Run {
   void EndWorkerLocked();
   // `device`: kNoDevice for a thread's next task.
   bool NextTaskLocked(Task* task, int device);
-  ReadyModels& ReadyOf(int device) {
+  DueModels& DueOn(int device) {
     const int at = device + 1;  // the first one is kNoDevice's
-    return ready_[static_cast<size_t>(at)];
+    return due_[static_cast<size_t>(at)];
   }
   int64_t RoomForTaskLocked() const;
   bool ReadyLocked(const Model& model) const;
@@ -377,8 +376,7 @@ class Run {
   IdleWorkers idle_;
   std::vector<std::unique_ptr<Model>> models_;
   std::unordered_map<int32_t, size_t> by_key_;  // index in models_
-  std::vector<ReadyModels> ready_;              // by device, the threads' first
-  std::vector<Companions> companions_;          // by device: those that are ready
+  std::vector<DueModels> due_;                  // by device, the threads' first
   CommonIterations iterations_;                 // of those that have not failed
   // Above the memory limit: by split and partition, the models with an evaluation that lacks it.
   std::array<std::vector<std::multiset<size_t>>, 2> lacking_;

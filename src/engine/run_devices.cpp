@@ -123,7 +123,7 @@ std::string Run::WorkOf(const Model& model, const EvaluationPass* pass) const {
 
 // The next task of this device, and all others of its shape that are due as well.
 std::vector<Run::Task> Run::NextTasksLocked(int device, const DeviceWorker& worker) {
-  const Companions& companions = companions_[static_cast<size_t>(device)];
+  const Companions& companions = DueOn(device).companions();
   Task first;
   first.worker = device;
   if (!NextTaskLocked(&first, device)) return {};

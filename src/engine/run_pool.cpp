@@ -43,7 +43,7 @@ void Run::EnterLocked(std::unique_ptr<Model> entering) {
     if (model->status == ModelStatus::kTraining) SetStatusLocked(model, ModelStatus::kDone);
     return;
   }
-  for (ReadyModels& ready : ready_) ready.Add(model->memory.task);
+  for (DueModels& due : due_) due.Add(model->memory.task);
   ++live_;
   const int64_t free = budget() - least_data_;
   if (model->status == ModelStatus::kTraining && model->memory.alone() <= free) {

@@ -93,19 +93,13 @@ bool Run::ReadyLocked(const Model& model) const {
 
 void Run::UpdateLocked(Model* model) {
   TravelLocked(*model);
-  ReadyModels& ready = ReadyOf(model->device);
-  const bool is_ready = ReadyLocked(*model);
-  if (is_ready) {
-    ready.Set(model->index, model->work);
+  DueModels& due = DueOn(model->device);
+  if (!ReadyLocked(*model)) {
+    due.Remove(model->index);
+  } else if (model->device == kNoDevice) {
+    due.Set(model->index, model->work);
   } else {
-    ready.Remove(model->index);
-  }
-  if (model->device == kNoDevice) return;
-  Companions& companions = companions_[static_cast<size_t>(model->device)];
-  if (is_ready) {
-    companions.Set(model->index, WorkOf(*model, OpenPassLocked(*model).get()));
-  } else {
-    companions.Remove(model->index);
+    due.Set(model->index, model->work, WorkOf(*model, OpenPassLocked(*model).get()));
   }
 }
 
@@ -113,7 +107,7 @@ void Run::WakeNextLocked() {
   if (!devices_.empty()) {
     idle_.WakeAll();  // each waits for models of its own
   } else {
-    idle_.WakeNext(ReadyOf(kNoDevice), RoomForTaskLocked());
+    idle_.WakeNext(DueOn(kNoDevice).ready(), RoomForTaskLocked());
   }
 }
 
@@ -167,7 +161,7 @@ int Run::PartitionsTogetherLocked(const Model& model, const EvaluationPass& pass
 bool Run::NextTaskLocked(Task* task, int device) {
   if (ReaderIsBehindLocked()) return false;
   for (;;) {
-    const int64_t at = ReadyOf(device).Best(RoomForTaskLocked());
+    const int64_t at = DueOn(device).ready().Best(RoomForTaskLocked());
     if (at < 0) return false;
     Model* model = models_[static_cast<size_t>(at)].get();
     std::shared_ptr<EvaluationPass> pass = OpenPassLocked(*model);
