@@ -160,7 +160,6 @@ class Group {
   // For partitions that come and go; `bytes` of each, by split.
   void MakeWindow(const Visitors& visitors, const std::array<std::vector<int64_t>, 2>& bytes,
                   const DataMemory& data, DataPlan* plan);
-  static int32_t DeliveredHere(const Traveller& model);
   bool WantsPass(const Traveller& model, int split) const;
   // How far it goes in this call, in iterations of its course.
   int32_t Until(const Traveller& model) const;
@@ -203,6 +202,8 @@ class Group {
   int64_t RoomForTaskLocked() const;
   void WakeNextLocked();
   void WorkerWarning(const std::string& text);
+  // Of its latest iteration.
+  static Event NewEvent(EventType type, const Traveller& model);
   static void PushWarning(const Problem& problem, Traveller* model);
   bool IsLoadedLocked(int split, int partition) const;
   Task NextOf(const Traveller& model) const;

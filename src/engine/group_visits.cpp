@@ -9,12 +9,6 @@
 
 namespace hopper {
 
-// The iteration of this run whose weights the model delivers.
-int32_t Group::DeliveredHere(const Traveller& model) {
-  return static_cast<int32_t>(model.trainer->DeliveredIteration(model.state) -
-                              model.total_iterations + model.course.iterations);
-}
-
 // Of what was ordered last: the final pass, or the evaluations of an iteration.
 bool Group::WantsPass(const Traveller& model, int split) const {
   if (model.course.final_pass) {
@@ -141,12 +135,17 @@ void Group::Decide(Traveller* model, const float* weights) const {
   hopper::Decide(stops, &model->course);
 }
 
+Event Group::NewEvent(EventType type, const Traveller& model) {
+  Event event;
+  event.type = type;
+  event.mst_key = model.key;
+  event.iteration = static_cast<int32_t>(model.total_iterations);
+  return event;
+}
+
 void Group::Stop(Traveller* model) const {
   model->course.stopped = true;
-  Event event;
-  event.type = EventType::kModelStopped;
-  event.mst_key = model->key;
-  event.iteration = static_cast<int32_t>(model->total_iterations);
+  Event event = NewEvent(EventType::kModelStopped, *model);
   event.problem.message = model->trainer->stopping().Reason(model->state.monitor);
   model->events.push_back(std::move(event));
 }
@@ -221,12 +220,10 @@ void Group::FinishPasses(Traveller* model, const float* weights) const {
 }
 
 void Group::PushMetrics(Traveller* model, int split, bool running, const MetricSums& sums) const {
-  Event event;
-  event.type = EventType::kMetrics;
-  event.mst_key = model->key;
-  const int64_t iteration =
-      DeliversBest(*model) ? model->state.monitor.best_iteration : model->total_iterations;
-  event.iteration = static_cast<int32_t>(iteration);
+  Event event = NewEvent(EventType::kMetrics, *model);
+  if (DeliversBest(*model)) {
+    event.iteration = static_cast<int32_t>(model->state.monitor.best_iteration);
+  }
   event.split = split;
   event.running = running;
   model->trainer->Finish(sums, &event.loss, &event.metrics);
@@ -243,10 +240,7 @@ void Group::Fail(Traveller* model, const Problem& problem) const {
   model->passed.clear();
   model->state = ModelState();
   model->has_state = false;
-  Event event;
-  event.type = EventType::kModelFailed;
-  event.mst_key = model->key;
-  event.iteration = static_cast<int32_t>(model->total_iterations);
+  Event event = NewEvent(EventType::kModelFailed, *model);
   event.problem = problem;
   model->events.push_back(std::move(event));
 }

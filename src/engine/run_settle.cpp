@@ -67,11 +67,8 @@ bool Run::SettleOne(Model* model, Books* books) {
   CountReportedLocked(model);
   if (!model->passes.empty()) return false;
   // Somebody has the state while it trains.
-  const int64_t delivered_in_all = HasVisits(model->rules, model->course)
-                                       ? model->total_iterations
-                                       : model->trainer->DeliveredIteration(model->state);
-  const auto delivered =
-      static_cast<int32_t>(delivered_in_all - model->total_iterations + model->course.iterations);
+  const int32_t delivered =
+      HasVisits(model->rules, model->course) ? model->course.iterations : DeliveredHere(*model);
   const AfterReports follows = WhatFollows(model->rules, model->watching, model->course, delivered);
   if (follows == AfterReports::kGoesOn) return false;
   if (follows == AfterReports::kFinalPass) {

@@ -46,8 +46,15 @@ struct TrainingResult {
   EndedStopping stopping;
 };
 
-// What is known of any model, also of one that trains on or has failed; the rest is zero. `Model`:
-// Run's, or a group's traveller.
+// The iteration of this run whose weights the model delivers; below 1 one of an earlier run.
+// `Model`: Run's, or a group's traveller.
+template <typename Model>
+int32_t DeliveredHere(const Model& model) {
+  return static_cast<int32_t>(model.trainer->DeliveredIteration(model.state) -
+                              model.total_iterations + model.course.iterations);
+}
+
+// What is known of any model, also of one that trains on or has failed; the rest is zero.
 template <typename Model>
 TrainingResult ResultOf(const Model& model) {
   TrainingResult result;
