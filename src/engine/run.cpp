@@ -255,11 +255,11 @@ void Run::GetInfo(RunInfo* info) {
   *info = RunInfo();
   info->bytes_data = bytes_data_ + data_.bytes();
   info->bytes_models = state_bytes_;
-  info->seconds_busy = seconds_busy_;
+  info->seconds_busy = tally_.seconds_busy;
   loads_.Tell(info);
-  info->seconds_hop = seconds_hop_;
+  info->seconds_hop = tally_.seconds_hop;
   info->n_workers = n_workers_;
-  info->n_tasks = n_tasks_;
+  info->n_tasks = tally_.tasks;
   info->n_wakes = idle_.wakes();
   for (const DueModels& due : due_) info->n_steps += due.ready().looks();
   if (started_) info->seconds_wall = (end_time_ > 0 ? end_time_ : MonotonicSeconds()) - start_time_;

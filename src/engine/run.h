@@ -229,6 +229,13 @@ class Run {
     void Add(double lap) { seconds[static_cast<size_t>(n++)] = lap; }
   };
 
+  // Of all workers.
+  struct Tally {
+    double seconds_busy = 0.0;
+    double seconds_hop = 0.0;
+    int64_t tasks = 0;  // that threads took
+  };
+
   // Initial weights, which are the caller's; several models may begin with the same ones.
   struct GivenWeights {
     int64_t bytes = 0;
@@ -242,8 +249,7 @@ class Run {
     bool reports = false;  // it ended an iteration with running metrics:
     Report report;
     VisitEnd end = VisitEnd::kCancelled;
-    bool failed = false;
-    Problem problem;
+    std::optional<Problem> failure;
     int64_t examples_before = 0;
     std::shared_ptr<const Snapshot> snapshot;  // null: nobody wants one
   };
@@ -399,9 +405,7 @@ class Run {
   int64_t window_bytes_ = 0;                 // of it, in resident_ and in the account
   Loads loads_;
   RunningTasks tasks_;
-  double seconds_busy_ = 0.0;
-  double seconds_hop_ = 0.0;
-  int64_t n_tasks_ = 0;  // that threads took
+  Tally tally_;
   VisitLog visits_;
   double end_time_ = 0.0;
   LibtorchWarnings warnings_;

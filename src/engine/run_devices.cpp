@@ -96,7 +96,7 @@ void Run::DeviceWork(int device) {
         TrainTogether(tasks, worker.get());
       }
       lock.lock();
-      seconds_busy_ += watch.Seconds();
+      tally_.seconds_busy += watch.Seconds();
       idle_.WakeAll();
     }
   } catch (...) {
@@ -188,14 +188,13 @@ void Run::TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker) {
   } catch (...) {
     const Problem problem = DescribeException();
     for (VisitOutcome& outcome : outcomes) {
-      outcome.failed = true;
-      outcome.problem = problem;
+      outcome.failure = problem;
     }
   }
   // What the device spent on all of them.
   const double share = watch.Seconds() / static_cast<double>(tasks.size());
   for (size_t i = 0; i < tasks.size(); ++i) {
-    if (outcomes[i].failed) worker->Forget(tasks[i].model->key);
+    if (outcomes[i].failure.has_value()) worker->Forget(tasks[i].model->key);
     outcomes[i].laps.Add(share);
     FinishVisit(tasks[i], std::move(outcomes[i]));
   }
@@ -205,8 +204,7 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
   const Stopwatch watch;
   std::vector<MetricSums> sums(tasks.size());
   bool done = false;
-  bool failed = false;
-  Problem problem;
+  std::optional<Problem> failure;
   try {
     std::vector<const float*> weights;
     for (const Task& task : tasks) weights.push_back(task.pass->snapshot->weights.data());
@@ -215,8 +213,7 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
   } catch (const Cancelled&) {
     done = false;
   } catch (...) {
-    failed = true;
-    problem = DescribeException();
+    failure = DescribeException();
   }
   const double share = watch.Seconds() / static_cast<double>(tasks.size());
   Books books(this);
@@ -230,8 +227,8 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
     RecordVisitLocked(tasks[i], visit);
     model->spent.seconds_evaluating += share;
     if (model->status != ModelStatus::kTraining) continue;
-    if (failed) {
-      FailLocked(model, problem);
+    if (failure.has_value()) {
+      FailLocked(model, *failure);
     } else if (done) {
       // The sums of all partitions at once.
       EvaluationPass& pass = *tasks[i].pass;

@@ -281,23 +281,21 @@ void Run::AddState(int32_t mst_key, const uint8_t* bytes, size_t size) {
   model.stored.reader->Add(bytes, size);
   if (!model.stored.reader->complete()) return;
   const std::unique_ptr<StateReader> reader = std::move(model.stored.reader);
-  Problem problem;
-  bool failed = false;
+  std::optional<Problem> failure;
   try {
     AdoptState(&model, reader->Finish());
   } catch (const Error& e) {
     if (e.code() == ErrorCode::kCorrupt || e.code() == ErrorCode::kNotReady) throw;
-    problem = e.problem();
-    failed = true;
+    failure = e.problem();
   }
   model.stored.checked = true;
   const Books books(this);
-  if (failed) {
+  if (failure.has_value()) {
     if (started_) {
-      FailLocked(&model, std::move(problem));
+      FailLocked(&model, *std::move(failure));
     } else {
       SetStatusLocked(&model, ModelStatus::kFailed);
-      model.failure = std::move(problem);
+      model.failure = *std::move(failure);
       EndLocked(&model);
       ReleaseStateLocked(&model);
     }

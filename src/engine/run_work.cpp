@@ -30,9 +30,9 @@ void Run::Work(int worker) {
       const int64_t bytes = task.model->memory.task;
       TensorMemoryScope::Promise(bytes);  // under the lock: what is given back is promised anew
       tasks_.Begin(bytes);
-      ++n_tasks_;
+      ++tally_.tasks;
       task.hopping = task.started - free_since;
-      seconds_hop_ += task.hopping;
+      tally_.seconds_hop += task.hopping;
       WakeNextLocked();
       lock.unlock();
       if (task.pass != nullptr) {
@@ -42,7 +42,7 @@ void Run::Work(int worker) {
       }
       free_since = MonotonicSeconds();
       lock.lock();
-      seconds_busy_ += free_since - task.started;
+      tally_.seconds_busy += free_since - task.started;
       tasks_.End(bytes);
       PinLocked(task, false);
       RequestLoadLocked();
@@ -254,8 +254,7 @@ void Run::TrainTask(const Task& task) {
     outcome.end = VisitEnd::kCancelled;
     outcome.laps.Add(watch.Lap());
   } catch (...) {
-    outcome.failed = true;
-    outcome.problem = DescribeException();
+    outcome.failure = DescribeException();
     outcome.laps.Add(watch.Lap());
   }
   FinishVisit(task, std::move(outcome));
@@ -274,10 +273,9 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
   Model* model = task.model;
   const int last = outcome.laps.n - 1;
   if (outcome.end == VisitEnd::kNotFinite) {
-    outcome.failed = true;
-    outcome.problem = NotFinite(*model->trainer, outcome.sums.loss, model->state);
+    outcome.failure = NotFinite(*model->trainer, outcome.sums.loss, model->state);
   }
-  if (outcome.end == VisitEnd::kDone && !outcome.failed) {
+  if (outcome.end == VisitEnd::kDone && !outcome.failure.has_value()) {
     try {
       model->running.Add(outcome.sums);
       Course course = model->course;
@@ -288,8 +286,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
         outcome.report = ReportOf(*model, model->running);
       }
     } catch (...) {
-      outcome.failed = true;
-      outcome.problem = DescribeException();
+      outcome.failure = DescribeException();
     }
   }
   Books books(this);
@@ -315,8 +312,8 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
     ReleaseIfIdleLocked(model);
     return;
   }
-  if (outcome.failed) {
-    FailLocked(model, std::move(outcome.problem));
+  if (outcome.failure.has_value()) {
+    FailLocked(model, *std::move(outcome.failure));
     return;
   }
   if (outcome.end == VisitEnd::kCancelled) return;
@@ -369,8 +366,7 @@ void Run::EvaluateTask(const Task& task) {
   std::vector<MetricSums> sums;
   Laps laps;
   VisitEnd end = VisitEnd::kDone;
-  Problem problem;
-  bool failed = false;
+  std::optional<Problem> failure;
   Stopwatch watch;
   try {
     sums.resize(static_cast<size_t>(task.count));
@@ -385,8 +381,7 @@ void Run::EvaluateTask(const Task& task) {
     end = VisitEnd::kCancelled;
     laps.Add(watch.Lap());
   } catch (...) {
-    failed = true;
-    problem = DescribeException();
+    failure = DescribeException();
     laps.Add(watch.Lap());
   }
 
@@ -403,10 +398,10 @@ void Run::EvaluateTask(const Task& task) {
     after += visit.evaluate;
   }
   model->spent.seconds_evaluating += after;
-  if (end == VisitEnd::kCancelled && !failed) return;
+  if (end == VisitEnd::kCancelled && !failure.has_value()) return;
   if (model->status != ModelStatus::kTraining) return;
-  if (failed) {
-    FailLocked(model, std::move(problem));
+  if (failure.has_value()) {
+    FailLocked(model, *std::move(failure));
     return;
   }
   std::move(sums.begin(), sums.end(), pass.sums.begin() + task.partition);
