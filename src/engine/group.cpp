@@ -10,6 +10,7 @@
 #include "engine/group_device.h"
 #include "engine/group_traveller.h"
 #include "params/readings.h"
+#include "train/plan_cache.h"
 
 namespace hopper {
 

@@ -50,12 +50,12 @@
 #include "schedule/ring.h"
 #include "schedule/room.h"
 #include "schedule/window.h"
-#include "train/plan_cache.h"
 #include "train/trainer.h"
 
 namespace hopper {
 
 class GroupDevice;
+class PlanCache;
 struct Envelope;
 struct EnvelopeHead;
 
