@@ -363,7 +363,6 @@ class Run {
   // fixed after construction
   EngineSettings settings_;
   int32_t n_workers_;  // each of them as many threads as a model has
-  bool fuse_ = true;
   std::vector<DeviceWorker::Options> devices_;  // empty: threads train
   TrainingData data_;
   RunRules rules_;

@@ -19,7 +19,6 @@ namespace hopper {
 
 // The devices that the options name, all of them where they name none.
 void Run::ChooseDevices(const TrainingOptions& options) {
-  fuse_ = options.fuse;
   DeviceChoice choice = hopper::ChooseDevices(options, settings_.precision);
   devices_ = std::move(choice.devices);
   settings_.numerics_class = std::move(choice.numerics_class);
