@@ -164,6 +164,12 @@ typedef struct hopper_core_api
 								 const hopper_data_desc *data, const char *rank_by,
 								 int32_t lenient, hopper_rows **rows, hopper_error *error);
 
+	/*
+	 * Whether a model with these fit_params (which were checked once) keeps the weights of its best
+	 * iteration, not of its last one.
+	 */
+	int			(*keeps_best) (const char *fit_params, int32_t *keeps, hopper_error *error);
+
 	/* --- runs on segments --- */
 
 	/*

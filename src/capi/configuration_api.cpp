@@ -176,6 +176,13 @@ int WaitsForMetrics(const char* fit_params, int32_t* waits, hopper_error* error)
   });
 }
 
+int KeepsBest(const char* fit_params, int32_t* keeps, hopper_error* error) {
+  return Guard(error, [&] {
+    std::vector<ParamProblem> problems;
+    *keeps = ParseFitParams(Text(fit_params), &problems).early_stopping.restore_best ? 1 : 0;
+  });
+}
+
 int BalanceClassesOf(const char* fit_params, const hopper_data_desc* data, hopper_rows** rows,
                      hopper_error* error) {
   return Guard(error, [&] {
@@ -196,6 +203,7 @@ void SetConfigurationFunctions(hopper_core_api* api) {
   api->metric_direction = DirectionOfMetric;
   api->output_link = LinkOfOutput;
   api->rank_configs = RankConfigurations;
+  api->keeps_best = KeepsBest;
   api->waits_for_metrics = WaitsForMetrics;
   api->readings = TellReadings;
   api->balance_classes = BalanceClassesOf;

@@ -64,6 +64,17 @@ SELECT best_mst_key IS NOT NULL AS found FROM hopper.fit_multiple_model('packed'
     validation_table => 'packed_validation', seed => 3, rank_by => 'mae');
 SELECT l.mst_key, l.validation_metric = (hopper.evaluate('best', 'packed_validation', mst_key => l.mst_key)).metrics[2] AS equal
 FROM hopper.leaderboard('best') l ORDER BY 1;
+-- Of iterations with the same loss and the same first metric, that whose weights are kept: the last one, or the best one
+SELECT hopper.load_model_selection_table('models', 'tied', ARRAY[1], ARRAY['loss=mse, optimizer=''Adam(lr=0.05)'', metrics=[accuracy, mae]'],
+    ARRAY['batch_size=16, patience=9, monitor=loss, restore_best=False', 'batch_size=16, restore_best=True, monitor=loss',
+        'batch_size=16, callbacks=[EarlyStopping(monitor=''loss'', patience=9, restore_best_weights=False)]',
+        'batch_size=16, callbacks=[EarlyStopping(monitor=''loss'', patience=9, restore_best_weights=True)]', 'batch_size=16']);
+SELECT count(*) FROM hopper.fit_multiple_model('packed', 'ties', 'tied', 3, validation_table => 'packed_validation', seed => 3);
+UPDATE ties_info SET best_iteration = 1, training_loss = array_fill(training_loss_final, ARRAY[3]),
+    validation_loss = array_fill(validation_loss_final, ARRAY[3]), validation_metrics = array_fill(validation_metrics_final, ARRAY[3]);
+SELECT l.mst_key, c.iteration FROM hopper.leaderboard('ties', rank_by => 'mae') l
+JOIN hopper.learning_curves('ties') c ON (c.mst_key, c.split, c.metric, c.value) = (l.mst_key, 'validation', 'mae', l.validation_metric)
+ORDER BY 1;
 
 -- Several outputs: the loss is the sum that is trained, and an output's loss is compared with the same only
 CREATE TABLE pairs AS SELECT i AS id, sin(i)::real AS a, cos(i)::real AS b, (100 * sin(i))::real AS size,

@@ -91,20 +91,22 @@ names_literal(const hopper_ranking *ranking)
 }
 
 /*
- * A query of mst_key, place (of the metric; 0: the loss), direction, grp and metric of each
- * configuration that has not failed. rank_by NULL: by what the run was.
+ * A query of mst_key, place (of the metric; 0: the loss), direction, grp, keeps_best (1: its
+ * weights are those of the best iteration) and metric of each configuration that has not failed.
+ * rank_by NULL: by what the run was.
  */
 static char *
 ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_by, int *n_groups)
 {
 	enum
 	{
-		KEY, PLACE, DIRECTION, GROUP, N_COLUMNS
+		KEY, PLACE, DIRECTION, GROUP, KEEPS_BEST, N_COLUMNS
 	};
 	bool		own = rank_by == NULL;
 	int			n = (int) hopper_select_latest("SELECT mst_key,"
 											   " compile_params::pg_catalog.text,"
-											   " metrics_type::pg_catalog.text[] FROM %s"
+											   " metrics_type::pg_catalog.text[],"
+											   " fit_params::pg_catalog.text FROM %s"
 											   " WHERE status <> 'failed'"
 											   " ORDER BY mst_key", info->quoted);
 	hopper_ranked_config *ranked = palloc0(Max(n, 1) * sizeof(*ranked));
@@ -116,7 +118,9 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 	for (int i = 0; i < n; i++)
 	{
 		char	   *text = hopper_cell(i, 2);
+		char	   *fit_params = hopper_cell(i, 4);
 		const char **names;
+		hopper_error error;
 
 		CHECK_FOR_INTERRUPTS();
 		columns[KEY][i] = hopper_key_cell(info, i, 1);
@@ -125,6 +129,8 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 		for (int k = 0; k < ranked[i].n_metrics; k++)
 			names[k] = hopper_to_utf8(names[k]);
 		ranked[i].metrics = names;
+		HOPPER_CHECK(hopper_core()->keeps_best(fit_params ? hopper_to_utf8(fit_params) : NULL,
+											   &columns[KEEPS_BEST][i], &error), error);
 	}
 	SPI_freetuptable(SPI_tuptable);
 	hopper_rank_configs(n, ranked, NULL, own ? own_ranking(model) : rank_by, own, &ranking);
@@ -136,11 +142,12 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 		columns[GROUP][i] = ranking.ranks[i].group;
 	}
 	*n_groups = ranking.n_groups;
-	return psprintf("SELECT mst_key, place, direction, grp, (%s)[grp] AS metric"
-					" FROM unnest(%s, %s, %s, %s) AS r (mst_key, place, direction, grp)",
+	return psprintf("SELECT mst_key, place, direction, grp, keeps_best, (%s)[grp] AS metric"
+					" FROM unnest(%s, %s, %s, %s, %s)"
+					"  AS r (mst_key, place, direction, grp, keeps_best)",
 					names_literal(&ranking), ints_literal(n, columns[KEY]),
 					ints_literal(n, columns[PLACE]), ints_literal(n, columns[DIRECTION]),
-					ints_literal(n, columns[GROUP]));
+					ints_literal(n, columns[GROUP]), ints_literal(n, columns[KEEPS_BEST]));
 }
 
 /* Whether the model of a row of `ranked` can be used; NULL where the caller may not look. */
@@ -193,7 +200,7 @@ compared_query(const hopper_name *model, const char *rank_by, int n, bool usable
 					 "   AND i.training_loss[at] IS NOT DISTINCT FROM i.training_loss_final"
 					 "   AND i.validation_metrics[at] IS NOT DISTINCT FROM"
 					 "    i.validation_metrics_final"
-					 "   ORDER BY (i.fit_params LIKE '%%restore_best%%'"
+					 "   ORDER BY (r.keeps_best = 1"
 					 "    AND i.metrics_iters[at] = i.best_iteration) DESC NULLS LAST, at DESC"
 					 "   LIMIT 1) AS kept"
 					 " FROM %s i LEFT JOIN ranks r ON r.mst_key = i.mst_key), "

@@ -330,6 +330,22 @@ TEST(CoreApi, DirectionsOfMetrics) {
   EXPECT_EQ(Api().metric_direction(nullptr, &direction, &error), HOPPER_INTERNAL);
 }
 
+TEST(CoreApi, KeepsTheBestWhereItIsAskedFor) {
+  const auto keeps = [](const char* fit_params) {
+    hopper_error error = {};
+    int32_t kept = 7;
+    EXPECT_EQ(Api().keeps_best(fit_params, &kept, &error), HOPPER_OK) << Show(error);
+    return kept;
+  };
+  EXPECT_EQ(keeps("restore_best=True"), 1);
+  EXPECT_EQ(keeps("callbacks=[EarlyStopping(patience=3, restore_best_weights=True)]"), 1);
+  EXPECT_EQ(keeps("patience=3, restore_best=False"), 0);
+  EXPECT_EQ(keeps("callbacks=[EarlyStopping(patience=3, restore_best_weights=False)]"), 0);
+  EXPECT_EQ(keeps("batch_size=8"), 0);
+  EXPECT_EQ(keeps("damaged ("), 0);
+  EXPECT_EQ(keeps(nullptr), 0);
+}
+
 TEST(CoreApi, RanksConfigurations) {
   hopper_error error = {};
   hopper_rows* rows = nullptr;
