@@ -7,6 +7,8 @@
 #ifndef HOPPER_COMPAT_H
 #define HOPPER_COMPAT_H
 
+#include <limits.h>
+
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaddress.h"
@@ -315,12 +317,37 @@ hopper_has_ctid(Oid relation)
 	memset(MemoryContextAllocHuge(CurrentMemoryContext, size), 0, size)
 #endif
 
-/* Settings of sizes, in megabytes: before 12 only those of whole numbers have units. */
+/*
+ * Settings of sizes, in megabytes, of 1 at least or 0, which means something else: before 12 only
+ * those of whole numbers have units.
+ */
 #if PG_VERSION_NUM >= 120000
-#define HOPPER_SIZES_ARE_REAL
 typedef double hopper_megabytes;
+/* '1kB' is no whole megabyte: rounded to 0, it would mean no limit. */
+static inline bool
+hopper_check_size(double *value, void **extra, GucSource source)
+{
+	if (*value <= 0 || *value >= 1)
+		return true;
+	GUC_check_errdetail("It is in megabytes, and 1MB at least or 0.");
+	return false;
+}
+static inline void
+hopper_define_size(const char *name, const char *short_desc, const char *long_desc,
+				   hopper_megabytes *variable, int boot, GucContext context)
+{
+	DefineCustomRealVariable(name, short_desc, long_desc, variable, boot, 0, INT_MAX, context,
+							 GUC_UNIT_MB, hopper_check_size, NULL, NULL);
+}
 #else
 typedef int hopper_megabytes;
+static inline void
+hopper_define_size(const char *name, const char *short_desc, const char *long_desc,
+				   hopper_megabytes *variable, int boot, GucContext context)
+{
+	DefineCustomIntVariable(name, short_desc, long_desc, variable, boot, 0, INT_MAX, context,
+							GUC_UNIT_MB, NULL, NULL, NULL);
+}
 #endif
 #define HOPPER_BYTES(megabytes) ((int64) ((megabytes) * INT64CONST(1048576)))
 

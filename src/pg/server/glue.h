@@ -19,10 +19,6 @@ extern bool hopper_mix_numerics;	/* hopper.mix_numerics */
 extern int	hopper_keep_time;	/* hopper.keep_time, in seconds; 0: as long as the session */
 extern int	hopper_debug_drop_cache;	/* hopper.debug_drop_cache, on Greenplum */
 
-/* Defines a setting in megabytes, of 1 at least or 0, which means something else. */
-extern void hopper_define_size(const char *name, const char *short_desc, const char *long_desc,
-							   hopper_megabytes *variable, int boot, GucContext context);
-
 /* What a call of this session may use, within the administrator's ceilings (server/ceilings.h). */
 extern int	hopper_effective_threads(void);
 extern int64 hopper_effective_memory_limit(void);	/* bytes */

@@ -25,31 +25,6 @@ int			hopper_debug_drop_cache = 0;
 
 extern void _PG_init(void);
 
-#ifdef HOPPER_SIZES_ARE_REAL
-/* '1kB' is no whole megabyte: rounded to 0, it would mean no limit. */
-static bool
-check_size(double *value, void **extra, GucSource source)
-{
-	if (*value <= 0 || *value >= 1)
-		return true;
-	GUC_check_errdetail("It is in megabytes, and 1MB at least or 0.");
-	return false;
-}
-#endif
-
-void
-hopper_define_size(const char *name, const char *short_desc, const char *long_desc,
-				   hopper_megabytes *variable, int boot, GucContext context)
-{
-#ifdef HOPPER_SIZES_ARE_REAL
-	DefineCustomRealVariable(name, short_desc, long_desc, variable, boot, 0, INT_MAX, context,
-							 GUC_UNIT_MB, check_size, NULL, NULL);
-#else
-	DefineCustomIntVariable(name, short_desc, long_desc, variable, boot, 0, INT_MAX, context,
-							GUC_UNIT_MB, NULL, NULL, NULL);
-#endif
-}
-
 void
 _PG_init(void)
 {
