@@ -175,18 +175,6 @@ end_network(network *net)
 
 /* --- arguments --- */
 
-static int
-size_argument(FunctionCallInfo fcinfo, int i, const char *argument, int otherwise)
-{
-	int			size = hopper_integer_argument(fcinfo, i, argument, otherwise);
-
-	if (size < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be at least 1, got %d", argument, size)));
-	return size;
-}
-
 /* Of rows with weights: the label as it would be without them. */
 static void
 single_output(hopper_data_desc *desc)
@@ -313,8 +301,8 @@ hopper_sql_cnn(PG_FUNCTION_ARGS)
 	int64		width;
 
 	filters = hopper_sizes_argument(fcinfo, 2, "filters", 0, MOST_LAYERS, &n);
-	kernel_size = size_argument(fcinfo, 3, "kernel_size", 3);
-	pooling = size_argument(fcinfo, 4, "pooling", 2);
+	kernel_size = hopper_positive_argument(fcinfo, 3, "kernel_size", 3);
+	pooling = hopper_positive_argument(fcinfo, 4, "pooling", 2);
 	hidden = hopper_sizes_argument(fcinfo, 5, "hidden", 0, MOST_LAYERS, &n_hidden);
 	read_network(fcinfo, 6, &net);
 	if (net.data->x_rank != 2 && net.data->x_rank != 3)

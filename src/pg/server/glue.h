@@ -345,6 +345,11 @@ extern int32 hopper_key_argument(FunctionCallInfo fcinfo, int at);
 /* A number, a bigint for the same reason; `otherwise` for NULL. ERROR 22003 beyond 32 bits. */
 extern int32 hopper_integer_argument(FunctionCallInfo fcinfo, int at, const char *argument,
 									 int32 otherwise);
+/* The same from 1 up; NULL is refused where `otherwise` is 0. ERROR 22023 below. */
+extern int32 hopper_positive_argument(FunctionCallInfo fcinfo, int at, const char *argument,
+									  int32 otherwise);
+/* That error where it is due; `hint` may be NULL. */
+extern void hopper_require_positive(int32 value, const char *argument, const char *hint);
 /*
  * What keeps an integer[] or hopper.integers from being a list of `least` to `most` (PG_INT32_MAX:
  * any number of) integers without NULLs; NULL: nothing, and hopper_integers() reads it.

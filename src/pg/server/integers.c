@@ -83,6 +83,27 @@ hopper_integer_argument(FunctionCallInfo fcinfo, int at, const char *argument, i
 	return (int32) value;
 }
 
+void
+hopper_require_positive(int32 value, const char *argument, const char *hint)
+{
+	if (value < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be at least 1, got %d", argument, value),
+				 hint ? errhint("%s", hint) : 0));
+}
+
+int32
+hopper_positive_argument(FunctionCallInfo fcinfo, int at, const char *argument, int32 otherwise)
+{
+	int32		value = hopper_integer_argument(fcinfo, at, argument, otherwise);
+
+	if (otherwise < 1)
+		hopper_require_argument(fcinfo, at, argument);
+	hopper_require_positive(value, argument, NULL);
+	return value;
+}
+
 char *
 hopper_integers_problem(ArrayType *array, const char *argument, int least, int most)
 {

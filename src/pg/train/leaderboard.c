@@ -272,11 +272,8 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 	char	   *query;
 	int			n = hopper_integer_argument(fcinfo, 1, "n", 0);
 
-	if (!PG_ARGISNULL(1) && n < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("n must be at least 1, got %d", n),
-				 errhint("Leave n out to see every configuration.")));
+	if (!PG_ARGISNULL(1))
+		hopper_require_positive(n, "n", "Leave n out to see every configuration.");
 	model = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_connect();
 	query = MemoryContextStrdup(caller, compared_query(&model, rank_by, n, false, CURVE));
@@ -356,11 +353,7 @@ hopper_sql_sparkline(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	width = hopper_integer_argument(fcinfo, 1, "width", 30);
-	if (width < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("width must be at least 1, got %d", width)));
+	width = hopper_positive_argument(fcinfo, 1, "width", 30);
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(0), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
 					  'd', &values, &nulls, &n);
 	for (int i = 0; i < n; i++)

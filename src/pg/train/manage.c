@@ -15,7 +15,6 @@
 #include "utils/snapmgr.h"
 
 #include "pg/server/words.h"
-#include "pg/train/options.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_drop_model);
 PG_FUNCTION_INFO_V1(hopper_sql_rename_model);

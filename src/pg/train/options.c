@@ -26,22 +26,6 @@ hopper_take_resources(hopper_run_options *options, bool threads_given, int32 thr
 	options->memory_limit = hopper_effective_memory_limit();
 }
 
-int32
-hopper_positive_argument(FunctionCallInfo fcinfo, int at, const char *name, int32 otherwise)
-{
-	int32		value = hopper_integer_argument(fcinfo, at, name, otherwise);
-
-	if (PG_ARGISNULL(at) && otherwise < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", name)));
-	if (value < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be at least 1, got %d", name, value)));
-	return value;
-}
-
 void
 hopper_take_course(FunctionCallInfo fcinfo, hopper_run_options *options)
 {

@@ -21,9 +21,6 @@ extern void hopper_take_resources(hopper_run_options *options, bool threads_give
  */
 extern void hopper_take_course(FunctionCallInfo fcinfo, hopper_run_options *options);
 
-/* A number from 1 up; NULL is `otherwise`, or refused where that is 0. */
-extern int32 hopper_positive_argument(FunctionCallInfo fcinfo, int at, const char *name,
-									  int32 otherwise);
 /* training_metrics and its name */
 extern int	hopper_training_metrics_named(const char *name);
 extern const char *hopper_training_metrics_name(int metrics);
