@@ -165,8 +165,6 @@ typedef struct hopper_search_api
 	/* The parameters that a Keras JSON refers to, a row each; fails where it is not understood. */
 	int			(*template_parameters) (const char *json, size_t size, hopper_rows **rows,
 										hopper_error *error);
-	/* name, meaning, arguments with their defaults */
-	int			(*algorithms) (hopper_rows **rows, hopper_error *error);
 	/*
 	 * s, i, n_i, r_i: Hyperband's brackets, from the largest s; r_i iterations are trained in all
 	 * at the end of a rung, with `additional` in the rung itself (MADlib). `variant`: "floor" or

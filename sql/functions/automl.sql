@@ -90,7 +90,7 @@ CREATE FUNCTION hopper.search_algorithms() RETURNS TABLE (
     algorithm text,
     what text,
     arguments text)
-    AS 'MODULE_PATHNAME', 'hopper_sql_search_algorithms' LANGUAGE C STABLE PARALLEL RESTRICTED;
+    AS 'MODULE_PATHNAME', 'hopper_sql_list' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hopper.search_algorithms() IS
     'the algorithms of automl(), and their arguments with defaults
 

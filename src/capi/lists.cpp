@@ -15,6 +15,7 @@
 #include "params/loss_type.h"
 #include "params/metric_type.h"
 #include "params/value.h"
+#include "search/algorithm.h"
 
 namespace hopper {
 namespace {
@@ -99,6 +100,30 @@ std::unique_ptr<Rows> Optimizers() {
   return table;
 }
 
+// "integer=3, word=one, real=0.5"
+std::string StandardsText(const AlgorithmType& type) {
+  std::string text;
+  for (const SearchArgument& argument : type.arguments) {
+    text += (text.empty() ? "" : ", ") + argument.name + "=";
+    if (!argument.words.empty()) {
+      text += argument.words[static_cast<size_t>(argument.standard)];
+    } else if (argument.integer) {
+      text += std::to_string(static_cast<int64_t>(argument.standard));
+    } else {
+      text += RenderReal(argument.standard);
+    }
+  }
+  return text;
+}
+
+std::unique_ptr<Rows> SearchAlgorithms() {
+  auto table = std::make_unique<Rows>(3);
+  for (const AlgorithmType& type : AlgorithmTypes()) {
+    table->Add({type.name, type.meaning, StandardsText(type)});
+  }
+  return table;
+}
+
 struct List {
   const char* name;  // the SQL function's
   std::unique_ptr<Rows> (*make)();
@@ -108,6 +133,7 @@ const List kLists[] = {
     {"losses", Losses},
     {"metrics", Metrics},
     {"optimizers", Optimizers},
+    {"search_algorithms", SearchAlgorithms},
 };
 
 }  // namespace

@@ -327,27 +327,6 @@ int TemplateParameters(const char* json, size_t size, hopper_rows** rows, hopper
   });
 }
 
-int Algorithms(hopper_rows** rows, hopper_error* error) {
-  return Guard(error, [&] {
-    auto table = std::make_unique<Rows>(3);
-    for (const AlgorithmType& type : AlgorithmTypes()) {
-      std::string arguments;
-      for (const SearchArgument& argument : type.arguments) {
-        arguments += (arguments.empty() ? "" : ", ") + argument.name + "=";
-        if (!argument.words.empty()) {
-          arguments += argument.words[static_cast<size_t>(argument.standard)];
-        } else if (argument.integer) {
-          arguments += std::to_string(static_cast<int64_t>(argument.standard));
-        } else {
-          arguments += RenderReal(argument.standard);
-        }
-      }
-      table->Add({type.name, type.meaning, arguments});
-    }
-    *rows = Rows::Release(std::move(table));
-  });
-}
-
 int Schedule(int64_t r, int64_t eta, int64_t skip_last, int32_t additional, const char* variant,
              int64_t* iterations, hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
@@ -402,7 +381,6 @@ hopper_search_api MakeSearchApi() {
   api.measures = Measures;
   api.describe_space = Describe;
   api.template_parameters = TemplateParameters;
-  api.algorithms = Algorithms;
   api.hyperband_schedule = Schedule;
   return api;
 }

@@ -1,24 +1,12 @@
 /*
  * schedule.c
- *		search_algorithms() and hyperband_schedule().
+ *		hyperband_schedule()
  */
 #include "pg/server/glue.h"
 
 #include "utils/builtins.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_search_algorithms);
 PG_FUNCTION_INFO_V1(hopper_sql_hyperband_schedule);
-
-Datum
-hopper_sql_search_algorithms(PG_FUNCTION_ARGS)
-{
-	hopper_rows *rows;
-	hopper_error error;
-
-	hopper_require_set_context(fcinfo);
-	HOPPER_CHECK(hopper_core()->search.algorithms(&rows, &error), error);
-	return hopper_return_rows(fcinfo, rows, hopper_core()->rows_free);
-}
 
 /* hyperband_schedule(schedule_table, r, eta, skip_last, additional, variant) -> iterations */
 Datum
