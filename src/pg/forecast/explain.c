@@ -105,13 +105,13 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 	hopper_explain_model *models;
 	hopper_rows rows;
 
-	request.measure = !PG_ARGISNULL(10) && PG_GETARG_BOOL(10);
-	hopper_check_use_gpus(!PG_ARGISNULL(4) && PG_GETARG_BOOL(4),
+	request.measure = hopper_bool_named(fcinfo, "measure", false);
+	hopper_check_use_gpus(hopper_bool_named(fcinfo, "use_gpus", false),
 						  "explain_fit() forecasts training");
 	hopper_connect();
 	if (request.measure)
 	{
-		request.output = hopper_name_argument(fcinfo, 1, "model_table");
+		request.output = hopper_name_named(fcinfo, "model_table");
 		hopper_forecast_finished_run(&request, &measured);
 	}
 	else

@@ -15,21 +15,25 @@ void
 hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *request)
 {
 	hopper_run_options *options = &request->options;
+	int			threads = hopper_argument(fcinfo, "threads");
+	char	   *dtype = hopper_string_named(fcinfo, "dtype");
 	hopper_name selection;
 
-	request->source = hopper_name_argument(fcinfo, 0, "packed_table");
-	selection = hopper_name_argument(fcinfo, 2, "model_selection_table");
+	request->source = hopper_name_named(fcinfo, "packed_table");
+	selection = hopper_name_named(fcinfo, "model_selection_table");
 	hopper_default_options(options);
-	request->has_validation = !PG_ARGISNULL(5);
+	request->has_validation =
+		hopper_is_given(fcinfo, hopper_argument(fcinfo, "validation_table"));
 	if (request->has_validation)
-		request->validation = hopper_name_argument(fcinfo, 5, "validation_table");
-	options->threads = hopper_choose_threads(!PG_ARGISNULL(7),
-											 hopper_integer_argument(fcinfo, 7, "threads", 0));
-	if (!PG_ARGISNULL(7))
+		request->validation = hopper_name_named(fcinfo, "validation_table");
+	options->threads =
+		hopper_choose_threads(hopper_is_given(fcinfo, threads),
+							  hopper_integer_argument(fcinfo, threads, "threads", 0));
+	if (hopper_is_given(fcinfo, threads))
 		request->threads_per_segment = options->threads;
 	hopper_take_course(fcinfo, options);
-	if (!PG_ARGISNULL(11))
-		options->precision = text_to_cstring(PG_GETARG_TEXT_PP(11));
+	if (dtype)
+		options->precision = dtype;
 	hopper_check_precision(options->precision, false);
 	request->configs = hopper_load_configs(&selection, &request->n_configs);
 }

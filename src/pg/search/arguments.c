@@ -15,23 +15,22 @@
 #include "pg/catalog/models.h"
 #include "pg/train/outputs.h"
 
-static bool
-is_given(FunctionCallInfo fcinfo, int at)
-{
-	return at >= 0 && !PG_ARGISNULL(at);
-}
-
+/* A number of bigint, or what means none; also where the function has no such argument. */
 static int64
-budget_argument(FunctionCallInfo fcinfo, int at)
+budget_argument(FunctionCallInfo fcinfo, const char *name)
 {
-	return is_given(fcinfo, at) ? PG_GETARG_INT64(at) : HOPPER_NO_BUDGET;
+	int			at = hopper_argument_if_any(fcinfo, name);
+
+	return hopper_is_given(fcinfo, at) ? PG_GETARG_INT64(at) : HOPPER_NO_BUDGET;
 }
 
 /* NaN where it is not given, which the caller must not say for himself. */
 static double
-number_argument(FunctionCallInfo fcinfo, int at, const char *name, hopper_complaints *complaints)
+number_argument(FunctionCallInfo fcinfo, const char *name, hopper_complaints *complaints)
 {
-	if (!is_given(fcinfo, at))
+	int			at = hopper_argument_if_any(fcinfo, name);
+
+	if (!hopper_is_given(fcinfo, at))
 		return NAN;
 	if (isnan(PG_GETARG_FLOAT8(at)))
 		hopper_complain(complaints, ERRCODE_INVALID_PARAMETER_VALUE,
@@ -41,12 +40,11 @@ number_argument(FunctionCallInfo fcinfo, int at, const char *name, hopper_compla
 }
 
 int32 *
-hopper_model_ids_argument(FunctionCallInfo fcinfo, int at, int *n)
+hopper_model_ids_argument(FunctionCallInfo fcinfo, int *n)
 {
-	if (PG_ARGISNULL(at))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"model_id_list\" must not be null")));
+	int			at = hopper_argument(fcinfo, "model_id_list");
+
+	hopper_require_argument(fcinfo, at, "model_id_list");
 	return hopper_integers_argument(fcinfo, at, "model_id_list", 0, PG_INT32_MAX, n);
 }
 
@@ -119,14 +117,14 @@ read_measures(hopper_automl *run)
 }
 
 static void
-read_validation(FunctionCallInfo fcinfo, int at, hopper_automl *run)
+read_validation(FunctionCallInfo fcinfo, hopper_automl *run)
 {
 	hopper_packed valid;
 	hopper_name table;
 
-	if (!is_given(fcinfo, at))
+	if (!hopper_is_given(fcinfo, hopper_argument(fcinfo, "validation_table")))
 		return;
-	table = hopper_name_argument(fcinfo, at, "validation_table");
+	table = hopper_name_named(fcinfo, "validation_table");
 	hopper_read_packed(&table, true, &valid);
 	hopper_check_compatible(&valid, "validation table", &run->train.desc, run->train.n_x_columns,
 							run->train.x_columns, run->packed.shown);
@@ -137,17 +135,17 @@ read_validation(FunctionCallInfo fcinfo, int at, hopper_automl *run)
 typedef struct table_argument
 {
 	FunctionCallInfo fcinfo;
-	int			at;
+	const char *name;
 	hopper_automl *run;
 } table_argument;
 
 /* Reads the table that an argument names; what is wrong with it is a complaint. */
 static void
-read_table(FunctionCallInfo fcinfo, int at, hopper_automl *run, hopper_work_fn reader)
+read_table(FunctionCallInfo fcinfo, const char *name, hopper_automl *run, hopper_work_fn reader)
 {
-	table_argument argument = {fcinfo, at, run};
+	table_argument argument = {fcinfo, name, run};
 
-	if (is_given(fcinfo, at))
+	if (hopper_is_given(fcinfo, hopper_argument_if_any(fcinfo, name)))
 		(void) hopper_complain_unless(&run->complaints, reader, &argument);
 }
 
@@ -162,7 +160,7 @@ read_first(void *state)
 	uint64		n;
 	const char **texts;
 
-	table = hopper_name_argument(argument->fcinfo, argument->at, "first_table");
+	table = hopper_name_named(argument->fcinfo, argument->name);
 	relation = hopper_relation_oid(&table, false);
 	(void) hopper_require_column(relation, "parameters");
 	n = hopper_select("SELECT parameters::pg_catalog.text FROM %s"
@@ -229,7 +227,7 @@ read_earlier(void *state)
 	uint64		n;
 	hopper_search_earlier *known;
 
-	earlier = hopper_name_argument(argument->fcinfo, argument->at, "from_run");
+	earlier = hopper_name_named(argument->fcinfo, argument->name);
 	summary = hopper_name_with_suffix(&earlier, "summary");
 	trials = hopper_name_with_suffix(&earlier, "trials");
 	if (!OidIsValid(hopper_relation_oid(&trials, true)))
@@ -291,49 +289,50 @@ hopper_search_require_choice(const hopper_search_options *options, hopper_compla
 						"Each of them says what may be chosen.", NULL);
 }
 
+/* What only automl() has is not given to explain_automl(). */
 void
-hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places, hopper_automl *run)
+hopper_automl_arguments(FunctionCallInfo fcinfo, hopper_automl *run)
 {
 	hopper_search_options *options = &run->options;
+	int			seed = hopper_argument(fcinfo, "seed");
+	int			keep = hopper_argument_if_any(fcinfo, "keep");
 
-	run->packed = hopper_name_argument(fcinfo, places[AUTOML_PACKED], "packed_table");
-	run->models = hopper_name_argument(fcinfo, places[AUTOML_MODELS], "model_arch_table");
-	options->model_ids =
-		hopper_model_ids_argument(fcinfo, places[AUTOML_MODEL_IDS], &options->n_models);
+	run->packed = hopper_name_named(fcinfo, "packed_table");
+	run->models = hopper_name_named(fcinfo, "model_arch_table");
+	options->model_ids = hopper_model_ids_argument(fcinfo, &options->n_models);
 	hopper_read_packed(&run->packed, false, &run->train);
-	read_validation(fcinfo, places[AUTOML_VALIDATION], run);
-	options->compile_grid = hopper_utf8_argument(fcinfo, places[AUTOML_COMPILE_GRID]);
-	options->fit_grid = hopper_utf8_argument(fcinfo, places[AUTOML_FIT_GRID]);
-	options->space = hopper_utf8_argument(fcinfo, places[AUTOML_SPACE]);
-	options->algorithm = hopper_utf8_argument(fcinfo, places[AUTOML_METHOD]);
+	read_validation(fcinfo, run);
+	options->compile_grid = hopper_utf8_named(fcinfo, "compile_params_grid");
+	options->fit_grid = hopper_utf8_named(fcinfo, "fit_params_grid");
+	options->space = hopper_utf8_named(fcinfo, "space");
+	options->algorithm = hopper_utf8_named(fcinfo, "automl_method");
 	if (options->algorithm == NULL)
 		options->algorithm = "hyperband";
-	options->arguments = hopper_utf8_argument(fcinfo, places[AUTOML_PARAMS]);
-	if (is_given(fcinfo, places[AUTOML_SEED]))
-		options->seed = (uint64) PG_GETARG_INT64(places[AUTOML_SEED]);
-	options->objective = hopper_utf8_argument(fcinfo, places[AUTOML_OBJECTIVE]);
+	options->arguments = hopper_utf8_named(fcinfo, "automl_params");
+	if (hopper_is_given(fcinfo, seed))
+		options->seed = (uint64) PG_GETARG_INT64(seed);
+	options->objective = hopper_utf8_named(fcinfo, "objective");
 	if (options->objective == NULL)
 		options->objective = "loss";
-	options->constraints = hopper_utf8_argument(fcinfo, places[AUTOML_CONSTRAINTS]);
-	options->seats = is_given(fcinfo, places[AUTOML_PARALLEL])
-		? hopper_integer_argument(fcinfo, places[AUTOML_PARALLEL], "parallel", 8) : 8;
-	options->max_configs = budget_argument(fcinfo, places[AUTOML_MAX_CONFIGS]);
+	options->constraints = hopper_utf8_named(fcinfo, "constraints");
+	options->seats = hopper_integer_argument(fcinfo, hopper_argument(fcinfo, "parallel"),
+											 "parallel", 8);
+	options->max_configs = budget_argument(fcinfo, "max_configs");
 	/* A run has so many at most, whoever chooses them. */
 	run->limited = options->max_configs > hopper_max_configs;
 	options->max_configs = Min(options->max_configs, hopper_max_configs);
-	options->max_iterations = budget_argument(fcinfo, places[AUTOML_MAX_ITERATIONS]);
-	options->max_seconds = number_argument(fcinfo, places[AUTOML_MAX_SECONDS], "max_seconds",
-										   &run->complaints);
-	options->target = number_argument(fcinfo, places[AUTOML_TARGET], "target", &run->complaints);
-	options->keep = is_given(fcinfo, places[AUTOML_KEEP])
-		? hopper_integer_argument(fcinfo, places[AUTOML_KEEP], "keep", 0) : HOPPER_NO_BUDGET;
+	options->max_iterations = budget_argument(fcinfo, "max_iterations");
+	options->max_seconds = number_argument(fcinfo, "max_seconds", &run->complaints);
+	options->target = number_argument(fcinfo, "target", &run->complaints);
+	options->keep = hopper_is_given(fcinfo, keep)
+		? hopper_integer_argument(fcinfo, keep, "keep", 0) : HOPPER_NO_BUDGET;
 	hopper_search_require_choice(options, &run->complaints);
 	options->model_archs = hopper_search_archs(&run->models, options->model_ids,
 											   options->n_models, &run->complaints);
 	options->data = &run->train.desc;
 	read_measures(run);
-	read_table(fcinfo, places[AUTOML_FIRST], run, read_first);
-	read_table(fcinfo, places[AUTOML_FROM_RUN], run, read_earlier);
+	read_table(fcinfo, "first_table", run, read_first);
+	read_table(fcinfo, "from_run", run, read_earlier);
 	options->problems = hopper_complaints_for_core(&run->complaints, &options->n_problems);
 }
 

@@ -347,45 +347,18 @@ result_row(FunctionCallInfo fcinfo, const hopper_automl *run, const char *writte
 static void
 take_settings(FunctionCallInfo fcinfo, hopper_automl *run)
 {
-	run->use_gpus = !PG_ARGISNULL(10) && PG_GETARG_BOOL(10);
-	run->frequency = hopper_positive_argument(fcinfo, 12, "metrics_compute_frequency", 1);
-	run->name = hopper_string_argument(fcinfo, 13);
-	run->description = hopper_string_argument(fcinfo, 14);
-	run->rank_by = hopper_search_ranking(run)->name;
-	run->threads_given = !PG_ARGISNULL(23);
-	run->threads = hopper_integer_argument(fcinfo, 23, "threads", 0);
-}
+	int			threads = hopper_argument(fcinfo, "threads");
 
-/*
- * automl(packed_table, model_table, model_arch_table, model_selection_table, model_id_list,
- * compile_params_grid, fit_params_grid, automl_method, automl_params, seed, use_gpus,
- * validation_table, metrics_compute_frequency, name, description, use_caching, objective, space,
- * parallel, max_configs, max_iterations, max_seconds, target, threads, replace, first_table,
- * from_run, constraints, keep)
- */
-static const int places[AUTOML_ARGUMENTS] = {
-	[AUTOML_PACKED] = 0,
-	[AUTOML_MODELS] = 2,
-	[AUTOML_MODEL_IDS] = 4,
-	[AUTOML_COMPILE_GRID] = 5,
-	[AUTOML_FIT_GRID] = 6,
-	[AUTOML_METHOD] = 7,
-	[AUTOML_PARAMS] = 8,
-	[AUTOML_SEED] = 9,
-	[AUTOML_VALIDATION] = 11,
-	[AUTOML_OBJECTIVE] = 16,
-	[AUTOML_SPACE] = 17,
-	[AUTOML_PARALLEL] = 18,
-	[AUTOML_MAX_CONFIGS] = 19,
-	[AUTOML_MAX_ITERATIONS] = 20,
-	[AUTOML_MAX_SECONDS] = 21,
-	[AUTOML_TARGET] = 22,
-	[AUTOML_THREADS] = 23,
-	[AUTOML_FIRST] = 25,
-	[AUTOML_FROM_RUN] = 26,
-	[AUTOML_CONSTRAINTS] = 27,
-	[AUTOML_KEEP] = 28,
-};
+	run->use_gpus = hopper_bool_named(fcinfo, "use_gpus", false);
+	run->frequency =
+		hopper_positive_argument(fcinfo, hopper_argument(fcinfo, "metrics_compute_frequency"),
+								 "metrics_compute_frequency", 1);
+	run->name = hopper_string_named(fcinfo, "name");
+	run->description = hopper_string_named(fcinfo, "description");
+	run->rank_by = hopper_search_ranking(run)->name;
+	run->threads_given = hopper_is_given(fcinfo, threads);
+	run->threads = hopper_integer_argument(fcinfo, threads, "threads", 0);
+}
 
 Datum
 hopper_sql_automl(PG_FUNCTION_ARGS)
@@ -402,9 +375,9 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 
 	hopper_connect();
 	run.started = GetCurrentTimestamp();
-	hopper_automl_arguments(fcinfo, places, &run);
-	run.final_output = hopper_name_argument(fcinfo, 1, "model_table");
-	run.final_selection = hopper_name_argument(fcinfo, 3, "model_selection_table");
+	hopper_automl_arguments(fcinfo, &run);
+	run.final_output = hopper_name_named(fcinfo, "model_table");
+	run.final_selection = hopper_name_named(fcinfo, "model_selection_table");
 	hopper_search_name_tables(&run, &run.final_output, &run.final_selection);
 	hopper_require_other_tables(fcinfo, "model_table", (const char *const[]) {
 		"model_selection_table", "packed_table", "validation_table", "model_arch_table",
@@ -414,7 +387,7 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	guard = hopper_search_start(&run);
 	take_settings(fcinfo, &run);
 	hopper_search_require_possible(&run);
-	hopper_search_create_tables(&run, !PG_ARGISNULL(24) && PG_GETARG_BOOL(24));
+	hopper_search_create_tables(&run, hopper_bool_named(fcinfo, "replace", false));
 	run_search(&run);
 
 	best = hopper_search_best(&run);

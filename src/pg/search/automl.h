@@ -86,42 +86,11 @@ extern void hopper_search_request(const hopper_automl *run, hopper_fit *fit, int
 /* --- what is asked for (search/arguments.c) --- */
 
 /*
- * Places of the arguments that automl() and explain_automl() share; those of automl() alone come
- * behind them.
+ * Fills what the arguments of automl() and explain_automl() say. SPI must be connected. ERROR where
+ * the tables of data and architectures cannot be read; what else is wrong is said by
+ * hopper_search_start().
  */
-typedef enum hopper_automl_argument
-{
-	AUTOML_PACKED,
-	AUTOML_MODELS,
-	AUTOML_MODEL_IDS,
-	AUTOML_COMPILE_GRID,
-	AUTOML_FIT_GRID,
-	AUTOML_METHOD,
-	AUTOML_PARAMS,
-	AUTOML_SEED,
-	AUTOML_VALIDATION,
-	AUTOML_OBJECTIVE,
-	AUTOML_SPACE,
-	AUTOML_PARALLEL,
-	AUTOML_MAX_CONFIGS,
-	AUTOML_MAX_ITERATIONS,
-	AUTOML_MAX_SECONDS,
-	AUTOML_TARGET,
-	AUTOML_THREADS,
-	AUTOML_FIRST,
-	AUTOML_FROM_RUN,
-	AUTOML_CONSTRAINTS,
-	AUTOML_KEEP,
-	AUTOML_ARGUMENTS
-} hopper_automl_argument;
-
-/*
- * Fills what the arguments say; `places` has where each of them stands in the call, -1: nowhere.
- * SPI must be connected. ERROR where the tables of data and architectures cannot be read; what else
- * is wrong is said by hopper_search_start().
- */
-extern void hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places,
-									hopper_automl *run);
+extern void hopper_automl_arguments(FunctionCallInfo fcinfo, hopper_automl *run);
 /*
  * How many configurations a search like this one tries, about: it is played from its beginning with
  * made-up results (search/explain.c).
@@ -144,7 +113,7 @@ hopper_trial_of_key(int32 mst_key)
 extern void hopper_search_tell_limit(const hopper_automl *run);
 /* Begins the search; ERROR with all that is wrong with it. A guard frees it. */
 extern hopper_guard *hopper_search_start(hopper_automl *run);
-extern int32 *hopper_model_ids_argument(FunctionCallInfo fcinfo, int at, int *n);
+extern int32 *hopper_model_ids_argument(FunctionCallInfo fcinfo, int *n);
 /*
  * The architectures' JSON in UTF-8, with {"hopper": ...} in them or not; "" and a complaint where
  * there is none.

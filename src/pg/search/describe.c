@@ -28,7 +28,7 @@ hopper_sql_describe_space(PG_FUNCTION_ARGS)
 
 	hopper_require_set_context(fcinfo);
 	hopper_connect();
-	options.model_ids = hopper_model_ids_argument(fcinfo, 1, &options.n_models);
+	options.model_ids = hopper_model_ids_argument(fcinfo, &options.n_models);
 	options.compile_grid = hopper_utf8_argument(fcinfo, 2);
 	options.fit_grid = hopper_utf8_argument(fcinfo, 3);
 	options.space = hopper_utf8_argument(fcinfo, 4);

@@ -168,47 +168,19 @@ add_line(hopper_rows *rows, const char *item, double value, const char *unit)
 	row[2] = unit;
 }
 
-static const int places[AUTOML_ARGUMENTS] = {
-	[AUTOML_PACKED] = 0,
-	[AUTOML_MODELS] = 1,
-	[AUTOML_MODEL_IDS] = 2,
-	[AUTOML_COMPILE_GRID] = 3,
-	[AUTOML_FIT_GRID] = 4,
-	[AUTOML_METHOD] = 5,
-	[AUTOML_PARAMS] = 6,
-	[AUTOML_SEED] = 7,
-	[AUTOML_VALIDATION] = 8,
-	[AUTOML_OBJECTIVE] = 9,
-	[AUTOML_SPACE] = 10,
-	[AUTOML_PARALLEL] = 11,
-	[AUTOML_MAX_CONFIGS] = 12,
-	[AUTOML_MAX_ITERATIONS] = 13,
-	[AUTOML_MAX_SECONDS] = -1,
-	[AUTOML_TARGET] = -1,
-	[AUTOML_THREADS] = 14,
-	[AUTOML_FIRST] = -1,
-	[AUTOML_FROM_RUN] = -1,
-	[AUTOML_CONSTRAINTS] = 15,
-	[AUTOML_KEEP] = -1,
-};
-
 static void
 keep_rows(hopper_rows *rows)
 {
 	/* the memory context's */
 }
 
-/*
- * explain_automl(packed_table, model_arch_table, model_id_list, compile_params_grid,
- * fit_params_grid, automl_method, automl_params, seed, validation_table, objective, space,
- * parallel, max_configs, max_iterations, threads, constraints)
- */
 Datum
 hopper_sql_explain_automl(PG_FUNCTION_ARGS)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_automl run = {0};
 	hopper_forecast_request request = {.context = CurrentMemoryContext};
+	int			threads = hopper_argument(fcinfo, "threads");
 	hopper_guard *guard;
 	played_search played;
 	hopper_explain_run times;
@@ -228,7 +200,7 @@ hopper_sql_explain_automl(PG_FUNCTION_ARGS)
 
 	hopper_require_set_context(fcinfo);
 	hopper_connect();
-	hopper_automl_arguments(fcinfo, places, &run);
+	hopper_automl_arguments(fcinfo, &run);
 	guard = hopper_search_start(&run);
 	hopper_search_require_possible(&run);
 	played = play(&run);
@@ -245,9 +217,8 @@ hopper_sql_explain_automl(PG_FUNCTION_ARGS)
 											   "validation_table");
 	hopper_default_options(&request.options);
 	request.options.threads =
-		hopper_choose_threads(!PG_ARGISNULL(places[AUTOML_THREADS]),
-							  hopper_integer_argument(fcinfo, places[AUTOML_THREADS], "threads",
-													  0));
+		hopper_choose_threads(hopper_is_given(fcinfo, threads),
+							  hopper_integer_argument(fcinfo, threads, "threads", 0));
 	hopper_forecast_read_data(&request);
 	models = hopper_forecast_models(&request, &times);
 	for (int i = 0; i < request.n_configs; i++)

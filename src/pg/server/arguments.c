@@ -10,7 +10,7 @@
 #include "utils/syscache.h"
 
 int
-hopper_argument(FunctionCallInfo fcinfo, const char *argument)
+hopper_argument_if_any(FunctionCallInfo fcinfo, const char *argument)
 {
 	Oid			function = fcinfo->flinfo->fn_oid;
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
@@ -26,12 +26,21 @@ hopper_argument(FunctionCallInfo fcinfo, const char *argument)
 	for (int at = 0; names && at < n; at++)
 		if (strcmp(names[at], argument) == 0)
 			return at;
-	elog(ERROR, "function %u has no argument \"%s\"", function, argument);
 	return -1;
 }
 
-static bool
-is_given(FunctionCallInfo fcinfo, int at)
+int
+hopper_argument(FunctionCallInfo fcinfo, const char *argument)
+{
+	int			at = hopper_argument_if_any(fcinfo, argument);
+
+	if (at < 0)
+		elog(ERROR, "function %u has no argument \"%s\"", fcinfo->flinfo->fn_oid, argument);
+	return at;
+}
+
+bool
+hopper_is_given(FunctionCallInfo fcinfo, int at)
 {
 	return at >= 0 && at < PG_NARGS() && !PG_ARGISNULL(at);
 }
@@ -39,13 +48,13 @@ is_given(FunctionCallInfo fcinfo, int at)
 text *
 hopper_text_argument(FunctionCallInfo fcinfo, int at)
 {
-	return is_given(fcinfo, at) ? PG_GETARG_TEXT_PP(at) : NULL;
+	return hopper_is_given(fcinfo, at) ? PG_GETARG_TEXT_PP(at) : NULL;
 }
 
 char *
 hopper_string_argument(FunctionCallInfo fcinfo, int at)
 {
-	return is_given(fcinfo, at) ? text_to_cstring(PG_GETARG_TEXT_PP(at)) : NULL;
+	return hopper_is_given(fcinfo, at) ? text_to_cstring(PG_GETARG_TEXT_PP(at)) : NULL;
 }
 
 char *
@@ -62,10 +71,36 @@ hopper_name_argument(FunctionCallInfo fcinfo, int at, const char *argument)
 	return hopper_parse_name(hopper_text_argument(fcinfo, at), argument);
 }
 
+hopper_name
+hopper_name_named(FunctionCallInfo fcinfo, const char *argument)
+{
+	return hopper_name_argument(fcinfo, hopper_argument(fcinfo, argument), argument);
+}
+
+char *
+hopper_string_named(FunctionCallInfo fcinfo, const char *argument)
+{
+	return hopper_string_argument(fcinfo, hopper_argument(fcinfo, argument));
+}
+
+char *
+hopper_utf8_named(FunctionCallInfo fcinfo, const char *argument)
+{
+	return hopper_utf8_argument(fcinfo, hopper_argument(fcinfo, argument));
+}
+
+bool
+hopper_bool_named(FunctionCallInfo fcinfo, const char *argument, bool otherwise)
+{
+	int			at = hopper_argument(fcinfo, argument);
+
+	return PG_ARGISNULL(at) ? otherwise : PG_GETARG_BOOL(at);
+}
+
 void
 hopper_require_argument(FunctionCallInfo fcinfo, int at, const char *argument)
 {
-	if (!is_given(fcinfo, at))
+	if (!hopper_is_given(fcinfo, at))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"%s\" must not be null", argument)));

@@ -326,14 +326,22 @@ extern char *hopper_type_name(Oid type, int32 typmod);
  * palloc'ed text in the server's encoding, or in UTF-8.
  */
 extern text *hopper_text_argument(FunctionCallInfo fcinfo, int at);
-/* Where the SQL function that is called has the argument of this name. */
-extern int	hopper_argument(FunctionCallInfo fcinfo, const char *argument);
 extern char *hopper_string_argument(FunctionCallInfo fcinfo, int at);
 extern char *hopper_utf8_argument(FunctionCallInfo fcinfo, int at);
 /* hopper_parse_name() of it */
 extern hopper_name hopper_name_argument(FunctionCallInfo fcinfo, int at, const char *argument);
 /* ERROR 22004 where it is NULL. */
 extern void hopper_require_argument(FunctionCallInfo fcinfo, int at, const char *argument);
+extern bool hopper_is_given(FunctionCallInfo fcinfo, int at);
+/* Where the SQL function that is called has the argument of this name. */
+extern int	hopper_argument(FunctionCallInfo fcinfo, const char *argument);
+/* -1: it has none of this name, which is never given. */
+extern int	hopper_argument_if_any(FunctionCallInfo fcinfo, const char *argument);
+/* By its name. */
+extern hopper_name hopper_name_named(FunctionCallInfo fcinfo, const char *argument);
+extern char *hopper_string_named(FunctionCallInfo fcinfo, const char *argument);
+extern char *hopper_utf8_named(FunctionCallInfo fcinfo, const char *argument);
+extern bool hopper_bool_named(FunctionCallInfo fcinfo, const char *argument, bool otherwise);
 
 /* --- keys and lists of integers as arguments (server/integers.c) --- */
 

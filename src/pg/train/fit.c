@@ -27,20 +27,6 @@
 PG_FUNCTION_INFO_V1(hopper_sql_fit_multiple_model);
 PG_FUNCTION_INFO_V1(hopper_sql_fit);
 
-static bool
-bool_argument(FunctionCallInfo fcinfo, const char *name, bool missing)
-{
-	int			at = hopper_argument(fcinfo, name);
-
-	return PG_ARGISNULL(at) ? missing : PG_GETARG_BOOL(at);
-}
-
-static char *
-string_argument(FunctionCallInfo fcinfo, const char *name)
-{
-	return hopper_string_argument(fcinfo, hopper_argument(fcinfo, name));
-}
-
 /* The arguments that both functions have, beside the packed table and the model table. */
 static void
 common_arguments(FunctionCallInfo fcinfo, hopper_fit *request)
@@ -50,9 +36,9 @@ common_arguments(FunctionCallInfo fcinfo, hopper_fit *request)
 	int			seed = hopper_argument(fcinfo, "seed");
 	int			threads = hopper_argument(fcinfo, "threads");
 	int			validation = hopper_argument(fcinfo, "validation_table");
-	bool		use_gpus = bool_argument(fcinfo, "use_gpus", false);
-	bool		fuse = bool_argument(fcinfo, "fuse", true);
-	char	   *dtype = string_argument(fcinfo, "dtype");
+	bool		use_gpus = hopper_bool_named(fcinfo, "use_gpus", false);
+	bool		fuse = hopper_bool_named(fcinfo, "fuse", true);
+	char	   *dtype = hopper_string_named(fcinfo, "dtype");
 	int32	   *gpus;
 	int			n_gpus;
 
@@ -60,9 +46,9 @@ common_arguments(FunctionCallInfo fcinfo, hopper_fit *request)
 	request->has_validation = !PG_ARGISNULL(validation);
 	if (request->has_validation)
 		request->validation = hopper_name_argument(fcinfo, validation, "validation_table");
-	request->warm_start = bool_argument(fcinfo, "warm_start", false);
-	record->name = string_argument(fcinfo, "name");
-	record->description = string_argument(fcinfo, "description");
+	request->warm_start = hopper_bool_named(fcinfo, "warm_start", false);
+	record->name = hopper_string_named(fcinfo, "name");
+	record->description = hopper_string_named(fcinfo, "description");
 	if (!PG_ARGISNULL(seed))
 		options->seed = (uint64_t) PG_GETARG_INT64(seed);
 	request->threads_given = !PG_ARGISNULL(threads);
@@ -75,7 +61,7 @@ common_arguments(FunctionCallInfo fcinfo, hopper_fit *request)
 	gpus = hopper_integers_argument(fcinfo, hopper_argument(fcinfo, "gpus"), "gpus", 1,
 									PG_INT32_MAX, &n_gpus);
 	hopper_choose_gpus(use_gpus, gpus, n_gpus, fuse, options);
-	request->replace = bool_argument(fcinfo, "replace", false);
+	request->replace = hopper_bool_named(fcinfo, "replace", false);
 	if (request->replace && request->warm_start)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -443,7 +429,7 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 		"packed_table", "model_selection_table", "validation_table", NULL});
 	request.has_selection = true;
 	common_arguments(fcinfo, &request);
-	request.record.rank_by = string_argument(fcinfo, "rank_by");
+	request.record.rank_by = hopper_string_named(fcinfo, "rank_by");
 
 	keys = hopper_integers_argument(fcinfo, hopper_argument(fcinfo, "mst_keys"), "mst_keys", 1,
 									PG_INT32_MAX, &n_keys);

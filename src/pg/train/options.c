@@ -26,27 +26,27 @@ hopper_take_resources(hopper_run_options *options, bool threads_given, int32 thr
 	options->memory_limit = hopper_effective_memory_limit();
 }
 
+static int32
+positive(FunctionCallInfo fcinfo, const char *argument, int32 otherwise)
+{
+	return hopper_positive_argument(fcinfo, hopper_argument(fcinfo, argument), argument,
+									otherwise);
+}
+
 void
 hopper_take_course(FunctionCallInfo fcinfo, hopper_run_options *options)
 {
-	int			at = hopper_argument(fcinfo, "training_metrics");
+	char	   *training_metrics = hopper_string_named(fcinfo, "training_metrics");
 
-	options->num_iterations =
-		hopper_positive_argument(fcinfo, hopper_argument(fcinfo, "num_iterations"),
-								 "num_iterations", 0);
-	options->metrics_compute_frequency =
-		hopper_positive_argument(fcinfo, hopper_argument(fcinfo, "metrics_compute_frequency"),
-								 "metrics_compute_frequency",
-								 options->metrics_compute_frequency);
-	options->validation_freq =
-		hopper_positive_argument(fcinfo, hopper_argument(fcinfo, "validation_freq"),
-								 "validation_freq", options->metrics_compute_frequency);
-	if (!PG_ARGISNULL(at))
-		options->training_metrics =
-			hopper_training_metrics_named(hopper_string_argument(fcinfo, at));
-	options->threads_per_model =
-		hopper_positive_argument(fcinfo, hopper_argument(fcinfo, "threads_per_model"),
-								 "threads_per_model", options->threads_per_model);
+	options->num_iterations = positive(fcinfo, "num_iterations", 0);
+	options->metrics_compute_frequency = positive(fcinfo, "metrics_compute_frequency",
+												  options->metrics_compute_frequency);
+	options->validation_freq = positive(fcinfo, "validation_freq",
+										options->metrics_compute_frequency);
+	if (training_metrics)
+		options->training_metrics = hopper_training_metrics_named(training_metrics);
+	options->threads_per_model = positive(fcinfo, "threads_per_model",
+										  options->threads_per_model);
 	hopper_check_threads_per_model(options);
 }
 
