@@ -27,6 +27,14 @@ typedef struct hopper_group hopper_group;
 #define HOPPER_ENVELOPE_WEIGHTS 'W' /* floats in Keras' order follow */
 #define HOPPER_ENVELOPE_STATE 'S'	/* a state image follows */
 
+/* What the models do in one start of all processes. */
+typedef enum hopper_hop
+{
+	HOPPER_HOP_FIRST = 1,		/* train; it begins an iteration: earlier events are dropped */
+	HOPPER_HOP_NEXT = 2,		/* train on in the same iteration */
+	HOPPER_HOP_RESULTS = 3		/* nothing is trained, they go out as results */
+} hopper_hop;
+
 /* One outgoing part of a model. Memory is valid until the next call of next_part. */
 typedef struct hopper_group_part
 {
@@ -81,10 +89,9 @@ typedef struct hopper_group_api
 							 hopper_error *error);
 	/*
 	 * Trains what came, each model as far as this process' partitions allow, until `iteration` (of
-	 * this run, from 1) is complete with its evaluations. `fresh`: earlier events are dropped.
-	 * `finish`: nothing is trained, the models go out as results.
+	 * this run, from 1) is complete with its evaluations, or what else `hop` (hopper_hop) says.
 	 */
-	int			(*start) (hopper_group *group, int32_t iteration, int32_t fresh, int32_t finish,
+	int			(*start) (hopper_group *group, int32_t iteration, int32_t hop,
 						  hopper_error *error);
 	/* 1: done; 0: not yet; -1: *error */
 	int			(*poll) (hopper_group *group, hopper_error *error);
@@ -111,9 +118,9 @@ typedef struct hopper_group_api
 	 * An open share, whose models enter and leave between two calls of start: enter*, plan_data,
 	 * and so on as above; later keep, enter*, plan_data again. `enter` stands in the place of
 	 * add_config: what comes of the configuration trains so many iterations more, one at most in a
-	 * start, and goes out as a result then; `done` is said of each iteration, `iteration`, `fresh`
-	 * and `finish` of start mean nothing. plan_data fails with HOPPER_LIMIT_EXCEEDED where
-	 * those that have entered do not fit beside the data as these lie.
+	 * start, and goes out as a result then; `done` is said of each iteration, `iteration` and `hop`
+	 * of start mean nothing. plan_data fails with HOPPER_LIMIT_EXCEEDED where those that have
+	 * entered do not fit beside the data as these lie.
 	 */
 	int			(*enter) (hopper_group *group, const hopper_config *config, int32_t iterations,
 						  hopper_error *error);

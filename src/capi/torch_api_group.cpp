@@ -109,11 +109,15 @@ int GroupNextArrival(hopper_group* group, int32_t* mst_key) {
   });
 }
 
-int GroupStart(hopper_group* group, int32_t iteration, int32_t fresh, int32_t finish,
-               hopper_error* error) {
+static_assert(static_cast<int>(Hop::kFirst) == HOPPER_HOP_FIRST &&
+              static_cast<int>(Hop::kNext) == HOPPER_HOP_NEXT &&
+              static_cast<int>(Hop::kResults) == HOPPER_HOP_RESULTS);
+
+int GroupStart(hopper_group* group, int32_t iteration, int32_t hop, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(group);
-    group->Start(iteration, fresh != 0, finish != 0);
+    Require(hop >= HOPPER_HOP_FIRST && hop <= HOPPER_HOP_RESULTS, "hop");
+    group->Start(iteration, static_cast<Hop>(hop));
   });
 }
 

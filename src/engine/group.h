@@ -59,6 +59,13 @@ class PlanCache;
 struct Envelope;
 struct EnvelopeHead;
 
+// What the models do in one Start(), in which all segments take part.
+enum class Hop {
+  kFirst = 1,    // train; it begins an iteration: what was reported before is forgotten
+  kNext = 2,     // train on in the same iteration
+  kResults = 3,  // nothing is trained, envelopes become results
+};
+
 // What an envelope that no group has packed begins with: one byte.
 enum class NewEnvelope : uint8_t {
   kInitial = 'N',  // initial weights by the seed; nothing follows
@@ -113,9 +120,9 @@ class Group {
   // One part of an envelope, in any order; `n_parts` is the same for all parts of a model. False:
   // there is no room for the model now; it comes when NextArrival() says so.
   bool AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes, size_t size);
-  // Trains and evaluates what came until iteration `iteration` (of this run, from 1) is complete.
-  // `fresh`: what was reported before is forgotten. `finish`: envelopes become results instead.
-  void Start(int32_t iteration, bool fresh, bool finish);
+  // Trains and evaluates what came until iteration `iteration` (of this run, from 1) is complete,
+  // or what else the hop is for.
+  void Start(int32_t iteration, Hop hop);
   // True once all workers have ended; throws what one of them could not handle.
   bool Poll();
   void Cancel();
@@ -276,8 +283,7 @@ class Group {
   std::map<int32_t, Arrival> arrivals_;
   int32_t iteration_ = 0;
   double started_ = 0.0;  // the work on what came
-  bool fresh_ = false;
-  bool finish_ = false;
+  Hop hop_ = Hop::kFirst;
   Outgoing out_;
   std::atomic<bool> cancel_{false};
   std::atomic<int> running_{0};

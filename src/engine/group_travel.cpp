@@ -270,7 +270,7 @@ void Group::TakeEnvelope(Envelope&& envelope, Traveller* model) const {
   CheckHead(envelope.head, *model);
   static_cast<EnvelopeHead&>(*model) = std::move(envelope.head);
   // What an open share has reported of it is read when its iteration is complete.
-  const bool fresh = open_ ? model->course.visit == 0 && !model->evaluating : fresh_;
+  const bool fresh = open_ ? model->course.visit == 0 && !model->evaluating : hop_ == Hop::kFirst;
   if (fresh) {
     model->hop = 0;
     model->events.clear();

@@ -24,16 +24,15 @@ int32_t Group::Until(const Traveller& model) const {
 }
 
 bool Group::Ended(const Traveller& model) const {
-  if (!open_) return finish_;
+  if (!open_) return hop_ == Hop::kResults;
   return model.status == ModelStatus::kFailed ||
          (!HasVisits(model.rules, model.course) && !model.evaluating);
 }
 
-void Group::Start(int32_t iteration, bool fresh, bool finish) {
+void Group::Start(int32_t iteration, Hop hop) {
   if (workers_ != nullptr) throw Error(ErrorCode::kInternal, "the segment is at work already");
   iteration_ = iteration;
-  fresh_ = fresh;
-  finish_ = finish;
+  hop_ = hop;
   started_ = MonotonicSeconds();
   data_.Keep(kept_.orders, kept_.features);
   if (arrivals_.empty()) {
@@ -187,7 +186,7 @@ bool Group::Poll() {
 // What this segment can do with the model next, whether the data are in memory or not.
 Group::Task Group::NextOf(const Traveller& model) const {
   Task task;
-  if (finish_ || Complete(model)) return task;
+  if (hop_ == Hop::kResults || Complete(model)) return task;
   if (model.evaluating) {
     task.partitions = Lacking(model);
     if (!task.partitions.empty()) task.kind = Task::kEvaluate;

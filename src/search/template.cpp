@@ -96,52 +96,68 @@ class Walker {
          const std::function<void(const std::string&, const std::string&)>& problem)
       : refer_(refer), problem_(problem) {}
 
-  void Walk(const Value& tree, const std::string& path, bool in_list, bool in_repeat) const {
+  // Where in the whole a value stands.
+  struct Place {
+    std::string path;
+    bool in_list = false;
+    bool in_repeat = false;
+  };
+
+  void Walk(const Value& tree, const Place& place) const {
     if (const Value* reference = Reference(tree)) {
       if (reference->IsText()) {
-        refer_(reference->text, path, in_repeat);
+        refer_(reference->text, place.path, place.in_repeat);
       } else if (reference->kind == Value::Kind::kDict) {
-        WalkRepeat(*reference, path, in_list, in_repeat);
+        WalkRepeat(*reference, place);
       } else {
-        problem_(path,
+        problem_(place.path,
                  "{\"hopper\": ...} needs the name of a parameter, got " + RenderJson(*reference));
       }
       return;
     }
     if (tree.kind == Value::Kind::kDict && tree.Find(kKey) != nullptr) {
-      problem_(path, "an object with \"hopper\" may have no other key");
+      problem_(place.path, "an object with \"hopper\" may have no other key");
       return;
     }
+    Place inner = place;
+    inner.in_list = true;
     for (size_t i = 0; i < tree.items.size(); ++i) {
-      Walk(tree.items[i], path + "[" + std::to_string(i) + "]", true, in_repeat);
+      inner.path = place.path + "[" + std::to_string(i) + "]";
+      Walk(tree.items[i], inner);
     }
+    inner.in_list = false;
     for (const ValueEntry& entry : tree.entries) {
-      Walk(entry.value, path + "." + entry.key.text, false, in_repeat);
+      inner.path = place.path + "." + entry.key.text;
+      Walk(entry.value, inner);
     }
   }
 
  private:
-  void WalkRepeat(const Value& repeat, const std::string& path, bool in_list,
-                  bool in_repeat) const {
+  void WalkRepeat(const Value& repeat, const Place& place) const {
     const Value* times = repeat.Find("repeat");
     const Value* layers = repeat.Find("layers");
     if (times == nullptr || layers == nullptr || repeat.entries.size() != 2 ||
         !layers->IsSequence()) {
-      problem_(path,
+      problem_(place.path,
                "a repeated block is written {\"hopper\": {\"repeat\": \"depth\", \"layers\": "
                "[...]}}");
       return;
     }
-    if (!in_list) problem_(path, "a repeated block must stand in a list");
+    if (!place.in_list) problem_(place.path, "a repeated block must stand in a list");
     if (times->IsText()) {
-      refer_(times->text, path + ".repeat", in_repeat);
+      refer_(times->text, place.path + ".repeat", place.in_repeat);
     } else if (times->kind != Value::Kind::kInteger || times->integer < 0 ||
                times->integer > kMaxBlocks) {
-      problem_(path + ".repeat", "needs a parameter's name or a number from 0 to " +
-                                     std::to_string(kMaxBlocks) + ", got " + RenderJson(*times));
+      problem_(place.path + ".repeat", "needs a parameter's name or a number from 0 to " +
+                                           std::to_string(kMaxBlocks) + ", got " +
+                                           RenderJson(*times));
     }
+    Place inner;
+    inner.in_list = true;
+    inner.in_repeat = true;
     for (size_t i = 0; i < layers->items.size(); ++i) {
-      Walk(layers->items[i], path + ".layers[" + std::to_string(i) + "]", true, true);
+      inner.path = place.path + ".layers[" + std::to_string(i) + "]";
+      Walk(layers->items[i], inner);
     }
   }
 
@@ -171,7 +187,7 @@ std::string JsonString(const std::string& text) {
 void WalkTemplate(const Value& tree, const std::string& what,
                   const std::function<void(const std::string&, const std::string&, bool)>& refer,
                   const std::function<void(const std::string&, const std::string&)>& problem) {
-  Walker(refer, problem).Walk(tree, what, false, false);
+  Walker(refer, problem).Walk(tree, {what});
 }
 
 std::optional<Value> FillTemplate(

@@ -409,21 +409,27 @@ means_training(FunctionCallInfo fcinfo, int at)
 	pg_unreachable();
 }
 
-/* Prediction reads all but the states; training goes on with them and fills all tables anew. */
+enum
+{
+	TO_PREDICT = 1,				/* reading all but the states */
+	TO_TRAIN = 2				/* going on with them, and filling all tables anew */
+};
+
+/* `rights`: of those above */
 static void
 change_rights(const model_tables *model, const char *command, const char *preposition,
-			  const char *role, bool reading, bool writing)
+			  const char *role, int rights)
 {
 	for (int i = 0; i < model->n; i++)
 	{
 		const hopper_made *table = &model->tables[i];
 		bool		state = table->kind == HOPPER_MADE_STATES;
 
-		if (reading && !state)
+		if ((rights & TO_PREDICT) && !state)
 			hopper_exec("%s SELECT ON TABLE %s %s %s", command, table->name.quoted, preposition,
 						role);
 		/* Training leaves a search's as they are. */
-		if (writing && i < HOPPER_OUTPUT_TABLES)
+		if ((rights & TO_TRAIN) && i < HOPPER_OUTPUT_TABLES)
 			hopper_exec("%s %sINSERT, DELETE ON TABLE %s %s %s", command,
 						state ? "SELECT, " : "", table->name.quoted, preposition, role);
 	}
@@ -445,7 +451,7 @@ hopper_sql_grant_model(PG_FUNCTION_ARGS)
 	if (strcmp(role, "PUBLIC") != 0)
 		id = get_role_oid(text_to_cstring(PG_GETARG_TEXT_PP(1)), false);
 	add_search_tables(&model, false);
-	change_rights(&model, "GRANT", "TO", role, true, training);
+	change_rights(&model, "GRANT", "TO", role, training ? TO_PREDICT | TO_TRAIN : TO_PREDICT);
 	schema = get_rel_namespace(hopper_relation_oid(&model.outputs.model, false));
 	if (OidIsValid(id) && hopper_schema_aclcheck(schema, id, ACL_USAGE) != ACLCHECK_OK)
 		ereport(NOTICE,
@@ -469,7 +475,7 @@ hopper_sql_revoke_model(PG_FUNCTION_ARGS)
 	model_argument(fcinfo, &model);
 	require_complete(&model);
 	add_search_tables(&model, false);
-	change_rights(&model, "REVOKE", "FROM", role, !training, true);
+	change_rights(&model, "REVOKE", "FROM", role, training ? TO_TRAIN : TO_PREDICT | TO_TRAIN);
 	hopper_finish();
 	PG_RETURN_VOID();
 }

@@ -370,8 +370,8 @@ TEST_F(Faults, ASegment) {
     std::copy_n(part.bytes, part.size, envelope.bytes);
     return 0;
   };
-  const auto visit = [&](hopper_group* group, int32_t segment, int32_t iteration, bool fresh,
-                         bool finish, uint64_t* answer) -> int {
+  const auto visit = [&](hopper_group* group, int32_t segment, int32_t iteration, hopper_hop hop,
+                         uint64_t* answer) -> int {
     for (int32_t key = 1; key <= kModels; ++key) {
       const Envelope& envelope = envelopes[key];
       if (envelope.segment != segment) continue;
@@ -381,7 +381,7 @@ TEST_F(Faults, ASegment) {
       if (code != 0) return code;
       if (later != 0) return HOPPER_INTERNAL;
     }
-    const int code = Api().group.start(group, iteration, fresh ? 1 : 0, finish ? 1 : 0, &error_);
+    const int code = Api().group.start(group, iteration, hop, &error_);
     if (code != 0) return code;
     for (int done = 0; done != 1;) {
       done = Api().group.poll(group, &error_);
@@ -411,11 +411,13 @@ TEST_F(Faults, ASegment) {
     for (int32_t iteration = 1; iteration <= 3; ++iteration) {
       const bool finish = iteration == 3;
       bool all = false;
-      for (int hop = 0; !all; ++hop) {
-        if (hop == 20) return kHangs;
+      for (int hops = 0; !all; ++hops) {
+        if (hops == 20) return kHangs;
+        const hopper_hop hop = finish      ? HOPPER_HOP_RESULTS
+                               : hops == 0 ? HOPPER_HOP_FIRST
+                                           : HOPPER_HOP_NEXT;
         for (int32_t segment = 0; segment < kSegments; ++segment) {
-          const int code =
-              visit(groups[segment], segment, finish ? 2 : iteration, hop == 0, finish, answer);
+          const int code = visit(groups[segment], segment, finish ? 2 : iteration, hop, answer);
           if (code != 0) return code;
         }
         all = true;

@@ -88,14 +88,14 @@ class GroupDriver {
       int hops = 0;
       do {
         if (++hops > 100) throw std::runtime_error("the models do not end their iteration");
-        Hop(iteration, hops == 1, false, events);
+        HopOnce(iteration, hops == 1 ? HOPPER_HOP_FIRST : HOPPER_HOP_NEXT);
       } while (!AllDone());
       if (events == nullptr) continue;
       for (const auto& [key, envelope] : envelopes_) {
         events->insert(events->end(), envelope.events.begin(), envelope.events.end());
       }
     }
-    Hop(iterations_, false, true, nullptr);
+    HopOnce(iterations_, HOPPER_HOP_RESULTS);
     return std::move(results_);
   }
 
@@ -124,7 +124,7 @@ class GroupDriver {
   // One hop of an open run: what its models report of iterations that are complete; the keys of
   // those that have ended, whose results() are there.
   std::vector<int32_t> Step(std::vector<hopper_event>* events) {
-    Hop(0, false, false, nullptr);
+    HopOnce(0, HOPPER_HOP_NEXT);
     for (const auto& [key, envelope] : envelopes_) {
       if (!envelope.done) continue;
       events->insert(events->end(), envelope.events.begin(), envelope.events.end());
@@ -154,7 +154,27 @@ class GroupDriver {
   }
 
   // One hop of all models; what they are to travel in next may be changed.
-  void HopOnce(int32_t iteration, bool fresh) { Hop(iteration, fresh, false, nullptr); }
+  void HopOnce(int32_t iteration, hopper_hop hop) {
+    std::map<int32_t, Envelope> next;
+    ended_.clear();
+    for (const auto& [key, group] : groups_) {
+      inside_ = 0;
+      outside_ = 0;
+      for (const int32_t mst_key : Order()) {
+        if (envelopes_.at(mst_key).key != key) continue;
+        outside_ += Add(group, mst_key, envelopes_.at(mst_key)) ? 0 : 1;
+      }
+      Check(Api().group.start(group, iteration, hop, &error_));
+      int done = 0;
+      while ((done = Api().group.poll(group, &error_)) == 0) {
+        if (!Load(group) && !Exchange(group, &next)) event_fd_.Wait();
+      }
+      if (done != 1) throw std::runtime_error(error_.message);
+      hopper_group_part part = {};
+      while (Api().group.next_part(group, &part, &error_) == 1) Take(part, &next);
+    }
+    envelopes_ = std::move(next);
+  }
   std::vector<uint8_t>* Bytes(int32_t mst_key) { return &envelopes_.at(mst_key).bytes; }
   // To the first segment; returns the error's message.
   std::string AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes,
@@ -256,27 +276,6 @@ class GroupDriver {
     for (const auto& [key, envelope] : envelopes_) keys.push_back(key);
     if (shuffled_) std::shuffle(keys.begin(), keys.end(), random_);
     return keys;
-  }
-  void Hop(int32_t iteration, bool fresh, bool finish, std::vector<hopper_event>* /*events*/) {
-    std::map<int32_t, Envelope> next;
-    ended_.clear();
-    for (const auto& [key, group] : groups_) {
-      inside_ = 0;
-      outside_ = 0;
-      for (const int32_t mst_key : Order()) {
-        if (envelopes_.at(mst_key).key != key) continue;
-        outside_ += Add(group, mst_key, envelopes_.at(mst_key)) ? 0 : 1;
-      }
-      Check(Api().group.start(group, iteration, fresh ? 1 : 0, finish ? 1 : 0, &error_));
-      int done = 0;
-      while ((done = Api().group.poll(group, &error_)) == 0) {
-        if (!Load(group) && !Exchange(group, &next)) event_fd_.Wait();
-      }
-      if (done != 1) throw std::runtime_error(error_.message);
-      hopper_group_part part = {};
-      while (Api().group.next_part(group, &part, &error_) == 1) Take(part, &next);
-    }
-    envelopes_ = std::move(next);
   }
   void Take(const hopper_group_part& part, std::map<int32_t, Envelope>* next) {
     Envelope& envelope = (*next)[part.mst_key];

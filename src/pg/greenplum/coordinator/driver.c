@@ -204,12 +204,12 @@ hopper_driver_load(hopper_driver *run)
 }
 
 void
-hopper_driver_move(hopper_driver *run, bool fresh, bool finish)
+hopper_driver_move(hopper_driver *run, hopper_hop hop)
 {
 	TimestampTz then = GetCurrentTimestamp();
 
-	run->hop = fresh ? 1 : run->hop + 1;
-	hopper_hops_move(&run->hops, run->iteration, fresh, finish);
+	run->hop = hop == HOPPER_HOP_FIRST ? 1 : run->hop + 1;
+	hopper_hops_move(&run->hops, run->iteration, hop);
 	hopper_segment_timeline_statement(&run->timeline, then);
 }
 

@@ -36,7 +36,7 @@ extern int	hopper_driver_segments(const hopper_driver *run);
 /* The data, and run.configs, to the segments; again where some of them have lost them. */
 extern void hopper_driver_load(hopper_driver *run);
 /* One statement that moves and trains the models. */
-extern void hopper_driver_move(hopper_driver *run, bool fresh, bool finish);
+extern void hopper_driver_move(hopper_driver *run, hopper_hop hop);
 /*
  * What configuration `at` reports of its iteration; `since`: the statement in which that began,
  * counted from 0 since the timeline was settled.

@@ -283,7 +283,7 @@ hop_query(const hopper_name *from, const hopper_name *to)
 }
 
 void
-hopper_hops_move(hopper_hops *hops, int32 iteration, bool fresh, bool finish)
+hopper_hops_move(hopper_hops *hops, int32 iteration, hopper_hop hop)
 {
 	Oid			types[] = {INT8OID, INT4OID, BOOLOID, BOOLOID};
 	Datum		values[4];
@@ -295,8 +295,8 @@ hopper_hops_move(hopper_hops *hops, int32 iteration, bool fresh, bool finish)
 														   &hops->tables[1 - from]), 4, types);
 	values[0] = Int64GetDatum(hops->run->id);
 	values[1] = Int32GetDatum(iteration);
-	values[2] = BoolGetDatum(fresh);
-	values[3] = BoolGetDatum(finish);
+	values[2] = BoolGetDatum(hop == HOPPER_HOP_FIRST);
+	values[3] = BoolGetDatum(hop == HOPPER_HOP_RESULTS);
 	hopper_calls_execute(hops->plans[from], values, false, SPI_OK_INSERT);
 	hopper_exec("TRUNCATE %s", hops->tables[from].quoted);
 	hops->at = 1 - from;

@@ -38,7 +38,7 @@ extern char *hopper_hops_load(hopper_hops *hops);
 /* Models as they start, each on the segment of its first partition. */
 extern void hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, int n);
 /* Moves and trains the models: see hopper_group_api in model_hopper/group.h. */
-extern void hopper_hops_move(hopper_hops *hops, int32 iteration, bool fresh, bool finish);
+extern void hopper_hops_move(hopper_hops *hops, int32 iteration, hopper_hop hop);
 /* After the last one: states and weights from table `from` into the output tables. */
 extern void hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_name *model,
 							  const hopper_name *state);

@@ -467,7 +467,7 @@ hopper_training_step(hopper_training *training, long timeout)
 	enter_waiting(open);
 	if (open->n_training == 0)
 		elog(ERROR, "no model of \"%s\" trains", training->shown);
-	hopper_driver_move(&open->driver, false, false);
+	hopper_driver_move(&open->driver, HOPPER_HOP_NEXT);
 	ended = palloc(open->n_training * sizeof(int));
 	n = collect(open, ended, &missing);
 	if (n > 0)

@@ -117,7 +117,7 @@ iterate(segments_run *all)
 	bool		missing;
 
 	for (int i = 0; i < n_hops; i++)
-		hopper_driver_move(run, i == 0, false);
+		hopper_driver_move(run, i == 0 ? HOPPER_HOP_FIRST : HOPPER_HOP_NEXT);
 	while (!collect(run, &missing))
 	{
 		if (missing)
@@ -132,7 +132,7 @@ iterate(segments_run *all)
 		else if (++reloads > 1000)
 			elog(ERROR, "the models of \"%s\" do not reach the end of iteration %d",
 				 run->training->shown, run->iteration);
-		hopper_driver_move(run, false, false);
+		hopper_driver_move(run, HOPPER_HOP_NEXT);
 	}
 	hopper_segment_timeline_settle(&run->timeline);
 }
@@ -246,7 +246,7 @@ segments_train(hopper_training *training, const hopper_name *model, const hopper
 	/* what a test has made the segments lose after the last hop */
 	if (run->run.drop_cache > 0)
 		hopper_driver_load(run);
-	hopper_driver_move(run, false, true);
+	hopper_driver_move(run, HOPPER_HOP_RESULTS);
 	hopper_segment_timeline_settle(&run->timeline);
 	take_results(run);
 	hopper_refuse_all_failed(training);

@@ -24,7 +24,7 @@ typedef struct hopper_share
 	char		shown[2 * NAMEDATALEN + 2];
 	int32		iteration;
 	int32		mst_key;		/* for messages: the configuration at hand; 0: none */
-	bool		finish;
+	hopper_hop	hop;			/* the last one that was trained for */
 } hopper_share;
 
 extern hopper_share hopper_current;

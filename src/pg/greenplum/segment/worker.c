@@ -31,8 +31,7 @@ PG_FUNCTION_INFO_V1(hopper_sql_segment_release);
 typedef struct visit_step
 {
 	int32		iteration;
-	bool		fresh;
-	bool		finish;
+	hopper_hop	hop;
 } visit_step;
 
 /* --- data --- */
@@ -177,7 +176,7 @@ hopper_sql_segment_enter(PG_FUNCTION_ARGS)
 /* --- training --- */
 
 /*
- * segment_collect(internal, run bigint, iteration int, fresh bool, finish bool, mst_key int,
+ * segment_collect(internal, run bigint, iteration int, first bool, results bool, mst_key int,
  * part int, n_parts int, body bytea)
  */
 Datum
@@ -194,8 +193,8 @@ hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 	{
 		step = MemoryContextAllocZero(context, sizeof(*step));
 		step->iteration = PG_GETARG_INT32(2);
-		step->fresh = PG_GETARG_BOOL(3);
-		step->finish = PG_GETARG_BOOL(4);
+		step->hop = PG_GETARG_BOOL(4) ? HOPPER_HOP_RESULTS
+			: PG_GETARG_BOOL(3) ? HOPPER_HOP_FIRST : HOPPER_HOP_NEXT;
 		hopper_share_follow_transactions();
 		hopper_emit_forget();
 		hopper_outside_forget();
@@ -244,13 +243,13 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 	torch = hopper_torch();
 	hopper_current.iteration = step->iteration;
 	hopper_current.mst_key = 0;
-	hopper_current.finish = step->finish;
+	hopper_current.hop = step->hop;
 	error_context_stack = &callback;
 	SIMPLE_FAULT_INJECTOR("hopper_segment_train");
 	if (hopper_current.hops++ == 0)
 		HOPPER_CHECK(torch->group.check_data(hopper_current.group, &error), error);
-	HOPPER_CHECK(torch->group.start(hopper_current.group, step->iteration, step->fresh,
-									step->finish, &error), error);
+	HOPPER_CHECK(torch->group.start(hopper_current.group, step->iteration, step->hop, &error),
+				 error);
 	/* the time limit: latches of this kernel are set by few signals */
 	while ((done = torch->group.poll(hopper_current.group, &error)) == 0)
 		if (!load_partition() && !hopper_outside_exchange(hopper_current.group))
