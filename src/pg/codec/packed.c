@@ -177,6 +177,12 @@ check_packed(const hopper_name *table, bool validation, const hopper_name *summa
 						psprintf("Table \"%s\" does not describe packed data.", summary->shown));
 }
 
+char *
+hopper_class_values_name(const char *label)
+{
+	return psprintf("%s_class_values", label);
+}
+
 static void
 read_class_values(const hopper_name *summary, hopper_packed *out)
 {
@@ -353,7 +359,7 @@ read_examples(const hopper_name *summary, char *label, hopper_packed *out)
 		if (get_ints(summary, 9, &num_classes) != 1 || num_classes[0] < 1)
 			refuse_summary(summary, "Column \"num_classes\" is not one number");
 		desc->num_classes = num_classes[0];
-		out->class_values_column = psprintf("%s_class_values", label);
+		out->class_values_column = hopper_class_values_name(label);
 	}
 	read_label_range(summary, hopper_cell(0, 26), desc);
 }

@@ -74,6 +74,8 @@ typedef struct hopper_packed
 	char	   *training_table; /* NULL: this is a training table */
 } hopper_packed;
 
+/* What a summary calls the column of the classes of this label. */
+extern char *hopper_class_values_name(const char *label);
 /*
  * desc.class_values are the classes' names as text in class order, a NULL pointer for the class of
  * SQL's NULL (which can only be the first); desc.n_class_values may be less than desc.num_classes,

@@ -101,3 +101,19 @@ hopper_calls_select(const char *query)
 	SPI_cursor_close(portal);
 	return (uint64) SPI_processed;
 }
+
+/*
+ * The window sorts pointers to the buffers; an aggregate with an order of its own would sort what
+ * else it is given with each of them. The condition keeps a planner from dropping the window.
+ */
+char *
+hopper_calls_over_buffers(const char *columns, const hopper_packed *packed)
+{
+	return psprintf("SELECT %s FROM (SELECT " HOPPER_DIST_KEY " AS k, partition_id AS p,"
+					" buffer_id AS b, n, %s AS x, %s AS y, checksum AS c,"
+					" pg_catalog.row_number() OVER (PARTITION BY " HOPPER_DIST_KEY
+					" ORDER BY partition_id, buffer_id) AS r FROM %s) s"
+					" WHERE r OPERATOR(pg_catalog.>) 0 GROUP BY k",
+					columns, hopper_identifier(packed->desc.x_column),
+					hopper_identifier(packed->desc.y_column), packed->table.quoted);
+}

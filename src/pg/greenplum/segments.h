@@ -32,6 +32,12 @@ extern SPIPlanPtr hopper_calls_prepare(const char *query, int n, Oid *types);
 extern void hopper_calls_execute(SPIPlanPtr plan, Datum *values, bool read_only, int expected);
 /* As hopper_select(). */
 extern uint64 hopper_calls_select(const char *query);
+/*
+ * A query of `columns` for each segment with rows of a packed table, in which k is its key. An
+ * aggregate among them gets its buffers in their order, as p (partition), b (buffer), n, x, y and c
+ * (checksum).
+ */
+extern char *hopper_calls_over_buffers(const char *columns, const hopper_packed *packed);
 
 /* --- where partitions lie (greenplum/coordinator/keys.c) --- */
 

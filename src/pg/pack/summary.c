@@ -150,7 +150,7 @@ class_values(const hopper_pack_classes *classes)
 void
 hopper_pack_summary_create(const hopper_name *name, const hopper_pack_column *y, bool has_classes)
 {
-	char	   *class_name = psprintf("%s_class_values", y->name);
+	char	   *class_name = hopper_class_values_name(y->name);
 
 	hopper_exec("CREATE TABLE %s ("
 				"source_table pg_catalog.text, output_table pg_catalog.text,"

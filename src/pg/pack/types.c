@@ -24,7 +24,7 @@ hopper_pack_require_free_names(const hopper_pack_job *job)
 	const char *x = hopper_pack_feature_column(job);
 	const char *y = job->source.y.name;
 	const char *names[] = {"partition_id", "buffer_id", "n", "checksum", x, y,
-	psprintf("%s_shape", x), psprintf("%s_shape", y), psprintf("%s_class_values", y)};
+	psprintf("%s_shape", x), psprintf("%s_shape", y), hopper_class_values_name(y)};
 	int			i;
 	int			k;
 

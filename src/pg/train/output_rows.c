@@ -249,7 +249,7 @@ const char *
 hopper_class_values_column(const hopper_packed *train)
 {
 	return train->class_values_column ? train->class_values_column
-		: psprintf("%s_class_values", train->desc.y_column);
+		: hopper_class_values_name(train->desc.y_column);
 }
 
 /* "(SELECT <column> FROM <packed>_summary)": a column of the label's own type. */

@@ -118,7 +118,7 @@ read_summary(hopper_trained *out)
 
 	if (out->desc.y_kind != HOPPER_LABEL_CLASS)
 		return;
-	out->class_values_column = psprintf("%s_class_values", y_column);
+	out->class_values_column = hopper_class_values_name(y_column);
 	hopper_require_column(oid, out->class_values_column);
 	hopper_select("SELECT %s::pg_catalog.text[] FROM %s",
 				  hopper_identifier(out->class_values_column), summary->quoted);

@@ -25,23 +25,12 @@ static bytea *
 sum_up(const hopper_packed *data, bytea *description)
 {
 	Datum		values[] = {PointerGetDatum(description)};
-	const char *x_column = hopper_identifier(data->desc.x_column);
-	const char *y_column = hopper_identifier(data->desc.y_column);
 	StringInfoData sums;
 	bytea	   *result;
 	uint64		n;
 
-	/*
-	 * The window sorts pointers to the buffers; an aggregate with an order of its own would sort
-	 * the description with each of them. The condition keeps a planner from dropping the window.
-	 */
-	n = select_described(psprintf("SELECT segment_evaluation($1, k, p, b, n, x, y, c)"
-								  " FROM (SELECT " HOPPER_DIST_KEY " AS k, partition_id AS p,"
-								  " buffer_id AS b, n, %s AS x, %s AS y, checksum AS c,"
-								  " pg_catalog.row_number() OVER (PARTITION BY " HOPPER_DIST_KEY
-								  " ORDER BY partition_id, buffer_id) AS r FROM %s) s"
-								  " WHERE r OPERATOR(pg_catalog.>) 0 GROUP BY k",
-								  x_column, y_column, data->table.quoted), 1, values);
+	n = select_described(hopper_calls_over_buffers("segment_evaluation($1, k, p, b, n, x, y, c)",
+												   data), 1, values);
 	initStringInfo(&sums);
 	for (uint64 row = 0; row < n; row++)
 	{

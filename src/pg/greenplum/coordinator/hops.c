@@ -61,23 +61,12 @@ load_split(hopper_hops *hops, const hopper_packed *packed, hopper_split split)
 {
 	Oid			types[] = {INT8OID, BYTEAOID};
 	Datum		values[2];
+	char	   *columns;
 	SPIPlanPtr	plan;
 
-	/*
-	 * The window sorts pointers to the buffers; an aggregate with an order of its own would sort
-	 * the description with each of them. The condition keeps a planner from dropping the window.
-	 */
-	plan = hopper_calls_prepare(psprintf("INSERT INTO %s (key, value)"
-								" SELECT k, segment_data($1, $2, k, %d, p, b, n, x, y, c)"
-								" FROM (SELECT " HOPPER_DIST_KEY " AS k, partition_id AS p,"
-								" buffer_id AS b, n, %s AS x, %s AS y, checksum AS c,"
-								" pg_catalog.row_number() OVER (PARTITION BY " HOPPER_DIST_KEY
-								" ORDER BY partition_id, buffer_id) AS r FROM %s) s"
-								" WHERE r OPERATOR(pg_catalog.>) 0 GROUP BY k",
-								hops->log.quoted, split,
-								hopper_identifier(packed->desc.x_column),
-								hopper_identifier(packed->desc.y_column),
-								packed->table.quoted), 2, types);
+	columns = psprintf("k, segment_data($1, $2, k, %d, p, b, n, x, y, c)", split);
+	plan = hopper_calls_prepare(psprintf("INSERT INTO %s (key, value) %s", hops->log.quoted,
+										 hopper_calls_over_buffers(columns, packed)), 2, types);
 	values[0] = Int64GetDatum(hops->run->id);
 	values[1] = PointerGetDatum(hops->description);
 	hopper_calls_execute(plan, values, false, SPI_OK_INSERT);
