@@ -8,7 +8,7 @@ RETURNS TABLE (
     message text,
     detail text,
     hint text)
-    AS 'MODULE_PATHNAME', 'hopper_sql_check_configs' LANGUAGE C STABLE PARALLEL UNSAFE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_check_configs' LANGUAGE C STABLE PARALLEL UNSAFE /* EXECUTE ON INITPLAN */;
 COMMENT ON FUNCTION hopper.check_configs(text, text) IS
     'every problem of every configuration, a row each, with a packed table also whether models and data fit; no rows: all is well
 

@@ -8,7 +8,7 @@ RETURNS TABLE (
     trainable bigint,
     flops bigint,
     inputs text)
-    AS 'MODULE_PATHNAME', 'hopper_sql_describe_model' LANGUAGE C STABLE PARALLEL UNSAFE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_describe_model' LANGUAGE C STABLE PARALLEL UNSAFE /* EXECUTE ON INITPLAN */;
 COMMENT ON FUNCTION hopper.describe_model(text, bigint, text) IS
     'the layers of a stored architecture with shapes, parameters and operations an example, then a row with the totals and whose rules hold, those of Keras 2 or 3
 

@@ -18,7 +18,7 @@ RETURNS TABLE (
     predicted double precision,
     measured double precision,
     unit text)
-    AS 'MODULE_PATHNAME', 'hopper_sql_explain_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_explain_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE /* EXECUTE ON INITPLAN */;
 COMMENT ON FUNCTION hopper.explain_fit(text, text, text, bigint, boolean, text, bigint, bigint,
     text, bigint, boolean, text, bigint) IS
     'what fit_multiple_model would take, without training; with measure, beside what a run took

@@ -43,7 +43,7 @@ RETURNS TABLE (
     best_value double precision,
     best_iteration integer,
     has_weights boolean)
-    AS 'MODULE_PATHNAME', 'hopper_sql_leaderboard' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_leaderboard' LANGUAGE C VOLATILE PARALLEL UNSAFE /* EXECUTE ON INITPLAN */;
 COMMENT ON FUNCTION hopper.leaderboard(text, bigint, text) IS
     'the models of a run, best first by one metric that all of them compute, or as a search has compared them: its values, overfitting, cost, parameters, its curve and whether the weights are there
 
@@ -62,7 +62,7 @@ RETURNS TABLE (
     metric text,
     value double precision,
     seconds double precision)
-    AS 'MODULE_PATHNAME', 'hopper_sql_learning_curves' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_learning_curves' LANGUAGE C VOLATILE PARALLEL UNSAFE /* EXECUTE ON INITPLAN */;
 COMMENT ON FUNCTION hopper.learning_curves(text) IS
     'loss and metrics of every model, iteration and split, a row per value
 

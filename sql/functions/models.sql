@@ -10,7 +10,7 @@ CREATE FUNCTION hopper.models() RETURNS TABLE (
     best_value double precision,
     bytes bigint,
     owner text)
-    AS 'MODULE_PATHNAME', 'hopper_sql_models' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_models' LANGUAGE C VOLATILE PARALLEL UNSAFE /* EXECUTE ON INITPLAN */;
 COMMENT ON FUNCTION hopper.models() IS
     'the tables of models that you may read: from what and when they were trained, how many models they hold, the best of them, size and owner
 

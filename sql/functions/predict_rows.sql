@@ -9,7 +9,7 @@ CREATE FUNCTION hopper.predict_rows(
     layer text DEFAULT NULL)
 RETURNS TABLE (source anyelement, class_value text, prob double precision, rank integer, value double precision, output text,
                layer_output real[])
-    AS 'MODULE_PATHNAME', 'hopper_sql_predict_rows' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_rows' LANGUAGE C VOLATILE PARALLEL UNSAFE /* EXECUTE ON INITPLAN */;
 COMMENT ON FUNCTION hopper.predict_rows(text, anyelement, hopper.pred_type, bigint, text, hopper.columns, text, text) IS
     'each row of a table or view with its prediction beside it: for SELECT, views, CREATE TABLE AS, and standbys, because it writes nothing
 

@@ -16,7 +16,7 @@ RETURNS TABLE (
     seconds_train double precision,
     seconds_evaluate double precision,
     bytes_written bigint)
-    AS 'MODULE_PATHNAME', 'hopper_sql_run_timeline' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_run_timeline' LANGUAGE C VOLATILE PARALLEL UNSAFE /* EXECUTE ON INITPLAN */;
 COMMENT ON FUNCTION hopper.run_timeline(text) IS
     'the visits of a run''s models in the order of time: where each was, and what its seconds went to
 

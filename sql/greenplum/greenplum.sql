@@ -86,16 +86,3 @@ CREATE OR REPLACE FUNCTION hopper.gpu_configuration() RETURNS TABLE (
     LANGUAGE sql VOLATILE;
 COMMENT ON FUNCTION hopper.gpu_configuration() IS
     'the GPUs of all hosts with segments, a row each; no rows where there is none; loads libtorch';
-
--- They read tables, which only the coordinator's own process may do: also where they are joined
--- with a table.
-ALTER FUNCTION hopper.check_configs(text, text) EXECUTE ON INITPLAN;
-ALTER FUNCTION hopper.describe_model(text, bigint, text) EXECUTE ON INITPLAN;
-ALTER FUNCTION hopper.leaderboard(text, bigint, text) EXECUTE ON INITPLAN;
-ALTER FUNCTION hopper.learning_curves(text) EXECUTE ON INITPLAN;
-ALTER FUNCTION hopper.run_timeline(text) EXECUTE ON INITPLAN;
-ALTER FUNCTION hopper.models() EXECUTE ON INITPLAN;
-ALTER FUNCTION hopper.predict_rows(text, anyelement, hopper.pred_type, bigint, text, hopper.columns, text, text)
-    EXECUTE ON INITPLAN;
-ALTER FUNCTION hopper.explain_fit(text, text, text, bigint, boolean, text, bigint, bigint, text,
-    bigint, boolean, text, bigint) EXECUTE ON INITPLAN;

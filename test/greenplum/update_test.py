@@ -133,7 +133,8 @@ def test_an_update_from_this_version_keeps_the_secret(greenplum, tmp_path):
     segments = sorted((SOURCE / "sql" / "greenplum").glob("*.sql"))
     script = subprocess.run([SOURCE / "sql" / "make-update", released, *begin, *functions, *segments],
                             check=True, capture_output=True, text=True).stdout
-    script = re.sub(r" PARALLEL (SAFE|UNSAFE|RESTRICTED)", "", script)
+    script = subprocess.run([SOURCE / "sql" / "for-greenplum"], input=script, check=True, capture_output=True,
+                            text=True).stdout
     path = pathlib.Path(SCRIPTS / f"model_hopper--{CURRENT}--99.0.sql")
     path.write_text(script, encoding="utf-8")
     os.chmod(path, 0o644)
