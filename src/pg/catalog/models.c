@@ -12,6 +12,7 @@
 #include "utils/lsyscache.h"
 
 #include "pg/codec/packed.h"
+#include "pg/server/made.h"
 #include "pg/server/words.h"
 
 /* With room for the other columns. */
@@ -192,18 +193,29 @@ require_dumpable(FunctionCallInfo fcinfo, const char *arch)
 						   "1 GB.")));
 }
 
+/* Users make such tables, too. */
+static const hopper_column architectures_columns[] = {
+	{"model_id", InvalidOid, HOPPER_MEANS_MODEL_ID, "PRIMARY KEY"},
+	{"model_arch", JSONOID, HOPPER_MEANS_MODEL_ARCH, "NOT NULL"},
+	{"model_weights", BYTEAOID, HOPPER_MEANS_WEIGHTS},
+	{"name", TEXTOID, HOPPER_MEANS_GIVEN},
+	{"description", TEXTOID, HOPPER_MEANS_GIVEN},
+};
+
+static const hopper_layout architectures_layout = {
+	.columns = architectures_columns,.n = lengthof(architectures_columns)
+};
+
 static void
 create_model_table(const hopper_name *table)
 {
-	hopper_exec("CREATE TABLE %s ("
-				" model_id " HOPPER_IDENTITY " PRIMARY KEY,"
-				" model_arch pg_catalog.json NOT NULL,"
-				" model_weights pg_catalog.bytea,"
-				" name pg_catalog.text,"
-				" description pg_catalog.text)" HOPPER_DISTRIBUTED_BY("model_id"), table->quoted);
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_BY("model_id"), table->quoted,
+				hopper_layout_columns(&architectures_layout, NULL,
+									  (const char *const[]) {HOPPER_IDENTITY}));
 	/* Weights are noise to a compressor: it would only cost time at each read. */
 	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL", table->quoted);
-	hopper_comment_table(table, "model architectures, filled by hopper.load_model()");
+	hopper_comment_made(table, &architectures_layout, NULL,
+						"model architectures, filled by hopper.load_model()");
 	ereport(NOTICE, (errmsg("created table \"%s\" for model architectures", table->shown)));
 }
 

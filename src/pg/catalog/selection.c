@@ -10,25 +10,52 @@
 #include "pg/catalog/configs.h"
 #include "pg/catalog/models.h"
 
+static const hopper_column configs_columns[] = {
+	{"mst_key", InvalidOid, HOPPER_MEANS_KEY,.marks = true},
+	{"model_id", INT4OID, HOPPER_MEANS_MODEL_ID, "NOT NULL",.marks = true},
+	{"compile_params", VARCHAROID, HOPPER_MEANS_COMPILE_PARAMS,.marks = true},
+	{"fit_params", VARCHAROID, HOPPER_MEANS_FIT_PARAMS,.marks = true},
+};
+
+const hopper_layout hopper_configs_layout = {
+	.what = "a model selection table",
+	.columns = configs_columns,.n = lengthof(configs_columns)
+};
+
+static const hopper_column configs_summary_columns[] = {
+	{"model_arch_table", VARCHAROID, HOPPER_MEANS_ARCH_TABLE,.marks = true},
+	{"object_table", VARCHAROID, HOPPER_MEANS_OBJECT_TABLE,.marks = true},
+};
+
+const hopper_layout hopper_configs_summary_layout = {
+	.what = "a summary of a model selection table",.completes = true,
+	.columns = configs_summary_columns,.n = lengthof(configs_summary_columns)
+};
+
+void
+hopper_create_configs_summary(const hopper_name *summary, const hopper_name *models,
+							  const char *comment)
+{
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, summary->quoted,
+				hopper_layout_columns(&hopper_configs_summary_layout, NULL, NULL));
+	hopper_comment_made(summary, &hopper_configs_summary_layout, NULL, comment);
+	hopper_exec("INSERT INTO %s (model_arch_table) VALUES (%s)", summary->quoted,
+				hopper_literal(models->quoted));
+}
+
 static void
 create_selection_tables(const hopper_name *selection, const hopper_name *summary,
 						const hopper_name *models)
 {
-	hopper_exec("CREATE TABLE %s ("
-				" mst_key serial" HOPPER_SECOND_KEY ","
-				" model_id pg_catalog.int4 NOT NULL,"
-				" compile_params pg_catalog.varchar,"
-				" fit_params pg_catalog.varchar,"
-				" UNIQUE (model_id, compile_params, fit_params))"
-				HOPPER_DISTRIBUTED_BY("model_id"), selection->quoted);
-	hopper_comment_table(selection,
-						 "configurations to train, filled by hopper.generate_model_configs()");
-	hopper_exec("CREATE TABLE %s (model_arch_table pg_catalog.varchar,"
-				" object_table pg_catalog.varchar)" HOPPER_DISTRIBUTED_RANDOMLY, summary->quoted);
-	hopper_comment_table(summary,
-						 psprintf("the table of model architectures of %s", selection->quoted));
-	hopper_exec("INSERT INTO %s (model_arch_table) VALUES (%s)", summary->quoted,
-				hopper_literal(models->quoted));
+	hopper_exec("CREATE TABLE %s (%s, UNIQUE (model_id, compile_params, fit_params))"
+				HOPPER_DISTRIBUTED_BY("model_id"), selection->quoted,
+				hopper_layout_columns(&hopper_configs_layout, NULL,
+									  (const char *const[]) {"serial" HOPPER_SECOND_KEY}));
+	hopper_comment_made(selection, &hopper_configs_layout, NULL,
+						"configurations to train, filled by hopper.generate_model_configs()");
+	hopper_create_configs_summary(summary, models,
+								  psprintf("the table of model architectures of %s",
+										   selection->quoted));
 }
 
 /* What the tables are to get once they are filled; NULL where they replace none. */

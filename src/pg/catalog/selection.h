@@ -24,5 +24,8 @@ typedef struct hopper_destination
  * that can be wrong with them is known before the first table is made. SPI must be connected.
  */
 extern int32 hopper_write_configs(const hopper_destination *to, hopper_rows *rows);
+/* The table that goes with a selection table; it says where the architectures are. */
+extern void hopper_create_configs_summary(const hopper_name *summary, const hopper_name *models,
+										  const char *comment);
 
 #endif							/* HOPPER_SELECTION_H */

@@ -288,11 +288,11 @@ select_summary(const hopper_name *summary, const char *table)
 					  " n_rows, partitions, starts, seed, packed_bytes, checksum, training_table,"
 					  " %s::pg_catalog.text, %s::pg_catalog.text, %s::pg_catalog.text,"
 					  " %s::pg_catalog.text, %s::pg_catalog.text"
-					  " FROM %s", hopper_column_selected(oid, "inputs"),
-					  hopper_column_selected(oid, "outputs"),
-					  hopper_column_selected(oid, "padding"),
-					  hopper_column_selected(oid, "class_counts"),
-					  hopper_column_selected(oid, "label_range"),
+					  " FROM %s", hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "inputs"),
+					  hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "outputs"),
+					  hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "padding"),
+					  hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "class_counts"),
+					  hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "label_range"),
 					  summary->quoted) != 1)
 		refuse_summary(summary, psprintf("It has " UINT64_FORMAT " rows instead of one",
 										 (uint64) SPI_processed));

@@ -74,6 +74,48 @@ typedef struct hopper_packed
 	char	   *training_table; /* NULL: this is a training table */
 } hopper_packed;
 
+/*
+ * Columns that the summary of a packed table and that of a training have alike (server/made.h), of
+ * the source, the features and the labels.
+ */
+#define HOPPER_COLUMN_SOURCE \
+	{"source_table", TEXTOID, "table that the rows come from"}
+#define HOPPER_COLUMN_Y_NAMES \
+	{"dependent_varname", TEXTARRAYOID, "label column of the source"}
+#define HOPPER_COLUMN_X_NAMES \
+	{"independent_varname", TEXTARRAYOID, "feature columns of the source"}
+#define HOPPER_COLUMN_Y_SQL_TYPES \
+	{"dependent_vartype", TEXTARRAYOID, "SQL type of the label column"}
+#define HOPPER_COLUMN_X_SQL_TYPES \
+	{"independent_vartype", TEXTARRAYOID, "SQL types of the feature columns"}
+/* <label>_class_values; NULL at the end: padding of num_classes */
+#define HOPPER_COLUMN_CLASSES \
+	{NULL, InvalidOid, "classes, in the order of their indexes"}
+#define HOPPER_COLUMN_CONSTANT \
+	{"normalizing_const", FLOAT4OID, "features are divided by it when a model reads them"}
+#define HOPPER_COLUMN_NUM_CLASSES \
+	{"num_classes", INT4ARRAYOID, "number of classes; NULL where labels are numbers"}
+#define HOPPER_COLUMN_SEED {"seed", INT8OID, "of the random numbers"}
+#define HOPPER_COLUMN_X_TYPE {"independent_type", TEXTOID, "what features are packed as"}
+#define HOPPER_COLUMN_X_SHAPE \
+	{"independent_shape", INT4ARRAYOID, "shape of an example",.marks = true}
+#define HOPPER_COLUMN_INPUTS \
+	{"inputs", TEXTOID, \
+	"where an example has several: names, number of columns, types, shapes (JSON)", \
+	.since = "0.2.0",.needed = true}
+#define HOPPER_COLUMN_OUTPUTS \
+	{"outputs", TEXTOID, \
+	"where a label has several parts: names, types, shapes and classes (JSON)", \
+	.since = "0.2.0",.needed = true}
+#define HOPPER_COLUMN_PADDING \
+	{"padding", TEXTOID, \
+	"how sequences are filled up: by input the side, value and cut (JSON)", \
+	.since = "0.2.0",.needed = true}
+#define HOPPER_MEANS_CHECKSUM "of the packed bytes"
+#define HOPPER_MEANS_Y_KIND "class, value or array"
+#define HOPPER_COLUMN_Y_TYPE {"label_type", TEXTOID, "what labels are packed as"}
+#define HOPPER_COLUMN_Y_SHAPE {"label_shape", INT4ARRAYOID, "shape of a label"}
+
 /* What a summary calls the column of the classes of this label. */
 extern char *hopper_class_values_name(const char *label);
 /*

@@ -7,6 +7,7 @@
 #include "pg/server/devices.h"
 #include "pg/catalog/models.h"
 #include "pg/train/options.h"
+#include "pg/train/output_rows.h"
 #include "pg/train/outputs.h"
 #include "pg/server/words.h"
 #include "utils/lsyscache.h"
@@ -38,17 +39,11 @@ hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *re
 	request->configs = hopper_load_configs(&selection, &request->n_configs);
 }
 
+/* A table as a summary has written it. */
 static hopper_name
-name_cell(const hopper_name *table, int column)
+written_name(const char *name, const char *column)
 {
-	return hopper_parse_name(cstring_to_text(hopper_text_cell(table, 0, column)),
-							 SPI_fname(SPI_tuptable->tupdesc, column));
-}
-
-static int32
-count_cell(const hopper_name *table, int column, int32 most)
-{
-	return (int32) hopper_int_cell(table, 0, column, 1, most);
+	return hopper_parse_name(cstring_to_text(name), column);
 }
 
 /* What the journal measured; returns the threads of a model. */
@@ -89,7 +84,7 @@ hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_r
 {
 	hopper_run_options *options = &request->options;
 	hopper_outputs outputs = hopper_outputs_named(&request->output);
-	Oid			summary;
+	hopper_run_record record = {0};
 	hopper_name models;
 	hopper_config *config;
 	uint64		n;
@@ -101,33 +96,14 @@ hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_r
 	request->workers = measured->workers;
 	hopper_read_trained_data(&request->output, &trained);
 	hopper_require_select(hopper_relation_oid(&outputs.info, false));
-	summary = hopper_relation_oid(&outputs.summary, false);
-	if (hopper_select("SELECT source_table, validation_table, model_arch_table,"
-					  " num_iterations::pg_catalog.int4, metrics_compute_frequency,"
-					  " threads::pg_catalog.int4, %s, %s, %s FROM %s",
-					  hopper_column_selected(summary, "training_metrics_mode"),
-					  hopper_column_selected(summary, "dtype"),
-					  hopper_column_selected(summary, "validation_freq"),
-					  outputs.summary.quoted) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" does not have one row", outputs.summary.shown)));
-	request->source = name_cell(&outputs.summary, 1);
-	request->has_validation = hopper_cell(0, 2) != NULL;
+	hopper_read_summary(&outputs, &record, options);
+	request->source = written_name(record.source_table, "source_table");
+	request->has_validation = record.validation_table != NULL;
 	if (request->has_validation)
-		request->validation = name_cell(&outputs.summary, 2);
-	models = name_cell(&outputs.summary, 3);
-	options->num_iterations = count_cell(&outputs.summary, 4, PG_INT32_MAX);
-	options->metrics_compute_frequency = count_cell(&outputs.summary, 5, PG_INT32_MAX);
-	/* Tables of earlier versions do not tell it. */
-	if (hopper_cell(0, 9))
-		options->validation_freq = count_cell(&outputs.summary, 9, PG_INT32_MAX);
-	options->threads = count_cell(&outputs.summary, 6, HOPPER_MAX_THREADS);
-	options->training_metrics =
-		hopper_training_metrics_named(hopper_text_cell(&outputs.summary, 0, 7));
+		request->validation = written_name(record.validation_table, "validation_table");
+	models = written_name(record.model_arch_table, "model_arch_table");
 	/* What GPUs alone have is timed as what stands for it here. */
-	options->precision =
-		strcmp(hopper_text_cell(&outputs.summary, 0, 8), "bf16") == 0 ? "bf16" : "fp32";
+	options->precision = strcmp(options->precision, "bf16") == 0 ? "bf16" : "fp32";
 
 	n = hopper_select("SELECT mst_key::pg_catalog.int4, model_id::pg_catalog.int4,"
 					  " compile_params::pg_catalog.text, fit_params::pg_catalog.text"

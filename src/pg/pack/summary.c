@@ -1,36 +1,6 @@
 /*
  * summary.c
  *		<output>_summary: one row that says what a packed table holds.
- *
- * Column by column: MADlib's, then ours.
- *
- *	source_table, output_table text		ready for a statement: quoted where needed
- *	dependent_varname text[]			label column
- *	independent_varname text[]			feature columns of the source
- *	dependent_vartype text[]			SQL type of the label column
- *	<label>_class_values <type>[]		classes in order, NULL at the end: padding of num_classes
- *	buffer_size int						rows of the largest buffer
- *	normalizing_const real				features are divided by it when they are read
- *	num_classes int[]					width of the one-hot form; NULL without classes
- *	distribution_rules, __internal_gpu_config__ text
- *	independent_vartype text[]			SQL types of the feature columns
- *	independent_type text				packed type: uint8, int16, int32, int64, float32, float64
- *	independent_shape int[]				of one example
- *	inputs text							JSON, where an example has several inputs (codec/inputs.c)
- *	outputs text						JSON, where there are several or weights (codec/outputs.c)
- *	padding text						JSON, where sequences are filled up (codec/padding.c)
- *	label_kind text						class, value, array
- *	label_type text, label_shape int[]	as for the features; {} is a single value
- *	n_rows bigint, partitions int
- *	starts int[]						first partition of each run of partitions
- *	seed bigint
- *	packed_bytes bigint					features and labels
- *	checksum text						equal for equal packed data
- *	training_table text					of a validation table: where its classes come from
- *	format_version int
- *	class_counts bigint[]				rows of each class
- *	label_range float8[]				of numbers, and of arrays: the least and the largest
- *	segment_rows bigint[]				Greenplum: rows on each segment, from segment 0
  */
 #include "pg/pack/pack.h"
 
@@ -147,32 +117,60 @@ class_values(const hopper_pack_classes *classes)
 	return text_array_datum(classes->num_classes, names);
 }
 
+/* MADlib's, then ours. Names of tables are ready for a statement: quoted where needed. */
+static const hopper_column summary_columns[] = {
+	HOPPER_COLUMN_SOURCE,
+	{"output_table", TEXTOID, "packed table",.marks = true},
+	HOPPER_COLUMN_Y_NAMES,
+	HOPPER_COLUMN_X_NAMES,
+	HOPPER_COLUMN_Y_SQL_TYPES,
+	HOPPER_COLUMN_CLASSES,
+	{"buffer_size", INT4OID, "rows of the largest buffer"},
+	HOPPER_COLUMN_CONSTANT,
+	HOPPER_COLUMN_NUM_CLASSES,
+	{"distribution_rules", TEXTOID, "on which segments the partitions are"},
+	{"__internal_gpu_config__", TEXTOID, "for MADlib's sake"},
+	HOPPER_COLUMN_X_SQL_TYPES,
+	HOPPER_COLUMN_X_TYPE,
+	HOPPER_COLUMN_X_SHAPE,
+	{"label_kind", TEXTOID, HOPPER_MEANS_Y_KIND,.marks = true},
+	HOPPER_COLUMN_Y_TYPE,
+	HOPPER_COLUMN_Y_SHAPE,
+	{"n_rows", INT8OID, "rows packed"},
+	{"partitions", INT4OID, "number of partitions"},
+	{"starts", INT4ARRAYOID, "first partition of each group of partitions at which models start"},
+	HOPPER_COLUMN_SEED,
+	{"packed_bytes", INT8OID, "features and labels together",.marks = true},
+	{"checksum", TEXTOID, HOPPER_MEANS_CHECKSUM},
+	{"training_table", TEXTOID,
+	"of validation data: the packed training table that it goes with",.marks = true},
+	{"format_version", INT4OID, "of packed tables",.marks = true},
+	HOPPER_COLUMN_INPUTS,
+	HOPPER_COLUMN_OUTPUTS,
+	HOPPER_COLUMN_PADDING,
+	{"class_counts", INT8ARRAYOID, "rows of each class, in the order of the classes",
+	.since = "0.2.0"},
+	{"label_range", FLOAT8ARRAYOID, "the least and the largest label that is a number",
+	.since = "0.2.0"},
+	{"segment_rows", INT8ARRAYOID, "rows on each segment, from segment 0"},
+};
+
+const hopper_layout hopper_packed_summary_layout = {
+	.what = "a summary of packed data",.completes = true,
+	.columns = summary_columns,
+	.n = lengthof(summary_columns) - (HOPPER_DATA_ON_SEGMENTS ? 0 : 1)
+};
+
 void
 hopper_pack_summary_create(const hopper_name *name, const hopper_pack_column *y, bool has_classes)
 {
-	char	   *class_name = hopper_class_values_name(y->name);
+	const char *class_name = hopper_class_values_name(y->name);
+	const char *class_type = psprintf("%s[]", class_values_type(y, has_classes));
 
-	hopper_exec("CREATE TABLE %s ("
-				"source_table pg_catalog.text, output_table pg_catalog.text,"
-				" dependent_varname pg_catalog.text[], independent_varname pg_catalog.text[],"
-				" dependent_vartype pg_catalog.text[], %s %s[],"
-				" buffer_size pg_catalog.int4, normalizing_const pg_catalog.float4,"
-				" num_classes pg_catalog.int4[], distribution_rules pg_catalog.text,"
-				" __internal_gpu_config__ pg_catalog.text,"
-				" independent_vartype pg_catalog.text[], independent_type pg_catalog.text,"
-				" independent_shape pg_catalog.int4[], label_kind pg_catalog.text,"
-				" label_type pg_catalog.text, label_shape pg_catalog.int4[],"
-				" n_rows pg_catalog.int8, partitions pg_catalog.int4, starts pg_catalog.int4[],"
-				" seed pg_catalog.int8, packed_bytes pg_catalog.int8, checksum pg_catalog.text,"
-				" training_table pg_catalog.text, format_version pg_catalog.int4,"
-				" inputs pg_catalog.text, outputs pg_catalog.text,"
-				" padding pg_catalog.text, class_counts pg_catalog.int8[],"
-				" label_range pg_catalog.float8[]%s)"
-				HOPPER_DISTRIBUTED_RANDOMLY,
-				name->quoted, hopper_identifier(class_name), class_values_type(y, has_classes),
-				HOPPER_DATA_ON_SEGMENTS ? ", segment_rows pg_catalog.int8[]" : "");
-	hopper_comment_table(name, "how the table was packed");
-	hopper_comment_column(name, class_name, "classes, in the order of their indexes");
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, name->quoted,
+				hopper_layout_columns(&hopper_packed_summary_layout, &class_name, &class_type));
+	hopper_comment_made(name, &hopper_packed_summary_layout, &class_name,
+						"how the table was packed");
 }
 
 void

@@ -87,33 +87,37 @@ start_buffer(hopper_pack_output *output)
 	output->filled = 0;
 }
 
+static const hopper_column packed_columns[] = {
+	{"partition_id", INT4OID, "partition, from 0", "NOT NULL",.marks = true},
+	{"buffer_id", INT4OID, "buffer, from 0, ascending with the partitions", "NOT NULL",
+	.marks = true},
+	{"n", INT4OID, "examples in this buffer", "NOT NULL",.marks = true},
+	{NULL, BYTEAOID, "features, one example after the other", "NOT NULL"},
+	{NULL, BYTEAOID, "labels, one example after the other", "NOT NULL"},
+	{NULL, INT4ARRAYOID, "shape of the features, number of examples first", "NOT NULL"},
+	{NULL, INT4ARRAYOID, "shape of the labels, number of examples first", "NOT NULL"},
+	{"checksum", BYTEAOID, HOPPER_MEANS_CHECKSUM, "NOT NULL",.marks = true},
+};
+
+const hopper_layout hopper_packed_layout = {
+	.what = "a packed table",.drop = "hopper.drop_packed()",
+	.columns = packed_columns,.n = lengthof(packed_columns)
+};
+
 static void
 create_packed(const hopper_name *table, const char *x, const char *y)
 {
-	const char *x_column = hopper_identifier(x);
-	const char *y_column = hopper_identifier(y);
-	const char *x_shape = psprintf("%s_shape", x);
-	const char *y_shape = psprintf("%s_shape", y);
+	const char *const names[] = {x, y, psprintf("%s_shape", x), psprintf("%s_shape", y)};
 
-	hopper_exec("CREATE TABLE %s (" HOPPER_DIST_KEY_COLUMN
-				"partition_id pg_catalog.int4 NOT NULL, buffer_id pg_catalog.int4 NOT NULL,"
-				" n pg_catalog.int4 NOT NULL,"
-				" %s pg_catalog.bytea NOT NULL, %s pg_catalog.bytea NOT NULL,"
-				" %s pg_catalog.int4[] NOT NULL, %s pg_catalog.int4[] NOT NULL,"
-				" checksum pg_catalog.bytea NOT NULL)" HOPPER_HEAP_STORAGE
-				HOPPER_DISTRIBUTED_BY(HOPPER_DIST_KEY),
-				table->quoted, x_column, y_column, hopper_identifier(x_shape),
-				hopper_identifier(y_shape));
+	hopper_exec("CREATE TABLE %s (" HOPPER_DIST_KEY_COLUMN "%s)" HOPPER_HEAP_STORAGE
+				HOPPER_DISTRIBUTED_BY(HOPPER_DIST_KEY), table->quoted,
+				hopper_layout_columns(&hopper_packed_layout, names, NULL));
 	/* pglz would cost several times the write and gain little on floats */
 	hopper_exec("ALTER TABLE %s ALTER COLUMN %s SET STORAGE EXTERNAL,"
 				" ALTER COLUMN %s SET STORAGE EXTERNAL",
-				table->quoted, x_column, y_column);
-
-	hopper_comment_table(table, "packed examples, made by model_hopper: a row per buffer");
-	hopper_comment_column(table, x, "features, one example after the other");
-	hopper_comment_column(table, y, "labels, one example after the other");
-	hopper_comment_column(table, x_shape, "shape of the features, number of examples first");
-	hopper_comment_column(table, y_shape, "shape of the labels, number of examples first");
+				table->quoted, hopper_identifier(x), hopper_identifier(y));
+	hopper_comment_made(table, &hopper_packed_layout, names,
+						"packed examples, made by model_hopper: a row per buffer");
 }
 
 void

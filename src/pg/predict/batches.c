@@ -27,7 +27,8 @@ free_predictor(void *predictor)
 void
 hopper_predict_comment(const hopper_prediction *run)
 {
-	hopper_comment_table(&run->output_table, "predictions by model_hopper");
+	hopper_comment_made(&run->output_table, &hopper_predictions_layout, NULL,
+						"predictions by model_hopper");
 	for (int k = 0; k < run->model.n_parts; k++)
 		hopper_comment_column(&run->output_table,
 							  hopper_predict_part_column(&run->model, k, "predicted"),

@@ -8,7 +8,23 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
-#define N_COLUMNS 8
+static const hopper_column columns[] = {
+	{"row_id", INT4OID, "index of the class",.marks = true},
+	{"class", TEXTOID, "the class; NULL where a place has none",.marks = true},
+	{"confusion_arr", INT8ARRAYOID,
+	"examples of this class by predicted class, in the order of row_id",.marks = true},
+	{"examples", INT8OID, "examples of this class",.marks = true},
+	{"predicted", INT8OID, "examples that were predicted to be of this class",.marks = true},
+	{"precision", FLOAT8OID, "share of the right ones among those predicted"},
+	{"recall", FLOAT8OID, "share of those found among those that there are",.marks = true},
+	{"f1_score", FLOAT8OID, "harmonic mean of precision and recall",.marks = true},
+};
+
+#define N_COLUMNS lengthof(columns)
+
+const hopper_layout hopper_confusion_layout = {
+	.what = "a confusion table",.columns = columns,.n = N_COLUMNS
+};
 
 /* The only output, where it has a name or rows have weights; NULL: the labels are all there is. */
 static const hopper_output *
@@ -47,8 +63,7 @@ static void
 insert_class(const hopper_name *table, const hopper_trained *model, const int64_t *counts, int n,
 			 int at)
 {
-	Oid			types[N_COLUMNS] =
-	{INT4OID, TEXTOID, get_array_type(INT8OID), INT8OID, INT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID};
+	Oid			types[N_COLUMNS];
 	Datum		values[N_COLUMNS];
 	char		nulls[N_COLUMNS];
 	Datum	   *row = palloc(n * sizeof(Datum));
@@ -66,6 +81,8 @@ insert_class(const hopper_name *table, const hopper_trained *model, const int64_
 		labels += counts[(int64) at * n + i];
 		predictions += counts[(int64) i * n + at];
 	}
+	for (int i = 0; i < N_COLUMNS; i++)
+		types[i] = columns[i].type;
 	memset(nulls, ' ', sizeof(nulls));
 	values[0] = Int32GetDatum(at + 1);
 	values[1] = name ? CStringGetTextDatum(name) : (Datum) 0;
@@ -87,12 +104,10 @@ insert_class(const hopper_name *table, const hopper_trained *model, const int64_
 void
 hopper_create_confusion(const hopper_name *table)
 {
-	hopper_exec("CREATE TABLE %s (row_id pg_catalog.int4, class pg_catalog.text,"
-				" confusion_arr pg_catalog.int8[], examples pg_catalog.int8,"
-				" predicted pg_catalog.int8, \"precision\" pg_catalog.float8,"
-				" recall pg_catalog.float8, f1_score pg_catalog.float8)"
-				HOPPER_DISTRIBUTED_RANDOMLY, table->quoted);
-	hopper_comment_table(table, "predictions counted by class and predicted class");
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, table->quoted,
+				hopper_layout_columns(&hopper_confusion_layout, NULL, NULL));
+	hopper_comment_made(table, &hopper_confusion_layout, NULL,
+						"predictions counted by class and predicted class");
 }
 
 void

@@ -18,10 +18,19 @@
 
 PG_FUNCTION_INFO_V1(hopper_sql_evaluate);
 
-#define EVALUATION_COLUMNS 5
+static const hopper_column columns[] = {
+	{"loss", FLOAT8OID, "loss on these data",.marks = true},
+	{"metric", FLOAT8OID, "the first of metrics",.marks = true},
+	{"metrics_type", TEXTARRAYOID, HOPPER_MEANS_METRICS_TYPE,.marks = true},
+	{"loss_type", TEXTOID, HOPPER_MEANS_LOSS_TYPE,.marks = true},
+	{"metrics", FLOAT8ARRAYOID, "values, in the order of metrics_type",.marks = true},
+};
 
-static const Oid column_types[EVALUATION_COLUMNS] =
-{FLOAT8OID, FLOAT8OID, TEXTARRAYOID, TEXTOID, FLOAT8ARRAYOID};
+#define EVALUATION_COLUMNS lengthof(columns)
+
+const hopper_layout hopper_evaluation_layout = {
+	.what = "a table of an evaluation",.columns = columns,.n = EVALUATION_COLUMNS
+};
 
 /* What a call is to make: the row, and what was predicted of each class. */
 typedef enum
@@ -62,12 +71,11 @@ create_tables(evaluation_tables *tables)
 							&tables->made[i]);
 	if (tables->has[OF_ALL])
 	{
-		hopper_exec("CREATE TABLE %s (loss pg_catalog.float8, metric pg_catalog.float8,"
-					" metrics_type pg_catalog.text[], loss_type pg_catalog.text,"
-					" metrics pg_catalog.float8[])"
-					HOPPER_DISTRIBUTED_RANDOMLY,
-					tables->made[OF_ALL].name.quoted);
-		hopper_comment_table(&tables->made[OF_ALL].name, "an evaluation by model_hopper");
+		hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY,
+					tables->made[OF_ALL].name.quoted,
+					hopper_layout_columns(&hopper_evaluation_layout, NULL, NULL));
+		hopper_comment_made(&tables->made[OF_ALL].name, &hopper_evaluation_layout, NULL,
+							"an evaluation by model_hopper");
 	}
 	if (tables->has[OF_CLASSES])
 		hopper_create_confusion(&tables->made[OF_CLASSES].name);
@@ -100,9 +108,11 @@ insert_row(const hopper_name *table, const char *shown, Datum *values, const boo
 	Oid			types[EVALUATION_COLUMNS];
 	char		spi_nulls[EVALUATION_COLUMNS];
 
-	memcpy(types, column_types, sizeof(types));
 	for (int i = 0; i < EVALUATION_COLUMNS; i++)
+	{
+		types[i] = columns[i].type;
 		spi_nulls[i] = nulls[i] ? 'n' : ' ';
+	}
 	if (SPI_execute_with_args(psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5)", table->quoted),
 							  EVALUATION_COLUMNS, types, values, spi_nulls, false, 0)
 		!= SPI_OK_INSERT)

@@ -12,12 +12,15 @@
  */
 #include "pg/predict/predict.h"
 
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "commands/comment.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
+#include "pg/server/made.h"
 #include "pg/server/words.h"
 
 struct hopper_predict_output
@@ -96,6 +99,65 @@ hopper_predict_part_column(const hopper_predict_model *model, int part, const ch
 	return name;
 }
 
+/* Of the classes of an only output. The id and all other columns are named after the data. */
+static const hopper_column class_columns[] = {
+	{"class_name", TEXTOID, "label column of the training data"},
+	{"class_value", TEXTOID, "class"},
+	{"prob", FLOAT8OID, "probability of the class"},
+	{"rank", INT4OID, "1: the most probable class"},
+};
+
+static bool
+begins_with(Form_pg_attribute column, const char *text)
+{
+	return strncmp(NameStr(column->attname), text, strlen(text)) == 0;
+}
+
+/*
+ * Predictions are an id and classes, or an id and predicted values with their probabilities, one or
+ * of several outputs, or an id and what a layer gives, which only its comment tells from others'
+ * arrays.
+ */
+static bool
+has_predictions(Relation relation)
+{
+	TupleDesc	descriptor = RelationGetDescr(relation);
+	int			n_predicted = 0;
+
+	if (descriptor->natts == 2 && TupleDescAttr(descriptor, 1)->atttypid == FLOAT4ARRAYOID)
+	{
+		const char *comment = GetComment(RelationGetRelid(relation), RelationRelationId, 2);
+
+		if (comment && strcmp(comment, HOPPER_LAYER_COMMENT) == 0)
+			return true;
+	}
+	while (n_predicted + 1 < descriptor->natts &&
+		   (begins_with(TupleDescAttr(descriptor, n_predicted + 1), "predicted_") ||
+			(n_predicted > 0 &&
+			 begins_with(TupleDescAttr(descriptor, n_predicted + 1), "prob_"))))
+		n_predicted++;
+	if (n_predicted > 0)
+		return n_predicted == descriptor->natts - 1;
+	/* those of 'response', which all have */
+	for (int i = 0; i < lengthof(class_columns) - 1; i++)
+		if (descriptor->natts < 2 + i ||
+			strcmp(NameStr(TupleDescAttr(descriptor, 1 + i)->attname),
+				   class_columns[i].name) != 0)
+			return false;
+	return true;
+}
+
+const hopper_layout hopper_predictions_layout = {
+	.what = "a table of predictions",.is_like = has_predictions,
+	.columns = class_columns,.n = lengthof(class_columns)
+};
+
+static int
+n_class_columns(const hopper_predict_what *what)
+{
+	return what->kind == PREDICT_RESPONSE ? lengthof(class_columns) - 1 : lengthof(class_columns);
+}
+
 char *
 hopper_predict_columns(const hopper_predict_model *model, const hopper_predict_what *what,
 					   const char *id_column,
@@ -125,9 +187,9 @@ hopper_predict_columns(const hopper_predict_model *model, const hopper_predict_w
 						 model->layer ? "float4" : "float8", model->is_array ? "[]" : "");
 	else
 	{
-		appendStringInfo(&columns, ", class_name pg_catalog.text, class_value pg_catalog.text,"
-						 " prob pg_catalog.float8%s",
-						 what->kind != PREDICT_RESPONSE ? ", rank pg_catalog.int4" : "");
+		for (int i = 0; i < n_class_columns(what); i++)
+			appendStringInfo(&columns, ", %s %s", class_columns[i].name,
+							 hopper_format_type_qualified(class_columns[i].type));
 		if (label_type)
 			appendStringInfo(&columns, ", %s %s", label, label_type);
 	}
@@ -159,11 +221,8 @@ hopper_predict_column_types(const hopper_predict_model *model, const hopper_pred
 			: model->is_array ? get_array_type(FLOAT8OID) : FLOAT8OID;
 		return n;
 	}
-	types[n++] = TEXTOID;
-	types[n++] = TEXTOID;
-	types[n++] = FLOAT8OID;
-	if (what->kind != PREDICT_RESPONSE)
-		types[n++] = INT4OID;
+	for (int i = 0; i < n_class_columns(what); i++)
+		types[n++] = class_columns[i].type;
 	if (OidIsValid(label_type))
 		types[n++] = label_type;
 	return n;
@@ -173,7 +232,6 @@ void
 hopper_predict_check_id(const hopper_predict_model *model, const hopper_predict_what *what,
 						const char *id_column, bool has_label)
 {
-	static const char *const names[] = {"class_name", "class_value", "prob", "rank"};
 	bool		taken = (model->is_value || has_label) && model->n_parts == 0 &&
 		strcmp(id_column, hopper_predict_value_column(model)) == 0;
 
@@ -182,9 +240,9 @@ hopper_predict_check_id(const hopper_predict_model *model, const hopper_predict_
 			strcmp(id_column, hopper_predict_part_column(model, i, "predicted")) == 0 ||
 			(is_class(&model->parts[i]) &&
 			 strcmp(id_column, hopper_predict_part_column(model, i, "prob")) == 0);
-	for (int i = 0; i < lengthof(names) && !model->is_value && model->n_parts == 0; i++)
-		if ((i < 3 || what->kind != PREDICT_RESPONSE) && strcmp(id_column, names[i]) == 0)
-			taken = true;
+	if (!model->is_value && model->n_parts == 0)
+		for (int i = 0; i < n_class_columns(what); i++)
+			taken = taken || strcmp(id_column, class_columns[i].name) == 0;
 	if (taken)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_COLUMN),

@@ -115,6 +115,8 @@ extern int	hopper_predict_column_types(const hopper_predict_model *model,
 										Oid id_type, Oid label_type, Oid *types);
 /* The column of values, of a layer's, or of the label in its own type. */
 extern char *hopper_predict_value_column(const hopper_predict_model *model);
+/* The comment on it where it holds what a layer gives, by which such a table is known. */
+#define HOPPER_LAYER_COMMENT "what this layer gives"
 /*
  * The same of one of several outputs, `prefix` "predicted" or "prob": <prefix>_<output> as far as
  * names go, with a number for its end where other outputs' names begin alike.

@@ -8,44 +8,74 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
+#include "pg/catalog/selection.h"
 #include "pg/server/made.h"
 #include "pg/train/outputs.h"
 
-/* One list makes the table of trials and checks it. */
-static const struct
-{
-	const char *name;
-	Oid			type;
-} trial_columns[] =
-{
-	{"mst_key", INT4OID},
-	{"parameters", JSONBOID},
-	{"iterations", INT4OID},
-	{"value", FLOAT8OID},
-	{"status", TEXTOID},
-	{"parent", INT4OID},
-	{"model_id", INT4OID},
-	{"compile_params", TEXTOID},
-	{"fit_params", TEXTOID},
-	{"place", INT4OID},
-	{"pareto", BOOLOID},
-	{"objectives", FLOAT8ARRAYOID},
-	{"constraints", FLOAT8ARRAYOID},
-};
-
-#define HOPPER_VIRTUAL_TIME \
+#define MEANS_VIRTUAL_TIME \
 	"in floating-point operations of training: decisions depend on no clock"
 
-static void
-create_trials(const hopper_name *trials)
-{
-	StringInfoData columns;
+static const hopper_column trials_columns[] = {
+	{"mst_key", INT4OID, HOPPER_MEANS_KEY,.marks = true},
+	{"parameters", JSONBOID, "what was chosen",.marks = true},
+	{"iterations", INT4OID, HOPPER_MEANS_ITERATIONS,.marks = true},
+	{"value", FLOAT8OID, "of the first objective, after the last iteration",.marks = true},
+	{"status", TEXTOID, "done, stopped (others were better), failed, or earlier (known from"
+	" another search)",.marks = true},
+	{"parent", INT4OID, "the trial from whose state it went on",.marks = true},
+	{"model_id", INT4OID, HOPPER_MEANS_MODEL_ID},
+	{"compile_params", TEXTOID, HOPPER_MEANS_COMPILE_PARAMS,.marks = true},
+	{"fit_params", TEXTOID, HOPPER_MEANS_FIT_PARAMS},
+	{"place", INT4OID, "from 1, the best"},
+	{"pareto", BOOLOID, "whether no other is as good in all objectives and better in one"},
+	{"objectives", FLOAT8ARRAYOID, "values after the last iteration"},
+	{"constraints", FLOAT8ARRAYOID, "values of what is bounded"},
+};
 
-	initStringInfo(&columns);
-	for (int i = 0; i < lengthof(trial_columns); i++)
-		appendStringInfo(&columns, "%s%s %s", i ? ", " : "", trial_columns[i].name,
-						 hopper_format_type_qualified(trial_columns[i].type));
-	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, trials->quoted, columns.data);
+const hopper_layout hopper_trials_layout = {
+	.what = "a table of a search's trials",
+	.columns = trials_columns,.n = lengthof(trials_columns)
+};
+
+static const hopper_column rungs_columns[] = {
+	{"mst_key", INT4OID, HOPPER_MEANS_KEY,.marks = true},
+	{"iterations", INT4OID, "after which it was measured",.marks = true},
+	{"objectives", FLOAT8ARRAYOID,.marks = true},
+	{"constraints", FLOAT8ARRAYOID,.marks = true},
+	{"kept", BOOLOID, "whether the constraints are",.marks = true},
+	{"error", TEXTOID, HOPPER_MEANS_ERROR},
+	{"virtual_time", FLOAT8OID, MEANS_VIRTUAL_TIME,.marks = true},
+};
+
+const hopper_layout hopper_rungs_layout = {
+	.what = "a table of a search's results",
+	.columns = rungs_columns,.n = lengthof(rungs_columns)
+};
+
+static const hopper_column decisions_columns[] = {
+	{"number", INT4OID, "in this order",.marks = true},
+	{"decision", TEXTOID,.marks = true},
+	{"mst_key", INT4OID, HOPPER_MEANS_KEY,.marks = true},
+	{"s", INT4OID, "bracket",.marks = true},
+	{"i", INT4OID, "round of the bracket",.marks = true},
+	{"iterations", INT4OID, HOPPER_MEANS_ITERATIONS},
+	{"score", FLOAT8OID},
+	{"parent", INT4OID},
+	{"reason", TEXTOID,.marks = true},
+	{"virtual_time", FLOAT8OID, MEANS_VIRTUAL_TIME,.marks = true},
+};
+
+const hopper_layout hopper_decisions_layout = {
+	.what = "a table of a search's decisions",
+	.columns = decisions_columns,.n = lengthof(decisions_columns)
+};
+
+static void
+create(const hopper_name *table, const hopper_layout *layout, const char *comment)
+{
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, table->quoted,
+				hopper_layout_columns(layout, NULL, NULL));
+	hopper_comment_made(table, layout, NULL, comment);
 }
 
 /* The first column of a row of trials that no search has written so; NULL: they are all sound. */
@@ -69,8 +99,8 @@ create_trials(const hopper_name *trials)
 void
 hopper_search_check_trials(const hopper_name *trials)
 {
-	for (int i = 0; i < lengthof(trial_columns); i++)
-		hopper_check_column(trials, trial_columns[i].name, trial_columns[i].type);
+	for (int i = 0; i < lengthof(trials_columns); i++)
+		hopper_check_column(trials, trials_columns[i].name, trials_columns[i].type);
 	if (hopper_select("SELECT mst_key, wrong FROM (SELECT mst_key, " WRONG_COLUMN " AS wrong FROM"
 					  " (SELECT *, count(*) OVER (PARTITION BY mst_key) AS twice FROM %s) AS t)"
 					  " AS w WHERE wrong IS NOT NULL ORDER BY mst_key LIMIT 1",
@@ -234,49 +264,15 @@ void
 hopper_search_create_tables(hopper_automl *run, bool replace)
 {
 	make_room(run, replace);
-	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4 PRIMARY KEY,"
-				" model_id pg_catalog.int4 NOT NULL, compile_params pg_catalog.varchar,"
-				" fit_params pg_catalog.varchar)" HOPPER_DISTRIBUTED_BY("mst_key"),
-				run->selection.quoted);
-	hopper_exec("CREATE TABLE %s (model_arch_table pg_catalog.varchar,"
-				" object_table pg_catalog.varchar)" HOPPER_DISTRIBUTED_RANDOMLY,
-				run->selection_summary.quoted);
-	hopper_exec("INSERT INTO %s (model_arch_table) VALUES (%s)", run->selection_summary.quoted,
-				hopper_literal(run->models.quoted));
-	create_trials(&run->trials);
-	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4, iterations pg_catalog.int4,"
-				" objectives pg_catalog.float8[], constraints pg_catalog.float8[],"
-				" kept pg_catalog.bool, error pg_catalog.text, virtual_time pg_catalog.float8)"
-				HOPPER_DISTRIBUTED_RANDOMLY, run->rungs.quoted);
-	hopper_exec("CREATE TABLE %s (number pg_catalog.int4, decision pg_catalog.text,"
-				" mst_key pg_catalog.int4, s pg_catalog.int4, i pg_catalog.int4,"
-				" iterations pg_catalog.int4, score pg_catalog.float8, parent pg_catalog.int4,"
-				" reason pg_catalog.text, virtual_time pg_catalog.float8)"
-				HOPPER_DISTRIBUTED_RANDOMLY, run->decisions.quoted);
-	hopper_comment_table(&run->selection, "the best configuration of a search");
-	hopper_comment_table(&run->selection_summary, "where the architectures of a search are");
-	hopper_comment_table(&run->trials, "what a search tried, a row per configuration");
-	hopper_comment_column(&run->trials, "parameters", "what was chosen");
-	hopper_comment_column(&run->trials, "value",
-						  "of the first objective, after the last iteration");
-	hopper_comment_column(&run->trials, "status",
-						  "done, stopped (others were better), failed, or earlier (known from"
-						  " another search)");
-	hopper_comment_column(&run->trials, "parent", "the trial from whose state it went on");
-	hopper_comment_column(&run->trials, "place", "from 1, the best");
-	hopper_comment_column(&run->trials, "pareto",
-						  "whether no other is as good in all objectives and better in one");
-	hopper_comment_column(&run->trials, "objectives", "values after the last iteration");
-	hopper_comment_column(&run->trials, "constraints", "values of what is bounded");
-	hopper_comment_table(&run->rungs, "each result of a search");
-	hopper_comment_column(&run->rungs, "iterations", "after which it was measured");
-	hopper_comment_column(&run->rungs, "kept", "whether the constraints are");
-	hopper_comment_column(&run->rungs, "error", "why it failed");
-	hopper_comment_column(&run->rungs, "virtual_time", HOPPER_VIRTUAL_TIME);
-	hopper_comment_table(&run->decisions, "what a search decided and why");
-	hopper_comment_column(&run->decisions, "number", "in this order");
-	hopper_comment_column(&run->decisions, "s", "bracket");
-	hopper_comment_column(&run->decisions, "i", "round of the bracket");
-	hopper_comment_column(&run->decisions, "virtual_time", HOPPER_VIRTUAL_TIME);
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_BY("mst_key"), run->selection.quoted,
+				hopper_layout_columns(&hopper_configs_layout, NULL,
+									  (const char *const[]) {"pg_catalog.int4 PRIMARY KEY"}));
+	hopper_comment_made(&run->selection, &hopper_configs_layout, NULL,
+						"the best configuration of a search");
+	hopper_create_configs_summary(&run->selection_summary, &run->models,
+								  "where the architectures of a search are");
+	create(&run->trials, &hopper_trials_layout, "what a search tried, a row per configuration");
+	create(&run->rungs, &hopper_rungs_layout, "each result of a search");
+	create(&run->decisions, &hopper_decisions_layout, "what a search decided and why");
 	rehearse_replacing(run);
 }

@@ -184,7 +184,7 @@ reason(const ErrorData *error)
 static void
 tell_aside(const exchange *work, const ErrorData *error)
 {
-	const char *drop = hopper_made_drop(work->tables[0].kind);
+	const char *drop = hopper_layout_of(work->tables[0].kind)->drop;
 
 	ereport(WARNING,
 			(errmsg("the old \"%s\" could not be dropped, it is named \"%s\" now",

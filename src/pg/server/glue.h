@@ -210,9 +210,8 @@ extern Oid	hopper_owner(Oid relation);
 /* --- what tables say of themselves (server/comments.c) --- */
 
 /*
- * What a table that was just made says in psql: `comment` on itself, and on each column whose name
- * means something. Columns named by users get theirs one by one; `comment` may be NULL for none,
- * and a column that is not there is none of ours.
+ * What a table that was just made says in psql; hopper_comment_made() says it of its columns, too.
+ * `comment` may be NULL for none, and a column that is not there is none of ours.
  */
 extern void hopper_comment_table(const hopper_name *table, const char *comment);
 extern void hopper_comment_column(const hopper_name *table, const char *column,

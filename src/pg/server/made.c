@@ -6,129 +6,82 @@
 #include "pg/server/made.h"
 
 #include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
-#include "commands/comment.h"
 #include "commands/defrem.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
-#define MAX_COLUMNS 8
 #define MAX_TABLES 8
 
-/* Columns that others' tables hardly have all of, and what drops such tables. */
-static const struct
-{
-	const char *what;
-	const char *drop;
-	const char *columns[MAX_COLUMNS + 1];
-} kinds[] =
-{
-	[HOPPER_MADE_MODELS] =
-	{"a table of trained models", "hopper.drop_model()",
-	{"mst_key", "model_weights", "model_arch"}},
-	[HOPPER_MADE_STATES] =
-	{"a table of states of training", NULL, {"mst_key", "part", "state"}},
-	[HOPPER_MADE_INFOS] =
-	{"a table of metrics of training", NULL,
-	{"mst_key", "compile_params", "metrics_iters", "model_type", "state_digest"}},
-	[HOPPER_MADE_RUN] =
-	{"a summary of training", NULL,
-	{"model", "model_info", "start_training_time", "source_checksum", "independent_shape"}},
-	[HOPPER_MADE_TRIALS] =
-	{"a table of a search's trials", NULL,
-	{"mst_key", "parameters", "iterations", "value", "status", "parent", "compile_params"}},
-	[HOPPER_MADE_DECISIONS] =
-	{"a table of a search's decisions", NULL,
-	{"number", "decision", "mst_key", "s", "i", "reason", "virtual_time"}},
-	[HOPPER_MADE_RUNGS] =
-	{"a table of a search's results", NULL,
-	{"mst_key", "iterations", "objectives", "constraints", "kept", "virtual_time"}},
-	[HOPPER_MADE_PACKED] =
-	{"a packed table", "hopper.drop_packed()",
-	{"partition_id", "buffer_id", "n", "checksum"}},
-	[HOPPER_MADE_PACKED_SUMMARY] =
-	{"a summary of packed data", NULL,
-	{"output_table", "independent_shape", "label_kind", "packed_bytes", "training_table",
-	"format_version"}},
-	[HOPPER_MADE_PREDICTIONS] = {"a table of predictions", NULL, {NULL}},
-	[HOPPER_MADE_EVALUATION] =
-	{"a table of an evaluation", NULL, {"loss", "metric", "metrics_type", "loss_type", "metrics"}},
-	[HOPPER_MADE_CONFUSION] =
-	{"a confusion table", NULL,
-	{"row_id", "class", "confusion_arr", "examples", "predicted", "recall", "f1_score"}},
-	[HOPPER_MADE_CONFIGS] =
-	{"a model selection table", NULL, {"mst_key", "model_id", "compile_params", "fit_params"}},
-	[HOPPER_MADE_CONFIGS_SUMMARY] =
-	{"a summary of a model selection table", NULL, {"model_arch_table", "object_table"}},
+static const hopper_layout *const layouts[] = {
+	[HOPPER_MADE_MODELS] = &hopper_models_layout,
+	[HOPPER_MADE_STATES] = &hopper_states_layout,
+	[HOPPER_MADE_INFOS] = &hopper_infos_layout,
+	[HOPPER_MADE_RUN] = &hopper_run_layout,
+	[HOPPER_MADE_TRIALS] = &hopper_trials_layout,
+	[HOPPER_MADE_DECISIONS] = &hopper_decisions_layout,
+	[HOPPER_MADE_RUNGS] = &hopper_rungs_layout,
+	[HOPPER_MADE_PACKED] = &hopper_packed_layout,
+	[HOPPER_MADE_PACKED_SUMMARY] = &hopper_packed_summary_layout,
+	[HOPPER_MADE_PREDICTIONS] = &hopper_predictions_layout,
+	[HOPPER_MADE_EVALUATION] = &hopper_evaluation_layout,
+	[HOPPER_MADE_CONFUSION] = &hopper_confusion_layout,
+	[HOPPER_MADE_CONFIGS] = &hopper_configs_layout,
+	[HOPPER_MADE_CONFIGS_SUMMARY] = &hopper_configs_summary_layout,
 };
 
-/* Columns that some version's tables lack: what they called them, or NULL for nothing like them. */
-static const struct
+const hopper_layout *
+hopper_layout_of(hopper_made_kind kind)
 {
-	const char *now;
-	const char *before;
-	bool		needed;			/* to read what it goes with, where it is not NULL */
-} changed[] =
-{
-	{"training_metrics_mode", "training_metrics", true},	/* 0.1.0 */
-	{"dtype", "precision", true},
-	{"inputs", NULL, true},
-	{"outputs", NULL, true},
-	{"padding", NULL, true},
-	{"class_counts", NULL, false},
-	{"label_range", NULL, false},
-	{"validation_freq", NULL, false},
-};
-
-const char *
-hopper_column_there(Oid relation, const char *column)
-{
-	if (get_attnum(relation, column) != InvalidAttrNumber)
-		return column;
-	for (int i = 0; i < lengthof(changed); i++)
-		if (strcmp(column, changed[i].now) == 0)
-			return changed[i].before == NULL ||
-				get_attnum(relation, changed[i].before) != InvalidAttrNumber
-				? changed[i].before : column;
-	return column;
+	return layouts[kind];
 }
 
-bool
-hopper_column_needed(const char *column)
+char *
+hopper_layout_columns(const hopper_layout *layout, const char *const *names,
+					  const char *const *types)
 {
-	for (int i = 0; i < lengthof(changed); i++)
-		if (strcmp(column, changed[i].now) == 0)
-			return changed[i].needed;
-	return true;
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < layout->n; i++)
+	{
+		const hopper_column *column = &layout->columns[i];
+
+		appendStringInfo(&list, "%s%s %s", i ? ", " : "",
+						 hopper_identifier(column->name ? column->name : *names++),
+						 OidIsValid(column->type) ? hopper_format_type_qualified(column->type)
+						 : *types++);
+		if (column->rule)
+			appendStringInfo(&list, " %s", column->rule);
+	}
+	return list.data;
 }
 
 const char *
-hopper_column_selected(Oid relation, const char *column)
+hopper_column_there(Oid relation, const hopper_column *column)
 {
-	const char *there = hopper_column_there(relation, column);
-
-	return there ? hopper_identifier(there) : "NULL::pg_catalog.text";
+	if (column->since == NULL || get_attnum(relation, column->name) != InvalidAttrNumber)
+		return column->name;
+	return column->before == NULL ||
+		get_attnum(relation, column->before) != InvalidAttrNumber ? column->before : column->name;
 }
 
 const char *
-hopper_made_drop(hopper_made_kind kind)
+hopper_column_selected(Oid relation, hopper_made_kind kind, const char *name)
 {
-	return kinds[kind].drop;
-}
+	for (int i = 0; i < layouts[kind]->n; i++)
+	{
+		const hopper_column *column = &layouts[kind]->columns[i];
+		const char *there;
 
-const char *
-hopper_made_what(hopper_made_kind kind)
-{
-	return kinds[kind].what;
-}
-
-const char *const *
-hopper_made_columns(hopper_made_kind kind)
-{
-	return kinds[kind].columns;
+		if (column->name == NULL || strcmp(column->name, name) != 0)
+			continue;
+		there = hopper_column_there(relation, column);
+		return there ? hopper_identifier(there) : "NULL::pg_catalog.text";
+	}
+	elog(ERROR, "%s has no column \"%s\"", layouts[kind]->what, name);
+	return NULL;
 }
 
 bool
@@ -141,50 +94,11 @@ hopper_is_gone(Oid relation)
 bool
 hopper_is_made_alone(Oid relation, hopper_made_kind kind)
 {
-	for (int i = 0; i < lengthof(kinds); i++)
-		if (i != (int) kind && i != HOPPER_MADE_PREDICTIONS &&
+	for (int i = 0; i < lengthof(layouts); i++)
+		if (i != (int) kind && layouts[i]->is_like == NULL &&
 			hopper_is_made(relation, (hopper_made_kind) i))
 			return false;
 	return hopper_is_made(relation, kind);
-}
-
-static bool
-begins_with(Form_pg_attribute column, const char *text)
-{
-	return strncmp(NameStr(column->attname), text, strlen(text)) == 0;
-}
-
-/*
- * Predictions are an id and classes, or an id and predicted values with their probabilities, one or
- * of several outputs, or an id and what a layer gives, which only its comment tells from others'
- * arrays.
- */
-static bool
-has_predictions(Relation relation)
-{
-	TupleDesc	descriptor = RelationGetDescr(relation);
-	static const char *const classes[] = {"class_name", "class_value", "prob"};
-	int			n_predicted = 0;
-
-	if (descriptor->natts == 2 && TupleDescAttr(descriptor, 1)->atttypid == FLOAT4ARRAYOID)
-	{
-		const char *comment = GetComment(RelationGetRelid(relation), RelationRelationId, 2);
-
-		if (comment && strcmp(comment, HOPPER_LAYER_COMMENT) == 0)
-			return true;
-	}
-	while (n_predicted + 1 < descriptor->natts &&
-		   (begins_with(TupleDescAttr(descriptor, n_predicted + 1), "predicted_") ||
-			(n_predicted > 0 &&
-			 begins_with(TupleDescAttr(descriptor, n_predicted + 1), "prob_"))))
-		n_predicted++;
-	if (n_predicted > 0)
-		return n_predicted == descriptor->natts - 1;
-	for (int i = 0; i < lengthof(classes); i++)
-		if (descriptor->natts < 2 + i ||
-			strcmp(NameStr(TupleDescAttr(descriptor, 1 + i)->attname), classes[i]) != 0)
-			return false;
-	return true;
 }
 
 bool
@@ -195,13 +109,14 @@ hopper_is_made(Oid relation, hopper_made_kind kind)
 
 	if (get_rel_relkind(relation) != RELKIND_RELATION)
 		return false;
-	for (int i = 0; kinds[kind].columns[i]; i++)
-		if (get_attnum(relation, kinds[kind].columns[i]) == InvalidAttrNumber)
+	for (int i = 0; i < layouts[kind]->n; i++)
+		if (layouts[kind]->columns[i].marks &&
+			get_attnum(relation, layouts[kind]->columns[i].name) == InvalidAttrNumber)
 			return false;
-	if (kind != HOPPER_MADE_PREDICTIONS)
+	if (layouts[kind]->is_like == NULL)
 		return true;
 	opened = relation_open(relation, AccessShareLock);
-	found = has_predictions(opened);
+	found = layouts[kind]->is_like(opened);
 	relation_close(opened, AccessShareLock);
 	return found;
 }

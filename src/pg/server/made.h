@@ -7,6 +7,8 @@
 
 #include "pg/server/rights.h"
 
+#include "utils/rel.h"
+
 typedef enum hopper_made_kind
 {
 	HOPPER_MADE_MODELS,
@@ -25,6 +27,85 @@ typedef enum hopper_made_kind
 	HOPPER_MADE_CONFIGS_SUMMARY
 } hopper_made_kind;
 
+/*
+ * What such a table has, listed once, in the file that makes it: what creates it, says in psql what
+ * its columns mean, checks them and tells it from other tables goes by that list.
+ */
+typedef struct hopper_column
+{
+	const char *name;			/* NULL: the data give it */
+	Oid			type;			/* InvalidOid: likewise */
+	const char *meaning;		/* or NULL */
+	const char *rule;			/* behind the type where it is made, such as "NOT NULL", or NULL */
+	bool		marks;			/* others' tables hardly have all columns that do */
+	const char *since;			/* tables of earlier versions lack it; NULL: all have it */
+	const char *before;			/* what these called it; NULL: they have nothing like it */
+	bool		needed;			/* then a value of it must not be left out */
+} hopper_column;
+
+typedef struct hopper_layout
+{
+	const char *what;			/* "a table of trained models" */
+	const char *drop;			/* the function that drops it, or NULL */
+	bool		(*is_like) (Relation relation);	/* where marks do not tell; else NULL */
+	bool		completes;		/* without it the table that it goes with cannot be used */
+	const hopper_column *columns;
+	int			n;
+} hopper_layout;
+
+/* By kind; and those of single kinds, each defined in its room. */
+extern const hopper_layout *hopper_layout_of(hopper_made_kind kind);
+extern const hopper_layout hopper_models_layout;
+extern const hopper_layout hopper_states_layout;
+extern const hopper_layout hopper_infos_layout;
+extern const hopper_layout hopper_run_layout;
+extern const hopper_layout hopper_trials_layout;
+extern const hopper_layout hopper_decisions_layout;
+extern const hopper_layout hopper_rungs_layout;
+extern const hopper_layout hopper_packed_layout;
+extern const hopper_layout hopper_packed_summary_layout;
+extern const hopper_layout hopper_predictions_layout;
+extern const hopper_layout hopper_evaluation_layout;
+extern const hopper_layout hopper_confusion_layout;
+extern const hopper_layout hopper_configs_layout;
+extern const hopper_layout hopper_configs_summary_layout;
+
+/* What columns mean that tables of several rooms have. */
+#define HOPPER_MEANS_KEY "number of the configuration (model selection tuple)"
+#define HOPPER_MEANS_MODEL_ID "number of the architecture"
+#define HOPPER_MEANS_MODEL_ARCH "architecture: Keras' JSON"
+#define HOPPER_MEANS_WEIGHTS "weights: float32 values in the order of Keras' get_weights()"
+#define HOPPER_MEANS_COMPILE_PARAMS "loss, optimizer and metrics, in Keras' words"
+#define HOPPER_MEANS_FIT_PARAMS "batch size, epochs and so on, in Keras' words"
+#define HOPPER_MEANS_ARCH_TABLE "table of architectures"
+#define HOPPER_MEANS_OBJECT_TABLE "MADlib's table of custom functions; none here"
+#define HOPPER_MEANS_GIVEN "as it was given"
+#define HOPPER_MEANS_METRICS_TYPE "names of the metrics; the first one ranks"
+#define HOPPER_MEANS_LOSS_TYPE "name of the loss"
+#define HOPPER_MEANS_ITERATIONS "finished ones, counted over warm starts"
+#define HOPPER_MEANS_ERROR "why it failed"
+
+/*
+ * The columns for CREATE TABLE: "mst_key integer, part integer". `names` and `types` (SQL) are
+ * those that the list leaves to the data, in its order.
+ */
+extern char *hopper_layout_columns(const hopper_layout *layout, const char *const *names,
+								   const char *const *types);
+/*
+ * Where it is in a table, which an earlier version may have made; NULL: nowhere. What no version
+ * left out has its own name, whether it is there or not.
+ */
+extern const char *hopper_column_there(Oid relation, const hopper_column *column);
+/* The same to be selected: quoted, or a NULL of type text. */
+extern const char *hopper_column_selected(Oid relation, hopper_made_kind kind,
+										  const char *column);
+/*
+ * What such a table, just made, says of its columns in psql; `names` as above, or NULL. `comment`
+ * is its own.
+ */
+extern void hopper_comment_made(const hopper_name *table, const hopper_layout *layout,
+								const char *const *names, const char *comment);
+
 typedef struct hopper_made
 {
 	hopper_name name;
@@ -37,22 +118,6 @@ extern bool hopper_is_made(Oid relation, hopper_made_kind kind);
 extern bool hopper_is_gone(Oid relation);
 /* Whether it has not those of another kind, too. */
 extern bool hopper_is_made_alone(Oid relation, hopper_made_kind kind);
-/* "a table of trained models", and the names of its columns up to a NULL. */
-extern const char *hopper_made_what(hopper_made_kind kind);
-extern const char *const *hopper_made_columns(hopper_made_kind kind);
-/* The comment on the column of a table of predictions that holds what a layer gives. */
-#define HOPPER_LAYER_COMMENT "what this layer gives"
-/*
- * What such a table calls a column of today's: earlier versions called some otherwise, and made
- * tables without others, for which NULL is returned. A column that no version left out has its own
- * name, whether it is there or not.
- */
-extern const char *hopper_column_there(Oid relation, const char *column);
-/* The same to be selected: quoted, or a NULL of type text. */
-extern const char *hopper_column_selected(Oid relation, const char *column);
-/* Whether its value, where it is not NULL, must not be left out of a table without the column. */
-extern bool hopper_column_needed(const char *column);
-
 /*
  * Before tables[0] and its companions, the others, are made. Where tables[0] is there already:
  * ERROR 42P07, or with `replace` true is returned, and hopper_drop_to_replace() or
@@ -116,8 +181,6 @@ typedef struct hopper_made_group
 extern void hopper_lock_made(const hopper_made_group *groups, int n);
 /* The same to read one group. */
 extern void hopper_lock_to_read(const hopper_made *tables, int n);
-/* The function that drops such tables, or NULL. */
-extern const char *hopper_made_drop(hopper_made_kind kind);
 
 /* --- new tables in the place of old ones (server/exchange.c) --- */
 

@@ -23,7 +23,7 @@ hopper_require_replaceable(const hopper_made *table)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" cannot be replaced", table->name.shown),
-				 errdetail("It is not %s.", hopper_made_what(table->kind)),
+				 errdetail("It is not %s.", hopper_layout_of(table->kind)->what),
 				 errhint("Choose another name.")));
 	}
 	if (!hopper_is_owner(relation))
@@ -33,7 +33,7 @@ hopper_require_replaceable(const hopper_made *table)
 pg_attribute_noreturn() static void
 refuse_existing(const hopper_made *table)
 {
-	const char *drop = hopper_made_drop(table->kind);
+	const char *drop = hopper_layout_of(table->kind)->drop;
 	bool		ours = hopper_is_made(hopper_relation_oid(&table->name, false), table->kind);
 
 	ereport(ERROR,
@@ -58,16 +58,18 @@ drop_all(void *state)
 	(void) hopper_drop_made(drop->tables, drop->n, NULL);
 }
 
-/* "{mst_key,model_weights,model_arch}" and their number */
+/* The columns that mark it, "{mst_key,model_weights,model_arch}", and their number. */
 static char *
-columns_of(hopper_made_kind kind, int *n)
+marks_of(hopper_made_kind kind, int *n)
 {
-	const char *const *columns = hopper_made_columns(kind);
+	const hopper_layout *layout = hopper_layout_of(kind);
 	StringInfoData list;
 
 	initStringInfo(&list);
-	for (*n = 0; columns[*n]; (*n)++)
-		appendStringInfo(&list, "%c%s", *n ? ',' : '{', columns[*n]);
+	*n = 0;
+	for (int i = 0; i < layout->n; i++)
+		if (layout->columns[i].marks)
+			appendStringInfo(&list, "%c%s", (*n)++ ? ',' : '{', layout->columns[i].name);
 	appendStringInfoChar(&list, '}');
 	return list.data;
 }
@@ -82,7 +84,7 @@ bereft_of(const hopper_made *table, Oid companion, const char *ending)
 {
 	Oid			schema = get_rel_namespace(companion);
 	int			n_columns;
-	char	   *columns = columns_of(table->kind, &n_columns);
+	char	   *columns = marks_of(table->kind, &n_columns);
 	uint64		n = hopper_select_latest("SELECT c.oid::int8, c.relnamespace = %u FROM pg_class c"
 										 " WHERE c.relowner = %u AND c.relkind = 'r'"
 										 " AND %d = (SELECT count(*) FROM pg_attribute a"
@@ -114,14 +116,6 @@ bereft_of(const hopper_made *table, Oid companion, const char *ending)
 	return name;
 }
 
-/* Without these a table cannot be used. */
-static bool
-is_needed(hopper_made_kind kind)
-{
-	return kind == HOPPER_MADE_INFOS || kind == HOPPER_MADE_RUN ||
-		kind == HOPPER_MADE_PACKED_SUMMARY || kind == HOPPER_MADE_CONFIGS_SUMMARY;
-}
-
 /*
  * Who keeps models for later with ALTER TABLE models RENAME TO old_models has not dropped them, and
  * what is named after "models" is all that makes them usable.
@@ -137,8 +131,9 @@ refuse_companions_of_others(const hopper_made *tables, int n)
 		const char *other;
 
 		/* Those of rows that were put aside for validation are theirs. */
-		if (!is_needed(tables[i].kind) || !OidIsValid(relation) || strchr(ending + 1, '_') ||
-			!hopper_is_made(relation, tables[i].kind) || !hopper_is_owner(relation))
+		if (!hopper_layout_of(tables[i].kind)->completes || !OidIsValid(relation) ||
+			strchr(ending + 1, '_') || !hopper_is_made(relation, tables[i].kind) ||
+			!hopper_is_owner(relation))
 			continue;
 		other = bereft_of(&tables[0], relation, ending);
 		if (other)
@@ -146,7 +141,7 @@ refuse_companions_of_others(const hopper_made *tables, int n)
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("\"%s\" may belong to \"%s\"", companion->shown, other),
 					 errdetail("\"%s\", %s, has no \"%s%s\", and there is no \"%s\".", other,
-							   hopper_made_what(tables[0].kind), other, ending,
+							   hopper_layout_of(tables[0].kind)->what, other, ending,
 							   tables[0].name.shown),
 					 tables[0].kind == HOPPER_MADE_MODELS
 					 ? errhint("Where \"%s\" was \"%s\", let it be that again, and use "

@@ -318,7 +318,8 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 								 " AND objsubid OPERATOR(pg_catalog.=) 0",
 								 hopper_relation_oid(&from->name, false),
 								 RelationRelationId) > 0)
-			hopper_comment_table(&copy.tables[i].name, hopper_cell(0, 1));
+			hopper_comment_made(&copy.tables[i].name, hopper_layout_of(from->kind), NULL,
+								hopper_cell(0, 1));
 		SPI_freetuptable(SPI_tuptable);
 	}
 	UnregisterSnapshot(snapshot);

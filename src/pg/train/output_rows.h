@@ -1,7 +1,7 @@
 /*
  * output_rows.h
- *		Rows of the tables that training leaves behind: one list of columns makes a table and fills
- *		it.
+ *		Rows of the tables that training leaves behind: the list of a table's columns
+ *		(server/made.h) makes it, and a row has a value for each of them.
  */
 #ifndef HOPPER_OUTPUT_ROWS_H
 #define HOPPER_OUTPUT_ROWS_H
@@ -10,9 +10,13 @@
 
 #define HOPPER_OUTPUT_COLUMNS 64
 
+/* of both tables */
+#define MEANS_METRICS_ITERS "iterations at which metrics were taken, counted over warm starts"
+
 typedef struct hopper_output_row
 {
-	int			n;
+	const hopper_layout *layout;
+	int			n;				/* columns with a value */
 	const char *names[HOPPER_OUTPUT_COLUMNS];
 	Oid			types[HOPPER_OUTPUT_COLUMNS];
 	const char *expressions[HOPPER_OUTPUT_COLUMNS];	/* what the column is made of, or NULL */
@@ -20,19 +24,37 @@ typedef struct hopper_output_row
 	bool		nulls[HOPPER_OUTPUT_COLUMNS];
 } hopper_output_row;
 
-/* Adds a column; a row begins as zeros. */
-extern void hopper_put(hopper_output_row *row, const char *name, Oid type, Datum value,
-					   bool isnull);
-extern void hopper_put_int(hopper_output_row *row, const char *name, int32 value);
+/* A row without values, which may be palloc'ed. */
+extern void hopper_begin_row(hopper_output_row *row, const hopper_layout *layout);
+extern hopper_output_row *hopper_new_row(const hopper_layout *layout);
+/* The value of the next column, which has this name. Texts and arrays ((Datum) 0) may be NULL. */
+extern void hopper_fill(hopper_output_row *row, const char *name, Datum value, bool isnull);
+extern void hopper_fill_int(hopper_output_row *row, const char *name, int32 value);
+extern void hopper_fill_float(hopper_output_row *row, const char *name, double value);
+extern void hopper_fill_seconds(hopper_output_row *row, const char *name, double seconds);
+extern void hopper_fill_text(hopper_output_row *row, const char *name, const char *value);
+extern void hopper_fill_array(hopper_output_row *row, const char *name, Datum value);
+/* Of a column whose name and type the data give. */
+extern void hopper_fill_given(hopper_output_row *row, const char *name, Oid type, Datum value,
+							  bool isnull);
+/* text[] and int[] */
+extern Datum hopper_texts_datum(int n, const char *const *texts);
+extern Datum hopper_shape_datum(int rank, const int64_t *shape);
 
-/* A row of _info; `training` is NULL where only the columns are wanted. */
+/* A row of _info (train/info_row.c); `training` is NULL where only the columns are wanted. */
 extern hopper_output_row *hopper_info_row(const hopper_training *training, int at);
-/* The row of _summary; `training` and `record` are NULL where only the columns are wanted. */
+/*
+ * The row of _summary (train/summary_row.c); `training` and `record` are NULL where only the
+ * columns are wanted.
+ */
 extern hopper_output_row *hopper_summary_row(const hopper_name *model, const hopper_packed *train,
 											 const hopper_training *training,
 											 const hopper_run_record *record);
 /* That column of it which has a name of the data's. */
 extern const char *hopper_class_values_column(const hopper_packed *train);
+/* What a summary says of how its run trained. */
+extern void hopper_read_summary(const hopper_outputs *outputs, hopper_run_record *record,
+								hopper_run_options *options);
 
 /* Makes the table, empty. `distribution` is added to the statement. */
 extern void hopper_output_create(const hopper_name *table, const hopper_output_row *row,

@@ -25,6 +25,29 @@
 
 /* --- the tables --- */
 
+static const hopper_column models_columns[] = {
+	{"mst_key", INT4OID, HOPPER_MEANS_KEY,.marks = true},
+	{"model_weights", BYTEAOID, HOPPER_MEANS_WEIGHTS,.marks = true},
+	{"model_arch", JSONOID, HOPPER_MEANS_MODEL_ARCH,.marks = true},
+};
+
+const hopper_layout hopper_models_layout = {
+	.what = "a table of trained models",.drop = "hopper.drop_model()",
+	.columns = models_columns,.n = lengthof(models_columns)
+};
+
+static const hopper_column states_columns[] = {
+	{"mst_key", INT4OID, HOPPER_MEANS_KEY,.marks = true},
+	{"part", INT4OID, "place of this part of the state, from 0",.marks = true},
+	{"state", BYTEAOID, "weights, the optimizer's moments and counters, for warm starts",
+	.marks = true},
+};
+
+const hopper_layout hopper_states_layout = {
+	.what = "a table of states of training",
+	.columns = states_columns,.n = lengthof(states_columns)
+};
+
 void
 hopper_outputs_refuse_table(const hopper_name *table, const char *what)
 {
@@ -189,13 +212,12 @@ void
 hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 {
 	hopper_made tables[HOPPER_OUTPUT_TABLES];
+	const char *class_values = hopper_class_values_column(train);
 
-	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4, model_weights pg_catalog.bytea,"
-				" model_arch pg_catalog.json)"
-				HOPPER_DISTRIBUTED_BY("mst_key"), outputs->model.quoted);
-	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4, part pg_catalog.int4,"
-				" state pg_catalog.bytea)"
-				HOPPER_DISTRIBUTED_BY("mst_key"), outputs->state.quoted);
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_BY("mst_key"), outputs->model.quoted,
+				hopper_layout_columns(&hopper_models_layout, NULL, NULL));
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_BY("mst_key"), outputs->state.quoted,
+				hopper_layout_columns(&hopper_states_layout, NULL, NULL));
 	/* Trained floats do not compress; trying costs half of the time. */
 	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL",
 				outputs->model.quoted);
@@ -207,33 +229,26 @@ hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 	hopper_outputs_tables(outputs, tables);
 	for (int i = 0; i < lengthof(tables); i++)
 		hopper_output_add_key(&tables[i]);
-	hopper_comment_table(&outputs->model,
-						 "trained models: a row per configuration that did not fail");
-	hopper_comment_table(&outputs->info, "how the models did: a row per configuration");
-	hopper_comment_table(&outputs->summary, "the training run");
-	hopper_comment_column(&outputs->summary, hopper_class_values_column(train),
-						  "classes, in the order of their indexes");
-	hopper_comment_table(&outputs->state,
-						 "what a warm start goes on from; not needed for predictions");
+	hopper_comment_made(&outputs->model, &hopper_models_layout, NULL,
+						"trained models: a row per configuration that did not fail");
+	hopper_comment_made(&outputs->info, &hopper_infos_layout, NULL,
+						"how the models did: a row per configuration");
+	hopper_comment_made(&outputs->summary, &hopper_run_layout, &class_values,
+						"the training run");
+	hopper_comment_made(&outputs->state, &hopper_states_layout, NULL,
+						"what a warm start goes on from; not needed for predictions");
 }
 
-static void
-check_column(const hopper_name *table, const char *name, Oid type, bool isnull)
+void
+hopper_check_column(const hopper_name *table, const char *column, Oid type)
 {
 	Oid			relation = hopper_relation_oid(table, false);
-	const char *column = hopper_column_there(relation, name);
-	AttrNumber	number;
 	Oid			found;
 	int32		typmod;
 	Oid			collation;
 
-	/* a table of an earlier version */
-	if (column == NULL && isnull)
-		return;
-	if (column == NULL)
-		column = name;
-	number = hopper_require_column(relation, column);
-	get_atttypetypmodcoll(relation, number, &found, &typmod, &collation);
+	get_atttypetypmodcoll(relation, hopper_require_column(relation, column), &found, &typmod,
+						  &collation);
 	if (found != type || typmod != -1)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -242,38 +257,41 @@ check_column(const hopper_name *table, const char *name, Oid type, bool isnull)
 				 errhint("Use the tables as the functions of schema hopper made them.")));
 }
 
-void
-hopper_check_column(const hopper_name *table, const char *column, Oid type)
+/* Of a table that an earlier version may have made; `row` NULL: all columns have values. */
+static void
+check_columns(const hopper_name *table, const hopper_layout *layout, const hopper_output_row *row)
 {
-	check_column(table, column, type, false);
+	Oid			relation = hopper_relation_oid(table, false);
+
+	for (int i = 0; i < layout->n; i++)
+	{
+		const hopper_column *column = &layout->columns[i];
+		const char *there;
+
+		/* The class values are written as they are by the rehearsal. */
+		if (row && row->expressions[i])
+			continue;
+		there = column->name ? hopper_column_there(relation, column) : row->names[i];
+		if (there || !row || !row->nulls[i])
+			hopper_check_column(table, there ? there : column->name,
+								row ? row->types[i] : column->type);
+	}
 }
 
 void
 hopper_outputs_check_info(const hopper_outputs *outputs)
 {
-	const hopper_output_row *info = hopper_info_row(NULL, 0);
-
-	for (int i = 0; i < info->n; i++)
-		check_column(&outputs->info, info->names[i], info->types[i], false);
+	check_columns(&outputs->info, &hopper_infos_layout, NULL);
 }
 
 void
 hopper_outputs_check_columns(const hopper_outputs *outputs, const hopper_packed *train)
 {
-	const hopper_output_row *summary = hopper_summary_row(&outputs->model, train, NULL, NULL);
-
-	check_column(&outputs->model, "mst_key", INT4OID, false);
-	check_column(&outputs->model, "model_weights", BYTEAOID, false);
-	check_column(&outputs->model, "model_arch", JSONOID, false);
-	check_column(&outputs->state, "mst_key", INT4OID, false);
-	check_column(&outputs->state, "part", INT4OID, false);
-	check_column(&outputs->state, "state", BYTEAOID, false);
+	check_columns(&outputs->model, &hopper_models_layout, NULL);
+	check_columns(&outputs->state, &hopper_states_layout, NULL);
 	hopper_outputs_check_info(outputs);
-	/* The class values are written as they are by the rehearsal. */
-	for (int i = 0; i < summary->n; i++)
-		if (summary->expressions[i] == NULL)
-			check_column(&outputs->summary, summary->names[i], summary->types[i],
-						 summary->nulls[i]);
+	check_columns(&outputs->summary, &hopper_run_layout,
+				  hopper_summary_row(&outputs->model, train, NULL, NULL));
 }
 
 void
@@ -318,10 +336,10 @@ write_model(const hopper_outputs *outputs, hopper_training *training, int at)
 		if (size == 0)
 			break;
 		SET_VARSIZE(part_bytes, VARHDRSZ + size);
-		memset(&row, 0, sizeof(row));
-		hopper_put_int(&row, "mst_key", config->mst_key);
-		hopper_put_int(&row, "part", part);
-		hopper_put(&row, "state", BYTEAOID, PointerGetDatum(part_bytes), false);
+		hopper_begin_row(&row, &hopper_states_layout);
+		hopper_fill_int(&row, "mst_key", config->mst_key);
+		hopper_fill_int(&row, "part", part);
+		hopper_fill(&row, "state", PointerGetDatum(part_bytes), false);
 		hopper_output_insert(&outputs->state, &row);
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -331,11 +349,11 @@ write_model(const hopper_outputs *outputs, hopper_training *training, int at)
 	weights = palloc(VARHDRSZ + weights_size);
 	SET_VARSIZE(weights, VARHDRSZ + weights_size);
 	hopper_results_weights(training, at, (float *) VARDATA(weights));
-	memset(&row, 0, sizeof(row));
-	hopper_put_int(&row, "mst_key", config->mst_key);
-	hopper_put(&row, "model_weights", BYTEAOID, PointerGetDatum(weights), false);
-	hopper_put(&row, "model_arch", JSONOID,
-			   PointerGetDatum(cstring_to_text(hopper_from_utf8(config->model_arch))), false);
+	hopper_begin_row(&row, &hopper_models_layout);
+	hopper_fill_int(&row, "mst_key", config->mst_key);
+	hopper_fill(&row, "model_weights", PointerGetDatum(weights), false);
+	hopper_fill(&row, "model_arch",
+				PointerGetDatum(cstring_to_text(hopper_from_utf8(config->model_arch))), false);
 	hopper_output_insert(&outputs->model, &row);
 	pfree(weights);
 }
