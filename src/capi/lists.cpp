@@ -57,6 +57,7 @@ std::unique_ptr<Rows> Metrics() {
   for (const MetricType& metric : MetricTypes()) {
     std::vector<std::string> names = metric.names;
     names.insert(names.end(), metric.aliases.begin(), metric.aliases.end());
+    if (names.empty()) continue;
     MetricParams params;
     ArgumentList arguments;
     if (metric.arguments != nullptr) metric.arguments(&params, &arguments);

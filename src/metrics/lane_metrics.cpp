@@ -164,8 +164,8 @@ at::Tensor LaneMetricSums(const MetricParams& metric, const at::Tensor& output, 
     const auto values = [&](const at::Tensor& of, const Targets& to) {
       return MetricPerExample(metric, of, logits, last, to);
     };
-    const bool apart = metric.type->example == ExampleValue::kLoss &&
-                       LooksAtBatch(metric.loss, metric.loss_options);
+    // Of a metric that is no loss it is mse, which looks at no batch.
+    const bool apart = LooksAtBatch(metric.loss, metric.loss_options);
     at::Tensor all = apart ? ByLane(output, targets, lanes, values) : values(output, targets);
     const bool weighs = weights.defined() && (metric.weighted || metric.of_loss);
     if (weighs) all = at::mul(all, weights);

@@ -16,10 +16,9 @@ at::Tensor Probabilities(const at::Tensor& output, bool logits, Activation last)
 at::Tensor CountedOutputs(const MetricParams& metric, const at::Tensor& output, bool logits,
                           Activation last);
 
-// Value of each example, float32 [batch], of a metric that sums such. `output` is
-// the model's output (probabilities) or, with `logits`, its logits: ranks and thresholds are then
-// taken on the logits, while mse and mae apply the activation `last` first. kAccuracy resolves as
-// Keras does: one output unit -> binary at 0.5, otherwise categorical (or sparse, by the targets).
+// Value of each example, float32 [batch], of a metric that sums such. `output` is the model's
+// output (probabilities) or, with `logits`, its logits: ranks are then taken on the logits, while
+// mse and mae apply the activation `last` first.
 at::Tensor MetricPerExample(const MetricParams& metric, const at::Tensor& output, bool logits,
                             Activation last, const Targets& targets);
 

@@ -8,9 +8,9 @@
 
 namespace hopper {
 
-// The sum over the examples of a metric whose loop is here (the accuracies, of one class or one
-// number an example), as MetricPerExample() defines it; false where it has to do it. `output`
-// holds batch * ElementCount(shape) floats.
+// The sum over the examples of a metric whose row has a loop for such outputs and labels, as
+// MetricPerExample() defines it; false where it has to do it. `output` holds
+// batch * ElementCount(shape) floats.
 bool SumPlannedMetric(const MetricParams& metric, const float* output, int64_t batch,
                       const Shape& shape, bool logits, Activation last, const Targets& targets,
                       double* sum);

@@ -238,9 +238,7 @@ class ConfigCheck {
   // Metrics that cut outputs as if they were probabilities, as in Keras. Prediction knows better.
   void CheckMetricsOfLogits(int64_t units, const CompileParams& compile) {
     for (const MetricParams& metric : compile.metrics) {
-      const ExampleValue value = metric.type->example;
-      const bool accuracy = value == ExampleValue::kBinaryAccuracy ||
-                            (value == ExampleValue::kAccuracy && units == 1);
+      const bool accuracy = metric.type->halves != nullptr && metric.type->halves(units);
       const Summed summed = metric.type->summed;
       const bool counts = summed == Summed::kConfusion || summed == Summed::kClassConfusion;
       const bool curve = summed == Summed::kBuckets || summed == Summed::kBucketsAndZero;

@@ -42,7 +42,7 @@ class LabelCheck {
   void CheckTopK(const ModelOutput& end, const CompileParams& compile) {
     const int64_t units = end.shape.empty() ? 1 : end.shape.back();
     for (const MetricParams& metric : compile.metrics) {
-      if (metric.type->example != ExampleValue::kTopK || metric.k < units) continue;
+      if (!metric.type->looks_at_k || metric.k < units) continue;
       problems_->Warn(
           "metric \"" + metric.name + "\" is always 1 with " + Plural(units, "output unit"),
           "It looks at the " + std::to_string(metric.k) + " largest outputs.", "Use a smaller k.");
@@ -188,19 +188,11 @@ class LabelCheck {
           "End the model without an activation, unless all values are between 0 and 1.");
     }
     for (const MetricParams& metric : compile.metrics) {
-      switch (metric.type->example) {
-        case ExampleValue::kAccuracy:
-        case ExampleValue::kBinaryAccuracy:
-        case ExampleValue::kCategoricalAccuracy:
-        case ExampleValue::kSparseCategoricalAccuracy:
-          problems_->Warn("metric \"" + metric.name + "\" says nothing of numbers",
-                          "Column " + Quoted(data_->y_column, "y") + " of " + Table() +
-                              " holds numbers, which are hardly ever equal.",
-                          "Use mae or r2_score.");
-          break;
-        default:
-          break;
-      }
+      if (!metric.type->of_classes) continue;
+      problems_->Warn("metric \"" + metric.name + "\" says nothing of numbers",
+                      "Column " + Quoted(data_->y_column, "y") + " of " + Table() +
+                          " holds numbers, which are hardly ever equal.",
+                      "Use mae or r2_score.");
     }
   }
 

@@ -18,8 +18,8 @@ std::vector<std::string> MetricNames(bool with_aliases);
 
 // Whether smaller or larger values are the better ones.
 Direction MetricDirection(const MetricParams& metric);
-// What tells a metric from all others but for its arguments. Errors have aliases only, because
-// lists have them among the losses.
+// What tells a metric from all others but for its arguments. One whose name is a loss's as well has
+// aliases only, because lists have it among the losses.
 std::string MetricId(const MetricParams& metric);
 // The same for a metric's text as results show it (MetricParams::name), or "loss". Throws
 // kInvalidParameter for other names.

@@ -1,5 +1,13 @@
-// What a metric is. Each family has a file of its own in metrics/rows, which fills this struct, and
-// each metric a row in metrics/rows/table.cpp. Formulas: keras.metrics.*.
+// What a metric is. Each family has a file of its own in metrics/rows: for each metric a struct
+// with
+//
+//   Type()        this description: names, arguments, direction, what is summed, and the value of
+//                 the sums
+//   PerExample()  where it sums values of examples (then it derives from OfExamples): these, with
+//                 tensors, for CPUs and GPUs; a template over MetricCall of metrics/metrics.cpp, so
+//                 that descriptions need no libtorch
+//
+// and a row in metrics/rows/table.h. Formulas: keras.metrics.*.
 //
 // A metric is a number of float64 sums that are added batch by batch and merged by addition, and a
 // value that is a function of them.
@@ -9,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "activation/activation_type.h"
 #include "params/arguments.h"
 #include "params/params.h"
 
@@ -19,7 +28,7 @@ enum class Direction { kUnknown, kDown, kUp };
 
 // What is added up. How the sums lie: metrics/metric_sums.h.
 enum class Summed {
-  kExamples,        // a value of each example: its sum
+  kExamples,        // PerExample()
   kConfusion,       // outputs above the threshold against labels that are not 0: counts
   kClassConfusion,  // the same of each output on its own
   kBuckets,         // positives and negatives between evenly spaced thresholds, NaN apart
@@ -29,42 +38,46 @@ enum class Summed {
   kBinaryMatrix,    // outputs by label (0 or 1) and side of the threshold
 };
 
-// Of what, where it is kExamples; metrics/metrics.h.
-enum class ExampleValue {
-  kNone,
-  kAccuracy,  // binary, categorical or sparse: resolved by output width and labels
-  kBinaryAccuracy,
-  kCategoricalAccuracy,
-  kSparseCategoricalAccuracy,
-  kTopK,  // categorical or sparse, by the labels
-  kSquaredError,
-  kAbsoluteError,
-  kCosineSimilarity,  // without the loss's minus
-  kPearsonCorrelation,
-  kConcordanceCorrelation,
-  kCrossentropy,  // binary, categorical or sparse, as kAccuracy
-  kLoss,          // the value of MetricParams::loss
-};
-
 // What the sums were taken of.
 struct SummedOver {
   int64_t examples = 0;
   int64_t width = 0;  // the model's last output axis
 };
 
+// A batch of models with one axis of outputs, on the CPU.
+struct OutputRows {
+  const float* outputs;  // [rows, width]
+  int64_t rows;
+  int64_t width;
+  bool logits;  // `outputs` are what the activation `last` is to be taken of
+  Activation last;
+  // One of a row, where labels are such; else null.
+  const int64_t* classes;
+  const float* numbers;
+};
+
 struct MetricType {
-  std::vector<std::string> names;    // in snake case
+  std::vector<std::string> names;    // in snake case; none: only code asks for it
   std::vector<std::string> aliases;  // the same, left out of lists that people read
   Direction direction = Direction::kUnknown;
   Summed summed = Summed::kExamples;
-  ExampleValue example = ExampleValue::kNone;
+  int place = -1;  // in the table, which fills it in
   // The metric's value.
   double (*value)(const MetricParams& metric, const double* sums, const SummedOver& of) = nullptr;
   // Those that it takes, under Keras' names and in Keras' order. Null: none.
   void (*arguments)(MetricParams* metric, ArgumentList* arguments) = nullptr;
+  // The sum of PerExample(), without tensors; false where it has to be that. Null: it always has.
+  bool (*sum_rows)(const MetricParams& metric, const OutputRows& rows, double* sum) = nullptr;
+
+  // What it asks of outputs and labels.
   bool several_outputs = false;  // it says nothing of a single one
+  bool of_classes = false;       // it says nothing of labels that are numbers
+  bool looks_at_k = false;       // at the MetricParams::k largest outputs
+  // Whether it cuts outputs of this width at 0.5 where no threshold is given. Null: it never does.
+  bool (*halves)(int64_t width) = nullptr;
 };
 
+// A row each, in the order of the table.
 const std::vector<MetricType>& MetricTypes();
 // By a name or alias in snake case; null where there is none.
 const MetricType* FindMetric(const std::string& name);

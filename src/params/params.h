@@ -64,7 +64,7 @@ struct MetricType;
 struct MetricParams {
   const MetricType* type = nullptr;             // a row of the table of metrics
   int k = 5;                                    // top_k
-  LossKind loss = LossKind::kMeanSquaredError;  // LossMetric()
+  LossKind loss = LossKind::kMeanSquaredError;  // LossMetric(); of others it stays so
   LossOptions loss_options;                     // LossMetric(), crossentropy
   bool ascends = false;                         // an expression: larger is better
   // Of outputs: 0.5 where it is not given. FBetaScore without it takes the largest output of

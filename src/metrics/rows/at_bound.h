@@ -50,26 +50,37 @@ inline void AddBound(const char* name, MetricParams* metric, ArgumentList* argum
   arguments->AddInteger("class_id", 0, &metric->class_id);
 }
 
-inline MetricType PrecisionAtRecall() {
-  return AtBound<&Rates::precision, &Rates::recall>(
-      "precision_at_recall",
-      [](MetricParams* metric, ArgumentList* list) { AddBound("recall", metric, list); });
-}
-inline MetricType RecallAtPrecision() {
-  return AtBound<&Rates::recall, &Rates::precision>(
-      "recall_at_precision",
-      [](MetricParams* metric, ArgumentList* list) { AddBound("precision", metric, list); });
-}
-inline MetricType SensitivityAtSpecificity() {
-  return AtBound<&Rates::recall, &Rates::specificity>(
-      "sensitivity_at_specificity",
-      [](MetricParams* metric, ArgumentList* list) { AddBound("specificity", metric, list); });
-}
-inline MetricType SpecificityAtSensitivity() {
-  return AtBound<&Rates::specificity, &Rates::recall>(
-      "specificity_at_sensitivity",
-      [](MetricParams* metric, ArgumentList* list) { AddBound("sensitivity", metric, list); });
-}
+struct PrecisionAtRecall {
+  static MetricType Type() {
+    return AtBound<&Rates::precision, &Rates::recall>(
+        "precision_at_recall",
+        [](MetricParams* metric, ArgumentList* list) { AddBound("recall", metric, list); });
+  }
+};
+
+struct RecallAtPrecision {
+  static MetricType Type() {
+    return AtBound<&Rates::recall, &Rates::precision>(
+        "recall_at_precision",
+        [](MetricParams* metric, ArgumentList* list) { AddBound("precision", metric, list); });
+  }
+};
+
+struct SensitivityAtSpecificity {
+  static MetricType Type() {
+    return AtBound<&Rates::recall, &Rates::specificity>(
+        "sensitivity_at_specificity",
+        [](MetricParams* metric, ArgumentList* list) { AddBound("specificity", metric, list); });
+  }
+};
+
+struct SpecificityAtSensitivity {
+  static MetricType Type() {
+    return AtBound<&Rates::specificity, &Rates::recall>(
+        "specificity_at_sensitivity",
+        [](MetricParams* metric, ArgumentList* list) { AddBound("sensitivity", metric, list); });
+  }
+};
 
 }  // namespace metric_rows
 }  // namespace hopper

@@ -45,25 +45,27 @@ inline double AucValue(const MetricParams& metric, const double* sums, const Sum
   return std::min(area, 1.0);  // sums of quotients are rounded
 }
 
-inline MetricType Auc() {
-  MetricType type;
-  type.names = {"auc"};
-  type.direction = Direction::kUp;
-  type.summed = Summed::kBuckets;
-  type.value = AucValue;
-  type.arguments = [](MetricParams* metric, ArgumentList* arguments) {
-    AddNumThresholds(metric, arguments);
-    arguments->AddWord<AucCurve>("curve", {{"ROC", AucCurve::kRoc}, {"PR", AucCurve::kPr}},
-                                 &metric->curve);
-    arguments->AddWord<AucSum>("summation_method",
-                               {{"interpolation", AucSum::kInterpolation},
-                                {"minoring", AucSum::kMinoring},
-                                {"majoring", AucSum::kMajoring}},
-                               &metric->summation);
-    arguments->AddBool("from_logits", &metric->loss_options.from_logits);
-  };
-  return type;
-}
+struct Auc {
+  static MetricType Type() {
+    MetricType type;
+    type.names = {"auc"};
+    type.direction = Direction::kUp;
+    type.summed = Summed::kBuckets;
+    type.value = AucValue;
+    type.arguments = [](MetricParams* metric, ArgumentList* arguments) {
+      AddNumThresholds(metric, arguments);
+      arguments->AddWord<AucCurve>("curve", {{"ROC", AucCurve::kRoc}, {"PR", AucCurve::kPr}},
+                                   &metric->curve);
+      arguments->AddWord<AucSum>("summation_method",
+                                 {{"interpolation", AucSum::kInterpolation},
+                                  {"minoring", AucSum::kMinoring},
+                                  {"majoring", AucSum::kMajoring}},
+                                 &metric->summation);
+      arguments->AddBool("from_logits", &metric->loss_options.from_logits);
+    };
+    return type;
+  }
+};
 
 }  // namespace metric_rows
 }  // namespace hopper

@@ -20,10 +20,21 @@ MetricType ConfusionCount(const char* name) {
   };
   return type;
 }
-inline MetricType TruePositives() { return ConfusionCount<kTp>("true_positives"); }
-inline MetricType TrueNegatives() { return ConfusionCount<kTn>("true_negatives"); }
-inline MetricType FalsePositives() { return ConfusionCount<kFp>("false_positives"); }
-inline MetricType FalseNegatives() { return ConfusionCount<kFn>("false_negatives"); }
+struct TruePositives {
+  static MetricType Type() { return ConfusionCount<kTp>("true_positives"); }
+};
+
+struct TrueNegatives {
+  static MetricType Type() { return ConfusionCount<kTn>("true_negatives"); }
+};
+
+struct FalsePositives {
+  static MetricType Type() { return ConfusionCount<kFp>("false_positives"); }
+};
+
+struct FalseNegatives {
+  static MetricType Type() { return ConfusionCount<kFn>("false_negatives"); }
+};
 
 // The share of true positives among these and the counts at kOther.
 template <int64_t kOther>
@@ -42,8 +53,13 @@ MetricType ShareOfPositives(const char* name) {
   };
   return type;
 }
-inline MetricType Precision() { return ShareOfPositives<kFp>("precision"); }
-inline MetricType Recall() { return ShareOfPositives<kFn>("recall"); }
+struct Precision {
+  static MetricType Type() { return ShareOfPositives<kFp>("precision"); }
+};
+
+struct Recall {
+  static MetricType Type() { return ShareOfPositives<kFn>("recall"); }
+};
 
 }  // namespace metric_rows
 }  // namespace hopper

@@ -33,20 +33,24 @@ void AddFBetaArguments(MetricParams* metric, ArgumentList* arguments) {
   arguments->AddThreshold("threshold", &metric->threshold);
 }
 
-inline MetricType FBetaScore() {
-  MetricType type;
-  type.direction = Direction::kUp;
-  type.summed = Summed::kClassConfusion;
-  type.value = FBetaValue;
-  type.arguments = AddFBetaArguments<true>;
-  return Named(type, {"fbeta_score"}, {"f_beta_score"});
-}
+struct FBetaScore {
+  static MetricType Type() {
+    MetricType type;
+    type.direction = Direction::kUp;
+    type.summed = Summed::kClassConfusion;
+    type.value = FBetaValue;
+    type.arguments = AddFBetaArguments<true>;
+    return Named(type, {"fbeta_score"}, {"f_beta_score"});
+  }
+};
 
-inline MetricType F1Score() {
-  MetricType type = Named(FBetaScore(), {"f1_score"});
-  type.arguments = AddFBetaArguments<false>;
-  return type;
-}
+struct F1Score {
+  static MetricType Type() {
+    MetricType type = Named(FBetaScore::Type(), {"f1_score"});
+    type.arguments = AddFBetaArguments<false>;
+    return type;
+  }
+};
 
 }  // namespace metric_rows
 }  // namespace hopper

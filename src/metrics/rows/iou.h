@@ -47,37 +47,43 @@ void AddIoUArguments(MetricParams* metric, ArgumentList* arguments) {
   arguments->AddUnused("sparse_y_pred", any_bool);
 }
 
-inline MetricType MeanIoU() {
-  MetricType type;
-  type.direction = Direction::kUp;
-  type.summed = Summed::kClassMatrix;
-  type.value = [](const MetricParams& metric, const double* sums, const SummedOver& of) {
-    return IoUOf(metric, sums, ClassCount(of.width));
-  };
-  type.arguments = AddIoUArguments<false>;
-  return Named(type, {"mean_io_u"}, {"one_hot_mean_io_u"});
-}
+struct MeanIoU {
+  static MetricType Type() {
+    MetricType type;
+    type.direction = Direction::kUp;
+    type.summed = Summed::kClassMatrix;
+    type.value = [](const MetricParams& metric, const double* sums, const SummedOver& of) {
+      return IoUOf(metric, sums, ClassCount(of.width));
+    };
+    type.arguments = AddIoUArguments<false>;
+    return Named(type, {"mean_io_u"}, {"one_hot_mean_io_u"});
+  }
+};
 
-inline MetricType IoU() {
-  MetricType type = Named(MeanIoU(), {"io_u"}, {"one_hot_io_u"});
-  type.arguments = AddIoUArguments<true>;
-  return type;
-}
+struct IoU {
+  static MetricType Type() {
+    MetricType type = Named(MeanIoU::Type(), {"io_u"}, {"one_hot_io_u"});
+    type.arguments = AddIoUArguments<true>;
+    return type;
+  }
+};
 
-inline MetricType BinaryIoU() {
-  MetricType type;
-  type.names = {"binary_io_u"};
-  type.direction = Direction::kUp;
-  type.summed = Summed::kBinaryMatrix;
-  type.value = [](const MetricParams& metric, const double* sums, const SummedOver& /*of*/) {
-    return IoUOf(metric, sums, 2);
-  };
-  type.arguments = [](MetricParams* metric, ArgumentList* arguments) {
-    arguments->AddIntegers("target_class_ids", 0, 1, &metric->class_ids);
-    arguments->AddThreshold("threshold", &metric->threshold);
-  };
-  return type;
-}
+struct BinaryIoU {
+  static MetricType Type() {
+    MetricType type;
+    type.names = {"binary_io_u"};
+    type.direction = Direction::kUp;
+    type.summed = Summed::kBinaryMatrix;
+    type.value = [](const MetricParams& metric, const double* sums, const SummedOver& /*of*/) {
+      return IoUOf(metric, sums, 2);
+    };
+    type.arguments = [](MetricParams* metric, ArgumentList* arguments) {
+      arguments->AddIntegers("target_class_ids", 0, 1, &metric->class_ids);
+      arguments->AddThreshold("threshold", &metric->threshold);
+    };
+    return type;
+  }
+};
 
 }  // namespace metric_rows
 }  // namespace hopper

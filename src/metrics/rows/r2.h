@@ -25,22 +25,24 @@ inline double R2Value(const MetricParams& metric, const double* sums, const Summ
   return 1.0 - (1.0 - score) * (samples - 1.0) / freedom;
 }
 
-inline MetricType R2Score() {
-  MetricType type;
-  type.names = {"r2_score"};
-  type.direction = Direction::kUp;
-  type.summed = Summed::kMoments;
-  type.value = R2Value;
-  type.arguments = [](MetricParams* metric, ArgumentList* arguments) {
-    arguments->AddWord<R2Aggregation>(
-        "class_aggregation",
-        {{"uniform_average", R2Aggregation::kUniform},
-         {"variance_weighted_average", R2Aggregation::kVarianceWeighted}},
-        &metric->aggregation);
-    arguments->AddInteger("num_regressors", 0, &metric->num_regressors);
-  };
-  return type;
-}
+struct R2Score {
+  static MetricType Type() {
+    MetricType type;
+    type.names = {"r2_score"};
+    type.direction = Direction::kUp;
+    type.summed = Summed::kMoments;
+    type.value = R2Value;
+    type.arguments = [](MetricParams* metric, ArgumentList* arguments) {
+      arguments->AddWord<R2Aggregation>(
+          "class_aggregation",
+          {{"uniform_average", R2Aggregation::kUniform},
+           {"variance_weighted_average", R2Aggregation::kVarianceWeighted}},
+          &metric->aggregation);
+      arguments->AddInteger("num_regressors", 0, &metric->num_regressors);
+    };
+    return type;
+  }
+};
 
 }  // namespace metric_rows
 }  // namespace hopper

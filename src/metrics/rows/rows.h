@@ -30,13 +30,16 @@ inline void AddNumThresholds(MetricParams* metric, ArgumentList* arguments) {
                  });
 }
 
-inline MetricType OfExamples(ExampleValue example, Direction direction) {
-  MetricType type;
-  type.direction = direction;
-  type.example = example;
-  type.value = MeanOfExamples;
-  return type;
-}
+// What a metric derives from that has PerExample().
+struct OfExamples {
+  // Its mean over the examples.
+  static MetricType Mean(Direction direction) {
+    MetricType type;
+    type.direction = direction;
+    type.value = MeanOfExamples;
+    return type;
+  }
+};
 
 inline MetricType Named(MetricType type, std::vector<std::string> names,
                         std::vector<std::string> aliases = {}) {

@@ -242,9 +242,9 @@ class KerasMetric : public testing::TestWithParam<nlohmann::json> {};
 TEST_P(KerasMetric, Values) {
   const nlohmann::json& the_case = GetParam();
   const std::string name = the_case["metric"];
-  MetricParams metric;
-  metric.k = the_case["k"];
-  metric.type = FindMetric(name);
+  const int k = the_case["k"];
+  const std::string text = k == 0 ? name : name + "(" + std::to_string(k) + ")";
+  const MetricParams metric = Parse("mse", "[" + text + "]").metrics.at(0);
   const at::Tensor z = ToTensor(Metrics().Get(the_case, "logits"));
   const Targets targets = CaseTargets(the_case, Metrics().Get(the_case, "values"), z.size(-1));
   const Activation last = LastActivation(the_case);

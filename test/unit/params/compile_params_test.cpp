@@ -299,15 +299,13 @@ TEST(CompileParams, Metrics) {
       {"top_k(3)", "top_k", 3, "top_k(3)"},
       {"'top_k(k=2)'", "top_k", 2, "top_k(k=2)"},
       {"'top_4_accuracy'", "top_k", 4, "top_4_accuracy"},
-      {"'mse'", "mse", 5, "mse"},
-      {"'mean_squared_error'", "mse", 5, "mean_squared_error"},
-      {"'mae'", "mae", 5, "mae"},
-      {"MeanAbsoluteError", "mae", 5, "MeanAbsoluteError"},
+      {"'rmse'", "rmse", 5, "rmse"},
+      {"MeanAbsoluteError", "", 5, "MeanAbsoluteError"},
   };
   for (const auto& [text, kind, k, name] : all) {
     const auto found = metrics("[" + std::string(text) + "]");
     ASSERT_EQ(found.size(), 1u) << text;
-    EXPECT_EQ(found[0].type, FindMetric(kind)) << text;
+    EXPECT_EQ(found[0].type, *kind == 0 ? &LossMetric() : FindMetric(kind)) << text;
     EXPECT_EQ(found[0].k, k) << text;
     EXPECT_EQ(found[0].name, name) << text;
   }
