@@ -9,7 +9,6 @@
 
 #include "data/dataset.h"
 #include "model/check_problems.h"
-#include "model/layers/embedding/embedding.h"
 #include "model/spec.h"
 #include "params/loss_type.h"
 #include "params/metric_params.h"
@@ -191,7 +190,7 @@ class ConfigCheck {
     for (const Node& node : spec.nodes) {
       const Layer& layer = *spec.layers[node.layer];
       if (std::find(node.inputs.begin(), node.inputs.end(), spec.input) == node.inputs.end() ||
-          dynamic_cast<const layers::Embedding*>(&layer) == nullptr) {
+          !layer.takes_ids()) {
         continue;
       }
       const std::string owner = "layer \"" + layer.name() + "\" takes ids";

@@ -63,8 +63,12 @@ void CompleteLayer(json* entry, const std::string& path) {
   json& config = (*entry)["config"];
   if (config.is_null()) config = json::object();
   if (!config.is_object()) return;
-  // Keras' own reader of this class looks for it.
-  if (class_name == "Rescaling" && !config.contains("offset")) config["offset"] = 0.0;
+  if (const LayerType* type = FindLayerType(class_name); type != nullptr) {
+    const json completion = json::parse(type->completion);
+    for (const auto& [key, value] : completion.items()) {
+      if (!config.contains(key)) config[key] = value;
+    }
+  }
   for (auto& [key, value] : config.items()) {  // an activation that is a layer
     if (FindLayerType(StringMember(value, "class_name")) != nullptr) {
       SetModule("keras.layers", &value);

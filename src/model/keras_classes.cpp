@@ -31,10 +31,11 @@ bool IsMaskOperation(const std::string& module, const std::string& class_name) {
 
 void TakeNewName(json* entry) {
   const std::string class_name = StringMember(*entry, "class_name");
-  if (class_name == "BatchNormalizationV1" || class_name == "BatchNormalizationV2") {
-    (*entry)["class_name"] = "BatchNormalization";
-  } else if (class_name == "Convolution2D") {
-    (*entry)["class_name"] = "Conv2D";
+  for (const LayerType& type : LayerTable()) {
+    const std::vector<std::string>& former = type.former_names;
+    if (std::find(former.begin(), former.end(), class_name) == former.end()) continue;
+    (*entry)["class_name"] = type.class_name;
+    return;
   }
 }
 
@@ -114,16 +115,16 @@ void ResolveClassName(json* entry) {
   for (const char* key : {"layer", "backward_layer"}) {  // what a wrapper repeats
     if (Member(Member(*entry, "config"), key).is_object()) TakeNewName(&(*entry)["config"][key]);
   }
-  const std::string class_name = StringMember(*entry, "class_name");
-  if (class_name == "GlobalAveragePooling1D" || class_name == "GlobalMaxPooling1D") {
-    // Over the features of each step: Keras' own example of a transformer for series has it so.
-    if (StringMember(Member(*entry, "config"), "data_format") != "channels_first") return;
-    json& config = (*entry)["config"];
-    config.erase("data_format");
-    config["axis"] = 2;
-    (*entry)["class_name"] = class_name == "GlobalMaxPooling1D" ? "Max" : "Mean";
-    (*entry)["module"] = kOperationModule;
+  const LayerType* type = FindLayerType(StringMember(*entry, "class_name"));
+  if (type == nullptr || *type->over_features == '\0' ||
+      StringMember(Member(*entry, "config"), "data_format") != "channels_first") {
+    return;
   }
+  json& config = (*entry)["config"];
+  config.erase("data_format");
+  config["axis"] = 2;
+  (*entry)["class_name"] = type->over_features;
+  (*entry)["module"] = kOperationModule;
 }
 
 EntryClass ClassifyEntry(const json& entry, const std::string& name, const std::string& path,

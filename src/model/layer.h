@@ -104,6 +104,10 @@ class Layer {
  public:
   // See LayerType.
   static constexpr const char* kOtherName = "";
+  static std::vector<std::string> FormerNames() { return {}; }
+  static constexpr const char* kOverFeatures = "";
+  static constexpr const char* kCompletion = "{}";
+  static constexpr bool kMakesIds = false;
   static constexpr bool kActivates = false;
   static constexpr bool kHeedsTraining = true;
   static constexpr bool kNamesInputs = false;
@@ -149,6 +153,10 @@ class Layer {
   // Whether it computes something else in training than in inference: draws random numbers, or
   // works on the batch's statistics.
   virtual bool changes_in_training() const { return false; }
+  // Whether a call in training changes what later calls do.
+  virtual bool has_moving_statistics() const { return false; }
+  // Whether its input is ids, which it cuts to whole numbers.
+  virtual bool takes_ids() const { return false; }
   // Floats of one example that an autograd step holds beside inputs, output and weights.
   virtual int64_t AutogradFloats(const std::vector<Shape>& inputs, const Shape& output) const;
 
@@ -162,11 +170,17 @@ class Layer {
 
 // A row of the layer table.
 struct LayerType {
-  const char* class_name;   // Keras' class name
-  const char* other_name;   // another name that files have for it; "" for none
-  const char* weights;      // "kernel, bias"; "" for none
-  const char* description;  // one line for hopper.layers()
-  bool activates;           // an ActivationLayer, which can stand in an activation's place
+  const char* class_name;                 // Keras' class name
+  const char* other_name;                 // another name that files have for it; "" for none
+  std::vector<std::string> former_names;  // names that it had, which are read as its own
+  const char* weights;                    // "kernel, bias"; "" for none
+  const char* description;                // one line for hopper.layers()
+  // The operation along the last axis that it is where the file says channels_first; "" where it
+  // reads `data_format` itself.
+  const char* over_features;
+  const char* completion;  // arguments that Keras' own reader misses in a file, as JSON
+  bool makes_ids;  // tf.keras may write an integer dtype for it: its output is exact in float32
+  bool activates;  // an ActivationLayer, which can stand in an activation's place
   // False where Keras' call() has a default for `training`, False or True, which Keras 3 writes at
   // each call and which says nothing: what counts is whether the model trains.
   bool heeds_training;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/json_text.h"
+#include "model/layer.h"
 #include "params/other_names.h"
 
 namespace hopper {
@@ -41,9 +42,9 @@ bool IsHarmless(const json& value) {
          (value.is_structured() && value.empty());
 }
 
-// Layers for which tf.keras writes the integer type of what they make, which is exact in float32.
 bool MakesIds(const std::string& class_name) {
-  return class_name == "CategoryEncoding" || class_name == "Discretization";
+  const LayerType* type = FindLayerType(class_name);
+  return type != nullptr && type->makes_ids;
 }
 
 bool IsInteger(const std::string& dtype) { return dtype == "int32" || dtype == "int64"; }
@@ -126,12 +127,14 @@ void LayerConfig::WrongType(const std::string& key, const char* wanted, const js
 
 void LayerConfig::Remember(const std::string& key, const std::string& value,
                            const std::string& fallback) {
-  if (value == fallback) return;
-  // Always the last axis, as -1 or, from Keras 2, as its number.
-  if (class_name_ == "BatchNormalization" && key == "axis") return;
-  // Keras 3's name for what Keras 2 called alpha.
-  const bool renamed = class_name_ == "LeakyReLU" && key == "alpha";
-  fingerprint_[renamed ? "negative_slope" : key] = value;
+  if (value != fallback) fingerprint_[key] = value;
+}
+
+void LayerConfig::Rename(const std::string& key, const std::string& name) {
+  const auto at = fingerprint_.find(key);
+  if (at == fingerprint_.end()) return;
+  fingerprint_[name] = at->second;
+  fingerprint_.erase(at);
 }
 
 bool LayerConfig::Has(const std::string& key) {

@@ -109,6 +109,10 @@ class LayerConfig {
   // A key that is fine when null, false or absent and otherwise not supported
   // ("renorm").
   void RequireUnset(const std::string& key);
+  // What was read under `key` is no part of the fingerprint: the layer does not depend on it.
+  void Forget(const std::string& key) { fingerprint_.erase(key); }
+  // It is there under `name`, which other versions have for it.
+  void Rename(const std::string& key, const std::string& name);
 
   // The attributes as they were read, by key, in a form that does not depend on the version that
   // wrote the file; those with their default value are left out. Part of ModelSpec::hash.

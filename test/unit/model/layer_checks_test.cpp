@@ -337,6 +337,13 @@ TEST(LayerChecks, FormerNames) {
     ASSERT_NE(spec, nullptr);
     EXPECT_EQ(spec->weights.size(), 4U);
   }
+  const std::string arguments = R"("filters": 2, "kernel_size": 3)";
+  EXPECT_TRUE(Problems("8, 8, 1", Entry("Convolution2D", arguments), &spec).empty());
+  ASSERT_NE(spec, nullptr);
+  EXPECT_EQ(spec->layers[0]->class_name(), "Conv2D");
+  EXPECT_TRUE(Problems("8, 1", Entry("Convolution1D", arguments), &spec).empty());
+  ASSERT_NE(spec, nullptr);
+  EXPECT_EQ(spec->layers[0]->class_name(), "Conv1D");
 }
 
 // Windows and counts as large as attributes may be must not overflow.

@@ -15,6 +15,7 @@ struct LeakyReLU : ActivationLayer {
     activation.kind = Activation::kLeakyRelu;
     activation.alpha = config.Has("alpha") ? config.Number("alpha", 0.3)  // Keras 2's name
                                            : config.Number("negative_slope", 0.3);
+    config.Rename("alpha", "negative_slope");
   }
 };
 

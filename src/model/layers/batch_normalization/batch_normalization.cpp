@@ -14,6 +14,8 @@ BatchNormalization::BatchNormalization(LayerConfig& config)
       gamma_rules(config.GetRules("gamma", "ones")),
       mean_rules{config.GetInitializer("moving_mean_initializer", "zeros"), {}, {}},
       variance_rules{config.GetInitializer("moving_variance_initializer", "ones"), {}, {}} {
+  // Always the last one, as -1 or, from Keras 2, as its number.
+  config.Forget("axis");
   config.Require("momentum", momentum, kShare);
   config.Require("epsilon", epsilon, kPositive);
   for (const char* key : {"renorm", "synchronized", "virtual_batch_size"}) {

@@ -9,6 +9,10 @@ namespace layers {
 
 struct BatchNormalization : Layer {
   static constexpr const char* kName = "BatchNormalization";
+  // Of some versions of TensorFlow.
+  static std::vector<std::string> FormerNames() {
+    return {"BatchNormalizationV1", "BatchNormalizationV2"};
+  }
   static constexpr const char* kWeights = "gamma, beta, moving_mean, moving_variance";
   static constexpr const char* kDescription = "normalization by the batch's mean and variance";
 
@@ -18,6 +22,7 @@ struct BatchNormalization : Layer {
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
   Masking masking() const override { return Masking::kCannot; }
   bool changes_in_training() const override { return trainable(); }
+  bool has_moving_statistics() const override { return true; }
 
   int64_t axis;
   double momentum;

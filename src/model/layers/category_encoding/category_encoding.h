@@ -19,6 +19,7 @@ struct CategoryEncoding : Layer {
   static constexpr const char* kName = "CategoryEncoding";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "ids as one_hot, multi_hot or count";
+  static constexpr bool kMakesIds = true;
   static constexpr const char* kSince = "2.6";
 
   explicit CategoryEncoding(LayerConfig& config);
@@ -38,6 +39,7 @@ struct Discretization : Layer {
   static constexpr const char* kName = "Discretization";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "numbers as the ranges that they lie in";
+  static constexpr bool kMakesIds = true;
   static constexpr const char* kSince = "2.6";
 
   explicit Discretization(LayerConfig& config);

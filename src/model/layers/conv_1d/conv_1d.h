@@ -8,6 +8,7 @@ namespace layers {
 
 struct Conv1D : Conv2D {
   static constexpr const char* kName = "Conv1D";
+  static std::vector<std::string> FormerNames() { return {"Convolution1D"}; }
   static constexpr const char* kWeights = "kernel, bias";
   static constexpr const char* kDescription = "convolution over series";
 

@@ -9,6 +9,7 @@ namespace layers {
 
 struct Conv2D : Layer, ConvWindow {
   static constexpr const char* kName = "Conv2D";
+  static std::vector<std::string> FormerNames() { return {"Convolution2D"}; }
   static constexpr const char* kWeights = "kernel, bias";
   static constexpr const char* kDescription = "convolution over images";
 

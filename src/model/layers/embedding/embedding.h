@@ -15,6 +15,7 @@ struct Embedding : Layer {
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
   Mask MadeMask() const override;
+  bool takes_ids() const override { return true; }
 
   // The row of an id, which is cut to an integer as Keras does; throws for others than
   // 0 to input_dim - 1.

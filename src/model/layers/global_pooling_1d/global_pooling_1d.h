@@ -1,4 +1,5 @@
-// GlobalAveragePooling1D and GlobalMaxPooling1D over series of steps x features.
+// GlobalAveragePooling1D and GlobalMaxPooling1D over series of steps x features. Over the features
+// of each step, as Keras' own example of a transformer for series has it, they are operations.
 #pragma once
 
 #include "model/layers/global_pooling_2d/global_pooling_2d.h"
@@ -18,6 +19,7 @@ struct GlobalAveragePooling1D : GlobalPooling1D {
   static constexpr const char* kName = "GlobalAveragePooling1D";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "average over a whole series, or its unmasked steps";
+  static constexpr const char* kOverFeatures = "Mean";
   explicit GlobalAveragePooling1D(LayerConfig& config)
       : GlobalPooling1D(config, /*maximum=*/false) {}
   Masking masking() const override { return Masking::kEnds; }
@@ -27,6 +29,7 @@ struct GlobalMaxPooling1D : GlobalPooling1D {
   static constexpr const char* kName = "GlobalMaxPooling1D";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "maximum over a whole series";
+  static constexpr const char* kOverFeatures = "Max";
   explicit GlobalMaxPooling1D(LayerConfig& config) : GlobalPooling1D(config, /*maximum=*/true) {}
 };
 

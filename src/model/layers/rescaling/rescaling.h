@@ -10,6 +10,7 @@ struct Rescaling : Layer {
   static constexpr const char* kName = "Rescaling";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "x * scale + offset";
+  static constexpr const char* kCompletion = R"({"offset": 0.0})";
   static constexpr const char* kSince = "2.6";
 
   explicit Rescaling(LayerConfig& config);

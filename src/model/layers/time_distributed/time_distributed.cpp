@@ -43,7 +43,5 @@ int64_t TimeDistributed::AutogradFloats(const std::vector<Shape>& inputs,
   return Product({inputs[0][0], inner().AutogradFloats({step}, WithoutSteps(output))});
 }
 
-bool TimeDistributed::by_step() const { return inner().class_name() == "BatchNormalization"; }
-
 }  // namespace layers
 }  // namespace hopper

@@ -24,8 +24,8 @@ struct TimeDistributed : Layer {
   bool changes_in_training() const override { return inner().changes_in_training(); }
 
   const Layer& inner() const { return *inner_; }
-  // Whether steps change what later steps do: moving statistics.
-  bool by_step() const;
+  // Whether steps change what later steps do.
+  bool by_step() const { return inner().has_moving_statistics(); }
 
  private:
   std::unique_ptr<Layer> inner_;  // null where the configuration has problems
