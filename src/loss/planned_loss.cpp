@@ -12,23 +12,11 @@
 #include <vector>
 
 #include "base/keras_epsilon.h"
+#include "loss/rows/rows.h"
 #include "model/batch_sizes.h"
 #include "params/loss_type.h"
 
 namespace hopper {
-namespace {
-
-int64_t CheckedClass(int64_t value, int64_t width) {
-  if (value < 0 || value >= width) {
-    throw Error(ErrorCode::kDataException, "class " + std::to_string(value) +
-                                               " does not exist in an output of " +
-                                               std::to_string(width) + " classes");
-  }
-  return value;
-}
-
-}  // namespace
-
 PlannedLoss::PlannedLoss(LossKind loss, const LossOptions& options, bool logits, Activation last,
                          int64_t batch, const Shape& shape, const Kernels& kernels)
     : loss_(loss),
@@ -47,7 +35,7 @@ PlannedLoss::PlannedLoss(LossKind loss, const LossOptions& options, bool logits,
 
 void PlannedLoss::Run(const float* output, const Targets& targets, const float* factors,
                       float* gradient) {
-  used_autograd_ = !RunPlanned(output, targets, factors, gradient) &&
+  used_autograd_ = !RunByKernels(output, targets, factors, gradient) &&
                    !RunRows(output, targets, factors, gradient) &&
                    !RunOverlap(output, targets, factors, gradient);
   if (used_autograd_) RunAutograd(output, targets, factors, gradient);
@@ -72,7 +60,7 @@ const float* PlannedLoss::Labels(const Targets& targets) {
   const LossType& type = LossTypeOf(loss_);
   const bool by_class = type.class_numbers;
   const auto set_class = [&](int64_t row, int64_t index) {
-    labels[row * columns_ + CheckedClass(index, columns_)] = 1.0F;
+    labels[row * columns_ + loss_rows::CheckedClass(index, columns_)] = 1.0F;
   };
   if (targets.values.defined() && !by_class) {
     const float* numbers = Numbers(targets);
@@ -165,37 +153,31 @@ bool PlannedLoss::RunOverlap(const float* output, const Targets& targets, const 
   return true;
 }
 
-bool PlannedLoss::RunPlanned(const float* output, const Targets& targets, const float* factors,
-                             float* gradient) {
+bool PlannedLoss::RunByKernels(const float* output, const Targets& targets, const float* factors,
+                               float* gradient) {
+  const LossType& type = LossTypeOf(loss_);
   if (options_.from_logits || options_.label_smoothing != 0.0) return false;
-  switch (loss_) {
-    case LossKind::kCategoricalCrossentropy:
-    case LossKind::kSparseCategoricalCrossentropy: {
-      const bool categorical = loss_ == LossKind::kCategoricalCrossentropy;
-      if (!logits_ || shape_.size() != 1 || width_ < 1) return false;
-      if (!targets.classes.defined() && (!categorical || Numbers(targets) == nullptr)) return false;
-      Crossentropy(output, targets, factors, gradient);
-      return true;
+  if (type.from_logits && !logits_) return false;
+  if (type.logit_rows != nullptr) {
+    if (shape_.size() != 1 || width_ < 1) return false;
+    LogitRows rows = {output, batch_, width_, nullptr, nullptr, losses_.data(), gradient, factors};
+    if (targets.classes.defined()) {
+      rows.classes = targets.classes.const_data_ptr<int64_t>();
+    } else {
+      rows.labels = type.class_numbers ? nullptr : Numbers(targets);
+      if (rows.labels == nullptr) return false;
     }
-    case LossKind::kBinaryCrossentropy: {
-      const float* wanted = Numbers(targets);
-      if (!logits_ || wanted == nullptr) return false;
-      kernels_.sigmoid_loss(output, wanted, batch_ * width_, scratch_.data(),
-                            probabilities_.data());
-      break;
+    if (gradient == nullptr) {
+      rows.gradient = probabilities_.data();
+      rows.factors = nullptr;
     }
-    case LossKind::kMeanSquaredError:
-    case LossKind::kMeanAbsoluteError: {
-      const float* wanted = Numbers(targets);
-      if (wanted == nullptr) return false;
-      kernels_.difference_loss(loss_ == LossKind::kMeanSquaredError, output, wanted,
-                               batch_ * width_, scratch_.data(), probabilities_.data());
-      break;
-    }
-    default:
-      return false;
+    type.logit_rows(kernels_, rows);
+    return true;
   }
+  const float* wanted = type.elements == nullptr ? nullptr : Numbers(targets);
+  if (wanted == nullptr) return false;
   // Losses of single outputs in scratch_, their gradients in probabilities_.
+  type.elements(kernels_, output, wanted, batch_ * width_, scratch_.data(), probabilities_.data());
   const float share = 1.0F / static_cast<float>(width_);
   for (int64_t i = 0; i < batch_; ++i) {
     const float* row = scratch_.data() + i * width_;
@@ -208,37 +190,6 @@ bool PlannedLoss::RunPlanned(const float* output, const Targets& targets, const 
     for (int64_t j = 0; j < width_; ++j) gradient[i * width_ + j] = derivatives[j] * factor;
   }
   return true;
-}
-
-// Rows of logits, with a class or a row of labels each. The gradient is softmax - labels as
-// TensorFlow has it, also for labels that do not add up to one.
-void PlannedLoss::Crossentropy(const float* output, const Targets& targets, const float* factors,
-                               float* gradient) {
-  float* p = gradient == nullptr ? probabilities_.data() : gradient;
-  float* log_sums = losses_.data();
-  kernels_.softmax_log_sum(output, batch_, width_, p, log_sums);
-  const int64_t* classes =
-      targets.classes.defined() ? targets.classes.const_data_ptr<int64_t>() : nullptr;
-  const float* labels = classes == nullptr ? Numbers(targets) : nullptr;
-  for (int64_t i = 0; i < batch_; ++i) {
-    const float* x = output + i * width_;
-    const float log_sum = log_sums[i];
-    float* row = p + i * width_;
-    if (classes != nullptr) {
-      const int64_t index = CheckedClass(classes[i], width_);
-      losses_[i] = log_sum - x[index];
-      row[index] -= 1.0F;
-    } else {
-      float sum = 0.0F;
-      for (int64_t j = 0; j < width_; ++j) {
-        sum += labels[i * width_ + j] * (log_sum - x[j]);
-        row[j] -= labels[i * width_ + j];
-      }
-      losses_[i] = sum;
-    }
-    if (gradient == nullptr) continue;
-    for (int64_t j = 0; j < width_; ++j) row[j] *= factors[i];
-  }
 }
 
 void PlannedLoss::RunAutograd(const float* output, const Targets& targets, const float* factors,

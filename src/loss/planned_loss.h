@@ -27,12 +27,10 @@ class PlannedLoss {
   bool used_autograd() const { return used_autograd_; }
 
  private:
-  bool RunPlanned(const float* output, const Targets& targets, const float* factors,
-                  float* gradient);
+  bool RunByKernels(const float* output, const Targets& targets, const float* factors,
+                    float* gradient);
   void RunAutograd(const float* output, const Targets& targets, const float* factors,
                    float* gradient);
-  void Crossentropy(const float* output, const Targets& targets, const float* factors,
-                    float* gradient);
   bool RunRows(const float* output, const Targets& targets, const float* factors, float* gradient);
   bool RunOverlap(const float* output, const Targets& targets, const float* factors,
                   float* gradient);

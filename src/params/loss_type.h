@@ -17,6 +17,20 @@
 
 namespace hopper {
 
+struct Kernels;
+
+// A batch of rows of logits, with a class each or else a row of labels.
+struct LogitRows {
+  const float* logits;  // [rows, width]
+  int64_t rows;
+  int64_t width;
+  const int64_t* classes;  // null: labels are there
+  const float* labels;
+  float* losses;         // of each row
+  float* gradient;       // times factors[row]; without factors what is there is of no use
+  const float* factors;  // may be null
+};
+
 // Sums over labels y and outputs p: y p, y, p, (1 - p) y, p (1 - y).
 struct OverlapSums {
   float shared = 0.0F, labelled = 0.0F, given = 0.0F, missed = 0.0F, extra = 0.0F;
@@ -47,6 +61,13 @@ struct LossType {
   // none of rows.
   float (*row)(const LossOptions& options, bool logits, const float* p, const float* y, int64_t n,
                float* gradient) = nullptr;
+  // The same of a whole batch by the kernels, for losses so common that they are to cost little
+  // beside a step: of labels as they are and, with `from_logits`, of logits. Either n single
+  // outputs, with their losses and derivatives, or rows. Null: `row` it is.
+  void (*elements)(const Kernels& kernels, const float* p, const float* y, int64_t n, float* losses,
+                   float* derivatives) = nullptr;
+  void (*logit_rows)(const Kernels& kernels, const LogitRows& rows) = nullptr;
+
   // 1 - above / below of sums over one example or several: above and below. Null: it is no such
   // loss.
   std::pair<float, float> (*overlap)(const LossOptions& options, const OverlapSums& sums) = nullptr;

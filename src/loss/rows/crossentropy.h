@@ -33,6 +33,33 @@ inline float CrossentropyOfLogits(const float* x, const float* y, int64_t n, flo
   return loss;
 }
 
+// The same by the kernels: LossType::logit_rows. The kernel's exp() is another one than `row` has.
+inline void CrossentropyOfRows(const Kernels& kernels, const LogitRows& rows) {
+  const int64_t n = rows.width;
+  kernels.softmax_log_sum(rows.logits, rows.rows, n, rows.gradient, rows.losses);
+  for (int64_t i = 0; i < rows.rows; ++i) {
+    const float* x = rows.logits + i * n;
+    const float log_sum = rows.losses[i];
+    float* gradient = rows.gradient + i * n;
+    if (rows.classes != nullptr) {
+      const int64_t index = CheckedClass(rows.classes[i], n);
+      rows.losses[i] = log_sum - x[index];
+      gradient[index] -= 1.0F;
+    } else {
+      const float* y = rows.labels + i * n;
+      float sum = 0.0F;
+      for (int64_t j = 0; j < n; ++j) {
+        sum += y[j] * (log_sum - x[j]);
+        gradient[j] -= y[j];
+      }
+      rows.losses[i] = sum;
+    }
+    if (rows.factors == nullptr) continue;
+    const float factor = rows.factors[i];
+    for (int64_t j = 0; j < n; ++j) gradient[j] *= factor;
+  }
+}
+
 inline void AddLogits(LossOptions* options, ArgumentList* arguments) {
   arguments->AddBool("from_logits", &options->from_logits);
   arguments->AddNumber("label_smoothing", kUnit, &options->label_smoothing);
@@ -61,6 +88,7 @@ struct CategoricalCrossentropy {
     type.categorical = true;
     type.from_logits = true;
     type.row = Row;
+    type.logit_rows = CrossentropyOfRows;
     return type;
   }
   static float Row(const LossOptions& options, bool logits, const float* p, const float* y,
@@ -102,6 +130,7 @@ struct SparseCategoricalCrossentropy {
     type.class_numbers = true;
     type.from_logits = true;
     type.row = Row;
+    type.logit_rows = CrossentropyOfRows;
     return type;
   }
   static float Row(const LossOptions& options, bool logits, const float* p, const float* y,
@@ -136,7 +165,12 @@ struct BinaryCrossentropy {
     type.from_logits = true;
     type.smooths_to_half = true;
     type.row = Row;
+    type.elements = ElementsOfLogits;
     return type;
+  }
+  static void ElementsOfLogits(const Kernels& kernels, const float* x, const float* y, int64_t n,
+                               float* losses, float* derivatives) {
+    kernels.sigmoid_loss(x, y, n, losses, derivatives);
   }
   // Of a probability, whose derivative ends at the clamps.
   static Pair OfProbability(float p, float y) {

@@ -6,8 +6,19 @@
 namespace hopper {
 namespace loss_rows {
 
+// LossType::elements of differences and their squares.
+template <bool kSquared>
+void ElementsOfDifferences(const Kernels& kernels, const float* p, const float* y, int64_t n,
+                           float* losses, float* derivatives) {
+  kernels.difference_loss(kSquared, p, y, n, losses, derivatives);
+}
+
 struct MeanSquaredError {
-  static LossType Type() { return OfElements<MeanSquaredError>("mean_squared_error", {"mse"}); }
+  static LossType Type() {
+    LossType type = OfElements<MeanSquaredError>("mean_squared_error", {"mse"});
+    type.elements = ElementsOfDifferences<true>;
+    return type;
+  }
   static Pair Element(const LossOptions& /*options*/, float p, float y) {
     return {(p - y) * (p - y), 2.0F * (p - y)};
   }
@@ -18,7 +29,11 @@ struct MeanSquaredError {
 };
 
 struct MeanAbsoluteError {
-  static LossType Type() { return OfElements<MeanAbsoluteError>("mean_absolute_error", {"mae"}); }
+  static LossType Type() {
+    LossType type = OfElements<MeanAbsoluteError>("mean_absolute_error", {"mae"});
+    type.elements = ElementsOfDifferences<false>;
+    return type;
+  }
   static Pair Element(const LossOptions& /*options*/, float p, float y) {
     return {std::abs(p - y), Sign(p - y)};
   }

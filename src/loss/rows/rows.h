@@ -7,7 +7,9 @@
 #include <tuple>
 #include <utility>
 
+#include "base/error.h"
 #include "base/keras_epsilon.h"
+#include "kernels/kernels.h"
 #include "params/loss_type.h"
 
 namespace hopper {
@@ -25,6 +27,16 @@ inline float Sign(float x) { return static_cast<float>(x > 0.0F) - static_cast<f
 // Clamped between the epsilons, and whether a derivative goes through. NaN stays.
 inline float Clamp(float p) { return p < kEpsilon ? kEpsilon : (p > kMost ? kMost : p); }
 inline bool Inside(float p, float most = kMost) { return !(p < kEpsilon) && !(p > most); }
+
+// A class that a row of `width` outputs has; throws for others.
+inline int64_t CheckedClass(int64_t value, int64_t width) {
+  if (value < 0 || value >= width) {
+    throw Error(ErrorCode::kDataException, "class " + std::to_string(value) +
+                                               " does not exist in an output of " +
+                                               std::to_string(width) + " classes");
+  }
+  return value;
+}
 
 inline float Sigmoid(float x) {
   const float e = std::exp(-std::abs(x));
