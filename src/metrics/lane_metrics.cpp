@@ -26,120 +26,72 @@
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
-#include "base/error.h"
 #include "metrics/metrics.h"
+#include "metrics/rows/table.h"
 
 namespace hopper {
 namespace {
 
-// [lanes, rows, width]
-struct LaneRows {
-  LaneRows(const at::Tensor& output, const Targets& targets, int64_t lanes)
-      : p(output.reshape({lanes, -1, output.size(-1)})),
-        y(TargetValues(targets, output).reshape(p.sizes())) {}
+// What a metric of the table is called with that sums something else than values of examples, and
+// what it makes its sums of, float64 [lanes, sums]: see params/metric_type.h.
+struct LaneCall {
+  const MetricParams& metric;
+  const at::Tensor outputs;  // [lanes, rows, width]
+  const at::Tensor labels;   // the same
 
-  at::Tensor p;
-  at::Tensor y;
+  int64_t width() const { return outputs.size(2); }
+  // The column of one class, where the metric names one.
+  at::Tensor OfClass(const at::Tensor& rows) const {
+    return metric.class_id ? rows.narrow(2, *metric.class_id, 1) : rows;
+  }
+  // True for the k largest outputs of each row.
+  at::Tensor Largest(int64_t k) const {
+    const at::Tensor order = at::argsort(outputs, /*stable=*/true, 2, /*descending=*/true);
+    return at::zeros_like(outputs, at::kBool)
+        .scatter_(2, order.narrow(2, 0, std::min(k, width())), true);
+  }
+  // How many are true.
+  at::Tensor Count(const at::Tensor& truths) const {
+    return at::sum(truths.flatten(1), {1}, false, at::kDouble);
+  }
+  // How often each place occurs in the rows of `index`. Whole numbers: any order of adding them is
+  // exact.
+  at::Tensor Histogram(const at::Tensor& index, int64_t count) const {
+    at::Tensor sums = at::zeros({index.size(0), count}, index.options().dtype(at::kDouble));
+    return sums.scatter_add_(1, index, at::full({1, 1}, 1.0, sums.options()).expand_as(index));
+  }
+  // The sums, and behind them how many rows a lane has.
+  at::Tensor ThenRows(const at::Tensor& sums) const {
+    const auto rows = static_cast<double>(outputs.size(1));
+    return at::cat({sums, at::full({sums.size(0), 1}, rows, sums.options())}, 1);
+  }
+  // A number of the type of `like`.
+  at::Tensor Number(const at::Scalar& value, const at::Tensor& like) const {
+    return at::full({1}, value, like.options());
+  }
+  at::Tensor Doubles(const at::Tensor& x) const { return x.to(at::kDouble); }
+  at::Tensor Longs(const at::Tensor& x) const { return x.to(at::kLong); }
+  at::Tensor Stack(at::TensorList x, int64_t axis) const { return at::stack(x, axis); }
 };
 
-at::Tensor Count(const at::Tensor& truths) {
-  return at::sum(truths.flatten(1), {1}, false, at::kDouble);
-}
+using LaneFunction = at::Tensor (*)(const LaneCall& call);
 
-// The column of one class, where the metric names one.
-at::Tensor OfClass(const MetricParams& metric, const at::Tensor& rows) {
-  return metric.class_id ? rows.narrow(2, *metric.class_id, 1) : rows;
-}
-
-// How often each place occurs in the rows of `index`, float64 [lanes, count]. Whole numbers: any
-// order of adding them is exact.
-at::Tensor Histogram(const at::Tensor& index, int64_t count) {
-  at::Tensor sums = at::zeros({index.size(0), count}, index.options().dtype(at::kDouble));
-  return sums.scatter_add_(1, index, at::full({1, 1}, 1.0, sums.options()).expand_as(index));
-}
-
-at::Tensor Confusion(const MetricParams& metric, const LaneRows& rows) {
-  const auto threshold = static_cast<float>(metric.threshold.value_or(0.5));
-  const at::Tensor wanted = at::ne(OfClass(metric, rows.y), 0.0);
-  at::Tensor predicted = at::gt(rows.p, threshold);
-  if (metric.top_k) {
-    const int64_t k = std::min<int64_t>(*metric.top_k, rows.p.size(2));
-    const at::Tensor first = at::argsort(rows.p, /*stable=*/true, 2, /*descending=*/true);
-    predicted = at::zeros_like(predicted).scatter_(2, first.narrow(2, 0, k), true);
-    predicted.logical_and_(metric.threshold ? at::gt(rows.p, threshold) : at::eq(rows.p, rows.p));
-  }
-  predicted = OfClass(metric, predicted);
-  const at::Tensor unwanted = wanted.logical_not();
-  const at::Tensor rejected = predicted.logical_not();
-  return at::stack({Count(wanted.logical_and(predicted)), Count(unwanted.logical_and(predicted)),
-                    Count(wanted.logical_and(rejected)), Count(unwanted.logical_and(rejected))},
-                   1);
-}
-
-at::Tensor ClassConfusion(const MetricParams& metric, const LaneRows& rows) {
-  const bool largest = !metric.threshold && rows.p.size(2) > 1;
-  at::Tensor predicted;
-  if (largest) {
-    predicted =
-        at::ge(rows.p, at::amax(rows.p, {2}, true)).logical_and(at::gt(at::abs(rows.p), 1e-9));
+template <typename M>
+constexpr LaneFunction LanesOf() {
+  if constexpr (std::is_base_of_v<metric_rows::OfExamples, M>) {
+    return nullptr;
   } else {
-    predicted = at::gt(rows.p, static_cast<float>(metric.threshold.value_or(0.5)));
+    return [](const LaneCall& call) -> at::Tensor { return M::Lanes(call); };
   }
-  const at::Tensor hit = predicted.to(at::kDouble);
-  const at::Tensor y = rows.y.to(at::kDouble);
-  const at::Tensor tp = at::mul(hit, y), fp = at::mul(hit, at::rsub(y, 1.0)),
-                   fn = at::mul(at::rsub(hit, 1.0), y);
-  // Columns tp, fp, fn of each class.
-  at::Tensor counts = at::sum(at::stack({tp, fp, fn}, 3), {1});  // [lanes, width, 3]
-  if (metric.average == FAverage::kMicro) counts = at::sum(counts, {1}, true);
-  return counts.flatten(1);
 }
 
-at::Tensor Moments(const LaneRows& rows) {
-  const at::Tensor y = rows.y.to(at::kDouble);
-  const at::Tensor error = at::square(at::sub(y, rows.p.to(at::kDouble)));
-  const at::Tensor sums = at::sum(at::stack({y, at::square(y), error}, 3), {1}).flatten(1);
-  return at::cat(
-      {sums, at::full({sums.size(0), 1}, static_cast<double>(rows.p.size(1)), sums.options())}, 1);
-}
-
-// The buckets of AddBuckets(), positives first.
-at::Tensor Buckets(const MetricParams& metric, const LaneRows& rows, int64_t count) {
-  const int64_t thresholds = count / 2 - 1;
-  const bool zero_apart = metric.type->summed == Summed::kBucketsAndZero;
-  const at::Tensor p = at::clamp(OfClass(metric, rows.p).flatten(1), 0.0, 1.0);
-  const at::Tensor at = at::sub(at::ceil(at::mul(p, static_cast<double>(thresholds - 1))), 1.0);
-  const at::Tensor apart = at::full({1}, static_cast<double>(thresholds), at.options());
-  // -1 is 0's; no number is below it, and NaN is no number.
-  const at::Tensor bucket =
-      at::where(at::ge(at, zero_apart ? 0.0 : -1.0), at::clamp(at, 0.0), apart).to(at::kLong);
-  const at::Tensor wanted = at::ne(OfClass(metric, rows.y).flatten(1), 0.0);
-  return Histogram(at::where(wanted, bucket, at::add(bucket, thresholds + 1)), count);
-}
-
-// The class of each row of numbers: the first of the largest, or above the threshold.
-at::Tensor ClassesOf(const at::Tensor& rows, double threshold = 0.5) {
-  return rows.size(2) == 1 ? at::gt(rows.squeeze(2), threshold).to(at::kLong) : at::argmax(rows, 2);
-}
-
-at::Tensor ClassMatrix(const MetricParams& metric, const LaneRows& rows, int64_t count) {
-  const int64_t classes = rows.p.size(2) == 1 ? 2 : rows.p.size(2);
-  return Histogram(at::add(at::mul(ClassesOf(rows.y), classes),
-                           ClassesOf(rows.p, metric.threshold.value_or(0.5))),
-                   count);
-}
-
-at::Tensor BinaryMatrix(const MetricParams& metric, const LaneRows& rows, int64_t count) {
-  const auto threshold = static_cast<float>(metric.threshold.value_or(0.5));
-  const at::Tensor y = rows.y.flatten(1).to(at::kLong);
-  const at::Tensor predicted = at::ge(rows.p.flatten(1), threshold).to(at::kLong);
-  // Labels that are neither 0 nor 1 go into a place of their own, which is dropped.
-  const at::Tensor known = at::ge(y, 0).logical_and(at::lt(y, 2));
-  const at::Tensor index =
-      at::where(known, at::add(at::mul(y, 2), predicted), at::full({1}, count, y.options()));
-  return Histogram(index, count + 1).narrow(1, 0, count);
+template <typename... M>
+LaneFunction LaneFunctionOf(MetricList<M...> /*metrics*/, int place) {
+  static constexpr LaneFunction kFunctions[] = {LanesOf<M>()...};
+  return kFunctions[place];
 }
 
 }  // namespace
@@ -160,7 +112,7 @@ at::Tensor ByLane(const at::Tensor& output, const Targets& targets, int64_t lane
 at::Tensor LaneMetricSums(const MetricParams& metric, const at::Tensor& output, bool logits,
                           Activation last, const Targets& targets, const at::Tensor& weights,
                           int64_t lanes) {
-  if (metric.type->summed == Summed::kExamples) {
+  if (metric.type->of_examples()) {
     const auto values = [&](const at::Tensor& of, const Targets& to) {
       return MetricPerExample(metric, of, logits, last, to);
     };
@@ -174,26 +126,10 @@ at::Tensor LaneMetricSums(const MetricParams& metric, const at::Tensor& output, 
     const at::Tensor own = weights.defined() ? weights : at::full_like(all, 1.0);
     return at::cat({sum, at::sum(own.reshape({lanes, -1}), {1}, true, at::kDouble)}, 1);
   }
-  const LaneRows rows(CountedOutputs(metric, output, logits, last), targets, lanes);
-  const int64_t count = MetricSumCount(metric, output.size(-1));
-  switch (metric.type->summed) {
-    case Summed::kExamples:
-      break;
-    case Summed::kConfusion:
-      return Confusion(metric, rows);
-    case Summed::kClassConfusion:
-      return ClassConfusion(metric, rows);
-    case Summed::kBuckets:
-    case Summed::kBucketsAndZero:
-      return Buckets(metric, rows, count);
-    case Summed::kMoments:
-      return Moments(rows);
-    case Summed::kClassMatrix:
-      return ClassMatrix(metric, rows, count);
-    case Summed::kBinaryMatrix:
-      return BinaryMatrix(metric, rows, count);
-  }
-  throw Error(ErrorCode::kInternal, "a metric without sums");
+  const at::Tensor outputs = CountedOutputs(metric, output, logits, last);
+  const at::Tensor rows = outputs.reshape({lanes, -1, outputs.size(-1)});
+  return LaneFunctionOf(Metrics(), metric.type->place)(
+      {metric, rows, TargetValues(targets, outputs).reshape(rows.sizes())});
 }
 
 }  // namespace hopper

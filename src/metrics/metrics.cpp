@@ -74,17 +74,17 @@ struct MetricCall {
 using MetricFunction = at::Tensor (*)(const MetricCall& call);
 
 template <typename M>
-at::Tensor PerExample(const MetricCall& call) {
+constexpr MetricFunction PerExampleOf() {
   if constexpr (std::is_base_of_v<metric_rows::OfExamples, M>) {
-    return M::PerExample(call);
+    return [](const MetricCall& call) -> at::Tensor { return M::PerExample(call); };
   } else {
-    throw Error(ErrorCode::kInternal, "metric \"" + call.metric.name + "\" is none of examples");
+    return nullptr;
   }
 }
 
 template <typename... M>
-MetricFunction FunctionOf(MetricList<M...> /*metrics*/, int place) {
-  static constexpr MetricFunction kFunctions[] = {PerExample<M>...};
+MetricFunction MetricFunctionOf(MetricList<M...> /*metrics*/, int place) {
+  static constexpr MetricFunction kFunctions[] = {PerExampleOf<M>()...};
   return kFunctions[place];
 }
 
@@ -103,7 +103,7 @@ at::Tensor CountedOutputs(const MetricParams& metric, const at::Tensor& output, 
 
 at::Tensor MetricPerExample(const MetricParams& metric, const at::Tensor& output, bool logits,
                             Activation last, const Targets& targets) {
-  return FunctionOf(Metrics(), metric.type->place)({metric, output, logits, last, targets});
+  return MetricFunctionOf(Metrics(), metric.type->place)({metric, output, logits, last, targets});
 }
 
 }  // namespace hopper

@@ -237,18 +237,17 @@ class ConfigCheck {
   // Metrics that cut outputs as if they were probabilities, as in Keras. Prediction knows better.
   void CheckMetricsOfLogits(int64_t units, const CompileParams& compile) {
     for (const MetricParams& metric : compile.metrics) {
-      const bool accuracy = metric.type->halves != nullptr && metric.type->halves(units);
-      const Summed summed = metric.type->summed;
-      const bool counts = summed == Summed::kConfusion || summed == Summed::kClassConfusion;
-      const bool curve = summed == Summed::kBuckets || summed == Summed::kBucketsAndZero;
-      if (metric.loss_options.from_logits) continue;
-      if (metric.threshold || !(accuracy || curve || (counts && !metric.top_k))) continue;
-      const char* own = accuracy                    ? "Use BinaryAccuracy(threshold=0)"
+      const MetricType& type = *metric.type;
+      const bool halves = type.halves != nullptr && type.halves(metric, units);
+      if (metric.loss_options.from_logits || metric.threshold || !(halves || type.of_unit)) {
+        continue;
+      }
+      const char* own = type.of_classes             ? "Use BinaryAccuracy(threshold=0)"
                         : MetricId(metric) == "auc" ? "Use AUC(from_logits=True)"
                                                     : nullptr;
       problems_.Warn(
           "metric \"" + metric.name + "\" takes outputs for probabilities, but they are logits",
-          curve ? "It counts outputs between 0 and 1." : "It cuts them at 0.5.",
+          type.of_unit ? "It counts outputs between 0 and 1." : "It cuts them at 0.5.",
           own == nullptr
               ? "End the model with sigmoid or softmax and leave from_logits out."
               : std::string(own) + ", or end the model with sigmoid and leave from_logits out.");
@@ -278,7 +277,7 @@ class ConfigCheck {
     }
     const int64_t classes = units == 1 ? 2 : units;
     for (const int id : metric.class_ids) {
-      if (metric.type->summed != Summed::kClassMatrix || id < classes) continue;
+      if (id < classes) continue;
       problems_.Fail(
           owner + " names the class " + std::to_string(id) + " of " + std::to_string(classes),
           "Classes are counted from 0.", "");

@@ -1,11 +1,19 @@
 // What a metric is. Each family has a file of its own in metrics/rows: for each metric a struct
 // with
 //
-//   Type()        this description: names, arguments, direction, what is summed, and the value of
-//                 the sums
-//   PerExample()  where it sums values of examples (then it derives from OfExamples): these, with
-//                 tensors, for CPUs and GPUs; a template over MetricCall of metrics/metrics.cpp, so
-//                 that descriptions need no libtorch
+//   Type()  this description: names, arguments, direction, and the value of its sums
+//
+// and, of its own or from a struct that it derives from, how they are made:
+//
+//   SumCount()    how many sums there are
+//   Add()         a batch on the CPU
+//   Lanes()       the same with tensors, for GPUs: a template over LaneCall of
+//                 metrics/lane_metrics.cpp, so that descriptions need no libtorch
+//
+// or, where it is a mean over examples and derives from OfExamples,
+//
+//   PerExample()  the value of each, with tensors, for CPUs and GPUs: a template over MetricCall of
+//                 metrics/metrics.cpp
 //
 // and a row in metrics/rows/table.h. Formulas: keras.metrics.*.
 //
@@ -26,25 +34,21 @@ namespace hopper {
 // Whether smaller or larger values are the better ones.
 enum class Direction { kUnknown, kDown, kUp };
 
-// What is added up. How the sums lie: metrics/metric_sums.h.
-enum class Summed {
-  kExamples,        // PerExample()
-  kConfusion,       // outputs above the threshold against labels that are not 0: counts
-  kClassConfusion,  // the same of each output on its own
-  kBuckets,         // positives and negatives between evenly spaced thresholds, NaN apart
-  kBucketsAndZero,  // the same, with 0 apart as well
-  kMoments,         // of each output: label, its square, squared error; then the rows
-  kClassMatrix,     // positions by label and most likely class
-  kBinaryMatrix,    // outputs by label (0 or 1) and side of the threshold
-};
-
 // What the sums were taken of.
 struct SummedOver {
   int64_t examples = 0;
   int64_t width = 0;  // the model's last output axis
 };
 
-// A batch of models with one axis of outputs, on the CPU.
+// Outputs and labels of a batch, on the CPU: [rows, width], whatever axes were before the last.
+struct CountedRows {
+  const float* outputs;
+  const float* labels;
+  int64_t rows;
+  int64_t width;
+};
+
+// A batch of a model with one axis of outputs, on the CPU.
 struct OutputRows {
   const float* outputs;  // [rows, width]
   int64_t rows;
@@ -60,8 +64,11 @@ struct MetricType {
   std::vector<std::string> names;    // in snake case; none: only code asks for it
   std::vector<std::string> aliases;  // the same, left out of lists that people read
   Direction direction = Direction::kUnknown;
-  Summed summed = Summed::kExamples;
-  int place = -1;  // in the table, which fills it in
+  // These the table fills in: its place there, and the struct's functions.
+  int place = -1;
+  int64_t (*sum_count)(const MetricParams& metric, int64_t width) = nullptr;
+  void (*add)(const MetricParams& metric, const CountedRows& rows, double* sums) = nullptr;
+  bool of_examples() const { return add == nullptr; }
   // The metric's value.
   double (*value)(const MetricParams& metric, const double* sums, const SummedOver& of) = nullptr;
   // Those that it takes, under Keras' names and in Keras' order. Null: none.
@@ -73,8 +80,9 @@ struct MetricType {
   bool several_outputs = false;  // it says nothing of a single one
   bool of_classes = false;       // it says nothing of labels that are numbers
   bool looks_at_k = false;       // at the MetricParams::k largest outputs
+  bool of_unit = false;          // it looks between 0 and 1 only
   // Whether it cuts outputs of this width at 0.5 where no threshold is given. Null: it never does.
-  bool (*halves)(int64_t width) = nullptr;
+  bool (*halves)(const MetricParams& metric, int64_t width) = nullptr;
 };
 
 // A row each, in the order of the table.

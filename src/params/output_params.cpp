@@ -99,7 +99,7 @@ void ReadOf(const Value& value, const std::string& output, int place, bool weigh
     metric.place = place;
     metric.weighted = weighted;
     if (!output.empty()) SetOutput(output, &metric);
-    if (weighted && metric.type->summed != Summed::kExamples) {
+    if (weighted && !metric.type->of_examples()) {
       problems->Error(ErrorCode::kNotSupported, "metric \"" + metric.name + "\" cannot be weighted",
                       "Only metrics that are means over the examples can.",
                       "Name it in metrics, where each example counts alike.");

@@ -33,7 +33,7 @@ void Write(std::ostream& out, const MetricParams& metric) {
     out << metric.part << ' ' << metric.of_loss << ' ' << metric.weighted << ' ';
   }
   // By what the row says, because rows of two libraries differ in address.
-  out << MetricId(metric) << ' ' << static_cast<int>(metric.type->summed) << ' ' << metric.k << ' '
+  out << MetricId(metric) << ' ' << metric.type->place << ' ' << metric.k << ' '
       << static_cast<int>(metric.loss) << ' ' << metric.threshold.value_or(-1.0) << ' '
       << metric.top_k.value_or(-1) << ' ' << metric.class_id.value_or(-1) << ' '
       << static_cast<int>(metric.average) << ' ' << metric.beta << ' '

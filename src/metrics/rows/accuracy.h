@@ -15,7 +15,7 @@ struct BinaryAccuracy : OfExamples {
     };
     type.sum_rows = SumRows;
     type.of_classes = true;
-    type.halves = [](int64_t /*width*/) { return true; };
+    type.halves = [](const MetricParams& /*metric*/, int64_t /*width*/) { return true; };
     return Named(type, {"binary_accuracy"});
   }
   // Whether it is sigmoid(x) > 0.5, which is x > 0.
@@ -96,7 +96,7 @@ struct Accuracy : OfExamples {
                                   : CategoricalAccuracy::SumRows(metric, rows, sum);
     };
     type.of_classes = true;
-    type.halves = IsBinary;
+    type.halves = [](const MetricParams& /*metric*/, int64_t width) { return IsBinary(width); };
     return Named(type, {"accuracy"}, {"acc"});
   }
   template <typename Call>

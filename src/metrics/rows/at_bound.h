@@ -1,7 +1,7 @@
 // keras.metrics.PrecisionAtRecall and the like: one rate where the other reaches a bound.
 #pragma once
 
-#include "metrics/rows/rows.h"
+#include "metrics/rows/buckets.h"
 
 namespace hopper {
 namespace metric_rows {
@@ -38,7 +38,7 @@ MetricType AtBound(const char* name, void (*arguments)(MetricParams*, ArgumentLi
   MetricType type;
   type.names = {name};
   type.direction = Direction::kUp;
-  type.summed = Summed::kBucketsAndZero;
+  type.of_unit = true;
   type.value = BestAtBound<kValue, kHeld>;
   type.arguments = arguments;
   return type;
@@ -50,7 +50,7 @@ inline void AddBound(const char* name, MetricParams* metric, ArgumentList* argum
   arguments->AddInteger("class_id", 0, &metric->class_id);
 }
 
-struct PrecisionAtRecall {
+struct PrecisionAtRecall : BucketSums<true> {
   static MetricType Type() {
     return AtBound<&Rates::precision, &Rates::recall>(
         "precision_at_recall",
@@ -58,7 +58,7 @@ struct PrecisionAtRecall {
   }
 };
 
-struct RecallAtPrecision {
+struct RecallAtPrecision : BucketSums<true> {
   static MetricType Type() {
     return AtBound<&Rates::recall, &Rates::precision>(
         "recall_at_precision",
@@ -66,7 +66,7 @@ struct RecallAtPrecision {
   }
 };
 
-struct SensitivityAtSpecificity {
+struct SensitivityAtSpecificity : BucketSums<true> {
   static MetricType Type() {
     return AtBound<&Rates::recall, &Rates::specificity>(
         "sensitivity_at_specificity",
@@ -74,7 +74,7 @@ struct SensitivityAtSpecificity {
   }
 };
 
-struct SpecificityAtSensitivity {
+struct SpecificityAtSensitivity : BucketSums<true> {
   static MetricType Type() {
     return AtBound<&Rates::specificity, &Rates::recall>(
         "specificity_at_sensitivity",

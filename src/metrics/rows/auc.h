@@ -1,7 +1,7 @@
 // keras.metrics.AUC.
 #pragma once
 
-#include "metrics/rows/rows.h"
+#include "metrics/rows/buckets.h"
 
 namespace hopper {
 namespace metric_rows {
@@ -45,12 +45,12 @@ inline double AucValue(const MetricParams& metric, const double* sums, const Sum
   return std::min(area, 1.0);  // sums of quotients are rounded
 }
 
-struct Auc {
+struct Auc : BucketSums<false> {
   static MetricType Type() {
     MetricType type;
     type.names = {"auc"};
     type.direction = Direction::kUp;
-    type.summed = Summed::kBuckets;
+    type.of_unit = true;
     type.value = AucValue;
     type.arguments = [](MetricParams* metric, ArgumentList* arguments) {
       AddNumThresholds(metric, arguments);

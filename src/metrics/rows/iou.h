@@ -1,7 +1,7 @@
 // Intersection over union: keras.metrics.MeanIoU, IoU, OneHotIoU, BinaryIoU.
 #pragma once
 
-#include "metrics/rows/rows.h"
+#include "metrics/rows/class_matrix.h"
 
 namespace hopper {
 namespace metric_rows {
@@ -47,11 +47,10 @@ void AddIoUArguments(MetricParams* metric, ArgumentList* arguments) {
   arguments->AddUnused("sparse_y_pred", any_bool);
 }
 
-struct MeanIoU {
+struct MeanIoU : ClassMatrixSums {
   static MetricType Type() {
     MetricType type;
     type.direction = Direction::kUp;
-    type.summed = Summed::kClassMatrix;
     type.value = [](const MetricParams& metric, const double* sums, const SummedOver& of) {
       return IoUOf(metric, sums, ClassCount(of.width));
     };
@@ -60,7 +59,7 @@ struct MeanIoU {
   }
 };
 
-struct IoU {
+struct IoU : ClassMatrixSums {
   static MetricType Type() {
     MetricType type = Named(MeanIoU::Type(), {"io_u"}, {"one_hot_io_u"});
     type.arguments = AddIoUArguments<true>;
@@ -68,12 +67,37 @@ struct IoU {
   }
 };
 
-struct BinaryIoU {
+// Outputs by label (0 or 1) and side of the threshold. Other labels do not count.
+struct BinaryMatrixSums {
+  static int64_t SumCount(const MetricParams& /*metric*/, int64_t /*width*/) { return 4; }
+
+  static void Add(const MetricParams& metric, const CountedRows& rows, double* sums) {
+    const float threshold = static_cast<float>(metric.threshold.value_or(0.5));
+    for (int64_t i = 0; i < rows.rows * rows.width; ++i) {
+      const float y = std::trunc(rows.labels[i]);
+      if (y != 0.0F && y != 1.0F) continue;
+      sums[(y == 1.0F ? 2 : 0) + (rows.outputs[i] >= threshold ? 1 : 0)] += 1.0;
+    }
+  }
+
+  template <typename Call>
+  static auto Lanes(const Call& c) {
+    const auto threshold = static_cast<float>(c.metric.threshold.value_or(0.5));
+    const int64_t count = SumCount(c.metric, c.width());
+    const auto y = c.Longs(c.labels.flatten(1));
+    const auto predicted = c.Longs(ge(c.outputs.flatten(1), threshold));
+    // What does not count goes into a place of its own, which is dropped.
+    const auto known = ge(y, 0).logical_and(lt(y, 2));
+    const auto place = where(known, add(mul(y, 2), predicted), c.Number(count, y));
+    return c.Histogram(place, count + 1).narrow(1, 0, count);
+  }
+};
+
+struct BinaryIoU : BinaryMatrixSums {
   static MetricType Type() {
     MetricType type;
     type.names = {"binary_io_u"};
     type.direction = Direction::kUp;
-    type.summed = Summed::kBinaryMatrix;
     type.value = [](const MetricParams& metric, const double* sums, const SummedOver& /*of*/) {
       return IoUOf(metric, sums, 2);
     };

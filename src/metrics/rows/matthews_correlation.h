@@ -2,18 +2,17 @@
 // sklearn.metrics.matthews_corrcoef, after Gorodkin (2004).
 #pragma once
 
-#include "metrics/rows/rows.h"
+#include "metrics/rows/class_matrix.h"
 
 namespace hopper {
 namespace metric_rows {
 
-struct MatthewsCorrelation {
+struct MatthewsCorrelation : ClassMatrixSums {
   static MetricType Type() {
     MetricType type;
     type.names = {"matthews_correlation"};
     type.aliases = {"matthews_correlation_coefficient", "matthews_corrcoef", "mcc"};
     type.direction = Direction::kUp;
-    type.summed = Summed::kClassMatrix;
     type.value = [](const MetricParams& /*metric*/, const double* sums, const SummedOver& of) {
       const int64_t classes = ClassCount(of.width);
       double all = 0.0, right = 0.0, both = 0.0, labels = 0.0, predictions = 0.0;

@@ -6,6 +6,31 @@
 namespace hopper {
 namespace metric_rows {
 
+// Of each output: label, its square, squared error; then the rows.
+struct MomentSums {
+  static int64_t SumCount(const MetricParams& /*metric*/, int64_t width) { return 3 * width + 1; }
+
+  static void Add(const MetricParams& /*metric*/, const CountedRows& rows, double* sums) {
+    for (int64_t i = 0; i < rows.rows; ++i) {
+      for (int64_t j = 0; j < rows.width; ++j) {
+        const auto y = static_cast<double>(rows.labels[i * rows.width + j]);
+        const double error = y - static_cast<double>(rows.outputs[i * rows.width + j]);
+        sums[3 * j] += y;
+        sums[3 * j + 1] += y * y;
+        sums[3 * j + 2] += error * error;
+      }
+    }
+    sums[3 * rows.width] += static_cast<double>(rows.rows);
+  }
+
+  template <typename Call>
+  static auto Lanes(const Call& c) {
+    const auto y = c.Doubles(c.labels);
+    const auto error = square(sub(y, c.Doubles(c.outputs)));
+    return c.ThenRows(sum(c.Stack({y, square(y), error}, 3), {1}).flatten(1));
+  }
+};
+
 inline double R2Value(const MetricParams& metric, const double* sums, const SummedOver& of) {
   const int64_t width = of.width;
   const double n = sums[3 * width];
@@ -25,12 +50,11 @@ inline double R2Value(const MetricParams& metric, const double* sums, const Summ
   return 1.0 - (1.0 - score) * (samples - 1.0) / freedom;
 }
 
-struct R2Score {
+struct R2Score : MomentSums {
   static MetricType Type() {
     MetricType type;
     type.names = {"r2_score"};
     type.direction = Direction::kUp;
-    type.summed = Summed::kMoments;
     type.value = R2Value;
     type.arguments = [](MetricParams* metric, ArgumentList* arguments) {
       arguments->AddWord<R2Aggregation>(

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "base/keras_epsilon.h"
-#include "metrics/metric_sums.h"
 #include "params/metric_type.h"
 
 namespace hopper {
@@ -30,8 +29,23 @@ inline void AddNumThresholds(MetricParams* metric, ArgumentList* arguments) {
                  });
 }
 
+// Places of counts.
+constexpr int64_t kTp = 0, kFp = 1, kFn = 2, kTn = 3;
+
+// The columns that count: one class, or all.
+struct Columns {
+  Columns(const MetricParams& metric, int64_t width)
+      : first(metric.class_id.value_or(0)), last(metric.class_id ? first + 1 : width) {}
+  int64_t first;
+  int64_t last;
+};
+
 // What a metric derives from that has PerExample().
 struct OfExamples {
+  // Of values, with weights times these, and then of the weights.
+  static int64_t SumCount(const MetricParams& metric, int64_t /*width*/) {
+    return metric.weighted ? 2 : 1;
+  }
   // Its mean over the examples.
   static MetricType Mean(Direction direction) {
     MetricType type;

@@ -1,17 +1,25 @@
 #include "metrics/rows/table.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "base/place_in.h"
 
 namespace hopper {
 namespace {
 
+template <typename M>
+MetricType FilledIn() {
+  MetricType type = M::Type();
+  type.place = PlaceIn<M>(Metrics());
+  type.sum_count = M::SumCount;
+  if constexpr (!std::is_base_of_v<metric_rows::OfExamples, M>) type.add = M::Add;
+  return type;
+}
+
 template <typename... M>
 std::vector<MetricType> TypesOf(MetricList<M...> /*metrics*/) {
-  std::vector<MetricType> types = {M::Type()...};
-  for (size_t i = 0; i < types.size(); ++i) types[i].place = static_cast<int>(i);
-  return types;
+  return {FilledIn<M>()...};
 }
 
 template <typename M>

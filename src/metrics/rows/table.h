@@ -4,7 +4,7 @@
 #include "metrics/rows/accuracy.h"
 #include "metrics/rows/at_bound.h"
 #include "metrics/rows/auc.h"
-#include "metrics/rows/class_counts.h"
+#include "metrics/rows/class_matrix.h"
 #include "metrics/rows/confusion.h"
 #include "metrics/rows/correlation.h"
 #include "metrics/rows/f_beta.h"
