@@ -26,6 +26,7 @@
 
 #include "base/clock.h"
 #include "base/philox.h"
+#include "capi/structs.h"
 #include "data/dataset.h"
 #include "engine/configuration.h"
 #include "engine/memory_plan.h"
@@ -206,8 +207,8 @@ Cost Run(const Table& table, int32_t models, int32_t threads, int32_t iterations
 // The same tasks: every model's first one, then every model's next one.
 Cost Alone(const Table& table, int32_t models, int32_t iterations, int32_t architectures) {
   Cost cost;
-  Dataset data(table.desc);
-  for (const auto& buffer : table.buffers) data.AddBuffer(buffer->raw);
+  Dataset data(FromC(table.desc));
+  for (const auto& buffer : table.buffers) data.AddBuffer(FromC(buffer->raw));
   data.orders().Keep(KeptOrderBytes(kLimit));
   const OwnedAccount account = MemoryAccount::Create(kLimit);
   std::atomic<bool> cancel{false};

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/philox.h"
+#include "support/data_desc.h"
 #include "support/keras_models.h"
 #include "train/stepper.h"
 #include "train/tensor_memory.h"
@@ -204,18 +205,14 @@ class Bench {
 
  private:
   DataDesc Describe(const Workload& workload) {
-    hopper_data_desc raw = {};
-    raw.x_type = workload.bytes ? HOPPER_UINT8 : HOPPER_FLOAT32;
-    raw.x_rank = static_cast<int32_t>(workload.x_shape.size());
-    std::copy(workload.x_shape.begin(), workload.x_shape.end(), raw.x_shape);
-    raw.y_kind = workload.classes == 0 ? HOPPER_LABEL_VALUE : HOPPER_LABEL_CLASS;
-    raw.y_type = workload.classes == 0 ? HOPPER_FLOAT32 : HOPPER_INT32;
-    raw.num_classes = workload.classes;
-    raw.n_partitions = 1;
-    raw.n_rows = rows_;
-    raw.normalizing_const = workload.bytes ? 255.0 : 1.0;
-    raw.table_name = "bench";
-    return DataDesc(raw);
+    LabelsDesc labels;
+    if (workload.classes > 0) {
+      labels = {LabelKind::kClass, ValueType::kInt32, {}, workload.classes};
+    }
+    DataDesc desc = MakeDesc(workload.bytes ? ValueType::kUint8 : ValueType::kFloat32,
+                             {workload.x_shape.begin(), workload.x_shape.end()}, labels, rows_);
+    desc.normalizing_const = workload.bytes ? 255.0 : 1.0;
+    return desc;
   }
 
   Partition Fill(const Workload& workload) {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HOPPER_MAX_RANK 8
+#include "model_hopper/limits.h"
 
 /* Types of packed values, little-endian, C order. The numbers are stored in packed tables. */
 typedef enum hopper_type
@@ -28,8 +28,6 @@ typedef enum hopper_label_kind
 	HOPPER_LABEL_ARRAY = 3		/* an array a row: one-hot, several targets, soft labels */
 } hopper_label_kind;
 
-#define HOPPER_MAX_INPUTS 1000
-
 /* One of several inputs of a model. */
 typedef struct hopper_input
 {
@@ -38,8 +36,6 @@ typedef struct hopper_input
 	int32_t		rank;			/* dimensions of one example; 0 is refused */
 	int64_t		shape[HOPPER_MAX_RANK];
 } hopper_input;
-
-#define HOPPER_MAX_OUTPUTS 32
 
 /* What one of a model's outputs is to learn. */
 typedef struct hopper_output

@@ -1,15 +1,11 @@
 /*
  * metrics.h
- *		Metrics: how many, their names' length, their direction, and when they are taken of
- *		training data.
+ *		Metrics: their direction, and when they are taken of training data.
  */
 #ifndef MODEL_HOPPER_METRICS_H
 #define MODEL_HOPPER_METRICS_H
 
-#include <stdint.h>
-
-#define HOPPER_MAX_METRICS 32
-#define HOPPER_MAX_NAME 256		/* bytes of a loss or metric as the user wrote it */
+#include "model_hopper/limits.h"
 
 /* Which values of a metric are the better ones. */
 typedef enum hopper_direction

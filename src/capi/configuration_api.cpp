@@ -9,7 +9,7 @@
 #include "capi/core_parts.h"
 #include "capi/readings.h"
 #include "capi/rows.h"
-#include "data/dataset.h"
+#include "capi/structs.h"
 #include "model/check.h"
 #include "model/metric_names.h"
 #include "model/spec.h"
@@ -71,9 +71,11 @@ int CrossConfigurations(int32_t n_models, const int32_t* model_ids, int32_t n_co
 int CheckConfigurations(const hopper_config* configs, int32_t n_configs,
                         const hopper_data_desc* data, hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
+    std::vector<ConfigSource> sources;
+    for (int32_t i = 0; i < n_configs; ++i) sources.push_back(FromC(configs[i]));
+    const auto desc = FromC(data);
     auto table = std::make_unique<Rows>(6);
-    for (const ConfigProblem& found :
-         CheckConfigs(std::vector<hopper_config>(configs, configs + n_configs), data)) {
+    for (const ConfigProblem& found : CheckConfigs(sources, PointerTo(desc))) {
       const ParamProblem& problem = found.problem;
       table->Add({std::to_string(found.mst_key), problem.warning ? "warning" : "error",
                   std::to_string(static_cast<int>(problem.code)), problem.message,
@@ -107,8 +109,9 @@ int LinkOfOutput(const char* model_arch, size_t model_arch_size, const char* com
                  hopper_error* error) {
   return Guard(error, [&] {
     Require(data != nullptr, "data");
-    const auto spec = ParseModelFor(JsonText(model_arch, model_arch_size), InputsOf(*data));
-    const std::vector<DataOutput> labels = OutputsOf(*data);
+    const DataDesc desc = FromC(*data);
+    const auto spec = ParseModelFor(JsonText(model_arch, model_arch_size), desc.inputs);
+    const std::vector<DataOutput>& labels = desc.outputs;
     Require(output >= 0 && output < static_cast<int32_t>(labels.size()), "output");
     const auto place = static_cast<size_t>(output);
     size_t i = 0;
@@ -147,7 +150,8 @@ int RankConfigurations(int32_t n, const hopper_ranked_config* configs, const hop
                        hopper_error* error) {
   return Guard(error, [&] {
     std::vector<RankedConfig> ranked;
-    MetricNamesByOutput names(data);
+    const auto desc = FromC(data);
+    MetricNamesByOutput names(PointerTo(desc));
     for (int32_t i = 0; i < n; ++i) {
       RankedConfig config{Text(configs[i].compile_params), {}};
       for (int32_t k = 0; k < configs[i].n_metrics; ++k) {

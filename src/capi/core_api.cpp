@@ -27,13 +27,13 @@ void FreeRows(hopper_rows* rows) { Rows::Free(rows); }
 
 int32_t SizeOfType(int32_t type) {
   int32_t size = 0;
-  Guard(nullptr, [&] { size = TypeSize(type); });
+  Guard(nullptr, [&] { size = TypeSize(static_cast<ValueType>(type)); });
   return size;
 }
 
 int64_t NonFinite(int32_t type, const void* values, int64_t count) {
   int64_t at = -1;
-  Guard(nullptr, [&] { at = FindNonFinite(type, values, count); });
+  Guard(nullptr, [&] { at = FindNonFinite(static_cast<ValueType>(type), values, count); });
   return at;
 }
 

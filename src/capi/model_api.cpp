@@ -12,7 +12,7 @@
 #include "capi/boundary.h"
 #include "capi/core_parts.h"
 #include "capi/rows.h"
-#include "data/dataset.h"
+#include "capi/structs.h"
 #include "model/check.h"
 #include "model/complete.h"
 #include "model/exported/export_model.h"
@@ -99,10 +99,11 @@ int CompleteText(const char* json, size_t size, hopper_rows** rows, hopper_error
 int DescribeModel(const char* json, size_t size, const hopper_data_desc* data, hopper_rows** rows,
                   hopper_error* error) {
   return Guard(error, [&] {
-    const auto spec = data != nullptr ? ParseModelFor(JsonText(json, size), InputsOf(*data))
-                                      : ParseModel(JsonText(json, size), nullptr);
-    if (data != nullptr) {
-      if (const auto mismatch = InputMismatch(*spec, *data)) throw Error(*mismatch);
+    const auto desc = FromC(data);
+    const auto spec = desc.has_value() ? ParseModelFor(JsonText(json, size), desc->inputs)
+                                       : ParseModel(JsonText(json, size), nullptr);
+    if (desc.has_value()) {
+      if (const auto mismatch = InputMismatch(*spec, *desc)) throw Error(*mismatch);
     }
     auto table = std::make_unique<Rows>(8);
     // A shared layer is called several times: the shape of its first call, the work of all.
@@ -180,31 +181,30 @@ int WeightsOfSafetensors(const char* json, size_t size, int32_t rank, const int6
   });
 }
 
+ModelExport::Output ExportedOutput(const DataOutput& from) {
+  ModelExport::Output output;
+  output.label = from.column;
+  for (const auto& value : from.class_values) output.classes.push_back(value.value_or(""));
+  return output;
+}
+
 // The same model for other tools, as PostgreSQL's server reads it.
 int FileOfModel(const hopper_export* from, hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
     Require(from != nullptr, "model");
     ModelExport model;
     model.json = JsonText(from->model_arch, from->model_arch_size);
-    const hopper_data_desc* data = from->data;
-    const auto spec =
-        data != nullptr ? ParseModelFor(model.json, InputsOf(*data))
-                        : ModelOf(from->model_arch, from->model_arch_size, from->rank, from->shape);
+    const auto data = FromC(from->data);
+    const auto spec = data.has_value() ? ParseModelFor(model.json, data->inputs)
+                                       : ModelOf(from->model_arch, from->model_arch_size,
+                                                 from->rank, from->shape);
     model.spec = spec.get();
-    if (data != nullptr) {
+    if (data.has_value()) {
       model.normalizing_const = data->normalizing_const;
-      const auto add = [&](const char* label, int32_t n, const char* const* values) {
-        ModelExport::Output output;
-        output.label = Text(label);
-        for (int32_t i = 0; i < n; ++i) output.classes.push_back(Text(values[i]));
-        model.outputs.push_back(std::move(output));
-      };
-      if (data->n_outputs == 0) add(data->y_column, data->n_class_values, data->class_values);
       for (const ModelOutput& output : spec->outputs) {
-        for (int32_t i = 0; i < data->n_outputs; ++i) {
-          const hopper_output& own = data->outputs[i];
-          if (spec->outputs.size() > 1 && output.name != Text(own.name)) continue;
-          add(own.column, own.n_class_values, own.class_values);
+        for (const DataOutput& own : data->outputs) {
+          if (spec->outputs.size() > 1 && output.name != own.name) continue;
+          model.outputs.push_back(ExportedOutput(own));
           break;
         }
       }

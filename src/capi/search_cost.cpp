@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/inputs.h"
+#include "capi/structs.h"
 #include "model/spec.h"
 #include "model/work.h"
 #include "params/params.h"
@@ -23,9 +23,10 @@ class SearchCost {
         architectures_[options.model_ids[i]] = options.model_archs[i];
       }
     }
-    if (options.data == nullptr) return;
-    inputs_ = InputsOf(*options.data);
-    rows_ = static_cast<double>(options.data->n_rows);
+    const auto data = FromC(options.data);
+    if (!data.has_value()) return;
+    inputs_ = data->inputs;
+    rows_ = static_cast<double>(data->n_rows);
   }
 
   double Of(const SearchPoint& point) {

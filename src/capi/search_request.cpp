@@ -8,6 +8,7 @@
 
 #include "capi/arguments.h"
 #include "capi/search_cost.h"
+#include "capi/structs.h"
 #include "model/check.h"
 #include "model/metric_names.h"
 #include "params/text.h"
@@ -70,7 +71,8 @@ void CheckMeasures(const hopper_search_options& options, const SearchRequest& re
     measures.push_back(constraint.name);
   }
   std::vector<RankedConfig> configs;
-  MetricNamesByOutput names(options.data);
+  const auto data = FromC(options.data);
+  MetricNamesByOutput names(PointerTo(data));
   for (const SearchPoint& point : ProbePoints(*request.space)) {
     const SearchConfiguration one = request.space->Configuration(point);
     const std::string architecture = ArchitectureOf(options, *request.space, point, one.model_id);
@@ -83,19 +85,17 @@ void CheckMeasures(const hopper_search_options& options, const SearchRequest& re
 }
 
 // Everything that training would say of a configuration before it begins.
-std::vector<Problem> CheckPoint(const hopper_search_options& options, const SearchSpace& space,
-                                const SearchPoint& point) {
+std::vector<Problem> CheckPoint(const hopper_search_options& options, const DataDesc& data,
+                                const SearchSpace& space, const SearchPoint& point) {
   const SearchConfiguration one = space.Configuration(point);
   const std::string architecture = ArchitectureOf(options, space, point, one.model_id);
-  hopper_config config = {};
+  ConfigSource config;
   config.mst_key = 1;
-  config.model_id = one.model_id;
-  config.model_arch = architecture.c_str();
-  config.model_arch_size = architecture.size();
-  config.compile_params = one.compile_params.c_str();
-  config.fit_params = one.fit_params.c_str();
+  config.model_arch = architecture;
+  config.compile_params = one.compile_params;
+  config.fit_params = one.fit_params;
   std::vector<Problem> problems;
-  for (const ConfigProblem& found : CheckConfigs({config}, options.data)) {
+  for (const ConfigProblem& found : CheckConfigs({config}, &data)) {
     if (!found.problem.warning) problems.push_back(found.problem);
   }
   return problems;
@@ -148,9 +148,13 @@ std::shared_ptr<const SearchSpace> SearchSpaceOf(const hopper_search_options& op
   std::shared_ptr<const SearchSpace> space;
   // That nothing was given to choose from is one of the caller's problems.
   if (options.space == nullptr && options.compile_grid == nullptr && before > 0) return space;
+  std::optional<DataDesc> data;
+  Collect(problems, [&] { data = FromC(options.data); });
   PointCheck check;
-  if (options.data != nullptr && options.model_archs != nullptr) {
-    check = [&](const SearchSpace& s, const SearchPoint& p) { return CheckPoint(options, s, p); };
+  if (data.has_value() && options.model_archs != nullptr) {
+    check = [&](const SearchSpace& s, const SearchPoint& p) {
+      return CheckPoint(options, *data, s, p);
+    };
   }
   for (int32_t i = 0; check && i < options.n_models; ++i) {
     // One that is not known is nothing to try texts with.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "capi/boundary.h"
-#include "data/dataset.h"
+#include "capi/structs.h"
 #include "engine/failure.h"
 
 namespace hopper {
@@ -33,15 +33,17 @@ int Ask(hopper_error* error, const Body& body) {
   return code != HOPPER_OK ? -1 : static_cast<int>(answer);
 }
 
-// None: there is no such table.
-inline std::optional<DataDesc> DescOf(const hopper_data_desc* data) {
-  if (data == nullptr) return std::nullopt;
-  return DataDesc(*data);
+// What models are trained on or applied to.
+inline DataDesc CheckedFromC(const hopper_data_desc& data) {
+  DataDesc desc = FromC(data);
+  desc.Check();
+  return desc;
 }
 
-template <typename T>
-const T* PointerTo(const std::optional<T>& value) {
-  return value.has_value() ? &*value : nullptr;
+// None: there is no such table.
+inline std::optional<DataDesc> CheckedFromC(const hopper_data_desc* data) {
+  if (data == nullptr) return std::nullopt;
+  return CheckedFromC(*data);
 }
 
 // The segment of each partition; none for a run of one process.

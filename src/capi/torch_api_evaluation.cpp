@@ -18,7 +18,7 @@ int EvaluationCreate(const hopper_config* config, const hopper_data_desc* data, 
                      int32_t event_fd, hopper_evaluation** evaluation, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(config, data, evaluation);
-    *evaluation = new hopper_evaluation(FromC(*config), DataDesc(*data), threads, event_fd);
+    *evaluation = new hopper_evaluation(FromC(*config), CheckedFromC(*data), threads, event_fd);
   });
 }
 
@@ -26,7 +26,7 @@ int EvaluationAddBuffer(hopper_evaluation* evaluation, const hopper_buffer* buff
                         hopper_error* error) {
   return Call(error, [&] {
     RequireAll(evaluation, buffer);
-    evaluation->AddBuffer(*buffer);
+    evaluation->AddBuffer(FromC(*buffer));
   });
 }
 

@@ -18,8 +18,8 @@ int ExplainCreate(const hopper_run_options* options, const hopper_data_desc* tra
                   hopper_explain** explain, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(options, train, costs, explain);
-    const auto train_desc = DescOf(train);
-    const auto valid_desc = DescOf(valid);
+    const auto train_desc = CheckedFromC(train);
+    const auto valid_desc = CheckedFromC(valid);
     *explain = new hopper_explain(FromC(*options), *train_desc, PointerTo(valid_desc),
                                   KeysOf(train_keys, train_desc), KeysOf(valid_keys, valid_desc),
                                   FromC(*costs));

@@ -28,8 +28,8 @@ int GroupCreate(const hopper_run_options* options, const hopper_data_desc* train
   return Call(error, [&] {
     RequireAll(options, train, train_keys, group);
     if (valid != nullptr) RequireAll(valid_keys);
-    const auto train_desc = DescOf(train);
-    const auto valid_desc = DescOf(valid);
+    const auto train_desc = CheckedFromC(train);
+    const auto valid_desc = CheckedFromC(valid);
     *group = new hopper_group(FromC(*options), *train_desc, PointerTo(valid_desc),
                               KeysOf(train_keys, train_desc), KeysOf(valid_keys, valid_desc), key);
   });
@@ -60,7 +60,7 @@ int GroupKeep(hopper_group* group, const int32_t* mst_keys, int32_t n, hopper_er
 int GroupAddBuffer(hopper_group* group, const hopper_buffer* buffer, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(group, buffer);
-    group->AddBuffer(*buffer);
+    group->AddBuffer(FromC(*buffer));
   });
 }
 

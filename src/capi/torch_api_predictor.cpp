@@ -22,7 +22,7 @@ int PredictorCreate(const char* model_arch, size_t model_arch_size, const float*
     RequireAll(model_arch, data, predictor);
     *predictor =
         new hopper_predictor(std::string_view(model_arch, model_arch_size), weights, n_weights,
-                             DataDesc(*data), threads, memory_limit, event_fd, layer);
+                             CheckedFromC(*data), threads, memory_limit, event_fd, layer);
     if (n_outputs != nullptr) *n_outputs = (*predictor)->n_outputs();
   });
 }

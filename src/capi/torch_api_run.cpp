@@ -19,7 +19,7 @@ int RunCreate(const hopper_run_options* options, const hopper_data_desc* train,
               const hopper_data_desc* valid, hopper_run** run, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(options, train, run);
-    *run = new hopper_run(FromC(*options), DataDesc(*train), PointerTo(DescOf(valid)));
+    *run = new hopper_run(FromC(*options), CheckedFromC(*train), PointerTo(CheckedFromC(valid)));
   });
 }
 
@@ -33,7 +33,7 @@ int RunAddConfig(hopper_run* run, const hopper_config* config, hopper_error* err
 int RunAddBuffer(hopper_run* run, const hopper_buffer* buffer, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(run, buffer);
-    run->AddBuffer(*buffer);
+    run->AddBuffer(FromC(*buffer));
   });
 }
 

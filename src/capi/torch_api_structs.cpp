@@ -1,7 +1,6 @@
 #include "capi/torch_api_structs.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/field_text.h"
 #include "capi/run_rules.h"
@@ -26,28 +25,6 @@ TrainingOptions FromC(const hopper_run_options& options) {
   if (options.n_gpus > 0) out.gpus.assign(options.gpus, options.gpus + options.n_gpus);
   out.fuse = options.fuse != 0;
   out.device_number = options.device_number;
-  return out;
-}
-
-namespace {
-
-std::string_view ViewOf(const char* text) {
-  return text == nullptr ? std::string_view() : std::string_view(text);
-}
-
-}  // namespace
-
-ConfigSource FromC(const hopper_config& config) {
-  ConfigSource out;
-  out.mst_key = config.mst_key;
-  out.model_arch = {config.model_arch, config.model_arch_size};
-  out.compile_params = ViewOf(config.compile_params);
-  out.fit_params = ViewOf(config.fit_params);
-  out.weights = config.weights;
-  out.n_weights = config.n_weights;
-  out.state = config.state;
-  out.state_size = config.state_size;
-  out.confusion = config.confusion != 0;
   return out;
 }
 

@@ -1,10 +1,8 @@
 // The structs of the C boundary and the engine's types, made of one another: one place for each.
-// Those of packed data are data/dataset.h's.
+// Those that libhopper_core.so has too are structs.h's.
 #pragma once
 
-#include <optional>
-
-#include "engine/configuration.h"
+#include "capi/structs.h"
 #include "engine/events.h"
 #include "engine/explain.h"
 #include "engine/predictor.h"
@@ -13,7 +11,6 @@
 #include "engine/training_options.h"
 #include "engine/training_result.h"
 #include "engine/visit_record.h"
-#include "model_hopper/config.h"
 #include "model_hopper/events.h"
 #include "model_hopper/forecast.h"
 #include "model_hopper/predict.h"
@@ -24,7 +21,6 @@ namespace hopper {
 
 // Throws where `precision` is none.
 TrainingOptions FromC(const hopper_run_options& options);
-ConfigSource FromC(const hopper_config& config);
 Leg FromC(const hopper_leg& leg);
 ExplainCosts FromC(const hopper_explain_costs& costs);
 PredictionPlan FromC(const hopper_prediction_plan& plan);

@@ -14,30 +14,6 @@ namespace hopper {
 
 namespace {
 
-// Packing refuses rows of more bytes. So features and labels of a row have 2^32 bytes at most, and
-// the bytes of a buffer or a partition, which have less than 2^31 rows, cannot overflow.
-constexpr int64_t kMostValues = int64_t{1} << 28;
-
-std::vector<int64_t> CopyShape(int32_t rank, const int64_t* shape, const char* what) {
-  if (rank < 0 || rank > HOPPER_MAX_RANK) {
-    throw Error(ErrorCode::kInvalidParameter,
-                std::string(what) + " of rank " + std::to_string(rank) + " are not supported",
-                "At most " + std::to_string(HOPPER_MAX_RANK) + " dimensions are possible.");
-  }
-  std::vector<int64_t> copy(shape, shape + rank);
-  int64_t elements = 1;
-  for (const int64_t size : copy) {
-    if (size < 1 || elements > kMostValues / size) {
-      throw Error(ErrorCode::kInvalidParameter, std::string("shape of the ") + what +
-                                                    " has an axis of size " + std::to_string(size));
-    }
-    elements *= size;
-  }
-  return copy;
-}
-
-std::string TextOf(const char* text) { return text == nullptr ? std::string() : text; }
-
 template <typename T>
 int64_t FirstOutside(const uint8_t* values, int64_t n, int64_t bound, int64_t* found) {
   for (int64_t i = 0; i < n; ++i) {
@@ -53,14 +29,14 @@ int64_t FirstOutside(const uint8_t* values, int64_t n, int64_t bound, int64_t* f
 }
 
 // Index of the first class index that is not in [0, bound), or -1.
-int64_t FirstBadClass(int32_t type, const uint8_t* values, int64_t n, int64_t bound,
+int64_t FirstBadClass(ValueType type, const uint8_t* values, int64_t n, int64_t bound,
                       int64_t* found) {
   switch (type) {
-    case HOPPER_UINT8:
+    case ValueType::kUint8:
       return FirstOutside<uint8_t>(values, n, bound, found);
-    case HOPPER_INT16:
+    case ValueType::kInt16:
       return FirstOutside<int16_t>(values, n, bound, found);
-    case HOPPER_INT32:
+    case ValueType::kInt32:
       return FirstOutside<int32_t>(values, n, bound, found);
     default:
       return FirstOutside<int64_t>(values, n, bound, found);
@@ -70,85 +46,21 @@ int64_t FirstBadClass(int32_t type, const uint8_t* values, int64_t n, int64_t bo
 // Some memory goes to each, whether it has rows or not.
 constexpr int32_t kMostPartitions = 10'000'000;
 
+template <typename Enum>
+std::string NumberOf(Enum value) {
+  return std::to_string(static_cast<int32_t>(value));
+}
+
 constexpr const char* kRepack = "Pack the data again with hopper.training_preprocessor().";
 
 }  // namespace
 
-std::vector<DataInput> InputsOf(const hopper_data_desc& desc) {
-  std::vector<DataInput> inputs;
-  if (desc.n_inputs == 0) {
-    inputs.push_back({"", CopyShape(desc.x_rank, desc.x_shape, "features"), desc.x_type});
-    return inputs;
+std::vector<std::string> DataOutput::ClassNames() const {
+  std::vector<std::string> names;
+  for (const std::optional<std::string>& value : class_values) {
+    if (value.has_value()) names.push_back(*value);
   }
-  if (desc.n_inputs < 2 || desc.n_inputs > HOPPER_MAX_INPUTS) {
-    throw Error(ErrorCode::kInvalidParameter,
-                "a row has " + std::to_string(desc.n_inputs) + " inputs",
-                "The limit is " + std::to_string(HOPPER_MAX_INPUTS) + ".");
-  }
-  for (int32_t i = 0; i < desc.n_inputs; ++i) {
-    const hopper_input& input = desc.inputs[i];
-    inputs.push_back(
-        {TextOf(input.name), CopyShape(input.rank, input.shape, "features"), input.type});
-  }
-  return inputs;
-}
-
-std::vector<DataOutput> OutputsOf(const hopper_data_desc& desc) {
-  std::vector<DataOutput> outputs;
-  const auto names_of = [](int32_t n, const char* const* values) {
-    std::vector<std::string> names;
-    for (int32_t i = 0; i < n; ++i) names.push_back(TextOf(values[i]));
-    return names;
-  };
-  if (desc.n_outputs == 0) {
-    DataOutput output;
-    output.column = TextOf(desc.y_column);
-    output.kind = desc.y_kind;
-    output.shape = CopyShape(desc.y_rank, desc.y_shape, "labels");
-    output.num_classes = desc.num_classes;
-    output.class_values = names_of(desc.n_class_values, desc.class_values);
-    output.size = ProductOf(output.shape);
-    outputs.push_back(std::move(output));
-    return outputs;
-  }
-  const auto fail = [&](const std::string& message) {
-    throw Error(ErrorCode::kInvalidParameter, message, "", kRepack);
-  };
-  if (desc.n_outputs < 0 || desc.n_outputs > HOPPER_MAX_OUTPUTS) {
-    fail("a row has labels of " + std::to_string(desc.n_outputs) + " outputs");
-  }
-  int64_t values = 0;
-  for (int32_t i = 0; i < desc.n_outputs; ++i) {
-    const hopper_output& from = desc.outputs[i];
-    DataOutput output;
-    output.name = TextOf(from.name);
-    output.column = TextOf(from.column);
-    output.kind = from.kind;
-    output.shape = CopyShape(from.rank, from.shape, "labels");
-    output.num_classes = from.num_classes;
-    output.class_values = names_of(from.n_class_values, from.class_values);
-    output.first = values;
-    output.size = ProductOf(output.shape);
-    values += output.size;
-    if (output.kind < HOPPER_LABEL_CLASS || output.kind > HOPPER_LABEL_ARRAY) {
-      fail("labels are of the unknown kind " + std::to_string(output.kind));
-    }
-    if (output.kind != HOPPER_LABEL_ARRAY && !output.shape.empty()) {
-      fail("labels of one value a row have " + std::to_string(output.shape.size()) + " dimensions");
-    }
-    // A float32 holds all whole numbers up to it.
-    if (output.kind == HOPPER_LABEL_CLASS &&
-        (output.num_classes < 1 || output.num_classes > (1 << 24))) {
-      fail("number of classes is " + std::to_string(output.num_classes));
-    }
-    outputs.push_back(std::move(output));
-  }
-  if (desc.weighted != 0) ++values;
-  if (desc.y_kind != HOPPER_LABEL_ARRAY || desc.y_type != HOPPER_FLOAT32 || desc.y_rank != 1 ||
-      desc.y_shape[0] != values) {
-    fail("the labels of the outputs are not those of a row");
-  }
-  return outputs;
+  return names;
 }
 
 std::optional<size_t> LabelsOf(const std::string& output, size_t n_model_outputs,
@@ -170,7 +82,7 @@ std::string WrongParts(const DataDesc& desc, const uint8_t* y, int64_t n) {
     std::memcpy(row.data(), y + i * width * static_cast<int64_t>(sizeof(float)),
                 static_cast<size_t>(width) * sizeof(float));
     for (const DataOutput& output : desc.outputs) {
-      if (output.kind != HOPPER_LABEL_CLASS) continue;
+      if (output.kind != LabelKind::kClass) continue;
       const float index = row[static_cast<size_t>(output.first)];
       if (index >= 0.0F && index < static_cast<float>(output.num_classes) &&
           index == std::floor(index)) {
@@ -190,51 +102,34 @@ std::string WrongParts(const DataDesc& desc, const uint8_t* y, int64_t n) {
 
 }  // namespace
 
-DataDesc::DataDesc(const hopper_data_desc& desc)
-    : x_type(desc.x_type),
-      x_shape(CopyShape(desc.x_rank, desc.x_shape, "features")),
-      inputs(InputsOf(desc)),
-      y_kind(desc.y_kind),
-      y_type(desc.y_type),
-      y_shape(CopyShape(desc.y_rank, desc.y_shape, "labels")),
-      num_classes(desc.num_classes),
-      outputs(OutputsOf(desc)),
-      by_parts(desc.n_outputs > 0),
-      weighted(desc.n_outputs > 0 && desc.weighted != 0),
-      n_partitions(desc.n_partitions),
-      n_rows(desc.n_rows),
-      buffer_rows(desc.buffer_rows),
-      normalizing_const(desc.normalizing_const),
-      table_name(TextOf(desc.table_name)) {
+void DataDesc::Check() const {
   const auto fail = [&](const std::string& message) {
     throw Error(ErrorCode::kInvalidParameter, message, "", kRepack);
   };
   int64_t values = 0;
   for (const DataInput& input : inputs) {
     if (TypeSize(input.type) == 0) {
-      fail("features have the unknown type " + std::to_string(input.type));
+      fail("features have the unknown type " + NumberOf(input.type));
     }
     if (input.shape.empty()) fail("features have no dimensions");
     values += ProductOf(input.shape);
   }
-  if (values != x_elements() || (inputs.size() > 1 && x_type != 0)) {
+  if (values != x_elements() || (inputs.size() > 1 && x_type != ValueType::kUnknown)) {
     fail("the inputs of a row are not its features");
   }
   // An input may hold numbers of things: nothing divides them.
   if (inputs.size() > 1 && normalizing_const != 1.0) {
     fail("several inputs have a normalizing constant");
   }
-  if (TypeSize(y_type) == 0) fail("labels have the unknown type " + std::to_string(y_type));
-  if (y_kind < HOPPER_LABEL_CLASS || y_kind > HOPPER_LABEL_ARRAY) {
-    fail("labels are of the unknown kind " + std::to_string(y_kind));
+  if (TypeSize(y_type) == 0) fail("labels have the unknown type " + NumberOf(y_type));
+  if (y_kind < LabelKind::kClass || y_kind > LabelKind::kArray) {
+    fail("labels are of the unknown kind " + NumberOf(y_kind));
   }
-  if (y_kind != HOPPER_LABEL_ARRAY && !y_shape.empty()) {
+  if (y_kind != LabelKind::kArray && !y_shape.empty()) {
     fail("labels of one value a row have " + std::to_string(y_shape.size()) + " dimensions");
   }
-  if (y_kind == HOPPER_LABEL_CLASS) {
-    if (y_type == HOPPER_FLOAT32 || y_type == HOPPER_FLOAT64) {
-      fail("class indexes are not of an integer type");
-    }
+  if (y_kind == LabelKind::kClass) {
+    if (IsFloat(y_type)) fail("class indexes are not of an integer type");
     if (num_classes < 1) fail("number of classes is " + std::to_string(num_classes));
   }
   if (n_partitions < 1) fail("number of partitions is " + std::to_string(n_partitions));
@@ -249,10 +144,6 @@ DataDesc::DataDesc(const hopper_data_desc& desc)
   }
   if (n_rows > std::numeric_limits<int64_t>::max() / static_cast<int64_t>(x_bytes() + y_bytes())) {
     fail("number of rows is " + std::to_string(n_rows));
-  }
-  class_values.reserve(static_cast<size_t>(std::max(desc.n_class_values, 0)));
-  for (int32_t i = 0; i < desc.n_class_values; ++i) {
-    class_values.push_back(TextOf(desc.class_values[i]));
   }
 }
 
@@ -328,7 +219,7 @@ void Dataset::AddBuffer(const PackedBuffer& buffer) {
     damaged("Its checksum does not match its contents.");
   }
   const auto* y = static_cast<const uint8_t*>(buffer.y);
-  if (desc_.y_kind == HOPPER_LABEL_CLASS) {
+  if (desc_.y_kind == LabelKind::kClass) {
     int64_t found = 0;
     if (FirstBadClass(desc_.y_type, y, buffer.n, desc_.num_classes, &found) >= 0) {
       damaged("It holds the class index " + std::to_string(found) + ", but the data has " +

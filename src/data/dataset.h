@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,14 +14,12 @@
 #include "data/features.h"
 #include "data/inputs.h"
 #include "data/outputs.h"
-#include "model_hopper/data.h"
+#include "data/types.h"
 
 namespace hopper {
 
-// Bytes of one value; 0 for an unknown type.
-int32_t TypeSize(int32_t type);
-int64_t FindNonFinite(int32_t type, const void* values, int64_t count);
-// Rank key of a row; see hopper_core_api.row_key.
+// Rank key of a row, a hash of its packed features and labels under the seed: rows are ordered by
+// it, and then by these bytes.
 Digest RowKey(uint64_t seed, const void* x, size_t x_size, const void* y, size_t y_size);
 int32_t DefaultPartitions(int64_t bytes, int64_t n_rows);
 
@@ -33,27 +32,28 @@ RankRange PartitionRange(int64_t n_rows, int32_t n_partitions, int32_t partition
 Digest BufferChecksum(int32_t partition_id, int32_t buffer_id, int32_t n, const void* x,
                       size_t x_size, const void* y, size_t y_size);
 
-// Packed data and one example of them; made of the boundary's struct, which nobody below src/capi
-// keeps.
+// Packed data and one example of them.
 struct DataDesc {
-  explicit DataDesc(const hopper_data_desc& desc);
-
-  int32_t x_type;  // 0: of several inputs
-  std::vector<int64_t> x_shape;
-  std::vector<DataInput> inputs;  // at least one
-  int32_t y_kind;
-  int32_t y_type;
+  ValueType x_type = ValueType::kUnknown;  // so of several inputs
+  std::vector<int64_t> x_shape;            // of several inputs: how many values they have
+  std::vector<DataInput> inputs;           // at least one
+  LabelKind y_kind = LabelKind::kValue;
+  ValueType y_type = ValueType::kUnknown;
   std::vector<int64_t> y_shape;
-  int32_t num_classes;
+  int32_t num_classes = 0;
   std::vector<DataOutput> outputs;  // at least one
-  bool by_parts;                    // labels are theirs one behind the other, classes as numbers
-  bool weighted;                    // then: the last label of an example is its weight
-  int32_t n_partitions;
-  int64_t n_rows;
-  int64_t buffer_rows;  // of the largest buffer
-  double normalizing_const;
-  std::vector<std::string> class_values;
-  std::string table_name;
+  bool by_parts = false;            // labels are theirs one behind the other, classes as numbers
+  bool weighted = false;            // then: the last label of an example is its weight
+  int32_t n_partitions = 0;
+  int64_t n_rows = 0;
+  int64_t buffer_rows = 0;  // of the largest buffer
+  double normalizing_const = 1.0;
+  std::string table_name;  // for messages; the label's column is its output's
+  std::string x_column;
+  std::optional<bool> validation;  // for checks: whether there is a validation table beside it
+
+  // Throws Error where these are no data that a model could be trained on or applied to.
+  void Check() const;
 
   int64_t x_elements() const;  // of one example
   int64_t y_elements() const;  // 1 for a class or a single value
@@ -79,34 +79,23 @@ struct Partition {
 
 // A buffer of a packed table as it is stored; the bytes are the caller's.
 struct PackedBuffer {
-  PackedBuffer(const hopper_buffer& buffer)  // NOLINT(google-explicit-constructor): the same thing
-      : split(buffer.split),
-        partition_id(buffer.partition_id),
-        buffer_id(buffer.buffer_id),
-        n(buffer.n),
-        x(buffer.x),
-        x_size(buffer.x_size),
-        y(buffer.y),
-        y_size(buffer.y_size),
-        checksum(buffer.checksum) {}
-
-  int32_t split;
-  int32_t partition_id;
-  int32_t buffer_id;  // ascending within a partition
-  int32_t n;          // examples
-  const void* x;
-  size_t x_size;
-  const void* y;
-  size_t y_size;
-  const uint8_t* checksum;  // null: it has not the length of one
+  int32_t split = 0;
+  int32_t partition_id = 0;
+  int32_t buffer_id = 0;  // ascending within a partition
+  int32_t n = 0;          // examples
+  const void* x = nullptr;
+  size_t x_size = 0;
+  const void* y = nullptr;
+  size_t y_size = 0;
+  const uint8_t* checksum = nullptr;  // null: it has not the length of one
 };
 
 // Filled by one thread, then read-only and shared by all workers; a partition at a time where
 // AddBuffer(), EndPartition() and Drop() come one after another and nobody reads that partition.
 class Dataset {
  public:
+  // `desc` was checked.
   explicit Dataset(DataDesc desc);
-  explicit Dataset(const hopper_data_desc& desc) : Dataset(DataDesc(desc)) {}
 
   // Copies a buffer to the end of its partition. Throws kCorrupt where the checksum or a length
   // is wrong, or where buffers arrive out of order or overfill their partition.
@@ -152,10 +141,10 @@ void GatherFeatures(const DataDesc& desc, const Partition& partition, const int3
                     int64_t n, float* out);
 // The same for the contiguous raw bytes of prediction.
 void ConvertFeatures(const DataDesc& desc, const void* x, int64_t n, float* out);
-// Class indexes (LABEL_CLASS).
+// Class indexes (LabelKind::kClass).
 void GatherClasses(const DataDesc& desc, const Partition& partition, const int32_t* rows, int64_t n,
                    int64_t* out);
-// Values (LABEL_VALUE, LABEL_ARRAY) as float32, n * y_elements.
+// Values (LabelKind::kValue, kArray) as float32, n * y_elements.
 void GatherValues(const DataDesc& desc, const Partition& partition, const int32_t* rows, int64_t n,
                   float* out);
 

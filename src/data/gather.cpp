@@ -52,19 +52,19 @@ class Scaler {
 // Calls f with a pointer to the values as their own type. Packed partitions are aligned; bytes
 // from elsewhere may not be, and are then copied first by the caller.
 template <typename F>
-void WithType(int32_t type, const uint8_t* values, const F& f) {
+void WithType(ValueType type, const uint8_t* values, const F& f) {
   switch (type) {
-    case HOPPER_UINT8:
+    case ValueType::kUint8:
       return f(values);
-    case HOPPER_INT16:
+    case ValueType::kInt16:
       return f(reinterpret_cast<const int16_t*>(values));
-    case HOPPER_INT32:
+    case ValueType::kInt32:
       return f(reinterpret_cast<const int32_t*>(values));
-    case HOPPER_INT64:
+    case ValueType::kInt64:
       return f(reinterpret_cast<const int64_t*>(values));
-    case HOPPER_FLOAT32:
+    case ValueType::kFloat32:
       return f(reinterpret_cast<const float*>(values));
-    case HOPPER_FLOAT64:
+    case ValueType::kFloat64:
       return f(reinterpret_cast<const double*>(values));
     default:
       return;

@@ -5,17 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "model_hopper/data.h"
+#include "data/types.h"
 
 namespace hopper {
 
 struct DataInput {
   std::string name;  // of the architecture's input layer; a single input needs none
   std::vector<int64_t> shape;
-  int32_t type = 0;  // hopper_type; 0: not known
+  ValueType type = ValueType::kUnknown;
 };
-
-// The inputs of packed data, at least one. Throws Error where they cannot be any.
-std::vector<DataInput> InputsOf(const hopper_data_desc& desc);
 
 }  // namespace hopper

@@ -6,23 +6,36 @@
 #include <string>
 #include <vector>
 
-#include "model_hopper/data.h"
-
 namespace hopper {
 
-struct DataOutput {
-  std::string name;  // of the architecture's output; a single output needs none
-  std::string column;
-  int32_t kind = HOPPER_LABEL_VALUE;
-  std::vector<int64_t> shape;  // HOPPER_LABEL_ARRAY
-  int32_t num_classes = 0;
-  std::vector<std::string> class_values;
-  int64_t first = 0;  // its place among the labels of an example
-  int64_t size = 1;   // values there
+// The numbers are those of the C boundary, and stored in packed tables.
+enum class LabelKind : int32_t {
+  kClass = 1,  // one class index a row, an integer
+  kValue = 2,  // a number a row (regression)
+  kArray = 3,  // an array a row: one-hot, several targets, soft labels
 };
 
-// The outputs of packed data, at least one. Throws Error where they cannot be any.
-std::vector<DataOutput> OutputsOf(const hopper_data_desc& desc);
+struct LabelRange {
+  double least = 0.0;
+  double largest = 0.0;
+};
+
+struct DataOutput {
+  std::string name;    // of the architecture's output; a single output needs none
+  std::string column;  // of the labels, for messages
+  LabelKind kind = LabelKind::kValue;
+  std::vector<int64_t> shape;  // of arrays
+  int32_t num_classes = 0;
+  // In the order of the classes, perhaps not of all; none for the class of SQL's NULL.
+  std::vector<std::optional<std::string>> class_values;
+  std::vector<int64_t> class_counts;  // rows of each class; empty: not known
+  std::optional<LabelRange> range;    // of numbers; none: not known
+  int64_t first = 0;                  // its place among the labels of an example
+  int64_t size = 1;                   // values there
+
+  // The classes that are not SQL's NULL.
+  std::vector<std::string> ClassNames() const;
+};
 
 // Whose labels are those of a model's output: a place among `outputs`, or nothing. They are found
 // by its name; the only ones are those of the only output, whatever their name.

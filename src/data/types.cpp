@@ -1,8 +1,7 @@
-// The packed value types.
+#include "data/types.h"
+
 #include <algorithm>
 #include <cstring>
-
-#include "data/dataset.h"
 
 namespace hopper {
 
@@ -29,28 +28,28 @@ int64_t FirstWithExponent(Bits exponent, const void* values, int64_t count) {
 
 }  // namespace
 
-int32_t TypeSize(int32_t type) {
+int32_t TypeSize(ValueType type) {
   switch (type) {
-    case HOPPER_UINT8:
+    case ValueType::kUint8:
       return 1;
-    case HOPPER_INT16:
+    case ValueType::kInt16:
       return 2;
-    case HOPPER_INT32:
-    case HOPPER_FLOAT32:
+    case ValueType::kInt32:
+    case ValueType::kFloat32:
       return 4;
-    case HOPPER_INT64:
-    case HOPPER_FLOAT64:
+    case ValueType::kInt64:
+    case ValueType::kFloat64:
       return 8;
     default:
       return 0;
   }
 }
 
-int64_t FindNonFinite(int32_t type, const void* values, int64_t count) {
+int64_t FindNonFinite(ValueType type, const void* values, int64_t count) {
   switch (type) {
-    case HOPPER_FLOAT32:
+    case ValueType::kFloat32:
       return FirstWithExponent<uint32_t>(0x7F800000U, values, count);
-    case HOPPER_FLOAT64:
+    case ValueType::kFloat64:
       return FirstWithExponent<uint64_t>(0x7FF0000000000000U, values, count);
     default:
       return -1;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "model/network.h"
-#include "model_hopper/metrics.h"
+#include "model_hopper/limits.h"
 #include "params/params.h"
 
 namespace hopper {

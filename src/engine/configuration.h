@@ -4,31 +4,16 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/hash.h"
 #include "data/dataset.h"
 #include "engine/training_options.h"
+#include "model/config_source.h"
 #include "schedule/course.h"
 #include "train/trainer.h"
 
 namespace hopper {
-
-// One configuration, as its table row and its architecture's row give it. All of it is the
-// caller's.
-struct ConfigSource {
-  int32_t mst_key = 0;
-  std::string_view model_arch;  // Keras JSON
-  std::string_view compile_params;
-  std::string_view fit_params;     // empty: the defaults
-  const float* weights = nullptr;  // initial ones in Keras' get_weights() order, or null
-  int64_t n_weights = 0;
-  // Of a warm start: a state image; null with its size: it comes in pieces.
-  const uint8_t* state = nullptr;
-  size_t state_size = 0;
-  bool confusion = false;  // evaluation counts labels by prediction, too
-};
 
 // The networks of a run, one for each architecture however many configurations have it: a large one
 // takes milliseconds to read, and what is planned for one serves all who share it.

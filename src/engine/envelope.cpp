@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/pieces.h"
 #include "engine/sums_bytes.h"
-#include "model_hopper/metrics.h"
+#include "model_hopper/limits.h"
 
 namespace hopper {
 

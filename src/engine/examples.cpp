@@ -33,28 +33,28 @@ T Fraction(uint32_t bits) {
   return static_cast<T>(bits) / static_cast<T>(1U << 24U);
 }
 
-void FillValues(int32_t type, int64_t count, uint8_t* to) {
+void FillValues(ValueType type, int64_t count, uint8_t* to) {
   switch (type) {
-    case HOPPER_UINT8:
+    case ValueType::kUint8:
       return Fill<uint8_t>(to, count, Whole<uint8_t>);
-    case HOPPER_INT16:
+    case ValueType::kInt16:
       return Fill<int16_t>(to, count, Whole<int16_t>);
-    case HOPPER_INT32:
+    case ValueType::kInt32:
       return Fill<int32_t>(to, count, Whole<int32_t>);
-    case HOPPER_INT64:
+    case ValueType::kInt64:
       return Fill<int64_t>(to, count, Whole<int64_t>);
-    case HOPPER_FLOAT32:
+    case ValueType::kFloat32:
       return Fill<float>(to, count, Fraction<float>);
     default:
       return Fill<double>(to, count, Fraction<double>);
   }
 }
 
-void Put(int32_t type, int64_t value, uint8_t* to) {
-  if (type == HOPPER_FLOAT32) {
+void Put(ValueType type, int64_t value, uint8_t* to) {
+  if (type == ValueType::kFloat32) {
     const auto v = static_cast<float>(value);
     std::memcpy(to, &v, sizeof(v));
-  } else if (type == HOPPER_FLOAT64) {
+  } else if (type == ValueType::kFloat64) {
     const auto v = static_cast<double>(value);
     std::memcpy(to, &v, sizeof(v));
   } else {  // little-endian
@@ -84,14 +84,14 @@ Partition MakeExamples(const DataDesc& desc, int64_t n) {
   }
   const auto size = static_cast<int64_t>(TypeSize(desc.y_type));
   const int64_t elements = desc.y_elements();
-  if (desc.y_kind == HOPPER_LABEL_VALUE) {
+  if (desc.y_kind == LabelKind::kValue) {
     FillValues(desc.y_type, n, data.y.data());
     return data;
   }
   std::memset(data.y.data(), 0, static_cast<size_t>(n) * desc.y_bytes());
   for (int64_t i = 0; i < n; ++i) {
     uint8_t* row = data.y.data() + i * elements * size;
-    if (desc.y_kind == HOPPER_LABEL_CLASS) {
+    if (desc.y_kind == LabelKind::kClass) {
       Put(desc.y_type, i % std::max(desc.num_classes, 1), row);
     } else {
       Put(desc.y_type, 1, row + i % elements * size);

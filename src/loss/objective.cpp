@@ -37,7 +37,7 @@ Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, con
                   "\"" + data.table_name + "\" has no labels for output \"" + output.name + "\"");
     }
     const DataOutput& labels = data.outputs[*place];
-    part.classes = labels.kind == HOPPER_LABEL_CLASS;
+    part.classes = labels.kind == LabelKind::kClass;
     part.label_shape = ElementCount(output.shape) == labels.size ? output.shape : labels.shape;
     part.label_first = labels.first;
     part.label_size = labels.size;

@@ -32,15 +32,14 @@ struct Architecture {
 // Everything about one configuration.
 class ConfigCheck {
  public:
-  ConfigCheck(const hopper_config& config, const hopper_data_desc* data,
-              std::vector<ConfigProblem>* out)
+  ConfigCheck(const ConfigSource& config, const DataDesc* data, std::vector<ConfigProblem>* out)
       : config_(config), data_(data), problems_(config.mst_key, out) {}
 
   void Run(const Architecture& architecture) {
     for (const Problem& problem : architecture.problems) problems_.Add(problem, false);
     std::vector<ParamProblem> found;
-    CompileParams compile = ParseCompileParams(Text(config_.compile_params), &found);
-    const FitParams fit = ParseFitParams(Text(config_.fit_params), &found);
+    CompileParams compile = ParseCompileParams(std::string(config_.compile_params), &found);
+    const FitParams fit = ParseFitParams(std::string(config_.fit_params), &found);
     bool params_valid = true;
     for (const ParamProblem& problem : found) {
       params_valid = params_valid && problem.warning;
@@ -48,7 +47,7 @@ class ConfigCheck {
     }
     if (params_valid && architecture.spec != nullptr) {
       found.clear();
-      const bool weighted = data_ != nullptr && data_->weighted != 0;
+      const bool weighted = data_ != nullptr && data_->weighted;
       params_valid = FitToOutputs(architecture.spec->OutputNames(), weighted, &compile, &found);
       for (const ParamProblem& problem : found) problems_.Add(problem);
     }
@@ -64,32 +63,27 @@ class ConfigCheck {
     }
     if (data_ != nullptr) CheckInput(spec);
     if (!params_valid) return;
-    std::vector<DataOutput> labels;
-    if (data_ != nullptr) {
-      labels = OutputsOf(*data_);
-      if (!CheckOutputs(spec, labels)) return;
-    }
-    for (size_t i = 0; i < spec.outputs.size(); ++i) CheckOutput(spec, i, compile, labels);
+    if (data_ != nullptr && !CheckOutputs(spec)) return;
+    for (size_t i = 0; i < spec.outputs.size(); ++i) CheckOutput(spec, i, compile);
     if (data_ == nullptr) return;
     CheckBatchSize(fit);
     CheckClassWeights(fit, *data_, &problems_);
   }
 
  private:
-  static std::string Text(const char* text) { return text == nullptr ? "" : text; }
-
   std::string Table() const { return Quoted(data_->table_name, "data"); }
 
   void CheckMonitoring(const CompileParams& compile, const FitParams& fit) {
     std::optional<bool> validation;
-    if (data_ != nullptr && data_->validation != 0) validation = data_->validation > 0;
+    if (data_ != nullptr) validation = data_->validation;
     std::vector<ParamProblem> found;
     CheckMonitors(compile, fit, validation, &found);
     for (const ParamProblem& problem : found) problems_.Add(problem);
   }
 
   // The data have labels for each output.
-  bool CheckOutputs(const ModelSpec& spec, const std::vector<DataOutput>& labels) {
+  bool CheckOutputs(const ModelSpec& spec) {
+    const std::vector<DataOutput>& labels = data_->outputs;
     if (spec.outputs.size() == 1 && labels.size() == 1) return true;
     const std::vector<std::string> names = spec.OutputNames();
     std::vector<std::string> held;
@@ -114,8 +108,7 @@ class ConfigCheck {
   }
 
   // One output with its loss, its metrics and, where there are data, its labels.
-  void CheckOutput(const ModelSpec& spec, size_t i, const CompileParams& all,
-                   const std::vector<DataOutput>& labels) {
+  void CheckOutput(const ModelSpec& spec, size_t i, const CompileParams& all) {
     const ModelOutput& end = spec.outputs[i];
     CompileParams compile = all;
     compile.loss = all.losses[i].loss;
@@ -129,33 +122,13 @@ class ConfigCheck {
     CheckAxes("loss \"" + compile.loss_name + "\"", compile.loss_options, end);
     for (const MetricParams& metric : compile.metrics) CheckMetric(metric, end);
     if (data_ == nullptr) return;
-    const size_t place = LabelsOf(end.name, spec.outputs.size(), labels).value();
-    const DataOutput& of = labels[place];
-    // What the table would say if it had no other labels.
-    hopper_data_desc own = *data_;
-    std::vector<const char*> classes;
-    if (data_->n_outputs > 0) {
-      for (const std::string& name : of.class_values) classes.push_back(name.c_str());
-      own.n_outputs = 0;
-      own.y_kind = of.kind;
-      own.y_column = of.column.c_str();
-      own.y_type = of.kind == HOPPER_LABEL_CLASS ? HOPPER_INT32 : HOPPER_FLOAT32;
-      own.y_rank = static_cast<int32_t>(of.shape.size());
-      std::copy(of.shape.begin(), of.shape.end(), own.y_shape);
-      own.num_classes = of.num_classes;
-      own.n_class_values = static_cast<int32_t>(classes.size());
-      own.class_values = classes.data();
-      const hopper_output& packed = data_->outputs[place];
-      own.has_label_range = packed.has_label_range;
-      own.least_label = packed.least_label;
-      own.largest_label = packed.largest_label;
-    }
-    CheckLabels(end, compile, own, &problems_);
+    const size_t place = LabelsOf(end.name, spec.outputs.size(), data_->outputs).value();
+    CheckLabels(end, compile, *data_, data_->outputs[place], &problems_);
   }
 
   // The output table has weights and architecture in one row.
   void CheckSize(const ModelSpec& spec) {
-    const int64_t architecture = 2 * static_cast<int64_t>(config_.model_arch_size);
+    const int64_t architecture = 2 * static_cast<int64_t>(config_.model_arch.size());
     if (spec.parameters <= (kMaxRowText - architecture) / kTextOfFloat) return;
     problems_.Add({ErrorCode::kLimitExceeded,
                    "model \"" + spec.name + "\" has " + std::to_string(spec.parameters) +
@@ -185,7 +158,7 @@ class ConfigCheck {
   void CheckIds(const ModelSpec& spec) {
     const double divisor = data_->normalizing_const;
     const bool divided = divisor != 0.0 && divisor != 1.0;
-    const bool fractions = data_->x_type == HOPPER_FLOAT32 || data_->x_type == HOPPER_FLOAT64;
+    const bool fractions = IsFloat(data_->x_type);
     if (!divided && !fractions) return;
     for (const Node& node : spec.nodes) {
       const Layer& layer = *spec.layers[node.layer];
@@ -302,16 +275,16 @@ class ConfigCheck {
                        std::to_string(std::max<int64_t>(data_->n_rows / fit.batch_size, 1)) + ".");
   }
 
-  const hopper_config& config_;
-  const hopper_data_desc* data_;
+  const ConfigSource& config_;
+  const DataDesc* data_;
   ConfigProblems problems_;
 };
 
 }  // namespace
 
-std::optional<Problem> InputMismatch(const ModelSpec& spec, const hopper_data_desc& data) {
+std::optional<Problem> InputMismatch(const ModelSpec& spec, const DataDesc& data) {
   if (spec.inputs.size() > 1) return std::nullopt;  // they are found by their names
-  const Shape held = ShapeOf(data.x_rank, data.x_shape);
+  const Shape& held = data.x_shape;
   if (SameButForChannels(spec.input_shape(), held)) return std::nullopt;
   const std::string holds =
       held.size() == 1 ? Plural(held[0], "value") : "values of shape " + ShapeText(held);
@@ -322,20 +295,18 @@ std::optional<Problem> InputMismatch(const ModelSpec& spec, const hopper_data_de
                  "Reshape when packing, or start the model with Reshape."};
 }
 
-std::vector<ConfigProblem> CheckConfigs(const std::vector<hopper_config>& configs,
-                                        const hopper_data_desc* data) {
+std::vector<ConfigProblem> CheckConfigs(const std::vector<ConfigSource>& configs,
+                                        const DataDesc* data) {
   std::vector<ConfigProblem> problems;
   std::map<Digest, Architecture> architectures;
-  std::vector<DataInput> inputs;
-  if (data != nullptr) inputs = InputsOf(*data);
-  for (const hopper_config& config : configs) {
-    const Digest key = Hash(config.model_arch, config.model_arch_size);
+  for (const ConfigSource& config : configs) {
+    const Digest key = Hash(config.model_arch.data(), config.model_arch.size());
     auto [at, is_new] = architectures.try_emplace(key);
     Architecture& architecture = at->second;
     if (is_new) {
-      const std::string_view json{config.model_arch, config.model_arch_size};
-      architecture.spec = data != nullptr ? ParseModelFor(json, inputs, &architecture.problems)
-                                          : ParseModel(json, nullptr, &architecture.problems);
+      architecture.spec =
+          data != nullptr ? ParseModelFor(config.model_arch, data->inputs, &architecture.problems)
+                          : ParseModel(config.model_arch, nullptr, &architecture.problems);
       // Without data, a shape that is left open is no problem yet.
       auto& found = architecture.problems;
       found.erase(std::remove_if(

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "data/dataset.h"
+#include "model/config_source.h"
 #include "model/spec.h"
-#include "model_hopper/config.h"
-#include "model_hopper/data.h"
 #include "params/params.h"
 
 namespace hopper {
@@ -20,10 +20,10 @@ struct ConfigProblem {
 // Architecture, compile_params, fit_params and weights of each configuration, and with `data`
 // (may be null) that they fit the packed table: input shape, output units against labels, loss
 // against the last activation and the kind of labels, batch size, class weights.
-std::vector<ConfigProblem> CheckConfigs(const std::vector<hopper_config>& configs,
-                                        const hopper_data_desc* data);
+std::vector<ConfigProblem> CheckConfigs(const std::vector<ConfigSource>& configs,
+                                        const DataDesc* data);
 
 // Why a model with one input does not take the packed table's rows.
-std::optional<Problem> InputMismatch(const ModelSpec& spec, const hopper_data_desc& data);
+std::optional<Problem> InputMismatch(const ModelSpec& spec, const DataDesc& data);
 
 }  // namespace hopper

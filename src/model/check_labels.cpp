@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "model/check_problems.h"
 #include "params/loss_type.h"
@@ -21,17 +23,17 @@ std::string LabelText(double value) {
 // Against the labels of one output.
 class LabelCheck {
  public:
-  LabelCheck(const hopper_data_desc& data, ConfigProblems* problems)
-      : data_(&data), problems_(problems) {}
+  LabelCheck(const DataDesc& data, const DataOutput& labels, ConfigProblems* problems)
+      : data_(data), labels_(labels), problems_(problems) {}
 
   void CheckLabels(const ModelOutput& end, const CompileParams& compile) {
-    if (data_->y_kind != HOPPER_LABEL_CLASS) CheckLabelRange(compile);
-    switch (data_->y_kind) {
-      case HOPPER_LABEL_CLASS:
+    if (labels_.kind != LabelKind::kClass) CheckLabelRange(compile);
+    switch (labels_.kind) {
+      case LabelKind::kClass:
         return CheckClassLabels(end, compile);
-      case HOPPER_LABEL_VALUE:
+      case LabelKind::kValue:
         return CheckValueLabels(end, compile);
-      case HOPPER_LABEL_ARRAY:
+      case LabelKind::kArray:
         return CheckArrayLabels(end, compile);
       default:
         return problems_->Fail("labels of " + Table() + " are of an unknown kind", "",
@@ -51,17 +53,18 @@ class LabelCheck {
 
  private:
   bool LabelsAreWithin(double least, double largest) const {
-    return data_->has_label_range != 0 && data_->least_label >= least &&
-           data_->largest_label <= largest;
+    const std::optional<LabelRange>& range = labels_.range;
+    return range.has_value() && range->least >= least && range->largest <= largest;
   }
 
   // Labels of which a loss has no minimum, or which it cuts.
   void CheckLabelRange(const CompileParams& compile) {
     const LossType& type = LossTypeOf(compile.loss);
-    if (!type.of_probabilities || data_->has_label_range == 0 || LabelsAreWithin(0.0, 1.0)) return;
+    if (!type.of_probabilities || !labels_.range.has_value() || LabelsAreWithin(0.0, 1.0)) return;
     problems_->Warn("loss \"" + compile.loss_name + "\" needs labels from 0 to 1 but column " +
-                        Quoted(data_->y_column, "y") + " of " + Table() + " holds numbers from " +
-                        LabelText(data_->least_label) + " to " + LabelText(data_->largest_label),
+                        Column() + " of " + Table() + " holds numbers from " +
+                        LabelText(labels_.range->least) + " to " +
+                        LabelText(labels_.range->largest),
                     "What it computes of others says nothing about a model.",
                     "Bring the labels into this range in a view, or use loss='mse' and end the "
                     "model without an activation.");
@@ -70,8 +73,8 @@ class LabelCheck {
   // One row of units an example, for labels that are one value an example.
   bool CheckOutputRank(const ModelOutput& end) {
     if (end.shape.size() == 1) return true;
-    problems_->Fail("model output has shape " + ShapeText(end.shape) + " but column " +
-                        Quoted(data_->y_column, "y") + " holds one label an example",
+    problems_->Fail("model output has shape " + ShapeText(end.shape) + " but column " + Column() +
+                        " holds one label an example",
                     "The packed table is " + Table() + ".",
                     "End the model with Flatten or a global pooling layer, and Dense.");
     return false;
@@ -80,11 +83,11 @@ class LabelCheck {
   void CheckClassLabels(const ModelOutput& end, const CompileParams& compile) {
     if (!CheckOutputRank(end)) return;
     const int64_t units = end.shape[0];
-    const int64_t classes = data_->num_classes;
+    const int64_t classes = labels_.num_classes;
     if (classes == 1) {
-      return problems_->Fail(
-          "column " + Quoted(data_->y_column, "y") + " of " + Table() + " holds one class only",
-          "There is nothing to learn. " + FoundClasses(0), "Pack rows of other classes, too.");
+      return problems_->Fail("column " + Column() + " of " + Table() + " holds one class only",
+                             "There is nothing to learn. " + FoundClasses(0),
+                             "Pack rows of other classes, too.");
     }
     if (units == 1) {
       // Softmax and categorical losses over one unit have their own message.
@@ -115,8 +118,8 @@ class LabelCheck {
     problems_->Warn(
         "loss \"" + compile.loss_name + "\" takes each of the " + Plural(end.shape[0], "output") +
             " of softmax for a question of its own",
-        "Column " + Quoted(data_->y_column, "y") + " of " + Table() + " holds one of " +
-            std::to_string(data_->num_classes) + " classes.",
+        "Column " + Column() + " of " + Table() + " holds one of " +
+            std::to_string(labels_.num_classes) + " classes.",
         std::string("Use loss='") +
             (type.of_sigmoid ? "categorical_focal_crossentropy" : "categorical_crossentropy") +
             "'.");
@@ -125,21 +128,21 @@ class LabelCheck {
   // A linear output and a loss of numbers, for labels that were packed as classes: the numbers
   // would be the classes' places, not what the user sees in the column.
   void CheckRegression(const CompileParams& compile) {
-    bool integers = data_->n_class_values > 0, places = true;
-    for (int32_t i = 0; i < data_->n_class_values; ++i) {
-      const std::string value = data_->class_values[i] != nullptr ? data_->class_values[i] : "";
+    bool integers = !labels_.class_values.empty(), places = true;
+    for (size_t i = 0; i < labels_.class_values.size(); ++i) {
+      const std::string value = labels_.class_values[i].value_or("");
       const size_t digits = value.find_first_not_of('-');
       integers = integers && digits != std::string::npos &&
                  value.find_first_not_of("0123456789", digits) == std::string::npos;
       places = places && value == std::to_string(i);
     }
     const std::string owner = "loss \"" + compile.loss_name + "\"";
-    const std::string column = "column " + Quoted(data_->y_column, "y");
-    if (data_->num_classes != 2 || (integers && !places)) {
+    const std::string column = "column " + Column();
+    if (labels_.num_classes != 2 || (integers && !places)) {
       return problems_->Fail(
           owner + " needs numbers but " + column + " of " + Table() + " holds " +
-              std::to_string(data_->num_classes) +
-              (data_->num_classes == 1 ? " class" : " classes"),
+              std::to_string(labels_.num_classes) +
+              (labels_.num_classes == 1 ? " class" : " classes"),
           integers ? "Integers are packed as classes, of which a model sees only the place." : "",
           integers ? "Pack with label_kind => 'value'."
                    : "Use one output unit a class with softmax, and "
@@ -158,9 +161,10 @@ class LabelCheck {
 
   // Names a label that has no output unit, where the table's list of classes has one.
   std::string FoundClasses(int64_t units) const {
-    std::string found = "Found " + Plural(data_->num_classes, "distinct value");
-    if (units < data_->n_class_values && data_->class_values[units] != nullptr) {
-      found += ", for example " + std::string(data_->class_values[units]);
+    std::string found = "Found " + Plural(labels_.num_classes, "distinct value");
+    const auto at = static_cast<size_t>(units);
+    if (at < labels_.class_values.size() && labels_.class_values[at].has_value()) {
+      found += ", for example " + *labels_.class_values[at];
     }
     return found + ".";
   }
@@ -168,8 +172,7 @@ class LabelCheck {
   void CheckValueLabels(const ModelOutput& end, const CompileParams& compile) {
     if (LossTypeOf(compile.loss).categorical) {
       return problems_->Fail("loss \"" + std::string(LossName(compile.loss)) +
-                                 "\" needs classes but column " + Quoted(data_->y_column, "y") +
-                                 " holds numbers",
+                                 "\" needs classes but column " + Column() + " holds numbers",
                              "The packed table is " + Table() + ".",
                              "Pack integer or text labels, or use loss='mse'.");
     }
@@ -183,28 +186,25 @@ class LabelCheck {
     if (end.final_activation == Activation::kSigmoid && !LabelsAreWithin(0.0, 1.0)) {
       problems_->Warn(
           "model ends in sigmoid, which gives numbers between 0 and 1 only",
-          "Values of column " + Quoted(data_->y_column, "y") + " of " + Table() +
-              " outside of that are never reached.",
+          "Values of column " + Column() + " of " + Table() + " outside of that are never reached.",
           "End the model without an activation, unless all values are between 0 and 1.");
     }
     for (const MetricParams& metric : compile.metrics) {
       if (!metric.type->of_classes) continue;
-      problems_->Warn("metric \"" + metric.name + "\" says nothing of numbers",
-                      "Column " + Quoted(data_->y_column, "y") + " of " + Table() +
-                          " holds numbers, which are hardly ever equal.",
-                      "Use mae or r2_score.");
+      problems_->Warn(
+          "metric \"" + metric.name + "\" says nothing of numbers",
+          "Column " + Column() + " of " + Table() + " holds numbers, which are hardly ever equal.",
+          "Use mae or r2_score.");
     }
   }
 
   void CheckArrayLabels(const ModelOutput& end, const CompileParams& compile) {
-    const Shape labels = ShapeOf(data_->y_rank, data_->y_shape);
+    const Shape& labels = labels_.shape;
     const Shape& output = end.shape;
     if (LossTypeOf(compile.loss).class_numbers) {
       const std::string name = LossName(compile.loss);
-      const bool integers = data_->y_type != HOPPER_FLOAT32 && data_->y_type != HOPPER_FLOAT64;
-      if (!integers) {
-        return problems_->Fail("loss \"" + name + "\" needs classes but column " +
-                                   Quoted(data_->y_column, "y") +
+      if (IsFloat(data_.y_type)) {
+        return problems_->Fail("loss \"" + name + "\" needs classes but column " + Column() +
                                    " holds arrays of floating-point numbers",
                                "The packed table is " + Table() + ".",
                                "Use loss='categorical_crossentropy' for one-hot labels.");
@@ -224,9 +224,11 @@ class LabelCheck {
         "Give the last layer as many units as a label has values.");
   }
 
-  std::string Table() const { return Quoted(data_->table_name, "data"); }
+  std::string Column() const { return Quoted(labels_.column, "y"); }
+  std::string Table() const { return Quoted(data_.table_name, "data"); }
 
-  const hopper_data_desc* const data_;
+  const DataDesc& data_;
+  const DataOutput& labels_;
   ConfigProblems* const problems_;
 };
 
@@ -243,19 +245,18 @@ std::string ClassesOf(const std::vector<std::string>& labels) {
 
 }  // namespace
 
-void CheckLabels(const ModelOutput& end, const CompileParams& compile, const hopper_data_desc& data,
-                 ConfigProblems* problems) {
-  LabelCheck check(data, problems);
+void CheckLabels(const ModelOutput& end, const CompileParams& compile, const DataDesc& data,
+                 const DataOutput& labels, ConfigProblems* problems) {
+  LabelCheck check(data, labels, problems);
   check.CheckLabels(end, compile);
   check.CheckTopK(end, compile);
 }
 
-void CheckClassWeights(const FitParams& fit, const hopper_data_desc& data,
-                       ConfigProblems* problems) {
+void CheckClassWeights(const FitParams& fit, const DataDesc& data, ConfigProblems* problems) {
   if (fit.class_weight.empty() && !fit.balanced_classes) return;
   const std::string table = Quoted(data.table_name, "data");
-  if (data.n_outputs > 0) {
-    const bool several = data.n_outputs > 1;
+  if (data.by_parts) {
+    const bool several = data.outputs.size() > 1;
     return problems->Add({ErrorCode::kNotSupported,
                           several ? "class_weight needs a model with one output"
                                   : "class_weight and weights of rows exclude each other",
@@ -263,16 +264,16 @@ void CheckClassWeights(const FitParams& fit, const hopper_data_desc& data,
                           "Pack a column of weights that a view computes from the class."},
                          false);
   }
-  if (data.y_kind != HOPPER_LABEL_CLASS) {
-    return problems->Add(
-        {ErrorCode::kNotSupported,
-         "class_weight needs class labels but column " + Quoted(data.y_column, "y") +
-             (data.y_kind == HOPPER_LABEL_ARRAY ? " holds arrays" : " holds numbers"),
-         "The packed table is " + table + ".",
-         "Pack integer, boolean or text labels, or leave class_weight out."},
-        false);
+  const DataOutput& only = data.outputs[0];
+  if (only.kind != LabelKind::kClass) {
+    return problems->Add({ErrorCode::kNotSupported,
+                          "class_weight needs class labels but column " + Quoted(only.column, "y") +
+                              (only.kind == LabelKind::kArray ? " holds arrays" : " holds numbers"),
+                          "The packed table is " + table + ".",
+                          "Pack integer, boolean or text labels, or leave class_weight out."},
+                         false);
   }
-  if (fit.balanced_classes && data.n_class_counts == 0) {
+  if (fit.balanced_classes && only.class_counts.empty()) {
     return problems->Add(
         {ErrorCode::kNotReady,
          "class_weight 'balanced' needs the rows of each class, which " + table + " does not tell",
@@ -280,10 +281,7 @@ void CheckClassWeights(const FitParams& fit, const hopper_data_desc& data,
          "Pack the data again, or write a dictionary: class_weight={0: 1.0, 1: 2.5}."},
         false);
   }
-  std::vector<std::string> labels;
-  for (int32_t i = 0; i < data.n_class_values; ++i) {
-    if (data.class_values[i] != nullptr) labels.push_back(data.class_values[i]);
-  }
+  const std::vector<std::string> labels = only.ClassNames();
   for (const auto& entry : fit.class_weight) {
     const std::string& key = entry.first;
     const bool quoted = key.size() >= 2 && (key.front() == '\'' || key.front() == '"');
@@ -297,22 +295,22 @@ void CheckClassWeights(const FitParams& fit, const hopper_data_desc& data,
     }
     const bool is_number = label.find_first_not_of("0123456789") == std::string::npos;
     const bool in_range =
-        is_number && !label.empty() && label.size() <= 9 && std::stoll(label) < data.num_classes;
+        is_number && !label.empty() && label.size() <= 9 && std::stoll(label) < only.num_classes;
     const bool is_label = std::find(labels.begin(), labels.end(), label) != labels.end();
     const std::string hint =
         is_label ? "Write '" + label + "' in quotes for the class with that label." : "";
     if (!in_range) {
       problems->Fail(
-          "class_weight names the class " + label + " of " + std::to_string(data.num_classes),
+          "class_weight names the class " + label + " of " + std::to_string(only.num_classes),
           "Classes are counted from 0.", hint);
       continue;
     }
-    const int64_t index = std::stoll(label);
-    if (!is_label || index >= data.n_class_values) continue;
-    const char* meant = data.class_values[index];
-    if (meant != nullptr && meant == label) continue;
+    const auto index = static_cast<size_t>(std::stoll(label));
+    if (!is_label || index >= only.class_values.size()) continue;
+    const std::optional<std::string>& meant = only.class_values[index];
+    if (meant == label) continue;
     problems->Warn("class_weight of " + label + " is that of the class " +
-                       (meant == nullptr ? std::string("NULL") : "'" + std::string(meant) + "'"),
+                       (meant.has_value() ? "'" + *meant + "'" : "NULL"),
                    "Numbers without quotes are indexes, and classes are counted from 0.", hint);
   }
 }

@@ -1,7 +1,6 @@
 // What checks of configurations share: where problems go, and words for them.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -37,16 +36,12 @@ class ConfigProblems {
   std::vector<ConfigProblem>* const out_;
 };
 
-inline std::string Quoted(const char* text, const char* fallback) {
-  return "\"" + std::string(text != nullptr ? text : fallback) + "\"";
+inline std::string Quoted(const std::string& text, const char* fallback) {
+  return "\"" + (text.empty() ? fallback : text) + "\"";
 }
 
 inline std::string Plural(int64_t n, const std::string& one) {
   return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
-}
-
-inline Shape ShapeOf(int32_t rank, const int64_t* sizes) {
-  return Shape(sizes, sizes + std::clamp<int32_t>(rank, 0, HOPPER_MAX_RANK));
 }
 
 // Equal, but for axes of one channel at the end.
@@ -56,13 +51,11 @@ inline bool SameButForChannels(Shape a, Shape b) {
   return a == b;
 }
 
-// One output with its loss and metrics against its labels, of which `data` tells as of a table's
-// only ones.
-void CheckLabels(const ModelOutput& end, const CompileParams& compile, const hopper_data_desc& data,
-                 ConfigProblems* problems);
+// One output with its loss and metrics against its labels, which are one of data.outputs.
+void CheckLabels(const ModelOutput& end, const CompileParams& compile, const DataDesc& data,
+                 const DataOutput& labels, ConfigProblems* problems);
 
 // Against the classes of the table's labels.
-void CheckClassWeights(const FitParams& fit, const hopper_data_desc& data,
-                       ConfigProblems* problems);
+void CheckClassWeights(const FitParams& fit, const DataDesc& data, ConfigProblems* problems);
 
 }  // namespace hopper

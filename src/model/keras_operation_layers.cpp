@@ -9,7 +9,7 @@
 #include "activation/activation_type.h"
 #include "model/json_text.h"
 #include "model/keras_json.h"
-#include "model_hopper/data.h"
+#include "model_hopper/limits.h"
 
 namespace hopper {
 

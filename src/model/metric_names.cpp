@@ -8,11 +8,11 @@
 
 namespace hopper {
 
-MetricNamesByOutput::MetricNamesByOutput(const hopper_data_desc* data) {
+MetricNamesByOutput::MetricNamesByOutput(const DataDesc* data) {
   if (data == nullptr) return;
-  several_ = data->n_outputs > 1;
-  weighted_ = data->weighted != 0;
-  inputs_ = InputsOf(*data);
+  several_ = data->outputs.size() > 1;
+  weighted_ = data->weighted;
+  inputs_ = data->inputs;
 }
 
 const std::vector<std::string>& MetricNamesByOutput::OutputsOf(std::string_view architecture) {

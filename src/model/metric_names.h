@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "data/inputs.h"
-#include "model_hopper/data.h"
+#include "data/dataset.h"
 
 namespace hopper {
 
@@ -16,7 +15,7 @@ namespace hopper {
 class MetricNamesByOutput {
  public:
   // `data` (may be null): those the models are for.
-  explicit MetricNamesByOutput(const hopper_data_desc* data);
+  explicit MetricNamesByOutput(const DataDesc* data);
 
   // In the order of metrics_type; empty where compile_params alone say them, and where they or the
   // architecture (Keras JSON) have problems, which others tell.

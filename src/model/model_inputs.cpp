@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/product.h"
-#include "model_hopper/data.h"
+#include "model_hopper/limits.h"
 
 namespace hopper {
 

@@ -14,7 +14,7 @@ std::string TextOfModel(std::string_view json, const std::vector<DataInput>* dat
     out.PutString(input.name);
     out.Put<int64_t>(static_cast<int64_t>(input.shape.size()));
     for (const int64_t size : input.shape) out.Put<int64_t>(size);
-    out.Put<int32_t>(input.type);
+    out.Put<int32_t>(static_cast<int32_t>(input.type));
   }
   out.Put<int32_t>(layer == nullptr ? 0 : 1);
   out.PutString(layer == nullptr ? "" : *layer);

@@ -12,6 +12,7 @@
 #include "model/keras_json.h"
 #include "model/model_inputs.h"
 #include "model/model_text.h"
+#include "model_hopper/limits.h"
 
 namespace hopper {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model_hopper/metrics.h"
+#include "model_hopper/limits.h"
 #include "params/expression.h"
 #include "params/loss_names.h"
 #include "params/other_names.h"

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "model_hopper/data.h"
-#include "model_hopper/metrics.h"
+#include "model_hopper/limits.h"
 #include "params/loss_params.h"
 #include "params/metric_params.h"
 #include "params/metric_type.h"

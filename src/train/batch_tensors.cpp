@@ -16,7 +16,7 @@ BatchTensors::BatchTensors(const DataDesc& desc, const Shape& input_shape,
       ElementCount(input_shape) == desc.x_elements() ? input_shape : desc.x_shape;
   all_input_ = at::empty(WithBatch(capacity, x_shape), at::kFloat);
   targets_.num_classes = desc.num_classes;
-  if (desc.y_kind == HOPPER_LABEL_CLASS) {
+  if (desc.y_kind == LabelKind::kClass) {
     all_targets_ = at::empty({capacity}, at::kLong);
   } else {
     const Shape& y_shape =
@@ -27,7 +27,7 @@ BatchTensors::BatchTensors(const DataDesc& desc, const Shape& input_shape,
 
 void BatchTensors::Load(const Partition& partition, const int32_t* rows, int64_t n) {
   GatherFeatures(desc_, partition, rows, n, all_input_.data_ptr<float>());
-  const bool classes = desc_.y_kind == HOPPER_LABEL_CLASS;
+  const bool classes = desc_.y_kind == LabelKind::kClass;
   if (classes) {
     GatherClasses(desc_, partition, rows, n, all_targets_.data_ptr<int64_t>());
   } else {
@@ -41,7 +41,7 @@ void BatchTensors::Load(const Partition& partition, const int32_t* rows, int64_t
 }
 
 void BatchTensors::Classes(int64_t* out) const {
-  if (desc_.y_kind == HOPPER_LABEL_CLASS) {
+  if (desc_.y_kind == LabelKind::kClass) {
     std::copy_n(all_targets_.data_ptr<int64_t>(), size_, out);
     return;
   }

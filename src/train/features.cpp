@@ -33,9 +33,9 @@ int64_t FrozenDigests() { return frozen_digests.load(); }
 // What the head is given in the place of the data's own features.
 DataDesc Trainer::FeatureDesc() const {
   DataDesc desc = data_;
-  desc.x_type = HOPPER_FLOAT32;
+  desc.x_type = ValueType::kFloat32;
   desc.x_shape = network_->head()->spec().input_shape();
-  desc.inputs = {{"", desc.x_shape, HOPPER_FLOAT32}};
+  desc.inputs = {{"", desc.x_shape, ValueType::kFloat32}};
   desc.normalizing_const = 1.0;
   return desc;
 }

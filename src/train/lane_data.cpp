@@ -13,19 +13,19 @@
 namespace hopper {
 namespace {
 
-at::ScalarType ScalarTypeOf(int32_t type) {
+at::ScalarType ScalarTypeOf(ValueType type) {
   switch (type) {
-    case HOPPER_UINT8:
+    case ValueType::kUint8:
       return at::kByte;
-    case HOPPER_INT16:
+    case ValueType::kInt16:
       return at::kShort;
-    case HOPPER_INT32:
+    case ValueType::kInt32:
       return at::kInt;
-    case HOPPER_INT64:
+    case ValueType::kInt64:
       return at::kLong;
-    case HOPPER_FLOAT32:
+    case ValueType::kFloat32:
       return at::kFloat;
-    case HOPPER_FLOAT64:
+    case ValueType::kFloat64:
       return at::kDouble;
     default:
       throw Error(ErrorCode::kInternal, "unknown type of packed values");
@@ -89,7 +89,7 @@ at::Tensor LaneData::Features(const at::Tensor& rows) const {
 
 at::Tensor LaneData::Labels(const at::Tensor& rows) const {
   const at::Tensor y = at::index_select(labels_, 0, rows);
-  return desc_.y_kind == HOPPER_LABEL_CLASS ? y.to(at::kLong).squeeze(1) : y.to(at::kFloat);
+  return desc_.y_kind == LabelKind::kClass ? y.to(at::kLong).squeeze(1) : y.to(at::kFloat);
 }
 
 }  // namespace hopper

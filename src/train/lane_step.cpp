@@ -59,7 +59,7 @@ Targets LaneArray::TargetsOf(const LaneData& data, const at::Tensor& rows) const
   Targets targets;
   targets.num_classes = data.desc().num_classes;
   const at::Tensor labels = data.Labels(rows.reshape({-1}));
-  if (data.desc().y_kind == HOPPER_LABEL_CLASS) {
+  if (data.desc().y_kind == LabelKind::kClass) {
     targets.classes = labels;
     return targets;
   }

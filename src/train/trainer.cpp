@@ -36,8 +36,9 @@ class ClassIndex {
       return std::stoll(label);
     }
     if (labels_.empty()) {
-      for (size_t i = 0; i < data_.class_values.size(); ++i) {
-        labels_.emplace(data_.class_values[i], static_cast<int64_t>(i));
+      const auto& classes = data_.outputs[0].class_values;
+      for (size_t i = 0; i < classes.size(); ++i) {
+        if (classes[i].has_value()) labels_.emplace(*classes[i], static_cast<int64_t>(i));
       }
     }
     const auto at = labels_.find(label);
@@ -45,7 +46,7 @@ class ClassIndex {
     throw Error(ErrorCode::kInvalidParameter,
                 "class_weight names the class \"" + label + "\", which \"" + data_.table_name +
                     "\" does not have",
-                "", NearestNameHint(label, data_.class_values));
+                "", NearestNameHint(label, data_.outputs[0].ClassNames()));
   }
 
  private:
@@ -98,9 +99,9 @@ std::vector<float> ClassWeightsOf(const FitParams& fit, const DataDesc& data) {
   ClassIndex classes(data);
   for (const auto& [key, value] : fit.class_weight) {
     const int64_t index = classes.Of(key);
-    const int64_t bound = data.y_kind == HOPPER_LABEL_CLASS ? data.num_classes
-                          : data.y_elements() > 1           ? data.y_elements()
-                                                            : 1 << 20;
+    const int64_t bound = data.y_kind == LabelKind::kClass ? data.num_classes
+                          : data.y_elements() > 1          ? data.y_elements()
+                                                           : 1 << 20;
     if (index >= bound) {
       throw Error(ErrorCode::kInvalidParameter, "class_weight names the class " +
                                                     std::to_string(index) + " of " +
@@ -244,7 +245,7 @@ int64_t Trainer::SumsBytes() const {
 
 // Of the examples of a batch, as they are gathered.
 double Trainer::BatchBytes(int64_t batch) const {
-  const double label = data_.y_kind == HOPPER_LABEL_CLASS
+  const double label = data_.y_kind == LabelKind::kClass
                            ? sizeof(int64_t)
                            : static_cast<double>(data_.y_elements()) * sizeof(float);
   const double row = static_cast<double>(data_.x_elements()) * sizeof(float) + label;

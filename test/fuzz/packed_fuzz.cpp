@@ -1,8 +1,9 @@
 // A packed table's summary and buffers, with right and wrong checksums, and the batches of them.
-#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/product.h"
+#include "capi/structs.h"
 #include "data/dataset.h"
 #include "fuzz.h"
 
@@ -26,7 +27,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   desc.normalizing_const = in.Get<float>();
   desc.table_name = "t";
   Try([&] {
-    Dataset dataset(desc);
+    DataDesc made = FromC(desc);
+    made.Check();
+    Dataset dataset(std::move(made));
     for (int count = 0; count < 8 && in.Left() > 0; ++count) {
       hopper_buffer buffer = {};
       buffer.partition_id = in.Get<int8_t>();
@@ -51,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                  INT64_MAX,
              "sizes that do not wrap");
       if (dataset.PartitionBytes(0) > 1 << 24) return;  // no memory for it here
-      dataset.AddBuffer(buffer);
+      dataset.AddBuffer(FromC(buffer));
     }
     for (int p = 0; p < dataset.n_partitions() && p < 4; ++p) {
       const Partition& partition = dataset.partition(p);
@@ -59,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       const std::vector<int32_t> order = BatchOrder(1, p, 0, partition.n, true);
       std::vector<float> features(static_cast<size_t>(partition.n * dataset.desc().x_elements()));
       GatherFeatures(dataset.desc(), partition, order.data(), partition.n, features.data());
-      if (dataset.desc().y_kind == HOPPER_LABEL_CLASS) {
+      if (dataset.desc().y_kind == LabelKind::kClass) {
         std::vector<int64_t> classes(static_cast<size_t>(partition.n));
         GatherClasses(dataset.desc(), partition, order.data(), partition.n, classes.data());
       } else if (partition.n * dataset.desc().y_elements() < 1 << 20) {

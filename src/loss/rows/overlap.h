@@ -2,7 +2,7 @@
 #pragma once
 
 #include "loss/rows/rows.h"
-#include "model_hopper/data.h"
+#include "model_hopper/limits.h"
 
 namespace hopper {
 namespace loss_rows {

@@ -12,6 +12,7 @@
 #include "base/philox.h"
 #include "data/dataset.h"
 #include "data/division_reference.h"
+#include "support/data_desc.h"
 
 namespace hopper {
 namespace {
@@ -136,25 +137,15 @@ Partition PartitionOf(const std::vector<T>& x, const std::vector<T>& y, int64_t 
   return partition;
 }
 
-template <typename T>
-hopper_data_desc DescOf(int32_t type, int64_t elements, double constant) {
-  hopper_data_desc desc = {};
-  desc.x_type = type;
-  desc.x_rank = 1;
-  desc.x_shape[0] = elements;
-  desc.y_kind = HOPPER_LABEL_ARRAY;
-  desc.y_type = type;
-  desc.y_rank = 1;
-  desc.y_shape[0] = 2;
-  desc.n_partitions = 1;
-  desc.n_rows = 3;
+DataDesc Pairs(ValueType type, int64_t elements, double constant) {
+  DataDesc desc = MakeDesc(type, {elements}, {LabelKind::kArray, type, {2}}, 3);
   desc.normalizing_const = constant;
   return desc;
 }
 
 template <typename T>
-void ExpectGathered(int32_t type) {
-  const DataDesc desc(DescOf<T>(type, 3, 1.0));
+void ExpectGathered(ValueType type) {
+  const DataDesc desc = Pairs(type, 3, 1.0);
   const Partition partition = PartitionOf<T>({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 2, 3, 4, 5, 6}, 3);
   const int32_t rows[] = {2, 0, 2};
   std::vector<float> x(9);
@@ -172,17 +163,17 @@ void ExpectGathered(int32_t type) {
 }
 
 TEST(Gather, TakesRowsOfEveryType) {
-  ExpectGathered<uint8_t>(HOPPER_UINT8);
-  ExpectGathered<int16_t>(HOPPER_INT16);
-  ExpectGathered<int32_t>(HOPPER_INT32);
-  ExpectGathered<int64_t>(HOPPER_INT64);
-  ExpectGathered<float>(HOPPER_FLOAT32);
-  ExpectGathered<double>(HOPPER_FLOAT64);
+  ExpectGathered<uint8_t>(ValueType::kUint8);
+  ExpectGathered<int16_t>(ValueType::kInt16);
+  ExpectGathered<int32_t>(ValueType::kInt32);
+  ExpectGathered<int64_t>(ValueType::kInt64);
+  ExpectGathered<float>(ValueType::kFloat32);
+  ExpectGathered<double>(ValueType::kFloat64);
 }
 
 // Beyond float32 before the division, and within it afterwards.
 TEST(Gather, DividesDoublesBeforeTheyAreNarrowed) {
-  const DataDesc desc(DescOf<double>(HOPPER_FLOAT64, 3, 1e30));
+  const DataDesc desc = Pairs(ValueType::kFloat64, 3, 1e30);
   const Partition partition = PartitionOf<double>({1e60, -3e60, 0.1}, {0, 0}, 1);
   const int32_t rows[] = {0};
   std::vector<float> x(3);
@@ -194,11 +185,8 @@ TEST(Gather, DividesDoublesBeforeTheyAreNarrowed) {
 }
 
 TEST(Gather, TakesClassesOfEveryIntegerType) {
-  hopper_data_desc raw = DescOf<int16_t>(HOPPER_INT16, 1, 1.0);
-  raw.y_kind = HOPPER_LABEL_CLASS;
-  raw.y_rank = 0;
-  raw.num_classes = 300;
-  const DataDesc desc(raw);
+  const LabelsDesc labels = {LabelKind::kClass, ValueType::kInt16, {}, 300};
+  const DataDesc desc = MakeDesc(ValueType::kInt16, {1}, labels, 3);
   const Partition partition = PartitionOf<int16_t>({1, 2, 3}, {299, 0, 7}, 3);
   const int32_t rows[] = {2, 1, 0};
   std::vector<int64_t> classes(3);
@@ -210,7 +198,7 @@ TEST(Gather, DividesAsNumpyDoes) {
   std::vector<uint8_t> all(256);
   std::iota(all.begin(), all.end(), uint8_t{0});
   for (const DivisionReference& reference : kDivisions) {
-    const DataDesc desc(DescOf<uint8_t>(HOPPER_UINT8, 256, reference.constant));
+    const DataDesc desc = Pairs(ValueType::kUint8, 256, reference.constant);
     std::vector<float> quotients(256);
     ConvertFeatures(desc, all.data(), 1, quotients.data());
     EXPECT_EQ(std::memcmp(quotients.data(), reference.bits, sizeof(reference.bits)), 0)

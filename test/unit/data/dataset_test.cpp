@@ -10,22 +10,16 @@
 #include <vector>
 
 #include "base/error.h"
+#include "support/data_desc.h"
 
 namespace hopper {
 namespace {
 
-hopper_data_desc Desc() {
-  hopper_data_desc desc = {};
-  desc.x_type = HOPPER_INT16;
-  desc.x_rank = 2;
-  desc.x_shape[0] = 2;
-  desc.x_shape[1] = 3;
-  desc.y_kind = HOPPER_LABEL_CLASS;
-  desc.y_type = HOPPER_INT16;
-  desc.num_classes = 4;
-  desc.n_partitions = 3;
-  desc.n_rows = 11;  // 4, 4, 3
-  desc.normalizing_const = 1.0;
+constexpr ValueType kShort = ValueType::kInt16;
+
+DataDesc Desc() {
+  DataDesc desc = MakeDesc(kShort, {2, 3}, {LabelKind::kClass, kShort, {}, 4}, 11);
+  desc.n_partitions = 3;  // of 4, 4, 3 rows
   desc.table_name = "digits_packed";
   return desc;
 }
@@ -52,7 +46,7 @@ struct Packed {
   std::vector<int16_t> x;
   std::vector<int16_t> y;
   Digest checksum;
-  hopper_buffer buffer = {};
+  PackedBuffer buffer;
 };
 
 // The error that `body` throws.
@@ -115,42 +109,21 @@ TEST(Dataset, NoticesABufferInAnothersPlace) {
 }
 
 TEST(Dataset, RefusesWrongLengths) {
-  const auto detail = [](const std::function<void(hopper_buffer*)>& change) {
+  const auto detail = [](const std::function<void(PackedBuffer*)>& change) {
     Packed packed(0, 0, 2, 0);
     change(&packed.buffer);
     Dataset data(Desc());
     return Thrown([&] { data.AddBuffer(packed.buffer); }).detail;
   };
-  EXPECT_EQ(detail([](hopper_buffer* b) { b->x_size -= 1; }),
+  EXPECT_EQ(detail([](PackedBuffer* b) { b->x_size -= 1; }),
             "Its 2 rows of features take 23 bytes instead of 24.");
-  EXPECT_EQ(detail([](hopper_buffer* b) { b->y_size += 2; }),
+  EXPECT_EQ(detail([](PackedBuffer* b) { b->y_size += 2; }),
             "Its 2 rows of labels take 6 bytes instead of 4.");
-  EXPECT_EQ(detail([](hopper_buffer* b) { b->n = 0; }), "It holds 0 rows.");
-  EXPECT_EQ(detail([](hopper_buffer* b) { b->partition_id = 3; }), "The table has 3 partitions.");
-  EXPECT_EQ(detail([](hopper_buffer* b) { b->x = nullptr; }),
-            "Its features or labels are missing.");
-  EXPECT_EQ(detail([](hopper_buffer* b) { b->checksum = nullptr; }),
+  EXPECT_EQ(detail([](PackedBuffer* b) { b->n = 0; }), "It holds 0 rows.");
+  EXPECT_EQ(detail([](PackedBuffer* b) { b->partition_id = 3; }), "The table has 3 partitions.");
+  EXPECT_EQ(detail([](PackedBuffer* b) { b->x = nullptr; }), "Its features or labels are missing.");
+  EXPECT_EQ(detail([](PackedBuffer* b) { b->checksum = nullptr; }),
             "Its checksum does not have 16 bytes.");
-}
-
-// Rows times bytes must not wrap: 2^24 rows of 2^40 bytes each would take none.
-TEST(Dataset, RefusesSizesThatWrap) {
-  hopper_data_desc desc = Desc();
-  desc.x_type = HOPPER_UINT8;
-  desc.x_shape[0] = desc.x_shape[1] = int64_t{1} << 20;
-  desc.n_rows = int64_t{3} << 24;
-  EXPECT_EQ(Thrown([&] {
-              Packed packed(0, 0, 0, 0);
-              packed.buffer.n = 1 << 24;
-              packed.y.resize(size_t{1} << 24);
-              packed.buffer.y_size = packed.y.size() * sizeof(int16_t);
-              packed.Seal();
-              Dataset(desc).AddBuffer(packed.buffer);
-            }).message,
-            "shape of the features has an axis of size 1048576");
-  desc = Desc();
-  desc.n_rows = std::numeric_limits<int64_t>::max() / 8;
-  EXPECT_EQ(Thrown([&] { Dataset data(desc); }).message, "number of rows is 1152921504606846975");
 }
 
 TEST(Dataset, RefusesBuffersOutOfOrderOrTooMany) {
@@ -192,23 +165,34 @@ TEST(DataDesc, LabelsAreFoundByTheOutputsName) {
 }
 
 TEST(DataDesc, RefusesNonsense) {
-  const auto refused = [](const std::function<void(hopper_data_desc*)>& change) {
-    hopper_data_desc desc = Desc();
+  const auto refused = [](const std::function<void(DataDesc*)>& change) {
+    DataDesc desc = Desc();
     change(&desc);
-    return Thrown([&] { Dataset data(desc); }).code == ErrorCode::kInvalidParameter;
+    return Thrown([&] { desc.Check(); }).message;
   };
-  EXPECT_TRUE(refused([](hopper_data_desc* d) { d->x_type = 0; }));
-  EXPECT_TRUE(refused([](hopper_data_desc* d) { d->x_rank = 0; }));
-  EXPECT_TRUE(refused([](hopper_data_desc* d) { d->x_rank = 9; }));
-  EXPECT_TRUE(refused([](hopper_data_desc* d) { d->x_shape[1] = 0; }));
-  EXPECT_TRUE(refused([](hopper_data_desc* d) { d->x_shape[1] = int64_t{1} << 62; }));
-  EXPECT_TRUE(refused([](hopper_data_desc* d) { d->y_kind = 9; }));
-  EXPECT_TRUE(refused([](hopper_data_desc* d) { d->y_type = HOPPER_FLOAT32; }));
-  EXPECT_TRUE(refused([](hopper_data_desc* d) { d->num_classes = 0; }));
-  EXPECT_TRUE(refused([](hopper_data_desc* d) { d->n_partitions = 0; }));
-  EXPECT_TRUE(refused([](hopper_data_desc* d) { d->n_rows = -1; }));
-  EXPECT_TRUE(refused([](hopper_data_desc* d) { d->normalizing_const = 0.0; }));
-  EXPECT_TRUE(refused([](hopper_data_desc* d) { d->normalizing_const = 1e300; }));
+  EXPECT_EQ(refused([](DataDesc* /*desc*/) {}), "nothing was thrown");
+  EXPECT_EQ(refused([](DataDesc* d) {
+              SetFeatures(ValueType::kUnknown, {2, 3}, d);
+            }),
+            "features have the unknown type 0");
+  EXPECT_EQ(refused([](DataDesc* d) { SetFeatures(kShort, {}, d); }),
+            "features have no dimensions");
+  EXPECT_EQ(refused([](DataDesc* d) { d->inputs[0].shape = {7}; }),
+            "the inputs of a row are not its features");
+  EXPECT_EQ(refused([](DataDesc* d) { d->y_kind = static_cast<LabelKind>(9); }),
+            "labels are of the unknown kind 9");
+  EXPECT_EQ(refused([](DataDesc* d) { d->y_type = ValueType::kFloat32; }),
+            "class indexes are not of an integer type");
+  EXPECT_EQ(refused([](DataDesc* d) { d->num_classes = 0; }), "number of classes is 0");
+  EXPECT_EQ(refused([](DataDesc* d) { d->n_partitions = 0; }), "number of partitions is 0");
+  EXPECT_EQ(refused([](DataDesc* d) { d->n_rows = -1; }), "number of rows is -1");
+  // Rows times bytes must not wrap.
+  EXPECT_EQ(refused([](DataDesc* d) { d->n_rows = std::numeric_limits<int64_t>::max() / 8; }),
+            "number of rows is 1152921504606846975");
+  for (const double constant : {0.0, 1e300}) {
+    EXPECT_EQ(refused([&](DataDesc* d) { d->normalizing_const = constant; }),
+              "normalizing constant is not a finite float32 other than zero");
+  }
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include "data/types.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -5,24 +7,22 @@
 #include <limits>
 #include <vector>
 
-#include "data/dataset.h"
-
 namespace hopper {
 namespace {
 
 TEST(TypeSize, KnowsAllTypesAndNoOthers) {
-  EXPECT_EQ(TypeSize(HOPPER_UINT8), 1);
-  EXPECT_EQ(TypeSize(HOPPER_INT16), 2);
-  EXPECT_EQ(TypeSize(HOPPER_INT32), 4);
-  EXPECT_EQ(TypeSize(HOPPER_INT64), 8);
-  EXPECT_EQ(TypeSize(HOPPER_FLOAT32), 4);
-  EXPECT_EQ(TypeSize(HOPPER_FLOAT64), 8);
-  EXPECT_EQ(TypeSize(0), 0);
-  EXPECT_EQ(TypeSize(7), 0);
+  EXPECT_EQ(TypeSize(ValueType::kUint8), 1);
+  EXPECT_EQ(TypeSize(ValueType::kInt16), 2);
+  EXPECT_EQ(TypeSize(ValueType::kInt32), 4);
+  EXPECT_EQ(TypeSize(ValueType::kInt64), 8);
+  EXPECT_EQ(TypeSize(ValueType::kFloat32), 4);
+  EXPECT_EQ(TypeSize(ValueType::kFloat64), 8);
+  EXPECT_EQ(TypeSize(ValueType::kUnknown), 0);
+  EXPECT_EQ(TypeSize(static_cast<ValueType>(7)), 0);
 }
 
 template <typename T>
-void ExpectFound(int32_t type) {
+void ExpectFound(ValueType type) {
   for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity(),
                       -std::numeric_limits<T>::infinity()}) {
     for (int at = 0; at < 5; ++at) {
@@ -39,8 +39,8 @@ void ExpectFound(int32_t type) {
 }
 
 TEST(FindNonFinite, FindsTheFirst) {
-  ExpectFound<float>(HOPPER_FLOAT32);
-  ExpectFound<double>(HOPPER_FLOAT64);
+  ExpectFound<float>(ValueType::kFloat32);
+  ExpectFound<double>(ValueType::kFloat64);
 }
 
 TEST(FindNonFinite, FindsTheFirstOfMany) {
@@ -50,20 +50,20 @@ TEST(FindNonFinite, FindsTheFirstOfMany) {
     for (const size_t at : {0, 1, 62, 63, 64, 65, 127, 128, 190}) {
       std::vector<double> doubles(200, std::numeric_limits<double>::max());
       std::vector<float> floats(200, -std::numeric_limits<float>::max());
-      EXPECT_EQ(FindNonFinite(HOPPER_FLOAT64, doubles.data(), 200), -1);
-      EXPECT_EQ(FindNonFinite(HOPPER_FLOAT32, floats.data(), 200), -1);
+      EXPECT_EQ(FindNonFinite(ValueType::kFloat64, doubles.data(), 200), -1);
+      EXPECT_EQ(FindNonFinite(ValueType::kFloat32, floats.data(), 200), -1);
       doubles[at] = doubles[195] = bad;
       floats[at] = floats[195] = static_cast<float>(bad);
-      EXPECT_EQ(FindNonFinite(HOPPER_FLOAT64, doubles.data(), 200), static_cast<int64_t>(at));
-      EXPECT_EQ(FindNonFinite(HOPPER_FLOAT32, floats.data(), 200), static_cast<int64_t>(at));
-      EXPECT_EQ(FindNonFinite(HOPPER_FLOAT32, floats.data(), static_cast<int64_t>(at)), -1);
+      EXPECT_EQ(FindNonFinite(ValueType::kFloat64, doubles.data(), 200), static_cast<int64_t>(at));
+      EXPECT_EQ(FindNonFinite(ValueType::kFloat32, floats.data(), 200), static_cast<int64_t>(at));
+      EXPECT_EQ(FindNonFinite(ValueType::kFloat32, floats.data(), static_cast<int64_t>(at)), -1);
     }
   }
 }
 
 TEST(FindNonFinite, IntegersAreFinite) {
   const int32_t values[] = {0x7f800000, -1};
-  EXPECT_EQ(FindNonFinite(HOPPER_INT32, values, 2), -1);
+  EXPECT_EQ(FindNonFinite(ValueType::kInt32, values, 2), -1);
 }
 
 }  // namespace

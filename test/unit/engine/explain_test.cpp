@@ -7,6 +7,7 @@
 
 #include "data/features.h"
 #include "engine/examples.h"
+#include "support/data_desc.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 
@@ -233,30 +234,16 @@ TEST(Explain, EndsWhenItIsFreed) {
 }
 
 TEST(MakeExamples, FillEveryTypeWithinItsRange) {
-  hopper_data_desc raw = {};
-  raw.x_rank = 1;
-  raw.x_shape[0] = 5;
-  raw.y_kind = HOPPER_LABEL_ARRAY;
-  raw.y_rank = 1;
-  raw.y_shape[0] = 3;
-  raw.n_partitions = 1;
-  raw.n_rows = 10;
-  raw.normalizing_const = 1.0;
-  raw.table_name = "made_up";
-  for (int32_t type = HOPPER_UINT8; type <= HOPPER_FLOAT64; ++type) {
-    raw.x_type = raw.y_type = type;
-    const DataDesc desc(raw);
-    const Partition data = MakeExamples(desc, 4);
+  for (const ValueType type : {ValueType::kUint8, ValueType::kInt16, ValueType::kInt32,
+                               ValueType::kInt64, ValueType::kFloat32, ValueType::kFloat64}) {
+    const Partition data = MakeExamples(MakeDesc(type, {5}, {LabelKind::kArray, type, {3}}, 10), 4);
     EXPECT_EQ(data.n, 4);
     EXPECT_EQ(data.x.size(), 4U * 5U * static_cast<size_t>(TypeSize(type)));
     EXPECT_EQ(FindNonFinite(type, data.x.data(), 20), -1);
     EXPECT_EQ(FindNonFinite(type, data.y.data(), 12), -1);
   }
-  raw.y_kind = HOPPER_LABEL_CLASS;
-  raw.y_type = HOPPER_INT16;
-  raw.y_rank = 0;
-  raw.num_classes = 3;
-  const Partition data = MakeExamples(DataDesc(raw), 4);
+  const LabelsDesc classes = {LabelKind::kClass, ValueType::kInt16, {}, 3};
+  const Partition data = MakeExamples(MakeDesc(ValueType::kFloat64, {5}, classes, 10), 4);
   const auto* labels = reinterpret_cast<const int16_t*>(data.y.data());
   EXPECT_EQ(std::vector<int16_t>(labels, labels + 4), std::vector<int16_t>({0, 1, 2, 0}));
 }

@@ -255,7 +255,7 @@ TEST(Memory, SumsOfMetricsAreCounted) {
 // Of very many classes and partitions they are more than a number can tell.
 TEST(Memory, SumsBeyondAllMemoryAreNotTakenForFew) {
   const PackedTable train{{}};
-  const DataDesc desc(train.desc());
+  const DataDesc desc = FromC(train.desc());
   const std::string arch = MlpJson(20, 1, 1 << 20);
   ConfigSource config;
   config.model_arch = arch;

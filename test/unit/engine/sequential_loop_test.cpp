@@ -23,8 +23,7 @@ std::string SequentialDigest(const Configuration& config, const RunOptions& opti
                              const PackedTable& train, const std::string& numerics_class,
                              bool planned) {
   at::set_num_threads(1);  // part of the numerics class
-  Dataset data(train.desc());
-  for (const hopper_buffer& buffer : train.buffers()) data.AddBuffer(buffer);
+  const Dataset data = DatasetOf(train);
   const DataDesc& desc = data.desc();
   const auto spec = ParseModel(config.arch, &desc.x_shape);
   const Network network(spec);

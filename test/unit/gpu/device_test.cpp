@@ -41,8 +41,7 @@ class GpuTest : public ::testing::Test {
     options.rows = rows;
     options.partitions = partitions;
     table_ = std::make_unique<PackedTable>(options);
-    data_ = std::make_unique<Dataset>(table_->desc());
-    for (const hopper_buffer& buffer : table_->buffers()) data_->AddBuffer(buffer);
+    data_ = std::make_unique<Dataset>(DatasetOf(*table_));
   }
 
   std::unique_ptr<Trainer> Make(const std::shared_ptr<const Network>& network,

@@ -9,6 +9,7 @@
 
 #include "model/architectures.h"
 #include "model/spec.h"
+#include "support/data_desc.h"
 
 namespace hopper {
 namespace {
@@ -29,66 +30,42 @@ std::string Classifier(int units, const std::string& activation, std::vector<int
 
 // A packed table "train" with columns "x" and "y".
 struct Table {
-  Table() {
-    desc.x_type = HOPPER_FLOAT32;
-    desc.x_rank = 1;
-    desc.x_shape[0] = 4;
+  explicit Table(const LabelsDesc& labels) : desc(MakeDesc(ValueType::kFloat32, {4}, labels, 400)) {
     desc.n_partitions = 4;
-    desc.n_rows = 400;
-    desc.normalizing_const = 1.0;
     desc.table_name = "train";
     desc.x_column = "x";
-    desc.y_column = "y";
+    output().column = "y";
   }
   static Table Classes(int n) {
-    Table table;
-    table.desc.y_kind = HOPPER_LABEL_CLASS;
-    table.desc.y_type = HOPPER_INT16;
-    table.desc.num_classes = n;
-    for (int i = 0; i < n; ++i) table.names.push_back(std::to_string(10 + i));
+    Table table({LabelKind::kClass, ValueType::kInt16, {}, n});
+    for (int i = 0; i < n; ++i) {
+      table.output().class_values.emplace_back(std::to_string(10 + i));
+    }
     return table;
   }
-  static Table Values() {
-    Table table;
-    table.desc.y_kind = HOPPER_LABEL_VALUE;
-    table.desc.y_type = HOPPER_FLOAT32;
-    return table;
+  static Table Values() { return Table({LabelKind::kValue, ValueType::kFloat32, {}}); }
+  static Table Arrays(const std::vector<int64_t>& shape, ValueType type = ValueType::kFloat32) {
+    return Table({LabelKind::kArray, type, shape});
   }
-  static Table Arrays(std::vector<int64_t> shape, int32_t type = HOPPER_FLOAT32) {
-    Table table;
-    table.desc.y_kind = HOPPER_LABEL_ARRAY;
-    table.desc.y_type = type;
-    table.desc.y_rank = static_cast<int32_t>(shape.size());
-    std::copy(shape.begin(), shape.end(), table.desc.y_shape);
-    return table;
-  }
-  Table& Input(std::vector<int64_t> shape) {
-    desc.x_rank = static_cast<int32_t>(shape.size());
-    std::copy(shape.begin(), shape.end(), desc.x_shape);
+  Table& Input(const std::vector<int64_t>& shape, ValueType type = ValueType::kFloat32) {
+    SetFeatures(type, shape, &desc);
     return *this;
   }
+  DataOutput& output() { return desc.outputs[0]; }
 
-  hopper_data_desc desc{};
-  std::vector<std::string> names;
+  DataDesc desc;
 };
 
 std::vector<ConfigProblem> Check(const std::string& model, const char* compile, const char* fit,
                                  const Table* table, const std::vector<float>& weights = {}) {
-  hopper_config config{};
+  ConfigSource config;
   config.mst_key = 7;
-  config.model_arch = model.data();
-  config.model_arch_size = model.size();
+  config.model_arch = model;
   config.compile_params = compile;
   config.fit_params = fit;
   config.weights = weights.empty() ? nullptr : weights.data();
   config.n_weights = static_cast<int64_t>(weights.size());
-  if (table == nullptr) return CheckConfigs({config}, nullptr);
-  hopper_data_desc desc = table->desc;
-  std::vector<const char*> names;
-  for (const std::string& name : table->names) names.push_back(name.c_str());
-  desc.class_values = names.data();
-  desc.n_class_values = static_cast<int32_t>(names.size());
-  return CheckConfigs({config}, &desc);
+  return CheckConfigs({config}, table == nullptr ? nullptr : &table->desc);
 }
 
 // "": no problem; else the messages, warnings marked.
@@ -122,9 +99,7 @@ TEST(CheckConfigs, BinaryLossOfExclusiveClasses) {
 TEST(CheckConfigs, LabelsOfALossOfProbabilities) {
   const auto verdict = [](const char* compile, double least, double largest, bool known = true) {
     Table table = Table::Arrays({3});
-    table.desc.has_label_range = known ? 1 : 0;
-    table.desc.least_label = least;
-    table.desc.largest_label = largest;
+    if (known) table.output().range = LabelRange{least, largest};
     return Verdict(Classifier(3, "sigmoid"), compile, table);
   };
   EXPECT_EQ(verdict(kBinary, 0.0, 1.0), "");
@@ -136,9 +111,8 @@ TEST(CheckConfigs, LabelsOfALossOfProbabilities) {
 }
 
 TEST(CheckConfigs, IdsThatAreCut) {
-  const auto verdict = [](const char* first, int32_t type, double divisor) {
-    Table table = Table::Classes(3);
-    table.desc.x_type = type;
+  const auto verdict = [](const char* first, ValueType type, double divisor) {
+    Table table = Table::Classes(3).Input({4}, type);
     table.desc.normalizing_const = divisor;
     std::vector<json> layers = {LayerEntry("Flatten", json::object()), DenseEntry(3, "softmax")};
     if (first != nullptr) {
@@ -147,14 +121,14 @@ TEST(CheckConfigs, IdsThatAreCut) {
     }
     return Verdict(SequentialModel({4}, layers).dump(), kCategorical, table);
   };
-  EXPECT_EQ(verdict("Embedding", HOPPER_INT16, 1.0), "");
-  EXPECT_EQ(verdict("Embedding", HOPPER_INT16, 10.0),
+  EXPECT_EQ(verdict("Embedding", ValueType::kInt16, 1.0), "");
+  EXPECT_EQ(verdict("Embedding", ValueType::kInt16, 10.0),
             "warning: layer \"words\" takes ids but column \"x\" of \"train\" is divided by "
             "normalizing_const");
-  EXPECT_EQ(verdict("Embedding", HOPPER_FLOAT32, 1.0),
+  EXPECT_EQ(verdict("Embedding", ValueType::kFloat32, 1.0),
             "warning: layer \"words\" takes ids but column \"x\" of \"train\" holds floating-point "
             "numbers");
-  EXPECT_EQ(verdict(nullptr, HOPPER_FLOAT32, 10.0), "");
+  EXPECT_EQ(verdict(nullptr, ValueType::kFloat32, 10.0), "");
 }
 
 TEST(CheckConfigs, InputShape) {
@@ -231,8 +205,8 @@ TEST(CheckConfigs, NumbersAndArrays) {
   EXPECT_EQ(Verdict(Classifier(1, "linear"), kMse, Table::Arrays({1})), "");
   EXPECT_EQ(Verdict(Classifier(3, "softmax"), kCategorical, Table::Arrays({4})),
             "label arrays of \"train\" do not fit an output of shape 3");
-  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kSparse, Table::Arrays({1}, HOPPER_INT32)), "");
-  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kSparse, Table::Arrays({3}, HOPPER_INT32)),
+  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kSparse, Table::Arrays({1}, ValueType::kInt32)), "");
+  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kSparse, Table::Arrays({3}, ValueType::kInt32)),
             "label arrays of \"train\" do not fit an output of shape 3");
   EXPECT_EQ(Verdict(Classifier(3, "softmax"), kSparse, Table::Arrays({3})),
             "loss \"sparse_categorical_crossentropy\" needs classes but column \"y\" holds arrays "
@@ -307,14 +281,20 @@ TEST(CheckConfigs, ClassWeights) {
             "class_weight needs class labels but column \"y\" holds arrays");
   // A number that could mean a label.
   Table shifted = three;
-  shifted.names = {"1", "2", "3"};
+  shifted.output().class_values = {"1", "2", "3"};
   EXPECT_EQ(Verdict(model, kCategorical, shifted, "class_weight={0: 4.0, '1': 0.1}"), "");
   EXPECT_EQ(Verdict(model, kCategorical, shifted, "class_weight={1: 4.0}"),
             "warning: class_weight of 1 is that of the class '2'");
   EXPECT_EQ(Verdict(model, kCategorical, shifted, "class_weight={3: 4.0}"),
             "class_weight names the class 3 of 3");
-  shifted.names = {"0", "1", "2"};
+  shifted.output().class_values = {"0", "1", "2"};
   EXPECT_EQ(Verdict(model, kCategorical, shifted, "class_weight={1: 4.0}"), "");
+  // SQL's NULL is no text that could be named.
+  shifted.output().class_values = {std::nullopt, "0", "1"};
+  EXPECT_EQ(Verdict(model, kCategorical, shifted, "class_weight={0: 4.0}"),
+            "warning: class_weight of 0 is that of the class NULL");
+  EXPECT_EQ(Verdict(model, kCategorical, shifted, "class_weight={'': 4.0}"),
+            "class_weight names the class \"\", which \"train\" does not have");
 }
 
 TEST(CheckConfigs, Weights) {
@@ -335,14 +315,13 @@ TEST(CheckConfigs, Weights) {
 TEST(CheckConfigs, CollectsAcrossConfigurations) {
   const std::string broken = "{";
   const std::string good = Classifier(3, "softmax");
-  std::vector<hopper_config> configs(4);
+  std::vector<ConfigSource> configs(4);
   for (size_t i = 0; i < configs.size(); ++i) {
     const std::string& model = i % 2 == 0 ? broken : good;
     configs[i].mst_key = static_cast<int32_t>(i) + 1;
-    configs[i].model_arch = model.data();
-    configs[i].model_arch_size = model.size();
+    configs[i].model_arch = model;
     configs[i].compile_params = i < 2 ? "loss='nonsense', optimizer='SGD()'" : kCategorical;
-    configs[i].fit_params = i == 3 ? "batch_size=-1" : nullptr;
+    if (i == 3) configs[i].fit_params = "batch_size=-1";
   }
   std::vector<int> errors(5, 0);
   for (const ConfigProblem& problem : CheckConfigs(configs, nullptr)) {

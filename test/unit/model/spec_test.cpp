@@ -353,8 +353,8 @@ TEST(Spec, SeveralInputsAreFoundByTheirNames) {
        "inbound_nodes": [[["a", 0, 0, {}], ["b", 0, 0, {}]]]}],
     "input_layers": [["a", 0, 0], ["b", 0, 0]], "output_layers": [["joined", 0, 0]]}})")
                                .dump();
-  const DataInput a{"a", {2}, HOPPER_FLOAT32};
-  const DataInput b{"b", {3}, HOPPER_INT16};
+  const DataInput a{"a", {2}, ValueType::kFloat32};
+  const DataInput b{"b", {3}, ValueType::kInt16};
   const auto spec = ParseModelFor(text, {b, a});
   EXPECT_EQ(spec->input_shape(), Shape{5});
   EXPECT_EQ(spec->output_shape(), Shape{5});
@@ -370,9 +370,9 @@ TEST(Spec, SeveralInputsAreFoundByTheirNames) {
   };
   EXPECT_EQ(message_for({a}),
             "model \"m\" has the inputs \"a\", \"b\" but the data have one input without a name");
-  EXPECT_EQ(message_for({a, {"c", {3}, HOPPER_INT16}}),
+  EXPECT_EQ(message_for({a, {"c", {3}, ValueType::kInt16}}),
             "model \"m\" has the inputs \"a\", \"b\" but the data have \"a\", \"c\"");
-  EXPECT_EQ(message_for({{"a", {4}, HOPPER_FLOAT32}, b}),
+  EXPECT_EQ(message_for({{"a", {4}, ValueType::kFloat32}, b}),
             "input \"a\" expects shape 2 but the data have shape 4");
   std::vector<Problem> problems;
   EXPECT_EQ(ParseModel(text, nullptr, &problems), nullptr);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/philox.h"
+#include "capi/structs.h"
 #include "data/dataset.h"
 #include "model_hopper/data.h"
 
@@ -106,5 +107,12 @@ class PackedTable {
   std::vector<Digest> checksums_;
   std::vector<hopper_buffer> buffers_;
 };
+
+// What the boundary makes of it.
+inline Dataset DatasetOf(const PackedTable& table) {
+  Dataset data(FromC(table.desc()));
+  for (const hopper_buffer& buffer : table.buffers()) data.AddBuffer(FromC(buffer));
+  return data;
+}
 
 }  // namespace hopper

@@ -10,6 +10,7 @@
 #include "baseline_table.h"
 #include "data/dataset.h"
 #include "model/storage.h"
+#include "support/data_desc.h"
 #include "train/lane_array.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
@@ -29,24 +30,16 @@ class KerasPenalties : public testing::TestWithParam<nlohmann::json> {
         x_(Table().Get(GetParam(), "x")),
         y_(Table().Get(GetParam(), "y")) {
     at::set_num_threads(1);
-    desc_.x_type = HOPPER_FLOAT32;
-    desc_.x_rank = static_cast<int32_t>(x_.shape.size()) - 1;
-    for (size_t i = 1; i < x_.shape.size(); ++i) desc_.x_shape[i - 1] = x_.shape[i];
-    desc_.y_kind = HOPPER_LABEL_VALUE;
-    desc_.y_type = HOPPER_FLOAT32;
-    desc_.n_partitions = 1;
-    desc_.n_rows = x_.shape[0];
-    desc_.normalizing_const = 1.0;
-    desc_.table_name = "rows";
-    hopper_buffer buffer = {};
-    buffer.n = static_cast<int32_t>(desc_.n_rows);
+    PackedBuffer buffer;
+    buffer.n = static_cast<int32_t>(x_.shape[0]);
     buffer.x = x_.values.data();
     buffer.x_size = x_.values.size() * sizeof(float);
     buffer.y = y_.values.data();
     buffer.y_size = y_.values.size() * sizeof(float);
     checksum_ = BufferChecksum(0, 0, buffer.n, buffer.x, buffer.x_size, buffer.y, buffer.y_size);
     buffer.checksum = checksum_.bytes.data();
-    data_ = std::make_unique<Dataset>(desc_);
+    data_ = std::make_unique<Dataset>(
+        MakeDesc(ValueType::kFloat32, {x_.shape.begin() + 1, x_.shape.end()}, {}, x_.shape[0]));
     data_->AddBuffer(buffer);
     std::vector<ParamProblem> problems;
     trainer_ = std::make_unique<Trainer>(
@@ -105,7 +98,6 @@ class KerasPenalties : public testing::TestWithParam<nlohmann::json> {
   std::shared_ptr<const ModelSpec> spec_;
   const BaselineTensor& x_;
   const BaselineTensor& y_;
-  hopper_data_desc desc_ = {};
   Digest checksum_;
   std::unique_ptr<Dataset> data_;
   std::unique_ptr<Trainer> trainer_;

@@ -27,7 +27,7 @@ constexpr uint64_t kSeed = 11;
 
 TEST(LaneData, RefusesMoreRowsThanItsTablesTellApart) {
   const PackedTable table{{}};
-  const DataDesc desc(table.desc());
+  const DataDesc desc = FromC(table.desc());
   EXPECT_NO_THROW(CheckLaneRows(std::numeric_limits<int32_t>::max(), desc));
   EXPECT_THROW(CheckLaneRows(int64_t{1} << 31, desc), Error);
 }
@@ -63,8 +63,7 @@ class LaneArrayTest : public ::testing::Test {
     options.rows = rows;
     options.partitions = partitions;
     table_ = std::make_unique<PackedTable>(options);
-    data_ = std::make_unique<Dataset>(table_->desc());
-    for (const hopper_buffer& buffer : table_->buffers()) data_->AddBuffer(buffer);
+    data_ = std::make_unique<Dataset>(DatasetOf(*table_));
     lane_data_ = std::make_unique<LaneData>(*data_, device_.get());
   }
 

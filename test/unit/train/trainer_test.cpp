@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "kernels/bf16.h"
+#include "support/data_desc.h"
 #include "support/keras_models.h"
 #include "support/packed_table.h"
 #include "train/tensor_memory.h"
@@ -27,21 +28,13 @@ class LineTest : public ::testing::Test {
  protected:
   LineTest() {
     at::set_num_threads(1);
-    desc_.x_type = HOPPER_FLOAT32;
-    desc_.x_rank = 1;
-    desc_.x_shape[0] = 1;
-    desc_.y_kind = HOPPER_LABEL_VALUE;
-    desc_.y_type = HOPPER_FLOAT32;
-    desc_.n_partitions = 1;
-    desc_.n_rows = 5;
     desc_.normalizing_const = 2.0;
-    desc_.table_name = "line";
     checksums_.reserve(2);  // buffers point at them
     AddBuffer(0, 0, 3);
     AddBuffer(1, 3, 2);
   }
   void AddBuffer(int32_t id, int first, int32_t n) {
-    hopper_buffer buffer = {};
+    PackedBuffer buffer;
     buffer.buffer_id = id;
     buffer.n = n;
     buffer.x = x_ + first;
@@ -55,7 +48,7 @@ class LineTest : public ::testing::Test {
   }
   Dataset Data() const {
     Dataset data(desc_);
-    for (const hopper_buffer& buffer : buffers_) data.AddBuffer(buffer);
+    for (const PackedBuffer& buffer : buffers_) data.AddBuffer(buffer);
     return data;
   }
   static Trainer Make(
@@ -93,9 +86,9 @@ class LineTest : public ::testing::Test {
 
   float x_[5] = {2.0F, -4.0F, 1.0F, 3.0F, -1.0F};
   float y_[5] = {1.0F, 0.0F, 2.0F, 1.0F, 3.0F};
-  hopper_data_desc desc_ = {};
+  DataDesc desc_ = MakeDesc(ValueType::kFloat32, {1}, {}, 5);
   std::vector<Digest> checksums_;
-  std::vector<hopper_buffer> buffers_;
+  std::vector<PackedBuffer> buffers_;
   std::atomic<bool> cancel_{false};
 };
 
@@ -225,14 +218,14 @@ TEST_F(LineTest, HeedsCancel) {
 }
 
 TEST_F(LineTest, RefusesWhatDoesNotFit) {
-  hopper_data_desc wide = desc_;
-  wide.x_shape[0] = 2;
-  EXPECT_THROW(Make(DataDesc(wide), ""), Error);
+  DataDesc wide = desc_;
+  SetFeatures(ValueType::kFloat32, {2}, &wide);
+  EXPECT_THROW(Make(wide, ""), Error);
 }
 
 TEST(MemoryEstimate, GrowsWithTheBatchUpToAPartition) {
   const PackedTable table{{}};
-  const DataDesc desc(table.desc());
+  const DataDesc desc = FromC(table.desc());
   const auto estimate = [&](int64_t batch, const std::string& optimizer) {
     std::vector<ParamProblem> problems;
     FitParams fit;
@@ -260,8 +253,7 @@ TEST(MemoryEstimate, CoversWhatAVisitAndAnEvaluationTake) {
   options.partitions = 2;
   options.rows_per_buffer = 600;
   const PackedTable table(options);
-  Dataset data(table.desc());
-  for (const hopper_buffer& buffer : table.buffers()) data.AddBuffer(buffer);
+  const Dataset data = DatasetOf(table);
   const std::atomic<bool> cancel{false};
   for (const int filters : {4, 32}) {
     for (const int batch : {32, 500}) {
@@ -295,8 +287,7 @@ TEST(MemoryEstimate, CoversWhatKernelsTakeForThemselves) {
   options.rows = 77;
   options.partitions = 2;
   const PackedTable table(options);
-  Dataset data(table.desc());
-  for (const hopper_buffer& buffer : table.buffers()) data.AddBuffer(buffer);
+  const Dataset data = DatasetOf(table);
   const std::atomic<bool> cancel{false};
   const std::string input = "\"batch_input_shape\": [null, 8, 8, 1], ";
   const auto conv = [](const std::string& name, int filters, const std::string& more) {
