@@ -193,7 +193,7 @@ void Group::TellWindowLocked(Traveller* model) {
   if (window_ == nullptr || !model->here || model->packed) return;
   const Task next = NextOf(*model);
   const bool trains = next.kind == Task::kTrain;
-  window_->SetTraveller(
+  window_->SetRider(
       static_cast<int>(model->index),
       trains ? IndexOf(kTrainSplit, ring_.PartitionOf(model->key, model->course.visit)) : 0,
       trains ? VisitsHere(*model) : 0);
@@ -268,7 +268,7 @@ void Group::EndLoad(int32_t split, int32_t partition) {
   RequestLoadLocked();
   // Those that waited for it.
   SetReadyAt(lacking_[static_cast<size_t>(split)][static_cast<size_t>(index)], &lock);
-  if (split == kTrainSplit) SetReadyAt(window_->TravellersTo(index), &lock);
+  if (split == kTrainSplit) SetReadyAt(window_->RidersTo(index), &lock);
 }
 
 // Some at a time: workers find tasks meanwhile. Nothing that the window knows of them has changed;

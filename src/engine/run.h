@@ -1,11 +1,11 @@
-// One fit_multiple_model(), or all of a search: many models train on worker threads.
+// All that a fit(), a fit_multiple_model() or a search trains: many models on worker threads.
 //
-// A task is one visit of one model, or the evaluation of one partition with a snapshot of a
-// model's weights. A free worker takes a task of the model with the most work left; there is no
-// barrier between models. What is done under the lock for a task does not grow with the number of
-// models, and what grows with the size of one is done outside of it (Settle()). What a model
-// computes depends on its own tasks in its own order only, so that its bits do not depend on
-// workers, timing or other models.
+// A task is a visit of one model, or the evaluation of a partition with a snapshot of a model's
+// weights; of small models it is several that follow each other. A free worker takes a task of the
+// model with the most work left; there is no barrier between models. What is done under the lock
+// for a task does not grow with the number of models, and what grows with the size of one is done
+// outside of it (Settle()). What a model computes depends on its own tasks in its own order only,
+// so that its bits do not depend on workers, timing or other models.
 #pragma once
 
 #include <array>

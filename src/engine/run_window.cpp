@@ -25,8 +25,8 @@ void Run::TravelLocked(const Model& model) {
       !model.course.deciding && HasRoomForVisitLocked(model)) {
     visits = VisitsLeft(model.rules, model.course);
   }
-  window_->SetTraveller(static_cast<int>(model.index),
-                        ring_.PartitionOf(model.key, model.course.visit), visits);
+  window_->SetRider(static_cast<int>(model.index), ring_.PartitionOf(model.key, model.course.visit),
+                    visits);
 }
 
 // What a task reads stays in memory until it ends. From its begin on, a partition of an evaluation
@@ -120,7 +120,7 @@ void Run::EndLoad(int split, int partition) {
     RequestLoadLocked();
     // Those that waited for it, some at a time: workers find tasks meanwhile.
     UpdateAll(lacking_[static_cast<size_t>(split)][static_cast<size_t>(partition)], &books);
-    if (split == kTrainSplit) UpdateAll(window_->TravellersTo(partition), &books);
+    if (split == kTrainSplit) UpdateAll(window_->RidersTo(partition), &books);
   }
 }
 

@@ -43,7 +43,7 @@ void PartitionWindow::Count(int split, int partition, int change) {
   changed_ = true;
 }
 
-// Position of the last traveller.
+// Position of the last rider.
 int64_t PartitionWindow::Tail() const {
   const int64_t front = At(kTrain).front;
   return aboard_.empty() ? front : std::min(front, aboard_.begin()->first);
@@ -53,26 +53,26 @@ int64_t PartitionWindow::Tail() const {
 int64_t PartitionWindow::Head() const { return aboard_.empty() ? -1 : aboard_.rbegin()->first; }
 
 bool PartitionWindow::TrainingIsWanted() const {
-  return !travellers_.empty() || At(kTrain).all_wanted > 0;
+  return !riders_.empty() || At(kTrain).all_wanted > 0;
 }
 
-void PartitionWindow::Add(int key, const Traveller& traveller) {
-  next_[Index(traveller.partition)].insert(key);
-  if (traveller.position < 0) {
-    waiting_[Index(traveller.partition)].insert(key);
+void PartitionWindow::Add(int key, const Rider& rider) {
+  next_[Index(rider.partition)].insert(key);
+  if (rider.position < 0) {
+    waiting_[Index(rider.partition)].insert(key);
   } else {
-    ++aboard_[traveller.position][traveller.position + traveller.visits];
+    ++aboard_[rider.position][rider.position + rider.visits];
   }
 }
 
-void PartitionWindow::Remove(int key, const Traveller& traveller) {
-  next_[Index(traveller.partition)].erase(key);
-  if (traveller.position < 0) {
-    waiting_[Index(traveller.partition)].erase(key);
+void PartitionWindow::Remove(int key, const Rider& rider) {
+  next_[Index(rider.partition)].erase(key);
+  if (rider.position < 0) {
+    waiting_[Index(rider.partition)].erase(key);
     return;
   }
-  const auto at = aboard_.find(traveller.position);
-  const auto end = at->second.find(traveller.position + traveller.visits);
+  const auto at = aboard_.find(rider.position);
+  const auto end = at->second.find(rider.position + rider.visits);
   if (--end->second == 0) at->second.erase(end);
   if (at->second.empty()) aboard_.erase(at);
 }
@@ -81,9 +81,9 @@ void PartitionWindow::Remove(int key, const Traveller& traveller) {
 void PartitionWindow::Board(int64_t position) {
   const size_t partition = Index(position % At(kTrain).size());
   for (const int key : waiting_[partition]) {
-    Traveller& traveller = travellers_[key];
-    traveller.position = position;
-    ++aboard_[position][position + traveller.visits];
+    Rider& rider = riders_[key];
+    rider.position = position;
+    ++aboard_[position][position + rider.visits];
   }
   waiting_[partition].clear();
 }
@@ -96,7 +96,7 @@ int64_t PartitionWindow::LatestVisitOf(int64_t partition) const {
 }
 
 // Whether all that it will read on its way to the front is there. The sweep passes over partitions
-// that nobody aboard needs, and does not come back for them: behind the front, a traveller that
+// that nobody aboard needs, and does not come back for them: behind the front, a rider that
 // boarded before such a gap would wait for ever, and hold the window.
 bool PartitionWindow::MayBoard(int64_t position, int64_t visits) const {
   if (position < 0 || position < Tail()) return false;
@@ -108,7 +108,7 @@ bool PartitionWindow::MayBoard(int64_t position, int64_t visits) const {
   return true;
 }
 
-// Where all of the ring is in memory the front waits for the last traveller, and the first one goes
+// Where all of the ring is in memory the front waits for the last rider, and the first one goes
 // past it over what is there. The front comes with it: nobody would read for whoever is beyond it.
 void PartitionWindow::Lead(int64_t position) {
   for (int64_t& front = At(kTrain).front; front < position; ++front) {
@@ -116,10 +116,10 @@ void PartitionWindow::Lead(int64_t position) {
   }
 }
 
-void PartitionWindow::SetTraveller(int key, int partition, int64_t visits) {
-  const auto known = travellers_.find(key);
-  Traveller before;
-  if (known != travellers_.end()) {
+void PartitionWindow::SetRider(int key, int partition, int64_t visits) {
+  const auto known = riders_.find(key);
+  Rider before;
+  if (known != riders_.end()) {
     before = known->second;
     if (before.partition == partition && before.visits == visits) return;
     Remove(key, before);
@@ -128,24 +128,24 @@ void PartitionWindow::SetTraveller(int key, int partition, int64_t visits) {
   }
   changed_ = true;
   if (visits <= 0) {
-    travellers_.erase(known);
+    riders_.erase(known);
     return;
   }
-  Traveller traveller = {partition, visits, -1};
+  Rider rider = {partition, visits, -1};
   if (before.position >= 0) {
     const int64_t position = before.position + (visits < before.visits ? 1 : 0);
     if (position % At(kTrain).size() == partition) {
-      traveller.position = position;
+      rider.position = position;
       Lead(position);
     }
   }
-  if (traveller.position < 0) {
+  if (rider.position < 0) {
     // The last time that the sweep was there: aboard, if that is in its window still.
     const int64_t position = LatestVisitOf(partition);
-    if (MayBoard(position, visits)) traveller.position = position;
+    if (MayBoard(position, visits)) rider.position = position;
   }
-  travellers_[key] = traveller;
-  Add(key, traveller);
+  riders_[key] = rider;
+  Add(key, rider);
 }
 
 bool PartitionWindow::AdvanceTraining(Place* load) {

@@ -1,9 +1,9 @@
 // Which partitions are in memory where not all of them fit, and which one is read next.
 //
 // A sweep goes round the ring of training partitions. Models that need the partition at its front
-// board there and travel with it, so that one reading serves all of them; partitions between the
-// last and the first traveller stay. What lies behind the last traveller is needed last and goes
-// first, so that memory for more than the window keeps other partitions for the next round.
+// board there and ride with it, so that one reading serves all of them; partitions between the
+// last and the first rider stay. What lies behind the last rider is needed last and goes first,
+// so that memory for more than the window keeps other partitions for the next round.
 // Evaluations have no order: they take whatever is in memory, and the sweep goes on until it has
 // passed all that they want. Validation partitions have a ring of their own, which turns as fast
 // as the training ring while that turns.
@@ -35,7 +35,7 @@ class PartitionWindow {
 
   // The model `key` needs the training partition next and then those that follow it, `visits` in
   // all; 0: it needs none for now.
-  void SetTraveller(int key, int partition, int64_t visits);
+  void SetRider(int key, int partition, int64_t visits);
   // One more (or less) evaluation needs the partition.
   void Want(int split, int partition) { Count(split, partition, 1); }
   void Unwant(int split, int partition) { Count(split, partition, -1); }
@@ -45,8 +45,8 @@ class PartitionWindow {
     At(split).pins[Index(partition)]--;
     changed_ = true;
   }
-  // The travellers that need the training partition next.
-  const std::set<int>& TravellersTo(int partition) const { return next_[Index(partition)]; }
+  // The riders that need the training partition next.
+  const std::set<int>& RidersTo(int partition) const { return next_[Index(partition)]; }
 
   bool IsLoaded(int split, int partition) const {
     return At(split).state[Index(partition)] == State::kLoaded;
@@ -74,7 +74,7 @@ class PartitionWindow {
     int64_t front = 0;  // positions before it have been passed; position mod size = partition
     int64_t size() const { return static_cast<int64_t>(bytes.size()); }
   };
-  struct Traveller {
+  struct Rider {
     int partition = 0;
     int64_t visits = 0;
     int64_t position = -1;  // of the sweep; -1: not aboard
@@ -87,8 +87,8 @@ class PartitionWindow {
   int64_t Tail() const;
   int64_t Head() const;
   bool TrainingIsWanted() const;
-  void Add(int key, const Traveller& traveller);
-  void Remove(int key, const Traveller& traveller);
+  void Add(int key, const Rider& rider);
+  void Remove(int key, const Rider& rider);
   int64_t LatestVisitOf(int64_t partition) const;
   bool MayBoard(int64_t position, int64_t visits) const;
   void Board(int64_t position);
@@ -106,10 +106,10 @@ class PartitionWindow {
   bool loading_ = false;
   Place load_;
   bool changed_ = true;  // since NextLoad() found nothing to do
-  std::map<int, Traveller> travellers_;
-  std::vector<std::set<int>> next_;     // by partition: keys of travellers that need it next
+  std::map<int, Rider> riders_;
+  std::vector<std::set<int>> next_;     // by partition: keys of riders that need it next
   std::vector<std::set<int>> waiting_;  // those of them that are not aboard
-  // By position: how many travellers there leave the sweep before which position.
+  // By position: how many riders there leave the sweep before which position.
   std::map<int64_t, std::map<int64_t, int>> aboard_;
 };
 

@@ -116,8 +116,8 @@ class Simulation {
   }
   void Travel(const Model& model) {
     const int64_t visits = int64_t{model.target - model.iterations} * setting_.train - model.visit;
-    window_.SetTraveller(model.key, ring_.PartitionOf(model.key, model.visit),
-                         model.failed || Decides(model) ? 0 : visits);
+    window_.SetRider(model.key, ring_.PartitionOf(model.key, model.visit),
+                     model.failed || Decides(model) ? 0 : visits);
   }
   void Request() {
     std::vector<PartitionWindow::Place> dropped;

@@ -116,18 +116,18 @@ TEST(Window, NobodyBoardsBeforeAGap) {
       window.FinishLoad();
     }
   };
-  window.SetTraveller(kC, 1, 1);
-  window.SetTraveller(kD, 3, 4);
+  window.SetRider(kC, 1, 1);
+  window.SetRider(kD, 3, 4);
   load_all();
   EXPECT_EQ(loads, (std::vector<int>{1, 3, 0}));
-  window.SetTraveller(kB, 1, 4);
-  window.SetTraveller(kC, 2, 0);
-  window.SetTraveller(kB, 2, 3);
-  window.SetTraveller(kD, 0, 3);
+  window.SetRider(kB, 1, 4);
+  window.SetRider(kC, 2, 0);
+  window.SetRider(kB, 2, 3);
+  window.SetRider(kD, 0, 3);
   load_all();
-  window.SetTraveller(kD, 1, 2);
+  window.SetRider(kD, 1, 2);
   load_all();
-  window.SetTraveller(kD, 2, 1);
+  window.SetRider(kD, 2, 1);
   load_all();
   EXPECT_TRUE(window.IsLoaded(0, 2)) << "B and D wait for ever";
 }
