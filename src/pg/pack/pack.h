@@ -2,10 +2,13 @@
  * pack.h
  *		What the files behind training_preprocessor() and validation_preprocessor() share.
  *
- * Packing reads the source twice in the statement's snapshot: once for the classes of the label
- * column, once for the rows. Each row is encoded as a rank key, features and labels; ranked by the
- * key, the rows fill the buffers of one or two packed tables, so that the order is a function of
- * the rows' content. Where the rows go through differs: local/pack.c, greenplum/coordinator/pack.c.
+ * Packing asks the source first for what must be known before a row is packed, each only where it
+ * is needed: classes, NULL labels and the range of labels (classes.c, types.c), the shape of
+ * outputs, wrong labels and weights (outputs.c, label_checks.c), lengths of sequences (padding.c).
+ * Then it reads the rows, once. Each row is encoded as a rank key, features and labels; ranked by
+ * the key, the rows fill the buffers of one or two packed tables, so that the order is a function
+ * of the rows' content. Where the rows go through differs: local/pack.c,
+ * greenplum/coordinator/pack.c.
  */
 #ifndef HOPPER_PACK_H
 #define HOPPER_PACK_H
