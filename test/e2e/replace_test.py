@@ -15,6 +15,8 @@ from digits import (ADAM, connect, create_database, drop_database, pid, query, s
 DATABASE = "hopper_replace"
 FIT = ("SELECT models_trained FROM hopper.fit_multiple_model('packed', 'm', 'configs', %s,"
        " validation_table => 'packed_validation', threads => 2, replace => %s)")
+# What a training that has begun says.
+BEGUN = " over 1,438 rows"
 PREDICT = "SELECT count(*) FROM hopper.predict_row('m', 1, (SELECT pixels FROM digits WHERE id = 1))"
 
 
@@ -194,9 +196,12 @@ def test_what_the_end_needs_is_tried_before(database):
         del database.notices[:]
         with pytest.raises(psycopg2.Error, match="not today"):
             query(database, FIT, 1, True)
-        assert not any(" over 1,438 rows" in line for line in database.notices)
+        assert not any(BEGUN in line for line in database.notices)
         query(database, "DROP EVENT TRIGGER refuse")
         query(database, "DROP FUNCTION refuse")
+    # Where nothing is refused it does say so.
+    query(database, FIT, 1, True)
+    assert any(BEGUN in line for line in database.notices)
     query(database, "ALTER DEFAULT PRIVILEGES REVOKE SELECT ON TABLES FROM PUBLIC")
 
 

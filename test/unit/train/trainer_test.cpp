@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <gtest/gtest.h>
+#include <torch/version.h>
 
 #include <algorithm>
 #include <atomic>
@@ -326,7 +327,15 @@ TEST(MemoryEstimate, CoversWhatKernelsTakeForThemselves) {
 TEST(NumericsClass, NamesWhatBitsDependOn) {
   const std::string text = NumericsClass("fp32");
   EXPECT_EQ(text.rfind("kernels ", 0), 0U) << text;
-  EXPECT_NE(text.find(", fp32, planned, 1 thread"), std::string::npos) << text;
+#ifdef __clang__
+  const std::string compiler = "clang " __clang_version__;
+#else
+  const std::string compiler = "gcc " __VERSION__;
+#endif
+  EXPECT_NE(text.find(" (" + compiler + ", "), std::string::npos) << text;
+  const std::string behind = std::string("), torch " TORCH_VERSION ", ") +
+                             at::get_cpu_capability() + ", fp32, planned, 1 thread";
+  EXPECT_NE(text.find(behind), std::string::npos) << text;
   const std::string bf16 = NumericsClass("bf16");
   const Bf16Kernels& kernels = Bf16KernelsFor(at::get_cpu_capability().c_str());
   EXPECT_EQ(IsEmulated(Precision::kBf16), !kernels.native);
