@@ -28,7 +28,7 @@ PlannedActivation::PlannedActivation(PlanNode* node, const ActivationSpec& spec)
   if (form_.place >= 0) {
     kind_ = form_.of_result ? Kind::kOfResult : Kind::kOfArgument;
     if (!form_.of_result && node->backward) {
-      slopes_ = node->Scratch({size_}, PlanNode::During::kBoth);
+      derivatives_ = node->Scratch({size_}, PlanNode::During::kBoth);
     }
   } else {
     kind_ = spec.kind == Activation::kSoftmax ? Kind::kSoftmax : Kind::kLogSoftmax;
@@ -46,7 +46,8 @@ void PlannedActivation::Forward(const float* x, float* y) const {
       return;
     case Kind::kOfResult:
     case Kind::kOfArgument:
-      return kernels_.activate(form_, x, size_, y, slopes_ == nullptr ? nullptr : slopes_->data);
+      return kernels_.activate(form_, x, size_, y,
+                               derivatives_ == nullptr ? nullptr : derivatives_->data);
     case Kind::kSoftmax:
       return kernels_.softmax(x, size_ / width_, width_, y);
     case Kind::kLogSoftmax:
@@ -73,12 +74,12 @@ void PlannedActivation::BackwardOf(const float* y, const float* derivative, cons
 }
 
 void PlannedActivation::BackwardPart(int64_t first, int64_t n, float* dy) const {
-  BackwardOf(output_.value->data + first, slopes_ == nullptr ? nullptr : slopes_->data + first, dy,
-             n, dy);
+  BackwardOf(output_.value->data + first,
+             derivatives_ == nullptr ? nullptr : derivatives_->data + first, dy, n, dy);
 }
 
 void PlannedActivation::Backward(const float* y, const float* dy, float* dx) const {
-  BackwardOf(y, slopes_ == nullptr ? nullptr : slopes_->data, dy, size_, dx);
+  BackwardOf(y, derivatives_ == nullptr ? nullptr : derivatives_->data, dy, size_, dx);
 }
 
 }  // namespace hopper

@@ -41,7 +41,7 @@ class PlannedActivation {
   int64_t size_;
   int64_t width_;  // of the last axis
   const Kernels& kernels_;
-  PlanBuffer* slopes_ = nullptr;  // null: no backward pass, or not needed
+  PlanBuffer* derivatives_ = nullptr;  // null: no backward pass, or not needed
 };
 
 // Whether the node of a layer with this activation applies it.
