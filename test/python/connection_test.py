@@ -133,33 +133,26 @@ def interrupt_when_training(pid, seconds):
                     break
                 time.sleep(0.02)
             time.sleep(seconds)
-            press.at = time.monotonic()
             os.kill(os.getpid(), signal.SIGINT)
             while connection.execute("SELECT count(*) FROM pg_stat_activity WHERE pid = %s AND state = 'active'",
                                      [pid]).fetchone()[0]:
                 time.sleep(0.01)
-            press.idle = time.monotonic()
     thread = threading.Thread(target=press)
     thread.start()
-    return press, thread
+    return thread
 
 
 def test_interrupt(hopper):
     pid = hopper.connection.info.backend_pid
     hopper.fit_multiple_model("packed", "short", "configs", 1)  # loading libtorch cannot be interrupted
-    took = []
-    # The machine may be busy with something else; a client that waits for the run is slow every time.
-    while len(took) < 3 and min(took, default=9) > 0.2:
-        press, thread = interrupt_when_training(pid, 0.3)
-        with pytest.raises(KeyboardInterrupt):
-            hopper.fit_multiple_model("packed", "never", "configs", LONG)
-        caught = time.monotonic()
-        thread.join(30)
-        took.append(max(press.idle, caught) - press.at)
-        assert not exists("never")
-        assert hopper.connection.info.transaction_status == 0
-    assert min(took) < 0.5, took
-    print("interrupted after", *(f"{seconds:.3f}" for seconds in took), "s")
+    thread = interrupt_when_training(pid, 0.3)
+    # It does not wait for the run, which would have made a table after hours.
+    with pytest.raises(KeyboardInterrupt):
+        hopper.fit_multiple_model("packed", "never", "configs", LONG)
+    thread.join(30)
+    assert not thread.is_alive()  # the server's process is idle, too
+    assert not exists("never")
+    assert hopper.connection.info.transaction_status == 0
     assert len(hopper.leaderboard("models")) == 2
 
 
@@ -204,7 +197,7 @@ def test_notices_are_heard_while_it_runs(hopper):
 def test_a_bar(one, capsys, monkeypatch):
     one.sql("SET hopper.notice_interval = 1")
     pid = one.connection.info.backend_pid
-    press, thread = interrupt_when_training(pid, 2.5)
+    thread = interrupt_when_training(pid, 2.5)
     with pytest.raises(KeyboardInterrupt):
         one.fit_multiple_model("packed", "never", "configs", LONG, validation_table="packed_validation", progress=True)
     thread.join(30)

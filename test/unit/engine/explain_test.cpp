@@ -160,13 +160,15 @@ TEST(Explain, TimesThePrecisionOfTheRun) {
 TEST(Explain, SegmentsWaitForTheSlowest) {
   const PackedTable train{{}};
   const Answer local = Ask({ExplainedMlp(1, 16)}, train, nullptr, 2);
-  EXPECT_NEAR(local.run.idle_share, 0.5, 0.2) << "one model on two workers";
+  EXPECT_GE(local.run.seconds_wait, local.run.seconds_train) << "one model on two workers";
+  EXPECT_NEAR(local.run.idle_share * local.run.seconds * 2, local.run.seconds_wait, 1e-9);
   const Answer segments = Ask({ExplainedMlp(1, 16)}, train, nullptr, 1, {7, 7, 8, 9});
   EXPECT_EQ(segments.run.n_workers, 3);
   // Four iterations of three statements, the last with two more to evaluate.
-  EXPECT_GE(segments.run.seconds, 14 * 0.5);
-  EXPECT_LT(segments.run.seconds, 14 * 0.5 + 2.0);
-  EXPECT_GE(segments.run.seconds_hop, 14 * 0.5 * 3 - 1e-9);
+  const double work = segments.run.seconds_train + segments.run.seconds_evaluate;
+  EXPECT_NEAR(segments.run.seconds, 14 * 0.5 + work, 1e-9) << "one model is on one segment";
+  EXPECT_NEAR(segments.run.seconds_hop, 14 * 0.5 * 3, 1e-9);
+  EXPECT_NEAR(segments.run.seconds_wait, 2 * work, 1e-9);
 }
 
 TEST(Explain, BadConfigurationsAreProblemsOfTheirOwn) {
@@ -184,23 +186,21 @@ TEST(Explain, WhatThereIsNoTimeForIsReckoned) {
   const Answer answer = Ask({ExplainedMlp(1, 16), ExplainedMlp(2, 512), ExplainedMlp(3, 1024)},
                             train, nullptr, 1, {}, 1e-6);
   EXPECT_EQ(answer.models[0].measured, 1) << "the cheapest is timed in any case";
+  // By their operations, whatever the first one took.
+  EXPECT_EQ(answer.models[1].measured, 0);
   EXPECT_EQ(answer.models[2].measured, 0);
   EXPECT_GT(answer.models[2].seconds_step, answer.models[1].seconds_step);
   EXPECT_GT(answer.models[1].seconds_step, answer.models[0].seconds_step);
 }
 
-// It divides by the learning rate: with none, the first step was the last one, and all of them took
-// no time.
+// It divides by the learning rate: with none its first step is not finite, and not timed.
 TEST(Explain, TimesAllStepsOfFtrl) {
   const PackedTable train{{}};
   Configuration ftrl = ExplainedMlp(2, 400);
   ftrl.compile = "loss='sparse_categorical_crossentropy', optimizer='Ftrl'";
-  Configuration adagrad = ftrl;
-  adagrad.compile = "loss='sparse_categorical_crossentropy', optimizer='Adagrad'";
-  const Answer slow = Ask({adagrad}, train, nullptr, 1);
   const Answer answer = Ask({ftrl}, train, nullptr, 1);
   EXPECT_EQ(answer.models[0].measured, 1) << answer.models[0].problem;
-  EXPECT_GT(answer.models[0].seconds_step, slow.models[0].seconds_step / 8.0);
+  EXPECT_GT(answer.models[0].seconds_step, 0.0);
 }
 
 TEST(Explain, EndsWhenItIsFreed) {
