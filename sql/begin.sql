@@ -2,7 +2,7 @@
 
 -- Refuses a schema hopper in which others can create objects.
 CREATE FUNCTION hopper.check_schema() RETURNS void
-    AS 'MODULE_PATHNAME', 'hopper_sql_check_schema' LANGUAGE C VOLATILE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_check_schema' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 SELECT hopper.check_schema();
 DROP FUNCTION hopper.check_schema();
 

@@ -24,14 +24,14 @@ CREATE SCHEMA madlib;
 COMMENT ON SCHEMA madlib IS 'MADlib''s names for the functions of model_hopper';
 GRANT USAGE ON SCHEMA madlib TO PUBLIC;
 
-CREATE FUNCTION madlib.version() RETURNS text LANGUAGE sql STABLE AS $$ SELECT hopper.version() $$;
+CREATE FUNCTION madlib.version() RETURNS text LANGUAGE sql STABLE PARALLEL RESTRICTED AS $$ SELECT hopper.version() $$;
 COMMENT ON FUNCTION madlib.version() IS 'version of model_hopper';
 
 -- ---------------------------------------------------------------- helpers
 
 -- Any label but an array is a class in MADlib. Numbers with a fraction are values here: nothing is trained on
 -- classes of them.
-CREATE FUNCTION madlib.label_kind_of(source_table text, dependent_varname text) RETURNS text LANGUAGE sql STABLE AS $$
+CREATE FUNCTION madlib.label_kind_of(source_table text, dependent_varname text) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT CASE WHEN pg_catalog.format_type(atttypid, NULL) LIKE '%[]'
         OR pg_catalog.format_type(atttypid, NULL) IN ('real', 'double precision', 'numeric') THEN NULL ELSE 'class' END
     FROM pg_catalog.pg_attribute
@@ -42,7 +42,7 @@ COMMENT ON FUNCTION madlib.label_kind_of(text, text) IS 'how MADlib takes a labe
 
 -- 'metrics': ['a', 'b'] are two alternatives in MADlib; [['a'], ['b']] says so here. top_3_accuracy is what
 -- load_top_k_accuracy_function() makes there.
-CREATE FUNCTION madlib.metrics_of(params text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+CREATE FUNCTION madlib.metrics_of(params text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
     flat text := substring(params FROM '[''"]metrics[''"]\s*:\s*(\[[^][]*\])');
 BEGIN
@@ -53,7 +53,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION madlib.metrics_of(text) IS 'compile parameters as model_hopper reads them';
 
-CREATE FUNCTION madlib.usage(functions text, topic text) RETURNS text LANGUAGE sql STABLE AS $$
+CREATE FUNCTION madlib.usage(functions text, topic text) RETURNS text LANGUAGE sql STABLE PARALLEL UNSAFE AS $$
     SELECT CASE WHEN topic IN ('usage', 'help', '?', '') OR topic IS NULL
         THEN (SELECT pg_catalog.string_agg(line, E'\n') FROM hopper.help(functions) AS line)
         ELSE 'Say ''usage'' for arguments and an example.' END
@@ -65,7 +65,7 @@ COMMENT ON FUNCTION madlib.usage(text, text) IS 'what fn(''usage'') prints';
 CREATE FUNCTION madlib.training_preprocessor_dl(
     source_table text, output_table text, dependent_varname text, independent_varname text,
     buffer_size integer DEFAULT NULL, normalizing_const real DEFAULT 1.0, num_classes integer[] DEFAULT NULL,
-    distribution_rules text DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
+    distribution_rules text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.training_preprocessor(
         source_table := source_table, output_table := output_table, dependent_varname := dependent_varname,
@@ -77,7 +77,7 @@ END $$;
 CREATE FUNCTION madlib.validation_preprocessor_dl(
     source_table text, output_table text, dependent_varname text, independent_varname text,
     training_preprocessor_table text, buffer_size integer DEFAULT NULL, distribution_rules text DEFAULT NULL)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.validation_preprocessor(
         source_table := source_table, output_table := output_table, dependent_varname := dependent_varname,
@@ -89,14 +89,14 @@ END $$;
 
 CREATE FUNCTION madlib.load_keras_model(
     keras_model_arch_table text, model_arch json, model_weights bytea DEFAULT NULL, name text DEFAULT NULL,
-    description text DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
+    description text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.load_model(
         model_arch_table := keras_model_arch_table, model_arch := model_arch, model_weights := model_weights,
         name := name, description := description);
 END $$;
 CREATE FUNCTION madlib.delete_keras_model(keras_model_arch_table text, model_id integer)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.delete_model(model_arch_table := keras_model_arch_table, model_id := model_id);
 END $$;
@@ -104,7 +104,7 @@ END $$;
 CREATE FUNCTION madlib.generate_model_configs(
     model_arch_table text, model_selection_table text, model_id_list integer[], compile_params_grid text,
     fit_params_grid text, search_type text DEFAULT 'grid', num_configs integer DEFAULT NULL,
-    random_state integer DEFAULT NULL, object_table text DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
+    random_state integer DEFAULT NULL, object_table text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     -- MADlib accepts any beginning of 'grid' and 'random'.
     PERFORM hopper.generate_model_configs(
@@ -118,7 +118,7 @@ BEGIN
 END $$;
 CREATE FUNCTION madlib.load_model_selection_table(
     model_arch_table text, model_selection_table text, model_id_list integer[], compile_params_list varchar[],
-    fit_params_list varchar[], object_table text DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
+    fit_params_list varchar[], object_table text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.load_model_selection_table(
         model_arch_table := model_arch_table, model_selection_table := model_selection_table,
@@ -127,7 +127,7 @@ BEGIN
         fit_params_list := fit_params_list::text[]);
 END $$;
 -- A list of metrics of one configuration is that list, here and there.
-CREATE FUNCTION madlib.metrics_of_one(params text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION madlib.metrics_of_one(params text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT regexp_replace(params, '[''"]?top_([0-9]+)_accuracy[''"]?', '''TopKCategoricalAccuracy(k=\1)''', 'g')
 $$;
 COMMENT ON FUNCTION madlib.metrics_of_one(text) IS 'compile parameters of one configuration as model_hopper reads them';
@@ -138,7 +138,7 @@ CREATE FUNCTION madlib.madlib_keras_fit(
     source_table text, model text, model_arch_table text, model_id integer, compile_params text, fit_params text,
     num_iterations integer, use_gpus boolean DEFAULT false, validation_table text DEFAULT NULL,
     metrics_compute_frequency integer DEFAULT NULL, warm_start boolean DEFAULT NULL, name text DEFAULT NULL,
-    description text DEFAULT NULL, object_table text DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
+    description text DEFAULT NULL, object_table text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.fit(
         packed_table := source_table, model_table := model, model_arch_table := model_arch_table, model_id := model_id,
@@ -150,7 +150,7 @@ BEGIN
     PERFORM madlib.fill_summary(model);
 END $$;
 -- MADlib's summary of a single model has the columns that are in the companion _info here.
-CREATE FUNCTION madlib.fill_summary(model text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION madlib.fill_summary(model text) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 DECLARE
     stem text := CASE WHEN model LIKE '%"' THEN left(model, -1) ELSE model END;
     quote text := CASE WHEN model LIKE '%"' THEN '"' ELSE '' END;
@@ -178,7 +178,7 @@ CREATE FUNCTION madlib.madlib_keras_fit_multiple_model(
     source_table text, model_output_table text, model_selection_table text, num_iterations integer,
     use_gpus boolean DEFAULT false, validation_table text DEFAULT NULL, metrics_compute_frequency integer DEFAULT NULL,
     warm_start boolean DEFAULT false, name text DEFAULT NULL, description text DEFAULT NULL,
-    use_caching boolean DEFAULT false) RETURNS void LANGUAGE plpgsql AS $$
+    use_caching boolean DEFAULT false) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.fit_multiple_model(
         packed_table := source_table, model_table := model_output_table,
@@ -196,7 +196,7 @@ CREATE FUNCTION madlib.madlib_keras_automl(
     automl_params text DEFAULT NULL, random_state integer DEFAULT NULL, object_table text DEFAULT NULL,
     use_gpus boolean DEFAULT false, validation_table text DEFAULT NULL,
     metrics_compute_frequency integer DEFAULT NULL, name text DEFAULT NULL, description text DEFAULT NULL,
-    use_caching boolean DEFAULT false) RETURNS void LANGUAGE plpgsql AS $$
+    use_caching boolean DEFAULT false) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 DECLARE
     method text := lower(coalesce(automl_method, 'hyperband'));
     params text := coalesce(automl_params, '');
@@ -219,7 +219,7 @@ BEGIN
 END $$;
 CREATE FUNCTION madlib.hyperband_schedule(
     schedule_table text, r integer, eta integer DEFAULT 3, skip_last integer DEFAULT 0)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.hyperband_schedule(
         schedule_table := schedule_table, r := r, eta := eta, skip_last := skip_last, additional := true);
@@ -229,7 +229,7 @@ END $$;
 
 CREATE FUNCTION madlib.madlib_keras_evaluate(
     model_table text, test_table text, output_table text, use_gpus boolean DEFAULT false, mst_key integer DEFAULT NULL)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.evaluate(
         model_table := model_table, packed_table := test_table, output_table := output_table,
@@ -239,7 +239,7 @@ END $$;
 CREATE FUNCTION madlib.madlib_keras_predict(
     model_table text, test_table text, id_col text, independent_varname text, output_table text,
     pred_type text DEFAULT 'prob', use_gpus boolean DEFAULT false, mst_key integer DEFAULT NULL)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.predict(
         model_table := model_table, source_table := test_table, id_col := id_col,
@@ -249,7 +249,7 @@ END $$;
 CREATE FUNCTION madlib.madlib_keras_predict(
     model_table text, test_table text, id_col text, independent_varname text, output_table text,
     pred_type integer, use_gpus boolean DEFAULT false, mst_key integer DEFAULT NULL)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.predict(
         model_table := model_table, source_table := test_table, id_col := id_col,
@@ -259,7 +259,7 @@ END $$;
 CREATE FUNCTION madlib.madlib_keras_predict(
     model_table text, test_table text, id_col text, independent_varname text, output_table text,
     pred_type double precision, use_gpus boolean DEFAULT false, mst_key integer DEFAULT NULL)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.predict(
         model_table := model_table, source_table := test_table, id_col := id_col,
@@ -272,7 +272,7 @@ CREATE FUNCTION madlib.madlib_keras_predict_byom(
     model_arch_table text, model_id integer, test_table text, id_col text, independent_varname text,
     output_table text, pred_type text DEFAULT 'prob', use_gpus boolean DEFAULT NULL, class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT NULL, dependent_count integer DEFAULT 1)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     IF coalesce(dependent_count, 1) <> 1 THEN
         RAISE EXCEPTION 'a model has one output here, not %', dependent_count USING ERRCODE = '0A000';
@@ -287,7 +287,7 @@ END $$;
 CREATE FUNCTION madlib.madlib_keras_predict_byom(
     model_arch_table text, model_id integer, test_table text, id_col text, independent_varname text,
     output_table text, pred_type integer, use_gpus boolean DEFAULT NULL, class_values text[] DEFAULT NULL,
-    normalizing_const double precision DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
+    normalizing_const double precision DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.predict_byom(
         model_arch_table := model_arch_table, model_id := model_id, source_table := test_table, id_col := id_col,
@@ -298,7 +298,7 @@ END $$;
 CREATE FUNCTION madlib.madlib_keras_predict_byom(
     model_arch_table text, model_id integer, test_table text, id_col text, independent_varname text,
     output_table text, pred_type double precision, use_gpus boolean DEFAULT NULL, class_values text[] DEFAULT NULL,
-    normalizing_const double precision DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
+    normalizing_const double precision DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.predict_byom(
         model_arch_table := model_arch_table, model_id := model_id, source_table := test_table, id_col := id_col,
@@ -310,7 +310,7 @@ END $$;
 -- ---------------------------------------------------------------- custom functions and GPUs
 
 -- top_<k>_accuracy is built in; the table is what workbooks show and pass on.
-CREATE FUNCTION madlib.load_top_k_accuracy_function(object_table text, k integer) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION madlib.load_top_k_accuracy_function(object_table text, k integer) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     IF k IS NULL OR k < 1 THEN
         RAISE EXCEPTION 'k must be at least 1, got %', k USING ERRCODE = '22023';
@@ -323,13 +323,13 @@ BEGIN
         USING 'top_' || k || '_accuracy', 'returns top_' || k || '_accuracy';
 END $$;
 CREATE FUNCTION madlib.load_custom_function(object_table text, object bytea, name text, description text DEFAULT NULL)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     RAISE EXCEPTION 'pickled Python functions cannot be run here'
         USING ERRCODE = '0A000',
               HINT = 'Losses and metrics can be written as expressions: see docs/reference/parameters.md.';
 END $$;
-CREATE FUNCTION madlib.delete_custom_function(object_table text, name text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION madlib.delete_custom_function(object_table text, name text) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 DECLARE
     deleted bigint;
     is_empty boolean;
@@ -344,7 +344,7 @@ BEGIN
         EXECUTE 'DROP TABLE ' || object_table::regclass;
     END IF;
 END $$;
-CREATE FUNCTION madlib.delete_custom_function(object_table text, id integer) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION madlib.delete_custom_function(object_table text, id integer) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 DECLARE
     found_name text;
 BEGIN
@@ -352,7 +352,7 @@ BEGIN
     PERFORM madlib.delete_custom_function(object_table, coalesce(found_name, id::text));
 END $$;
 
-CREATE FUNCTION madlib.gpu_configuration(output_table text, source text DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION madlib.gpu_configuration(output_table text, source text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     EXECUTE 'CREATE TABLE ' || output_table || ' AS SELECT hostname, gpu_descr FROM hopper.gpu_configuration()';
 END $$;
@@ -381,7 +381,7 @@ BEGIN
         -- gpu_configuration('usage') would be a table's name.
         IF f.name <> 'gpu_configuration' AND EXISTS (
             SELECT 1 FROM pg_proc WHERE pronamespace = 'hopper'::regnamespace AND proname = help_of) THEN
-            EXECUTE format('CREATE FUNCTION madlib.%I(topic text DEFAULT '''') RETURNS text LANGUAGE sql STABLE AS '
+            EXECUTE format('CREATE FUNCTION madlib.%I(topic text DEFAULT '''') RETURNS text LANGUAGE sql STABLE PARALLEL UNSAFE AS '
                 '$sql$ SELECT madlib.usage(%L, topic) $sql$', f.name, help_of);
         END IF;
     END LOOP;
