@@ -33,7 +33,7 @@ _PG_init(void)
 								"Sets after how many hops a segment forgets its data, for tests.",
 								"The results do not depend on it. 0 means never.",
 								&hopper_debug_drop_cache, 0, 0, INT_MAX,
-								PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+								PGC_SUSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("hopper.max_configs",
 							"Sets the largest number of configurations that one call may generate "
 							"or train.",
