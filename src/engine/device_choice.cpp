@@ -71,13 +71,15 @@ DeviceChoice ChoiceOf(const std::vector<CudaDevice>& devices, const TrainingOpti
   return choice;
 }
 
+// The one that a process takes which is the `number`-th of its host, from 0; several share one
+// where there are more processes than devices. `n_devices` >= 1.
+int DeviceOfProcess(int number, int n_devices) { return std::max(number, 0) % n_devices; }
+
 }  // namespace
 
 DeviceChoice ChooseDevices(const TrainingOptions& options, Precision precision) {
   return ChoiceOf(Chosen(options), options, precision);
 }
-
-int DeviceOfProcess(int number, int n_devices) { return std::max(number, 0) % n_devices; }
 
 DeviceChoice ChooseDeviceOfProcess(const TrainingOptions& options, Precision precision) {
   const std::vector<CudaDevice> chosen = Chosen(options);

@@ -20,10 +20,6 @@ struct DeviceChoice {
 // where one is named twice.
 DeviceChoice ChooseDevices(const TrainingOptions& options, Precision precision);
 
-// The one of them that a process takes which is the `number`-th of its host, from 0; several share
-// one where there are more processes than devices. `n_devices` >= 1.
-int DeviceOfProcess(int number, int n_devices);
-
 // ChooseDevices() for a group: one device, of options.device_number.
 DeviceChoice ChooseDeviceOfProcess(const TrainingOptions& options, Precision precision);
 

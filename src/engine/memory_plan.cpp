@@ -32,10 +32,8 @@ void Keep(int64_t limit, int64_t left, int64_t shared, int64_t features, MemoryP
   plan->features = std::clamp<int64_t>(plan->together ? left : left / 2, 0, features);
 }
 
-}  // namespace
-
-int64_t KeptPlanBytes(int64_t limit) { return limit / 64; }
-
+// What the tasks take that `threads` threads run at a time, one a model; a model can be trained and
+// evaluated at once. `tasks`: of each model, in any order.
 int64_t WorkingMemory(const std::vector<int64_t>& tasks, int threads) {
   LargestSum all(threads);
   for (const int64_t task : tasks) {
@@ -43,6 +41,10 @@ int64_t WorkingMemory(const std::vector<int64_t>& tasks, int threads) {
   }
   return all.sum();
 }
+
+}  // namespace
+
+int64_t KeptPlanBytes(int64_t limit) { return limit / 64; }
 
 ModelMemory MemoryOf(const Trainer& trainer, int parts, int evaluations) {
   // No machine has more; a few of them can be added.

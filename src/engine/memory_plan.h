@@ -33,10 +33,7 @@ ModelMemory MemoryOf(const Trainer& trainer, int parts, int evaluations);
 // two images of its state in the place of that one.
 int64_t TravellersTask(int64_t state, int64_t task);
 
-// What the tasks take that `threads` threads run at a time, one a model; a model can be trained and
-// evaluated at once. `tasks`: of each model, in any order.
-int64_t WorkingMemory(const std::vector<int64_t>& tasks, int threads);
-// So many of them a model has at a time: a visit, and an evaluation beside it.
+// So many tasks a model has at a time: a visit, and an evaluation beside it.
 constexpr int kTasksOfAModel = 2;
 
 // What plans take at most that are kept for tasks to come, of all threads together.

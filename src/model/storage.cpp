@@ -69,8 +69,7 @@ std::string CountDetail(const ModelSpec& spec, int64_t n) {
   return "";
 }
 
-}  // namespace
-
+// The reverse of LoadWeight().
 void StoreWeight(const WeightSpec& weight, const float* keras, float* stored) {
   if (weight.storage == WeightStorage::kConv) {
     const int64_t out = weight.shape.back();
@@ -78,6 +77,8 @@ void StoreWeight(const WeightSpec& weight, const float* keras, float* stored) {
   }
   CopyInPieces(stored, keras, sizeof(float) * static_cast<size_t>(weight.size()));
 }
+
+}  // namespace
 
 void LoadWeight(const WeightSpec& weight, const float* stored, float* keras) {
   if (weight.storage == WeightStorage::kConv) {

@@ -5,8 +5,7 @@
 
 namespace hopper {
 
-// One weight from C order of its Keras shape to its storage, and back.
-void StoreWeight(const WeightSpec& weight, const float* keras, float* stored);
+// One weight from its storage to C order of its Keras shape.
 void LoadWeight(const WeightSpec& weight, const float* stored, float* keras);
 
 }  // namespace hopper

@@ -115,10 +115,6 @@ class SearchSpace {
   }
   // Sets in numbers, one a dimension, what must be so that the dimension applies.
   void Activate(size_t dimension, std::vector<double>* numbers) const;
-  // Uniform numbers in (0, 1), one a dimension, as a point.
-  SearchPoint FromUnits(const std::vector<double>& units) const {
-    return Fill([&](size_t d) { return dimensions_[d].FromUnit(units[d]); });
-  }
   // The first point of all, and the one after `point`, the last dimension changing fastest; false
   // after the last one. Of spaces with finitely many points.
   SearchPoint First() const;

@@ -51,7 +51,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!problems.empty()) return 0;
   DescribeSpace(*space);
   for (int i = 0; i < 3; ++i) {
-    const SearchPoint point = space->FromUnits(std::vector<double>(space->size(), 0.01 + 0.49 * i));
+    const SearchPoint point =
+        space->Fill([&](size_t d) { return space->dimensions()[d].FromUnit(0.01 + 0.49 * i); });
     Try([&] {
       space->Configuration(point);
       space->Architecture(point, 1);

@@ -89,8 +89,12 @@ hopper_require_model_table(const hopper_name *table)
 	return relation;
 }
 
-bool
-hopper_inspect_model(const char *arch, size_t size, hopper_model_info *info, hopper_error *error)
+/*
+ * What the architecture says of itself. False where its input's shape is the data's to say, which
+ * `error` then words; ERROR where the architecture is wrong.
+ */
+static bool
+inspect(const char *arch, size_t size, hopper_model_info *info, hopper_error *error)
 {
 	if (hopper_core()->inspect_model(arch, size, info, error) == 0)
 		return true;
@@ -99,8 +103,9 @@ hopper_inspect_model(const char *arch, size_t size, hopper_model_info *info, hop
 	return false;
 }
 
-int64
-hopper_float_count(Datum value)
+/* Number of float32 values in a bytea, without reading it; ERROR 22023 if ragged. */
+static int64
+float_count(Datum value)
 {
 	int64		size = (int64) toast_raw_datum_size(value) - VARHDRSZ;
 
@@ -116,7 +121,7 @@ hopper_float_count(Datum value)
 float *
 hopper_floats(Datum value, int64 *n_floats)
 {
-	*n_floats = hopper_float_count(value);
+	*n_floats = float_count(value);
 	/* A copy always has a four-byte header, so that the floats are aligned. */
 	return (float *) VARDATA((bytea *) PG_DETOAST_DATUM_COPY(value));
 }
@@ -282,7 +287,7 @@ hopper_add_model(const hopper_name *table, const char *arch, Datum weights, bool
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("an architecture with parameters of a search has no weights")));
-	if (is_whole && !hopper_inspect_model(arch, strlen(arch), &info, &error))
+	if (is_whole && !inspect(arch, strlen(arch), &info, &error))
 		ereport(NOTICE,
 				(errmsg_internal("%s", hopper_from_utf8(error.message)),
 				 errdetail("The shape is taken from the packed data.")));
@@ -346,7 +351,7 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 	if (has_weights)
 	{
 		refuse_name_as_weights(PG_GETARG_BYTEA_PP(2));
-		(void) hopper_float_count(PG_GETARG_DATUM(2));
+		(void) float_count(PG_GETARG_DATUM(2));
 	}
 	if (!hopper_add_model(&table, arch, has_weights ? PG_GETARG_DATUM(2) : (Datum) 0, has_weights,
 						  hopper_text_argument(fcinfo, 3), hopper_text_argument(fcinfo, 4),

@@ -30,12 +30,6 @@ extern void hopper_read_model(const hopper_name *table, int32 model_id, hopper_m
 extern void hopper_no_such_model(const hopper_name *table, int32 model_id)
 			pg_attribute_noreturn();
 /*
- * What the architecture says of itself. False where its input's shape is the data's to say, which
- * `error` then words; ERROR where the architecture is wrong.
- */
-extern bool hopper_inspect_model(const char *arch, size_t size, hopper_model_info *info,
-								 hopper_error *error);
-/*
  * Checks an architecture (UTF-8) with its weights and adds it to the table, which is made where
  * there is none. Name and description may be NULL. False where a trigger took the row away.
  */
@@ -62,8 +56,6 @@ extern struct HTAB *hopper_read_architectures(const hopper_name *models);
 /* The first of them with this text (UTF-8), if it is still there. */
 extern bool hopper_find_architecture(struct HTAB *read, const hopper_name *models,
 									 const char *arch, int32 *model_id);
-/* Number of float32 values in a bytea, without reading it; ERROR 22023 if ragged. */
-extern int64 hopper_float_count(Datum value);
 /* The float32 values of a bytea, copied to the current memory context; ERROR 22023 if ragged. */
 extern float *hopper_floats(Datum value, int64 *n_floats);
 

@@ -20,8 +20,5 @@ typedef struct hopper_segment_evaluation
 } hopper_segment_evaluation;
 
 extern bytea *hopper_evaluate_describe(const hopper_segment_evaluation *evaluation);
-/* Threads and memory are those of this segment. */
-extern void hopper_evaluate_read_description(const bytea *description,
-											 hopper_segment_evaluation *evaluation);
 
 #endif							/* HOPPER_GREENPLUM_EVALUATE_H */

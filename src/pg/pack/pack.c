@@ -16,8 +16,9 @@ pack_is_split(const hopper_pack_request *request)
 	return request->validation_fraction > 0 || request->fold_column;
 }
 
-int
-hopper_pack_tables(const hopper_name *packed, bool split, hopper_made *tables)
+/* A packed table, its summary and, of a split, its validation table: their number. */
+static int
+tables_of(const hopper_name *packed, bool split, hopper_made *tables)
 {
 	hopper_name validation;
 
@@ -33,12 +34,13 @@ hopper_pack_tables(const hopper_name *packed, bool split, hopper_made *tables)
 	return PACK_TABLES;
 }
 
-bool
-hopper_pack_has_split(const hopper_name *packed)
+/* Whether rows of a split lie beside a packed table, or lay beside one that is gone. */
+static bool
+has_split(const hopper_name *packed)
 {
 	hopper_made tables[PACK_TABLES];
 
-	(void) hopper_pack_tables(packed, true, tables);
+	(void) tables_of(packed, true, tables);
 	for (int i = 2; i < PACK_TABLES; i++)
 	{
 		Oid			relation = hopper_relation_oid(&tables[i].name, true);
@@ -61,9 +63,9 @@ make_room(hopper_pack_job *job)
 	if (request->validation)
 		hopper_require_other_table(&request->output, "output_table", &request->training.table,
 								   "packed_table");
-	job->n_tables = hopper_pack_tables(&request->output, pack_is_split(request), job->tables);
+	job->n_tables = tables_of(&request->output, pack_is_split(request), job->tables);
 	/* Rows for validation that were packed for other data stay. */
-	if (job->n_tables > 2 && !hopper_pack_has_split(&request->output))
+	if (job->n_tables > 2 && !has_split(&request->output))
 		for (int i = 2; i < job->n_tables; i++)
 			hopper_require_absent(&job->tables[i].name);
 	job->replacing = hopper_make_room(job->tables, job->n_tables, request->replace);
@@ -71,8 +73,8 @@ make_room(hopper_pack_job *job)
 	if (!job->replacing)
 		return;
 	/* Rows that the old table had put aside may be among those that the new one is trained on. */
-	if (!request->validation && job->n_tables == 2 && hopper_pack_has_split(&request->output))
-		job->n_tables = hopper_pack_tables(&request->output, true, job->tables);
+	if (!request->validation && job->n_tables == 2 && has_split(&request->output))
+		job->n_tables = tables_of(&request->output, true, job->tables);
 	hopper_name_new(job->tables, job->n_tables, "", job->made);
 }
 
@@ -377,7 +379,7 @@ hopper_sql_drop_packed(PG_FUNCTION_ARGS)
 	int			n;
 
 	hopper_connect();
-	n = hopper_pack_tables(&packed, hopper_pack_has_split(&packed), tables);
+	n = tables_of(&packed, has_split(&packed), tables);
 	for (int i = 0; i < n; i++)
 	{
 		Oid			relation = hopper_relation_oid(&tables[i].name, true);

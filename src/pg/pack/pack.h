@@ -169,10 +169,6 @@ typedef struct hopper_pack_job
 	bool		replacing;
 } hopper_pack_job;
 
-/* A packed table, its summary and, of a split, its validation table: their number. */
-extern int	hopper_pack_tables(const hopper_name *packed, bool split, hopper_made *tables);
-/* Whether rows of a split lie beside a packed table, or lay beside one that is gone. */
-extern bool hopper_pack_has_split(const hopper_name *packed);
 /* Column of the features in the packed table. */
 extern const char *hopper_pack_feature_column(const hopper_pack_job *job);
 /* Refuses columns whose names are taken in the packed table or its summary. */

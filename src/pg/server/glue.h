@@ -102,8 +102,6 @@ extern hopper_guard *hopper_guard_add_for_session(void *handle, void (*free_fn) 
  */
 extern hopper_guard *hopper_guarded_context(MemoryContext *context);
 extern void hopper_guard_release(hopper_guard *guard);
-/* Registers the callbacks (done by the functions above too). */
-extern void hopper_guard_prepare(void);
 
 /* --- what a session keeps (server/discard.c) --- */
 

@@ -67,8 +67,8 @@ session_gone(int code, Datum arg)
 		hopper_guard_release(newest_guard);
 }
 
-void
-hopper_guard_prepare(void)
+static void
+register_callbacks(void)
 {
 	/*
 	 * Registered after the server's own callbacks and therefore run before them: the threads are
@@ -87,7 +87,7 @@ add(void *handle, void (*free_fn) (void *), ResourceOwner owner)
 {
 	hopper_guard *guard;
 
-	hopper_guard_prepare();
+	register_callbacks();
 	/* Not palloc(), whose error would leave the handle to nobody. */
 	guard = malloc(sizeof(hopper_guard));
 	if (guard == NULL)

@@ -14,8 +14,8 @@
 
 #define PART_BYTES (64 * 1024 * 1024)
 
-void
-hopper_hops_execute(SPIPlanPtr plan, Datum *values, int expected)
+static void
+execute(SPIPlanPtr plan, Datum *values, int expected)
 {
 	int			rc = SPI_execute_plan(plan, values, NULL, false, 0);
 
@@ -225,7 +225,7 @@ put_model(hopper_hops *hops, SPIPlanPtr plan, const hopper_config *config)
 		values[2] = Int32GetDatum(part);
 		values[3] = Int32GetDatum(n_parts);
 		values[4] = PointerGetDatum(body);
-		hopper_hops_execute(plan, values, SPI_OK_INSERT);
+		execute(plan, values, SPI_OK_INSERT);
 		pfree(body);
 	}
 }
@@ -363,7 +363,7 @@ hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_name 
 			continue;
 		values[0] = CStringGetTextDatum(hopper_from_utf8(config->model_arch));
 		values[1] = PointerGetDatum(construct_array(keys, n, INT4OID, sizeof(int32), true, 'i'));
-		hopper_hops_execute(plan, values, SPI_OK_INSERT);
+		execute(plan, values, SPI_OK_INSERT);
 		n = 0;
 	}
 	SPI_freeplan(plan);

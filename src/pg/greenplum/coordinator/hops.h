@@ -52,7 +52,6 @@ extern void hopper_hops_end(hopper_hops *hops);
 
 /* --- what its files share --- */
 
-extern void hopper_hops_execute(SPIPlanPtr plan, Datum *values, int expected);
 /* A working table: parts of models. */
 extern void hopper_hops_create_table(const hopper_name *table);
 /* The segment on which a model starts. */

@@ -46,8 +46,9 @@ hopper_evaluate_describe(const hopper_segment_evaluation *evaluation)
 	return hopper_end_description(&out, HOPPER_DESCRIBES_EVALUATION);
 }
 
-void
-hopper_evaluate_read_description(const bytea *description, hopper_segment_evaluation *evaluation)
+/* Threads and memory are those of this segment. */
+static void
+read_description(const bytea *description, hopper_segment_evaluation *evaluation)
 {
 	hopper_config *config = &evaluation->config;
 	hopper_reader in;
@@ -120,7 +121,7 @@ start(const bytea *description, int32 key, summing *state)
 	int32		n = 0;
 	hopper_error error;
 
-	hopper_evaluate_read_description(description, &given);
+	read_description(description, &given);
 	partitions = palloc(sizeof(int32) * given.desc.n_partitions);
 	for (int32 p = 0; p < given.desc.n_partitions; p++)
 		if (given.keys[p] == key)
@@ -219,7 +220,7 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 		SRF_RETURN_DONE(call);
 	hopper_require_arguments(fcinfo, 0);
 	sums = PG_GETARG_BYTEA_PP(1);
-	hopper_evaluate_read_description(PG_GETARG_BYTEA_PP(0), &given);
+	read_description(PG_GETARG_BYTEA_PP(0), &given);
 	given.threads = 1;
 	create(&given, &state);
 	HOPPER_CHECK(hopper_torch()->evaluation.total(state.run.evaluation,
