@@ -239,7 +239,7 @@ extern void hopper_read_inputs(const hopper_name *summary, const char *text, int
 extern char *hopper_different_inputs(const hopper_data_desc *a, const char *a_name,
 									 const hopper_data_desc *b, const char *b_name);
 
-/* --- labels of several outputs, and weights (codec/outputs.c) --- */
+/* --- labels of several outputs, and weights (codec/label_columns.c) --- */
 
 /* A summary's cell, NULL where n is 0: outputs, their columns' types, the weights' or NULL */
 extern char *hopper_outputs_text(int n, const hopper_output *outputs, char *const *types,

@@ -4,10 +4,10 @@
  *
  * Packing asks the source first for what must be known before a row is packed, each only where it
  * is needed: classes, NULL labels and the range of labels (classes.c, types.c), the shape of
- * outputs, wrong labels and weights (outputs.c, label_checks.c), lengths of sequences (padding.c).
- * Then it reads the rows, once. Each row is encoded as a rank key, features and labels; ranked by
- * the key, the rows fill the buffers of one or two packed tables, so that the order is a function
- * of the rows' content. Where the rows go through differs: local/pack.c,
+ * outputs, wrong labels and weights (joined_labels.c, label_checks.c), lengths of sequences
+ * (padding.c). Then it reads the rows, once. Each row is encoded as a rank key, features and
+ * labels; ranked by the key, the rows fill the buffers of one or two packed tables, so that the
+ * order is a function of the rows' content. Where the rows go through differs: local/pack.c,
  * greenplum/coordinator/pack.c.
  */
 #ifndef HOPPER_PACK_H
@@ -178,7 +178,7 @@ extern void hopper_pack_set_features(hopper_pack_job *job);
 extern void hopper_pack_set_labels(hopper_pack_job *job);
 /* What the rows say: classes, the range of numbers, rows without a label. */
 extern void hopper_pack_read_labels(hopper_pack_job *job);
-/* Where dependent_varname is '{"output": "column", ...}': fills the request. (pack/outputs.c) */
+/* Where dependent_varname is '{"output": "column", ...}': fills the request. (joined_labels.c) */
 extern bool hopper_pack_outputs_argument(text *value, hopper_pack_request *request);
 /*
  * pad_to, pad_value, pad_side and truncate, arguments from `at` on; what is wrong is complained of.

@@ -1,5 +1,5 @@
 /*
- * outputs.c
+ * label_columns.c
  *		Labels of models with several outputs, and weights of rows: which column belongs to which
  *		output. A row has them one behind the other as float32, a class by its index.
  *

@@ -1,5 +1,5 @@
 /*
- * outputs.c
+ * joined_labels.c
  *		Labels of several outputs, and weights of rows, as one array of a row: an expression that
  *		the server computes, so that what follows sees one column of labels.
  */
