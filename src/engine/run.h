@@ -362,7 +362,7 @@ class Run {
 
   // fixed after construction
   EngineSettings settings_;
-  int32_t n_workers_;  // each of them as many threads as a model has
+  int32_t n_workers_;                           // each of them as many threads as a model has
   std::vector<DeviceWorker::Options> devices_;  // empty: threads train
   TrainingData data_;
   RunRules rules_;
