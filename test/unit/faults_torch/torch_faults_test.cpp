@@ -253,7 +253,7 @@ TEST_F(Faults, ARunWhoseModelsWaitAndStartWarm) {
     ASSERT_EQ(Run().code, 0) << error_.message;
   }
   limit_ += all / 50;
-  FailEachAllocation([this] { return Run(); }, 6000);
+  FailEachAllocation([this] { return Run(); }, 2000);
 }
 
 // Less than all data beside the models, which want them in turns.
@@ -263,7 +263,7 @@ TEST_F(Faults, ARunWhoseDataComeInTurns) {
   loads_ = 0;
   ASSERT_EQ(Run().code, 0) << error_.message;
   ASSERT_GT(loads_, 4);
-  FailEachAllocation([this] { return Run(); }, 1500);
+  FailEachAllocation([this] { return Run(); }, 750);
 }
 
 // Models enter, rest, go on and begin anew.
@@ -323,7 +323,7 @@ TEST_F(Faults, ARunThatModelsEnterAndLeave) {
     Api().run.free(run);
     return outcome;
   };
-  FailEachAllocation(body, 1500);
+  FailEachAllocation(body, 750);
 }
 
 // Models that hop between two segments, each with a partition of both tables.
@@ -441,7 +441,7 @@ TEST_F(Faults, ASegment) {
     for (hopper_group* group : groups) Api().group.free(group);
     return outcome;
   };
-  FailEachAllocation(body, 3000);
+  FailEachAllocation(body, 1000);
 }
 
 TEST_F(Faults, AnEvaluation) {
