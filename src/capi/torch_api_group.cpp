@@ -1,6 +1,7 @@
 // The table of groups: training in several processes.
 #include <vector>
 
+#include "capi/arguments.h"
 #include "capi/torch_api_calls.h"
 #include "capi/torch_api_parts.h"
 #include "capi/torch_api_structs.h"
