@@ -501,10 +501,10 @@ TEST(Courses, NeedAllRows) {
               const std::vector<float> weights((20 + 1) * 8 + (8 + 1) * 3);
               source.weights = weights.data();
               source.n_weights = static_cast<int64_t>(weights.size());
-              Evaluation evaluation(source, DataDesc(train.desc()), 1, -1);
+              Evaluation evaluation(source, FromC(train.desc()), 1, -1);
               evaluation.Choose({6, 7});
               for (const hopper_buffer& buffer : train.buffers()) {
-                if (buffer.partition_id >= 6) evaluation.AddBuffer(buffer);
+                if (buffer.partition_id >= 6) evaluation.AddBuffer(FromC(buffer));
               }
               evaluation.Start();
             }),

@@ -110,7 +110,7 @@ TEST(Expressions, AreMetrics) {
   targets.values = TensorOf(json{1, 0, 0, 1}, json{2, 2});
   const at::Tensor output = TensorOf(json{0.75, 0.5, 0.75, 0.25}, json{2, 2});
   const at::NoGradGuard no_grad;
-  std::array<double, kCounts> hits = {}, products = {};
+  std::array<double, 2> hits = {}, products = {};
   AddMetricSums(compile.metrics[0], output, false, Activation::kLinear, targets, hits.data());
   AddMetricSums(compile.metrics[1], output, false, Activation::kLinear, targets, products.data());
   EXPECT_EQ(MetricValue(compile.metrics[0], hits.data(), 2, 2), 0.5);  // 1, 1 and 0, 0
