@@ -77,7 +77,7 @@ hopper_search_network(hopper_automl *run, int32 template_id, const char *arch,
 									: psprintf("architecture %d", template_id),
 									hopper_from_utf8(structure)));
 	description = cstring_to_text(psprintf("made by automl() for %s from model %d",
-										   run->final_output.shown, template_id));
+										   run->tables.final_output.shown, template_id));
 	/* That a shape is taken from the data is nothing to say of each. */
 	level = NewGUCNestLevel();
 	hopper_set_for_now("client_min_messages", "warning");

@@ -38,7 +38,7 @@ typedef struct training_round
 static bool
 has_models(const hopper_automl *run)
 {
-	return OidIsValid(hopper_relation_oid(&run->output, true));
+	return OidIsValid(hopper_relation_oid(&run->tables.output, true));
 }
 
 /* The parent's model and state become those of a trial that goes on from it. */
@@ -49,8 +49,8 @@ copy_parent(const hopper_automl *run, int32 mst_key, int32 parent)
 
 	for (int i = 0; i < lengthof(suffixes); i++)
 	{
-		hopper_name table = i == 0 ? run->output
-			: hopper_name_with_suffix(&run->output, suffixes[i] + 1);
+		hopper_name table = i == 0 ? run->tables.output
+			: hopper_name_with_suffix(&run->tables.output, suffixes[i] + 1);
 		StringInfoData columns;
 		uint64		n;
 
@@ -72,29 +72,29 @@ hopper_search_request(const hopper_automl *run, hopper_fit *fit, int64 iteration
 	hopper_run_record *record = &fit->record;
 
 	fit->source = run->packed;
-	fit->output = run->output;
-	fit->shown = run->final_output.shown;
+	fit->output = run->tables.output;
+	fit->shown = run->tables.final_output.shown;
 	fit->models = run->models;
-	fit->selection = run->selection;
+	fit->selection = run->tables.selection;
 	fit->has_selection = true;
 	fit->has_validation = run->validation != NULL;
 	if (fit->has_validation)
 		fit->validation = hopper_parse_name(cstring_to_text(run->validation), "validation_table");
-	fit->threads_given = run->threads_given;
+	fit->threads_given = run->settings.threads_given;
 	hopper_default_options(options);
 	options->num_iterations = (int32) iterations;
-	options->metrics_compute_frequency = run->frequency;
+	options->metrics_compute_frequency = run->settings.frequency;
 	options->seed = run->options.seed;
-	hopper_take_resources(options, run->threads_given, run->threads);
+	hopper_take_resources(options, run->settings.threads_given, run->settings.threads);
 	record->source_table = run->packed.quoted;
 	record->validation_table = run->validation;
 	record->model_arch_table = run->models.quoted;
-	record->model_selection_table = run->selection.quoted;
+	record->model_selection_table = run->tables.selection.quoted;
 	record->num_iterations = options->num_iterations;
 	record->frequency = options->metrics_compute_frequency;
-	record->name = run->name;
-	record->description = run->description;
-	record->rank_by = run->rank_by;
+	record->name = run->settings.name;
+	record->description = run->settings.description;
+	record->rank_by = run->settings.rank_by;
 }
 
 static void
@@ -108,8 +108,8 @@ train(void *state)
 	/* A round says one line, below. */
 	hopper_set_for_now("client_min_messages", "warning");
 	hopper_search_request(run, &fit, round->iterations);
-	hopper_check_precision(fit.options.precision, run->use_gpus);
-	hopper_choose_gpus(run->use_gpus, NULL, 0, true, &fit.options);
+	hopper_check_precision(fit.options.precision, run->settings.use_gpus);
+	hopper_choose_gpus(run->settings.use_gpus, NULL, 0, true, &fit.options);
 	hopper_require_segments();
 	fit.warm_start = fit.record.warm_start = has_models(run);
 	hopper_fit_selected(&fit, round->keys, round->n_keys);
@@ -123,7 +123,7 @@ tell_round(const hopper_automl *run, int n, int64 iterations)
 
 	ereport(NOTICE,
 			(errmsg("automl \"%s\": round %d, %s trained for %s%s, %s elapsed",
-					run->final_output.shown, run->rounds,
+					run->tables.final_output.shown, run->rounds,
 					hopper_plural(n, "configuration", "configurations"),
 					hopper_plural(iterations, "iteration", "iterations"),
 					best < 0 ? "" : psprintf(", best so far configuration %d",
@@ -135,7 +135,8 @@ static bool
 has_model(const hopper_automl *run, int32 mst_key)
 {
 	return has_models(run) &&
-		hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d", run->info.quoted, mst_key) > 0;
+		hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d", run->tables.info.quoted,
+							 mst_key) > 0;
 }
 
 /*
@@ -153,9 +154,9 @@ prepare(const hopper_automl *run, const hopper_search_assignment *work, int n)
 			copy_parent(run, mst_key, (int32) work[i].parent + 1);
 		else if (work[i].from == 0 && has_model(run, mst_key))
 		{
-			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->output.quoted, mst_key);
-			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->state.quoted, mst_key);
-			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->info.quoted, mst_key);
+			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->tables.output.quoted, mst_key);
+			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->tables.state.quoted, mst_key);
+			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->tables.info.quoted, mst_key);
 		}
 	}
 }
@@ -213,7 +214,7 @@ drop_stopped(const hopper_automl *run)
 
 	while ((trial = hopper_core()->search.next_stopped(run->search)) >= 0)
 		if (has_models(run))
-			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->state.quoted,
+			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->tables.state.quoted,
 						hopper_key_of_trial(trial));
 }
 
@@ -255,7 +256,7 @@ run_search(hopper_automl *run)
 	int			n;
 
 	/* GPUs train in rounds, and so does what does not fit beside the others on one server. */
-	if (!run->use_gpus)
+	if (!run->settings.use_gpus)
 	{
 		hopper_search_assignment *left;
 
@@ -277,7 +278,7 @@ run_search(hopper_automl *run)
 static void
 refuse_without_best(const hopper_automl *run)
 {
-	if (run->earlier && run->n_trials <= run->options.n_earlier)
+	if (run->earlier && run->trials.n <= run->options.n_earlier)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("nothing is left to try"),
@@ -296,27 +297,29 @@ tell_shortcomings(const hopper_automl *run, int64 best)
 {
 	if (hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d"
 							 " HAVING NOT (array_agg(kept ORDER BY iterations DESC))[1]",
-							 run->rungs.quoted, hopper_key_of_trial(best)) > 0)
+							 run->tables.rungs.quoted, hopper_key_of_trial(best)) > 0)
 		ereport(WARNING,
 				(errmsg("automl \"%s\": no configuration keeps the constraints \"%s\"",
-						run->final_output.shown, hopper_from_utf8(run->options.constraints)),
+						run->tables.final_output.shown, hopper_from_utf8(run->options.constraints)),
 				 errdetail("The best is configuration %d, which misses them by least.",
 						   hopper_key_of_trial(best))));
 	/* A grid has nothing left at its end by its nature. */
 	if (strcmp(run->options.algorithm, "grid") != 0 &&
 		hopper_select_latest("SELECT reason FROM %s WHERE decision = 'exhausted' AND reason LIKE"
-							 " 'the search space %%' LIMIT 1", run->decisions.quoted) > 0)
-		ereport(NOTICE, (errmsg("automl \"%s\": %s", run->final_output.shown, hopper_cell(0, 1))));
+							 " 'the search space %%' LIMIT 1", run->tables.decisions.quoted) > 0)
+		ereport(NOTICE,
+				(errmsg("automl \"%s\": %s", run->tables.final_output.shown, hopper_cell(0, 1))));
 	/* What is known from earlier comes before all that was tried here. */
 	if (run->earlier &&
 		hopper_select_latest("SELECT e.mst_key, e.value FROM %s e JOIN %s b ON b.mst_key = %d"
 							 " WHERE e.status = 'earlier' AND e.place < b.place"
 							 " ORDER BY e.place LIMIT 1",
-							 run->trials.quoted, run->trials.quoted, hopper_key_of_trial(best)) > 0)
+							 run->tables.trials.quoted, run->tables.trials.quoted,
+							 hopper_key_of_trial(best)) > 0)
 		ereport(NOTICE,
 				(errmsg("automl \"%s\": none of its configurations is better than configuration"
-						" %d of \"%s\", with %s", run->final_output.shown,
-						run->earlier_keys[hopper_key_cell(&run->trials, 0, 1) - 1],
+						" %d of \"%s\", with %s", run->tables.final_output.shown,
+						run->earlier_keys[hopper_key_cell(&run->tables.trials, 0, 1) - 1],
 						run->earlier->shown,
 						hopper_search_objective_words(run, hopper_float_value(0, 2)))));
 }
@@ -347,17 +350,18 @@ result_row(FunctionCallInfo fcinfo, const hopper_automl *run, const char *writte
 static void
 take_settings(FunctionCallInfo fcinfo, hopper_automl *run)
 {
+	hopper_search_settings *settings = &run->settings;
 	int			threads = hopper_argument(fcinfo, "threads");
 
-	run->use_gpus = hopper_bool_named(fcinfo, "use_gpus", false);
-	run->frequency =
+	settings->use_gpus = hopper_bool_named(fcinfo, "use_gpus", false);
+	settings->frequency =
 		hopper_positive_argument(fcinfo, hopper_argument(fcinfo, "metrics_compute_frequency"),
 								 "metrics_compute_frequency", 1);
-	run->name = hopper_string_named(fcinfo, "name");
-	run->description = hopper_string_named(fcinfo, "description");
-	run->rank_by = hopper_search_ranking(run)->name;
-	run->threads_given = hopper_is_given(fcinfo, threads);
-	run->threads = hopper_integer_argument(fcinfo, threads, "threads", 0);
+	settings->name = hopper_string_named(fcinfo, "name");
+	settings->description = hopper_string_named(fcinfo, "description");
+	settings->rank_by = hopper_search_ranking(run)->name;
+	settings->threads_given = hopper_is_given(fcinfo, threads);
+	settings->threads = hopper_integer_argument(fcinfo, threads, "threads", 0);
 }
 
 Datum
@@ -376,9 +380,9 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	hopper_connect();
 	run.started = GetCurrentTimestamp();
 	hopper_automl_arguments(fcinfo, &run);
-	run.final_output = hopper_name_named(fcinfo, "model_table");
-	run.final_selection = hopper_name_named(fcinfo, "model_selection_table");
-	hopper_search_name_tables(&run, &run.final_output, &run.final_selection);
+	run.tables.final_output = hopper_name_named(fcinfo, "model_table");
+	run.tables.final_selection = hopper_name_named(fcinfo, "model_selection_table");
+	hopper_search_name_tables(&run.tables, &run.tables.final_output, &run.tables.final_selection);
 	hopper_require_other_tables(fcinfo, "model_table", (const char *const[]) {
 		"model_selection_table", "packed_table", "validation_table", "model_arch_table",
 		"first_table", "from_run", NULL});
@@ -387,7 +391,8 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	guard = hopper_search_start(&run);
 	take_settings(fcinfo, &run);
 	hopper_search_require_possible(&run);
-	hopper_search_create_tables(&run, hopper_bool_named(fcinfo, "replace", false));
+	hopper_search_create_tables(&run.tables, &run.models,
+								hopper_bool_named(fcinfo, "replace", false));
 	run_search(&run);
 
 	best = hopper_search_best(&run);
@@ -397,22 +402,23 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	hopper_select_latest("SELECT (SELECT value FROM %s WHERE mst_key = %d)::float8,"
 						 " count(*), count(CASE WHEN status = 'failed' THEN 1 END)"
 						 " FROM %s WHERE status <> 'earlier' AND iterations > 0",
-						 run.trials.quoted, hopper_key_of_trial(best), run.trials.quoted);
+						 run.tables.trials.quoted, hopper_key_of_trial(best),
+						 run.tables.trials.quoted);
 	value = hopper_float_value(0, 1);
-	configurations = hopper_int_cell(&run.trials, 0, 2, 0, PG_INT64_MAX);
-	failed = hopper_int_cell(&run.trials, 0, 3, 0, PG_INT64_MAX);
-	hopper_search_replace_tables(&run);
-	written = hopper_written_name(&run.output);
+	configurations = hopper_int_cell(&run.tables.trials, 0, 2, 0, PG_INT64_MAX);
+	failed = hopper_int_cell(&run.tables.trials, 0, 3, 0, PG_INT64_MAX);
+	hopper_search_replace_tables(&run.tables);
+	written = hopper_written_name(&run.tables.output);
 	ereport(NOTICE,
 			(errmsg("automl \"%s\" finished: best configuration %d, %s, %s%s, "
-					"%s, %s", run.final_output.shown, hopper_key_of_trial(best),
+					"%s, %s", run.tables.final_output.shown, hopper_key_of_trial(best),
 					hopper_search_objective_words(&run, value),
 					hopper_plural(configurations, "configuration", "configurations"),
 					failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", failed) : "",
 					hopper_plural(run.iterations, "iteration", "iterations"),
 					hopper_duration_words(hopper_seconds_since(run.started))),
-			 errhint("What was tried, and why: %s and %s.", run.trials.shown,
-					 run.decisions.shown)));
+			 errhint("What was tried, and why: %s and %s.", run.tables.trials.shown,
+					 run.tables.decisions.shown)));
 	tell_shortcomings(&run, best);
 	hopper_search_tell_limit(&run);
 	MemoryContextSwitchTo(caller);

@@ -22,10 +22,10 @@ typedef struct hopper_searched
 	bool		ascends;		/* an objective of which more is better */
 } hopper_searched;
 
-typedef struct hopper_automl
+/* The tables that a search makes (search/tables.c). */
+typedef struct hopper_search_names
 {
-	hopper_name packed;
-	/* What the tables will be called, and then are: until then those below may have other names. */
+	/* What they will be called, and then are: until then those below may have other names. */
 	hopper_name final_output;
 	hopper_name final_selection;
 	bool		replaces_output;
@@ -33,12 +33,39 @@ typedef struct hopper_automl
 	hopper_name output;
 	hopper_name info;
 	hopper_name state;
-	hopper_name models;
-	hopper_name selection;
-	hopper_name selection_summary;
 	hopper_name trials;
 	hopper_name decisions;
 	hopper_name rungs;
+	hopper_name selection;
+	hopper_name selection_summary;
+} hopper_search_names;
+
+/* Those in the selection table, and those of earlier searches, by their numbers. */
+typedef struct hopper_search_trials
+{
+	int			n;
+	int			allocated;
+	int32	   *model_ids;
+	const char **impossible;	/* why it cannot be trained, or NULL */
+} hopper_search_trials;
+
+/* What its trainings are told. */
+typedef struct hopper_search_settings
+{
+	bool		use_gpus;
+	int			frequency;
+	const char *name;
+	const char *description;
+	const char *rank_by;
+	bool		threads_given;
+	int			threads;
+} hopper_search_settings;
+
+typedef struct hopper_automl
+{
+	hopper_name packed;
+	hopper_packed train;
+	hopper_name models;
 	char	   *validation;		/* quoted, or NULL */
 	const hopper_name *earlier;	/* the models of from_run, or NULL */
 	int32	   *earlier_keys;	/* of its trials that are known here, in their order */
@@ -48,28 +75,17 @@ typedef struct hopper_automl
 	int			n_objectives;
 	int			n_measures;
 	hopper_search *search;
-	/* of each trial: its model_id, and why it cannot be trained (or NULL) */
-	int			n_trials;		/* in the selection table, and those of earlier searches */
-	int			allocated;
-	int32	   *model_of_trial;
-	const char **impossible;
+	hopper_search_names tables;
+	hopper_search_trials trials;
+	hopper_search_settings settings;
 	/* (search/architectures.c) that were made, and that were there before, or NULL */
 	struct HTAB *networks;
 	struct HTAB *architectures;
-	hopper_packed train;
 	int			rounds;
 	int64		iterations;		/* that were trained, or begun */
 	TimestampTz started;
 	bool		limited;		/* to hopper.max_configs, not to fewer */
 	bool		has_rungs;		/* that are told as they are decided */
-	/* what its trainings are told */
-	bool		use_gpus;
-	int			frequency;
-	const char *name;
-	const char *description;
-	const char *rank_by;
-	bool		threads_given;
-	int			threads;
 } hopper_automl;
 
 #define HOPPER_MAX_ASSIGNMENTS 256	/* that are taken from the search at once */
@@ -162,21 +178,22 @@ extern int	hopper_search_refuse(hopper_automl *run, hopper_search_assignment *wo
 
 /* --- tables (search/tables.c) --- */
 
-/* Sets the names of all tables of the search from those of the first ones. */
-extern void hopper_search_name_tables(hopper_automl *run, const hopper_name *output,
+/* Sets the names of all tables of a search from those of the first ones. */
+extern void hopper_search_name_tables(hopper_search_names *names, const hopper_name *output,
 									  const hopper_name *selection);
 /*
  * Makes the selection table, <model_table>_trials, _rungs and _decisions; ERROR where they or the
  * models are there already, or with `replace` where they are something else: then the new ones, and
  * the models, have other names until hopper_search_replace_tables().
  */
-extern void hopper_search_create_tables(hopper_automl *run, bool replace);
+extern void hopper_search_create_tables(hopper_search_names *names,
+										const hopper_name *architectures, bool replace);
 /* Before an earlier search's tables are read: in the order of hopper_lock_made(). */
 extern void hopper_search_hold(const hopper_name *output);
 /* ERROR where the table of trials, which others may write to, is not what a search has written. */
 extern void hopper_search_check_trials(const hopper_name *trials);
 /* What was made gets the place of old tables, or stays where it is, with a WARNING. */
-extern void hopper_search_replace_tables(hopper_automl *run);
+extern void hopper_search_replace_tables(hopper_search_names *names);
 
 /* --- what is in them (search/results.c) --- */
 

@@ -79,7 +79,7 @@ tell_rungs(hopper_automl *run)
 		run->has_rungs = true;
 		ereport(NOTICE,
 				(errmsg("automl \"%s\": s=%d, i=%d: %s%s trained for %s%s%s, %s elapsed",
-						run->final_output.shown, rung.s, rung.i,
+						run->tables.final_output.shown, rung.s, rung.i,
 						hopper_plural(rung.configs, "configuration", "configurations"),
 						rung.failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", rung.failed) : "",
 						hopper_plural(rung.iterations, "iteration", "iterations"),
@@ -117,7 +117,7 @@ hopper_search_tell(hopper_automl *run, int64 trial, const char *failure)
 			appendStringInfo(&query, ", %s", measure_sql(run, &run->measures[i]));
 		if (hopper_select_latest("SELECT CASE WHEN status = 'failed'"
 								 " THEN coalesce(error, 'it failed') END%s FROM %s"
-								 " WHERE mst_key = %d", query.data, run->info.quoted,
+								 " WHERE mst_key = %d", query.data, run->tables.info.quoted,
 								 hopper_key_of_trial(trial)) == 0)
 			failure = "it left no result";
 		else
@@ -144,8 +144,8 @@ hopper_search_refuse(hopper_automl *run, hopper_search_assignment *work, int n)
 
 	for (int i = 0; i < n; i++)
 	{
-		if (run->impossible[work[i].trial])
-			hopper_search_tell(run, work[i].trial, run->impossible[work[i].trial]);
+		if (run->trials.impossible[work[i].trial])
+			hopper_search_tell(run, work[i].trial, run->trials.impossible[work[i].trial]);
 		else
 			work[left++] = work[i];
 	}

@@ -50,7 +50,7 @@ pool_context(void *arg)
 {
 	const search_pool *pool = arg;
 
-	errcontext("automl \"%s\" after %s", pool->run->final_output.shown,
+	errcontext("automl \"%s\" after %s", pool->run->tables.final_output.shown,
 			   hopper_plural(pool->n_told, "result", "results"));
 }
 
@@ -110,7 +110,8 @@ tell_promotion(search_pool *pool, const hopper_search_assignment *work)
 	pool->largest = work->resource;
 	ereport(NOTICE,
 			(errmsg("automl \"%s\": configuration %d is the first to go on to %s, %s tried%s,"
-					" %s elapsed", pool->run->final_output.shown, hopper_key_of_trial(work->trial),
+					" %s elapsed", pool->run->tables.final_output.shown,
+					hopper_key_of_trial(work->trial),
 					hopper_plural(work->resource, "iteration", "iterations"),
 					hopper_plural(pool->fit.training.n_configs, "configuration", "configurations"),
 					best_words(pool),
@@ -124,7 +125,7 @@ tell_progress(search_pool *pool)
 		return;
 	ereport(NOTICE,
 			(errmsg("automl \"%s\": %s tried, %d in training%s, %s elapsed",
-					pool->run->final_output.shown,
+					pool->run->tables.final_output.shown,
 					hopper_plural(pool->fit.training.n_configs, "configuration", "configurations"),
 					pool->n_training, best_words(pool),
 					hopper_duration_words(hopper_seconds_since(pool->run->started)))));
@@ -137,7 +138,7 @@ static void
 load_configs(search_pool *pool)
 {
 	int			known = pool->n_trials;
-	int			n = pool->run->n_trials;
+	int			n = pool->run->trials.n;
 	hopper_config *more;
 	int			n_more;
 
@@ -155,7 +156,7 @@ load_configs(search_pool *pool)
 	}
 	memset(pool->configs + known, 0, (n - known) * sizeof(hopper_config));
 	memset(pool->trains + known, 0, (n - known) * sizeof(bool));
-	more = hopper_load_more_configs(&pool->run->selection, known, n, &pool->models, &n_more);
+	more = hopper_load_more_configs(&pool->run->tables.selection, known, n, &pool->models, &n_more);
 	for (int i = 0; i < n_more; i++)
 	{
 		if (more[i].mst_key <= known || more[i].mst_key > n)

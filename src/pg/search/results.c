@@ -68,19 +68,19 @@ each_trial(const hopper_automl *run, int64 first, take_row_fn take, void *state)
 
 /* Room for one more trial. */
 static void
-grow(hopper_automl *run)
+grow(hopper_search_trials *trials)
 {
-	if (run->n_trials < run->allocated)
+	if (trials->n < trials->allocated)
 		return;
-	run->allocated = Max(64, 2 * run->allocated);
-	if (run->model_of_trial == NULL)
+	trials->allocated = Max(64, 2 * trials->allocated);
+	if (trials->model_ids == NULL)
 	{
-		run->model_of_trial = palloc(run->allocated * sizeof(int32));
-		run->impossible = palloc(run->allocated * sizeof(char *));
+		trials->model_ids = palloc(trials->allocated * sizeof(int32));
+		trials->impossible = palloc(trials->allocated * sizeof(char *));
 		return;
 	}
-	run->model_of_trial = repalloc(run->model_of_trial, run->allocated * sizeof(int32));
-	run->impossible = repalloc(run->impossible, run->allocated * sizeof(char *));
+	trials->model_ids = repalloc(trials->model_ids, trials->allocated * sizeof(int32));
+	trials->impossible = repalloc(trials->impossible, trials->allocated * sizeof(char *));
 }
 
 /* `state`: the run, which grows. */
@@ -91,7 +91,7 @@ take_new_trial(const hopper_automl *unused, const char *const *cells, void *stat
 	int32		model_id = atoi(cells[1]);
 	const char *impossible = NULL;
 
-	grow(run);
+	grow(&run->trials);
 	/* What an earlier search has tried is not trained here. */
 	if (strcmp(cells[7], "earlier") != 0)
 	{
@@ -99,19 +99,19 @@ take_new_trial(const hopper_automl *unused, const char *const *cells, void *stat
 		if (cells[9] && impossible == NULL)
 			model_id = hopper_search_network(run, model_id, cells[9], cells[10]);
 		if (impossible == NULL)
-			hopper_exec("INSERT INTO %s VALUES (%s, %d, %s, %s)", run->selection.quoted,
+			hopper_exec("INSERT INTO %s VALUES (%s, %d, %s, %s)", run->tables.selection.quoted,
 						key_literal(cells[0]), model_id, cell_literal(cells[2]),
 						cell_literal(cells[3]));
 	}
-	run->model_of_trial[run->n_trials] = model_id;
-	run->impossible[run->n_trials] = impossible;
-	run->n_trials++;
+	run->trials.model_ids[run->trials.n] = model_id;
+	run->trials.impossible[run->trials.n] = impossible;
+	run->trials.n++;
 }
 
 void
 hopper_search_write_new_trials(hopper_automl *run)
 {
-	each_trial(run, run->n_trials, take_new_trial, run);
+	each_trial(run, run->trials.n, take_new_trial, run);
 }
 
 static void
@@ -119,9 +119,9 @@ write_trial(const hopper_automl *run, const char *const *cells, void *state)
 {
 	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %d, %s, %s, %s, %s,"
 				" %s, %s)",
-				run->trials.quoted, key_literal(cells[0]), cell_literal(cells[4]), cells[5],
+				run->tables.trials.quoted, key_literal(cells[0]), cell_literal(cells[4]), cells[5],
 				cell_literal(cells[6]), cell_literal(cells[7]), key_literal(cells[8]),
-				run->model_of_trial[atoi(cells[0])], cell_literal(cells[2]),
+				run->trials.model_ids[atoi(cells[0])], cell_literal(cells[2]),
 				cell_literal(cells[3]), cell_literal(cells[11]), cell_literal(cells[12]),
 				cell_literal(cells[13]), cell_literal(cells[14]));
 }
@@ -137,13 +137,13 @@ write_refused(const hopper_automl *run, const char *const *cells, void *state)
 	hopper_config config = {0};
 
 	/* What was proposed when the search ended was not told of. */
-	if (run->impossible[trial] == NULL || strcmp(cells[7], "failed") != 0)
+	if (run->trials.impossible[trial] == NULL || strcmp(cells[7], "failed") != 0)
 		return;
 	config.mst_key = hopper_key_of_trial(trial);
-	config.model_id = run->model_of_trial[trial];
+	config.model_id = run->trials.model_ids[trial];
 	config.compile_params = cells[2];
 	config.fit_params = cells[3];
-	hopper_outputs_write_refused(state, &config, hopper_to_utf8(run->impossible[trial]));
+	hopper_outputs_write_refused(state, &config, hopper_to_utf8(run->trials.impossible[trial]));
 }
 
 /* --- what became of them --- */
@@ -151,7 +151,7 @@ write_refused(const hopper_automl *run, const char *const *cells, void *state)
 static void
 write_result(const hopper_automl *run, const char *const *cells, void *state)
 {
-	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s)", run->rungs.quoted,
+	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s)", run->tables.rungs.quoted,
 				key_literal(cells[0]), cells[1], cell_literal(cells[2]), cell_literal(cells[3]),
 				cell_literal(cells[4]), cell_literal(cells[5]), cell_literal(cells[6]));
 }
@@ -160,9 +160,10 @@ static void
 write_decision(const hopper_automl *run, const char *const *cells, void *state)
 {
 	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-				run->decisions.quoted, cells[0], cell_literal(cells[1]), key_literal(cells[2]),
-				cell_literal(cells[3]), cell_literal(cells[4]), cells[5], cell_literal(cells[6]),
-				key_literal(cells[7]), cell_literal(cells[8]), cell_literal(cells[9]));
+				run->tables.decisions.quoted, cells[0], cell_literal(cells[1]),
+				key_literal(cells[2]), cell_literal(cells[3]), cell_literal(cells[4]), cells[5],
+				cell_literal(cells[6]), key_literal(cells[7]), cell_literal(cells[8]),
+				cell_literal(cells[9]));
 }
 
 /* `state`: the text of the list so far. */
@@ -190,7 +191,7 @@ importance_json(const hopper_automl *run)
 void
 hopper_search_finish_tables(const hopper_automl *run, int64 best)
 {
-	hopper_outputs outputs = hopper_outputs_named(&run->output);
+	hopper_outputs outputs = hopper_outputs_named(&run->tables.output);
 	hopper_best first;
 
 	each_trial(run, 0, write_trial, NULL);
@@ -201,18 +202,18 @@ hopper_search_finish_tables(const hopper_automl *run, int64 best)
 				" ((SELECT count(*) FROM %s WHERE status <> 'failed'),"
 				" (SELECT count(*) FROM %s WHERE status = 'failed'))",
 				outputs.summary.quoted, outputs.info.quoted, outputs.info.quoted);
-	hopper_exec("DELETE FROM %s WHERE mst_key <> %d", run->selection.quoted,
+	hopper_exec("DELETE FROM %s WHERE mst_key <> %d", run->tables.selection.quoted,
 				hopper_key_of_trial(best));
 	hopper_exec("ALTER TABLE %s ADD COLUMN s pg_catalog.int4, ADD COLUMN i pg_catalog.int4,"
-				" ADD COLUMN " HOPPER_SEARCH_PLACE " pg_catalog.int4", run->info.quoted);
-	hopper_comment_column(&run->info, HOPPER_SEARCH_PLACE,
+				" ADD COLUMN " HOPPER_SEARCH_PLACE " pg_catalog.int4", run->tables.info.quoted);
+	hopper_comment_column(&run->tables.info, HOPPER_SEARCH_PLACE,
 						  "in the order in which the search compared them");
 	hopper_exec("UPDATE %s o SET s = d.s, i = d.i FROM (SELECT mst_key, max(s) AS s, max(i) AS i"
 				" FROM %s WHERE mst_key IS NOT NULL GROUP BY mst_key) d"
 				" WHERE d.mst_key = o.mst_key",
-				run->info.quoted, run->decisions.quoted);
+				run->tables.info.quoted, run->tables.decisions.quoted);
 	hopper_exec("UPDATE %s o SET " HOPPER_SEARCH_PLACE " = t.place FROM %s t"
-				" WHERE t.mst_key = o.mst_key", run->info.quoted, run->trials.quoted);
+				" WHERE t.mst_key = o.mst_key", run->tables.info.quoted, run->tables.trials.quoted);
 	/* Training took the metric's best. */
 	first = hopper_outputs_best(&outputs, NULL);
 	hopper_exec("UPDATE %s SET best_mst_key = %d, best_metric = %s, best_value = %s",
@@ -232,14 +233,14 @@ hopper_search_finish_tables(const hopper_automl *run, int64 best)
 				hopper_literal(importance_json(run)));
 	/* What no further training wants is the most of the bytes. */
 	hopper_exec("DELETE FROM %s WHERE mst_key IN (SELECT mst_key FROM %s WHERE status <> 'done')",
-				run->state.quoted, run->trials.quoted);
+				run->tables.state.quoted, run->tables.trials.quoted);
 	if (run->options.keep != HOPPER_NO_BUDGET)
 	{
 		/* One that failed has a place, too, but no weights. */
 		hopper_exec("DELETE FROM %s WHERE mst_key NOT IN (SELECT mst_key FROM %s"
 					" WHERE status <> 'earlier' ORDER BY place LIMIT " INT64_FORMAT ")",
-					run->output.quoted, run->trials.quoted, run->options.keep);
+					run->tables.output.quoted, run->tables.trials.quoted, run->options.keep);
 		hopper_exec("DELETE FROM %s WHERE mst_key NOT IN (SELECT mst_key FROM %s)",
-					run->state.quoted, run->output.quoted);
+					run->tables.state.quoted, run->tables.output.quoted);
 	}
 }

@@ -115,17 +115,17 @@ hopper_search_check_trials(const hopper_name *trials)
 }
 
 void
-hopper_search_name_tables(hopper_automl *run, const hopper_name *output,
+hopper_search_name_tables(hopper_search_names *names, const hopper_name *output,
 						  const hopper_name *selection)
 {
-	run->output = *output;
-	run->info = hopper_name_with_suffix(output, "info");
-	run->state = hopper_name_with_suffix(output, "state");
-	run->trials = hopper_name_with_suffix(output, "trials");
-	run->rungs = hopper_name_with_suffix(output, "rungs");
-	run->decisions = hopper_name_with_suffix(output, "decisions");
-	run->selection = *selection;
-	run->selection_summary = hopper_name_with_suffix(selection, "summary");
+	names->output = *output;
+	names->info = hopper_name_with_suffix(output, "info");
+	names->state = hopper_name_with_suffix(output, "state");
+	names->trials = hopper_name_with_suffix(output, "trials");
+	names->rungs = hopper_name_with_suffix(output, "rungs");
+	names->decisions = hopper_name_with_suffix(output, "decisions");
+	names->selection = *selection;
+	names->selection_summary = hopper_name_with_suffix(selection, "summary");
 }
 
 /* All that a search makes beside models of this name. */
@@ -160,119 +160,121 @@ config_tables(const hopper_name *selection, hopper_made *tables)
 
 /* Others use the old tables while the search goes on. */
 static void
-make_room(hopper_automl *run, bool replace)
+make_room(hopper_search_names *names, bool replace)
 {
 	hopper_made models[HOPPER_MODEL_TABLES];
 	hopper_made configs[CONFIGS_TABLES];
 	hopper_made made_models[HOPPER_MODEL_TABLES];
 	hopper_made made_configs[CONFIGS_TABLES];
 
-	model_tables(&run->final_output, models);
-	config_tables(&run->final_selection, configs);
+	model_tables(&names->final_output, models);
+	config_tables(&names->final_selection, configs);
 	for (int i = 0; i < lengthof(models) * lengthof(configs); i++)
 		if (strcmp(models[i / lengthof(configs)].name.quoted,
 				   configs[i % lengthof(configs)].name.quoted) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("model_table \"%s\" and model_selection_table \"%s\" would both have a "
-							"table \"%s\"", run->final_output.shown, run->final_selection.shown,
+							"table \"%s\"", names->final_output.shown, names->final_selection.shown,
 							configs[i % lengthof(configs)].name.shown),
 					 errhint("Give them different names.")));
-	run->replaces_output = hopper_make_room(models, lengthof(models), replace);
-	run->replaces_selection = hopper_make_room(configs, lengthof(configs), replace);
-	if (run->replaces_output)
+	names->replaces_output = hopper_make_room(models, lengthof(models), replace);
+	names->replaces_selection = hopper_make_room(configs, lengthof(configs), replace);
+	if (names->replaces_output)
 		hopper_name_new(models, lengthof(models), "", made_models);
-	if (run->replaces_selection)
+	if (names->replaces_selection)
 		hopper_name_new(configs, lengthof(configs), "_configs", made_configs);
-	hopper_search_name_tables(run, run->replaces_output ? &made_models[0].name : &models[0].name,
-							  run->replaces_selection ? &made_configs[0].name : &configs[0].name);
+	hopper_search_name_tables(names,
+							  names->replaces_output ? &made_models[0].name : &models[0].name,
+							  names->replaces_selection ? &made_configs[0].name : &configs[0].name);
 }
 
 /* What can fail by the tables' new names and rights fails before the search. */
 static void
-rehearse_replacing(const hopper_automl *run)
+rehearse_replacing(const hopper_search_names *names)
 {
 	hopper_made tables[HOPPER_MODEL_TABLES];
 	hopper_made made[HOPPER_MODEL_TABLES];
 
-	if (run->replaces_output)
+	if (names->replaces_output)
 	{
-		model_tables(&run->final_output, tables);
-		model_tables(&run->output, made);
+		model_tables(&names->final_output, tables);
+		model_tables(&names->output, made);
 		hopper_exchange_rehearse(tables, made, HOPPER_MODEL_TABLES);
 	}
-	if (run->replaces_selection)
+	if (names->replaces_selection)
 	{
-		config_tables(&run->final_selection, tables);
-		config_tables(&run->selection, made);
+		config_tables(&names->final_selection, tables);
+		config_tables(&names->selection, made);
 		hopper_exchange_rehearse(tables, made, CONFIGS_TABLES);
 	}
 }
 
 static bool
-replace_configs(const hopper_automl *run)
+replace_configs(const hopper_search_names *names)
 {
 	hopper_made tables[CONFIGS_TABLES];
 	hopper_made made[CONFIGS_TABLES];
 
-	config_tables(&run->final_selection, tables);
-	config_tables(&run->selection, made);
+	config_tables(&names->final_selection, tables);
+	config_tables(&names->selection, made);
 	return hopper_exchange_results(tables, made, CONFIGS_TABLES);
 }
 
 static bool
-replace_models(const hopper_automl *run)
+replace_models(const hopper_search_names *names)
 {
 	hopper_made tables[HOPPER_MODEL_TABLES];
 	hopper_made made[HOPPER_MODEL_TABLES];
 
-	model_tables(&run->final_output, tables);
-	model_tables(&run->output, made);
+	model_tables(&names->final_output, tables);
+	model_tables(&names->output, made);
 	return hopper_exchange_results(tables, made, HOPPER_MODEL_TABLES);
 }
 
 /* What the summary says of where things are, once the models have the name of `output`. */
 static void
-update_names(const hopper_automl *run, const hopper_name *output)
+update_names(const hopper_search_names *names, const hopper_name *output)
 {
-	hopper_outputs outputs = hopper_outputs_named(&run->output);
-	hopper_outputs names = hopper_outputs_named(output);
+	hopper_outputs outputs = hopper_outputs_named(&names->output);
+	hopper_outputs told = hopper_outputs_named(output);
 
-	hopper_outputs_update_names(&outputs, &names);
+	hopper_outputs_update_names(&outputs, &told);
 	hopper_change("UPDATE %s SET model_selection_table = %s", outputs.summary.quoted,
-				  hopper_literal(run->final_selection.quoted));
+				  hopper_literal(names->final_selection.quoted));
 }
 
 void
-hopper_search_replace_tables(hopper_automl *run)
+hopper_search_replace_tables(hopper_search_names *names)
 {
-	if (!run->replaces_output && !run->replaces_selection)
+	if (!names->replaces_output && !names->replaces_selection)
 		return;
 	/* A training reads its configurations before it locks the models that it goes on with. */
-	if (run->replaces_selection && !replace_configs(run))
-		run->final_selection = hopper_name_itself(&run->selection);
-	update_names(run, &run->final_output);
-	if (run->replaces_output && !replace_models(run))
+	if (names->replaces_selection && !replace_configs(names))
+		names->final_selection = hopper_name_itself(&names->selection);
+	update_names(names, &names->final_output);
+	if (names->replaces_output && !replace_models(names))
 	{
-		run->final_output = hopper_name_itself(&run->output);
-		update_names(run, &run->final_output);
+		names->final_output = hopper_name_itself(&names->output);
+		update_names(names, &names->final_output);
 	}
-	hopper_search_name_tables(run, &run->final_output, &run->final_selection);
+	hopper_search_name_tables(names, &names->final_output, &names->final_selection);
 }
 
 void
-hopper_search_create_tables(hopper_automl *run, bool replace)
+hopper_search_create_tables(hopper_search_names *names, const hopper_name *architectures,
+							bool replace)
 {
-	make_room(run, replace);
-	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_BY("mst_key"), run->selection.quoted,
+	make_room(names, replace);
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_BY("mst_key"), names->selection.quoted,
 				hopper_layout_columns(&hopper_configs_layout, NULL,
 									  (const char *const[]) {"pg_catalog.int4 PRIMARY KEY"}));
-	hopper_comment_made(&run->selection, &hopper_configs_layout, NULL,
+	hopper_comment_made(&names->selection, &hopper_configs_layout, NULL,
 						"the best configuration of a search");
-	hopper_create_configs_summary(&run->selection_summary, &run->models,
+	hopper_create_configs_summary(&names->selection_summary, architectures,
 								  "where the architectures of a search are");
-	create(&run->trials, &hopper_trials_layout, "what a search tried, a row per configuration");
-	create(&run->rungs, &hopper_rungs_layout, "each result of a search");
-	create(&run->decisions, &hopper_decisions_layout, "what a search decided and why");
-	rehearse_replacing(run);
+	create(&names->trials, &hopper_trials_layout, "what a search tried, a row per configuration");
+	create(&names->rungs, &hopper_rungs_layout, "each result of a search");
+	create(&names->decisions, &hopper_decisions_layout, "what a search decided and why");
+	rehearse_replacing(names);
 }
