@@ -37,6 +37,7 @@ typedef struct hopper_event
 	double		elapsed;		/* seconds since the start */
 	int32_t		partition;		/* HOPPER_EVENT_LOAD */
 	int32_t		take;			/* HOPPER_EVENT_MODEL_DONE: 1: take its result, others wait */
+	int32_t		reason_size;	/* of a failure: bytes of `message` that others may have as well */
 	char		message[512];	/* the texts come last: most events have none */
 	char		detail[512];
 	char		hint[512];

@@ -91,6 +91,7 @@ typedef struct hopper_model_result
 	char		metrics_type[HOPPER_MAX_METRICS][HOPPER_MAX_NAME];
 	char		error[512];		/* failed: why */
 	char		error_detail[512];
+	int32_t		reason_size;	/* bytes of `error` that other failures may have as well */
 	int32_t		stopped;		/* 1: early stopping ended it */
 	int32_t		best_iteration; /* by what early stopping watches; 0: nothing is watched */
 	int32_t		kept_iteration; /* whose weights `weights` are: the last one's, or the best one's */

@@ -1,12 +1,24 @@
 #include "capi/torch_api_structs.h"
 
 #include <algorithm>
+#include <cstring>
+#include <string>
 
 #include "base/field_text.h"
 #include "capi/run_rules.h"
+#include "engine/not_finite.h"
 #include "params/precision.h"
 
 namespace hopper {
+
+namespace {
+
+// Of what a field of the boundary has room for.
+int32_t ReasonSizeOf(const std::string& message, const char* field) {
+  return static_cast<int32_t>(std::min(ReasonSize(message), std::strlen(field)));
+}
+
+}  // namespace
 
 TrainingOptions FromC(const hopper_run_options& options) {
   TrainingOptions out;
@@ -66,6 +78,7 @@ void ToC(const Event& event, hopper_event* out) {
   out->partition = event.partition;
   out->take = event.take ? 1 : 0;
   CopyText(event.problem.message, out->message);
+  out->reason_size = ReasonSizeOf(event.problem.message, out->message);
   CopyText(event.problem.detail, out->detail);
   CopyText(event.problem.hint, out->hint);
 }
@@ -114,6 +127,7 @@ void ToC(const TrainingResult& result, hopper_model_result* out) {
     CopyText(result.metrics_type[i], out->metrics_type[i]);
   }
   CopyText(result.failure.message, out->error);
+  out->reason_size = ReasonSizeOf(result.failure.message, out->error);
   CopyText(result.failure.detail, out->error_detail);
   out->stopped = result.stopping.stopped ? 1 : 0;
   out->best_iteration = result.stopping.best_iteration;

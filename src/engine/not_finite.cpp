@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 #include "optim/learning_rate.h"
@@ -9,6 +10,12 @@
 namespace hopper {
 
 namespace {
+
+// What is followed by the step.
+constexpr const char* kBadWeight = "a weight became NaN or infinite";
+constexpr const char* kNanLoss = "loss became NaN";
+constexpr const char* kInfiniteLoss = "loss became infinite";
+constexpr const char* kAfter = " after ";
 
 std::string NumberText(double value) {
   char text[32];
@@ -22,20 +29,27 @@ Problem NotFinite(const Trainer& trainer, double loss, const ModelState& state) 
   const int64_t step = state.step;
   OptimizerParams optimizer = trainer.compile().optimizer;
   optimizer.learning_rate = static_cast<double>(trainer.stopping().LearningRate(state.monitor));
-  std::string what = "a weight became NaN or infinite";
-  if (std::isnan(loss)) what = "loss became NaN";
-  if (std::isinf(loss)) what = "loss became infinite";
+  std::string what = kBadWeight;
+  if (std::isnan(loss)) what = kNanLoss;
+  if (std::isinf(loss)) what = kInfiniteLoss;
   if (step == 0) {
     return {ErrorCode::kDataException, what + " before the first update of the weights", "",
             "Look at the loss, the labels and the range of the data; the run goes on without this "
             "configuration."};
   }
   return {ErrorCode::kDataException,
-          what + " after " + std::to_string(step) + (step == 1 ? " step" : " steps") +
+          what + kAfter + std::to_string(step) + (step == 1 ? " step" : " steps") +
               " with learning rate " + NumberText(LearningRate(optimizer, step)),
           "",
           "Lower the learning rate or set clipnorm; the run goes on without this "
           "configuration."};
+}
+
+size_t ReasonSize(const std::string& message) {
+  for (const char* what : {kBadWeight, kNanLoss, kInfiniteLoss}) {
+    if (message.rfind(std::string(what) + kAfter, 0) == 0) return std::strlen(what);
+  }
+  return message.size();
 }
 
 }  // namespace hopper

@@ -11,11 +11,11 @@
 #include "pg/greenplum/wire.h"
 
 /* What the bytes begin with; another one with each change of what follows. */
-#define REPORT_FORMAT 1
+#define REPORT_FORMAT 2
 #define NOT_A_MODELS 0			/* of an evaluation */
 
 /* The least that an event and a visit take: their numbers, and the lengths of an event's texts. */
-#define LEAST_EVENT (14 * sizeof(int64))
+#define LEAST_EVENT (15 * sizeof(int64))
 #define VISIT_SIZE (15 * sizeof(int64))
 
 /* --- writing --- */
@@ -55,6 +55,7 @@ put_event(StringInfo out, const hopper_event *event)
 	hopper_put_text(out, event->hint);
 	hopper_put_int(out, event->partition);
 	hopper_put_int(out, event->take);
+	hopper_put_int(out, event->reason_size);
 }
 
 static void
@@ -114,6 +115,7 @@ hopper_result_datum(const hopper_model_result *result)
 		hopper_put_text(&out, result->metrics_type[i]);
 	hopper_put_text(&out, result->error);
 	hopper_put_text(&out, result->error_detail);
+	hopper_put_int(&out, result->reason_size);
 	hopper_put_int(&out, result->stopped);
 	hopper_put_int(&out, result->best_iteration);
 	hopper_put_int(&out, result->kept_iteration);
@@ -235,6 +237,7 @@ get_event(hopper_reader *in, int32 mst_key, hopper_event *event)
 	hopper_get_field(in, event->hint, sizeof(event->hint));
 	event->partition = hopper_get_int32(in);
 	event->take = hopper_get_int32(in);
+	event->reason_size = (int32) hopper_get_int_between(in, 0, strlen(event->message));
 	if (!is_event(event, mst_key))
 		hopper_refuse(in);
 }
@@ -308,6 +311,7 @@ hopper_read_result(const bytea *bytes, int segment, int32 mst_key, hopper_model_
 		hopper_get_field(&in, result->metrics_type[i], sizeof(result->metrics_type[i]));
 	hopper_get_field(&in, result->error, sizeof(result->error));
 	hopper_get_field(&in, result->error_detail, sizeof(result->error_detail));
+	result->reason_size = (int32) hopper_get_int_between(&in, 0, strlen(result->error));
 	result->stopped = hopper_get_int32(&in);
 	result->best_iteration = hopper_get_int32(&in);
 	result->kept_iteration = hopper_get_int32(&in);

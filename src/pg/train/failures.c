@@ -9,14 +9,9 @@
 #define MAX_REASONS 5			/* that an error lists */
 
 char *
-hopper_short_reason(const char *utf8_message)
+hopper_short_reason(const char *utf8_message, int32 size)
 {
-	char	   *reason = pstrdup(hopper_from_utf8(utf8_message));
-	char	   *rest = strstr(reason, " after ");
-
-	if (rest)
-		*rest = '\0';
-	return reason;
+	return hopper_from_utf8(size > 0 ? pnstrdup(utf8_message, size) : utf8_message);
 }
 
 typedef struct counted_reason
@@ -60,7 +55,8 @@ counted_reasons(const hopper_training *training)
 
 	for (int i = 0; i < n; i++)
 	{
-		reasons[i].words = hopper_short_reason(training->results[i].error);
+		reasons[i].words = hopper_short_reason(training->results[i].error,
+											   training->results[i].reason_size);
 		reasons[i].first = i;
 		reasons[i].count = 1;
 	}

@@ -30,7 +30,7 @@ static const hopper_column infos_columns[] = {
 	{"validation_metrics", FLOAT8ARRAYOID,
 	"first metric on the validation data, per value of metrics_iters"},
 	{"validation_loss", FLOAT8ARRAYOID, "loss on the validation data, per value of metrics_iters"},
-	{"metrics_iters", INT4ARRAYOID, MEANS_METRICS_ITERS,.marks = true},
+	{"metrics_iters", INT4ARRAYOID, HOPPER_MEANS_METRICS_ITERS,.marks = true},
 	{"training_metrics_all", FLOAT8ARRAYOID,
 	"all metrics on the training data, in the order of metrics_type"},
 	{"validation_metrics_all", FLOAT8ARRAYOID,

@@ -11,7 +11,8 @@
 #define HOPPER_OUTPUT_COLUMNS 64
 
 /* of both tables */
-#define MEANS_METRICS_ITERS "iterations at which metrics were taken, counted over warm starts"
+#define HOPPER_MEANS_METRICS_ITERS \
+	"iterations at which metrics were taken, counted over warm starts"
 
 typedef struct hopper_output_row
 {

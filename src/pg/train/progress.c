@@ -183,7 +183,7 @@ count_failure(hopper_training *training, const char *reason)
 void
 hopper_progress_failed(hopper_training *training, const hopper_event *event)
 {
-	char	   *reason = hopper_short_reason(event->message);
+	char	   *reason = hopper_short_reason(event->message, event->reason_size);
 	int			n = count_failure(training, reason);
 
 	if (n == MAX_FAILED_LINES + 1)

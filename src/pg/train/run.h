@@ -139,8 +139,11 @@ extern double *hopper_training_costs(const hopper_training *training);
 
 /* --- why configurations failed (train/failures.c) --- */
 
-/* What failures have in common: "loss became NaN" of "loss became NaN after 3 steps with ...". */
-extern char *hopper_short_reason(const char *utf8_message);
+/*
+ * What failures have in common: "loss became NaN" of "loss became NaN after 3 steps with ...";
+ * `size` as the core tells it, 0: all of the message. palloc'ed.
+ */
+extern char *hopper_short_reason(const char *utf8_message, int32 size);
 /* ERROR 22000 with the reasons where no configuration has a result that is not failed. */
 extern void hopper_refuse_all_failed(const hopper_training *training);
 

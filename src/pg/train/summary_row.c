@@ -34,7 +34,7 @@ static const hopper_column run_columns[] = {
 	HOPPER_COLUMN_CLASSES,
 	HOPPER_COLUMN_Y_SQL_TYPES,
 	HOPPER_COLUMN_CONSTANT,
-	{"metrics_iters", INT4ARRAYOID, MEANS_METRICS_ITERS},
+	{"metrics_iters", INT4ARRAYOID, HOPPER_MEANS_METRICS_ITERS},
 	HOPPER_COLUMN_SEED,
 	{"threads", INT4OID, "threads that trained"},
 	{"dtype", TEXTOID, "what products of layers were computed in",

@@ -68,6 +68,7 @@ hopper_event FailsAlone(const Configuration& bad, const RunOptions& options) {
     return {};
   }
   EXPECT_STREQ(raw.error, failure->message);
+  EXPECT_EQ(raw.reason_size, failure->reason_size);
   return *failure;
 }
 
@@ -80,6 +81,7 @@ TEST(Failure, ALossThatBecomesNaNFailsAlone) {
   const std::string message = event.message;
   EXPECT_TRUE(message.rfind("loss became ", 0) == 0) << message;
   EXPECT_NE(message.find(" with learning rate 1e+20"), std::string::npos) << message;
+  EXPECT_EQ(message.substr(static_cast<size_t>(event.reason_size), 7), " after ");
   EXPECT_NE(std::string(event.hint).find("Lower the learning rate or set clipnorm"),
             std::string::npos);
 }
@@ -89,6 +91,7 @@ TEST(Failure, TheLearningRateIsNotBlamedForTheFirstLoss) {
   bad.compile = "loss='expr: log(-1 - abs(y - p))', optimizer='SGD(lr=0.1)'";
   const hopper_event event = FailsAlone(bad, {});
   EXPECT_STREQ(event.message, "loss became NaN before the first update of the weights");
+  EXPECT_EQ(event.reason_size, static_cast<int32_t>(std::strlen(event.message)));
   EXPECT_NE(std::string(event.hint).find("Look at the loss"), std::string::npos) << event.hint;
 }
 
