@@ -498,7 +498,7 @@ TEST(Courses, NeedAllRows) {
               ConfigSource source;
               source.model_arch = config.arch;
               source.compile_params = config.compile;
-              const std::vector<float> weights((20 + 1) * 8 + (8 + 1) * 3);
+              const std::vector<float> weights((20 + 1) * 8 + 4 * 8 + (8 + 1) * 3);
               source.weights = weights.data();
               source.n_weights = static_cast<int64_t>(weights.size());
               Evaluation evaluation(source, FromC(train.desc()), 1, -1);
