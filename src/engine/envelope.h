@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "engine/events.h"
 #include "engine/model_status.h"
-#include "engine/training_result.h"
+#include "engine/spent.h"
 #include "engine/visit_record.h"
 #include "schedule/course.h"
 #include "train/metric_sums.h"

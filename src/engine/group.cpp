@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/cancel.h"
 #include "engine/configuration.h"
 #include "engine/failure.h"
 #include "engine/group_device.h"

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "engine/model_status.h"
+#include "engine/spent.h"
 #include "state/state.h"
 #include "train/trainer.h"
 
@@ -22,14 +23,6 @@ struct EndedStopping {
   bool mixed = false;          // a warm start went on from another numerics class
 };
 EndedStopping StoppingOf(const Trainer& trainer, const ModelState& state);
-
-// What a run has spent on a model.
-struct Spent {
-  int64_t examples = 0;  // that it was trained on
-  double seconds_training = 0.0;
-  double seconds_evaluating = 0.0;
-  double seconds_waiting = 0.0;  // ready, but no worker was free
-};
 
 struct TrainingResult {
   ModelStatus status = ModelStatus::kTraining;

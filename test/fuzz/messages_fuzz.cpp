@@ -33,8 +33,8 @@ EnvelopeHead Head(FuzzInput* in) {
   head.course.iterations = in->Get<int16_t>();
   head.course.visit = in->Get<int16_t>();
   head.total_iterations = in->Get<int32_t>();
-  head.examples = in->Get<int32_t>();
-  head.seconds_training = in->Get<double>();
+  head.spent.examples = in->Get<int32_t>();
+  head.spent.seconds_training = in->Get<double>();
   for (Observed::Split& split : head.observed.splits) {
     split.known = in->Get<uint8_t>() % 2 != 0;
     split.metrics.resize(in->Get<uint8_t>(), 0.5);
