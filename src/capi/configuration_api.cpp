@@ -10,7 +10,7 @@
 #include "capi/readings.h"
 #include "capi/rows.h"
 #include "capi/structs.h"
-#include "model/check.h"
+#include "model/check/check.h"
 #include "model/metric_names.h"
 #include "model/spec.h"
 #include "params/grid.h"

@@ -13,12 +13,12 @@
 #include "capi/core_parts.h"
 #include "capi/rows.h"
 #include "capi/structs.h"
-#include "model/check.h"
-#include "model/complete.h"
+#include "model/check/check.h"
 #include "model/exported/export_model.h"
+#include "model/keras/complete.h"
 #include "model/layer.h"
-#include "model/safetensors.h"
 #include "model/spec.h"
+#include "model/weights/safetensors.h"
 
 namespace hopper {
 namespace {

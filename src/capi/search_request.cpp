@@ -9,7 +9,7 @@
 #include "capi/arguments.h"
 #include "capi/search_cost.h"
 #include "capi/structs.h"
-#include "model/check.h"
+#include "model/check/check.h"
 #include "model/metric_names.h"
 #include "params/text.h"
 #include "search/choices.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "model/network.h"
+#include "model/network/network.h"
 #include "model_hopper/limits.h"
 #include "params/params.h"
 

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "data/dataset.h"
 #include "engine/workers.h"
-#include "model/network.h"
+#include "model/network/network.h"
 
 namespace hopper {
 

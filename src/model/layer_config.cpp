@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "model/json_text.h"
+#include "model/keras/json_text.h"
 #include "model/layer.h"
 #include "params/other_names.h"
 

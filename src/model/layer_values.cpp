@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "model/json_text.h"
-#include "model/keras_json.h"
+#include "model/keras/json_text.h"
+#include "model/keras/keras_json.h"
 #include "model/layer_config.h"
 #include "model/layers/activation/activation_layer.h"
 #include "params/other_names.h"

@@ -7,10 +7,10 @@
 
 #include "base/bytes.h"
 #include "base/product.h"
-#include "model/graph_builder.h"
-#include "model/json_text.h"
-#include "model/keras_json.h"
-#include "model/model_inputs.h"
+#include "model/graph/graph_builder.h"
+#include "model/graph/model_inputs.h"
+#include "model/keras/json_text.h"
+#include "model/keras/keras_json.h"
 #include "model/model_text.h"
 #include "model_hopper/limits.h"
 

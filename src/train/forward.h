@@ -8,7 +8,7 @@
 
 #include "base/aligned.h"
 #include "data/dataset.h"
-#include "model/network.h"
+#include "model/network/network.h"
 #include "model/network/step_plan.h"
 
 namespace hopper {

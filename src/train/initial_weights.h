@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/aligned.h"
-#include "model/initialize.h"
+#include "model/weights/initialize.h"
 
 namespace hopper {
 

@@ -4,7 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "loss/objective.h"
-#include "model/network.h"
+#include "model/network/network.h"
 #include "train/trainer.h"
 
 namespace hopper {

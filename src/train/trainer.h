@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "model/network.h"
+#include "model/network/network.h"
 #include "optim/optimizer.h"
 #include "params/params.h"
 #include "params/precision.h"

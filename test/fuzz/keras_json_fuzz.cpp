@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "fuzz.h"
-#include "model/initialize.h"
 #include "model/spec.h"
+#include "model/weights/initialize.h"
 #include "model_hopper/core.h"
 
 using namespace hopper;

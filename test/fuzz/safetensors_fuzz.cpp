@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "fuzz.h"
-#include "model/safetensors.h"
+#include "model/weights/safetensors.h"
 
 using namespace hopper;
 

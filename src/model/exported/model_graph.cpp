@@ -1,7 +1,7 @@
 #include "model/exported/model_graph.h"
 
 #include "model/exported/export_layer.h"
-#include "model/safetensors.h"
+#include "model/weights/safetensors.h"
 
 namespace hopper {
 

@@ -6,7 +6,7 @@
 #include "model/exported/export_model.h"
 #include "model/exported/model_graph.h"
 #include "model/exported/pytorch_operations.h"
-#include "model/safetensors.h"
+#include "model/weights/safetensors.h"
 
 namespace hopper {
 

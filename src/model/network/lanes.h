@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/network.h"
+#include "model/network/network.h"
 
 namespace hopper {
 

@@ -1,11 +1,11 @@
-#include "model/network.h"
+#include "model/network/network.h"
 
 #include <ATen/ops/from_blob.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "model/frozen_prefix.h"
+#include "model/graph/frozen_prefix.h"
 #include "model/network/weight_strides.h"
 
 namespace hopper {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/network.h"
+#include "model/network/network.h"
 #include "model/planned/planned_op.h"
 #include "params/precision.h"
 

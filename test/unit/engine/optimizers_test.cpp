@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/sequential_loop.h"
-#include "model/network.h"
+#include "model/network/network.h"
 #include "optim/optimizer_type.h"
 #include "state/state.h"
 #include "support/keras_models.h"

@@ -11,7 +11,7 @@
 #include "data/dataset.h"
 #include "loss/loss.h"
 #include "loss/planned_loss.h"
-#include "model/network.h"
+#include "model/network/network.h"
 #include "model/network/step_plan.h"
 #include "optim/optimizer.h"
 #include "params/params.h"

@@ -1,5 +1,5 @@
 // All problems of configurations, word for word.
-#include "model/check.h"
+#include "model/check/check.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Architectures by hand as load_model() stores them: the same to us, and readable for Keras.
-#include "model/complete.h"
+#include "model/keras/complete.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Where a model is cut whose first layers are frozen.
-#include "model/frozen_prefix.h"
+#include "model/graph/frozen_prefix.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/orthogonal.h"
+#include "model/weights/orthogonal.h"
 
 #include <gtest/gtest.h>
 

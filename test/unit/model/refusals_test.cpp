@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/detours.h"
+#include "model/keras/detours.h"
 #include "model/layer.h"
 #include "model/spec.h"
 

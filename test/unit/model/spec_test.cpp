@@ -9,7 +9,7 @@
 
 #include "model/architectures.h"
 #include "model/fixtures.h"
-#include "model/json_text.h"
+#include "model/keras/json_text.h"
 #include "params/readings.h"
 #include "support/repetitions.h"
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <string>
 
-#include "model/network.h"
+#include "model/network/network.h"
 
 namespace hopper {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "base/aligned.h"
 #include "baseline_table.h"
-#include "model/network.h"
-#include "model/storage.h"
+#include "model/network/network.h"
+#include "model/weights/storage.h"
 
 namespace hopper {
 

@@ -6,7 +6,7 @@
 #include "base/aligned.h"
 #include "baseline_table.h"
 #include "model/network/step_plan.h"
-#include "model/storage.h"
+#include "model/weights/storage.h"
 
 namespace hopper {
 namespace {

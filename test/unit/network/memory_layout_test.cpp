@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/aligned.h"
-#include "model/network.h"
+#include "model/network/network.h"
 
 namespace hopper {
 namespace {

@@ -14,7 +14,7 @@
 #include <ATen/ops/std.h>
 #include <gtest/gtest.h>
 
-#include "model/network.h"
+#include "model/network/network.h"
 
 namespace hopper {
 namespace {

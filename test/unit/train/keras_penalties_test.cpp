@@ -9,7 +9,7 @@
 
 #include "baseline_table.h"
 #include "data/dataset.h"
-#include "model/storage.h"
+#include "model/weights/storage.h"
 #include "support/data_desc.h"
 #include "train/lane_array.h"
 #include "train/stepper.h"

@@ -1,4 +1,4 @@
-#include "model/masks.h"
+#include "model/graph/masks.h"
 
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 #include <set>
 #include <unordered_map>
 
-#include "model/json_text.h"
-#include "model/keras_json.h"
+#include "model/keras/json_text.h"
+#include "model/keras/keras_json.h"
 
 namespace hopper {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/keras_json.h"
-#include "model/masks.h"
+#include "model/graph/masks.h"
+#include "model/keras/keras_json.h"
 #include "model/spec.h"
 
 namespace hopper {

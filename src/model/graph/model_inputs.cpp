@@ -1,4 +1,4 @@
-#include "model/model_inputs.h"
+#include "model/graph/model_inputs.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "model/json_text.h"
+#include "model/keras/json_text.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "model/frozen_prefix.h"
+#include "model/graph/frozen_prefix.h"
 
 #include <algorithm>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/product.h"
-#include "model/masks.h"
+#include "model/graph/masks.h"
 
 namespace hopper {
 

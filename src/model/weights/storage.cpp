@@ -1,4 +1,4 @@
-#include "model/storage.h"
+#include "model/weights/storage.h"
 
 #include "base/finite.h"
 #include "base/pieces.h"

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "model/json_text.h"
-#include "model/keras_json.h"
+#include "model/keras/json_text.h"
+#include "model/keras/keras_json.h"
 
 namespace hopper {
 

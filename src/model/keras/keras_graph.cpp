@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "model/json_text.h"
-#include "model/keras_json.h"
+#include "model/keras/json_text.h"
+#include "model/keras/keras_json.h"
 
 namespace hopper {
 

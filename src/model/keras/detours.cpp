@@ -1,4 +1,4 @@
-#include "model/detours.h"
+#include "model/keras/detours.h"
 
 #include <string_view>
 

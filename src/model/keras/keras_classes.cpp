@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "model/detours.h"
-#include "model/json_text.h"
-#include "model/keras_json.h"
+#include "model/keras/detours.h"
+#include "model/keras/json_text.h"
+#include "model/keras/keras_json.h"
 #include "model/tensor_operation.h"
 #include "params/other_names.h"
 

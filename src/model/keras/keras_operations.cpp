@@ -6,10 +6,10 @@
 #include <set>
 
 #include "activation/activation_type.h"
-#include "model/json_text.h"
-#include "model/keras_json.h"
-#include "model/keras_operands.h"
-#include "model/keras_operation_layers.h"
+#include "model/keras/json_text.h"
+#include "model/keras/keras_json.h"
+#include "model/keras/keras_operands.h"
+#include "model/keras/keras_operation_layers.h"
 #include "model/tensor_operation.h"
 
 namespace hopper {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/keras_json.h"
+#include "model/keras/keras_json.h"
 
 namespace hopper {
 

@@ -2,7 +2,7 @@
 // index of the weight, element in C order of Keras' shape); how the weight is stored does not
 // matter.
 
-#include "model/initialize.h"
+#include "model/weights/initialize.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/philox.h"
-#include "model/orthogonal.h"
+#include "model/weights/orthogonal.h"
 
 namespace hopper {
 

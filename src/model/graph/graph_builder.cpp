@@ -1,4 +1,4 @@
-#include "model/graph_builder.h"
+#include "model/graph/graph_builder.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -6,9 +6,9 @@
 
 #include "base/hash.h"
 #include "base/product.h"
-#include "model/call_order.h"
-#include "model/json_text.h"
-#include "model/model_inputs.h"
+#include "model/graph/call_order.h"
+#include "model/graph/model_inputs.h"
+#include "model/keras/json_text.h"
 
 namespace hopper {
 namespace {

@@ -2,7 +2,7 @@
 // of some columns at a time, which do not see each other, so that the bits are the same. Matrices
 // of very many rows, of which a step of a few columns takes too long already, are added up in
 // blocks of rows.
-#include "model/orthogonal.h"
+#include "model/weights/orthogonal.h"
 
 #include <Eigen/Dense>
 #include <algorithm>

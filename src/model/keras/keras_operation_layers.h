@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "model/keras_operands.h"
+#include "model/keras/keras_operands.h"
 
 namespace hopper {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/keras_json.h"
+#include "model/keras/keras_json.h"
 #include "model/spec.h"
 
 namespace hopper {

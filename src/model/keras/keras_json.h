@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/keras_operands.h"
+#include "model/keras/keras_operands.h"
 #include "model/layer.h"
 
 namespace hopper {

@@ -1,10 +1,10 @@
-#include "model/complete.h"
+#include "model/keras/complete.h"
 
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "model/json_text.h"
-#include "model/keras_json.h"
+#include "model/keras/json_text.h"
+#include "model/keras/keras_json.h"
 
 namespace hopper {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "model/keras_json.h"
+#include "model/keras/keras_json.h"
 #include "model/spec.h"
 
 namespace hopper {

@@ -28,7 +28,8 @@ class Network {
   // Those of one layer.
   std::vector<at::Tensor> BindWeights(int layer, float* flat) const;
 
-  // The parts of a model that begins with frozen layers (model/frozen_prefix.h); null for others.
+  // The parts of a model that begins with frozen layers (model/graph/frozen_prefix.h); null for
+  // others.
   const std::shared_ptr<const Network>& prefix() const { return prefix_; }
   const std::shared_ptr<const Network>& head() const { return head_; }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/check_problems.h"
+#include "model/check/check_problems.h"
 #include "params/loss_type.h"
 #include "params/metric_type.h"
 

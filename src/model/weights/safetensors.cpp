@@ -1,4 +1,4 @@
-#include "model/safetensors.h"
+#include "model/weights/safetensors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,8 @@
 #include "base/pieces.h"
 #include "base/product.h"
 #include "base/unique_names.h"
-#include "model/json_text.h"
-#include "model/keras_json.h"
+#include "model/keras/json_text.h"
+#include "model/keras/keras_json.h"
 
 namespace hopper {
 

@@ -4,8 +4,8 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
-#include "model/json_text.h"
-#include "model/keras_json.h"
+#include "model/keras/json_text.h"
+#include "model/keras/keras_json.h"
 
 namespace hopper {
 

@@ -1,4 +1,4 @@
-#include "model/check.h"
+#include "model/check/check.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "data/dataset.h"
-#include "model/check_problems.h"
+#include "model/check/check_problems.h"
 #include "model/spec.h"
 #include "params/loss_type.h"
 #include "params/metric_params.h"

@@ -1,8 +1,8 @@
-#include "model/keras_operands.h"
+#include "model/keras/keras_operands.h"
 
 #include <nlohmann/json.hpp>
 
-#include "model/json_text.h"
+#include "model/keras/json_text.h"
 
 namespace hopper {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/check.h"
+#include "model/check/check.h"
 #include "model/shape.h"
 #include "model/spec.h"
 

@@ -1,4 +1,4 @@
-#include "model/keras_operation_layers.h"
+#include "model/keras/keras_operation_layers.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "activation/activation_type.h"
-#include "model/json_text.h"
-#include "model/keras_json.h"
+#include "model/keras/json_text.h"
+#include "model/keras/keras_json.h"
 #include "model_hopper/limits.h"
 
 namespace hopper {
