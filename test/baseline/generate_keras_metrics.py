@@ -5,7 +5,9 @@
     keras_metric_values.safetensors  models' outputs and targets, a metric's value of them all
 """
 
-from sklearn.metrics import matthews_corrcoef
+from functools import partial
+
+from sklearn.metrics import balanced_accuracy_score, matthews_corrcoef
 
 from keras_table import Table, keras, keras_targets, np, per_example, random, targets, tf
 
@@ -69,11 +71,11 @@ def metrics_table():
     table.write("keras_metrics.safetensors")
 
 
-class MatthewsCorrelation:
-    """scikit-learn's, of the examples of all batches."""
+class OfClasses:
+    """A function of scikit-learn, of the examples of all batches."""
 
-    def __init__(self):
-        self.labels, self.predictions = [], []
+    def __init__(self, function):
+        self.function, self.labels, self.predictions = function, [], []
 
     def update_state(self, labels, outputs):
         for rows, found in ((labels, self.labels), (outputs, self.predictions)):
@@ -81,7 +83,7 @@ class MatthewsCorrelation:
             found.extend(rows[:, 0] > 0.5 if rows.shape[1] == 1 else rows.argmax(1))
 
     def result(self):
-        return matthews_corrcoef(self.labels, self.predictions)
+        return self.function(self.labels, self.predictions)
 
 
 def metric_values_table():
@@ -156,6 +158,14 @@ def metric_values_table():
         # Of what is a probability already, as Keras does it.
         ("AUC(from_logits=True)", "sigmoid", "classes", (1,)),
     ]
+    cases += [
+        ("BalancedAccuracy()", "sigmoid", "classes", (1,)),
+        ("BalancedAccuracy()", "softmax", "classes", (4,)),
+        # Classes that no example has.
+        ("BalancedAccuracy()", "softmax", "classes", (90,)),
+    ]
+    scikit_learn = {"MatthewsCorrelation": partial(OfClasses, matthews_corrcoef),
+                    "BalancedAccuracy": partial(OfClasses, balanced_accuracy_score)}
     for i, (text, last, kind, shape) in enumerate(cases):
         batch = 60
         shape = (batch,) + shape
@@ -164,7 +174,7 @@ def metric_values_table():
         sparse = text.startswith("Sparse")
         wanted = keras_targets(kind, y, shape, sparse)
         output = keras.activations.get(last)(tf.constant(z)).numpy()
-        metric = eval(text, dict(vars(keras.metrics), MatthewsCorrelation=MatthewsCorrelation))
+        metric = eval(text, dict(vars(keras.metrics), **scikit_learn))
         for first in range(0, batch, 20):
             metric.update_state(tf.constant(wanted[first:first + 20]),
                                 tf.constant(output[first:first + 20]))

@@ -11,7 +11,7 @@ INSERT INTO names SELECT 'up', unnest(ARRAY['accuracy', 'acc', 'binary_accuracy'
     'f_beta_score', 'fbeta_score', 'auc', 'r2_score', 'mean_io_u', 'one_hot_mean_io_u', 'io_u', 'one_hot_io_u',
     'binary_io_u', 'precision_at_recall', 'recall_at_precision', 'sensitivity_at_specificity',
     'specificity_at_sensitivity', 'pearson_correlation', 'concordance_correlation', 'matthews_correlation',
-    'matthews_corrcoef', 'matthews_correlation_coefficient', 'mcc',
+    'matthews_corrcoef', 'matthews_correlation_coefficient', 'mcc', 'balanced_accuracy', 'balanced_accuracy_score',
     'Accuracy', 'AUC(curve=''PR'')', 'keras.metrics.TopKCategoricalAccuracy(k=3)', 'MeanIoU', 'FBetaScore(beta=2)',
     'CosineSimilarity()', 'R2Score', 'expr max: mean(-abs(y - p))', 'expr max closeness: mean(-abs(y - p))']);
 INSERT INTO names SELECT 'down', unnest(ARRAY['loss', 'mean_squared_error', 'mse', 'mean_absolute_error', 'mae',

@@ -4,6 +4,7 @@
 #include "metrics/rows/accuracy.h"
 #include "metrics/rows/at_bound.h"
 #include "metrics/rows/auc.h"
+#include "metrics/rows/balanced_accuracy.h"
 #include "metrics/rows/class_matrix.h"
 #include "metrics/rows/confusion.h"
 #include "metrics/rows/correlation.h"
@@ -29,6 +30,7 @@ using Metrics =
                metric_rows::PrecisionAtRecall, metric_rows::RecallAtPrecision,
                metric_rows::SensitivityAtSpecificity, metric_rows::SpecificityAtSensitivity,
                metric_rows::PearsonCorrelation, metric_rows::ConcordanceCorrelation,
-               metric_rows::MatthewsCorrelation, metric_rows::AnyLoss, metric_rows::ClassCounts>;
+               metric_rows::MatthewsCorrelation, metric_rows::BalancedAccuracy,
+               metric_rows::AnyLoss, metric_rows::ClassCounts>;
 
 }  // namespace hopper
