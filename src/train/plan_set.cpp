@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "train/tensor_memory.h"
+
 namespace hopper {
 
 namespace {
@@ -57,14 +59,14 @@ LossPlan& PlanSet::For(int64_t n) {
 
 int64_t PlanSet::bytes() const {
   const ModelSpec& spec = kind_.network->spec();
-  const auto floats = [&](const std::unique_ptr<LossPlan>& plan, int64_t batch) {
+  constexpr int64_t kFloat = sizeof(float);
+  const auto plan_bytes = [&](const std::unique_ptr<LossPlan>& plan, int64_t batch) {
     if (plan == nullptr) return int64_t{0};
-    return plan->plan.arena_floats() + kLossCopies * batch * ElementCount(spec.output_shape());
+    return TensorBytes(plan->plan.arena_floats() * kFloat) +
+           kLossCopies * batch * ElementCount(spec.output_shape()) * kFloat;
   };
-  return static_cast<int64_t>(gradients_.size() * sizeof(float)) +
-         (floats(full_, kind_.options.batch) + floats(other_, other_size_)) *
-             int64_t{sizeof(float)} +
-         2 * static_cast<int64_t>(spec.nodes.size()) * kNodeBytes;
+  return static_cast<int64_t>(gradients_.size()) * kFloat + plan_bytes(full_, kind_.options.batch) +
+         plan_bytes(other_, other_size_) + 2 * static_cast<int64_t>(spec.nodes.size()) * kNodeBytes;
 }
 
 }  // namespace hopper

@@ -24,6 +24,19 @@ PlanKind TrainingKind(const StepperSetup& setup) {
   return kind;
 }
 
+// A step of the plan, which others take over in whatever state it ends: one that a loss or an error
+// ends before its backward pass would keep what autograd holds, beside that of the next step.
+class PlanStep {
+ public:
+  explicit PlanStep(StepPlan* plan) : plan_(plan) {}
+  ~PlanStep() { plan_->Release(); }
+  PlanStep(const PlanStep&) = delete;
+  PlanStep& operator=(const PlanStep&) = delete;
+
+ private:
+  StepPlan* plan_;
+};
+
 class PlannedStepper : public Stepper {
  public:
   explicit PlannedStepper(const StepperSetup& setup)
@@ -34,6 +47,7 @@ class PlannedStepper : public Stepper {
     const c10::InferenceMode inference;
     Load(data, rows, n);
     LossPlan& plan = plans_->For(n);
+    const PlanStep held(&plan.plan);
     StepArguments step;
     step.params = state->params.data();
     step.gradients = plans_->gradients().data();

@@ -16,9 +16,9 @@ at::Tensor ViewOf(float* data, int64_t batch, const Shape& shape) {
   return at::from_blob(data, WithBatch(batch, shape), at::TensorOptions().dtype(at::kFloat));
 }
 
-class AutogradOp : public PlannedOp {
+class LayerAutogradOp : public AutogradOp {
  public:
-  AutogradOp(const Network& network, int layer_index, PlanNode* node)
+  LayerAutogradOp(const Network& network, int layer_index, PlanNode* node)
       : network_(network), layer_index_(layer_index), node_(node) {
     node->keeps_inputs = true;  // autograd keeps views of them
     context_.training = node->training;
@@ -68,6 +68,12 @@ class AutogradOp : public PlannedOp {
     Release();
   }
 
+  void Release() override {
+    output_.reset();
+    inputs_.clear();
+    weights_.clear();
+  }
+
  private:
   static void Deliver(const at::Tensor& gradient, at::Tensor to, bool accumulate) {
     if (!gradient.defined()) {
@@ -77,12 +83,6 @@ class AutogradOp : public PlannedOp {
     } else {
       to.copy_(gradient);
     }
-  }
-
-  void Release() {
-    output_.reset();
-    inputs_.clear();
-    weights_.clear();
   }
 
   const Network& network_;
@@ -96,8 +96,9 @@ class AutogradOp : public PlannedOp {
 
 }  // namespace
 
-std::unique_ptr<PlannedOp> MakeAutogradOp(const Network& network, int layer_index, PlanNode* node) {
-  return std::make_unique<AutogradOp>(network, layer_index, node);
+std::unique_ptr<AutogradOp> MakeAutogradOp(const Network& network, int layer_index,
+                                           PlanNode* node) {
+  return std::make_unique<LayerAutogradOp>(network, layer_index, node);
 }
 
 }  // namespace hopper

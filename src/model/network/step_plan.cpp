@@ -93,8 +93,9 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
       output.gradient = input.gradient;
       roots_[at.output] = roots_[at.inputs[0]];
     } else if (entry.op == nullptr) {
-      entry.op = MakeAutogradOp(network, at.layer, node.get());
-      ++autograd_nodes_;
+      std::unique_ptr<AutogradOp> op = MakeAutogradOp(network, at.layer, node.get());
+      autograd_ops_.push_back(op.get());
+      entry.op = std::move(op);
       std::vector<Shape> shapes;
       for (const PlanValue* input : node->inputs) shapes.push_back(input->shape);
       const int64_t within = spec.layers[at.layer]->AutogradFloats(shapes, output.shape);
@@ -212,6 +213,10 @@ void StepPlan::Backward(const StepArguments& step) {
   for (size_t i = entries_.size(); i-- > 0;) {
     if (entries_[i].backward) entries_[i].op->Backward(step);
   }
+}
+
+void StepPlan::Release() {
+  for (AutogradOp* op : autograd_ops_) op->Release();
 }
 
 }  // namespace hopper

@@ -25,6 +25,14 @@ struct PlanOptions {
   int measured_parts = 0;
 };
 
+// A layer without a planned op, run by autograd between two planned ones. From Forward() to
+// Backward() it holds what autograd keeps of the layer, which is not a part of the plan's arena.
+class AutogradOp : public PlannedOp {
+ public:
+  // Lets it go where no Backward() follows.
+  virtual void Release() = 0;
+};
+
 // Made for one architecture and one batch size; all its memory comes from libtorch's CPU
 // allocator when it is made. Used by one thread at a time; the team of the one that made it shares
 // the work.
@@ -49,11 +57,14 @@ class StepPlan {
 
   void Forward(const StepArguments& step);
   void Backward(const StepArguments& step);
+  // After a step that has ended without Backward(), or in it by an error: what it holds beside the
+  // arena goes. After a whole step there is nothing.
+  void Release();
 
   // Floats of all buffers together.
   int64_t arena_floats() const { return arena_floats_; }
   // Nodes that run through autograd.
-  int autograd_nodes() const { return autograd_nodes_; }
+  int autograd_nodes() const { return static_cast<int>(autograd_ops_.size()); }
   // What these take beside the buffers while they run, about: copies of what goes in and out.
   int64_t autograd_floats() const { return autograd_floats_; }
 
@@ -80,11 +91,11 @@ class StepPlan {
   std::vector<std::pair<PlanBuffer*, int64_t>> offsets_;  // until the arena is there
   at::Tensor arena_;
   int64_t arena_floats_ = 0;
-  int autograd_nodes_ = 0;
+  std::vector<AutogradOp*> autograd_ops_;  // of the entries
   int64_t autograd_floats_ = 0;
 };
 
-// A layer without a planned op, run by autograd between two planned ones.
-std::unique_ptr<PlannedOp> MakeAutogradOp(const Network& network, int layer_index, PlanNode* node);
+// `network` and `node` outlive it.
+std::unique_ptr<AutogradOp> MakeAutogradOp(const Network& network, int layer_index, PlanNode* node);
 
 }  // namespace hopper

@@ -108,6 +108,14 @@ class PackedTable {
   std::vector<hopper_buffer> buffers_;
 };
 
+// Images of 8 x 8.
+inline PackedTable::Options SmallImages(int64_t rows) {
+  PackedTable::Options options;
+  options.x_shape = {8, 8, 1};
+  options.rows = rows;
+  return options;
+}
+
 // What the boundary makes of it.
 inline Dataset DatasetOf(const PackedTable& table) {
   Dataset data(FromC(table.desc()));

@@ -16,9 +16,11 @@
 
 #include "base/error.h"
 #include "kernels/bf16.h"
+#include "loss/objective.h"
 #include "support/data_desc.h"
 #include "support/keras_models.h"
 #include "support/packed_table.h"
+#include "train/plan_cache.h"
 #include "train/tensor_memory.h"
 
 namespace hopper {
@@ -321,6 +323,114 @@ TEST(MemoryEstimate, CoversWhatKernelsTakeForThemselves) {
         EXPECT_NO_THROW(trainer.Evaluate(state.params.data(), data.partition(0), cancel, &sums));
       }
     }
+  }
+}
+
+// Of rows that a small network can learn, with a layer that runs through autograd.
+class KeptPlans : public ::testing::Test {
+ protected:
+  KeptPlans() : data_(DatasetOf(PackedTable(Images()))) {
+    at::set_num_threads(1);
+    network_ = std::make_shared<const Network>(ParseModel(
+        KerasSequential({KerasLayer("Conv2DTranspose", "up",
+                                    R"("batch_input_shape": [null, 8, 8, 1], "filters": 16,
+                                       "kernel_size": [3, 3], "activation": "relu")"),
+                         KerasLayer("Flatten", "flat", ""), KerasDense("last", 3, "linear")}),
+        &data_.desc().x_shape));
+  }
+  static PackedTable::Options Images() {
+    PackedTable::Options options = SmallImages(128);
+    options.partitions = 1;
+    return options;
+  }
+  Trainer Make(const std::string& rate) const {
+    std::vector<ParamProblem> problems;
+    Trainer trainer(network_,
+                    ParseCompileParams("loss='mse', optimizer='SGD(lr=" + rate + ")'", &problems),
+                    ParseFitParams("batch_size=32", &problems), data_.desc(), 1);
+    EXPECT_TRUE(problems.empty());
+    return trainer;
+  }
+  VisitEnd Visit(const Trainer& trainer) const {
+    ModelState state = trainer.InitialState(nullptr, "class");
+    MetricSums sums;
+    return trainer.Visit(&state, data_.partition(0), 0, cancel_, &sums);
+  }
+
+  const Dataset data_;
+  std::shared_ptr<const Network> network_;
+  const std::atomic<bool> cancel_{false};
+};
+
+// A step that ends before its backward pass leaves nothing in the plan that the next one takes.
+TEST_F(KeptPlans, HoldNothingOfAStepThatWasNotFinite) {
+  const Trainer good = Make("0.001");
+  const Trainer bad = Make("1e30");
+  const OwnedAccount account = MemoryAccount::Create(int64_t{1} << 30);
+  const TensorMemoryScope scope(account.get());
+  PlanCache plans(int64_t{1} << 28);
+  const PlanCacheScope caches(&plans);
+  ASSERT_EQ(Visit(good), VisitEnd::kDone);
+  TensorMemoryScope::Trim();
+  const int64_t kept = account->used();
+  const int64_t made = PlanCache::made();
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_EQ(Visit(bad), VisitEnd::kNotFinite);
+    TensorMemoryScope::Trim();
+    EXPECT_EQ(account->used(), kept);
+  }
+  ASSERT_EQ(Visit(good), VisitEnd::kDone);
+  EXPECT_EQ(PlanCache::made(), made) << "other plans than those of before";
+}
+
+// An error in the middle of a step: what memory had room for before it has room for again.
+TEST_F(KeptPlans, HoldNothingOfAStepThatFailed) {
+  const Trainer good = Make("0.001");
+  const OwnedAccount account = MemoryAccount::Create(int64_t{1} << 30);
+  const TensorMemoryScope scope(account.get());
+  PlanCache plans(int64_t{1} << 28);
+  const PlanCacheScope caches(&plans);
+  ASSERT_EQ(Visit(good), VisitEnd::kDone);
+  TensorMemoryScope::Trim();
+  const int64_t kept = account->used();
+  int failed = 0;
+  bool done = false;
+  for (int64_t room = 0; !done; room += 32768) {
+    // Something else has taken all but so much.
+    const int64_t taken = account->limit() - kept - room;
+    account->Add(taken);
+    try {
+      done = Visit(good) == VisitEnd::kDone;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory);
+      ++failed;
+    }
+    account->Add(-taken);
+    TensorMemoryScope::Trim();
+    ASSERT_EQ(account->used(), kept) << room;
+  }
+  EXPECT_GT(failed, 3);
+}
+
+// What a cache counts is what the account counts, to the parts that it only estimates.
+TEST_F(KeptPlans, CountTheirArenaAsTheAllocatorDoes) {
+  const Objective objective =
+      MakeObjective(Make("0.001").compile(), network_->spec(), data_.desc());
+  for (const int64_t batch : {1, 3, 33, 100, 1000}) {
+    PlanKind kind;
+    kind.network = network_;
+    kind.options.batch = batch;
+    kind.options.training = true;
+    kind.options.linear = objective.linear;
+    kind.objective = std::make_shared<const Objective>(objective);
+    const OwnedAccount account = MemoryAccount::Create(int64_t{1} << 30);
+    const TensorMemoryScope scope(account.get());
+    PlanSet plans(kind);
+    const int64_t before = plans.bytes();
+    const int64_t used = account->used();
+    plans.For(batch);
+    TensorMemoryScope::Trim();
+    EXPECT_GE(plans.bytes() - before, account->used() - used) << batch;
   }
 }
 
