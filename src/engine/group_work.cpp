@@ -160,13 +160,14 @@ void Group::Work() {
   if (running_.fetch_sub(1) == 1) WakeEventFd(event_fd_);
 }
 
-// Each worker has the same share of what is kept, in every hop.
+// Each worker has the same share of what is kept, in every hop, whoever comes: never more of them
+// start than there are configurations.
 void Group::BoundPlans() {
-  const int workers = WorkerCount();
-  while (plans_.size() < static_cast<size_t>(workers)) {
-    plans_.push_back(std::make_unique<PlanCache>(0));
-  }
-  for (const auto& plans : plans_) plans->Bound(kept_.plans / workers);
+  const auto workers = std::clamp<size_t>(configs_.size(), 1, static_cast<size_t>(WorkerCount()));
+  while (plans_.size() < workers) plans_.push_back(std::make_unique<PlanCache>(0));
+  const int64_t share = kept_.plans / static_cast<int64_t>(workers);
+  // Of an open share, whose configurations were more once, some are without work.
+  for (size_t i = 0; i < plans_.size(); ++i) plans_[i]->Bound(i < workers ? share : 0);
 }
 
 void Group::EndWorkers() {

@@ -120,6 +120,24 @@ TEST(Plans, AreMadeOnceASegmentsThread) {
   }
 }
 
+// What a segment keeps is shared by the threads that work: where there are fewer models, these
+// alone.
+TEST(Plans, OfOneModelHaveTheRoomOfAllThreads) {
+  const PackedTable train{{}};
+  RunOptions options;
+  options.threads = 16;
+  options.threads_per_model = 1;
+  options.iterations = 3;
+  options.memory_limit = 64 * 100000;
+  const int64_t before = PlanCache::made();
+  GroupDriver groups(options, train, nullptr, {10, 10, 20, 20}, {}, PlannedMlps(1, 1),
+                     /*planned=*/true);
+  for (const auto& [key, result] : groups.Train()) {
+    EXPECT_EQ(result.raw.status, HOPPER_MODEL_DONE) << result.raw.error;
+  }
+  EXPECT_LE(PlanCache::made() - before, 2 * kPlansOfOne);
+}
+
 // Of several threads a segment has no more than it has models, which are others in each hop; teams
 // of threads end with a hop, and what knows them.
 TEST(Plans, GoFromHopToHopWithTheSameBits) {
