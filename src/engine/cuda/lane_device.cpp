@@ -108,17 +108,17 @@ class GraphStep : public LaneStep {
     graph_.capture_begin(*pool_, cudaStreamCaptureModeThreadLocal);
     try {
       body();
+      graph_.capture_end();
     } catch (...) {
       Abandon(stream.device_index(), queues);
       throw;
     }
-    graph_.capture_end();
   }
   void Run() override { graph_.replay(); }
 
  private:
-  // Ends a capture whose body failed: left open it would poison the stream and the pool. Its own
-  // errors do not matter.
+  // Ends a capture whose body or end failed: left open it would poison the stream and the pool. Its
+  // own errors do not matter.
   void Abandon(c10::DeviceIndex device, CudaLaneQueues* queues) {
     try {
       queues->JoinAll();
