@@ -74,12 +74,11 @@ int Masks::Make(const GraphLayer& at, const hopper::Call& call, const std::vecto
       return masks && n == 1 ? inputs[0] : -1;
     case MaskOperation::kNotEqual:
       if (!tensor || call.constants.size() != 1) return -1;
-      return Add(
-          {{{MaskStep::Kind::kNotEqual, inputs[0], call.constants[0]}}, false, false, {}, -1});
+      return Add(Made::Only({MaskStep::Kind::kNotEqual, inputs[0], call.constants[0]}));
     case MaskOperation::kOnes:
-      return tensor ? Add({{}, false, true, {}, inputs[0]}) : -1;
+      return tensor ? Add(Made::StepsOf(inputs[0])) : -1;
     case MaskOperation::kZeros:
-      return tensor ? Add({{}, true, true, {}, -1}) : -1;
+      return tensor ? Add(Made::Nothing()) : -1;
     case MaskOperation::kExpand: {
       if (!masks || n != 1 || Find(inputs[0]) == nullptr) return -1;
       Made wide = Of(inputs[0]);
@@ -91,7 +90,7 @@ int Masks::Make(const GraphLayer& at, const hopper::Call& call, const std::vecto
         return is_mask(id) && Of(id).wide && !Of(id).nothing && Of(id).joined.empty();
       };
       if (!std::all_of(inputs.begin(), inputs.end(), joins)) return -1;
-      return Add({{}, false, true, inputs, -1});
+      return Add(Made::Joined(inputs));
     }
     case MaskOperation::kFollow:
       return Follow(inputs);
@@ -120,7 +119,7 @@ int Masks::Make(const GraphLayer& at, const hopper::Call& call, const std::vecto
       if (a.wide != b.wide || !a.joined.empty() || !b.joined.empty()) return -1;
       if (a.nothing) std::swap(a, b);
       if (b.nothing) return Add(both ? b : a);
-      if (!both && (a.mask.empty() || b.mask.empty())) return Add({{}, false, a.wide, {}, -1});
+      if (!both && (a.mask.empty() || b.mask.empty())) return Add(Made::Everything(a.wide));
       a.mask = Combine(a.mask, b.mask, both ? MaskStep::Kind::kAnd : MaskStep::Kind::kOr);
       return Add(a);
     }

@@ -54,6 +54,33 @@ class Masks {
     bool wide = false;        // has an axis of features behind the steps
     std::vector<int> joined;  // masks that follow each other along the features
     int series = -1;          // tensor of which each step counts
+
+    static Made Only(MaskStep step) {
+      Made made;
+      made.mask = {step};
+      return made;
+    }
+    // Of all features where it is `wide`.
+    static Made Everything(bool wide) {
+      Made made;
+      made.wide = wide;
+      return made;
+    }
+    static Made Nothing() {
+      Made made = Everything(/*wide=*/true);
+      made.nothing = true;
+      return made;
+    }
+    static Made StepsOf(int tensor) {
+      Made made = Everything(/*wide=*/true);
+      made.series = tensor;
+      return made;
+    }
+    static Made Joined(const std::vector<int>& masks) {
+      Made made = Everything(/*wide=*/true);
+      made.joined = masks;
+      return made;
+    }
   };
   int Add(Made made);
   const Made& Of(int id) const { return masks_[static_cast<size_t>(kNothing - id)]; }
