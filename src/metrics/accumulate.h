@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "loss/loss.h"
-#include "metrics/metric_sums.h"
+#include "metrics/metric_value.h"
 #include "params/params.h"
 
 namespace hopper {
