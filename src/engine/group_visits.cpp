@@ -19,8 +19,7 @@ bool Group::WantsPass(const Traveller& model, int split) const {
 
 // What is evaluated now are the weights of the best iteration.
 bool Group::DeliversBest(const Traveller& model) const {
-  return model.course.final_pass && model.watching.restores &&
-         model.state.monitor.best_weights.size() != 0;
+  return model.course.final_pass && model.trainer->DeliversBest(model.state);
 }
 
 int Group::VisitsHere(const Traveller& model) const {
@@ -161,10 +160,7 @@ void Group::FollowReports(Traveller* model) const {
 }
 
 const float* Group::EvaluatedWeights(const Traveller& model, AlignedArray<float>* copy) const {
-  if (DeliversBest(model)) return model.state.monitor.best_weights.data();
-  if (!model.trainer->compile().optimizer.use_ema) return model.state.params.data();
-  *copy = model.trainer->KeptWeights(model.state);
-  return copy->data();
+  return model.trainer->WeightsToEvaluate(model.state, model.course.final_pass, copy);
 }
 
 void Group::RecordEvaluation(int split, int first_partition, int32_t n, double seconds,

@@ -196,19 +196,29 @@ AlignedArray<float> Trainer::KeptWeights(const ModelState& state) const {
   return weights;
 }
 
+bool Trainer::DeliversBest(const ModelState& state) const {
+  return stopping_.restores() && state.monitor.best_weights.size() != 0;
+}
+
 int64_t Trainer::DeliveredIteration(const ModelState& state) const {
-  const bool best = stopping_.restores() && state.monitor.best_weights.size() != 0;
-  return best ? state.monitor.best_iteration : state.iteration;
+  return DeliversBest(state) ? state.monitor.best_iteration : state.iteration;
 }
 
 AlignedArray<float> Trainer::DeliveredWeights(const ModelState& state, int64_t* iteration) const {
-  const bool best = stopping_.restores() && state.monitor.best_weights.size() != 0;
   if (iteration != nullptr) *iteration = DeliveredIteration(state);
-  return best ? CloneInPieces(state.monitor.best_weights) : KeptWeights(state);
+  return DeliversBest(state) ? CloneInPieces(state.monitor.best_weights) : KeptWeights(state);
+}
+
+const float* Trainer::WeightsToEvaluate(const ModelState& state, bool delivered,
+                                        AlignedArray<float>* copy) const {
+  if (delivered && DeliversBest(state)) return state.monitor.best_weights.data();
+  if (!compile_.optimizer.use_ema) return state.params.data();
+  *copy = KeptWeights(state);
+  return copy->data();
 }
 
 AlignedArray<float> Trainer::TakeWeights(ModelState* state) const {
-  const bool best = stopping_.restores() && state->monitor.best_weights.size() != 0;
+  const bool best = DeliversBest(*state);
   AlignedArray<float> weights = std::move(best ? state->monitor.best_weights : state->params);
   if (!best) {
     UseAverages(compile_.optimizer, state->step, spans_, state->slots.data(),

@@ -51,11 +51,18 @@ class Trainer {
   // averages where the optimizer keeps some. The state keeps both, to train on with.
   AlignedArray<float> KeptWeights(const ModelState& state) const;
 
-  // The weights of a finished model: those of its best iteration where the configuration asks for
-  // them and there is one (*iteration says which; it may be null), else KeptWeights().
+  // Whether a finished model has the weights of its best iteration: the configuration asks for
+  // them, and there is one.
+  bool DeliversBest(const ModelState& state) const;
+  // The weights of a finished model: those of its best iteration where DeliversBest() (*iteration
+  // says which; it may be null), else KeptWeights().
   AlignedArray<float> DeliveredWeights(const ModelState& state, int64_t* iteration) const;
   // Which iteration's they are, counted over warm starts.
   int64_t DeliveredIteration(const ModelState& state) const;
+  // What is evaluated, DeliveredWeights() or KeptWeights(): the state's own, or *copy where they
+  // have to be computed. Valid as long as both are.
+  const float* WeightsToEvaluate(const ModelState& state, bool delivered,
+                                 AlignedArray<float>* copy) const;
 
   // DeliveredWeights() of a state that is not needed any more: makes no copy, and frees the rest.
   AlignedArray<float> TakeWeights(ModelState* state) const;
