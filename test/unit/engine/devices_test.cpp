@@ -18,15 +18,8 @@ namespace {
 
 class DevicesTest : public ::testing::Test {
  protected:
-  DevicesTest() : table_(Rows(200)), valid_(Rows(80)) { UseCpuLaneDevices(1); }
+  DevicesTest() : table_(SmallImages(200)), valid_(SmallImages(80)) { UseCpuLaneDevices(1); }
   ~DevicesTest() override { UseCpuLaneDevices(0); }
-
-  static PackedTable::Options Rows(int64_t rows) {
-    PackedTable::Options options;
-    options.x_shape = {8, 8, 1};
-    options.rows = rows;
-    return options;
-  }
 
   // Nine models of two architectures, two batch sizes and several optimizers.
   static std::vector<Configuration> Models() {
@@ -52,21 +45,6 @@ class DevicesTest : public ::testing::Test {
     options.iterations = 3;
     options.training_metrics = HOPPER_METRICS_EVERY;
     return options;
-  }
-
-  // By (model, iteration, split): loss and metrics.
-  using Reports = std::map<std::tuple<int, int, int>, std::vector<double>>;
-  static Reports ReportsOf(const std::vector<hopper_event>& events) {
-    Reports reports;
-    for (const hopper_event& event : events) {
-      if (event.type != HOPPER_EVENT_METRICS || event.running != 0) continue;
-      std::vector<double> values = {event.loss};
-      values.insert(values.end(), event.metrics, event.metrics + event.n_metrics);
-      EXPECT_TRUE(
-          reports.emplace(std::make_tuple(event.mst_key, event.iteration, event.split), values)
-              .second);
-    }
-    return reports;
   }
 
   static double Distance(const std::vector<float>& a, const std::vector<float>& b) {

@@ -28,23 +28,7 @@ class GroupDriver {
         iterations_(options.iterations),
         starts_(options.starts),
         train_keys_(std::move(train_keys)) {
-    hopper_run_options raw = {};
-    raw.seed = options.seed;
-    raw.num_iterations = options.iterations;
-    raw.metrics_compute_frequency = options.frequency;
-    raw.validation_freq = options.validation_frequency;
-    raw.training_metrics = options.training_metrics;
-    raw.threads = options.threads;
-    raw.n_starts = static_cast<int32_t>(options.starts.size());
-    raw.starts = options.starts.data();
-    raw.memory_limit = options.memory_limit;
-    raw.precision = options.precision.c_str();
-    raw.threads_per_model = options.threads_per_model;
-    raw.event_fd = event_fd_.fd();
-    raw.use_gpus = options.use_gpus;
-    raw.n_gpus = static_cast<int32_t>(options.gpus.size());
-    raw.gpus = options.gpus.data();
-    raw.fuse = options.fuse;
+    hopper_run_options raw = ToC(options, event_fd_.fd());
     std::vector<int32_t> keys = train_keys_;
     keys.insert(keys.end(), valid_keys.begin(), valid_keys.end());
     for (const int32_t key : keys) {
@@ -132,6 +116,8 @@ class GroupDriver {
     for (const int32_t key : ended_) envelopes_.erase(key);
     return std::move(ended_);
   }
+  // Of the model's latest iteration, as far as it has come.
+  const std::vector<hopper_visit>& VisitsOf(int32_t key) const { return visits_.at(key); }
   size_t n_training() const { return envelopes_.size(); }
   const std::map<int32_t, ModelResult>& results() const { return results_; }
 
@@ -183,6 +169,10 @@ class GroupDriver {
     int32_t later = 0;
     const int code =
         Api().group.add_part(group, mst_key, part, n_parts, bytes, size, &later, &error_);
+    return code == 0 ? "" : error_.message;
+  }
+  std::string AddBuffer(const hopper_buffer& buffer) {
+    const int code = Api().group.add_buffer(groups_.begin()->second, &buffer, &error_);
     return code == 0 ? "" : error_.message;
   }
 
@@ -289,6 +279,7 @@ class GroupDriver {
     envelope.key = part.next_key;
     envelope.done = part.done != 0;
     envelope.bytes.assign(part.bytes, part.bytes + part.size);
+    if (part.part == 0) visits_[part.mst_key].assign(part.visits, part.visits + part.n_visits);
     envelope.events.assign(part.events, part.events + part.n_events);
     if (part.result == nullptr) return;
     ended_.push_back(part.mst_key);
@@ -307,6 +298,7 @@ class GroupDriver {
   std::map<int32_t, hopper_group*> groups_;
   std::map<int32_t, Envelope> envelopes_;
   std::map<int32_t, ModelResult> results_;
+  std::map<int32_t, std::vector<hopper_visit>> visits_;
   std::vector<int32_t> ended_;  // in the hop before
   bool shuffled_ = false;
   std::mt19937 random_;

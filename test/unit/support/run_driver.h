@@ -11,6 +11,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,29 @@ struct RunOptions {
   std::vector<int32_t> gpus;
   int32_t fuse = 1;
 };
+
+// It points at what `options` holds.
+inline hopper_run_options ToC(const RunOptions& options, int event_fd) {
+  hopper_run_options raw = {};
+  raw.seed = options.seed;
+  raw.num_iterations = options.iterations;
+  raw.metrics_compute_frequency = options.frequency;
+  raw.validation_freq = options.validation_frequency;
+  raw.training_metrics = options.training_metrics;
+  raw.threads = options.threads;
+  raw.n_starts = static_cast<int32_t>(options.starts.size());
+  raw.starts = options.starts.data();
+  raw.memory_limit = options.memory_limit;
+  raw.precision = options.precision.c_str();
+  raw.use_gpus = options.use_gpus;
+  raw.n_gpus = static_cast<int32_t>(options.gpus.size());
+  raw.gpus = options.gpus.data();
+  raw.fuse = options.fuse;
+  raw.mix_numerics = options.mix_numerics;
+  raw.threads_per_model = options.threads_per_model;
+  raw.event_fd = event_fd;
+  return raw;
+}
 
 struct ModelResult {
   hopper_model_result raw = {};
@@ -246,24 +270,7 @@ class RunDriver {
     if (code != 0) throw DriverError(error_);
   }
   void Create(const RunOptions& options, const PackedTable& train, const PackedTable* valid) {
-    hopper_run_options raw = {};
-    raw.seed = options.seed;
-    raw.num_iterations = options.iterations;
-    raw.metrics_compute_frequency = options.frequency;
-    raw.validation_freq = options.validation_frequency;
-    raw.training_metrics = options.training_metrics;
-    raw.threads = options.threads;
-    raw.n_starts = static_cast<int32_t>(options.starts.size());
-    raw.starts = options.starts.data();
-    raw.memory_limit = options.memory_limit;
-    raw.precision = options.precision.c_str();
-    raw.use_gpus = options.use_gpus;
-    raw.n_gpus = static_cast<int32_t>(options.gpus.size());
-    raw.gpus = options.gpus.data();
-    raw.fuse = options.fuse;
-    raw.mix_numerics = options.mix_numerics;
-    raw.threads_per_model = options.threads_per_model;
-    raw.event_fd = event_fd_.fd();
+    const hopper_run_options raw = ToC(options, event_fd_.fd());
     Check(Api().run.create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(), &run_,
                            &error_));
   }
@@ -285,6 +292,21 @@ class RunDriver {
   hopper_run* run_ = nullptr;
   hopper_error error_ = {};
 };
+
+// The loss and metrics of evaluations, by model, iteration and split.
+using Reports = std::map<std::tuple<int, int, int>, std::vector<double>>;
+inline Reports ReportsOf(const std::vector<hopper_event>& events) {
+  Reports reports;
+  for (const hopper_event& event : events) {
+    if (event.type != HOPPER_EVENT_METRICS || event.running != 0) continue;
+    std::vector<double> values = {event.loss};
+    values.insert(values.end(), event.metrics, event.metrics + event.n_metrics);
+    EXPECT_TRUE(
+        reports.emplace(std::make_tuple(event.mst_key, event.iteration, event.split), values)
+            .second);
+  }
+  return reports;
+}
 
 // Trains `configs` to the end.
 inline std::map<int32_t, ModelResult> TrainAll(const RunOptions& options,
