@@ -32,6 +32,10 @@ int DeviceLanes(const Trainer& trainer, const DataDesc& data,
   return options.fuse ? LaneCount(trainer, data, options.precision, options.memory) : 1;
 }
 
+std::string TrainWork(const std::string& lane_key, int64_t rows, bool metrics) {
+  return lane_key + " train " + std::to_string(rows) + (metrics ? " metrics" : "");
+}
+
 DeviceWorker::DeviceWorker(const Options& options, const Dataset& train, const Dataset* valid)
     : options_(options), device_(OpenLaneDevice(options.index)) {
   device_->Enter(options.precision, !options.fuse);

@@ -74,6 +74,10 @@ class DeviceWorker {
   std::map<std::string, Array> arrays_;  // by LaneKey()
 };
 
+// What visits are for as far as those of one DeviceWorker::Train() have it in common: equal for
+// such that may be in one. `lane_key`: LaneKey(); `rows` of the partition; `metrics` as in Train().
+std::string TrainWork(const std::string& lane_key, int64_t rows, bool metrics);
+
 // Lanes of an array on a device of that much memory.
 int DeviceLanes(const Trainer& trainer, const DataDesc& data, const DeviceWorker::Options& options);
 

@@ -36,9 +36,8 @@ std::string Group::WorkOf(const Task& task) const {
     return model.lane_key + " evaluate " + std::to_string(split) + " " + std::to_string(partition) +
            " " + std::to_string(task.partitions.size());
   }
-  const bool metrics = model.rules.Reports(kTrainSplit, model.course.iterations + 1);
-  return model.lane_key + " train " + std::to_string(data_.train().partition(partition).n) +
-         (metrics ? " metrics" : "");
+  return TrainWork(model.lane_key, data_.train().partition(partition).n,
+                   model.rules.TakesRunningMetrics(model.course.iterations + 1));
 }
 
 void Group::DoTogether(const std::vector<Task>& tasks) {

@@ -116,8 +116,8 @@ void Run::DeviceWork(int device) {
 std::string Run::WorkOf(const Model& model, const EvaluationPass* pass) const {
   if (pass != nullptr) return model.lane_key + " evaluate " + std::to_string(pass->split);
   const int64_t rows = data_.train().partition(ring_.PartitionOf(model.key, model.course.visit)).n;
-  const bool metrics = model.rules.Reports(kTrainSplit, model.course.iterations + 1);
-  return model.lane_key + " train " + std::to_string(rows) + (metrics ? " metrics" : "");
+  return TrainWork(model.lane_key, rows,
+                   model.rules.TakesRunningMetrics(model.course.iterations + 1));
 }
 
 // The next task of this device, and all others of its shape that are due as well.

@@ -20,15 +20,8 @@ const std::vector<int32_t> kValidKeys = {10, 20, 20, 30};
 
 class GroupDevicesTest : public ::testing::Test {
  protected:
-  GroupDevicesTest() : table_(Rows(200)), valid_(Rows(80)) { UseCpuLaneDevices(2); }
+  GroupDevicesTest() : table_(SmallImages(200)), valid_(SmallImages(80)) { UseCpuLaneDevices(2); }
   ~GroupDevicesTest() override { UseCpuLaneDevices(0); }
-
-  static PackedTable::Options Rows(int64_t rows) {
-    PackedTable::Options options;
-    options.x_shape = {8, 8, 1};
-    options.rows = rows;
-    return options;
-  }
 
   // Seven models of two architectures and several optimizers: some meet, some overtake others.
   static std::vector<Configuration> Models() {
@@ -57,20 +50,6 @@ class GroupDevicesTest : public ::testing::Test {
     return options;
   }
 
-  // By (model, iteration, split): loss and metrics.
-  using Reports = std::map<std::tuple<int, int, int>, std::vector<double>>;
-  static Reports ReportsOf(const std::vector<hopper_event>& events) {
-    Reports reports;
-    for (const hopper_event& event : events) {
-      if (event.type != HOPPER_EVENT_METRICS || event.running != 0) continue;
-      std::vector<double> values = {event.loss};
-      values.insert(values.end(), event.metrics, event.metrics + event.n_metrics);
-      EXPECT_TRUE(
-          reports.emplace(std::make_tuple(event.mst_key, event.iteration, event.split), values)
-              .second);
-    }
-    return reports;
-  }
   static void ExpectNear(const Reports& reports, const Reports& expected, double tolerance) {
     ASSERT_EQ(reports.size(), expected.size());
     for (const auto& [what, values] : expected) {
@@ -114,6 +93,25 @@ TEST_F(GroupDevicesTest, ModelsSideBySideTrainAsOnThreads) {
   ExpectNear(ReportsOf(events), ReportsOf(thread_events), 0.03);
 }
 
+// Where metrics are taken by evaluations, it does not matter which iterations are reported.
+TEST_F(GroupDevicesTest, ModelsOfUnlikeReportsTrainSideBySide) {
+  RunOptions options = OnDevices(1);
+  options.frequency = 3;
+  options.starts = {0};
+  std::vector<Configuration> models = {Models()[0], Models()[1]};
+  GroupDriver groups(options, table_, nullptr, {10, 10, 10, 10}, {}, {models[0]},
+                     /*planned=*/true, /*leg=*/3);
+  ASSERT_TRUE(groups.Enter({models[1]}, 1));
+  std::vector<hopper_event> events;
+  EXPECT_EQ(groups.Step(&events), std::vector<int32_t>{2});
+  const auto& visits = groups.VisitsOf(1);
+  const auto& others = groups.VisitsOf(2);
+  ASSERT_EQ(visits.size(), 1U);
+  ASSERT_EQ(others.size(), 2U) << "its only iteration is reported";
+  EXPECT_EQ(visits[0].n_partitions, 4);
+  EXPECT_EQ(visits[0].train, others[0].train) << "shares of the same time";
+}
+
 TEST_F(GroupDevicesTest, OneBadConfigurationDoesNotEndTheRun) {
   std::vector<Configuration> models = Models();
   models[3].compile = "loss='categorical_crossentropy', optimizer='SGD(lr=1e30)'";
@@ -136,7 +134,7 @@ TEST_F(GroupDevicesTest, DataThatTheDeviceHasNoRoomForFailTheModels) {
 }
 
 TEST_F(GroupDevicesTest, DataAboveTheMemoryOfASegmentAreRefused) {
-  PackedTable::Options large = Rows(120000);
+  PackedTable::Options large = SmallImages(120000);
   large.partitions = 8;
   const PackedTable table(large);
   RunOptions options = OnDevices(0);
