@@ -147,10 +147,7 @@ void Group::MakeWindow(const Visitors& visitors, const std::array<std::vector<in
 }
 
 void Group::AddBuffer(const PackedBuffer& buffer) {
-  if (buffer.split == kValidSplit && !data_.validates()) {
-    throw Error(ErrorCode::kInternal, "the run has no validation data");
-  }
-  Dataset& data = data_.of(buffer.split);
+  Dataset& data = data_.Taking(buffer);
   if (window_ != nullptr) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const int index = IndexOf(buffer.split, buffer.partition_id);

@@ -160,17 +160,14 @@ void Run::AddBuffer(const PackedBuffer& buffer) {
   if (window_ != nullptr ? !started_ : started_) {
     throw Error(ErrorCode::kInternal, "a buffer came when none was wanted");
   }
-  if (buffer.split != kTrainSplit && (buffer.split != kValidSplit || !data_.validates())) {
-    throw Error(ErrorCode::kInvalidParameter,
-                "the run has no split " + std::to_string(buffer.split));
-  }
+  Dataset& data = data_.Taking(buffer);
   if (window_ != nullptr) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!window_->IsLoading(buffer.split, buffer.partition_id)) {
       throw Error(ErrorCode::kInternal, "a buffer of another partition than the wanted one came");
     }
   }
-  data_.of(buffer.split).AddBuffer(buffer);
+  data.AddBuffer(buffer);
 }
 
 void Run::Start() {

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 
+#include "base/error.h"
 #include "data/dataset.h"
 #include "schedule/course.h"
 
@@ -22,6 +24,14 @@ class TrainingData {
   const Dataset* valid() const { return valid_.get(); }  // null: there is none
   Dataset& of(int split) { return split == kValidSplit ? *valid_ : train_; }
   const Dataset& of(int split) const { return split == kValidSplit ? *valid_ : train_; }
+  // Where the buffer belongs; throws where the run has no such split.
+  Dataset& Taking(const PackedBuffer& buffer) {
+    if (buffer.split != kTrainSplit && (buffer.split != kValidSplit || !validates())) {
+      throw Error(ErrorCode::kInvalidParameter,
+                  "the run has no split " + std::to_string(buffer.split));
+    }
+    return of(buffer.split);
+  }
   // 0 of a split that there is not.
   int partitions(int split) const {
     return split == kValidSplit && !validates() ? 0 : of(split).n_partitions();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "support/cpu_clock.h"
+#include "support/group_driver.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 
@@ -125,6 +126,29 @@ TEST(Failure, AnImpossibleOneFailsAlone) {
   Configuration no_optimizer = Good(2);
   no_optimizer.compile = "loss='mse', optimizer='Adamm(lr=1)'";
   EXPECT_STRNE(FailsAlone(no_optimizer, {}).message, "");
+}
+
+// Wherever it trains.
+TEST(Failure, ABufferOfASplitThatThereIsNotIsRefused) {
+  const PackedTable train{{}};
+  const PackedTable valid{{}};
+  for (const PackedTable* validation : {static_cast<const PackedTable*>(nullptr), &valid}) {
+    RunDriver run({}, train, validation);
+    GroupDriver group({}, train, validation, {10, 10, 10, 10}, {10, 10, 10, 10}, {});
+    for (const int32_t split : {-1, 1, 2, 1000}) {
+      if (split == HOPPER_SPLIT_VALID && validation != nullptr) continue;
+      hopper_buffer buffer = train.buffers()[0];
+      buffer.split = split;
+      const std::string expected = "the run has no split " + std::to_string(split);
+      EXPECT_EQ(group.AddBuffer(buffer), expected);
+      try {
+        run.AddBuffer(buffer);
+        ADD_FAILURE() << split;
+      } catch (const DriverError& error) {
+        EXPECT_EQ(error.what(), expected);
+      }
+    }
+  }
 }
 
 TEST(Failure, ARunOfOnlyBadOnesFinishes) {
