@@ -35,6 +35,8 @@ typedef struct hopper_explain_model
 	int32_t		mst_key;
 	int32_t		code;			/* hopper_code; not HOPPER_OK: `problem` says why it would fail */
 	char		problem[512];
+	char		detail[512];	/* may be empty, as the hint */
+	char		hint[512];
 	int64_t		n_parameters;
 	int64_t		bytes_state;
 	int64_t		bytes_task;		/* beside the state, while it trains or is evaluated */

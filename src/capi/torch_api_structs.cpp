@@ -168,6 +168,8 @@ void ToC(const ExplainedModel& model, hopper_explain_model* out) {
   if (model.problem.has_value()) {
     out->code = static_cast<int32_t>(model.problem->code);
     CopyText(model.problem->message, out->problem);
+    CopyText(model.problem->detail, out->detail);
+    CopyText(model.problem->hint, out->hint);
   }
   out->n_parameters = model.n_parameters;
   out->bytes_state = model.bytes_state;

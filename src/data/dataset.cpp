@@ -301,15 +301,17 @@ void Dataset::Drop(int p) {
   checksums_[at].clear();
 }
 
-int64_t Dataset::PartitionBytes(int p) const {
-  return PartitionRange(desc_.n_rows, desc_.n_partitions, p).count *
-         static_cast<int64_t>(desc_.x_bytes() + desc_.y_bytes());
-}
+int64_t Dataset::PartitionBytes(int p) const { return desc_.PartitionBytes(p); }
 
 std::vector<int64_t> Dataset::AllPartitionBytes() const {
   std::vector<int64_t> bytes;
   for (int p = 0; p < n_partitions(); ++p) bytes.push_back(PartitionBytes(p));
   return bytes;
+}
+
+int64_t DataDesc::PartitionBytes(int p) const {
+  return PartitionRange(n_rows, n_partitions, p).count *
+         static_cast<int64_t>(x_bytes() + y_bytes());
 }
 
 int64_t DataDesc::ReadingBytes() const {

@@ -62,6 +62,8 @@ struct DataDesc {
   // What the server takes while it reads a buffer: a copy of it, and as much again that lies
   // compressed, or that its allocator keeps of the last one.
   int64_t ReadingBytes() const;
+  // What a partition takes in memory.
+  int64_t PartitionBytes(int p) const;
 };
 
 // The examples of one partition in rank order, contiguous.

@@ -1,11 +1,8 @@
 #include "engine/explain.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <map>
-#include <numeric>
-#include <set>
 #include <utility>
 
 #include "base/cancel.h"
@@ -15,7 +12,6 @@
 #include "engine/events.h"
 #include "engine/examples.h"
 #include "engine/failure.h"
-#include "engine/memory_plan.h"
 #include "engine/task_work.h"
 #include "model/work.h"
 #include "train/plan_cache.h"
@@ -90,9 +86,12 @@ Explain::Explain(const TrainingOptions& options, const DataDesc& train, const Da
       threads_per_model_(options.threads_per_model) {
   places_.keys.of = {std::move(train_keys), std::move(valid_keys)};
   places_.workers = WorkersOf(costs.threads_per_segment, threads_per_model_);
-  if (places_.keys.of[kTrainSplit].empty())
-    CheckThreadsPerModel(options.threads_per_model, options.threads);
+  if (!OnSegments()) CheckThreadsPerModel(options.threads_per_model, options.threads);
   account_ = MemoryAccount::Create(options.memory_limit);
+  for (const int split : kSplits) {
+    if (DataOf(split) == nullptr || DataOf(split)->n_partitions == 0) continue;
+    largest_partition_ = std::max(largest_partition_, DataOf(split)->PartitionBytes(0));
+  }
 }
 
 Explain::~Explain() {
@@ -106,6 +105,7 @@ void Explain::AddConfig(const ConfigSource& config) {
   entry.model.mst_key = config.mst_key;
   try {
     const auto asked = MakeTrainer(config, train_, options_.seed, precision_, &networks_);
+    RequireWatchedData(*asked, valid_ != nullptr);
     // What is counted is what is timed.
     auto trainer = StillTrainer(*asked, train_, precision_);
     entry.kind = KindOf(*trainer);
@@ -113,20 +113,19 @@ void Explain::AddConfig(const ConfigSource& config) {
     entry.visits_together = VisitsTogether(*asked, train_);
     entry.model.n_parameters = trainer->network().spec().parameters;
     entry.model.n_passes = entry.epochs;
-    entry.model.bytes_state = trainer->StateBytes();
-    entry.model.bytes_task = trainer->MemoryEstimate() - trainer->StateBytes();
-    if (!places_.keys.of[kTrainSplit].empty()) {
-      entry.model.bytes_task = TravellersTask(entry.model.bytes_state, entry.model.bytes_task);
+    entry.memory = MemoryOf(*asked, threads_per_model_, rules_.EvaluatedPartitions());
+    if (OnSegments()) {
+      entry.memory.task = TravellersTask(entry.memory.state, entry.memory.task);
     }
+    entry.model.bytes_state = entry.memory.state;
+    entry.model.bytes_task = entry.memory.task;
     const int64_t batch = std::min(trainer->fit().batch_size, RowsOfPartition());
     for (int p = 0; p < train_.n_partitions; ++p) {
       const int64_t rows = PartitionRange(train_.n_rows, train_.n_partitions, p).count;
       entry.model.steps += (rows + batch - 1) / batch * entry.epochs;
     }
-    if (trainer->MemoryEstimate() > account_->limit()) {
-      throw Error(ErrorCode::kOutOfMemory, "configuration does not fit into memory",
-                  "It needs about " + BytesText(trainer->MemoryEstimate()) + ".");
-    }
+    const int64_t free = account_->limit() - largest_partition_;
+    if (entry.memory.alone() > free) throw Error(DoesNotFit(entry.memory, free));
     entry.trainer = std::move(trainer);
   } catch (const Cancelled&) {
     throw;
@@ -140,14 +139,7 @@ void Explain::Start() {
   if (started_) throw Error(ErrorCode::kInternal, "the forecast has been started already");
   started_ = true;
   workers_.Start(
-      1, account_.get(), [](const std::string&) {},
-      [this] {
-        // As those of a run.
-        PlanCache plans(KeptPlanBytes(account_->limit()) / OwnWorkers());
-        const PlanCacheScope scope(&plans);
-        Work();
-      },
-      threads_per_model_);
+      1, account_.get(), [](const std::string&) {}, [this] { Work(); }, threads_per_model_);
 }
 
 void Explain::Work() {
@@ -186,12 +178,33 @@ void Explain::Calibrate() {
     const double left = costs_.seconds - watch.Seconds();
     if (left <= 0.0 && i > 0) break;
     Entry& entry = entries_[order[i]];
-    entry.pace = Measure(*entry.trainer, left / static_cast<double>(order.size() - i));
+    try {
+      entry.pace = MeasureAlone(entry, left / static_cast<double>(order.size() - i));
+    } catch (...) {
+      const Problem problem = DescribeException();
+      if (problem.code != ErrorCode::kOutOfMemory) throw;
+      const std::string kind = entry.kind;
+      for (Entry& other : entries_) {
+        if (other.trainer == nullptr || other.kind != kind) continue;
+        other.model.problem = problem;
+        other.trainer.reset();
+      }
+    }
   }
   for (Entry& entry : entries_) {
     if (entry.trainer != nullptr) entry.pace = entries_[kinds[entry.kind]].pace;
   }
   run_.seconds_calibrating = watch.Seconds();
+}
+
+// Plans are kept as in a run that trains nobody else; they go with their kind, whose successor
+// needs the room.
+Explain::Pace Explain::MeasureAlone(const Entry& entry, double seconds) const {
+  const int64_t limit = account_->limit();
+  const int64_t left = limit - largest_partition_ - entry.memory.alone();
+  PlanCache plans(std::clamp<int64_t>(left, 0, KeptPlanBytes(limit)) / OwnWorkers());
+  const PlanCacheScope scope(&plans);
+  return Measure(*entry.trainer, seconds);
 }
 
 Explain::Pace Explain::Measure(const Trainer& trainer, double seconds) const {
@@ -283,46 +296,51 @@ void Explain::Finish() {
   }
 }
 
-double Explain::KeptFeatures() const {
+std::vector<int32_t> Explain::PartitionsOf(int split, int32_t key) const {
+  std::vector<int32_t> here;
+  const DataDesc* data = DataOf(split);
+  const std::vector<int32_t>& keys = places_.keys.of[static_cast<size_t>(split)];
+  for (int32_t p = 0; data != nullptr && p < data->n_partitions; ++p) {
+    if (!OnSegments() || keys[static_cast<size_t>(p)] == key) here.push_back(p);
+  }
+  return here;
+}
+
+// Those that begin on one segment go round together.
+Explain::Plans Explain::PlanMemories() const {
+  std::map<int32_t, std::vector<ModelMemory>> processes;
   std::vector<const Trainer*> trainers;
   for (const Entry& entry : entries_) {
-    if (entry.trainer != nullptr) trainers.push_back(entry.trainer.get());
+    if (entry.trainer == nullptr) continue;
+    const auto first = static_cast<size_t>(ring_.FirstPartition(entry.model.mst_key));
+    processes[OnSegments() ? places_.keys.of[kTrainSplit][first] : 0].push_back(entry.memory);
+    trainers.push_back(entry.trainer.get());
   }
-  const auto wanted = [&](const DataDesc& data) {
-    std::vector<int32_t> all(static_cast<size_t>(data.n_partitions));
-    std::iota(all.begin(), all.end(), 0);
-    return FeaturesOf(trainers, data, all);
-  };
-  const int64_t features = SaturatingAdd(wanted(train_), valid_ == nullptr ? 0 : wanted(*valid_));
-  if (features == 0) return 0.0;
-  std::vector<ModelMemory> models;
-  const auto evaluations = rules_.partitions[kTrainSplit] + rules_.partitions[kValidSplit];
-  for (const Trainer* trainer : trainers) {
-    if (cancel_.load()) return 0.0;  // each of them plans its steps once more
-    models.push_back(MemoryOf(*trainer, threads_per_model_, evaluations));
+  Plans plans;
+  double kept = 0.0;
+  double wanted = 0.0;
+  for (const auto& [key, models] : processes) {
+    DataMemory memory;
+    int64_t features = 0;
+    for (const int split : kSplits) {
+      const DataDesc* data = DataOf(split);
+      const std::vector<int32_t> here = PartitionsOf(split, key);
+      for (const int32_t p : here) memory.Add(*data, p);
+      if (!here.empty()) features = SaturatingAdd(features, FeaturesOf(trainers, *data, here));
+    }
+    const MemoryPlan plan = PlanMemory(account_->limit(), OwnWorkers(), models, memory,
+                                       /*shared=*/0, /*pool=*/false, features);
+    plans.models += plan.models;
+    plans.resident = plans.resident && plan.resident;
+    kept += static_cast<double>(plan.features);
+    wanted += static_cast<double>(features);
   }
-  // Of a cluster each segment has a share of the data and of the models.
-  const std::set<int32_t> segments(places_.keys.of[kTrainSplit].begin(),
-                                   places_.keys.of[kTrainSplit].end());
-  const auto n = static_cast<int64_t>(std::max<size_t>(segments.size(), 1));
-  if (!segments.empty()) {
-    std::sort(models.begin(), models.end(),
-              [](const ModelMemory& a, const ModelMemory& b) { return a.alone() > b.alone(); });
-    models.resize(std::min(models.size(), static_cast<size_t>(places_.workers)));
-  }
-  DataMemory memory;
-  memory.all = (BytesOf(train_) + (valid_ == nullptr ? 0 : BytesOf(*valid_))) / n;
-  memory.largest = RowsOfPartition() * static_cast<int64_t>(train_.x_bytes() + train_.y_bytes());
-  memory.reading = train_.ReadingBytes();
-  const MemoryPlan plan = PlanMemory(account_->limit(), OwnWorkers(), models, memory, 0,
-                                     /*pool=*/false, features / n);
-  return static_cast<double>(plan.features) /
-         static_cast<double>(std::max<int64_t>(features / n, 1));
+  if (wanted > 0.0) plans.kept_features = kept / wanted;
+  return plans;
 }
 
 int32_t Explain::OwnWorkers() const {
-  return places_.keys.of[kTrainSplit].empty() ? WorkersOf(options_.threads, threads_per_model_)
-                                              : places_.workers;
+  return OnSegments() ? places_.workers : WorkersOf(options_.threads, threads_per_model_);
 }
 
 void Explain::PredictModel(double kept, Entry* entry) const {
@@ -364,17 +382,21 @@ ModelCost Explain::CostOf(const Entry& entry, double once) const {
   if (costs_.hop_bytes_per_second > 0.0) {
     cost.hop = static_cast<double>(model.bytes_state) / costs_.hop_bytes_per_second;
   }
+  cost.watching = entry.trainer->stopping().watching();
+  // Where data come in turns, and on GPUs, each task is taken by itself.
+  if (!plans_.resident || options_.use_gpus) return cost;
   cost.visits_together = entry.visits_together;
   cost.evaluations_together[kTrainSplit] = EvaluationsTogether(*entry.trainer, train_);
   if (valid_ != nullptr) {
     cost.evaluations_together[kValidSplit] = EvaluationsTogether(*entry.trainer, *valid_);
   }
-  cost.watching = entry.trainer->stopping().watching();
   return cost;
 }
 
 void Explain::Predict() {
-  const double kept = KeptFeatures();
+  plans_ = PlanMemories();
+  const double kept = plans_.kept_features;
+  run_.bytes_models = plans_.models;
   // Models with one frozen part share what it gives.
   const auto frozen = [](const Trainer& trainer) {
     return std::pair(trainer.network().prefix()->spec().hash, trainer.seed());
@@ -386,7 +408,6 @@ void Explain::Predict() {
     }
   }
   std::vector<ModelCost> costs;
-  std::vector<int64_t> tasks;
   for (Entry& entry : entries_) {
     if (entry.trainer == nullptr) continue;
     PredictModel(kept, &entry);
@@ -394,16 +415,14 @@ void Explain::Predict() {
                             ? entry.pace.feature * kept / sharing[frozen(*entry.trainer)]
                             : 0.0;
     costs.push_back(CostOf(entry, once));
-    tasks.push_back(entry.model.bytes_task);
-    run_.bytes_models += entry.model.bytes_state;
   }
-  PredictRun(costs, std::move(tasks));
+  PredictRun(costs);
 }
 
-void Explain::PredictRun(const std::vector<ModelCost>& costs, std::vector<int64_t> tasks) {
+void Explain::PredictRun(const std::vector<ModelCost>& costs) {
   Forecast forecast;
   int readers = 1;
-  if (places_.keys.of[kTrainSplit].empty()) {
+  if (!OnSegments()) {
     run_.n_workers = OwnWorkers();
     forecast = ForecastLocal(ring_, costs, rules_, run_.n_workers, kHop, &cancel_);
   } else {
@@ -412,10 +431,6 @@ void Explain::PredictRun(const std::vector<ModelCost>& costs, std::vector<int64_
     readers = static_cast<int>(std::unique(keys.begin(), keys.end()) - keys.begin());
     run_.n_workers = readers * places_.workers;
     forecast = ForecastSegments(ring_, costs, rules_, places_, costs_.statement, &cancel_);
-  }
-  std::sort(tasks.begin(), tasks.end(), std::greater<>());
-  for (size_t i = 0; i < tasks.size() && i < static_cast<size_t>(run_.n_workers); ++i) {
-    run_.bytes_models += tasks[i];
   }
   run_.bytes_data = BytesOf(train_) + (valid_ == nullptr ? 0 : BytesOf(*valid_));
   if (costs_.read_bytes_per_second > 0.0) {

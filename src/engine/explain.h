@@ -12,6 +12,7 @@
 
 #include "data/dataset.h"
 #include "engine/configuration.h"
+#include "engine/memory_plan.h"
 #include "engine/training_options.h"
 #include "engine/workers.h"
 #include "schedule/forecast.h"
@@ -93,6 +94,7 @@ class Explain {
   };
   struct Entry {
     std::unique_ptr<const Trainer> trainer;  // null: `model.problem` says why
+    ModelMemory memory;
     ExplainedModel model;
     int64_t epochs = 1;
     int visits_together = 1;
@@ -102,6 +104,7 @@ class Explain {
 
   void Work();
   void Calibrate();
+  Pace MeasureAlone(const Entry& entry, double seconds) const;
   Pace Measure(const Trainer& trainer, double seconds) const;
   void Finish();
   void Predict();
@@ -110,10 +113,18 @@ class Explain {
   // Of one model on the schedule, whose frozen part gives an example's features in `once` seconds
   // that are spent in its first visit and evaluation.
   ModelCost CostOf(const Entry& entry, double once) const;
-  // `tasks`: bytes beside the states of those that train at the same time.
-  void PredictRun(const std::vector<ModelCost>& costs, std::vector<int64_t> tasks);
-  // Of what frozen parts give, how much the run keeps from its first iteration on: 0 to 1.
-  double KeptFeatures() const;
+  void PredictRun(const std::vector<ModelCost>& costs);
+  // The memory of the run, as the engines plan it: of each process with training data.
+  struct Plans {
+    int64_t models = 0;          // of all processes
+    bool resident = true;        // in each of them
+    double kept_features = 0.0;  // of what frozen parts give, from the first iteration on: 0 to 1
+  };
+  Plans PlanMemories() const;
+  // The process's partitions; `key`: its segment.
+  std::vector<int32_t> PartitionsOf(int split, int32_t key) const;
+  const DataDesc* DataOf(int split) const { return split == kTrainSplit ? &train_ : valid_.get(); }
+  bool OnSegments() const { return !places_.keys.of[kTrainSplit].empty(); }
   int32_t OwnWorkers() const;  // of the process, or of each segment
   int64_t RowsOfPartition() const {
     return PartitionRange(train_.n_rows, train_.n_partitions, 0).count;
@@ -129,8 +140,10 @@ class Explain {
   const Precision precision_;
   const int32_t threads_per_model_;
   OwnedAccount account_;
+  int64_t largest_partition_ = 0;  // bytes; the engines train nobody who does not fit beside it
   std::vector<Entry> entries_;
   Networks networks_;
+  Plans plans_;
   ExplainedRun run_;
 
   std::atomic<bool> cancel_{false};

@@ -141,11 +141,11 @@ int64_t FeaturesOf(const std::vector<const Trainer*>& trainers, const DataDesc& 
   return bytes;
 }
 
-void DataMemory::Add(const Dataset& data, int32_t partition) {
+void DataMemory::Add(const DataDesc& data, int32_t partition) {
   const int64_t bytes = data.PartitionBytes(partition);
   all += bytes;
   largest = std::max(largest, bytes);
-  reading = std::max(reading, data.desc().ReadingBytes());
+  reading = std::max(reading, data.ReadingBytes());
 }
 
 Problem DoesNotFit(const ModelMemory& memory, int64_t free) {

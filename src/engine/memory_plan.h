@@ -49,7 +49,8 @@ struct DataMemory {
   int64_t largest = 0;  // of one partition
   int64_t reading = 0;  // DataDesc::ReadingBytes()
 
-  void Add(const Dataset& data, int32_t partition);
+  void Add(const DataDesc& data, int32_t partition);
+  void Add(const Dataset& data, int32_t partition) { Add(data.desc(), partition); }
 };
 
 struct MemoryPlan {

@@ -30,7 +30,8 @@ struct Answer {
 
 Answer Ask(const std::vector<Configuration>& configs, const PackedTable& train,
            const PackedTable* valid, int threads, const std::vector<int32_t>& keys = {},
-           double seconds = 0.2, int iterations = 4, const char* precision = "fp32") {
+           double seconds = 0.2, int iterations = 4, const char* precision = "fp32",
+           int64_t memory_limit = int64_t{1} << 30, int threads_per_model = 1) {
   const EventFd event_fd;
   const int32_t starts[] = {0, 1, 2, 3};
   hopper_run_options options = {};
@@ -40,7 +41,8 @@ Answer Ask(const std::vector<Configuration>& configs, const PackedTable& train,
   options.threads = threads;
   options.n_starts = 4;
   options.starts = starts;
-  options.memory_limit = int64_t{1} << 30;
+  options.memory_limit = memory_limit;
+  options.threads_per_model = threads_per_model;
   options.precision = precision;
   options.event_fd = event_fd.fd();
   hopper_explain_costs costs = {};
@@ -179,6 +181,89 @@ TEST(Explain, BadConfigurationsAreProblemsOfTheirOwn) {
   EXPECT_EQ(answer.models[0].code, HOPPER_OK);
   EXPECT_NE(answer.models[1].code, HOPPER_OK);
   EXPECT_NE(std::string(answer.models[1].problem), "");
+}
+
+// Beside the largest partition, with a copy of its weights and the sums of all that is evaluated;
+// more threads of a model take more.
+TEST(Explain, RefusesWhatTheRunRefuses) {
+  const PackedTable train{{}};
+  const std::vector<Configuration> configs = {ExplainedMlp(1, 16), ExplainedMlp(2, 4000)};
+  for (const int threads_per_model : {1, 2}) {
+    const Answer roomy =
+        Ask(configs, train, nullptr, 2, {}, 1e-6, 4, "fp32", int64_t{1} << 30, threads_per_model);
+    const int64_t weights = roomy.models[1].n_parameters * int64_t{sizeof(float)};
+    const int64_t task = roomy.models[1].bytes_state + roomy.models[1].bytes_task;
+    int refused = 0;
+    for (const int64_t limit : {task + 100, task + weights + 100, task + weights + (64 << 10)}) {
+      RunOptions options;
+      options.iterations = 4;
+      options.threads = 2;
+      options.threads_per_model = threads_per_model;
+      options.memory_limit = limit;
+      RunDriver run(RunDriver::Planned{}, options, train, nullptr);
+      for (const Configuration& config : configs) run.AddConfig(config);
+      run.Plan();
+      const hopper_model_result planned = run.Result(2).raw;
+      const bool failed = planned.status == HOPPER_MODEL_FAILED;
+      const Answer answer =
+          Ask(configs, train, nullptr, 2, {}, 1e-6, 4, "fp32", limit, threads_per_model);
+      EXPECT_EQ(answer.models[0].code, HOPPER_OK) << answer.models[0].problem;
+      EXPECT_EQ(answer.models[1].code != HOPPER_OK, failed) << limit - task;
+      if (!failed) continue;
+      ++refused;
+      EXPECT_STREQ(answer.models[1].problem, planned.error);
+      EXPECT_NE(std::string(answer.models[1].detail).find(" are free."), std::string::npos)
+          << answer.models[1].detail;
+      EXPECT_STREQ(answer.models[1].hint, "Lower batch_size, or raise hopper.memory_limit.");
+    }
+    EXPECT_EQ(refused, 2);
+  }
+}
+
+// Kept weights and two tasks a model are promised, too.
+TEST(Explain, MemoryOfModelsIsThatOfTheRun) {
+  const PackedTable train{{}};
+  const std::vector<Configuration> configs = {ExplainedMlp(1, 16), ExplainedMlp(2, 500),
+                                              ExplainedMlp(3, 300)};
+  RunOptions options;
+  options.threads = 2;
+  RunDriver run(RunDriver::Planned{}, options, train, nullptr);
+  for (const Configuration& config : configs) run.AddConfig(config);
+  EXPECT_EQ(Ask(configs, train, nullptr, 2).run.bytes_models, run.Plan().bytes_models);
+}
+
+// The one that is timed last has as much as it would have in a run.
+TEST(Explain, PlansOfOneKindTakeNothingFromTheNext) {
+  const PackedTable train{{}};
+  const char* fit = "batch_size=1, epochs=1";
+  std::vector<Configuration> configs;
+  for (int key = 1; key <= 8; ++key) configs.push_back(ExplainedMlp(key, 4000 + key, fit));
+  const Answer roomy = Ask(configs, train, nullptr, 1, {}, 4.0);
+  RunOptions options;
+  options.threads = 1;
+  options.iterations = 4;
+  RunDriver run(RunDriver::Planned{}, options, train, nullptr);
+  run.AddConfig(configs.back());
+  const hopper_data_plan plan = run.Plan();
+  // Its second task is none that it needs alone.
+  const int64_t limit = plan.bytes_models + plan.bytes_data;
+  for (const Answer& answer : {roomy, Ask(configs, train, nullptr, 1, {}, 4.0, 4, "fp32", limit)}) {
+    for (const hopper_explain_model& model : answer.models) {
+      EXPECT_EQ(model.code, HOPPER_OK) << model.problem << " " << model.detail;
+      EXPECT_EQ(model.measured, 1);
+    }
+  }
+}
+
+// Where data come in turns, the run takes no small tasks together.
+TEST(Explain, DataThatComeInTurnsMakeMoreHops) {
+  const PackedTable train{{}};
+  const std::vector<Configuration> configs = {ExplainedMlp(1, 4, "batch_size=8, epochs=1")};
+  const Answer resident = Ask(configs, train, nullptr, 1);
+  const int64_t limit = resident.run.bytes_data + resident.run.bytes_models - 1;
+  const Answer turns = Ask(configs, train, nullptr, 1, {}, 0.2, 4, "fp32", limit);
+  EXPECT_EQ(turns.models[0].code, HOPPER_OK) << turns.models[0].problem;
+  EXPECT_GT(turns.run.seconds_hop, resident.run.seconds_hop * 1.5);
 }
 
 TEST(Explain, WhatThereIsNoTimeForIsReckoned) {
