@@ -11,10 +11,8 @@ namespace hopper {
 
 // Of what was ordered last: the final pass, or the evaluations of an iteration.
 bool Group::WantsPass(const Traveller& model, int split) const {
-  if (model.course.final_pass) {
-    return model.rules.EndsWith(split, DeliveredHere(model), model.watching);
-  }
-  return model.rules.Evaluates(split, model.course.iterations, model.watching);
+  return Ordered(model.rules, model.watching, model.course,
+                 DeliveredHere(model))[static_cast<size_t>(split)];
 }
 
 // What is evaluated now are the weights of the best iteration.

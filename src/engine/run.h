@@ -332,6 +332,9 @@ class Run {
   template <typename Models>
   void UpdateAll(const Models& models, Books* books);  // the lock is held, and let go now and then
   void FinishIterationLocked(Model* model, VisitOutcome* outcome);
+  // Ordered() is to be evaluated now.
+  void AddPassesLocked(Model* model, int32_t delivered,
+                       const std::shared_ptr<const Snapshot>& snapshot);
   void AddPassLocked(Model* model, int split, std::shared_ptr<const Snapshot> snapshot);
   // settling (run_settle.cpp)
   // Reports, decides and ends what is due for the model. Lets go of the lock meanwhile.

@@ -75,14 +75,13 @@ bool Run::SettleOne(Model* model, Books* books) {
     model->course.final_pass = true;
     int64_t iteration = 0;
     books->unlock();
-    auto snapshot = std::make_shared<const Snapshot>(
+    const auto snapshot = std::make_shared<const Snapshot>(
         model->trainer->DeliveredWeights(model->state, &iteration), model->state.frozen);
     books->lock();
     if (model->status != ModelStatus::kTraining) return false;
-    for (const int split : kSplits) {
-      if (!model->rules.EndsWith(split, delivered, model->watching)) continue;
-      AddPassLocked(model, split, snapshot);
-      model->passes.back()->total_iteration = static_cast<int32_t>(iteration);
+    AddPassesLocked(model, delivered, snapshot);
+    for (const auto& pass : model->passes) {
+      pass->total_iteration = static_cast<int32_t>(iteration);
     }
     return false;
   }

@@ -334,13 +334,18 @@ void Run::FinishIterationLocked(Model* model, VisitOutcome* outcome) {
     PushMetricsLocked(model, model->total_iterations, kTrainSplit, true,
                       std::move(outcome->report));
   }
-  for (const int split : kSplits) {
-    if (model->rules.Evaluates(split, model->course.iterations, model->watching)) {
-      AddPassLocked(model, split, outcome->snapshot);
-    }
-  }
+  AddPassesLocked(model, model->course.iterations, outcome->snapshot);
   outcome->snapshot.reset();
   model->running = MetricSums();
+}
+
+void Run::AddPassesLocked(Model* model, int32_t delivered,
+                          const std::shared_ptr<const Snapshot>& snapshot) {
+  const std::array<bool, 2> ordered =
+      Ordered(model->rules, model->watching, model->course, delivered);
+  for (const int split : kSplits) {
+    if (ordered[static_cast<size_t>(split)]) AddPassLocked(model, split, snapshot);
+  }
 }
 
 void Run::AddPassLocked(Model* model, int split, std::shared_ptr<const Snapshot> snapshot) {

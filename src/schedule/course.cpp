@@ -75,6 +75,17 @@ AfterReports WhatFollows(const RunRules& rules, const Watching& watching, const 
   return lacks ? AfterReports::kFinalPass : AfterReports::kDone;
 }
 
+std::array<bool, 2> Ordered(const RunRules& rules, const Watching& watching, const Course& course,
+                            int32_t delivered) {
+  std::array<bool, 2> ordered = {};
+  for (const int split : kSplits) {
+    ordered[static_cast<size_t>(split)] = course.final_pass
+                                              ? rules.EndsWith(split, delivered, watching)
+                                              : rules.Evaluates(split, course.iterations, watching);
+  }
+  return ordered;
+}
+
 // ---------------------------------------------------------------- segments
 
 std::vector<int32_t> SegmentKeys::All() const {
@@ -122,22 +133,19 @@ int HopsOfIteration(const SegmentKeys& keys, const Ring& ring, const RunRules& r
   int evaluating = 0;
   for (const Watching* watching : kinds) {
     if (watching == nullptr) continue;
-    SegmentKeys wanted;
-    for (const int split : kSplits) {
-      if (rules.Evaluates(split, iteration, *watching)) {
-        wanted.of[static_cast<size_t>(split)] = keys.of[static_cast<size_t>(split)];
+    Course ended = {iteration, 0, false, false, false};
+    const auto round = [&] {
+      const std::array<bool, 2> ordered = Ordered(rules, *watching, ended, iteration);
+      SegmentKeys wanted;
+      for (size_t split = 0; split < ordered.size(); ++split) {
+        if (ordered[split]) wanted.of[split] = keys.of[split];
       }
-    }
-    int rounds = others(wanted);
-    const Course ended = {iteration, 0, false, false, false};
+      return others(wanted);
+    };
+    int rounds = round();
     if (WhatFollows(rules, *watching, ended, iteration) == AfterReports::kFinalPass) {
-      SegmentKeys last;
-      for (const int split : kSplits) {
-        if (rules.EndsWith(split, iteration, *watching)) {
-          last.of[static_cast<size_t>(split)] = keys.of[static_cast<size_t>(split)];
-        }
-      }
-      rounds += others(last);
+      ended.final_pass = true;
+      rounds += round();
     }
     evaluating = std::max(evaluating, rounds);
   }

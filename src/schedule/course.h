@@ -28,6 +28,11 @@ struct Watching {
   bool any() const { return splits[0] || splits[1]; }
 };
 
+// Whether all that is watched is among what is known, by split.
+inline bool Knows(const Watching& watching, const std::array<bool, 2>& known) {
+  return (known[0] || !watching.splits[0]) && (known[1] || !watching.splits[1]);
+}
+
 // Where a model is.
 struct Course {
   int32_t iterations = 0;   // finished in this run
@@ -100,6 +105,11 @@ void Decide(bool stops, Course* course);
 enum class AfterReports { kGoesOn, kFinalPass, kDone };
 AfterReports WhatFollows(const RunRules& rules, const Watching& watching, const Course& course,
                          int32_t delivered);
+
+// By split: what the weights are evaluated on that were to be seen last, those of the iteration
+// that has ended or, in the final pass, those that are delivered. `delivered` as in EndsWith().
+std::array<bool, 2> Ordered(const RunRules& rules, const Watching& watching, const Course& course,
+                            int32_t delivered);
 
 // Where the data of a run on segments lie, by split: the segment of each partition.
 struct SegmentKeys {

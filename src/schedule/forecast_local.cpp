@@ -155,8 +155,14 @@ class LocalPlayer {
   void FinishIteration(Model* model) {
     const int iteration = model->course.iterations;
     model->known = {rules_.TakesRunningMetrics(iteration), false};
+    AddPasses(model);
+  }
+
+  void AddPasses(Model* model) {
+    const std::array<bool, 2> ordered =
+        Ordered(rules_, model->cost.watching, model->course, model->course.iterations);
     for (const int split : kSplits) {
-      if (rules_.Evaluates(split, iteration, model->cost.watching)) AddPass(split, model);
+      if (ordered[static_cast<size_t>(split)]) AddPass(split, model);
     }
   }
 
@@ -175,9 +181,8 @@ class LocalPlayer {
   void Settle(Model* model) {
     const Watching& watching = model->cost.watching;
     for (;;) {
-      const bool waits =
-          (watching.splits[0] && !model->known[0]) || (watching.splits[1] && !model->known[1]);
-      if (model->course.deciding && !waits) Decide(/*stops=*/false, &model->course);
+      if (model->course.deciding && Knows(watching, model->known))
+        Decide(/*stops=*/false, &model->course);
       if (model->passes.empty() || model->passes.front().unfinished > 0) break;
       model->known[static_cast<size_t>(model->passes.front().split)] = true;
       model->passes.pop_front();
@@ -189,9 +194,7 @@ class LocalPlayer {
       return;
     }
     model->course.final_pass = true;
-    for (const int split : kSplits) {
-      if (rules_.EndsWith(split, model->course.iterations, watching)) AddPass(split, model);
-    }
+    AddPasses(model);
   }
 
   const RunRules rules_;

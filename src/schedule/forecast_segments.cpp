@@ -15,7 +15,6 @@ namespace hopper {
 
 namespace {
 
-// The rules are those of engine/group_visits.cpp.
 class SegmentsPlayer {
  public:
   SegmentsPlayer(const Ring& ring, const std::vector<ModelCost>& models, const RunRules& rules,
@@ -84,10 +83,9 @@ class SegmentsPlayer {
     const ModelCost& cost = costs_[index];
     double seconds = 0.0;
     if (!model.evaluating && !model.done) {
-      while (model.visit < ring_.n_partitions() && SegmentOfVisit(index) == model.at) {
-        seconds += cost.visit + (first_[kTrainSplit] ? cost.first_visit : 0.0);
-        ++model.visit;
-      }
+      const int visits = VisitsOn(places_.keys, ring_, cost.key, model.visit, keys_[model.at]);
+      seconds += visits * (cost.visit + (first_[kTrainSplit] ? cost.first_visit : 0.0));
+      model.visit += visits;
       result->train += seconds;
       if (model.visit == ring_.n_partitions()) Order(cost, &model);
     }
@@ -120,22 +118,17 @@ class SegmentsPlayer {
   void Order(const ModelCost& cost, Model* model) const {
     const bool is_last = iteration_ == rules_.num_iterations;
     const bool begins = !model->evaluating;
+    Course& course = model->course;
+    course.iterations = iteration_;
     model->evaluated.clear();
     model->evaluates = {};
-    for (const int split : kSplits) {
-      model->evaluates[static_cast<size_t>(split)] =
-          begins && rules_.Evaluates(split, iteration_, cost.watching);
-    }
+    if (begins) model->evaluates = Ordered(rules_, cost.watching, course, iteration_);
     model->evaluating = model->evaluates[0] || model->evaluates[1];
-    if (!model->evaluating && is_last && !model->course.final_pass) {
-      model->course.iterations = iteration_;
-      model->course.final_pass =
-          WhatFollows(rules_, cost.watching, model->course, iteration_) == AfterReports::kFinalPass;
-      for (const int split : kSplits) {
-        model->evaluates[static_cast<size_t>(split)] =
-            model->course.final_pass && rules_.EndsWith(split, iteration_, cost.watching);
-      }
-      model->evaluating = model->course.final_pass;
+    if (!model->evaluating && is_last && !course.final_pass) {
+      course.final_pass =
+          WhatFollows(rules_, cost.watching, course, iteration_) == AfterReports::kFinalPass;
+      if (course.final_pass) model->evaluates = Ordered(rules_, cost.watching, course, iteration_);
+      model->evaluating = course.final_pass;
     }
     model->done = !model->evaluating;
   }

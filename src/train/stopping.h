@@ -30,7 +30,7 @@ struct Observed {
 
   // Whether all that is watched is there.
   bool Knows(const Watching& watching) const {
-    return (splits[0].known || !watching.splits[0]) && (splits[1].known || !watching.splits[1]);
+    return hopper::Knows(watching, {splits[0].known, splits[1].known});
   }
 };
 

@@ -39,6 +39,31 @@ TEST(RunRules, SayWhatIsEvaluated) {
   EXPECT_FALSE(Rules(TrainingMetrics::kRunning, 2).KeepsWeights(4, kLoss));
 }
 
+TEST(Ordered, IsWhatTheIterationWantsAndThenWhatIsDelivered) {
+  using Splits = std::array<bool, 2>;
+  const RunRules rules = Rules(TrainingMetrics::kFinal, 2, 4);
+  Course course;
+  course.iterations = 2;
+  EXPECT_EQ(Ordered(rules, kNothing, course, 2), (Splits{false, true}));
+  course.iterations = 3;
+  EXPECT_EQ(Ordered(rules, kNothing, course, 3), (Splits{false, false}));
+  course.iterations = 5;
+  EXPECT_EQ(Ordered(rules, kNothing, course, 5), (Splits{true, true}));
+  EXPECT_EQ(Ordered(rules, kLoss, course, 5), (Splits{false, true}));
+  course.final_pass = true;
+  EXPECT_EQ(Ordered(rules, kLoss, course, 5), (Splits{true, false}));
+  EXPECT_EQ(Ordered(rules, kLoss, course, 3), (Splits{true, true}));
+  EXPECT_EQ(Ordered(rules, kLoss, course, 0), (Splits{true, true}));
+}
+
+TEST(Watching, KnowsWhatItWaitsFor) {
+  EXPECT_TRUE(Knows(kNothing, {false, false}));
+  EXPECT_FALSE(Knows(kLoss, {false, true}));
+  EXPECT_TRUE(Knows(kLoss, {true, false}));
+  EXPECT_FALSE(Knows(kValLoss, {true, false}));
+  EXPECT_FALSE(Knows({{true, true}, false}, {true, false}));
+}
+
 // Who watches both goes on without a decision where only one of them is known.
 TEST(RunRules, ValidateAtAFrequencyOfItsOwn) {
   RunRules rules = Rules(TrainingMetrics::kEvery, 1, 4);
