@@ -132,6 +132,13 @@ typedef struct hopper_core_api
 								  const char *const *fit_params, hopper_rows **rows,
 								  hopper_error *error);
 	/*
+	 * Floating-point operations of training in an iteration of each configuration, about: what its
+	 * time goes by. 0 where it cannot be read.
+	 */
+	int			(*iteration_flops) (const hopper_config *configs, int32_t n,
+									const hopper_data_desc *data, double *flops,
+									hopper_error *error);
+	/*
 	 * Every problem of every configuration: mst_key, severity ('error' or 'warning'), code
 	 * (hopper_code, a number), message, detail, hint. No rows: all is well. `data` may be NULL
 	 * (then shapes and labels are not compared).

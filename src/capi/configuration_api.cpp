@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cancel.h"
 #include "capi/arguments.h"
 #include "capi/boundary.h"
 #include "capi/core_parts.h"
@@ -13,6 +14,7 @@
 #include "model/check/check.h"
 #include "model/metric_names.h"
 #include "model/spec.h"
+#include "model/work.h"
 #include "params/grid.h"
 #include "params/loss_type.h"
 #include "params/metric_params.h"
@@ -145,6 +147,30 @@ int LinkOfOutput(const char* model_arch, size_t model_arch_size, const char* com
   });
 }
 
+int FlopsOfIteration(const hopper_config* configs, int32_t n, const hopper_data_desc* data,
+                     double* flops, hopper_error* error) {
+  return Guard(error, [&] {
+    Require(data != nullptr, "data");
+    const DataDesc desc = FromC(*data);
+    const char* read = nullptr;  // neighbours often have one architecture
+    double example = 0.0;
+    for (int32_t i = 0; i < n; ++i) {
+      LookAtCancel();
+      const hopper_config& config = configs[i];
+      if (i == 0 || config.model_arch != read) {
+        std::vector<Problem> ignored;
+        const auto spec = ParseModelFor(JsonText(config.model_arch, config.model_arch_size),
+                                        desc.inputs, &ignored);
+        example = spec == nullptr ? 0.0 : TrainingFlops(*spec);
+        read = config.model_arch;
+      }
+      std::vector<ParamProblem> ignored;
+      flops[i] = IterationFlops(example, static_cast<double>(desc.n_rows),
+                                ParseFitParams(Text(config.fit_params), &ignored).epochs);
+    }
+  });
+}
+
 int RankConfigurations(int32_t n, const hopper_ranked_config* configs, const hopper_data_desc* data,
                        const char* rank_by, int32_t lenient, hopper_rows** rows,
                        hopper_error* error) {
@@ -203,6 +229,7 @@ int BalanceClassesOf(const char* fit_params, const hopper_data_desc* data, hoppe
 void SetConfigurationFunctions(hopper_core_api* api) {
   api->generate_configs = GenerateConfigurations;
   api->cross_configs = CrossConfigurations;
+  api->iteration_flops = FlopsOfIteration;
   api->check_configs = CheckConfigurations;
   api->metric_direction = DirectionOfMetric;
   api->output_link = LinkOfOutput;

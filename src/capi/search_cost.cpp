@@ -31,16 +31,16 @@ class SearchCost {
 
   double Of(const SearchPoint& point) {
     const SearchConfiguration one = space_->Configuration(point);
-    const double row = OfRow(point, one.model_id);
-    if (row == 0) return 1;
+    const double example = OfExample(point, one.model_id);
+    if (example == 0) return 1;
     std::vector<ParamProblem> ignored;
-    return row * rows_ * static_cast<double>(ParseFitParams(one.fit_params, &ignored).epochs);
+    return IterationFlops(example, rows_, ParseFitParams(one.fit_params, &ignored).epochs);
   }
 
  private:
   // 0: not known.
-  double OfRow(const SearchPoint& point, int32_t model_id) {
-    const auto [known, is_new] = rows_of_.try_emplace({model_id, space_->StructureText(point)}, 0);
+  double OfExample(const SearchPoint& point, int32_t model_id) {
+    const auto [known, is_new] = examples_.try_emplace({model_id, space_->StructureText(point)}, 0);
     if (!is_new) return known->second;
     std::string json = space_->Architecture(point, model_id);
     const auto whole = architectures_.find(model_id);
@@ -57,7 +57,7 @@ class SearchCost {
   std::map<int32_t, std::string> architectures_;
   std::vector<DataInput> inputs_;
   double rows_ = 1;
-  std::map<std::pair<int32_t, std::string>, double> rows_of_;
+  std::map<std::pair<int32_t, std::string>, double> examples_;
 };
 
 }  // namespace

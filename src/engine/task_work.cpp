@@ -16,7 +16,8 @@ double ExamplesOfVisit(const Trainer& trainer, const DataDesc& data) {
 }  // namespace
 
 double VisitWork(const Trainer& trainer, const DataDesc& data) {
-  return TrainingFlops(trainer.network().spec()) * ExamplesOfVisit(trainer, data);
+  const double rows = static_cast<double>(data.n_rows) / data.n_partitions;
+  return IterationFlops(TrainingFlops(trainer.network().spec()), rows, trainer.fit().epochs);
 }
 
 double PassWork(const Trainer& trainer, const DataDesc& data) {

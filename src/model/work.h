@@ -1,6 +1,8 @@
 // What training a model computes.
 #pragma once
 
+#include <cstdint>
+
 #include "model/spec.h"
 
 namespace hopper {
@@ -14,5 +16,10 @@ inline double PassFlops(const ModelSpec& spec) { return static_cast<double>(spec
 
 // Of a step's share of one example, forward and backward.
 inline double TrainingFlops(const ModelSpec& spec) { return kTrainingFactor * PassFlops(spec); }
+
+// Of an iteration over so many rows, `epochs` times each. `example`: TrainingFlops().
+inline double IterationFlops(double example, double rows, int64_t epochs) {
+  return example * rows * static_cast<double>(epochs);
+}
 
 }  // namespace hopper

@@ -69,17 +69,18 @@ def seconds_of(words):
     return sum(float(n) * units[unit] for n, unit in re.findall(r"([0-9.]+) (h|min|s)", words))
 
 
-# One thread trains the large model first. Of 210 iterations 200 take next to no time.
-def test_time_left_counts_operations_not_iterations(database):
-    connection = connect(DATABASE)
-    for model in (LARGE, SMALL):
-        query(connection, "SELECT hopper.load_model('architectures', %s)", model)
-    model = value(connection, "SELECT max(model_id) FROM architectures")
-    select(connection, "one_large", [(1, model - 1, ADAM, "batch_size=32")] +
-           [(key, model, ADAM, "batch_size=64") for key in range(2, 22)])
+def load(connection, model):
+    query(connection, "SELECT hopper.load_model('architectures', %s)", model)
+    return value(connection, "SELECT max(model_id) FROM architectures")
+
+
+# One thread trains the large model first, which has work for most of the time that the first eight of
+# 210 iterations stand for.
+def assert_time_left_counts_operations(connection, table, configs):
+    select(connection, table, configs)
     query(connection, "SET hopper.notice_interval = 1")
     del connection.notices[:]
-    query(connection, "SELECT * FROM hopper.fit_multiple_model('packed', 'one_large_out', 'one_large', 10,"
+    query(connection, f"SELECT * FROM hopper.fit_multiple_model('packed', '{table}_out', '{table}', 10,"
           " threads => 1)")
     found = [re.search(r"([0-9]+) of 210 iterations, .*, (.*) elapsed, about (.*) left", line)
              for line in connection.notices]
@@ -88,6 +89,23 @@ def test_time_left_counts_operations_not_iterations(database):
     for line in early:
         by_count = seconds_of(line[2]) * (210 / int(line[1]) - 1)
         assert 0 < seconds_of(line[3]) < by_count / 4, line[0]
+
+
+def test_time_left_counts_operations_not_iterations(database):
+    connection = connect(DATABASE)
+    large, small = load(connection, LARGE), load(connection, SMALL)
+    assert_time_left_counts_operations(connection, "one_large", [(1, large, ADAM, "batch_size=32")] + [
+        (key, small, ADAM, "batch_size=64") for key in range(2, 22)])
+    connection.close()
+
+
+def test_time_left_counts_epochs(database):
+    connection = connect(DATABASE)
+    model = load(connection, sequential(layer("Flatten", "flatten"), dense("hidden", 300, "relu"),
+                                        dense("more", 300, "relu"), dense("output", 10, "softmax")))
+    assert_time_left_counts_operations(connection, "one_often", [
+        (1, model, ADAM, "batch_size=32, epochs=16")] + [
+        (key, model, ADAM, "batch_size=32, epochs=1") for key in range(2, 22)])
     connection.close()
 
 

@@ -69,26 +69,11 @@ hopper_training_done(const hopper_training *training)
 double *
 hopper_training_costs(const hopper_training *training)
 {
-	double	   *costs = palloc(training->n_configs * sizeof(double));
+	double	   *costs = palloc(Max(training->n_configs, 1) * sizeof(double));
+	hopper_error error;
 
-	for (int i = 0; i < training->n_configs; i++)
-	{
-		hopper_model_info info;
-		hopper_error error;
-
-		CHECK_FOR_INTERRUPTS();
-		if (i > 0 && training->configs[i].model_arch == training->configs[i - 1].model_arch)
-		{
-			costs[i] = costs[i - 1];
-			continue;
-		}
-		/* A step costs something for the smallest model, too. */
-		costs[i] = 1e5;
-		if (hopper_accepts(hopper_core()->inspect_model(training->configs[i].model_arch,
-														training->configs[i].model_arch_size,
-														&info, &error), &error))
-			costs[i] += info.flops;
-	}
+	HOPPER_CHECK(hopper_core()->iteration_flops(training->configs, training->n_configs,
+												&training->train->desc, costs, &error), error);
 	return costs;
 }
 
