@@ -1,5 +1,6 @@
 """What run_timeline() and explain_fit() tell of runs on the segments."""
 
+import os
 from collections import defaultdict
 
 import pytest
@@ -81,6 +82,27 @@ def test_explain_fit_beside_a_run(run):
     causes = [found[item][1] for item in ("wait", "hop", "train", "evaluate", "other")]
     assert sum(causes) == pytest.approx(duration * workers, rel=0.01)
     assert found["duration"][0] > 0
+
+
+def test_a_forecast_has_the_threads_and_the_memory_of_the_segments(run):
+    """hopper.threads and hopper.memory_limit are of each segment, as where it trains."""
+    def found():
+        rows = query(run, "SELECT item, predicted FROM hopper.explain_fit('timed', NULL, 'timed_configs', 1)"
+                     " WHERE item IN ('workers', 'memory limit')")
+        return dict(rows)
+
+    select(run, "timed_two", CONFIGS[:MODELS])
+    query(run, "SET hopper.threads = 2")
+    query(run, "SET hopper.memory_limit = '200MB'")
+    assert found() == {"workers": 3 * 2, "memory limit": 200 << 20}
+    fit(run, "timed", "timed_two_out", "timed_two", 1)
+    rows = query(run, "SELECT predicted, measured FROM hopper.explain_fit(model_table := 'timed_two_out',"
+                 " measure := true) WHERE item = 'workers'")
+    assert rows == [(3 * 2, 3 * 2)]
+    query(run, "RESET hopper.threads")
+    query(run, "RESET hopper.memory_limit")
+    of_host = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert found()["memory limit"] <= of_host / 4 * 3 / 3 + 1
 
 
 def test_unequal_models_are_predicted_to_wait(run):

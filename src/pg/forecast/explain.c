@@ -42,7 +42,6 @@ forecast(hopper_forecast_request *request, hopper_guard **guard)
 	costs.seconds = CALIBRATION_SECONDS;
 	request->options.n_starts = request->train.n_starts;
 	request->options.starts = request->train.starts;
-	request->options.memory_limit = hopper_effective_memory_limit();
 	request->options.event_fd = hopper_eventfd_open();
 	HOPPER_CHECK(torch->explain.create(&request->options, &request->train.desc, valid, train_keys,
 									   valid_keys, &costs, &explain, &error), error);

@@ -22,7 +22,7 @@ typedef struct hopper_forecast_request
 	hopper_config *configs;
 	int			n_configs;
 	bool		measure;
-	int			threads_per_segment;	/* Greenplum; 0: a segment's share of its host */
+	bool		threads_given;	/* options.threads was said; else it is hopper.threads */
 	int			workers;		/* of the finished run; 0: none is known */
 	hopper_packed train;
 	hopper_packed valid;
@@ -69,9 +69,12 @@ extern hopper_explain_model *hopper_forecast_models(hopper_forecast_request *req
  * greenplum/coordinator/forecast.c) ---
  */
 
-/* train_keys: hopper_partition_keys() of request->train */
-extern hopper_explain_costs hopper_forecast_costs(const hopper_forecast_request *request,
-										  const int32 *train_keys);
+/*
+ * train_keys: hopper_partition_keys() of request->train. Says in the request's options how much
+ * memory a process of the run would have.
+ */
+extern hopper_explain_costs hopper_forecast_costs(hopper_forecast_request *request,
+												  const int32 *train_keys);
 
 /* --- the result (forecast/lines.c) --- */
 

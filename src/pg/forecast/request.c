@@ -30,8 +30,7 @@ hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *re
 	options->threads =
 		hopper_choose_threads(hopper_is_given(fcinfo, threads),
 							  hopper_integer_argument(fcinfo, threads, "threads", 0));
-	if (hopper_is_given(fcinfo, threads))
-		request->threads_per_segment = options->threads;
+	request->threads_given = hopper_is_given(fcinfo, threads);
 	hopper_take_course(fcinfo, options);
 	if (dtype)
 		options->precision = dtype;

@@ -43,6 +43,12 @@ extern char *hopper_calls_over_buffers(const char *columns, const hopper_packed 
 
 /* Most primaries on one host: what a segment's share of its host is. */
 extern int	hopper_segments_on_a_host(void);
+/*
+ * What a run asks each segment for: the threads of the options where they were given, else those of
+ * hopper.threads, and hopper.memory_limit. 0: the segment's share of its host, as
+ * hopper_segment_threads() and hopper_segment_memory() find it there.
+ */
+extern void hopper_ask_of_segments(hopper_run_options *options, bool threads_given);
 /* Of each segment, by content id: its number among the primaries of its host, from 0; palloc'ed. */
 extern int32 *hopper_segment_numbers(int *n);
 

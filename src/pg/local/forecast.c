@@ -43,10 +43,11 @@ reading_speed(const hopper_packed *packed)
 }
 
 hopper_explain_costs
-hopper_forecast_costs(const hopper_forecast_request *request, const int32 *train_keys)
+hopper_forecast_costs(hopper_forecast_request *request, const int32 *train_keys)
 {
 	hopper_explain_costs costs = {0};
 
+	request->options.memory_limit = hopper_effective_memory_limit();
 	costs.read_bytes_per_second = reading_speed(&request->train);
 	return costs;
 }

@@ -219,6 +219,7 @@ hopper_sql_explain_automl(PG_FUNCTION_ARGS)
 	request.options.threads =
 		hopper_choose_threads(hopper_is_given(fcinfo, threads),
 							  hopper_integer_argument(fcinfo, threads, "threads", 0));
+	request.threads_given = hopper_is_given(fcinfo, threads);
 	hopper_forecast_read_data(&request);
 	models = hopper_forecast_models(&request, &times);
 	for (int i = 0; i < request.n_configs; i++)

@@ -134,8 +134,7 @@ hopper_driver_begin(hopper_driver *run, hopper_training *training, const hopper_
 	refuse_temporary(model);
 	data->id = new_run_id();
 	data->options = training->options;
-	data->options.threads = training->threads_given ? training->options.threads : hopper_threads;
-	data->options.memory_limit = HOPPER_BYTES(hopper_memory_limit);
+	hopper_ask_of_segments(&data->options, training->threads_given);
 	data->train = training->train->desc;
 	data->train_keys = hopper_partition_keys(training->train);
 	data->has_valid = training->valid != NULL;

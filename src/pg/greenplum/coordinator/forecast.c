@@ -4,21 +4,22 @@
  */
 #include "pg/forecast/explain.h"
 #include "pg/greenplum/segments.h"
+#include "pg/server/ceilings.h"
 
 #define READ_BYTES_PER_SECOND 500e6
 /* A hop statement (bench/segments.py). */
 #define STATEMENT_SECONDS 0.01
 #define HOP_BYTES_PER_SECOND 100e6
 
+/* `asked`: threads that a run would ask a segment for */
 static int
-threads_of_a_segment(const hopper_forecast_request *request, const int32 *keys)
+threads_of_a_segment(const hopper_forecast_request *request, const int32 *keys, int asked,
+					 int segments_on_host)
 {
 	int			n_segments = 0;
 
-	if (request->threads_per_segment > 0)
-		return request->threads_per_segment;
 	if (request->workers == 0)
-		return Max(request->options.threads / hopper_segments_on_a_host(), 1);
+		return hopper_segment_threads(asked, segments_on_host);
 	for (int i = 0; i < request->train.desc.n_partitions; i++)
 	{
 		bool		known = false;
@@ -32,13 +33,18 @@ threads_of_a_segment(const hopper_forecast_request *request, const int32 *keys)
 }
 
 hopper_explain_costs
-hopper_forecast_costs(const hopper_forecast_request *request, const int32 *train_keys)
+hopper_forecast_costs(hopper_forecast_request *request, const int32 *train_keys)
 {
 	hopper_explain_costs costs = {0};
+	int			segments_on_host = hopper_segments_on_a_host();
+	hopper_run_options asked = request->options;
 
+	hopper_ask_of_segments(&asked, request->threads_given);
+	request->options.memory_limit = hopper_segment_memory(asked.memory_limit, segments_on_host);
 	costs.read_bytes_per_second = READ_BYTES_PER_SECOND;
 	costs.statement = STATEMENT_SECONDS;
 	costs.hop_bytes_per_second = HOP_BYTES_PER_SECOND;
-	costs.threads_per_segment = threads_of_a_segment(request, train_keys);
+	costs.threads_per_segment = threads_of_a_segment(request, train_keys, asked.threads,
+													 segments_on_host);
 	return costs;
 }

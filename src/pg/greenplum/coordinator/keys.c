@@ -26,6 +26,14 @@ hopper_segments_on_a_host(void)
 	return most;
 }
 
+void
+hopper_ask_of_segments(hopper_run_options *options, bool threads_given)
+{
+	if (!threads_given)
+		options->threads = hopper_threads;
+	options->memory_limit = HOPPER_BYTES(hopper_memory_limit);
+}
+
 int32 *
 hopper_segment_numbers(int *n)
 {
