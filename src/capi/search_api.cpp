@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "base/letters.h"
+#include "capi/arguments.h"
 #include "capi/boundary.h"
 #include "capi/rows.h"
 #include "capi/search_request.h"
 #include "params/text.h"
+#include "schedule/forecast_search.h"
 #include "search/hyperband_schedule.h"
 #include "search/importance.h"
 #include "search/measures.h"
@@ -359,6 +361,23 @@ int Schedule(int64_t r, int64_t eta, int64_t skip_last, int32_t additional, cons
   });
 }
 
+int ForecastOfSearch(const hopper_tried_config* known, int32_t n,
+                     const hopper_played_search* played, hopper_search_forecast* forecast,
+                     hopper_error* error) {
+  return Guard(error, [&] {
+    Require(played != nullptr, "played");
+    std::vector<TriedConfiguration> tried;
+    for (int32_t i = 0; i < n; ++i) {
+      tried.push_back({known[i].iterations, known[i].evaluations, known[i].seconds_iteration,
+                       known[i].seconds_evaluation});
+    }
+    const SearchForecast found = ForecastSearch(
+        tried, {played->tried, played->iterations, played->longest, played->workers});
+    *forecast = {found.iteration, found.training, found.evaluating, found.seconds,
+                 found.all_to_end};
+  });
+}
+
 }  // namespace
 
 hopper_search_api MakeSearchApi() {
@@ -382,6 +401,7 @@ hopper_search_api MakeSearchApi() {
   api.describe_space = Describe;
   api.template_parameters = TemplateParameters;
   api.hyperband_schedule = Schedule;
+  api.forecast = ForecastOfSearch;
   return api;
 }
 

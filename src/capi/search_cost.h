@@ -9,8 +9,7 @@
 
 namespace hopper {
 
-// Floating-point operations of an iteration of a point's configuration: those of training on a row
-// (TrainingFlops), times rows of the data (without data: 1), times epochs. 1 where the architecture
+// IterationFlops() of a point's configuration, without data over one row. 1 where the architecture
 // is not given or cannot be built: such a configuration is refused before it trains. A function of
 // the options and the point alone; it copies what it needs of the options, remembers each
 // architecture that it has read, and is for one thread at a time.

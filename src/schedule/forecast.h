@@ -2,6 +2,7 @@
 // played through with given costs instead of training. Pure functions.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -47,6 +48,12 @@ struct Forecast {
 Forecast ForecastLocal(const Ring& ring, const std::vector<ModelCost>& models,
                        const RunRules& rules, int workers, double hop,
                        const std::atomic<bool>* cancel = nullptr);
+
+// The least time in which so many workers do what keeps one of them busy for `busy` seconds; the
+// longest part of it is one worker's.
+inline double SharedOut(double busy, int workers, double longest) {
+  return std::max(busy / std::max(workers, 1), longest);
+}
 
 // A run on segments.
 struct SegmentPlaces {

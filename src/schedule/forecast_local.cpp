@@ -252,7 +252,7 @@ Forecast ForecastLocal(const Ring& ring, const std::vector<ModelCost>& models,
     longest = std::max(longest, train + visits);
   }
   const double busy = rest.train + rest.evaluate + rest.hop;
-  rest.seconds = std::max(busy / workers, longest);
+  rest.seconds = SharedOut(busy, workers, longest);
   forecast.seconds += rest.seconds;
   forecast.train += rest.train;
   forecast.evaluate += rest.evaluate;

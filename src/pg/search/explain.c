@@ -154,6 +154,30 @@ add_configs(hopper_automl *run, hopper_forecast_request *request)
 	hopper_guard_release(guard);
 }
 
+/* `models`: what those of the request cost, of `tried` that are trained at all. */
+static hopper_search_forecast
+forecast_of(const played_search *played, int tried, const hopper_forecast_request *request,
+			const hopper_explain_model *models, int n_workers)
+{
+	hopper_tried_config *known = palloc(Max(request->n_configs, 1) * sizeof(hopper_tried_config));
+	hopper_played_search all = {tried, played->iterations, played->longest, n_workers};
+	hopper_search_forecast forecast;
+	hopper_error error;
+
+	for (int i = 0; i < request->n_configs; i++)
+	{
+		trial_cost	cost = cost_of(played, hopper_trial_of_key(request->configs[i].mst_key));
+
+		known[i].iterations = cost.iterations;
+		known[i].evaluations = cost.evaluations;
+		known[i].seconds_iteration = models[i].seconds_iteration;
+		known[i].seconds_evaluation = models[i].seconds_evaluation + models[i].seconds_validation;
+	}
+	HOPPER_CHECK(hopper_core()->search.forecast(known, request->n_configs, &all, &forecast,
+												&error), error);
+	return forecast;
+}
+
 #define MAX_LINES 9
 #define COLUMNS 3
 
@@ -185,16 +209,8 @@ hopper_sql_explain_automl(PG_FUNCTION_ARGS)
 	played_search played;
 	hopper_explain_run times;
 	hopper_explain_model *models;
-	double		iteration = 0;
-	double		training = 0;
-	double		evaluating = 0;
-	double		longest = 0;
-	double		all_to_end = 0;
-	double		longest_to_end = 0;
-	double		share;
-	int64		forecast_iterations = 0;
+	hopper_search_forecast forecast;
 	int			tried = 0;
-	double		workers;
 	const char *cells[MAX_LINES * COLUMNS];
 	hopper_rows rows = {0, COLUMNS, NULL};
 
@@ -222,38 +238,19 @@ hopper_sql_explain_automl(PG_FUNCTION_ARGS)
 	request.threads_given = hopper_is_given(fcinfo, threads);
 	hopper_forecast_read_data(&request);
 	models = hopper_forecast_models(&request, &times);
-	for (int i = 0; i < request.n_configs; i++)
-	{
-		trial_cost	cost = cost_of(&played, hopper_trial_of_key(request.configs[i].mst_key));
-		double		evaluation = models[i].seconds_evaluation + models[i].seconds_validation;
-		double		trained = models[i].seconds_iteration * cost.iterations;
-		double		evaluated = evaluation * cost.evaluations;
-		double		to_end = models[i].seconds_iteration * played.longest + evaluation;
-
-		all_to_end += to_end / request.n_configs;
-		longest_to_end = Max(longest_to_end, to_end);
-		iteration += models[i].seconds_iteration / request.n_configs;
-		training += trained;
-		evaluating += evaluated;
-		longest = Max(longest, trained + evaluated);
-		forecast_iterations += cost.iterations;
-	}
-	share = forecast_iterations > 0 ? (double) played.iterations / forecast_iterations : 0;
-	training *= share;
-	evaluating *= share;
-	workers = Max(times.n_workers, 1);
+	forecast = forecast_of(&played, tried, &request, models, times.n_workers);
 
 	MemoryContextSwitchTo(caller);
 	rows.cells = cells;
 	add_line(&rows, "configurations", tried, "configurations");
 	add_line(&rows, "iterations", played.iterations, "iterations");
 	add_line(&rows, "longest configuration", played.longest, "iterations");
-	add_line(&rows, "seconds of an iteration", iteration, "seconds");
-	add_line(&rows, "training", training, "seconds of workers");
-	add_line(&rows, "evaluating", evaluating, "seconds of workers");
+	add_line(&rows, "seconds of an iteration", forecast.iteration, "seconds");
+	add_line(&rows, "training", forecast.training, "seconds of workers");
+	add_line(&rows, "evaluating", forecast.evaluating, "seconds of workers");
 	add_line(&rows, "workers", times.n_workers, "workers");
-	add_line(&rows, "seconds", Max((training + evaluating) / workers, longest), "seconds");
-	add_line(&rows, "all to the end", Max(tried * all_to_end / workers, longest_to_end), "seconds");
+	add_line(&rows, "seconds", forecast.seconds, "seconds");
+	add_line(&rows, "all to the end", forecast.all_to_end, "seconds");
 	hopper_finish();
 	return hopper_return_rows(fcinfo, &rows, keep_rows);
 }
