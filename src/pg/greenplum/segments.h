@@ -51,6 +51,8 @@ extern int	hopper_segments_on_a_host(void);
 extern void hopper_ask_of_segments(hopper_run_options *options, bool threads_given);
 /* Of each segment, by content id: its number among the primaries of its host, from 0; palloc'ed. */
 extern int32 *hopper_segment_numbers(int *n);
+/* How many different ones there are among n keys of partitions: segments that have some. */
+extern int	hopper_count_keys(const int32 *keys, int n);
 
 /* --- a run as text that travels to the segments (greenplum/run_description.c) --- */
 

@@ -82,23 +82,6 @@ new_run_id(void)
 	return ((int64) gp_session_id << 32) | (uint32) ++count;
 }
 
-/* Different keys in a list. */
-static int
-count_keys(const int32 *keys, int n)
-{
-	int			count = 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		bool		known = false;
-
-		for (int j = 0; j < i && !known; j++)
-			known = keys[i] == keys[j];
-		count += !known;
-	}
-	return count;
-}
-
 /* Models that a segment trains at the same time, as each of them reckons for itself. */
 static int
 workers_of_segment(const hopper_driver *run)
@@ -122,7 +105,7 @@ describe_table(const hopper_packed *packed, hopper_segment_table *table)
 int
 hopper_driver_segments(const hopper_driver *run)
 {
-	return count_keys(run->run.train_keys, run->run.train.n_partitions);
+	return hopper_count_keys(run->run.train_keys, run->run.train.n_partitions);
 }
 
 void

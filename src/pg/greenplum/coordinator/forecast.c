@@ -16,18 +16,11 @@ static int
 threads_of_a_segment(const hopper_forecast_request *request, const int32 *keys, int asked,
 					 int segments_on_host)
 {
-	int			n_segments = 0;
+	int			n_segments;
 
 	if (request->workers == 0)
 		return hopper_segment_threads(asked, segments_on_host);
-	for (int i = 0; i < request->train.desc.n_partitions; i++)
-	{
-		bool		known = false;
-
-		for (int j = 0; j < i && !known; j++)
-			known = keys[i] == keys[j];
-		n_segments += !known;
-	}
+	n_segments = hopper_count_keys(keys, request->train.desc.n_partitions);
 	return Max(request->workers / Max(n_segments, 1), 1) *
 		Max(request->options.threads_per_model, 1);
 }

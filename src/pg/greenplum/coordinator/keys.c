@@ -183,6 +183,65 @@ refuse_placement(const hopper_packed *packed, const char *detail)
 			 errhint("Pack the data again.")));
 }
 
+int
+hopper_count_keys(const int32 *keys, int n)
+{
+	int32	   *sorted = palloc(sizeof(int32) * n);
+	int			count = 0;
+
+	memcpy(sorted, keys, sizeof(int32) * n);
+	qsort(sorted, n, sizeof(int32), compare_int32);
+	for (int i = 0; i < n; i++)
+		count += i == 0 || sorted[i] != sorted[i - 1];
+	pfree(sorted);
+	return count;
+}
+
+/* Where a partition lies, to be sorted by its key or by its segment. */
+typedef struct placed_partition
+{
+	int32		by;
+	int32		partition;
+} placed_partition;
+
+static int
+compare_placed(const void *a, const void *b)
+{
+	const placed_partition *x = a;
+	const placed_partition *y = b;
+	int			order = compare_int32(&x->by, &y->by);
+
+	return order != 0 ? order : compare_int32(&x->partition, &y->partition);
+}
+
+/* Partitions that have the same of `by` have the same key and lie on the same segment. */
+static void
+require_together(const hopper_packed *packed, const int32 *by, const int32 *keys,
+				 const int32 *segments)
+{
+	int32		n = packed->desc.n_partitions;
+	placed_partition *sorted = palloc(sizeof(placed_partition) * n);
+
+	for (int32 p = 0; p < n; p++)
+	{
+		sorted[p].by = by[p];
+		sorted[p].partition = p;
+	}
+	qsort(sorted, n, sizeof(placed_partition), compare_placed);
+	for (int32 i = 1; i < n; i++)
+	{
+		int32		q = sorted[i - 1].partition;
+		int32		p = sorted[i].partition;
+
+		CHECK_FOR_INTERRUPTS();
+		if (by[p] == by[q] && (keys[p] != keys[q] || segments[p] != segments[q]))
+			refuse_placement(packed, psprintf("Partitions %d and %d have the keys %d and %d on "
+											  "segments %d and %d.", q, p, keys[q], keys[p],
+											  segments[q], segments[p]));
+	}
+	pfree(sorted);
+}
+
 int32 *
 hopper_partition_keys(const hopper_packed *packed)
 {
@@ -224,13 +283,10 @@ hopper_partition_keys(const hopper_packed *packed)
 		CHECK_FOR_INTERRUPTS();
 		if (!known[p])
 			refuse_placement(packed, psprintf("Partition %d is missing.", p));
-		for (int32 q = 0; q < p; q++)
-			if ((keys[p] == keys[q]) != (segments[p] == segments[q]))
-				refuse_placement(packed, psprintf("Partitions %d and %d have the keys %d and %d on "
-												  "segments %d and %d.", q, p, keys[q], keys[p],
-												  segments[q], segments[p]));
 	}
 	SPI_freetuptable(SPI_tuptable);
+	require_together(packed, keys, keys, segments);
+	require_together(packed, segments, keys, segments);
 	return keys;
 }
 
