@@ -12,6 +12,8 @@
 #include "pg/greenplum/reports.h"
 #include "pg/server/words.h"
 
+#define MAX_RELOADS 3
+
 /* --- setting up --- */
 
 /* Unlogged tables cannot lie beside a temporary one. */
@@ -195,6 +197,30 @@ hopper_driver_move(hopper_driver *run, hopper_hop hop)
 	hopper_segment_timeline_statement(&run->timeline, then);
 }
 
+/*
+ * Each load begins anew on all segments, so that a statement without a loss gets the models on:
+ * what counts is losses one after the other.
+ */
+void
+hopper_driver_note_loss(hopper_driver *run, bool lost)
+{
+	run->reloads = lost ? run->reloads + 1 : 0;
+	if (run->reloads > MAX_RELOADS)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("segments lose the data of \"%s\" again and again",
+						run->training->shown)));
+}
+
+void
+hopper_driver_end(hopper_driver *run)
+{
+	hopper_hops_end(&run->hops);
+	/* as on one server: without reading the data */
+	run->training->info.seconds_wall = hopper_seconds_since(run->started) -
+		run->training->seconds_reading;
+}
+
 /* --- what the models report --- */
 
 /* A model that has failed stays where it was. */
@@ -256,4 +282,33 @@ hopper_driver_take_report(hopper_driver *run, int at, const bytea *bytes, int se
 		hopper_segment_timeline_visit(&run->timeline, &report.visits[i], since);
 	pfree(report.events);
 	pfree(report.visits);
+}
+
+void
+hopper_driver_require_weights(const hopper_driver *run, const int *places, int n)
+{
+	const hopper_training *training = run->training;
+	uint64		n_weights = hopper_select_latest("SELECT mst_key, pg_catalog.length(body) FROM %s"
+												 " WHERE part OPERATOR(pg_catalog.=) -1"
+												 " ORDER BY mst_key",
+												 run->hops.tables[run->hops.at].quoted);
+	uint64		row = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		int			at = places ? places[i] : i;
+		const hopper_model_result *result = &training->results[at];
+		int32		mst_key = training->configs[at].mst_key;
+
+		if (result->status != HOPPER_MODEL_DONE)
+			continue;
+		if (row >= n_weights || DatumGetInt32(hopper_told_value(row, 1, INT4OID)) != mst_key ||
+			result->n_weights != DatumGetInt32(hopper_told_value(row, 2, INT4OID)) /
+			(int64) sizeof(float))
+			elog(ERROR, "a segment did not return the weights of configuration %d", mst_key);
+		row++;
+	}
+	if (row != n_weights)
+		elog(ERROR, "segments returned weights of models that are not done");
+	SPI_freetuptable(SPI_tuptable);
 }

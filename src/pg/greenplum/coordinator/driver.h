@@ -12,8 +12,6 @@
 #include "pg/greenplum/coordinator/hops.h"
 #include "pg/greenplum/coordinator/timeline.h"
 
-#define HOPPER_MAX_RELOADS 3
-
 typedef struct hopper_driver
 {
 	hopper_training *training;
@@ -21,6 +19,7 @@ typedef struct hopper_driver
 	hopper_hops hops;
 	int32		iteration;		/* 0: before the first one, and where each model has its own */
 	int			hop;			/* the statement of this iteration, from 1 */
+	int			reloads;		/* since a statement found all data */
 	TimestampTz started;
 	hopper_segment_timeline timeline;
 } hopper_driver;
@@ -38,10 +37,22 @@ extern void hopper_driver_load(hopper_driver *run);
 /* One statement that moves and trains the models. */
 extern void hopper_driver_move(hopper_driver *run, hopper_hop hop);
 /*
+ * Whether a segment had lost its data in the statement that was read last. ERROR 55000 where it
+ * happens again and again; else the caller is to load them.
+ */
+extern void hopper_driver_note_loss(hopper_driver *run, bool lost);
+/*
  * What configuration `at` reports of its iteration; `since`: the statement in which that began,
  * counted from 0 since the timeline was settled.
  */
 extern void hopper_driver_take_report(hopper_driver *run, int at, const bytea *bytes, int segment,
 									  int since);
+/*
+ * The weights of those who are done are there, and as many as their results say. `places`: n
+ * configurations, ascending; NULL: the first n.
+ */
+extern void hopper_driver_require_weights(const hopper_driver *run, const int *places, int n);
+/* The working tables go, and the time that the run took is known. */
+extern void hopper_driver_end(hopper_driver *run);
 
 #endif							/* HOPPER_COORDINATOR_DRIVER_H */

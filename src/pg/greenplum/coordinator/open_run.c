@@ -35,7 +35,6 @@ typedef struct open_segments
 	open_model *models;			/* by place */
 	int			n_waiting;
 	int			n_training;
-	int			reloads;		/* since a hop went well */
 	bool		closed;
 } open_segments;
 
@@ -292,36 +291,6 @@ take_result(open_segments *open, int at, const bytea *bytes, int segment)
 	hopper_training_order_metrics(training, at);
 }
 
-/* The weights of those who are done are there, and as many as their results say. */
-static void
-require_weights(const open_segments *open, const int *ended, int n)
-{
-	const hopper_training *training = open->driver.training;
-	const hopper_hops *hops = &open->driver.hops;
-	uint64		n_weights = hopper_select_latest("SELECT mst_key, pg_catalog.length(body) FROM %s"
-												 " WHERE part OPERATOR(pg_catalog.=) -1"
-												 " ORDER BY mst_key",
-												 hops->tables[hops->at].quoted);
-	uint64		row = 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		const hopper_model_result *result = &training->results[ended[i]];
-		int32		mst_key = training->configs[ended[i]].mst_key;
-
-		if (result->status != HOPPER_MODEL_DONE)
-			continue;
-		if (row >= n_weights || DatumGetInt32(hopper_told_value(row, 1, INT4OID)) != mst_key ||
-			result->n_weights != DatumGetInt32(hopper_told_value(row, 2, INT4OID)) /
-			(int64) sizeof(float))
-			elog(ERROR, "a segment did not return the weights of configuration %d", mst_key);
-		row++;
-	}
-	if (row != n_weights)
-		elog(ERROR, "segments returned weights of models that are not done");
-	SPI_freetuptable(SPI_tuptable);
-}
-
 /* Those whose legs have ended rest, or have failed. */
 static void
 lay_down(open_segments *open, const int *ended, int n)
@@ -331,7 +300,7 @@ lay_down(open_segments *open, const int *ended, int n)
 	int32	   *resting = palloc(n * sizeof(int32));
 	int			n_resting = 0;
 
-	require_weights(open, ended, n);
+	hopper_driver_require_weights(&open->driver, ended, n);
 	for (int i = 0; i < n; i++)
 	{
 		open_model *model = &open->models[ended[i]];
@@ -399,19 +368,6 @@ collect(open_segments *open, int *ended, bool *missing)
 	return n_ended;
 }
 
-static void
-load_again(open_segments *open)
-{
-	const hopper_segment_run *run = &open->driver.run;
-
-	/* What a test makes the segments lose is lost after so many hops. */
-	if (++open->reloads > HOPPER_MAX_RELOADS && run->drop_cache == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("segments lose the data of \"%s\" again and again", run->shown)));
-	load(open, -1);
-}
-
 /* The working tables go, the models go to the output tables. */
 static void
 finish(open_segments *open)
@@ -424,10 +380,7 @@ finish(open_segments *open)
 	open->driver.run.n_configs = training->n_configs;
 	hopper_hops_write(hops, &hops->rest, &training->stored->model, &training->stored->state);
 	hopper_hops_close(hops);
-	hopper_hops_end(hops);
-	/* as on one server: without reading the data */
-	training->info.seconds_wall = hopper_seconds_since(open->driver.started) -
-		training->seconds_reading;
+	hopper_driver_end(&open->driver);
 }
 
 /* One that has failed fails again. */
@@ -472,10 +425,9 @@ hopper_training_step(hopper_training *training, long timeout)
 	n = collect(open, ended, &missing);
 	if (n > 0)
 		lay_down(open, ended, n);
+	hopper_driver_note_loss(&open->driver, missing);
 	if (missing)
-		load_again(open);
-	else
-		open->reloads = 0;
+		load(open, -1);
 	for (int i = 0; i < n; i++)
 		training->ended(training, ended[i],
 						training->results[ended[i]].status == HOPPER_MODEL_FAILED);

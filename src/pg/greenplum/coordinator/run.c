@@ -9,6 +9,9 @@
 #include "pg/server/words.h"
 #include "pg/train/outputs.h"
 
+/* Statements beyond those foreseen for an iteration; more are none that get the models on. */
+#define MAX_MORE_HOPS 1000
+
 typedef struct segments_run
 {
 	hopper_driver driver;
@@ -113,23 +116,22 @@ iterate(segments_run *all)
 {
 	hopper_driver *run = &all->driver;
 	int			n_hops = hops_of_iteration(all, run->iteration);
-	int			reloads = 0;
+	int			more = 0;
 	bool		missing;
 
 	for (int i = 0; i < n_hops; i++)
 		hopper_driver_move(run, i == 0 ? HOPPER_HOP_FIRST : HOPPER_HOP_NEXT);
-	while (!collect(run, &missing))
+	for (;;)
 	{
+		bool		done = collect(run, &missing);
+
+		/* who is done needs no data */
+		hopper_driver_note_loss(run, missing && !done);
+		if (done)
+			break;
 		if (missing)
-		{
-			if (++reloads > HOPPER_MAX_RELOADS + run->run.drop_cache * n_hops * 100)
-				ereport(ERROR,
-						(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						 errmsg("segments lose the data of \"%s\" again and again",
-								run->training->shown)));
 			hopper_driver_load(run);
-		}
-		else if (++reloads > 1000)
+		else if (++more > MAX_MORE_HOPS)
 			elog(ERROR, "the models of \"%s\" do not reach the end of iteration %d",
 				 run->training->shown, run->iteration);
 		hopper_driver_move(run, HOPPER_HOP_NEXT);
@@ -138,36 +140,6 @@ iterate(segments_run *all)
 }
 
 /* --- the end --- */
-
-/* The weights of each model that is done are there, and are as many as its result says. */
-static void
-require_weights(const hopper_driver *run)
-{
-	const hopper_training *training = run->training;
-	uint64		n = hopper_select_latest("SELECT mst_key, pg_catalog.length(body) FROM %s"
-										 " WHERE part OPERATOR(pg_catalog.=) -1"
-										 " ORDER BY mst_key",
-										 run->hops.tables[run->hops.at].quoted);
-	uint64		row = 0;
-
-	for (int i = 0; i < training->n_configs; i++)
-	{
-		const hopper_model_result *result = &training->results[i];
-
-		if (result->status != HOPPER_MODEL_DONE)
-			continue;
-		if (row >= n ||
-			DatumGetInt32(hopper_told_value(row, 1, INT4OID)) != training->configs[i].mst_key ||
-			result->n_weights != DatumGetInt32(hopper_told_value(row, 2, INT4OID)) /
-			(int64) sizeof(float))
-			elog(ERROR, "a segment did not return the weights of configuration %d",
-				 training->configs[i].mst_key);
-		row++;
-	}
-	if (row != n)
-		elog(ERROR, "segments returned weights of models that are not done");
-	SPI_freetuptable(SPI_tuptable);
-}
 
 static void
 take_results(hopper_driver *run)
@@ -192,7 +164,7 @@ take_results(hopper_driver *run)
 		training->info.seconds_busy += result->seconds_training + result->seconds_evaluating;
 	}
 	SPI_freetuptable(SPI_tuptable);
-	require_weights(run);
+	hopper_driver_require_weights(run, NULL, training->n_configs);
 }
 
 static void
@@ -251,9 +223,7 @@ segments_train(hopper_training *training, const hopper_name *model, const hopper
 	take_results(run);
 	hopper_refuse_all_failed(training);
 	hopper_hops_write(&run->hops, &run->hops.tables[run->hops.at], model, state);
-	hopper_hops_end(&run->hops);
-	/* as on one server: without reading the data */
-	training->info.seconds_wall = hopper_seconds_since(run->started) - training->seconds_reading;
+	hopper_driver_end(run);
 	error_context_stack = context.previous;
 }
 
