@@ -14,6 +14,11 @@ MOVES = {
     "everywhere": ("ALTER TABLE {} SET DISTRIBUTED REPLICATED", "not distributed by"),
     "split": ("UPDATE {} SET __dist_key__ = (SELECT max(__dist_key__) FROM {} WHERE partition_id = 2)"
               " WHERE buffer_id = 0", "Partition 0 lies on several segments"),
+    # of another key that the first segment's rows have, too
+    "other_key": ("CREATE TABLE {}_keys AS SELECT k FROM generate_series(1000, 1100) k"
+                  " DISTRIBUTED BY (k); UPDATE {} SET __dist_key__ = (SELECT min(k) FROM {}_keys"
+                  " WHERE gp_segment_id = 0) WHERE partition_id = 1",
+                  "Partitions 0 and 1 have the keys"),
     "lost": ("DELETE FROM {} WHERE partition_id = 1", "Partition 1 is missing"),
     # What a table looks like that was packed before the cluster grew from two segments to three.
     "before_growth": ("UPDATE gp_distribution_policy SET numsegments = 2"
