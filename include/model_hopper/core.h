@@ -177,6 +177,14 @@ typedef struct hopper_core_api
 	 */
 	int			(*keeps_best) (const char *fit_params, int32_t *keeps, hopper_error *error);
 
+	/* --- threads --- */
+
+	/* Models that train at once; threads_per_model 0: 1. */
+	int32_t		(*workers_of) (int32_t threads, int32_t threads_per_model);
+	/* Fails (22023) where a model would have more threads than its run. */
+	int			(*check_threads_per_model) (int32_t threads, int32_t threads_per_model,
+											hopper_error *error);
+
 	/* --- runs on segments --- */
 
 	/*

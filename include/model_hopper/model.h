@@ -31,15 +31,7 @@ typedef struct hopper_output_link
 typedef struct hopper_model_info
 {
 	int64_t		n_parameters;	/* floats in get_weights(): trainable or not */
-	int64_t		n_trainable;
 	int64_t		flops;			/* forward, one example; a multiply-add is two */
-	int32_t		input_rank;		/* 0: the JSON does not say */
-	int64_t		input_shape[HOPPER_MAX_RANK];
-	int32_t		output_rank;
-	int64_t		output_shape[HOPPER_MAX_RANK];
-	int32_t		n_outputs;
-	char		architecture_hash[33];
-	char		name[128];
 } hopper_model_info;
 
 #endif							/* MODEL_HOPPER_MODEL_H */

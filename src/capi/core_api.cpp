@@ -18,6 +18,7 @@
 #include "data/dataset.h"
 #include "params/text.h"
 #include "schedule/course.h"
+#include "schedule/workers.h"
 #include "state/state.h"
 
 namespace hopper {
@@ -137,6 +138,14 @@ int FirstPartitionOf(const int32_t* starts, int32_t n_starts, int32_t mst_key, i
   });
 }
 
+int32_t Workers(int32_t threads, int32_t threads_per_model) {
+  return WorkersOf(threads, std::max(threads_per_model, 1));
+}
+
+int CheckThreads(int32_t threads, int32_t threads_per_model, hopper_error* error) {
+  return Guard(error, [&] { CheckThreadsPerModel(threads, threads_per_model); });
+}
+
 // Files are read for both: without memory for that nothing is known.
 int64_t MemoryOfMachine() {
   int64_t bytes = 0;
@@ -158,6 +167,8 @@ hopper_core_api MakeApi() {
   api.rows_free = FreeRows;
   api.ask_for_cancel = AskForCancel;
   api.list = ListRows;
+  api.workers_of = Workers;
+  api.check_threads_per_model = CheckThreads;
   api.hops_of_iteration = HopsOf;
   api.evaluations = EvaluationsOf;
   api.first_partition = FirstPartitionOf;

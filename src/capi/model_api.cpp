@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/finite.h"
-#include "base/hash.h"
 #include "base/product.h"
 #include "capi/arguments.h"
 #include "capi/boundary.h"
@@ -23,29 +22,12 @@
 namespace hopper {
 namespace {
 
-void CopyShape(const Shape& shape, int32_t* rank, int64_t (&out)[HOPPER_MAX_RANK]) {
-  if (shape.size() > HOPPER_MAX_RANK) {
-    throw Error(ErrorCode::kNotSupported, "shapes of more than " + std::to_string(HOPPER_MAX_RANK) +
-                                              " dimensions are not supported");
-  }
-  *rank = static_cast<int32_t>(shape.size());
-  std::copy(shape.begin(), shape.end(), out);
-}
-
-void CopyDigest(const Digest& digest, char (&out)[33]) { CopyText(digest.Hex(), out); }
-
 int InspectModel(const char* json, size_t size, hopper_model_info* info, hopper_error* error) {
   return Guard(error, [&] {
     const auto spec = ParseModel(JsonText(json, size), nullptr);
     *info = {};
     info->n_parameters = spec->parameters;
-    info->n_trainable = spec->trainable_parameters;
     info->flops = spec->flops;
-    CopyShape(spec->input_shape(), &info->input_rank, info->input_shape);
-    CopyShape(spec->output_shape(), &info->output_rank, info->output_shape);
-    info->n_outputs = static_cast<int32_t>(spec->outputs.size());
-    CopyDigest(spec->hash, info->architecture_hash);
-    CopyText(spec->name, info->name);
   });
 }
 

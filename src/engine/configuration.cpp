@@ -95,7 +95,7 @@ RunRules RulesOf(const TrainingOptions& options, int partitions, int valid_parti
 
 EngineSettings::EngineSettings(const TrainingOptions& options)
     : seed(options.seed),
-      threads(std::min(options.threads, kMaxThreads)),
+      threads(std::min(options.threads, HOPPER_MAX_THREADS)),
       threads_per_model(options.threads_per_model),
       precision(options.precision),
       numerics_class(NumericsClass(PrecisionName(precision), threads_per_model)),
@@ -106,17 +106,6 @@ void RequireWatchedData(const Trainer& trainer, bool has_validation) {
   throw Error(ErrorCode::kInvalidParameter,
               "validation data is watched but there is no validation table", "",
               "Pass validation_table, or set monitor='loss'.");
-}
-
-void CheckThreadsPerModel(int32_t threads_per_model, int32_t threads) {
-  if (threads_per_model <= threads) return;
-  throw Error(ErrorCode::kInvalidParameter, "threads_per_model must not be more than threads",
-              "It is " + std::to_string(threads_per_model) + ", the run has " +
-                  std::to_string(threads) + (threads == 1 ? " thread." : " threads."));
-}
-
-int32_t WorkersOf(int32_t threads, int32_t threads_per_model) {
-  return std::max(std::min(threads, kMaxThreads) / threads_per_model, 1);
 }
 
 }  // namespace hopper

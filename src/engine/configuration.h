@@ -31,8 +31,6 @@ std::unique_ptr<const Trainer> MakeTrainer(const ConfigSource& config, const Dat
                                            uint64_t run_seed, Precision precision,
                                            Networks* networks);
 
-constexpr int32_t kMaxThreads = 1024;
-
 // The rules of a run by its options. Throws where a number is none that they can have; those of
 // threads and the memory limit are looked at, too.
 RunRules RulesOf(const TrainingOptions& options, int partitions, int valid_partitions);
@@ -42,7 +40,7 @@ struct EngineSettings {
   explicit EngineSettings(const TrainingOptions& options);
 
   uint64_t seed;
-  int32_t threads;  // kMaxThreads at most
+  int32_t threads;  // HOPPER_MAX_THREADS at most
   int32_t threads_per_model;
   Precision precision;
   std::string numerics_class;  // of threads; GPUs have others
@@ -51,11 +49,5 @@ struct EngineSettings {
 
 // Throws where early stopping or ReduceLROnPlateau watches validation data that is not there.
 void RequireWatchedData(const Trainer& trainer, bool has_validation);
-
-// Throws where a model would be trained by more than all threads.
-void CheckThreadsPerModel(int32_t threads_per_model, int32_t threads);
-
-// How many models are trained at once; one, where there are fewer threads than it wants.
-int32_t WorkersOf(int32_t threads, int32_t threads_per_model);
 
 }  // namespace hopper

@@ -14,6 +14,7 @@
 #include "engine/failure.h"
 #include "engine/task_work.h"
 #include "model/work.h"
+#include "schedule/workers.h"
 #include "train/plan_cache.h"
 
 namespace hopper {
@@ -86,7 +87,7 @@ Explain::Explain(const TrainingOptions& options, const DataDesc& train, const Da
       threads_per_model_(options.threads_per_model) {
   places_.keys.of = {std::move(train_keys), std::move(valid_keys)};
   places_.workers = WorkersOf(costs.threads_per_segment, threads_per_model_);
-  if (!OnSegments()) CheckThreadsPerModel(options.threads_per_model, options.threads);
+  if (!OnSegments()) CheckThreadsPerModel(options.threads, options.threads_per_model);
   account_ = MemoryAccount::Create(options.memory_limit);
   for (const int split : kSplits) {
     if (DataOf(split) == nullptr || DataOf(split)->n_partitions == 0) continue;

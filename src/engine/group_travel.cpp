@@ -10,6 +10,7 @@
 #include "engine/failure.h"
 #include "engine/group_traveller.h"
 #include "engine/warm_start.h"
+#include "schedule/workers.h"
 #include "train/lane_array.h"
 #include "train/sums.h"
 

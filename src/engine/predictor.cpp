@@ -11,6 +11,7 @@
 #include "engine/configuration.h"
 #include "engine/events.h"
 #include "engine/failure.h"
+#include "model_hopper/limits.h"
 #include "train/forward.h"
 #include "train/plan_memory.h"
 
@@ -28,7 +29,7 @@ Predictor::Predictor(std::string_view model_arch, const float* weights, int64_t 
                      const char* layer)
     : data_(data),
       event_fd_(event_fd),
-      threads_(std::clamp(threads, 1, kMaxThreads)),
+      threads_(std::clamp(threads, 1, HOPPER_MAX_THREADS)),
       account_(MemoryAccount::Create(memory_limit)) {
   Prepare(model_arch, weights, n_weights, layer);
 }

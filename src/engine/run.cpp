@@ -12,6 +12,7 @@
 #include "engine/task_work.h"
 #include "engine/warm_start.h"
 #include "params/readings.h"
+#include "schedule/workers.h"
 #include "train/plan_cache.h"
 
 namespace hopper {
@@ -22,7 +23,7 @@ Run::Run(const TrainingOptions& options, const DataDesc& train, const DataDesc* 
       rules_(RulesOf(options, data_.partitions(kTrainSplit), data_.partitions(kValidSplit))),
       ring_(data_.train().n_partitions(), options.starts),
       events_(options.event_fd) {
-  CheckThreadsPerModel(settings_.threads_per_model, settings_.threads);
+  CheckThreadsPerModel(settings_.threads, settings_.threads_per_model);
   n_workers_ = WorkersOf(settings_.threads, settings_.threads_per_model);
   if (options.use_gpus) {
     ChooseDevices(options);

@@ -61,7 +61,8 @@ hopper_ceilings_init(void)
 							"Sets the number of threads that may train, evaluate and predict.",
 							"All of the server together where the library is in "
 							"shared_preload_libraries, else each call. "
-							"0 means no limit but 1024 for each call.",
+							"0 means no limit but " CppAsString2(HOPPER_MAX_THREADS)
+							" for each call.",
 							&hopper_max_threads, 0, 0, HOPPER_MAX_THREADS,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 	if (!process_shared_preload_libraries_in_progress)

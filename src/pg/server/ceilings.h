@@ -10,11 +10,10 @@
 
 #include "pg/server/glue.h"
 
+#include "model_hopper/limits.h"
+
 extern int	hopper_max_threads;		/* hopper.max_threads; 0: HOPPER_MAX_THREADS */
 extern hopper_megabytes hopper_max_memory;	/* hopper.max_memory; 0: three quarters of it */
-
-/* More workers than any machine has cores; keeps absurd numbers from starting threads. */
-#define HOPPER_MAX_THREADS 1024
 
 /* From _PG_init(). */
 extern void hopper_ceilings_init(void);

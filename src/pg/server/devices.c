@@ -126,11 +126,9 @@ hopper_choose_threads(bool given, int32 threads)
 void
 hopper_check_threads_per_model(const hopper_run_options *options)
 {
-	if (options->threads_per_model > options->threads)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("threads_per_model must not be more than threads"),
-				 errdetail("It is %d, and the run has %s.", options->threads_per_model,
-						   hopper_plural(options->threads, "thread", "threads")),
-				 errhint("Lower threads_per_model, or raise threads.")));
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_core()->check_threads_per_model(options->threads,
+														options->threads_per_model, &error),
+				 error);
 }

@@ -74,7 +74,7 @@ _PG_init(void)
 							"same time.",
 							"The results do not depend on it. 0 means one for each processor "
 							"that the server may use, but at most hopper.max_threads.",
-							&hopper_threads, 0, 0, 1024,
+							&hopper_threads, 0, 0, HOPPER_MAX_THREADS,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("hopper");
 }

@@ -93,7 +93,7 @@ workers_of_segment(const hopper_driver *run)
 	if (run->run.options.use_gpus)
 		return 1;
 	threads = hopper_segment_threads(run->run.options.threads, run->run.segments_on_host);
-	return Max(threads / Max(run->run.options.threads_per_model, 1), 1);
+	return hopper_core()->workers_of(threads, run->run.options.threads_per_model);
 }
 
 static void
