@@ -12,7 +12,7 @@
 
 #include "pg/greenplum/reports.h"
 #include "pg/greenplum/segment/outside.h"
-#include "pg/greenplum/segment/share.h"
+#include "pg/greenplum/segment/part.h"
 #include "pg/greenplum/wire.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_segment_emit);
@@ -182,7 +182,7 @@ Datum
 hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 {
 	FuncCallContext *call;
-	ErrorContextCallback callback = {error_context_stack, hopper_share_context, NULL};
+	ErrorContextCallback callback = {error_context_stack, hopper_segment_part_context, NULL};
 	HeapTuple	row;
 
 	if (SRF_IS_FIRSTCALL())
@@ -215,6 +215,6 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 	hopper_outside_end();
 	if (hopper_current.drop_cache > 0 && hopper_current.hop != HOPPER_HOP_RESULTS &&
 		hopper_current.hops >= hopper_current.drop_cache)
-		hopper_share_leave();
+		hopper_segment_part_leave();
 	SRF_RETURN_DONE(call);
 }

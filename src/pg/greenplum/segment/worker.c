@@ -5,13 +5,13 @@
  *
  * The functions here are for the coordinator's statements, but any role may call them: a process
  * joins a run by a sealed description alone (greenplum/wire.c), serves the role that it was made
- * for (segment/share.c), and takes nothing in that the core has not checked.
+ * for (segment/part.c), and takes nothing in that the core has not checked.
  *
  * Faults for gp_inject_fault(): hopper_segment_load (each buffer), hopper_segment_train (each hop,
  * before it trains), hopper_segment_release (where a run's memory is given up at its end), and
  * hopper_segment_emit (segment/emit.c, each part that goes out).
  */
-#include "pg/greenplum/segment/share.h"
+#include "pg/greenplum/segment/part.h"
 
 #include "miscadmin.h"
 #include "utils/faultinjector.h"
@@ -90,7 +90,7 @@ Datum
 hopper_sql_segment_load(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	ErrorContextCallback callback = {error_context_stack, hopper_share_context, NULL};
+	ErrorContextCallback callback = {error_context_stack, hopper_segment_part_context, NULL};
 	int64		run;
 	int64	   *count;
 
@@ -99,7 +99,7 @@ hopper_sql_segment_load(PG_FUNCTION_ARGS)
 	error_context_stack = &callback;
 	SIMPLE_FAULT_INJECTOR("hopper_segment_load");
 	if (!hopper_is_current(run))
-		hopper_share_join(run, PG_GETARG_BYTEA_PP(2), PG_GETARG_INT32(3));
+		hopper_segment_part_join(run, PG_GETARG_BYTEA_PP(2), PG_GETARG_INT32(3));
 	if (hopper_current.plan.resident)
 		take_buffer(fcinfo);
 	error_context_stack = callback.previous;
@@ -142,7 +142,7 @@ hopper_sql_segment_load_end(PG_FUNCTION_ARGS)
 Datum
 hopper_sql_segment_enter(PG_FUNCTION_ARGS)
 {
-	ErrorContextCallback callback = {error_context_stack, hopper_share_context, NULL};
+	ErrorContextCallback callback = {error_context_stack, hopper_segment_part_context, NULL};
 	const hopper_group_api *api;
 	hopper_segment_entry entry;
 	hopper_data_plan plan;
@@ -183,7 +183,7 @@ Datum
 hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	ErrorContextCallback callback = {error_context_stack, hopper_share_context, NULL};
+	ErrorContextCallback callback = {error_context_stack, hopper_segment_part_context, NULL};
 	visit_step *step;
 	bytea	   *body;
 	hopper_error error;
@@ -195,7 +195,7 @@ hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 		step->iteration = PG_GETARG_INT32(2);
 		step->hop = PG_GETARG_BOOL(4) ? HOPPER_HOP_RESULTS
 			: PG_GETARG_BOOL(3) ? HOPPER_HOP_FIRST : HOPPER_HOP_NEXT;
-		hopper_share_follow_transactions();
+		hopper_segment_part_follow_transactions();
 		hopper_emit_forget();
 		hopper_outside_forget();
 		hopper_current.iteration = step->iteration;
@@ -230,7 +230,7 @@ Datum
 hopper_sql_segment_train(PG_FUNCTION_ARGS)
 {
 	const hopper_torch_api *torch;
-	ErrorContextCallback callback = {error_context_stack, hopper_share_context, NULL};
+	ErrorContextCallback callback = {error_context_stack, hopper_segment_part_context, NULL};
 	visit_step *step;
 	hopper_error error;
 	int			done;
@@ -268,7 +268,7 @@ hopper_sql_segment_release(PG_FUNCTION_ARGS)
 	if (hopper_is_current(PG_GETARG_INT64(0)))
 	{
 		SIMPLE_FAULT_INJECTOR("hopper_segment_release");
-		hopper_share_leave();
+		hopper_segment_part_leave();
 	}
 	PG_RETURN_INT32(0);
 }

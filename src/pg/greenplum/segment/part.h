@@ -1,16 +1,16 @@
 /*
- * share.h
- *		The run that this process takes part in: its share of the data and of the models.
+ * part.h
+ *		The run that this process takes part in: its part of the data and of the models.
  *
  * There is one at most. It lives until the coordinator gives it up, at the latest until the
  * transaction, the subtransaction that it came with, or the process ends.
  */
-#ifndef HOPPER_SHARE_H
-#define HOPPER_SHARE_H
+#ifndef HOPPER_SEGMENT_PART_H
+#define HOPPER_SEGMENT_PART_H
 
 #include "pg/greenplum/segments.h"
 
-typedef struct hopper_share
+typedef struct hopper_segment_part
 {
 	int64		id;				/* 0: none */
 	Oid			role;			/* whose run it is */
@@ -25,9 +25,9 @@ typedef struct hopper_share
 	int32		iteration;
 	int32		mst_key;		/* for messages: the configuration at hand; 0: none */
 	hopper_hop	hop;			/* the last one that was trained for */
-} hopper_share;
+} hopper_segment_part;
 
-extern hopper_share hopper_current;
+extern hopper_segment_part hopper_current;
 
 /* Whether this process takes part in that run, of the role that asks. */
 extern bool hopper_is_current(int64 run);
@@ -35,12 +35,12 @@ extern bool hopper_is_current(int64 run);
  * Takes part in a run, by its sealed description and the key of this segment's rows, and leaves the
  * one before. Errors: a description of another run, no GPU where one is wanted, those of the core.
  */
-extern void hopper_share_join(int64 id, const bytea *description, int32 key);
+extern void hopper_segment_part_join(int64 id, const bytea *description, int32 key);
 /* Leaves the run, if there is one, and frees what it holds. */
-extern void hopper_share_leave(void);
+extern void hopper_segment_part_leave(void);
 /* From now on the end of a transaction or of this process ends what it has of a run. */
-extern void hopper_share_follow_transactions(void);
+extern void hopper_segment_part_follow_transactions(void);
 /* An error context callback: the run, the segment, and the iteration and configuration at hand. */
-extern void hopper_share_context(void *arg);
+extern void hopper_segment_part_context(void *arg);
 
-#endif							/* HOPPER_SHARE_H */
+#endif							/* HOPPER_SEGMENT_PART_H */

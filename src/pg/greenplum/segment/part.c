@@ -1,8 +1,8 @@
 /*
- * share.c
+ * part.c
  *		How this process joins a run, leaves it, and what its messages call it.
  */
-#include "pg/greenplum/segment/share.h"
+#include "pg/greenplum/segment/part.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #include "pg/greenplum/segment/outside.h"
 #include "pg/greenplum/wire.h"
 
-hopper_share hopper_current;
+hopper_segment_part hopper_current;
 
 bool
 hopper_is_current(int64 run)
@@ -25,7 +25,7 @@ hopper_is_current(int64 run)
 }
 
 void
-hopper_share_leave(void)
+hopper_segment_part_leave(void)
 {
 	hopper_group *group = hopper_current.group;
 	int			event_fd = hopper_current.event_fd;
@@ -43,7 +43,7 @@ transaction_ends(XactEvent event, void *arg)
 {
 	hopper_emit_forget();
 	hopper_outside_forget();
-	hopper_share_leave();
+	hopper_segment_part_leave();
 }
 
 static void
@@ -57,7 +57,7 @@ subtransaction_ends(SubXactEvent event, SubTransactionId mine, SubTransactionId 
 	if (hopper_current.id == 0 || hopper_current.subxact != mine)
 		return;
 	if (event == SUBXACT_EVENT_ABORT_SUB)
-		hopper_share_leave();
+		hopper_segment_part_leave();
 	else if (event == SUBXACT_EVENT_COMMIT_SUB)
 		hopper_current.subxact = parent;
 }
@@ -65,11 +65,11 @@ subtransaction_ends(SubXactEvent event, SubTransactionId mine, SubTransactionId 
 static void
 process_ends(int code, Datum arg)
 {
-	hopper_share_leave();
+	hopper_segment_part_leave();
 }
 
 void
-hopper_share_follow_transactions(void)
+hopper_segment_part_follow_transactions(void)
 {
 	static bool registered = false;
 
@@ -82,7 +82,7 @@ hopper_share_follow_transactions(void)
 }
 
 void
-hopper_share_context(void *arg)
+hopper_segment_part_context(void *arg)
 {
 	if (hopper_current.id == 0)
 		errcontext("reading packed data on segment %d", GpIdentity.segindex);
@@ -129,15 +129,15 @@ choose_gpu(hopper_segment_run *run)
 }
 
 void
-hopper_share_join(int64 id, const bytea *description, int32 key)
+hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 {
 	const hopper_torch_api *torch = hopper_torch();
 	hopper_segment_run run;
 	hopper_group *group;
 	hopper_error error;
 
-	hopper_share_leave();
-	hopper_share_follow_transactions();
+	hopper_segment_part_leave();
+	hopper_segment_part_follow_transactions();
 	hopper_read_run(description, &run);
 	if (run.id != id)
 		hopper_refuse_description();
