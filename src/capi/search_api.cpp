@@ -273,11 +273,11 @@ int Measures(const char* objective, const char* constraints, hopper_rows** rows,
                   ascends ? "t" : "f"});
     };
     for (const SearchObjective& one : ParseObjectives(objective, &problems)) {
-      add(one.name, true, one.ascends);
+      add(one.name, /*is_objective=*/true, one.ascends);
     }
     const std::string bounds = constraints == nullptr ? "" : constraints;
     for (const SearchConstraint& one : ParseConstraints(bounds, &problems)) {
-      add(one.name, false, false);
+      add(one.name, /*is_objective=*/false, /*ascends=*/false);
     }
     ThrowSearchProblems(problems);
     *rows = Rows::Release(std::move(table));

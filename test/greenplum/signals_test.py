@@ -12,7 +12,7 @@ import pytest
 
 from cluster import segment_processes
 from conftest import connect
-from digits import outputs, query, value
+from digits import outputs, query, value, wait_until
 from runs import digests, fit
 
 ITERATIONS = 60
@@ -72,14 +72,24 @@ def test_training_threads_block_all_signals(on_segments):
     process = value(connection, "SELECT pg_backend_pid()")
     looked = {}
 
+    def all_have_threads():
+        """Reads each thread's mask; True once every segment has threads beside its main one."""
+        looked.clear()
+        try:
+            for segment, processes in segment_processes(process).items():
+                for task in os.listdir(f"/proc/{processes[0]}/task"):
+                    with open(f"/proc/{processes[0]}/task/{task}/status", encoding="ascii") as file:
+                        blocked = next(line for line in file if line.startswith("SigBlk:")).split()[1]
+                    looked[segment, int(task) == processes[0], task] = int(blocked, 16)
+        except (FileNotFoundError, ProcessLookupError):  # one that has just ended
+            return False
+        return {key[0] for key in looked if not key[1]} >= {0, 1, 2}
+
     def look():
-        time.sleep(2)
-        for segment, processes in segment_processes(process).items():
-            for task in os.listdir(f"/proc/{processes[0]}/task"):
-                with open(f"/proc/{processes[0]}/task/{task}/status", encoding="ascii") as file:
-                    blocked = next(line for line in file if line.startswith("SigBlk:")).split()[1]
-                looked[segment, int(task) == processes[0], task] = int(blocked, 16)
-        query(on_segments, "SELECT pg_cancel_backend(%s)", process)
+        try:
+            wait_until(all_have_threads)
+        finally:
+            query(on_segments, "SELECT pg_cancel_backend(%s)", process)
 
     thread = threading.Thread(target=look)
     thread.start()
@@ -88,8 +98,7 @@ def test_training_threads_block_all_signals(on_segments):
     thread.join()
     connection.close()
     ours = {key: mask for key, mask in looked.items() if not key[1]}
-    for segment in (0, 1, 2):
-        assert any(key[0] == segment for key in ours)
+    assert {key[0] for key in ours} == {0, 1, 2}
     handled = sum(1 << (number - 1) for number in (
         signal.SIGVTALRM, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM,
         signal.SIGINT, signal.SIGHUP))
