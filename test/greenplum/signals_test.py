@@ -70,24 +70,29 @@ def test_training_threads_block_all_signals(on_segments):
     """Whatever is sent to a segment's process, its handlers run on its main thread alone."""
     connection = connect("HOPPER_GREENPLUM")
     process = value(connection, "SELECT pg_backend_pid()")
+    query(connection, "SELECT count(*) FROM gp_dist_random('gp_id')")
+    # The server has threads of its own in each process, for its interconnect.
+    writers = {segment: processes[0] for segment, processes in segment_processes(process).items()}
+    before = {segment: set(os.listdir(f"/proc/{pid}/task")) for segment, pid in writers.items()}
+    assert set(writers) == {0, 1, 2}
     looked = {}
 
-    def all_have_threads():
-        """Reads each thread's mask; True once every segment has threads beside its main one."""
+    def all_train():
+        """Reads the masks of the threads that came since; True once each segment has some."""
         looked.clear()
         try:
-            for segment, processes in segment_processes(process).items():
-                for task in os.listdir(f"/proc/{processes[0]}/task"):
-                    with open(f"/proc/{processes[0]}/task/{task}/status", encoding="ascii") as file:
+            for segment, pid in writers.items():
+                for task in set(os.listdir(f"/proc/{pid}/task")) - before[segment]:
+                    with open(f"/proc/{pid}/task/{task}/status", encoding="ascii") as file:
                         blocked = next(line for line in file if line.startswith("SigBlk:")).split()[1]
-                    looked[segment, int(task) == processes[0], task] = int(blocked, 16)
+                    looked[segment, task] = int(blocked, 16)
         except (FileNotFoundError, ProcessLookupError):  # one that has just ended
             return False
-        return {key[0] for key in looked if not key[1]} >= {0, 1, 2}
+        return {segment for segment, _ in looked} == set(writers)
 
     def look():
         try:
-            wait_until(all_have_threads)
+            wait_until(all_train)
         finally:
             query(on_segments, "SELECT pg_cancel_backend(%s)", process)
 
@@ -97,12 +102,11 @@ def test_training_threads_block_all_signals(on_segments):
         fit(connection, "packed_7", "watched", "configs_8", 100000, ", threads := 2")
     thread.join()
     connection.close()
-    ours = {key: mask for key, mask in looked.items() if not key[1]}
-    assert {key[0] for key in ours} == {0, 1, 2}
+    assert {segment for segment, _ in looked} == set(writers)
     handled = sum(1 << (number - 1) for number in (
         signal.SIGVTALRM, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM,
         signal.SIGINT, signal.SIGHUP))
-    for key, mask in ours.items():
+    for key, mask in looked.items():
         assert mask & handled == handled, (key, hex(mask))
 
 
