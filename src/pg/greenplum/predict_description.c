@@ -91,14 +91,14 @@ put_labels(StringInfo out, const hopper_prediction *run)
 	Oid			output;
 	bool		is_varlena;
 
-	hopper_put_int(out, run->label_type ? run->label_oid : InvalidOid);
-	if (run->label_type == NULL)
+	hopper_put_int(out, run->labels.type ? run->labels.oid : InvalidOid);
+	if (run->labels.type == NULL)
 		return;
-	getTypeOutputInfo(run->label_oid, &output, &is_varlena);
-	hopper_put_int(out, run->n_labels);
-	for (int i = 0; i < run->n_labels; i++)
-		hopper_put_text(out, run->label_nulls[i] ? NULL
-				 : OidOutputFunctionCall(output, run->label_values[i]));
+	getTypeOutputInfo(run->labels.oid, &output, &is_varlena);
+	hopper_put_int(out, run->labels.n);
+	for (int i = 0; i < run->labels.n; i++)
+		hopper_put_text(out, run->labels.nulls[i] ? NULL
+				 : OidOutputFunctionCall(output, run->labels.values[i]));
 }
 
 /* A type whose values the role could make in any statement of its own. */
@@ -120,21 +120,21 @@ get_labels(hopper_reader *in, hopper_prediction *run)
 	Oid			input;
 	Oid			parameter;
 
-	run->label_oid = (Oid) hopper_get_int_between(in, 0, PG_UINT32_MAX);
-	if (!OidIsValid(run->label_oid))
+	run->labels.oid = (Oid) hopper_get_int_between(in, 0, PG_UINT32_MAX);
+	if (!OidIsValid(run->labels.oid))
 		return;
-	require_label_type(run->label_oid);
-	getTypeInputInfo(run->label_oid, &input, &parameter);
-	run->n_labels = hopper_get_count(in, sizeof(int64));
-	run->label_values = palloc0(sizeof(Datum) * (run->n_labels + 1));
-	run->label_nulls = palloc0(sizeof(bool) * (run->n_labels + 1));
-	for (int i = 0; i < run->n_labels; i++)
+	require_label_type(run->labels.oid);
+	getTypeInputInfo(run->labels.oid, &input, &parameter);
+	run->labels.n = hopper_get_count(in, sizeof(int64));
+	run->labels.values = palloc0(sizeof(Datum) * (run->labels.n + 1));
+	run->labels.nulls = palloc0(sizeof(bool) * (run->labels.n + 1));
+	for (int i = 0; i < run->labels.n; i++)
 	{
 		char	   *label = hopper_get_text(in);
 
-		run->label_nulls[i] = label == NULL;
+		run->labels.nulls[i] = label == NULL;
 		if (label)
-			run->label_values[i] = OidInputFunctionCall(input, label, parameter, -1);
+			run->labels.values[i] = OidInputFunctionCall(input, label, parameter, -1);
 	}
 }
 
@@ -179,5 +179,5 @@ hopper_predict_read_description(const bytea *description, hopper_prediction *run
 	threads = (int) hopper_get_int_between(&in, 0, HOPPER_MAX_THREADS);
 	segments_on_host = hopper_get_natural(&in);
 	hopper_get_end(&in);
-	run->threads = hopper_segment_threads(threads, segments_on_host);
+	run->work.threads = hopper_segment_threads(threads, segments_on_host);
 }

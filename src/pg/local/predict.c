@@ -15,9 +15,9 @@ begin(void *state, hopper_prediction *run)
 
 	hopper_exec("CREATE TABLE %s (%s)", run->output_table.quoted,
 				hopper_predict_columns(&run->model, &run->what, run->id_column, run->id_type,
-									   run->label_type));
+									   run->labels.type));
 	hopper_predict_comment(run);
-	n = hopper_predict_column_types(&run->model, &run->what, run->id_oid, run->label_oid, types);
+	n = hopper_predict_column_types(&run->model, &run->what, run->id_oid, run->labels.oid, types);
 	*insert = hopper_bulk_insert_open(&run->output_table, n, types);
 }
 

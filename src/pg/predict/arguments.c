@@ -332,7 +332,7 @@ hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x)
 				 errmsg("column \"%s\" cannot be the id of predictions", id_column.name),
 				 errdetail("It is a system column."),
 				 errhint("Predict from a view that gives it another name.")));
-	hopper_predict_check_id(&run->model, &run->what, id_column.name, run->label_type != NULL);
+	hopper_predict_check_id(&run->model, &run->what, id_column.name, run->labels.type != NULL);
 	run->id_column = id_column.name;
 	run->id_type = id_column.qualified_type;
 
@@ -380,19 +380,19 @@ take_named_labels(hopper_prediction *run, const hopper_trained *trained)
 		if (strcmp(trained->y_types[0], format_type_be(types[i])) == 0)
 			type = types[i];
 	getTypeInputInfo(type, &input, &parameter);
-	run->n_labels = Max(output->num_classes, output->n_class_values);
-	run->label_values = palloc0(sizeof(Datum) * run->n_labels);
-	run->label_nulls = palloc(sizeof(bool) * run->n_labels);
-	for (int i = 0; i < run->n_labels; i++)
+	run->labels.n = Max(output->num_classes, output->n_class_values);
+	run->labels.values = palloc0(sizeof(Datum) * run->labels.n);
+	run->labels.nulls = palloc(sizeof(bool) * run->labels.n);
+	for (int i = 0; i < run->labels.n; i++)
 	{
 		const char *name = i < output->n_class_values ? output->class_values[i] : NULL;
 
-		run->label_nulls[i] = name == NULL;
+		run->labels.nulls[i] = name == NULL;
 		if (name)
-			run->label_values[i] = OidInputFunctionCall(input, pstrdup(name), parameter, -1);
+			run->labels.values[i] = OidInputFunctionCall(input, pstrdup(name), parameter, -1);
 	}
-	run->label_type = hopper_type_name(type, -1);
-	run->label_oid = type;
+	run->labels.type = hopper_type_name(type, -1);
+	run->labels.oid = type;
 }
 
 void
@@ -436,9 +436,9 @@ hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained
 	get_typlenbyvalalign(type, &length, &by_value, &alignment);
 	/* The elements point into the array, which stays with SPI's memory. */
 	deconstruct_array(DatumGetArrayTypePCopy(array), type, length, by_value, alignment,
-					  &run->label_values, &run->label_nulls, &run->n_labels);
-	run->label_type = hopper_type_name(type, -1);
-	run->label_oid = type;
+					  &run->labels.values, &run->labels.nulls, &run->labels.n);
+	run->labels.type = hopper_type_name(type, -1);
+	run->labels.oid = type;
 	SPI_freetuptable(SPI_tuptable);
 }
 

@@ -77,6 +77,7 @@ hopper_predict_start(hopper_prediction *run)
 {
 	hopper_data_desc desc = {0};
 	hopper_error error;
+	hopper_predict_work *work = &run->work;
 	hopper_prediction_plan plan = {0};
 	int64		limit;
 	int64		weights;
@@ -90,53 +91,54 @@ hopper_predict_start(hopper_prediction *run)
 	desc.table_name = run->source.shown;
 	desc.x_column = run->rows.x[0].name;
 	desc.y_column = run->model.class_name;
-	run->share = hopper_share_new();
-	run->threads = hopper_take_threads(run->share, run->threads, 1);
+	work->share = hopper_share_new();
+	work->threads = hopper_take_threads(work->share, work->threads, 1);
 	limit = hopper_effective_memory_limit();
 	weights = Min(limit, run->model.n_weights * (int64) sizeof(float));
-	hopper_take_memory(run->share, weights);
-	run->event_fd = hopper_eventfd_open();
+	hopper_take_memory(work->share, weights);
+	work->event_fd = hopper_eventfd_open();
 	HOPPER_CHECK(hopper_torch()->predictor.create(run->model.model_arch,
 												  run->model.model_arch_size,
 												  run->model.weights, run->model.n_weights,
-												  &desc, run->model.layer, run->threads, limit,
-												  run->event_fd, &run->predictor, &n_outputs,
+												  &desc, run->model.layer, work->threads, limit,
+												  work->event_fd, &work->predictor, &n_outputs,
 												  &error), error);
-	run->guard = hopper_guard_add(run->predictor, free_predictor);
+	work->guard = hopper_guard_add(work->predictor, free_predictor);
 	/* One batch at each thread and one on its way to it. */
 	plan.rows = Max(1, Min(BATCH_ROWS, BATCH_BYTES / (int64) Max(run->values.size, 1)));
-	plan.batches = Min(2 * run->threads, PREDICT_MAX_BATCHES);
-	HOPPER_CHECK(hopper_torch()->predictor.plan(run->predictor, &plan, &error), error);
-	hopper_take_memory(run->share, plan.bytes - weights);
-	run->batch_rows = plan.rows;
-	run->depth = plan.batches;
-	run->n_outputs = n_outputs;
-	hopper_predict_bind_outputs(&run->model, run->n_outputs);
-	run->output = hopper_predict_output_create(&run->model, &run->what, run->n_outputs,
-											   run->n_labels, run->label_values,
-											   run->label_nulls);
+	plan.batches = Min(2 * work->threads, PREDICT_MAX_BATCHES);
+	HOPPER_CHECK(hopper_torch()->predictor.plan(work->predictor, &plan, &error), error);
+	hopper_take_memory(work->share, plan.bytes - weights);
+	work->batch_rows = plan.rows;
+	work->depth = plan.batches;
+	work->n_outputs = n_outputs;
+	hopper_predict_bind_outputs(&run->model, work->n_outputs);
+	work->output = hopper_predict_output_create(&run->model, &run->what, work->n_outputs,
+												run->labels.n, run->labels.values,
+												run->labels.nulls);
 
-	run->features = MemoryContextAllocHuge(CurrentMemoryContext,
-										   (Size) run->batch_rows * run->values.size);
-	run->scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper features",
-										 ALLOCSET_DEFAULT_SIZES);
-	for (int i = 0; i < run->depth; i++)
+	work->features = MemoryContextAllocHuge(CurrentMemoryContext,
+											(Size) work->batch_rows * run->values.size);
+	work->scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper features",
+										  ALLOCSET_DEFAULT_SIZES);
+	for (int i = 0; i < work->depth; i++)
 	{
-		hopper_predict_batch *batch = &run->batches[i];
+		hopper_predict_batch *batch = &work->batches[i];
 
 		batch->context = AllocSetContextCreate(CurrentMemoryContext, "hopper prediction keys",
 											   ALLOCSET_DEFAULT_SIZES);
-		batch->ids = palloc(run->batch_rows * sizeof(Datum));
-		batch->id_nulls = palloc(run->batch_rows * sizeof(bool));
-		batch->lacking = palloc(run->batch_rows * sizeof(bool));
+		batch->ids = palloc(work->batch_rows * sizeof(Datum));
+		batch->id_nulls = palloc(work->batch_rows * sizeof(bool));
+		batch->lacking = palloc(work->batch_rows * sizeof(bool));
 	}
 }
 
 void
 hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n)
 {
+	hopper_predict_work *work = &run->work;
 	MemoryContext caller = CurrentMemoryContext;
-	hopper_predict_batch *batch = &run->batches[(run->first + run->n_batches) % run->depth];
+	hopper_predict_batch *batch = &work->batches[(work->first + work->n_batches) % work->depth];
 	Datum	   *datums = palloc(run->rows.n_columns * sizeof(Datum));
 	bool	   *nulls = palloc(run->rows.n_columns * sizeof(bool));
 	hopper_error error;
@@ -144,11 +146,11 @@ hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n)
 	MemoryContextReset(batch->context);
 	batch->first_row = run->rows.row_number + 1;
 	batch->n = n;
-	MemoryContextSwitchTo(run->scratch);
+	MemoryContextSwitchTo(work->scratch);
 	for (int row = 0; row < n; row++)
 	{
 		int			id = run->rows.n_x;
-		char	   *features = run->features + row * run->values.size;
+		char	   *features = work->features + row * run->values.size;
 
 		run->rows.row_number++;
 		run->rows.tuple = tuples[row];
@@ -157,7 +159,7 @@ hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n)
 														 features);
 		if (batch->lacking[row])
 		{
-			run->n_lacking++;
+			work->n_lacking++;
 			memset(features, 0, run->values.size);
 		}
 		batch->id_nulls[row] = nulls[id];
@@ -166,15 +168,15 @@ hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n)
 		{
 			MemoryContextSwitchTo(batch->context);
 			batch->ids[row] = datumCopy(datums[id], run->id_by_value, run->id_length);
-			MemoryContextSwitchTo(run->scratch);
+			MemoryContextSwitchTo(work->scratch);
 		}
 		/* The next row's copies take the same memory, which the caches hold. */
-		MemoryContextReset(run->scratch);
+		MemoryContextReset(work->scratch);
 	}
 	MemoryContextSwitchTo(caller);
-	HOPPER_CHECK(hopper_torch()->predictor.submit(run->predictor, run->features,
+	HOPPER_CHECK(hopper_torch()->predictor.submit(work->predictor, work->features,
 												  n * run->values.size, n, &error), error);
-	run->n_batches++;
+	work->n_batches++;
 	pfree(datums);
 	pfree(nulls);
 }
@@ -184,7 +186,7 @@ static void
 batch_context(void *state)
 {
 	const hopper_prediction *run = state;
-	const hopper_predict_batch *batch = &run->batches[run->first];
+	const hopper_predict_batch *batch = &run->work.batches[run->work.first];
 	int			last = batch->n - 1;
 	Oid			function;
 	bool		varlena;
@@ -204,16 +206,17 @@ batch_context(void *state)
 const hopper_predict_batch *
 hopper_predict_take(hopper_prediction *run, bool wait, const float **outputs)
 {
-	hopper_predict_batch *batch = &run->batches[run->first];
+	hopper_predict_work *work = &run->work;
+	hopper_predict_batch *batch = &work->batches[work->first];
 	int32_t		n;
 	hopper_error error;
 	int			ready;
 
-	while ((ready = hopper_torch()->predictor.take(run->predictor, outputs, &n, &error)) == 0)
+	while ((ready = hopper_torch()->predictor.take(work->predictor, outputs, &n, &error)) == 0)
 	{
 		if (!wait)
 			return NULL;
-		hopper_wait(run->event_fd, LONGEST_WAIT);
+		hopper_wait(work->event_fd, LONGEST_WAIT);
 	}
 	if (ready < 0)
 	{
@@ -230,21 +233,25 @@ hopper_predict_take(hopper_prediction *run, bool wait, const float **outputs)
 void
 hopper_predict_done(hopper_prediction *run)
 {
-	run->first = (run->first + 1) % run->depth;
-	run->n_batches--;
+	hopper_predict_work *work = &run->work;
+
+	work->first = (work->first + 1) % work->depth;
+	work->n_batches--;
 }
 
 void
 hopper_predict_end(hopper_prediction *run)
 {
-	hopper_guard_release(run->guard);
-	hopper_eventfd_close(run->event_fd);
-	hopper_share_release(run->share);
-	run->predictor = NULL;
-	if (run->n_lacking > 0)
+	hopper_predict_work *work = &run->work;
+
+	hopper_guard_release(work->guard);
+	hopper_eventfd_close(work->event_fd);
+	hopper_share_release(work->share);
+	work->predictor = NULL;
+	if (work->n_lacking > 0)
 		ereport(NOTICE,
 				(errmsg("%s of \"%s\" %s no prediction",
-						hopper_plural(run->n_lacking, "row", "rows"), run->source.shown,
-						run->n_lacking == 1 ? "has" : "have"),
+						hopper_plural(work->n_lacking, "row", "rows"), run->source.shown,
+						work->n_lacking == 1 ? "has" : "have"),
 				 errdetail("A feature is NULL there, or no finite number.")));
 }

@@ -324,7 +324,7 @@ hopper_sql_predict_byom(PG_FUNCTION_ARGS)
 		"model_arch_table", "source_table", NULL});
 	hopper_predict_prepare_output(fcinfo, run, 5, 10);
 	hopper_check_use_gpus(!PG_ARGISNULL(7) && PG_GETARG_BOOL(7), "prediction computes");
-	run->threads = hopper_effective_threads();
+	run->work.threads = hopper_effective_threads();
 	model->normalizing_const = PG_ARGISNULL(9) ? 1.0 : PG_GETARG_FLOAT8(9);
 	if (!(model->normalizing_const > 0 && isfinite(model->normalizing_const)))
 		ereport(ERROR,

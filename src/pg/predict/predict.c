@@ -73,7 +73,7 @@ hopper_sql_predict(PG_FUNCTION_ARGS)
 		"model_table", "source_table", NULL});
 	hopper_predict_prepare_output(fcinfo, run, 4, 8);
 	hopper_check_use_gpus(!PG_ARGISNULL(6) && PG_GETARG_BOOL(6), "prediction computes");
-	run->threads = hopper_effective_threads();
+	run->work.threads = hopper_effective_threads();
 	hopper_read_trained(&table, !PG_ARGISNULL(7), hopper_key_argument(fcinfo, 7), &trained);
 	hopper_predict_from_trained(&trained, &run->model);
 	hopper_predict_take_layer(&run->model, hopper_text_argument(fcinfo, 10));

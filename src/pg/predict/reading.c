@@ -38,10 +38,10 @@ give_oldest(reading *r, bool wait)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(r->scratch);
 
-		hopper_predict_output_begin(run->output, batch->ids[i], batch->id_nulls[i],
+		hopper_predict_output_begin(run->work.output, batch->ids[i], batch->id_nulls[i],
 									batch->lacking[i] ? NULL
-									: outputs + (size_t) i * run->n_outputs);
-		for (; hopper_predict_output_next(run->output, values, nulls); r->n_rows++)
+									: outputs + (size_t) i * run->work.n_outputs);
+		for (; hopper_predict_output_next(run->work.output, values, nulls); r->n_rows++)
 			r->sink->row(r->state, values, nulls);
 		MemoryContextSwitchTo(caller);
 		if (run->model.is_array)
@@ -98,30 +98,30 @@ hopper_predict_through(hopper_prediction *run, const hopper_predict_sink *sink, 
 		int			n;
 
 		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(portal, true, run->predictor ? run->batch_rows : 1);
+		SPI_cursor_fetch(portal, true, run->work.predictor ? run->work.batch_rows : 1);
 		table = SPI_tuptable;
 		n = (int) SPI_processed;
 		if (n == 0)
 			break;
 		hopper_pack_begin_rows(&run->rows, table->tupdesc);
-		if (run->predictor == NULL)
+		if (run->work.predictor == NULL)
 		{
 			learn_shape(run, table->vals[0]);
 			start(&r);
 		}
-		if (run->n_batches == run->depth)
+		if (run->work.n_batches == run->work.depth)
 			give_oldest(&r, true);
 		hopper_predict_submit(run, table->vals, n);
 		SPI_freetuptable(table);
-		while (run->n_batches > 0 && give_oldest(&r, false))
+		while (run->work.n_batches > 0 && give_oldest(&r, false))
 			;
 	}
 	SPI_cursor_close(portal);
-	if (run->predictor == NULL)
+	if (run->work.predictor == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" has no rows", run->source.shown)));
-	while (run->n_batches > 0)
+	while (run->work.n_batches > 0)
 		give_oldest(&r, true);
 	MemoryContextDelete(r.scratch);
 	hopper_predict_end(run);

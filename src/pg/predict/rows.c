@@ -212,7 +212,7 @@ hopper_sql_predict_rows(PG_FUNCTION_ARGS)
 						"got one row"),
 				 errhint("Write NULL::name; hopper.predict_row() predicts one row.")));
 	run->source_query = query_argument(fcinfo, 6);
-	run->threads = hopper_effective_threads();
+	run->work.threads = hopper_effective_threads();
 	hopper_read_trained(&table, !PG_ARGISNULL(3), hopper_key_argument(fcinfo, 3), &trained);
 	hopper_predict_from_trained(&trained, &run->model);
 	hopper_predict_take_layer(&run->model, hopper_text_argument(fcinfo, 7));

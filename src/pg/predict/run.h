@@ -23,31 +23,19 @@ typedef struct hopper_predict_batch
 	bool	   *lacking;		/* rows without a prediction: on_null is 'null' */
 } hopper_predict_batch;
 
-typedef struct hopper_prediction
+/* The classes in the label's own type. */
+typedef struct hopper_predict_labels
 {
-	hopper_predict_model model;
-	hopper_predict_what what;
-	hopper_name source;
-	hopper_name output_table;	/* as it is made */
-	hopper_made final;			/* as it is called in the end */
-	char	   *id_column;		/* NULL: the id is the whole row */
-	char	   *whole_row;		/* then: the SQL expression of it */
-	const char *source_query;	/* where the rows come from, or NULL: run->source */
-	const char *label_type;		/* or NULL */
-	Oid			label_oid;		/* InvalidOid where label_type is NULL */
-	int			n_labels;
-	Datum	   *label_values;
-	bool	   *label_nulls;
+	const char *type;			/* or NULL */
+	Oid			oid;			/* InvalidOid where type is NULL */
+	int			n;
+	Datum	   *values;
+	bool	   *nulls;
+} hopper_predict_labels;
 
-	/* the source */
-	hopper_pack_source rows;
-	hopper_pack_values values;
-	const char *id_type;		/* SQL, with its schema */
-	Oid			id_oid;
-	int16		id_length;
-	bool		id_by_value;
-
-	/* the computation */
+/* The predictor, and what is on its way to it and back. */
+typedef struct hopper_predict_work
+{
 	int			threads;
 	int			event_fd;
 	hopper_predictor *predictor;
@@ -63,6 +51,28 @@ typedef struct hopper_prediction
 	int			first;
 	int			n_batches;
 	int64		n_lacking;
+} hopper_predict_work;
+
+typedef struct hopper_prediction
+{
+	hopper_predict_model model;
+	hopper_predict_what what;
+	hopper_name source;
+	hopper_name output_table;	/* as it is made */
+	hopper_made final;			/* as it is called in the end */
+	char	   *id_column;		/* NULL: the id is the whole row */
+	char	   *whole_row;		/* then: the SQL expression of it */
+	const char *source_query;	/* where the rows come from, or NULL: run->source */
+	hopper_predict_labels labels;
+
+	/* the source */
+	hopper_pack_source rows;
+	hopper_pack_values values;
+	const char *id_type;		/* SQL, with its schema */
+	Oid			id_oid;
+	int16		id_length;
+	bool		id_by_value;
+	hopper_predict_work work;
 } hopper_prediction;
 
 /* --- arguments (predict/arguments.c) --- */
@@ -104,8 +114,8 @@ extern void hopper_predict_set_row_types(hopper_prediction *run, Oid id_type, in
 /* Creates the predictor and what turns its outputs into rows; the shape must be known. */
 extern void hopper_predict_start(hopper_prediction *run);
 /*
- * Takes rows in, at most batch_rows, after hopper_pack_begin_rows(); there must be room:
- * n_batches < depth.
+ * Takes rows in, at most work.batch_rows, after hopper_pack_begin_rows(); there must be room:
+ * work.n_batches < work.depth.
  */
 extern void hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n);
 /* Comments on the table of predictions that was just made. */

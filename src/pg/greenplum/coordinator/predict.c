@@ -28,7 +28,7 @@ int64
 hopper_predict_source(hopper_prediction *run)
 {
 	char	   *columns = hopper_predict_columns(&run->model, &run->what, run->id_column,
-												 run->id_type, run->label_type);
+												 run->id_type, run->labels.type);
 	Oid			types[] = {BYTEAOID};
 	Datum		values[1];
 	SPIPlanPtr	plan;

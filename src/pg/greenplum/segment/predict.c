@@ -29,7 +29,7 @@ require_result(const hopper_prediction *run, TupleDesc result)
 {
 	Oid			types[PREDICT_MAX_COLUMNS];
 	int			n = hopper_predict_column_types(&run->model, &run->what, run->id_oid,
-												run->label_oid, types);
+												run->labels.oid, types);
 
 	hopper_require_row_types(result, n, types, run->source.shown);
 }
@@ -70,15 +70,15 @@ read_batch(segment_prediction *state, MemoryContext lasting)
 	state->ended = first == NULL;
 	if (!state->ended)
 	{
-		if (run->predictor == NULL)
+		if (run->work.predictor == NULL)
 		{
 			MemoryContextSwitchTo(lasting);
 			hopper_predict_start(run);
-			state->tuples = palloc(run->batch_rows * sizeof(HeapTuple));
+			state->tuples = palloc(run->work.batch_rows * sizeof(HeapTuple));
 			MemoryContextSwitchTo(state->context);
 		}
 		state->tuples[n++] = first;
-		while (n < run->batch_rows)
+		while (n < run->work.batch_rows)
 		{
 			HeapTuple	tuple = AnyTable_GetNextTuple(state->input);
 
@@ -104,24 +104,25 @@ next_prediction(segment_prediction *state, MemoryContext lasting, Datum *values,
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (state->batch && hopper_predict_output_next(run->output, values, nulls))
+		if (state->batch && hopper_predict_output_next(run->work.output, values, nulls))
 			return true;
 		if (state->batch && state->at < state->batch->n)
 		{
 			int			at = state->at++;
 
-			hopper_predict_output_begin(run->output, state->batch->ids[at],
+			hopper_predict_output_begin(run->work.output, state->batch->ids[at],
 										state->batch->id_nulls[at],
 										state->batch->lacking[at] ? NULL :
-										state->outputs + (size_t) at * run->n_outputs);
+										state->outputs + (size_t) at * run->work.n_outputs);
 			continue;
 		}
 		if (state->batch)
 			hopper_predict_done(run);
 		state->batch = NULL;
-		while (!state->ended && (run->predictor == NULL || run->n_batches < run->depth))
+		while (!state->ended &&
+			   (run->work.predictor == NULL || run->work.n_batches < run->work.depth))
 			read_batch(state, lasting);
-		if (run->n_batches == 0)
+		if (run->work.n_batches == 0)
 			return false;
 		state->batch = hopper_predict_take(run, true, &state->outputs);
 		state->at = 0;
@@ -142,7 +143,7 @@ hopper_sql_segment_predict(PG_FUNCTION_ARGS)
 		state = start(fcinfo);
 	if (!next_prediction(state, fcinfo->flinfo->fn_mcxt, values, nulls))
 	{
-		if (state->run.predictor)
+		if (state->run.work.predictor)
 			hopper_predict_end(&state->run);
 		result->isDone = ExprEndResult;
 		PG_RETURN_NULL();
