@@ -28,7 +28,7 @@ TEST(Workers, AModelHasNoMoreThreadsThanItsRun) {
       EXPECT_EQ(error.code(), ErrorCode::kInvalidParameter);
       EXPECT_EQ(error.problem().message, "threads_per_model must not be more than threads");
       EXPECT_EQ(error.problem().detail, "It is 3, and the run has " +
-                                    std::string(threads == 1 ? "1 thread." : "2 threads."));
+                                            std::string(threads == 1 ? "1 thread." : "2 threads."));
       EXPECT_EQ(error.problem().hint, "Lower threads_per_model, or raise threads.");
     }
   }
