@@ -52,19 +52,24 @@ python_environment() {
   echo "$folder"
 }
 
+# What sanitizers instrument is compiled by clang, in half of GCC's time; and nothing is inlined that
+# does not ask for it: with its checks each copy is long, and compiling takes twice the time.
+SANITIZED_FLAGS="-O1 -g1 -mllvm -inline-threshold=0"
+clang_compiler() {
+  command -v clang++-14 || command -v clang++ || die "no clang++: scripts/install-needs test installs it"
+}
+
 # sanitized_build LOG TARGET...: the parts without libtorch, the C boundary, their tests and the fuzz
-# targets, with ASan and UBSan, in build/sanitized. By clang: its compiling takes half of GCC's time,
-# and objects marked for libFuzzer do for the tests too. Nothing is inlined that does not ask for it:
-# with its checks each copy is long, and compiling takes twice the time.
+# targets, with ASan and UBSan, in build/sanitized: objects marked for libFuzzer do for the tests too.
 sanitized_build() {
   local log=$1 build=$SOURCE/build/sanitized clang
   shift
-  clang=$(command -v clang++-14 || command -v clang++) || die "no clang++: scripts/install-needs test installs it"
+  clang=$(clang_compiler)
   mkdir -p "$build"
   (
     flock 9  # tests and fuzz targets may be wanted at the same time
     cmake -G Ninja -S "$SOURCE" -B "$build" -DCMAKE_CXX_COMPILER="$clang" \
-      -DCMAKE_C_COMPILER="${clang/++/}" -DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=-O1 -g1 -mllvm -inline-threshold=0" \
+      -DCMAKE_C_COMPILER="${clang/++/}" -DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=$SANITIZED_FLAGS" \
       -DHOPPER_SANITIZE=address,undefined -DHOPPER_FUZZ=ON -DHOPPER_PRECOMPILE=ON -DHOPPER_UNITY=16 -DLIBTORCH= \
       -DHOPPER_GLUE=OFF -DHOPPER_CUDA=OFF -DHOPPER_BENCH=OFF >"$log" 2>&1 || { cat "$log" >&2; die "configuring failed"; }
     ninja -C "$build" -j"$(parallel_jobs)" --quiet "$@" >"$log" 2>&1 || { tail -60 "$log" >&2; die "compiling failed"; }

@@ -9,8 +9,7 @@ EndedStopping StoppingOf(const Trainer& trainer, const ModelState& state) {
   EndedStopping ended;
   ended.stopped = Stopping::Stopped(monitor);
   ended.best_iteration = static_cast<int32_t>(monitor.best_iteration);
-  const bool best = trainer.stopping().restores() && monitor.best_weights.size() != 0;
-  ended.kept_iteration = static_cast<int32_t>(best ? monitor.best_iteration : state.iteration);
+  ended.kept_iteration = static_cast<int32_t>(trainer.DeliveredIteration(state));
   ended.learning_rate = static_cast<double>(trainer.stopping().LearningRate(monitor));
   ended.mixed = IsMixed(state.numerics_class);
   return ended;
