@@ -85,8 +85,9 @@ void Group::PlanData(DataPlan* plan) {
   int64_t kept_features = kept_orders;
   for (const auto& [key, models] : visitors) {
     const int threads = device_ == nullptr ? WorkerCount() : settings_.threads;  // as a run
-    const MemoryPlan own = PlanMemory(account_->limit(), threads, models, data, /*shared=*/0,
-                                      /*pool=*/false, features[kTrainSplit] + features[kValidSplit]);
+    const MemoryPlan own =
+        PlanMemory(account_->limit(), threads, models, data, /*shared=*/0,
+                   /*pool=*/false, features[kTrainSplit] + features[kValidSplit]);
     if (!own.together && models.size() > 1) {
       meet = false;
       plan->n_waiting = std::max(plan->n_waiting, static_cast<int32_t>(models.size()));
