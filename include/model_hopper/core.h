@@ -133,7 +133,7 @@ typedef struct hopper_core_api
 								  hopper_error *error);
 	/*
 	 * Floating-point operations of training in an iteration of each configuration, about: what its
-	 * time goes by. 0 where it cannot be read.
+	 * time goes by. As of one without layers where it cannot be read.
 	 */
 	int			(*iteration_flops) (const hopper_config *configs, int32_t n,
 									const hopper_data_desc *data, double *flops,

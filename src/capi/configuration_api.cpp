@@ -147,6 +147,9 @@ int LinkOfOutput(const char* model_arch, size_t model_arch_size, const char* com
   });
 }
 
+// A step costs something for the smallest model, too: as much as so many operations an example.
+constexpr double kLeastExample = 1e5;
+
 int FlopsOfIteration(const hopper_config* configs, int32_t n, const hopper_data_desc* data,
                      double* flops, hopper_error* error) {
   return Guard(error, [&] {
@@ -161,7 +164,7 @@ int FlopsOfIteration(const hopper_config* configs, int32_t n, const hopper_data_
         std::vector<Problem> ignored;
         const auto spec = ParseModelFor(JsonText(config.model_arch, config.model_arch_size),
                                         desc.inputs, &ignored);
-        example = spec == nullptr ? 0.0 : TrainingFlops(*spec);
+        example = kLeastExample + (spec == nullptr ? 0.0 : TrainingFlops(*spec));
         read = config.model_arch;
       }
       std::vector<ParamProblem> ignored;

@@ -203,7 +203,10 @@ void Explain::Calibrate() {
 Explain::Pace Explain::MeasureAlone(const Entry& entry, double seconds) const {
   const int64_t limit = account_->limit();
   const int64_t left = limit - largest_partition_ - entry.memory.alone();
-  PlanCache plans(std::clamp<int64_t>(left, 0, KeptPlanBytes(limit)) / OwnWorkers());
+  // Workers of a segment are not more than configurations (Group::BoundPlans).
+  const auto configs = static_cast<int64_t>(entries_.size());
+  const int64_t workers = OnSegments() ? std::min<int64_t>(OwnWorkers(), configs) : OwnWorkers();
+  PlanCache plans(std::clamp<int64_t>(left, 0, KeptPlanBytes(limit)) / workers);
   const PlanCacheScope scope(&plans);
   return Measure(*entry.trainer, seconds);
 }

@@ -114,7 +114,8 @@ class Explain {
   // that are spent in its first visit and evaluation.
   ModelCost CostOf(const Entry& entry, double once) const;
   void PredictRun(const std::vector<ModelCost>& costs);
-  // The memory of the run, as the engines plan it: of each process with training data.
+  // The memory of the run, as the engines plan it. Each segment is taken with the models that begin
+  // there, though it plans for all groups of models that pass by.
   struct Plans {
     int64_t models = 0;          // of all processes
     bool resident = true;        // in each of them

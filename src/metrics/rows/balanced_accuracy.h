@@ -23,7 +23,7 @@ struct BalancedAccuracy : ClassMatrixSums {
         recalls += sums[i * classes + i] / label;
         occurring += 1.0;
       }
-      return recalls / occurring;
+      return Divide(recalls, occurring);
     };
     return type;
   }
