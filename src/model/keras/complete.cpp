@@ -1,8 +1,10 @@
 #include "model/keras/complete.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "model/keras/json_text.h"
 #include "model/keras/keras_json.h"
 
@@ -64,9 +66,13 @@ void CompleteLayer(json* entry, const std::string& path) {
   if (config.is_null()) config = json::object();
   if (!config.is_object()) return;
   if (const LayerType* type = FindLayerType(class_name); type != nullptr) {
-    const json completion = json::parse(type->completion);
-    for (const auto& [key, value] : completion.items()) {
-      if (!config.contains(key)) config[key] = value;
+    JsonDocument completion;
+    std::vector<Problem> problems;
+    if (!ParseAnyJson(type->completion, &completion, &problems)) {
+      throw Error(ErrorCode::kInternal, problems.front().message);
+    }
+    for (auto& [key, value] : completion.root()->items()) {
+      if (!config.contains(key)) config[key] = std::move(value);
     }
   }
   for (auto& [key, value] : config.items()) {  // an activation that is a layer

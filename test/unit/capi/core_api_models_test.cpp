@@ -179,6 +179,40 @@ TEST(CoreApi, TheLossSaysWhetherOutputsAreOfClasses) {
   }
 }
 
+// A step of a model that computes next to nothing, or that cannot be read, takes its time too.
+TEST(CoreApi, FlopsOfAnIterationCountEpochsAndSmallModels) {
+  const std::string large = Architecture("mlp");
+  const std::string small =
+      R"({"class_name": "Sequential", "config": {"layers": [{"class_name": "Flatten", "config": {}}]}})";
+  hopper_data_desc data = {};
+  data.x_type = HOPPER_FLOAT32;
+  data.x_rank = 1;
+  data.x_shape[0] = 784;
+  data.y_kind = HOPPER_LABEL_CLASS;
+  data.y_type = HOPPER_INT32;
+  data.num_classes = 10;
+  data.n_partitions = 1;
+  data.n_rows = 50;
+  hopper_config configs[4] = {};
+  const std::string* const models[] = {&large, &large, &small, &small};
+  const char* const fit[] = {"epochs=1", "epochs=8", "epochs=1", "epochs="};
+  for (int i = 0; i < 4; ++i) {
+    configs[i].model_arch = models[i]->c_str();
+    configs[i].model_arch_size = models[i]->size();
+    configs[i].compile_params = "optimizer='sgd',loss='categorical_crossentropy'";
+    configs[i].fit_params = fit[i];
+  }
+  double flops[4] = {};
+  hopper_error error = {};
+  ASSERT_EQ(Api().iteration_flops(configs, 4, &data, flops, &error), HOPPER_OK) << Show(error);
+  EXPECT_DOUBLE_EQ(flops[1], 8.0 * flops[0]);
+  hopper_model_info info = {};
+  ASSERT_EQ(Api().inspect_model(large.data(), large.size(), &info, &error), HOPPER_OK);
+  EXPECT_GT(flops[0], 3.0 * 50.0 * static_cast<double>(info.flops));
+  EXPECT_GT(flops[2], 0.05 * flops[0]);
+  EXPECT_DOUBLE_EQ(flops[3], flops[2]);
+}
+
 TEST(CoreApi, DescribeModelNamesAllInputs) {
   const std::string json = Architecture("residual");
   hopper_rows* rows = nullptr;
