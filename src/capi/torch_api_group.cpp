@@ -5,7 +5,7 @@
 #include "capi/torch_api_calls.h"
 #include "capi/torch_api_parts.h"
 #include "capi/torch_api_structs.h"
-#include "engine/group.h"
+#include "engine/segments/group.h"
 #include "model_hopper/group.h"
 
 struct hopper_group : hopper::Group {

@@ -5,7 +5,7 @@
 #include "capi/torch_api_calls.h"
 #include "capi/torch_api_parts.h"
 #include "capi/torch_api_structs.h"
-#include "engine/run.h"
+#include "engine/local/run.h"
 #include "model_hopper/run.h"
 
 struct hopper_run : hopper::Run {

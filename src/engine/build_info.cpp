@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "engine/cuda_devices.h"
+#include "engine/devices/cuda_devices.h"
 #include "train/trainer.h"
 
 namespace hopper {

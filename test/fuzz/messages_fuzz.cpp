@@ -2,7 +2,7 @@
 // would stop a mutation at once: it is written anew.
 #include <vector>
 
-#include "engine/envelope.h"
+#include "engine/segments/envelope.h"
 #include "engine/sums_bytes.h"
 #include "fuzz.h"
 

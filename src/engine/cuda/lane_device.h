@@ -1,5 +1,5 @@
 // The C interface of libhopper_cuda.so: training on a GPU with libtorch's CUDA part, which
-// it is linked with. engine/lane_devices.h loads it by name, and only where a GPU is.
+// it is linked with. engine/devices/lane_devices.h loads it by name, and only where a GPU is.
 #pragma once
 
 #include <stddef.h>

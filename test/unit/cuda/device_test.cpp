@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "engine/cuda_devices.h"
+#include "engine/devices/cuda_devices.h"
 
 namespace hopper {
 namespace {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/lane_devices.h"
+#include "engine/devices/lane_devices.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 

@@ -1,5 +1,5 @@
 // Envelopes that nobody packed: every one is refused, or does no harm.
-#include "engine/envelope.h"
+#include "engine/segments/envelope.h"
 
 #include <gtest/gtest.h>
 

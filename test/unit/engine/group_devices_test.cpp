@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/device_choice.h"
-#include "engine/lane_devices.h"
+#include "engine/devices/device_choice.h"
+#include "engine/devices/lane_devices.h"
 #include "support/group_driver.h"
 #include "support/keras_models.h"
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/lane_devices.h"
+#include "engine/devices/lane_devices.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 #include "train/lane_array.h"

@@ -17,7 +17,7 @@
 #include "base/cancel.h"
 #include "base/hash.h"
 #include "base/pieces.h"
-#include "engine/group.h"
+#include "engine/segments/group.h"
 #include "model_hopper/cancel.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"

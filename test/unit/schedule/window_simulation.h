@@ -1,5 +1,6 @@
-// A run whose data come and go, simulated by the rules of engine/run_work.cpp on a window: nothing
-// may be read that is not there, no more memory be taken than there is, and nobody wait for ever.
+// A run whose data come and go, simulated by the rules of engine/local/work.cpp on a window:
+// nothing may be read that is not there, no more memory be taken than there is, and nobody wait for
+// ever.
 #pragma once
 
 #include <algorithm>

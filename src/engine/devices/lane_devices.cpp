@@ -1,4 +1,4 @@
-#include "engine/lane_devices.h"
+#include "engine/devices/lane_devices.h"
 
 #include <dlfcn.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "engine/device_choice.h"
+#include "engine/devices/device_choice.h"
 #include "engine/workers.h"
 
 namespace hopper {

@@ -1,4 +1,4 @@
-#include "engine/cuda_devices.h"
+#include "engine/devices/cuda_devices.h"
 
 #include <dlfcn.h>
 

@@ -4,8 +4,8 @@
 // A model travels as an envelope: its state, its place in the ring, the sums of its iteration so
 // far and what there is to report. Every call of Start() takes all envelopes that were given as
 // far as the resident partitions allow towards the end of an iteration; then they go out again with
-// the key of the segment that has the next partition. A model's bits are those of engine/run.h: the
-// order of its own visits decides them and nothing else.
+// the key of the segment that has the next partition. A model's bits are those of the local engine:
+// the order of its own visits decides them and nothing else.
 //
 // A share may be open: models enter and leave between two calls of Start(). Each of them trains a
 // leg, so many iterations with a course of its own, goes on by one iteration at most in a call, so

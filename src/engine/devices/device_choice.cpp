@@ -1,4 +1,4 @@
-#include "engine/device_choice.h"
+#include "engine/devices/device_choice.h"
 
 #include <torch/version.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "engine/lane_devices.h"
+#include "engine/devices/lane_devices.h"
 
 namespace hopper {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/device_worker.h"
+#include "engine/devices/device_worker.h"
 #include "engine/training_options.h"
 #include "params/precision.h"
 

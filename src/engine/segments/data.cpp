@@ -6,8 +6,8 @@
 #include "base/product.h"
 #include "engine/events.h"
 #include "engine/failure.h"
-#include "engine/group_traveller.h"
 #include "engine/memory_plan.h"
+#include "engine/segments/traveller.h"
 
 namespace hopper {
 

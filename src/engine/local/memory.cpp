@@ -12,7 +12,7 @@
 #include "engine/configuration.h"
 #include "engine/events.h"
 #include "engine/failure.h"
-#include "engine/run.h"
+#include "engine/local/run.h"
 #include "engine/warm_start.h"
 
 namespace hopper {

@@ -5,8 +5,8 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "engine/failure.h"
-#include "engine/group_device.h"
-#include "engine/group_traveller.h"
+#include "engine/segments/device.h"
+#include "engine/segments/traveller.h"
 
 namespace hopper {
 

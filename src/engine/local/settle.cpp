@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "engine/configuration.h"
 #include "engine/failure.h"
-#include "engine/run.h"
+#include "engine/local/run.h"
 #include "engine/task_work.h"
 
 namespace hopper {

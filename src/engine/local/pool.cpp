@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "engine/failure.h"
-#include "engine/run.h"
+#include "engine/local/run.h"
 #include "engine/task_work.h"
 
 namespace hopper {

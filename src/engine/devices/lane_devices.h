@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "engine/cuda_devices.h"
+#include "engine/devices/cuda_devices.h"
 #include "train/lane_device.h"
 
 namespace hopper {

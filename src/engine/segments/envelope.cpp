@@ -1,4 +1,4 @@
-#include "engine/envelope.h"
+#include "engine/segments/envelope.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "engine/events.h"
 #include "engine/failure.h"
-#include "engine/group_device.h"
-#include "engine/group_traveller.h"
+#include "engine/segments/device.h"
+#include "engine/segments/traveller.h"
 #include "train/plan_cache.h"
 
 namespace hopper {

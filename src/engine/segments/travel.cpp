@@ -6,9 +6,9 @@
 
 #include "base/pieces.h"
 #include "engine/configuration.h"
-#include "engine/envelope.h"
 #include "engine/failure.h"
-#include "engine/group_traveller.h"
+#include "engine/segments/envelope.h"
+#include "engine/segments/traveller.h"
 #include "engine/warm_start.h"
 #include "schedule/workers.h"
 #include "train/lane_array.h"

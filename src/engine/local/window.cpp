@@ -2,7 +2,7 @@
 // partition, and asks for the one that is next.
 #include <utility>
 
-#include "engine/run.h"
+#include "engine/local/run.h"
 
 namespace hopper {
 

@@ -1,4 +1,4 @@
-#include "engine/group_device.h"
+#include "engine/segments/device.h"
 
 #include <utility>
 

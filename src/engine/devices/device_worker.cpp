@@ -1,4 +1,4 @@
-#include "engine/device_worker.h"
+#include "engine/devices/device_worker.h"
 
 #include <c10/util/Exception.h>
 
@@ -6,8 +6,8 @@
 #include <exception>
 
 #include "base/error.h"
+#include "engine/devices/lane_devices.h"
 #include "engine/failure.h"
-#include "engine/lane_devices.h"
 
 namespace hopper {
 namespace {

@@ -1,5 +1,5 @@
 // Setting a segment's share up, and who is in it.
-#include "engine/group.h"
+#include "engine/segments/group.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,8 +8,8 @@
 #include "base/cancel.h"
 #include "engine/configuration.h"
 #include "engine/failure.h"
-#include "engine/group_device.h"
-#include "engine/group_traveller.h"
+#include "engine/segments/device.h"
+#include "engine/segments/traveller.h"
 #include "params/readings.h"
 #include "train/plan_cache.h"
 

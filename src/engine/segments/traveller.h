@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "engine/envelope.h"
-#include "engine/group.h"
+#include "engine/segments/envelope.h"
+#include "engine/segments/group.h"
 
 namespace hopper {
 

@@ -1,5 +1,5 @@
 // Setting a run up, and its results.
-#include "engine/run.h"
+#include "engine/local/run.h"
 
 #include <algorithm>
 #include <exception>

@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "engine/configuration.h"
 #include "engine/failure.h"
+#include "engine/local/run.h"
 #include "engine/not_finite.h"
-#include "engine/run.h"
 #include "engine/task_work.h"
 
 namespace hopper {

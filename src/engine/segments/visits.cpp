@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "engine/events.h"
-#include "engine/group_traveller.h"
 #include "engine/not_finite.h"
+#include "engine/segments/traveller.h"
 
 namespace hopper {
 

@@ -23,16 +23,16 @@
 
 #include "data/dataset.h"
 #include "engine/configuration.h"
-#include "engine/device_worker.h"
+#include "engine/devices/device_worker.h"
 #include "engine/events.h"
 #include "engine/idle_workers.h"
 #include "engine/loads.h"
+#include "engine/local/visit_log.h"
 #include "engine/memory_plan.h"
 #include "engine/run_info.h"
 #include "engine/training_data.h"
 #include "engine/training_options.h"
 #include "engine/training_result.h"
-#include "engine/visit_log.h"
 #include "engine/visit_record.h"
 #include "engine/workers.h"
 #include "schedule/common_iterations.h"
@@ -261,7 +261,7 @@ class Run {
   Model& Find(int32_t mst_key);
   Model& FindDone(int32_t mst_key);
 
-  // memory (run_memory.cpp)
+  // memory (memory.cpp)
   void PlanModels(const DataMemory& data);
   std::array<int64_t, 2> WantedFeatures() const;
   int32_t Waves() const;
@@ -284,12 +284,12 @@ class Run {
   void ReleaseIfIdleLocked(Model* model);
   void ReleaseData();
 
-  // models that enter and leave (run_pool.cpp)
+  // models that enter and leave (pool.cpp)
   void RequirePlannedRoom(const Model& model);
   void EnterLocked(std::unique_ptr<Model> entering);
   bool MayGiveWayLocked(const Model& model, int32_t* key) const;
 
-  // work (run_work.cpp); the lock is held where the name ends in Locked
+  // work (work.cpp); the lock is held where the name ends in Locked
   void Work(int worker);
   void LoseBooksLocked() noexcept;
   void EndWorkerLocked();
@@ -336,7 +336,7 @@ class Run {
   void AddPassesLocked(Model* model, int32_t delivered,
                        const std::shared_ptr<const Snapshot>& snapshot);
   void AddPassLocked(Model* model, int split, std::shared_ptr<const Snapshot> snapshot);
-  // settling (run_settle.cpp)
+  // settling (settle.cpp)
   // Reports, decides and ends what is due for the model. Lets go of the lock meanwhile.
   void Settle(Model* model, Books* books);
   bool SettleOne(Model* model, Books* books);
@@ -354,7 +354,7 @@ class Run {
   void WorkerWarning(const std::string& text);
   Event NewEventLocked(EventType type, const Model* model) const;
 
-  // on GPUs (run_devices.cpp)
+  // on GPUs (devices.cpp)
   void ChooseDevices(const TrainingOptions& options);
   void AssignDevicesLocked();
   void DeviceWork(int device);

@@ -2,17 +2,17 @@
 //
 // A device's thread takes all models of one shape that are due, up to the lanes of an array. Each
 // model stays on one device. Snapshots, evaluations, failures and reports are those of
-// run_work.cpp.
+// work.cpp.
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "base/cancel.h"
 #include "base/clock.h"
-#include "engine/device_choice.h"
+#include "engine/devices/device_choice.h"
 #include "engine/failure.h"
+#include "engine/local/run.h"
 #include "engine/not_finite.h"
-#include "engine/run.h"
 #include "engine/task_work.h"
 
 namespace hopper {
