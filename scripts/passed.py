@@ -59,7 +59,7 @@ class Stamp:
         self.path.unlink(missing_ok=True)
 
     def keep(self, wanted, tests):
-        self.path.parent.mkdir(exist_ok=True)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(f"{wanted} {tests}\n")
 
 

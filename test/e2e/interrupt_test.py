@@ -12,6 +12,7 @@ import pytest
 from digits import (ADAM, connect, create_database, drop_database, outputs, pid, query, select,
                     threads, value, wait_until)
 
+pytestmark = pytest.mark.chance
 DATABASE = "hopper_interrupt"
 # Batches of these take well below 0.1 s each, so that 0.2 s is the limit.
 LIMIT = 0.2

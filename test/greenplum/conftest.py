@@ -23,10 +23,6 @@ def pytest_addoption(parser):
     parser.addoption("--large", action="store_true", help="also what takes minutes and gigabytes")
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "large: takes minutes and gigabytes; runs with --large")
-
-
 def pytest_collection_modifyitems(config, items):
     if not config.getoption("--large"):
         large = [item for item in items if item.get_closest_marker("large")]

@@ -15,6 +15,7 @@ import pytest
 from digits import (ADAM, PLAIN, connect, cpu_seconds, create_database, dense, drop_database, layer, outputs,
                     pid, query, select, sequential, threads, value, wait_until)
 
+pytestmark = pytest.mark.chance
 DATABASE = "hopper_cancel"
 CANCELS = int(os.environ.get("HOPPER_CANCELS", "60"))
 SEED = int(os.environ.get("HOPPER_SEED", "1"))

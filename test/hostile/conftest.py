@@ -27,10 +27,6 @@ def wait_for_server(seconds=60):
             time.sleep(0.1)
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "crash: the test itself ends a process of the server once")
-
-
 @pytest.fixture(autouse=True)
 def no_crash(request):
     before = crashes()

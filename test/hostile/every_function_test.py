@@ -19,6 +19,7 @@ from conftest import crashes, wait_for_server
 from digits import cpu_seconds, wait_until
 from memory_fails_test import CALLS
 
+pytestmark = pytest.mark.chance
 SEED = int(os.environ.get("HOPPER_SEED", "1"))
 EVERY = "HOPPER_EVERY_FUNCTION" in os.environ
 CANCELLED = list(CALLS) if EVERY else random.Random(SEED).sample(sorted(CALLS), 16)

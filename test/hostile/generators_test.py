@@ -37,6 +37,7 @@ def test_damaged_tables_harm_nobody(session):
     assert [reader for reader, codes in outcome.items() if "00000" not in codes] == []
 
 
+@pytest.mark.chance
 def test_sessions_at_once_harm_nobody():
     statements, findings = two_sessions.run(60, seed=1)
     assert findings == []

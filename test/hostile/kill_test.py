@@ -13,6 +13,7 @@ from digits import (ADAM, PLAIN, SOURCE, connect, create_database, dense, drop_d
                     query, select, sequential, threads, value, wait_until)
 from memory_fails_test import CALLS as ALL
 
+pytestmark = pytest.mark.chance
 DATABASE = "hopper_kill"
 # 1.3 million parameters: 16 MB of state with Adam.
 WIDE = sequential(layer("Flatten", "flatten"), dense("hidden", 18000, "relu"),
