@@ -23,6 +23,11 @@ typedef struct hopper_run_options
 	const int32_t *starts;
 	int64_t		memory_limit;	/* bytes, for data and models together */
 	const char *precision;		/* "fp32", "bf16"; see check_precision */
+	/*
+	 * What tells its data, those of validation with them, from others; NULL: nothing. What early
+	 * stopping and ReduceLROnPlateau counted on other data counts no more after a warm start.
+	 */
+	const char *data_name;
 	int32_t		mix_numerics;	/* 1: warm start from a state of another numerics class */
 	int32_t		event_fd;		/* eventfd that is written to when events wait, but not for a few
 								 * metrics and iterations alone; not owned */

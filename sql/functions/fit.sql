@@ -23,7 +23,7 @@ CREATE FUNCTION hopper.fit(
     warm_start boolean DEFAULT false,
     name text DEFAULT NULL,
     description text DEFAULT NULL,
-    seed bigint DEFAULT 0,
+    seed bigint DEFAULT NULL,
     threads bigint DEFAULT NULL,
     dtype text DEFAULT 'fp32',
     training_metrics text DEFAULT 'final',
@@ -53,7 +53,7 @@ metrics_compute_frequency: metrics are taken at every so many iterations and at 
 warm_start: go on from the models in model_table
 name: a name, kept with the result
 description: a text, kept with the result
-seed: another seed, other random numbers; the same seed, the same result
+seed: another seed, other random numbers; the same seed, the same result; by itself 0, and that of the run before where warm_start goes on
 threads: threads that train at once; by itself hopper.threads
 dtype: ''fp32'' or ''bf16'': what products of layers are computed in
 training_metrics: ''running'': summed up while weights move; ''final'': exact after the last iteration; ''every'': exact at every metrics iteration

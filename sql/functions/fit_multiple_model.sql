@@ -10,7 +10,7 @@ CREATE FUNCTION hopper.fit_multiple_model(
     name text DEFAULT NULL,
     description text DEFAULT NULL,
     use_caching boolean DEFAULT false,
-    seed bigint DEFAULT 0,
+    seed bigint DEFAULT NULL,
     threads bigint DEFAULT NULL,
     dtype text DEFAULT 'fp32',
     training_metrics text DEFAULT 'final',
@@ -40,7 +40,7 @@ warm_start: go on from the models in model_table
 name: a name, kept with the result
 description: a text, kept with the result
 use_caching: accepted for MADlib''s sake
-seed: another seed, other random numbers; the same seed, the same result
+seed: another seed, other random numbers; the same seed, the same result; by itself 0, and that of the run before where warm_start goes on
 threads: threads that train at once; by itself hopper.threads
 dtype: ''fp32'' or ''bf16'': what products of layers are computed in
 training_metrics: ''running'': summed up while weights move; ''final'': exact after the last iteration; ''every'': exact at every metrics iteration

@@ -32,6 +32,7 @@ TrainingOptions FromC(const hopper_run_options& options) {
   if (options.precision != nullptr) {
     out.precision = ParsePrecision(options.precision, out.use_gpus);
   }
+  if (options.data_name != nullptr) out.data_name = options.data_name;
   out.mix_numerics = options.mix_numerics != 0;
   out.event_fd = options.event_fd;
   if (options.n_gpus > 0) out.gpus.assign(options.gpus, options.gpus + options.n_gpus);

@@ -40,7 +40,7 @@ std::shared_ptr<const Network> Networks::Of(const ConfigSource& config, const Da
 
 std::unique_ptr<const Trainer> MakeTrainer(const ConfigSource& config, const DataDesc& data,
                                            uint64_t run_seed, Precision precision,
-                                           Networks* networks) {
+                                           Networks* networks, const std::string& watched_data) {
   std::shared_ptr<const Network> network = networks->Of(config, data);
   CompileParams compile = ParseOrThrow(config.compile_params, ParseCompileParams);
   FitParams fit = ParseOrThrow(config.fit_params, ParseFitParams);
@@ -70,7 +70,7 @@ std::unique_ptr<const Trainer> MakeTrainer(const ConfigSource& config, const Dat
     CheckWeights(network->spec(), config.weights, config.n_weights);
   }
   return std::make_unique<const Trainer>(std::move(network), std::move(compile), std::move(fit),
-                                         data, run_seed, precision);
+                                         data, run_seed, precision, watched_data);
 }
 
 RunRules RulesOf(const TrainingOptions& options, int partitions, int valid_partitions) {
@@ -99,7 +99,8 @@ EngineSettings::EngineSettings(const TrainingOptions& options)
       threads_per_model(options.threads_per_model),
       precision(options.precision),
       numerics_class(NumericsClass(PrecisionName(precision), threads_per_model)),
-      mix_numerics(options.mix_numerics) {}
+      mix_numerics(options.mix_numerics),
+      data_name(options.data_name) {}
 
 void RequireWatchedData(const Trainer& trainer, bool has_validation) {
   if (has_validation || !trainer.stopping().Watches(/*validation=*/true)) return;

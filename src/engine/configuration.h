@@ -29,7 +29,8 @@ class Networks {
 // Throws the first problem of the architecture or the parameters; warnings are for check_configs.
 std::unique_ptr<const Trainer> MakeTrainer(const ConfigSource& config, const DataDesc& data,
                                            uint64_t run_seed, Precision precision,
-                                           Networks* networks);
+                                           Networks* networks,
+                                           const std::string& watched_data = "");
 
 // The rules of a run by its options. Throws where a number is none that they can have; those of
 // threads and the memory limit are looked at, too.
@@ -45,6 +46,7 @@ struct EngineSettings {
   Precision precision;
   std::string numerics_class;  // of threads; GPUs have others
   bool mix_numerics;
+  std::string data_name;
 };
 
 // Throws where early stopping or ReduceLROnPlateau watches validation data that is not there.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "params/precision.h"
@@ -19,6 +20,9 @@ struct TrainingOptions {
   std::vector<int> starts = {0};  // first partition of each run of partitions, for Ring
   int64_t memory_limit = 0;       // bytes, for data and models together
   Precision precision = Precision::kFp32;
+  // What tells its data, those of validation with them, from others: what early stopping counted on
+  // others counts no more.
+  std::string data_name;
   bool mix_numerics = false;  // warm start from a state of another numerics class
   int event_fd = -1;      // eventfd that is written to when there is something to take; not owned
   bool use_gpus = false;  // the workers are GPUs:

@@ -18,6 +18,14 @@ void RefuseMetric(const std::string& name, ProblemList* problems) {
              problems);
 }
 
+std::string WithoutBlanks(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c != ' ' && c != '\t' && c != '\n' && c != '\r') out += c == '"' ? '\'' : c;
+  }
+  return out;
+}
+
 // The k of "top_3_accuracy"; 0 for other names.
 int64_t KOfName(const std::string& name) {
   const std::string before = "top_", after = "_accuracy";
@@ -91,6 +99,17 @@ std::string MetricId(const MetricParams& metric) {
   const MetricType& type = *metric.type;
   if (!type.names.empty()) return type.names.front();
   return type.aliases.empty() ? LossName(metric.loss) : type.aliases.front();
+}
+
+std::string MetricIdentity(const MetricParams& metric) {
+  const std::string written = WithoutBlanks(metric.name);
+  if (metric.loss_options.expression != nullptr) return written;
+  const std::string id = MetricId(metric);
+  std::string name = metric.prefix + (metric.weighted ? "weighted_" : "") + id;
+  if (id == "top_k") name += std::to_string(metric.k);
+  const size_t arguments = written.find('(');
+  if (arguments == std::string::npos || written.compare(arguments, 2, "()") == 0) return name;
+  return name + written.substr(arguments);
 }
 
 Direction NamedDirection(const std::string& text) {

@@ -21,8 +21,11 @@ Direction MetricDirection(const MetricParams& metric);
 // What tells a metric from all others but for its arguments. One whose name is a loss's as well has
 // aliases only, because lists have it among the losses.
 std::string MetricId(const MetricParams& metric);
-// The same for a metric's text as results show it (MetricParams::name), or "loss". Throws
-// kInvalidParameter for other names.
+// What it computes, arguments included: equal where two compute the same. Not of a loss of an
+// output, which params/compared_loss.h has.
+std::string MetricIdentity(const MetricParams& metric);
+// Whether smaller or larger values are the better ones, of a metric's text as results show it
+// (MetricParams::name), or "loss". Throws kInvalidParameter for other names.
 Direction NamedDirection(const std::string& text);
 
 }  // namespace hopper

@@ -1,6 +1,7 @@
 #include "params/monitor.h"
 
 #include "params/callable.h"
+#include "params/compared_loss.h"
 
 namespace hopper {
 namespace {
@@ -61,6 +62,14 @@ std::optional<Watched> FindWatched(const CompileParams& compile, const std::stri
     }
   }
   return std::nullopt;
+}
+
+std::string WatchedIdentity(const CompileParams& compile, const Watched& watched) {
+  const ComparedLosses losses = CompareLosses(compile);
+  if (watched.metric < 0) return losses.total.identity;
+  const auto at = static_cast<size_t>(watched.metric);
+  const MetricParams& metric = compile.metrics[at];
+  return metric.of_loss ? losses.of_metrics[at].identity : MetricIdentity(metric);
 }
 
 Direction WatchedDirection(const CompileParams& compile, const Watched& watched, MonitorMode mode) {

@@ -22,6 +22,9 @@ std::string MetricLabel(const MetricParams& metric);
 // ('acc') or in snake case (AUC() is auc). Nothing where there is no such metric.
 std::optional<Watched> FindWatched(const CompileParams& compile, const std::string& monitor);
 
+// What is watched, arguments included: equal where two configurations watch the same number.
+std::string WatchedIdentity(const CompileParams& compile, const Watched& watched);
+
 // `mode`, or what is known of the metric.
 Direction WatchedDirection(const CompileParams& compile, const Watched& watched, MonitorMode mode);
 

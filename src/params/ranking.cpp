@@ -16,33 +16,13 @@ namespace {
 
 constexpr const char* kLoss = "loss";
 
-std::string WithoutBlanks(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c != ' ' && c != '\t' && c != '\n' && c != '\r') out += c == '"' ? '\'' : c;
-  }
-  return out;
-}
-
-// Equal where two configurations compute the same; not for losses of outputs.
-std::string IdentityOf(const MetricParams& metric) {
-  const std::string written = WithoutBlanks(metric.name);
-  if (metric.loss_options.expression != nullptr) return written;
-  const std::string id = MetricId(metric);
-  std::string name = metric.prefix + (metric.weighted ? "weighted_" : "") + id;
-  if (id == "top_k") name += std::to_string(metric.k);
-  const size_t arguments = written.find('(');
-  if (arguments == std::string::npos || written.compare(arguments, 2, "()") == 0) return name;
-  return name + written.substr(arguments);
-}
-
 // The identity of a metric that the user has written, or nothing.
 std::string Canonical(const std::string& wanted) {
   std::vector<ParamProblem> problems;
   CompileParams params;
   ProblemList list(&problems);
   ReadMetric(Value::String(wanted), &params, &list);
-  return params.metrics.empty() || !problems.empty() ? "" : IdentityOf(params.metrics[0]);
+  return params.metrics.empty() || !problems.empty() ? "" : MetricIdentity(params.metrics[0]);
 }
 
 // What one text of compile_params has to be compared by. Configurations of a run share few texts.
@@ -71,7 +51,7 @@ Candidates Read(const RankedConfig& config) {
   for (size_t i = 0; i < compile.metrics.size(); ++i) {
     const MetricParams& metric = compile.metrics[i];
     const ComparedLoss& loss = compared.of_metrics[i];
-    candidates.identities.push_back(metric.of_loss ? loss.identity : IdentityOf(metric));
+    candidates.identities.push_back(metric.of_loss ? loss.identity : MetricIdentity(metric));
     candidates.losses.push_back(loss.name);
     candidates.labels.push_back(MetricLabel(metric));
     candidates.names.push_back(metric.name);
@@ -300,7 +280,7 @@ std::string SameMetric(const std::vector<MetricParams>& metrics, const std::stri
     const size_t prefix = metric.prefix.size();
     const bool prefixed = wanted.compare(0, prefix, metric.prefix) == 0;
     const std::string identity = Canonical(prefixed ? wanted.substr(prefix) : wanted);
-    if (!identity.empty() && metric.prefix + identity == IdentityOf(metric)) return metric.name;
+    if (!identity.empty() && metric.prefix + identity == MetricIdentity(metric)) return metric.name;
   }
   return "";
 }

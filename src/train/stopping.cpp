@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/pieces.h"
 #include "optim/optimizer_type.h"
 #include "params/value.h"
@@ -38,7 +39,7 @@ std::optional<double> Stopping::Rule::Value(const Observed& observed) const {
 }
 
 Stopping::Rule Stopping::MakeRule(const CompileParams& compile, const std::string& monitor,
-                                  MonitorMode mode, double min_delta) {
+                                  MonitorMode mode, double min_delta, const std::string& data) {
   Rule rule;
   rule.monitor = monitor;
   const auto watched = FindWatched(compile, monitor);
@@ -50,15 +51,17 @@ Stopping::Rule Stopping::MakeRule(const CompileParams& compile, const std::strin
   rule.watched = *watched;
   rule.ascends = direction == Direction::kUp;
   rule.min_delta = min_delta;
-  rule.text = monitor + (rule.ascends ? " max " : " min ") + RenderReal(min_delta);
+  const std::string of = WatchedIdentity(compile, *watched) + '\n' + data;
+  rule.text = monitor + (rule.ascends ? " max " : " min ") + RenderReal(min_delta) + " of " +
+              Hash(of.data(), of.size()).Hex();
   return rule;
 }
 
-Stopping::Stopping(const CompileParams& compile, const FitParams& fit)
+Stopping::Stopping(const CompileParams& compile, const FitParams& fit, const std::string& data)
     : configured_rate_(static_cast<float>(compile.optimizer.learning_rate)) {
   const EarlyStoppingParams& early = fit.early_stopping;
   if (early.active()) {
-    stop_ = MakeRule(compile, early.monitor, early.mode, early.min_delta);
+    stop_ = MakeRule(compile, early.monitor, early.mode, early.min_delta, data);
     patience_ = early.patience;
     restore_best_ = early.restore_best;
     baseline_ = early.baseline;
@@ -68,7 +71,8 @@ Stopping::Stopping(const CompileParams& compile, const FitParams& fit)
   }
   if (fit.plateau.active) {
     plateau_params_ = fit.plateau;
-    plateau_ = MakeRule(compile, fit.plateau.monitor, fit.plateau.mode, fit.plateau.min_delta);
+    plateau_ =
+        MakeRule(compile, fit.plateau.monitor, fit.plateau.mode, fit.plateau.min_delta, data);
     // Another optimizer starts with its own rate again.
     plateau_->text += " optimizer " + std::to_string(PlaceOf(*compile.optimizer.type)) + " rate " +
                       RenderReal(compile.optimizer.learning_rate);

@@ -37,8 +37,9 @@ struct Observed {
 // Immutable and thread-safe.
 class Stopping {
  public:
-  // Throws where something watches what the configuration does not compute.
-  Stopping(const CompileParams& compile, const FitParams& fit);
+  // `data`: names the data that are watched; what was counted on others counts no more. Throws
+  // where something watches what the configuration does not compute.
+  Stopping(const CompileParams& compile, const FitParams& fit, const std::string& data);
 
   // Whether anything waits for metrics.
   bool active() const { return stop_.has_value() || plateau_.has_value(); }
@@ -49,7 +50,8 @@ class Stopping {
 
   Watching watching() const { return {{Watches(false), Watches(true)}, restores()}; }
 
-  // Drops what was counted by other rules than these, before a model goes on.
+  // Drops what was counted by other rules than these, of another loss or metric, or on other data,
+  // before a model goes on.
   void Adopt(MonitorState* state) const;
   // At the end of `iteration` (from 1, counted over warm starts), with all values that are watched.
   // `weights`: n floats that were evaluated, kept where they are the best ones.
@@ -77,7 +79,7 @@ class Stopping {
     std::optional<double> Value(const Observed& observed) const;
   };
   static Rule MakeRule(const CompileParams& compile, const std::string& monitor, MonitorMode mode,
-                       double min_delta);
+                       double min_delta, const std::string& data);
   void DecideStop(int64_t iteration, const Observed& observed, const float* weights, size_t n,
                   MonitorState* state) const;
   void DecideRate(const Observed& observed, MonitorState* state) const;

@@ -130,11 +130,12 @@ int64_t EvaluationBatch(const ModelSpec& spec) {
 }
 
 Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, FitParams fit,
-                 const DataDesc& data, uint64_t run_seed, Precision precision)
+                 const DataDesc& data, uint64_t run_seed, Precision precision,
+                 const std::string& watched_data)
     : network_(std::move(network)),
       compile_(std::move(compile)),
       fit_(std::move(fit)),
-      stopping_(compile_, fit_),
+      stopping_(compile_, fit_, watched_data),
       data_(data),
       seed_(fit_.seed.value_or(run_seed)),
       spans_(SpansOf(network_->spec())),

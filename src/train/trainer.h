@@ -30,7 +30,8 @@ enum class VisitEnd { kDone, kCancelled, kNotFinite };
 class Trainer {
  public:
   Trainer(std::shared_ptr<const Network> network, CompileParams compile, FitParams fit,
-          const DataDesc& data, uint64_t run_seed, Precision precision = Precision::kFp32);
+          const DataDesc& data, uint64_t run_seed, Precision precision = Precision::kFp32,
+          const std::string& watched_data = "");
 
   // The configuration's seed, or the run's.
   uint64_t seed() const { return seed_; }

@@ -74,8 +74,8 @@ void Run::AddConfig(const ConfigSource& config) {
 }
 
 void Run::ReadConfig(const ConfigSource& config, Model* model) {
-  model->trainer =
-      MakeTrainer(config, data_.train().desc(), settings_.seed, settings_.precision, &networks_);
+  model->trainer = MakeTrainer(config, data_.train().desc(), settings_.seed, settings_.precision,
+                               &networks_, settings_.data_name);
   RequireWatchedData(*model->trainer, data_.validates());
   model->watching = model->trainer->stopping().watching();
   model->memory =

@@ -53,8 +53,8 @@ void Group::AddConfig(const ConfigSource& config) {
     ConfigSource bare = config;
     bare.weights = nullptr;
     bare.state = nullptr;
-    auto trainer =
-        MakeTrainer(bare, data_.train().desc(), settings_.seed, settings_.precision, &networks_);
+    auto trainer = MakeTrainer(bare, data_.train().desc(), settings_.seed, settings_.precision,
+                               &networks_, settings_.data_name);
     RequireWatchedData(*trainer, data_.validates());
     entry.memory = MemoryOf(*trainer, settings_.threads_per_model, rules_.EvaluatedPartitions());
     entry.memory.task = TravellersTask(entry.memory.state, entry.memory.task);

@@ -37,6 +37,7 @@ put_options(StringInfo out, const hopper_run_options *options)
 	hopper_put_bytes(out, options->starts, sizeof(int32) * options->n_starts);
 	hopper_put_int(out, options->memory_limit);
 	hopper_put_text(out, options->precision);
+	hopper_put_text(out, options->data_name);
 	hopper_put_int(out, options->mix_numerics);
 	hopper_put_int(out, options->threads_per_model);
 	hopper_put_int(out, options->use_gpus);
@@ -60,6 +61,7 @@ get_options(hopper_reader *in, hopper_run_options *options)
 	options->starts = hopper_get_array(in, options->n_starts, sizeof(int32));
 	options->memory_limit = hopper_get_int(in);
 	options->precision = hopper_get_required_text(in);
+	options->data_name = hopper_get_text(in);
 	options->mix_numerics = hopper_get_bool(in);
 	options->threads_per_model = hopper_get_int32(in);
 	options->use_gpus = hopper_get_bool(in);

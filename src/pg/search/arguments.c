@@ -129,6 +129,7 @@ read_validation(FunctionCallInfo fcinfo, hopper_automl *run)
 	hopper_check_compatible(&valid, "validation table", &run->train.desc, run->train.n_x_columns,
 							run->train.x_columns, run->packed.shown);
 	run->validation = table.quoted;
+	run->validation_checksum = valid.checksum;
 }
 
 /* What a reader of one argument is given. */
@@ -213,6 +214,15 @@ require_same_search(const hopper_automl *run, const hopper_name *earlier,
 				 errmsg("search \"%s\" looked for something else", earlier->shown),
 				 errdetail("%s", words.data),
 				 errhint("What it measured counts only for a search of the same.")));
+	SPI_freetuptable(SPI_tuptable);
+	if (hopper_select("SELECT 1 FROM %s WHERE source_checksum::pg_catalog.text = %s"
+					  " AND validation_checksum::pg_catalog.text IS NOT DISTINCT FROM %s",
+					  summary->quoted, hopper_literal(run->train.checksum),
+					  run->validation ? hopper_literal(run->validation_checksum) : "NULL") == 0)
+		ereport(WARNING,
+				(errmsg("search \"%s\" measured its configurations on other data", earlier->shown),
+				 errdetail("Their values are compared with those of this search nevertheless."),
+				 errhint("Without from_run, every configuration is measured on these data.")));
 }
 
 /* What the earlier search measured, if it looked for the same. */

@@ -67,6 +67,7 @@ typedef struct hopper_automl
 	hopper_packed train;
 	hopper_name models;
 	char	   *validation;		/* quoted, or NULL */
+	char	   *validation_checksum;	/* of that table */
 	const hopper_name *earlier;	/* the models of from_run, or NULL */
 	int32	   *earlier_keys;	/* of its trials that are known here, in their order */
 	hopper_search_options options;

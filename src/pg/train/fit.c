@@ -49,7 +49,8 @@ common_arguments(FunctionCallInfo fcinfo, hopper_fit *request)
 	request->warm_start = hopper_bool_named(fcinfo, "warm_start", false);
 	record->name = hopper_string_named(fcinfo, "name");
 	record->description = hopper_string_named(fcinfo, "description");
-	if (!PG_ARGISNULL(seed))
+	request->seed_given = !PG_ARGISNULL(seed);
+	if (request->seed_given)
 		options->seed = (uint64_t) PG_GETARG_INT64(seed);
 	request->threads_given = !PG_ARGISNULL(threads);
 	hopper_take_resources(options, request->threads_given,
@@ -75,9 +76,65 @@ common_arguments(FunctionCallInfo fcinfo, hopper_fit *request)
 	record->warm_start = request->warm_start;
 }
 
+/*
+ * What the call does not say is as it was: with another seed several calls would not be what one long
+ * call is, and who has named a run or chosen what its models are compared by need not say it each time.
+ */
+static void
+take_arguments(hopper_fit *request, const hopper_outputs *outputs)
+{
+	hopper_run_record *record = &request->record;
+	bool		isnull;
+	Datum		seed;
+
+	if (hopper_select("SELECT seed::pg_catalog.int8, name::pg_catalog.text,"
+					  " description::pg_catalog.text FROM %s", outputs->summary.quoted) != 1)
+		hopper_refuse_damaged(&outputs->summary, "It does not have one row.");
+	seed = hopper_value(0, 1, INT8OID, &isnull);
+	if (!request->seed_given && !isnull)
+		request->options.seed = (uint64_t) DatumGetInt64(seed);
+	if (record->name == NULL)
+		record->name = hopper_cell(0, 2);
+	if (record->description == NULL)
+		record->description = hopper_cell(0, 3);
+	SPI_freetuptable(SPI_tuptable);
+}
+
+/* The keys of the configurations that are trained, as an SQL array. */
+static char *
+keys_literal(const hopper_fit *request)
+{
+	StringInfoData keys;
+
+	initStringInfo(&keys);
+	for (int i = 0; i < request->n_configs; i++)
+		appendStringInfo(&keys, "%s%d", i ? "," : "'{", request->configs[i].mst_key);
+	appendStringInfoString(&keys, "}'::pg_catalog.int4[]");
+	return keys.data;
+}
+
+/* Models that the call does not train again go with the outputs that it writes anew. */
+static void
+tell_dropped(const hopper_fit *request, const hopper_outputs *outputs)
+{
+	int64		n;
+
+	hopper_select("SELECT count(*) FROM %s WHERE mst_key <> ALL (%s)", outputs->model.quoted,
+				  keys_literal(request));
+	n = hopper_int_cell(&outputs->model, 0, 1, 0, PG_INT64_MAX);
+	SPI_freetuptable(SPI_tuptable);
+	if (n > 0)
+		ereport(NOTICE,
+				(errmsg("%s of \"%s\" that this call does not train will be dropped",
+						hopper_plural(n, "model", "models"), request->shown),
+				 request->has_selection
+				 ? errhint("Name those to train in mst_keys, of a selection table with all of them, to "
+						   "keep the others.") : 0));
+}
+
 /* Checks the earlier run and takes its states and histories. */
 static void
-take_over(const hopper_fit *request, const hopper_outputs *outputs, const hopper_packed *train,
+take_over(hopper_fit *request, const hopper_outputs *outputs, const hopper_packed *train,
 		  hopper_history **histories)
 {
 	hopper_trained earlier;
@@ -95,7 +152,10 @@ take_over(const hopper_fit *request, const hopper_outputs *outputs, const hopper
 						request->output.shown),
 				 errdetail("Its label column is \"%s\", that of \"%s\" is \"%s\".",
 						   train->desc.y_column, request->output.shown, earlier.desc.y_column)));
-	hopper_warm_start(outputs, request->configs, request->n_configs, histories);
+	take_arguments(request, outputs);
+	if (!request->keeps_others)
+		tell_dropped(request, outputs);
+	hopper_warm_start(outputs, &train->desc, request->configs, request->n_configs, histories);
 	PopActiveSnapshot();
 }
 
@@ -176,17 +236,43 @@ tell_validation(const hopper_fit *request, const hopper_packed *train, const hop
 						 hopper_literal(hopper_written_name(&beside)))));
 }
 
-/* What the models are compared by, which is told before they are trained. */
+/* Of models that stay beside those that are trained: `ranked` has room for all. */
+static int
+ranked_others(const hopper_fit *request, hopper_ranked_config **ranked)
+{
+	int			n = request->n_configs;
+	uint64		others;
+
+	others = hopper_select("SELECT compile_params::pg_catalog.text,"
+						   " metrics_type::pg_catalog.text[] FROM %s WHERE status <> 'failed'"
+						   " AND mst_key <> ALL (%s)"
+						   " ORDER BY mst_key", request->outputs.info.quoted, keys_literal(request));
+	*ranked = repalloc(*ranked, (n + others) * sizeof(**ranked));
+	for (uint64 row = 0; row < others; row++)
+		(*ranked)[n + row] = hopper_ranked_by_info(row, 1, 2);
+	SPI_freetuptable(SPI_tuptable);
+	return (int) others;
+}
+
+/*
+ * What the models are compared by, which is told before they are trained: those that stay are compared
+ * with them at the end.
+ */
 static void
 choose_ranking(hopper_fit *request, hopper_ranking *ranking)
 {
 	hopper_ranked_config *ranked = palloc(request->n_configs * sizeof(*ranked));
-	bool		asked = request->record.rank_by != NULL;
+	const char *rank_by = request->record.rank_by;
+	bool		asked = rank_by != NULL;
+	int			n = request->n_configs;
 
-	for (int i = 0; i < request->n_configs; i++)
+	for (int i = 0; i < n; i++)
 		ranked[i] = hopper_ranked_by_architecture(&request->configs[i]);
-	hopper_rank_configs(request->n_configs, ranked, &request->train.desc, request->record.rank_by,
-						false, ranking);
+	if (request->warm_start && request->keeps_others)
+		n += ranked_others(request, &ranked);
+	if (request->warm_start && !asked)
+		rank_by = hopper_own_ranking(&request->outputs.model);
+	hopper_rank_configs(n, ranked, &request->train.desc, rank_by, !asked, ranking);
 	if (!asked)
 		hopper_tell_ranking(ranking, request->shown);
 	/* Whatever fails on the way. */
@@ -250,6 +336,8 @@ hopper_fit_prepare(hopper_fit *request)
 	training->options = request->options;
 	training->options.n_starts = request->train.n_starts;
 	training->options.starts = request->train.starts;
+	training->options.data_name = psprintf("%s %s", request->train.checksum,
+										   request->has_validation ? request->valid.checksum : "");
 	training->train = &request->train;
 	training->valid = request->has_validation ? &request->valid : NULL;
 	training->n_configs = request->n_configs;

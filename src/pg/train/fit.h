@@ -24,6 +24,7 @@ typedef struct hopper_fit
 	bool		warm_start;
 	bool		replace;
 	bool		threads_given;
+	bool		seed_given;
 	bool		keeps_others;	/* models of other configurations stay */
 	hopper_run_options options;
 	hopper_run_record record;

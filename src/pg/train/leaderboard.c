@@ -42,27 +42,6 @@ info_of(const hopper_name *model)
 	return info;
 }
 
-/*
- * What the run's own summary says its models were ranked by: "validation accuracy" without the
- * first word; NULL where it says nothing, or may not be read.
- */
-static char *
-own_ranking(const hopper_name *model)
-{
-	hopper_name summary = hopper_name_with_suffix(model, "summary");
-	Oid			oid = hopper_relation_oid(&summary, true);
-	char	   *metric;
-	char	   *space;
-
-	if (!OidIsValid(oid) || get_attnum(oid, "best_metric") == InvalidAttrNumber ||
-		pg_class_aclcheck(oid, GetUserId(), ACL_SELECT) != ACLCHECK_OK ||
-		hopper_select_latest("SELECT best_metric::pg_catalog.text FROM %s", summary.quoted) != 1)
-		return NULL;
-	metric = hopper_cell(0, 1);
-	space = metric ? strchr(metric, ' ') : NULL;
-	return space ? space + 1 : NULL;
-}
-
 static const char *
 ints_literal(int n, const int *values)
 {
@@ -117,23 +96,17 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 		columns[i] = palloc(Max(n, 1) * sizeof(int));
 	for (int i = 0; i < n; i++)
 	{
-		char	   *text = hopper_cell(i, 2);
 		char	   *fit_params = hopper_cell(i, 4);
-		const char **names;
 		hopper_error error;
 
 		CHECK_FOR_INTERRUPTS();
 		columns[KEY][i] = hopper_key_cell(info, i, 1);
-		ranked[i].compile_params = text ? hopper_to_utf8(text) : "";
-		names = (const char **) hopper_name_cells(i, 3, &ranked[i].n_metrics);
-		for (int k = 0; k < ranked[i].n_metrics; k++)
-			names[k] = hopper_to_utf8(names[k]);
-		ranked[i].metrics = names;
+		ranked[i] = hopper_ranked_by_info(i, 2, 3);
 		HOPPER_CHECK(hopper_core()->keeps_best(fit_params ? hopper_to_utf8(fit_params) : NULL,
 											   &columns[KEEPS_BEST][i], &error), error);
 	}
 	SPI_freetuptable(SPI_tuptable);
-	hopper_rank_configs(n, ranked, NULL, own ? own_ranking(model) : rank_by, own, &ranking);
+	hopper_rank_configs(n, ranked, NULL, own ? hopper_own_ranking(model) : rank_by, own, &ranking);
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

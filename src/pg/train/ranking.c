@@ -7,8 +7,11 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/lsyscache.h"
 
+#include "pg/train/outputs.h"
 #include "pg/server/words.h"
 
 enum
@@ -74,6 +77,36 @@ hopper_ranked_by_architecture(const hopper_config *config)
 	ranked.model_arch = config->model_arch;
 	ranked.model_arch_size = config->model_arch_size;
 	return ranked;
+}
+
+hopper_ranked_config
+hopper_ranked_by_info(uint64 row, int params, int names)
+{
+	char	   *text = hopper_cell(row, params);
+	hopper_ranked_config ranked = {.compile_params = text ? hopper_to_utf8(text) : ""};
+	const char **metrics = (const char **) hopper_name_cells(row, names, &ranked.n_metrics);
+
+	for (int i = 0; i < ranked.n_metrics; i++)
+		metrics[i] = hopper_to_utf8(metrics[i]);
+	ranked.metrics = metrics;
+	return ranked;
+}
+
+char *
+hopper_own_ranking(const hopper_name *model)
+{
+	hopper_name summary = hopper_name_with_suffix(model, "summary");
+	Oid			oid = hopper_relation_oid(&summary, true);
+	char	   *metric;
+	char	   *space;
+
+	if (!OidIsValid(oid) || get_attnum(oid, "best_metric") == InvalidAttrNumber ||
+		pg_class_aclcheck(oid, GetUserId(), ACL_SELECT) != ACLCHECK_OK ||
+		hopper_select_latest("SELECT best_metric::pg_catalog.text FROM %s", summary.quoted) != 1)
+		return NULL;
+	metric = hopper_cell(0, 1);
+	space = metric ? strchr(metric, ' ') : NULL;
+	return space ? space + 1 : NULL;
 }
 
 const char *

@@ -9,6 +9,8 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
+#include "pg/train/ranking.h"
+
 /* An array cell of SPI_tuptable: its values, or 0 where it is NULL. */
 static int
 array_cells(int column, Oid type, Datum **values, bool **nulls)
@@ -29,7 +31,8 @@ array_cells(int column, Oid type, Datum **values, bool **nulls)
 	return n;
 }
 
-static void
+/* The text of compile_params that it was trained with, or NULL. */
+static char *
 read_history(const hopper_outputs *outputs, hopper_history *history)
 {
 	static const char *const sides[2] = {"training", "validation"};
@@ -38,12 +41,13 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 			   *names,
 			   *values;
 	bool	   *nulls;
+	char	   *compile_params;
 	int			n,
 				n_elapsed;
 
 	if (hopper_select("SELECT metrics_iters, metrics_elapsed_time, metrics_type, training_loss,"
-					  " validation_loss, training_metrics_all, validation_metrics_all, iterations"
-					  " FROM %s WHERE mst_key = %d", outputs->info.quoted, history->mst_key) != 1)
+					  " validation_loss, training_metrics_all, validation_metrics_all, iterations,"
+					  " compile_params::pg_catalog.text FROM %s WHERE mst_key = %d", outputs->info.quoted, history->mst_key) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("\"%s\" has no row with mst_key %d", outputs->info.shown,
@@ -97,7 +101,46 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 		}
 	}
 	history->last_earlier = (int32) hopper_int_cell(&outputs->info, 0, 8, 0, PG_INT32_MAX);
+	compile_params = hopper_cell(0, 9);
 	SPI_freetuptable(SPI_tuptable);
+	return compile_params;
+}
+
+/* Whether the losses of two texts of compile_params are different numbers. */
+static bool
+has_another_loss(const hopper_config *config, const char *earlier, const hopper_data_desc *data)
+{
+	hopper_ranked_config ranked[2] = {hopper_ranked_by_architecture(config),
+	hopper_ranked_by_architecture(config)};
+	hopper_rows *rows;
+	hopper_error error;
+	int			code;
+
+	ranked[0].compile_params = hopper_to_utf8(earlier);
+	if (strcmp(ranked[0].compile_params, config->compile_params) == 0)
+		return false;
+	code = hopper_core()->rank_configs(2, ranked, data, "loss", 0, &rows, &error);
+	if (code == HOPPER_INVALID_PARAMETER)
+		return true;
+	HOPPER_CHECK(code, error);
+	hopper_core()->rows_free(rows);
+	return false;
+}
+
+/* Beside those to come they would look like a jump, and the best of both would be compared. */
+static void
+drop_losses(const hopper_config *config, hopper_history *history)
+{
+	ereport(WARNING,
+			(errmsg("configuration %d changed its loss", config->mst_key),
+			 errdetail("The losses of its earlier iterations become NULL: they cannot be compared "
+					   "with those to come.")));
+	for (int i = 0; i < history->n; i++)
+	{
+		hopper_point *point = hopper_history_at(history, i);
+
+		point->known[HOPPER_SPLIT_TRAIN] = point->known[HOPPER_SPLIT_VALID] = false;
+	}
 }
 
 /* The size of a state and the number of its parts; false where there is none. */
@@ -258,13 +301,14 @@ take_architecture(const hopper_outputs *outputs, hopper_config *config, const ch
 }
 
 void
-hopper_warm_start(const hopper_outputs *outputs, hopper_config *configs, int n,
-				  hopper_history **histories)
+hopper_warm_start(const hopper_outputs *outputs, const hopper_data_desc *data,
+				  hopper_config *configs, int n, hopper_history **histories)
 {
 	for (int i = 0; i < n; i++)
 	{
 		int64		n_parts;
 		char	   *arch;
+		char	   *earlier;
 
 		if (hopper_select("SELECT model_arch::text FROM %s WHERE mst_key = %d",
 						  outputs->model.quoted, configs[i].mst_key) == 0)
@@ -285,6 +329,8 @@ hopper_warm_start(const hopper_outputs *outputs, hopper_config *configs, int n,
 		take_architecture(outputs, &configs[i], arch);
 		configs[i].weights = NULL;
 		configs[i].n_weights = 0;
-		read_history(outputs, histories[i]);
+		earlier = read_history(outputs, histories[i]);
+		if (earlier && configs[i].compile_params && has_another_loss(&configs[i], earlier, data))
+			drop_losses(&configs[i], histories[i]);
 	}
 }

@@ -59,7 +59,7 @@ Observed ObservedOf(const json& values) {
 
 void Compare(const json& one, const std::string& fit_text) {
   SCOPED_TRACE(fit_text + " of " + one["values"].dump());
-  const Stopping stopping(Compile(one["learning_rate"]), Fit(fit_text));
+  const Stopping stopping(Compile(one["learning_rate"]), Fit(fit_text), "");
   MonitorState state;
   stopping.Adopt(&state);
   const json& epochs = one["epochs"];
@@ -112,7 +112,7 @@ TEST(Stopping, DropsWhatAnotherRuleCounted) {
   const CompileParams compile = Compile(0.5);
   const auto fit = Fit("patience=1, restore_best=True, reduce_lr_on_plateau={'patience': 1}");
   MonitorState state;
-  const Stopping first(compile, fit);
+  const Stopping first(compile, fit, "rows");
   first.Adopt(&state);
   const json worse = {{"val_loss", 2.0}};
   const float weight = 1.0F;
@@ -127,7 +127,7 @@ TEST(Stopping, DropsWhatAnotherRuleCounted) {
   EXPECT_EQ(first.LearningRate(same), 0.05F);
 
   // More patience goes on where the last one ended.
-  const Stopping patient(compile, Fit("patience=3, restore_best=True"));
+  const Stopping patient(compile, Fit("patience=3, restore_best=True"), "rows");
   MonitorState more = state.Clone();
   patient.Adopt(&more);
   EXPECT_FALSE(Stopping::Stopped(more));
@@ -135,7 +135,7 @@ TEST(Stopping, DropsWhatAnotherRuleCounted) {
   EXPECT_EQ(more.best_weights.size(), 1U);
   EXPECT_EQ(patient.LearningRate(more), 0.5F);
 
-  const Stopping other(compile, Fit("patience=1, monitor='loss'"));
+  const Stopping other(compile, Fit("patience=1, monitor='loss'"), "rows");
   MonitorState anew = state.Clone();
   other.Adopt(&anew);
   EXPECT_FALSE(Stopping::Stopped(anew));
@@ -143,12 +143,29 @@ TEST(Stopping, DropsWhatAnotherRuleCounted) {
   EXPECT_EQ(anew.wait, 0);
   EXPECT_EQ(anew.best_weights.size(), 0U);
 
-  const Stopping faster(Compile(0.7), fit);
+  const Stopping faster(Compile(0.7), fit, "rows");
   MonitorState rate = state.Clone();
   faster.Adopt(&rate);
   EXPECT_EQ(faster.LearningRate(rate), 0.7F);
 
-  const Stopping none(compile, Fit(""));
+  const Stopping elsewhere(compile, fit, "other rows");
+  MonitorState moved = state.Clone();
+  elsewhere.Adopt(&moved);
+  EXPECT_FALSE(Stopping::Stopped(moved));
+  EXPECT_FALSE(moved.has_best);
+  EXPECT_FALSE(moved.reduced);
+  EXPECT_EQ(moved.best_weights.size(), 0U);
+
+  CompileParams smoothed = compile;
+  smoothed.loss_options.label_smoothing = 0.25;
+  const Stopping of_other_loss(smoothed, fit, "rows");
+  MonitorState of_loss = state.Clone();
+  of_other_loss.Adopt(&of_loss);
+  EXPECT_FALSE(Stopping::Stopped(of_loss));
+  EXPECT_FALSE(of_loss.has_best);
+  EXPECT_FALSE(of_loss.reduced);
+
+  const Stopping none(compile, Fit(""), "rows");
   MonitorState plain = state.Clone();
   none.Adopt(&plain);
   EXPECT_TRUE(plain.empty());
