@@ -77,8 +77,8 @@ common_arguments(FunctionCallInfo fcinfo, hopper_fit *request)
 }
 
 /*
- * What the call does not say is as it was: with another seed several calls would not be what one long
- * call is, and who has named a run or chosen what its models are compared by need not say it each time.
+ * What the call does not say is as it was: with another seed several calls would not be what one
+ * long call is, and who has named a run need not do it each time.
  */
 static void
 take_arguments(hopper_fit *request, const hopper_outputs *outputs)
@@ -128,8 +128,8 @@ tell_dropped(const hopper_fit *request, const hopper_outputs *outputs)
 				(errmsg("%s of \"%s\" that this call does not train will be dropped",
 						hopper_plural(n, "model", "models"), request->shown),
 				 request->has_selection
-				 ? errhint("Name those to train in mst_keys, of a selection table with all of them, to "
-						   "keep the others.") : 0));
+				 ? errhint("Name those to train in mst_keys, of a selection table with all of "
+						   "them, to keep the others.") : 0));
 }
 
 /* Checks the earlier run and takes its states and histories. */
@@ -245,8 +245,8 @@ ranked_others(const hopper_fit *request, hopper_ranked_config **ranked)
 
 	others = hopper_select("SELECT compile_params::pg_catalog.text,"
 						   " metrics_type::pg_catalog.text[] FROM %s WHERE status <> 'failed'"
-						   " AND mst_key <> ALL (%s)"
-						   " ORDER BY mst_key", request->outputs.info.quoted, keys_literal(request));
+						   " AND mst_key <> ALL (%s) ORDER BY mst_key",
+						   request->outputs.info.quoted, keys_literal(request));
 	*ranked = repalloc(*ranked, (n + others) * sizeof(**ranked));
 	for (uint64 row = 0; row < others; row++)
 		(*ranked)[n + row] = hopper_ranked_by_info(row, 1, 2);
@@ -255,8 +255,8 @@ ranked_others(const hopper_fit *request, hopper_ranked_config **ranked)
 }
 
 /*
- * What the models are compared by, which is told before they are trained: those that stay are compared
- * with them at the end.
+ * What the models are compared by, which is told before they are trained: at the end they are
+ * compared with those that stay, too.
  */
 static void
 choose_ranking(hopper_fit *request, hopper_ranking *ranking)

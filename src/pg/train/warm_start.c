@@ -47,7 +47,8 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 
 	if (hopper_select("SELECT metrics_iters, metrics_elapsed_time, metrics_type, training_loss,"
 					  " validation_loss, training_metrics_all, validation_metrics_all, iterations,"
-					  " compile_params::pg_catalog.text FROM %s WHERE mst_key = %d", outputs->info.quoted, history->mst_key) != 1)
+					  " compile_params::pg_catalog.text FROM %s WHERE mst_key = %d",
+					  outputs->info.quoted, history->mst_key) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("\"%s\" has no row with mst_key %d", outputs->info.shown,
@@ -110,12 +111,12 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 static bool
 has_another_loss(const hopper_config *config, const char *earlier, const hopper_data_desc *data)
 {
-	hopper_ranked_config ranked[2] = {hopper_ranked_by_architecture(config),
-	hopper_ranked_by_architecture(config)};
+	hopper_ranked_config ranked[2];
 	hopper_rows *rows;
 	hopper_error error;
 	int			code;
 
+	ranked[0] = ranked[1] = hopper_ranked_by_architecture(config);
 	ranked[0].compile_params = hopper_to_utf8(earlier);
 	if (strcmp(ranked[0].compile_params, config->compile_params) == 0)
 		return false;
