@@ -146,6 +146,23 @@ def test_predictions_name_their_output(database):
                        ("tags", None, None, 1, tags[0]), ("tags", None, None, 2, tags[1])]
 
 
+def test_rows_have_as_many_classes_as_are_asked_for(database):
+    """predict_rows() gave the most probable class of each output, whatever pred_type was."""
+    computed = expected(database, "m_plain")
+    for pred_type, takes in (("'prob'", lambda ranked: ranked), ("2", lambda ranked: ranked[:2]),
+                             ("'0.4'", lambda ranked: [one for one in ranked if one[0] > 0.4])):
+        rows = query(database, "SELECT (source).id, output, class_value, prob, rank, value FROM"
+                     f" hopper.predict_rows('m_plain', NULL::things, {pred_type})")
+        for key, (price, grades, tags) in zip(range(5), [one[1:] for one in computed]):
+            grades = takes(sorted(zip(grades, GRADES), reverse=True))
+            assert [one[1:] for one in rows if one[0] == key] == [
+                ("price", None, None, None, pytest.approx(price, rel=1e-4, abs=1e-5)),
+                *(("grade", grade, pytest.approx(prob, rel=1e-4), place, None)
+                  for place, (prob, grade) in enumerate(grades, 1)),
+                *(("tags", None, None, place, pytest.approx(tag, rel=1e-4))
+                  for place, tag in enumerate(tags, 1))]
+
+
 def test_one_row_has_rows_for_each_output(database):
     for key, (_, a, b, c) in zip(range(5), expected(database, "m_plain")):
         own = query(database, "SELECT p.output, p.class_value, p.prob, p.value"

@@ -100,6 +100,8 @@ SELECT hopper.generate_model_configs('arch', 'wild', hopper.mlp('arch', 'packed'
 SELECT * FROM hopper.fit_multiple_model('packed', 'm2', 'wild', 2, threads := 1);
 -- 38: classes of a model that predicts numbers
 SELECT hopper.predict('r', 'wine_test', 'id', 'alcohol, ash', 'p', 'response');
+SELECT count(*) FROM hopper.predict_rows('r', NULL::wine_test, 3);
+SELECT count(*) FROM hopper.predict_rows('r', NULL::wine_test);
 DROP TABLE p;
 -- 39: batches and partitions
 SET client_min_messages = warning;

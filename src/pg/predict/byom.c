@@ -345,7 +345,7 @@ hopper_sql_predict_byom(PG_FUNCTION_ARGS)
 	columns = take_inputs(model, &ends, hopper_text_argument(fcinfo, 4));
 	take_padding(fcinfo, 13, model);
 	hopper_predict_take_layer(model, hopper_text_argument(fcinfo, 12));
-	hopper_predict_tell_unused(run);
+	hopper_predict_tell_unused(run, PREDICT_ALL);
 	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 11);
 	hopper_predict_open_source(run, hopper_text_argument(fcinfo, 3), columns);
 	n_rows = hopper_predict_all(run);

@@ -36,6 +36,7 @@ struct hopper_predict_output
 	const Datum *label_values;	/* or NULL */
 	const bool *label_nulls;
 	struct hopper_predict_output **parts;	/* of several outputs */
+	int			part;			/* whose turn it is, where each has rows of its own */
 
 	/* the example whose rows are being made */
 	Datum		id;
@@ -45,9 +46,8 @@ struct hopper_predict_output
 	int			n_rows;
 };
 
-/* Of several outputs: one that tells classes apart. */
-static bool
-is_class(const hopper_predict_model *part)
+bool
+hopper_predict_is_class(const hopper_predict_model *part)
 {
 	return !part->is_value && !part->is_array;
 }
@@ -174,9 +174,9 @@ hopper_predict_columns(const hopper_predict_model *model, const hopper_predict_w
 
 		appendStringInfo(&columns, ", %s %s",
 						 hopper_identifier(hopper_predict_part_column(model, i, "predicted")),
-						 is_class(part) ? "pg_catalog.text"
+						 hopper_predict_is_class(part) ? "pg_catalog.text"
 						 : part->is_array ? "pg_catalog.float8[]" : "pg_catalog.float8");
-		if (is_class(part))
+		if (hopper_predict_is_class(part))
 			appendStringInfo(&columns, ", %s pg_catalog.float8",
 							 hopper_identifier(hopper_predict_part_column(model, i, "prob")));
 	}
@@ -208,9 +208,9 @@ hopper_predict_column_types(const hopper_predict_model *model, const hopper_pred
 	{
 		const hopper_predict_model *part = &model->parts[i];
 
-		types[n++] = is_class(part) ? TEXTOID
+		types[n++] = hopper_predict_is_class(part) ? TEXTOID
 			: part->is_array ? get_array_type(FLOAT8OID) : FLOAT8OID;
-		if (is_class(part))
+		if (hopper_predict_is_class(part))
 			types[n++] = FLOAT8OID;
 	}
 	if (model->n_parts > 0)
@@ -238,7 +238,7 @@ hopper_predict_check_id(const hopper_predict_model *model, const hopper_predict_
 	for (int i = 0; i < model->n_parts; i++)
 		taken = taken ||
 			strcmp(id_column, hopper_predict_part_column(model, i, "predicted")) == 0 ||
-			(is_class(&model->parts[i]) &&
+			(hopper_predict_is_class(&model->parts[i]) &&
 			 strcmp(id_column, hopper_predict_part_column(model, i, "prob")) == 0);
 	if (!model->is_value && model->n_parts == 0)
 		for (int i = 0; i < n_class_columns(what); i++)
@@ -268,7 +268,8 @@ hopper_predict_output_create(const hopper_predict_model *model, const hopper_pre
 
 		output->parts = palloc0(model->n_parts * sizeof(hopper_predict_output *));
 		for (int i = 0; i < model->n_parts; i++)
-			output->parts[i] = hopper_predict_output_create(&model->parts[i], &best,
+			output->parts[i] = hopper_predict_output_create(&model->parts[i],
+															what->by_output ? what : &best,
 															model->parts[i].count, 0, NULL, NULL);
 		return output;
 	}
@@ -310,9 +311,10 @@ hopper_predict_output_begin(hopper_predict_output *output, Datum id, bool id_nul
 	output->outputs = outputs;
 	output->row = 0;
 	output->n_rows = 1;
-	for (int i = 0; i < model->n_parts && outputs; i++)
+	output->part = 0;
+	for (int i = 0; i < model->n_parts; i++)
 		hopper_predict_output_begin(output->parts[i], id, id_null,
-									outputs + model->parts[i].first);
+									outputs ? outputs + model->parts[i].first : NULL);
 	if (model->is_value || outputs == NULL || model->n_parts > 0)
 		return;
 	hopper_predict_rank(&output->classes, model, output->n_outputs, outputs,
@@ -352,14 +354,51 @@ value_datum(const hopper_predict_output *output)
 										   FLOAT8PASSBYVAL, 'd'));
 }
 
+/* The only row of an output that is no class. */
+static bool
+next_value(hopper_predict_output *output, Datum *values, bool *nulls)
+{
+	if (output->row++ > 0)
+		return false;
+	nulls[0] = output->id_null;
+	values[0] = output->id;
+	nulls[1] = output->outputs == NULL;
+	values[1] = output->outputs ? value_datum(output) : (Datum) 0;
+	return true;
+}
+
+/* The next row of several outputs, one after another. */
+static bool
+next_by_output(hopper_predict_output *output, Datum *values, bool *nulls)
+{
+	for (; output->part < output->model->n_parts; output->part++)
+	{
+		hopper_predict_output *part = output->parts[output->part];
+
+		if (hopper_predict_is_class(part->model) ? hopper_predict_output_next(part, values, nulls)
+			: next_value(part, values, nulls))
+			return true;
+	}
+	return false;
+}
+
+int
+hopper_predict_output_part(const hopper_predict_output *output)
+{
+	return output->part;
+}
+
 bool
 hopper_predict_output_next(hopper_predict_output *output, Datum *values, bool *nulls)
 {
-	int			rank = output->row++;
+	int			rank = output->row;
 	int			at = 0;
 	int			class;
 	double		probability;
 
+	if (output->what.by_output && output->model->n_parts > 0)
+		return next_by_output(output, values, nulls);
+	output->row++;
 	if (rank >= output->n_rows)
 		return false;
 	memset(nulls, 0, PREDICT_MAX_COLUMNS * sizeof(bool));
@@ -375,7 +414,7 @@ hopper_predict_output_next(hopper_predict_output *output, Datum *values, bool *n
 	{
 		hopper_predict_output *part = output->parts[i];
 
-		if (!is_class(part->model))
+		if (!hopper_predict_is_class(part->model))
 		{
 			values[at++] = value_datum(part);
 			continue;

@@ -38,15 +38,28 @@ hopper_predict_all(hopper_prediction *run)
 	return n_rows;
 }
 
-void
-hopper_predict_tell_unused(const hopper_prediction *run)
+/* Whether no output tells classes apart. */
+static bool
+predicts_numbers(const hopper_predict_model *model)
 {
-	if (run->model.is_value && run->model.layer == NULL && run->what.kind != PREDICT_ALL)
+	for (int i = 0; i < model->n_parts; i++)
+		if (hopper_predict_is_class(&model->parts[i]))
+			return false;
+	return model->n_parts > 0 || model->is_value;
+}
+
+void
+hopper_predict_tell_unused(const hopper_prediction *run, hopper_predict_kind by_itself)
+{
+	bool		in_columns = run->model.n_parts > 0 && !run->what.by_output;
+
+	if (run->model.layer || run->what.kind == by_itself)
+		return;
+	if (!in_columns && predicts_numbers(&run->model))
 		ereport(NOTICE,
 				(errmsg("pred_type has no effect: model \"%s\" predicts numbers",
 						run->model.shown)));
-	if (run->model.n_parts > 0 && run->what.kind != PREDICT_ALL &&
-		run->what.kind != PREDICT_RESPONSE)
+	if (in_columns && run->what.kind != PREDICT_RESPONSE)
 		ereport(NOTICE,
 				(errmsg("pred_type has no effect: model \"%s\" has several outputs, each with its "
 						"columns", run->model.shown)));
@@ -77,7 +90,7 @@ hopper_sql_predict(PG_FUNCTION_ARGS)
 	hopper_read_trained(&table, !PG_ARGISNULL(7), hopper_key_argument(fcinfo, 7), &trained);
 	hopper_predict_from_trained(&trained, &run->model);
 	hopper_predict_take_layer(&run->model, hopper_text_argument(fcinfo, 10));
-	hopper_predict_tell_unused(run);
+	hopper_predict_tell_unused(run, PREDICT_ALL);
 	hopper_predict_read_labels(run, &trained);
 	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 9);
 	hopper_predict_open_source(run, hopper_text_argument(fcinfo, 2),

@@ -94,6 +94,7 @@ typedef struct hopper_predict_what
 	hopper_predict_kind kind;
 	int			k;
 	double		threshold;
+	bool		by_output;		/* of several outputs: rows for each, with the columns of one */
 } hopper_predict_what;
 
 typedef struct hopper_predict_output hopper_predict_output;
@@ -141,5 +142,9 @@ extern void hopper_predict_output_begin(hopper_predict_output *output, Datum id,
 										const float *outputs);
 /* The example's next row; false where there is none. */
 extern bool hopper_predict_output_next(hopper_predict_output *output, Datum *values, bool *nulls);
+/* Which of several outputs the row is of that was made last; with what->by_output. */
+extern int	hopper_predict_output_part(const hopper_predict_output *output);
+/* Whether an output tells classes apart; others are values, or classes of which several may hold. */
+extern bool hopper_predict_is_class(const hopper_predict_model *part);
 
 #endif							/* HOPPER_PREDICT_H */

@@ -44,7 +44,7 @@ give_oldest(reading *r, bool wait)
 		for (; hopper_predict_output_next(run->work.output, values, nulls); r->n_rows++)
 			r->sink->row(r->state, values, nulls);
 		MemoryContextSwitchTo(caller);
-		if (run->model.is_array)
+		if (run->model.is_array || run->model.n_parts > 0)
 			MemoryContextReset(r->scratch);
 	}
 	hopper_predict_done(run);

@@ -46,72 +46,41 @@ put_values(const result_rows *result, Datum array, Datum *values, bool *nulls)
 	}
 }
 
-/* Of several outputs a row or, where it is an array, rows for each. */
-static void
-put_outputs(const result_rows *result, const Datum *from, const bool *from_nulls)
-{
-	const hopper_predict_model *model = &result->run->model;
-	int			at = 1;
-
-	for (int i = 0; i < model->n_parts; i++)
-	{
-		const hopper_predict_model *part = &model->parts[i];
-		bool		is_class = !part->is_value && !part->is_array;
-		Datum		values[RESULT_COLUMNS] = {from[0]};
-		bool		nulls[RESULT_COLUMNS] = {from_nulls[0], true, true, true, true, false, true};
-
-		values[5] = CStringGetTextDatum(part->class_name);
-		if (is_class)
-		{
-			values[1] = from[at];
-			nulls[1] = from_nulls[at++];
-			values[2] = from[at];
-			nulls[2] = nulls[3] = from_nulls[at];
-			values[3] = Int32GetDatum(1);
-		}
-		else if (part->is_array && !from_nulls[at])
-		{
-			put_values(result, from[at++], values, nulls);
-			continue;
-		}
-		else
-		{
-			values[4] = from[at];
-			nulls[4] = from_nulls[at];
-		}
-		at++;
-		tuplestore_putvalues(result->store, result->descriptor, values, nulls);
-	}
-}
-
-/* Columns of predict()'s output as ours: id, class_name, class_value, prob, rank; or id, value. */
+/*
+ * Columns of predict()'s output as ours: id, class_name, class_value, prob, rank; or id, value. Each
+ * of several outputs has its own rows of them.
+ */
 static void
 put_row(void *state, const Datum *from, const bool *from_nulls)
 {
 	result_rows *result = state;
 	const hopper_prediction *run = result->run;
+	const hopper_predict_model *model = &run->model;
 	bool		has_rank = run->what.kind != PREDICT_RESPONSE;
+	bool		is_value = model->is_value;
 	Datum		values[RESULT_COLUMNS] = {from[0]};
 	bool		nulls[RESULT_COLUMNS] = {from_nulls[0], true, true, true, true, true, true};
 
-	if (run->model.layer)
+	if (model->layer)
 	{
 		values[6] = from[1];
 		nulls[6] = from_nulls[1];
 		tuplestore_putvalues(result->store, result->descriptor, values, nulls);
 		return;
 	}
-	if (run->model.n_parts > 0)
+	if (model->n_parts > 0)
 	{
-		put_outputs(result, from, from_nulls);
-		return;
+		model = &model->parts[hopper_predict_output_part(run->work.output)];
+		is_value = !hopper_predict_is_class(model);
+		values[5] = CStringGetTextDatum(model->class_name);
+		nulls[5] = false;
 	}
-	if (run->model.is_value && run->model.is_array && !from_nulls[1])
+	if (is_value && model->is_array && !from_nulls[1])
 	{
 		put_values(result, from[1], values, nulls);
 		return;
 	}
-	if (run->model.is_value)
+	if (is_value)
 	{
 		values[4] = from[1];
 		nulls[4] = from_nulls[1];
@@ -202,6 +171,7 @@ hopper_sql_predict_rows(PG_FUNCTION_ARGS)
 	run->what.kind = PREDICT_RESPONSE;
 	if (!PG_ARGISNULL(2))
 		run->what = hopper_predict_what_argument(fcinfo, 2);
+	run->what.by_output = true;
 	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 4);
 	table = hopper_name_argument(fcinfo, 0, "model_table");
 	run->source = table_of_rows(type);
@@ -216,6 +186,7 @@ hopper_sql_predict_rows(PG_FUNCTION_ARGS)
 	hopper_read_trained(&table, !PG_ARGISNULL(3), hopper_key_argument(fcinfo, 3), &trained);
 	hopper_predict_from_trained(&trained, &run->model);
 	hopper_predict_take_layer(&run->model, hopper_text_argument(fcinfo, 7));
+	hopper_predict_tell_unused(run, PREDICT_RESPONSE);
 	hopper_predict_open_rows(run, type,
 							 hopper_feature_list(hopper_text_argument(fcinfo, 5),
 												 "independent_varname", trained.n_x_columns,

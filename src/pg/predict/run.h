@@ -100,8 +100,9 @@ extern void hopper_predict_given_classes(hopper_predict_model *model, ArrayType 
 /* The output's name; where it replaces a table, it takes its place when it is filled. */
 extern void hopper_predict_prepare_output(FunctionCallInfo fcinfo, hopper_prediction *run, int at,
 										  int at_replace);
-/* NOTICE where pred_type has nothing to choose between. */
-extern void hopper_predict_tell_unused(const hopper_prediction *run);
+/* NOTICE where a pred_type other than the function's own has nothing to choose between. */
+extern void hopper_predict_tell_unused(const hopper_prediction *run,
+									   hopper_predict_kind by_itself);
 /* Reads the source and writes that table; returns the number of its rows. */
 extern int64 hopper_predict_all(hopper_prediction *run);
 
