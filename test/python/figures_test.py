@@ -37,6 +37,9 @@ def test_parallel_coordinates(one):
     assert "best: " in axes.get_title()
     with pytest.raises(KeyError):
         one.plot_parallel("models", "no_such_column")
+    one.fit_multiple_model("packed", "unvalidated", "configs", 1)
+    axes, = one.plot_parallel("unvalidated").axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["learning_rate", "training_metric"]
     folder = pathlib.Path(SOURCE, "build", "python")
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / "parallel.png")

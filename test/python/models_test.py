@@ -14,7 +14,7 @@ import safetensors
 import safetensors.numpy
 from keras import layers
 
-from conftest import GRID, SOURCE, plain_connection
+from conftest import GRID, SOURCE, ask, plain_connection
 
 DICE = np.random.default_rng(2)
 IMAGES = DICE.normal(size=(40, 8, 8, 2)).astype("f4")
@@ -145,6 +145,23 @@ def test_pull_keras(one, trained):
         one.pull_model("trained", 9)
     with pytest.raises(ValueError, match="'torch'"):
         one.pull_model("trained", to="jax")
+
+
+def test_the_best_of_those_that_are_left(one, trained, tmp_path):
+    """As SQL's functions take it where the best one of the run was deleted."""
+    keys = [int(key) for key in one.leaderboard("trained").mst_key]
+    one.sql("DELETE FROM trained WHERE mst_key = %s", [keys[0]])
+    expected = predicted(one, keys[1])
+    np.testing.assert_allclose(one.pull_model("trained").predict(trained, verbose=0), expected, atol=1e-5)
+    one.save_model("trained", tmp_path / "m.json")
+    arch, = ask("SELECT model_arch::text FROM trained WHERE mst_key = %s", keys[1])
+    assert (tmp_path / "m.json").read_text() == arch[0]
+    one.save_model("trained", tmp_path / "m.safetensors")
+    one.sql("DELETE FROM trained WHERE mst_key = %s", [keys[1]])
+    one.save_model("trained", tmp_path / "m.json")  # the only one
+    one.sql("DELETE FROM trained")
+    with pytest.raises(LookupError, match='"trained" holds no model'):
+        one.pull_model("trained")
 
 
 def test_there_and_back(one):

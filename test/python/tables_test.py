@@ -62,7 +62,7 @@ def test_a_data_frame(one):
     frame = pandas.DataFrame({
         "age": pandas.array([31, None, 52], "Int64"), "fee": [9.5, np.nan, 12.0], "member": [True, None, False],
         "plan": pandas.Categorical(["basic", None, "pro"]), "Country": ["de", "fr", None],
-        "price": [decimal.Decimal("1.25"), None, decimal.Decimal("3")],
+        "price": [decimal.Decimal("1.25"), None, decimal.Decimal("3")], "mixed": [decimal.Decimal("1.25"), 1, None],
         "since": [datetime.date(2024, 1, 2), None, datetime.date(1999, 12, 31)],
         "seen": pandas.to_datetime(["2024-01-02 03:04+02:00", None, "2024-06-01 00:00+02:00"], utc=True),
         "empty": [None, None, None], "vector": [np.ones(2, "f4"), np.zeros(2, "f4"), None],
@@ -70,21 +70,36 @@ def test_a_data_frame(one):
     written = one.write_table("frame", frame)
     assert written.types == {
         "id": "bigint", "age": "bigint", "fee": "double precision", "member": "boolean", "plan": "text",
-        "Country": "text", "price": "double precision", "since": "timestamp", "seen": "timestamp with time zone",
+        "Country": "text", "price": "numeric", "mixed": "double precision", "since": "date",
+        "seen": "timestamp with time zone",
         "empty": "text", "vector": "real[]", "list": "bigint[]"}
     back = one.read_table("frame")
     assert list(back.id) == [10, 20, 30]
     assert ask('SELECT age, fee, member, plan, "Country", price, since, seen AT TIME ZONE \'UTC\', empty, vector, list'
                " FROM frame ORDER BY id") == [
-        (31, 9.5, True, "basic", "de", 1.25, datetime.datetime(2024, 1, 2), datetime.datetime(2024, 1, 2, 1, 4), None,
+        (31, 9.5, True, "basic", "de", decimal.Decimal("1.25"), datetime.date(2024, 1, 2), datetime.datetime(2024, 1, 2, 1, 4), None,
          [1, 1], [1, 2]),
         (None, None, None, None, "fr", None, None, None, None, [0, 0], [3, 4]),
-        (52, 12.0, False, "pro", None, 3.0, datetime.datetime(1999, 12, 31),
+        (52, 12.0, False, "pro", None, 3, datetime.date(1999, 12, 31),
          datetime.datetime(2024, 5, 31, 22, 0), None, None, [5, 6])]
     assert ask("SELECT count(*) FROM pg_index WHERE indrelid = 'frame'::regclass AND indisprimary") == [(1,)]
     one.write_table("frame", frame.assign(id=1), replace=True)
     one.write_table("frame", frame, id_column=None, replace=True)
     assert "id" not in one.read_table("frame")
+
+
+def test_numbers_and_days_to_the_last_digit(one):
+    numbers = [decimal.Decimal(text) for text in (
+        "0", "0.00", "-0.5", "1E+10", "1234567890.0987654321", "-99999999999999999999.9999", "0.00001", "10000", "1e-30")]
+    days = [datetime.date.min, datetime.date.max, datetime.date(2000, 1, 1), datetime.date(1969, 12, 31), None] + [
+        datetime.date(2024, 2, 29)] * 4
+    written = one.write_table("exact", {"number": numbers, "day": days})
+    assert written.types == {"id": "bigint", "number": "numeric", "day": "date"}
+    back = ask("SELECT number, day FROM exact ORDER BY id")
+    assert [format(number, "f") for number, _ in back] == [format(number, "f") for number in numbers]
+    assert [day for _, day in back] == days
+    infinite = one.write_table("exact", {"number": [numbers[0], decimal.Decimal("inf")]}, replace=True)
+    assert infinite.types["number"] == "double precision"
 
 
 def test_chunks_and_gaps(one, monkeypatch):
@@ -194,6 +209,30 @@ def test_data_in_the_place_of_a_table(each):
     assert ask("SELECT count(*) FROM pg_class WHERE relname LIKE 'hopper_client_%%'") == [(0,)]
     with pytest.raises(TypeError, match="id_col"):
         each.predict("frame_model", "frame")
+
+
+def test_columns_that_are_not_needed(one):
+    """What cannot be written is in the way only where it is needed."""
+    n = 100
+    frame = pandas.DataFrame({"label": np.arange(n) % 2, "a": np.arange(n) % 2 + 0.1, "b": np.arange(n) * 1.0,
+                              "span": pandas.to_timedelta(np.arange(n), "s"), "notes": [{"x": 1}] * n})
+    assert one.training_preprocessor(frame, "spans_packed", "label", ["a", "b"]) == n
+    model = one.mlp("spans_arch", "spans_packed", hidden=[2])
+    one.fit("spans_packed", "spans_model", "spans_arch", model, "loss='binary_crossentropy', optimizer='SGD(0.1)'",
+            "batch_size=16", 1)
+    assert len(one.predict("spans_model", frame, pred_type="response")) == n
+    with pytest.raises(TypeError, match='column "span" holds values of type Timedelta'):
+        one.training_preprocessor(frame, "never", "label", ["a", "span"])
+    with pytest.raises(TypeError, match='column "b" holds values of type dict'):
+        one.predict("spans_model", frame.assign(b=frame.notes), pred_type="response")
+    with pytest.raises(TypeError, match='column "id" holds values of type dict'):
+        one.predict("spans_model", frame.assign(id=frame.notes), pred_type="response")
+    with pytest.raises(TypeError, match='column "span"'):
+        one.training_preprocessor(frame[["span", "notes"]], "never", "label", "a")
+    with pytest.raises(Exception, match='"c"'):
+        one.training_preprocessor(frame, "never", "label", ["a", "c"])
+    with pytest.raises(TypeError, match='column "span"'):
+        one.write_table("never", frame)
 
 
 def test_a_folder_of_images(one, tmp_path):

@@ -135,6 +135,12 @@ def test_a_row_of_pandas_is_taken_by_its_names(each):
         each.predict_row("slope_models", frame.iloc[0].drop("a"))
     with pytest.raises(TypeError, match="one example.* has 2"):
         each.predict_row("slope_models", pandas.concat([frame, frame]))
+    for example in ({"a": None, "b": 1.0}, frame.assign(a=np.nan).iloc[0], [None, 1.0], np.array([np.nan, 1])):
+        with pytest.raises(Exception, match="NULL|NaN"):
+            each.predict_row("slope_models", example)
+        for key in (None, 1):
+            row = each.predict_row("slope_models", example, key, on_null="null")
+            assert len(row) == 1 and row.isna().all(axis=None)
     with pytest.raises(ValueError, match='"a" is there twice'):
         each.predict_row("slope_models", pandas.Series([1.0, 2.0, 3.0], index=["a", "b", "a"]))
 

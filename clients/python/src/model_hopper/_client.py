@@ -246,7 +246,7 @@ class Hopper:
         """Calls any function of schema hopper with named arguments; None stands for an argument's default.
 
         Data in the place of a source_table (a DataFrame, a dictionary of arrays) is written into a temporary
-        table first. Returns a table (a data frame where pandas is there) for functions that return one, a
+        table first; it may have columns that cannot be written, as long as they are not needed. Returns a table (a data frame where pandas is there) for functions that return one, a
         named tuple for a single row, else the value.
         """
         chosen, given = self._choose(function, positional, arguments)
@@ -266,8 +266,9 @@ class Hopper:
         if data is None or isinstance(data, str):
             yield
             return
+        left_out: Dict[str, Exception] = {}
         with self._temporary() as table:
-            written = self.write_table(table, data)
+            written = self._write(table, data, "id", False, left_out)
             given["source_table"] = table
             if "id_col" in names:
                 given.setdefault("id_col", "id")
@@ -276,7 +277,13 @@ class Hopper:
                 features = features[0]
             if "image_shape" in names and given.get("image_shape") is None and written.types.get(str(features)) == "bytea":
                 given["image_shape"] = written.shapes.get(str(features))
-            yield
+            try:
+                yield
+            except Exception as error:
+                for name, reason in left_out.items():  # The server misses it: here is why it is not there.
+                    if f'"{name}"' in str(error):
+                        raise reason from error
+                raise
 
     def _choose(self, function: str, positional: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
         # A function that is not there may have come with an update of the extension.
@@ -504,14 +511,19 @@ class Hopper:
         return curves_figure(_records(self.leaderboard(model_table, n)), curves, metric,
                              [split for split in splits if split in found])
 
-    def plot_parallel(self, model_table: str, value: str = "validation_metric", *, n: Optional[int] = None) -> Any:
+    def plot_parallel(self, model_table: str, value: Optional[str] = None, *, n: Optional[int] = None) -> Any:
         """Parallel coordinates as a figure of matplotlib: each model a line through its hyperparameters.
 
-        value: the column of the leaderboard at the end of the lines. The best is drawn thick.
+        value: the column of the leaderboard at the end of the lines; by itself validation_metric, or
+        training_metric where the run had no validation table. The best is drawn thick.
         """
         from ._figures import parallel_figure
 
-        return parallel_figure(_records(self.leaderboard(model_table, n)), value)
+        board = _records(self.leaderboard(model_table, n))
+        if value is None:
+            validated = any(row["validation_metric"] is not None for row in board)
+            value = "validation_metric" if validated else "training_metric"
+        return parallel_figure(board, value)
 
     # ------------------------------------------------------------ models as things
 
@@ -554,8 +566,9 @@ class Hopper:
                 pred_type: Union[str, int, float] = "prob", mst_key: Optional[int] = None, **options: Any) -> Rows:
         """Predicts the rows of a table, DataFrame or dictionary of arrays.
 
-        They go into output_table, or, without one, are returned. A DataFrame's rows have its index as id if
-        that is of whole numbers, else 0, 1, 2, ...
+        They go into output_table, or, without one, are returned. A DataFrame's rows have as id its column id
+        where there is one, else its index if that is of whole numbers of which none comes twice, else their
+        places, 0, 1, 2, ...
         """
         if id_col is None:
             if isinstance(source_table, str):
@@ -569,11 +582,13 @@ class Hopper:
                       mst_key=mst_key, **options)
             return self._rows(self._execute(f"SELECT * FROM {table}"))
 
-    def predict_row(self, model_table: str, features: Any, mst_key: Optional[int] = None) -> Rows:
+    def predict_row(self, model_table: str, features: Any, mst_key: Optional[int] = None,
+                    on_null: Optional[str] = None) -> Rows:
         """Predicts one example: an array of numbers, bytes, or what has the features by their names.
 
         That is a dictionary, a row of pandas (frame.iloc[0]) or a named tuple. Its values are numbers, lists or arrays
-        of them, bytes, or None; of its other columns there may be any.
+        of them, bytes, or None; of its other columns there may be any. on_null: where a feature is None or NaN,
+        'error' (so it is by itself) or 'null', which answers with a row without a prediction.
         """
         named = by_names(features)
         if named is not None:
@@ -581,13 +596,14 @@ class Hopper:
             columns = ", ".join(f"%s::{sql_type} AS {identifier(str(name)).replace('%', '%%')}"
                                 for (sql_type, _), name in zip(values, named))
             row = f"(SELECT r FROM (SELECT {columns}) AS r)"
-            return self._rows(self._execute(f"SELECT * FROM hopper.predict_row(%s::text, %s::bigint, {row})",
-                                            [model_table, mst_key, *(value for _, value in values)]), "predict_row")
+            return self._rows(self._execute(
+                f"SELECT * FROM hopper.predict_row(%s::text, %s::bigint, {row}, %s::text)",
+                [model_table, mst_key, *(value for _, value in values), on_null or "error"]), "predict_row")
         if is_array(features) and features.dtype == "uint8" and features.ndim > 1:
             features = features.tobytes()  # an image, as write_table() stores it
         if mst_key is None:
-            return self.call("predict_row", model_table, features=features)
-        return self.call("predict_row", model_table, mst_key=mst_key, features=features)
+            return self.call("predict_row", model_table, features=features, on_null=on_null)
+        return self.call("predict_row", model_table, mst_key=mst_key, features=features, on_null=on_null)
 
     @contextmanager
     def _temporary(self) -> Iterator[str]:
@@ -690,14 +706,25 @@ class Hopper:
         """Architecture, weights and the shape of an example."""
         summary = self._execute(f"SELECT best_mst_key, independent_shape FROM"
                                 f" {table_name(companion(model_table, '_summary'))}").rows[0]
-        key = summary[0] if mst_key is None else int(mst_key)
-        if key is None:
-            raise LookupError(f'the models of "{model_table}" have nothing in common to be ranked by: give mst_key')
+        key = self._best(model_table, summary[0]) if mst_key is None else int(mst_key)
         found = self._execute(f"SELECT model_arch::text, model_weights FROM {table_name(model_table)}"
                               " WHERE mst_key = %s", [key]).rows
         if not found:
             raise LookupError(f'"{model_table}" has no model {key}')
         return found[0][0], bytes(found[0][1]), summary[1]
+
+    def _best(self, model_table: str, best_of_run: Optional[int]) -> int:
+        """The key of the best model that is there, as SQL's functions choose it: models may have been deleted."""
+        keys = [row[0] for row in self._execute(f"SELECT mst_key FROM {table_name(model_table)} LIMIT 2").rows]
+        if len(keys) < 2:
+            if not keys:
+                raise LookupError(f'"{model_table}" holds no model')
+            return int(keys[0])
+        if best_of_run is None:
+            raise LookupError(f'the models of "{model_table}" have nothing in common to be ranked by: give mst_key')
+        ranked = self._execute("SELECT mst_key FROM hopper.leaderboard(%s::text) WHERE has_weights LIMIT 1",
+                               [model_table]).rows
+        return int(ranked[0][0]) if ranked else best_of_run
 
     # ------------------------------------------------------------ data
 
@@ -712,13 +739,21 @@ class Hopper:
         such as images, become bytea, which is packed with image_shape. Arrays and lists may differ in the length of
         their first axis, and are packed with pad_to. NaN of a DataFrame becomes NULL.
         id_column: a primary key that is added where data has no column of this name: a DataFrame's
-        index if it is of whole numbers, else 0, 1, 2, ...; None: no such column.
+        index if it is of whole numbers of which none comes twice, else the rows' places, 0, 1, 2, ...; None: no such
+        column.
         """
+        return self._write(table, data, id_column, replace)
+
+    def _write(self, table: str, data: Any, id_column: Optional[str], replace: bool,
+               left_out: Optional[Dict[str, Exception]] = None) -> Written:
+        """write_table(); with left_out, columns that cannot be written are put there, with the reason."""
         from ._copy import columns_of, encode
 
         import numpy
 
-        columns = columns_of(data)
+        columns = columns_of(data, left_out)
+        if left_out and id_column in left_out:
+            raise left_out[id_column]
         key = ""
         if id_column is not None and id_column not in [column.name for column in columns]:
             index: Any = getattr(data, "index", None)

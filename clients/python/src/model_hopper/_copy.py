@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import itertools
 import struct
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -16,13 +17,14 @@ TRAILER = struct.pack(">h", -1)
 NULL = struct.pack(">i", -1)
 CHUNK_BYTES = 4 << 20
 _EPOCH = np.datetime64("2000-01-01", "us")
+_FIRST_DAY = datetime.date(2000, 1, 1).toordinal()
 _INT8_LIMIT = 1 << 63
 
 # SQL type: its OID and the form of its bytes
 _SCALARS = {
     "boolean": (16, "?"), "smallint": (21, ">i2"), "integer": (23, ">i4"), "bigint": (20, ">i8"),
     "real": (700, ">f4"), "double precision": (701, ">f8"),
-    "timestamp": (1114, ">i8"), "timestamp with time zone": (1184, ">i8"),
+    "timestamp": (1114, ">i8"), "timestamp with time zone": (1184, ">i8"), "date": (1082, ">i4"),
 }
 _OF_NUMPY = {
     "b1": "boolean", "i1": "smallint", "u1": "smallint", "i2": "smallint", "u2": "integer", "i4": "integer",
@@ -36,7 +38,7 @@ class Column(NamedTuple):
 
     name: str
     sql_type: str
-    values: Any  # an array of numbers, one more axis for arrays and bytea; a list for text and bytea
+    values: Any  # an array of numbers, one more axis for arrays and bytea; a list for text, bytea and numeric
     missing: Any = None  # where it is NULL, or None
     shape: Tuple[int, ...] = ()  # of one example
 
@@ -192,6 +194,20 @@ def _sequences(name: str, arrays: Sequence[Any]) -> Column:
     return Column(name, sql_type + "[]", cells)
 
 
+def _numeric(value: decimal.Decimal) -> bytes:
+    """A finite number as the server sends it: digits to the base of 10,000, and where the point is."""
+    sign, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    text = "".join(map(str, digits)) + "0" * max(exponent, 0)
+    scale = max(-exponent, 0)
+    text = text.rjust(scale + 1, "0")
+    whole, fraction = text[:len(text) - scale], text[len(text) - scale:]
+    whole = whole.rjust(-(-len(whole) // 4) * 4, "0")
+    fraction = fraction.ljust(-(-len(fraction) // 4) * 4, "0")
+    groups = [int((whole + fraction)[place:place + 4]) for place in range(0, len(whole + fraction), 4)]
+    return struct.pack(f">hhHh{len(groups)}h", len(groups), len(whole) // 4 - 1, 0x4000 * sign, scale, *groups)
+
+
 def _objects(name: str, values: Sequence[Any]) -> Column:
     """A list of Python's values, None or NaN where there is none."""
     cells: List[Any] = [_Shaped(value) if is_array(value) else None if value is None or value != value else value
@@ -219,6 +235,11 @@ def _objects(name: str, values: Sequence[Any]) -> Column:
         return _numbers(name, np.array(filled(False), "?"), missing)
     if all(issubclass(kind, (int, np.integer)) for kind in kinds):
         return _numbers(name, np.array(filled(0), "i8"), missing)
+    if all(issubclass(kind, datetime.date) and not issubclass(kind, datetime.datetime) for kind in kinds):
+        days = [0 if cell is None else cell.toordinal() - _FIRST_DAY for cell in cells]
+        return Column(name, "date", np.array(days, "i4"), missing if missing.any() else None)
+    if all(isinstance(cell, decimal.Decimal) and cell.is_finite() for cell in present):
+        return Column(name, "numeric", [None if cell is None else _numeric(cell) for cell in cells])
     if all(issubclass(kind, (datetime.datetime, datetime.date, np.datetime64)) for kind in kinds):
         times = [np.datetime64("NaT" if cell is None else cell, "us") for cell in cells]
         return _numbers(name, np.array(times, "datetime64[us]"))
@@ -252,21 +273,36 @@ def _series(name: str, series: Any) -> Column:
     return _objects(name, series.astype(object).where(~series.isna(), None).tolist())
 
 
-def columns_of(data: Any) -> List[Column]:
-    """The columns of a data frame, of a dictionary of arrays and lists, or of a structured array."""
-    columns: List[Column]
+def columns_of(data: Any, left_out: Optional[Dict[str, Exception]] = None) -> List[Column]:
+    """The columns of a data frame, of a dictionary of arrays and lists, or of a structured array.
+
+    With left_out, columns that cannot be written are put there, with the reason, as long as others can.
+    """
+    given: List[Tuple[str, Any]]
+    make: Callable[[str, Any], Column] = _any
     if hasattr(data, "columns") and hasattr(data, "iloc"):
         doubled = [str(name) for name in data.columns[data.columns.duplicated()]]
         if doubled:
             raise ValueError(f'column "{doubled[0]}" is there twice')
-        columns = [_series(str(name), data[name]) for name in data.columns]
+        given = [(str(name), data[name]) for name in data.columns]
+        make = _series
     elif isinstance(data, Mapping):
-        columns = [_any(str(name), values) for name, values in data.items()]
+        given = [(str(name), values) for name, values in data.items()]
     elif is_array(data) and data.dtype.names:
-        columns = [_any(name, data[name]) for name in data.dtype.names]
+        given = [(name, data[name]) for name in data.dtype.names]
     else:
         raise TypeError(f"{type(data).__name__} is not a table: give a DataFrame, or a dictionary of columns, such as"
                         " {'label': labels, 'pixels': images}")
+    columns: List[Column] = []
+    for name, values in given:
+        try:
+            columns.append(make(name, values))
+        except (TypeError, ValueError) as reason:
+            if left_out is None:
+                raise
+            left_out[name] = reason
+    if not columns and left_out:
+        raise next(iter(left_out.values()))
     if not columns:
         raise ValueError("a table without columns cannot be written")
     lengths = {column.name: column.n_rows for column in columns}
