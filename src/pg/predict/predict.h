@@ -144,7 +144,7 @@ extern void hopper_predict_output_begin(hopper_predict_output *output, Datum id,
 extern bool hopper_predict_output_next(hopper_predict_output *output, Datum *values, bool *nulls);
 /* Which of several outputs the row is of that was made last; with what->by_output. */
 extern int	hopper_predict_output_part(const hopper_predict_output *output);
-/* Whether an output tells classes apart; others are values, or classes of which several may hold. */
+/* Whether an output tells classes apart; others are values, or classes that exclude no other. */
 extern bool hopper_predict_is_class(const hopper_predict_model *part);
 
 #endif							/* HOPPER_PREDICT_H */

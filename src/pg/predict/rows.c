@@ -47,8 +47,8 @@ put_values(const result_rows *result, Datum array, Datum *values, bool *nulls)
 }
 
 /*
- * Columns of predict()'s output as ours: id, class_name, class_value, prob, rank; or id, value. Each
- * of several outputs has its own rows of them.
+ * Columns of predict()'s output as ours: id, class_name, class_value, prob, rank; or id, value.
+ * Each of several outputs has its own rows of them.
  */
 static void
 put_row(void *state, const Datum *from, const bool *from_nulls)
