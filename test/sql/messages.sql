@@ -98,6 +98,12 @@ SELECT * FROM hopper.fit('packed', 'm2', 'arch', 1, $$loss='mse', optimizer='Ada
 SELECT hopper.generate_model_configs('arch', 'wild', hopper.mlp('arch', 'packed', 4), $${'loss': ['categorical_crossentropy'],
     'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [1e30, 1e31, 1e32, 1e33, 1e34, 1e35]}]}$$, $${'batch_size': [16]}$$);
 SELECT * FROM hopper.fit_multiple_model('packed', 'm2', 'wild', 2, threads := 1);
+-- what a run or a search refuses to begin with is not forecast either
+SELECT hopper.generate_model_configs('arch', 'watching', 1, $${'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['SGD'],
+    'lr': [0.1, 0.01]}]}$$, $${'batch_size': [16], 'patience': [1]}$$);
+SELECT hopper.explain_fit('packed', 'm2', 'watching', 2);
+SELECT hopper.explain_automl('packed', 'arch', 1, $${'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['SGD'],
+    'lr': [0.1, 0.01]}]}$$, $${'batch_size': [16], 'patience': [1]}$$);
 -- 38: classes of a model that predicts numbers
 SELECT hopper.predict('r', 'wine_test', 'id', 'alcohol, ash', 'p', 'response');
 SELECT count(*) FROM hopper.predict_rows('r', NULL::wine_test, 3);

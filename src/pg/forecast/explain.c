@@ -61,6 +61,7 @@ hopper_forecast_read_data(hopper_forecast_request *request)
 {
 	hopper_read_packed(&request->source, false, &request->train);
 	hopper_require_partitions(&request->train);
+	request->train.desc.validation = request->has_validation ? 1 : -1;
 	if (!request->has_validation)
 		return;
 	hopper_read_packed(&request->validation, true, &request->valid);
@@ -79,6 +80,7 @@ hopper_forecast_models(hopper_forecast_request *request, hopper_explain_run *run
 	hopper_explain_model *models;
 	hopper_error error;
 
+	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
 	explain = forecast(request, &guard);
 	HOPPER_CHECK(torch->explain.run(explain, run, &error), error);
 	models = palloc0(Max(request->n_configs, 1) * sizeof(hopper_explain_model));
@@ -116,8 +118,6 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 	else
 		hopper_forecast_planned_run(fcinfo, &request);
 	hopper_forecast_read_data(&request);
-	hopper_require_valid_configs(request.configs, request.n_configs, &request.train.desc);
-
 	models = hopper_forecast_models(&request, &run);
 	for (int i = 0; i < request.n_configs; i++)
 		if (models[i].code != HOPPER_OK)

@@ -60,7 +60,10 @@ extern void hopper_forecast_finished_run(hopper_forecast_request *request,
 
 /* Reads source and validation table into request->train and ->valid. */
 extern void hopper_forecast_read_data(hopper_forecast_request *request);
-/* Times steps of the configurations on these data; one result for each. */
+/*
+ * Times steps of the configurations on these data; one result for each. What a run would refuse to
+ * begin with is its error.
+ */
 extern hopper_explain_model *hopper_forecast_models(hopper_forecast_request *request,
 													hopper_explain_run *run);
 
