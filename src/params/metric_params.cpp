@@ -1,6 +1,7 @@
 #include "params/metric_params.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "model_hopper/limits.h"
@@ -112,6 +113,28 @@ std::string MetricIdentity(const MetricParams& metric) {
   return name + written.substr(arguments);
 }
 
+namespace {
+
+constexpr const char* kBeforeValidation = "val_";
+
+// Of a metric or loss, or one of an output among several: behind its name, which may have such
+// lines in it.
+std::optional<Direction> FindDirection(std::string name) {
+  const std::string first = name.substr(0, 4);
+  const bool may_have_output = first != kBeforeValidation && first != "top_";
+  while (!name.empty()) {
+    const std::string snake = SnakeCase(name);
+    if (KOfName(snake) > 0) return FindMetric("top_k")->direction;
+    if (const MetricType* metric = FindMetric(snake)) return metric->direction;
+    if (FindLoss(snake) || snake == "loss") return LossMetric().direction;
+    const size_t line = may_have_output ? name.find('_') : std::string::npos;
+    name = line == std::string::npos ? "" : name.substr(line + 1);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Direction NamedDirection(const std::string& text) {
   ExpressionText expression;
   if (SplitExpression(text, &expression))
@@ -123,18 +146,13 @@ Direction NamedDirection(const std::string& text) {
   const auto callable =
       ReadCallable(Value::String(text.substr(0, text.find('('))), "metric", &problems);
   if (callable) {
-    const std::string first = callable->name.substr(0, 4);
-    const bool may_have_output = first != "val_" && first != "top_";
-    // Of an output among several: behind its name, which may have such lines in it.
-    for (std::string name = callable->name; !name.empty();) {
-      const std::string snake = SnakeCase(name);
-      if (KOfName(snake) > 0) return FindMetric("top_k")->direction;
-      if (const MetricType* metric = FindMetric(snake)) return metric->direction;
-      if (FindLoss(snake) || snake == "loss") return LossMetric().direction;
-      const size_t line = may_have_output ? name.find('_') : std::string::npos;
-      name = line == std::string::npos ? "" : name.substr(line + 1);
+    const std::string& name = callable->name;
+    if (const auto direction = FindDirection(name)) return *direction;
+    RefuseMetric(name, &problems);
+    // As monitor calls it; what models are compared by is of the validation data by itself.
+    if (name.compare(0, 4, kBeforeValidation) == 0 && FindDirection(name.substr(4))) {
+      found.front().hint = "Perhaps you meant \"" + name.substr(4) + "\".";
     }
-    RefuseMetric(callable->name, &problems);
   }
   throw Error(found.front());
 }

@@ -98,6 +98,10 @@ SELECT * FROM hopper.fit('packed', 'm2', 'arch', 1, $$loss='mse', optimizer='Ada
 SELECT hopper.generate_model_configs('arch', 'wild', hopper.mlp('arch', 'packed', 4), $${'loss': ['categorical_crossentropy'],
     'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [1e30, 1e31, 1e32, 1e33, 1e34, 1e35]}]}$$, $${'batch_size': [16]}$$);
 SELECT * FROM hopper.fit_multiple_model('packed', 'm2', 'wild', 2, threads := 1);
+-- what is compared by is of the validation data by itself
+SELECT rank FROM hopper.leaderboard('r', rank_by => 'val_loss');
+SELECT hopper.explain_automl('packed', 'arch', 1, $${'loss': ['mse'], 'metrics': ['auc'], 'optimizer_params_list': [{'optimizer': ['SGD'],
+    'lr': [0.1, 0.01]}]}$$, $${'batch_size': [16]}$$, objective => 'val_auc');
 -- what a run or a search refuses to begin with is not forecast either
 SELECT hopper.generate_model_configs('arch', 'watching', 1, $${'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['SGD'],
     'lr': [0.1, 0.01]}]}$$, $${'batch_size': [16], 'patience': [1]}$$);

@@ -43,5 +43,16 @@ TEST(Direction, OtherNamesAreErrors) {
   }
 }
 
+TEST(Direction, NamesAsMonitorHasThemAreHinted) {
+  for (const char* name : {"auc", "loss", "top_5_accuracy", "churn_loss", "my_grade_accuracy"}) {
+    try {
+      NamedDirection(std::string("val_") + name);
+      ADD_FAILURE() << name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.problem().hint, std::string("Perhaps you meant \"") + name + "\".");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hopper
