@@ -92,7 +92,8 @@ hopper_parse_name(text *value, const char *argument)
 	if (value == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", argument)));
+				 errmsg("argument \"%s\" must not be null", argument),
+				 errhint("Name a table: %s => 'name'.", argument)));
 	written = text_to_cstring(value);
 	for (c = written; isspace((unsigned char) *c); c++)
 		;
