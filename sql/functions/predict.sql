@@ -19,9 +19,9 @@ COMMENT ON FUNCTION hopper.predict(text, text, text, hopper.columns, text, hoppe
 Task: 7.1 predict
 model_table: table of models that training writes; its companions are _info, _summary and _state
 source_table: table or view with rows to predict
-id_col: column that tells the rows apart; it is copied to the output
+id_col: column that tells the rows apart, which must be given; it is copied to the output
 independent_varname: columns of features; by itself those that the model was trained with, by their names
-output_table: name of the table to make
+output_table: name of the table to make, which must be given
 pred_type: ''prob'': every class with its probability; ''response'': the most probable one; an integer: so many of the most probable; a number below 1: those that are more probable
 use_gpus: not yet: true is an error
 mst_key: which configuration (model selection tuple) of model_table; by itself the best

@@ -38,7 +38,7 @@ dependent_varname: column of the label: what a model is to predict; of a model w
 independent_varname: column of features, or several columns of numbers: ''age, income''; of a model with several inputs the columns of each: ''{"image": "pixels", "numbers": ["age", "income"]}''
 buffer_size: about how many rows one packed value holds; by itself some 4 MB of them
 normalizing_const: features are divided by it when a model reads them, such as 255 for bytes of images
-num_classes: number of classes where more will come later, of several outputs a list of them; by itself as many as there are
+num_classes: number of classes where a network has more outputs than the rows have classes, of several outputs a list of them; by itself as many as there are
 distribution_rules: Greenplum: ''all_segments'', ''gpu_segments'' or the name of a table of segments; elsewhere NULL or ''all_segments''
 partitions: number of parts that models visit one after the other; by itself one per 256 MB, at least 4
 seed: another seed, other random numbers; the same seed, the same result

@@ -21,7 +21,7 @@ source_table: table, view, materialized view or foreign table, one example per r
 output_table: name of the packed table; <output_table>_summary is made with it
 dependent_varname: column of the label; by itself that of packed_table, and so are weights
 independent_varname: columns of features; by itself those of packed_table, by their names
-packed_table: packed training table whose classes, shape and constant the rows are given
+packed_table: packed training table whose classes, shape and constant the rows are given; it must be given
 buffer_size: about how many rows one packed value holds; by itself some 4 MB of them
 distribution_rules: Greenplum: ''all_segments'', ''gpu_segments'' or the name of a table of segments; elsewhere NULL or ''all_segments''
 replace: take the place of the packed table that is there
