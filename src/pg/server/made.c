@@ -153,6 +153,14 @@ hopper_lock_to_read(const hopper_made *tables, int n)
 	hopper_lock_made(&(hopper_made_group) {.tables = tables,.n = n}, 1);
 }
 
+/* The server's hint is DROP ... CASCADE, which our functions do not have. */
+static void
+hint_without_cascade(void *argument)
+{
+	if (geterrcode() == ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST)
+		errhint("Drop first what depends on it.");
+}
+
 int
 hopper_drop_made(const hopper_made *tables, int n, char **words)
 {
@@ -174,7 +182,13 @@ hopper_drop_made(const hopper_made *tables, int n, char **words)
 						 there[i]->name.shown);
 	}
 	if (n_there > 0)
+	{
+		ErrorContextCallback callback = {error_context_stack, hint_without_cascade, NULL};
+
+		error_context_stack = &callback;
 		hopper_exec("%s", query.data);
+		error_context_stack = callback.previous;
+	}
 	if (words)
 		*words = shown.data;
 	return n_there;
