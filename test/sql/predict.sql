@@ -76,6 +76,8 @@ SELECT hopper.predict_row('m', 1, ARRAY[1, 2]);
 SELECT hopper.predict_row('m', 1, ARRAY['a', 'b', 'c']);
 \echo :LAST_ERROR_SQLSTATE
 SELECT hopper.predict_row('m', 1, ARRAY[1, NULL, 3]);
+-- without its 400 digits
+SELECT hopper.predict_row('m', 1, '[1, -1e400, 1e-400]');
 SELECT hopper.predict_row('m', 9, ARRAY[1, 2, 3]);
 -- Without a key the best model, of those that are left
 SET client_min_messages = notice;

@@ -52,10 +52,16 @@ refuse_json(const char *what, const char *name)
 			 errhint(HINT_FORMS)));
 }
 
-/* As an element of an SQL array; a truth value is 0 or 1, as a boolean column is. */
+/*
+ * As an element of an SQL array; a truth value is 0 or 1, as a boolean column is. What double
+ * precision does not hold is infinite or 0, as numeric features are; the server would refuse it
+ * with all its digits.
+ */
 static const char *
 number_text(const JsonbValue *value, const char *name)
 {
+	Datum		number;
+
 	switch (value->type)
 	{
 		case jbvNull:
@@ -63,8 +69,9 @@ number_text(const JsonbValue *value, const char *name)
 		case jbvBool:
 			return value->val.boolean ? "1" : "0";
 		case jbvNumeric:
-			return DatumGetCString(DirectFunctionCall1(numeric_out,
-													   NumericGetDatum(value->val.numeric)));
+			number = DirectFunctionCall1(numeric_float8_no_overflow,
+										 NumericGetDatum(value->val.numeric));
+			return psprintf("%.17g", DatumGetFloat8(number));
 		case jbvString:
 			refuse_json("a string", name);
 			break;
