@@ -89,8 +89,9 @@ void SearchJournal::NoteExhausted(Decision decision, std::string reason) {
 bool SearchJournal::IsFull(const Decision& wanted) {
   if (max_configs_ == 0 || own_ < max_configs_) return false;
   full_ = true;
-  NoteExhausted(wanted,
-                "the budget of " + std::to_string(max_configs_) + " configurations is spent");
+  NoteExhausted(wanted, "the budget of " + std::to_string(max_configs_) +
+                            (max_configs_ == 1 ? " configuration" : " configurations") +
+                            " is spent");
   return true;
 }
 

@@ -86,14 +86,19 @@ void Search::End(const std::string& reason) {
 
 void Search::Stop(const std::string& reason) { End(reason); }
 
+namespace {
+
+std::string IterationsText(int64_t n) {
+  return std::to_string(n) + (n == 1 ? " iteration" : " iterations");
+}
+
+}  // namespace
+
 void Search::RefuseBudget(int64_t needed) const {
-  const auto iterations = [](int64_t n) {
-    return std::to_string(n) + (n == 1 ? " iteration" : " iterations");
-  };
   throw Error(ErrorCode::kInvalidParameter,
-              "the budget of " + iterations(*request_.max_iterations) +
+              "the budget of " + IterationsText(*request_.max_iterations) +
                   " is too small for one configuration",
-              "The first one is to be trained for " + iterations(needed) + ".",
+              "The first one is to be trained for " + IterationsText(needed) + ".",
               "Raise max_iterations, or train each for less: see the algorithm's arguments.");
 }
 
@@ -110,7 +115,7 @@ void Search::Fill() {
     if (request_.max_iterations && iterations_ + more > *request_.max_iterations) {
       if (begun_ == 0) RefuseBudget(more);
       const std::string reason =
-          "the budget of " + std::to_string(*request_.max_iterations) + " iterations is spent";
+          "the budget of " + IterationsText(*request_.max_iterations) + " is spent";
       End(reason);
       if (trial.results.empty()) journal_.Stop(work->trial, -1, -1, reason);
       return;

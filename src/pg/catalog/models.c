@@ -112,8 +112,8 @@ float_count(Datum value)
 	if (size % sizeof(float) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model weights of " INT64_FORMAT " bytes are not a whole number "
-						"of float32 values", size),
+				 errmsg("model weights of %s are not a whole number of float32 values",
+						hopper_plural(size, "byte", "bytes")),
 				 errhint("Concatenate the float32 arrays of model.get_weights().")));
 	return size / sizeof(float);
 }

@@ -245,7 +245,8 @@ require_columns(const hopper_pack_values *part, const hopper_input *input)
 	if (part->layout == PACK_SCALARS && count != part->n_columns)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("input \"%s\" expects " INT64_FORMAT " values, not %s", input->name, count,
+				 errmsg("input \"%s\" expects %s, not %s", input->name,
+						hopper_plural(count, "value", "values"),
 						hopper_plural(part->n_columns, "column", "columns"))));
 }
 
@@ -383,8 +384,9 @@ hopper_different_inputs(const hopper_data_desc *a, const char *a_name, const hop
 						const char *b_name)
 {
 	if (a->n_inputs != b->n_inputs)
-		return psprintf("\"%s\" has %d inputs, \"%s\" has %d.", a_name, Max(a->n_inputs, 1),
-						b_name, Max(b->n_inputs, 1));
+		return psprintf("\"%s\" has %s, \"%s\" has %d.", a_name,
+						hopper_plural(Max(a->n_inputs, 1), "input", "inputs"), b_name,
+						Max(b->n_inputs, 1));
 	for (int i = 0; i < a->n_inputs; i++)
 	{
 		const hopper_input *one = &a->inputs[i];

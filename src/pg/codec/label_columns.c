@@ -17,6 +17,8 @@
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 
+#include "pg/server/words.h"
+
 static const char *
 kind_name(int32 kind)
 {
@@ -193,8 +195,9 @@ hopper_different_outputs(const hopper_data_desc *a, const char *a_name, const ho
 		return psprintf("\"%s\" goes with weights of rows, \"%s\" has none.",
 						a->weighted ? a_name : b_name, a->weighted ? b_name : a_name);
 	if (a->n_outputs != b->n_outputs)
-		return psprintf("\"%s\" has labels of %d outputs, \"%s\" of %d.", a_name,
-						Max(a->n_outputs, 1), b_name, Max(b->n_outputs, 1));
+		return psprintf("\"%s\" has labels of %s, \"%s\" of %d.", a_name,
+						hopper_plural(Max(a->n_outputs, 1), "output", "outputs"), b_name,
+						Max(b->n_outputs, 1));
 	for (int i = 0; i < a->n_outputs; i++)
 	{
 		const hopper_output *one = &a->outputs[i];
@@ -209,8 +212,9 @@ hopper_different_outputs(const hopper_data_desc *a, const char *a_name, const ho
 							output_words(a, i), a_name, b_name);
 		if (one->num_classes != other->num_classes ||
 			one->n_class_values != other->n_class_values)
-			return psprintf("%s has %d classes in \"%s\" and %d in \"%s\".", output_words(a, i),
-							one->num_classes, a_name, other->num_classes, b_name);
+			return psprintf("%s has %s in \"%s\" and %d in \"%s\".", output_words(a, i),
+							hopper_plural(one->num_classes, "class", "classes"), a_name,
+							other->num_classes, b_name);
 		for (int k = 0; k < one->n_class_values; k++)
 			if ((one->class_values[k] == NULL) != (other->class_values[k] == NULL) ||
 				(one->class_values[k] &&

@@ -172,8 +172,9 @@ hopper_pack_refuse_longer(const hopper_pack_values *values, const hopper_pack_so
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s holds a sequence of more than " INT64_FORMAT " steps",
-					holder(source, &values->columns[0]), values->shape[0]),
+			 errmsg("%s holds a sequence of more than %s",
+					holder(source, &values->columns[0]),
+					hopper_plural(values->shape[0], "step", "steps")),
 			 errdetail("%s has " INT64_FORMAT " steps.",
 					   source->argument ? "It" : hopper_pack_row_name(source), steps),
 			 errhint("Cut it%s, such as %s[1:" INT64_FORMAT "]; or pack the training data with "

@@ -138,8 +138,9 @@ check_split(const hopper_pack_job *job, int64 n_validation)
 	if (request->partitions > n_training)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("partitions is %d but there are only " INT64_FORMAT " rows to train on",
-						request->partitions, n_training)));
+				 errmsg("partitions is %d but there %s only %s to train on", request->partitions,
+						n_training == 1 ? "is" : "are",
+						hopper_plural(n_training, "row", "rows"))));
 }
 
 static void
@@ -148,8 +149,9 @@ check_starts(const hopper_pack_request *request, int32 partitions)
 	if (request->n_starts > 0 && request->starts[request->n_starts - 1] >= partitions)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("starts names partition %d but there are only %d partitions",
-						request->starts[request->n_starts - 1], partitions),
+				 errmsg("starts names partition %d but there %s only %s",
+						request->starts[request->n_starts - 1], partitions == 1 ? "is" : "are",
+						hopper_plural(partitions, "partition", "partitions")),
 				 errdetail("Partitions count from 0.")));
 }
 

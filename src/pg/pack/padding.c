@@ -304,9 +304,10 @@ refuse_longer(const hopper_pack_job *job, const hopper_pack_values *x, int32 len
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column \"%s\" of \"%s\" holds %s of more than %d steps", x->columns[0].name,
+			 errmsg("column \"%s\" of \"%s\" holds %s of more than %s", x->columns[0].name,
 					job->source.name.shown,
-					hopper_plural(found->n_longer, "sequence", "sequences"), length),
+					hopper_plural(found->n_longer, "sequence", "sequences"),
+					hopper_plural(length, "step", "steps")),
 			 errdetail("The longest has " INT64_FORMAT " steps.", found->longest),
 			 job->request.validation
 			 ? errhint("Cut them in a view, such as %s[1:%d]; or pack the training data with "

@@ -69,9 +69,9 @@ set_trained_features(const hopper_pack_job *job, hopper_pack_values *x, int32 ty
 	if (x->layout == PACK_SCALARS && (rank != 1 || shape[0] != x->count))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("independent_varname names " INT64_FORMAT
-						" columns but \"%s\" was packed with features of shape %s",
-						x->count, training->table.shown, hopper_pack_shape_text(rank, shape))));
+				 errmsg("independent_varname names %s but \"%s\" was packed with features of "
+						"shape %s", hopper_plural(x->count, "column", "columns"),
+						training->table.shown, hopper_pack_shape_text(rank, shape))));
 	if (x->layout == PACK_BYTES)
 		hopper_pack_values_set_bytes_type(x, type, true);
 	x->type = type;

@@ -97,8 +97,10 @@ hopper_predict_bind_outputs(hopper_predict_model *model, int n_outputs)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("model \"%s\" has %s but there are %d class values", model->shown,
-					hopper_plural(n_outputs, "output", "outputs"), model->n_classes),
+			 errmsg("model \"%s\" has %s but there %s %s", model->shown,
+					hopper_plural(n_outputs, "output", "outputs"),
+					model->n_classes == 1 ? "is" : "are",
+					hopper_plural(model->n_classes, "class value", "class values")),
 			 errhint("Give one class value an output, or two for a single sigmoid output.")));
 }
 
@@ -133,8 +135,9 @@ hopper_predict_expectation(const hopper_predict_model *model)
 			break;
 	}
 	if (model->x_rank == 1)
-		return psprintf(INT64_FORMAT " columns of numbers or %s[" INT64_FORMAT "]",
-						model->x_shape[0], element, model->x_shape[0]);
+		return psprintf("%s of numbers or %s[" INT64_FORMAT "]",
+						hopper_plural(model->x_shape[0], "column", "columns"), element,
+						model->x_shape[0]);
 	initStringInfo(&words);
 	appendStringInfoString(&words, element);
 	for (int i = 0; i < model->x_rank; i++)

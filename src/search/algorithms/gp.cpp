@@ -199,8 +199,9 @@ class GpProposer : public SearchProposer {
     if (best.point.empty()) return {};
     char reason[160];
     std::snprintf(reason, sizeof(reason),
-                  "largest expected improvement by a model of %zu results after %lld iterations",
-                  history.finished.size(), static_cast<long long>(history.resource));
+                  "largest expected improvement by a model of %zu results after %lld iteration%s",
+                  history.finished.size(), static_cast<long long>(history.resource),
+                  history.resource == 1 ? "" : "s");
     return Proposal{best.point, std::exp(best.improvement), reason};
   }
 

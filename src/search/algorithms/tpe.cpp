@@ -49,9 +49,9 @@ class TpeProposer : public SearchProposer {
     if (!best) return {};
     char reason[160];
     std::snprintf(reason, sizeof(reason),
-                  "best of %lld candidates of a model of %zu results after %lld iterations",
+                  "best of %lld candidates of a model of %zu results after %lld iteration%s",
                   static_cast<long long>(options_.candidates), history.finished.size(),
-                  static_cast<long long>(history.resource));
+                  static_cast<long long>(history.resource), history.resource == 1 ? "" : "s");
     best->reason = reason;
     return best;
   }

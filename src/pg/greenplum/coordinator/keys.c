@@ -10,6 +10,8 @@
 #include "cdb/cdbutil.h"
 #include "cdb/cdbvars.h"
 
+#include "pg/server/words.h"
+
 #define MAX_KEY 100000000
 
 int
@@ -260,8 +262,9 @@ hopper_partition_keys(const hopper_packed *packed)
 		policy->attrs[0] != column)
 		refuse_placement(packed, "It is not distributed by \"" HOPPER_DIST_KEY "\".");
 	if (policy->numsegments != getgpsegmentCount())
-		refuse_placement(packed, psprintf("It lies on %d segments, the cluster has %d.",
-										  policy->numsegments, getgpsegmentCount()));
+		refuse_placement(packed, psprintf("It lies on %s, the cluster has %d.",
+										  hopper_plural(policy->numsegments, "segment",
+														"segments"), getgpsegmentCount()));
 	relation_close(relation, NoLock);
 	n_rows = hopper_select("SELECT partition_id, " HOPPER_DIST_KEY ", gp_segment_id FROM %s"
 						   " GROUP BY 1, 2, 3", packed->table.quoted);
