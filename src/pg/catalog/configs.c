@@ -44,6 +44,7 @@ hopper_selection_models(const hopper_name *selection_table)
 				 errdetail("Its column \"model_arch_table\" names the table of model "
 						   "architectures of \"%s\".", selection_table->shown),
 				 errhint("Make both tables with hopper.generate_model_configs().")));
+	hopper_require_harmless(&summary, selection_table);
 	(void) hopper_require_column(hopper_relation_oid(&summary, false), "model_arch_table");
 	/* An append may follow the creation in one statement. */
 	if (hopper_select_latest("SELECT model_arch_table::pg_catalog.text FROM %s LIMIT 1",
@@ -54,7 +55,7 @@ hopper_selection_models(const hopper_name *selection_table)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" names no table of model architectures", summary.shown),
 				 errhint("Make both tables with hopper.generate_model_configs().")));
-	return hopper_parse_name(cstring_to_text(models), "model_arch_table");
+	return hopper_name_in(&summary, selection_table, models, "model_arch_table");
 }
 
 static char *

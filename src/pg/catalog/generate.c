@@ -185,6 +185,7 @@ read_chosen(FunctionCallInfo fcinfo, config_lists *lists)
 				 errmsg("from_run takes the place of model_id_list and the grids"),
 				 errhint("Leave them out.")));
 	hopper_require_select(hopper_relation_oid(&info, false));
+	hopper_require_harmless(&info, &run);
 	getTypeOutputInfo(INT4ARRAYOID, &output, &varlena);
 	keys = OidOutputFunctionCall(output, PG_GETARG_DATUM(10));
 	if (hopper_select("SELECT k FROM unnest(%s::int4[]) AS k WHERE k NOT IN"

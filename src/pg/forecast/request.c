@@ -38,13 +38,6 @@ hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *re
 	request->configs = hopper_load_configs(&selection, &request->n_configs);
 }
 
-/* A table as a summary has written it. */
-static hopper_name
-written_name(const char *name, const char *column)
-{
-	return hopper_parse_name(cstring_to_text(name), column);
-}
-
 /* What the journal measured; returns the threads of a model. */
 static int
 read_journal(Oid output, hopper_measured_run *run)
@@ -95,12 +88,16 @@ hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_r
 	request->workers = measured->workers;
 	hopper_read_trained_data(&request->output, &trained);
 	hopper_require_select(hopper_relation_oid(&outputs.info, false));
+	hopper_require_harmless(&outputs.info, &request->output);
 	hopper_read_summary(&outputs, &record, options);
-	request->source = written_name(record.source_table, "source_table");
+	request->source = hopper_name_in(&outputs.summary, &request->output, record.source_table,
+									 "source_table");
 	request->has_validation = record.validation_table != NULL;
 	if (request->has_validation)
-		request->validation = written_name(record.validation_table, "validation_table");
-	models = written_name(record.model_arch_table, "model_arch_table");
+		request->validation = hopper_name_in(&outputs.summary, &request->output,
+											 record.validation_table, "validation_table");
+	models = hopper_name_in(&outputs.summary, &request->output, record.model_arch_table,
+							"model_arch_table");
 	/* What GPUs alone have is timed as what stands for it here. */
 	options->precision = strcmp(options->precision, "bf16") == 0 ? "bf16" : "fp32";
 

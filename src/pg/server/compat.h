@@ -188,6 +188,13 @@
 #define hopper_hides_rows(relation) false
 #endif
 
+/* Roles that are gone have no name, instead of an error: 9.5. */
+#if PG_VERSION_NUM >= 90500
+#define hopper_role_name(role) GetUserNameFromId(role, true)
+#else
+#define hopper_role_name(role) GetUserNameFromId(role)
+#endif
+
 /* A setting for this nesting level; the last argument, no reload, came in 9.5. */
 #if PG_VERSION_NUM >= 90500
 #define hopper_set_for_level(name, value) \

@@ -200,6 +200,17 @@ extern bool hopper_lock_if_there(const hopper_name *name, LOCKMODE mode, const c
 extern void hopper_require_absent(const hopper_name *name);
 /* The same of a table that is there, and will be dropped before another is made. */
 extern void hopper_claim_name(const hopper_name *name);
+/*
+ * ERROR 42501 where reading `table` would run functions of another role, unless the caller has
+ * named what runs some of that role himself: `named` is the table by which `table` was found
+ * (server/named.c). Nothing where it does not exist.
+ */
+extern void hopper_require_harmless(const hopper_name *table, const hopper_name *named);
+/*
+ * A table's name that a column of `holder` holds; the same error, unless the caller owns `holder`.
+ */
+extern hopper_name hopper_name_in(const hopper_name *holder, const hopper_name *named,
+								  const char *value, const char *column);
 /* ERROR 42501 without this privilege. */
 extern void hopper_require_select(Oid relation);
 /* Whose it is; InvalidOid where it is gone. */

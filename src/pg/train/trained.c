@@ -72,6 +72,7 @@ read_summary(hopper_trained *out)
 	if (!OidIsValid(oid) || get_attnum(oid, "independent_shape") == InvalidAttrNumber)
 		not_an_output(table, psprintf("It has no companion \"%s\" that describes the run.",
 									  summary->shown));
+	hopper_require_harmless(summary, table);
 	if (hopper_select("SELECT dependent_varname[1], label_kind, independent_type,"
 					  " independent_shape, label_type, label_shape, num_classes[1],"
 					  " normalizing_const::float8,"
