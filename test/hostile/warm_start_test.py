@@ -69,6 +69,13 @@ def test_nothing_is_wrong(block):
     "ALTER TABLE run_info ADD CHECK (training_loss_final < 1e-9) NOT VALID",
     "ALTER TABLE run_info ADD UNIQUE (seconds_training)",
     "CREATE UNIQUE INDEX one ON run_info (fit_params)",
+    # What they compute fails of the third and the fourth iteration.
+    "CREATE INDEX ON run_info ((1 / (iterations - 4)))",
+    "CREATE INDEX ON run_info (mst_key) WHERE 1 / (iterations - 4) > 0",
+    "ALTER TABLE run_info ADD g float8 GENERATED ALWAYS AS (1.0 / (iterations - 4)) STORED",
+    "ALTER TABLE run_info DROP CONSTRAINT run_info_pkey, ADD PRIMARY KEY (seconds_training)",
+    "ALTER TABLE run_state DROP CONSTRAINT run_state_pkey, ADD PRIMARY KEY (part, mst_key)",
+    "ALTER TABLE run_summary ADD PRIMARY KEY (end_training_time)",
     *[f"REVOKE DELETE ON {table} FROM {ROLE}; SET LOCAL ROLE {ROLE}" for table in OUTPUTS],
     *[f"REVOKE INSERT ON {table} FROM {ROLE}; SET LOCAL ROLE {ROLE}" for table in OUTPUTS],
     f"REVOKE DELETE, INSERT ON {', '.join(OUTPUTS)} FROM {ROLE};"

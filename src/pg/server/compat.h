@@ -268,6 +268,13 @@ hopper_convert_utf8(const char *text, int length, StringInfo out)
 #define HOPPER_IDENTITY "serial"
 #endif
 
+/* Columns that are computed of others, as a condition on pg_attribute: 12. */
+#if PG_VERSION_NUM >= 120000
+#define HOPPER_IS_GENERATED "attgenerated <> ''"
+#else
+#define HOPPER_IS_GENERATED "false"
+#endif
+
 /* Publications want to tell rows that are deleted: 10. */
 #define HOPPER_HAS_PUBLICATIONS (PG_VERSION_NUM >= 100000)
 

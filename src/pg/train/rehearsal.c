@@ -10,6 +10,7 @@
 #include "pg/train/outputs.h"
 
 #include "pg/server/words.h"
+#include "utils/lsyscache.h"
 
 typedef struct rehearsal
 {
@@ -30,6 +31,18 @@ rehearsal_context(void *arg)
 
 /* --- what the catalogs tell --- */
 
+/* The columns of our primary key as pg_index has them, "1 2"; the summary has none. */
+static char *
+own_key(const hopper_outputs *outputs, const hopper_name *table, Oid relation)
+{
+	if (table == &outputs->summary)
+		return "";
+	if (table == &outputs->state)
+		return psprintf("%d %d", get_attnum(relation, "mst_key"), get_attnum(relation, "part"));
+	return psprintf("%d", get_attnum(relation, "mst_key"));
+}
+
+/* Also what computes values out of rows: those of a rehearsal do not tell whether that fails. */
 static void
 refuse_constraints(const hopper_outputs *outputs)
 {
@@ -41,18 +54,26 @@ refuse_constraints(const hopper_outputs *outputs)
 		Oid			relation = hopper_relation_oid(tables[i], false);
 
 		/* Primary keys are ours; NOT NULL is found by the rehearsal. */
-		if (hopper_select("SELECT conname, conrelid <> %u FROM pg_constraint"
+		if (hopper_select("SELECT conname, conrelid <> %u, 'constraint' FROM pg_constraint"
 						  " WHERE (conrelid = %u OR confrelid = %u) AND contype NOT IN ('p', 'n')"
-						  " UNION ALL SELECT relname, false FROM pg_index JOIN pg_class"
-						  "  ON pg_class.oid = indexrelid"
-						  " WHERE indrelid = %u AND indisunique AND NOT indisprimary"
-						  " ORDER BY 1 LIMIT 1", relation, relation, relation, relation) > 0)
+						  " UNION ALL SELECT relname, false, CASE WHEN indisunique"
+						  "  THEN 'constraint' ELSE 'index' END"
+						  " FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid"
+						  " WHERE indrelid = %u AND (indisunique AND NOT indisprimary"
+						  "  OR indexprs IS NOT NULL OR indpred IS NOT NULL"
+						  "  OR indisprimary AND indkey::text <> %s)"
+						  " UNION ALL SELECT attname, false, 'generated column'"
+						  " FROM pg_attribute WHERE attrelid = %u AND NOT attisdropped"
+						  "  AND " HOPPER_IS_GENERATED
+						  " ORDER BY 1 LIMIT 1", relation, relation, relation, relation,
+						  hopper_literal(own_key(outputs, tables[i], relation)), relation) > 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("constraint \"%s\" %s \"%s\" stands in the way of a warm start",
-							hopper_cell(0, 1), strcmp(hopper_cell(0, 2), "t") == 0
-							? "that refers to" : "of", tables[i]->shown),
-					 errdetail("Whether the new rows satisfy it would be found out after the "
+					 errmsg("%s \"%s\" %s \"%s\" stands in the way of a warm start",
+							hopper_cell(0, 3), hopper_cell(0, 1),
+							strcmp(hopper_cell(0, 2), "t") == 0 ? "that refers to" : "of",
+							tables[i]->shown),
+					 errdetail("Whether the new rows suit it would be found out after the "
 							   "training only."),
 					 errhint("Drop it, or train into new tables.")));
 		SPI_freetuptable(SPI_tuptable);
