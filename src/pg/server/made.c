@@ -101,6 +101,16 @@ hopper_is_made_alone(Oid relation, hopper_made_kind kind)
 	return hopper_is_made(relation, kind);
 }
 
+/* A user's own column may have the same name. */
+static bool
+has_column(Oid relation, const hopper_column *column)
+{
+	AttrNumber	number = get_attnum(relation, column->name);
+
+	return number != InvalidAttrNumber &&
+		(!OidIsValid(column->type) || getBaseType(get_atttype(relation, number)) == column->type);
+}
+
 bool
 hopper_is_made(Oid relation, hopper_made_kind kind)
 {
@@ -110,8 +120,7 @@ hopper_is_made(Oid relation, hopper_made_kind kind)
 	if (get_rel_relkind(relation) != RELKIND_RELATION)
 		return false;
 	for (int i = 0; i < layouts[kind]->n; i++)
-		if (layouts[kind]->columns[i].marks &&
-			get_attnum(relation, layouts[kind]->columns[i].name) == InvalidAttrNumber)
+		if (layouts[kind]->columns[i].marks && !has_column(relation, &layouts[kind]->columns[i]))
 			return false;
 	if (layouts[kind]->is_like == NULL)
 		return true;

@@ -112,7 +112,7 @@ typedef struct hopper_made
 	hopper_made_kind kind;
 } hopper_made;
 
-/* Whether it is a table with the columns of its kind. */
+/* Whether it is a table with the columns of its kind, and their types. */
 extern bool hopper_is_made(Oid relation, hopper_made_kind kind);
 /* Whether it was dropped since it was looked up, before it was locked. */
 extern bool hopper_is_gone(Oid relation);

@@ -75,9 +75,9 @@ marks_of(hopper_made_kind kind, int *n)
 }
 
 /*
- * A table of this kind and of the companion's owner that lacks one of this ending: perhaps the
- * companion is its own, and has stayed where it was when the table got another name or schema. NULL
- * for none.
+ * A table of this kind that lacks one of this ending: perhaps the companion is its own, and has
+ * stayed where it was when the table got another name, schema or owner. Elsewhere only tables count
+ * that its owner can have given away, lest anybody keep names from being used again. NULL for none.
  */
 static const char *
 bereft_of(const hopper_made *table, Oid companion, const char *ending)
@@ -86,7 +86,9 @@ bereft_of(const hopper_made *table, Oid companion, const char *ending)
 	int			n_columns;
 	char	   *columns = marks_of(table->kind, &n_columns);
 	uint64		n = hopper_select_latest("SELECT c.oid::int8, c.relnamespace = %u FROM pg_class c"
-										 " WHERE c.relowner = %u AND c.relkind = 'r'"
+										 " WHERE (c.relnamespace = %u"
+										 "  OR pg_has_role(%u::oid, c.relowner, 'MEMBER'))"
+										 " AND c.relkind = 'r'"
 										 " AND %d = (SELECT count(*) FROM pg_attribute a"
 										 "  WHERE a.attrelid = c.oid AND NOT a.attisdropped"
 										 "  AND a.attname = ANY (%s::name[]))"
@@ -94,7 +96,7 @@ bereft_of(const hopper_made *table, Oid companion, const char *ending)
 										 "  WHERE s.relnamespace = c.relnamespace"
 										 "  AND s.relname::text = c.relname::text || %s)"
 										 " ORDER BY c.relnamespace <> %u, c.relname", schema,
-										 hopper_owner(companion), n_columns,
+										 schema, hopper_owner(companion), n_columns,
 										 hopper_literal(columns), hopper_literal(ending), schema);
 	SPITupleTable *found = SPI_tuptable;
 	const char *name = NULL;
@@ -117,6 +119,27 @@ bereft_of(const hopper_made *table, Oid companion, const char *ending)
 }
 
 /*
+ * Whether a companion may be dropped without being asked: the caller's, made by us for all that can
+ * be seen, which is its columns and its key.
+ */
+static bool
+is_left_over(const hopper_made *table)
+{
+	Oid			relation = hopper_relation_oid(&table->name, true);
+	bool		has_key;
+
+	if (!OidIsValid(relation) || !hopper_is_made(relation, table->kind) ||
+		!hopper_is_owner(relation))
+		return false;
+	if (table->kind != HOPPER_MADE_STATES && table->kind != HOPPER_MADE_INFOS)
+		return true;
+	has_key = hopper_select_latest("SELECT 1 FROM pg_index WHERE indrelid = %u AND indisprimary",
+								   relation) > 0;
+	SPI_freetuptable(SPI_tuptable);
+	return has_key;
+}
+
+/*
  * Who keeps models for later with ALTER TABLE models RENAME TO old_models has not dropped them, and
  * what is named after "models" is all that makes them usable.
  */
@@ -127,15 +150,13 @@ refuse_companions_of_others(const hopper_made *tables, int n)
 	{
 		const hopper_name *companion = &tables[i].name;
 		const char *ending = companion->name + strlen(tables[0].name.name);
-		Oid			relation = hopper_relation_oid(companion, true);
 		const char *other;
 
 		/* Those of rows that were put aside for validation are theirs. */
-		if (!hopper_layout_of(tables[i].kind)->completes || !OidIsValid(relation) ||
-			strchr(ending + 1, '_') || !hopper_is_made(relation, tables[i].kind) ||
-			!hopper_is_owner(relation))
+		if (!hopper_layout_of(tables[i].kind)->completes || strchr(ending + 1, '_') ||
+			!is_left_over(&tables[i]))
 			continue;
-		other = bereft_of(&tables[0], relation, ending);
+		other = bereft_of(&tables[0], hopper_relation_oid(companion, false), ending);
 		if (other)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -165,12 +186,9 @@ hopper_make_room(const hopper_made *tables, int n, bool replace)
 		refuse_companions_of_others(tables, n);
 	for (int i = 0; i < n; i++)
 	{
-		Oid			relation = hopper_relation_oid(&tables[i].name, true);
-
 		if (exists)
 			hopper_require_replaceable(&tables[i]);
-		else if (OidIsValid(relation) && hopper_is_made(relation, tables[i].kind) &&
-				 hopper_is_owner(relation))
+		else if (is_left_over(&tables[i]))
 		{
 			(void) hopper_drop_made(&tables[i], 1, NULL);
 			ereport(NOTICE,
