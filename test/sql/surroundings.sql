@@ -27,6 +27,17 @@ SELECT hopper.load_model('models', (SELECT model_arch::text FROM models WHERE mo
 SELECT hopper.delete_model('models', 2);
 DELETE FROM configs;
 ROLLBACK;
+-- A subscriber of the journal gets another server's runs, and no news of the sequence.
+CREATE FUNCTION replicate() RETURNS void LANGUAGE sql AS $$
+  INSERT INTO hopper.journal_runs SELECT last_value + i, 0, 'elsewhere', 0, now(), 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0
+    FROM hopper.journal_run_seq, generate_series(1, 3) i;
+  INSERT INTO hopper.journal_visits SELECT last_value + 4, 0, 1, 1, -1, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0
+    FROM hopper.journal_run_seq $$;
+SELECT replicate();
+SELECT models_trained FROM hopper.fit_multiple_model('points_packed', 'run', 'configs', 1, warm_start => true);
+SELECT models_trained FROM hopper.fit_multiple_model('points_packed', 'run', 'configs', 1, warm_start => true);
+SELECT max(run) FROM hopper.run_timeline('run');
+DROP FUNCTION replicate();
 
 -- Columns that each new table gets, with defaults and numbers
 CREATE FUNCTION audit() RETURNS event_trigger LANGUAGE plpgsql AS $$

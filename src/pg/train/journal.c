@@ -12,7 +12,9 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "utils/array.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "pg/train/run.h"
@@ -84,9 +86,8 @@ hopper_journal_hold(void)
 	}
 }
 
-/* A number for a run; rows of uncommitted runs never collide. */
 static int64
-next_run(void)
+next_of_sequence(void)
 {
 	bool		isnull;
 
@@ -94,6 +95,53 @@ next_run(void)
 							 hopper_literal(hopper_own_name("journal_run_seq"))) != 1)
 		elog(ERROR, "the journal gave no number");
 	return DatumGetInt64(hopper_value(0, 1, INT8OID, &isnull));
+}
+
+/* As others have committed it, under REPEATABLE READ too; 0 where the journal is empty. */
+static int64
+largest_run(void)
+{
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	SPIPlanPtr	plan = hopper_prepare(psprintf("SELECT greatest((SELECT max(run) FROM %s),"
+											   " (SELECT max(run) FROM %s), 0)",
+											   hopper_own_name(JOURNAL_RUNS),
+											   hopper_own_name(JOURNAL_VISITS)), 0, NULL);
+	bool		isnull;
+	int64		largest;
+
+	if (SPI_execute_snapshot(plan, NULL, NULL, snapshot, InvalidSnapshot, true, false,
+							 0) != SPI_OK_SELECT || SPI_processed != 1)
+		elog(ERROR, "the journal cannot be read");
+	largest = DatumGetInt64(hopper_value(0, 1, INT8OID, &isnull));
+	SPI_freeplan(plan);
+	UnregisterSnapshot(snapshot);
+	return largest;
+}
+
+/*
+ * A number for a run; rows of uncommitted runs never collide. Rows that came in by replication have
+ * not moved the sequence, which then goes on behind them: one session moves it, so that no two do.
+ */
+static int64
+next_run(void)
+{
+	LOCKTAG		tag;
+	int64		largest;
+	int64		run;
+
+	/* The last number tells it from users' advisory locks and those of names (relations.c). */
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, hopper_schema(), 0, 4);
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+	largest = largest_run();
+	run = next_of_sequence();
+	if (run <= largest)
+	{
+		(void) hopper_select_latest("SELECT pg_catalog.setval(%s, " INT64_FORMAT ")",
+									hopper_literal(hopper_own_name("journal_run_seq")), largest);
+		run = next_of_sequence();
+	}
+	LockRelease(&tag, ExclusiveLock, false);
+	return run;
 }
 
 static void
