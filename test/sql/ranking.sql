@@ -126,6 +126,14 @@ SELECT best_iteration, training_loss_final = (hopper.evaluate('without', 'packed
 UPDATE stopped_info SET validation_loss_final = NULL, validation_metrics_final = NULL, training_metrics_final = 1 WHERE mst_key = 1;
 SELECT mst_key = 1 AS lacks, rank = 3 AS last FROM hopper.leaderboard('stopped') ORDER BY 1 DESC;
 
+-- The curve is of the split that is ranked: after a warm start without validation data that of training.
+DELETE FROM stopping WHERE mst_key < 3;
+SELECT best_metric FROM hopper.fit_multiple_model('packed', 'curves', 'stopping', 5, validation_table => 'packed_validation', seed => 2);
+SELECT curve = hopper.sparkline(validation_metrics_all[1:1]) AS validation FROM hopper.leaderboard('curves') JOIN curves_info USING (mst_key);
+SELECT best_metric FROM hopper.fit_multiple_model('packed', 'curves', 'stopping', 2, warm_start => true, seed => 2);
+SELECT curve = hopper.sparkline(training_metrics_all[1:1]) AS training, curve = hopper.sparkline(validation_metrics_all[1:1]) AS validation
+FROM hopper.leaderboard('curves') JOIN curves_info USING (mst_key);
+
 -- Grids: a list of names is one list, as in Keras; lists of it are alternatives
 SET client_min_messages = notice;
 SELECT hopper.generate_model_configs('models', 'one_list', ARRAY[1],

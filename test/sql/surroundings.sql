@@ -39,6 +39,14 @@ SELECT models_trained FROM hopper.fit_multiple_model('points_packed', 'run', 'co
 SELECT max(run) FROM hopper.run_timeline('run');
 DROP FUNCTION replicate();
 
+-- The extension's schema by another name
+BEGIN;
+ALTER SCHEMA hopper RENAME TO renamed;
+SELECT rank, mst_key, curve IS NOT NULL AS curve FROM renamed.leaderboard('run');
+SELECT count(*) > 50 AS many FROM renamed.help();
+SELECT * FROM renamed.help('renamed.leaderboard') LIMIT 1;
+ROLLBACK;
+
 -- Columns that each new table gets, with defaults and numbers
 CREATE FUNCTION audit() RETURNS event_trigger LANGUAGE plpgsql AS $$
 DECLARE made record;

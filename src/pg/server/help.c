@@ -17,20 +17,21 @@
 #include "pg/server/glue.h"
 
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_help);
 PG_FUNCTION_INFO_V1(hopper_sql_help_function);
 
-/* One row per name: its summary, task and whole comment. */
+/* One row per name: its summary, task and whole comment. %u: the extension's schema. */
 #define EXPLAINED \
 	"explained AS (" \
 	" SELECT DISTINCT ON (p.proname) p.proname::text AS name, d.description AS comment," \
 	"  split_part(d.description, E'\\n', 1) AS summary," \
 	"  substring(d.description FROM E'\\nTask: ([0-9.]+)') AS at," \
 	"  substring(d.description FROM E'\\nTask: [0-9.]+ ([^\\n]*)') AS task" \
-	" FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace" \
+	" FROM pg_proc p" \
 	" JOIN pg_description d ON d.objoid = p.oid AND d.classoid = 'pg_proc'::regclass" \
-	" WHERE n.nspname = 'hopper' AND d.description LIKE E'%%\\nTask: %%'" \
+	" WHERE p.pronamespace = %u AND d.description LIKE E'%%\\nTask: %%'" \
 	" ORDER BY p.proname, p.oid)"
 
 /* help(): task, function and summary of each function. */
@@ -39,7 +40,7 @@ hopper_sql_help(PG_FUNCTION_ARGS)
 {
 	return hopper_return_query(fcinfo, psprintf(
 		"WITH " EXPLAINED
-		" SELECT task, name, summary FROM explained ORDER BY at, name"));
+		" SELECT task, name, summary FROM explained ORDER BY at, name", hopper_schema()));
 }
 
 /* ERROR 42883 unless the function is explained. */
@@ -52,7 +53,8 @@ require_function(const char *name)
 	int			nearest;
 
 	hopper_connect();
-	n_rows = hopper_select("WITH " EXPLAINED " SELECT name FROM explained ORDER BY name");
+	n_rows = hopper_select("WITH " EXPLAINED " SELECT name FROM explained ORDER BY name",
+						   hopper_schema());
 	names = palloc(sizeof(char *) * (n_rows + 1));
 	for (row = 0; row < n_rows; row++)
 	{
@@ -76,9 +78,12 @@ Datum
 hopper_sql_help_function(PG_FUNCTION_ARGS)
 {
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	char	   *schema = get_namespace_name(hopper_schema());
 
 	if (strncmp(name, "hopper.", 7) == 0)
 		name += 7;
+	else if (strncmp(name, schema, strlen(schema)) == 0 && name[strlen(schema)] == '.')
+		name += strlen(schema) + 1;
 	if (strchr(name, '('))
 		*strchr(name, '(') = '\0';
 	require_function(name);
@@ -92,8 +97,7 @@ hopper_sql_help_function(PG_FUNCTION_ARGS)
 		"   WHERE objoid = p.oid AND classoid = 'pg_proc'::regclass AND objsubid = 0),"
 		"   E'\\nExample:\\n.*', '')"
 		"   || '\n' AS head"
-		" FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace"
-		" WHERE n.nspname = 'hopper' AND p.proname = %s), "
+		" FROM pg_proc p WHERE p.pronamespace = %u AND p.proname = %s), "
 		"this AS (SELECT *, (SELECT string_agg(head, '' ORDER BY number) FROM these) AS heads"
 		" FROM explained WHERE name = %s), "
 		/* Those of the first function in their order, then what the others have besides. */
@@ -109,7 +113,7 @@ hopper_sql_help_function(PG_FUNCTION_ARGS)
 		"  coalesce(substring(heads FROM '\n' || a.name || ': ([^\n]*)'), '') AS meaning"
 		" FROM arguments a, this), "
 		"lines AS ("
-		" SELECT 0 AS part, 0::bigint AS at, 'hopper.' || name || ': ' || summary AS line FROM this"
+		" SELECT 0 AS part, 0::bigint AS at, %s || '.' || name || ': ' || summary AS line FROM this"
 		" UNION ALL SELECT 1, 0, '' FROM said HAVING count(*) > 0"
 		" UNION ALL SELECT 1, s.at * 2,"
 		"  '  ' || s.name || ' ' || s.type || coalesce(' DEFAULT ' || s.default, '')"
@@ -119,5 +123,6 @@ hopper_sql_help_function(PG_FUNCTION_ARGS)
 		" UNION ALL SELECT 2, e.at, e.line FROM this, unnest(string_to_array("
 		"  substring(comment FROM E'\\nExample:\\n(.*)'), '\n')) WITH ORDINALITY AS e(line, at))"
 		" SELECT line FROM lines ORDER BY part, at",
-		hopper_literal(name), hopper_literal(name)));
+		hopper_schema(), hopper_schema(), hopper_literal(name), hopper_literal(name),
+		hopper_literal(hopper_identifier(schema))));
 }

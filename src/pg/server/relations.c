@@ -47,10 +47,11 @@ nearest_table(const hopper_name *name)
 						   " WHERE c.relkind::pg_catalog.text OPERATOR(pg_catalog.=)"
 						   " ANY ('{r,v,m,f,p}'::pg_catalog.text[])"
 						   " AND n.nspname OPERATOR(pg_catalog.<>)"
-						   " ALL ('{pg_catalog,information_schema,hopper}'::pg_catalog.name[])"
+						   " ALL ('{pg_catalog,information_schema}'::pg_catalog.name[])"
+						   " AND n.oid OPERATOR(pg_catalog.<>) %u"
 						   " AND CASE WHEN %s IS NULL THEN pg_catalog.pg_table_is_visible(c.oid)"
 						   " ELSE n.nspname::pg_catalog.text OPERATOR(pg_catalog.=) %s END"
-						   " ORDER BY c.relname LIMIT 10000",
+						   " ORDER BY c.relname LIMIT 10000", hopper_schema(),
 						   hopper_literal(name->qualified ? name->schema : NULL),
 						   hopper_literal(name->schema));
 	nearest = nearest_cell(name->name, n_rows);

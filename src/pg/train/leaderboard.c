@@ -231,10 +231,21 @@ hopper_compared_query(const hopper_name *model, const char *rank_by, int n, bool
 	return compared_query(model, rank_by, n, usable, "NULL::text");
 }
 
-#define CURVE \
-	"hopper.sparkline(CASE WHEN place > 0 THEN" \
-	" coalesce(validation_metrics_all[place:place], training_metrics_all[place:place])" \
-	" ELSE coalesce(validation_loss, training_loss) END)"
+/*
+ * Of the split that the rank compares; one that has no validation values among others that have is
+ * compared by its training.
+ */
+static char *
+curve(void)
+{
+	return psprintf("%s(CASE WHEN place > 0 THEN"
+					" coalesce(CASE WHEN validated OR status = 'failed'"
+					"  THEN validation_metrics_all[place:place] END,"
+					"  training_metrics_all[place:place])"
+					" ELSE coalesce(CASE WHEN validated OR status = 'failed'"
+					"  THEN validation_loss END, training_loss) END)",
+					hopper_own_name("sparkline"));
+}
 
 /* leaderboard(model_table, n, rank_by) */
 Datum
@@ -250,7 +261,7 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 		hopper_require_positive(n, "n", "Leave n out to see every configuration.");
 	model = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_connect();
-	query = MemoryContextStrdup(caller, compared_query(&model, rank_by, n, false, CURVE));
+	query = MemoryContextStrdup(caller, compared_query(&model, rank_by, n, false, curve()));
 	hopper_finish();
 	return hopper_return_query(fcinfo, query);
 }
