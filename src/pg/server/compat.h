@@ -275,6 +275,15 @@ hopper_convert_utf8(const char *text, int length, StringInfo out)
 #define HOPPER_IS_GENERATED "false"
 #endif
 
+/* Columns that take no values, as a condition on pg_attribute: 10 and 12. */
+#if PG_VERSION_NUM >= 120000
+#define HOPPER_TAKES_NO_VALUES "(attidentity = 'a' OR attgenerated <> '')"
+#elif PG_VERSION_NUM >= 100000
+#define HOPPER_TAKES_NO_VALUES "(attidentity = 'a')"
+#else
+#define HOPPER_TAKES_NO_VALUES "false"
+#endif
+
 /* Publications want to tell rows that are deleted: 10. */
 #define HOPPER_HAS_PUBLICATIONS (PG_VERSION_NUM >= 100000)
 

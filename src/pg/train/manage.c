@@ -257,6 +257,110 @@ keys_condition(FunctionCallInfo fcinfo, int at, const hopper_outputs *outputs)
 					" (SELECT pg_catalog.unnest('{%s}'::pg_catalog.int4[]))", list.data);
 }
 
+/* --- copies --- */
+
+typedef struct table_copy
+{
+	const hopper_made *from;
+	const hopper_name *to;
+	MemoryContext context;		/* of what follows */
+	char	   *given;			/* names of columns that each new table gets, as an array */
+} table_copy;
+
+/*
+ * Without what calls functions: conditions, defaults and indexes on expressions would be the other
+ * owner's, and run with the rights of whoever writes the copy.
+ */
+static void
+create_like(void *state)
+{
+	const table_copy *copy = state;
+
+	hopper_exec("CREATE TABLE %s (LIKE %s INCLUDING STORAGE INCLUDING COMMENTS)",
+				copy->to->quoted, copy->from->name.quoted);
+}
+
+/* What an event trigger makes of a new table of this name. */
+static void
+find_given_columns(void *state)
+{
+	table_copy *copy = state;
+
+	hopper_exec("CREATE TABLE %s ()", copy->to->quoted);
+	hopper_select_latest("SELECT coalesce(array_agg(attname::text), '{}')::text FROM pg_attribute"
+						 " WHERE attrelid = %u AND attnum > 0 AND NOT attisdropped",
+						 hopper_relation_oid(copy->to, false));
+	copy->given = MemoryContextStrdup(copy->context, hopper_text_cell(NULL, 0, 1));
+}
+
+/* The same table where LIKE would take over columns that the event trigger then adds once more. */
+static void
+create_without_given(const table_copy *copy)
+{
+	uint64		n = hopper_select_latest("SELECT attname::text, format_type(atttypid, atttypmod),"
+										 " attnotnull, attstorage = 'e' FROM pg_attribute"
+										 " WHERE attrelid = %u AND attnum > 0"
+										 " AND NOT attisdropped AND attname::text <> ALL (%s::text[])"
+										 " ORDER BY attnum",
+										 hopper_relation_oid(&copy->from->name, false),
+										 hopper_literal(copy->given));
+	StringInfoData columns;
+	StringInfoData storages;
+
+	initStringInfo(&columns);
+	initStringInfo(&storages);
+	for (uint64 row = 0; row < n; row++)
+	{
+		char	   *name = hopper_identifier(hopper_cell(row, 1));
+
+		appendStringInfo(&columns, "%s%s %s%s", row ? ", " : "", name, hopper_cell(row, 2),
+						 strcmp(hopper_cell(row, 3), "t") == 0 ? " NOT NULL" : "");
+		if (strcmp(hopper_cell(row, 4), "t") == 0)
+			appendStringInfo(&storages, "%s ALTER COLUMN %s SET STORAGE EXTERNAL",
+							 storages.len ? "," : "", name);
+	}
+	SPI_freetuptable(SPI_tuptable);
+	hopper_exec("CREATE TABLE %s (%s)", copy->to->quoted, columns.data);
+	if (storages.len > 0)
+		hopper_exec("ALTER TABLE %s%s", copy->to->quoted, storages.data);
+}
+
+static void
+create_copy(const hopper_made *from, const hopper_name *to)
+{
+	table_copy	copy = {from, to, CurrentMemoryContext};
+	ErrorData  *error = hopper_attempt(create_like, &copy);
+
+	if (error == NULL)
+		return;
+	if (error->sqlerrcode != ERRCODE_DUPLICATE_COLUMN)
+		ReThrowError(error);
+	hopper_rehearse(find_given_columns, &copy);
+	create_without_given(&copy);
+}
+
+/* Columns of the one table that the other has, too, and takes values for: "a, b". */
+static char *
+columns_to_copy(const hopper_name *from, const hopper_name *to)
+{
+	uint64		n = hopper_select_latest("SELECT a.attname::text FROM pg_attribute a"
+										 " JOIN (SELECT attname FROM pg_attribute"
+										 "  WHERE attrelid = %u AND attnum > 0 AND NOT attisdropped"
+										 "  AND NOT " HOPPER_TAKES_NO_VALUES ") t"
+										 " ON t.attname = a.attname"
+										 " WHERE a.attrelid = %u AND a.attnum > 0"
+										 " AND NOT a.attisdropped ORDER BY a.attnum",
+										 hopper_relation_oid(to, false),
+										 hopper_relation_oid(from, false));
+	StringInfoData columns;
+
+	initStringInfo(&columns);
+	for (uint64 row = 0; row < n; row++)
+		appendStringInfo(&columns, "%s%s", row ? ", " : "", hopper_identifier(hopper_cell(row, 1)));
+	SPI_freetuptable(SPI_tuptable);
+	return columns.data;
+}
+
 /* copy_model(model_table, new_name, mst_keys, replace) -> number of models */
 Datum
 hopper_sql_copy_model(PG_FUNCTION_ARGS)
@@ -303,15 +407,14 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 		/* What a search did stays whole, whichever of its models are copied. */
 		bool		whole = from->kind == HOPPER_MADE_RUN || i >= HOPPER_OUTPUT_TABLES;
 
-		/*
-		 * Without what calls functions: conditions, defaults and indexes on expressions would be
-		 * the other owner's, and run with the rights of whoever writes the copy.
-		 */
-		hopper_exec("CREATE TABLE %s (LIKE %s INCLUDING STORAGE INCLUDING COMMENTS)",
-					copy.tables[i].name.quoted, from->name.quoted);
+		const char *columns;
+
+		create_copy(from, &copy.tables[i].name);
 		hopper_output_add_key(&copy.tables[i]);
-		hopper_change_at(snapshot, "INSERT INTO %s SELECT * FROM %s%s",
-						 copy.tables[i].name.quoted, from->name.quoted, whole ? "" : condition);
+		columns = columns_to_copy(&from->name, &copy.tables[i].name);
+		hopper_change_at(snapshot, "INSERT INTO %s (%s) SELECT %s FROM %s%s",
+						 copy.tables[i].name.quoted, columns, columns, from->name.quoted,
+						 whole ? "" : condition);
 		if (hopper_select_latest("SELECT description FROM pg_catalog.pg_description"
 								 " WHERE objoid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
 								 " AND classoid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
