@@ -63,6 +63,15 @@ SELECT hopper.predict('run', 'points', 'id', 'x', 'audited');
 SELECT count(*), count(DISTINCT id), min(made_by), max(audit_number), sum(rank) FROM audited;
 SELECT hopper.evaluate('run', 'points_packed', 'measured') IS NOT NULL AS measured;
 SELECT models_trained FROM hopper.fit_multiple_model('points_packed', 'second', 'configs', 1);
+SELECT hopper.copy_model('second', 'third');
+SELECT count(*), min(made_by), max(audit_number) FROM third_info;
+SELECT second.model_weights = third.model_weights AS same FROM second JOIN third USING (mst_key);
+SELECT attname, attstorage FROM pg_attribute WHERE attrelid = 'third'::regclass AND attnum > 0 ORDER BY attnum;
+SELECT hopper.copy_model('run', 'fourth');
+SELECT best_mst_key IS NOT NULL AS found FROM hopper.automl('points_packed', 'searched', 'models', 'searched_configs', '{1}',
+  $${'loss': ['categorical_crossentropy'], 'metrics': ['accuracy'],
+     'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.1, 0.2]}]}$$, $${'batch_size': [8]}$$, 'grid', seed => -5);
+SELECT random_state FROM searched_summary;
 ROLLBACK;
 BEGIN;
 SELECT hopper.predict('run', 'points', 'id', 'x', 'plain');
@@ -73,6 +82,51 @@ SELECT count(*) FROM (TABLE plain EXCEPT ALL
   SELECT id, class_name, class_value, prob, rank, predicted_y FROM audited) different;
 ROLLBACK;
 DROP FUNCTION audit();
+
+-- Columns that are those of a search stop it before it trains.
+SET client_min_messages = notice;
+CREATE FUNCTION audit() RETURNS event_trigger LANGUAGE plpgsql AS $$
+DECLARE made record;
+BEGIN
+  FOR made IN SELECT objid::regclass AS name FROM pg_event_trigger_ddl_commands()
+    WHERE command_tag LIKE 'CREATE TABLE%' AND object_type = 'table' LOOP
+    EXECUTE format('ALTER TABLE %s ADD COLUMN IF NOT EXISTS objective text', made.name);
+  END LOOP;
+END $$;
+BEGIN;
+CREATE EVENT TRIGGER audit ON ddl_command_end EXECUTE FUNCTION audit();
+SELECT hopper.automl('points_packed', 'spa', 'models', 'spa_configs', '{1}',
+  $${'loss': ['categorical_crossentropy'], 'metrics': ['accuracy'],
+     'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.1, 0.2]}]}$$, $${'batch_size': [8]}$$, 'grid');
+ROLLBACK;
+DROP FUNCTION audit();
+
+-- Rows that do not arrive
+CREATE FUNCTION away() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE FUNCTION swallow() RETURNS event_trigger LANGUAGE plpgsql AS $$
+DECLARE made record;
+BEGIN
+  FOR made IN SELECT objid::regclass AS name FROM pg_event_trigger_ddl_commands()
+    WHERE command_tag = 'CREATE TABLE' AND object_type = 'table' AND objid::regclass::text LIKE current_setting('away.tables') LOOP
+    EXECUTE format('CREATE TRIGGER away BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION public.away()', made.name);
+  END LOOP;
+END $$;
+CREATE EVENT TRIGGER swallow ON ddl_command_end EXECUTE FUNCTION swallow();
+SET away.tables = '%packed_away';
+SELECT hopper.training_preprocessor('points', 'packed_away', 'y', 'x');
+SET away.tables = '%packed_away_summary';
+SELECT hopper.training_preprocessor('points', 'packed_away', 'y', 'x');
+SET away.tables = '%configs_away%';
+SELECT hopper.load_model_selection_table('models', 'configs_away', '{1}', ARRAY[$$loss='mse', optimizer='SGD()'$$], ARRAY['']);
+SELECT hopper.hyperband_schedule('configs_away', 9);
+SET away.tables = '%trials';
+SELECT hopper.automl('points_packed', 'spa', 'models', 'spa_configs', '{1}',
+  $${'loss': ['categorical_crossentropy'], 'metrics': ['accuracy'],
+     'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.1, 0.2]}]}$$, $${'batch_size': [8]}$$, 'grid');
+DROP EVENT TRIGGER swallow;
+DROP FUNCTION swallow();
+DROP FUNCTION away();
+SET client_min_messages = error;
 
 -- triggers, row security: as an INSERT of the caller
 CREATE FUNCTION secure() RETURNS event_trigger LANGUAGE plpgsql AS $$

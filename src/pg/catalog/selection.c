@@ -39,8 +39,7 @@ hopper_create_configs_summary(const hopper_name *summary, const hopper_name *mod
 	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, summary->quoted,
 				hopper_layout_columns(&hopper_configs_summary_layout, NULL, NULL));
 	hopper_comment_made(summary, &hopper_configs_summary_layout, NULL, comment);
-	hopper_exec("INSERT INTO %s (model_arch_table) VALUES (%s)", summary->quoted,
-				hopper_literal(models->quoted));
+	hopper_insert(summary, "(model_arch_table) VALUES (%s)", hopper_literal(models->quoted));
 }
 
 static void
@@ -141,8 +140,7 @@ insert_configs(const hopper_name *selection, const hopper_config *configs, int n
 		values[1] = Int32GetDatum(configs[i].model_id);
 		values[2] = CStringGetTextDatum(hopper_from_utf8(configs[i].compile_params));
 		values[3] = CStringGetTextDatum(hopper_from_utf8(configs[i].fit_params));
-		if (SPI_execute_plan(plan, values, NULL, false, 0) != SPI_OK_INSERT)
-			elog(ERROR, "inserting a configuration failed");
+		hopper_require_inserted(selection, SPI_execute_plan(plan, values, NULL, false, 0));
 	}
 	SPI_freeplan(plan);
 }

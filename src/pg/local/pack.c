@@ -166,12 +166,9 @@ write_buffer(writer *out)
 {
 	hopper_pack_output *output = out->output;
 	Datum		columns[PACK_BUFFER_COLUMNS];
-	int			rc;
 
 	hopper_pack_buffer_columns(&out->buffer, output->partition, output->n_buffers, columns);
-	rc = SPI_execute_plan(out->insert, columns, NULL, false, 0);
-	if (rc != SPI_OK_INSERT)
-		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
+	hopper_require_inserted(&output->table, SPI_execute_plan(out->insert, columns, NULL, false, 0));
 	appendBinaryStringInfo(&output->checksums, VARDATA(DatumGetPointer(columns[7])),
 						   HOPPER_CHECKSUM_SIZE);
 	for (int i = 5; i < PACK_BUFFER_COLUMNS; i++)

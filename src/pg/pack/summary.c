@@ -244,7 +244,6 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 				 class_counts(output), label_range(summary->ranges),
 				 output->segment_rows
 				 ? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");
-	if (SPI_execute_with_args(insert, 1, parameter_types, parameters, has_classes ? " " : "n",
-							  false, 0) != SPI_OK_INSERT)
-		elog(ERROR, "inserting into \"%s\" failed", name.shown);
+	hopper_require_inserted(&name, SPI_execute_with_args(insert, 1, parameter_types, parameters,
+														 has_classes ? " " : "n", false, 0));
 }

@@ -393,6 +393,7 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	hopper_search_require_possible(&run);
 	hopper_search_create_tables(&run.tables, &run.models,
 								hopper_bool_named(fcinfo, "replace", false));
+	hopper_search_rehearse(&run);
 	run_search(&run);
 
 	best = hopper_search_best(&run);

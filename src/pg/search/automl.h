@@ -201,6 +201,11 @@ extern void hopper_search_replace_tables(hopper_search_names *names);
 /* Puts the trials that the selection table does not have yet into it. */
 extern void hopper_search_write_new_trials(hopper_automl *run);
 /*
+ * Finds out before the search whether its end can be written: an event trigger may give new tables
+ * columns or triggers that stand in its way.
+ */
+extern void hopper_search_rehearse(const hopper_automl *run);
+/*
  * Trials, results, decisions, MADlib's columns of its outputs; leaves the best in the selection
  * table.
  */

@@ -99,9 +99,9 @@ take_new_trial(const hopper_automl *unused, const char *const *cells, void *stat
 		if (cells[9] && impossible == NULL)
 			model_id = hopper_search_network(run, model_id, cells[9], cells[10]);
 		if (impossible == NULL)
-			hopper_exec("INSERT INTO %s VALUES (%s, %d, %s, %s)", run->tables.selection.quoted,
-						key_literal(cells[0]), model_id, cell_literal(cells[2]),
-						cell_literal(cells[3]));
+			hopper_insert(&run->tables.selection, "VALUES (%s, %d, %s, %s)",
+						  key_literal(cells[0]), model_id, cell_literal(cells[2]),
+						  cell_literal(cells[3]));
 	}
 	run->trials.model_ids[run->trials.n] = model_id;
 	run->trials.impossible[run->trials.n] = impossible;
@@ -117,13 +117,13 @@ hopper_search_write_new_trials(hopper_automl *run)
 static void
 write_trial(const hopper_automl *run, const char *const *cells, void *state)
 {
-	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %d, %s, %s, %s, %s,"
-				" %s, %s)",
-				run->tables.trials.quoted, key_literal(cells[0]), cell_literal(cells[4]), cells[5],
-				cell_literal(cells[6]), cell_literal(cells[7]), key_literal(cells[8]),
-				run->trials.model_ids[atoi(cells[0])], cell_literal(cells[2]),
-				cell_literal(cells[3]), cell_literal(cells[11]), cell_literal(cells[12]),
-				cell_literal(cells[13]), cell_literal(cells[14]));
+	hopper_insert(&run->tables.trials,
+				  "VALUES (%s, %s, %s, %s, %s, %s, %d, %s, %s, %s, %s, %s, %s)",
+				  key_literal(cells[0]), cell_literal(cells[4]), cells[5],
+				  cell_literal(cells[6]), cell_literal(cells[7]), key_literal(cells[8]),
+				  run->trials.model_ids[atoi(cells[0])], cell_literal(cells[2]),
+				  cell_literal(cells[3]), cell_literal(cells[11]), cell_literal(cells[12]),
+				  cell_literal(cells[13]), cell_literal(cells[14]));
 }
 
 /*
@@ -151,19 +151,18 @@ write_refused(const hopper_automl *run, const char *const *cells, void *state)
 static void
 write_result(const hopper_automl *run, const char *const *cells, void *state)
 {
-	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s)", run->tables.rungs.quoted,
-				key_literal(cells[0]), cells[1], cell_literal(cells[2]), cell_literal(cells[3]),
-				cell_literal(cells[4]), cell_literal(cells[5]), cell_literal(cells[6]));
+	hopper_insert(&run->tables.rungs, "VALUES (%s, %s, %s, %s, %s, %s, %s)",
+				  key_literal(cells[0]), cells[1], cell_literal(cells[2]), cell_literal(cells[3]),
+				  cell_literal(cells[4]), cell_literal(cells[5]), cell_literal(cells[6]));
 }
 
 static void
 write_decision(const hopper_automl *run, const char *const *cells, void *state)
 {
-	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-				run->tables.decisions.quoted, cells[0], cell_literal(cells[1]),
-				key_literal(cells[2]), cell_literal(cells[3]), cell_literal(cells[4]), cells[5],
-				cell_literal(cells[6]), key_literal(cells[7]), cell_literal(cells[8]),
-				cell_literal(cells[9]));
+	hopper_insert(&run->tables.decisions, "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+				  cells[0], cell_literal(cells[1]), key_literal(cells[2]), cell_literal(cells[3]),
+				  cell_literal(cells[4]), cells[5], cell_literal(cells[6]), key_literal(cells[7]),
+				  cell_literal(cells[8]), cell_literal(cells[9]));
 }
 
 /* `state`: the text of the list so far. */
@@ -188,6 +187,46 @@ importance_json(const hopper_automl *run)
 	return psprintf("[%s]", json.data);
 }
 
+static void
+add_info_columns(const hopper_outputs *outputs)
+{
+	hopper_exec("ALTER TABLE %s ADD COLUMN s pg_catalog.int4, ADD COLUMN i pg_catalog.int4,"
+				" ADD COLUMN " HOPPER_SEARCH_PLACE " pg_catalog.int4", outputs->info.quoted);
+	hopper_comment_column(&outputs->info, HOPPER_SEARCH_PLACE,
+						  "in the order in which the search compared them");
+}
+
+static void
+add_summary_columns(const hopper_outputs *outputs)
+{
+	hopper_exec("ALTER TABLE %s ADD COLUMN automl_method pg_catalog.text,"
+				" ADD COLUMN automl_params pg_catalog.text,"
+				" ADD COLUMN random_state pg_catalog.text,"
+				" ADD COLUMN objective pg_catalog.text, ADD COLUMN constraints pg_catalog.text,"
+				" ADD COLUMN parameter_importance pg_catalog.text",
+				outputs->summary.quoted);
+}
+
+static void
+play_end(void *state)
+{
+	const hopper_automl *run = state;
+	hopper_outputs outputs = hopper_outputs_named(&run->tables.output);
+
+	hopper_outputs_create(&outputs, &run->train);
+	add_info_columns(&outputs);
+	add_summary_columns(&outputs);
+	hopper_insert(&run->tables.trials, "(mst_key) VALUES (1)");
+	hopper_insert(&run->tables.rungs, "(mst_key) VALUES (1)");
+	hopper_insert(&run->tables.decisions, "(mst_key) VALUES (1)");
+}
+
+void
+hopper_search_rehearse(const hopper_automl *run)
+{
+	hopper_rehearse(play_end, (void *) run);
+}
+
 void
 hopper_search_finish_tables(const hopper_automl *run, int64 best)
 {
@@ -204,10 +243,7 @@ hopper_search_finish_tables(const hopper_automl *run, int64 best)
 				outputs.summary.quoted, outputs.info.quoted, outputs.info.quoted);
 	hopper_exec("DELETE FROM %s WHERE mst_key <> %d", run->tables.selection.quoted,
 				hopper_key_of_trial(best));
-	hopper_exec("ALTER TABLE %s ADD COLUMN s pg_catalog.int4, ADD COLUMN i pg_catalog.int4,"
-				" ADD COLUMN " HOPPER_SEARCH_PLACE " pg_catalog.int4", run->tables.info.quoted);
-	hopper_comment_column(&run->tables.info, HOPPER_SEARCH_PLACE,
-						  "in the order in which the search compared them");
+	add_info_columns(&outputs);
 	hopper_exec("UPDATE %s o SET s = d.s, i = d.i FROM (SELECT mst_key, max(s) AS s, max(i) AS i"
 				" FROM %s WHERE mst_key IS NOT NULL GROUP BY mst_key) d"
 				" WHERE d.mst_key = o.mst_key",
@@ -219,16 +255,11 @@ hopper_search_finish_tables(const hopper_automl *run, int64 best)
 	hopper_exec("UPDATE %s SET best_mst_key = %d, best_metric = %s, best_value = %s",
 				outputs.summary.quoted, first.mst_key, hopper_literal(first.metric),
 				psprintf("'%.17g'", first.value));
-	hopper_exec("ALTER TABLE %s ADD COLUMN automl_method pg_catalog.text,"
-				" ADD COLUMN automl_params pg_catalog.text,"
-				" ADD COLUMN random_state pg_catalog.text,"
-				" ADD COLUMN objective pg_catalog.text, ADD COLUMN constraints pg_catalog.text,"
-				" ADD COLUMN parameter_importance pg_catalog.text",
-				outputs.summary.quoted);
-	hopper_exec("UPDATE %s SET automl_method = %s, automl_params = %s, random_state = '%llu',"
+	add_summary_columns(&outputs);
+	hopper_exec("UPDATE %s SET automl_method = %s, automl_params = %s, random_state = '" INT64_FORMAT "',"
 				" objective = %s, constraints = %s, parameter_importance = %s",
 				outputs.summary.quoted, cell_literal(run->options.algorithm),
-				cell_literal(run->options.arguments), (unsigned long long) run->options.seed,
+				cell_literal(run->options.arguments), (int64) run->options.seed,
 				cell_literal(run->options.objective), cell_literal(run->options.constraints),
 				hopper_literal(importance_json(run)));
 	/* What no further training wants is the most of the bytes. */

@@ -40,8 +40,7 @@ hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
 	{
 		const char *const *cells = rows->cells + (size_t) row * rows->n_columns;
 
-		hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s)", table.quoted, cells[0], cells[1],
-					cells[2], cells[3]);
+		hopper_insert(&table, "VALUES (%s, %s, %s, %s)", cells[0], cells[1], cells[2], cells[3]);
 	}
 	hopper_guard_release(guard);
 	hopper_finish();

@@ -263,6 +263,14 @@ extern void hopper_renew_snapshot(void);
  */
 extern void hopper_exec(const char *format,...) pg_attribute_printf(1, 2);
 /*
+ * The same of "INSERT INTO table <format>" of one row; ERROR 55000 where a trigger or rule that an
+ * event trigger has given the table, say, takes the row away.
+ */
+extern void hopper_insert(const hopper_name *table, const char *format,...)
+			pg_attribute_printf(2, 3);
+/* That error where SPI, which returned `rc`, has not inserted one row. */
+extern void hopper_require_inserted(const hopper_name *table, int rc);
+/*
  * INSERT, UPDATE or DELETE of rows of a table that has been in the user's hands: its triggers run
  * with the caller's search_path. So does the statement, which must name each function, operator
  * and type with its schema; the same holds for what is executed by SPI directly.

@@ -101,7 +101,7 @@ callers_jit(int level)
 	AtEOXact_GUC(true, level);
 }
 
-static void
+static int
 execute(char *statement)
 {
 	int			level = hopper_without_jit();
@@ -111,6 +111,7 @@ execute(char *statement)
 	if (rc < 0)
 		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
 	pfree(statement);
+	return rc;
 }
 
 void
@@ -124,8 +125,36 @@ hopper_exec(const char *format,...)
 	statement = format_statement(format, arguments);
 	va_end(arguments);
 	level = hopper_safe_path();
-	execute(statement);
+	(void) execute(statement);
 	hopper_callers_path(level);
+}
+
+void
+hopper_require_inserted(const hopper_name *table, int rc)
+{
+	if (rc < 0)
+		elog(ERROR, "inserting into \"%s\" failed: %s", table->shown, SPI_result_code_string(rc));
+	if (rc != SPI_OK_INSERT || SPI_processed != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("\"%s\" does not take all rows that are written to it", table->shown),
+				 errhint("Look for triggers and rules that something gives to new tables.")));
+}
+
+void
+hopper_insert(const hopper_name *table, const char *format,...)
+{
+	va_list		arguments;
+	char	   *row;
+	int			level;
+
+	va_start(arguments, format);
+	row = format_statement(format, arguments);
+	va_end(arguments);
+	level = hopper_safe_path();
+	hopper_require_inserted(table, execute(psprintf("INSERT INTO %s %s", table->quoted, row)));
+	hopper_callers_path(level);
+	pfree(row);
 }
 
 void
@@ -137,7 +166,7 @@ hopper_change(const char *format,...)
 	va_start(arguments, format);
 	statement = format_statement(format, arguments);
 	va_end(arguments);
-	execute(statement);
+	(void) execute(statement);
 }
 
 void
