@@ -105,4 +105,8 @@ CREATE TRIGGER refuse BEFORE INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION ref
 SELECT hopper.load_model('guarded', :'mlp');
 \echo :LAST_ERROR_SQLSTATE
 
+CREATE TABLE unnumbered (model_id integer, model_arch json, model_weights bytea, name text, description text);
+SELECT hopper.load_model('unnumbered', :'mlp');
+SELECT count(*) FROM unnumbered;
+
 DROP SCHEMA hopper_models CASCADE;

@@ -136,6 +136,18 @@ INSERT INTO parted VALUES ('{1,2}', 1), ('{1,NaN}', 1);
 SELECT hopper.training_preprocessor('parted', 'out', 'y', 'x');
 UPDATE parted SET x = ARRAY[1, 1e60] WHERE x[2] = 'NaN';
 SELECT hopper.training_preprocessor('parted', 'out', 'y', 'x');
+CREATE TABLE mother (x numeric[], y int);
+CREATE TABLE daughter () INHERITS (mother);
+INSERT INTO daughter VALUES ('{1,2}', 1), ('{1,NaN}', 1);
+SELECT hopper.training_preprocessor('mother', 'out', 'y', 'x');
+DROP TABLE mother CASCADE;
+-- labels of any length
+CREATE TABLE long_labels AS SELECT ARRAY[i, i]::real[] AS x, repeat('ö', 1000000) || i AS y FROM generate_series(1, 3) i;
+SELECT hopper.training_preprocessor('long_labels', 'out', 'y', 'x', num_classes => 2);
+SELECT hopper.training_preprocessor('long_labels', 'long_train', 'y', 'x');
+UPDATE long_labels SET y = y || '!';
+SELECT hopper.validation_preprocessor('long_labels', 'out', 'y', 'x', 'long_train');
+DROP TABLE long_labels, long_train, long_train_summary;
 CREATE SEQUENCE changing;
 CREATE VIEW volatile_labels AS SELECT nextval('changing') AS y, x FROM images;
 SELECT hopper.training_preprocessor('volatile_labels', 'out', 'y', 'x');

@@ -327,7 +327,17 @@ hopper_add_model(const hopper_name *table, const char *arch, Datum weights, bool
 		elog(ERROR, "inserting a model failed");
 	/* A trigger can take the row away. */
 	if (SPI_processed > 0)
+	{
 		*model_id = DatumGetInt32(hopper_value(0, 1, INT4OID, &is_null));
+		/* CREATE TABLE ... AS makes such tables. */
+		if (is_null)
+			ereport(ERROR,
+					(errcode(ERRCODE_NOT_NULL_VIOLATION),
+					 errmsg("\"%s\" gives its models no numbers", table->shown),
+					 errdetail("Its column \"model_id\" is no identity and has no default."),
+					 errhint("Name a table that hopper.load_model() made, or a new one for it "
+							 "to make.")));
+	}
 	SPI_finish();
 	return !is_null;
 }

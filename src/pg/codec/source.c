@@ -43,11 +43,24 @@ may_read(Oid relation, AttrNumber column)
 		pg_attribute_aclcheck(relation, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 
+/* By inheritance: its rows may lie in other tables, too. */
+static bool
+has_children(Oid relation)
+{
+	bool		has = hopper_select("SELECT 1 FROM pg_catalog.pg_inherits"
+									" WHERE inhparent OPERATOR(pg_catalog.=) %u LIMIT 1",
+									relation) > 0;
+
+	SPI_freetuptable(SPI_tuptable);
+	return has;
+}
+
 void
 hopper_pack_find_row_names(hopper_pack_source *source, Oid relation)
 {
 	char		relkind = get_rel_relkind(relation);
 	bool		has_key;
+	bool		has_parts;
 	AttrNumber	number;
 	uint64		n_rows;
 	uint64		row;
@@ -76,10 +89,11 @@ hopper_pack_find_row_names(hopper_pack_source *source, Oid relation)
 		source->n_keys = (int) n_rows;
 		return;
 	}
+	has_parts = hopper_is_partitioned(relkind) || has_children(relation);
 	source->has_ctid = hopper_has_ctid(relation) &&
 		may_read(relation, SelfItemPointerAttributeNumber) &&
-		(!hopper_is_partitioned(relkind) || may_read(relation, TableOidAttributeNumber));
-	source->has_tableoid = source->has_ctid && hopper_is_partitioned(relkind);
+		(!has_parts || may_read(relation, TableOidAttributeNumber));
+	source->has_tableoid = source->has_ctid && has_parts;
 }
 
 void

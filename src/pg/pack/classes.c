@@ -8,6 +8,7 @@
 #include "pg/pack/pack.h"
 
 #include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
 #include "utils/lsyscache.h"
 
 typedef struct hopper_pack_class_key
@@ -77,6 +78,17 @@ compare_keys(const void *a, const void *b)
 	return order ? order : x->length - y->length;
 }
 
+#define MAX_LABEL_SHOWN 100		/* bytes */
+
+/* In quotes; of a document's length its beginning. */
+static char *
+shown_label(const char *label, int length)
+{
+	if (length <= MAX_LABEL_SHOWN)
+		return psprintf("\"%.*s\"", length, label);
+	return psprintf("\"%.*s...\"", pg_mbcliplen(label, length, MAX_LABEL_SHOWN), label);
+}
+
 char *
 hopper_pack_list_classes(const hopper_pack_classes *classes)
 {
@@ -91,7 +103,8 @@ hopper_pack_list_classes(const hopper_pack_classes *classes)
 		if (classes->names[i] == NULL)
 			appendStringInfoString(&text, "NULL");
 		else if (classes->family == PACK_TEXT)
-			appendStringInfo(&text, "\"%s\"", classes->names[i]);
+			appendStringInfoString(&text, shown_label(classes->names[i],
+													  (int) strlen(classes->names[i])));
 		else
 			appendStringInfoString(&text, classes->names[i]);
 	}
@@ -235,7 +248,7 @@ hopper_pack_class_index(const hopper_pack_classes *classes, const hopper_pack_re
 		if (isnull)
 			shown = "NULL";
 		else if (classes->family == PACK_TEXT)
-			shown = psprintf("\"%.*s\"", key.length, key.text);
+			shown = shown_label(key.text, key.length);
 		else if (classes->family == PACK_BOOL)
 			shown = key.number ? "true" : "false";
 		else
