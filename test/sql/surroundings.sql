@@ -68,10 +68,10 @@ SELECT count(*), min(made_by), max(audit_number) FROM third_info;
 SELECT second.model_weights = third.model_weights AS same FROM second JOIN third USING (mst_key);
 SELECT attname, attstorage FROM pg_attribute WHERE attrelid = 'third'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT hopper.copy_model('run', 'fourth');
-SELECT best_mst_key IS NOT NULL AS found FROM hopper.automl('points_packed', 'searched', 'models', 'searched_configs', '{1}',
+SELECT best_mst_key IS NOT NULL AS found FROM hopper.automl('points_packed', 'audited_search', 'models', 'audited_configs', '{1}',
   $${'loss': ['categorical_crossentropy'], 'metrics': ['accuracy'],
      'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.1, 0.2]}]}$$, $${'batch_size': [8]}$$, 'grid', seed => -5);
-SELECT random_state FROM searched_summary;
+SELECT random_state FROM audited_search_summary;
 ROLLBACK;
 BEGIN;
 SELECT hopper.predict('run', 'points', 'id', 'x', 'plain');

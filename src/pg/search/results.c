@@ -256,7 +256,8 @@ hopper_search_finish_tables(const hopper_automl *run, int64 best)
 				outputs.summary.quoted, first.mst_key, hopper_literal(first.metric),
 				psprintf("'%.17g'", first.value));
 	add_summary_columns(&outputs);
-	hopper_exec("UPDATE %s SET automl_method = %s, automl_params = %s, random_state = '" INT64_FORMAT "',"
+	hopper_exec("UPDATE %s SET automl_method = %s, automl_params = %s,"
+				" random_state = '" INT64_FORMAT "',"
 				" objective = %s, constraints = %s, parameter_importance = %s",
 				outputs.summary.quoted, cell_literal(run->options.algorithm),
 				cell_literal(run->options.arguments), (int64) run->options.seed,

@@ -300,7 +300,8 @@ create_without_given(const table_copy *copy)
 	uint64		n = hopper_select_latest("SELECT attname::text, format_type(atttypid, atttypmod),"
 										 " attnotnull, attstorage = 'e' FROM pg_attribute"
 										 " WHERE attrelid = %u AND attnum > 0"
-										 " AND NOT attisdropped AND attname::text <> ALL (%s::text[])"
+										 " AND NOT attisdropped"
+										 " AND attname::text <> ALL (%s::text[])"
 										 " ORDER BY attnum",
 										 hopper_relation_oid(&copy->from->name, false),
 										 hopper_literal(copy->given));
