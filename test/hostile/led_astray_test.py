@@ -12,6 +12,8 @@ MODEL = """{"class_name": "Sequential", "config": {"name": "s", "layers": [
   {"class_name": "InputLayer", "config": {"batch_input_shape": [null, 2], "name": "in"}},
   {"class_name": "Dense", "config": {"name": "out", "units": 2, "activation": "softmax"}}]}}"""
 COMPILE = "loss='categorical_crossentropy', optimizer='SGD(lr=0.1)', metrics=['accuracy']"
+GRID = ("{'loss': ['categorical_crossentropy'], 'metrics': ['accuracy'],"
+        " 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.01, 0.1]}]}")
 EXPLAIN = "hopper.explain_fit(model_table => 'mal.run', measure => true)"
 CONFIGS = "hopper.check_configs('mal.configs')"
 FORECAST = ("hopper.explain_fit(packed_table => 'mal.packed', model_selection_table => 'mal.configs',"
@@ -41,6 +43,8 @@ def database():
     query(connection, "SELECT hopper.load_model_selection_table('models', 'configs', '{1}',"
           " ARRAY[%s], ARRAY['batch_size=8'])", COMPILE)
     query(connection, "SELECT hopper.fit_multiple_model('packed', 'run', 'configs', 1)")
+    query(connection, "SELECT hopper.automl('packed', 'searched', 'models', 'searched_configs', '{1}', %s,"
+          " $${'batch_size': [8]}$$, 'grid')", GRID)
     query(connection, "CREATE FUNCTION evil() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN"
           " RAISE EXCEPTION 'ran as %', current_user; END $$;"
           "CREATE VIEW evil_models AS SELECT * FROM models WHERE mal.evil() = 1;"
@@ -87,6 +91,11 @@ def test_plain_tables_of_another_role(block, call):
     (BESIDE.format("run_info"), "hopper.leaderboard('mal.run')"),
     (BESIDE.format("run_summary"), "hopper.leaderboard('mal.run')"),
     (BESIDE.format("run_summary"), "hopper.evaluate('mal.run', 'mal.packed')"),
+    (BESIDE.format("run_info"), "hopper.evaluate('mal.run', 'mal.packed')"),
+    (BESIDE.format("run_info"), "hopper.learning_curves('mal.run')"),
+    (BESIDE.format("searched_trials"), "hopper.best_config('mal.searched')"),
+    (BESIDE.format("searched_info"), "hopper.best_config('mal.searched')"),
+    (BESIDE.format("searched_summary"), "hopper.param_importance('mal.searched')"),
     ("CREATE TYPE number AS (n integer);"
      "CREATE FUNCTION as_integer(number) RETURNS integer LANGUAGE sql AS 'SELECT mal.evil()';"
      "CREATE CAST (number AS integer) WITH FUNCTION as_integer(number) AS IMPLICIT;"

@@ -88,7 +88,6 @@ hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_r
 	request->workers = measured->workers;
 	hopper_read_trained_data(&request->output, &trained);
 	hopper_require_select(hopper_relation_oid(&outputs.info, false));
-	hopper_require_harmless(&outputs.info, &request->output);
 	hopper_read_summary(&outputs, &record, options);
 	request->source = hopper_name_in(&outputs.summary, &request->output, record.source_table,
 									 "source_table");

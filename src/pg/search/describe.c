@@ -71,6 +71,7 @@ companion(FunctionCallInfo fcinfo, const char *suffix, const char *column)
 	(void) hopper_require_column(hopper_relation_oid(&table, false), column);
 	hopper_require_select(hopper_relation_oid(&table, false));
 	hopper_search_hold(&models);
+	hopper_require_harmless(&table, &models);
 	return table;
 }
 

@@ -37,9 +37,9 @@ info_of(const hopper_name *model)
 						model->shown),
 				 errdetail("It has no companion \"%s\" with the models' metrics.", info.shown)));
 	hopper_require_select(info_oid);
-	hopper_require_harmless(&info, model);
 	outputs = hopper_outputs_named(model);
 	hopper_outputs_hold(&outputs);
+	hopper_require_harmless(&info, model);
 	return info;
 }
 

@@ -146,6 +146,7 @@ hopper_read_trained_data(const hopper_name *table, hopper_trained *out)
 	if (get_attnum(model_oid, "model_weights") == InvalidAttrNumber || !OidIsValid(info_oid))
 		not_an_output(table, psprintf("It has no companion \"%s\" with the models' metrics.",
 									  out->outputs.info.shown));
+	hopper_require_harmless(&out->outputs.info, table);
 	read_summary(out);
 }
 
