@@ -94,10 +94,10 @@ insert_class(const hopper_name *table, const hopper_trained *model, const int64_
 	put_share(&values[5], &nulls[5], right, predictions);
 	put_share(&values[6], &nulls[6], right, labels);
 	put_share(&values[7], &nulls[7], 2.0 * right, labels + predictions);
-	if (SPI_execute_with_args(psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-									   table->quoted), N_COLUMNS, types, values, nulls, false,
-							  0) != SPI_OK_INSERT)
-		elog(ERROR, "inserting into \"%s\" failed", table->shown);
+	hopper_require_inserted(table, SPI_execute_with_args(
+								psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+										 table->quoted), N_COLUMNS, types, values, nulls, false,
+								0));
 	pfree(row);
 }
 

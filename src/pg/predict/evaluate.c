@@ -103,7 +103,7 @@ make_row(const hopper_trained *model, const hopper_event *event, Datum *values, 
 }
 
 static void
-insert_row(const hopper_name *table, const char *shown, Datum *values, const bool *nulls)
+insert_row(const hopper_name *table, Datum *values, const bool *nulls)
 {
 	Oid			types[EVALUATION_COLUMNS];
 	char		spi_nulls[EVALUATION_COLUMNS];
@@ -113,10 +113,10 @@ insert_row(const hopper_name *table, const char *shown, Datum *values, const boo
 		types[i] = columns[i].type;
 		spi_nulls[i] = nulls[i] ? 'n' : ' ';
 	}
-	if (SPI_execute_with_args(psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5)", table->quoted),
-							  EVALUATION_COLUMNS, types, values, spi_nulls, false, 0)
-		!= SPI_OK_INSERT)
-		elog(ERROR, "inserting into \"%s\" failed", shown);
+	hopper_require_inserted(table, SPI_execute_with_args(
+								psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5)",
+										 table->quoted),
+								EVALUATION_COLUMNS, types, values, spi_nulls, false, 0));
 }
 
 /*
@@ -176,7 +176,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 									   model.n_metrics));
 	make_row(&model, &event, values, nulls);
 	if (tables.has[OF_ALL])
-		insert_row(&tables.made[OF_ALL].name, tables.final[OF_ALL].name.shown, values, nulls);
+		insert_row(&tables.made[OF_ALL].name, values, nulls);
 	for (int i = 0; i < N_TABLES; i++)
 		if (tables.replaces[i])
 			(void) hopper_exchange_results(&tables.final[i], &tables.made[i], 1);
