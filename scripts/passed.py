@@ -24,10 +24,14 @@ def files_of(paths):
             yield path
 
 
+# Where things are and how many run at once: which lane of scripts/test a part runs in decides on some.
+PLACES = ("HOPPER_AGAIN", "HOPPER_BUILD", "HOPPER_CACHE", "HOPPER_JOBS", "HOPPER_SERVER_LOG")
+
+
 def variables():
     """What tests are told by the environment: seeds, numbers of rounds."""
     return [f"{name}={text}" for name, text in sorted(os.environ.items())
-            if name.startswith("HOPPER_") and name != "HOPPER_AGAIN"]
+            if name.startswith("HOPPER_") and name not in PLACES]
 
 
 def digest(paths, words):
