@@ -176,7 +176,13 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 									   model.n_metrics));
 	make_row(&model, &event, values, nulls);
 	if (tables.has[OF_ALL])
-		insert_row(&tables.made[OF_ALL].name, values, nulls);
+	{
+		hopper_name table = tables.made[OF_ALL].name;
+
+		/* in messages what the caller calls it */
+		table.shown = tables.final[OF_ALL].name.shown;
+		insert_row(&table, values, nulls);
+	}
 	for (int i = 0; i < N_TABLES; i++)
 		if (tables.replaces[i])
 			(void) hopper_exchange_results(&tables.final[i], &tables.made[i], 1);
