@@ -1,21 +1,28 @@
 """The figures: what is drawn, looked up in matplotlib's own objects."""
 
+import base64
+import os
 import pathlib
 
 import pytest
 
-from conftest import SOURCE
+from conftest import DATABASE, SOURCE
+from model_hopper._figures import parallel_figure
 
 
 def test_curves(one):
     figure = one.plot_curves("models")
     axes, = figure.axes
     assert len(axes.lines) == 4  # two models, validation and training
+    figure.draw_without_rendering()
+    assert axes.get_position().width > 0.85  # of the figure
     assert {line.get_linestyle() for line in axes.lines} == {"-", "--"}
     for line in axes.lines:
         assert list(line.get_xdata()) == [1, 2, 3] or list(line.get_xdata()) == [3]
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert any("learning_rate 0.01" in label for label in labels)
+    legend, = figure.legends
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert sorted(label.partition(":")[2] for label in labels) == [" learning_rate 0.001", " learning_rate 0.01"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["validation", "training"]
     assert axes.get_ylabel() == "accuracy"
     curves = one.learning_curves("models")
     key = int(labels[0].partition(":")[0])
@@ -29,7 +36,7 @@ def test_curves(one):
 def test_parallel_coordinates(one):
     figure = one.plot_parallel("models")
     axes, = figure.axes
-    assert [text.get_text() for text in axes.get_xticklabels()] == ["learning_rate", "validation_metric"]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["learning_rate", "validation accuracy\nup is better"]
     lines = [line for line in axes.lines if line.get_marker() == "o"]
     assert len(lines) == 2
     assert lines[-1].get_linewidth() > lines[0].get_linewidth()  # the best, on top
@@ -39,8 +46,47 @@ def test_parallel_coordinates(one):
         one.plot_parallel("models", "no_such_column")
     one.fit_multiple_model("packed", "unvalidated", "configs", 1)
     axes, = one.plot_parallel("unvalidated").axes
-    assert [text.get_text() for text in axes.get_xticklabels()] == ["learning_rate", "training_metric"]
+    assert [text.get_text() for text in axes.get_xticklabels()] == [
+        "learning_rate", "training accuracy\nup is better"]
     folder = pathlib.Path(SOURCE, "build", "python")
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / "parallel.png")
     one.plot_curves("models").savefig(folder / "curves.png")
+
+
+def test_one_bad_model_does_not_press_the_others_together():
+    errors = [0.08, 0.09, 0.1, 0.11, 0.12, 0.76]
+    board = [{"mst_key": place, "metric": "mae", "learning_rate": 0.1 / (place + 1), "validation_metric": error}
+             for place, error in enumerate(errors)]
+    axes, = parallel_figure(board, "validation_metric").axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["learning_rate", "validation mae\ndown is better"]
+    ends = sorted(list(line.get_ydata())[-1] for line in axes.lines if line.get_marker() == "o")
+    assert ends == pytest.approx([0, 0.25, 0.5, 0.75, 1, 1])
+    assert "0.12 to 0.76" in {text.get_text() for text in axes.texts}
+
+
+def test_a_notebook_shows_figures(database):
+    """Once each, as pictures, in a kernel as Jupyter starts it."""
+    from jupyter_client.manager import start_new_kernel
+
+    environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    manager, client = start_new_kernel(kernel_name="python3", env=environment)
+    try:
+        outputs = []
+
+        def run(code):
+            outputs.clear()
+            reply = client.execute_interactive(code, timeout=120, output_hook=lambda message: outputs.append(message))
+            assert reply["content"]["status"] == "ok", reply["content"]
+
+        run(f"import sys\nsys.path.insert(0, {str(SOURCE / 'clients/python/src')!r})\nimport model_hopper\n"
+            f"hopper = model_hopper.connect(dbname={DATABASE!r}, progress=False)")
+        for call in ("plot_curves", "plot_parallel"):
+            run(f"hopper.{call}('models')")
+            pictures = [message["content"]["data"] for message in outputs if "data" in message["content"]
+                        and "image/png" in message["content"]["data"]]
+            assert len(pictures) == 1, [message["msg_type"] for message in outputs]
+            assert base64.b64decode(pictures[0]["image/png"]).startswith(b"\x89PNG")
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

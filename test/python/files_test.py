@@ -179,3 +179,21 @@ def test_save_model(one, tmp_path):
     assert session.get_modelmeta().custom_metadata_map["label"] == "label"
     with pytest.raises(ValueError, match="m.pt: a model's file ends in"):
         one.save_model("models", tmp_path / "m.pt")
+
+
+def test_save_model_of_several_inputs(one, tmp_path):
+    """The architecture has the shapes; the summary's is of all columns together."""
+    left, right = keras.Input((2,), name="left"), keras.Input((3,), name="right")
+    joined = keras.layers.Concatenate(name="joined")([left, right])
+    model = keras.Model([left, right], keras.layers.Dense(1, name="output")(joined))
+    one.sql("CREATE TABLE halves AS SELECT id, (id % 5)::real AS a, (id % 3)::real AS b, (id % 7)::real AS c, (id % 2)::real AS d,"
+            " (id % 11)::real AS e, (id % 5 - id % 2)::real AS target FROM digits WHERE id < 200")
+    one.call("training_preprocessor", "halves", "halves_packed", "target", {"left": ["a", "b"], "right": ["c", "d", "e"]})
+    one.fit("halves_packed", "halves_models", "nets", one.push_model(model, "nets"), "loss='mse', optimizer='Adam()'",
+            "batch_size=16", 1)
+    expected = bytes(ask("SELECT model_weights FROM halves_models")[0][0])
+    for name in ("m.safetensors", "m.keras"):
+        one.save_model("halves_models", tmp_path / name)
+        assert pushed(one, tmp_path / name) == expected, name
+    with pytest.raises(ValueError, match=r"no torch.nn.Sequential: .* save_model\(\) into two files"):
+        one.pull_model("halves_models", to="torch")

@@ -356,25 +356,26 @@ class Hopper:
     # ------------------------------------------------------------ architectures and configurations
 
     def load_model(self, model_arch_table: str, model_arch: Any, model_weights: Any = None,
-                   name: Optional[str] = None, description: Optional[str] = None) -> int:
+                   name: Optional[str] = None, description: Optional[str] = None, *, replace: bool = False) -> int:
         """Checks and stores an architecture: a model of Keras, a dictionary or JSON; returns its model_id.
 
-        model_weights: what model.get_weights() returns, or its bytes.
+        model_weights: what model.get_weights() returns, or its bytes. replace: in the place of the model of that name.
         """
+        more = {"replace": True} if replace else {}  # servers of earlier versions do not know it
         return int(self.call("load_model", model_arch_table, model_arch, model_weights, name=name,
-                             description=description))
+                             description=description, **more))
 
     def mlp(self, model_arch_table: str, packed_table: str, hidden: Any = None, **options: Any) -> int:
         """Stores a network of dense layers that fits a packed table; hidden: units, such as [64, 32]. Returns its model_id.
 
-        options: activation, dropout, batch_norm, name.
+        options: activation, dropout, batch_norm, name, replace.
         """
         return int(self.call("mlp", model_arch_table, packed_table, hidden, **options))
 
     def cnn(self, model_arch_table: str, packed_table: str, filters: Any = None, **options: Any) -> int:
         """Stores a network for pictures that fits a packed table; filters: such as [32, 64]. Returns its model_id.
 
-        options: kernel_size, pooling, hidden, activation, dropout, batch_norm, name.
+        options: kernel_size, pooling, hidden, activation, dropout, batch_norm, name, replace.
         """
         return int(self.call("cnn", model_arch_table, packed_table, filters, **options))
 
@@ -618,8 +619,8 @@ class Hopper:
 
     def push_model(self, model: Any, model_arch_table: str, name: Optional[str] = None,
                    description: Optional[str] = None, *, weights: bool = True,
-                   input_shape: Optional[Sequence[int]] = None, model_arch: Any = None) -> int:
-        """Stores a model and its weights; returns its model_id.
+                   input_shape: Optional[Sequence[int]] = None, model_arch: Any = None, replace: bool = False) -> int:
+        """Stores a model and its weights; returns its model_id. replace: in the place of the model of that name.
 
         model: of Keras, a torch.nn.Sequential, or the path of a file: .keras, .h5, .weights.h5 or .safetensors.
         input_shape: for PyTorch, of one example: (channels, height, width) for pictures, which in the
@@ -628,8 +629,8 @@ class Hopper:
         model_arch: the architecture, as JSON or a dictionary, of a file that has weights only.
         """
         if isinstance(model, (str, pathlib.PurePath)):
-            return self._push_file(model, model_arch_table, name, description, weights, input_shape, model_arch)
-        if callable(getattr(model, "to_json", None)):
+            architecture, values = self._read_file(model, weights, input_shape, model_arch)
+        elif callable(getattr(model, "to_json", None)):
             architecture, values = model.to_json(), model.get_weights()
         elif type(model).__module__.partition(".")[0] == "torch":
             from ._torch import from_torch
@@ -638,21 +639,23 @@ class Hopper:
         else:
             raise TypeError(f"{type(model).__module__}.{type(model).__name__} is not a model: give one of Keras, a"
                             " torch.nn.Sequential, or the path of a file")
-        return self.load_model(model_arch_table, architecture, values if weights else None, name, description)
+        return self.load_model(model_arch_table, architecture, values if weights else None, name, description,
+                               replace=replace)
 
-    def _push_file(self, path: Any, model_arch_table: str, name: Optional[str], description: Optional[str],
-                   weights: bool, input_shape: Optional[Sequence[int]], model_arch: Any) -> int:
+    def _read_file(self, path: Any, weights: bool, input_shape: Optional[Sequence[int]],
+                   model_arch: Any) -> Tuple[Any, Any]:
+        """Architecture and, where they are wanted, weights."""
         from ._files import read_model
 
         given = model_arch if model_arch is None or isinstance(model_arch, str) else json.dumps(model_arch)
         architecture, content = read_model(path, given)
-        values = None
-        if weights:  # The server says what does not fit, by the weight's name and shape.
-            shape = None if input_shape is None else [int(size) for size in input_shape]
-            values = self._execute("SELECT hopper.from_safetensors(%s::json, %s::bytea, %s::integer[])",
-                                   [architecture, content, shape]).rows[0][0]
-        return self.load_model(model_arch_table, architecture, None if values is None else bytes(values), name,
-                               description)
+        if not weights:
+            return architecture, None
+        # The server says what does not fit, by the weight's name and shape.
+        shape = None if input_shape is None else [int(size) for size in input_shape]
+        values = self._execute("SELECT hopper.from_safetensors(%s::json, %s::bytea, %s::integer[])",
+                               [architecture, content, shape]).rows[0][0]
+        return architecture, bytes(values)
 
     def pull_model(self, model_table: str, mst_key: Optional[int] = None, *, to: str = "keras",
                    input_shape: Optional[Sequence[int]] = None) -> Any:
@@ -703,15 +706,15 @@ class Hopper:
                              " or .json")
 
     def _trained(self, model_table: str, mst_key: Optional[int]) -> Tuple[str, bytes, Any]:
-        """Architecture, weights and the shape of an example."""
-        summary = self._execute(f"SELECT best_mst_key, independent_shape FROM"
-                                f" {table_name(companion(model_table, '_summary'))}").rows[0]
+        """Architecture, weights and the shape of an example, which the architecture itself has where it has several."""
+        summary = self._execute("SELECT best_mst_key, independent_shape, pg_catalog.row_to_json(s)->>'inputs' FROM"
+                                f" {table_name(companion(model_table, '_summary'))} AS s").rows[0]
         key = self._best(model_table, summary[0]) if mst_key is None else int(mst_key)
         found = self._execute(f"SELECT model_arch::text, model_weights FROM {table_name(model_table)}"
                               " WHERE mst_key = %s", [key]).rows
         if not found:
             raise LookupError(f'"{model_table}" has no model {key}')
-        return found[0][0], bytes(found[0][1]), summary[1]
+        return found[0][0], bytes(found[0][1]), None if summary[2] else summary[1]
 
     def _best(self, model_table: str, best_of_run: Optional[int]) -> int:
         """The key of the best model that is there, as SQL's functions choose it: models may have been deleted."""

@@ -408,7 +408,9 @@ def to_torch(architecture: Any, weights: Optional[bytes], input_shape: Optional[
     """A torch.nn.Sequential with its weights, in evaluation mode; it takes pictures with channels first."""
     model = complete(json.loads(architecture) if isinstance(architecture, str) else architecture, input_shape)
     if model["class_name"] != "Sequential":
-        raise ValueError(f"a model of class {model['class_name']} is no Sequential: pull it with to='keras'")
+        raise ValueError(f"a model of class {model['class_name']} is no torch.nn.Sequential: pull it with to='keras', or"
+                         " write it with save_model() into two files, net.py, whose class Model is a module of PyTorch,"
+                         " and net.safetensors, its weights")
     reader = _Reader(weights)
     for layer in model["config"]["layers"]:
         reader.add(layer["class_name"], layer["config"])

@@ -183,6 +183,7 @@ _INTEGERS = ("integer", "bigint", "smallint")
 _FLOATS = ("double precision", "real", "numeric")
 _LENGTH = "hopper.pad_length"  # a number, "longest" or a dictionary of these
 _PRED_TYPE = "hopper.pred_type"  # "prob", "response" or a number
+_REPLACEMENT = "hopper.replacement"  # True, False or "rows"
 _TEXTS = ("text", "hopper.text_or_json", "hopper.columns")
 _LISTS = ("anyarray", "hopper.texts", "hopper.integers")
 _UNTYPED = "hopper.untyped"  # of a function that says what is missing
@@ -225,7 +226,7 @@ def fitness(value: Any, sql_type: str) -> int:
     """How well a value suits a parameter of this type; 0 where not at all. Decides between overloads."""
     if sql_type == _UNTYPED:
         return 0
-    if value is None or sql_type in (_LENGTH, _PRED_TYPE) or (sql_type in _TEXTS and hasattr(value, "columns")):  # a data frame
+    if value is None or sql_type in (_LENGTH, _PRED_TYPE, _REPLACEMENT) or (sql_type in _TEXTS and hasattr(value, "columns")):  # a data frame
         return 1
     if isinstance(value, Mapping) or callable(getattr(value, "to_json", None)):
         return 3 if sql_type in _TEXTS else 2 if sql_type in ("json", "jsonb") else 0
