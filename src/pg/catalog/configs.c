@@ -9,6 +9,7 @@
 #include "pg/catalog/models.h"
 #include "pg/codec/packed.h"
 #include "pg/catalog/problems.h"
+#include "pg/server/made.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_check_configs);
 
@@ -34,6 +35,8 @@ hopper_name
 hopper_selection_models(const hopper_name *selection_table)
 {
 	hopper_name summary = hopper_name_with_suffix(selection_table, "summary");
+	const hopper_made tables[] = {{*selection_table, HOPPER_MADE_CONFIGS},
+	{summary, HOPPER_MADE_CONFIGS_SUMMARY}};
 	char	   *models = NULL;
 
 	require_selection_table(selection_table);
@@ -44,7 +47,7 @@ hopper_selection_models(const hopper_name *selection_table)
 				 errdetail("Its column \"model_arch_table\" names the table of model "
 						   "architectures of \"%s\".", selection_table->shown),
 				 errhint("Make both tables with hopper.generate_model_configs().")));
-	hopper_require_harmless(&summary, selection_table);
+	hopper_open_to_read(tables, lengthof(tables));
 	(void) hopper_require_column(hopper_relation_oid(&summary, false), "model_arch_table");
 	/* An append may follow the creation in one statement. */
 	if (hopper_select_latest("SELECT model_arch_table::pg_catalog.text FROM %s LIMIT 1",

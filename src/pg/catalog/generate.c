@@ -173,6 +173,7 @@ read_chosen(FunctionCallInfo fcinfo, config_lists *lists)
 	hopper_name run = hopper_name_argument(fcinfo, 9, "from_run");
 	hopper_name selection = hopper_name_argument(fcinfo, 1, "model_selection_table");
 	hopper_name info = hopper_name_with_suffix(&run, "info");
+	const hopper_made tables[] = {{run, HOPPER_MADE_MODELS}, {info, HOPPER_MADE_INFOS}};
 	Oid			output;
 	bool		varlena;
 	char	   *keys;
@@ -185,7 +186,7 @@ read_chosen(FunctionCallInfo fcinfo, config_lists *lists)
 				 errmsg("from_run takes the place of model_id_list and the grids"),
 				 errhint("Leave them out.")));
 	hopper_require_select(hopper_relation_oid(&info, false));
-	hopper_require_harmless(&info, &run);
+	hopper_open_to_read(tables, lengthof(tables));
 	getTypeOutputInfo(INT4ARRAYOID, &output, &varlena);
 	keys = OidOutputFunctionCall(output, PG_GETARG_DATUM(10));
 	if (hopper_select("SELECT k FROM unnest(%s::int4[]) AS k WHERE k NOT IN"

@@ -48,8 +48,11 @@ has_split(const hopper_name *packed)
 		if (!hopper_is_made(relation, tables[i].kind) || !hopper_is_owner(relation))
 			return false;
 	}
-	return hopper_select("SELECT 1 FROM %s WHERE training_table = %s", tables[3].name.quoted,
-						 hopper_literal(packed->quoted)) > 0;
+	/* It is his own, if not by name: a superuser's, or that of a role he is a member of. */
+	return hopper_select_as(hopper_owner(hopper_source_oid(&tables[3].name)),
+							psprintf("SELECT 1 FROM %s WHERE training_table = %s",
+									 tables[3].name.quoted,
+									 hopper_literal(packed->quoted))) > 0;
 }
 
 /* What is there and may be replaced stays until the new tables are filled. */

@@ -380,7 +380,7 @@ get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_typ
 	hopper_outputs outputs = hopper_outputs_named(table);
 	bool		readable;
 
-	hopper_outputs_hold(&outputs);
+	hopper_outputs_open(&outputs);
 	/* Its errors are those of a table that is none of training. */
 	if (get_attnum(relation, "model_weights") == InvalidAttrNumber ||
 		!OidIsValid(hopper_relation_oid(&outputs.summary, true)) ||

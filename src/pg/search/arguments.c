@@ -245,9 +245,7 @@ read_earlier(void *state)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not the result of a search", earlier.shown),
 				 errdetail("There is no table \"%s\".", trials.shown)));
-	hopper_search_hold(&earlier);
-	hopper_require_harmless(&summary, &earlier);
-	hopper_require_harmless(&trials, &earlier);
+	hopper_search_open(&earlier);
 	(void) hopper_require_column(hopper_relation_oid(&summary, false), "objective");
 	hopper_search_check_trials(&trials);
 	/* What this one looks for is not understood. */

@@ -189,8 +189,8 @@ extern void hopper_search_name_tables(hopper_search_names *names, const hopper_n
  */
 extern void hopper_search_create_tables(hopper_search_names *names,
 										const hopper_name *architectures, bool replace);
-/* Before an earlier search's tables are read: in the order of hopper_lock_made(). */
-extern void hopper_search_hold(const hopper_name *output);
+/* Before an earlier search's models, summary and trials are read: as hopper_open_to_read(). */
+extern void hopper_search_open(const hopper_name *output);
 /* ERROR where the table of trials, which others may write to, is not what a search has written. */
 extern void hopper_search_check_trials(const hopper_name *trials);
 /* What was made gets the place of old tables, or stays where it is, with a WARNING. */

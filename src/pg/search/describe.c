@@ -70,8 +70,7 @@ companion(FunctionCallInfo fcinfo, const char *suffix, const char *column)
 				 errhint("hopper.leaderboard() compares the models of any run.")));
 	(void) hopper_require_column(hopper_relation_oid(&table, false), column);
 	hopper_require_select(hopper_relation_oid(&table, false));
-	hopper_search_hold(&models);
-	hopper_require_harmless(&table, &models);
+	hopper_search_open(&models);
 	return table;
 }
 

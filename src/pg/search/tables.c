@@ -139,13 +139,16 @@ model_tables(const hopper_name *output, hopper_made *tables)
 }
 
 void
-hopper_search_hold(const hopper_name *output)
+hopper_search_open(const hopper_name *output)
 {
 	hopper_outputs outputs = hopper_outputs_named(output);
-	hopper_made tables[HOPPER_MODEL_TABLES];
-	int			n = hopper_model_tables(&outputs, false, tables);
+	hopper_made tables[HOPPER_OUTPUT_TABLES];
 
-	hopper_lock_to_read(tables, n);
+	hopper_outputs_tables(&outputs, tables);
+	/* in the place of the states, which are not read */
+	tables[HOPPER_OUTPUT_TABLES - 1] =
+		(hopper_made) {hopper_name_with_suffix(output, "trials"), HOPPER_MADE_TRIALS};
+	hopper_open_to_read(tables, HOPPER_OUTPUT_TABLES);
 }
 
 #define CONFIGS_TABLES 2

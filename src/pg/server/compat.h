@@ -188,6 +188,18 @@
 #define hopper_hides_rows(relation) false
 #endif
 
+/* Statistics of expressions: 14. */
+#if PG_VERSION_NUM >= 140000
+#include "catalog/pg_statistic_ext.h"
+#define hopper_extended_statistics(relation) RelationGetStatExtList(relation)
+#define HOPPER_STATISTICS_CACHE STATEXTOID
+#define HOPPER_STATISTICS_EXPRESSIONS Anum_pg_statistic_ext_stxexprs
+#else
+#define hopper_extended_statistics(relation) NIL
+#define HOPPER_STATISTICS_CACHE 0
+#define HOPPER_STATISTICS_EXPRESSIONS 0
+#endif
+
 /* Roles that are gone have no name, instead of an error: 9.5. */
 #if PG_VERSION_NUM >= 90500
 #define hopper_role_name(role) GetUserNameFromId(role, true)

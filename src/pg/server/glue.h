@@ -75,13 +75,10 @@ extern Datum hopper_return_rows(FunctionCallInfo fcinfo, hopper_rows *rows,
 extern void hopper_require_set_context(FunctionCallInfo fcinfo);
 /* Starts the function's result set; tuples of this row type are put into the returned store. */
 extern Tuplestorestate *hopper_begin_result(FunctionCallInfo fcinfo, TupleDesc *descriptor);
+/* Puts the rows of SPI_tuptable into it; ERROR 42804 where their columns are not of its types. */
+extern void hopper_put_selected(Tuplestorestate *store, TupleDesc descriptor);
 /* Returns all rows of a query (run by SPI, read-only) as the function's result set. */
 extern Datum hopper_return_query(FunctionCallInfo fcinfo, const char *query);
-/*
- * The rows of several queries (char *), one after another. `owners`: with whose rights (Oid) each
- * runs, which makes none of an owner's functions the caller's; NIL: with the caller's.
- */
-extern Datum hopper_return_queries(FunctionCallInfo fcinfo, List *queries, List *owners);
 
 /* --- handles of the core that must not outlive the caller (server/guard.c) --- */
 
@@ -138,6 +135,8 @@ extern void hopper_read_file(struct BufFile *file, void *bytes, Size size);
 typedef void (*hopper_work_fn) (void *state);
 /* NULL, or the error before which everything that `work` did has been undone. */
 extern ErrorData *hopper_attempt(hopper_work_fn work, void *state);
+/* The same of work that reads: it is undone in any case, and its locks are given back. */
+extern ErrorData *hopper_look(hopper_work_fn work, void *state);
 /* Finds out whether `work` can be done: its errors come out, what it did is undone in any case. */
 extern void hopper_rehearse(hopper_work_fn work, void *state);
 
@@ -201,11 +200,23 @@ extern void hopper_require_absent(const hopper_name *name);
 /* The same of a table that is there, and will be dropped before another is made. */
 extern void hopper_claim_name(const hopper_name *name);
 /*
- * ERROR 42501 where reading `table` would run functions of another role, unless the caller has
- * named what runs some of that role himself: `named` is the table by which `table` was found
- * (server/named.c). Nothing where it does not exist.
+ * ERROR 42501 where reading `table`, or with `written` changing its rows, would run functions of
+ * another role, unless the caller has named what runs some of that role himself: `named` is the
+ * table by which `table` was found, or `table` itself where it is written (server/trust.c). Nothing
+ * where it does not exist. It stays locked as a SELECT locks it.
  */
-extern void hopper_require_harmless(const hopper_name *table, const hopper_name *named);
+extern void hopper_require_harmless(const hopper_name *table, const hopper_name *named,
+									bool written);
+/*
+ * hopper_select() with the rights of the table's owner, as maintenance of a table has them
+ * (src/backend/commands/vacuum.c): none of his functions gets the caller's. Whether the caller may
+ * read it is asked before. An error restores the user with the (sub)transaction.
+ */
+extern uint64 hopper_select_as(Oid owner, const char *query);
+/* Whether reading a table, which is locked, runs functions of its owner for everybody. */
+extern bool hopper_reading_runs(Oid relation);
+/* A trigger that somebody has created on it, or NULL. */
+extern const char *hopper_user_trigger(Relation opened);
 /*
  * A table's name that a column of `holder` holds; the same error, unless the caller owns `holder`.
  */

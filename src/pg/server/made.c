@@ -154,12 +154,23 @@ hopper_lock_made(const hopper_made_group *groups, int n)
 										ordered[i].alone ? AccessExclusiveLock : AccessShareLock,
 										ordered[i].alone ? "ACCESS EXCLUSIVE" : "ACCESS SHARE");
 	pfree(ordered);
+	for (int i = 0; i < n; i++)
+		if (!groups[i].alone)
+			hopper_require_made_harmless(groups[i].tables, groups[i].n, false);
 }
 
 void
-hopper_lock_to_read(const hopper_made *tables, int n)
+hopper_open_to_read(const hopper_made *tables, int n)
 {
 	hopper_lock_made(&(hopper_made_group) {.tables = tables,.n = n}, 1);
+}
+
+void
+hopper_require_made_harmless(const hopper_made *tables, int n, bool written)
+{
+	/* Whoever names a table knows what reading it runs, not what writing does. */
+	for (int i = written ? 0 : 1; i < n; i++)
+		hopper_require_harmless(&tables[i].name, &tables[0].name, written);
 }
 
 /* The server's hint is DROP ... CASCADE, which our functions do not have. */

@@ -178,9 +178,15 @@ typedef struct hopper_made_group
 	int			n;
 	bool		alone;			/* nobody else may use them; else: to read them */
 } hopper_made_group;
+/*
+ * Groups that are read are opened so: ERROR 42501 where one of the others is not what tables[0] is
+ * taken for (hopper_require_harmless()).
+ */
 extern void hopper_lock_made(const hopper_made_group *groups, int n);
-/* The same to read one group. */
-extern void hopper_lock_to_read(const hopper_made *tables, int n);
+/* The same to read one group: for all that is read through a table which the caller names. */
+extern void hopper_open_to_read(const hopper_made *tables, int n);
+/* The refusal alone, of tables that are locked; `written`: of tables[0] itself, too. */
+extern void hopper_require_made_harmless(const hopper_made *tables, int n, bool written);
 
 /* --- new tables in the place of old ones (server/exchange.c) --- */
 

@@ -116,30 +116,9 @@ hopper_without_jit(void)
 	return level;
 }
 
-/*
- * `owner`, where it is given: whose rights the query has, as maintenance of a table has its owner's
- * (src/backend/commands/vacuum.c). An error restores the user with the transaction.
- */
-static uint64
-select_as(Oid owner, const char *query)
+void
+hopper_put_selected(Tuplestorestate *store, TupleDesc descriptor)
 {
-	Oid			user;
-	int			context;
-	uint64		n_rows;
-
-	GetUserIdAndSecContext(&user, &context);
-	if (OidIsValid(owner) && owner != user)
-		SetUserIdAndSecContext(owner, context | SECURITY_RESTRICTED_OPERATION);
-	n_rows = hopper_select("%s", query);
-	SetUserIdAndSecContext(user, context);
-	return n_rows;
-}
-
-static void
-put_query(Tuplestorestate *store, TupleDesc descriptor, const char *query, Oid owner)
-{
-	uint64		n_rows = select_as(owner, query);
-
 	if (SPI_tuptable->tupdesc->natts != descriptor->natts)
 		elog(ERROR, "the query returns %d columns where %d are declared",
 			 SPI_tuptable->tupdesc->natts, descriptor->natts);
@@ -147,31 +126,21 @@ put_query(Tuplestorestate *store, TupleDesc descriptor, const char *query, Oid o
 	for (int column = 0; column < descriptor->natts; column++)
 		hopper_require_type(SPI_tuptable->tupdesc, column + 1,
 							TupleDescAttr(descriptor, column)->atttypid);
-	for (uint64 row = 0; row < n_rows; row++)
+	for (uint64 row = 0; row < SPI_processed; row++)
 		tuplestore_puttuple(store, SPI_tuptable->vals[row]);
-	SPI_freetuptable(SPI_tuptable);
-}
-
-Datum
-hopper_return_queries(FunctionCallInfo fcinfo, List *queries, List *owners)
-{
-	TupleDesc	descriptor;
-	Tuplestorestate *store = hopper_begin_result(fcinfo, &descriptor);
-	ListCell   *cell;
-	int			at = 0;
-	int			level = hopper_without_jit();
-
-	hopper_connect();
-	foreach(cell, queries)
-		put_query(store, descriptor, lfirst(cell),
-				  owners ? list_nth_oid(owners, at++) : InvalidOid);
-	AtEOXact_GUC(false, level);
-	hopper_finish();
-	return (Datum) 0;
 }
 
 Datum
 hopper_return_query(FunctionCallInfo fcinfo, const char *query)
 {
-	return hopper_return_queries(fcinfo, list_make1((void *) query), NIL);
+	TupleDesc	descriptor;
+	Tuplestorestate *store = hopper_begin_result(fcinfo, &descriptor);
+	int			level = hopper_without_jit();
+
+	hopper_connect();
+	(void) hopper_select("%s", query);
+	hopper_put_selected(store, descriptor);
+	AtEOXact_GUC(false, level);
+	hopper_finish();
+	return (Datum) 0;
 }

@@ -46,6 +46,12 @@ hopper_attempt(hopper_work_fn work, void *state)
 	return run(work, state, true);
 }
 
+ErrorData *
+hopper_look(hopper_work_fn work, void *state)
+{
+	return run(work, state, false);
+}
+
 void
 hopper_rehearse(hopper_work_fn work, void *state)
 {

@@ -38,8 +38,7 @@ info_of(const hopper_name *model)
 				 errdetail("It has no companion \"%s\" with the models' metrics.", info.shown)));
 	hopper_require_select(info_oid);
 	outputs = hopper_outputs_named(model);
-	hopper_outputs_hold(&outputs);
-	hopper_require_harmless(&info, model);
+	hopper_outputs_open(&outputs);
 	return info;
 }
 

@@ -214,9 +214,13 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
 	(void) hopper_make_room(renamed.tables, renamed.n, replace);
 	(void) hopper_drop_made(renamed.tables + model.n, renamed.n - model.n, NULL);
+	/* Before it has the owner and the policies of what it replaces. */
+	if (OidIsValid(hopper_relation_oid(&model.outputs.summary, true)))
+	{
+		hopper_require_harmless(&model.outputs.summary, &model.outputs.model, true);
+		hopper_outputs_update_names(&model.outputs, &renamed.outputs);
+	}
 	hopper_exchange(renamed.tables, model.tables, model.n);
-	if (OidIsValid(hopper_relation_oid(&renamed.outputs.summary, true)))
-		hopper_outputs_update_names(&renamed.outputs, &renamed.outputs);
 	hopper_finish();
 	PG_RETURN_VOID();
 }
@@ -388,6 +392,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	require_complete(&model);
 	add_search_tables(&model, false);
 	require_readable(&model);
+	hopper_require_made_harmless(model.tables, model.n, false);
 	condition = keys_condition(fcinfo, 2, &model.outputs);
 	name_like(&name, &model, &copy);
 	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");

@@ -6,38 +6,59 @@
 
 #include "catalog/pg_class.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
+#include "utils/tuplestore.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_models);
 
 /*
  * Plain tables with the columns that training gives them, in types of the server: nothing of
- * another role's runs when they are read.
+ * another role's runs when they are read. First the pairs of names, by an index: each table is
+ * looked at once, however many there are.
  */
 #define HAS_COLUMNS(relation, n, columns) \
-	" AND " #n " = (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = " relation ".oid" \
+	" AND " #n " = (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = " relation \
 	" AND a.attnum > 0 AND NOT a.attisdropped AND (a.attname::text, a.atttypid::oid) IN (" \
 	columns "))"
 #define LISTED_TABLES \
-	"SELECT n.nspname::text, c.relname::text, c.oid::int8, s.oid::int8, n.oid::int8," \
-	" c.relowner::int8, pg_get_userbyid(c.relowner)::text " \
-	"FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace" \
-	" JOIN pg_class s ON s.relnamespace = n.oid" \
-	"  AND s.relname::text = c.relname::text || '_summary' " \
-	"WHERE c.relkind = 'r' AND s.relkind = 'r' AND has_schema_privilege(n.oid, 'USAGE')" \
-	" AND has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(s.oid, 'SELECT')" \
-	" AND s.relowner = c.relowner AND has_schema_privilege(c.relowner, n.oid, 'USAGE')" \
-	" AND has_table_privilege(c.relowner, c.oid, 'SELECT')" \
-	" AND has_table_privilege(c.relowner, s.oid, 'SELECT')" \
-	HAS_COLUMNS("c", 3, "('mst_key', 'int4'::regtype::oid), ('model_weights'," \
+	"SELECT n.nspname::text, t.relname::text, t.model::int8, t.summary::int8, n.oid::int8," \
+	" t.relowner::int8, pg_get_userbyid(t.relowner)::text " \
+	"FROM (SELECT c.relname, c.relnamespace, c.relowner, c.oid AS model, s.oid AS summary" \
+	"  FROM pg_class c JOIN pg_class s ON s.relnamespace = c.relnamespace" \
+	"   AND s.relname = (c.relname::text || '_summary')::name" \
+	"  WHERE c.relkind = 'r' AND s.relkind = 'r' AND s.relowner = c.relowner" \
+	"   AND s.relname::text = c.relname::text || '_summary' OFFSET 0) t" \
+	" JOIN pg_namespace n ON n.oid = t.relnamespace " \
+	"WHERE has_schema_privilege(n.oid, 'USAGE')" \
+	" AND has_table_privilege(t.model, 'SELECT') AND has_table_privilege(t.summary, 'SELECT')" \
+	" AND has_schema_privilege(t.relowner, n.oid, 'USAGE')" \
+	" AND has_table_privilege(t.relowner, t.model, 'SELECT')" \
+	" AND has_table_privilege(t.relowner, t.summary, 'SELECT')" \
+	HAS_COLUMNS("t.model", 3, "('mst_key', 'int4'::regtype::oid), ('model_weights'," \
 				" 'bytea'::regtype::oid), ('model_arch', 'json'::regtype::oid)") \
-	HAS_COLUMNS("s", 7, "('model_info', 'text'::regtype::oid), ('source_table'," \
+	HAS_COLUMNS("t.summary", 7, "('model_info', 'text'::regtype::oid), ('source_table'," \
 				" 'text'::regtype::oid), ('validation_table', 'text'::regtype::oid)," \
 				" ('end_training_time', 'timestamptz'::regtype::oid), ('best_mst_key'," \
 				" 'int4'::regtype::oid), ('best_metric', 'text'::regtype::oid)," \
 				" ('best_value', 'float8'::regtype::oid)") \
 	" ORDER BY 1, 2"
+
+/* A model of the list. */
+typedef struct listed_model
+{
+	char	   *schema;
+	char	   *name;
+	char	   *summary;
+	char	   *role;
+	Oid			relations[2];	/* itself and its summary */
+	Oid			namespace;
+	Oid			owner;
+	bool		busy;			/* another session has locked it */
+	Tuplestorestate *store;		/* gets its row */
+	TupleDesc	descriptor;
+} listed_model;
 
 /* A column of the summary `s` that is of the best model; NULL where that was deleted since. */
 static const char *
@@ -55,23 +76,20 @@ is_still(Oid relation, Oid schema, const char *name)
 		get_rel_relkind(relation) == RELKIND_RELATION;
 }
 
-/* false, and nothing locked, where another session holds one of them */
+/* false where another session holds one of them */
 static bool
 lock_pair(const Oid relations[2])
 {
-	if (!ConditionalLockRelationOid(relations[0], AccessShareLock))
-		return false;
-	if (ConditionalLockRelationOid(relations[1], AccessShareLock))
-		return true;
-	UnlockRelationOid(relations[0], AccessShareLock);
-	return false;
+	return ConditionalLockRelationOid(relations[0], AccessShareLock) &&
+		ConditionalLockRelationOid(relations[1], AccessShareLock);
 }
 
-static void
-unlock_pair(const Oid relations[2])
+/* Whether reading it runs somebody's functions, who may let it fail or never end. */
+static bool
+runs_functions(Oid relation, Oid owner)
 {
-	UnlockRelationOid(relations[1], AccessShareLock);
-	UnlockRelationOid(relations[0], AccessShareLock);
+	return hopper_hides_rows(relation) ||
+		(owner != GetUserId() && hopper_reading_runs(relation));
 }
 
 /*
@@ -114,81 +132,101 @@ bytes_of_tables(Oid schema, const char *name)
 	return bytes ? bytes : "NULL";
 }
 
+static char *
+model_query(const listed_model *model)
+{
+	const char *schema = model->schema;
+	const char *name = model->name;
+
+	return psprintf("SELECT %s::text, %s::text, end_training_time, source_table,"
+					" validation_table, (SELECT count(*) FROM ONLY %s.%s),"
+					" %s, %s, %s, %s::int8, %s::text FROM ONLY %s.%s s LIMIT 1",
+					hopper_literal(schema), hopper_literal(name), hopper_identifier(schema),
+					hopper_identifier(name), where_there("best_mst_key", schema, name),
+					where_there("best_metric", schema, name),
+					where_there("best_value", schema, name),
+					bytes_of_tables(model->namespace, name), hopper_literal(model->role),
+					hopper_identifier(schema), hopper_identifier(model->summary));
+}
+
+/* In a subtransaction, with which its locks end. */
+static void
+list_model(void *state)
+{
+	listed_model *model = state;
+
+	if (!lock_pair(model->relations))
+	{
+		model->busy = true;
+		return;
+	}
+	if (!is_still(model->relations[0], model->namespace, model->name) ||
+		!is_still(model->relations[1], model->namespace, model->summary) ||
+		runs_functions(model->relations[0], model->owner) ||
+		runs_functions(model->relations[1], model->owner))
+		return;
+	(void) hopper_select_as(model->owner, model_query(model));
+	hopper_put_selected(model->store, model->descriptor);
+}
+
+/* What is wrong with one model does not keep the others from being listed. */
+static void
+tell_left_out(const listed_model *model, ErrorData *error)
+{
+	int			category = error ? ERRCODE_TO_CATEGORY(error->sqlerrcode) : 0;
+
+	if (category == ERRCODE_OPERATOR_INTERVENTION ||
+		category == ERRCODE_INSUFFICIENT_RESOURCES)
+		ReThrowError(error);
+	if (error)
+		ereport(WARNING,
+				(errmsg("model \"%s.%s\" is left out: %s", model->schema, model->name,
+						error->message)));
+	else if (model->busy)
+		ereport(NOTICE,
+				(errmsg("model \"%s.%s\" is left out: another session has locked it",
+						model->schema, model->name)));
+}
+
 /* models() */
 Datum
 hopper_sql_models(PG_FUNCTION_ARGS)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	List	   *queries = NIL;
-	List	   *owners = NIL;
+	listed_model model = {0};
+	MemoryContext context;
 	SPITupleTable *listed;
 	uint64		n;
 	int			level;
 
-	hopper_require_set_context(fcinfo);
+	model.store = hopper_begin_result(fcinfo, &model.descriptor);
 	level = hopper_without_jit();
 	hopper_connect();
 	n = hopper_select(LISTED_TABLES);
 	listed = SPI_tuptable;
-	/*
-	 * A query for each table: one for all would open as many connections to each segment. It has
-	 * the rights of the table's owner: whatever that makes of these names until it runs, none of
-	 * his functions gets the caller's rights.
-	 */
+	context = AllocSetContextCreate(CurrentMemoryContext, "hopper model",
+									ALLOCSET_DEFAULT_SIZES);
+	/* A query for each table: one for all would open as many connections to each segment. */
 	for (uint64 row = 0; row < n; row++)
 	{
-		char	   *schema;
-		char	   *name;
-		char	   *summary;
-		char	   *role;
-		const char *bytes;
-		Oid			relations[2];
-		Oid			namespace;
-		Oid			owner;
-		MemoryContext own;
+		MemoryContext caller = MemoryContextSwitchTo(context);
 
+		CHECK_FOR_INTERRUPTS();
 		SPI_tuptable = listed;
 		SPI_processed = n;
-		schema = hopper_text_cell(NULL, row, 1);
-		name = hopper_text_cell(NULL, row, 2);
-		summary = psprintf("%s_summary", name);
-		relations[0] = (Oid) hopper_int_cell(NULL, row, 3, 0, PG_UINT32_MAX);
-		relations[1] = (Oid) hopper_int_cell(NULL, row, 4, 0, PG_UINT32_MAX);
-		namespace = (Oid) hopper_int_cell(NULL, row, 5, 0, PG_UINT32_MAX);
-		owner = (Oid) hopper_int_cell(NULL, row, 6, 0, PG_UINT32_MAX);
-		role = hopper_text_cell(NULL, row, 7);
-		if (!lock_pair(relations))
-		{
-			ereport(NOTICE,
-					(errmsg("model \"%s.%s\" is left out: another session has locked it", schema,
-							name)));
-			continue;
-		}
-		/* Policies on rows are functions of their owner's. */
-		if (!is_still(relations[0], namespace, name) ||
-			!is_still(relations[1], namespace, summary) || hopper_hides_rows(relations[0]) ||
-			hopper_hides_rows(relations[1]))
-		{
-			unlock_pair(relations);
-			continue;
-		}
-		bytes = bytes_of_tables(namespace, name);
-		own = MemoryContextSwitchTo(caller);
-		owners = lappend_oid(owners, owner);
-		queries = lappend(queries,
-						  psprintf("SELECT %s::text, %s::text, end_training_time, source_table,"
-								   " validation_table, (SELECT count(*) FROM ONLY %s.%s),"
-								   " %s, %s, %s, %s::int8, %s::text FROM ONLY %s.%s s LIMIT 1",
-								   hopper_literal(schema), hopper_literal(name),
-								   hopper_identifier(schema), hopper_identifier(name),
-								   where_there("best_mst_key", schema, name),
-								   where_there("best_metric", schema, name),
-								   where_there("best_value", schema, name),
-								   bytes, hopper_literal(role), hopper_identifier(schema),
-								   hopper_identifier(summary)));
-		MemoryContextSwitchTo(own);
+		model.schema = hopper_text_cell(NULL, row, 1);
+		model.name = hopper_text_cell(NULL, row, 2);
+		model.summary = psprintf("%s_summary", model.name);
+		model.relations[0] = (Oid) hopper_int_cell(NULL, row, 3, 0, PG_UINT32_MAX);
+		model.relations[1] = (Oid) hopper_int_cell(NULL, row, 4, 0, PG_UINT32_MAX);
+		model.namespace = (Oid) hopper_int_cell(NULL, row, 5, 0, PG_UINT32_MAX);
+		model.owner = (Oid) hopper_int_cell(NULL, row, 6, 0, PG_UINT32_MAX);
+		model.role = hopper_text_cell(NULL, row, 7);
+		model.busy = false;
+		tell_left_out(&model, hopper_look(list_model, &model));
+		MemoryContextSwitchTo(caller);
+		MemoryContextReset(context);
 	}
-	hopper_finish();
 	AtEOXact_GUC(false, level);
-	return hopper_return_queries(fcinfo, queries, owners);
+	hopper_finish();
+	return (Datum) 0;
 }

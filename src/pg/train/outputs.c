@@ -196,16 +196,17 @@ hopper_outputs_lock(const hopper_outputs *outputs)
 	}
 	for (int i = 0; i < lengthof(tables); i++)
 		hopper_lock_table(&tables[i].name, ExclusiveLock, "EXCLUSIVE");
+	hopper_require_made_harmless(tables, lengthof(tables), true);
 }
 
 void
-hopper_outputs_hold(const hopper_outputs *outputs)
+hopper_outputs_open(const hopper_outputs *outputs)
 {
 	hopper_made tables[HOPPER_OUTPUT_TABLES];
 
 	hopper_outputs_tables(outputs, tables);
 	/* without the states, which come last */
-	hopper_lock_to_read(tables, HOPPER_OUTPUT_TABLES - 1);
+	hopper_open_to_read(tables, HOPPER_OUTPUT_TABLES - 1);
 }
 
 void

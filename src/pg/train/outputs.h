@@ -83,12 +83,13 @@ extern void hopper_outputs_update_names(const hopper_outputs *outputs,
 extern void hopper_outputs_rehearse_replace(const hopper_outputs *outputs,
 											const hopper_outputs *working);
 /*
- * Before a warm start: ERROR where the tables are not those of training; nobody else can lock rows
- * of them or write to them until the transaction ends.
+ * Before models are changed, by a warm start say: ERROR where the tables are not those of training,
+ * 42501 where another role's functions would run; nobody else can lock rows of them or write to
+ * them until the transaction ends.
  */
 extern void hopper_outputs_lock(const hopper_outputs *outputs);
-/* Before models are read, compared or used: in the order of hopper_lock_made(). */
-extern void hopper_outputs_hold(const hopper_outputs *outputs);
+/* Before models are read, compared or used: as hopper_open_to_read(). */
+extern void hopper_outputs_open(const hopper_outputs *outputs);
 extern void hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train);
 /* ERROR 55000 where a table does not "take" or "give up" rows. */
 extern void hopper_outputs_refuse_table(const hopper_name *table,

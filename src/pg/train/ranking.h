@@ -39,7 +39,7 @@ extern hopper_ranked_config hopper_ranked_by_architecture(const hopper_config *c
 extern hopper_ranked_config hopper_ranked_by_info(uint64 row, int params, int names);
 /*
  * What the run's own summary says its models were ranked by: "validation accuracy" without the
- * first word; NULL where it says nothing, or may not be read.
+ * first word; NULL where it says nothing, or may not be read. The run's tables have been opened.
  */
 extern char *hopper_own_ranking(const hopper_name *model);
 /* The name where there is one group, else NULL. */

@@ -72,7 +72,6 @@ read_summary(hopper_trained *out)
 	if (!OidIsValid(oid) || get_attnum(oid, "independent_shape") == InvalidAttrNumber)
 		not_an_output(table, psprintf("It has no companion \"%s\" that describes the run.",
 									  summary->shown));
-	hopper_require_harmless(summary, table);
 	if (hopper_select("SELECT dependent_varname[1], label_kind, independent_type,"
 					  " independent_shape, label_type, label_shape, num_classes[1],"
 					  " normalizing_const::float8,"
@@ -141,12 +140,11 @@ hopper_read_trained_data(const hopper_name *table, hopper_trained *out)
 	memset(out, 0, sizeof(hopper_trained));
 	hopper_require_select(model_oid);
 	out->outputs = hopper_outputs_named(table);
-	hopper_outputs_hold(&out->outputs);
+	hopper_outputs_open(&out->outputs);
 	info_oid = hopper_relation_oid(&out->outputs.info, true);
 	if (get_attnum(model_oid, "model_weights") == InvalidAttrNumber || !OidIsValid(info_oid))
 		not_an_output(table, psprintf("It has no companion \"%s\" with the models' metrics.",
 									  out->outputs.info.shown));
-	hopper_require_harmless(&out->outputs.info, table);
 	read_summary(out);
 }
 
