@@ -5,6 +5,7 @@
 #include "pg/forecast/explain.h"
 
 #include "pg/server/devices.h"
+#include "pg/server/own_tables.h"
 #include "pg/catalog/models.h"
 #include "pg/train/options.h"
 #include "pg/train/output_rows.h"
@@ -42,7 +43,7 @@ hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *re
 static int
 read_journal(Oid output, hopper_measured_run *run)
 {
-	hopper_journal_scope scope = hopper_journal_begin();
+	hopper_own_scope scope = hopper_own_begin(JOURNAL_RUNS);
 	int			threads_per_model = 1;
 
 	if (hopper_select("SELECT r.workers, r.threads_per_model, r.seconds,"
@@ -53,7 +54,7 @@ read_journal(Oid output, hopper_measured_run *run)
 					  " ON v.run = r.run WHERE r.output = %u GROUP BY r.run, r.workers,"
 					  " r.threads_per_model, r.seconds, r.seconds_reading, r.seconds_hop,"
 					  " r.idle_share ORDER BY r.run DESC LIMIT 1",
-					  hopper_own_name("journal_runs"), hopper_own_name("journal_visits"),
+					  hopper_own_name(JOURNAL_RUNS), hopper_own_name(JOURNAL_VISITS),
 					  output) == 1)
 	{
 		run->known = true;
@@ -67,7 +68,7 @@ read_journal(Oid output, hopper_measured_run *run)
 		run->idle_share = hopper_float_value(0, 8);
 		run->wait = run->idle_share * run->seconds * run->workers;
 	}
-	hopper_journal_end(&scope);
+	hopper_own_end(&scope);
 	return threads_per_model;
 }
 

@@ -8,82 +8,28 @@
  */
 #include "pg/train/timeline.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "utils/array.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
+#include "pg/server/own_tables.h"
 #include "pg/train/run.h"
 #include "pg/server/words.h"
 
-#define JOURNAL_RUNS "journal_runs"
-#define JOURNAL_VISITS "journal_visits"
 #define VISIT_COLUMNS 15
 
 PG_FUNCTION_INFO_V1(hopper_sql_run_timeline);
-
-/* --- as the owner of the journal --- */
-
-static Oid
-journal_owner(void)
-{
-	Oid			relation = get_relname_relid(JOURNAL_RUNS, hopper_schema());
-	Oid			owner = hopper_owner(relation);
-
-	if (!OidIsValid(owner))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation \"hopper." JOURNAL_RUNS "\" does not exist"),
-				 errhint("Create the extension again: DROP EXTENSION model_hopper; CREATE "
-						 "EXTENSION model_hopper;")));
-	return owner;
-}
-
-hopper_journal_scope
-hopper_journal_begin(void)
-{
-	hopper_journal_scope scope;
-	Oid			owner = journal_owner();
-
-	GetUserIdAndSecContext(&scope.user, &scope.context);
-	SetUserIdAndSecContext(owner, scope.context | SECURITY_LOCAL_USERID_CHANGE);
-	scope.level = hopper_safe_path();
-	return scope;
-}
-
-void
-hopper_journal_end(const hopper_journal_scope *scope)
-{
-	hopper_callers_path(scope->level);
-	SetUserIdAndSecContext(scope->user, scope->context);
-}
 
 /* --- writing --- */
 
 void
 hopper_journal_hold(void)
 {
-	Oid			schema = hopper_schema();
 	static const char *const names[] = {JOURNAL_RUNS, JOURNAL_VISITS};
-	bool		told = false;
 
-	for (int i = 0; i < lengthof(names); i++)
-	{
-		Oid			relation = get_relname_relid(names[i], schema);
-
-		if (!OidIsValid(relation) || ConditionalLockRelationOid(relation, RowExclusiveLock))
-			continue;
-		if (!told)
-			ereport(NOTICE,
-					(errmsg("waiting for a session that has locked the record of runs, "
-							"\"hopper.%s\"", names[i])));
-		told = true;
-		LockRelationOid(relation, RowExclusiveLock);
-	}
+	hopper_own_hold(names, lengthof(names), "the record of runs");
 }
 
 static int64
@@ -145,15 +91,6 @@ next_run(void)
 }
 
 static void
-execute(const char *query, int n, Oid *types, Datum *values)
-{
-	int			rc = SPI_execute_with_args(query, n, types, values, NULL, false, 0);
-
-	if (rc != SPI_OK_INSERT)
-		elog(ERROR, "writing the journal failed: %s", SPI_result_code_string(rc));
-}
-
-static void
 write_run(const hopper_training *training, int64 run, Oid output, Oid role, TimestampTz started)
 {
 	const hopper_run_info *info = &training->info;
@@ -180,11 +117,11 @@ write_run(const hopper_training *training, int64 run, Oid output, Oid role, Time
 	values[n++] = Float8GetDatum(info->seconds_busy);
 	values[n++] = Float8GetDatum(shares.idle);
 	values[n++] = Float8GetDatum(shares.hop);
-	execute(psprintf("INSERT INTO %s (run, output, output_name, role, started, workers,"
-					 " threads_per_model, partitions, validation_partitions, level, seconds,"
-					 " seconds_reading, seconds_hop, seconds_busy, idle_share, hop_share)"
-					 " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
-					 " $16)", hopper_own_name(JOURNAL_RUNS)), n, types, values);
+	hopper_own_insert(JOURNAL_RUNS, "(run, output, output_name, role, started, workers,"
+					  " threads_per_model, partitions, validation_partitions, level, seconds,"
+					  " seconds_reading, seconds_hop, seconds_busy, idle_share, hop_share)"
+					  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
+					  " $16)", n, types, values);
 }
 
 typedef struct column
@@ -267,22 +204,22 @@ write_visits(const hopper_timeline *timeline, int64 run)
 		appendStringInfo(&names, ", %s", columns[i].name);
 		appendStringInfo(&items, ", $%d[i]", n);
 	}
-	execute(psprintf("INSERT INTO %s (run, visit, bytes_written%s)"
-					 " SELECT $1, i, $3[i]%s FROM pg_catalog.generate_series(1, $2) i",
-					 hopper_own_name(JOURNAL_VISITS), names.data, items.data),
-			n, types, arguments);
+	hopper_own_insert(JOURNAL_VISITS,
+					  psprintf("(run, visit, bytes_written%s) SELECT $1, i, $3[i]%s"
+							   " FROM pg_catalog.generate_series(1, $2) i", names.data, items.data),
+					  n, types, arguments);
 }
 
 void
 hopper_journal_write(const hopper_training *training, Oid output, TimestampTz started)
 {
 	Oid			role = GetUserId();
-	hopper_journal_scope scope = hopper_journal_begin();
+	hopper_own_scope scope = hopper_own_begin(JOURNAL_RUNS);
 	int64		run = next_run();
 
+	hopper_own_end(&scope);
 	write_run(training, run, output, role, started);
 	write_visits(training->timeline, run);
-	hopper_journal_end(&scope);
 }
 
 /* --- reading --- */
@@ -295,7 +232,7 @@ hopper_sql_run_timeline(PG_FUNCTION_ARGS)
 	hopper_name info = hopper_name_with_suffix(&model, "info");
 	Oid			model_oid = hopper_relation_oid(&model, false);
 	Oid			info_oid = hopper_relation_oid(&info, true);
-	hopper_journal_scope scope;
+	hopper_own_scope scope;
 	Datum		result;
 
 	if (!OidIsValid(info_oid))
@@ -308,7 +245,7 @@ hopper_sql_run_timeline(PG_FUNCTION_ARGS)
 	hopper_require_select(model_oid);
 	hopper_require_select(info_oid);
 
-	scope = hopper_journal_begin();
+	scope = hopper_own_begin(JOURNAL_RUNS);
 	result = hopper_return_query(fcinfo, psprintf(
 		"SELECT pg_catalog.dense_rank() OVER (ORDER BY r.run)::int4, v.iteration,"
 		" nullif(v.segment, -1), nullif(v.worker, -1), v.mst_key,"
@@ -323,6 +260,6 @@ hopper_sql_run_timeline(PG_FUNCTION_ARGS)
 		" FROM %s r JOIN %s v ON v.run = r.run WHERE r.output = %u"
 		" ORDER BY r.run, v.started, v.visit", hopper_own_name(JOURNAL_RUNS),
 		hopper_own_name(JOURNAL_VISITS), model_oid));
-	hopper_journal_end(&scope);
+	hopper_own_end(&scope);
 	return result;
 }

@@ -57,24 +57,11 @@ extern void hopper_timeline_add(hopper_timeline *timeline, int config, int32 seg
 								const hopper_visit *visit);
 extern hopper_shares hopper_timeline_shares(const struct hopper_training *training);
 
-/*
- * What stands between these runs as the owner of the journal. An error in between needs no end:
- * the transaction's abort restores everything.
- */
-typedef struct hopper_journal_scope
-{
-	Oid			user;
-	int			context;
-	int			level;
-} hopper_journal_scope;
+/* Tables of the extension (server/own_tables.h). */
+#define JOURNAL_RUNS "journal_runs"
+#define JOURNAL_VISITS "journal_visits"
 
-extern hopper_journal_scope hopper_journal_begin(void);
-extern void hopper_journal_end(const hopper_journal_scope *scope);
-
-/*
- * Before a run trains: until the transaction ends nobody alters or drops the journal, or locks it
- * to rewrite it, so that its end waits for nobody. A NOTICE where somebody has it locked now.
- */
+/* Before a run trains: its end waits for nobody. As hopper_own_hold(). */
 extern void hopper_journal_hold(void);
 /* Writes a finished run down. SPI must be connected. */
 extern void hopper_journal_write(const struct hopper_training *training, Oid output,

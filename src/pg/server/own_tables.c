@@ -1,0 +1,137 @@
+/*
+ * own_tables.c
+ *		Writing and reading the extension's own tables with their owner's rights.
+ *
+ * The owner is a superuser, as a rule: whatever another role had put on such a table would run with
+ * a superuser's rights.
+ */
+#include "pg/server/own_tables.h"
+
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+
+#include "pg/server/rights.h"
+#include "pg/server/version.h"
+
+HOPPER_ANY_VERSION_FUNCTION(hopper_sql_close_own_tables);
+
+static Oid
+own_table(const char *table)
+{
+	return get_relname_relid(table, hopper_schema());
+}
+
+/* It is locked, so that what it has now is what it has until the transaction ends. */
+static void
+refuse_triggers(Oid relation, const char *table)
+{
+	Relation	opened = relation_open(relation, NoLock);
+	const char *trigger = hopper_user_trigger(opened);
+	bool		has_rules = opened->rd_rules != NULL;
+
+	trigger = trigger ? pstrdup(trigger) : NULL;
+	relation_close(opened, NoLock);
+	if (trigger == NULL && !has_rules)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table \"hopper.%s\" has a %s that is not the extension's", table,
+					trigger ? "trigger" : "rule"),
+			 errdetail("It would run with the rights of the table's owner."),
+			 trigger ? errhint("DROP TRIGGER %s ON %s;", hopper_identifier(trigger),
+							   hopper_own_name(table))
+			 : errhint("Drop its rules.")));
+}
+
+void
+hopper_own_hold(const char *const *tables, int n, const char *what)
+{
+	bool		told = false;
+
+	for (int i = 0; i < n; i++)
+	{
+		Oid			relation = own_table(tables[i]);
+
+		if (!OidIsValid(relation))
+			continue;
+		if (!ConditionalLockRelationOid(relation, RowExclusiveLock))
+		{
+			if (!told)
+				ereport(NOTICE,
+						(errmsg("waiting for a session that has locked %s, \"hopper.%s\"", what,
+								tables[i])));
+			told = true;
+			LockRelationOid(relation, RowExclusiveLock);
+		}
+		refuse_triggers(relation, tables[i]);
+	}
+}
+
+hopper_own_scope
+hopper_own_begin(const char *table)
+{
+	Oid			owner = hopper_owner(own_table(table));
+	hopper_own_scope scope;
+
+	if (!OidIsValid(owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"hopper.%s\" does not exist", table),
+				 errhint("Create the extension again: DROP EXTENSION model_hopper; CREATE "
+						 "EXTENSION model_hopper;")));
+	GetUserIdAndSecContext(&scope.user, &scope.context);
+	SetUserIdAndSecContext(owner, scope.context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+	scope.level = hopper_safe_path();
+	return scope;
+}
+
+void
+hopper_own_end(const hopper_own_scope *scope)
+{
+	hopper_callers_path(scope->level);
+	SetUserIdAndSecContext(scope->user, scope->context);
+}
+
+void
+hopper_own_insert(const char *table, const char *insertion, int n, Oid *types, Datum *values)
+{
+	hopper_own_scope scope;
+	int			rc;
+
+	hopper_own_hold(&table, 1, "a table of the extension");
+	scope = hopper_own_begin(table);
+	rc = SPI_execute_with_args(psprintf("INSERT INTO %s %s", hopper_own_name(table), insertion), n,
+							   types, values, NULL, false, 0);
+	if (rc != SPI_OK_INSERT)
+		elog(ERROR, "writing \"hopper.%s\" failed: %s", table, SPI_result_code_string(rc));
+	hopper_own_end(&scope);
+}
+
+/*
+ * close_own_tables(): takes the rights that default privileges have given others on the tables and
+ * sequences of the schema hopper. Of the scripts of installation and update.
+ */
+Datum
+hopper_sql_close_own_tables(PG_FUNCTION_ARGS)
+{
+	SPITupleTable *tables;
+	uint64		n;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	n = hopper_select_latest("SELECT oid::int8 FROM pg_class WHERE relnamespace = %u"
+							 " AND relkind IN ('r', 'S', 'v') ORDER BY oid", hopper_schema());
+	tables = SPI_tuptable;
+	for (uint64 row = 0; row < n; row++)
+	{
+		hopper_name table;
+
+		SPI_tuptable = tables;
+		SPI_processed = n;
+		table = hopper_name_of((Oid) hopper_int_cell(NULL, row, 1, 0, PG_UINT32_MAX));
+		hopper_close_table(&table);
+	}
+	SPI_finish();
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,42 @@
+/*
+ * own_tables.h
+ *		Tables of the extension, which its functions write and read with their owner's rights: no
+ *		other role has any on them.
+ */
+#ifndef HOPPER_OWN_TABLES_H
+#define HOPPER_OWN_TABLES_H
+
+#include "pg/server/glue.h"
+
+/*
+ * Locks such tables, by their names in the extension's schema, to be written, until the transaction
+ * ends: nobody alters, drops or rewrites them meanwhile, or gives them triggers. A NOTICE where
+ * somebody has locked one now; `what` says what they are. ERROR 55000 where one has a trigger or a
+ * rule, which would run with the rights of its owner. A table that is not there is left out.
+ */
+extern void hopper_own_hold(const char *const *tables, int n, const char *what);
+
+/*
+ * What stands between these two runs as the owner of a table of the extension, as maintenance of
+ * the table would (SECURITY_RESTRICTED_OPERATION), and finds its names in pg_catalog. ERROR 42P01
+ * where the table is not there. An error in between needs no end: the transaction's abort restores
+ * everything.
+ */
+typedef struct hopper_own_scope
+{
+	Oid			user;
+	int			context;
+	int			level;
+} hopper_own_scope;
+extern hopper_own_scope hopper_own_begin(const char *table);
+extern void hopper_own_end(const hopper_own_scope *scope);
+
+/*
+ * An INSERT into a table of the extension in such a scope, with parameters of these types and no
+ * NULLs; `insertion` is what follows the table's name. As hopper_own_hold(), of this table. SPI
+ * must be connected.
+ */
+extern void hopper_own_insert(const char *table, const char *insertion, int n, Oid *types,
+							  Datum *values);
+
+#endif							/* HOPPER_OWN_TABLES_H */
