@@ -218,6 +218,31 @@ CREATE CAST (double precision AS hopper.pred_type) WITH FUNCTION hopper.pred_typ
 CREATE CAST (text AS hopper.pred_type) WITH INOUT AS IMPLICIT;
 CREATE CAST (character varying AS hopper.pred_type) WITH INOUT AS IMPLICIT;
 
+-- What becomes of a table that is there: replace := true as well as 'rows'. It is kept as text, and read
+-- where it is an argument.
+CREATE TYPE hopper.replacement;
+
+CREATE FUNCTION hopper.replacement_in(value cstring) RETURNS hopper.replacement
+    AS 'textin' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hopper.replacement_in(cstring) IS
+    'internal: input of type replacement';
+
+CREATE FUNCTION hopper.replacement_out(value hopper.replacement) RETURNS cstring
+    AS 'textout' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hopper.replacement_out(hopper.replacement) IS
+    'internal: output of type replacement';
+
+CREATE TYPE hopper.replacement (
+    INPUT = hopper.replacement_in,
+    OUTPUT = hopper.replacement_out,
+    LIKE = text);
+COMMENT ON TYPE hopper.replacement IS
+    'what becomes of a table that is there: false, true, or ''rows'', whose place new rows take';
+
+CREATE CAST (boolean AS hopper.replacement) WITH INOUT AS IMPLICIT;
+CREATE CAST (text AS hopper.replacement) WITH INOUT AS IMPLICIT;
+CREATE CAST (character varying AS hopper.replacement) WITH INOUT AS IMPLICIT;
+
 -- A literal without a type where rows are named by theirs: predict_rows('models', NULL). The server would
 -- say that it cannot determine a polymorphic type; input says what to write.
 CREATE TYPE hopper.untyped;

@@ -8,10 +8,11 @@ CREATE FUNCTION hopper.cnn(
     activation text DEFAULT 'relu',
     dropout double precision DEFAULT 0,
     batch_norm boolean DEFAULT false,
-    name text DEFAULT NULL) RETURNS integer
+    name text DEFAULT NULL,
+    replace boolean DEFAULT false) RETURNS integer
     AS 'MODULE_PATHNAME', 'hopper_sql_cnn' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.cnn(text, text, hopper.integers, bigint, bigint, hopper.integers, text,
-    double precision, boolean, text) IS
+    double precision, boolean, text, boolean) IS
     'writes a convolutional network that fits a packed table of images, checks it and adds it to a table of architectures; returns model_id
 
 Task: 2.5 architectures
@@ -25,6 +26,7 @@ activation: activation of convolutions and hidden layers
 dropout: share of the dense layers'' values that training sets to zero, from 0 to below 1
 batch_norm: normalizes the values of convolutions and hidden layers by the batch
 name: a name, kept with the result; NULL: "cnn 32-64" after the convolutions
+replace: put it in the place of the model of that name, which keeps its model_id; without one of that name, add it
 Example:
 CREATE TABLE pictures AS
 SELECT i AS id, ARRAY[[i % 2, 0], [0, 1 - i % 2]]::real[] AS x, i % 2 AS y FROM generate_series(1, 100) AS i;

@@ -14,9 +14,9 @@ CREATE FUNCTION hopper.fit(
     model_table text,
     model_arch_table text,
     model_id bigint,
-    compile_params hopper.text_or_json,
-    fit_params hopper.text_or_json,
-    num_iterations bigint,
+    compile_params hopper.text_or_json DEFAULT NULL,
+    fit_params hopper.text_or_json DEFAULT NULL,
+    num_iterations bigint DEFAULT NULL,
     use_gpus boolean DEFAULT false,
     validation_table text DEFAULT NULL,
     metrics_compute_frequency bigint DEFAULT NULL,
@@ -44,9 +44,9 @@ packed_table: packed table, made by training_preprocessor() or validation_prepro
 model_table: name of the table of models to make, with the companions _info, _summary and _state
 model_arch_table: table of architectures, made by load_model()
 model_id: number of an architecture in model_arch_table
-compile_params: how to train, in Keras'' words: loss, optimizer, metrics
+compile_params: how to train, in Keras'' words: loss, optimizer, metrics; it must be given
 fit_params: how to train: batch_size, epochs, class_weight, callbacks and so on
-num_iterations: passes over the training data, for each model
+num_iterations: passes over the training data, for each model, which must be given
 use_gpus: train on the machine''s GPUs; an error where there is none
 validation_table: packed table of rows that are not trained on, to compare the models by
 metrics_compute_frequency: metrics are taken at every so many iterations and at the last one

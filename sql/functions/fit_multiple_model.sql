@@ -2,7 +2,7 @@ CREATE FUNCTION hopper.fit_multiple_model(
     packed_table text,
     model_table text,
     model_selection_table text,
-    num_iterations bigint,
+    num_iterations bigint DEFAULT NULL,
     use_gpus boolean DEFAULT false,
     validation_table text DEFAULT NULL,
     metrics_compute_frequency bigint DEFAULT NULL,
@@ -32,7 +32,7 @@ Task: 4.2 train
 packed_table: packed table, made by training_preprocessor() or validation_preprocessor()
 model_table: name of the table of models to make, with the companions _info, _summary and _state
 model_selection_table: table of configurations, made by generate_model_configs() or load_model_selection_table()
-num_iterations: passes over the training data, for each model
+num_iterations: passes over the training data, for each model, which must be given
 use_gpus: train on the machine''s GPUs; an error where there is none
 validation_table: packed table of rows that are not trained on, to compare the models by
 metrics_compute_frequency: metrics are taken at every so many iterations and at the last one

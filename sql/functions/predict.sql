@@ -7,13 +7,13 @@ CREATE FUNCTION hopper.predict(
     pred_type hopper.pred_type DEFAULT 'prob',
     use_gpus boolean DEFAULT false,
     mst_key bigint DEFAULT NULL,
-    replace boolean DEFAULT false,
+    replace hopper.replacement DEFAULT 'false',
     on_null text DEFAULT 'error',
     layer text DEFAULT NULL)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict(text, text, text, hopper.columns, text, hopper.pred_type,
-    boolean, bigint, boolean, text, text) IS
+    boolean, bigint, hopper.replacement, text, text) IS
     'predict the rows of an unpacked table, whose features are found by the names that the model was trained with: all classes (prob) or the most probable one (response); returns the number of rows written
 
 Task: 7.1 predict
@@ -25,7 +25,7 @@ output_table: name of the table to make, which must be given
 pred_type: ''prob'': every class with its probability; ''response'': the most probable one; an integer: so many of the most probable; a number below 1: those that are more probable
 use_gpus: not yet: true is an error
 mst_key: which configuration (model selection tuple) of model_table; by itself the best
-replace: take the place of the output_table that is there, once all rows are predicted
+replace: true: take the place of the output_table that is there, once all rows are predicted; ''rows'': put the predictions in the place of its rows, so that it stays as it is with its views, indexes, grants and columns of your own
 on_null: rows of which a feature is NULL, NaN or infinite: ''error'', or ''null'' (they get no prediction)
 layer: name of a layer of the architecture, whose output becomes a column real[] of its name; by itself what the model predicts
 Example:

@@ -9,7 +9,7 @@ CREATE FUNCTION hopper.predict_byom(
     use_gpus boolean DEFAULT false,
     class_values hopper.texts DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0,
-    replace boolean DEFAULT false,
+    replace hopper.replacement DEFAULT 'false',
     on_null text DEFAULT 'error',
     layer text DEFAULT NULL,
     pad_value double precision DEFAULT NULL,
@@ -18,8 +18,8 @@ CREATE FUNCTION hopper.predict_byom(
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, hopper.columns, text,
-    hopper.pred_type, boolean, hopper.texts, double precision, boolean, text, text, double
-    precision, text, text) IS
+    hopper.pred_type, boolean, hopper.texts, double precision, hopper.replacement, text, text,
+    double precision, text, text) IS
     'predict with the weights of an architecture table: all classes (prob) or the most probable one (response); returns the number of rows written
 
 Task: 7.5 predict
@@ -33,7 +33,7 @@ pred_type: ''prob'': every class with its probability; ''response'': the most pr
 use_gpus: not yet: true is an error
 class_values: names of the classes, in the order of the outputs; without them classes are numbers. Of a model with several outputs a row for each, filled up with NULL
 normalizing_const: features are divided by it when a model reads them, such as 255 for bytes of images
-replace: take the place of the output_table that is there, once all rows are predicted
+replace: true: take the place of the output_table that is there, once all rows are predicted; ''rows'': put the predictions in the place of its rows, so that it stays as it is with its views, indexes, grants and columns of your own
 on_null: rows of which a feature is NULL, NaN or infinite: ''error'', or ''null'' (they get no prediction)
 layer: name of a layer of the architecture, whose output is written instead, as real[]; by itself what the model predicts
 pad_value: what sequences that are shorter than the model''s input are filled up with; by itself they are refused

@@ -8,6 +8,7 @@
 -- type: columns
 -- type: pad_length
 -- type: pred_type
+-- type: replacement
 -- type: untyped
 -- type: automl_result
 

@@ -52,6 +52,7 @@ ARRAYS = {
     "hopper.pad_length": ["2", "0", "-1", "longest", "", "x", '{"x": 2}', '{"x": "longest"}', '{"y": 3}', "{}", "{",
                           '{"x": null}', '{"x": 2, "x": 3}', "99999999999999999999", "1000000000", "2.5"],
     "hopper.pred_type": ["prob", "response", "", "x", "1", "0", "-1", "0.5", "1.5", "0.0", "NaN", "Infinity", "1e99", "99999999999"],
+    "hopper.replacement": ["true", "false", "rows", "rows", "f", "", "x"],
     "hopper.texts": ["{}", "{a,b}", "a", "{NULL}", '{"",""}', "{{a},{b}}", "{first}", "{", "", "{a,b,c,d,e}"],
     "text[]": ["{}", "{a,b}", "{NULL}", '{"",""}', "{{a},{b}}", "{a}", "{a,b,c,d,e}"],
     "double precision[]": ["{}", "{1}", "{-1e308,1e308}", "{NaN,Infinity,-Infinity}", "{NULL,1}",

@@ -3,7 +3,7 @@ CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION model_hopper;
 
 BEGIN;
-SELECT plan(19);
+SELECT plan(23);
 
 SELECT has_schema('hopper');
 SELECT has_extension('model_hopper');
@@ -63,6 +63,13 @@ SELECT is_empty(
     'help(function) says behind each argument what it means');
 SELECT throws_ok($$ SELECT hopper.help('fit_multipel_model') $$, '42883',
     'there is no function "fit_multipel_model" in model_hopper', 'help() refuses what it does not know');
+SELECT is((SELECT count(*) FROM hopper.help('importance') AS line WHERE line LIKE 'hopper.param_importance: %'), 1::bigint,
+    'help() finds a function by a word of its name');
+SELECT ok((SELECT count(*) >= 2 FROM hopper.help('NULL') AS line WHERE line ~ '^      (on_null|null_labels): '),
+    'help() finds arguments by a word, whatever its case');
+SELECT is((SELECT count(*) FROM hopper.help('progress notices') AS line WHERE line LIKE 'hopper.notice_interval: %'), 1::bigint,
+    'help() finds settings');
+SELECT throws_ok($$ SELECT hopper.help('% _') $$, '42883', 'there is no function "% _" in model_hopper', 'a word is no pattern');
 SELECT is_empty(
     $$ SELECT p.oid::regprocedure FROM pg_proc p
        WHERE p.pronamespace = 'hopper'::regnamespace AND p.prosecdef $$,

@@ -40,6 +40,14 @@ SELECT hopper.training_preprocessor('prices', 'keys', 'id', 'x', label_kind => '
 SELECT hopper.training_preprocessor('prices', 'ages', 'age', 'x', null_labels => 'class');
 SELECT hopper.training_preprocessor('prices', 'ids', 'id', 'x', label_kind => 'value');
 
+-- Many integers are rather a number than classes
+CREATE TABLE delays AS SELECT i AS id, (i % 7)::real AS x, i % 60 AS minutes, i % 49 AS few, 1 + i % 5 AS stars FROM generate_series(1, 600) i;
+SELECT hopper.training_preprocessor('delays', 'minutes', 'minutes', 'x', partitions => 1);
+SELECT hopper.training_preprocessor('delays', 'minutes_class', 'minutes', 'x', label_kind => 'class', partitions => 1);
+SELECT hopper.training_preprocessor('delays', 'minutes_sixty', 'minutes', 'x', num_classes => 60, partitions => 1);
+SELECT hopper.training_preprocessor('delays', 'few', 'few', 'x', partitions => 1);
+SELECT hopper.training_preprocessor('delays', 'stars', 'stars', 'x', partitions => 1);
+
 -- Rows without a label
 SELECT hopper.training_preprocessor('prices', 'q', 'animal', 'x');
 \echo :LAST_ERROR_SQLSTATE

@@ -103,6 +103,10 @@ SELECT hopper.load_model_selection_table('networks', 'configs', 1, ARRAY['loss=c
 SELECT * FROM hopper.fit_multiple_model('packed', 'packed', 'configs', 1);
 SELECT * FROM hopper.fit_multiple_model('packed', 'configs', 'configs', 1, replace => true);
 SELECT * FROM hopper.fit_multiple_model('packed', 'hopper_calls.packed', 'configs', 1);
+-- what was left out is named
+SELECT * FROM hopper.fit('packed', 'left_out', 'networks', 1);
+SELECT * FROM hopper.fit('packed', 'left_out', 'networks', 1, 'loss=binary_crossentropy, optimizer=SGD');
+SELECT * FROM hopper.fit_multiple_model('packed', 'left_out', 'configs');
 SELECT * FROM hopper.fit('packed', 'networks', 'networks', 1, 'loss=mse, optimizer=SGD', NULL, 1);
 SELECT * FROM hopper.fit('packed', 'packed', 'networks', 1, 'loss=mse, optimizer=SGD', NULL, 1);
 SELECT * FROM hopper.automl('packed', 'found', 'networks', 'found', 1, $${'loss': ['mse'], 'optimizer': ['SGD']}$$);

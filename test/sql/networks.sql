@@ -60,6 +60,21 @@ SELECT abs(metrics[1] - auc) < 0.005 AS auc, abs(metrics[2] - precision) < 1e-6 
 FROM counted, hopper.evaluate('m7', 'noisy_packed');
 RESET client_min_messages;
 
+-- A script that runs every night: the model of a name is replaced in its place.
+SELECT hopper.mlp('nightly', 'classes', 4, name := 'small', replace := true) AS mlp,
+    hopper.load_model('nightly', '{"class_name": "Sequential", "config": {"layers": [{"class_name": "Dense", "config": {"units": 1, "activation": "sigmoid"}}]}}',
+        name := 'by hand', description := 'first', replace := true) AS by_hand,
+    hopper.cnn('nightly', 'grey', 2, replace := true) AS cnn;
+SELECT hopper.mlp('nightly', 'classes', 6, name := 'small', replace := true) AS mlp,
+    hopper.load_model('nightly', '{"class_name": "Sequential", "config": {"layers": [{"class_name": "Dense", "config": {"units": 1, "activation": "linear"}}]}}',
+        name := 'by hand', replace := true) AS by_hand,
+    hopper.cnn('nightly', 'grey', 2, hidden := 3, replace := true) AS cnn;
+SELECT model_id, name, description, model_arch::text ~ '"units": ?6\D' AS six, model_arch::text LIKE '%linear%' AS linear,
+    model_arch::text ~ '"units": ?3\D' AS three FROM nightly ORDER BY 1;
+SELECT hopper.load_model('nightly', '{"class_name": "Sequential", "config": {"layers": [{"class_name": "Dense", "config": {"units": 1}}]}}', replace := true);
+SELECT hopper.mlp('nightly', 'classes', 4, name := 'small');
+SELECT hopper.mlp('nightly', 'classes', 4, name := 'small', replace := true);
+
 -- Wrong arguments.
 SELECT hopper.mlp('nets', 'points');
 SELECT hopper.mlp('nets', 'single');

@@ -120,6 +120,26 @@ SELECT hopper.predict('m', 'points', 'ctid', 'x', 'q4', mst_key => 1);
 \echo :LAST_ERROR_SQLSTATE
 SELECT hopper.evaluate('m', 'packed', 'twice', mst_key => 1, confusion_table => 'hopper_predict.twice');
 \echo :LAST_ERROR_SQLSTATE
+-- Rows that are replaced leave their table as it is, with what others have made of it
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'scores', 'response', mst_key => 1, replace => 'rows');
+ALTER TABLE scores ADD PRIMARY KEY ("Id"), ADD by text DEFAULT current_user;
+COMMENT ON TABLE scores IS 'for the board';
+GRANT SELECT ON scores TO PUBLIC;
+CREATE VIEW board AS SELECT "Id", predicted_y FROM scores WHERE "Id" > 3;
+CREATE TABLE before AS SELECT * FROM scores;
+UPDATE scores SET predicted_y = NULL;
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'scores', 'response', mst_key => 1, replace => 'rows') = count(*) AS all FROM points;
+SELECT count(*) FILTER (WHERE board.predicted_y = before.predicted_y) = count(*) AS same, count(*) > 0 AS some FROM board JOIN before USING ("Id");
+SELECT obj_description('scores'::regclass), relacl IS NOT NULL AS granted, relhasindex, (SELECT bool_and(by = current_user) FROM scores) AS own
+FROM pg_class WHERE oid = 'scores'::regclass;
+SELECT count(*) FROM pg_class WHERE relname LIKE 'hopper_new%';
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'scores', 'response', mst_key => 1, replace => true);
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'scores', mst_key => 1, replace => 'rows');
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'board', 'response', mst_key => 1, replace => 'rows');
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'scores', 'response', mst_key => 1, replace => 'row');
+CREATE RULE nothing AS ON INSERT TO scores DO INSTEAD NOTHING;
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'scores', 'response', mst_key => 1, replace => 'rows');
+SELECT count(*) > 0 AS kept FROM scores;
 -- A configuration that failed is told from one that never was.
 INSERT INTO m_info SELECT (jsonb_populate_record(i, '{"mst_key": 7, "status": "failed", "error": "loss became NaN"}')).*
 FROM m_info i WHERE mst_key = 1;

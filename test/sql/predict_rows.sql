@@ -48,6 +48,17 @@ SELECT count(*) FROM hopper_rows.predicted;
 SET search_path = hopper_rows;
 SELECT count(*) FROM hopper.predict_rows('m', NULL::points, source_query => 'SELECT * FROM points WHERE false');
 
+-- What a view or a query computes is computed once a row, also where it is a feature
+CREATE SEQUENCE calls;
+CREATE FUNCTION counted(number real) RETURNS real STABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('calls'); RETURN number; END $$;
+CREATE VIEW costly AS SELECT id, counted(a) AS a, b FROM points;
+SELECT count(*) FROM hopper.predict_rows('m', NULL::costly);
+SELECT last_value FROM calls;
+SELECT count(*) FROM hopper.predict_rows('m', NULL::costly, source_query => 'SELECT id, counted(a) AS a, b FROM points');
+SELECT last_value FROM calls;
+SELECT hopper.predict('m', 'costly', 'id', output_table => 'costly_predicted', pred_type => 'response');
+SELECT last_value FROM calls;
+
 -- Refused
 SELECT * FROM hopper.predict_rows('m', 'points'::text);
 SELECT * FROM hopper.predict_rows('m', 1);

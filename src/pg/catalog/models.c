@@ -270,20 +270,49 @@ is_template(const char *arch)
 	return found;
 }
 
-bool
-hopper_add_model(const hopper_name *table, const char *arch, Datum weights, bool has_weights,
-				 text *name, text *description, int32 *model_id)
+/*
+ * The statement that stores $1 to $4, architecture, weights, name and description, and returns the
+ * number; `rc` is what it executes to.
+ */
+static char *
+store_statement(const hopper_name *table, const hopper_new_model *model, int *rc)
 {
+	int32		model_id;
+
+	if (model->replace &&
+		hopper_find_named_model(table, text_to_cstring(model->name), &model_id))
+	{
+		*rc = SPI_OK_UPDATE_RETURNING;
+		return psprintf("UPDATE %s SET model_arch = $1::pg_catalog.json, model_weights = $2,"
+						" name = $3, description = $4 WHERE model_id OPERATOR(pg_catalog.=) %d"
+						" RETURNING model_id::pg_catalog.int4", table->quoted, model_id);
+	}
+	*rc = SPI_OK_INSERT_RETURNING;
+	return psprintf("INSERT INTO %s (model_arch, model_weights, name, description)"
+					" VALUES ($1::pg_catalog.json, $2, $3, $4)"
+					" RETURNING model_id::pg_catalog.int4", table->quoted);
+}
+
+bool
+hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 *model_id)
+{
+	const char *arch = model->arch;
 	hopper_model_info info;
 	hopper_error error = {0};
 	Oid			types[4] = {TEXTOID, BYTEAOID, TEXTOID, TEXTOID};
 	Datum		values[4] = {0};
 	char		nulls[4];
-	char	   *insert;
+	char	   *statement;
+	int			rc;
 	bool		is_null = true;
 	bool		is_whole = !is_template(arch);
 
-	if (!is_whole && has_weights)
+	if (model->replace && model->name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("replace needs the name of a model"),
+				 errhint("Give it as name := 'small'.")));
+	if (!is_whole && model->has_weights)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("an architecture with parameters of a search has no weights")));
@@ -291,10 +320,10 @@ hopper_add_model(const hopper_name *table, const char *arch, Datum weights, bool
 		ereport(NOTICE,
 				(errmsg_internal("%s", hopper_from_utf8(error.message)),
 				 errdetail("The shape is taken from the packed data.")));
-	if (has_weights)
+	if (model->has_weights)
 	{
 		int64		n_floats;
-		float	   *floats = hopper_floats(weights, &n_floats);
+		float	   *floats = hopper_floats(model->weights, &n_floats);
 
 		HOPPER_CHECK(hopper_core()->check_weights(arch, strlen(arch), floats, n_floats, &error),
 					 error);
@@ -302,13 +331,13 @@ hopper_add_model(const hopper_name *table, const char *arch, Datum weights, bool
 	}
 	values[0] = CStringGetTextDatum(is_whole ? hopper_complete_architecture(arch)
 									: hopper_from_utf8(arch));
-	values[1] = weights;
-	values[2] = PointerGetDatum(name);
-	values[3] = PointerGetDatum(description);
+	values[1] = model->weights;
+	values[2] = PointerGetDatum(model->name);
+	values[3] = PointerGetDatum(model->description);
 	nulls[0] = ' ';
-	nulls[1] = has_weights ? ' ' : 'n';
-	nulls[2] = name ? ' ' : 'n';
-	nulls[3] = description ? ' ' : 'n';
+	nulls[1] = model->has_weights ? ' ' : 'n';
+	nulls[2] = model->name ? ' ' : 'n';
+	nulls[3] = model->description ? ' ' : 'n';
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
@@ -319,12 +348,9 @@ hopper_add_model(const hopper_name *table, const char *arch, Datum weights, bool
 	}
 	else
 		(void) hopper_require_model_table(table);
-	insert = psprintf("INSERT INTO %s (model_arch, model_weights, name, description)"
-					  " VALUES ($1::pg_catalog.json, $2, $3, $4)"
-					  " RETURNING model_id::pg_catalog.int4", table->quoted);
-	if (SPI_execute_with_args(insert, 4, types, values, nulls, false,
-							  0) != SPI_OK_INSERT_RETURNING)
-		elog(ERROR, "inserting a model failed");
+	statement = store_statement(table, model, &rc);
+	if (SPI_execute_with_args(statement, 4, types, values, nulls, false, 0) != rc)
+		elog(ERROR, "storing a model failed");
 	/* A trigger can take the row away. */
 	if (SPI_processed > 0)
 	{
@@ -342,13 +368,15 @@ hopper_add_model(const hopper_name *table, const char *arch, Datum weights, bool
 	return !is_null;
 }
 
-/* load_model(model_arch_table, model_arch, model_weights, name, description) -> model_id */
+/*
+ * load_model(model_arch_table, model_arch, model_weights, name, description, replace) -> model_id
+ */
 Datum
 hopper_sql_load_model(PG_FUNCTION_ARGS)
 {
 	hopper_name table;
 	char	   *arch = required_architecture(fcinfo, 1);
-	bool		has_weights = !PG_ARGISNULL(2);
+	hopper_new_model model = {arch,.has_weights = !PG_ARGISNULL(2)};
 	int32		model_id;
 
 	if (!PG_ARGISNULL(0) && is_object(text_to_cstring(PG_GETARG_TEXT_PP(0))) && !is_object(arch))
@@ -358,14 +386,16 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 				 errhint("Write hopper.load_model(table, architecture).")));
 	table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	require_dumpable(fcinfo, arch);
-	if (has_weights)
+	if (model.has_weights)
 	{
 		refuse_name_as_weights(PG_GETARG_BYTEA_PP(2));
 		(void) float_count(PG_GETARG_DATUM(2));
+		model.weights = PG_GETARG_DATUM(2);
 	}
-	if (!hopper_add_model(&table, arch, has_weights ? PG_GETARG_DATUM(2) : (Datum) 0, has_weights,
-						  hopper_text_argument(fcinfo, 3), hopper_text_argument(fcinfo, 4),
-						  &model_id))
+	model.name = hopper_text_argument(fcinfo, 3);
+	model.description = hopper_text_argument(fcinfo, 4);
+	model.replace = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5);
+	if (!hopper_add_model(&table, &model, &model_id))
 		PG_RETURN_NULL();
 	PG_RETURN_INT32(model_id);
 }

@@ -29,12 +29,29 @@ extern void hopper_read_model(const hopper_name *table, int32 model_id, hopper_m
 /* Raises that error. */
 extern void hopper_no_such_model(const hopper_name *table, int32 model_id)
 			pg_attribute_noreturn();
+/* What is stored of a model. */
+typedef struct hopper_new_model
+{
+	const char *arch;			/* UTF-8 */
+	Datum		weights;		/* bytea, where has_weights */
+	bool		has_weights;
+	text	   *name;			/* or NULL */
+	text	   *description;	/* or NULL */
+	bool		replace;		/* in the place of the one of this name */
+} hopper_new_model;
+
 /*
- * Checks an architecture (UTF-8) with its weights and adds it to the table, which is made where
- * there is none. Name and description may be NULL. False where a trigger took the row away.
+ * Checks an architecture with its weights and stores it in the table, which is made where there is
+ * none. ERROR 22023 where it is to replace a model and several have its name. False where a trigger
+ * took the row away.
  */
-extern bool hopper_add_model(const hopper_name *table, const char *arch, Datum weights,
-							 bool has_weights, text *name, text *description, int32 *model_id);
+extern bool hopper_add_model(const hopper_name *table, const hopper_new_model *model,
+							 int32 *model_id);
+/*
+ * The model of this name; false: there is none. ERROR 22023 where there are several. SPI must be
+ * connected.
+ */
+extern bool hopper_find_named_model(const hopper_name *table, const char *name, int32 *model_id);
 /*
  * What is stored for an architecture (UTF-8), in the server's encoding: the text itself, or what
  * Keras needs beside what was written by hand. palloc'ed.

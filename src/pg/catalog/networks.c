@@ -253,19 +253,22 @@ default_name(const char *kind, int n, const int32 *sizes)
 	return cstring_to_text(name.data);
 }
 
+/* Arguments from `name` on. */
 static Datum
 add_network(FunctionCallInfo fcinfo, network *net, int at, text *otherwise)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
+	hopper_new_model model = {hopper_to_utf8(net->json.data)};
 	int32		model_id;
 
-	if (!hopper_add_model(&table, hopper_to_utf8(net->json.data), (Datum) 0, false,
-						  PG_ARGISNULL(at) ? otherwise : PG_GETARG_TEXT_PP(at), NULL, &model_id))
+	model.name = PG_ARGISNULL(at) ? otherwise : PG_GETARG_TEXT_PP(at);
+	model.replace = !PG_ARGISNULL(at + 1) && PG_GETARG_BOOL(at + 1);
+	if (!hopper_add_model(&table, &model, &model_id))
 		PG_RETURN_NULL();
 	PG_RETURN_INT32(model_id);
 }
 
-/* mlp(model_arch_table, packed_table, hidden, activation, dropout, batch_norm, name) */
+/* mlp(model_arch_table, packed_table, hidden, activation, dropout, batch_norm, name, replace) */
 Datum
 hopper_sql_mlp(PG_FUNCTION_ARGS)
 {
@@ -285,7 +288,7 @@ hopper_sql_mlp(PG_FUNCTION_ARGS)
 
 /*
  * cnn(model_arch_table, packed_table, filters, kernel_size, pooling, hidden, activation, dropout,
- * batch_norm, name)
+ * batch_norm, name, replace)
  */
 Datum
 hopper_sql_cnn(PG_FUNCTION_ARGS)
@@ -376,24 +379,33 @@ refuse_model_name(const hopper_name *table, const char *name)
 			 : errhint("None of its models has a name.")));
 }
 
-static int32
-find_model_id(const hopper_name *table, const char *name)
+bool
+hopper_find_named_model(const hopper_name *table, const char *name, int32 *model_id)
 {
-	int32		model_id;
-
 	hopper_select("SELECT model_id FROM %s"
 				  " WHERE name OPERATOR(pg_catalog.=) %s ORDER BY model_id LIMIT 2",
 				  table->quoted, hopper_literal(name));
 	if (SPI_processed == 0)
-		refuse_model_name(table, name);
+		return false;
 	if (SPI_processed > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("several models in \"%s\" are named \"%s\"", table->shown, name),
 				 errdetail("Two of them are %s and %s.", hopper_cell(0, 1), hopper_cell(1, 1)),
-				 errhint("Give the model_id.")));
-	model_id = hopper_key_cell(table, 0, 1);
+				 errhint("Give the model_id, or delete all but one of them: replace := true then "
+						 "takes its place.")));
+	*model_id = hopper_key_cell(table, 0, 1);
 	SPI_freetuptable(SPI_tuptable);
+	return true;
+}
+
+static int32
+find_model_id(const hopper_name *table, const char *name)
+{
+	int32		model_id;
+
+	if (!hopper_find_named_model(table, name, &model_id))
+		refuse_model_name(table, name);
 	return model_id;
 }
 

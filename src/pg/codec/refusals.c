@@ -127,7 +127,7 @@ hopper_pack_refuse_shape(const hopper_pack_values *values, const hopper_pack_sou
 						source->name.shown, hopper_pack_shape_text(values->rank, values->shape)),
 				 errdetail("%s has shape %s.", hopper_pack_row_name(source),
 						   hopper_pack_shape_text(rank, shape)),
-				 errhint("%s", hopper_pack_rows_hint(source))));
+				 errhint("%s", source->rows_hint ? PREDICT_HINT_SHAPE : PACK_HINT_ROWS)));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("arrays in column \"%s\" of \"%s\" differ in shape", column->name,

@@ -15,6 +15,9 @@
 #define PACK_HINT_ROWS "Leave such rows out or repair them; a view can be packed as well."
 #define PREDICT_HINT_ROWS \
 	"Predict from a view that fills in what is missing, or that leaves such rows out."
+#define PREDICT_HINT_SHAPE \
+	"The model takes arrays of this shape: make the features as those of its training data were " \
+	"made."
 #define PREDICT_HINT_LACKING \
 	"Predict from a view that fills in what is missing, or pass on_null => 'null': such rows get " \
 	"no prediction."

@@ -13,10 +13,7 @@ begin(void *state, hopper_prediction *run)
 	Oid			types[PREDICT_MAX_COLUMNS];
 	int			n;
 
-	hopper_exec("CREATE TABLE %s (%s)", run->output_table.quoted,
-				hopper_predict_columns(&run->model, &run->what, run->id_column, run->id_type,
-									   run->labels.type));
-	hopper_predict_comment(run);
+	hopper_predict_make_output(run, "");
 	n = hopper_predict_column_types(&run->model, &run->what, run->id_oid, run->labels.oid, types);
 	*insert = hopper_bulk_insert_open(&run->output_table, n, types);
 }

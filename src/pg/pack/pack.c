@@ -160,6 +160,8 @@ check_starts(const hopper_pack_request *request, int32 partitions)
 
 /* Keys and measurements look like classes, too, where they are integers or text. */
 #define MOST_CLASSES_ANYWAY 100
+/* An integer column of as many values rather holds numbers: a WARNING asks. */
+#define MOST_INTEGER_CLASSES 50
 
 static void
 require_real_classes(const hopper_pack_job *job)
@@ -179,9 +181,9 @@ require_real_classes(const hopper_pack_job *job)
 				 errdetail("Each row has the label %s.", hopper_pack_list_classes(&job->classes)),
 				 errhint("A model learns nothing from it: pack rows of other classes, too.")));
 	if (job->y_kind != HOPPER_LABEL_CLASS || job->request.validation ||
-		job->request.label_kind == HOPPER_LABEL_CLASS || n <= MOST_CLASSES_ANYWAY)
+		job->request.label_kind == HOPPER_LABEL_CLASS)
 		return;
-	if (n == job->n_rows)
+	if (n == job->n_rows && n > MOST_CLASSES_ANYWAY)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("each of the %s rows of \"%s\" would be a class of its own",
@@ -190,7 +192,14 @@ require_real_classes(const hopper_pack_job *job)
 						   source->y.sql_type),
 				 errhint("Is it a key? For numbers to be predicted pass label_kind => 'value'; "
 						 "'class' packs them as classes all the same.")));
-	if (n > job->n_rows / 2)
+	if (n >= MOST_INTEGER_CLASSES && job->classes.family == PACK_INTEGER &&
+		job->request.num_classes == 0)
+		ereport(WARNING,
+				(errmsg("each of the %s integers in column \"%s\" of \"%s\" becomes a class",
+						hopper_count_words(n), source->y.name, source->name.shown),
+				 errhint("For a number to be predicted pass label_kind => 'value'; 'class' packs "
+						 "them as classes without this warning.")));
+	else if (n > MOST_CLASSES_ANYWAY && n > job->n_rows / 2)
 		ereport(WARNING,
 				(errmsg("the %s rows of \"%s\" have labels of %s classes",
 						hopper_count_words(job->n_rows), source->name.shown,

@@ -8,6 +8,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "parser/parse_coerce.h"
 #include "utils/array.h"
@@ -261,7 +262,7 @@ whole_row(const hopper_prediction *run, Oid relation, Oid row_type)
 	StringInfoData row;
 
 	initStringInfo(&row);
-	if (run->source_query == NULL)
+	if (run->source_query == NULL && !run->is_view)
 		/* The cast makes a value of it; by itself the star is a list of columns. */
 		appendStringInfoString(&row, "(hopper_source.*)");
 	else
@@ -289,6 +290,7 @@ hopper_predict_open_rows(hopper_prediction *run, Oid row_type, List *x)
 
 	refuse_packed_table(run, relation);
 	hopper_require_columns(relation, x);
+	run->is_view = get_rel_relkind(relation) == RELKIND_VIEW;
 	run->whole_row = whole_row(run, relation, row_type);
 	rows->name = run->source;
 	resolve_features(rows, relation, x);

@@ -8,7 +8,6 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 
-#include "pg/server/made.h"
 #include "pg/server/words.h"
 
 /* Large enough for the matrix products, small enough for the caches and for cancelling. */
@@ -24,23 +23,6 @@ free_predictor(void *predictor)
 	hopper_torch()->predictor.free((hopper_predictor *) predictor);
 }
 
-void
-hopper_predict_comment(const hopper_prediction *run)
-{
-	hopper_comment_made(&run->output_table, &hopper_predictions_layout, NULL,
-						"predictions by model_hopper");
-	for (int k = 0; k < run->model.n_parts; k++)
-		hopper_comment_column(&run->output_table,
-							  hopper_predict_part_column(&run->model, k, "predicted"),
-							  "what the model predicts for this output");
-	if (run->model.n_parts == 0)
-		hopper_comment_column(&run->output_table, hopper_predict_value_column(&run->model),
-							  run->model.layer ? HOPPER_LAYER_COMMENT
-							  : run->model.is_value ? "what the model predicts"
-							  : "the class in the label's own type");
-	hopper_comment_column(&run->output_table, run->id_column, "of the row that was predicted");
-}
-
 char *
 hopper_predict_row_query(const hopper_prediction *run)
 {
@@ -54,8 +36,16 @@ hopper_predict_row_query(const hopper_prediction *run)
 						   : run->whole_row);
 	if (run->id_column == NULL)
 		hopper_pack_append_row_names(&run->rows, &query);
+	/*
+	 * The features stand in the list twice, by themselves and in the whole row. Without OFFSET the
+	 * planner would take the view apart and compute each of its expressions as often.
+	 */
 	if (run->source_query)
-		appendStringInfo(&query, " FROM (%s) AS hopper_source", run->source_query);
+		appendStringInfo(&query, " FROM (SELECT * FROM (%s) AS hopper_query OFFSET 0) AS"
+						 " hopper_source", run->source_query);
+	else if (run->is_view)
+		appendStringInfo(&query, " FROM (SELECT * FROM %s OFFSET 0) AS hopper_source",
+						 run->source.quoted);
 	else
 		appendStringInfo(&query, " FROM %s AS hopper_source", run->source.quoted);
 	return query.data;

@@ -60,9 +60,11 @@ typedef struct hopper_prediction
 	hopper_name source;
 	hopper_name output_table;	/* as it is made */
 	hopper_made final;			/* as it is called in the end */
+	bool		keeps_final;	/* that table is there, and gets the rows */
 	char	   *id_column;		/* NULL: the id is the whole row */
 	char	   *whole_row;		/* then: the SQL expression of it */
 	const char *source_query;	/* where the rows come from, or NULL: run->source */
+	bool		is_view;		/* run->source, where the id is the whole row */
 	hopper_predict_labels labels;
 
 	/* the source */
@@ -97,9 +99,17 @@ extern void hopper_predict_given_classes(hopper_predict_model *model, ArrayType 
 
 /* --- a call that writes a table (predict/predict.c) --- */
 
-/* The output's name; where it replaces a table, it takes its place when it is filled. */
+/*
+ * The output's name; where it replaces a table, or its rows, it takes their place when it is
+ * filled.
+ */
 extern void hopper_predict_prepare_output(FunctionCallInfo fcinfo, hopper_prediction *run, int at,
 										  int at_replace);
+/*
+ * Makes run->output_table, `distributed` behind its columns; ERROR 42804 where the rows are for a
+ * table that lacks one of them.
+ */
+extern void hopper_predict_make_output(const hopper_prediction *run, const char *distributed);
 /* NOTICE where a pred_type other than the function's own has nothing to choose between. */
 extern void hopper_predict_tell_unused(const hopper_prediction *run,
 									   hopper_predict_kind by_itself);
@@ -119,8 +129,6 @@ extern void hopper_predict_start(hopper_prediction *run);
  * work.n_batches < work.depth.
  */
 extern void hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n);
-/* Comments on the table of predictions that was just made. */
-extern void hopper_predict_comment(const hopper_prediction *run);
 /*
  * The oldest batch and its outputs (n x n_outputs floats), valid until hopper_predict_done().
  * Unless `wait`, NULL where it is not ready.

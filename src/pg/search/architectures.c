@@ -59,8 +59,7 @@ hopper_search_network(hopper_automl *run, int32 template_id, const char *arch,
 	made_network *network;
 	bool		found;
 	hopper_model base;
-	text	   *name;
-	text	   *description;
+	hopper_new_model added = {arch};
 	int			level;
 
 	network = hash_search(made_networks(run), &arch, HASH_ENTER, &found);
@@ -73,16 +72,15 @@ hopper_search_network(hopper_automl *run, int32 template_id, const char *arch,
 	if (hopper_find_architecture(run->architectures, &run->models, arch, &network->model_id))
 		return network->model_id;
 	hopper_read_model(&run->models, template_id, &base);
-	name = cstring_to_text(psprintf("%s %s", base.name ? base.name
+	added.name = cstring_to_text(psprintf("%s %s", base.name ? base.name
 									: psprintf("architecture %d", template_id),
-									hopper_from_utf8(structure)));
-	description = cstring_to_text(psprintf("made by automl() for %s from model %d",
+										 hopper_from_utf8(structure)));
+	added.description = cstring_to_text(psprintf("made by automl() for %s from model %d",
 										   run->tables.final_output.shown, template_id));
 	/* That a shape is taken from the data is nothing to say of each. */
 	level = NewGUCNestLevel();
 	hopper_set_for_now("client_min_messages", "warning");
-	if (!hopper_add_model(&run->models, arch, (Datum) 0, false, name, description,
-						  &network->model_id))
+	if (!hopper_add_model(&run->models, &added, &network->model_id))
 		ereport(ERROR,
 				(errcode(ERRCODE_TRIGGERED_ACTION_EXCEPTION),
 				 errmsg("a trigger of \"%s\" took the architecture of a trial away",

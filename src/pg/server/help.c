@@ -1,7 +1,7 @@
 /*
  * help.c
- *		help(): the functions by task, or one of them with its arguments, out of the catalog and the
- *		functions' comments. A comment is
+ *		help(): the functions by task, one of them with its arguments, or those whose texts have a
+ *		word, out of the catalog and the functions' comments. A comment is
  *
  *			summary
  *
@@ -43,42 +43,74 @@ hopper_sql_help(PG_FUNCTION_ARGS)
 		" SELECT task, name, summary FROM explained ORDER BY at, name", hopper_schema()));
 }
 
-/* ERROR 42883 unless the function is explained. */
-static void
-require_function(const char *name)
+/* Whether the function is explained; *nearest gets one of nearly that name, or NULL. */
+static bool
+is_explained(const char *name, const char **nearest)
 {
-	const char **names;
-	uint64		n_rows;
-	uint64		row;
-	int			nearest;
+	uint64		n_rows = hopper_select("WITH " EXPLAINED
+									   " SELECT name FROM explained ORDER BY name",
+									   hopper_schema());
+	const char **names = palloc(sizeof(char *) * (n_rows + 1));
+	int			place;
 
-	hopper_connect();
-	n_rows = hopper_select("WITH " EXPLAINED " SELECT name FROM explained ORDER BY name",
-						   hopper_schema());
-	names = palloc(sizeof(char *) * (n_rows + 1));
-	for (row = 0; row < n_rows; row++)
+	for (uint64 row = 0; row < n_rows; row++)
 	{
 		names[row] = hopper_cell(row, 1);
 		if (strcmp(names[row], name) == 0)
-		{
-			hopper_finish();
-			return;
-		}
+			return true;
 	}
-	nearest = hopper_core()->nearest_name(name, (int) n_rows, names);
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_FUNCTION),
-			 errmsg("there is no function \"%s\" in model_hopper", name),
-			 nearest >= 0 ? errhint("Perhaps you meant \"%s\".", names[nearest])
-			 : errhint("SELECT * FROM hopper.help() lists all functions.")));
+	place = hopper_core()->nearest_name(name, (int) n_rows, names);
+	*nearest = place >= 0 ? names[place] : NULL;
+	return false;
 }
 
-/* help(function_name): what it does, its arguments with types and defaults, an example. */
+/* A shorter word stands in nearly every text. */
+#define SHORTEST_WORD 3
+
+/*
+ * Lines of the functions and settings whose names or texts have the word: each function's summary,
+ * and what it says of arguments with the word.
+ */
+static char *
+search_query(const char *word, const char *schema)
+{
+	const char *literal = hopper_literal(word);
+
+	return psprintf("WITH " EXPLAINED ", "
+					"wanted AS (SELECT lower(%s::text) AS word), "
+					"said AS ("
+					" SELECT e.name, e.at, e.summary, l.line, l.number"
+					" FROM explained e, unnest(string_to_array(regexp_replace(regexp_replace("
+					"  e.comment, E'\\nExample:\\n.*', ''), E'\\nTask: [^\\n]*', ''), E'\\n'))"
+					"  WITH ORDINALITY AS l(line, number)), "
+					"found AS (SELECT said.* FROM said, wanted"
+					" WHERE strpos(lower(said.name || ' ' || said.line), word) > 0) "
+					"SELECT line FROM ("
+					"SELECT DISTINCT at, name, 0::bigint AS number,"
+					" %s || '.' || name || ': ' || summary AS line FROM found"
+					" UNION ALL SELECT at, name, number, '      ' || line FROM found, wanted"
+					"  WHERE number > 1 AND strpos(lower(line), word) > 0"
+					/* behind all functions */
+					" UNION ALL SELECT 'z', s.name, 0, s.name || ': ' || s.short_desc"
+					"  FROM pg_settings s, wanted WHERE s.name LIKE 'hopper.%%'"
+					"  AND strpos(lower(concat_ws(' ', s.name, s.short_desc, s.extra_desc)), word)"
+					"   > 0) AS f ORDER BY at, name, number",
+					hopper_schema(), literal, hopper_literal(hopper_identifier(schema)));
+}
+
+/*
+ * help(function_name): what it does, its arguments with types and defaults, an example. Of another
+ * word: what speaks of it.
+ */
 Datum
 hopper_sql_help_function(PG_FUNCTION_ARGS)
 {
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	char	   *schema = get_namespace_name(hopper_schema());
+	const char *nearest = NULL;
+	char	   *search;
+	MemoryContext caller = CurrentMemoryContext;
+	bool		found;
 
 	if (strncmp(name, "hopper.", 7) == 0)
 		name += 7;
@@ -86,7 +118,23 @@ hopper_sql_help_function(PG_FUNCTION_ARGS)
 		name += strlen(schema) + 1;
 	if (strchr(name, '('))
 		*strchr(name, '(') = '\0';
-	require_function(name);
+	search = search_query(name, schema);
+	hopper_connect();
+	found = is_explained(name, &nearest);
+	if (nearest)
+		nearest = MemoryContextStrdup(caller, nearest);
+	if (!found && strlen(name) >= SHORTEST_WORD && hopper_select("%s", search) > 0)
+	{
+		hopper_finish();
+		return hopper_return_query(fcinfo, search);
+	}
+	hopper_finish();
+	if (!found)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("there is no function \"%s\" in model_hopper", name),
+				 nearest ? errhint("Perhaps you meant \"%s\".", nearest)
+				 : errhint("SELECT * FROM hopper.help() lists all functions.")));
 	return hopper_return_query(fcinfo, psprintf(
 		"WITH " EXPLAINED ", "
 		"these AS ("

@@ -42,8 +42,7 @@ hopper_predict_source(hopper_prediction *run)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" has no rows", run->source.shown)));
-	hopper_exec("CREATE TABLE %s (%s) %s", run->output_table.quoted, columns, distribution(run));
-	hopper_predict_comment(run);
+	hopper_predict_make_output(run, distribution(run));
 	values[0] = PointerGetDatum(hopper_predict_describe(run, hopper_segments_on_a_host()));
 	/* The types that the plan lists are looked up here, and again where it runs. */
 	plan = hopper_calls_prepare(psprintf("INSERT INTO %s SELECT * FROM"
