@@ -29,6 +29,7 @@ typedef enum hopper_measure
 /* A trial of an earlier search: known, never trained here. */
 typedef struct hopper_search_earlier
 {
+	int32_t		mst_key;		/* of the earlier search's */
 	const char *parameters;		/* JSON, as a row of trials has it */
 	int64_t		iterations;
 	const double *values;		/* of objectives, then constraints; NULL: it failed */
@@ -50,6 +51,7 @@ typedef struct hopper_search_options
 	const char *space;			/* or NULL */
 	/* With it and architectures, words that no configuration can be trained with are refused. */
 	const hopper_data_desc *data;
+	int32_t		has_validation; /* results are of validation data */
 	const char *algorithm;		/* "hyperband" */
 	const char *arguments;		/* "R=81, eta=3"; NULL: the defaults */
 	const char *objective;		/* "accuracy", "accuracy, 0.1 * loss" */
@@ -61,8 +63,12 @@ typedef struct hopper_search_options
 	double		max_seconds;	/* only checked; NaN: none */
 	double		target;			/* of the first objective; NaN: none */
 	int64_t		keep;			/* only checked: HOPPER_NO_BUDGET or at least 1 */
+	/* Tables that these are of, for what is said of them; NULL where there is none. */
+	const char *first_table;
+	const char *earlier_table;
 	int32_t		n_first;		/* JSON of configurations to try first */
 	const char *const *first;
+	const int32_t *first_keys;	/* their mst_key, or NULL */
 	int32_t		n_earlier;
 	const hopper_search_earlier *earlier;
 	/* what the caller has found wrong: it is said before all that is found here */
@@ -80,6 +86,17 @@ typedef struct hopper_search_assignment
 	int64_t		resource;
 	int64_t		parent;
 } hopper_search_assignment;
+
+/* What came of an assignment. */
+typedef struct hopper_search_told
+{
+	/* of its measures, in the order of measures(): of the weights that it would deliver */
+	const double *values;
+	const double *last;			/* after its last iteration, where its state is; NULL: the same */
+	int32_t		n;
+	int64_t		iterations;		/* trained from its beginning; -1: as many as were asked for */
+	const char *failure;		/* why it failed, or NULL */
+} hopper_search_told;
 
 /* A rung of successive halving (s, i) of which all configurations have a result. */
 typedef struct hopper_search_rung
@@ -133,12 +150,9 @@ typedef struct hopper_search_api
 	/* What is to begin now: `*n` of at most `capacity`; more come with the next call. */
 	int			(*ask) (hopper_search *search, hopper_search_assignment *assignments,
 						int32_t capacity, int32_t *n, hopper_error *error);
-	/*
-	 * What came of it: the values of its measures in the order of measures(), or why it failed (not
-	 * NULL).
-	 */
-	int			(*tell) (hopper_search *search, int64_t trial, const double *values, int32_t n,
-						 const char *failure, hopper_error *error);
+	/* What came of it. */
+	int			(*tell) (hopper_search *search, int64_t trial, const hopper_search_told *told,
+						 hopper_error *error);
 	/*
 	 * A trial that was stopped since the last call: its state is of no more use; if it comes back,
 	 * it trains anew. -1: none.
@@ -150,6 +164,8 @@ typedef struct hopper_search_api
 	int			(*stop) (hopper_search *search, const char *reason, hopper_error *error);
 	/* 1: nothing runs, and nothing is left to begin. */
 	int32_t		(*done) (const hopper_search *search);
+	/* That were trained, of all trials; of those that run, begun. */
+	int64_t		(*iterations) (const hopper_search *search);
 	/* 1: it would have begun more configurations but for max_configs of its options. */
 	int32_t		(*is_spent) (const hopper_search *search);
 	/* *trial: the best one, or -1 where all failed. */
@@ -185,7 +201,7 @@ typedef struct hopper_search_api
 	 * name, hopper_measure, 't' where it is an objective, 't' where larger is better: objectives
 	 * before constraints
 	 */
-	int			(*measures) (const char *objective, const char *constraints, hopper_rows **rows,
+	int			(*measures) (const hopper_search_options *options, hopper_rows **rows,
 							 hopper_error *error);
 	/*
 	 * parameter, type, scale, low, high, step, choices (JSON), number of values, condition, used

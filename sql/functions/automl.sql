@@ -55,7 +55,7 @@ model_arch_table: table of architectures, made by load_model(); those that a spa
 model_selection_table: name of a table to make; at the end it holds the best configuration
 model_id_list: numbers of architectures to try; with space they may hold its parameters: "units": {"hopper": "units1"}
 compile_params_grid: values or ranges of compile parameters, as for generate_model_configs()
-fit_params_grid: values or ranges of fit parameters
+fit_params_grid: values or ranges of fit parameters; the best iteration by the objective is kept unless restore_best is False among them
 automl_method: name of an algorithm, see search_algorithms()
 automl_params: its arguments, such as ''R=27, eta=3''; by itself the defaults
 seed: another seed, other random numbers; the same seed, the same search
@@ -69,7 +69,7 @@ objective: metric that the search compares by, one of those in the grid, or seve
 space: instead of the grids, a search space as JSON
 parallel: configurations under way at once, a part of the search: another number, another search
 max_configs: ends the search after so many configurations
-max_iterations: ends it after so many iterations of all configurations together
+max_iterations: ends it after so many iterations that all configurations together have trained
 max_seconds: begins nothing more after so many seconds
 target: ends it when the objective reaches this value
 threads: threads that train at once; by itself hopper.threads

@@ -55,17 +55,20 @@ int Ask(hopper_search* search, hopper_search_assignment* assignments, int32_t ca
   });
 }
 
-int Tell(hopper_search* search, int64_t trial, const double* values, int32_t n, const char* failure,
+int Tell(hopper_search* search, int64_t trial, const hopper_search_told* told,
          hopper_error* error) {
   return Guard(error, [&] {
+    Require(told != nullptr, "told");
     SearchOutcome outcome;
-    outcome.failed = failure != nullptr;
-    outcome.reason = failure != nullptr ? failure : "";
+    outcome.failed = told->failure != nullptr;
+    outcome.reason = outcome.failed ? told->failure : "";
+    if (told->iterations >= 0) outcome.iterations = told->iterations;
     if (!outcome.failed) {
       const size_t objectives = search->search.journal().objectives().size();
-      const size_t given = std::min(objectives, static_cast<size_t>(n));
-      outcome.objectives.assign(values, values + given);
-      outcome.constraints.assign(values + given, values + n);
+      const size_t given = std::min(objectives, static_cast<size_t>(told->n));
+      outcome.objectives.assign(told->values, told->values + given);
+      outcome.constraints.assign(told->values + given, told->values + told->n);
+      if (told->last != nullptr) outcome.last.assign(told->last, told->last + told->n);
     }
     search->search.Tell(trial, std::move(outcome));
   });
@@ -101,6 +104,8 @@ int Stop(hopper_search* search, const char* reason, hopper_error* error) {
 int32_t Done(const hopper_search* search) {
   return search->search.done() && search->waiting.empty() ? 1 : 0;
 }
+
+int64_t Iterations(const hopper_search* search) { return search->search.iterations(); }
 
 int32_t IsSpent(const hopper_search* search) { return search->search.journal().IsSpent() ? 1 : 0; }
 
@@ -143,7 +148,7 @@ int Trials(const hopper_search* search, int64_t first, hopper_rows** rows, hoppe
       int64_t iterations = 0;
       if (!trial.results.empty()) {
         const TrialResult& last = trial.results.back();
-        iterations = last.resource;
+        iterations = last.iterations;
         if (!trial.failed()) {
           value = RenderReal(last.outcome.objectives.front());
           objectives = ArrayText(last.outcome.objectives);
@@ -189,7 +194,7 @@ int Results(const hopper_search* search, hopper_rows** rows, hopper_error* error
         objectives = ArrayText(outcome.objectives);
         constraints = ArrayText(outcome.constraints);
       }
-      table->Add({std::to_string(row.trial->id), std::to_string(row.result->resource), objectives,
+      table->Add({std::to_string(row.trial->id), std::to_string(row.result->iterations), objectives,
                   constraints, row.result->standing.grade == Standing::kKept ? "t" : "f", failure,
                   RenderReal(row.result->time)});
     }
@@ -263,20 +268,20 @@ hopper_measure MeasureNumber(Measure measure) {
   return HOPPER_MEASURE_METRIC;
 }
 
-int Measures(const char* objective, const char* constraints, hopper_rows** rows,
-             hopper_error* error) {
+int Measures(const hopper_search_options* options, hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
     std::vector<Problem> problems;
+    const KnownMetrics known = KnownMetricsOf(*options);
     auto table = std::make_unique<Rows>(4);
     const auto add = [&](const std::string& name, bool is_objective, bool ascends) {
       table->Add({name, std::to_string(MeasureNumber(MeasureOf(name))), is_objective ? "t" : "f",
                   ascends ? "t" : "f"});
     };
-    for (const SearchObjective& one : ParseObjectives(objective, &problems)) {
+    for (const SearchObjective& one : ParseObjectives(Text(options->objective), known, &problems)) {
       add(one.name, /*is_objective=*/true, one.ascends);
     }
-    const std::string bounds = constraints == nullptr ? "" : constraints;
-    for (const SearchConstraint& one : ParseConstraints(bounds, &problems)) {
+    for (const SearchConstraint& one :
+         ParseConstraints(Text(options->constraints), known, &problems)) {
       add(one.name, /*is_objective=*/false, /*ascends=*/false);
     }
     ThrowSearchProblems(problems);
@@ -389,6 +394,7 @@ hopper_search_api MakeSearchApi() {
   api.next_rung = NextRung;
   api.stop = Stop;
   api.done = Done;
+  api.iterations = Iterations;
   api.is_spent = IsSpent;
   api.best = Best;
   api.trials = Trials;

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/cancel.h"
+#include "base/field_text.h"
 #include "capi/arguments.h"
 #include "capi/search_cost.h"
 #include "capi/structs.h"
@@ -62,23 +64,28 @@ std::string ArchitectureOf(const hopper_search_options& options, const SearchSpa
   return architecture;
 }
 
+// Configurations that stand for all.
+std::vector<RankedConfig> ProbesOf(const hopper_search_options& options, const SearchSpace& space) {
+  std::vector<RankedConfig> configs;
+  const auto data = FromC(options.data);
+  MetricNamesByOutput names(PointerTo(data));
+  for (const SearchPoint& point : ProbePoints(space)) {
+    const SearchConfiguration one = space.Configuration(point);
+    const std::string architecture = ArchitectureOf(options, space, point, one.model_id);
+    RankedConfig config{one.compile_params, {}};
+    if (!architecture.empty()) config.metrics = names.Of(one.compile_params, architecture);
+    configs.push_back(std::move(config));
+  }
+  return configs;
+}
+
 // Objectives and constraints are metrics of the configurations.
-void CheckMeasures(const hopper_search_options& options, const SearchRequest& request,
+void CheckMeasures(const std::vector<RankedConfig>& configs, const SearchRequest& request,
                    std::vector<Problem>* problems) {
   std::vector<std::string> measures;
   for (const SearchObjective& objective : request.objectives) measures.push_back(objective.name);
   for (const SearchConstraint& constraint : request.constraints) {
     measures.push_back(constraint.name);
-  }
-  std::vector<RankedConfig> configs;
-  const auto data = FromC(options.data);
-  MetricNamesByOutput names(PointerTo(data));
-  for (const SearchPoint& point : ProbePoints(*request.space)) {
-    const SearchConfiguration one = request.space->Configuration(point);
-    const std::string architecture = ArchitectureOf(options, *request.space, point, one.model_id);
-    RankedConfig config{one.compile_params, {}};
-    if (!architecture.empty()) config.metrics = names.Of(one.compile_params, architecture);
-    configs.push_back(std::move(config));
   }
   RequireMetrics(measures, configs, problems);
   RequireOneLoss(request.objectives, configs, problems);
@@ -101,9 +108,10 @@ std::vector<Problem> CheckPoint(const hopper_search_options& options, const Data
   return problems;
 }
 
-SearchRequest::Earlier EarlierOf(const hopper_search_earlier& given, const SearchRequest& request) {
+SearchRequest::Earlier EarlierOf(const hopper_search_earlier& given, SearchPoint point,
+                                 const SearchRequest& request) {
   SearchRequest::Earlier earlier;
-  earlier.point = request.space->ParsePoint(given.parameters);
+  earlier.point = std::move(point);
   earlier.resource = given.iterations;
   earlier.outcome.failed = given.values == nullptr;
   if (!earlier.outcome.failed) {
@@ -112,6 +120,124 @@ SearchRequest::Earlier EarlierOf(const hopper_search_earlier& given, const Searc
     earlier.outcome.constraints.assign(after, after + request.constraints.size());
   }
   return earlier;
+}
+
+// What may be chosen; nullptr where that is not understood. `checks`: words that no configuration
+// can be trained with are problems.
+std::shared_ptr<const SearchSpace> ReadSpace(const hopper_search_options& options, bool checks,
+                                             std::vector<Problem>* problems) {
+  const size_t before = problems->size();
+  std::shared_ptr<const SearchSpace> space;
+  // That nothing was given to choose from is one of the caller's problems.
+  if (options.space == nullptr && options.compile_grid == nullptr && before > 0) return space;
+  std::optional<DataDesc> data;
+  Collect(problems, [&] { data = FromC(options.data); });
+  PointCheck check;
+  if (checks && data.has_value() && options.model_archs != nullptr) {
+    check = [&](const SearchSpace& s, const SearchPoint& p) {
+      return CheckPoint(options, *data, s, p);
+    };
+  }
+  for (int32_t i = 0; check && i < options.n_models; ++i) {
+    // One that is not known is nothing to try texts with.
+    if (Text(options.model_archs[i]).empty()) check = ReadTexts;
+  }
+  Collect(problems, [&] {
+    if (options.space == nullptr) {
+      space = std::make_shared<SearchSpace>(
+          ParseSearchGrid({options.model_ids, options.model_ids + options.n_models},
+                          Text(options.compile_grid), Text(options.fit_grid), problems));
+      if (check && problems->size() == before) CheckTexts(*space, "grid at \"", check, problems);
+      return;
+    }
+    std::map<int32_t, std::string> architectures;
+    for (int32_t i = 0; i < options.n_models; ++i) {
+      const char* json = options.model_archs == nullptr ? nullptr : options.model_archs[i];
+      architectures[options.model_ids[i]] = Text(json);
+    }
+    space = std::make_shared<SearchSpace>(
+        ParseSearchSpace(options.space, architectures, problems, check));
+  });
+  return problems->size() > before ? nullptr : space;
+}
+
+// What rows of a table have wrong, each problem once with the rows that have it; values that cannot
+// be, of one parameter, are one problem.
+class RowProblems {
+ public:
+  explicit RowProblems(const char* table) : table_(Text(table)) {}
+
+  void Add(const std::string& row, const std::vector<Problem>& problems) {
+    for (const Problem& problem : problems) {
+      const std::string key = problem.message.substr(0, problem.message.find(kCannotBe));
+      const auto [at, is_new] = places_.try_emplace(key, found_.size());
+      if (is_new) found_.push_back({problem, {}, 0, ""});
+      Found& found = found_[at->second];
+      ++found.count;
+      if (problem.message != found.problem.message) found.others = ", for example";
+      if (found.rows.size() < kMostRows) found.rows.push_back(row);
+    }
+  }
+
+  // `row`: what a row is called, in the singular.
+  void Tell(const std::string& row, std::vector<Problem>* problems) {
+    for (Found& found : found_) {
+      Problem& problem = found.problem;
+      std::string rows = row + (found.count > 1 ? "s " : " ");
+      for (size_t i = 0; i < found.rows.size(); ++i) rows += (i > 0 ? ", " : "") + found.rows[i];
+      const size_t more = found.count - found.rows.size();
+      if (more > 0) rows += " and " + std::to_string(more) + " more";
+      problem.message = "\"" + table_ + "\", " + rows + ": " + problem.message + found.others;
+      problems->push_back(std::move(problem));
+    }
+  }
+
+ private:
+  static constexpr size_t kMostRows = 3;
+  static constexpr const char* kCannotBe = " cannot be ";
+  struct Found {
+    Problem problem;
+    std::vector<std::string> rows;
+    size_t count = 0;
+    std::string others;  // where rows have other values
+  };
+  std::string table_;
+  std::vector<Found> found_;
+  std::map<std::string, size_t> places_;  // by message
+};
+
+void ReadFirst(const hopper_search_options& options, SearchRequest* request,
+               std::vector<Problem>* problems) {
+  constexpr size_t kShown = 100;  // bytes of a row without a key
+  RowProblems found(options.first_table);
+  const bool keys = options.first_keys != nullptr;
+  for (int32_t i = 0; i < options.n_first; ++i) {
+    LookAtCancel();
+    std::vector<Problem> wrong;
+    request->first.push_back(request->space->ParsePoint(options.first[i], &wrong));
+    if (wrong.empty()) continue;
+    const std::string row = keys ? std::to_string(options.first_keys[i])
+                                 : std::string(CutText(options.first[i], kShown));
+    found.Add(row, wrong);
+  }
+  found.Tell(keys ? "configuration" : "row", problems);
+}
+
+void ReadEarlier(const hopper_search_options& options, SearchRequest* request,
+                 std::vector<Problem>* problems) {
+  RowProblems found(options.earlier_table);
+  for (int32_t i = 0; i < options.n_earlier; ++i) {
+    LookAtCancel();
+    const hopper_search_earlier& given = options.earlier[i];
+    std::vector<Problem> wrong;
+    SearchPoint point = request->space->ParsePoint(given.parameters, &wrong);
+    if (wrong.empty()) {
+      request->history.push_back(EarlierOf(given, std::move(point), *request));
+    } else {
+      found.Add(std::to_string(given.mst_key), wrong);
+    }
+  }
+  found.Tell("configuration", problems);
 }
 
 }  // namespace
@@ -142,41 +268,17 @@ void ThrowSearchProblems(const std::vector<Problem>& problems) {
               problems.front().hint);
 }
 
+KnownMetrics KnownMetricsOf(const hopper_search_options& options) {
+  std::vector<Problem> ignored;
+  KnownMetrics known;
+  const auto space = ReadSpace(options, /*checks=*/false, &ignored);
+  if (space) Collect(&ignored, [&] { known = MetricsOf(ProbesOf(options, *space)); });
+  return known;
+}
+
 std::shared_ptr<const SearchSpace> SearchSpaceOf(const hopper_search_options& options,
                                                  std::vector<Problem>* problems) {
-  const size_t before = problems->size();
-  std::shared_ptr<const SearchSpace> space;
-  // That nothing was given to choose from is one of the caller's problems.
-  if (options.space == nullptr && options.compile_grid == nullptr && before > 0) return space;
-  std::optional<DataDesc> data;
-  Collect(problems, [&] { data = FromC(options.data); });
-  PointCheck check;
-  if (data.has_value() && options.model_archs != nullptr) {
-    check = [&](const SearchSpace& s, const SearchPoint& p) {
-      return CheckPoint(options, *data, s, p);
-    };
-  }
-  for (int32_t i = 0; check && i < options.n_models; ++i) {
-    // One that is not known is nothing to try texts with.
-    if (Text(options.model_archs[i]).empty()) check = ReadTexts;
-  }
-  Collect(problems, [&] {
-    if (options.space == nullptr) {
-      space = std::make_shared<SearchSpace>(
-          ParseSearchGrid({options.model_ids, options.model_ids + options.n_models},
-                          Text(options.compile_grid), Text(options.fit_grid), problems));
-      if (check && problems->size() == before) CheckTexts(*space, "grid at \"", check, problems);
-      return;
-    }
-    std::map<int32_t, std::string> architectures;
-    for (int32_t i = 0; i < options.n_models; ++i) {
-      const char* json = options.model_archs == nullptr ? nullptr : options.model_archs[i];
-      architectures[options.model_ids[i]] = Text(json);
-    }
-    space = std::make_shared<SearchSpace>(
-        ParseSearchSpace(options.space, architectures, problems, check));
-  });
-  return problems->size() > before ? nullptr : space;
+  return ReadSpace(options, /*checks=*/true, problems);
 }
 
 SearchRequest SearchRequestOf(const hopper_search_options& options) {
@@ -188,8 +290,11 @@ SearchRequest SearchRequestOf(const hopper_search_options& options) {
     if (options.arguments == nullptr) return;
     request.arguments = ParseArguments(options.arguments, "the algorithm's arguments");
   });
-  request.objectives = ParseObjectives(Text(options.objective), &problems);
-  request.constraints = ParseConstraints(Text(options.constraints), &problems);
+  std::vector<RankedConfig> probes;
+  if (request.space) Collect(&problems, [&] { probes = ProbesOf(options, *request.space); });
+  const KnownMetrics known = MetricsOf(probes);
+  request.objectives = ParseObjectives(Text(options.objective), known, &problems);
+  request.constraints = ParseConstraints(Text(options.constraints), known, &problems);
   request.seed = options.seed;
   request.seats = options.seats;
   CheckBudgets(options, &problems);
@@ -198,17 +303,16 @@ SearchRequest SearchRequestOf(const hopper_search_options& options) {
   // Those were checked, under their users' names.
   request.max_configs = Budget(options.max_configs);
   request.max_iterations = Budget(options.max_iterations);
+  if (request.space && !request.objectives.empty()) {
+    auto keeping = std::make_shared<SearchSpace>(*request.space);
+    keeping->KeepBestBy(MonitorOf(request.objectives, options.has_validation != 0));
+    request.space = std::move(keeping);
+  }
   if (request.space) {
     Collect(&problems, [&] { request.cost = SearchCostOf(options, request.space); });
-    Collect(&problems, [&] { CheckMeasures(options, request, &problems); });
-    for (int32_t i = 0; i < options.n_first; ++i) {
-      Collect(&problems,
-              [&] { request.first.push_back(request.space->ParsePoint(options.first[i])); });
-    }
-    for (int32_t i = 0; i < options.n_earlier; ++i) {
-      Collect(&problems,
-              [&] { request.history.push_back(EarlierOf(options.earlier[i], request)); });
-    }
+    Collect(&problems, [&] { CheckMeasures(probes, request, &problems); });
+    ReadFirst(options, &request, &problems);
+    ReadEarlier(options, &request, &problems);
   }
   ThrowSearchProblems(problems);
   return request;

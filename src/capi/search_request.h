@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model_hopper/search.h"
+#include "search/measures.h"
 #include "search/search.h"
 
 namespace hopper {
@@ -18,6 +19,9 @@ void ThrowSearchProblems(const std::vector<Problem>& problems);
 // What may be chosen; nullptr where that is not understood. Problems are appended.
 std::shared_ptr<const SearchSpace> SearchSpaceOf(const hopper_search_options& options,
                                                  std::vector<Problem>* problems);
+
+// The metrics of what may be chosen, as far as that is understood.
+KnownMetrics KnownMetricsOf(const hopper_search_options& options);
 
 // Throws one Error with everything that is wrong.
 SearchRequest SearchRequestOf(const hopper_search_options& options);

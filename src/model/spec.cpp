@@ -11,6 +11,7 @@
 #include "model/graph/model_inputs.h"
 #include "model/keras/json_text.h"
 #include "model/keras/keras_json.h"
+#include "model/keras/space_parameters.h"
 #include "model/model_text.h"
 #include "model_hopper/limits.h"
 
@@ -286,7 +287,9 @@ ModelReading Read(std::string_view json, const std::vector<DataInput>* data,
   ModelReading reading;
   auto spec = std::make_shared<ModelSpec>();
   JsonDocument document;
-  if (ParseJsonText(json, &document, &reading.problems)) {
+  if (ParseJsonText(json, &document, &reading.problems) &&
+      !(json.find("\"hopper\"") != std::string_view::npos &&
+        RefuseSpaceParameters(*document.root(), &reading.problems))) {
     KerasModel keras;
     ReadKerasModel(document.root(), &keras, &reading.problems);
     if (!keras.graph.layers.empty()) {

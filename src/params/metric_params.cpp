@@ -39,11 +39,37 @@ int64_t KOfName(const std::string& name) {
   return std::stoll(digits);
 }
 
+// What the argument "name" says: results show it, and what names a metric goes by it.
+void TakeName(const Callable& callable, MetricParams* metric, ProblemList* problems) {
+  for (const ValueEntry& entry : callable.named) {
+    if (entry.key.text != "name" || entry.value.IsNone()) continue;
+    const std::string& name = entry.value.text;
+    if (!entry.value.IsText() || name.empty() || name.size() >= HOPPER_MAX_NAME || name == "loss") {
+      problems->Error(
+          ErrorCode::kInvalidParameter,
+          "metric \"" + callable.name + "\" cannot have the name " + Render(entry.value), "",
+          "Names are texts of up to " + std::to_string(HOPPER_MAX_NAME - 1) +
+              " bytes, and not \"loss\".");
+      return;
+    }
+    Value rest;
+    rest.kind = Value::Kind::kCall;
+    rest.text = callable.name;
+    rest.items = callable.positional;
+    for (const ValueEntry& other : callable.named) {
+      if (other.key.text != "name") rest.entries.push_back(other);
+    }
+    metric->written = Render(rest);
+    metric->name = name;
+  }
+}
+
 }  // namespace
 
 void ReadMetric(const Value& value, CompileParams* params, ProblemList* problems) {
   MetricParams expression;
   if (ReadExpression(value, "metric", &expression, problems)) {
+    expression.own = expression.name;
     if (expression.loss_options.expression != nullptr) params->metrics.push_back(expression);
     return;
   }
@@ -76,6 +102,8 @@ void ReadMetric(const Value& value, CompileParams* params, ProblemList* problems
     return RefuseMetric(callable->name, problems);
   }
   arguments.Read(*callable, owner, problems);
+  TakeName(*callable, &metric, problems);
+  metric.own = metric.name;
   params->metrics.push_back(std::move(metric));
 }
 
@@ -103,8 +131,8 @@ std::string MetricId(const MetricParams& metric) {
 }
 
 std::string MetricIdentity(const MetricParams& metric) {
-  const std::string written = WithoutBlanks(metric.name);
-  if (metric.loss_options.expression != nullptr) return written;
+  if (metric.loss_options.expression != nullptr) return WithoutBlanks(metric.name);
+  const std::string written = WithoutBlanks(metric.written.empty() ? metric.own : metric.written);
   const std::string id = MetricId(metric);
   std::string name = metric.prefix + (metric.weighted ? "weighted_" : "") + id;
   if (id == "top_k") name += std::to_string(metric.k);

@@ -44,9 +44,7 @@ std::string MetricLabel(const MetricParams& metric) {
   if (metric.loss_options.expression != nullptr) {
     return metric.label.empty() ? metric.name : metric.label;
   }
-  const std::string own = metric.name.substr(metric.prefix.size());
-  const std::string name = own.substr(0, own.find('('));
-  return metric.prefix + SnakeCase(name.substr(name.rfind('.') + 1));
+  return metric.prefix + metric.label;
 }
 
 std::optional<Watched> FindWatched(const CompileParams& compile, const std::string& monitor) {

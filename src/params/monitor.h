@@ -15,7 +15,8 @@ struct Watched {
   int metric = -1;  // index in CompileParams::metrics; -1: the loss
 };
 
-// A metric's name without its arguments, as Keras' histories have it: auc of AUC(curve='PR').
+// A metric's name without its arguments, as Keras' histories have it: auc of AUC(curve='PR'), and
+// auc_1 of a second one.
 std::string MetricLabel(const MetricParams& metric);
 
 // Keras' names: "val_" stands for the validation data; then "loss", or a metric as it was written

@@ -1,6 +1,9 @@
 #include "params/output_params.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "model_hopper/limits.h"
 #include "params/loss_params.h"
@@ -62,24 +65,49 @@ void SetOutput(const std::string& output, MetricParams* metric) {
 
 constexpr const char* kWeighted = "weighted_";
 
-// As the user wrote it.
-std::string OwnName(const MetricParams& metric) {
-  return metric.name.substr(metric.prefix.size() +
-                            (metric.apart ? std::string(kWeighted).size() : 0));
+// What Keras calls a metric that has no name of its own: auc of tf.keras.metrics.AUC().
+std::string LabelOf(const std::string& own) {
+  const std::string name = own.substr(0, own.find('('));
+  return SnakeCase(name.substr(name.rfind('.') + 1));
 }
 
-// Gives weighted metrics another name where one of the same output has theirs. Places in lists are
-// outputs only if there are several: `by_place`.
+// Keras' numbers: the first of a name has none.
+std::string Numbered(const std::string& name, std::set<std::string>* taken) {
+  std::string numbered = name;
+  for (int i = 1; !taken->insert(numbered).second; ++i) numbered = name + "_" + std::to_string(i);
+  return numbered;
+}
+
+// Tells metrics of one output apart that have the same name: weighted ones from the others, and
+// then by numbers. Places in lists are outputs only if there are several: `by_place`.
 void NameApart(bool by_place, CompileParams* params) {
+  using Output = std::pair<std::string, int>;
+  const auto output_of = [by_place](const MetricParams& metric) {
+    return Output(metric.output, by_place ? metric.place : -1);
+  };
+  std::set<std::pair<Output, std::string>> unweighted;
+  for (const MetricParams& metric : params->metrics) {
+    if (!metric.weighted && !metric.of_loss) unweighted.insert({output_of(metric), metric.own});
+  }
+  std::map<Output, std::set<std::string>> names;
+  std::map<Output, std::set<std::string>> labels;
   for (MetricParams& metric : params->metrics) {
-    if (!metric.weighted) continue;
-    const std::string own = OwnName(metric);
-    metric.apart =
-        std::any_of(params->metrics.begin(), params->metrics.end(), [&](const MetricParams& other) {
-          return !other.weighted && !other.of_loss && other.output == metric.output &&
-                 (!by_place || other.place == metric.place) && OwnName(other) == own;
-        });
-    metric.name = metric.prefix + (metric.apart ? kWeighted : "") + own;
+    if (metric.of_loss) continue;
+    const Output output = output_of(metric);
+    metric.apart = metric.weighted && unweighted.count({output, metric.own}) > 0;
+    const std::string before = metric.apart ? kWeighted : "";
+    if (metric.loss_options.expression == nullptr) {
+      const bool given = !metric.written.empty();
+      const std::string label = before + (given ? metric.own : LabelOf(metric.own));
+      metric.label = Numbered(label, &labels[output]);
+    }
+    // Behind arguments nobody would read a number.
+    const bool called = metric.written.empty() && metric.loss_options.expression == nullptr &&
+                        metric.own.find('(') != std::string::npos;
+    std::set<std::string>& taken = names[output];
+    const std::string whole = before + metric.own;
+    const bool again = called && taken.count(whole) > 0;
+    metric.name = metric.prefix + Numbered(again ? metric.label : whole, &taken);
   }
 }
 
@@ -191,13 +219,13 @@ void ReadMetrics(const Value& value, bool weighted, CompileParams* params, Probl
   const bool by_place =
       value.IsSequence() && std::any_of(value.items.begin(), value.items.end(),
                                         [](const Value& item) { return item.IsSequence(); });
-  if (weighted) NameApart(by_place, params);
   if (params->metrics.size() > HOPPER_MAX_METRICS) {
     problems->Error(ErrorCode::kLimitExceeded,
                     "there are " + std::to_string(params->metrics.size()) + " metrics",
                     "At most " + std::to_string(HOPPER_MAX_METRICS) + " are possible.");
     params->metrics.resize(HOPPER_MAX_METRICS);
   }
+  NameApart(by_place, params);
 }
 
 void AddOutputLosses(CompileParams* params) {
@@ -208,7 +236,7 @@ void AddOutputLosses(CompileParams* params) {
     metric.loss = loss.loss;
     metric.loss_options = loss.options;
     metric.of_loss = true;
-    metric.name = "loss";
+    metric.name = metric.own = metric.label = "loss";
     SetOutput(loss.output, &metric);
     params->metrics.push_back(std::move(metric));
   }
@@ -307,18 +335,13 @@ class OutputFit {
 
   // False where a name has become too long.
   bool TakeMetrics(bool weighted) {
-    NameApart(n() > 1, params_);
     int places = 0;
     for (MetricParams& metric : params_->metrics) {
-      if (!weighted) metric.weighted = false;
       if (metric.of_loss) {
         metric.part = std::max(0, NumberOf(metric.output, "loss"));
       } else if (!metric.output.empty()) {
         metric.part = std::max(0, NumberOf(metric.output, "metrics"));
-        if (n() == 1) {
-          metric.name = metric.name.substr(metric.prefix.size());
-          metric.prefix.clear();
-        }
+        if (n() == 1) metric.prefix.clear();
       } else if (n() > 1) {
         places = std::max(places, metric.place + 1);
         if (metric.place < 0 || metric.place >= static_cast<int>(n())) continue;
@@ -327,6 +350,8 @@ class OutputFit {
         if (TooLong(metric, &problems_)) return false;
       }
     }
+    NameApart(n() > 1, params_);
+    for (MetricParams& metric : params_->metrics) metric.weighted = metric.weighted && weighted;
     const bool by_place = std::any_of(
         params_->metrics.begin(), params_->metrics.end(),
         [](const MetricParams& metric) { return !metric.of_loss && metric.output.empty(); });
@@ -387,15 +412,19 @@ void NameAsShown(const std::vector<std::string>& shown, CompileParams* params) {
   const size_t written = params->metrics.size();
   for (size_t i = 0; i < std::min(written, shown.size()); ++i) {
     MetricParams& metric = params->metrics[i];
-    const std::string own = OwnName(metric);
+    // What is there for all of them stands behind what is before it.
+    const std::string own = metric.name.substr(metric.prefix.size() +
+                                               (metric.apart ? std::string(kWeighted).size() : 0));
+    const std::string label = metric.label.substr(metric.apart ? std::string(kWeighted).size() : 0);
     // Its name may be apart for one output, and not among several, or the other way round.
     metric.apart = metric.weighted && split(head(shown[i]), kWeighted + head(own), &prefix);
     if (!metric.apart && !split(head(shown[i]), head(own), &prefix)) {
-      metric.apart = false;
       metric.name = metric.prefix + own;
+      metric.label = label;
       continue;
     }
     metric.prefix = prefix;
+    metric.label = (metric.apart ? kWeighted : "") + label;
     metric.name = prefix + (metric.apart ? kWeighted : "") + own;
   }
   for (size_t i = written; i < shown.size(); ++i) {
@@ -408,6 +437,7 @@ void NameAsShown(const std::vector<std::string>& shown, CompileParams* params) {
     metric.loss_options = known ? params->losses[output].options : params->loss_options;
     metric.of_loss = true;
     metric.name = shown[i];
+    metric.own = metric.label = "loss";
     metric.prefix = prefix;
     params->metrics.push_back(std::move(metric));
   }

@@ -82,8 +82,12 @@ struct MetricParams {
   std::optional<int> ignore_class;  // of IoUs: examples of this class do not count
   R2Aggregation aggregation = R2Aggregation::kUniform;
   int num_regressors = 0;  // R2Score: above 0 adjusts
-  std::string name;        // as the user wrote it; shown in metrics_type
-  std::string label;       // of an expression, for what watches it; may be empty
+  // Shown in metrics_type: the name that its arguments give it, else as the user wrote it; of
+  // several of one name, Keras' numbers are behind it from the second on (auc_1).
+  std::string name;
+  std::string own;      // without what is before it and behind it
+  std::string written;  // with a name of its own: its text without that argument
+  std::string label;    // as monitor has it, without `prefix`; of an expression it may be empty
   // Of one output among several: its name, or its place where a list says it. FitToOutputs() finds
   // its number among the model's, and sets what the name begins with.
   std::string output;

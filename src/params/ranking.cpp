@@ -164,6 +164,13 @@ class Ranking {
     return std::nullopt;
   }
 
+  // Some configuration calls a metric so, whatever it is.
+  bool Names(const std::string& name) const {
+    return std::any_of(distinct_.begin(), distinct_.end(), [&](const Candidates& candidates) {
+      return PlaceOf(candidates.names, name) >= 0;
+    });
+  }
+
   // Of those that have something of that name: is it an output's loss?
   bool IsLossOfOutput(const std::string& name) const {
     return std::any_of(distinct_.begin(), distinct_.end(), [&](const Candidates& candidates) {
@@ -311,7 +318,7 @@ std::vector<Ranked> RankConfigs(const std::vector<RankedConfig>& configs,
       rank_by == kLoss ? ranking.ByLoss(&problem) : ranking.ByMetric(rank_by, &problem);
   if (ranked) return *ranked;
   if (lenient) return ranking.Choose();
-  if (rank_by != kLoss) NamedDirection(rank_by);  // names that no metric has
+  if (rank_by != kLoss && !ranking.Names(rank_by)) NamedDirection(rank_by);  // no metric at all
   throw Error(problem);
 }
 

@@ -185,18 +185,32 @@ void SearchJournal::AddResult(int64_t id, int64_t resource, SearchOutcome outcom
     throw Error(ErrorCode::kInternal, "a trial's result has not the values that were asked for");
   }
   // Weights may be as large as they like.
-  Standing standing = outcome.failed ? Standing{} : StandingOf(outcome);
-  if (!outcome.failed && !(all_finite(outcome.objectives) && all_finite(outcome.constraints) &&
-                           std::isfinite(standing.value) && std::isfinite(standing.loss))) {
+  const auto judge = [&](const SearchOutcome& of) {
+    const Standing standing = of.failed ? Standing{} : StandingOf(of);
+    const bool finite = all_finite(of.objectives) && all_finite(of.constraints) &&
+                        std::isfinite(standing.value) && std::isfinite(standing.loss);
+    return finite ? standing : Standing{};
+  };
+  const Standing standing = judge(outcome);
+  if (!outcome.failed && standing.grade == Standing::kFailed) {
     outcome.failed = true;
     outcome.reason = "the objective is not finite";
-    standing = Standing{};
+  }
+  Standing at_last = standing;
+  if (!outcome.failed && !outcome.last.empty()) {
+    SearchOutcome last;
+    const auto after = outcome.last.begin() + static_cast<std::ptrdiff_t>(objectives_.size());
+    last.objectives.assign(outcome.last.begin(), after);
+    last.constraints.assign(after, outcome.last.end());
+    at_last = judge(last);
   }
   trial.running = false;
   trial.resource = resource;
   TrialResult result;
   result.resource = resource;
+  result.iterations = outcome.iterations.value_or(resource);
   result.standing = standing;
+  result.at_last = at_last;
   result.outcome = std::move(outcome);
   result.time = now_;
   trial.results.push_back(std::move(result));

@@ -30,10 +30,15 @@ struct SearchConstraint {
   bool at_least = false;
 };
 
-// What came of training a trial.
+// What came of training a trial: the values of the weights that it would deliver, which may be
+// those of its best iteration.
 struct SearchOutcome {
   std::vector<double> objectives;   // as the search's objectives
   std::vector<double> constraints;  // values of the search's constraints
+  // Of objectives, then constraints, where its state is: after its last iteration. Empty: the same.
+  std::vector<double> last;
+  // That it has trained, from its beginning; nothing: as many as were asked for.
+  std::optional<int64_t> iterations;
   bool failed = false;
   std::string reason;  // of a failure
 };
@@ -54,10 +59,12 @@ struct Standing {
 };
 
 struct TrialResult {
-  int64_t resource = 0;  // iterations from the beginning
+  int64_t resource = 0;    // iterations from the beginning, as they were asked for
+  int64_t iterations = 0;  // as they were trained: early stopping ends them
   SearchOutcome outcome;
   Standing standing;
-  double time = 0;  // virtual
+  Standing at_last;  // of its state: who goes on from it begins there
+  double time = 0;   // virtual
 };
 
 struct Trial {

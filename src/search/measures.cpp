@@ -61,15 +61,29 @@ bool ReadNumber(const std::string& text, double* number) {
   return !text.empty() && *end == '\0' && std::isfinite(*number);
 }
 
+CompileParams ParamsOf(const RankedConfig& config) {
+  std::vector<ParamProblem> ignored;
+  CompileParams params = ParseCompileParams(config.compile_params, &ignored);
+  if (!config.metrics.empty()) NameAsShown(config.metrics, &params);
+  return params;
+}
+
+Direction DirectionOf(const std::string& name, const KnownMetrics& known) {
+  const auto found = known.find(name);
+  return found == known.end() ? NamedDirection(name) : found->second;
+}
+
 // Whether larger is better. Names that are no metrics are problems.
-bool Ascends(const std::string& name, std::vector<Problem>* problems) {
+bool Ascends(const std::string& name, const KnownMetrics& known, std::vector<Problem>* problems) {
   if (MeasureOf(name) != Measure::kMetric) return false;
   try {
-    return NamedDirection(name) == Direction::kUp;
+    return DirectionOf(name, known) == Direction::kUp;
   } catch (const Error& error) {
     problems->push_back(error.problem());
     Problem& problem = problems->back();
-    const std::string nearest = NearestNameHint(name, kAlways);
+    std::vector<std::string> names = kAlways;
+    for (const auto& [own, direction] : known) names.push_back(own);
+    const std::string nearest = NearestNameHint(name, names);
     const std::string& gap = MeasureName(Measure::kGap);
     const bool starts = !name.empty() && gap.compare(0, name.size(), name) == 0;
     if (!nearest.empty()) {
@@ -84,8 +98,8 @@ bool Ascends(const std::string& name, std::vector<Problem>* problems) {
 }
 
 // Of what is a metric.
-bool HasDirection(const std::string& name) {
-  return MeasureOf(name) != Measure::kMetric || NamedDirection(name) != Direction::kUnknown;
+bool HasDirection(const std::string& name, const KnownMetrics& known) {
+  return MeasureOf(name) != Measure::kMetric || DirectionOf(name, known) != Direction::kUnknown;
 }
 
 }  // namespace
@@ -96,7 +110,17 @@ Measure MeasureOf(const std::string& name) {
                                 : static_cast<Measure>(found - kAlways.begin() + 1);
 }
 
-std::vector<SearchObjective> ParseObjectives(const std::string& text,
+KnownMetrics MetricsOf(const std::vector<RankedConfig>& configs) {
+  KnownMetrics known;
+  for (const RankedConfig& config : configs) {
+    for (const MetricParams& metric : ParamsOf(config).metrics) {
+      known.emplace(metric.name, MetricDirection(metric));
+    }
+  }
+  return known;
+}
+
+std::vector<SearchObjective> ParseObjectives(const std::string& text, const KnownMetrics& known,
                                              std::vector<Problem>* problems) {
   std::vector<SearchObjective> objectives;
   std::set<std::string> seen;
@@ -126,8 +150,8 @@ std::vector<SearchObjective> ParseObjectives(const std::string& text,
                            "objective \"" + objective.name + "\" comes twice", "", ""});
     }
     const size_t wrong = problems->size();
-    objective.ascends = Ascends(objective.name, problems);
-    if (problems->size() == wrong && !HasDirection(objective.name)) {
+    objective.ascends = Ascends(objective.name, known, problems);
+    if (problems->size() == wrong && !HasDirection(objective.name, known)) {
       problems->push_back({ErrorCode::kInvalidParameter,
                            "models cannot be compared by \"" + objective.name + "\"",
                            "Nobody can say whether more or less of it is better.",
@@ -138,7 +162,17 @@ std::vector<SearchObjective> ParseObjectives(const std::string& text,
   return objectives;
 }
 
-std::vector<SearchConstraint> ParseConstraints(const std::string& text,
+std::string MonitorOf(const std::vector<SearchObjective>& objectives, bool validation) {
+  const auto found =
+      std::find_if(objectives.begin(), objectives.end(), [](const SearchObjective& objective) {
+        const Measure measure = MeasureOf(objective.name);
+        return measure == Measure::kMetric || measure == Measure::kLoss;
+      });
+  const std::string& name = found == objectives.end() ? MeasureName(Measure::kLoss) : found->name;
+  return validation ? "val_" + name : name;
+}
+
+std::vector<SearchConstraint> ParseConstraints(const std::string& text, const KnownMetrics& known,
                                                std::vector<Problem>* problems) {
   std::vector<SearchConstraint> constraints;
   if (Trimmed(text).empty()) return constraints;
@@ -154,7 +188,7 @@ std::vector<SearchConstraint> ParseConstraints(const std::string& text,
     }
     constraint.name = Trimmed(part.substr(0, sign));
     constraint.at_least = part[sign] == '>';
-    (void)Ascends(constraint.name, problems);
+    (void)Ascends(constraint.name, known, problems);
     constraints.push_back(std::move(constraint));
   }
   return constraints;
@@ -162,11 +196,10 @@ std::vector<SearchConstraint> ParseConstraints(const std::string& text,
 
 void RequireMetrics(const std::vector<std::string>& names, const std::vector<RankedConfig>& configs,
                     std::vector<Problem>* problems) {
+  const KnownMetrics known_metrics = MetricsOf(configs);
   std::set<std::string> missed;
   for (const RankedConfig& config : configs) {
-    std::vector<ParamProblem> ignored;
-    CompileParams params = ParseCompileParams(config.compile_params, &ignored);
-    if (!config.metrics.empty()) NameAsShown(config.metrics, &params);
+    const CompileParams params = ParamsOf(config);
     std::string known = MeasureName(Measure::kLoss);
     for (const MetricParams& metric : params.metrics) known += ", " + metric.name;
     for (const std::string& name : names) {
@@ -178,7 +211,7 @@ void RequireMetrics(const std::vector<std::string>& names, const std::vector<Ran
       const std::string other = SameMetric(params.metrics, name);
       // What is no metric at all has been said.
       std::vector<Problem> unknown;
-      (void)Ascends(name, &unknown);
+      (void)Ascends(name, known_metrics, &unknown);
       if (!unknown.empty()) continue;
       problems->push_back(
           {ErrorCode::kInvalidParameter, "metric \"" + name + "\" is not among the metrics",

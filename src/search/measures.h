@@ -1,6 +1,7 @@
 // What a search looks for, as its user writes it.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,22 @@ namespace hopper {
 enum class Measure { kMetric, kLoss, kGap, kParameters };
 Measure MeasureOf(const std::string& name);
 
+// Metrics by their names, which users may have given them.
+using KnownMetrics = std::map<std::string, Direction>;
+// All that any of these configurations computes.
+KnownMetrics MetricsOf(const std::vector<RankedConfig>& configs);
+
 // "accuracy", or several with weights: "accuracy, 0.1 * loss". What is wrong is appended.
-std::vector<SearchObjective> ParseObjectives(const std::string& text,
+std::vector<SearchObjective> ParseObjectives(const std::string& text, const KnownMetrics& known,
                                              std::vector<Problem>* problems);
 
+// What the weights of an iteration are judged by, as "monitor" of fit_params names it: the first
+// objective that is a metric or the loss, else the loss, "val_" before it where there are
+// validation data.
+std::string MonitorOf(const std::vector<SearchObjective>& objectives, bool validation);
+
 // "overfit_gap <= 0.05, loss <= 1"; "" has none.
-std::vector<SearchConstraint> ParseConstraints(const std::string& text,
+std::vector<SearchConstraint> ParseConstraints(const std::string& text, const KnownMetrics& known,
                                                std::vector<Problem>* problems);
 
 // The names that are not among the metrics of some configuration are appended, each once.

@@ -82,6 +82,11 @@ void Search::End(const std::string& reason) {
   decision.kind = DecisionKind::kEnded;
   decision.reason = reason;
   journal_.Note(std::move(decision));
+  // What was proposed and will not be trained.
+  if (held_ && journal_.trial(held_->trial).results.empty()) {
+    journal_.Stop(held_->trial, -1, -1, reason);
+  }
+  held_.reset();
 }
 
 void Search::Stop(const std::string& reason) { End(reason); }
@@ -104,7 +109,7 @@ void Search::RefuseBudget(int64_t needed) const {
 
 void Search::Fill() {
   while (!ended_ && static_cast<int64_t>(seats_.size()) < request_.seats) {
-    const std::optional<SearchWork> work = algorithm_->Next(&journal_);
+    const std::optional<SearchWork> work = held_ ? held_ : algorithm_->Next(&journal_);
     if (!work) {
       if (seats_.empty()) End("nothing is left to train");
       return;
@@ -112,27 +117,44 @@ void Search::Fill() {
     const Trial& trial = journal_.trial(work->trial);
     const int64_t from = trial.stopped ? 0 : trial.resource;
     const int64_t more = work->resource - from;
+    held_ = work;
     if (request_.max_iterations && iterations_ + more > *request_.max_iterations) {
       if (begun_ == 0) RefuseBudget(more);
-      const std::string reason =
-          "the budget of " + IterationsText(*request_.max_iterations) + " is spent";
-      End(reason);
-      if (trial.results.empty()) journal_.Stop(work->trial, -1, -1, reason);
+      if (seats_.empty()) {
+        End("the budget of " + IterationsText(*request_.max_iterations) + " is spent");
+      }
       return;
     }
-    double cost = request_.cost ? request_.cost(trial.point) : 1.0;
-    if (!(cost > 0) || !std::isfinite(cost)) cost = 1;
-    Seat seat;
-    seat.trial = work->trial;
-    seat.resource = work->resource;
-    seat.end = journal_.now() + cost * static_cast<double>(more);
-    seat.number = begun_++;
-    const bool first = trial.results.empty();
-    waiting_.push_back({work->trial, from, work->resource, first ? trial.parent : -1});
-    iterations_ += more;
-    journal_.Begin(work->trial, work->resource);
-    seats_.push_back(std::move(seat));
+    held_.reset();
+    Begin(*work, from);
   }
+}
+
+void Search::Begin(const SearchWork& work, int64_t from) {
+  const Trial& trial = journal_.trial(work.trial);
+  double cost = request_.cost ? request_.cost(trial.point) : 1.0;
+  if (!(cost > 0) || !std::isfinite(cost)) cost = 1;
+  Seat seat;
+  seat.trial = work.trial;
+  seat.resource = work.resource;
+  seat.more = work.resource - from;
+  seat.before = TrainedBefore(trial, from);
+  seat.end = journal_.now() + cost * static_cast<double>(seat.more);
+  seat.number = begun_++;
+  const bool first = trial.results.empty();
+  waiting_.push_back({work.trial, from, work.resource, first ? trial.parent : -1});
+  iterations_ += seat.more;
+  journal_.Begin(work.trial, work.resource);
+  seats_.push_back(std::move(seat));
+}
+
+// What a state has trained that goes on where `from` iterations were asked for.
+int64_t Search::TrainedBefore(const Trial& trial, int64_t from) const {
+  if (from == 0) return 0;
+  if (!trial.results.empty()) return trial.results.back().iterations;
+  if (trial.parent < 0) return from;
+  const std::vector<TrialResult>& parent = journal_.trial(trial.parent).results;
+  return parent.empty() ? from : parent.back().iterations;
 }
 
 std::vector<SearchAssignment> Search::Ask() { return std::exchange(waiting_, {}); }
@@ -157,6 +179,9 @@ void Search::Settle() {
     Seat seat = std::move(*next);
     seats_.erase(next);
     journal_.SetTime(seat.end);
+    // What early stopping or a failure left out is there for others.
+    const int64_t trained = seat.outcome->iterations.value_or(seat.before + seat.more);
+    iterations_ -= seat.more - std::max<int64_t>(0, trained - seat.before);
     journal_.AddResult(seat.trial, seat.resource, std::move(*seat.outcome));
     algorithm_->Told(seat.trial, &journal_);
     if (ReachesTarget(journal_.trial(seat.trial).results.back())) End("the target is reached");

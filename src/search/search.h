@@ -80,7 +80,7 @@ class Search {
   const SearchJournal& journal() const { return journal_; }
   // Why it ended; "" while it goes on.
   const std::string& end_reason() const { return end_reason_; }
-  // Iterations trained or begun, of all trials.
+  // Iterations trained, of all trials; of those that run, begun.
   int64_t iterations() const { return iterations_; }
   // The best of this search's own trials by its last result; nothing where all failed.
   std::optional<int64_t> best() const;
@@ -89,12 +89,16 @@ class Search {
   struct Seat {
     int64_t trial = 0;
     int64_t resource = 0;
+    int64_t more = 0;    // iterations that it was given
+    int64_t before = 0;  // that it had
     double end = 0;      // virtual
     int64_t number = 0;  // in the order of beginning
     std::optional<SearchOutcome> outcome;
   };
 
   void Fill();
+  void Begin(const SearchWork& work, int64_t from);
+  int64_t TrainedBefore(const Trial& trial, int64_t from) const;
   [[noreturn]] void RefuseBudget(int64_t needed) const;
   void Settle();
   void End(const std::string& reason);
@@ -105,6 +109,8 @@ class Search {
   std::unique_ptr<SearchAlgorithm> algorithm_;
   std::vector<Seat> seats_;
   std::vector<SearchAssignment> waiting_;  // not asked for yet
+  // For which the budget is too small, until what runs has ended: it may train less than planned.
+  std::optional<SearchWork> held_;
   int64_t begun_ = 0;
   int64_t iterations_ = 0;
   bool ended_ = false;

@@ -6,10 +6,12 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/cancel.h"
 #include "params/text.h"
+#include "search/keep_best.h"
 
 namespace hopper {
 namespace {
@@ -242,41 +244,58 @@ std::string SearchSpace::TextOf(const SearchPoint& point, bool only_structure) c
   return text + "}";
 }
 
-SearchPoint SearchSpace::ParsePoint(const std::string& text) const {
-  const Value value = ParseJson(text, "a first configuration");
-  if (value.kind != Value::Kind::kDict) {
-    throw Error(ErrorCode::kInvalidText, "a first configuration is not an object: " + text);
+namespace {
+
+// The number of a point; nothing where the dimension has no such value.
+std::optional<double> NumberOf(const Dimension& dimension, const Value& given) {
+  if (dimension.kind == DimensionKind::kChoice) {
+    const std::string wanted = RenderJson(given);
+    for (size_t i = 0; i < dimension.choices.size(); ++i) {
+      if (RenderJson(dimension.choices[i]) == wanted) return static_cast<double>(i);
+    }
+  } else if (given.IsNumber()) {
+    const double nearest = dimension.Nearest(given.real);
+    const double slack = 1e-9 * std::max(1.0, std::abs(given.real));
+    if (std::abs(nearest - given.real) <= slack) return nearest;
   }
+  return std::nullopt;
+}
+
+}  // namespace
+
+SearchPoint SearchSpace::ParsePoint(const std::string& text, std::vector<Problem>* problems) const {
+  Value value;
+  try {
+    value = ParseJson(text, "the configuration");
+  } catch (const Error& error) {
+    problems->push_back(error.problem());
+    return {};
+  }
+  if (value.kind != Value::Kind::kDict) {
+    problems->push_back({ErrorCode::kInvalidText, "it is not an object: " + text, "", ""});
+    return {};
+  }
+  const auto fail = [&](const std::string& message, const std::string& hint = "") {
+    problems->push_back({ErrorCode::kInvalidParameter, message, "", hint});
+  };
   std::vector<std::string> names;
   for (const Dimension& dimension : dimensions_) names.push_back(dimension.name);
   for (const ValueEntry& entry : value.entries) {
     if (std::find(names.begin(), names.end(), entry.key.text) == names.end()) {
-      throw Error(ErrorCode::kInvalidParameter,
-                  "the search space has no parameter \"" + entry.key.text + "\"", "",
-                  NearestNameHint(entry.key.text, names));
+      fail("the search space has no parameter \"" + entry.key.text + "\"",
+           NearestNameHint(entry.key.text, names));
     }
   }
   return Fill([&](size_t d) {
     const Dimension& dimension = dimensions_[d];
     const Value* given = value.Find(dimension.name);
-    if (given == nullptr) {
-      // What has one value only need not be said.
-      if (dimension.Count() == 1) return dimension.At(0);
-      throw Error(ErrorCode::kInvalidParameter,
-                  "a first configuration lacks parameter \"" + dimension.name + "\"");
-    }
-    const std::string wanted = RenderJson(*given);
-    if (dimension.kind == DimensionKind::kChoice) {
-      for (size_t i = 0; i < dimension.choices.size(); ++i) {
-        if (RenderJson(dimension.choices[i]) == wanted) return static_cast<double>(i);
-      }
-    } else if (given->IsNumber()) {
-      const double number = given->real;
-      const double nearest = dimension.Nearest(number);
-      if (std::abs(nearest - number) <= 1e-9 * std::max(1.0, std::abs(number))) return nearest;
-    }
-    throw Error(ErrorCode::kInvalidParameter,
-                "parameter \"" + dimension.name + "\" cannot be " + wanted);
+    // What has one value only need not be said.
+    if (given == nullptr && dimension.Count() == 1) return dimension.At(0);
+    const auto number = given == nullptr ? std::nullopt : NumberOf(dimension, *given);
+    if (number) return *number;
+    fail("parameter \"" + dimension.name + "\" " +
+         (given == nullptr ? "is missing" : "cannot be " + RenderJson(*given)));
+    return kInactive;  // nor does it ask for others
   });
 }
 
@@ -326,7 +345,9 @@ void SearchSpace::Activate(size_t dimension, std::vector<double>* numbers) const
 }
 
 SearchConfiguration SearchSpace::Configuration(const SearchPoint& point) const {
-  return texts_->Configuration(dimensions_, point);
+  SearchConfiguration configuration = texts_->Configuration(dimensions_, point);
+  if (!monitor_.empty()) configuration.fit_params = KeepBest(configuration.fit_params, monitor_);
+  return configuration;
 }
 
 std::string SearchSpace::Architecture(const SearchPoint& point, int32_t model_id) const {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -127,11 +128,14 @@ class SearchSpace {
   std::string PointText(const SearchPoint& point) const;
   // The same of what shapes an architecture alone, without which one it is.
   std::string StructureText(const SearchPoint& point) const;
-  // The point of such a text: what PointText() gives. Throws Error naming what does not fit.
-  SearchPoint ParsePoint(const std::string& text) const;
+  // The point of such a text: what PointText() gives. What does not fit is appended, all of it:
+  // then the point is of no use.
+  SearchPoint ParsePoint(const std::string& text, std::vector<Problem>* problems) const;
 
   // Of spaces with texts.
   SearchConfiguration Configuration(const SearchPoint& point) const;
+  // From now on configurations keep their best iteration by `monitor` (search/keep_best.h).
+  void KeepBestBy(std::string monitor) { monitor_ = std::move(monitor); }
   std::string Architecture(const SearchPoint& point, int32_t model_id) const;
 
  private:
@@ -142,6 +146,7 @@ class SearchSpace {
   std::vector<bool> shapes_network_;
   bool conditional_ = false;
   std::shared_ptr<const SearchTexts> texts_;
+  std::string monitor_;  // by which the best iteration is kept; "": as the texts say
 };
 
 // What is wrong with a point of a space; nothing where it can be trained.

@@ -81,6 +81,41 @@ def test_the_same_search_on_any_number_of_threads(connection, unlike, method):
         assert found[0][0][3] == 15 and found[0][0][5] == 9 + 3 * 2 + 6 + 3 * 3 + 6 + 3 * 9
 
 
+@pytest.mark.parametrize("objective", ["accuracy", "loss"])
+@pytest.mark.parametrize("method", list(ALGORITHMS))
+def test_a_value_is_that_of_the_weights(connection, unlike, method, objective):
+    """What a search announces is what evaluate() finds; no model that it has kept is better."""
+    grid = GRID.replace("[0.0003, 0.3, 'log']", "[0.03, 0.3]" if method == "grid" else "[0.01, 1.0, 'log']")
+    result = query(connection, CALL.replace("architectures", "unlike").replace("{''batch_size''", "{''patience'': [1, 3], ''batch_size''") +
+                   f", automl_method => '{method}', automl_params => '{ALGORITHMS[method].replace('num_iterations=2', 'num_iterations=6')}',"
+                   f" objective => '{objective}', parallel => 4, replace => true)", "valued", "valued_best", grid)[0]
+    sign = -1 if objective == "accuracy" else 1
+    found = {}
+    for mst_key, value_told, fit_params in query(connection, "SELECT mst_key, t.value, fit_params FROM valued_trials t"
+                                                 " JOIN valued v USING (mst_key) WHERE status <> 'failed'"):
+        assert f"monitor='val_{objective}'" in fit_params
+        column = "metric" if objective == "accuracy" else "loss"
+        found[mst_key] = value(connection, f"SELECT {column} FROM hopper.evaluate('valued', 'packed_validation',"
+                                           f" mst_key => {mst_key})")
+        assert found[mst_key] == pytest.approx(value_told, abs=1e-6)
+    assert found[result[1]] == pytest.approx(result[3], abs=1e-6)
+    assert sign * found[result[1]] <= min(sign * other for other in found.values()) + 1e-6
+    # What was trained is what is counted.
+    assert result[6] <= value(connection, "SELECT sum(iterations) FROM valued_info")
+    assert query(connection, "SELECT t.iterations FROM valued_trials t JOIN valued_info i USING (mst_key)"
+                             " WHERE t.iterations <> i.iterations") == []
+
+
+def test_early_stopping_leaves_the_rest_of_a_budget_to_others(connection):
+    """Configurations that stop after a few of their twelve iterations: all twenty are tried within sixty or more."""
+    result = query(connection, CALL.replace("{''batch_size''", "{''patience'': [0], ''batch_size''") +
+                   ", automl_method => 'random', automl_params => 'num_configs=20, num_iterations=12', max_iterations => 90,"
+                   " objective => 'accuracy')", "frugal", "frugal_best", GRID.replace("[0.0003, 0.3, 'log']", "[1.0, 10.0, 'log']"))[0]
+    trained = value(connection, "SELECT sum(iterations) FROM frugal_info")
+    assert result[6] == trained <= 90
+    assert result[4] > 90 // 12
+
+
 def test_virtual_time_counts_floating_point_operations(connection, unlike):
     """Three forward passes of each row and epoch; all of these begin at once."""
     query(connection, "SELECT hopper.automl('packed', 'counted', 'unlike', 'counted_best', ARRAY[1, 2], %s,"
@@ -212,7 +247,7 @@ def test_a_trial_above_the_memory_limit_fails_alone(connection, networks):
 
 def test_a_trial_that_the_run_has_not_planned_for_is_trained_nevertheless(connection, networks):
     # The first one is small, and all data stay in memory beside it: the third one does not fit there.
-    for name, limit in (("planned", "1GB"), ("unplanned", "8.9MB")):
+    for name, limit in (("planned", "1GB"), ("unplanned", "9.9MB")):
         wide(connection, name, limit, "3, 2", ", parallel => 1")
     assert outcome(connection, "unplanned") == outcome(connection, "planned")
     runs = "SELECT count(DISTINCT run) FROM hopper.run_timeline('{}')"
@@ -227,7 +262,7 @@ def test_rounds_call_tables_in_the_making_by_the_names_that_they_will_have(conne
     # Some of the models of the rounds fail, with a WARNING.
     grid = GRID.replace("[0.0003, 0.3, 'log']", "[0.0003, 1e30, 'log']")
     try:
-        wide(connection, "rounds", "8.9MB", "3, 2", more, grid)
+        wide(connection, "rounds", "9.9MB", "3, 2", more, grid)
     finally:
         query(connection, "SET client_min_messages = warning")
     assert any("round 1," in line for line in connection.notices)
@@ -250,7 +285,7 @@ def test_rounds_need_no_rights_that_a_search_does_not_need(connection, networks)
         query(connection, "SET client_min_messages = notice")
         del connection.notices[:]
         query(connection, "SET ROLE hopper_searcher")
-        wide(connection, "kept_from", "8.9MB", "3, 2", ", parallel => 1")
+        wide(connection, "kept_from", "9.9MB", "3, 2", ", parallel => 1")
         assert any("round 1," in line for line in connection.notices)
     finally:
         query(connection, "RESET ROLE")
@@ -496,6 +531,17 @@ def test_all_to_the_end_takes_no_less_than_one_of_them(connection):
                            " '{''batch_size'': [32]}', 'random', 'num_configs=1, num_iterations=1', threads => 2)", GRID))
     assert predicted["configurations"] == 1
     assert predicted["all to the end"] >= predicted["seconds"] > predicted["seconds of an iteration"]
+
+
+def test_an_iteration_before_the_last_is_told(connection):
+    """A learning rate with which models get worse in the end: what is delivered is not what was trained last."""
+    grid = GRID.replace("[0.0003, 0.3, 'log']", "[0.3]").replace("'Adam', 'SGD'", "'Adam'")
+    said = [notice for notice in told(connection, "earlier_best", ", automl_method => 'grid', automl_params => 'num_iterations=12',"
+                                      " objective => 'accuracy'", grid) if "its best" in notice]
+    best, kept, trained = query(connection, "SELECT i.mst_key, i.best_iteration, i.iterations FROM earlier_best_info i"
+                                            " JOIN earlier_best_best b USING (mst_key)")[0]
+    assert kept < trained == 12
+    assert len(said) == 1 and f"configuration {best} has the weights of iteration {kept} of 12, its best" in said[0]
 
 
 def test_what_an_earlier_search_knows_better_is_named(connection):

@@ -58,7 +58,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       space->Architecture(point, 1);
     });
     // What is written down can be read again.
-    Expect(space->PointText(space->ParsePoint(space->PointText(point))) == space->PointText(point),
+    std::vector<Problem> problems;
+    const SearchPoint again = space->ParsePoint(space->PointText(point), &problems);
+    Expect(problems.empty() && space->PointText(again) == space->PointText(point),
            "the same point");
   }
   const char* const algorithms[] = {"random", "tpe", "sobol", "hyperband"};

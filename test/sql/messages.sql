@@ -107,7 +107,7 @@ SELECT hopper.generate_model_configs('arch', 'watching', 1, $${'loss': ['mse'], 
     'lr': [0.1, 0.01]}]}$$, $${'batch_size': [16], 'patience': [1]}$$);
 SELECT hopper.explain_fit('packed', 'm2', 'watching', 2);
 SELECT hopper.explain_automl('packed', 'arch', 1, $${'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['SGD'],
-    'lr': [0.1, 0.01]}]}$$, $${'batch_size': [16], 'patience': [1]}$$);
+    'lr': [0.1, 0.01]}]}$$, $${'batch_size': [16], 'patience': [1], 'monitor': ['val_loss']}$$);
 -- 38: classes of a model that predicts numbers
 SELECT hopper.predict('r', 'wine_test', 'id', 'alcohol, ash', 'p', 'response');
 SELECT count(*) FROM hopper.predict_rows('r', NULL::wine_test, 3);

@@ -72,7 +72,8 @@ SELECT mst_key = :best_kept AS kept FROM hopper.best_config('bests_missed');
 SELECT relname FROM pg_class WHERE relname LIKE 'bests_moved%' OR relname LIKE 'bests_kept%' ORDER BY 1;
 SET client_min_messages = warning;
 SELECT best_search('bests_free', NULL) > 0 AS found;
-SELECT models_trained FROM hopper.fit_multiple_model('best_packed', 'bests_missed', 'bests_configs', 1, replace := true);
+SELECT models_trained FROM hopper.fit_multiple_model('best_packed', 'bests_missed', 'bests_configs', 1,
+    validation_table := 'best_packed_validation', replace := true);
 RESET client_min_messages;
 SELECT * FROM hopper.best_config('bests_missed');
 SELECT relname FROM pg_class WHERE relname LIKE 'bests_missed%' AND relkind = 'r' ORDER BY 1;

@@ -91,8 +91,7 @@ read_measures(hopper_automl *run)
 	hopper_rows *rows;
 	hopper_error error;
 
-	if (!hopper_accepts(core->search.measures(run->options.objective, run->options.constraints,
-											  &rows, &error), &error))
+	if (!hopper_accepts(core->search.measures(&run->options, &rows, &error), &error))
 		return;
 	run->n_measures = rows->n_rows;
 	run->measures = palloc(Max(rows->n_rows, 1) * sizeof(hopper_searched));
@@ -158,20 +157,33 @@ read_first(void *state)
 	hopper_automl *run = argument->run;
 	hopper_name table;
 	Oid			relation;
+	AttrNumber	key;
+	bool		has_keys;
 	uint64		n;
 	const char **texts;
+	int32	   *keys = NULL;
 
 	table = hopper_name_named(argument->fcinfo, argument->name);
 	relation = hopper_relation_oid(&table, false);
 	(void) hopper_require_column(relation, "parameters");
-	n = hopper_select("SELECT parameters::pg_catalog.text FROM %s"
-					  " WHERE parameters IS NOT NULL ORDER BY %s1", table.quoted,
-					  get_attnum(relation, "mst_key") != InvalidAttrNumber ? "mst_key, " : "");
+	key = get_attnum(relation, "mst_key");
+	has_keys = key != InvalidAttrNumber && get_atttype(relation, key) == INT4OID;
+	n = hopper_select("SELECT parameters::pg_catalog.text%s FROM %s"
+					  " WHERE parameters IS NOT NULL ORDER BY %s1", has_keys ? ", mst_key" : "",
+					  table.quoted, key != InvalidAttrNumber ? "mst_key, " : "");
 	texts = palloc(Max(n, 1) * sizeof(char *));
+	if (has_keys)
+		keys = palloc0(Max(n, 1) * sizeof(int32));
 	for (uint64 row = 0; row < n; row++)
+	{
 		texts[row] = hopper_to_utf8(hopper_cell(row, 1));
+		if (has_keys && hopper_cell(row, 2))
+			keys[row] = (int32) hopper_int_cell(&table, row, 2, PG_INT32_MIN, PG_INT32_MAX);
+	}
+	run->options.first_table = hopper_to_utf8(table.shown);
 	run->options.n_first = (int32) n;
 	run->options.first = texts;
+	run->options.first_keys = keys;
 }
 
 /* Appends a sentence where the earlier search and this one differ; NULL: there is none. */
@@ -254,7 +266,7 @@ read_earlier(void *state)
 	require_same_search(run, &earlier, &summary);
 	n = hopper_select("SELECT parameters::pg_catalog.text, iterations::pg_catalog.int4,"
 					  " objectives || constraints, mst_key::pg_catalog.int4"
-					  " FROM %s WHERE iterations > 0"
+					  " FROM %s WHERE place IS NOT NULL"
 					  " ORDER BY mst_key", trials.quoted);
 	known = palloc0(Max(n, 1) * sizeof(hopper_search_earlier));
 	run->earlier_keys = palloc(Max(n, 1) * sizeof(int32));
@@ -265,8 +277,9 @@ read_earlier(void *state)
 		Datum		values = hopper_value(row, 3, FLOAT8ARRAYOID, &is_null);
 
 		known[row].parameters = hopper_to_utf8(hopper_text_cell(&trials, row, 1));
-		run->earlier_keys[row] = hopper_key_cell(&trials, row, 4);
-		known[row].iterations = hopper_int_cell(&trials, row, 2, 1, PG_INT32_MAX);
+		run->earlier_keys[row] = known[row].mst_key = hopper_key_cell(&trials, row, 4);
+		/* One that could not be trained at all is known, too. */
+		known[row].iterations = Max(1, hopper_int_cell(&trials, row, 2, 0, PG_INT32_MAX));
 		if (!is_null)
 		{
 			ArrayType  *array = DatumGetArrayTypePCopy(values);
@@ -281,6 +294,7 @@ read_earlier(void *state)
 			known[row].values = (const double *) ARR_DATA_PTR(array);
 		}
 	}
+	run->options.earlier_table = hopper_to_utf8(trials.shown);
 	run->options.n_earlier = (int32) n;
 	run->options.earlier = known;
 }
@@ -340,6 +354,7 @@ hopper_automl_arguments(FunctionCallInfo fcinfo, hopper_automl *run)
 	options->model_archs = hopper_search_archs(&run->models, options->model_ids,
 											   options->n_models, &run->complaints);
 	options->data = &run->train.desc;
+	options->has_validation = run->validation != NULL;
 	read_measures(run);
 	read_table(fcinfo, "first_table", run, read_first);
 	read_table(fcinfo, "from_run", run, read_earlier);

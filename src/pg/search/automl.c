@@ -20,6 +20,7 @@
 #include "pg/server/devices.h"
 #include "pg/server/words.h"
 #include "pg/train/options.h"
+#include "pg/train/ranking.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_automl);
 
@@ -243,9 +244,6 @@ hopper_search_ask(hopper_automl *run, hopper_search_assignment *work, int *n)
 		return false;
 	hopper_search_write_new_trials(run);
 	*n = hopper_search_refuse(run, work, *n);
-	/* A child's iterations before it were its parent's. */
-	for (int i = 0; i < *n; i++)
-		run->iterations += iterations_of(&work[i]);
 	return true;
 }
 
@@ -289,6 +287,22 @@ refuse_without_best(const hopper_automl *run)
 			(errcode(ERRCODE_DATA_EXCEPTION),
 			 errmsg("every configuration of the search failed"),
 			 errhint("Train one of them with hopper.fit() to see why.")));
+}
+
+/* The best is of an iteration before its last one. */
+static void
+tell_kept(const hopper_automl *run, int64 best)
+{
+	if (hopper_select_latest("SELECT fit_params, best_iteration, iterations FROM %s"
+							 " WHERE mst_key = %d AND best_iteration < iterations",
+							 run->tables.info.quoted, hopper_key_of_trial(best)) == 0 ||
+		!hopper_keeps_best(hopper_cell(0, 1)))
+		return;
+	ereport(NOTICE,
+			(errmsg("automl \"%s\": configuration %d has the weights of iteration %s of %s, its"
+					" best", run->tables.final_output.shown, hopper_key_of_trial(best),
+					hopper_cell(0, 2), hopper_cell(0, 3)),
+			 errhint("'restore_best': [False] among the fit parameters keeps the last ones.")));
 }
 
 /* What its last line does not say: the best misses what was asked for, or better is known. */
@@ -375,6 +389,7 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	double		value;
 	int64		configurations;
 	int64		failed;
+	int64		iterations;
 	Datum		result;
 
 	hopper_connect();
@@ -402,12 +417,13 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	hopper_search_finish_tables(&run, best);
 	hopper_select_latest("SELECT (SELECT value FROM %s WHERE mst_key = %d)::float8,"
 						 " count(*), count(CASE WHEN status = 'failed' THEN 1 END)"
-						 " FROM %s WHERE status <> 'earlier' AND iterations > 0",
+						 " FROM %s WHERE status <> 'earlier' AND place IS NOT NULL",
 						 run.tables.trials.quoted, hopper_key_of_trial(best),
 						 run.tables.trials.quoted);
 	value = hopper_float_value(0, 1);
 	configurations = hopper_int_cell(&run.tables.trials, 0, 2, 0, PG_INT64_MAX);
 	failed = hopper_int_cell(&run.tables.trials, 0, 3, 0, PG_INT64_MAX);
+	iterations = hopper_core()->search.iterations(run.search);
 	hopper_search_replace_tables(&run.tables);
 	written = hopper_written_name(&run.tables.output);
 	ereport(NOTICE,
@@ -416,14 +432,15 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 					hopper_search_objective_words(&run, value),
 					hopper_plural(configurations, "configuration", "configurations"),
 					failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", failed) : "",
-					hopper_plural(run.iterations, "iteration", "iterations"),
+					hopper_plural(iterations, "iteration", "iterations"),
 					hopper_duration_words(hopper_seconds_since(run.started))),
 			 errhint("What was tried, and why: %s and %s.", run.tables.trials.shown,
 					 run.tables.decisions.shown)));
+	tell_kept(&run, best);
 	tell_shortcomings(&run, best);
 	hopper_search_tell_limit(&run);
 	MemoryContextSwitchTo(caller);
-	result = result_row(fcinfo, &run, written, best, value, configurations, failed, run.iterations);
+	result = result_row(fcinfo, &run, written, best, value, configurations, failed, iterations);
 	hopper_guard_release(guard);
 	hopper_finish();
 	return result;

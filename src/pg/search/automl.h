@@ -83,7 +83,6 @@ typedef struct hopper_automl
 	struct HTAB *networks;
 	struct HTAB *architectures;
 	int			rounds;
-	int64		iterations;		/* that were trained, or begun */
 	TimestampTz started;
 	bool		limited;		/* to hopper.max_configs, not to fewer */
 	bool		has_rungs;		/* that are told as they are decided */

@@ -83,6 +83,7 @@ play(hopper_automl *run)
 	played_search played = {0};
 	hopper_search_assignment work[HOPPER_MAX_ASSIGNMENTS];
 	double	   *values = palloc(Max(run->n_measures, 1) * sizeof(double));
+	hopper_search_told told = {values, NULL, run->n_measures, -1, NULL};
 	hopper_error error;
 	int32		n;
 
@@ -98,8 +99,8 @@ play(hopper_automl *run)
 			note(&played, &work[i]);
 			for (int v = 0; v < run->n_measures; v++)
 				values[v] = made_up(work[i].trial);
-			HOPPER_CHECK(hopper_core()->search.tell(run->search, work[i].trial, values,
-													run->n_measures, NULL, &error), error);
+			HOPPER_CHECK(hopper_core()->search.tell(run->search, work[i].trial, &told, &error),
+						 error);
 		}
 	}
 	return played;

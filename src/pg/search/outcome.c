@@ -9,6 +9,7 @@
 #include "lib/stringinfo.h"
 
 #include "pg/server/words.h"
+#include "pg/train/ranking.h"
 
 /* Of which there are values on the training and on the validation data. */
 static bool
@@ -43,19 +44,24 @@ hopper_search_objective_words(const hopper_automl *run, double value)
 					hopper_search_objective(run), value);
 }
 
-/* A metric at the last iteration at which it was taken, or the loss, as SQL. */
+/* Where in metrics_iters a value is taken: of what would be delivered, and of the state. */
+#define DELIVERED "kept"
+#define LAST "array_upper(metrics_iters, 1)"
+
+/* A metric or the loss at a place, as SQL. */
 static const char *
-value_on(const char *side, const hopper_searched *searched)
+value_on(const char *side, const hopper_searched *searched, const char *at)
 {
 	if (searched->measure == HOPPER_MEASURE_LOSS)
-		return psprintf("%s_loss_final::float8", side);
-	return psprintf("(SELECT %s_metrics_all[m][array_upper(metrics_iters, 1)]::float8"
+		return psprintf("coalesce(%s_loss[%s], %s_loss_final)::float8", side, at, side);
+	return psprintf("(SELECT %s_metrics_all[m][%s]::float8"
 					" FROM generate_subscripts(metrics_type, 1) AS m"
-					" WHERE metrics_type[m] = %s LIMIT 1)", side, hopper_literal(searched->name));
+					" WHERE metrics_type[m] = %s LIMIT 1)", side, at,
+					hopper_literal(searched->name));
 }
 
 static const char *
-measure_sql(const hopper_automl *run, const hopper_searched *searched)
+measure_sql(const hopper_automl *run, const hopper_searched *searched, const char *at)
 {
 	if (searched->measure == HOPPER_MEASURE_PARAMETERS)
 		return "parameters::float8";
@@ -63,10 +69,10 @@ measure_sql(const hopper_automl *run, const hopper_searched *searched)
 	{
 		const hopper_searched *of = hopper_search_ranking(run);
 
-		return psprintf("%s(%s - %s)", of->ascends ? "" : "-", value_on("training", of),
-						value_on("validation", of));
+		return psprintf("%s(%s - %s)", of->ascends ? "" : "-", value_on("training", of, at),
+						value_on("validation", of, at));
 	}
-	return value_on(run->validation ? "validation" : "training", searched);
+	return value_on(run->validation ? "validation" : "training", searched, at);
 }
 
 static void
@@ -102,37 +108,57 @@ hopper_search_best(const hopper_automl *run)
 	return best;
 }
 
+/* Fills in the measures of a trial at both places; what is missing, or NULL. */
+static const char *
+read_measures(const hopper_automl *run, int32 mst_key, bool keeps_best, double *values,
+			  double *last)
+{
+	StringInfoData query;
+	int			n = run->n_measures;
+
+	initStringInfo(&query);
+	for (int i = 0; i < 2 * n; i++)
+		appendStringInfo(&query, "%s%s", i ? ", " : "",
+						 measure_sql(run, &run->measures[i % n], i < n ? DELIVERED : LAST));
+	hopper_select_latest("SELECT %s FROM (SELECT *, %s AS kept FROM %s i WHERE mst_key = %d) AS r",
+						 query.data, hopper_delivered_at(keeps_best ? "true" : "false"),
+						 run->tables.info.quoted, mst_key);
+	for (int i = 0; i < n; i++)
+	{
+		if (hopper_cell(0, i + 1) == NULL)
+			return psprintf("it has no %s", run->measures[i].name);
+		values[i] = hopper_float_value(0, i + 1);
+		last[i] = hopper_cell(0, n + i + 1) ? hopper_float_value(0, n + i + 1) : values[i];
+	}
+	return NULL;
+}
+
 void
 hopper_search_tell(hopper_automl *run, int64 trial, const char *failure)
 {
-	double	   *values = palloc(Max(run->n_measures, 1) * sizeof(double));
+	double	   *values = palloc(2 * Max(run->n_measures, 1) * sizeof(double));
+	hopper_search_told told = {values, values + run->n_measures, run->n_measures, 0, NULL};
+	int32		mst_key = hopper_key_of_trial(trial);
 	hopper_error error;
 
 	if (failure == NULL)
 	{
-		StringInfoData query;
-
-		initStringInfo(&query);
-		for (int i = 0; i < run->n_measures; i++)
-			appendStringInfo(&query, ", %s", measure_sql(run, &run->measures[i]));
 		if (hopper_select_latest("SELECT CASE WHEN status = 'failed'"
-								 " THEN coalesce(error, 'it failed') END%s FROM %s"
-								 " WHERE mst_key = %d", query.data, run->tables.info.quoted,
-								 hopper_key_of_trial(trial)) == 0)
+								 " THEN coalesce(error, 'it failed') END, iterations, fit_params"
+								 " FROM %s WHERE mst_key = %d", run->tables.info.quoted,
+								 mst_key) == 0)
 			failure = "it left no result";
 		else
-			failure = hopper_cell(0, 1);
-		for (int i = 0; failure == NULL && i < run->n_measures; i++)
 		{
-			if (hopper_cell(0, i + 2) == NULL)
-				failure = psprintf("it has no %s", run->measures[i].name);
-			else
-				values[i] = hopper_float_value(0, i + 2);
+			failure = hopper_cell(0, 1);
+			told.iterations = hopper_int_cell(&run->tables.info, 0, 2, 0, PG_INT32_MAX);
+			if (failure == NULL)
+				failure = read_measures(run, mst_key, hopper_keeps_best(hopper_cell(0, 3)),
+										values, values + run->n_measures);
 		}
 	}
-	HOPPER_CHECK(hopper_core()->search.tell(run->search, trial, values, run->n_measures,
-											failure ? hopper_to_utf8(failure) : NULL, &error),
-				 error);
+	told.failure = failure ? hopper_to_utf8(failure) : NULL;
+	HOPPER_CHECK(hopper_core()->search.tell(run->search, trial, &told, &error), error);
 	pfree(values);
 	tell_rungs(run);
 }

@@ -19,7 +19,7 @@ static const hopper_column trials_columns[] = {
 	{"mst_key", INT4OID, HOPPER_MEANS_KEY,.marks = true},
 	{"parameters", JSONBOID, "what was chosen",.marks = true},
 	{"iterations", INT4OID, HOPPER_MEANS_ITERATIONS,.marks = true},
-	{"value", FLOAT8OID, "of the first objective, after the last iteration",.marks = true},
+	{"value", FLOAT8OID, "of the first objective, of the weights that it delivers",.marks = true},
 	{"status", TEXTOID, "done, stopped (others were better), failed, or earlier (known from"
 	" another search)",.marks = true},
 	{"parent", INT4OID, "the trial from whose state it went on",.marks = true},
@@ -28,7 +28,7 @@ static const hopper_column trials_columns[] = {
 	{"fit_params", TEXTOID, HOPPER_MEANS_FIT_PARAMS},
 	{"place", INT4OID, "from 1, the best"},
 	{"pareto", BOOLOID, "whether no other is as good in all objectives and better in one"},
-	{"objectives", FLOAT8ARRAYOID, "values after the last iteration"},
+	{"objectives", FLOAT8ARRAYOID, "values of the weights that the trial delivers"},
 	{"constraints", FLOAT8ARRAYOID, "values of what is bounded"},
 };
 
@@ -86,9 +86,9 @@ create(const hopper_name *table, const hopper_layout *layout, const char *commen
 	" WHEN status IS NULL OR status NOT IN ('done', 'stopped', 'running', 'failed', 'earlier')" \
 	"  THEN 'status'" \
 	" WHEN model_id IS NULL THEN 'model_id'" \
-	" WHEN (place IS NULL) <> (iterations = 0) OR place < 1 THEN 'place'" \
+	" WHEN place IS NULL AND iterations > 0 OR place < 1 THEN 'place'" \
 	" WHEN status = 'failed' AND objectives IS NOT NULL" \
-	"  OR status NOT IN ('failed', 'earlier') AND iterations > 0 AND objectives IS NULL" \
+	"  OR status NOT IN ('failed', 'earlier') AND place > 0 AND objectives IS NULL" \
 	"  OR NOT coalesce((SELECT count(o) = array_length(objectives, 1)" \
 	"   AND bool_and(o NOT IN ('NaN', 'Infinity', '-Infinity'))" \
 	"   FROM unnest(objectives) AS o), objectives IS NULL) THEN 'objectives'" \

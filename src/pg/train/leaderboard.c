@@ -96,14 +96,10 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 		columns[i] = palloc(Max(n, 1) * sizeof(int));
 	for (int i = 0; i < n; i++)
 	{
-		char	   *fit_params = hopper_cell(i, 4);
-		hopper_error error;
-
 		CHECK_FOR_INTERRUPTS();
 		columns[KEY][i] = hopper_key_cell(info, i, 1);
 		ranked[i] = hopper_ranked_by_info(i, 2, 3);
-		HOPPER_CHECK(hopper_core()->keeps_best(fit_params ? hopper_to_utf8(fit_params) : NULL,
-											   &columns[KEEPS_BEST][i], &error), error);
+		columns[KEEPS_BEST][i] = hopper_keeps_best(hopper_cell(i, 4));
 	}
 	SPI_freetuptable(SPI_tuptable);
 	hopper_rank_configs(n, ranked, NULL, own ? hopper_own_ranking(model) : rank_by, own, &ranking);
@@ -167,15 +163,7 @@ compared_query(const hopper_name *model, const char *rank_by, int n, bool usable
 	appendStringInfo(&query,
 					 "WITH ranks AS (%s), "
 					 "placed AS ("
-					 " SELECT i.*, r.place, r.direction, r.grp, r.metric,"
-					 "  (SELECT at FROM generate_subscripts(i.metrics_iters, 1) at"
-					 "   WHERE i.validation_loss[at] IS NOT DISTINCT FROM i.validation_loss_final"
-					 "   AND i.training_loss[at] IS NOT DISTINCT FROM i.training_loss_final"
-					 "   AND i.validation_metrics[at] IS NOT DISTINCT FROM"
-					 "    i.validation_metrics_final"
-					 "   ORDER BY (r.keeps_best = 1"
-					 "    AND i.metrics_iters[at] = i.best_iteration) DESC NULLS LAST, at DESC"
-					 "   LIMIT 1) AS kept"
+					 " SELECT i.*, r.place, r.direction, r.grp, r.metric, %s AS kept"
 					 " FROM %s i LEFT JOIN ranks r ON r.mst_key = i.mst_key), "
 					 "measured AS ("
 					 " SELECT *,"
@@ -216,7 +204,8 @@ compared_query(const hopper_name *model, const char *rank_by, int n, bool usable
 					 "  WHERE v.value <> 'NaN'"
 					 "  ORDER BY v.value * -direction, v.at LIMIT 1) best ON true"
 					 "%s ORDER BY (status <> 'failed') DESC%s, reached, mst_key",
-					 ranks, info.quoted, searched ? "" : ", grp",
+					 ranks, hopper_delivered_at("r.keeps_best = 1"), info.quoted,
+					 searched ? "" : ", grp",
 					 searched ? HOPPER_SEARCH_PLACE ", " : "", curve, weights, condition,
 					 searched ? "" : ", grp");
 	if (n > 0 && !by_group)

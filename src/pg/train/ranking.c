@@ -110,6 +110,28 @@ hopper_own_ranking(const hopper_name *model)
 	return space ? space + 1 : NULL;
 }
 
+bool
+hopper_keeps_best(const char *fit_params)
+{
+	int32		keeps;
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_core()->keeps_best(fit_params ? hopper_to_utf8(fit_params) : NULL, &keeps,
+										   &error), error);
+	return keeps != 0;
+}
+
+const char *
+hopper_delivered_at(const char *keeps_best)
+{
+	return psprintf("(SELECT at FROM generate_subscripts(i.metrics_iters, 1) at"
+					" WHERE i.validation_loss[at] IS NOT DISTINCT FROM i.validation_loss_final"
+					" AND i.training_loss[at] IS NOT DISTINCT FROM i.training_loss_final"
+					" AND i.validation_metrics[at] IS NOT DISTINCT FROM i.validation_metrics_final"
+					" ORDER BY (%s AND i.metrics_iters[at] = i.best_iteration) DESC NULLS LAST,"
+					" at DESC LIMIT 1)", keeps_best);
+}
+
 const char *
 hopper_ranked_by(const hopper_ranking *ranking)
 {

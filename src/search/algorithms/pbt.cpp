@@ -74,11 +74,12 @@ class Pbt : public SearchAlgorithm {
   void Evolve(SearchJournal* journal) {
     const int64_t resource = generation_ * options_.interval;
     std::vector<int64_t> ranked = members_;
-    std::stable_sort(ranked.begin(), ranked.end(), [&](int64_t a, int64_t b) {
-      return journal->trial(a).results.back().standing < journal->trial(b).results.back().standing;
-    });
+    // Children go on from states, whatever weights of earlier iterations are kept.
+    const auto at_last = [&](int64_t id) { return journal->trial(id).results.back().at_last; };
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [&](int64_t a, int64_t b) { return at_last(a) < at_last(b); });
     size_t alive = 0;
-    while (alive < ranked.size() && !journal->trial(ranked[alive]).failed()) ++alive;
+    while (alive < ranked.size() && at_last(ranked[alive]).grade != Standing::kFailed) ++alive;
     if (alive == 0) {
       members_.clear();
       return;

@@ -54,7 +54,8 @@ class RestingStates {
       resting_.insert(leg.trial);
       const double loss = std::fmod(static_cast<double>((leg.trial + 1) * 7919), 31.0);
       hopper_error error = {};
-      EXPECT_EQ(SearchApi().tell(search_, leg.trial, &loss, 1, nullptr, &error), 0)
+      const hopper_search_told told = {&loss, nullptr, 1, -1, nullptr};
+      EXPECT_EQ(SearchApi().tell(search_, leg.trial, &told, &error), 0)
           << error.message << error.detail;
       for (int64_t trial = 0; (trial = SearchApi().next_stopped(search_)) >= 0;)
         resting_.erase(trial);
@@ -160,8 +161,8 @@ class TwoArchitectures {
       EXPECT_EQ(SearchApi().ask(search_, legs, 4, &n, &error), 0) << error.message;
       for (int32_t i = 0; i < n; ++i) running.push_back(legs[i].trial);
       const double loss = 1;
-      EXPECT_EQ(SearchApi().tell(search_, running.back(), &loss, 1, nullptr, &error), 0)
-          << error.message;
+      const hopper_search_told told = {&loss, nullptr, 1, -1, nullptr};
+      EXPECT_EQ(SearchApi().tell(search_, running.back(), &told, &error), 0) << error.message;
       running.pop_back();
     }
     std::map<int64_t, double> times;
@@ -199,15 +200,21 @@ class TwoArchitectures {
 TEST(SearchApi, MeasuresSayWhatTheyAre) {
   hopper_rows* rows = nullptr;
   hopper_error error = {};
-  ASSERT_EQ(SearchApi().measures("parameters, 0.1 * loss, auc(num_thresholds=9), mae",
-                                 "overfit_gap <= 0.1, accuracy >= 0.5", &rows, &error),
-            0)
-      << Show(error);
+  static const int32_t kModel = 1;
+  hopper_search_options options = {};
+  options.n_models = 1;
+  options.model_ids = &kModel;
+  options.compile_grid =
+      "{'loss': ['mse'], 'optimizer': ['sgd'], 'metrics': [['AUC(name=\"prc\", curve=\"PR\")']]}";
+  options.objective = "parameters, 0.1 * loss, auc(num_thresholds=9), mae, prc";
+  options.constraints = "overfit_gap <= 0.1, accuracy >= 0.5";
+  ASSERT_EQ(SearchApi().measures(&options, &rows, &error), 0) << Show(error);
   const auto number = [](hopper_measure measure) { return std::to_string(measure); };
   EXPECT_EQ(Take(rows), (Table{{"parameters", number(HOPPER_MEASURE_PARAMETERS), "t", "f"},
                                {"loss", number(HOPPER_MEASURE_LOSS), "t", "f"},
                                {"auc(num_thresholds=9)", number(HOPPER_MEASURE_METRIC), "t", "t"},
                                {"mae", number(HOPPER_MEASURE_METRIC), "t", "f"},
+                               {"prc", number(HOPPER_MEASURE_METRIC), "t", "t"},
                                {"overfit_gap", number(HOPPER_MEASURE_GAP), "f", "f"},
                                {"accuracy", number(HOPPER_MEASURE_METRIC), "f", "f"}}));
 }

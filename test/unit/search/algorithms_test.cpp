@@ -152,8 +152,8 @@ TEST(Search, KeepsToItsBudgets) {
 TEST(Search, FirstConfigurationsComeFirstAndHistoryIsKnown) {
   const auto space = SpaceOf(R"({"a": [1, 2, 3], "b": [1, 2]})");
   SearchRequest request = RequestOf(space, "grid", "");
-  request.first = {space->ParsePoint(R"({"a": 3, "b": 1})")};
-  request.history = {{space->ParsePoint(R"({"a": 1, "b": 1})"), 5, Loss(0.5)}};
+  request.first = {ParsedPoint(*space, R"({"a": 3, "b": 1})")};
+  request.history = {{ParsedPoint(*space, R"({"a": 1, "b": 1})"), 5, Loss(0.5)}};
   Search search(std::move(request));
   Drive(&search, [](const SearchPoint& point, int64_t) { return Loss(point[0] + 1); });
   ASSERT_EQ(search.journal().trials().size(), 6U);

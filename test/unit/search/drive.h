@@ -40,6 +40,13 @@ inline std::shared_ptr<const SearchSpace> SpaceOf(const std::string& parameters)
   return std::make_shared<SearchSpace>(space);
 }
 
+inline SearchPoint ParsedPoint(const SearchSpace& space, const std::string& text) {
+  std::vector<Problem> problems;
+  SearchPoint point = space.ParsePoint(text, &problems);
+  if (!problems.empty()) throw Error(problems.front());
+  return point;
+}
+
 inline SearchOutcome Loss(double loss) {
   SearchOutcome outcome;
   outcome.objectives = {loss};

@@ -58,8 +58,8 @@ SearchSpace Example() {
 
 TEST(SearchSpaceJson, TextsHoldTheValues) {
   const SearchSpace space = Example();
-  const SearchPoint point = space.ParsePoint(
-      R"({"lr": 0.01, "optimizer": "SGD", "momentum": 0.6, "batch": 64, "depth": 2,
+  const SearchPoint point = ParsedPoint(
+      space, R"({"lr": 0.01, "optimizer": "SGD", "momentum": 0.6, "batch": 64, "depth": 2,
           "units1": 48, "units2": 16})");
   const SearchConfiguration configuration = space.Configuration(point);
   EXPECT_EQ(configuration.model_id, 7);
@@ -80,8 +80,8 @@ TEST(SearchSpaceJson, TextsHoldTheValues) {
 
 TEST(SearchSpaceJson, WhatDoesNotApplyIsLeftOut) {
   const SearchSpace space = Example();
-  const SearchPoint point = space.ParsePoint(
-      R"({"lr": 0.001, "optimizer": "Adam", "batch": 32, "depth": 1, "units1": 16})");
+  const SearchPoint point = ParsedPoint(
+      space, R"({"lr": 0.001, "optimizer": "Adam", "batch": 32, "depth": 1, "units1": 16})");
   EXPECT_EQ(space.Configuration(point).compile_params,
             R"({"loss": "categorical_crossentropy", "optimizer": {"class_name": "Adam", )"
             R"("config": {"learning_rate": 0.001}}})");
@@ -255,19 +255,23 @@ TEST(SearchSpacePoints, AreCountedAsTheyAreListed) {
 
 TEST(SearchSpacePoints, AreRefusedWhereTheyDoNotFit) {
   const SearchSpace space = Example();
-  const auto message = [&](const std::string& text) -> std::string {
-    try {
-      space.ParsePoint(text);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+  const auto messages = [&](const std::string& text) {
+    std::vector<Problem> problems;
+    space.ParsePoint(text, &problems);
+    std::vector<std::string> found;
+    for (const Problem& problem : problems) found.push_back(problem.message);
+    return found;
   };
-  EXPECT_EQ(message(R"({"lrr": 1})"), "the search space has no parameter \"lrr\"");
-  EXPECT_EQ(message(R"({"lr": 0.01})"), "a first configuration lacks parameter \"optimizer\"");
-  EXPECT_EQ(message(R"({"lr": 1})"), "parameter \"lr\" cannot be 1");
-  EXPECT_EQ(message(R"({"lr": 0.01, "optimizer": "RMSprop"})"),
-            "parameter \"optimizer\" cannot be \"RMSprop\"");
+  using Strings = std::vector<std::string>;
+  const std::string rest = R"("batch": 64, "depth": 1, "units1": 48)";
+  EXPECT_EQ(
+      messages("{" + rest + R"(, "lrr": 1, "lr": 0.01})"),
+      (Strings{"the search space has no parameter \"lrr\"", "parameter \"optimizer\" is missing"}));
+  // Everything that is wrong at once, and nothing of what only a wrong value would ask for.
+  EXPECT_EQ(
+      messages("{" + rest + R"(, "lr": 1, "optimizer": "RMSprop"})"),
+      (Strings{"parameter \"lr\" cannot be 1", "parameter \"optimizer\" cannot be \"RMSprop\""}));
+  EXPECT_EQ(messages("[1]"), Strings{"it is not an object: [1]"});
 }
 
 TEST(SearchGrid, IsMadlibs) {

@@ -32,9 +32,9 @@ TEST(Tpe, DrawsFollowTheDensity) {
   const auto space = SpaceOf(R"({"n": {"type": "int", "low": 1, "high": 9},
       "m": {"type": "int", "low": 1, "high": 200, "scale": "log", "when": {"c": "y"}},
       "c": ["x", "y", "z"]})");
-  const std::vector<SearchPoint> points = {space->ParsePoint(R"({"n": 2, "c": "x"})"),
-                                           space->ParsePoint(R"({"n": 3, "c": "y", "m": 7})"),
-                                           space->ParsePoint(R"({"n": 8, "c": "y", "m": 50})")};
+  const std::vector<SearchPoint> points = {ParsedPoint(*space, R"({"n": 2, "c": "x"})"),
+                                           ParsedPoint(*space, R"({"n": 3, "c": "y", "m": 7})"),
+                                           ParsedPoint(*space, R"({"n": 8, "c": "y", "m": 50})")};
   const ParzenEstimator density(*space, {&points[0], &points[1], &points[2]});
   double sum = 0;
   SearchPoint point = space->First();
