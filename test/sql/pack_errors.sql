@@ -64,9 +64,6 @@ CREATE VIEW out_validation_summary AS SELECT 1;
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', validation_fraction => 0.5);
 DROP VIEW out_validation_summary;
 SELECT hopper.training_preprocessor('images', 'a_name_of_exactly_sixty_three_bytes_that_leaves_no_room_for_more_', 'y', 'x');
-CREATE VIEW clash AS SELECT x AS n, y, x AS checksum FROM images;
-SELECT hopper.training_preprocessor('clash', 'out', 'y', 'n');
-SELECT hopper.training_preprocessor('clash', 'out', 'y', 'checksum');
 SELECT hopper.training_preprocessor('images', 'out', 'id', 'id');
 
 -- types

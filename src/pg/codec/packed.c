@@ -333,6 +333,29 @@ read_source(const hopper_name *summary, hopper_packed *out)
 	return labels[0];
 }
 
+static bool
+is_own(const char *name)
+{
+	static const char *const own[] = {"partition_id", "buffer_id", "n", "checksum"};
+
+	for (int i = 0; i < lengthof(own); i++)
+		if (strcmp(name, own[i]) == 0)
+			return true;
+	return false;
+}
+
+const char *
+hopper_packed_features(int n, char *const *names)
+{
+	return n == 1 && !is_own(names[0]) ? names[0] : PACK_FEATURES;
+}
+
+const char *
+hopper_packed_label(const char *name)
+{
+	return is_own(name) ? PACK_LABELS : name;
+}
+
 /* What the examples are, for the core. */
 static void
 read_examples(const hopper_name *summary, char *label, hopper_packed *out)
@@ -341,7 +364,7 @@ read_examples(const hopper_name *summary, char *label, hopper_packed *out)
 	int32	   *num_classes;
 
 	desc->table_name = out->table.shown;
-	desc->x_column = out->n_x_columns == 1 ? out->x_columns[0] : PACK_FEATURES;
+	desc->x_column = hopper_packed_features(out->n_x_columns, out->x_columns);
 	desc->y_column = out->outputs_text ? PACK_LABELS : label;
 	desc->normalizing_const = hopper_constant_cell(summary, 8);
 	desc->x_type = hopper_type_cell(summary, 10);
@@ -456,7 +479,7 @@ scan(const hopper_packed *packed, hopper_split split, int32 partition, hopper_bu
 	MemoryContext context = AllocSetContextCreate(caller, "hopper packed buffer",
 												  ALLOCSET_DEFAULT_SIZES);
 	const char *x_column = hopper_identifier(packed->desc.x_column);
-	const char *y_column = hopper_identifier(packed->desc.y_column);
+	const char *y_column = hopper_identifier(hopper_packed_label(packed->desc.y_column));
 	const char *condition = partition < 0 ? ""
 		: psprintf(" WHERE partition_id OPERATOR(pg_catalog.=) %d", partition);
 	Portal		portal;

@@ -18,7 +18,8 @@
 #define PACK_MAX_BUFFER_BYTES (256 * 1024 * 1024)	/* pg_dump fails above 512 MB */
 #define PACK_MAX_CLASSES 1000000
 #define PACK_MAX_PARTITIONS 100000	/* what a run keeps for each is small beside its model */
-#define PACK_FEATURES "features"	/* packed column of several columns */
+/* packed column of several columns, or of one whose name the table itself uses */
+#define PACK_FEATURES "features"
 #define PACK_LABELS "labels"	/* the same of labels */
 #define PACK_SEVERAL_TYPES "several"	/* of features that are several inputs */
 
@@ -115,6 +116,13 @@ typedef struct hopper_packed
 #define HOPPER_MEANS_Y_KIND "class, value or array"
 #define HOPPER_COLUMN_Y_TYPE {"label_type", TEXTOID, "what labels are packed as"}
 #define HOPPER_COLUMN_Y_SHAPE {"label_shape", INT4ARRAYOID, "shape of a label"}
+
+/*
+ * The columns of a packed table that hold the features and the label of these names. A column of
+ * the source that is called as one of the table's own, "n", has a stand-in.
+ */
+extern const char *hopper_packed_features(int n, char *const *names);
+extern const char *hopper_packed_label(const char *name);
 
 /* What a summary calls the column of the classes of this label. */
 extern char *hopper_class_values_name(const char *label);

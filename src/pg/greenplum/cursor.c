@@ -115,5 +115,6 @@ hopper_calls_over_buffers(const char *columns, const hopper_packed *packed)
 					" ORDER BY partition_id, buffer_id) AS r FROM %s) s"
 					" WHERE r OPERATOR(pg_catalog.>) 0 GROUP BY k",
 					columns, hopper_identifier(packed->desc.x_column),
-					hopper_identifier(packed->desc.y_column), packed->table.quoted);
+					hopper_identifier(hopper_packed_label(packed->desc.y_column)),
+					packed->table.quoted);
 }

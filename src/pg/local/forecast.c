@@ -22,7 +22,8 @@ reading_speed(const hopper_packed *packed)
 	INSTR_TIME_SET_CURRENT(start);
 	n = hopper_select("SELECT %s, %s FROM %s LIMIT %d",
 					  hopper_identifier(packed->desc.x_column),
-					  hopper_identifier(packed->desc.y_column), packed->table.quoted,
+					  hopper_identifier(hopper_packed_label(packed->desc.y_column)),
+					  packed->table.quoted,
 					  SAMPLED_BUFFERS);
 	for (uint64 row = 0; row < n; row++)
 	{

@@ -105,7 +105,7 @@ init_output(const hopper_pack_job *job, hopper_pack_output *output, int at, int6
 	output->table = job->made[at].name;
 	output->named = job->tables[at].name.quoted;
 	output->x_column = hopper_pack_feature_column(job);
-	output->y_column = job->source.y.name;
+	output->y_column = hopper_packed_label(job->source.y.name);
 	output->n_rows = n_rows;
 	output->n_class_counts = job->classes.n;
 	output->partitions = partitions;

@@ -15,16 +15,17 @@
 const char *
 hopper_pack_feature_column(const hopper_pack_job *job)
 {
-	return job->source.n_x == 1 ? job->source.x[0].name : PACK_FEATURES;
+	return hopper_packed_features(job->source.n_x, (char *const *) &job->source.x[0].name);
 }
 
 void
 hopper_pack_require_free_names(const hopper_pack_job *job)
 {
 	const char *x = hopper_pack_feature_column(job);
-	const char *y = job->source.y.name;
+	const char *y = hopper_packed_label(job->source.y.name);
 	const char *names[] = {"partition_id", "buffer_id", "n", "checksum", x, y,
-	psprintf("%s_shape", x), psprintf("%s_shape", y), hopper_class_values_name(y)};
+		psprintf("%s_shape", x), psprintf("%s_shape", y),
+		hopper_class_values_name(job->source.y.name)};
 	int			i;
 	int			k;
 

@@ -101,7 +101,8 @@ describe_table(const hopper_packed *packed, hopper_segment_table *table)
 {
 	table->relation = hopper_source_oid(&packed->table);
 	strlcpy(table->x_column, packed->desc.x_column, sizeof(table->x_column));
-	strlcpy(table->y_column, packed->desc.y_column, sizeof(table->y_column));
+	strlcpy(table->y_column, hopper_packed_label(packed->desc.y_column),
+			sizeof(table->y_column));
 }
 
 int
