@@ -157,10 +157,28 @@ def test_a_file_cannot_grow(session, name):
 @pytest.mark.parametrize("name", [
     "training_preprocessor", "fit_multiple_model", "results put aside", "predict"])
 def test_the_disk_becomes_full(session, small_disk, name):
-    query(session, "SET default_tablespace = small; SET temp_tablespaces = small")
+    query(session, "SET temp_tablespaces = small")
+    # Models that cannot fit would be refused before any of them is put aside.
+    if name != "results put aside":
+        query(session, "SET default_tablespace = small")
     free = os.statvfs(small_disk).f_bfree
     assert refused(session, name).pgcode == "53100"
     assert os.statvfs(small_disk).f_bfree == free
+
+
+def test_models_that_cannot_fit_are_refused_before_they_train(session, small_disk):
+    query(session, "SET default_tablespace = small")
+    free = os.statvfs(small_disk).f_bfree
+    tables = outputs(session)
+    for call in ("hopper.fit_multiple_model('packed', 'made', 'ten_wide', 1000000, threads => 2)",
+                 "hopper.fit_multiple_model('packed', 'trained', 'ten_wide', 1000000, threads => 2,"
+                 " replace => true)"):
+        with pytest.raises(psycopg2.errors.DiskFull) as raised:
+            query(session, f"SELECT {call}")
+        assert re.match(r"the models need \d+ MB on disk at least, but \d+ MB are free", str(raised.value))
+        assert 'tablespace "small"' in raised.value.diag.message_detail
+        assert outputs(session) == tables
+        assert os.statvfs(small_disk).f_bfree == free
 
 
 def test_the_disk_is_full(session, small_disk):

@@ -9,8 +9,14 @@
  */
 #include "pg/train/outputs.h"
 
-#include "pg/server/words.h"
+#include <sys/statvfs.h>
+
+#include "common/relpath.h"
+#include "commands/tablespace.h"
+#include "miscadmin.h"
 #include "utils/lsyscache.h"
+
+#include "pg/server/words.h"
 
 typedef struct rehearsal
 {
@@ -78,6 +84,73 @@ refuse_constraints(const hopper_outputs *outputs)
 					 errhint("Drop it, or train into new tables.")));
 		SPI_freetuptable(SPI_tuptable);
 	}
+}
+
+/* --- what the disk tells --- */
+
+/* The weights of a model; 0: nobody knows. */
+static int64
+weights_bytes(const hopper_config *config, const hopper_data_desc *data)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	int64		parameters = 0;
+
+	if (config->model_arch == NULL ||
+		hopper_core()->describe_model(config->model_arch, config->model_arch_size, data, &rows,
+									  &error) != 0)
+		return 0;
+	if (rows->n_rows > 0)
+	{
+		/* "parameters" of the last row, which adds up the others */
+		const char *cell = rows->cells[(Size) (rows->n_rows - 1) * rows->n_columns + 4];
+
+		parameters = cell ? strtoll(cell, NULL, 10) : 0;
+	}
+	hopper_core()->rows_free(rows);
+	return parameters * (int64) sizeof(float);
+}
+
+/*
+ * All models twice, as weights and in their states: what the results take at least. On a cluster
+ * the disks are the segments'.
+ */
+static void
+require_disk(const hopper_outputs *outputs, const hopper_training *planned)
+{
+	Oid			tablespace = get_rel_tablespace(hopper_relation_oid(&outputs->model, false));
+	struct statvfs disk;
+	const char *known = NULL;
+	int64		bytes = 0;
+	double		needed = 0;
+	double		free_bytes;
+
+	if (HOPPER_DATA_ON_SEGMENTS)
+		return;
+	if (!OidIsValid(tablespace))
+		tablespace = MyDatabaseTableSpace;
+	if (statvfs(GetDatabasePath(MyDatabaseId, tablespace), &disk) != 0)
+		return;					/* no table of this database is there yet */
+	free_bytes = (double) disk.f_bavail * (double) disk.f_frsize;
+	for (int i = 0; i < planned->n_configs; i++)
+	{
+		const hopper_config *config = &planned->configs[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (i == 0 || config->model_arch != known)
+			bytes = weights_bytes(config, &planned->train->desc);
+		known = config->model_arch;
+		needed += 2.0 * (double) bytes;
+	}
+	if (needed > free_bytes)
+		ereport(ERROR,
+				(errcode(ERRCODE_DISK_FULL),
+				 errmsg("the models need %s on disk at least, but %s are free",
+						hopper_bytes_words((int64) Min(needed, 9e18)),
+						hopper_bytes_words((int64) Min(free_bytes, 9e18))),
+				 errdetail("Their weights and states go to tablespace \"%s\".",
+						   get_tablespace_name(tablespace)),
+				 errhint("Train fewer configurations at once, or set default_tablespace.")));
 }
 
 /* --- the rehearsal --- */
@@ -190,6 +263,7 @@ hopper_outputs_rehearse(const hopper_outputs *outputs, const hopper_training *pl
 	rehearsal	play = {.outputs = outputs,.refill = record->warm_start,.record = *record};
 
 	error_context_stack = &context;
+	require_disk(outputs, planned);
 	hopper_journal_hold();
 	make_up(&play, planned);
 	if (play.refill)
