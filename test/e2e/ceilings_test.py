@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 
 import psycopg2
@@ -114,6 +115,43 @@ def test_threads_stay_below(session):
     with pytest.raises(psycopg2.errors.InvalidParameterValue, match="threads_per_model"):
         query(session, "SELECT hopper.fit('packed', 'two_threads', 'architectures', 1, %s,"
               " 'batch_size=64', 1, threads => 2, threads_per_model => 2)", ADAM)
+
+
+def default_threads(connection):
+    """What the default of hopper.max_threads means here, as a NOTICE says."""
+    query(connection, "SET hopper.max_threads = 0; SET hopper.threads = 1000")
+    (notice,) = notices(connection, EVALUATE)
+    query(connection, "RESET hopper.threads")
+    words = re.fullmatch(r"hopper\.threads is 1000, but (.* which means (\d+) processors? here)", notice)
+    assert 1 <= int(words[2]) <= len(os.sched_getaffinity(0))
+    return words[1], int(words[2])
+
+
+def test_by_default_threads_are_the_processors(session):
+    words, processors = default_threads(session)
+    assert notices(session, "SELECT hopper.fit('packed', 'default_threads', 'architectures', 1, $$%s$$,"
+                   " 'batch_size=64', 1, threads => 999)" % ADAM) == [
+        f"999 threads were asked for, but {words}"]
+    assert value(session, "SELECT workers FROM hopper.journal_runs ORDER BY run DESC LIMIT 1") <= processors
+
+
+def test_by_default_all_sessions_share_the_processors(preloaded, session, other):
+    _, processors = default_threads(session)
+    query(other, "SET hopper.max_threads = 0")
+    training = psycopg2.extensions.connection(f"dbname={DATABASE}", async_=1)
+    psycopg2.extras.wait_select(training)
+    with training.cursor() as cursor:
+        cursor.execute("SET hopper.max_threads = 0")
+        psycopg2.extras.wait_select(training)
+        cursor.execute(LONG % (ADAM, processors))
+        if processors > 1:
+            wait_until(lambda: notices(other, EVALUATE))
+            assert notices(other, EVALUATE) == [
+                f"1 thread instead of {processors}: others use the rest of hopper.max_threads"]
+        training.cancel()
+        with pytest.raises(psycopg2.errors.QueryCanceled):
+            psycopg2.extras.wait_select(training)
+    training.close()
 
 
 def test_configurations_stay_below(session):

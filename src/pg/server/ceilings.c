@@ -8,6 +8,7 @@
  */
 #include "pg/server/ceilings.h"
 
+#include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/shmem.h"
 
@@ -17,12 +18,17 @@ typedef struct server_totals
 {
 	int64		memory;			/* bytes */
 	int64		threads;
+	int64		libraries;		/* sessions that have loaded libtorch */
 } server_totals;
+
+/* What libtorch takes of each session for itself; measured: 59 MB and the server's own. */
+#define LIBRARY_BYTES ((int64) 64 * 1024 * 1024)
 
 int			hopper_max_threads = 0;
 hopper_megabytes hopper_max_memory = 0;
 
 static server_totals *totals = NULL;	/* NULL: not preloaded */
+static bool has_library = false;	/* this session has loaded libtorch */
 
 /* --- shared memory --- */
 
@@ -55,14 +61,14 @@ hopper_ceilings_init(void)
 					   "Sets the memory that training, evaluation and prediction may use.",
 					   "All of the server together where the library is in "
 					   "shared_preload_libraries, else each call. "
-					   "0 means three quarters of the memory that the server may use.",
+					   "0 means three quarters of the memory that the server may use beside "
+					   "shared_buffers and libtorch in the sessions that have loaded it.",
 					   &hopper_max_memory, 0, PGC_SUSET);
 	DefineCustomIntVariable("hopper.max_threads",
 							"Sets the number of threads that may train, evaluate and predict.",
 							"All of the server together where the library is in "
 							"shared_preload_libraries, else each call. "
-							"0 means no limit but " CppAsString2(HOPPER_MAX_THREADS)
-							" for each call.",
+							"0 means one for each processor that the server may use.",
 							&hopper_max_threads, 0, 0, HOPPER_MAX_THREADS,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 	if (!process_shared_preload_libraries_in_progress)
@@ -134,19 +140,22 @@ hopper_share_release(hopper_share *share)
 static int
 thread_ceiling(void)
 {
-	return hopper_max_threads > 0 ? hopper_max_threads : HOPPER_MAX_THREADS;
-}
-
-static int64
-thread_total(void)
-{
-	return hopper_max_threads > 0 ? hopper_max_threads : INT64_MAX;
+	return hopper_max_threads > 0 ? hopper_max_threads
+		: Min(hopper_core()->available_processors(), HOPPER_MAX_THREADS);
 }
 
 int
 hopper_allowed_threads(int asked)
 {
 	return Min(asked, thread_ceiling());
+}
+
+char *
+hopper_max_threads_words(void)
+{
+	return hopper_max_threads > 0 ? psprintf("hopper.max_threads is %d", hopper_max_threads)
+		: psprintf("hopper.max_threads is 0, which means %s here",
+				   hopper_plural(thread_ceiling(), "processor", "processors"));
 }
 
 int
@@ -158,7 +167,7 @@ hopper_take_threads(hopper_share *share, int asked, int least)
 	taken = asked;
 	if (totals)
 	{
-		taken = take(&totals->threads, thread_total(), asked, 1);
+		taken = take(&totals->threads, thread_ceiling(), asked, 1);
 		/* The session's own thread waits meanwhile: the first one is always there. */
 		if (taken < 1)
 			taken = take(&totals->threads, INT64_MAX, 1, 1);
@@ -169,7 +178,7 @@ hopper_take_threads(hopper_share *share, int asked, int least)
 				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 				 errmsg("%s needed, but hopper.max_threads leaves " INT64_FORMAT,
 						hopper_plural(least, "thread is", "threads are"), taken),
-				 errdetail("It is %d, and other calls use some of them.", hopper_max_threads),
+				 errdetail("It is %d, and other calls use some of them.", thread_ceiling()),
 				 errhint("Wait for the other calls to end, or lower threads_per_model.")));
 	if (taken < asked)
 		ereport(NOTICE,
@@ -180,17 +189,58 @@ hopper_take_threads(hopper_share *share, int asked, int least)
 
 /* --- memory --- */
 
+/* The default ceiling where so many sessions have libtorch. */
+static int64
+default_ceiling(int64 libraries)
+{
+	int64		available = hopper_core()->available_memory();
+
+	if (available <= 0)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	available -= (int64) NBuffers * BLCKSZ + libraries * LIBRARY_BYTES;
+	return Max(available, 0) / 4 * 3;
+}
+
 static int64
 memory_ceiling(void)
 {
-	int64		available;
+	int64		libraries = totals ? __atomic_load_n(&totals->libraries, __ATOMIC_RELAXED) : 0;
 
 	if (hopper_max_memory > 0)
 		return HOPPER_BYTES(hopper_max_memory);
-	available = hopper_core()->available_memory();
-	if (available <= 0)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
-	return available / 4 * 3;
+	/* A session without it is about to load it: what it may use does not shrink then. */
+	return default_ceiling(libraries + (totals && has_library ? 0 : 1));
+}
+
+static void
+give_library_back(int code, Datum argument)
+{
+	__atomic_fetch_sub(&totals->libraries, 1, __ATOMIC_RELAXED);
+}
+
+void
+hopper_take_library(void)
+{
+	int64		libraries;
+
+	if (totals == NULL || has_library)
+		return;
+	libraries = __atomic_add_fetch(&totals->libraries, 1, __ATOMIC_RELAXED);
+	if (hopper_max_memory == 0 &&
+		default_ceiling(libraries) <= __atomic_load_n(&totals->memory, __ATOMIC_RELAXED))
+	{
+		__atomic_fetch_sub(&totals->libraries, 1, __ATOMIC_RELAXED);
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("there is no memory for one more session that trains or predicts"),
+				 errdetail("libtorch takes %s of each; %s loaded it.",
+						   hopper_bytes_words(LIBRARY_BYTES),
+						   hopper_plural(libraries - 1, "session has", "sessions have")),
+				 errhint("Wait for other sessions to end, or ask an administrator to set "
+						 "hopper.max_memory.")));
+	}
+	has_library = true;
+	before_shmem_exit(give_library_back, (Datum) 0);
 }
 
 int64
@@ -232,9 +282,11 @@ hopper_take_memory(hopper_share *share, int64 bytes)
 int
 hopper_segment_threads(int asked, int segments_on_host)
 {
+	int			share = Max(hopper_core()->available_processors() / Max(segments_on_host, 1), 1);
+
 	if (asked <= 0)
-		asked = hopper_core()->available_processors() / Max(segments_on_host, 1);
-	return hopper_allowed_threads(Max(asked, 1));
+		asked = share;
+	return Min(asked, hopper_max_threads > 0 ? hopper_max_threads : share);
 }
 
 int64

@@ -12,14 +12,16 @@
 
 #include "model_hopper/limits.h"
 
-extern int	hopper_max_threads;		/* hopper.max_threads; 0: HOPPER_MAX_THREADS */
-extern hopper_megabytes hopper_max_memory;	/* hopper.max_memory; 0: three quarters of it */
+extern int	hopper_max_threads;		/* hopper.max_threads; 0: the processors */
+extern hopper_megabytes hopper_max_memory;	/* hopper.max_memory; 0: by what there is */
 
 /* From _PG_init(). */
 extern void hopper_ceilings_init(void);
 
 /* `asked`, or hopper.max_threads where that is less. */
 extern int	hopper_allowed_threads(int asked);
+/* "hopper.max_threads is 4", for messages; palloc'ed. */
+extern char *hopper_max_threads_words(void);
 /*
  * On Greenplum: what a call may use on a segment, where hopper.max_threads and hopper.max_memory
  * are of each call and segment. `asked` 0 or less: the segment's share of its host.
@@ -27,6 +29,11 @@ extern int	hopper_allowed_threads(int asked);
 extern int	hopper_segment_threads(int asked, int segments_on_host);
 extern int64 hopper_segment_memory(int64 asked, int segments_on_host);
 
+/*
+ * Before this session loads libtorch, whose memory stays to the session's end. ERROR 53200 where
+ * hopper.max_memory is 0 and leaves no room.
+ */
+extern void hopper_take_library(void);
 /* What hopper.max_memory leaves, in bytes. */
 extern int64 hopper_free_memory(void);
 

@@ -5,7 +5,7 @@
  * PostgreSQL opens modules with RTLD_GLOBAL; the core libraries and libtorch with its many
  * dependencies must not offer their symbols to the rest of the backend, hence RTLD_LOCAL.
  */
-#include "pg/server/glue.h"
+#include "pg/server/ceilings.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -139,6 +139,7 @@ hopper_torch(void)
 		const hopper_torch_api *api;
 		hopper_readings readings;
 
+		hopper_take_library();
 		*(void **) &get = open_library(library, "hopper_torch_api_get");
 		api = get(HOPPER_API_VERSION);
 		require_version(library, api,

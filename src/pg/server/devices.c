@@ -113,8 +113,9 @@ hopper_choose_threads(bool given, int32 threads)
 	processors = hopper_core()->available_processors();
 	if (allowed < threads)
 		ereport(NOTICE,
-				(errmsg("%s asked for, but hopper.max_threads is %d",
-						hopper_plural(threads, "thread was", "threads were"), allowed)));
+				(errmsg("%s asked for, but %s",
+						hopper_plural(threads, "thread was", "threads were"),
+						hopper_max_threads_words())));
 	else if (threads > processors)
 		ereport(NOTICE,
 				(errmsg("%s asked for, but the server has %s",

@@ -87,7 +87,7 @@ hopper_effective_threads(void)
 
 	if (hopper_threads > 0 && allowed < asked)
 		ereport(NOTICE,
-				(errmsg("hopper.threads is %d, but hopper.max_threads is %d", asked, allowed)));
+				(errmsg("hopper.threads is %d, but %s", asked, hopper_max_threads_words())));
 	return allowed;
 }
 
