@@ -18,7 +18,8 @@ typedef struct hopper_config
 	const char *compile_params;
 	const char *fit_params;		/* NULL and "" mean the defaults */
 	const float *weights;		/* initial weights in Keras' get_weights() order, or NULL */
-	int64_t		n_weights;		/* floats; 0 where weights is NULL */
+	int64_t		n_weights;		/* floats; of an evaluation that gets them by add_weights also
+								 * without weights */
 	/* warm start: a state image; NULL with its size: a run gets it by run_add_state */
 	const uint8_t *state;
 	size_t		state_size;

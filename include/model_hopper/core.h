@@ -35,7 +35,7 @@ typedef struct hopper_export
 	int32_t		format;			/* hopper_format */
 	const char *model_arch;
 	size_t		model_arch_size;
-	const float *weights;		/* as many as the model has; not for source */
+	const float *weights;		/* as many as the model has; NULL: not checked; not for source */
 	int64_t		n_weights;
 	const hopper_data_desc *data;	/* what it was trained on, or NULL */
 	/* Without data: the input's, where the architecture does not say it (rank 0: not known). */
@@ -93,11 +93,15 @@ typedef struct hopper_core_api
 	 */
 	int			(*check_weights) (const char *json, size_t size, const float *weights,
 								  int64_t n_weights, hopper_error *error);
+	/* Fails where one of n floats, behind `first` others of the model's, is NaN or infinite. */
+	int			(*check_weights_part) (const char *json, size_t size, int64_t first,
+									   const float *weights, int64_t n, hopper_error *error);
 
 	/*
 	 * One row: the header of a safetensors file whose tensors are the model's weights in order, and
 	 * their number of floats. The input's shape is of use where the architecture does not say it
-	 * (rank 0: not known). `weights` may be NULL, else they are checked.
+	 * (rank 0: not known). n_weights floats must be as many as the model has (less than 0: none are
+	 * given); unless `weights` is NULL they are checked.
 	 */
 	int			(*safetensors_header) (const char *json, size_t size, int32_t rank,
 									   const int64_t *shape, const float *weights,

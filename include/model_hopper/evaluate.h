@@ -20,12 +20,15 @@ extern "C"
 
 typedef struct hopper_evaluation hopper_evaluation;
 
-/* create, add_buffer*, start, poll*, confusion, free */
+/* create, add_weights*, add_buffer*, start, poll*, confusion, free */
 typedef struct hopper_evaluation_api
 {
 	int			(*create) (const hopper_config *config, const hopper_data_desc *data,
 						   int32_t threads, int32_t event_fd, hopper_evaluation **evaluation,
 						   hopper_error *error);
+	/* Where `config` has n_weights without weights: in pieces of any size, before the start. */
+	int			(*add_weights) (hopper_evaluation *evaluation, const float *weights, int64_t n,
+								hopper_error *error);
 	int			(*add_buffer) (hopper_evaluation *evaluation, const hopper_buffer *buffer,
 							   hopper_error *error);
 	int			(*start) (hopper_evaluation *evaluation, hopper_error *error);

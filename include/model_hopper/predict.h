@@ -26,7 +26,9 @@ typedef struct hopper_prediction_plan
 	int64_t		bytes;			/* what it all takes, weights included */
 } hopper_prediction_plan;
 
-/* create, plan, submit* and take*, free: batches go in in order and come out in order */
+/*
+ * create, add_weights*, plan, submit* and take*, free: batches go in in order and come out in order
+ */
 typedef struct hopper_predictor_api
 {
 	/*
@@ -36,11 +38,13 @@ typedef struct hopper_predictor_api
 	 * output of this one's first call instead. Weights, batches and tensors together take at most
 	 * memory_limit bytes.
 	 */
-	int			(*create) (const char *model_arch, size_t model_arch_size, const float *weights,
-						   int64_t n_weights, const hopper_data_desc *data,
-						   const char *layer, int32_t threads, int64_t memory_limit,
-						   int32_t event_fd, hopper_predictor **predictor, int32_t *n_outputs,
-						   hopper_error *error);
+	int			(*create) (const char *model_arch, size_t model_arch_size, int64_t n_weights,
+						   const hopper_data_desc *data, const char *layer, int32_t threads,
+						   int64_t memory_limit, int32_t event_fd, hopper_predictor **predictor,
+						   int32_t *n_outputs, hopper_error *error);
+	/* The weights in Keras' get_weights() order, in pieces of any size: n_weights floats in all. */
+	int			(*add_weights) (hopper_predictor *predictor, const float *weights, int64_t n,
+								hopper_error *error);
 	/*
 	 * `plan` comes with how many rows and batches are wanted and says how many there may be: as
 	 * many or fewer, and at least one; HOPPER_OUT_OF_MEMORY where memory_limit has no room for

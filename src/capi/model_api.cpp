@@ -17,6 +17,7 @@
 #include "model/keras/complete.h"
 #include "model/layer.h"
 #include "model/spec.h"
+#include "model/weights/import.h"
 #include "model/weights/safetensors.h"
 
 namespace hopper {
@@ -146,7 +147,7 @@ int HeaderOfSafetensors(const char* json, size_t size, int32_t rank, const int64
                         hopper_error* error) {
   return Guard(error, [&] {
     const auto spec = ModelOf(json, size, rank, shape);
-    if (weights != nullptr) CheckWeights(*spec, weights, n_weights);
+    if (n_weights >= 0) CheckWeights(*spec, weights, n_weights);
     auto table = std::make_unique<Rows>(2);
     table->Add({SafetensorsHeader(*spec, JsonText(json, size)), std::to_string(spec->parameters)});
     *rows = Rows::Release(std::move(table));
@@ -207,18 +208,38 @@ int FileOfModel(const hopper_export* from, hopper_rows** rows, hopper_error* err
   });
 }
 
+// Null where the input's shape is the data's to say: then how the values are shared out is not
+// known, and so neither is how many there must be.
+std::shared_ptr<const ModelSpec> ClosedModelOf(const char* json, size_t size) {
+  std::vector<Problem> problems;
+  auto spec = ParseModel(JsonText(json, size), nullptr, &problems);
+  if (spec == nullptr && problems[0].code != ErrorCode::kNotReady) throw Error(problems[0]);
+  return spec;
+}
+
+void CheckOpenWeights(const float* weights, int64_t n) {
+  if (FirstNotFinite(weights, n) == n) return;
+  throw Error(ErrorCode::kInvalidParameter, "weights hold values that are not finite", "",
+              "Load weights without NaN and infinity.");
+}
+
 int CheckModelWeights(const char* json, size_t size, const float* weights, int64_t n_weights,
                       hopper_error* error) {
   return Guard(error, [&] {
-    std::vector<Problem> problems;
-    const auto spec = ParseModel(JsonText(json, size), nullptr, &problems);
+    const auto spec = ClosedModelOf(json, size);
     if (spec != nullptr) return CheckWeights(*spec, weights, n_weights);
-    if (problems[0].code != ErrorCode::kNotReady) throw Error(problems[0]);
-    // How the values are shared out is not known, and so neither is how many there must be.
-    if (weights != nullptr && FirstNotFinite(weights, n_weights) < n_weights) {
-      throw Error(ErrorCode::kInvalidParameter, "weights hold values that are not finite", "",
-                  "Load weights without NaN and infinity.");
-    }
+    if (weights != nullptr) CheckOpenWeights(weights, n_weights);
+  });
+}
+
+int CheckPartOfWeights(const char* json, size_t size, int64_t first, const float* weights,
+                       int64_t n, hopper_error* error) {
+  return Guard(error, [&] {
+    Require(weights != nullptr && first >= 0 && n >= 0, "weights");
+    if (FirstNotFinite(weights, n) == n) return;
+    const auto spec = ClosedModelOf(json, size);
+    if (spec != nullptr) CheckWeightsPart(*spec, first, weights, n);
+    CheckOpenWeights(weights, n);
   });
 }
 
@@ -230,6 +251,7 @@ void SetModelFunctions(hopper_core_api* api) {
   api->describe_model = DescribeModel;
   api->complete_model = CompleteText;
   api->check_weights = CheckModelWeights;
+  api->check_weights_part = CheckPartOfWeights;
   api->safetensors_header = HeaderOfSafetensors;
   api->read_safetensors = WeightsOfSafetensors;
   api->export_model = FileOfModel;

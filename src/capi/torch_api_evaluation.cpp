@@ -22,6 +22,14 @@ int EvaluationCreate(const hopper_config* config, const hopper_data_desc* data, 
   });
 }
 
+int EvaluationAddWeights(hopper_evaluation* evaluation, const float* weights, int64_t n,
+                         hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(evaluation, weights);
+    evaluation->AddWeights(weights, n);
+  });
+}
+
 int EvaluationAddBuffer(hopper_evaluation* evaluation, const hopper_buffer* buffer,
                         hopper_error* error) {
   return Call(error, [&] {
@@ -103,6 +111,7 @@ void EvaluationFree(hopper_evaluation* evaluation) {
 
 void SetEvaluationFunctions(hopper_evaluation_api* api) {
   api->create = EvaluationCreate;
+  api->add_weights = EvaluationAddWeights;
   api->add_buffer = EvaluationAddBuffer;
   api->start = EvaluationStart;
   api->poll = EvaluationPoll;

@@ -14,16 +14,23 @@ struct hopper_predictor : hopper::Predictor {
 namespace hopper {
 namespace {
 
-int PredictorCreate(const char* model_arch, size_t model_arch_size, const float* weights,
-                    int64_t n_weights, const hopper_data_desc* data, const char* layer,
-                    int32_t threads, int64_t memory_limit, int32_t event_fd,
-                    hopper_predictor** predictor, int32_t* n_outputs, hopper_error* error) {
+int PredictorCreate(const char* model_arch, size_t model_arch_size, int64_t n_weights,
+                    const hopper_data_desc* data, const char* layer, int32_t threads,
+                    int64_t memory_limit, int32_t event_fd, hopper_predictor** predictor,
+                    int32_t* n_outputs, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(model_arch, data, predictor);
-    *predictor =
-        new hopper_predictor(std::string_view(model_arch, model_arch_size), weights, n_weights,
-                             CheckedFromC(*data), threads, memory_limit, event_fd, layer);
+    *predictor = new hopper_predictor(std::string_view(model_arch, model_arch_size), n_weights,
+                                      CheckedFromC(*data), threads, memory_limit, event_fd, layer);
     if (n_outputs != nullptr) *n_outputs = (*predictor)->n_outputs();
+  });
+}
+
+int PredictorAddWeights(hopper_predictor* predictor, const float* weights, int64_t n,
+                        hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(predictor, weights);
+    predictor->AddWeights(weights, n);
   });
 }
 
@@ -70,6 +77,7 @@ void PredictorFree(hopper_predictor* predictor) {
 
 void SetPredictorFunctions(hopper_predictor_api* api) {
   api->create = PredictorCreate;
+  api->add_weights = PredictorAddWeights;
   api->plan = PredictorPlan;
   api->expire = PredictorExpire;
   api->touch = PredictorTouch;

@@ -43,12 +43,13 @@ Evaluation::Evaluation(const ConfigSource& config, const DataDesc& data, int32_t
       state.params = trainer_->DeliveredWeights(state, nullptr);
     }
     state_ = std::move(state);
-  } else if (config.weights != nullptr) {
-    state_ = trainer_->InitialState(config.weights, "");
+  } else if (config.n_weights > 0) {
+    state_.params = AlignedArray<float>(static_cast<size_t>(spec.flat_size));
+    import_.emplace(spec, config.n_weights, state_.params.data());
+    if (config.weights != nullptr) import_->Add(config.weights, config.n_weights);
   } else {
     throw Error(ErrorCode::kInvalidParameter, "a model without weights cannot be evaluated");
   }
-  trainer_->FrozenOf(&state_);
   for (int p = 0; p < data_.n_partitions(); ++p) chosen_.push_back(p);
   account_ = MemoryAccount::Create(std::numeric_limits<int64_t>::max());
 }
@@ -60,6 +61,13 @@ Evaluation::~Evaluation() {
   }
   wake_.notify_all();
   workers_.Join();
+}
+
+void Evaluation::AddWeights(const float* weights, int64_t n) {
+  if (started_ || !import_.has_value()) {
+    throw Error(ErrorCode::kInternal, "an evaluation got weights that it does not wait for");
+  }
+  import_->Add(weights, n);
 }
 
 void Evaluation::Limit(int64_t memory_limit) {
@@ -129,6 +137,10 @@ void Evaluation::AddBuffer(const PackedBuffer& buffer) {
 
 void Evaluation::Start() {
   if (started_) throw Error(ErrorCode::kInternal, "the evaluation has been started already");
+  if (import_.has_value() && !import_->complete()) {
+    throw Error(ErrorCode::kInternal, "an evaluation lacks weights");
+  }
+  trainer_->FrozenOf(&state_);
   if (!limited_) {
     data_.CheckComplete(chosen_);
     ready_.assign(chosen_.begin(), chosen_.end());

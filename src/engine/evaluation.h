@@ -15,6 +15,7 @@
 #include "engine/configuration.h"
 #include "engine/events.h"
 #include "engine/workers.h"
+#include "model/weights/import.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -23,11 +24,16 @@ namespace hopper {
 // table, bit for bit.
 class Evaluation {
  public:
-  // The weights are the configuration's, or those of its state.
+  // The weights are the configuration's, or those of its state; without either come
+  // config.n_weights by AddWeights().
   Evaluation(const ConfigSource& config, const DataDesc& data, int32_t threads, int32_t event_fd);
   ~Evaluation();  // cancels and joins
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
+
+  // Floats of Keras' get_weights() in pieces of any size, in order, before Start(). Throws the
+  // users' message where one of them is not finite.
+  void AddWeights(const float* weights, int64_t n);
 
   // Before Start(); partitions then come after it, in their order, each once Room() says so, and go
   // when they are evaluated. Throws kOutOfMemory where not even one fits beside the model.
@@ -67,6 +73,7 @@ class Evaluation {
   int32_t event_fd_;
   std::unique_ptr<const Trainer> trainer_;
   ModelState state_;
+  std::optional<WeightsImport> import_;  // into state_, where its weights come in pieces
   OwnedAccount account_;
   std::atomic<bool> cancel_{false};
   std::vector<int32_t> chosen_;  // the partitions of this process

@@ -24,18 +24,16 @@ constexpr int64_t kBatchesBeside = 2;
 
 }  // namespace
 
-Predictor::Predictor(std::string_view model_arch, const float* weights, int64_t n_weights,
-                     const DataDesc& data, int32_t threads, int64_t memory_limit, int32_t event_fd,
-                     const char* layer)
+Predictor::Predictor(std::string_view model_arch, int64_t n_weights, const DataDesc& data,
+                     int32_t threads, int64_t memory_limit, int32_t event_fd, const char* layer)
     : data_(data),
       event_fd_(event_fd),
       threads_(std::clamp(threads, 1, HOPPER_MAX_THREADS)),
       account_(MemoryAccount::Create(memory_limit)) {
-  Prepare(model_arch, weights, n_weights, layer);
+  Prepare(model_arch, n_weights, layer);
 }
 
-void Predictor::Prepare(std::string_view model_arch, const float* weights, int64_t n_weights,
-                        const char* layer) {
+void Predictor::Prepare(std::string_view model_arch, int64_t n_weights, const char* layer) {
   auto spec = layer == nullptr ? ParseModelFor(model_arch, data_.inputs)
                                : ParseModelUpTo(model_arch, data_.inputs, layer);
   if (ElementCount(spec->input_shape()) != data_.x_elements()) {
@@ -43,10 +41,7 @@ void Predictor::Prepare(std::string_view model_arch, const float* weights, int64
                 "model expects input of shape " + ShapeText(spec->input_shape()) +
                     " but the data hold " + std::to_string(data_.x_elements()) + " values a row");
   }
-  if (weights == nullptr) {
-    throw Error(ErrorCode::kInvalidParameter, "a model without weights cannot predict");
-  }
-  CheckWeights(*spec, weights, n_weights);
+  CheckWeightCount(*spec, n_weights);
   const int64_t outputs = ElementCount(spec->output_shape());
   if (outputs > std::numeric_limits<int32_t>::max()) {
     throw Error(ErrorCode::kLimitExceeded, "model has too many outputs");
@@ -61,7 +56,7 @@ void Predictor::Prepare(std::string_view model_arch, const float* weights, int64
   }
   account_->Add(bytes);
   flat_ = AlignedArray<float>(static_cast<size_t>(spec->flat_size));
-  ImportWeights(*spec, weights, flat_.data());
+  import_.emplace(*spec, n_weights, flat_.data());
   network_ = std::make_shared<const Network>(std::move(spec));
 }
 
@@ -74,6 +69,7 @@ void Predictor::Plan(PredictionPlan* plan) {
   if (rows_ > 0 || plan->rows < 1 || plan->batches < 1) {
     throw Error(ErrorCode::kInternal, "a prediction was planned twice, or for nothing");
   }
+  if (!import_->complete()) throw Error(ErrorCode::kInternal, "a predictor lacks weights");
   const int64_t room = account_->limit() - account_->used();
   int32_t rows = plan->rows;
   int64_t pass = 0;
@@ -98,6 +94,7 @@ void Predictor::Plan(PredictionPlan* plan) {
       static_cast<int32_t>(std::clamp<int64_t>((left - threads * pass) / batch, 1, plan->batches));
   plan->bytes = account_->used() + threads * pass + (batches_ + kBatchesBeside) * batch;
   n_threads_ = threads;
+  UsedLocked();  // the weights may have taken their time to come; nobody else is here yet
   workers_.Start(
       threads, account_.get(), [](const std::string&) {}, [this] { Work(); });
 }

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "data/dataset.h"
 #include "engine/workers.h"
 #include "model/network/network.h"
+#include "model/weights/import.h"
 
 namespace hopper {
 
@@ -29,14 +31,16 @@ struct PredictionPlan {
 class Predictor {
  public:
   // Weights, batches and tensors take at most `memory_limit` bytes; Error(kOutOfMemory) beyond.
-  Predictor(std::string_view model_arch, const float* weights, int64_t n_weights,
-            const DataDesc& data, int32_t threads, int64_t memory_limit, int32_t event_fd,
-            const char* layer = nullptr);
+  Predictor(std::string_view model_arch, int64_t n_weights, const DataDesc& data, int32_t threads,
+            int64_t memory_limit, int32_t event_fd, const char* layer = nullptr);
   ~Predictor();  // joins; batches that were not taken are lost
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
 
   int32_t n_outputs() const { return n_outputs_; }
+  // The n_weights floats of Keras' get_weights() in pieces of any size, in order, before Plan().
+  // Throws the users' message where one of them is not finite.
+  void AddWeights(const float* weights, int64_t n) { import_->Add(weights, n); }
   // Once, before the first batch. `plan` comes with how many rows and batches are wanted and says
   // how many there may be: as many or fewer, and at least one; throws kOutOfMemory where there is
   // no room for that. Starts the threads, fewer where memory asks for it. What keeps to this plan
@@ -74,8 +78,7 @@ class Predictor {
     MemoryAccount* account_;
     int64_t bytes_;
   };
-  void Prepare(std::string_view model_arch, const float* weights, int64_t n_weights,
-               const char* layer);
+  void Prepare(std::string_view model_arch, int64_t n_weights, const char* layer);
   int64_t BatchBytes(int32_t rows) const;
   void Work();
   // Null: the thread is to end.
@@ -89,6 +92,7 @@ class Predictor {
   int32_t event_fd_;
   std::shared_ptr<const Network> network_;
   AlignedArray<float> flat_;
+  std::optional<WeightsImport> import_;  // into flat_
   int32_t n_outputs_ = 0;
   int32_t threads_;
   int32_t rows_ = 0;     // of a batch; 0: nothing was planned

@@ -229,3 +229,64 @@ def test_the_peak_of(broad, name):
     # It is used, or the memory that is looked at is not the statement's.
     assert peak > limit * least
     assert watch.looks > 20
+
+
+# --- stored weights are read once, into their place ---
+
+@pytest.fixture(scope="module")
+def heavy(database):
+    """A model of 65 MB and three rows for it; the size of its weights in MB."""
+    query(database, "SELECT hopper.load_model('architectures', %s)",
+          sequential(layer("Flatten", "flatten"), dense("first", 4000, "relu"), dense("second", 4000, "relu"),
+                     dense("output", 10, "softmax")))
+    model = value(database, "SELECT max(model_id) FROM architectures")
+    query(database, "CREATE TABLE three AS SELECT * FROM digits WHERE id <= 40")
+    query(database, "SELECT hopper.training_preprocessor('three', 'three_packed', 'label', 'pixels')")
+    select(database, "heavy", [(1, model, "loss='categorical_crossentropy', optimizer='SGD(lr=1e-3)'", "")])
+    query(database, "SELECT hopper.fit_multiple_model('three_packed', 'heavy_models', 'heavy', 1)")
+    # Loaded as another tool's, too.
+    query(database, "SELECT hopper.load_model('brought', model_arch::text, model_weights) FROM heavy_models")
+    return value(database, "SELECT octet_length(model_weights) FROM heavy_models") / MEGABYTE
+
+
+READERS = {
+    "predict_row": "SELECT * FROM hopper.predict_row('heavy_models', 1, (SELECT pixels FROM digits WHERE id = 1))",
+    "predict_rows": "SELECT count(*) FROM hopper.predict_rows('heavy_models', NULL::three)",
+    "predict": "SELECT hopper.predict('heavy_models', 'three', 'id', 'pixels', 'heavy_predicted', replace => true)",
+    "predict_byom": "SELECT hopper.predict_byom('brought', 1, 'three', 'id', 'pixels', 'heavy_byom', replace => true)",
+    "evaluate": "SELECT * FROM hopper.evaluate('heavy_models', 'three_packed')",
+    "to_onnx": "SELECT length(hopper.to_onnx('heavy_models', 1))",
+    "to_onnx of weights": "SELECT length(hopper.to_onnx(model_arch::text, model_weights, ARRAY[8, 8])) FROM heavy_models",
+    "to_pytorch": "SELECT length(hopper.to_pytorch('heavy_models', 1))",
+    "to_safetensors": "SELECT length(hopper.to_safetensors(model_arch::text, model_weights, ARRAY[8, 8]))"
+                      " FROM heavy_models",
+    "copy_model": "SELECT hopper.copy_model('heavy_models', 'heavy_copy', replace => true)",
+}
+
+
+def peak_of(statement, settings=""):
+    """In MB, above what a session has that has libtorch and its buffers."""
+    connection = session()
+    query(connection, f"SET client_min_messages = warning; {settings}")
+    process = pid(connection)
+    base = status(process, "RssAnon")
+    with Watch(process) as watch:
+        query(connection, statement)
+    connection.close()
+    return (watch.most - base) / MEGABYTE
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_stored_model_is_read_into_its_place(heavy, name):
+    # What a prediction computes with beside the weights keeps to this.
+    peak = peak_of(READERS[name], f"SET hopper.memory_limit = '{int(heavy * 1.2)}MB'")
+    print(f"{name}: {peak:.1f} MB of a model of {heavy:.1f}")
+    assert peak <= heavy * 1.3
+
+
+def test_a_warm_start_takes_no_more_than_a_first_one(heavy):
+    run = "SELECT hopper.fit_multiple_model('three_packed', 'heavy_run', 'heavy', 1, threads => 1{})"
+    first = peak_of(run.format(""), "RESET hopper.memory_limit")
+    again = peak_of(run.format(", warm_start => true"), "RESET hopper.memory_limit")
+    print(f"first {first:.1f} MB, again {again:.1f}, of a model of {heavy:.1f}")
+    assert again <= first + heavy * 0.3

@@ -1,6 +1,5 @@
 #include "model/weights/storage.h"
 
-#include "base/finite.h"
 #include "base/pieces.h"
 #include "model/spec.h"
 
@@ -17,15 +16,6 @@ void Transpose(const float* in, int64_t rows, int64_t columns, float* out) {
       for (int64_t c = 0; c < columns; ++c) out[c * rows + r] = in[r * columns + c];
     }
   });
-}
-
-bool AllFinite(const float* values, int64_t n) {
-  bool finite = true;
-  InPieces(static_cast<size_t>(n), sizeof(float), [&](size_t first, size_t count) {
-    const auto some = static_cast<int64_t>(count);
-    finite = finite && FirstNotFinite(values + first, some) == some;
-  });
-  return finite;
 }
 
 // 1199882 as "1,199,882".
@@ -69,15 +59,6 @@ std::string CountDetail(const ModelSpec& spec, int64_t n) {
   return "";
 }
 
-// The reverse of LoadWeight().
-void StoreWeight(const WeightSpec& weight, const float* keras, float* stored) {
-  if (weight.storage == WeightStorage::kConv) {
-    const int64_t out = weight.shape.back();
-    return Transpose(keras, weight.size() / out, out, stored);
-  }
-  CopyInPieces(stored, keras, sizeof(float) * static_cast<size_t>(weight.size()));
-}
-
 }  // namespace
 
 void LoadWeight(const WeightSpec& weight, const float* stored, float* keras) {
@@ -88,10 +69,30 @@ void LoadWeight(const WeightSpec& weight, const float* stored, float* keras) {
   CopyInPieces(keras, stored, sizeof(float) * static_cast<size_t>(weight.size()));
 }
 
+void StoreWeightPart(const WeightSpec& weight, int64_t first, const float* keras, int64_t n,
+                     float* stored) {
+  if (weight.storage != WeightStorage::kConv) {
+    return CopyInPieces(stored + first, keras, sizeof(float) * static_cast<size_t>(n));
+  }
+  const int64_t columns = weight.shape.back();
+  const int64_t rows = weight.size() / columns;
+  InPieces(static_cast<size_t>(n), sizeof(float), [&](size_t begin, size_t count) {
+    const auto from = static_cast<int64_t>(begin);
+    int64_t row = (first + from) / columns;
+    int64_t column = (first + from) % columns;
+    for (int64_t i = from; i < from + static_cast<int64_t>(count); ++i) {
+      stored[column * rows + row] = keras[i];
+      if (++column < columns) continue;
+      column = 0;
+      ++row;
+    }
+  });
+}
+
 void ImportWeights(const ModelSpec& spec, const float* keras, float* flat) {
   ZeroInPieces(flat, sizeof(float) * static_cast<size_t>(spec.flat_size));
   for (const WeightSpec& weight : spec.weights) {
-    StoreWeight(weight, keras, flat + weight.offset);
+    StoreWeightPart(weight, 0, keras, weight.size(), flat + weight.offset);
     keras += weight.size();
   }
 }
@@ -121,19 +122,6 @@ void CheckWeightCount(const ModelSpec& spec, int64_t n) {
                   Thousands(spec.parameters) + " parameters",
               CountDetail(spec, n),
               "Store the float32 values of all arrays of model.get_weights(), one after another.");
-}
-
-void CheckWeights(const ModelSpec& spec, const float* keras, int64_t n) {
-  CheckWeightCount(spec, n);
-  if (keras == nullptr) return;
-  for (const WeightSpec& weight : spec.weights) {
-    if (!AllFinite(keras, weight.size())) {
-      throw Error(ErrorCode::kInvalidParameter,
-                  "weight \"" + weight.name + "\" holds values that are not finite", "",
-                  "Load weights without NaN and infinity.");
-    }
-    keras += weight.size();
-  }
 }
 
 }  // namespace hopper

@@ -128,7 +128,7 @@ load_configs(const hopper_name *selection_table, const char *which, struct HTAB 
 	*n = 0;
 	for (row = 0; row < *n_rows; row++)
 	{
-		const hopper_model *model = hopper_known_model(known, &models, configs[row].model_id);
+		hopper_model *model = hopper_known_model(known, &models, configs[row].model_id);
 
 		if (model == NULL)
 		{
@@ -146,8 +146,8 @@ load_configs(const hopper_name *selection_table, const char *which, struct HTAB 
 		configs[*n] = configs[row];
 		configs[*n].model_arch = model->arch;
 		configs[*n].model_arch_size = model->arch_size;
-		configs[*n].weights = model->weights;
-		configs[*n].n_weights = model->n_weights;
+		configs[*n].weights = hopper_floats_whole(&model->weights);
+		configs[*n].n_weights = model->weights.n;
 		(*n)++;
 	}
 	return configs;

@@ -36,7 +36,7 @@ hopper_table_by_id(Size entry)
 	return hash_create("hopper models", 64, &control, HASH_ELEM | HASH_FUNCTION | HASH_CONTEXT);
 }
 
-const hopper_model *
+hopper_model *
 hopper_known_model(HTAB **known, const hopper_name *models, int32 model_id)
 {
 	known_model *found;

@@ -103,29 +103,6 @@ inspect(const char *arch, size_t size, hopper_model_info *info, hopper_error *er
 	return false;
 }
 
-/* Number of float32 values in a bytea, without reading it; ERROR 22023 if ragged. */
-static int64
-float_count(Datum value)
-{
-	int64		size = (int64) toast_raw_datum_size(value) - VARHDRSZ;
-
-	if (size % sizeof(float) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model weights of %s are not a whole number of float32 values",
-						hopper_plural(size, "byte", "bytes")),
-				 errhint("Concatenate the float32 arrays of model.get_weights().")));
-	return size / sizeof(float);
-}
-
-float *
-hopper_floats(Datum value, int64 *n_floats)
-{
-	*n_floats = float_count(value);
-	/* A copy always has a four-byte header, so that the floats are aligned. */
-	return (float *) VARDATA((bytea *) PG_DETOAST_DATUM_COPY(value));
-}
-
 bool
 hopper_find_model(const hopper_name *table, int32 model_id, hopper_model *model)
 {
@@ -144,7 +121,7 @@ hopper_find_model(const hopper_name *table, int32 model_id, hopper_model *model)
 	model->arch_size = strlen(model->arch);
 	weights = hopper_value(0, 2, BYTEAOID, &is_null);
 	if (!is_null)
-		model->weights = hopper_floats(weights, &model->n_weights);
+		hopper_floats_of(weights, false, &model->weights);
 	model->name = hopper_cell(0, 3);
 	SPI_freetuptable(SPI_tuptable);
 	return true;
@@ -306,6 +283,7 @@ hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 
 	int			rc;
 	bool		is_null = true;
 	bool		is_whole = !is_template(arch);
+	hopper_floats floats;
 
 	if (model->replace && model->name == NULL)
 		ereport(ERROR,
@@ -316,18 +294,16 @@ hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("an architecture with parameters of a search has no weights")));
+	if (model->has_weights)
+		hopper_floats_of(model->weights, true, &floats);
 	if (is_whole && !inspect(arch, strlen(arch), &info, &error))
 		ereport(NOTICE,
 				(errmsg_internal("%s", hopper_from_utf8(error.message)),
 				 errdetail("The shape is taken from the packed data.")));
 	if (model->has_weights)
 	{
-		int64		n_floats;
-		float	   *floats = hopper_floats(model->weights, &n_floats);
-
-		HOPPER_CHECK(hopper_core()->check_weights(arch, strlen(arch), floats, n_floats, &error),
-					 error);
-		pfree((char *) floats - VARHDRSZ);
+		hopper_floats_check(&floats, arch, strlen(arch));
+		hopper_floats_release(&floats);
 	}
 	values[0] = CStringGetTextDatum(is_whole ? hopper_complete_architecture(arch)
 									: hopper_from_utf8(arch));
@@ -388,8 +364,7 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 	require_dumpable(fcinfo, arch);
 	if (model.has_weights)
 	{
-		refuse_name_as_weights(PG_GETARG_BYTEA_PP(2));
-		(void) float_count(PG_GETARG_DATUM(2));
+		refuse_name_as_weights(PG_GETARG_BYTEA_P_SLICE(2, 0, NAMEDATALEN));
 		model.weights = PG_GETARG_DATUM(2);
 	}
 	model.name = hopper_text_argument(fcinfo, 3);

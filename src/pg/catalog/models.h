@@ -5,6 +5,7 @@
 #ifndef HOPPER_MODELS_H
 #define HOPPER_MODELS_H
 
+#include "pg/server/floats.h"
 #include "pg/server/glue.h"
 
 typedef struct hopper_model
@@ -12,8 +13,7 @@ typedef struct hopper_model
 	int32		model_id;
 	char	   *arch;			/* Keras JSON in UTF-8 */
 	size_t		arch_size;
-	float	   *weights;		/* in Keras' get_weights() order, or NULL */
-	int64		n_weights;
+	hopper_floats weights;		/* in Keras' get_weights() order, if it has some */
 	char	   *name;			/* or NULL */
 } hopper_model;
 
@@ -66,15 +66,13 @@ extern struct HTAB *hopper_table_by_id(Size entry);
  * As hopper_find_model(), but each is read once as long as *known lives, which is NULL at first and
  * then made in the current memory context. NULL where there is no such model.
  */
-extern const hopper_model *hopper_known_model(struct HTAB **known, const hopper_name *models,
-											  int32 model_id);
+extern hopper_model *hopper_known_model(struct HTAB **known, const hopper_name *models,
+										int32 model_id);
 /* All architectures of a table that have no weights, by their text; in the current context. */
 extern struct HTAB *hopper_read_architectures(const hopper_name *models);
 /* The first of them with this text (UTF-8), if it is still there. */
 extern bool hopper_find_architecture(struct HTAB *read, const hopper_name *models,
 									 const char *arch, int32 *model_id);
-/* The float32 values of a bytea, copied to the current memory context; ERROR 22023 if ragged. */
-extern float *hopper_floats(Datum value, int64 *n_floats);
 
 /* An architecture as functions without tables are given it. */
 typedef struct hopper_arch

@@ -22,9 +22,12 @@ hopper_arch_arguments(FunctionCallInfo fcinfo, int shape_at, hopper_arch *out)
 		out->shape[i] = sizes[i];
 }
 
-/* The header of the model's file and the number of its weights, which are checked unless NULL. */
+/*
+ * The header of the model's file and the number of its weights. Given weights must be so many;
+ * those in memory are checked.
+ */
 static char *
-header_of(const hopper_arch *from, const float *weights, int64 n_weights, int64 *n_floats)
+header_of(const hopper_arch *from, const hopper_floats *weights, int64 *n_floats)
 {
 	hopper_rows *rows;
 	hopper_error error;
@@ -32,8 +35,9 @@ header_of(const hopper_arch *from, const float *weights, int64 n_weights, int64 
 	char	   *header;
 
 	HOPPER_CHECK(hopper_core()->safetensors_header(from->arch, from->arch_size, from->rank,
-												   from->shape, weights, n_weights, &rows,
-												   &error), error);
+												   from->shape, weights ? weights->values : NULL,
+												   weights ? weights->n : -1, &rows, &error),
+				 error);
 	guard = hopper_guard_rows(rows);
 	header = pstrdup(rows->cells[0]);
 	*n_floats = strtoll(rows->cells[1], NULL, 10);
@@ -62,23 +66,32 @@ hopper_sql_to_safetensors(PG_FUNCTION_ARGS)
 {
 	hopper_arch from;
 	int64		n_floats;
-	float	   *floats;
+	hopper_floats weights;
 	char	   *header;
 	uint64		length;
+	hopper_share *share;
+	Size		size;
 	bytea	   *file;
 	char	   *at;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	hopper_arch_arguments(fcinfo, 2, &from);
-	floats = hopper_floats(PG_GETARG_DATUM(1), &n_floats);
-	header = header_of(&from, floats, n_floats, &n_floats);
+	hopper_floats_of(PG_GETARG_DATUM(1), true, &weights);
+	header = header_of(&from, &weights, &n_floats);
 	length = strlen(header);
-	file = hopper_make_bytea(sizeof(length) + length + n_floats * sizeof(float));
+	size = sizeof(length) + length + n_floats * sizeof(float);
+	/* Then it is the query's, which holds it as any value. */
+	share = hopper_share_new();
+	hopper_take_memory(share, size);
+	file = hopper_make_bytea(size);
 	at = VARDATA(file);
 	memcpy(at, &length, sizeof(length));
 	memcpy(at + sizeof(length), header, length);
-	hopper_copy(at + sizeof(length) + length, floats, n_floats * sizeof(float));
+	hopper_floats_copy_checked(&weights, from.arch, from.arch_size, 0, n_floats,
+							   at + sizeof(length) + length);
+	hopper_share_release(share);
+	hopper_floats_release(&weights);
 	PG_RETURN_BYTEA_P(file);
 }
 
@@ -96,7 +109,7 @@ hopper_sql_from_safetensors(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	hopper_arch_arguments(fcinfo, 2, &to);
 	file = PG_GETARG_BYTEA_PP(1);
-	(void) header_of(&to, NULL, 0, &n_floats);
+	(void) header_of(&to, NULL, &n_floats);
 	weights = hopper_make_bytea(n_floats * sizeof(float));
 	HOPPER_CHECK(hopper_core()->read_safetensors(to.arch, to.arch_size, to.rank, to.shape,
 												 VARDATA_ANY(file), VARSIZE_ANY_EXHDR(file),

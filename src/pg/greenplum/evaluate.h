@@ -12,6 +12,7 @@
 typedef struct hopper_segment_evaluation
 {
 	hopper_config config;
+	const hopper_floats *weights;	/* that a description gets; once read they are in `config` */
 	hopper_data_desc desc;
 	int32	   *keys;			/* of each partition */
 	int			threads;		/* of each segment; 0: its share of the host */

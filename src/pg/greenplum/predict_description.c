@@ -53,8 +53,7 @@ put_model(StringInfo out, const hopper_predict_model *model)
 {
 	hopper_put_text(out, model->shown);
 	hopper_put_bytes(out, model->model_arch, model->model_arch_size);
-	hopper_put_int(out, model->n_weights);
-	hopper_put_bytes(out, model->weights, model->n_weights * sizeof(float));
+	hopper_put_floats(out, &model->weights);
 	hopper_put_number(out, model->normalizing_const);
 	hopper_put_text(out, model->layer);
 	put_output(out, model);
@@ -70,8 +69,8 @@ get_model(hopper_reader *in, hopper_predict_model *model)
 	model->model_arch = hopper_get_bytes(in, &model->model_arch_size);
 	if (model->model_arch == NULL)
 		hopper_refuse_description();
-	model->n_weights = hopper_get_int(in);
-	model->weights = hopper_get_array(in, model->n_weights, sizeof(float));
+	model->weights.n = hopper_get_int(in);
+	model->weights.values = hopper_get_array(in, model->weights.n, sizeof(float));
 	model->normalizing_const = hopper_get_number(in);
 	model->layer = hopper_get_text(in);
 	get_output(in, model);

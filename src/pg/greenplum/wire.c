@@ -250,6 +250,21 @@ hopper_open_description(const bytea *description, hopper_description kind, hoppe
 	open_seal(kind, begin, in);
 }
 
+static int
+append_piece(void *out, int64 first, const float *values, int64 n, hopper_error *error)
+{
+	appendBinaryStringInfo(out, (const char *) values, (int) (n * sizeof(float)));
+	return 0;
+}
+
+void
+hopper_put_floats(StringInfo out, const hopper_floats *floats)
+{
+	hopper_put_int(out, floats->n);
+	hopper_put_int(out, floats->n * (int64) sizeof(float));
+	hopper_floats_pass(floats, append_piece, out);
+}
+
 void
 hopper_put_desc(StringInfo out, const hopper_data_desc *desc)
 {

@@ -15,6 +15,8 @@
 #include "lib/stringinfo.h"
 #include "model_hopper/data.h"
 
+#include "pg/server/floats.h"
+
 /* What a description is about; one of another kind is refused. */
 typedef enum hopper_description
 {
@@ -117,6 +119,8 @@ extern bytea *hopper_end_description(StringInfo out, hopper_description kind);
 /* ERROR 55000 where another version or build wrote it, 42501 where no coordinator did. */
 extern void hopper_open_description(const bytea *description, hopper_description kind,
 									hopper_reader *in);
+/* Their number, and the bytes that hopper_put_bytes() makes of them. */
+extern void hopper_put_floats(StringInfo out, const hopper_floats *floats);
 extern void hopper_put_desc(StringInfo out, const hopper_data_desc *desc);
 extern void hopper_get_desc(hopper_reader *in, hopper_data_desc *desc);
 

@@ -29,7 +29,7 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	/* Data above the limit are evaluated in turns. */
 	hopper_take_memory(share, Min(limit, data->packed_bytes +
 								  model->config.n_weights * (int64) sizeof(float)));
-	hopper_evaluation_open(&run, &model->config, &data->desc, threads, -1);
+	hopper_evaluation_open(&run, &model->config, &model->weights, &data->desc, threads, -1);
 	HOPPER_CHECK(torch->evaluation.limit(run.evaluation, limit, &error), error);
 	HOPPER_CHECK(torch->evaluation.start(run.evaluation, &error), error);
 	hopper_scan_packed(data, HOPPER_SPLIT_VALID, add_buffer, &run);

@@ -23,6 +23,18 @@ free_predictor(void *predictor)
 	hopper_torch()->predictor.free((hopper_predictor *) predictor);
 }
 
+static int
+push_piece(void *predictor, int64 first, const float *values, int64 n, hopper_error *error)
+{
+	return hopper_torch()->predictor.add_weights(predictor, values, n, error);
+}
+
+void
+hopper_predict_push_weights(hopper_predictor *predictor, const hopper_floats *weights)
+{
+	hopper_floats_pass(weights, push_piece, predictor);
+}
+
 char *
 hopper_predict_row_query(const hopper_prediction *run)
 {
@@ -84,16 +96,17 @@ hopper_predict_start(hopper_prediction *run)
 	work->share = hopper_share_new();
 	work->threads = hopper_take_threads(work->share, work->threads, 1);
 	limit = hopper_effective_memory_limit();
-	weights = Min(limit, run->model.n_weights * (int64) sizeof(float));
+	weights = Min(limit, run->model.weights.n * (int64) sizeof(float));
 	hopper_take_memory(work->share, weights);
 	work->event_fd = hopper_eventfd_open();
 	HOPPER_CHECK(hopper_torch()->predictor.create(run->model.model_arch,
 												  run->model.model_arch_size,
-												  run->model.weights, run->model.n_weights,
-												  &desc, run->model.layer, work->threads, limit,
-												  work->event_fd, &work->predictor, &n_outputs,
-												  &error), error);
+												  run->model.weights.n, &desc, run->model.layer,
+												  work->threads, limit, work->event_fd,
+												  &work->predictor, &n_outputs, &error), error);
 	work->guard = hopper_guard_add(work->predictor, free_predictor);
+	hopper_predict_push_weights(work->predictor, &run->model.weights);
+	hopper_floats_release(&run->model.weights);
 	/* One batch at each thread and one on its way to it. */
 	plan.rows = Max(1, Min(BATCH_ROWS, BATCH_BYTES / (int64) Max(run->values.size, 1)));
 	plan.batches = Min(2 * work->threads, PREDICT_MAX_BATCHES);

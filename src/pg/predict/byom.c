@@ -286,13 +286,14 @@ read_stored(const hopper_name *table, FunctionCallInfo fcinfo, hopper_model *sto
 
 	hopper_require_model_table(table);
 	hopper_read_model(table, hopper_key_argument(fcinfo, 1), stored);
-	if (stored->weights == NULL)
+	if (!HOPPER_HAS_FLOATS(&stored->weights))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("model %d of \"%s\" has no weights", stored->model_id, table->shown),
 				 errhint("Store them with hopper.load_model(), or train the model.")));
-	if (hopper_core()->check_weights(stored->arch, stored->arch_size, stored->weights,
-									 stored->n_weights, &error) == 0)
+	/* Values that are not in memory are looked at on their way to the predictor. */
+	if (hopper_core()->check_weights(stored->arch, stored->arch_size, stored->weights.values,
+									 stored->weights.n, &error) == 0)
 		return;
 	throw_of_stored(&error);
 }
@@ -337,7 +338,6 @@ hopper_sql_predict_byom(PG_FUNCTION_ARGS)
 	model->model_arch = stored.arch;
 	model->model_arch_size = stored.arch_size;
 	model->weights = stored.weights;
-	model->n_weights = stored.n_weights;
 	model->x_rank = ends.inputs[0].rank;
 	memcpy(model->x_shape, ends.inputs[0].shape, sizeof(model->x_shape));
 	take_outputs(model, &ends, PG_ARGISNULL(8) ? NULL : PG_GETARG_ARRAYTYPE_P(8));

@@ -21,8 +21,10 @@ typedef struct hopper_evaluating
 	int32		partition;		/* that the last buffer was of; -1: none came */
 } hopper_evaluating;
 
+/* `weights`: of `config`, which has their number alone; NULL: it has what it needs. */
 extern void hopper_evaluation_open(hopper_evaluating *run, const hopper_config *config,
-								   const hopper_data_desc *desc, int threads, long longest_wait);
+								   const hopper_floats *weights, const hopper_data_desc *desc,
+								   int threads, long longest_wait);
 /* Waits until the partition has room: the threads drop what they have evaluated. */
 extern void hopper_evaluation_wait(const hopper_evaluating *run, int32 partition);
 extern void hopper_evaluation_add(hopper_evaluating *run, const hopper_buffer *buffer);

@@ -10,9 +10,17 @@ free_evaluation(void *evaluation)
 	hopper_torch()->evaluation.free((hopper_evaluation *) evaluation);
 }
 
+static int
+push_piece_of_evaluated(void *evaluation, int64 first, const float *values, int64 n,
+						hopper_error *error)
+{
+	return hopper_torch()->evaluation.add_weights(evaluation, values, n, error);
+}
+
 void
 hopper_evaluation_open(hopper_evaluating *run, const hopper_config *config,
-					   const hopper_data_desc *desc, int threads, long longest_wait)
+					   const hopper_floats *weights, const hopper_data_desc *desc, int threads,
+					   long longest_wait)
 {
 	hopper_error error;
 
@@ -22,6 +30,8 @@ hopper_evaluation_open(hopper_evaluating *run, const hopper_config *config,
 	HOPPER_CHECK(hopper_torch()->evaluation.create(config, desc, threads, run->event_fd,
 												   &run->evaluation, &error), error);
 	run->guard = hopper_guard_add(run->evaluation, free_evaluation);
+	if (weights)
+		hopper_floats_pass(weights, push_piece_of_evaluated, run->evaluation);
 }
 
 void

@@ -12,22 +12,31 @@ PG_FUNCTION_INFO_V1(hopper_sql_to_onnx_arch);
 PG_FUNCTION_INFO_V1(hopper_sql_to_pytorch);
 PG_FUNCTION_INFO_V1(hopper_sql_to_pytorch_arch);
 
-/* A varlena of the file, in the current memory context. */
+/* A varlena of the file, in the current memory context. `weights` may be NULL for source. */
 static struct varlena *
-make_file(const hopper_export *from)
+make_file(hopper_export *from, hopper_floats *weights)
 {
 	hopper_rows *rows;
 	hopper_error error;
 	hopper_guard *guard;
 	Size		size = 0;
+	hopper_share *share;
 	struct varlena *file;
 	char	   *at;
 
+	if (weights)
+	{
+		from->weights = weights->values;
+		from->n_weights = weights->n;
+	}
 	HOPPER_CHECK(hopper_core()->export_model(from, &rows, &error), error);
 	guard = hopper_guard_rows(rows);
 	for (int row = 0; row < rows->n_rows; row++)
 		size += strtoll(rows->cells[4 * row + 1], NULL, 10) +
 			strtoll(rows->cells[4 * row + 3], NULL, 10) * sizeof(float);
+	/* Then it is the query's, which holds it as any value. */
+	share = hopper_share_new();
+	hopper_take_memory(share, size);
 	file = (struct varlena *) hopper_make_bytea(size);
 	at = VARDATA(file);
 	for (int row = 0; row < rows->n_rows; row++)
@@ -40,10 +49,14 @@ make_file(const hopper_export *from)
 		memcpy(at, cells[0], bytes);
 		at += bytes;
 		if (floats > 0)
-			hopper_copy(at, from->weights + first, floats);
+			hopper_floats_copy_checked(weights, from->model_arch, from->model_arch_size, first,
+									   floats / sizeof(float), at);
 		at += floats;
 	}
 	hopper_guard_release(guard);
+	hopper_share_release(share);
+	if (weights)
+		hopper_floats_release(weights);
 	return file;
 }
 
@@ -84,11 +97,9 @@ export_trained(FunctionCallInfo fcinfo, hopper_format format)
 	from.format = format;
 	from.model_arch = trained.config.model_arch;
 	from.model_arch_size = trained.config.model_arch_size;
-	from.weights = trained.config.weights;
-	from.n_weights = trained.config.n_weights;
 	from.data = &trained.desc;
 	inner = MemoryContextSwitchTo(caller);
-	file = make_file(&from);
+	file = make_file(&from, &trained.weights);
 	MemoryContextSwitchTo(inner);
 	hopper_finish();
 	return file;
@@ -107,6 +118,7 @@ hopper_sql_to_onnx_arch(PG_FUNCTION_ARGS)
 {
 	hopper_arch model;
 	hopper_export from = {0};
+	hopper_floats weights;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
@@ -116,8 +128,8 @@ hopper_sql_to_onnx_arch(PG_FUNCTION_ARGS)
 	from.model_arch_size = model.arch_size;
 	from.rank = model.rank;
 	from.shape = model.shape;
-	from.weights = hopper_floats(PG_GETARG_DATUM(1), &from.n_weights);
-	PG_RETURN_BYTEA_P((bytea *) make_file(&from));
+	hopper_floats_of(PG_GETARG_DATUM(1), true, &weights);
+	PG_RETURN_BYTEA_P((bytea *) make_file(&from, &weights));
 }
 
 static text *
@@ -148,5 +160,5 @@ hopper_sql_to_pytorch_arch(PG_FUNCTION_ARGS)
 	from.model_arch_size = model.arch_size;
 	from.rank = model.rank;
 	from.shape = model.shape;
-	PG_RETURN_TEXT_P(in_server_encoding(make_file(&from)));
+	PG_RETURN_TEXT_P(in_server_encoding(make_file(&from, NULL)));
 }

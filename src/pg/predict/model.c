@@ -47,8 +47,7 @@ hopper_predict_from_trained(const hopper_trained *trained, hopper_predict_model 
 	model->shown = trained->outputs.model.shown;
 	model->model_arch = trained->config.model_arch;
 	model->model_arch_size = trained->config.model_arch_size;
-	model->weights = trained->config.weights;
-	model->n_weights = trained->config.n_weights;
+	model->weights = trained->weights;
 	model->x_rank = desc->x_rank;
 	memcpy(model->x_shape, desc->x_shape, sizeof(model->x_shape));
 	if (desc->n_inputs > 0)

@@ -16,8 +16,7 @@ typedef struct hopper_predict_model
 	const char *shown;			/* for messages */
 	const char *model_arch;		/* UTF-8 */
 	size_t		model_arch_size;
-	const float *weights;
-	int64		n_weights;
+	hopper_floats weights;
 	int			x_rank;			/* 0: not known before the first row */
 	int64		x_shape[HOPPER_MAX_RANK];
 	const hopper_data_desc *trained;	/* the data of several inputs, else NULL */
@@ -43,6 +42,9 @@ typedef struct hopper_predict_model
 	struct hopper_predict_model *parts; /* whose class_name is the output's name */
 } hopper_predict_model;
 
+/* Its weights into a predictor that was created for them. (predict/batches.c) */
+extern void hopper_predict_push_weights(hopper_predictor *predictor,
+										const hopper_floats *weights);
 extern void hopper_predict_from_trained(const hopper_trained *trained, hopper_predict_model *model);
 /* Predicts what a layer of the model gives; `layer` may be NULL. (predict/arguments.c) */
 extern void hopper_predict_take_layer(hopper_predict_model *model, text *layer);

@@ -186,7 +186,7 @@ keep_model(hopper_ready_model *entry, const hopper_trained *trained,
 	keep_features(entry, trained, desc);
 	/* The predictor has its own copy of these. */
 	model->model_arch = NULL;
-	model->weights = NULL;
+	memset(&model->weights, 0, sizeof(model->weights));
 }
 
 static int64
@@ -238,12 +238,10 @@ create_predictor(hopper_ready_model *entry, const hopper_trained *trained,
 
 	if (!hopper_try_memory(entry->bytes, &counter))
 		hopper_refuse_memory(entry->bytes);
-	/* Nothing below ends in an error before the bytes have another owner. */
+	/* Nothing here ends in an error before the bytes have another owner. */
 	if (torch->predictor.create(trained->config.model_arch, trained->config.model_arch_size,
-								trained->config.weights, trained->config.n_weights, desc, NULL, 1,
-								limit, entry->event_fd, &entry->predictor, &n_outputs,
-								&error) != 0 ||
-		torch->predictor.plan(entry->predictor, &plan, &error) != 0 ||
+								trained->config.n_weights, desc, NULL, 1, limit, entry->event_fd,
+								&entry->predictor, &n_outputs, &error) != 0 ||
 		torch->predictor.expire(entry->predictor, hopper_keep_time, counter, entry->bytes,
 								&error) != 0)
 	{
@@ -251,6 +249,18 @@ create_predictor(hopper_ready_model *entry, const hopper_trained *trained,
 			__atomic_fetch_sub(counter, entry->bytes, __ATOMIC_RELAXED);
 		hopper_throw(&error);
 	}
+	/* What is not complete would keep its memory to the session's next call. */
+	PG_TRY();
+	{
+		hopper_predict_push_weights(entry->predictor, &trained->weights);
+		HOPPER_CHECK(torch->predictor.plan(entry->predictor, &plan, &error), error);
+	}
+	PG_CATCH();
+	{
+		drop_ready_model(entry);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 	entry->n_outputs = n_outputs;
 }
 
@@ -351,6 +361,7 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 				(errcode_for_file_access(),
 				 errmsg("could not create an event descriptor: %m")));
 	create_predictor(entry, &trained, &desc);
+	hopper_floats_release(&trained.weights);
 	caller = MemoryContextSwitchTo(entry->context);
 	keep_model(entry, &trained, &desc);
 	hopper_predict_bind_outputs(&entry->model, entry->n_outputs);

@@ -562,8 +562,8 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 	config->model_id = model.model_id;
 	config->model_arch = model.arch;
 	config->model_arch_size = model.arch_size;
-	config->weights = model.weights;
-	config->n_weights = model.n_weights;
+	config->weights = hopper_floats_whole(&model.weights);
+	config->n_weights = model.weights.n;
 	config->compile_params = hopper_to_utf8(hopper_string_argument(fcinfo, 4));
 	params = hopper_string_argument(fcinfo, 5);
 	config->fit_params = params ? hopper_to_utf8(params) : NULL;

@@ -14,6 +14,7 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
+#include "pg/server/ceilings.h"
 #include "pg/server/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_drop_model);
@@ -366,6 +367,16 @@ columns_to_copy(const hopper_name *from, const hopper_name *to)
 	return columns.data;
 }
 
+/* The server holds the weights of one model at a time, as a whole. */
+static void
+count_largest(const model_tables *model, const char *condition, hopper_share *share)
+{
+	hopper_select("SELECT coalesce(max(octet_length(model_weights)), 0)::int8 FROM %s%s",
+				  model->outputs.model.quoted, condition);
+	hopper_take_memory(share, hopper_int_cell(&model->outputs.model, 0, 1, 0, PG_INT64_MAX));
+	SPI_freetuptable(SPI_tuptable);
+}
+
 /* copy_model(model_table, new_name, mst_keys, replace) -> number of models */
 Datum
 hopper_sql_copy_model(PG_FUNCTION_ARGS)
@@ -375,6 +386,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	hopper_name name;
 	hopper_best best;
 	hopper_grants *grants;
+	hopper_share *share;
 	Snapshot	snapshot;
 	char	   *condition;
 	int64		n;
@@ -405,6 +417,8 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	hopper_check_column(&model.outputs.summary, "best_value", FLOAT8OID);
 	hopper_check_column(&model.outputs.summary, "models_trained", INT4OID);
 	grants = hopper_drop_to_replace(copy.tables, copy.n);
+	share = hopper_share_new();
+	count_largest(&model, condition, share);
 	/* All tables as they were at one moment: a training may go on beside this. */
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	for (int i = 0; i < model.n; i++)
@@ -432,6 +446,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 		SPI_freetuptable(SPI_tuptable);
 	}
 	UnregisterSnapshot(snapshot);
+	hopper_share_release(share);
 	hopper_outputs_update_names(&copy.outputs, &copy.outputs);
 	best = hopper_outputs_best(&copy.outputs, NULL);
 	hopper_select_latest("SELECT count(*) FROM %s", copy.outputs.model.quoted);

@@ -10,6 +10,7 @@
 #ifndef HOPPER_OUTPUTS_H
 #define HOPPER_OUTPUTS_H
 
+#include "pg/server/floats.h"
 #include "pg/server/made.h"
 #include "pg/train/history.h"
 #include "pg/codec/packed.h"
@@ -145,7 +146,8 @@ typedef struct hopper_trained
 {
 	hopper_outputs outputs;
 	int32		mst_key;
-	hopper_config config;		/* with its weights; without state */
+	hopper_config config;		/* without state, and with the number of its weights only: */
+	hopper_floats weights;
 	int			n_metrics;
 	char	  **metrics_type;
 	char	   *loss_type;

@@ -111,7 +111,7 @@ read_summary(hopper_trained *out)
 	padding = hopper_cell(0, 15);
 	if (outputs)
 		out->desc.y_column = PACK_LABELS;
-	out->desc.x_column = out->n_x_columns == 1 ? out->x_columns[0] : PACK_FEATURES;
+	out->desc.x_column = hopper_packed_features(out->n_x_columns, out->x_columns);
 	SPI_freetuptable(SPI_tuptable);
 	hopper_read_inputs(summary, inputs, out->n_x_columns, &out->desc, &out->inputs);
 	out->padding = hopper_read_padding(summary, padding, &out->inputs);
@@ -227,7 +227,8 @@ hopper_read_trained(const hopper_name *table, bool has_key, int32 mst_key, hoppe
 	out->config.mst_key = out->mst_key;
 	out->config.model_arch = hopper_to_utf8(text);
 	out->config.model_arch_size = strlen(out->config.model_arch);
-	out->config.weights = hopper_floats(weights, &out->config.n_weights);
+	hopper_floats_of(weights, false, &out->weights);
+	out->config.n_weights = out->weights.n;
 	text = hopper_cell(0, 3);
 	out->config.compile_params = text ? hopper_to_utf8(text) : NULL;
 	text = hopper_cell(0, 4);

@@ -178,11 +178,18 @@ class Predicting {
   Predicting(const std::string& arch, const std::vector<float>& weights,
              const hopper_data_desc& data, int threads, int64_t memory_limit = int64_t{1} << 30) {
     hopper_error error = {};
-    if (Api().predictor.create(arch.data(), arch.size(), weights.data(),
-                               static_cast<int64_t>(weights.size()), &data, nullptr, threads,
-                               memory_limit, event_fd_.fd(), &predictor_, &n_outputs_,
-                               &error) != 0) {
+    const auto n = static_cast<int64_t>(weights.size());
+    if (Api().predictor.create(arch.data(), arch.size(), n, &data, nullptr, threads, memory_limit,
+                               event_fd_.fd(), &predictor_, &n_outputs_, &error) != 0) {
       throw std::runtime_error(error.message);
+    }
+    // In uneven pieces, which end within a weight.
+    const int64_t most = n / 13 + 5;
+    for (int64_t first = 0; first < n; first += most) {
+      EXPECT_EQ(Api().predictor.add_weights(predictor_, weights.data() + first,
+                                            std::min(most, n - first), &error),
+                0)
+          << error.message;
     }
     if (Api().predictor.plan(predictor_, &plan_, &error) != 0) {
       Api().predictor.free(predictor_);

@@ -506,9 +506,13 @@ TEST_F(Faults, APrediction) {
     hopper_predictor* predictor = nullptr;
     int32_t n_outputs = 0;
     Outcome outcome;
-    outcome.code = Api().predictor.create(
-        arch_.data(), arch_.size(), weights.data(), static_cast<int64_t>(weights.size()),
-        &table_.desc(), nullptr, 1, int64_t{1} << 30, fd_.fd(), &predictor, &n_outputs, &error_);
+    const auto n_weights = static_cast<int64_t>(weights.size());
+    outcome.code =
+        Api().predictor.create(arch_.data(), arch_.size(), n_weights, &table_.desc(), nullptr, 1,
+                               int64_t{1} << 30, fd_.fd(), &predictor, &n_outputs, &error_);
+    if (outcome.code == 0) {
+      outcome.code = Api().predictor.add_weights(predictor, weights.data(), n_weights, &error_);
+    }
     hopper_prediction_plan plan = {5, kBatches, 0};
     if (outcome.code == 0) outcome.code = Api().predictor.plan(predictor, &plan, &error_);
     if (outcome.code == 0) outcome.code = predict(predictor, &outcome.answer);

@@ -8,6 +8,7 @@
 #include "base/philox.h"
 #include "model/architectures.h"
 #include "model/spec.h"
+#include "model/weights/import.h"
 
 namespace hopper {
 namespace {
@@ -255,6 +256,19 @@ TEST(Weights, ConvolutionsAreStoredOutputFirst) {
   }
   EXPECT_EQ(flat[spec->weights[1].offset + 3], keras[72 + 3]);
   EXPECT_EQ(flat[spec->weights[1].offset + 4], 0.0F);  // padding
+  // In pieces that end anywhere within a weight.
+  for (const int64_t most : {1, 7, 71, 73, 76}) {
+    std::vector<float> pieces(spec->flat_size, -1.0F);
+    WeightsImport import(*spec, spec->parameters, pieces.data());
+    for (int64_t first = 0; first < spec->parameters; first += most) {
+      EXPECT_FALSE(import.complete());
+      import.Add(keras.data() + first, std::min(most, spec->parameters - first));
+    }
+    EXPECT_TRUE(import.complete());
+    EXPECT_EQ(pieces, flat) << most;
+    EXPECT_THROW(import.Add(keras.data(), 1), Error);
+  }
+  EXPECT_THROW(WeightsImport(*spec, spec->parameters - 1, flat.data()), Error);
   std::vector<float> back(spec->parameters);
   ExportWeights(*spec, flat.data(), back.data());
   EXPECT_EQ(back, keras);

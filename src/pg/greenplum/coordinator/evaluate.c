@@ -62,6 +62,7 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 							 true, 0);
 	hopper_require_segments();
 	evaluation.config = model->config;
+	evaluation.weights = &model->weights;
 	evaluation.desc = data->desc;
 	evaluation.keys = hopper_partition_keys(data);
 	evaluation.threads = hopper_threads;

@@ -33,8 +33,7 @@ hopper_evaluate_describe(const hopper_segment_evaluation *evaluation)
 	hopper_put_bytes(&out, config->model_arch, config->model_arch_size);
 	hopper_put_text(&out, config->compile_params);
 	hopper_put_text(&out, config->fit_params);
-	hopper_put_int(&out, config->n_weights);
-	hopper_put_bytes(&out, config->weights, config->n_weights * sizeof(float));
+	hopper_put_floats(&out, evaluation->weights);
 	hopper_put_int(&out, (int64) config->state_size);
 	hopper_put_bytes(&out, config->state, config->state_size);
 	hopper_put_int(&out, config->confusion);
@@ -108,7 +107,7 @@ static void
 create(const hopper_segment_evaluation *given, summing *state)
 {
 	state->shown = pstrdup(given->desc.table_name);
-	hopper_evaluation_open(&state->run, &given->config, &given->desc, given->threads,
+	hopper_evaluation_open(&state->run, &given->config, NULL, &given->desc, given->threads,
 						   LONGEST_WAIT);
 }
 
