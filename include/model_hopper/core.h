@@ -68,8 +68,8 @@ typedef struct hopper_core_api
 								  hopper_error *error);
 	/*
 	 * "input" or "output", name, shape ("28x28x1"), place of its first value in a row of all of
-	 * them, number of values, activation that ends it ("softmax", "sigmoid" or "linear"): a row for
-	 * each input, then for each output, in the model's order. Fails as inspect_model does.
+	 * them, number of values, of outputs hopper_meaning without and with names of classes: a row
+	 * for each input, then for each output, in the model's order. Fails as inspect_model does.
 	 */
 	int			(*model_ends) (const char *json, size_t size, hopper_rows **rows,
 							   hopper_error *error);
@@ -157,7 +157,8 @@ typedef struct hopper_core_api
 	 */
 	int			(*metric_direction) (const char *metric, int32_t *direction, hopper_error *error);
 	/*
-	 * Where in a row of a model's outputs one of them stands, and what makes probabilities of it.
+	 * Where in a row of a model's outputs one of them stands, what its values stand for, and what
+	 * makes probabilities of them.
 	 * `data`: the features' shape; output: the place in data->outputs, 0 where there are none.
 	 */
 	int			(*output_link) (const char *model_arch, size_t model_arch_size,

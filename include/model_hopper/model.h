@@ -18,6 +18,14 @@ typedef enum hopper_link
 	HOPPER_LINK_SOFTMAX = 3		/* they are logits of classes that exclude each other */
 } hopper_link;
 
+/* What the values of an output stand for. */
+typedef enum hopper_meaning
+{
+	HOPPER_MEANS_VALUES = 0,	/* numbers */
+	HOPPER_MEANS_CLASSES = 1,	/* classes of the example, which are ranked */
+	HOPPER_MEANS_CLASS_EACH = 2 /* a class at each step or pixel, by the last axis */
+} hopper_meaning;
+
 /* One output of a model. */
 typedef struct hopper_output_link
 {
@@ -25,7 +33,9 @@ typedef struct hopper_output_link
 	int64_t		width;			/* so many neighbours belong together */
 	int64_t		first;			/* in a row of all outputs */
 	int64_t		count;			/* values there */
-	int32_t		of_classes;		/* 1: by its loss its values are of classes */
+	int32_t		meaning;		/* hopper_meaning */
+	int32_t		rank;			/* of what is predicted: values, or of a class each, classes */
+	int64_t		shape[HOPPER_MAX_RANK];
 } hopper_output_link;
 
 typedef struct hopper_model_info

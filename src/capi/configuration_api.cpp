@@ -1,4 +1,5 @@
 // The core's table: configurations, their problems, and how their metrics are read.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "capi/structs.h"
 #include "model/check/check.h"
 #include "model/metric_names.h"
+#include "model/output_meaning.h"
 #include "model/spec.h"
 #include "model/work.h"
 #include "params/grid.h"
@@ -22,6 +24,11 @@
 #include "params/ranking.h"
 
 namespace hopper {
+
+static_assert(static_cast<int>(OutputMeaning::kValues) == HOPPER_MEANS_VALUES);
+static_assert(static_cast<int>(OutputMeaning::kClasses) == HOPPER_MEANS_CLASSES);
+static_assert(static_cast<int>(OutputMeaning::kClassEach) == HOPPER_MEANS_CLASS_EACH);
+
 namespace {
 
 hopper_rows* ConfigurationRows(const std::vector<Configuration>& configurations) {
@@ -135,9 +142,12 @@ int LinkOfOutput(const char* model_arch, size_t model_arch_size, const char* com
     link->width = end.shape.empty() ? 1 : end.shape.back();
     link->first = end.first;
     link->count = ElementCount(end.shape);
-    link->of_classes = LossTypeOf(loss.loss).of_classes ? 1 : 0;
-    if (end.final_activation == Activation::kSoftmax ||
-        end.final_activation == Activation::kSigmoid) {
+    const OutputMeaning meaning = MeaningOf(end, loss.loss, desc, labels[place]);
+    const Shape shape = ShapeOfPrediction(end, meaning, labels[place].shape);
+    link->meaning = static_cast<int32_t>(meaning);
+    link->rank = static_cast<int32_t>(std::min<size_t>(shape.size(), HOPPER_MAX_RANK));
+    std::copy_n(shape.begin(), link->rank, link->shape);
+    if (end.ends_in != Activation::kLinear) {
       link->link = HOPPER_LINK_NONE;
     } else if (!loss.options.from_logits) {
       link->link = HOPPER_LINK_CLIP;

@@ -16,6 +16,7 @@
 #include "model/exported/export_model.h"
 #include "model/keras/complete.h"
 #include "model/layer.h"
+#include "model/output_meaning.h"
 #include "model/spec.h"
 #include "model/weights/import.h"
 #include "model/weights/safetensors.h"
@@ -35,25 +36,23 @@ int InspectModel(const char* json, size_t size, hopper_model_info* info, hopper_
 int ModelEnds(const char* json, size_t size, hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
     const auto spec = ParseModel(JsonText(json, size), nullptr);
-    auto table = std::make_unique<Rows>(6);
+    auto table = std::make_unique<Rows>(7);
     const auto add = [&](const char* what, const std::string& name, const Shape& shape,
-                         int64_t first, const char* activation) {
+                         int64_t first, OutputMeaning unnamed, OutputMeaning named) {
       std::string text;
       for (const int64_t extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
       table->Add({what, name, text, std::to_string(first), std::to_string(ElementCount(shape)),
-                  activation});
+                  std::to_string(static_cast<int>(unnamed)),
+                  std::to_string(static_cast<int>(named))});
     };
     for (const ModelInput& input : spec->inputs) {
       // A number is packed as a row of one.
       const Shape packed = input.shape.empty() ? Shape{1} : input.shape;
-      add("input", input.name, packed, input.first, "linear");
+      add("input", input.name, packed, input.first, OutputMeaning::kValues, OutputMeaning::kValues);
     }
     for (const ModelOutput& output : spec->outputs) {
-      const Activation end = output.final_activation;
-      add("output", output.name, output.shape, output.first,
-          end == Activation::kSoftmax   ? "softmax"
-          : end == Activation::kSigmoid ? "sigmoid"
-                                        : "linear");
+      add("output", output.name, output.shape, output.first, MeaningOf(output, /*named=*/false),
+          MeaningOf(output, /*named=*/true));
     }
     *rows = Rows::Release(std::move(table));
   });
@@ -120,11 +119,12 @@ int DescribeModel(const char* json, size_t size, const hopper_data_desc* data, h
                   std::to_string(parameters), std::to_string(trainable),
                   std::to_string(layer_flops[i]), inputs});
     }
-    table->Add({std::nullopt, "total",
-                spec->family == KerasFamily::kKeras2 ? "rules of Keras 2" : "rules of Keras 3",
-                ShapeText(spec->output_shape()), std::to_string(spec->parameters),
-                std::to_string(spec->trainable_parameters), std::to_string(spec->flops),
-                std::nullopt});
+    table->Add(
+        {std::nullopt, "total",
+         spec->family == KerasFamily::kKeras2 ? "rules of Keras 2" : "rules of Keras 3",
+         ShapeText(spec->outputs.size() == 1 ? spec->outputs[0].shape : spec->output_shape()),
+         std::to_string(spec->parameters), std::to_string(spec->trainable_parameters),
+         std::to_string(spec->flops), std::nullopt});
     *rows = Rows::Release(std::move(table));
   });
 }

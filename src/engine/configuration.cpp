@@ -61,7 +61,7 @@ std::unique_ptr<const Trainer> MakeTrainer(const ConfigSource& config, const Dat
     matrix.type = &ConfusionMatrix();
     // A probability of 0.5.
     if (compile.loss_options.from_logits &&
-        network->spec().final_activation == Activation::kLinear) {
+        network->spec().outputs[0].ends_in == Activation::kLinear) {
       matrix.threshold = 0.0;
     }
     compile.metrics.push_back(matrix);

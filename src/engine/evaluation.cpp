@@ -280,7 +280,7 @@ int64_t Evaluation::SumCount() const {
 }
 
 int64_t Evaluation::OutputUnits() const {
-  const Shape& output = trainer_->network().spec().output_shape();
+  const Shape& output = trainer_->network().spec().outputs[0].shape;
   return output.empty() ? 1 : output.back();
 }
 

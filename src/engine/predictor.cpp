@@ -42,7 +42,7 @@ void Predictor::Prepare(std::string_view model_arch, int64_t n_weights, const ch
                     " but the data hold " + std::to_string(data_.x_elements()) + " values a row");
   }
   CheckWeightCount(*spec, n_weights);
-  const int64_t outputs = ElementCount(spec->output_shape());
+  const int64_t outputs = spec->OutputValues();
   if (outputs > std::numeric_limits<int32_t>::max()) {
     throw Error(ErrorCode::kLimitExceeded, "model has too many outputs");
   }

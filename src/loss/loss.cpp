@@ -119,6 +119,15 @@ at::Tensor MeanPerExample(const at::Tensor& x) {
 
 at::Tensor TargetValues(const Targets& targets, const at::Tensor& output) {
   if (targets.values.defined()) {
+    const int64_t columns = output.size(-1);
+    if (columns > 1 && targets.values.numel() * columns == output.numel()) {
+      // Numbers of classes, one where the output has a row.
+      std::vector<int64_t> sizes = output.sizes().vec();
+      sizes.back() = 1;
+      at::Tensor one_hot = at::zeros(output.sizes(), targets.values.options());
+      one_hot.scatter_(-1, targets.values.reshape(sizes).to(at::kLong), 1.0);
+      return one_hot;
+    }
     return targets.values.sizes() == output.sizes() ? targets.values
                                                     : targets.values.reshape(output.sizes());
   }

@@ -1,13 +1,16 @@
 #include "loss/objective.h"
 
 #include <ATen/ops/add.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/mul.h>
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "loss/part_rows.h"
 #include "model/batch_sizes.h"
+#include "params/loss_type.h"
 
 namespace hopper {
 Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, const DataDesc& data) {
@@ -42,7 +45,13 @@ Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, con
     part.label_first = labels.first;
     part.label_size = labels.size;
     part.num_classes = labels.num_classes;
-    objective.outputs += part.size;
+    part.mask_first = output.mask_first;
+    part.mask_size = output.mask_size;
+    if (part.by_row() && LossTypeOf(part.loss).overlap != nullptr) {
+      throw Error(ErrorCode::kNotSupported, "loss \"" + std::string(LossName(part.loss)) +
+                                                "\" of an output with a mask is not supported");
+    }
+    objective.outputs += part.size + part.mask_size;
     objective.parts.push_back(std::move(part));
   }
   if (spec.outputs.size() != data.outputs.size()) {
@@ -52,13 +61,14 @@ Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, con
                     std::to_string(data.outputs.size()));
   }
   objective.weighted = data.weighted;
-  objective.plain = !data.by_parts && single && objective.parts[0].weight == 1.0F;
+  objective.plain =
+      !data.by_parts && single && objective.parts[0].weight == 1.0F && !objective.parts[0].by_row();
   return objective;
 }
 
 at::Tensor PartOutput(const Objective& objective, size_t part, const at::Tensor& output) {
   const ObjectivePart& of = objective.parts[part];
-  if (objective.parts.size() == 1) return output;
+  if (objective.parts.size() == 1 && of.mask_size == 0) return output;
   return output.narrow(1, of.first, of.size).reshape(WithBatch(output.size(0), of.shape));
 }
 
@@ -79,10 +89,28 @@ Targets PartTargets(const Objective& objective, size_t part, const Targets& targ
   return out;
 }
 
+at::Tensor PartMask(const Objective& objective, size_t part, const at::Tensor& output) {
+  const ObjectivePart& of = objective.parts[part];
+  if (of.mask_size == 0) return {};
+  return output.detach().narrow(1, of.mask_first, of.mask_size);
+}
+
 at::Tensor ExampleWeights(const Objective& objective, const Targets& targets) {
   if (!objective.weighted) return {};
   const at::Tensor rows = targets.values.reshape({targets.values.size(0), -1});
   return rows.narrow(1, rows.size(1) - 1, 1).reshape({-1}).contiguous();
+}
+
+at::Tensor PartLossPerExample(const Objective& objective, size_t part, const at::Tensor& output,
+                              const Targets& targets) {
+  const ObjectivePart& of = objective.parts[part];
+  const at::Tensor own = PartOutput(objective, part, output);
+  const Targets labels = PartTargets(objective, part, targets);
+  if (of.by_row()) {
+    const at::Tensor mask = PartMask(objective, part, output);
+    return LossOfRows(of, RowsOfPart(of, own, labels, mask, /*ignores=*/true), output.size(0));
+  }
+  return LossPerExample(of.loss, own, of.logits, of.last, labels, of.options);
 }
 
 at::Tensor LossPerExample(const Objective& objective, const at::Tensor& output,
@@ -90,8 +118,7 @@ at::Tensor LossPerExample(const Objective& objective, const at::Tensor& output,
   at::Tensor sum;
   for (size_t i = 0; i < objective.parts.size(); ++i) {
     const ObjectivePart& part = objective.parts[i];
-    at::Tensor loss = LossPerExample(part.loss, PartOutput(objective, i, output), part.logits,
-                                     part.last, PartTargets(objective, i, targets), part.options);
+    at::Tensor loss = PartLossPerExample(objective, i, output, targets);
     if (objective.plain) return loss;
     if (part.weight != 1.0F) loss = at::mul(loss, part.weight);
     sum = sum.defined() ? at::add(sum, loss) : loss;
@@ -102,7 +129,7 @@ at::Tensor LossPerExample(const Objective& objective, const at::Tensor& output,
 
 bool LooksAtBatch(const Objective& objective) {
   return std::any_of(objective.parts.begin(), objective.parts.end(), [](const ObjectivePart& part) {
-    return LooksAtBatch(part.loss, part.options);
+    return part.by_row() || LooksAtBatch(part.loss, part.options);
   });
 }
 
@@ -110,9 +137,13 @@ PlannedObjective::PlannedObjective(const Objective& objective, int64_t batch,
                                    const Kernels& kernels)
     : objective_(objective), batch_(batch), targets_(objective.parts.size()) {
   int64_t largest = 0;
+  int64_t rows = 0;
   for (const ObjectivePart& part : objective_.parts) {
-    parts_.push_back(std::make_unique<PlannedLoss>(part.loss, part.options, part.logits, part.last,
-                                                   batch, part.shape, kernels));
+    const bool by_row = part.by_row();
+    parts_.push_back(std::make_unique<PlannedLoss>(
+        part.loss, part.options, part.logits, part.last, by_row ? batch * part.rows() : batch,
+        by_row ? Shape{part.width()} : part.shape, kernels));
+    if (by_row) rows = std::max(rows, batch * part.rows());
     if (objective_.plain) return;
     largest = std::max(largest, part.size);
     outputs_.emplace_back(static_cast<size_t>(batch * part.size));
@@ -121,6 +152,42 @@ PlannedObjective::PlannedObjective(const Objective& objective, int64_t batch,
   gradient_ = AlignedArray<float>(static_cast<size_t>(batch * largest));
   factors_ = AlignedArray<float>(static_cast<size_t>(batch));
   losses_ = AlignedArray<float>(static_cast<size_t>(batch));
+  row_factors_ = AlignedArray<float>(static_cast<size_t>(rows));
+}
+
+namespace {
+
+at::Tensor ViewOf(const float* values, const std::vector<int64_t>& sizes) {
+  return at::from_blob(const_cast<float*>(values), sizes, at::TensorOptions().dtype(at::kFloat));
+}
+
+}  // namespace
+
+at::Tensor PlannedObjective::mask(size_t part) const {
+  return PartMask(objective_, part, ViewOf(output_, {batch_, objective_.outputs}));
+}
+
+void PlannedObjective::RunRows(size_t part, bool gradient) {
+  const ObjectivePart& of = objective_.parts[part];
+  const at::Tensor own = ViewOf(outputs_[part].data(), WithBatch(batch_, of.shape));
+  const PartRows rows = RowsOfPart(of, own, targets_[part], mask(part), /*ignores=*/true);
+  const at::Tensor counts = rows.counts.contiguous();
+  const bool* counted = counts.const_data_ptr<bool>();
+  const float share = ShareOfRows(counts, batch_).item<float>();
+  const auto n = static_cast<size_t>(of.rows());
+  for (size_t i = 0; gradient && i < static_cast<size_t>(batch_) * n; ++i) {
+    row_factors_[i] = counted[i] ? factors_[i / n] * share : 0.0F;
+  }
+  Targets targets = rows.targets;
+  if (targets.values.defined()) targets.values = targets.values.contiguous();
+  parts_[part]->Run(outputs_[part].data(), targets, row_factors_.data(),
+                    gradient ? gradient_.data() : nullptr);
+  const float* losses = parts_[part]->losses();
+  for (size_t i = 0; i < static_cast<size_t>(batch_); ++i) {
+    float sum = 0.0F;
+    for (size_t row = i * n; row < (i + 1) * n; ++row) sum += counted[row] ? losses[row] : 0.0F;
+    part_losses_[part][i] = sum * share;
+  }
 }
 
 void PlannedObjective::Run(const float* output, const Targets& targets, const float* factors,
@@ -147,16 +214,22 @@ void PlannedObjective::Run(const float* output, const Targets& targets, const fl
     for (size_t i = 0; gradient != nullptr && i < n; ++i) {
       factors_[i] = factors[i] * part.weight * (weights != nullptr ? weights[i] : 1.0F);
     }
-    parts_[p]->Run(own, targets_[p], factors_.data(),
-                   gradient != nullptr ? gradient_.data() : nullptr);
-    const float* losses = parts_[p]->losses();
+    if (part.by_row()) {
+      RunRows(p, gradient != nullptr);
+    } else {
+      parts_[p]->Run(own, targets_[p], factors_.data(),
+                     gradient != nullptr ? gradient_.data() : nullptr);
+      std::memcpy(part_losses_[p].data(), parts_[p]->losses(), n * sizeof(float));
+    }
     for (size_t i = 0; i < n; ++i) {
-      part_losses_[p][i] = losses[i] * (weights != nullptr ? weights[i] : 1.0F);
+      if (weights != nullptr) part_losses_[p][i] *= weights[i];
       losses_[i] += part_losses_[p][i] * part.weight;
     }
     for (size_t i = 0; gradient != nullptr && i < n; ++i) {
       std::memcpy(gradient + i * width + part.first, gradient_.data() + i * row,
                   row * sizeof(float));
+      if (part.mask_size == 0) continue;
+      std::fill_n(gradient + i * width + part.mask_first, part.mask_size, 0.0F);
     }
   }
 }

@@ -30,17 +30,24 @@ struct ObjectivePart {
   int64_t label_first = 0;  // in a row of labels
   int64_t label_size = 1;
   int64_t num_classes = 0;
+  // Which of its steps count, in a row of the model's outputs; size 0: all do.
+  int64_t mask_first = 0;
+  int64_t mask_size = 0;
 
   // The last axis, as metrics see it.
   int64_t width() const { return shape.empty() ? 1 : shape.back(); }
+  // Rows of the last axis: steps or pixels.
+  int64_t rows() const { return size / width(); }
+  // Whether rows count or not, each with a loss of its own (loss/part_rows.h).
+  bool by_row() const { return mask_size > 0 || options.ignore_class.has_value(); }
 };
 
 struct Objective {
   std::vector<ObjectivePart> parts;  // in the model's order
-  // One output, whose labels are those of the examples, and nothing is weighed.
+  // One output, whose labels are those of the examples, and nothing is weighed or left out.
   bool plain = true;
   bool weighted = false;  // the last label of an example is its weight
-  int64_t outputs = 0;    // values of an example
+  int64_t outputs = 0;    // values of an example, with its masks
   uint64_t linear = 0;    // bit i: part i takes logits
 };
 
@@ -50,9 +57,14 @@ Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, con
 // What is a part's of a batch.
 at::Tensor PartOutput(const Objective& objective, size_t part, const at::Tensor& output);
 Targets PartTargets(const Objective& objective, size_t part, const Targets& targets);
+// Float32 [batch, steps], 1 where a step counts; not defined where the part has no mask.
+at::Tensor PartMask(const Objective& objective, size_t part, const at::Tensor& output);
 // The examples' weights, float32 [batch]; not defined where they have none.
 at::Tensor ExampleWeights(const Objective& objective, const Targets& targets);
 
+// Loss of each example, float32 [batch], of one part, before it is weighed; differentiable.
+at::Tensor PartLossPerExample(const Objective& objective, size_t part, const at::Tensor& output,
+                              const Targets& targets);
 // Loss of each example, float32 [batch], of all parts together; differentiable.
 at::Tensor LossPerExample(const Objective& objective, const at::Tensor& output,
                           const Targets& targets);
@@ -74,10 +86,14 @@ class PlannedObjective {
   }
   const Targets& targets(size_t part) const { return targets_[part]; }
   const float* losses(size_t part) const { return part_losses_[part].data(); }
+  at::Tensor mask(size_t part) const;
   // The examples' weights; not defined where they have none.
   const at::Tensor& weights() const { return weights_; }
 
  private:
+  // A part whose rows count or not: factors_ and gradient_ as of the others.
+  void RunRows(size_t part, bool gradient);
+
   const Objective objective_;
   const int64_t batch_;
   std::vector<std::unique_ptr<PlannedLoss>> parts_;
@@ -89,6 +105,7 @@ class PlannedObjective {
   AlignedArray<float> gradient_;  // as large as the largest part's output
   AlignedArray<float> factors_;
   AlignedArray<float> losses_;
+  AlignedArray<float> row_factors_;  // of the largest part by rows
 };
 
 }  // namespace hopper

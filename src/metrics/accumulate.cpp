@@ -24,7 +24,7 @@ void AddMetricSums(const MetricParams& metric, const at::Tensor& output, bool lo
     const bool weighs = weights.defined() && (metric.weighted || metric.of_loss);
     if (weighs) values = at::mul(values, weights);
     sums[0] += SumOf(values);
-    if (metric.weighted) {
+    if (metric.weighted || metric.by_row) {
       sums[1] += weighs ? SumOf(weights) : static_cast<double>(values.numel());
     }
     return;

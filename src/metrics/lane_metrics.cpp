@@ -119,10 +119,10 @@ at::Tensor LaneMetricSums(const MetricParams& metric, const at::Tensor& output, 
     // Of a metric that is no loss it is mse, which looks at no batch.
     const bool apart = LooksAtBatch(metric.loss, metric.loss_options);
     at::Tensor all = apart ? ByLane(output, targets, lanes, values) : values(output, targets);
-    const bool weighs = weights.defined() && (metric.weighted || metric.of_loss);
+    const bool weighs = weights.defined() && (metric.weighted || metric.of_loss || metric.by_row);
     if (weighs) all = at::mul(all, weights);
     const at::Tensor sum = at::sum(all.reshape({lanes, -1}), {1}, true, at::kDouble);
-    if (!metric.weighted) return sum;
+    if (!metric.weighted && !metric.by_row) return sum;
     const at::Tensor own = weights.defined() ? weights : at::full_like(all, 1.0);
     return at::cat({sum, at::sum(own.reshape({lanes, -1}), {1}, true, at::kDouble)}, 1);
   }

@@ -15,7 +15,7 @@ inline int64_t MetricSumCount(const MetricParams& metric, int64_t width) {
 // The metric's value after `examples` examples.
 inline double MetricValue(const MetricParams& metric, const double* sums, int64_t examples,
                           int64_t width) {
-  if (metric.weighted) {
+  if (metric.weighted || metric.by_row) {
     const double mean = sums[1] == 0.0 ? 0.0 : sums[0] / sums[1];
     return metric.type->value(metric, &mean, {1, width});
   }

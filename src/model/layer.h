@@ -100,6 +100,13 @@ enum class Masking {
   kCannot,   // Keras' layer heeds masks in a way that is not there
 };
 
+// Whether an output is its input's values as they are, in whatever shape, order or number.
+enum class Passes {
+  kNothing,  // it is computed
+  kValues,   // each value on its own
+  kRows,     // rows of the last axis stay whole
+};
+
 class Layer {
  public:
   // See LayerType.
@@ -137,6 +144,9 @@ class Layer {
   virtual int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const;
   // The activation that ends this layer and that a loss from logits leaves out.
   virtual Activation FinalActivation() const { return Activation::kLinear; }
+
+  // What it gives on, of an input of this shape.
+  virtual Passes PassesOn(const Shape& /*input*/) const { return Passes::kNothing; }
 
   // Whether what it computes is part of the loss.
   virtual bool adds_to_loss() const {

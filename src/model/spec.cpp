@@ -101,14 +101,6 @@ class Builder {
                                                 : graph.layers[graph.outputs[i].layer].name;
       made.tensor = tensors[i];
       made.shape = spec_->tensors[tensors[i]];
-      if (!graph_.masks().OfTensor(tensors[i]).empty()) {
-        Fail(ErrorCode::kNotSupported,
-             "the output of model \"" + graph.name + "\" has a mask, which is not supported",
-             "In Keras, loss and metrics then leave out what the mask leaves out.",
-             "Let the model end with a layer that has no steps, such as an LSTM without "
-             "return_sequences or a global pooling.");
-        return false;
-      }
       for (const ModelOutput& other : spec_->outputs) {
         if (other.name != made.name) continue;
         Fail(ErrorCode::kNotSupported,
@@ -120,12 +112,23 @@ class Builder {
       spec_->outputs.push_back(std::move(made));
     }
     // The activations that end them, before layers of our own read them.
-    for (ModelOutput& output : spec_->outputs) output.final_activation = FinalActivation(output);
-    spec_->output = tensors[0];
-    if (tensors.size() == 1) {
-      spec_->final_activation = spec_->outputs[0].final_activation;
-      return true;
+    for (ModelOutput& output : spec_->outputs) {
+      output.final_activation = FinalActivation(output);
+      output.ends_in = EndsIn(output.tensor);
     }
+    spec_->output = tensors[0];
+    if (tensors.size() == 1) spec_->final_activation = spec_->outputs[0].final_activation;
+    std::vector<Mask> masks;
+    bool masked = false;
+    for (const int tensor : tensors) {
+      masks.push_back(graph_.TakeMask(tensor));
+      masked = masked || !masks.back().empty();
+    }
+    return (tensors.size() == 1 && !masked) || JoinOutputs(graph, masks);
+  }
+
+  // One row of the outputs' values, and of their masks.
+  bool JoinOutputs(const ModelGraph& graph, const std::vector<Mask>& masks) {
     int64_t values = 0;
     std::vector<int> flat;
     for (ModelOutput& output : spec_->outputs) {
@@ -139,6 +142,27 @@ class Builder {
         tensor = graph_.CallOwn("Flatten", *config.root(), "outputs", {tensor});
         if (tensor < 0) return false;
       }
+      flat.push_back(tensor);
+    }
+    for (size_t i = 0; i < masks.size(); ++i) {
+      ModelOutput& output = spec_->outputs[i];
+      const Mask& mask = masks[i];
+      if (mask.empty()) continue;
+      const int tensor =
+          graph_.masks().HasMaskShape(mask, output.shape) ? graph_.MaskTensor("outputs", mask) : -1;
+      if (tensor < 0) {
+        Fail(ErrorCode::kNotSupported,
+             "the mask of the output of model \"" + graph.name + "\" is not supported",
+             "It is made of several series, one behind the other, or is not one of the output's "
+             "steps.",
+             "Let the model end with a layer that has no steps, such as an LSTM without "
+             "return_sequences or a global pooling.");
+        return false;
+      }
+      output.mask_first = values;
+      output.mask_size = spec_->tensors[tensor][0];
+      values = SaturatingAdd(values, output.mask_size);
+      if (!CheckTensorShape({values}, "all outputs of the model together", problems_)) return false;
       flat.push_back(tensor);
     }
     JsonDocument config;
@@ -244,6 +268,23 @@ class Builder {
     const bool shared = std::count_if(spec_->outputs.begin(), spec_->outputs.end(), same) > 1;
     const bool logits = last == Activation::kSoftmax || last == Activation::kSigmoid;
     return logits && !shared ? last : Activation::kLinear;
+  }
+
+  Activation EndsIn(int tensor) const {
+    bool rows = true;
+    for (size_t i = spec_->nodes.size(); i-- > 0;) {
+      const Node& node = spec_->nodes[i];
+      if (node.output != tensor) continue;
+      const Layer& layer = *keras_->layers[node.layer];
+      const Activation last = layer.FinalActivation();
+      // Torn rows of softmax are probabilities, which add up to nothing.
+      if (last != Activation::kLinear) return rows ? last : Activation::kSigmoid;
+      tensor = node.inputs[0];
+      const Passes passes = layer.PassesOn(spec_->tensors[tensor]);
+      if (passes == Passes::kNothing) return Activation::kLinear;
+      rows = rows && passes == Passes::kRows;
+    }
+    return Activation::kLinear;
   }
 
   Digest HashOf() const {
@@ -365,6 +406,12 @@ std::vector<std::string> ModelSpec::OutputNames() const {
   std::vector<std::string> names;
   for (const ModelOutput& output : outputs) names.push_back(output.name);
   return names;
+}
+
+int64_t ModelSpec::OutputValues() const {
+  int64_t values = 0;
+  for (const ModelOutput& made : outputs) values = SaturatingAdd(values, ElementCount(made.shape));
+  return values;
 }
 
 bool LeavesOutActivation(const ModelSpec& spec, uint64_t linear, int tensor) {

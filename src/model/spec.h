@@ -29,7 +29,7 @@ struct ModelInput {
   int64_t first = 0;  // its place in the row
 };
 
-// What a model with several outputs gives is one row of their values.
+// What a model with several outputs, or masks of outputs, gives is one row of their values.
 struct ModelOutput {
   std::string name;
   Shape shape;
@@ -37,6 +37,13 @@ struct ModelOutput {
   int64_t first = 0;  // its place in the row
   // Softmax, sigmoid or linear: what ends it, so that a loss can work on logits.
   Activation final_activation = Activation::kLinear;
+  // What its values are: of softmax or sigmoid, though layers that move values stand behind it, or
+  // others read it. Softmax stands for rows of the last axis.
+  Activation ends_in = Activation::kLinear;
+  // Which steps count, 1 or 0 each, where it has a mask: their place in the row, behind the values
+  // of all outputs.
+  int64_t mask_first = 0;
+  int64_t mask_size = 0;  // 0: it has none
 };
 
 // Immutable after parsing; shared freely between threads.
@@ -68,6 +75,8 @@ struct ModelSpec {
   const Shape& input_shape() const { return tensors[input]; }
   const Shape& output_shape() const { return tensors[output]; }
   std::vector<std::string> OutputNames() const;
+  // Of all outputs, without masks: what a prediction is.
+  int64_t OutputValues() const;
 };
 
 // Of a node that makes the tensor: whether it leaves out its final activation, where bit i of

@@ -51,6 +51,7 @@ struct LossOptions {
   // Dice, Tversky: the axes that are summed over, counted as in Keras with the batch as 0, from
   // the end where negative. Empty: all, so that a batch has one value.
   std::vector<int> axes;
+  std::optional<int> ignore_class;  // sparse crossentropy: labels of this class do not count
   std::shared_ptr<const Expression> expression;
 };
 
@@ -97,6 +98,7 @@ struct MetricParams {
   bool of_loss = false;   // the loss of an output, as it is trained
   bool weighted = false;  // weighted_metrics: examples count by their weights
   bool apart = false;     // it has "weighted_" before its own name, which another one has
+  bool by_row = false;    // it counts rows of an output that has a mask, not examples: CountRows()
 };
 
 // The loss of one output among several.

@@ -24,6 +24,7 @@ void Write(std::ostream& out, const LossOptions& options, const std::string& nam
       << options.alpha << ' ' << options.gamma << ' ' << options.class_balancing << ' '
       << options.beta << ' ' << options.q;
   for (const int axis : options.axes) out << ' ' << axis;
+  if (options.ignore_class) out << " ignore " << *options.ignore_class;
   if (options.expression != nullptr) out << ' ' << name.size() << ' ' << name;
   out << ';';
 }

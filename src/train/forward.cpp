@@ -47,6 +47,15 @@ void ForwardPass::Run(const void* x, int64_t n, float* outputs) {
   const c10::InferenceMode inference;
   const auto* bytes = static_cast<const uint8_t*>(x);
   const int64_t width = ElementCount(network_->spec().output_shape());
+  const int64_t wanted = network_->spec().OutputValues();
+  // Without the masks, which come last in a row.
+  const auto take = [&](const float* from, int64_t first, int64_t count) {
+    const int64_t rows = wanted == width ? 1 : count;
+    const auto bytes = static_cast<size_t>(wanted * count / rows) * sizeof(float);
+    for (int64_t i = 0; i < rows; ++i) {
+      std::memcpy(outputs + (first + i) * wanted, from + i * width, bytes);
+    }
+  };
   for (int64_t first = 0; first < n; first += batch_) {
     const int64_t count = std::min(batch_, n - first);
     ConvertFeatures(data_, bytes + static_cast<size_t>(first) * data_.x_bytes(), count,
@@ -64,8 +73,7 @@ void ForwardPass::Run(const void* x, int64_t n, float* outputs) {
       StepArguments step;
       step.params = flat_;
       plan->Forward(step);
-      std::memcpy(outputs + first * width, plan->output(),
-                  static_cast<size_t>(count * width) * sizeof(float));
+      take(plan->output(), first, count);
       continue;
     }
     const at::Tensor input = count == batch_ ? input_ : input_.narrow(0, 0, count);
@@ -73,8 +81,7 @@ void ForwardPass::Run(const void* x, int64_t n, float* outputs) {
     if (output.numel() != count * width) {
       throw Error(ErrorCode::kInternal, "model's output does not have the shape that it states");
     }
-    std::memcpy(outputs + first * width, output.data_ptr<float>(),
-                static_cast<size_t>(count * width) * sizeof(float));
+    take(output.data_ptr<float>(), first, count);
   }
 }
 

@@ -91,6 +91,9 @@ class LaneArray {
   Targets TargetsOf(const LaneData& data, const at::Tensor& rows) const;
   at::Tensor ClassWeights(const LaneData& data, const Targets& targets) const;
   void AddMetrics(const at::Tensor& output, const Targets& targets);
+  // Of output `p`: as LaneMetricSums().
+  at::Tensor MetricSumsOfLanes(const MetricParams& metric, size_t p, const at::Tensor& output,
+                               const Targets& targets, const at::Tensor& weights) const;
   void CollectGradients();
   void UpdateWeights();
   void Constrain();

@@ -11,6 +11,7 @@
 #include <ATen/ops/lt.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/ones_like.h>
+#include <ATen/ops/repeat_interleave.h>
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/sum.h>
 #include <ATen/ops/where.h>
@@ -19,6 +20,7 @@
 #include <utility>
 
 #include "loss/objective.h"
+#include "loss/part_rows.h"
 #include "metrics/lane_metrics.h"
 #include "model/batch_sizes.h"
 #include "model/network/fold_lanes.h"
@@ -84,15 +86,38 @@ at::Tensor LaneArray::ClassWeights(const LaneData& data, const Targets& targets)
                           at::where(outside, at::full({1}, last, classes.options()), classes));
 }
 
+at::Tensor LaneArray::MetricSumsOfLanes(const MetricParams& metric, size_t p,
+                                        const at::Tensor& output, const Targets& targets,
+                                        const at::Tensor& weights) const {
+  const ObjectivePart& part = objective_.parts[p];
+  const at::Tensor own = PartOutput(objective_, p, output);
+  const Targets labels = PartTargets(objective_, p, targets);
+  if (metric.of_loss && part.by_row()) {
+    at::Tensor losses =
+        ByLane(output, targets, lanes_, [&](const at::Tensor& of, const Targets& to) {
+          return PartLossPerExample(objective_, p, of, to);
+        });
+    if (weights.defined()) losses = at::mul(losses, weights);
+    return at::sum(losses.reshape({lanes_, -1}), {1}, true, at::kDouble);
+  }
+  if (!metric.by_row) {
+    return LaneMetricSums(metric, own, part.logits, part.last, labels, weights, lanes_);
+  }
+  const at::Tensor mask = PartMask(objective_, p, output);
+  const PartRows rows = RowsOfPart(part, own, labels, mask, /*ignores=*/false);
+  at::Tensor counts = rows.counts.to(at::kFloat);
+  if (metric.weighted && weights.defined()) {
+    counts = at::mul(counts, at::repeat_interleave(weights, part.rows(), 0));
+  }
+  return LaneMetricSums(metric, rows.output, part.logits, part.last, rows.targets, counts, lanes_);
+}
+
 void LaneArray::AddMetrics(const at::Tensor& output, const Targets& targets) {
   const at::Tensor weights = ExampleWeights(objective_, targets);
   int64_t column = 0;
   for (const MetricParams& metric : compile_.metrics) {
     const auto p = static_cast<size_t>(metric.part);
-    const ObjectivePart& part = objective_.parts[p];
-    const at::Tensor sums =
-        LaneMetricSums(metric, PartOutput(objective_, p, output), part.logits, part.last,
-                       PartTargets(objective_, p, targets), weights, lanes_);
+    const at::Tensor sums = MetricSumsOfLanes(metric, p, output, targets, weights);
     metric_sums_.narrow(1, column, sums.size(1)).add_(sums);
     column += sums.size(1);
   }

@@ -1,9 +1,14 @@
 #include "train/sums.h"
 
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/nonzero.h>
+#include <ATen/ops/repeat_interleave.h>
 
 #include <algorithm>
 
+#include "loss/part_rows.h"
 #include "metrics/accumulate.h"
 #include "metrics/planned_metrics.h"
 #include "model/batch_sizes.h"
@@ -13,6 +18,20 @@ namespace hopper {
 int64_t OutputWidth(const MetricParams& metric, const ModelSpec& spec) {
   const Shape& shape = spec.outputs[static_cast<size_t>(metric.part)].shape;
   return shape.empty() ? 1 : shape.back();
+}
+
+void CountRows(const ModelSpec& spec, CompileParams* compile) {
+  for (MetricParams& metric : compile->metrics) {
+    const auto part = static_cast<size_t>(metric.part);
+    const LossOptions& options =
+        part < compile->losses.size() ? compile->losses[part].options : compile->loss_options;
+    const bool masked = spec.outputs[part].mask_size > 0;
+    if (metric.type == &ConfusionMatrix()) {
+      metric.by_row = masked || options.ignore_class.has_value();
+    } else {
+      metric.by_row = masked && metric.type->of_examples() && !metric.of_loss;
+    }
+  }
 }
 
 int64_t SumCount(const CompileParams& compile, const ModelSpec& spec) {
@@ -32,6 +51,24 @@ double* RoomForSums(const CompileParams& compile, const ModelSpec& spec, MetricS
   return sums->metrics.data();
 }
 
+// Of a part's rows that count, and not of its examples.
+void AddRowSums(const MetricParams& metric, const ObjectivePart& part, const at::Tensor& output,
+                const Targets& targets, const at::Tensor& mask, const at::Tensor& weights,
+                double* sums) {
+  const bool ignores = !metric.type->of_examples();
+  const PartRows rows = RowsOfPart(part, output, targets, mask, ignores);
+  const at::Tensor counted = at::nonzero(rows.counts).reshape({-1});
+  const auto take = [&](const at::Tensor& from) {
+    return from.defined() ? at::index_select(from, 0, counted) : from;
+  };
+  const Targets labels = {take(rows.targets.classes), take(rows.targets.values),
+                          rows.targets.num_classes};
+  if (counted.numel() == 0) return;
+  at::Tensor own = weights;
+  if (own.defined()) own = at::repeat_interleave(own, part.rows(), 0);
+  AddMetricSums(metric, take(rows.output), part.logits, part.last, labels, sums, take(own));
+}
+
 }  // namespace
 
 void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const Objective& objective,
@@ -41,8 +78,17 @@ void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const Objec
   for (const MetricParams& metric : compile.metrics) {
     const auto p = static_cast<size_t>(metric.part);
     const ObjectivePart& part = objective.parts[p];
-    AddMetricSums(metric, PartOutput(objective, p, output), part.logits, part.last,
-                  PartTargets(objective, p, targets), at, weights);
+    const at::Tensor own = PartOutput(objective, p, output);
+    const Targets labels = PartTargets(objective, p, targets);
+    if (metric.by_row) {
+      AddRowSums(metric, part, own, labels, PartMask(objective, p, output), weights, at);
+    } else if (metric.of_loss && part.by_row()) {
+      at::Tensor losses = PartLossPerExample(objective, p, output, targets);
+      if (weights.defined()) losses = at::mul(losses, weights);
+      *at += SumOf(losses);
+    } else {
+      AddMetricSums(metric, own, part.logits, part.last, labels, at, weights);
+    }
     at += MetricSumCount(metric, part.width());
   }
 }
@@ -60,6 +106,11 @@ void AddPlannedMetrics(const CompileParams& compile, const ModelSpec& spec,
       const float* losses = planned.losses(p);
       for (int64_t i = 0; i < batch; ++i) sum += static_cast<double>(losses[i]);
       *at += sum;
+    } else if (metric.by_row) {
+      const at::Tensor view =
+          at::from_blob(const_cast<float*>(output), WithBatch(batch, part.shape),
+                        at::TensorOptions().dtype(at::kFloat));
+      AddRowSums(metric, part, view, planned.targets(p), planned.mask(p), planned.weights(), at);
     } else if (!metric.weighted && SumPlannedMetric(metric, output, batch, part.shape, part.logits,
                                                     part.last, planned.targets(p), &sum)) {
       *at += sum;

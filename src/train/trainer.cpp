@@ -54,6 +54,11 @@ class ClassIndex {
   std::unordered_map<std::string, int64_t> labels_;
 };
 
+CompileParams ByRows(CompileParams compile, const ModelSpec& spec) {
+  CountRows(spec, &compile);
+  return compile;
+}
+
 }  // namespace
 
 std::vector<TrainableSpan> SpansOf(const ModelSpec& spec) {
@@ -133,7 +138,7 @@ Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, 
                  const DataDesc& data, uint64_t run_seed, Precision precision,
                  const std::string& watched_data)
     : network_(std::move(network)),
-      compile_(std::move(compile)),
+      compile_(ByRows(std::move(compile), network_->spec())),
       fit_(std::move(fit)),
       stopping_(compile_, fit_, watched_data),
       data_(data),

@@ -67,8 +67,8 @@ def test_prob(database, expected):
     assert len(rows) == 10 * len(expected)
     for at, (key, name, text, probability, rank, label) in enumerate(rows):
         wanted = expected[key]
-        assert name == "label" and text == str(label) and rank == at % 10 + 1
-        assert abs(probability - wanted[label]) < 1e-5
+        assert name == "label" and label == wanted.argmax() and rank == at % 10 + 1
+        assert abs(probability - wanted[int(text)]) < 1e-5
     for first, second in zip(rows, rows[1:]):
         assert first[0] != second[0] or first[3] >= second[3]
 
@@ -223,7 +223,7 @@ def test_columns_of_numbers_and_text_classes(database, flowers):
     rows = query(database, "SELECT id, class_value, prob, predicted_class_text FROM p_species")
     assert len(rows) == 450
     for key, text, probability, typed in rows:
-        assert text == typed
+        assert typed == classes[wanted[key].argmax()]
         assert abs(probability - wanted[key][classes.index(text)]) < 1e-5
     assert value(database, "SELECT avg((predicted_class_text = class_text)::int) > 0.9 FROM p_species"
                  " JOIN flowers USING (id) WHERE rank = 1") is True
@@ -238,10 +238,11 @@ def test_one_sigmoid_output_is_two_classes(database, flowers):
     wanted = dict(zip(ids, forward(weights, x, 8, 1, lambda z: 1 / (1 + numpy.exp(-z)))[:, 0]))
     predict(database, "p_setosa", source="flowers", model="setosa", columns=LISTED)
     assert columns(database, "p_setosa")[-1] == ("predicted_is_setosa", "boolean")
-    rows = query(database, "SELECT id, predicted_is_setosa, prob FROM p_setosa")
+    rows = query(database, "SELECT id, class_value::boolean, predicted_is_setosa, prob FROM p_setosa")
     assert len(rows) == 300
-    for key, typed, probability in rows:
-        assert abs(probability - (wanted[key] if typed else 1 - wanted[key])) < 1e-5
+    for key, setosa, typed, probability in rows:
+        assert typed == (wanted[key] > 0.5)
+        assert abs(probability - (wanted[key] if setosa else 1 - wanted[key])) < 1e-5
 
 
 def test_regression(database, flowers):

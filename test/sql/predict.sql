@@ -25,7 +25,9 @@ SELECT hopper.predict('m', 'points', '"Id"', 'x', 'p', mst_key => 1);
 SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
 WHERE attrelid = 'p'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT count(*), count(DISTINCT "Id"), min(rank), max(rank), array_agg(DISTINCT class_name) AS names,
-    array_agg(DISTINCT class_value) AS classes, bool_and(class_value = predicted_y::text) AS same FROM p;
+    array_agg(DISTINCT class_value) AS classes, bool_and(class_value = predicted_y::text) FILTER (WHERE rank = 1) AS same FROM p;
+-- predicted_y is the most probable class in all rows
+SELECT count(*) > 0 AS some, bool_and(predicted_y::text = (SELECT class_value FROM p best WHERE best."Id" = p."Id" AND rank = 1)) AS best FROM p WHERE rank > 1;
 SELECT "Id", round(sum(prob)::numeric, 4) AS sum FROM p GROUP BY 1 ORDER BY 1 LIMIT 2;
 SELECT hopper.predict('m', 'points', '"Id"', 'x', 'r', 'response', mst_key => 1);
 SELECT avg((predicted_y = y)::int) > 0.9 AS right FROM r JOIN points USING ("Id");

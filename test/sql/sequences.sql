@@ -42,9 +42,6 @@ SELECT hopper.load_model('nets', '{"class_name": "Sequential", "config": {"layer
     {"class_name": "Embedding", "config": {"batch_input_shape": [null, 8], "input_dim": 9, "output_dim": 6, "mask_zero": true}},
     {"class_name": "BatchNormalization"}, {"class_name": "LSTM", "config": {"units": 8}}]}}');
 SELECT hopper.load_model('nets', '{"class_name": "Sequential", "config": {"layers": [
-    {"class_name": "Embedding", "config": {"batch_input_shape": [null, 8], "input_dim": 9, "output_dim": 6, "mask_zero": true}},
-    {"class_name": "LSTM", "config": {"units": 8, "return_sequences": true}}]}}');
-SELECT hopper.load_model('nets', '{"class_name": "Sequential", "config": {"layers": [
     {"class_name": "LSTM", "config": {"batch_input_shape": [null, 8, 2], "units": 1073741824, "stateful": true}}]}}');
 SELECT hopper.load_model('nets', '{"class_name": "Sequential", "config": {"layers": [
     {"class_name": "Bidirectional", "config": {"batch_input_shape": [null, 8, 2], "layer": {"class_name": "Dense", "config": {"units": 2}}}}]}}');

@@ -125,6 +125,8 @@ struct SparseCategoricalCrossentropy {
     type.of_classes = true;
     type.arguments = [](LossOptions* options, ArgumentList* arguments) {
       arguments->AddBool("from_logits", &options->from_logits);
+      arguments->AddInteger("ignore_class", std::numeric_limits<int>::min(),
+                            &options->ignore_class);
     };
     type.categorical = true;
     type.class_numbers = true;

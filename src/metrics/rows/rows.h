@@ -44,7 +44,7 @@ struct Columns {
 struct OfExamples {
   // Of values, with weights times these, and then of the weights.
   static int64_t SumCount(const MetricParams& metric, int64_t /*width*/) {
-    return metric.weighted ? 2 : 1;
+    return metric.weighted || metric.by_row ? 2 : 1;
   }
   // Its mean over the examples.
   static MetricType Mean(Direction direction) {

@@ -119,6 +119,13 @@ class ConfigCheck {
       if (metric.part == static_cast<int>(i)) compile.metrics.push_back(metric);
     }
     CheckEnd(end, compile);
+    if (end.mask_size > 0 && LossTypeOf(compile.loss).overlap != nullptr) {
+      problems_.Add({ErrorCode::kNotSupported,
+                     "loss \"" + compile.loss_name + "\" of an output with a mask is not supported",
+                     "It adds up all steps of an example or batch.",
+                     "Use a crossentropy, or leave mask_zero and Masking out."},
+                    false);
+    }
     CheckAxes("loss \"" + compile.loss_name + "\"", compile.loss_options, end);
     for (const MetricParams& metric : compile.metrics) CheckMetric(metric, end);
     if (data_ == nullptr) return;
@@ -183,12 +190,12 @@ class ConfigCheck {
   void CheckEnd(const ModelOutput& end, const CompileParams& compile) {
     const int64_t units = end.shape.empty() ? 1 : end.shape.back();
     const std::string loss = LossName(compile.loss);
-    if (end.final_activation == Activation::kSoftmax && units == 1) {
+    if (end.ends_in == Activation::kSoftmax && units == 1) {
       problems_.Fail("softmax over one output unit is always 1", "Such a model cannot learn.",
                      "Use sigmoid with loss='binary_crossentropy', or one output unit a class.");
     }
     const bool categorical = LossTypeOf(compile.loss).categorical;
-    if (categorical && units == 1 && end.final_activation != Activation::kSoftmax) {
+    if (categorical && units == 1 && end.ends_in != Activation::kSoftmax) {
       problems_.Fail(
           "loss \"" + loss + "\" needs one output unit a class but the model has 1 output unit", "",
           "Use loss='binary_crossentropy' for two classes, or one output unit a class.");
@@ -197,8 +204,7 @@ class ConfigCheck {
       problems_.Warn("from_logits=True has no effect on a model that ends in an activation",
                      "The loss of softmax and sigmoid is computed from their inputs in any case.",
                      "Leave it out, or end the model without an activation.");
-    } else if (LossTypeOf(compile.loss).from_logits &&
-               end.final_activation == Activation::kLinear) {
+    } else if (LossTypeOf(compile.loss).from_logits && end.ends_in == Activation::kLinear) {
       problems_.Warn(
           "loss \"" + loss + "\" expects probabilities but the model does not end in " +
               (categorical ? "softmax" : "sigmoid"),

@@ -92,7 +92,7 @@ class LabelCheck {
     if (units == 1) {
       // Softmax and categorical losses over one unit have their own message.
       if (LossTypeOf(compile.loss).categorical) return;
-      if (end.final_activation == Activation::kLinear && LossTypeOf(compile.loss).of_numbers) {
+      if (end.ends_in == Activation::kLinear && LossTypeOf(compile.loss).of_numbers) {
         return CheckRegression(compile);
       }
       if (classes == 2) return;
@@ -113,7 +113,7 @@ class LabelCheck {
   // two classes both say the same.
   void CheckExclusive(const ModelOutput& end, const CompileParams& compile) {
     const LossType& type = LossTypeOf(compile.loss);
-    if (end.final_activation != Activation::kSoftmax || end.shape[0] < 3) return;
+    if (end.ends_in != Activation::kSoftmax || end.shape[0] < 3) return;
     if (type.categorical || !type.from_logits) return;
     problems_->Warn(
         "loss \"" + compile.loss_name + "\" takes each of the " + Plural(end.shape[0], "output") +
@@ -183,7 +183,7 @@ class LabelCheck {
                       "Give the last layer one unit.");
     }
     if (!LossTypeOf(compile.loss).of_numbers) return;
-    if (end.final_activation == Activation::kSigmoid && !LabelsAreWithin(0.0, 1.0)) {
+    if (end.ends_in == Activation::kSigmoid && !LabelsAreWithin(0.0, 1.0)) {
       problems_->Warn(
           "model ends in sigmoid, which gives numbers between 0 and 1 only",
           "Values of column " + Column() + " of " + Table() + " outside of that are never reached.",
@@ -203,7 +203,8 @@ class LabelCheck {
     const Shape& output = end.shape;
     if (LossTypeOf(compile.loss).class_numbers) {
       const std::string name = LossName(compile.loss);
-      if (IsFloat(data_.y_type)) {
+      // Joined ones are all float32, whatever their column.
+      if (IsFloat(data_.y_type) && !data_.by_parts) {
         return problems_->Fail("loss \"" + name + "\" needs classes but column " + Column() +
                                    " holds arrays of floating-point numbers",
                                "The packed table is " + Table() + ".",

@@ -216,20 +216,14 @@ bool GraphBuilder::CheckAxes(const GraphLayer& at, const std::vector<Shape>& sha
   return true;
 }
 
-int GraphBuilder::TensorOfMask(const GraphLayer& at, int id) {
-  const Mask* found = masks_.Find(id);
-  if (found == nullptr || found->empty()) return id;
-  const Mask mask = *found;
-  for (const MaskStep& step : mask) {
-    if (step.kind != MaskStep::Kind::kNotEqual && step.kind != MaskStep::Kind::kAnd &&
-        step.kind != MaskStep::Kind::kOr) {
-      return id;
-    }
-  }
+int GraphBuilder::MaskTensor(const std::string& name, const Mask& mask) {
   std::vector<int> made;  // by steps in postfix order
   for (const MaskStep& step : mask) {
+    if (step.kind == MaskStep::Kind::kEvery || step.kind == MaskStep::Kind::kFollow) return -1;
+  }
+  for (const MaskStep& step : mask) {
     JsonDocument config;
-    (*config.root())["name"] = at.name + "/mask";
+    (*config.root())["name"] = name + "/mask";
     if (step.OfTwo()) {
       const int second = made.back();
       made.pop_back();
@@ -240,9 +234,30 @@ int GraphBuilder::TensorOfMask(const GraphLayer& at, int id) {
       made.push_back(
           CallOwn("NotEqual", *config.root(), "number=" + NumberText(step.value), {step.input}));
     }
+    if (made.back() >= 0 && step.kind == MaskStep::Kind::kAnyNotEqual) {
+      JsonDocument largest;
+      (*largest.root())["name"] = name + "/mask";
+      (*largest.root())["axis"] = -1;
+      made.back() = CallOwn("Max", *largest.root(), "axis=-1", {made.back()});
+    }
     if (made.back() < 0) return -1;
   }
   return made.back();
+}
+
+Mask GraphBuilder::TakeMask(int tensor) {
+  Mask mask = masks_.OfTensor(tensor);
+  masks_.SetTensor(tensor, {});
+  return mask;
+}
+
+int GraphBuilder::TensorOfMask(const GraphLayer& at, int id) {
+  const Mask* found = masks_.Find(id);
+  if (found == nullptr || found->empty()) return id;
+  const size_t before = problems_->size();
+  const Mask mask = *found;
+  const int tensor = MaskTensor(at.name, mask);
+  return tensor < 0 && problems_->size() == before ? id : tensor;
 }
 
 bool GraphBuilder::AddConstants(const GraphLayer& at, std::vector<int>* arguments,

@@ -36,6 +36,11 @@ class GraphBuilder {
               const std::vector<int>& inputs);
 
   const Masks& masks() const { return masks_; }
+  // A tensor of 0 and 1 of what layers of our own make of a mask; -1 where they cannot, or with a
+  // problem. `name`: what their names begin with.
+  int MaskTensor(const std::string& name, const Mask& mask);
+  // Takes a tensor's mask away, so that no layer of our own gets or loses it.
+  Mask TakeMask(int tensor);
   // Whether a layer came from a file.
   bool IsNamed(int layer) const { return layer < own_layers_; }
   // A layer's weights; it must have been called.

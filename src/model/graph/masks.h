@@ -41,6 +41,8 @@ class Masks {
   Mask OfOutput(const Layer& layer, const std::vector<int>& inputs, const std::vector<Mask>& masks);
   // The mask's tensors as inputs of the node, behind the `data` that it has.
   static Mask OverInputs(Mask mask, size_t data, std::vector<int>* inputs);
+  // Whether it says of each step of a series of this shape whether it counts.
+  bool HasMaskShape(const Mask& mask, const Shape& shape) const;
 
  private:
   void Fail(ErrorCode code, const std::string& message, const std::string& detail = "",
@@ -91,7 +93,6 @@ class Masks {
   int Follow(const std::vector<int>& ids);
   // -1 where there is none.
   int Make(const GraphLayer& at, const hopper::Call& call, const std::vector<int>& inputs);
-  bool HasMaskShape(const Mask& mask, const Shape& shape) const;
 
   ModelSpec* spec_;
   std::vector<Problem>* problems_;

@@ -19,6 +19,11 @@ put_output(StringInfo out, const hopper_predict_model *model)
 	hopper_put_int(out, model->link_width);
 	hopper_put_int(out, model->is_value);
 	hopper_put_int(out, model->is_array);
+	hopper_put_int(out, model->is_each);
+	hopper_put_int(out, model->class_type);
+	hopper_put_int(out, model->rank);
+	for (int i = 0; i < model->rank; i++)
+		hopper_put_int(out, model->shape[i]);
 	hopper_put_int(out, model->n_classes);
 	hopper_put_int(out, model->n_class_values);
 	for (int i = 0; i < model->n_class_values; i++)
@@ -37,6 +42,15 @@ get_output(hopper_reader *in, hopper_predict_model *model)
 	model->link_width = hopper_get_int(in);
 	model->is_value = hopper_get_bool(in);
 	model->is_array = hopper_get_bool(in);
+	model->is_each = hopper_get_bool(in);
+	model->class_type = (Oid) hopper_get_int_between(in, 0, PG_UINT32_MAX);
+	if (model->is_each && model->class_type != INT2OID && model->class_type != INT4OID &&
+		model->class_type != INT8OID && model->class_type != TEXTOID)
+		hopper_refuse_description();
+	/* what does not fit the values is an array of one dimension */
+	model->rank = (int) hopper_get_int_between(in, 0, HOPPER_MAX_RANK);
+	for (int i = 0; i < model->rank; i++)
+		model->shape[i] = hopper_get_int(in);
 	model->n_classes = (int) hopper_get_int_between(in, 0, PACK_MAX_CLASSES);
 	model->n_class_values = hopper_get_count(in, sizeof(int64));
 	names = palloc(sizeof(char *) * (model->n_class_values + 1));

@@ -362,6 +362,9 @@ hopper_predict_take_layer(hopper_predict_model *model, text *layer)
 	model->class_name = name;
 	model->link = HOPPER_LINK_NONE;
 	model->is_value = model->is_array = true;
+	model->is_each = false;
+	model->rank = 1;
+	model->shape[0] = 0;
 	model->n_parts = model->n_classes = model->n_class_values = 0;
 }
 
@@ -409,7 +412,7 @@ hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained
 	bool		isnull;
 	Datum		array;
 
-	if (run->model.is_value || run->model.n_parts > 0)
+	if (run->model.is_value || run->model.is_each || run->model.n_parts > 0)
 		return;
 	if (trained->desc.n_outputs == 1)
 	{

@@ -26,8 +26,8 @@ typedef struct model_end
 	int64		shape[HOPPER_MAX_RANK];
 	int64		first;
 	int64		count;
-	bool		softmax;		/* of an output: what ends it */
-	bool		sigmoid;
+	hopper_meaning unnamed;		/* of an output, by whether its classes have names */
+	hopper_meaning named;
 } model_end;
 
 typedef struct model_ends
@@ -38,7 +38,7 @@ typedef struct model_ends
 	model_end  *outputs;
 } model_ends;
 
-/* Cells: input or output, name, "3x4", first, count, activation. */
+/* Cells: input or output, name, "3x4", first, count, meanings. */
 static void
 take_end(model_end *end, const char *const *cells)
 {
@@ -53,8 +53,8 @@ take_end(model_end *end, const char *const *cells)
 	}
 	end->first = strtoll(cells[3], NULL, 10);
 	end->count = strtoll(cells[4], NULL, 10);
-	end->softmax = strcmp(cells[5], "softmax") == 0;
-	end->sigmoid = strcmp(cells[5], "sigmoid") == 0;
+	end->unnamed = (hopper_meaning) atoi(cells[5]);
+	end->named = (hopper_meaning) atoi(cells[6]);
 }
 
 /* No packed table tells the shape of an example here. */
@@ -205,20 +205,22 @@ take_padding(FunctionCallInfo fcinfo, int at, hopper_predict_model *model)
 
 /* --- outputs --- */
 
-/*
- * Without names of classes one value is a number, and so are several where neither softmax nor
- * sigmoid ends them; other outputs are of classes, which are called by their indexes.
- */
+/* Classes without names are called by their indexes. */
 static void
 take_output(hopper_predict_model *model, const model_end *end)
 {
+	hopper_meaning meaning = model->n_class_values > 0 ? end->named : end->unnamed;
+
 	model->first = end->first;
 	model->count = (int) end->count;
 	model->link_width = end->rank > 0 ? end->shape[end->rank - 1] : 1;
-	if (model->n_class_values > 0)
-		return;
-	model->is_value = end->count == 1 || (!end->softmax && !end->sigmoid);
-	model->is_array = model->is_value && end->count > 1;
+	model->is_value = meaning == HOPPER_MEANS_VALUES;
+	model->is_each = meaning == HOPPER_MEANS_CLASS_EACH;
+	model->is_array = model->is_each || (model->is_value && end->count > 1);
+	model->class_type = model->n_class_values > 0 ? TEXTOID : INT4OID;
+	/* A class each takes the place of the last axis. */
+	model->rank = end->rank - (model->is_each && model->link_width > 1 ? 1 : 0);
+	memcpy(model->shape, end->shape, sizeof(model->shape));
 }
 
 /* class_values of several outputs: a row for each, filled up with NULLs; all NULL: no names. */

@@ -4,6 +4,8 @@
  */
 #include "pg/predict/confusion.h"
 
+#include "pg/predict/predict.h"
+
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
@@ -38,8 +40,10 @@ hopper_require_classes(const hopper_trained *model, const hopper_name *shown)
 {
 	const hopper_output *output = only_output(model);
 	int32		kind = output ? output->kind : model->desc.y_kind;
+	hopper_predict_model predicted;
 
-	if (kind == HOPPER_LABEL_CLASS)
+	hopper_predict_from_trained(model, &predicted);
+	if (kind == HOPPER_LABEL_CLASS || predicted.is_each)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -70,7 +74,8 @@ insert_class(const hopper_name *table, const hopper_trained *model, const int64_
 	const hopper_output *output = only_output(model);
 	int			n_names = output ? output->n_class_values : model->desc.n_class_values;
 	const char *const *names = output ? output->class_values : model->desc.class_values;
-	const char *name = at < n_names ? names[at] : NULL;
+	/* Without names a class is its index, as predictions show it. */
+	const char *name = n_names == 0 ? psprintf("%d", at) : at < n_names ? names[at] : NULL;
 	int64		labels = 0;
 	int64		predictions = 0;
 	int64		right = counts[(int64) at * n + at];

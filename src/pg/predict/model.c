@@ -30,9 +30,14 @@ set_output(const hopper_trained *trained, int i, hopper_predict_model *model)
 	model->first = link.first;
 	model->count = (int) link.count;
 	model->class_name = output == NULL ? desc->y_column : output->name;
-	model->is_value = kind == HOPPER_LABEL_VALUE ||
-		(kind == HOPPER_LABEL_ARRAY && !link.of_classes);
+	model->is_value = link.meaning == HOPPER_MEANS_VALUES;
 	model->is_array = kind == HOPPER_LABEL_ARRAY;
+	model->is_each = link.meaning == HOPPER_MEANS_CLASS_EACH;
+	model->rank = link.rank;
+	memcpy(model->shape, link.shape, sizeof(model->shape));
+	/* as the labels are, so that the two can be compared */
+	model->class_type = desc->y_type == HOPPER_INT16 ? INT2OID
+		: desc->y_type == HOPPER_INT64 ? INT8OID : INT4OID;
 	model->n_classes = output ? output->num_classes : desc->num_classes;
 	model->n_class_values = output ? output->n_class_values : desc->n_class_values;
 	model->class_values = output ? output->class_values : desc->class_values;
@@ -89,8 +94,16 @@ hopper_predict_bind_outputs(hopper_predict_model *model, int n_outputs)
 	}
 	if (model->is_value || model->n_parts > 0)
 		return;
+	if (model->is_each)
+	{
+		if (model->link_width < 1 || model->count != n_outputs ||
+			n_outputs % model->link_width != 0)
+			elog(ERROR, "%d values of model \"%s\" are no rows of " INT64_FORMAT, n_outputs,
+				 model->shown, model->link_width);
+		n_outputs = (int) model->link_width;
+	}
 	if (model->n_classes == 0)
-		model->n_classes = n_outputs;
+		model->n_classes = model->is_each && n_outputs == 1 ? 2 : n_outputs;
 	/* A single sigmoid unit is the probability of the second of two classes. */
 	if (model->n_classes == n_outputs || (model->n_classes == 2 && n_outputs == 1))
 		return;

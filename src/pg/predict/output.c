@@ -4,11 +4,13 @@
  *
  *	classes		<id>, class_name text, class_value text, prob float8, rank int, predicted_<label>
  *	values		<id>, predicted_<label> float8 (several values: float8[])
+ *	a class each	<id>, predicted_<label>, an array of classes, prob_<label> float8[]
  *	several outputs		<id>, of each: predicted_<output> and, of classes, prob_<output> float8;
  *				several probabilities that do not exclude each other are float8[]
  *
- * 'response' has no rank. The label's column does not have the label's name because these tables
- * are made to be joined with the ones that hold the true labels.
+ * predicted_<label> is the most probable class in all rows of an example. 'response' has no rank.
+ * The label's column does not have the label's name because these tables are made to be joined with
+ * the ones that hold the true labels.
  */
 #include "pg/predict/predict.h"
 
@@ -52,6 +54,12 @@ hopper_predict_is_class(const hopper_predict_model *part)
 	return !part->is_value && !part->is_array;
 }
 
+bool
+hopper_predict_has_rows(const hopper_predict_model *model)
+{
+	return model->n_parts == 0 && !model->is_value && !model->is_each;
+}
+
 /* As CREATE TABLE would cut it. */
 static char *
 cut(const char *name, int bytes)
@@ -64,6 +72,36 @@ hopper_predict_value_column(const hopper_predict_model *model)
 {
 	return cut(model->layer ? model->class_name : psprintf("predicted_%s", model->class_name),
 			   NAMEDATALEN - 1);
+}
+
+/* What an output's columns are where it has no rows for its classes. */
+static bool
+has_prob(const hopper_predict_model *model)
+{
+	return hopper_predict_is_class(model) || model->is_each;
+}
+
+static Oid
+predicted_type(const hopper_predict_model *model)
+{
+	if (hopper_predict_is_class(model))
+		return TEXTOID;
+	if (!model->is_array)
+		return FLOAT8OID;
+	return get_array_type(model->layer ? FLOAT4OID : model->is_each ? model->class_type
+						  : FLOAT8OID);
+}
+
+static Oid
+prob_type(const hopper_predict_model *model)
+{
+	return model->is_each ? get_array_type(FLOAT8OID) : FLOAT8OID;
+}
+
+static char *
+prob_column(const hopper_predict_model *model)
+{
+	return cut(psprintf("prob_%s", model->class_name), NAMEDATALEN - 1);
 }
 
 /* "predicted_<output>", that may be another output's as well */
@@ -174,17 +212,22 @@ hopper_predict_columns(const hopper_predict_model *model, const hopper_predict_w
 
 		appendStringInfo(&columns, ", %s %s",
 						 hopper_identifier(hopper_predict_part_column(model, i, "predicted")),
-						 hopper_predict_is_class(part) ? "pg_catalog.text"
-						 : part->is_array ? "pg_catalog.float8[]" : "pg_catalog.float8");
-		if (hopper_predict_is_class(part))
-			appendStringInfo(&columns, ", %s pg_catalog.float8",
-							 hopper_identifier(hopper_predict_part_column(model, i, "prob")));
+						 hopper_format_type_qualified(predicted_type(part)));
+		if (has_prob(part))
+			appendStringInfo(&columns, ", %s %s",
+							 hopper_identifier(hopper_predict_part_column(model, i, "prob")),
+							 hopper_format_type_qualified(prob_type(part)));
 	}
 	if (model->n_parts > 0)
 		return columns.data;
-	if (model->is_value)
-		appendStringInfo(&columns, ", %s pg_catalog.%s%s", label,
-						 model->layer ? "float4" : "float8", model->is_array ? "[]" : "");
+	if (!hopper_predict_has_rows(model))
+	{
+		appendStringInfo(&columns, ", %s %s", label,
+						 hopper_format_type_qualified(predicted_type(model)));
+		if (has_prob(model))
+			appendStringInfo(&columns, ", %s %s", hopper_identifier(prob_column(model)),
+							 hopper_format_type_qualified(prob_type(model)));
+	}
 	else
 	{
 		for (int i = 0; i < n_class_columns(what); i++)
@@ -208,17 +251,17 @@ hopper_predict_column_types(const hopper_predict_model *model, const hopper_pred
 	{
 		const hopper_predict_model *part = &model->parts[i];
 
-		types[n++] = hopper_predict_is_class(part) ? TEXTOID
-			: part->is_array ? get_array_type(FLOAT8OID) : FLOAT8OID;
-		if (hopper_predict_is_class(part))
-			types[n++] = FLOAT8OID;
+		types[n++] = predicted_type(part);
+		if (has_prob(part))
+			types[n++] = prob_type(part);
 	}
 	if (model->n_parts > 0)
 		return n;
-	if (model->is_value)
+	if (!hopper_predict_has_rows(model))
 	{
-		types[n++] = model->layer ? FLOAT4ARRAYOID
-			: model->is_array ? get_array_type(FLOAT8OID) : FLOAT8OID;
+		types[n++] = predicted_type(model);
+		if (has_prob(model))
+			types[n++] = prob_type(model);
 		return n;
 	}
 	for (int i = 0; i < n_class_columns(what); i++)
@@ -232,17 +275,19 @@ void
 hopper_predict_check_id(const hopper_predict_model *model, const hopper_predict_what *what,
 						const char *id_column, bool has_label)
 {
-	bool		taken = (model->is_value || has_label) && model->n_parts == 0 &&
+	bool		has_rows = hopper_predict_has_rows(model);
+	bool		taken = (!has_rows || has_label) && model->n_parts == 0 &&
 		strcmp(id_column, hopper_predict_value_column(model)) == 0;
 
 	for (int i = 0; i < model->n_parts; i++)
 		taken = taken ||
 			strcmp(id_column, hopper_predict_part_column(model, i, "predicted")) == 0 ||
-			(hopper_predict_is_class(&model->parts[i]) &&
+			(has_prob(&model->parts[i]) &&
 			 strcmp(id_column, hopper_predict_part_column(model, i, "prob")) == 0);
-	if (!model->is_value && model->n_parts == 0)
-		for (int i = 0; i < n_class_columns(what); i++)
-			taken = taken || strcmp(id_column, class_columns[i].name) == 0;
+	if (model->is_each)
+		taken = taken || strcmp(id_column, prob_column(model)) == 0;
+	for (int i = 0; has_rows && i < n_class_columns(what); i++)
+		taken = taken || strcmp(id_column, class_columns[i].name) == 0;
 	if (taken)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_COLUMN),
@@ -261,7 +306,7 @@ hopper_predict_output_create(const hopper_predict_model *model, const hopper_pre
 	output->model = model;
 	output->what = *what;
 	output->n_outputs = n_outputs;
-	output->has_rank = what->kind != PREDICT_RESPONSE;
+	output->has_rank = what->kind != PREDICT_RESPONSE || model->is_each;
 	if (model->n_parts > 0)
 	{
 		static const hopper_predict_what best = {PREDICT_RESPONSE};
@@ -317,41 +362,51 @@ hopper_predict_output_begin(hopper_predict_output *output, Datum id, bool id_nul
 									outputs ? outputs + model->parts[i].first : NULL);
 	if (model->is_value || outputs == NULL || model->n_parts > 0)
 		return;
-	hopper_predict_rank(&output->classes, model, output->n_outputs, outputs,
-						what->kind == PREDICT_RESPONSE);
+	if (!model->is_each)
+		hopper_predict_rank(&output->classes, model, output->n_outputs, outputs,
+							what->kind == PREDICT_RESPONSE);
+	else if (!what->by_output)
+		return;
 	if (what->kind == PREDICT_ALL || what->kind == PREDICT_THRESHOLD)
 		output->n_rows = model->n_classes;
 	else if (what->kind == PREDICT_TOP)
 		output->n_rows = Min(model->n_classes, what->k);
 }
 
-static Datum
-value_datum(const hopper_predict_output *output)
+/* Of an output without rows for its classes: its column, or two of them. Returns how many. */
+static int
+put_columns(hopper_predict_output *output, Datum *values, bool *nulls)
 {
-	double		value;
-	double	   *values;
-	Datum	   *numbers;
+	const hopper_predict_model *model = output->model;
 
-	if (output->model->layer)
+	if (output->outputs == NULL)
 	{
-		numbers = palloc(output->n_outputs * sizeof(Datum));
-		for (int i = 0; i < output->n_outputs; i++)
-			numbers[i] = Float4GetDatum(output->outputs[i]);
-		return PointerGetDatum(construct_array(numbers, output->n_outputs, FLOAT4OID,
-											   sizeof(float4), true, 'i'));
+		nulls[0] = nulls[1] = true;
+		values[0] = values[1] = (Datum) 0;
 	}
-	if (!output->model->is_array)
+	else if (model->is_each)
+		hopper_predict_each(model, &output->classes, output->outputs,
+							model->class_type == TEXTOID ? output->class_values : NULL,
+							output->class_nulls, output->what.kind == PREDICT_ALL, &values[0],
+							&values[1]);
+	else if (hopper_predict_is_class(model))
 	{
-		hopper_predict_values(output->model, 1, output->outputs, &value);
-		return Float8GetDatum(value);
+		int			class = output->classes.order[0];
+
+		nulls[0] = output->class_nulls[class];
+		values[0] = output->class_values[class];
+		values[1] = Float8GetDatum(output->classes.probabilities[class]);
 	}
-	values = palloc(output->n_outputs * sizeof(double));
-	hopper_predict_values(output->model, output->n_outputs, output->outputs, values);
-	numbers = palloc(output->n_outputs * sizeof(Datum));
-	for (int i = 0; i < output->n_outputs; i++)
-		numbers[i] = Float8GetDatum(values[i]);
-	return PointerGetDatum(construct_array(numbers, output->n_outputs, FLOAT8OID, sizeof(float8),
-										   FLOAT8PASSBYVAL, 'd'));
+	else if (model->is_array)
+		values[0] = hopper_predict_value_array(model, output->n_outputs, output->outputs);
+	else
+	{
+		double		value;
+
+		hopper_predict_values(model, 1, output->outputs, &value);
+		values[0] = Float8GetDatum(value);
+	}
+	return has_prob(model) ? 2 : 1;
 }
 
 /* The only row of an output that is no class. */
@@ -362,9 +417,56 @@ next_value(hopper_predict_output *output, Datum *values, bool *nulls)
 		return false;
 	nulls[0] = output->id_null;
 	values[0] = output->id;
-	nulls[1] = output->outputs == NULL;
-	values[1] = output->outputs ? value_datum(output) : (Datum) 0;
+	nulls[1] = false;
+	(void) put_columns(output, values + 1, nulls + 1);
 	return true;
+}
+
+/* A row of the class at this place in the order; false where it is not probable enough. */
+static bool
+put_class(hopper_predict_output *output, int place, int rank, Datum *values, bool *nulls)
+{
+	const hopper_predict_classes *classes = &output->classes;
+	int			class = classes->order[place];
+	double		probability = classes->probabilities[class];
+	int			at = 1;
+
+	if (output->what.kind == PREDICT_THRESHOLD && !(probability > output->what.threshold))
+		return false;
+	values[at++] = output->class_name;
+	nulls[at] = output->class_nulls[class];
+	values[at++] = output->class_values[class];
+	values[at++] = Float8GetDatum(probability);
+	if (output->has_rank)
+		values[at++] = Int32GetDatum(rank);
+	if (output->label_values)
+	{
+		nulls[at] = output->label_nulls[classes->order[0]];
+		values[at] = output->label_values[classes->order[0]];
+	}
+	return true;
+}
+
+/* The next class of a step or pixel, whose number is in the place of a rank. */
+static bool
+next_at_places(hopper_predict_output *output, Datum *values, bool *nulls)
+{
+	int			n = hopper_predict_n_places(output->model) * output->n_rows;
+
+	for (; output->row < n; output->row++)
+	{
+		int			place = output->row / output->n_rows;
+		int			at = output->row % output->n_rows;
+
+		if (at == 0)
+			hopper_predict_rank_at(&output->classes, output->model, output->outputs, place,
+								   output->what.kind == PREDICT_RESPONSE);
+		if (!put_class(output, at, place + 1, values, nulls))
+			continue;
+		output->row++;
+		return true;
+	}
+	return false;
 }
 
 /* The next row of several outputs, one after another. */
@@ -375,7 +477,7 @@ next_by_output(hopper_predict_output *output, Datum *values, bool *nulls)
 	{
 		hopper_predict_output *part = output->parts[output->part];
 
-		if (hopper_predict_is_class(part->model) ? hopper_predict_output_next(part, values, nulls)
+		if (has_prob(part->model) ? hopper_predict_output_next(part, values, nulls)
 			: next_value(part, values, nulls))
 			return true;
 	}
@@ -391,60 +493,32 @@ hopper_predict_output_part(const hopper_predict_output *output)
 bool
 hopper_predict_output_next(hopper_predict_output *output, Datum *values, bool *nulls)
 {
-	int			rank = output->row;
-	int			at = 0;
-	int			class;
-	double		probability;
+	const hopper_predict_model *model = output->model;
+	int			rank;
+	int			at = 1;
 
-	if (output->what.by_output && output->model->n_parts > 0)
+	if (output->what.by_output && model->n_parts > 0)
 		return next_by_output(output, values, nulls);
-	output->row++;
+	memset(nulls, 0, PREDICT_MAX_COLUMNS * sizeof(bool));
+	nulls[0] = output->id_null;
+	values[0] = output->id;
+	if (output->what.by_output && model->is_each && output->outputs)
+		return next_at_places(output, values, nulls);
+	rank = output->row++;
 	if (rank >= output->n_rows)
 		return false;
-	memset(nulls, 0, PREDICT_MAX_COLUMNS * sizeof(bool));
-	nulls[at] = output->id_null;
-	values[at++] = output->id;
 	if (output->outputs == NULL)
 	{
 		memset(nulls + at, true, (PREDICT_MAX_COLUMNS - at) * sizeof(bool));
 		memset(values + at, 0, (PREDICT_MAX_COLUMNS - at) * sizeof(Datum));
 		return true;
 	}
-	for (int i = 0; i < output->model->n_parts; i++)
-	{
-		hopper_predict_output *part = output->parts[i];
-
-		if (!hopper_predict_is_class(part->model))
-		{
-			values[at++] = value_datum(part);
-			continue;
-		}
-		class = part->classes.order[0];
-		nulls[at] = part->class_nulls[class];
-		values[at++] = part->class_values[class];
-		values[at++] = Float8GetDatum(part->classes.probabilities[class]);
-	}
-	if (output->model->n_parts > 0)
+	for (int i = 0; i < model->n_parts; i++)
+		at += put_columns(output->parts[i], values + at, nulls + at);
+	if (model->n_parts > 0)
 		return true;
-	if (output->model->is_value)
-	{
-		values[at] = value_datum(output);
-		return true;
-	}
-	class = output->classes.order[rank];
-	probability = output->classes.probabilities[class];
-	if (output->what.kind == PREDICT_THRESHOLD && !(probability > output->what.threshold))
-		return false;
-	values[at++] = output->class_name;
-	nulls[at] = output->class_nulls[class];
-	values[at++] = output->class_values[class];
-	values[at++] = Float8GetDatum(probability);
-	if (output->has_rank)
-		values[at++] = Int32GetDatum(rank + 1);
-	if (output->label_values)
-	{
-		nulls[at] = output->label_nulls[class];
-		values[at] = output->label_values[class];
-	}
+	if (hopper_predict_has_rows(model))
+		return put_class(output, rank, rank + 1, values, nulls);
+	(void) put_columns(output, values + at, nulls + at);
 	return true;
 }

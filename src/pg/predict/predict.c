@@ -120,8 +120,9 @@ comment_output(const hopper_prediction *run)
 	if (run->model.n_parts == 0)
 		hopper_comment_column(&run->output_table, hopper_predict_value_column(&run->model),
 							  run->model.layer ? HOPPER_LAYER_COMMENT
-							  : run->model.is_value ? "what the model predicts"
-							  : "the class in the label's own type");
+							  : hopper_predict_has_rows(&run->model)
+							  ? "the most probable class, in the label's own type"
+							  : "what the model predicts");
 	hopper_comment_column(&run->output_table, run->id_column, "of the row that was predicted");
 }
 
@@ -178,7 +179,7 @@ static bool
 predicts_numbers(const hopper_predict_model *model)
 {
 	for (int i = 0; i < model->n_parts; i++)
-		if (hopper_predict_is_class(&model->parts[i]))
+		if (hopper_predict_is_class(&model->parts[i]) || model->parts[i].is_each)
 			return false;
 	return model->n_parts > 0 || model->is_value;
 }
@@ -198,6 +199,13 @@ hopper_predict_tell_unused(const hopper_prediction *run, hopper_predict_kind by_
 		ereport(NOTICE,
 				(errmsg("pred_type has no effect: model \"%s\" has several outputs, each with its "
 						"columns", run->model.shown)));
+	if (run->model.is_each && !run->what.by_output &&
+		(run->what.kind == PREDICT_TOP || run->what.kind == PREDICT_THRESHOLD))
+		ereport(NOTICE,
+				(errmsg("pred_type has no effect: model \"%s\" predicts a class at each of %d "
+						"places", run->model.shown, hopper_predict_n_places(&run->model)),
+				 errhint("pred_type 'prob' gives the probabilities of all classes; "
+						 "hopper.predict_rows() gives rows of the most probable ones.")));
 }
 
 /*

@@ -33,7 +33,11 @@ typedef struct hopper_predict_model
 	int64		link_width;		/* so many neighbours belong together */
 	bool		is_value;		/* regression: outputs are values, not classes */
 	bool		is_array;		/* several values a row */
-	int			n_classes;		/* 0: as many as outputs */
+	bool		is_each;		/* a class at each step or pixel, which are an array */
+	int			rank;			/* of an array that is predicted */
+	int64		shape[HOPPER_MAX_RANK];
+	Oid			class_type;		/* of its classes; text where they have names */
+	int			n_classes;		/* 0: as many as outputs, of a class each as of one of them */
 	int			n_class_values;
 	const char *const *class_values;	/* NULL pointers are NULL; further classes have no name */
 	int64		first;			/* of several outputs: where in a row of all of them */
@@ -81,6 +85,26 @@ extern void hopper_predict_classes_init(hopper_predict_classes *classes,
 extern void hopper_predict_rank(hopper_predict_classes *classes, const hopper_predict_model *model,
 								int n_outputs, const float *outputs, bool top_only);
 
+/* --- predictions that are arrays (predict/arrays.c) --- */
+
+/* Of a class each: how many steps or pixels there are. */
+extern int	hopper_predict_n_places(const hopper_predict_model *model);
+/* hopper_predict_rank() at one of them; `outputs` are those of all. */
+extern void hopper_predict_rank_at(hopper_predict_classes *classes,
+								   const hopper_predict_model *model, const float *outputs,
+								   int place, bool top_only);
+/* Numbers, or what a layer gives, in the model's shape. */
+extern Datum hopper_predict_value_array(const hopper_predict_model *model, int n_outputs,
+										const float *outputs);
+/*
+ * The class of each step or pixel, `names` being the text of the classes or NULL, and its
+ * probability; `all`: those of all its classes, or of the second one where they are two of one
+ * output.
+ */
+extern void hopper_predict_each(const hopper_predict_model *model, hopper_predict_classes *classes,
+								const float *outputs, const Datum *names, const bool *name_nulls,
+								bool all, Datum *predicted, Datum *probabilities);
+
 /* --- rows of predictions (predict/output.c) --- */
 
 typedef enum hopper_predict_kind
@@ -96,7 +120,7 @@ typedef struct hopper_predict_what
 	hopper_predict_kind kind;
 	int			k;
 	double		threshold;
-	bool		by_output;		/* of several outputs: rows for each, with the columns of one */
+	bool		by_output;		/* of several outputs, and at each step: rows with columns of one */
 } hopper_predict_what;
 
 typedef struct hopper_predict_output hopper_predict_output;
@@ -146,6 +170,8 @@ extern void hopper_predict_output_begin(hopper_predict_output *output, Datum id,
 extern bool hopper_predict_output_next(hopper_predict_output *output, Datum *values, bool *nulls);
 /* Which of several outputs the row is of that was made last; with what->by_output. */
 extern int	hopper_predict_output_part(const hopper_predict_output *output);
+/* Whether there is a row for each class, or for the most probable ones. */
+extern bool hopper_predict_has_rows(const hopper_predict_model *model);
 /* Whether an output tells classes apart; others are values, or classes that exclude no other. */
 extern bool hopper_predict_is_class(const hopper_predict_model *part);
 

@@ -68,16 +68,20 @@ typedef struct result_rows
 	TupleDesc	descriptor;
 } result_rows;
 
-/* Of one output: classes with probabilities, or values. `name` is NULL where it is the only one. */
+/*
+ * Of one output: classes with probabilities, the class of each step or pixel, or values. `name` is
+ * NULL where it is the only one.
+ */
 static void
 put_output(const result_rows *result, const hopper_predict_model *model, int n_outputs,
 		   const float *outputs, const char *name)
 {
 	/* as predict() has them: of several outputs an array's classes do not exclude each other */
-	bool		is_value = model->is_value || (name && model->is_array);
+	bool		is_value = model->is_value || (name && model->is_array && !model->is_each);
 	hopper_predict_classes classes;
 	double	   *shown = NULL;
-	int			n = is_value ? n_outputs : model->n_classes;
+	int			n = is_value ? n_outputs
+		: model->is_each ? hopper_predict_n_places(model) : model->n_classes;
 
 	if (is_value)
 		hopper_predict_values(model, n_outputs, outputs,
@@ -85,7 +89,8 @@ put_output(const result_rows *result, const hopper_predict_model *model, int n_o
 	else
 	{
 		hopper_predict_classes_init(&classes, model);
-		hopper_predict_rank(&classes, model, n_outputs, outputs, false);
+		if (!model->is_each)
+			hopper_predict_rank(&classes, model, n_outputs, outputs, false);
 	}
 	for (int i = 0; i < n; i++)
 	{
@@ -101,9 +106,13 @@ put_output(const result_rows *result, const hopper_predict_model *model, int n_o
 		}
 		else
 		{
-			int			class = classes.order[i];
-			const char *value = class < model->n_class_values ? model->class_values[class] : NULL;
+			int			class;
+			const char *value;
 
+			if (model->is_each)
+				hopper_predict_rank_at(&classes, model, outputs, i, true);
+			class = classes.order[model->is_each ? 0 : i];
+			value = class < model->n_class_values ? model->class_values[class] : NULL;
 			if (model->n_class_values == 0)
 				value = psprintf("%d", class);
 			values[0] = value ? CStringGetTextDatum(value) : (Datum) 0;

@@ -48,7 +48,7 @@ put_values(const result_rows *result, Datum array, Datum *values, bool *nulls)
 
 /*
  * Columns of predict()'s output as ours: id, class_name, class_value, prob, rank; or id, value.
- * Each of several outputs has its own rows of them.
+ * Each of several outputs has its own rows of them, and so has each step or pixel.
  */
 static void
 put_row(void *state, const Datum *from, const bool *from_nulls)
@@ -56,8 +56,8 @@ put_row(void *state, const Datum *from, const bool *from_nulls)
 	result_rows *result = state;
 	const hopper_prediction *run = result->run;
 	const hopper_predict_model *model = &run->model;
-	bool		has_rank = run->what.kind != PREDICT_RESPONSE;
 	bool		is_value = model->is_value;
+	bool		has_rank;
 	Datum		values[RESULT_COLUMNS] = {from[0]};
 	bool		nulls[RESULT_COLUMNS] = {from_nulls[0], true, true, true, true, true, true};
 
@@ -71,10 +71,11 @@ put_row(void *state, const Datum *from, const bool *from_nulls)
 	if (model->n_parts > 0)
 	{
 		model = &model->parts[hopper_predict_output_part(run->work.output)];
-		is_value = !hopper_predict_is_class(model);
+		is_value = !hopper_predict_is_class(model) && !model->is_each;
 		values[5] = CStringGetTextDatum(model->class_name);
 		nulls[5] = false;
 	}
+	has_rank = run->what.kind != PREDICT_RESPONSE || model->is_each;
 	if (is_value && model->is_array && !from_nulls[1])
 	{
 		put_values(result, from[1], values, nulls);

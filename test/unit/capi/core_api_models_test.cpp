@@ -37,9 +37,9 @@ TEST(CoreApi, InspectModelAgreesWithKeras) {
     const auto output = says.at("outputs")[0].get<std::vector<int64_t>>();
     hopper_rows* ends = nullptr;
     ASSERT_EQ(Api().model_ends(json.data(), json.size(), &ends, &error), HOPPER_OK);
-    ASSERT_EQ(ends->n_columns, 6);
+    ASSERT_EQ(ends->n_columns, 7);
     EXPECT_EQ(std::string(ends->cells[0]), "input");
-    EXPECT_EQ(std::string(ends->cells[6 * (ends->n_rows - 1)]), "output");
+    EXPECT_EQ(std::string(ends->cells[7 * (ends->n_rows - 1)]), "output");
     if (ends->n_rows == 2) {
       const auto shape_text = [](const std::vector<int64_t>& shape) {
         std::string text;
@@ -48,7 +48,7 @@ TEST(CoreApi, InspectModelAgreesWithKeras) {
         return text;
       };
       EXPECT_EQ(std::string(ends->cells[2]), shape_text(input)) << model.at("name");
-      EXPECT_EQ(std::string(ends->cells[6 + 2]), shape_text(output)) << model.at("name");
+      EXPECT_EQ(std::string(ends->cells[7 + 2]), shape_text(output)) << model.at("name");
     }
     Api().rows_free(ends);
     EXPECT_GT(info.flops, 0);
@@ -156,7 +156,7 @@ TEST(CoreApi, TheLossSaysWhetherOutputsAreOfClasses) {
   data.y_type = HOPPER_INT32;
   data.y_rank = 1;
   data.y_shape[0] = 10;
-  const auto of_classes = [&](const std::string& loss) {
+  const auto meaning = [&](const std::string& loss) {
     const std::string params = "loss='" + loss + "', optimizer='sgd'";
     hopper_output_link link = {};
     hopper_error error = {};
@@ -164,18 +164,18 @@ TEST(CoreApi, TheLossSaysWhetherOutputsAreOfClasses) {
               0)
         << Show(error);
     EXPECT_EQ(link.count, 10);
-    return link.of_classes;
+    return link.meaning;
   };
   for (const char* loss :
        {"categorical_crossentropy", "sparse_categorical_crossentropy", "bce",
         "BinaryFocalCrossentropy(gamma=1)", "categorical_focal_crossentropy",
         "categorical_generalized_cross_entropy", "CategoricalGeneralizedCrossEntropy(q=0.7)"}) {
-    EXPECT_EQ(of_classes(loss), 1) << loss;
+    EXPECT_EQ(meaning(loss), HOPPER_MEANS_CLASSES) << loss;
   }
   for (const char* loss :
        {"mse", "huber", "kl_divergence", "poisson", "hinge", "categorical_hinge", "dice", "tversky",
         "cosine_similarity", "expr: (y - p)**2 # crossentropy"}) {
-    EXPECT_EQ(of_classes(loss), 0) << loss;
+    EXPECT_EQ(meaning(loss), HOPPER_MEANS_VALUES) << loss;
   }
 }
 

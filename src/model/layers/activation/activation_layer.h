@@ -17,6 +17,9 @@ struct ActivationLayer : Layer {
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
   Activation FinalActivation() const override { return LogitActivation(activation); }
   Masking masking() const override { return Masking::kCarries; }
+  Passes PassesOn(const Shape& /*input*/) const override {
+    return activation.kind == Activation::kLinear ? Passes::kRows : Passes::kNothing;
+  }
 
   ActivationSpec activation;
 };

@@ -22,6 +22,7 @@ struct Cropping2D : Border2D {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "cuts rows and columns off an image";
   explicit Cropping2D(LayerConfig& config) : Border2D(config, "cropping", -1) {}
+  Passes PassesOn(const Shape& /*input*/) const override { return Passes::kRows; }
 };
 struct ZeroPadding2D : Border2D {
   static constexpr const char* kName = "ZeroPadding2D";

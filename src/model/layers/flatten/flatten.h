@@ -13,6 +13,9 @@ struct Flatten : Layer {
 
   explicit Flatten(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
+  Passes PassesOn(const Shape& input) const override {
+    return input == OutputShape({input}) ? Passes::kRows : Passes::kValues;
+  }
 };
 std::unique_ptr<Operator> MakeOperator(const Flatten& layer);
 std::unique_ptr<PlannedOp> Plan(const Flatten& layer, PlanNode* node);

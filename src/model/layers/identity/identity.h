@@ -14,6 +14,7 @@ struct Identity : SameShape {
   explicit Identity(LayerConfig& config)
       : SameShape(config), carries_masks(config.family() == KerasFamily::kKeras3) {}
   Masking masking() const override { return carries_masks ? Masking::kCarries : Masking::kLoses; }
+  Passes PassesOn(const Shape& /*input*/) const override { return Passes::kRows; }
   int64_t Flops(const std::vector<Shape>&, const Shape&) const override { return 0; }
 
   bool carries_masks;  // in Keras 3

@@ -12,6 +12,10 @@ struct Reordered : Layer {
   // Of each axis of the output: the input's axis, both with the batch as 0. Throws where an example
   // of this shape has other axes.
   virtual std::vector<int64_t> OrderOf(const Shape& input) const = 0;
+  Passes PassesOn(const Shape& input) const override {
+    const bool last_stays = OrderOf(input).back() == static_cast<int64_t>(input.size());
+    return last_stays ? Passes::kRows : Passes::kValues;
+  }
 };
 std::unique_ptr<Operator> MakeOperator(const Reordered& layer);
 ops::Value Export(const Reordered& layer, const ExportCall& call);

@@ -7,6 +7,12 @@
 namespace hopper {
 namespace layers {
 
+Passes SameValues::PassesOn(const Shape& input) const {
+  const Shape output = OutputShape({input});
+  const bool rows = !input.empty() && !output.empty() && input.back() == output.back();
+  return rows ? Passes::kRows : Passes::kValues;
+}
+
 Reshape::Reshape(LayerConfig& config)
     : SameValues(config), target(config.Ints("target_shape", 0, {})) {
   int unknown = 0;

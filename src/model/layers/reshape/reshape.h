@@ -8,6 +8,7 @@ namespace layers {
 
 struct SameValues : Layer {
   using Layer::Layer;
+  Passes PassesOn(const Shape& input) const override;
 };
 std::unique_ptr<Operator> MakeOperator(const SameValues& layer);
 std::unique_ptr<PlannedOp> Plan(const SameValues& layer, PlanNode* node);

@@ -23,6 +23,7 @@ struct Cropping1D : Layer {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "a series without its first and last steps";
   explicit Cropping1D(LayerConfig& config);
+  Passes PassesOn(const Shape& /*input*/) const override { return Passes::kRows; }
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
 
   std::vector<int64_t> cropping;  // before, after
@@ -35,6 +36,7 @@ struct UpSampling1D : Layer {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "each step of a series several times";
   explicit UpSampling1D(LayerConfig& config);
+  Passes PassesOn(const Shape& /*input*/) const override { return Passes::kRows; }
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
 
   int64_t size;
@@ -47,6 +49,7 @@ struct RepeatVector : Layer {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "a series of the same values at each step";
   explicit RepeatVector(LayerConfig& config);
+  Passes PassesOn(const Shape& /*input*/) const override { return Passes::kRows; }
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
 
   int64_t n;

@@ -13,6 +13,9 @@ struct UpSampling2D : Layer {
 
   explicit UpSampling2D(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
+  Passes PassesOn(const Shape& /*input*/) const override {
+    return bilinear ? Passes::kNothing : Passes::kRows;
+  }
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
 
   std::vector<int64_t> size;
