@@ -134,6 +134,62 @@ def test_an_update_gives_what_a_fresh_installation_gives(old, version):
     assert value(old, "SELECT count(*) > 3 FROM users_view")
 
 
+@pytest.fixture
+def roles():
+    """One that an administrator gives rights, and another."""
+    admin = connect("postgres")
+    for role in ("hopper_app", "hopper_other"):
+        query(admin, f"DROP ROLE IF EXISTS {role}; CREATE ROLE {role}")
+    yield "hopper_app", "hopper_other"
+    query(admin, "DROP DATABASE IF EXISTS " + OLD + " WITH (FORCE)")
+    query(admin, "DROP ROLE hopper_app; DROP ROLE hopper_other")
+    admin.close()
+
+
+MAY_CALL = """SELECT DISTINCT proname::text FROM pg_proc WHERE pronamespace = 'hopper'::regnamespace
+    AND has_function_privilege(%s, oid, 'EXECUTE') {}"""
+
+
+def test_functions_that_few_may_call(roles, old):
+    app, other = roles
+    query(old, "REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA hopper FROM PUBLIC;"
+          f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA hopper TO {app}")
+    query(old, "ALTER EXTENSION model_hopper UPDATE")
+    assert query(old, MAY_CALL.format(""), other) == []
+    missing = "SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'hopper'::regnamespace"
+    assert query(old, missing + " AND NOT has_function_privilege(%s, oid, 'EXECUTE')", app) == []
+    # They are the administrator's, not those of any installation: a dump holds them.
+    dump = subprocess.run(["pg_dump", "--schema-only", OLD], check=True, capture_output=True, text=True).stdout
+    for function in ("leaderboard", "version"):  # made anew and replaced
+        assert f"GRANT ALL ON FUNCTION hopper.{function}(" in dump
+        assert f"REVOKE ALL ON FUNCTION hopper.{function}(" in dump
+
+
+def test_a_function_that_few_may_call(roles, old):
+    app, other = roles
+    for function in query(old, "SELECT oid::regprocedure::text FROM pg_proc WHERE proname = ANY (%s)"
+                          " AND pronamespace = 'hopper'::regnamespace", ["fit_multiple_model", "evaluate", "predict"]):
+        query(old, f"REVOKE EXECUTE ON FUNCTION {function[0]} FROM PUBLIC;"
+              f"GRANT EXECUTE ON FUNCTION {function[0]} TO {app} WITH GRANT OPTION")
+    before = {name for name, in query(old, MAY_CALL.format(""), other)}
+    query(old, "ALTER EXTENSION model_hopper UPDATE")
+    after = {name for name, in query(old, MAY_CALL.format(""), other)}
+    assert not after & {"fit_multiple_model", "evaluate", "predict"} and {"leaderboard", "automl"} <= after
+    for name in before - after:  # which are no more
+        assert value(old, "SELECT count(*) FROM pg_proc WHERE proname = %s", name) == 0, name
+    query(old, f"SET ROLE {app}; GRANT EXECUTE ON FUNCTION hopper.evaluate TO {other}; RESET ROLE")
+    assert query(old, MAY_CALL.format("AND proname IN ('fit_multiple_model', 'predict')") + " ORDER BY 1", app) == [
+        ("fit_multiple_model",), ("predict",)]
+
+
+def test_the_record_of_runs_is_closed(old):
+    """Earlier versions left it to default privileges."""
+    query(old, "GRANT ALL ON ALL TABLES IN SCHEMA hopper TO PUBLIC; GRANT ALL ON ALL SEQUENCES IN SCHEMA hopper TO PUBLIC")
+    query(old, "ALTER EXTENSION model_hopper UPDATE")
+    assert query(old, "SELECT DISTINCT (aclexplode(relacl)).grantee = relowner FROM pg_class"
+                 " WHERE relnamespace = 'hopper'::regnamespace AND relacl IS NOT NULL") == [(True,)]
+
+
 def test_old_outputs_are_read(old):
     query(old, "ALTER EXTENSION model_hopper UPDATE")
     assert query(old, """SELECT
