@@ -102,6 +102,11 @@ void ReadMetric(const Value& value, CompileParams* params, ProblemList* problems
     return RefuseMetric(callable->name, problems);
   }
   arguments.Read(*callable, owner, problems);
+  if (metric.loss_options.ignore_class) {
+    problems->Error(ErrorCode::kNotSupported,
+                    "argument \"ignore_class\" of " + owner + " is not supported",
+                    "It is an argument of the loss, and of IoUs.");
+  }
   TakeName(*callable, &metric, problems);
   metric.own = metric.name;
   params->metrics.push_back(std::move(metric));

@@ -109,9 +109,11 @@ TEST(CompileParams, WhatKerasWouldDoDifferentlyIsRefused) {
     ASSERT_EQ(problems.size(), 1U);
     EXPECT_NE(problems[0].find("is not supported"), std::string::npos) << problems[0];
   }
-  EXPECT_EQ(CompileProblems("optimizer=SGD, loss=SparseCategoricalCrossentropy(ignore_class=1)"),
-            Strings{"4 argument \"ignore_class\" of loss \"SparseCategoricalCrossentropy\" is not "
-                    "supported | It is set to 1."});
+  EXPECT_EQ(
+      CompileProblems("optimizer=SGD, loss=mse, "
+                      "metrics=[SparseCategoricalCrossentropy(ignore_class=1)]"),
+      Strings{"4 argument \"ignore_class\" of metric \"SparseCategoricalCrossentropy\" is not "
+              "supported | It is an argument of the loss, and of IoUs."});
   EXPECT_EQ(CompileProblems("optimizer=SGD, loss=mse, metrics=[AUC(multi_label=True)]"),
             Strings{"4 argument \"multi_label\" of metric \"AUC\" is not supported | It is set "
                     "to True."});
@@ -172,6 +174,8 @@ TEST(CompileParams, LossArguments) {
     return ParsedCompileParams("optimizer=SGD, loss=" + loss).loss_options;
   };
   EXPECT_EQ(options("'CategoricalCrossentropy(label_smoothing=0.1)'").label_smoothing, 0.1);
+  EXPECT_EQ(options("'SparseCategoricalCrossentropy(ignore_class=-1)'").ignore_class, -1);
+  EXPECT_FALSE(options("'SparseCategoricalCrossentropy(ignore_class=None)'").ignore_class);
   EXPECT_TRUE(options("BinaryCrossentropy(from_logits=True)").from_logits);
   EXPECT_FALSE(options("BinaryCrossentropy(from_logits=False)").from_logits);
   EXPECT_EQ(options("Huber(delta=2)").delta, 2);
