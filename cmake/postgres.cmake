@@ -26,7 +26,9 @@ target_link_options(model_hopper PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR
 # One script from one file per object, in this order.
 file(GLOB sql_functions CONFIGURE_DEPENDS sql/functions/*.sql)
 list(SORT sql_functions)
-set(sql_files sql/begin.sql sql/types.sql sql/tables.sql ${sql_functions} sql/security.sql)
+file(GLOB sql_procedures CONFIGURE_DEPENDS sql/postgres/*.sql)  # what Greenplum 6 has no words for
+set(sql_files sql/begin.sql sql/types.sql sql/tables.sql sql/runs.sql ${sql_functions} ${sql_procedures}
+  sql/views.sql sql/security.sql)
 set(sql_inputs)
 foreach(file ${sql_files})
   get_filename_component(path ${file} ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})

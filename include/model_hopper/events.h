@@ -20,7 +20,8 @@ typedef enum hopper_event_type
 	HOPPER_EVENT_FINISHED = 6,	/* no work is left, also after cancel */
 	HOPPER_EVENT_LOAD = 7,		/* read `partition` of `split`: add_buffer*, end_load */
 	HOPPER_EVENT_MODEL_STOPPED = 8, /* early stopping ended it at `iteration`; message: why */
-	HOPPER_EVENT_STATE = 9		/* the stored state of `mst_key` is wanted: add_state* */
+	HOPPER_EVENT_STATE = 9,		/* the stored state of `mst_key` is wanted: add_state* */
+	HOPPER_EVENT_CHECKPOINT = 10	/* `mst_key` has halted: copy_state*, release */
 } hopper_event_type;
 
 typedef struct hopper_event

@@ -28,6 +28,11 @@ typedef struct hopper_leg
 	int32_t		mst_key;
 	int32_t		iterations;		/* more than it has */
 	int32_t		anew;			/* 1: from its initial weights: what it has is dropped */
+	/*
+	 * Of a run that is resumed: how many of its iterations the model's stored state has behind it
+	 * already. What is reported and evaluated is counted from the beginning of the run.
+	 */
+	int32_t		done;
 } hopper_leg;
 
 /*
@@ -114,6 +119,22 @@ typedef struct hopper_run_api
 						  int32_t *take, hopper_error *error);
 	/* Nothing more comes: the run ends when all are done. */
 	int			(*close) (hopper_run *run, hopper_error *error);
+
+	/*
+	 * Checkpoints, of an open run. Every model that trains halts once, at the end of an iteration
+	 * whose values have all been reported: HOPPER_EVENT_CHECKPOINT. The others train on meanwhile.
+	 * Models that end before that do not halt; another call asks those again that have gone on.
+	 * `all` 1: those too that have trained nothing since their last one, at once.
+	 */
+	int			(*halt_for_checkpoints) (hopper_run *run, int32_t all, hopper_error *error);
+	/*
+	 * Of a model that has halted, or is done: the next bytes of its state image, `size` at most;
+	 * *taken: how many, 0 behind the last, after which result() has its digest. The model keeps it.
+	 */
+	int			(*copy_state) (hopper_run *run, int32_t mst_key, uint8_t *bytes, size_t size,
+							   size_t *taken, hopper_error *error);
+	/* The model that has halted goes on. */
+	int			(*release) (hopper_run *run, int32_t mst_key, hopper_error *error);
 } hopper_run_api;
 
 #ifdef __cplusplus

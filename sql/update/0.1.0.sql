@@ -1,6 +1,9 @@
 -- What an update from 0.1.0 does before all functions are created or replaced: functions that are no
 -- more, or whose arguments or columns have changed, are dropped here; tables are altered.
 
+-- Tables that it does not have.
+-- file: runs.sql
+
 -- Types that it does not have.
 -- type: integers
 -- type: texts

@@ -66,6 +66,28 @@ int RunClose(hopper_run* run, hopper_error* error) {
   });
 }
 
+int RunHaltForCheckpoints(hopper_run* run, int32_t all, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run);
+    run->HaltForCheckpoints(all != 0);
+  });
+}
+
+int RunCopyState(hopper_run* run, int32_t mst_key, uint8_t* bytes, size_t size, size_t* taken,
+                 hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run, bytes, taken);
+    *taken = run->CopyState(mst_key, bytes, size);
+  });
+}
+
+int RunRelease(hopper_run* run, int32_t mst_key, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run);
+    run->Release(mst_key);
+  });
+}
+
 int RunNextEvent(hopper_run* run, hopper_event* event) {
   bool any = false;
   Call(nullptr, [&] {
@@ -174,6 +196,9 @@ void SetRunFunctions(hopper_run_api* api) {
   api->stay_open = RunStayOpen;
   api->go_on = RunGoOn;
   api->close = RunClose;
+  api->halt_for_checkpoints = RunHaltForCheckpoints;
+  api->copy_state = RunCopyState;
+  api->release = RunRelease;
   api->next_event = RunNextEvent;
   api->cancel = RunCancel;
   api->result = RunResult;

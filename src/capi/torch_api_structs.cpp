@@ -41,7 +41,7 @@ TrainingOptions FromC(const hopper_run_options& options) {
   return out;
 }
 
-Leg FromC(const hopper_leg& leg) { return {leg.mst_key, leg.iterations, leg.anew != 0}; }
+Leg FromC(const hopper_leg& leg) { return {leg.mst_key, leg.iterations, leg.anew != 0, leg.done}; }
 
 ExplainCosts FromC(const hopper_explain_costs& costs) {
   return {costs.read_bytes_per_second, costs.statement, costs.hop_bytes_per_second, costs.seconds,
@@ -61,6 +61,7 @@ static_assert(static_cast<int>(EventType::kFinished) == HOPPER_EVENT_FINISHED);
 static_assert(static_cast<int>(EventType::kLoad) == HOPPER_EVENT_LOAD);
 static_assert(static_cast<int>(EventType::kModelStopped) == HOPPER_EVENT_MODEL_STOPPED);
 static_assert(static_cast<int>(EventType::kState) == HOPPER_EVENT_STATE);
+static_assert(static_cast<int>(EventType::kCheckpoint) == HOPPER_EVENT_CHECKPOINT);
 static_assert(kTrainSplit == HOPPER_SPLIT_TRAIN && kValidSplit == HOPPER_SPLIT_VALID);
 
 void ToC(const Event& event, hopper_event* out) {

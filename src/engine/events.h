@@ -26,6 +26,7 @@ enum class EventType : int32_t {
   kLoad = 7,          // a partition is to be read
   kModelStopped = 8,  // early stopping has ended it
   kState = 9,         // the stored state of a model is wanted
+  kCheckpoint = 10,   // a model has halted, for a copy of its state
 };
 
 // What a run tells while it goes on.

@@ -27,6 +27,7 @@ GRID = ("{'loss': ['categorical_crossentropy'], 'optimizer_params_list': [{'opti
 ROOM = {"schema": 63, "points": 63, "pictures": 63, "packed": 63 - len("_validation_summary"),
         "more": 63 - len("_summary"), "models": 63, "configs": 63 - len("_summary"),
         "grid": 63 - len("_summary"), "run": 63 - len("_summary"), "one": 63 - len("_summary"),
+        "behind": 63 - len("_summary"), "later": 63 - len("_summary"),
         "shown": 63 - len("_summary"), "drawn": 63 - len("_summary"), "seen": 63 - len("_validation_summary"),
         "evaluated": 63, "confused": 63, "predicted1": 63, "predicted2": 63, "predicted3": 63,
         "predicted4": 63, "predicted5": 63, "predicted6": 63,
@@ -172,6 +173,21 @@ CALLS = [
     "SELECT hopper.drop_packed({seen})",
     "SELECT task FROM hopper.help() LIMIT 3",
     "SELECT 1 FROM hopper.help('fit') LIMIT 1",
+    "SELECT hopper.create_run(pg_catalog.format('SELECT hopper.fit_multiple_model(%L, %L, %L, 1)',"
+    " {packed}::pg_catalog.text, {behind}::pg_catalog.text, {configs}::pg_catalog.text)) > 0",
+    "SELECT hopper.step(pg_catalog.max(run), 60) FROM hopper.runs",
+    "SELECT hopper.wait(pg_catalog.max(run), 60) FROM hopper.runs",
+    "SELECT hopper.drop_run(pg_catalog.max(run)) FROM hopper.runs",
+    "SELECT hopper.create_run(pg_catalog.format('SELECT hopper.fit_multiple_model(%L, %L, %L, 1)',"
+    " {packed}::pg_catalog.text, {later}::pg_catalog.text, {configs}::pg_catalog.text)) > 0",
+    "SELECT hopper.pause(pg_catalog.max(run)) FROM hopper.runs",
+    "SELECT hopper.resume(pg_catalog.max(run)) FROM hopper.runs",
+    "SELECT hopper.cancel(pg_catalog.max(run)) FROM hopper.runs",
+    "SELECT hopper.submit(pg_catalog.format('SELECT hopper.fit_multiple_model(%L, %L, %L, 1)',"
+    " {packed}::pg_catalog.text, {later}::pg_catalog.text, {configs}::pg_catalog.text)) > 0",
+    "SELECT hopper.cancel(pg_catalog.max(run)) FROM hopper.runs",
+    "SELECT hopper.expire_runs('1 day')",
+    "SELECT pid FROM hopper.progress_slots()",
 ]
 
 class World:

@@ -17,7 +17,9 @@ RIGHTS = """
     SELECT DISTINCT kind, privilege_type, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END
     FROM (SELECT CASE relkind WHEN 'S' THEN 'sequence' WHEN 'c' THEN 'row type' ELSE 'table' END AS kind,
               relowner AS owner, coalesce(relacl, acldefault('r', relowner)) AS acl
-          FROM pg_class WHERE relnamespace = 'hopper'::regnamespace AND relkind <> 'i'
+          FROM pg_class WHERE relnamespace = 'hopper'::regnamespace AND relkind NOT IN ('i', 'v')
+          UNION ALL SELECT relname::text, relowner, coalesce(relacl, acldefault('r', relowner))
+          FROM pg_class WHERE relnamespace = 'hopper'::regnamespace AND relkind = 'v'
           UNION ALL SELECT 'column', relowner, attacl FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
           WHERE relnamespace = 'hopper'::regnamespace
           UNION ALL SELECT 'function', proowner, coalesce(proacl, acldefault('f', proowner))
@@ -26,7 +28,10 @@ RIGHTS = """
           WHERE typnamespace = 'hopper'::regnamespace AND typrelid = 0 AND typelem = 0
           UNION ALL SELECT 'schema', nspowner, nspacl FROM pg_namespace WHERE nspname = 'hopper') o,
         LATERAL aclexplode(acl) WHERE grantee <> owner ORDER BY 1, 2, 3"""
-EVERYBODYS = [("function", "EXECUTE", "PUBLIC"), ("schema", "USAGE", "PUBLIC"), ("type", "USAGE", "PUBLIC")]
+# Views of runs show each role what is its own.
+VIEWS = [(view, "SELECT", "PUBLIC") for view in ("progress", "run_events", "runs", "trial_metrics", "trials")]
+EVERYBODYS = sorted([("function", "EXECUTE", "PUBLIC"), ("schema", "USAGE", "PUBLIC"), ("type", "USAGE", "PUBLIC"),
+                     *VIEWS])
 
 
 @pytest.fixture
@@ -49,7 +54,7 @@ def test_rights_of_every_object(database):
     query(database, "CREATE EXTENSION model_hopper")
     assert query(database, RIGHTS) == EVERYBODYS
     assert value(database, "SELECT count(*) FROM pg_init_privs WHERE classoid = 'pg_class'::regclass"
-                 " AND objoid IN (SELECT oid FROM pg_class WHERE relnamespace = 'hopper'::regnamespace)"
+                 " AND objoid IN (SELECT oid FROM pg_class WHERE relkind <> 'v' AND relnamespace = 'hopper'::regnamespace)"
                  " AND 0 = ANY (SELECT (aclexplode(initprivs)).grantee)") == 0
 
 
@@ -60,12 +65,14 @@ def test_whatever_default_privileges_say(database, role):
     query(database, "CREATE EXTENSION model_hopper")
     assert query(database, RIGHTS) == EVERYBODYS
     query(database, f"SET ROLE {MALLORY}")
-    for table in ("journal_runs", "journal_visits", "journal_run_seq"):
+    for table in ("journal_runs", "journal_visits", "journal_run_seq", "all_runs", "all_trials", "all_trial_metrics",
+                  "all_run_events"):
         with pytest.raises(psycopg2.errors.InsufficientPrivilege):
             query(database, f"SELECT * FROM hopper.{table}")
 
 
-@pytest.mark.parametrize("table", ["journal_runs", "journal_visits"])
+@pytest.mark.parametrize("table", ["journal_runs", "journal_visits", "all_runs", "all_trials", "all_trial_metrics",
+                                   "all_run_events"])
 def test_a_trigger_on_the_record_of_runs(database, table):
     """Made by a role with the right to, it would run with a superuser's rights."""
     query(database, f"CREATE EXTENSION model_hopper; GRANT TRIGGER ON hopper.{table} TO {MALLORY};"

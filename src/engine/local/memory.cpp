@@ -330,10 +330,16 @@ TrainingResult Run::Result(int32_t mst_key) {
                 "Train fewer configurations at once, or lower hopper.memory_limit.");
   }
   TrainingResult result = ResultOf(model);
+  if (model.checkpoint.halt == Halt::kHalted) {
+    result.state_size =
+        StateWriter(StateLayoutOf(model.trainer->network().spec()), model.state).size();
+    result.digest = model.checkpoint.digest;
+    result.stopping = StoppingOf(*model.trainer, model.state);
+  }
   if (model.status != ModelStatus::kDone) return result;
   result.n_weights = result.n_parameters;
   result.state_size = model.delivery.state_size;
-  result.digest = model.delivery.digest;
+  result.digest = model.delivery.state_taken ? model.delivery.digest : model.checkpoint.digest;
   result.stopping = model.delivery.stopping;
   return result;
 }

@@ -69,8 +69,8 @@ bool Run::GoOn(const Leg& leg, int32_t* take) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const bool dropped = model.delivery.state_taken && !model.delivery.weights_taken && !leg.anew;
-    if (!open_ || !started_ || leg.iterations < 1 || model.status == ModelStatus::kTraining ||
-        dropped) {
+    if (!open_ || !started_ || leg.iterations < 1 || leg.done < 0 ||
+        model.status == ModelStatus::kTraining || dropped) {
       throw Error(ErrorCode::kInternal,
                   "configuration " + std::to_string(leg.mst_key) + " cannot go on");
     }
@@ -88,11 +88,14 @@ bool Run::GoOn(const Leg& leg, int32_t* take) {
   const bool has_room = !AnyWaitsLocked() && HasRoomLocked(model);
   if (!has_room && MayGiveWayLocked(model, take)) return false;
 
-  model.rules.num_iterations = leg.iterations;
+  model.rules.num_iterations = leg.done + leg.iterations;
   model.course = Course();
+  model.course.iterations = leg.done;
+  model.checkpoint = Checkpoint();
+  model.checkpoint.iterations = leg.done;
   model.observed = Observed();
   model.running = MetricSums();
-  model.reported = 0;
+  model.reported = leg.done;
   model.delivery = Delivery();
   model.work = VisitWork(*model.trainer, data_.train().desc()) * data_.train().n_partitions() *
                leg.iterations;

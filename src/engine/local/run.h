@@ -55,6 +55,8 @@ struct Leg {
   int32_t mst_key = 0;
   int32_t iterations = 0;  // more than it has
   bool anew = false;       // from its initial weights: what it has is dropped
+  // Iterations of this run that its stored state has behind it already, before those of the leg.
+  int32_t done = 0;
 };
 
 // Functions are for one thread, the caller's; Cancel() is for any.
@@ -78,6 +80,15 @@ class Run {
   bool GoOn(const Leg& leg, int32_t* take);
   // Nobody enters any more, and nobody goes on.
   void Close();
+  // Every model that trains now halts once, at the end of an iteration all of whose values were
+  // reported, and an EventType::kCheckpoint tells so. Models that end before that do not halt.
+  // `all`: models that have trained nothing since their last checkpoint halt, too, at once.
+  void HaltForCheckpoints(bool all);
+  // Of a model that has halted, or is done and was not taken: writes the next bytes of its state
+  // image and returns how many, 0 behind the last; the model keeps its state.
+  size_t CopyState(int32_t mst_key, uint8_t* bytes, size_t size);
+  // A model that has halted goes on.
+  void Release(int32_t mst_key);
   // After the last configuration and before the first buffer: whether all data stay in memory.
   // Throws kOutOfMemory where not even one partition fits. A run without it keeps all.
   void PlanData(DataPlan* plan);
@@ -157,6 +168,17 @@ class Run {
     bool weights_taken = false;
   };
 
+  // Whether a model stops between two iterations, for a copy of its state.
+  enum class Halt { kNo, kAsked, kHalted };
+
+  struct Checkpoint {
+    Halt halt = Halt::kNo;
+    bool at_once = false;    // kAsked: also where it has trained nothing
+    int32_t iterations = 0;  // of the course, at the last one or the beginning of its leg
+    std::unique_ptr<StateWriter> writer;  // while the state is copied
+    std::string digest;                   // of the state that was copied last
+  };
+
   struct Model {
     int32_t key = 0;
     size_t index = 0;                        // in models_
@@ -191,6 +213,7 @@ class Run {
     double ready_since = 0.0;
     Spent spent;
     Delivery delivery;
+    Checkpoint checkpoint;
   };
 
   struct Task {
@@ -288,6 +311,10 @@ class Run {
   void RequirePlannedRoom(const Model& model);
   void EnterLocked(std::unique_ptr<Model> entering);
   bool MayGiveWayLocked(const Model& model, int32_t* key) const;
+
+  // checkpoints (checkpoint.cpp)
+  static bool HaltsHere(const Model& model);
+  void HaltIfDueLocked(Model* model);
 
   // work (work.cpp); the lock is held where the name ends in Locked
   void Work(int worker);

@@ -30,6 +30,7 @@ void Run::Settle(Model* model, Books* books) {
   }
   --model->tasks;
   model->settling = false;
+  HaltIfDueLocked(model);
   ReleaseIfIdleLocked(model);
   CountSnapshotsLocked(model);
   UpdateLocked(model);

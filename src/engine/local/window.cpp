@@ -17,12 +17,13 @@ int Run::NextOfPassLocked(const EvaluationPass& pass) const {
   return -1;
 }
 
-// Where the model is and how far it has to go; while its metrics decide on that, it has left.
+// Where the model is and how far it has to go; while its metrics decide on that, or it halts, it
+// has left.
 void Run::TravelLocked(const Model& model) {
   if (window_ == nullptr) return;
   int64_t visits = 0;
   if (model.status == ModelStatus::kTraining && model.admitted && !model.stored.awaited &&
-      !model.course.deciding && HasRoomForVisitLocked(model)) {
+      !model.course.deciding && !HaltsHere(model) && HasRoomForVisitLocked(model)) {
     visits = VisitsLeft(model.rules, model.course);
   }
   window_->SetRider(static_cast<int>(model.index), ring_.PartitionOf(model.key, model.course.visit),

@@ -128,7 +128,8 @@ void Run::TakeWholePassLocked(EvaluationPass* pass) {
 
 bool Run::TrainsNextLocked(const Model& model) const {
   return model.admitted && !model.stored.awaited && !model.busy && !model.course.deciding &&
-         HasVisits(model.rules, model.course) && HasRoomForVisitLocked(model) &&
+         !HaltsHere(model) && HasVisits(model.rules, model.course) &&
+         HasRoomForVisitLocked(model) &&
          IsLoadedLocked(kTrainSplit, ring_.PartitionOf(model.key, model.course.visit));
 }
 

@@ -99,6 +99,7 @@ hopper_read_architectures(const hopper_name *models)
 	for (;;)
 	{
 		SPI_cursor_fetch(portal, true, ROWS_AT_ONCE);
+		hopper_after_spi();
 		if (SPI_processed == 0)
 			break;
 		for (uint64 row = 0; row < SPI_processed; row++)
@@ -118,6 +119,7 @@ hopper_read_architectures(const hopper_name *models)
 		SPI_freetuptable(SPI_tuptable);
 	}
 	SPI_cursor_close(portal);
+	hopper_after_spi();
 	return read;
 }
 

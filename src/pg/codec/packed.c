@@ -494,6 +494,7 @@ scan(const hopper_packed *packed, hopper_split split, int32 partition, hopper_bu
 
 		CHECK_FOR_INTERRUPTS();
 		SPI_cursor_fetch(portal, true, 1);
+		hopper_after_spi();
 		table = SPI_tuptable;
 		if (SPI_processed == 0)
 			break;
@@ -504,6 +505,7 @@ scan(const hopper_packed *packed, hopper_split split, int32 partition, hopper_bu
 		SPI_freetuptable(table);
 	}
 	SPI_cursor_close(portal);
+	hopper_after_spi();
 	MemoryContextDelete(context);
 }
 

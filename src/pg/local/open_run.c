@@ -14,7 +14,9 @@ hopper_training_start(hopper_training *training)
 	hopper_error error;
 
 	hopper_training_open(training);
-	training->push_state = hopper_results_push_state;
+	/* Of a durable run what has ended goes into its tables and does not come back. */
+	if (training->written == NULL)
+		training->push_state = hopper_results_push_state;
 	hopper_training_load(training);
 	HOPPER_CHECK(hopper_torch()->run.start(training->run, &error), error);
 	training->started = true;
@@ -89,7 +91,8 @@ hopper_training_enter_child(hopper_training *training, const hopper_config *conf
 void
 hopper_training_go_on(hopper_training *training, int at, int32 iterations, bool anew)
 {
-	hopper_leg	leg = {training->configs[at].mst_key, iterations, anew ? 1 : 0};
+	hopper_leg	leg = {training->configs[at].mst_key, iterations, anew ? 1 : 0,
+	training->done ? training->done[at] : 0};
 	hopper_error error;
 
 	if (anew)

@@ -393,6 +393,12 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	Datum		result;
 
 	hopper_connect();
+	if (hopper_taker_of_fits)
+	{
+		hopper_taker_of_fits->take(hopper_taker_of_fits, fcinfo, NULL);
+		hopper_finish();
+		PG_RETURN_NULL();
+	}
 	run.started = GetCurrentTimestamp();
 	hopper_automl_arguments(fcinfo, &run);
 	run.tables.final_output = hopper_name_named(fcinfo, "model_table");

@@ -121,6 +121,7 @@ tell_promotion(search_pool *pool, const hopper_search_assignment *work)
 static void
 tell_progress(search_pool *pool)
 {
+	hopper_progress_watch(&pool->progress, &pool->fit.training);
 	if (!hopper_progress_due(&pool->progress))
 		return;
 	ereport(NOTICE,

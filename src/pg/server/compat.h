@@ -547,6 +547,69 @@ hopper_sort_end(hopper_sort *sort)
 #define hopper_plan_queries(queries, query, options) pg_plan_queries(queries, options, NULL)
 #endif
 
+/* What the grammar makes of a statement: wrapped since 10. */
+#if PG_VERSION_NUM >= 100000
+#define hopper_raw_statement(parsed) (((RawStmt *) (parsed))->stmt)
+#else
+#define hopper_raw_statement(parsed) ((Node *) (parsed))
+#endif
+
+/*
+ * A process' progress slot: a command, a table and numbers that other sessions may read: 9.6. The
+ * function that reads the slots of others has another name since 16.
+ */
+typedef struct hopper_slot
+{
+	int			pid;
+	Oid			role;
+	Oid			database;
+	Oid			target;
+	int64		values[20];
+} hopper_slot;
+#if PG_VERSION_NUM >= 90600
+#include "pgstat.h"
+#if PG_VERSION_NUM >= 140000
+#include "utils/backend_progress.h"
+#include "utils/backend_status.h"
+#endif
+#if PG_VERSION_NUM >= 160000
+#define hopper_local_entry(i) pgstat_get_local_beentry_by_index(i)
+#else
+#define hopper_local_entry(i) pgstat_fetch_stat_local_beentry(i)
+#endif
+static inline void
+hopper_slot_write(int command, Oid target, const int64 *values, int n)
+{
+	pgstat_progress_start_command((ProgressCommandType) command, target);
+	for (int i = 0; i < n; i++)
+		pgstat_progress_update_param(i, values[i]);
+}
+#define hopper_slot_clear() pgstat_progress_end_command()
+/* How many there are, as pg_stat_activity would show them now. */
+#define hopper_slots() pgstat_fetch_stat_numbackends()
+/* The slot of process i, from 0; false where it is not in this command. */
+static inline bool
+hopper_slot_read(int i, int command, hopper_slot *slot)
+{
+	LocalPgBackendStatus *local = hopper_local_entry(i + 1);
+
+	if (local == NULL || local->backendStatus.st_procpid == 0 ||
+		(int) local->backendStatus.st_progress_command != command)
+		return false;
+	slot->pid = local->backendStatus.st_procpid;
+	slot->role = local->backendStatus.st_userid;
+	slot->database = local->backendStatus.st_databaseid;
+	slot->target = local->backendStatus.st_progress_command_target;
+	memcpy(slot->values, local->backendStatus.st_progress_param, sizeof(slot->values));
+	return true;
+}
+#else
+#define hopper_slot_write(command, target, values, n) ((void) (values))
+#define hopper_slot_clear() ((void) 0)
+#define hopper_slots() 0
+#define hopper_slot_read(i, command, slot) (memset(slot, 0, sizeof(*(slot))), false)
+#endif
+
 /* Another value of a user's setting until the level of settings ends. */
 #if PG_VERSION_NUM >= 90500
 #define hopper_set_for_now(name, value) \

@@ -17,6 +17,7 @@ extern int	hopper_max_configs; /* hopper.max_configs */
 extern hopper_megabytes hopper_keep_memory; /* hopper.keep_memory */
 extern bool hopper_mix_numerics;	/* hopper.mix_numerics */
 extern int	hopper_keep_time;	/* hopper.keep_time, in seconds; 0: as long as the session */
+extern int	hopper_checkpoint_interval;	/* hopper.checkpoint_interval, in seconds */
 extern int	hopper_debug_drop_cache;	/* hopper.debug_drop_cache, on Greenplum */
 
 /* What a call of this session may use, within the administrator's ceilings (server/ceilings.h). */
@@ -99,6 +100,19 @@ extern hopper_guard *hopper_guard_add_for_session(void *handle, void (*free_fn) 
  */
 extern hopper_guard *hopper_guarded_context(MemoryContext *context);
 extern void hopper_guard_release(hopper_guard *guard);
+/*
+ * All guards that are made between hopper_guard_enter() and _leave() outlive statement and
+ * transaction, and are released together, the newest first: what a run holds while transactions
+ * come and go. A scope is told from others by its address.
+ */
+typedef struct hopper_guard_scope
+{
+	int			unused;
+} hopper_guard_scope;
+extern void hopper_guard_enter(hopper_guard_scope *scope);
+extern void hopper_guard_leave(void);
+/* It is left, too. */
+extern void hopper_guard_release_scope(hopper_guard_scope *scope);
 
 /* --- what a session keeps (server/discard.c) --- */
 
@@ -114,6 +128,8 @@ extern void hopper_eventfd_close(int fd);
  * while; runs CHECK_FOR_INTERRUPTS, which may not return.
  */
 extern void hopper_wait(int fd, long timeout_ms);
+/* The same for a time alone. */
+extern void hopper_sleep(long ms);
 extern double hopper_seconds_since(TimestampTz then);
 /*
  * From now to the statement's end the server looks every two seconds whether the client is still
@@ -312,6 +328,14 @@ extern SPIPlanPtr hopper_prepare(const char *query, int n, Oid *types);
  */
 extern int	hopper_safe_path(void);
 extern void hopper_callers_path(int level);
+
+/*
+ * SPI leaves its own memory context behind, which ends with hopper_finish(). Where what is read is
+ * to live longer, this context is the one after each statement; NULL: SPI's is. What calls SPI
+ * itself calls hopper_after_spi() then.
+ */
+extern MemoryContext hopper_request_context;
+extern void hopper_after_spi(void);
 
 /* --- cells (server/cells.c) --- */
 

@@ -21,9 +21,11 @@ struct hopper_guard
 	void	   *handle;
 	void		(*free_fn) (void *);
 	ResourceOwner owner;		/* NULL: the session */
+	hopper_guard_scope *scope;	/* or NULL */
 };
 
 static hopper_guard *newest_guard = NULL;
+static hopper_guard_scope *current_scope = NULL;
 static bool callbacks_registered = false;
 
 void
@@ -97,7 +99,8 @@ add(void *handle, void (*free_fn) (void *), ResourceOwner owner)
 	}
 	guard->handle = handle;
 	guard->free_fn = free_fn;
-	guard->owner = owner;
+	guard->owner = current_scope ? NULL : owner;
+	guard->scope = current_scope;
 	guard->previous = newest_guard;
 	guard->next = NULL;
 	if (newest_guard)
@@ -110,6 +113,37 @@ hopper_guard *
 hopper_guard_add(void *handle, void (*free_fn) (void *))
 {
 	return add(handle, free_fn, CurrentResourceOwner);
+}
+
+void
+hopper_guard_enter(hopper_guard_scope *scope)
+{
+	current_scope = scope;
+}
+
+void
+hopper_guard_leave(void)
+{
+	current_scope = NULL;
+}
+
+void
+hopper_guard_release_scope(hopper_guard_scope *scope)
+{
+	hopper_guard *guard = newest_guard;
+
+	if (current_scope == scope)
+		current_scope = NULL;
+	while (guard)
+	{
+		if (guard->scope == scope)
+		{
+			hopper_guard_release(guard);
+			guard = newest_guard;	/* it may have released others */
+		}
+		else
+			guard = guard->previous;
+	}
 }
 
 static void

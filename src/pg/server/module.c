@@ -20,6 +20,7 @@ int			hopper_notice_interval = 10;
 int			hopper_max_configs = 10000;
 hopper_megabytes hopper_keep_memory = 256;
 int			hopper_keep_time = 300;
+int			hopper_checkpoint_interval = 30;
 bool		hopper_mix_numerics = false;
 int			hopper_debug_drop_cache = 0;
 
@@ -41,6 +42,11 @@ _PG_init(void)
 							&hopper_max_configs, 10000, 1, INT_MAX,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 	hopper_ceilings_init();
+	DefineCustomIntVariable("hopper.checkpoint_interval",
+							"Sets the time between two checkpoints of a run.",
+							"It becomes longer where they would take more than 3 % of the time.",
+							&hopper_checkpoint_interval, 30, 0, 86400,
+							PGC_USERSET, GUC_UNIT_S, NULL, NULL, NULL);
 	hopper_define_size("hopper.keep_memory",
 					   "Sets the memory of the models that a session keeps for predict_row().",
 					   "Larger models are read anew for each call. 0 means to keep none.",

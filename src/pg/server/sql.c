@@ -16,6 +16,15 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
+MemoryContext hopper_request_context = NULL;
+
+void
+hopper_after_spi(void)
+{
+	if (hopper_request_context)
+		MemoryContextSwitchTo(hopper_request_context);
+}
+
 static char *format_statement(const char *format, va_list arguments) pg_attribute_printf(1, 0);
 
 static char *
@@ -107,6 +116,7 @@ execute(char *statement)
 	int			level = hopper_without_jit();
 	int			rc = SPI_execute(statement, false, 0);
 
+	hopper_after_spi();
 	callers_jit(level);
 	if (rc < 0)
 		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
@@ -183,6 +193,7 @@ hopper_change_at(Snapshot snapshot, const char *format,...)
 	level = hopper_without_jit();
 	rc = SPI_execute_snapshot(hopper_prepare(statement, 0, NULL), NULL, NULL, snapshot,
 							  InvalidSnapshot, false, true, 0);
+	hopper_after_spi();
 	callers_jit(level);
 	if (rc < 0)
 		elog(ERROR, "SPI_execute_snapshot failed: %s", SPI_result_code_string(rc));
@@ -199,6 +210,7 @@ run_select(char *statement, bool read_only)
 	callers_jit(level);
 	SPI_cursor_fetch(portal, true, FETCH_ALL);
 	SPI_cursor_close(portal);
+	hopper_after_spi();
 	pfree(statement);
 	return (uint64) SPI_processed;
 }
@@ -238,6 +250,7 @@ hopper_select_at_once(const char *format,...)
 	statement = format_statement(format, arguments);
 	va_end(arguments);
 	rc = SPI_execute(statement, true, 0);
+	hopper_after_spi();
 	if (rc != SPI_OK_SELECT)
 		elog(ERROR, "SPI_execute of a SELECT failed: %s", SPI_result_code_string(rc));
 	pfree(statement);
@@ -272,6 +285,7 @@ hopper_prepare(const char *query, int n, Oid *types)
 {
 	SPIPlanPtr	plan = SPI_prepare(query, n, types);
 
+	hopper_after_spi();
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
 	return plan;

@@ -9,7 +9,7 @@
 
 #include "utils/timestamp.h"
 
-#define LONGEST_SLEEP 2000		/* ms */
+#define LONGEST_SLEEP 500		/* ms: what others see of the work is no older */
 #define CLIENT_CHECK_INTERVAL 2000	/* ms */
 
 typedef struct open_eventfd
@@ -114,6 +114,15 @@ hopper_wait(int fd, long timeout_ms)
 					(errcode_for_file_access(),
 					 errmsg("could not read an event descriptor: %m")));
 	}
+	CHECK_FOR_INTERRUPTS();
+}
+
+void
+hopper_sleep(long ms)
+{
+	if (hopper_wait_latch_or_socket(WL_LATCH_SET | WL_TIMEOUT, PGINVALID_SOCKET, ms) &
+		WL_LATCH_SET)
+		hopper_reset_latch();
 	CHECK_FOR_INTERRUPTS();
 }
 

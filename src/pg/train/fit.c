@@ -21,11 +21,43 @@
 #include "pg/train/options.h"
 #include "pg/codec/placement.h"
 #include "pg/train/ranking.h"
+#include "pg/train/store.h"
 #include "pg/train/warm_start.h"
 #include "pg/server/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_fit_multiple_model);
 PG_FUNCTION_INFO_V1(hopper_sql_fit);
+
+hopper_fit_taker *hopper_taker_of_fits = NULL;
+
+/* After hopper_connect(). */
+static hopper_fit *
+new_request(const char *function, MemoryContext caller)
+{
+	hopper_fit *request;
+
+	if (hopper_taker_of_fits)
+		hopper_request_context = hopper_taker_of_fits->context;
+	hopper_after_spi();
+	request = palloc0(sizeof(hopper_fit));
+	request->caller = caller;
+	request->function = function;
+	return request;
+}
+
+/* Whether the call is over: somebody else trains what it asks for. */
+static bool
+is_taken(FunctionCallInfo fcinfo, hopper_fit *request)
+{
+	hopper_fit_taker *taker = hopper_taker_of_fits;
+
+	if (taker == NULL)
+		return false;
+	taker->take(taker, fcinfo, request);
+	hopper_request_context = NULL;
+	hopper_finish();
+	return true;
+}
 
 /* The arguments that both functions have, beside the packed table and the model table. */
 static void
@@ -246,7 +278,7 @@ ranked_others(const hopper_fit *request, hopper_ranked_config **ranked)
 	others = hopper_select("SELECT compile_params::pg_catalog.text,"
 						   " metrics_type::pg_catalog.text[] FROM %s WHERE status <> 'failed'"
 						   " AND mst_key <> ALL (%s) ORDER BY mst_key",
-						   request->outputs.info.quoted, keys_literal(request));
+						   request->made.info.quoted, keys_literal(request));
 	*ranked = repalloc(*ranked, (n + others) * sizeof(**ranked));
 	for (uint64 row = 0; row < others; row++)
 		(*ranked)[n + row] = hopper_ranked_by_info(row, 1, 2);
@@ -271,7 +303,7 @@ choose_ranking(hopper_fit *request, hopper_ranking *ranking)
 	if (request->warm_start && request->keeps_others)
 		n += ranked_others(request, &ranked);
 	if (request->warm_start && !asked)
-		rank_by = hopper_own_ranking(&request->outputs.model);
+		rank_by = hopper_own_ranking(&request->made.model);
 	hopper_rank_configs(n, ranked, &request->train.desc, rank_by, !asked, ranking);
 	if (!asked)
 		hopper_tell_ranking(ranking, request->shown);
@@ -287,15 +319,14 @@ replaces(const hopper_fit *request)
 	return strcmp(request->made.model.name, request->outputs.model.name) != 0;
 }
 
-void
-hopper_fit_prepare(hopper_fit *request)
+/* The data, and what settings a training has for its own statements. */
+static void
+begin_fit(hopper_fit *request)
 {
-	hopper_training *training = &request->training;
-	MemoryContext caller;
-	hopper_history **histories;
-
 	request->level = NewGUCNestLevel();
-	request->outputs = request->made = hopper_outputs_named(&request->output);
+	request->outputs = hopper_outputs_named(&request->output);
+	if (!request->durable)
+		request->made = request->outputs;
 	if (request->shown == NULL)
 		request->shown = request->output.shown;
 	/* Our statements are many and touch few rows; the planner thinks otherwise of the arrays. */
@@ -310,8 +341,14 @@ hopper_fit_prepare(hopper_fit *request)
 								request->train.n_x_columns, request->train.x_columns,
 								request->source.shown);
 	}
-	if (!request->warm_start)
-		request->made = hopper_outputs_make_room(&request->outputs, request->replace);
+	request->train.desc.validation = request->has_validation ? 1 : -1;
+}
+
+static hopper_history **
+new_histories(hopper_fit *request)
+{
+	MemoryContext caller;
+	hopper_history **histories;
 
 	/* What may be large does not wait for the client's ROLLBACK. */
 	request->memory_guard = hopper_guarded_context(&request->memory);
@@ -321,15 +358,16 @@ hopper_fit_prepare(hopper_fit *request)
 		histories[i] = hopper_history_new(request->configs[i].mst_key, request->n_configs,
 										  request->options.memory_limit);
 	MemoryContextSwitchTo(caller);
-	if (request->warm_start)
-		take_over(request, &request->outputs, &request->train, histories);
-	request->train.desc.validation = request->has_validation ? 1 : -1;
-	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
-	choose_ranking(request, &request->ranking);
-	tell_validation(request, &request->train, request->has_validation ? &request->valid : NULL);
-	if (!request->warm_start)
-		hopper_outputs_create(&request->made, &request->train);
+	return histories;
+}
 
+static void
+describe_training(hopper_fit *request, hopper_history **histories)
+{
+	hopper_training *training = &request->training;
+
+	if (!request->durable)
+		training->number = hopper_store_current_run;
 	training->function = request->function;
 	training->shown = request->shown;
 	training->quoted = hopper_written_name(&request->output);
@@ -348,23 +386,134 @@ hopper_fit_prepare(hopper_fit *request)
 	training->push_state = hopper_push_state;
 	training->stored = &request->made;
 	training->keeps_others = request->keeps_others;
+}
 
-	hopper_outputs_rehearse(&request->made, training, &request->record);
-	if (replaces(request))
+void
+hopper_fit_prepare(hopper_fit *request)
+{
+	hopper_outputs room;
+	hopper_history **histories;
+
+	begin_fit(request);
+	if (!request->warm_start)
+	{
+		room = hopper_outputs_make_room(&request->outputs, request->replace);
+		if (!request->durable)
+			request->made = room;
+	}
+	histories = new_histories(request);
+	if (request->warm_start)
+		take_over(request, &request->outputs, &request->train, histories);
+	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
+	choose_ranking(request, &request->ranking);
+	tell_validation(request, &request->train, request->has_validation ? &request->valid : NULL);
+	if (!request->warm_start)
+		hopper_outputs_create(&request->made, &request->train);
+	describe_training(request, histories);
+	hopper_outputs_rehearse(&request->made, &request->training, &request->record);
+	if (replaces(request) && request->replace)
 		hopper_outputs_rehearse_replace(&request->outputs, &request->made);
 	request->record.started = GetCurrentTimestamp();
+}
+
+/* Leaves the configurations that have not ended in an earlier session of the run. */
+static void
+leave_unfinished(hopper_fit *request)
+{
+	uint64		n = hopper_select("SELECT mst_key FROM %s WHERE status IN ('done', 'stopped')"
+								  " ORDER BY mst_key", request->made.info.quoted);
+	int			left = 0;
+	uint64		row = 0;
+
+	for (int i = 0; i < request->n_configs; i++)
+	{
+		int32		key = request->configs[i].mst_key;
+
+		while (row < n && hopper_key_cell(&request->made.info, row, 1) < key)
+			row++;
+		if (row == n || hopper_key_cell(&request->made.info, row, 1) != key)
+			request->configs[left++] = request->configs[i];
+	}
+	SPI_freetuptable(SPI_tuptable);
+	if (left < request->n_configs)
+		request->keeps_others = true;
+	request->n_configs = left;
+}
+
+void
+hopper_fit_resume(hopper_fit *request)
+{
+	hopper_training *training = &request->training;
+	hopper_history **histories;
+
+	begin_fit(request);
+	leave_unfinished(request);
+	histories = new_histories(request);
+	hopper_warm_start(&request->made, &request->train.desc, request->configs, request->n_configs,
+					  histories);
+	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
+	choose_ranking(request, &request->ranking);
+	describe_training(request, histories);
+	training->done = palloc0(request->n_configs * sizeof(int32));
+	for (int i = 0; i < request->n_configs; i++)
+	{
+		hopper_history *history = histories[i];
+
+		/* What stands in the tables is of this very run. */
+		training->done[i] = history->last_earlier;
+		history->last_earlier = 0;
+		history->n_metrics_earlier = 0;
+		history->metrics_earlier = NULL;
+	}
+	request->record.started = GetCurrentTimestamp();
+}
+
+/* The tables of a durable run get the names that were asked for. */
+static void
+publish(hopper_fit *request)
+{
+	hopper_made tables[HOPPER_OUTPUT_TABLES];
+	hopper_made named[HOPPER_OUTPUT_TABLES];
+
+	hopper_outputs_tables(&request->made, tables);
+	hopper_outputs_tables(&request->outputs, named);
+	hopper_outputs_update_names(&request->made, &request->outputs);
+	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
+		hopper_rename_made(&tables[i].name, &named[i].name);
+	hopper_show_itself(&request->made.model);
+}
+
+/* Somebody has made a table of that name since the run was created. */
+static void
+keep_own_names(hopper_fit *request)
+{
+	hopper_show_itself(&request->made.model);
+	ereport(WARNING,
+			(errmsg("\"%s\" is there already, the models of the run are in \"%s\"",
+					request->output.shown, request->made.model.name),
+			 errhint("Give them their name with hopper.rename_model(%s, %s, replace => true).",
+					 hopper_literal(hopper_written_name(&request->made.model)),
+					 hopper_literal(hopper_written_name(&request->output)))));
+	request->output = hopper_name_itself(&request->made.model);
+	request->outputs = request->made = hopper_outputs_named(&request->output);
+	request->training.quoted = hopper_written_name(&request->output);
 }
 
 void
 hopper_fit_finish(hopper_fit *request)
 {
 	hopper_training *training = &request->training;
+	int64		number;
 
 	request->record.ended = GetCurrentTimestamp();
 	hopper_outputs_write_models(&request->made, training);
 	request->record.best = hopper_outputs_best(&request->made, request->record.rank_by);
 	hopper_outputs_write_summary(&request->made, training, &request->record);
-	if (replaces(request))
+	if (request->durable && !OidIsValid(hopper_relation_oid(&request->outputs.model, true)))
+		publish(request);
+	else if (request->durable && !request->replace)
+		keep_own_names(request);
+	else if (replaces(request))
 	{
 		hopper_outputs_update_names(&request->made, &request->outputs);
 		if (!hopper_outputs_replace(&request->outputs, &request->made))
@@ -375,8 +524,10 @@ hopper_fit_finish(hopper_fit *request)
 			hopper_outputs_update_names(&request->outputs, &request->outputs);
 		}
 	}
-	hopper_journal_write(training, hopper_relation_oid(&request->outputs.model, false),
-						 request->record.started);
+	number = hopper_journal_write(training, hopper_relation_oid(&request->outputs.model, false),
+								  request->record.started);
+	if (!request->durable)
+		hopper_store_record(number, request);
 }
 
 void
@@ -502,28 +653,31 @@ hopper_fit_selected(hopper_fit *request, const int32 *keys, int n_keys)
 Datum
 hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 {
-	hopper_fit request = {.caller = CurrentMemoryContext};
+	MemoryContext caller = CurrentMemoryContext;
+	hopper_fit *request;
 	fit_outcome outcome;
 	int32	   *keys;
 	int			n_keys;
 
 	hopper_connect();
 	hopper_require_segments();
-	request.function = "fit";
-	request.source = hopper_name_argument(fcinfo, 0, "packed_table");
-	request.output = hopper_name_argument(fcinfo, 1, "model_table");
-	request.selection = hopper_name_argument(fcinfo, 2, "model_selection_table");
+	request = new_request("fit", caller);
+	request->source = hopper_name_argument(fcinfo, 0, "packed_table");
+	request->output = hopper_name_argument(fcinfo, 1, "model_table");
+	request->selection = hopper_name_argument(fcinfo, 2, "model_selection_table");
 	hopper_require_other_tables(fcinfo, "model_table", (const char *const[]) {
 		"packed_table", "model_selection_table", "validation_table", NULL});
-	request.has_selection = true;
-	common_arguments(fcinfo, &request);
-	request.record.rank_by = hopper_string_named(fcinfo, "rank_by");
+	request->has_selection = true;
+	common_arguments(fcinfo, request);
+	request->record.rank_by = hopper_string_named(fcinfo, "rank_by");
 
 	keys = hopper_integers_argument(fcinfo, hopper_argument(fcinfo, "mst_keys"), "mst_keys", 1,
 									PG_INT32_MAX, &n_keys);
-	load_configs(&request, keys, n_keys);
-	outcome = fit(&request);
-	return result_row(fcinfo, &request, &outcome);
+	load_configs(request, keys, n_keys);
+	if (is_taken(fcinfo, request))
+		PG_RETURN_NULL();
+	outcome = fit(request);
+	return result_row(fcinfo, request, &outcome);
 }
 
 /*
@@ -537,7 +691,8 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 Datum
 hopper_sql_fit(PG_FUNCTION_ARGS)
 {
-	hopper_fit request = {.caller = CurrentMemoryContext};
+	MemoryContext caller = CurrentMemoryContext;
+	hopper_fit *request;
 	fit_outcome outcome;
 	hopper_config *config;
 	hopper_model model;
@@ -545,18 +700,18 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 
 	hopper_connect();
 	hopper_require_segments();
-	request.function = "fit";
-	request.source = hopper_name_argument(fcinfo, 0, "packed_table");
-	request.output = hopper_name_argument(fcinfo, 1, "model_table");
-	request.models = hopper_name_argument(fcinfo, 2, "model_arch_table");
+	request = new_request("fit", caller);
+	request->source = hopper_name_argument(fcinfo, 0, "packed_table");
+	request->output = hopper_name_argument(fcinfo, 1, "model_table");
+	request->models = hopper_name_argument(fcinfo, 2, "model_arch_table");
 	hopper_require_argument(fcinfo, 3, "model_id");
 	hopper_require_argument(fcinfo, 4, "compile_params");
 	hopper_require_other_tables(fcinfo, "model_table", (const char *const[]) {
 		"packed_table", "model_arch_table", "validation_table", NULL});
-	common_arguments(fcinfo, &request);
+	common_arguments(fcinfo, request);
 
-	hopper_require_model_table(&request.models);
-	hopper_read_model(&request.models, hopper_key_argument(fcinfo, 3), &model);
+	hopper_require_model_table(&request->models);
+	hopper_read_model(&request->models, hopper_key_argument(fcinfo, 3), &model);
 	config = palloc0(sizeof(hopper_config));
 	config->mst_key = 1;
 	config->model_id = model.model_id;
@@ -567,9 +722,11 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 	config->compile_params = hopper_to_utf8(hopper_string_argument(fcinfo, 4));
 	params = hopper_string_argument(fcinfo, 5);
 	config->fit_params = params ? hopper_to_utf8(params) : NULL;
-	request.configs = config;
-	request.n_configs = 1;
-	request.record.model_arch_table = request.models.quoted;
-	outcome = fit(&request);
-	return result_row(fcinfo, &request, &outcome);
+	request->configs = config;
+	request->n_configs = 1;
+	request->record.model_arch_table = request->models.quoted;
+	if (is_taken(fcinfo, request))
+		PG_RETURN_NULL();
+	outcome = fit(request);
+	return result_row(fcinfo, request, &outcome);
 }

@@ -26,6 +26,11 @@ typedef struct hopper_fit
 	bool		threads_given;
 	bool		seed_given;
 	bool		keeps_others;	/* models of other configurations stay */
+	/*
+	 * Of a run that others see and that outlives its session (run/driver.c): its models are made in
+	 * `made`, tables of the run's own, and get their names at its end.
+	 */
+	bool		durable;
 	hopper_run_options options;
 	hopper_run_record record;
 	hopper_config *configs;
@@ -44,10 +49,29 @@ typedef struct hopper_fit
 } hopper_fit;
 
 /*
+ * What takes a call of fit() or fit_multiple_model() over before it trains: the driver of runs
+ * (run/driver.c), while it executes the statement of a run. The request lives in `context`.
+ */
+typedef struct hopper_fit_taker
+{
+	MemoryContext context;
+	/* fit: NULL for a search, which nobody takes over while it goes on */
+	void		(*take) (struct hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit);
+} hopper_fit_taker;
+
+/* Of the statement that is executed now, or NULL. An error ends it, too. */
+extern hopper_fit_taker *hopper_taker_of_fits;
+
+/*
  * Refuses all that can be wrong, makes the output tables and rehearses their filling; leaves
  * fit->training ready to run. SPI must be connected.
  */
 extern void hopper_fit_prepare(hopper_fit *fit);
+/*
+ * The same of a durable run whose tables, fit->made, are there: what has ended leaves fit->configs,
+ * what has a checkpoint begins there. ERROR where nothing is left to train.
+ */
+extern void hopper_fit_resume(hopper_fit *fit);
 /* Fills the output tables and writes the journal, once fit->training has its results. */
 extern void hopper_fit_finish(hopper_fit *fit);
 extern void hopper_fit_end(hopper_fit *fit);

@@ -35,7 +35,7 @@ static const hopper_column infos_columns[] = {
 	"all metrics on the training data, in the order of metrics_type"},
 	{"validation_metrics_all", FLOAT8ARRAYOID,
 	"all metrics on the validation data, in the order of metrics_type"},
-	{"status", TEXTOID, "done, stopped (early) or failed"},
+	{"status", TEXTOID, "done, stopped (early), failed, or training"},
 	{"error", TEXTOID, HOPPER_MEANS_ERROR},
 	{"error_detail", TEXTOID, "more about why it failed"},
 	{"iterations", INT4OID, HOPPER_MEANS_ITERATIONS},
@@ -124,7 +124,9 @@ hopper_info_row(const hopper_training *training, int at)
 					  hopper_history_metrics(history, HOPPER_SPLIT_TRAIN, result->n_metrics));
 	hopper_fill_array(row, "validation_metrics_all",
 					  hopper_history_metrics(history, HOPPER_SPLIT_VALID, result->n_metrics));
-	hopper_fill_text(row, "status", failed ? "failed" : result->stopped ? "stopped" : "done");
+	hopper_fill_text(row, "status",
+					 failed ? "failed" : result->stopped ? "stopped"
+					 : training && result->status == HOPPER_MODEL_TRAINING ? "training" : "done");
 	hopper_fill_text(row, "error", failed ? hopper_from_utf8(result->error) : NULL);
 	hopper_fill_text(row, "error_detail",
 					 failed && result->error_detail[0] ? hopper_from_utf8(result->error_detail)

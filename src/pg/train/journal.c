@@ -27,7 +27,8 @@ PG_FUNCTION_INFO_V1(hopper_sql_run_timeline);
 void
 hopper_journal_hold(void)
 {
-	static const char *const names[] = {JOURNAL_RUNS, JOURNAL_VISITS};
+	static const char *const names[] = {JOURNAL_RUNS, JOURNAL_VISITS, "all_runs", "all_trials",
+	"all_trial_metrics", "all_run_events"};
 
 	hopper_own_hold(names, lengthof(names), "the record of runs");
 }
@@ -68,8 +69,8 @@ largest_run(void)
  * A number for a run; rows of uncommitted runs never collide. Rows that came in by replication have
  * not moved the sequence, which then goes on behind them: one session moves it, so that no two do.
  */
-static int64
-next_run(void)
+int64
+hopper_journal_next(void)
 {
 	LOCKTAG		tag;
 	int64		largest;
@@ -210,16 +211,17 @@ write_visits(const hopper_timeline *timeline, int64 run)
 					  n, types, arguments);
 }
 
-void
+int64
 hopper_journal_write(const hopper_training *training, Oid output, TimestampTz started)
 {
 	Oid			role = GetUserId();
 	hopper_own_scope scope = hopper_own_begin(JOURNAL_RUNS);
-	int64		run = next_run();
+	int64		run = training->number ? training->number : hopper_journal_next();
 
 	hopper_own_end(&scope);
 	write_run(training, run, output, role, started);
 	write_visits(training->timeline, run);
+	return run;
 }
 
 /* --- reading --- */

@@ -162,6 +162,7 @@ hopper_output_insert(const hopper_name *table, const hopper_output_row *row)
 		elog(ERROR, "inserting into an output table failed: %s",
 			 SPI_result_code_string(SPI_result));
 	rc = SPI_execute_plan(plan, values, nulls, false, 0);
+	hopper_after_spi();
 	if (rc < 0)
 		elog(ERROR, "inserting into an output table failed: %s", SPI_result_code_string(rc));
 	/* A trigger or a rule has done something else. */

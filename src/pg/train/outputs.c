@@ -314,16 +314,15 @@ hopper_outputs_clear(const hopper_outputs *outputs, const hopper_training *train
 	hopper_change("DELETE FROM %s", outputs->summary.quoted);
 }
 
-/* The state first: the core then frees all but the weights. */
+/* Where the bytes of a state come from: hopper_results_state() or hopper_results_copy(). */
+typedef size_t (*read_state) (hopper_training *training, int at, void *bytes, size_t size);
+
 static void
-write_model(const hopper_outputs *outputs, hopper_training *training, int at)
+write_state(const hopper_outputs *outputs, hopper_training *training, int at, read_state read)
 {
-	const hopper_config *config = &training->configs[at];
 	bytea	   *part_bytes = palloc(VARHDRSZ + STATE_PART_BYTES);
-	bytea	   *weights;
-	size_t		weights_size;
 	size_t		n;
-	hopper_output_row	row;
+	hopper_output_row row;
 
 	for (int32 part = 0;; part++)
 	{
@@ -331,32 +330,97 @@ write_model(const hopper_outputs *outputs, hopper_training *training, int at)
 		size_t		size = 0;
 
 		while (size < STATE_PART_BYTES &&
-			   (n = hopper_results_state(training, at, VARDATA(part_bytes) + size,
-										 STATE_PART_BYTES - size)) > 0)
+			   (n = read(training, at, VARDATA(part_bytes) + size, STATE_PART_BYTES - size)) > 0)
 			size += n;
 		if (size == 0)
 			break;
 		SET_VARSIZE(part_bytes, VARHDRSZ + size);
 		hopper_begin_row(&row, &hopper_states_layout);
-		hopper_fill_int(&row, "mst_key", config->mst_key);
+		hopper_fill_int(&row, "mst_key", training->configs[at].mst_key);
 		hopper_fill_int(&row, "part", part);
 		hopper_fill(&row, "state", PointerGetDatum(part_bytes), false);
 		hopper_output_insert(&outputs->state, &row);
 		CHECK_FOR_INTERRUPTS();
+		/* A copy begins anew when it is read on. */
+		if (size < STATE_PART_BYTES)
+			break;
 	}
 	pfree(part_bytes);
+}
 
+/* `weights`: NULL where it has not ended. */
+static void
+write_model_row(const hopper_outputs *outputs, const hopper_config *config, bytea *weights)
+{
+	hopper_output_row row;
+
+	hopper_begin_row(&row, &hopper_models_layout);
+	hopper_fill_int(&row, "mst_key", config->mst_key);
+	hopper_fill(&row, "model_weights", PointerGetDatum(weights), weights == NULL);
+	hopper_fill(&row, "model_arch",
+				PointerGetDatum(cstring_to_text(hopper_from_utf8(config->model_arch))), false);
+	hopper_output_insert(&outputs->model, &row);
+}
+
+/* The state first: the core then frees all but the weights. */
+static void
+write_model(const hopper_outputs *outputs, hopper_training *training, int at)
+{
+	bytea	   *weights;
+	size_t		weights_size;
+
+	write_state(outputs, training, at, hopper_results_state);
 	weights_size = (size_t) training->results[at].n_weights * sizeof(float);
 	weights = palloc(VARHDRSZ + weights_size);
 	SET_VARSIZE(weights, VARHDRSZ + weights_size);
 	hopper_results_weights(training, at, (float *) VARDATA(weights));
-	hopper_begin_row(&row, &hopper_models_layout);
-	hopper_fill_int(&row, "mst_key", config->mst_key);
-	hopper_fill(&row, "model_weights", PointerGetDatum(weights), false);
-	hopper_fill(&row, "model_arch",
-				PointerGetDatum(cstring_to_text(hopper_from_utf8(config->model_arch))), false);
-	hopper_output_insert(&outputs->model, &row);
+	write_model_row(outputs, &training->configs[at], weights);
 	pfree(weights);
+}
+
+static void
+write_one(const hopper_outputs *outputs, hopper_training *training, int at)
+{
+	const hopper_model_result *result = &training->results[at];
+	const char *metrics[HOPPER_MAX_METRICS];
+
+	for (int j = 0; j < result->n_metrics; j++)
+		metrics[j] = hopper_from_utf8(result->metrics_type[j]);
+	hopper_history_align(training->histories[at], result->n_metrics, metrics);
+	/* the segments have written theirs */
+	if (result->status == HOPPER_MODEL_DONE && (training->run || training->rehearsed))
+		write_model(outputs, training, at);
+	hopper_output_insert(&outputs->info, hopper_info_row(training, at));
+}
+
+/* What an earlier checkpoint has left goes. */
+static void
+clear_one(const hopper_outputs *outputs, int32 mst_key)
+{
+	const hopper_name *tables[] = {&outputs->model, &outputs->state, &outputs->info};
+
+	for (int i = 0; i < lengthof(tables); i++)
+		hopper_change("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.=) %d", tables[i]->quoted,
+					  mst_key);
+}
+
+void
+hopper_outputs_write_checkpoint(const hopper_outputs *outputs, hopper_training *training, int at)
+{
+	clear_one(outputs, training->configs[at].mst_key);
+	write_state(outputs, training, at, hopper_results_copy);
+	hopper_training_look(training, at);
+	write_model_row(outputs, &training->configs[at], NULL);
+	hopper_output_insert(&outputs->info, hopper_info_row(training, at));
+}
+
+void
+hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *training, int at)
+{
+	clear_one(outputs, training->configs[at].mst_key);
+	hopper_training_look(training, at);
+	write_one(outputs, training, at);
+	training->written[at] = true;
 }
 
 void
@@ -396,16 +460,8 @@ hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *trai
 {
 	for (int i = 0; i < training->n_configs; i++)
 	{
-		const hopper_model_result *result = &training->results[i];
-		const char *metrics[HOPPER_MAX_METRICS];
-
-		for (int j = 0; j < result->n_metrics; j++)
-			metrics[j] = hopper_from_utf8(result->metrics_type[j]);
-		hopper_history_align(training->histories[i], result->n_metrics, metrics);
-		/* the segments have written theirs */
-		if (result->status == HOPPER_MODEL_DONE && (training->run || training->rehearsed))
-			write_model(outputs, training, i);
-		hopper_output_insert(&outputs->info, hopper_info_row(training, i));
+		if (training->written == NULL || !training->written[i])
+			write_one(outputs, training, i);
 		CHECK_FOR_INTERRUPTS();
 	}
 }

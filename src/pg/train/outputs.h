@@ -125,7 +125,16 @@ extern void hopper_outputs_write_info(const hopper_outputs *outputs, hopper_trai
 /* A configuration that a search refused before it was built: `error` (UTF-8) says why. */
 extern void hopper_outputs_write_refused(const hopper_outputs *outputs,
 										 const hopper_config *config, const char *error);
-/* Models, states and infos. */
+/*
+ * The state and the info of a configuration that has halted, in the place of those before; its
+ * model has no weights until it ends.
+ */
+extern void hopper_outputs_write_checkpoint(const hopper_outputs *outputs,
+											hopper_training *training, int at);
+/* Model, state and info of one that has ended; sets training->written[at]. */
+extern void hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *training,
+									   int at);
+/* Models, states and infos, of all that are not written. */
 extern void hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training);
 /*
  * The query of leaderboard(model, n, rank_by), without curves and with columns valid and train for

@@ -9,6 +9,7 @@
 #include "utils/timestamp.h"
 
 #include "pg/server/devices.h"
+#include "pg/server/watch.h"
 #include "pg/server/words.h"
 
 /*
@@ -54,7 +55,7 @@ hopper_progress_start(hopper_progress *progress, const hopper_training *training
  * training. False where nothing is known yet, or nothing is the same for all.
  */
 static bool
-best_so_far(const hopper_training *training, char **words)
+find_best(const hopper_training *training, int *at, double *value_found)
 {
 	int			best = -1;
 	int			split = training->valid ? HOPPER_SPLIT_VALID : HOPPER_SPLIT_TRAIN;
@@ -82,12 +83,62 @@ best_so_far(const hopper_training *training, char **words)
 			best_value = value;
 		}
 	}
-	if (best < 0)
+	*at = best;
+	*value_found = best_value;
+	return best >= 0;
+}
+
+/* "best configuration 3 validation accuracy 0.9706" */
+static bool
+best_so_far(const hopper_training *training, char **words)
+{
+	int			best;
+	double		value;
+
+	if (!find_best(training, &best, &value))
 		return false;
 	*words = psprintf("best configuration %d %s %s %.4f", training->configs[best].mst_key,
-					  split == HOPPER_SPLIT_VALID ? "validation" : "training",
-					  training->ranking->ranks[best].name, best_value);
+					  training->valid ? "validation" : "training",
+					  training->ranking->ranks[best].name, value);
 	return true;
+}
+
+void
+hopper_progress_watch(const hopper_progress *progress, const hopper_training *training)
+{
+	hopper_watched watched = {0};
+	int			best;
+
+	if (!hopper_watch_due())
+		return;
+	watched.run = training->number;
+	watched.packed = hopper_relation_oid(&training->train->table, true);
+	watched.started = progress->started;
+	watched.trials = training->n_configs;
+	watched.trials_failed = training->n_failed;
+	watched.threads = training->options.threads;
+	watched.memory = training->share_bytes;
+	watched.work = -1;
+	if (training->costs)
+	{
+		hopper_done done = hopper_training_done(training);
+
+		watched.iterations = done.iterations;
+		watched.iterations_total = done.iterations_total;
+		watched.work = done.work;
+	}
+	else
+		for (int i = 0; i < training->n_configs; i++)
+			if (training->histories[i]->n > 0)
+				watched.iterations += hopper_history_at(training->histories[i],
+														training->histories[i]->n - 1)->iteration;
+	for (int i = 0; i < training->n_configs; i++)
+		watched.trials_training += !training->failed[i] &&
+			(training->results == NULL || training->results[i].status == HOPPER_MODEL_TRAINING);
+	/* Of a search it is what the search tells; its trials have rankings of their own. */
+	if (training->costs && find_best(training, &best, &watched.best_value))
+		watched.best_trial = training->configs[best].mst_key;
+	hopper_watch(&watched);
 }
 
 bool
@@ -111,6 +162,7 @@ hopper_progress_line(hopper_progress *progress, const hopper_training *training)
 	hopper_done done;
 	char	   *best;
 
+	hopper_progress_watch(progress, training);
 	if (!hopper_progress_due(progress))
 		return;
 	elapsed = hopper_seconds_since(progress->started);

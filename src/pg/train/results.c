@@ -39,6 +39,18 @@ from_core(hopper_training *training, int at, void *bytes, size_t size)
 	return taken;
 }
 
+size_t
+hopper_results_copy(hopper_training *training, int at, void *bytes, size_t size)
+{
+	hopper_error error;
+	size_t		taken = 0;
+
+	HOPPER_CHECK(hopper_torch()->run.copy_state(training->run, training->configs[at].mst_key,
+												bytes, size, &taken, &error), error);
+	CHECK_FOR_INTERRUPTS();
+	return taken;
+}
+
 static void
 weights_from_core(hopper_training *training, int at, float *weights)
 {

@@ -257,6 +257,15 @@ take_visits(hopper_training *training)
 								&visits[i]);
 }
 
+void
+hopper_training_release(const hopper_training *training, int at)
+{
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_torch()->run.release(training->run, training->configs[at].mst_key,
+											 &error), error);
+}
+
 bool
 hopper_training_drain(hopper_training *training)
 {
@@ -305,10 +314,17 @@ hopper_training_drain(hopper_training *training)
 			case HOPPER_EVENT_MODEL_DONE:
 				at = index_of(training, event.mst_key);
 				/* One that went on since then may have had it taken. */
-				if (event.take && !hopper_results_are_aside(training, at))
+				if (event.take && training->written == NULL &&
+					!hopper_results_are_aside(training, at))
 					hopper_results_put_aside(training, at);
 				if (training->ended)
 					training->ended(training, at, false);
+				break;
+			case HOPPER_EVENT_CHECKPOINT:
+				at = index_of(training, event.mst_key);
+				if (training->checkpoint == NULL ||
+					training->checkpoint(training, at, event.iteration))
+					hopper_training_release(training, at);
 				break;
 			case HOPPER_EVENT_ITERATION:
 				break;

@@ -17,6 +17,7 @@
 typedef struct hopper_training
 {
 	/* set by the caller */
+	int64		number;			/* of the run, in all tables of runs; 0: it gets one at its end */
 	const char *function;		/* what the messages begin with: "fit" */
 	const char *shown;			/* the output table, for messages */
 	const char *quoted;			/* and as an argument of another call */
@@ -39,6 +40,15 @@ typedef struct hopper_training
 	 */
 	void		(*ended) (struct hopper_training *training, int at, bool failed);
 	void	   *ended_state;	/* the caller's */
+	/*
+	 * Called when a configuration has halted (halt_for_checkpoints) after so many iterations: then
+	 * hopper_results_copy() can read its state. With true it goes on, else by
+	 * hopper_training_release().
+	 */
+	bool		(*checkpoint) (struct hopper_training *training, int at, int32 iteration);
+	int32	   *done;			/* of a resumed run: iterations behind them; or NULL */
+	int32	   *stored_until;	/* the last iteration whose values all_trial_metrics has; or NULL */
+	bool	   *written;		/* whether its models and infos are in the outputs; or NULL */
 	int			expected;		/* configurations that will have entered at its end, about */
 
 	/* set by hopper_training_run() */
@@ -89,6 +99,8 @@ extern bool hopper_training_drain(hopper_training *training);
 extern int	hopper_training_place(const hopper_training *training, int32 mst_key);
 /* What is known of it by now: results[at]. */
 extern void hopper_training_look(hopper_training *training, int at);
+/* A configuration that has halted goes on. */
+extern void hopper_training_release(const hopper_training *training, int at);
 /* Once it has finished. ERROR 22000 where all have failed. */
 extern void hopper_training_take(hopper_training *training);
 
@@ -167,6 +179,9 @@ typedef struct hopper_progress
 	int			n_lines;
 } hopper_progress;
 
+/* What other sessions see of it, if it is due (server/watch.h). */
+extern void hopper_progress_watch(const hopper_progress *progress,
+								  const hopper_training *training);
 extern void hopper_progress_begin(hopper_progress *progress);	/* without a line */
 extern void hopper_progress_start(hopper_progress *progress, const hopper_training *training);
 /* Whether a line is due; it counts as told then. */

@@ -63,8 +63,10 @@ extern hopper_shares hopper_timeline_shares(const struct hopper_training *traini
 
 /* Before a run trains: its end waits for nobody. As hopper_own_hold(). */
 extern void hopper_journal_hold(void);
-/* Writes a finished run down. SPI must be connected. */
-extern void hopper_journal_write(const struct hopper_training *training, Oid output,
-								 TimestampTz started);
+/* A number that no run has: as the owner of the journal (server/own_tables.h). */
+extern int64 hopper_journal_next(void);
+/* Writes a finished run down; returns its number. SPI must be connected. */
+extern int64 hopper_journal_write(const struct hopper_training *training, Oid output,
+								  TimestampTz started);
 
 #endif							/* HOPPER_TIMELINE_H */

@@ -184,9 +184,10 @@ class RunDriver {
   // --- a run that models enter and leave
   void StayOpen() { Check(Api().run.stay_open(run_, &error_)); }
   void Close() { Check(Api().run.close(run_, &error_)); }
-  // Takes the results that are in the way, which come back as stored states.
-  void GoOn(int32_t key, int32_t iterations, bool anew = false) {
-    const hopper_leg leg = {key, iterations, anew ? 1 : 0};
+  // Takes the results that are in the way, which come back as stored states. `done`: iterations of
+  // this run that the stored state has behind it.
+  void GoOn(int32_t key, int32_t iterations, bool anew = false, int32_t done = 0) {
+    const hopper_leg leg = {key, iterations, anew ? 1 : 0, done};
     for (;;) {
       int32_t must_take = 0;
       int32_t take = 0;
@@ -206,6 +207,21 @@ class RunDriver {
     }
   }
   int put_aside() const { return put_aside_; }
+  void HaltForCheckpoints(bool all = false) {
+    Check(Api().run.halt_for_checkpoints(run_, all ? 1 : 0, &error_));
+  }
+  void Release(int32_t key) { Check(Api().run.release(run_, key, &error_)); }
+  // Of a model that has halted or is done; it keeps its state.
+  std::vector<uint8_t> CopyState(int32_t key) {
+    std::vector<uint8_t> state;
+    size_t size = 1;
+    for (size_t taken = 1; taken > 0;) {
+      std::vector<uint8_t> bytes(size = std::min<size_t>(size * 5, 1 << 20));
+      Check(Api().run.copy_state(run_, key, bytes.data(), bytes.size(), &taken, &error_));
+      state.insert(state.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(taken));
+    }
+    return state;
+  }
   void Cancel() { Api().run.cancel(run_); }
   // Events up to and with FINISHED; loads what is asked for. Cancels after so many of them (-1:
   // never).

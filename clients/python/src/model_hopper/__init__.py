@@ -10,6 +10,7 @@
 from ._client import Hopper, TransactionWarning, Written, connect, hyperparameters
 from ._drivers import Notice
 from ._progress import HopperWarning
+from ._runs import Run
 
 __version__ = "0.2.0"
-__all__ = ["Hopper", "HopperWarning", "Notice", "TransactionWarning", "Written", "connect", "hyperparameters"]
+__all__ = ["Hopper", "HopperWarning", "Notice", "Run", "TransactionWarning", "Written", "connect", "hyperparameters"]

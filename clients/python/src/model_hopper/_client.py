@@ -15,6 +15,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Opt
 from ._drivers import Notice, NoticeHandler, Result, Session, make_session
 from ._functions import CATALOGUE, Functions, suggestion
 from ._progress import Progress, outside
+from ._runs import Run, submission
 from ._values import as_text, by_names, feature, identifier, is_array, plain
 
 # A data frame where pandas is there, else a list of named tuples.
@@ -258,6 +259,25 @@ class Hopper:
         if chosen.returns_row:
             return _named(function, result.columns)(*result.rows[0])
         return None if chosen.returns == "void" else result.rows[0][0]
+
+    # ------------------------------------------------------------ runs in the background
+
+    def submit(self, function: str, /, *positional: Any, **arguments: Any) -> Run:
+        """Trains in the background: submit("fit_multiple_model", "packed", "models", "configs", 10).
+
+        Returns a Run, which goes on when this session ends; attach(run.id) finds it again.
+        """
+        chosen, given = self._choose(function, positional, arguments)
+        statement, parameters = submission(chosen, given)
+        return Run(self, int(self._execute(statement, parameters).rows[0][0]))
+
+    def attach(self, run: int) -> Run:
+        """The run of this number, whichever session has made it; LookupError where there is none."""
+        return Run(self, run)
+
+    def runs(self) -> Rows:
+        """The runs that the role may see, the newest first."""
+        return self.sql("SELECT * FROM hopper.runs ORDER BY run DESC")
 
     @contextmanager
     def _as_table(self, names: Sequence[str], given: Dict[str, Any]) -> Iterator[None]:

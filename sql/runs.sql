@@ -1,0 +1,73 @@
+-- Runs as rows. They are written by the extension's functions alone, and shown by the views of
+-- sql/views.sql.
+CREATE TABLE hopper.all_runs (
+    run bigint PRIMARY KEY,
+    role oid NOT NULL,
+    login oid NOT NULL,
+    function text NOT NULL,
+    statement text,
+    search_path text,
+    settings text,
+    tables text,
+    model_table text NOT NULL,
+    packed_table text,
+    validation_table text,
+    data text,
+    name text,
+    description text,
+    wish text NOT NULL DEFAULT 'run',
+    created timestamp with time zone NOT NULL,
+    queued timestamp with time zone,
+    started timestamp with time zone,
+    ended timestamp with time zone,
+    sessions integer NOT NULL DEFAULT 0,
+    outcome text,
+    error text,
+    error_code text,
+    trials integer,
+    failed integer,
+    iterations bigint,
+    best_trial integer,
+    best_metric text,
+    best_value double precision,
+    checkpoints integer NOT NULL DEFAULT 0,
+    seconds_checkpoints double precision NOT NULL DEFAULT 0,
+    last_checkpoint timestamp with time zone);
+COMMENT ON TABLE hopper.all_runs IS 'runs of all roles; read them in hopper.runs';
+
+CREATE TABLE hopper.all_trials (
+    run bigint,
+    trial integer,
+    model_id integer,
+    compile_params text,
+    fit_params text,
+    architecture text NOT NULL,
+    status text NOT NULL,
+    iterations integer NOT NULL,
+    seconds double precision,
+    digest text,
+    error text,
+    PRIMARY KEY (run, trial));
+COMMENT ON TABLE hopper.all_trials IS 'trials of all runs; read them in hopper.trials';
+
+CREATE TABLE hopper.all_trial_metrics (
+    run bigint NOT NULL,
+    trial integer NOT NULL,
+    iteration integer NOT NULL,
+    split text NOT NULL,
+    metric text NOT NULL,
+    value double precision NOT NULL);
+CREATE INDEX all_trial_metrics_run_trial ON hopper.all_trial_metrics (run, trial);
+COMMENT ON TABLE hopper.all_trial_metrics IS
+    'what trials of all runs have reached; read it in hopper.trial_metrics';
+
+CREATE TABLE hopper.all_run_events (
+    run bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    event text NOT NULL,
+    trial integer,
+    role oid NOT NULL,
+    detail text);
+CREATE INDEX all_run_events_run ON hopper.all_run_events (run);
+COMMENT ON TABLE hopper.all_run_events IS
+    'what happened to all runs; read it in hopper.run_events';

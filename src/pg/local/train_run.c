@@ -1,0 +1,62 @@
+/*
+ * train_run.c
+ *		CALL hopper.train(run): the driver's loop in the foreground. A procedure commits, which a
+ *		function cannot.
+ */
+#include "pg/run/driver.h"
+
+#include "nodes/parsenodes.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_train);
+
+static void
+begin(FunctionCallInfo fcinfo)
+{
+	CallContext *context = (CallContext *) fcinfo->context;
+
+	if (context == NULL || !IsA(context, CallContext) || context->atomic)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_TERMINATION),
+				 errmsg("hopper.train() commits, and cannot be called within a transaction block"),
+				 errhint("Call it alone, or let hopper.submit() train in the background.")));
+	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+}
+
+static void
+commit(void)
+{
+	SPI_commit();
+	SPI_start_transaction();
+}
+
+/* CALL train(run): to its end, with a transaction for each checkpoint. */
+Datum
+hopper_sql_train(PG_FUNCTION_ARGS)
+{
+	int64		run = hopper_run_argument(fcinfo);
+	hopper_driver_state state = HOPPER_DRIVER_TRAINS;
+
+	begin(fcinfo);
+	if (hopper_driver_has(run))
+		hopper_driver_go_on();
+	else
+		hopper_run_open(run);
+	commit();
+	while (state == HOPPER_DRIVER_TRAINS)
+	{
+		hopper_driver_wait(60);
+		state = hopper_driver_step();
+		commit();
+		if (hopper_driver_wants_compaction())
+		{
+			hopper_driver_compact();
+			commit();
+		}
+	}
+	SPI_finish();
+	if (state != HOPPER_DRIVER_DONE)
+		ereport(NOTICE,
+				(errmsg("run " INT64_FORMAT " is %s", run, hopper_driver_state_words(state))));
+	PG_RETURN_VOID();
+}

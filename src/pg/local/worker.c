@@ -1,0 +1,189 @@
+/*
+ * worker.c
+ *		A background worker that trains one run.
+ *
+ * A worker that dies, or whose server does, is started again by the postmaster, and goes on from
+ * the run's last checkpoint: it leaves with exit code 1 unless the run has ended. Exit code 0 takes
+ * it off the postmaster's list.
+ */
+#include "pg/run/worker.h"
+
+#include "access/xact.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "storage/lmgr.h"
+#include "storage/ipc.h"
+#include "tcop/tcopprot.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
+
+#include "pg/run/driver.h"
+
+#define RESTART_SECONDS 5
+#define MOST_SECONDS_OF_A_WAIT 2.0
+
+/* What its starter tells it: bgw_extra. */
+typedef struct worker_orders
+{
+	int64		run;
+	Oid			database;
+	Oid			login;
+	Oid			role;
+	TransactionId creator;		/* the transaction that made or changed the run's row */
+} worker_orders;
+
+extern PGDLLEXPORT void hopper_run_worker(Datum nothing);
+
+void
+hopper_worker_start(const hopper_run_row *row)
+{
+	BackgroundWorker worker;
+	worker_orders orders = {row->run, MyDatabaseId, row->login, row->role,
+	GetTopTransactionId()};
+
+	StaticAssertStmt(sizeof(orders) <= BGW_EXTRALEN, "the orders of a worker are too long");
+	memset(&worker, 0, sizeof(worker));
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = RESTART_SECONDS;
+	strlcpy(worker.bgw_library_name, "model_hopper", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "hopper_run_worker", sizeof(worker.bgw_function_name));
+	snprintf(worker.bgw_name, sizeof(worker.bgw_name), "model_hopper run " INT64_FORMAT,
+			 row->run);
+	strlcpy(worker.bgw_type, "model_hopper run", sizeof(worker.bgw_type));
+	memcpy(worker.bgw_extra, &orders, sizeof(orders));
+	if (RegisterDynamicBackgroundWorker(&worker, NULL))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+			 errmsg("no background worker is free for run " INT64_FORMAT, row->run),
+			 errdetail("max_worker_processes is %d.", max_worker_processes),
+			 errhint("Wait for other runs to end, train in the foreground with CALL "
+					 "hopper.train(), or ask an administrator to raise max_worker_processes.")));
+}
+
+/* --- the worker --- */
+
+static void
+begin(void)
+{
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+}
+
+/* Whose rights it has: those of the role that asked, in the session of its login. */
+static void
+become(Oid role)
+{
+	begin();
+	if (role != GetSessionUserId())
+		SetConfigOption("role", GetUserNameFromId(role, false), PGC_SUSET, PGC_S_SESSION);
+	CommitTransactionCommand();
+}
+
+static bool
+exists(int64 run, hopper_run_row *row)
+{
+	bool		there;
+
+	hopper_connect();
+	there = hopper_store_read_if_there(run, row);
+	hopper_finish();
+	return there && row->outcome == NULL;
+}
+
+static void
+train(int64 run)
+{
+	hopper_driver_state state = HOPPER_DRIVER_TRAINS;
+	hopper_run_row row;
+
+	begin();
+	if (!exists(run, &row))
+	{
+		CommitTransactionCommand();
+		return;
+	}
+	pgstat_report_activity(STATE_RUNNING, psprintf("model_hopper run " INT64_FORMAT ": %s", run,
+												   row.statement));
+	hopper_connect();
+	hopper_driver_open(run);
+	hopper_finish();
+	CommitTransactionCommand();
+	while (state == HOPPER_DRIVER_TRAINS)
+	{
+		begin();
+		hopper_driver_wait(MOST_SECONDS_OF_A_WAIT);
+		state = hopper_driver_step();
+		CommitTransactionCommand();
+		begin();
+		if (hopper_driver_wants_compaction())
+			hopper_driver_compact();
+		CommitTransactionCommand();
+		pgstat_report_stat(false);
+	}
+}
+
+/* What is to be known of a run that an error has ended. */
+static void
+note_failure(int64 run, const ErrorData *error)
+{
+	hopper_run_row row;
+
+	begin();
+	hopper_connect();
+	if (hopper_store_read_if_there(run, &row) && row.outcome == NULL)
+	{
+		bool		cancelled = error->sqlerrcode == ERRCODE_QUERY_CANCELED;
+
+		if (cancelled && row.wish != HOPPER_WISH_CANCEL)
+		{
+			hopper_store_set_wish(run, HOPPER_WISH_PAUSE);
+			hopper_store_event(run, "paused", 0, error->message);
+		}
+		else
+			hopper_store_ended(run, cancelled ? "cancelled" : "failed", NULL,
+							   cancelled ? NULL : error);
+	}
+	hopper_finish();
+	CommitTransactionCommand();
+}
+
+void
+hopper_run_worker(Datum nothing)
+{
+	worker_orders orders;
+	MemoryContext context;
+
+	memcpy(&orders, MyBgworkerEntry->bgw_extra, sizeof(orders));
+	pqsignal(SIGTERM, die);
+	pqsignal(SIGINT, StatementCancelHandler);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(orders.database, orders.login, 0);
+	/* Its row is not to be seen before. */
+	begin();
+	XactLockTableWait(orders.creator, NULL, NULL, XLTW_None);
+	CommitTransactionCommand();
+	become(orders.role);
+
+	context = AllocSetContextCreate(TopMemoryContext, "hopper worker", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		train(orders.run);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		EmitErrorReport();
+		FlushErrorState();
+		AbortCurrentTransaction();
+		note_failure(orders.run, error);
+	}
+	PG_END_TRY();
+	proc_exit(0);
+}

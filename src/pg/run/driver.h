@@ -1,0 +1,69 @@
+/*
+ * driver.h
+ *		The loop that a durable run is trained by: open, step, close.
+ *
+ * A session drives one run at a time. Between two steps nothing of it hangs on a transaction: the
+ * threads of the core train, and what the session holds of it lies in memory of its own. A step
+ * writes what has come meanwhile, checkpoints and results, in the transaction that is open; its
+ * caller commits that. Where a transaction aborts, the run in this session ends, and another
+ * session resumes it from its last checkpoint.
+ *
+ * An error within a step ends the run in this session, too (transactions abort).
+ */
+#ifndef HOPPER_RUN_DRIVER_H
+#define HOPPER_RUN_DRIVER_H
+
+#include "pg/train/store.h"
+
+/*
+ * A new run of a statement that calls fit() or fit_multiple_model(): looks at all that can be
+ * wrong, makes the run's tables, and writes its rows. Returns its number. SPI must be connected.
+ */
+extern int64 hopper_driver_create(const char *statement);
+
+/*
+ * Takes the run's lease and begins to train, from its checkpoints where there are some. ERROR 55006
+ * where another session drives it, 55000 where it has ended or its data have changed.
+ */
+extern void hopper_driver_open(int64 run);
+/* Whether this session drives the run. */
+extern bool hopper_driver_has(int64 run);
+
+typedef enum hopper_driver_state
+{
+	HOPPER_DRIVER_TRAINS,
+	HOPPER_DRIVER_PAUSED,		/* as somebody wished; resumed by another opening */
+	HOPPER_DRIVER_CANCELLED,
+	HOPPER_DRIVER_DONE			/* its models have their names */
+} hopper_driver_state;
+
+/* Sleeps until there is something to write, or `seconds` are over; no snapshot is held. */
+extern void hopper_driver_wait(double seconds);
+/*
+ * Writes it. With another state than TRAINS the run has been closed. The transaction is to be
+ * committed then.
+ */
+extern hopper_driver_state hopper_driver_step(void);
+/*
+ * All its trials halt at the end of their iterations, and stay there: what they have trained is in
+ * the steps until has_halted().
+ */
+extern void hopper_driver_halt(void);
+extern bool hopper_driver_has_halted(void);
+/* They go on. */
+extern void hopper_driver_go_on(void);
+/* After the commit: makes the tables of checkpoints small again where they have grown. */
+extern bool hopper_driver_wants_compaction(void);
+extern void hopper_driver_compact(void);
+
+/* "running", "paused", ... */
+extern const char *hopper_driver_state_words(hopper_driver_state state);
+/* hopper_driver_open() between hopper_connect() and hopper_finish() (run/functions.c). */
+extern void hopper_run_open(int64 run);
+/* The first argument. */
+extern int64 hopper_run_argument(FunctionCallInfo fcinfo);
+
+/* Ends it in this session, as if the session had ended. */
+extern void hopper_driver_abandon(void);
+
+#endif							/* HOPPER_RUN_DRIVER_H */

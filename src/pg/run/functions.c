@@ -1,0 +1,331 @@
+/*
+ * functions.c
+ *		Runs in SQL: create_run(), submit(), step(), wait(), pause(), resume(), cancel(),
+ *		drop_run() and expire_runs().
+ */
+#include "pg/run/driver.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "storage/proc.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
+#include "utils/fmgroids.h"
+#include "utils/timestamp.h"
+
+#include "pg/run/lease.h"
+#include "pg/run/worker.h"
+#include "pg/server/words.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_create_run);
+PG_FUNCTION_INFO_V1(hopper_sql_submit);
+PG_FUNCTION_INFO_V1(hopper_sql_step);
+PG_FUNCTION_INFO_V1(hopper_sql_wait);
+PG_FUNCTION_INFO_V1(hopper_sql_pause);
+PG_FUNCTION_INFO_V1(hopper_sql_resume);
+PG_FUNCTION_INFO_V1(hopper_sql_cancel);
+PG_FUNCTION_INFO_V1(hopper_sql_drop_run);
+PG_FUNCTION_INFO_V1(hopper_sql_expire_runs);
+
+static char *
+statement_argument(FunctionCallInfo fcinfo)
+{
+	hopper_require_argument(fcinfo, 0, "statement");
+	return hopper_string_argument(fcinfo, 0);
+}
+
+int64
+hopper_run_argument(FunctionCallInfo fcinfo)
+{
+	hopper_require_argument(fcinfo, 0, "run");
+	return PG_GETARG_INT64(0);
+}
+
+/* create_run(statement) -> its number */
+Datum
+hopper_sql_create_run(PG_FUNCTION_ARGS)
+{
+	int64		run;
+
+	hopper_connect();
+	run = hopper_driver_create(statement_argument(fcinfo));
+	hopper_finish();
+	PG_RETURN_INT64(run);
+}
+
+/* submit(statement) -> its number */
+Datum
+hopper_sql_submit(PG_FUNCTION_ARGS)
+{
+	hopper_run_row row;
+	int64		run;
+
+	hopper_connect();
+	run = hopper_driver_create(statement_argument(fcinfo));
+	hopper_store_read(run, &row);
+	hopper_worker_start(&row);
+	hopper_store_queued(run, "submitted");
+	hopper_finish();
+	PG_RETURN_INT64(run);
+}
+
+const char *
+hopper_driver_state_words(hopper_driver_state state)
+{
+	switch (state)
+	{
+		case HOPPER_DRIVER_PAUSED:
+			return "paused";
+		case HOPPER_DRIVER_CANCELLED:
+			return "cancelled";
+		case HOPPER_DRIVER_DONE:
+			return "done";
+		default:
+			return "running";
+	}
+}
+
+void
+hopper_run_open(int64 run)
+{
+	hopper_connect();
+	hopper_driver_open(run);
+	hopper_finish();
+}
+
+/*
+ * step(run, seconds) -> state: trains for so long, and then to the end of each trial's iteration.
+ * The end of the statement commits all that was trained.
+ */
+Datum
+hopper_sql_step(PG_FUNCTION_ARGS)
+{
+	int64		run = hopper_run_argument(fcinfo);
+	double		seconds = PG_ARGISNULL(1) ? 10 : PG_GETARG_FLOAT8(1);
+	TimestampTz start = GetCurrentTimestamp();
+	hopper_driver_state state = HOPPER_DRIVER_TRAINS;
+	double		left = seconds;
+
+	if (hopper_driver_has(run))
+		hopper_driver_go_on();
+	else
+		hopper_run_open(run);
+	for (;;)
+	{
+		hopper_driver_wait(left > 0 ? left : 1);
+		state = hopper_driver_step();
+		left = seconds - hopper_seconds_since(start);
+		if (state != HOPPER_DRIVER_TRAINS || (left <= 0 && hopper_driver_has_halted()))
+			break;
+		if (left <= 0)
+			hopper_driver_halt();
+	}
+	PG_RETURN_TEXT_P(cstring_to_text(hopper_driver_state_words(state)));
+}
+
+/* The state as hopper.runs has it. */
+static char *
+state_of(int64 run)
+{
+	char	   *state;
+
+	if (hopper_select_latest("SELECT state FROM %s WHERE run = " INT64_FORMAT,
+							 hopper_own_name("runs"), run) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("there is no run " INT64_FORMAT, run),
+				 errhint("See SELECT run, state, model_table FROM hopper.runs;")));
+	state = hopper_cell(0, 1);
+	SPI_freetuptable(SPI_tuptable);
+	return state;
+}
+
+static bool
+goes_on(const char *state)
+{
+	return strcmp(state, "running") == 0 || strcmp(state, "waiting") == 0;
+}
+
+#define LOOK_MS 100
+/* A worker that died is started again within this time. */
+#define RESTART_LOOKS 200
+
+/* wait(run, seconds) -> state: until the run ends, pauses or is interrupted. */
+Datum
+hopper_sql_wait(PG_FUNCTION_ARGS)
+{
+	int64		run = hopper_run_argument(fcinfo);
+	TimestampTz start = GetCurrentTimestamp();
+	int			n_interrupted = 0;
+	char	   *state;
+
+	for (;;)
+	{
+		hopper_connect();
+		state = MemoryContextStrdup(fcinfo->flinfo->fn_mcxt, state_of(run));
+		hopper_finish();
+		n_interrupted = strcmp(state, "interrupted") == 0 ? n_interrupted + 1 : 0;
+		if ((!goes_on(state) && (n_interrupted == 0 || n_interrupted > RESTART_LOOKS)) ||
+			(!PG_ARGISNULL(1) && hopper_seconds_since(start) >= PG_GETARG_FLOAT8(1)))
+			break;
+		hopper_sleep(LOOK_MS);
+	}
+	PG_RETURN_TEXT_P(cstring_to_text(state));
+}
+
+/* ERROR 55000 where it has ended; the same of resume() but for one that failed. */
+static void
+read_unended(int64 run, hopper_run_row *row, bool resumes)
+{
+	hopper_store_read(run, row);
+	if (row->outcome == NULL || (resumes && strcmp(row->outcome, "failed") == 0))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("run " INT64_FORMAT " is %s", run, row->outcome)));
+}
+
+Datum
+hopper_sql_pause(PG_FUNCTION_ARGS)
+{
+	int64		run = hopper_run_argument(fcinfo);
+	hopper_run_row row;
+
+	hopper_connect();
+	read_unended(run, &row, false);
+	if (row.wish == HOPPER_WISH_PAUSE)
+		ereport(NOTICE, (errmsg("run " INT64_FORMAT " is paused already", run)));
+	else
+	{
+		hopper_store_set_wish(run, HOPPER_WISH_PAUSE);
+		hopper_store_event(run, "pause", 0, NULL);
+	}
+	hopper_finish();
+	PG_RETURN_VOID();
+}
+
+Datum
+hopper_sql_resume(PG_FUNCTION_ARGS)
+{
+	int64		run = hopper_run_argument(fcinfo);
+	hopper_run_row row;
+	int			pid;
+
+	hopper_connect();
+	read_unended(run, &row, true);
+	pid = hopper_lease_holder(run);
+	if (pid != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("run " INT64_FORMAT " is driven by process %d", run, pid)));
+	hopper_store_queued(run, "resumed");
+	hopper_worker_start(&row);
+	hopper_finish();
+	PG_RETURN_VOID();
+}
+
+/* Its tables, where nobody trains it: what a driver does otherwise. */
+static void
+drop_tables(const hopper_run_row *row)
+{
+	hopper_name name;
+	hopper_outputs outputs;
+	hopper_made tables[HOPPER_OUTPUT_TABLES];
+
+	if (row->tables == NULL)
+		return;
+	name = hopper_parse_name(cstring_to_text(row->tables), "tables");
+	outputs = hopper_outputs_named(&name);
+	hopper_outputs_tables(&outputs, tables);
+	(void) hopper_drop_made(tables, HOPPER_OUTPUT_TABLES, NULL);
+}
+
+/* A search in the background is one statement, which is cancelled as any other. */
+static void
+signal_driver(int pid)
+{
+	(void) hopper_select_latest("SELECT pg_cancel_backend(%d)", pid);
+	SPI_freetuptable(SPI_tuptable);
+}
+
+Datum
+hopper_sql_cancel(PG_FUNCTION_ARGS)
+{
+	int64		run = hopper_run_argument(fcinfo);
+	hopper_run_row row;
+	int			pid;
+
+	hopper_connect();
+	read_unended(run, &row, true);
+	pid = hopper_lease_holder(run);
+	hopper_store_set_wish(run, HOPPER_WISH_CANCEL);
+	hopper_store_event(run, "cancel", 0, NULL);
+	if (pid == 0)
+	{
+		drop_tables(&row);
+		hopper_store_set_tables(run, NULL);
+		hopper_store_ended(run, "cancelled", NULL, NULL);
+	}
+	else if (row.tables == NULL)
+		signal_driver(pid);
+	hopper_finish();
+	PG_RETURN_VOID();
+}
+
+/* Published models are the user's: they stay. */
+static void
+drop_run(const hopper_run_row *row)
+{
+	int			pid = hopper_lease_holder(row->run);
+
+	if (pid != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("run " INT64_FORMAT " is driven by process %d", row->run, pid),
+				 errhint("End it first with hopper.cancel().")));
+	if (row->outcome == NULL || strcmp(row->outcome, "done") != 0)
+		drop_tables(row);
+	hopper_store_drop(row->run);
+}
+
+Datum
+hopper_sql_drop_run(PG_FUNCTION_ARGS)
+{
+	int64		run = hopper_run_argument(fcinfo);
+	hopper_run_row row;
+
+	hopper_connect();
+	hopper_store_read(run, &row);
+	drop_run(&row);
+	hopper_finish();
+	PG_RETURN_VOID();
+}
+
+/* expire_runs(older_than) -> how many of the caller's ended runs were dropped */
+Datum
+hopper_sql_expire_runs(PG_FUNCTION_ARGS)
+{
+	char	   *older;
+	uint64		n;
+	int64	   *runs;
+
+	hopper_require_argument(fcinfo, 0, "older_than");
+	hopper_connect();
+	older = OidOutputFunctionCall(F_INTERVAL_OUT, PG_GETARG_DATUM(0));
+	n = hopper_select("SELECT run FROM %s WHERE ended < clock_timestamp() - %s::interval"
+					  " ORDER BY run", hopper_own_name("runs"), hopper_literal(older));
+	runs = palloc(Max(n, 1) * sizeof(int64));
+	for (uint64 row = 0; row < n; row++)
+		runs[row] = hopper_int_cell(NULL, row, 1, 0, PG_INT64_MAX);
+	SPI_freetuptable(SPI_tuptable);
+	for (uint64 i = 0; i < n; i++)
+	{
+		hopper_run_row row;
+
+		hopper_store_read(runs[i], &row);
+		drop_run(&row);
+		CHECK_FOR_INTERRUPTS();
+	}
+	hopper_finish();
+	PG_RETURN_INT32((int32) n);
+}

@@ -1,0 +1,120 @@
+/*
+ * watch.c
+ *		Progress in the server's slots, and the function that reads them.
+ */
+#include "pg/server/watch.h"
+
+#include "pgstat.h"
+#include "utils/acl.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_progress_slots);
+
+/* The number of our command, which the server's own ones do not reach: "MH". */
+#define COMMAND 0x4d48
+#define WATCH_INTERVAL_MS 200
+
+/* Places in the slot. */
+enum
+{
+	SLOT_RUN, SLOT_STARTED, SLOT_ITERATIONS, SLOT_ITERATIONS_TOTAL, SLOT_TRIALS,
+	SLOT_TRIALS_TRAINING, SLOT_TRIALS_FAILED, SLOT_BEST_TRIAL, SLOT_BEST_VALUE, SLOT_WORK,
+	SLOT_THREADS, SLOT_MEMORY, SLOTS
+};
+
+static TimestampTz last_watch = 0;
+
+bool
+hopper_watch_due(void)
+{
+	return TimestampDifferenceExceeds(last_watch, GetCurrentTimestamp(), WATCH_INTERVAL_MS);
+}
+
+static int64
+bits_of(double value)
+{
+	int64		bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+void
+hopper_watch(const hopper_watched *watched)
+{
+	int64		values[SLOTS];
+
+	values[SLOT_RUN] = watched->run;
+	values[SLOT_STARTED] = watched->started;
+	values[SLOT_ITERATIONS] = watched->iterations;
+	values[SLOT_ITERATIONS_TOTAL] = watched->iterations_total;
+	values[SLOT_TRIALS] = watched->trials;
+	values[SLOT_TRIALS_TRAINING] = watched->trials_training;
+	values[SLOT_TRIALS_FAILED] = watched->trials_failed;
+	values[SLOT_BEST_TRIAL] = watched->best_trial;
+	values[SLOT_BEST_VALUE] = bits_of(watched->best_value);
+	values[SLOT_WORK] = bits_of(watched->work);
+	values[SLOT_THREADS] = watched->threads;
+	values[SLOT_MEMORY] = watched->memory;
+	/* Each time: an aborted subtransaction, COPY and ANALYZE empty the slot. */
+	hopper_slot_write(COMMAND, watched->packed, values, SLOTS);
+	last_watch = GetCurrentTimestamp();
+}
+
+void
+hopper_watch_end(void)
+{
+	hopper_slot_clear();
+}
+
+#define SHOWN_COLUMNS 16
+
+static void
+show(const hopper_slot *slot, TupleDesc descriptor, Tuplestorestate *rows)
+{
+	Datum		values[SHOWN_COLUMNS];
+	bool		nulls[SHOWN_COLUMNS] = {false};
+	double		work;
+	double		best;
+	int			n = 0;
+
+	memcpy(&work, &slot->values[SLOT_WORK], sizeof(work));
+	memcpy(&best, &slot->values[SLOT_BEST_VALUE], sizeof(best));
+	values[n++] = Int32GetDatum(slot->pid);
+	values[n++] = ObjectIdGetDatum(slot->role);
+	nulls[n] = slot->values[SLOT_RUN] == 0;
+	values[n++] = Int64GetDatum(slot->values[SLOT_RUN]);
+	values[n++] = ObjectIdGetDatum(slot->target);
+	values[n++] = TimestampTzGetDatum(slot->values[SLOT_STARTED]);
+	for (int at = SLOT_ITERATIONS; at <= SLOT_TRIALS_FAILED; at++)
+	{
+		nulls[n] = at == SLOT_ITERATIONS_TOTAL && slot->values[at] == 0;
+		values[n++] = Int64GetDatum(slot->values[at]);
+	}
+	nulls[n] = nulls[n + 1] = slot->values[SLOT_BEST_TRIAL] == 0;
+	values[n++] = Int32GetDatum((int32) slot->values[SLOT_BEST_TRIAL]);
+	values[n++] = Float8GetDatum(best);
+	nulls[n] = work < 0;
+	values[n++] = Float8GetDatum(work);
+	values[n++] = Int64GetDatum(slot->values[SLOT_THREADS]);
+	values[n++] = Int64GetDatum(slot->values[SLOT_MEMORY]);
+	tuplestore_putvalues(rows, descriptor, values, nulls);
+}
+
+/* progress_slots(): what trains now in this database, of roles whose rights the caller has. */
+Datum
+hopper_sql_progress_slots(PG_FUNCTION_ARGS)
+{
+	TupleDesc	descriptor;
+	Tuplestorestate *rows = hopper_begin_result(fcinfo, &descriptor);
+	int			n = hopper_slots();
+
+	for (int i = 0; i < n; i++)
+	{
+		hopper_slot slot;
+
+		if (hopper_slot_read(i, COMMAND, &slot) && slot.database == MyDatabaseId &&
+			has_privs_of_role(GetUserId(), slot.role))
+			show(&slot, descriptor, rows);
+	}
+	return (Datum) 0;
+}

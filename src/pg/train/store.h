@@ -1,0 +1,76 @@
+/*
+ * store.h
+ *		Runs as rows: what the extension's tables all_runs, all_trials, all_trial_metrics and
+ *		all_run_events say.
+ *
+ * The tables belong to the extension's owner; nobody else has rights on them, and views show each
+ * role its own runs (sql/views.sql). All functions need a connected SPI, and write as that owner.
+ */
+#ifndef HOPPER_STORE_H
+#define HOPPER_STORE_H
+
+#include "pg/train/fit.h"
+
+typedef enum hopper_wish
+{
+	HOPPER_WISH_RUN,			/* it is to go on */
+	HOPPER_WISH_PAUSE,
+	HOPPER_WISH_CANCEL
+} hopper_wish;
+
+/* A row of all_runs, as far as the driver needs it. Texts are palloc'ed. */
+typedef struct hopper_run_row
+{
+	int64		run;
+	Oid			role;			/* whose run it is, with whose rights it reads and writes */
+	Oid			login;			/* the role whose session has created it */
+	char	   *function;		/* "fit" */
+	char	   *statement;		/* the call, with all its arguments written out */
+	char	   *search_path;
+	char	   *settings;		/* of schema hopper, "name=value" each in a line */
+	char	   *tables;			/* quoted name of its table of models, or NULL: it has none */
+	char	   *model_table;	/* as it was asked for */
+	char	   *data;			/* checksums of its packed tables */
+	hopper_wish wish;
+	bool		started;
+	char	   *outcome;		/* "done", "failed", "cancelled"; NULL: it has not ended */
+} hopper_run_row;
+
+/* The run whose statement trains now, in the background; 0: the caller's own statement does. */
+extern int64 hopper_store_current_run;
+
+/* A number that no run has. */
+extern int64 hopper_store_next(void);
+/* A new row; `run`, role, login and times are filled in here. */
+extern void hopper_store_create(const hopper_run_row *row, const hopper_fit *fit);
+/*
+ * ERROR 42704 where there is none, 42501 where the caller has none of its role's rights. The row is
+ * locked against other changes until the transaction ends.
+ */
+extern void hopper_store_read(int64 run, hopper_run_row *row);
+/* The same without these errors; false where there is none. */
+extern bool hopper_store_read_if_there(int64 run, hopper_run_row *row);
+extern hopper_wish hopper_store_wish(int64 run);
+extern void hopper_store_set_wish(int64 run, hopper_wish wish);
+extern void hopper_store_started(int64 run);
+/* A background worker is to train it; `event` says why. */
+extern void hopper_store_queued(int64 run, const char *event);
+/* `fit`: its results, or NULL where there are none; `error`: why it failed, or NULL. */
+extern void hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit,
+							   const ErrorData *error);
+/* Where its models are now, quoted; NULL: nowhere. */
+extern void hopper_store_set_tables(int64 run, const char *tables);
+/* What these trials (places in the training) are by now, with values of metrics that are new. */
+extern void hopper_store_trials(int64 run, hopper_training *training, const int *which, int n);
+/* A run that one statement has trained to its end. */
+extern void hopper_store_record(int64 run, const hopper_fit *fit);
+/* How long a checkpoint took, of all trials that were due. */
+extern void hopper_store_checkpoint(int64 run, double seconds);
+/* trial: 0 for none; detail may be NULL. */
+extern void hopper_store_event(int64 run, const char *event, int32 trial, const char *detail);
+/* ERROR 55000 where a configuration is not what it was when the run was created. */
+extern void hopper_store_require_same(int64 run, const hopper_fit *fit);
+/* All rows of a run; its tables are the caller's to drop. */
+extern void hopper_store_drop(int64 run);
+
+#endif							/* HOPPER_STORE_H */

@@ -1,0 +1,289 @@
+"""Runs as rows: they outlive sessions, others see and steer them, and they have the bits of a run in one piece."""
+
+import threading
+import time
+
+import psycopg2
+import pytest
+
+from digits import (ADAM, connect, create_database, drop_database, outputs, pid, query, select, value,
+                    wait_until)
+
+DATABASE = "hopper_runs"
+WATCHED = ("{}, callbacks=[EarlyStopping(monitor='val_loss', patience=2, min_delta=0.01, restore_best_weights=True),"
+           " ReduceLROnPlateau(monitor='val_loss', patience=1)]")
+CONFIGS = [(1, 1, ADAM, "batch_size=32"), (2, 2, ADAM, "batch_size=50"),
+           (3, 1, ADAM, WATCHED.format("batch_size=16")), (4, 2, ADAM, WATCHED.format("batch_size=64"))]
+FIT = ("SELECT hopper.fit_multiple_model('packed', '{}', '{}', {}, validation_table => 'packed_validation',"
+       " seed => 5, metrics_compute_frequency => 2)")
+
+
+@pytest.fixture(scope="module")
+def database():
+    connection = create_database(DATABASE)
+    select(connection, "configs", CONFIGS)
+    select(connection, "endless", CONFIGS[:2])
+    query(connection, FIT.format("straight", "configs", 9))
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+def create(connection, table, configs="configs", iterations=9, function="create_run"):
+    return value(connection, f"SELECT hopper.{function}(%s)", FIT.format(table, configs, iterations))
+
+
+def state(connection, run):
+    return value(connection, "SELECT state FROM hopper.runs WHERE run = %s", run)
+
+
+def results(connection, table):
+    return query(connection, "SELECT mst_key, state_digest, status, iterations, metrics_iters, training_metrics_all,"
+                 f" validation_metrics_all, validation_loss, best_iteration FROM {table}_info ORDER BY 1")
+
+
+def weights(connection, table):
+    return query(connection, f"SELECT mst_key, md5(model_weights) FROM {table} ORDER BY 1")
+
+
+def expect_as_straight(connection, table):
+    assert results(connection, table) == results(connection, "straight")
+    assert weights(connection, table) == weights(connection, "straight")
+
+
+def test_in_the_background(database):
+    run = create(database, "behind", function="submit")
+    assert value(database, "SELECT hopper.wait(%s, 120)", run) == "done"
+    expect_as_straight(database, "behind")
+    row = query(database, "SELECT function, model_table, trials, failed, best_trial, best_metric, owner, seconds > 0"
+                " FROM hopper.runs WHERE run = %s", run)[0]
+    best = value(database, "SELECT mst_key FROM hopper.leaderboard('straight') LIMIT 1")
+    assert row == ("fit", "behind", 4, 0, best, "validation accuracy", "postgres", True)
+    assert not outputs(database, f"hopper_run_{run}%")
+    assert value(database, "SELECT count(*) FROM hopper.run_timeline('behind')") > 0
+
+
+def test_a_run_in_the_foreground_is_a_row(database):
+    run = value(database, "SELECT max(run) FROM hopper.runs WHERE model_table = 'straight'")
+    assert state(database, run) == "done"
+    for split, column in (("training", "training_loss"), ("validation", "validation_loss")):
+        expected = query(database, f"SELECT mst_key, unnest(metrics_iters), unnest({column}) FROM straight_info")
+        found = query(database, "SELECT trial, iteration, value FROM hopper.trial_metrics WHERE run = %s"
+                      " AND split = %s AND metric = 'loss'", run, split)
+        assert sorted(found) == sorted(row for row in expected if row[2] is not None)
+    assert value(database, "SELECT count(*) FROM hopper.trials WHERE run = %s AND digest IN"
+                 " (SELECT state_digest FROM straight_info)", run) == 4
+
+
+def test_session_by_session(database):
+    """Each session trains a little and leaves; what it had not written it loses."""
+    run = create(database, "stepped")
+    sessions = 0
+    done = False
+    while not done:
+        connection = connect(DATABASE)
+        query(connection, "SET hopper.checkpoint_interval = 0")
+        query(connection, "SET hopper.notice_interval = 0")
+        for _ in range(1 + sessions % 2):
+            done = value(connection, "SELECT hopper.step(%s, 0)", run) == "done"
+            if done:
+                break
+        connection.close()
+        sessions += 1
+        wait_until(lambda: state(database, run) != "running")
+    assert sessions > 1
+    expect_as_straight(database, "stepped")
+    checkpoints = query(database, "SELECT checkpoints, seconds_checkpoints FROM hopper.runs WHERE run = %s", run)[0]
+    assert checkpoints[0] > 0 and checkpoints[1] > 0
+
+
+def test_a_procedure_holds_no_snapshot(database):
+    """VACUUM of other tables removes their dead rows while a run goes on."""
+    run = create(database, "procedure", "endless", 1000000)
+    trainer = connect(DATABASE)
+    process = pid(trainer)
+    query(trainer, "SET hopper.checkpoint_interval = 1")
+    other = connect(DATABASE)
+    call = threading.Thread(target=lambda: query(trainer, "CALL hopper.train(%s)", run))
+    call.start()
+    wait_until(lambda: value(other, "SELECT checkpoints FROM hopper.runs WHERE run = %s", run) > 0)
+    held = [query(other, "SELECT backend_xmin, backend_xid FROM pg_stat_activity WHERE pid = %s", process)[0]
+            for _ in range(50) if not time.sleep(0.02)]
+    # but for moments in which it writes
+    assert held.count((None, None)) > 35, held
+    query(other, "CREATE TABLE busy AS SELECT generate_series(1, 1000) AS i")
+    query(other, "DELETE FROM busy")
+    query(other, "VACUUM busy")
+    assert value(other, "SELECT pg_relation_size('busy')") == 0
+    query(other, "DROP TABLE busy")
+    query(other, "SELECT hopper.cancel(%s)", run)
+    call.join(60)
+    assert not call.is_alive()
+    assert state(other, run) == "cancelled"
+    other.close()
+    trainer.close()
+    assert not outputs(database, f"hopper_run_{run}%")
+
+
+def test_others_see_it_before_it_commits(database):
+    trainer = connect(DATABASE)
+    process = pid(trainer)
+    with trainer.cursor() as cursor:
+        failed = []
+
+        def train():
+            try:
+                cursor.execute(FIT.format("seen", "endless", 1000000).replace(" => ", " := "))
+            except psycopg2.errors.QueryCanceled as error:
+                failed.append(error)
+        call = threading.Thread(target=train)
+        call.start()
+        found = lambda: query(database, "SELECT iterations, iterations_total, trials, best_trial, packed_table::text,"
+                              " percent IS NOT NULL FROM hopper.progress WHERE pid = %s", process)
+        wait_until(lambda: found() and found()[0][0] > 0 and found()[0][3])
+        before = found()[0]
+        assert before[1:3] == (2000000, 2) and before[4:] == ("packed", True)
+        wait_until(lambda: found()[0][0] > before[0], 3)
+        query(database, "SELECT pg_cancel_backend(%s)", process)
+        call.join(60)
+    assert failed
+    assert not found()
+    trainer.close()
+
+
+def test_it_pauses_and_goes_on(database):
+    run = create(database, "paused", "endless", 1000000, "submit")
+    wait_until(lambda: state(database, run) == "running")
+    with pytest.raises(psycopg2.errors.ObjectInUse, match=r"run \d+ is driven by process \d+"):
+        query(database, "SELECT hopper.step(%s, 0)", run)
+    with pytest.raises(psycopg2.errors.ObjectInUse, match="is driven by process"):
+        query(database, "SELECT hopper.resume(%s)", run)
+    with pytest.raises(psycopg2.errors.ObjectInUse, match="is driven by process"):
+        query(database, "SELECT hopper.drop_run(%s)", run)
+    query(database, "SELECT hopper.pause(%s)", run)
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "paused"
+    query(database, "SELECT hopper.pause(%s)", run)  # a NOTICE
+    query(database, "SELECT hopper.resume(%s)", run)
+    wait_until(lambda: state(database, run) == "running")
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "cancelled"
+    events = [row[0] for row in query(database, "SELECT event FROM hopper.run_events WHERE run = %s ORDER BY at", run)]
+    assert events == ["created", "submitted", "started", "pause", "paused", "resumed", "started", "cancel",
+                      "cancelled"]
+    with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState, match="is cancelled"):
+        query(database, "SELECT hopper.resume(%s)", run)
+    query(database, "SELECT hopper.drop_run(%s)", run)
+    assert not query(database, "SELECT 1 FROM hopper.runs WHERE run = %s", run)
+
+
+def test_a_search_in_the_background(database):
+    search = ("SELECT hopper.automl('packed', 'found', 'architectures', 'found_configs', ARRAY[1], $g${'loss':"
+              " ['categorical_crossentropy'], 'metrics': [['accuracy']], 'optimizer_params_list': [{'optimizer':"
+              " ['Adam'], 'lr': [0.001, 0.1, 'log']}]}$g$, $g${'batch_size': [32]}$g$, 'random',"
+              " 'num_configs=3, num_iterations=2', seed => 1)")
+    run = value(database, "SELECT hopper.submit(%s)", search)
+    assert value(database, "SELECT hopper.wait(%s, 120)", run) == "done"
+    assert query(database, "SELECT function, model_table, trials FROM hopper.runs WHERE run = %s", run) == [
+        ("automl", "found", 3)]
+    assert value(database, "SELECT count(*) FROM found") == 3
+
+
+def test_what_has_changed_is_refused(database):
+    run = create(database, "changed", "endless", 3)
+    query(database, "UPDATE endless SET fit_params = 'batch_size=64' WHERE mst_key = 2")
+    with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState, match="configurations of run") as error:
+        query(database, "SELECT hopper.step(%s)", run)
+    assert error.value.diag.message_detail == "Configuration 2 has another fit_params."
+    query(database, "UPDATE endless SET fit_params = 'batch_size=50' WHERE mst_key = 2")
+    query(database, "ALTER TABLE packed_validation RENAME TO kept")
+    query(database, "ALTER TABLE packed_validation_summary RENAME TO kept_summary")
+    query(database, "SELECT hopper.validation_preprocessor('digits', 'packed_validation', 'label', 'pixels', 'packed')")
+    with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState, match="data of run"):
+        query(database, "SELECT hopper.step(%s)", run)
+    query(database, "SELECT hopper.drop_packed('packed_validation')")
+    query(database, "ALTER TABLE kept RENAME TO packed_validation")
+    query(database, "ALTER TABLE kept_summary RENAME TO packed_validation_summary")
+    assert value(database, "SELECT hopper.step(%s, 60)", run) == "done"
+
+
+def test_a_name_that_is_taken_meanwhile(database):
+    run = create(database, "taken", "endless", 2)
+    query(database, "CREATE TABLE taken (a integer)")
+    assert value(database, "SELECT hopper.step(%s, 60)", run) == "done"
+    own = f"hopper_run_{run}"
+    assert value(database, f"SELECT count(*) FROM hopper.leaderboard('{own}')") == 2
+    query(database, "DROP TABLE taken")
+    query(database, f"SELECT hopper.rename_model('{own}', 'taken')")
+
+
+def test_it_takes_the_place_of_another(database):
+    query(database, FIT.format("replaced", "endless", 1))
+    statement = FIT.format("replaced", "endless", 2).replace("seed => 5", "seed => 5, replace => true")
+    run = value(database, "SELECT hopper.create_run(%s)", statement)
+    assert value(database, "SELECT max(iterations) FROM replaced_info") == 1
+    assert value(database, "SELECT hopper.step(%s, 60)", run) == "done"
+    assert value(database, "SELECT max(iterations) FROM replaced_info") == 2
+    with pytest.raises(psycopg2.errors.DuplicateTable):
+        create(database, "replaced", "endless", 2)
+
+
+def test_a_statement_that_is_rolled_back_leaves_the_run_as_it_was(database):
+    run = create(database, "rolled", "endless", 2)
+    connection = connect(DATABASE)
+    query(connection, "BEGIN")
+    assert value(connection, "SELECT hopper.step(%s, 60)", run) == "done"
+    query(connection, "ROLLBACK")
+    assert state(database, run) == "created"
+    assert value(connection, "SELECT hopper.step(%s, 60)", run) == "done"
+    connection.close()
+    assert value(database, "SELECT count(*) FROM rolled") == 2
+
+
+def test_bad_input(database):
+    for statement, message in [
+            ("SELECT 1", "the statement trains nothing"),
+            ("DELETE FROM digits", "a run is made of one SELECT"),
+            ("SELECT 1; SELECT 2", "a run is made of one SELECT"),
+            (FIT.format("a", "endless", 1) + ", " + FIT.format("b", "endless", 1)[7:], "trains more than once"),
+            (FIT.format("straight", "endless", 1), "already exists"),
+            (FIT.format("a", "endless", 0), "num_iterations")]:
+        with pytest.raises(psycopg2.Error, match=message):
+            query(database, "SELECT hopper.create_run(%s)", statement)
+    with pytest.raises(psycopg2.errors.FeatureNotSupported, match="a warm start"):
+        query(database, "SELECT hopper.create_run(%s)",
+              FIT.format("straight", "configs", 1).replace("seed => 5", "warm_start => true"))
+    for function in ("step", "wait", "pause", "resume", "cancel", "drop_run"):
+        with pytest.raises(psycopg2.errors.UndefinedObject, match="there is no run 987654"):
+            query(database, f"SELECT hopper.{function}(987654)")
+    with pytest.raises(psycopg2.errors.InvalidTransactionTermination):
+        query(database, "DO $$ BEGIN CALL hopper.train(1); EXCEPTION WHEN others THEN RAISE; END $$")
+
+
+def test_runs_of_other_roles(database):
+    query(database, "DROP ROLE IF EXISTS hopper_runs_other")
+    query(database, "CREATE ROLE hopper_runs_other LOGIN")
+    run = create(database, "mine", "endless", 2)
+    stranger = connect(DATABASE)
+    query(stranger, "SET SESSION AUTHORIZATION hopper_runs_other")
+    for view in ("runs", "trials", "trial_metrics", "run_events", "progress"):
+        assert value(stranger, f"SELECT count(*) FROM hopper.{view}") == 0
+    for table in ("all_runs", "all_trials", "all_trial_metrics", "all_run_events"):
+        with pytest.raises(psycopg2.errors.InsufficientPrivilege):
+            query(stranger, f"SELECT count(*) FROM hopper.{table}")
+    for function in ("step", "pause", "resume", "cancel", "drop_run"):
+        with pytest.raises(psycopg2.errors.InsufficientPrivilege):
+            query(stranger, f"SELECT hopper.{function}(%s)", run)
+    with pytest.raises(psycopg2.errors.UndefinedObject):
+        query(stranger, "SELECT hopper.wait(%s)", run)
+    stranger.close()
+    query(database, "SELECT hopper.drop_run(%s)", run)
+    query(database, "DROP ROLE hopper_runs_other")
+
+
+def test_old_runs_are_removed(database):
+    run = create(database, "old", "endless", 1)
+    assert value(database, "SELECT hopper.step(%s, 60)", run) == "done"
+    assert value(database, "SELECT hopper.expire_runs('1 day')") == 0
+    assert value(database, "SELECT hopper.expire_runs('0 days')") > 0
+    assert not query(database, "SELECT 1 FROM hopper.runs WHERE run = %s", run)
+    assert value(database, "SELECT count(*) FROM old") == 2
