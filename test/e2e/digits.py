@@ -18,7 +18,7 @@ def connect(database, driver=psycopg2):
     return connection
 
 
-# scripts/test-greenplum runs some of these tests on a cluster, whose SQL is that of PostgreSQL 9.4.
+# scripts/test-greenplum runs some of these tests on a cluster, whose SQL may be that of PostgreSQL 9.4.
 GREENPLUM = os.environ.get("HOPPER_SERVER") == "greenplum"
 
 

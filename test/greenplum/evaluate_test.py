@@ -7,7 +7,7 @@ import pytest
 
 from conftest import connect
 from digits import outputs, query, value
-from executed import FIXED, executed, gathered
+from executed import executed, gathered
 from runs import pack, starts
 
 BYTEA, INTEGER = "17", "23"
@@ -80,7 +80,7 @@ def test_data_stay_on_the_segments(trained):
                if sql.startswith("SELECT segment_evaluation(")]
     assert len(reading) == 1
     # One motion, of the sums with their key; the packed columns are bytes as well, but several.
-    assert [kind for kind, _ in reading[0][1]] == [FIXED]
+    assert [kind for kind, _ in reading[0][1]] == ["fixed"]
     assert sorted(oid for _, oid in gathered(reading)) == [BYTEA, INTEGER]
     connection = connect("HOPPER_GREENPLUM")
     evaluate(connection, 1, "e_packed_7")

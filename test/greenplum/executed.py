@@ -4,13 +4,12 @@ import os
 import re
 import subprocess
 
-from conftest import DATABASE
-
-HASH, FIXED = "0", "1"  # enum MotionType: a redistribution; a gathering or a broadcast
+from conftest import DATABASE, connect
+from kernels import motion_types
 
 
 def executed(statement):
-    """[(SQL, [(motion type, [(column or "<>", type oid)])])] of all statements inside `statement`.
+    """[(SQL, [(kind of motion, [(column or "<>", type oid)])])] of all statements inside `statement`.
 
     The server prints the plans that it executes; nothing here plans a statement again.
     """
@@ -21,6 +20,9 @@ def executed(statement):
                            os.environ["HOPPER_GREENPLUM"] + f" dbname={DATABASE}"],
                           capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
+    connection = connect("HOPPER_GREENPLUM")
+    types = motion_types(connection)
+    connection.close()
     found = []
     for notice in re.split(r"^(?=LOG:|NOTICE:|WARNING:)", done.stderr, flags=re.MULTILINE):
         sql = re.search(r'^CONTEXT:  SQL statement "(.*?)"\s*\Z', notice, re.DOTALL | re.MULTILINE)
@@ -32,7 +34,7 @@ def executed(statement):
                                   text):
             columns = re.findall(r"\{TARGETENTRY :expr \{(?:\w+) .*?:(?:var|const|aggfn|func|opresult)\w*"
                                  r"type (\d+) .*?:resname (\S+)", motion.group(2))
-            motions.append((motion.group(1), [(name, oid) for oid, name in columns]))
+            motions.append((types[motion.group(1)], [(name, oid) for oid, name in columns]))
         found.append((" ".join(sql.group(1).split()), motions))
     assert found, "no statement was seen"
     return found
@@ -41,4 +43,4 @@ def executed(statement):
 def gathered(statements):
     """The columns that some motion brings to one process, with their types."""
     return {(name, oid) for _, motions in statements for kind, columns in motions
-            if kind == FIXED for name, oid in columns}
+            if kind == "fixed" for name, oid in columns}

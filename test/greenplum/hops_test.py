@@ -8,6 +8,7 @@ import pytest
 from cluster import count_passes, disk_bytes, held
 from conftest import connect
 from digits import dense, layer, query, select, sequential, value
+from kernels import has_12
 from plans import plans_with, watch_plans
 from runs import LOSS, digests, fit, pack
 
@@ -100,10 +101,13 @@ def wide_configs(connection, name, units, n):
     query(connection, f"UPDATE {name}_summary SET model_arch_table = '{name}_models'")
 
 
+POSITION = {False: "pg_xlog_location_diff(pg_current_xlog_location(), '0/0')",
+            True: "pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"}
+
+
 def log_bytes(connection):
     return sum(int(row[0]) for row in query(
-        connection, "SELECT pg_xlog_location_diff(pg_current_xlog_location(), '0/0')"
-        " FROM gp_dist_random('gp_id')"))
+        connection, f"SELECT {POSITION[has_12(connection)]} FROM gp_dist_random('gp_id')"))
 
 
 def state_bytes(connection, output):

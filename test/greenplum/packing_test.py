@@ -8,7 +8,7 @@ import pytest
 
 from conftest import connect
 from digits import outputs, query, value
-from executed import FIXED, HASH, executed, gathered
+from executed import executed, gathered
 
 BYTEA, SMALLINTS = "17", "1005"
 SOURCES = {
@@ -109,6 +109,16 @@ def test_equal_rows_are_shared_out_as_on_postgres(both):
     assert value(greenplum, "SELECT sum(n) FROM from_alike") == 720
 
 
+@pytest.mark.parametrize("more", ["", ", num_classes := 3", ", label_kind := 'value'"])
+def test_a_source_without_rows(both, more):
+    for connection in both:
+        query(connection, "CREATE TABLE nothing (id integer, label integer, pixels smallint[])")
+        with pytest.raises(psycopg2.Error) as error:
+            pack(connection, "nothing", "from_nothing", more)
+        assert (error.value.pgcode, error.value.diag.message_primary) == ("22023", '"nothing" holds no rows')
+        query(connection, "DROP TABLE nothing")
+
+
 def test_a_fold_column_and_array_labels(both):
     for connection in both:
         query(connection, "CREATE TABLE folded AS SELECT id, pixels[1:4][1:8] AS label, pixels,"
@@ -160,10 +170,10 @@ def test_no_row_passes_the_coordinator(expected, source):
                                f"INSERT INTO public.{table}_validation "))]
     assert len(moves) == 2
     for motions in moves:  # one motion, of the rows, below the aggregate that makes buffers
-        assert [kind for kind, _ in motions] == [HASH]
+        assert [kind for kind, _ in motions] == ["redistribute"]
         assert [oid for _, oid in motions[0][1]].count(BYTEA) == 2  # keys and bodies
     encoding = [motions for sql, motions in statements if "segment_encode" in sql]
-    assert len(encoding) == 1 and FIXED not in [kind for kind, _ in encoding[0]]
+    assert len(encoding) == 1 and "fixed" not in [kind for kind, _ in encoding[0]]
 
 
 def test_each_segment_tells_its_share(expected):

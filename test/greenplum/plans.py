@@ -3,10 +3,20 @@
 import re
 
 from digits import query, value
+from kernels import motion_types
 
 
-class Notices(list):
-    """psycopg2 keeps the last 50 of a plain list only."""
+class Notices:
+    """psycopg2 keeps the last 50 of a list only."""
+
+    def __init__(self):
+        self.all = []
+
+    def append(self, text):
+        self.all.append(text)
+
+    def __iter__(self):
+        return iter(self.all)
 
 
 def watch_plans(connection):
@@ -19,10 +29,11 @@ def plans_with(connection, aggregate):
     """The motions of each plan made since watch_plans() that computes this aggregate."""
     printed = [text for text in connection.notices if text.startswith("LOG:  plan:")]
     oid = value(connection, f"SELECT '{aggregate}'::regproc::oid")
-    return [motions(text) for text in printed if re.search(rf":aggfnoid {oid}\b", text)]
+    types = motion_types(connection)
+    return [motions(text, types) for text in printed if re.search(rf":aggfnoid {oid}\b", text)]
 
 
-def motions(printed):
+def motions(printed, types):
     """Of each motion of a plan: its kind, what it hashes, and the nodes above and below it."""
     found, stack = [], []
     tree = printed[printed.index(":planTree"):printed.index("\n   :rtable ")]
@@ -38,6 +49,6 @@ def motions(printed):
         elif line.startswith("}"):
             stack.pop()
         elif stack and stack[-1] == "MOTION" and line.startswith(":motionType "):
-            found[-1]["kind"] = {"0": "redistribute", "1": "fixed", "2": "explicit"}[line.split()[1]]
+            found[-1]["kind"] = types[line.split()[1]]
     assert not stack
     return found

@@ -7,7 +7,7 @@ import pytest
 
 from conftest import connect
 from digits import dense, layer, outputs, query, sequential, value
-from executed import FIXED, executed, gathered
+from executed import executed, gathered
 
 COMPILE = "loss='categorical_crossentropy', metrics=['accuracy'], optimizer='Adam(lr=0.01)'"
 ARRAYS = {"1005", "1021", "17"}  # smallint[], real[], bytea
@@ -92,6 +92,18 @@ def test_predict_row_of_a_distributed_table_is_refused(trained):
     one = ("SELECT class_value FROM hopper.predict_row('p_model', 1,"
            " (SELECT pixels FROM digits WHERE id = 5)) LIMIT 1")
     assert query(greenplum, one) == query(postgres, rows)
+
+
+@pytest.mark.parametrize("number", ["smallint", "real", "double precision"])
+def test_features_written_as_a_constant(trained, number):
+    """Which Greenplum's parser makes of type anyarray, whatever type it is written with."""
+    greenplum, postgres = trained
+    features = value(greenplum, "SELECT pixels::text FROM digits WHERE id = 5")
+    row = "SELECT class_value, prob FROM hopper.predict_row('p_model', 1, {}) ORDER BY 1"
+    answers = query(greenplum, row.format(f"'{features}'::{number}[]"))
+    assert answers == query(postgres, row.format(f"'{features}'::{number}[]")) and len(answers) == 10
+    missing = f"NULL::{number}[], on_null := 'null'"
+    assert query(greenplum, row.format(missing)) == query(postgres, row.format(missing))
 
 
 def columns(connection, table):
@@ -202,7 +214,7 @@ def maps(process, name):
 def test_rows_stay_on_the_segments(trained):
     statements = executed("SELECT hopper.predict('p_model', 'digits', 'id', 'pixels', 'p_watched')")
     moves = [motions for sql, motions in statements if sql.startswith("INSERT INTO public.p_watched ")]
-    assert len(moves) == 1 and FIXED not in [kind for kind, _ in moves[0]]
+    assert len(moves) == 1 and "fixed" not in [kind for kind, _ in moves[0]]
     rows = gathered([s for s in statements if "p_model" not in s[0]])
     assert not {(name, oid) for name, oid in rows if oid in ARRAYS}
     connection = connect("HOPPER_GREENPLUM")

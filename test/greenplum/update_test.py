@@ -15,6 +15,7 @@ import pytest
 from cluster import HOME
 from conftest import CSV, DATABASE, SOURCE, connect
 from digits import PLAIN, query, select, value
+from kernels import has_12
 from runs import CONFIGS, digests, fit, pack
 
 SCRIPTS = HOME / "root" / "share" / "postgresql" / "extension"
@@ -33,10 +34,11 @@ WITH member AS (
 SELECT name || ' ' || property FROM member, LATERAL (
   SELECT 'is a ' || (pg_identify_object(classid, objid, 0)).type
   UNION ALL SELECT 'comment ' || obj_description(objid, classid::regclass::text)
-  UNION ALL SELECT CASE WHEN proisagg THEN 'aggregate' ELSE pg_get_functiondef(oid) END
+  UNION ALL SELECT CASE WHEN {is_aggregate} THEN 'aggregate' ELSE pg_get_functiondef(oid) END
     || ' ' || proexeclocation || ' rights ' || coalesce(proacl::text, 'default') FROM pg_proc
     WHERE classid = 'pg_proc'::regclass AND oid = objid
-  UNION ALL SELECT concat_ws(' ', relkind, relpersistence, relacl, reloptions)
+  UNION ALL SELECT concat_ws(' ', relkind, relpersistence, relacl,
+      nullif(array_remove(reloptions, 'appendonly=false'), '{}'))
     FROM pg_class WHERE classid = 'pg_class'::regclass AND oid = objid
   UNION ALL SELECT concat_ws(' ', attnum, attname, format_type(atttypid, atttypmod), attnotnull,
       attstorage, attacl, pg_get_expr(adbin, adrelid), col_description(objid, attnum))
@@ -51,7 +53,8 @@ SECRET = "SELECT umoptions FROM pg_user_mappings WHERE srvname = 'hopper_segment
 
 
 def catalogue(connection):
-    return {row[0] for row in query(connection, CATALOGUE)}
+    is_aggregate = "prokind = 'a'" if has_12(connection) else "proisagg"
+    return {row[0] for row in query(connection, CATALOGUE.replace("{is_aggregate}", is_aggregate))}
 
 
 def create(greenplum, database):
@@ -133,7 +136,8 @@ def test_an_update_from_this_version_keeps_the_secret(greenplum, tmp_path):
     segments = sorted((SOURCE / "sql" / "greenplum").glob("*.sql"))
     script = subprocess.run([SOURCE / "sql" / "make-update", released, *begin, *functions, *segments],
                             check=True, capture_output=True, text=True).stdout
-    script = subprocess.run([SOURCE / "sql" / "for-greenplum"], input=script, check=True, capture_output=True,
+    kernel = "12" if has_12(greenplum) else "9.4"
+    script = subprocess.run([SOURCE / "sql" / "for-greenplum", kernel], input=script, check=True, capture_output=True,
                             text=True).stdout
     path = pathlib.Path(SCRIPTS / f"model_hopper--{CURRENT}--99.0.sql")
     path.write_text(script, encoding="utf-8")

@@ -40,6 +40,11 @@ SET TRANSACTION READ ONLY;
 SELECT count(*) FROM predicted;
 SELECT count(*) FROM points, LATERAL (SELECT * FROM hopper.predict_row('m', ARRAY[a, b]) LIMIT 1) AS best;
 ROLLBACK;
+-- Arrays of statistics are of type anyarray; what their elements are they say themselves.
+CREATE TABLE coins AS SELECT i % 2 AS side FROM generate_series(1, 100) i;
+ANALYZE coins;
+SELECT count(*) FROM pg_stats, LATERAL (SELECT * FROM hopper.predict_row('m', most_common_vals) LIMIT 1) AS best
+WHERE schemaname = 'hopper_rows' AND tablename = 'coins';
 -- a view names the model's table with its schema, or works where the search_path finds it
 CREATE VIEW named AS SELECT (source).id, class_value FROM hopper.predict_rows('hopper_rows.m', NULL::points, mst_key => 1);
 SET search_path = pg_catalog;

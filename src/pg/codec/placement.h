@@ -37,6 +37,8 @@ extern void hopper_require_partitions(const hopper_packed *packed);
  * work half way, in the server's words. SPI must be connected.
  */
 extern void hopper_require_segments(void);
+/* Whether rows of a relation have a ctid: those of external and replicated tables have none. */
+extern bool hopper_has_ctid(Oid relation);
 /* Whether this process works for a segment, where SQL cannot be run. */
 extern bool hopper_on_a_segment(void);
 

@@ -10,6 +10,7 @@
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 
+#include "pg/codec/placement.h"
 #include "pg/server/row_types.h"
 
 void

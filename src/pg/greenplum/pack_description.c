@@ -238,7 +238,8 @@ hopper_pack_read_job(const bytea *description, hopper_pack_job *job)
 	{
 		job->classes.family = (hopper_pack_family) hopper_get_int_between(&in, PACK_BOOL,
 																		  PACK_TEXT);
-		job->classes.num_classes = (int) hopper_get_int_between(&in, 1, PG_INT32_MAX);
+		/* none where the source has no rows */
+		job->classes.num_classes = (int) hopper_get_int_between(&in, 0, PG_INT32_MAX);
 		job->classes.n = hopper_get_count(&in, sizeof(int64));
 		job->classes.names = palloc0(sizeof(char *) * (job->classes.n + 1));
 		for (int i = 0; i < job->classes.n; i++)

@@ -15,15 +15,13 @@
 
 #include "catalog/dependency.h"
 #include "catalog/pg_extension.h"
-#include "catalog/pg_user_mapping.h"
 #include "cdb/cdbvars.h"
 #include "commands/defrem.h"
 #include "commands/extension.h"
-#include "common/sha2.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
-#include "utils/syscache.h"
 
+#include "pg/greenplum/kernel.h"
 #include "pg/greenplum/wire.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_segment_new_secret);
@@ -50,8 +48,7 @@ find_mapping(Oid *server)
 	*server = get_foreign_server_oid(SECRET_SERVER, true);
 	if (!OidIsValid(*server))
 		return InvalidOid;
-	return GetSysCacheOid2(USERMAPPINGUSERSERVER, ObjectIdGetDatum(InvalidOid),
-						   ObjectIdGetDatum(*server));
+	return hopper_user_mapping(InvalidOid, *server);
 }
 
 /* NULL where there is none. */
@@ -78,8 +75,8 @@ hopper_seal(hopper_description kind, const char *bytes, size_t size, uint8 seal[
 {
 	const char *secret = find_secret();
 	seal_scope	scope = {kind, gp_session_id, MyDatabaseId, GetUserId()};
-	uint8		pad[BLOCK] = {0};
-	pg_sha256_ctx digest;
+	uint8		outer[BLOCK];
+	uint8		inner[BLOCK + sizeof(scope)];
 
 	StaticAssertStmt(HOPPER_SEAL_SIZE == PG_SHA256_DIGEST_LENGTH, "a seal is a digest");
 	if (secret == NULL || strlen(secret) != BLOCK)
@@ -87,20 +84,14 @@ hopper_seal(hopper_description kind, const char *bytes, size_t size, uint8 seal[
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("model_hopper has no secret for its segments in this database"),
 				 errhint("Let the owner of the extension call hopper.segment_new_secret().")));
-	memcpy(pad, secret, BLOCK);
 	for (int i = 0; i < BLOCK; i++)
-		pad[i] ^= 0x36;
-	pg_sha256_init(&digest);
-	pg_sha256_update(&digest, pad, BLOCK);
-	pg_sha256_update(&digest, (const uint8 *) &scope, sizeof(scope));
-	pg_sha256_update(&digest, (const uint8 *) bytes, size);
-	pg_sha256_final(&digest, seal);
-	for (int i = 0; i < BLOCK; i++)
-		pad[i] ^= 0x36 ^ 0x5c;
-	pg_sha256_init(&digest);
-	pg_sha256_update(&digest, pad, BLOCK);
-	pg_sha256_update(&digest, seal, HOPPER_SEAL_SIZE);
-	pg_sha256_final(&digest, seal);
+	{
+		inner[i] = (uint8) secret[i] ^ 0x36;
+		outer[i] = (uint8) secret[i] ^ 0x5c;
+	}
+	memcpy(inner + BLOCK, &scope, sizeof(scope));
+	hopper_sha256(inner, sizeof(inner), bytes, size, seal);
+	hopper_sha256(outer, sizeof(outer), seal, HOPPER_SEAL_SIZE, seal);
 }
 
 static void
@@ -116,8 +107,8 @@ read_random(uint8 *bytes, size_t size)
 }
 
 /*
- * Makes the mapping a member of the extension, on this node: this kernel does it for the server
- * alone, and would not drop the extension without the mapping.
+ * Makes the mapping a member of the extension, on this node: PostgreSQL does it for the
+ * foreign server alone, and would not drop the extension without the mapping.
  */
 static void
 keep_mapping(void)

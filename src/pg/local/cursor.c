@@ -15,7 +15,7 @@ hopper_safe_path(void)
 {
 	int			level = NewGUCNestLevel();
 
-	(void) hopper_set_for_level("search_path", "pg_catalog, pg_temp");
+	hopper_set_for_now("search_path", "pg_catalog, pg_temp");
 	return level;
 }
 

@@ -45,6 +45,12 @@ hopper_require_segments(void)
 }
 
 bool
+hopper_has_ctid(Oid relation)
+{
+	return true;
+}
+
+bool
 hopper_on_a_segment(void)
 {
 	return false;

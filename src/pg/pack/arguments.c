@@ -96,7 +96,7 @@ get_common(FunctionCallInfo fcinfo, hopper_pack_request *request, int buffer, in
 		return;
 	rule = text_to_cstring(PG_GETARG_TEXT_PP(rules));
 	request->distribution_rules = rule;
-	if (!HOPPER_HAS_SEGMENTS && strcmp(rule, "all_segments") != 0)
+	if (!HOPPER_DATA_ON_SEGMENTS && strcmp(rule, "all_segments") != 0)
 		hopper_complain(&request->complaints, ERRCODE_FEATURE_NOT_SUPPORTED,
 						psprintf("distribution_rules \"%s\" needs Greenplum", rule),
 						"This server keeps all data in one place.",

@@ -109,7 +109,7 @@ create_packed(const hopper_name *table, const char *x, const char *y)
 {
 	const char *const names[] = {x, y, psprintf("%s_shape", x), psprintf("%s_shape", y)};
 
-	hopper_exec("CREATE TABLE %s (" HOPPER_DIST_KEY_COLUMN "%s)" HOPPER_HEAP_STORAGE
+	hopper_exec("CREATE TABLE %s (" HOPPER_DIST_KEY_COLUMN "%s)"
 				HOPPER_DISTRIBUTED_BY(HOPPER_DIST_KEY), table->quoted,
 				hopper_layout_columns(&hopper_packed_layout, names, NULL));
 	/* pglz would cost several times the write and gain little on floats */

@@ -129,7 +129,7 @@ comment_output(const hopper_prediction *run)
 void
 hopper_predict_make_output(const hopper_prediction *run, const char *distributed)
 {
-	hopper_exec("CREATE TABLE %s (%s) %s", run->output_table.quoted,
+	hopper_exec("CREATE TABLE %s (%s)%s", run->output_table.quoted,
 				hopper_predict_columns(&run->model, &run->what, run->id_column, run->id_type,
 									   run->labels.type), distributed);
 	if (run->keeps_final)

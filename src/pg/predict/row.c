@@ -240,10 +240,25 @@ predict_values(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, Oid
 	hopper_finish();
 }
 
+/*
+ * Arrays of columns of pg_stats are of type anyarray, and on Greenplum those that are written as
+ * constants: what their elements are the value itself says.
+ */
+static Oid
+array_type(FunctionCallInfo fcinfo, int at)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, at);
+
+	if (type != ANYARRAYOID)
+		return type;
+	return PG_ARGISNULL(at) ? FLOAT4ARRAYOID
+		: get_array_type(ARR_ELEMTYPE(PG_GETARG_ARRAYTYPE_P(at)));
+}
+
 static Datum
 predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 {
-	predict_values(fcinfo, has_key, mst_key, at, get_fn_expr_argtype(fcinfo->flinfo, at),
+	predict_values(fcinfo, has_key, mst_key, at, array_type(fcinfo, at),
 				   PG_GETARG_DATUM(at), PG_ARGISNULL(at));
 	return (Datum) 0;
 }

@@ -72,7 +72,7 @@ hopper_settings_text(void)
 
 	initStringInfo(&text);
 	for (int i = 0; i < lengthof(names); i++)
-		appendStringInfo(&text, "%s=%s\n", names[i], GetConfigOptionByName(names[i], NULL, false));
+		appendStringInfo(&text, "%s=%s\n", names[i], hopper_setting(names[i]));
 	return text.data;
 }
 

@@ -188,7 +188,7 @@ take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit)
 				 errhint("Create a run of each call.")));
 	driver->run = row->run = hopper_store_next();
 	row->statement = hopper_call_text(fcinfo);
-	row->search_path = (char *) GetConfigOptionByName("search_path", NULL, false);
+	row->search_path = (char *) hopper_setting("search_path");
 	row->settings = hopper_settings_text();
 	if (fit == NULL)
 	{

@@ -2,7 +2,8 @@
  * compat.h
  *		Every difference between server versions, with the newest server's signature.
  *
- * The oldest kernel in mind is PostgreSQL 9.4, which Greenplum 6 carries.
+ * The oldest is PostgreSQL 9.4, which Greenplum 6 carries. What differs in Greenplum itself from
+ * one kernel to another is in greenplum/kernel.h.
  */
 #ifndef HOPPER_COMPAT_H
 #define HOPPER_COMPAT_H
@@ -60,10 +61,6 @@
 #define HOPPER_DATA_ON_SEGMENTS true
 #else
 #define HOPPER_DATA_ON_SEGMENTS false
-#endif
-#ifdef GP_VERSION_NUM
-#include "catalog/gp_policy.h"
-#include "catalog/pg_class.h"
 #endif
 #include "utils/tuplesort.h"
 
@@ -207,15 +204,6 @@
 #define hopper_role_name(role) GetUserNameFromId(role)
 #endif
 
-/* A setting for this nesting level; the last argument, no reload, came in 9.5. */
-#if PG_VERSION_NUM >= 90500
-#define hopper_set_for_level(name, value) \
-	set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false)
-#else
-#define hopper_set_for_level(name, value) \
-	set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0)
-#endif
-
 /*
  * A second key beside the configurations' UNIQUE: Greenplum wants all keys of a table to share the
  * distribution column.
@@ -227,23 +215,27 @@
 #endif
 
 /*
- * Where rows of a new table lie on Greenplum; without a clause it chooses and says so in a NOTICE.
+ * What a new table says on Greenplum, behind its columns. It is no append-optimized table, which
+ * would have no keys, whatever gp_default_storage_options or default_table_access_method say. And
+ * where its rows lie: without a clause Greenplum chooses and says so in a NOTICE.
+ *
+ * CREATE TABLE x (...) HOPPER_DISTRIBUTED_BY("k")
+ * CREATE TABLE x HOPPER_HEAP_STORAGE AS ... HOPPER_RESULT_DISTRIBUTED_BY("k")
  */
 #define HOPPER_DIST_KEY "__dist_key__"
 #ifdef GP_VERSION_NUM
-#define HOPPER_HAS_SEGMENTS 1	/* data and work are spread over the segments of a cluster */
-#define HOPPER_DISTRIBUTED_BY(column) " DISTRIBUTED BY (" column ")"
-#define HOPPER_DISTRIBUTED_RANDOMLY " DISTRIBUTED RANDOMLY"
-/* whatever gp_default_storage_options says */
 #define HOPPER_HEAP_STORAGE " WITH (appendonly=false)"
+#define HOPPER_RESULT_DISTRIBUTED_BY(column) " DISTRIBUTED BY (" column ")"
+#define HOPPER_RESULT_DISTRIBUTED_RANDOMLY " DISTRIBUTED RANDOMLY"
 #define HOPPER_DIST_KEY_COLUMN HOPPER_DIST_KEY " pg_catalog.int4 NOT NULL, "
 #else
 #define HOPPER_HEAP_STORAGE ""
-#define HOPPER_HAS_SEGMENTS 0
-#define HOPPER_DISTRIBUTED_BY(column) ""
-#define HOPPER_DISTRIBUTED_RANDOMLY ""
+#define HOPPER_RESULT_DISTRIBUTED_BY(column) ""
+#define HOPPER_RESULT_DISTRIBUTED_RANDOMLY ""
 #define HOPPER_DIST_KEY_COLUMN ""
 #endif
+#define HOPPER_DISTRIBUTED_BY(column) HOPPER_HEAP_STORAGE HOPPER_RESULT_DISTRIBUTED_BY(column)
+#define HOPPER_DISTRIBUTED_RANDOMLY HOPPER_HEAP_STORAGE HOPPER_RESULT_DISTRIBUTED_RANDOMLY
 
 /*
  * Appends UTF-8 in the server's encoding up to the first character that this lacks, and returns how
@@ -330,18 +322,6 @@ hopper_convert_utf8(const char *text, int length, StringInfo out)
 #define hopper_is_partitioned(relkind) ((relkind) == RELKIND_PARTITIONED_TABLE)
 #else
 #define hopper_is_partitioned(relkind) false
-#endif
-
-/* Greenplum: external and replicated tables have no ctid. */
-#ifdef GP_VERSION_NUM
-static inline bool
-hopper_has_ctid(Oid relation)
-{
-	return get_rel_relstorage(relation) != RELSTORAGE_EXTERNAL &&
-		!GpPolicyIsReplicated(GpPolicyFetch(relation));
-}
-#else
-#define hopper_has_ctid(relation) true
 #endif
 
 /* Memory of any size, zeroed: one function since 9.5. */
@@ -620,11 +600,28 @@ hopper_slot_read(int i, int command, hopper_slot *slot)
 	((void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0))
 #endif
 
+/* The value of a setting, as text; whether it may be missing is asked since 9.6. */
+#if PG_VERSION_NUM >= 90600
+#define hopper_setting(name) GetConfigOptionByName(name, NULL, false)
+#else
+#define hopper_setting(name) GetConfigOptionByName(name, NULL)
+#endif
+
 /* Compiling queries: 11. */
 #if PG_VERSION_NUM >= 110000
 #define hopper_disable_jit() hopper_set_for_now("jit", "off")
 #else
 #define hopper_disable_jit() ((void) 0)
+#endif
+
+/*
+ * Plans of PostgreSQL's planner alone, until the level of settings ends: what Greenplum's other
+ * one, ORCA, makes of a statement that trains need not compute in the process that holds the data.
+ */
+#ifdef GP_VERSION_NUM
+#define hopper_disable_orca() hopper_set_for_now("optimizer", "off")
+#else
+#define hopper_disable_orca() ((void) 0)
 #endif
 
 /* Tables of any access method: 12. */

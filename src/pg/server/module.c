@@ -29,7 +29,7 @@ extern void _PG_init(void);
 void
 _PG_init(void)
 {
-	if (HOPPER_HAS_SEGMENTS)
+	if (HOPPER_DATA_ON_SEGMENTS)
 		DefineCustomIntVariable("hopper.debug_drop_cache",
 								"Sets after how many hops a segment forgets its data, for tests.",
 								"The results do not depend on it. 0 means never.",

@@ -331,6 +331,7 @@ begin_fit(hopper_fit *request)
 		request->shown = request->output.shown;
 	/* Our statements are many and touch few rows; the planner thinks otherwise of the arrays. */
 	hopper_disable_jit();
+	hopper_disable_orca();
 	hopper_read_packed(&request->source, false, &request->train);
 	hopper_require_partitions(&request->train);
 	if (request->has_validation)

@@ -281,7 +281,8 @@ create_like(void *state)
 {
 	const table_copy *copy = state;
 
-	hopper_exec("CREATE TABLE %s (LIKE %s INCLUDING STORAGE INCLUDING COMMENTS)",
+	hopper_exec("CREATE TABLE %s (LIKE %s INCLUDING STORAGE INCLUDING COMMENTS)"
+				HOPPER_HEAP_STORAGE,
 				copy->to->quoted, copy->from->name.quoted);
 }
 
@@ -291,7 +292,7 @@ find_given_columns(void *state)
 {
 	table_copy *copy = state;
 
-	hopper_exec("CREATE TABLE %s ()", copy->to->quoted);
+	hopper_exec("CREATE TABLE %s ()" HOPPER_HEAP_STORAGE, copy->to->quoted);
 	hopper_select_latest("SELECT coalesce(array_agg(attname::text), '{}')::text FROM pg_attribute"
 						 " WHERE attrelid = %u AND attnum > 0 AND NOT attisdropped",
 						 hopper_relation_oid(copy->to, false));
@@ -326,7 +327,7 @@ create_without_given(const table_copy *copy)
 							 storages.len ? "," : "", name);
 	}
 	SPI_freetuptable(SPI_tuptable);
-	hopper_exec("CREATE TABLE %s (%s)", copy->to->quoted, columns.data);
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_HEAP_STORAGE, copy->to->quoted, columns.data);
 	if (storages.len > 0)
 		hopper_exec("ALTER TABLE %s%s", copy->to->quoted, storages.data);
 }

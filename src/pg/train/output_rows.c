@@ -106,7 +106,7 @@ hopper_output_create(const hopper_name *table, const hopper_output_row *row,
 	StringInfoData query;
 
 	initStringInfo(&query);
-	appendStringInfo(&query, "CREATE TABLE %s AS SELECT ", table->quoted);
+	appendStringInfo(&query, "CREATE TABLE %s" HOPPER_HEAP_STORAGE " AS SELECT ", table->quoted);
 	for (int i = 0; i < row->n; i++)
 	{
 		if (row->expressions[i])

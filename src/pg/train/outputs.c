@@ -224,9 +224,9 @@ hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 				outputs->model.quoted);
 	hopper_exec("ALTER TABLE %s ALTER COLUMN state SET STORAGE EXTERNAL", outputs->state.quoted);
 	hopper_output_create(&outputs->info, hopper_info_row(NULL, 0),
-						 HOPPER_DISTRIBUTED_BY("mst_key"));
+						 HOPPER_RESULT_DISTRIBUTED_BY("mst_key"));
 	hopper_output_create(&outputs->summary, hopper_summary_row(&outputs->model, train, NULL, NULL),
-						 HOPPER_DISTRIBUTED_RANDOMLY);
+						 HOPPER_RESULT_DISTRIBUTED_RANDOMLY);
 	hopper_outputs_tables(outputs, tables);
 	for (int i = 0; i < lengthof(tables); i++)
 		hopper_output_add_key(&tables[i]);

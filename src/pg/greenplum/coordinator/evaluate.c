@@ -56,10 +56,8 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	int64_t    *counts = NULL;
 	int			n_classes = 0;
 
-	(void) set_config_option("optimizer", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0);
-	(void) set_config_option("enable_hashagg", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0);
+	hopper_disable_orca();
+	hopper_set_for_now("enable_hashagg", "off");
 	hopper_require_segments();
 	evaluation.config = model->config;
 	evaluation.weights = &model->weights;

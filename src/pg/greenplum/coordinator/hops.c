@@ -33,7 +33,7 @@ hopper_hops_create_table(const hopper_name *table)
 				" next_key pg_catalog.int4, part pg_catalog.int4, n_parts pg_catalog.int4,"
 				" done pg_catalog.bool, missing pg_catalog.bool, report pg_catalog.bytea,"
 				" result pg_catalog.bytea, body pg_catalog.bytea)"
-				" DISTRIBUTED BY (key)", table->quoted);
+				HOPPER_DISTRIBUTED_BY("key"), table->quoted);
 	hopper_exec("ALTER TABLE %s ALTER COLUMN body SET STORAGE EXTERNAL,"
 				" ALTER COLUMN report SET STORAGE EXTERNAL", table->quoted);
 }
@@ -53,7 +53,7 @@ hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run, const hopper
 		hopper_hops_create_table(&hops->tables[i]);
 	hopper_require_absent(&hops->log);
 	hopper_exec("CREATE UNLOGGED TABLE %s (key pg_catalog.int4, value pg_catalog.text)"
-				" DISTRIBUTED BY (key)", hops->log.quoted);
+				HOPPER_DISTRIBUTED_BY("key"), hops->log.quoted);
 }
 
 static void

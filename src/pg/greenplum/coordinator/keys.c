@@ -4,12 +4,12 @@
  */
 #include "pg/greenplum/segments.h"
 
-#include "catalog/gp_policy.h"
 #include "catalog/pg_type.h"
 #include "cdb/cdbhash.h"
 #include "cdb/cdbutil.h"
 #include "cdb/cdbvars.h"
 
+#include "pg/greenplum/kernel.h"
 #include "pg/server/words.h"
 
 #define MAX_KEY 100000000
@@ -296,6 +296,12 @@ hopper_partition_keys(const hopper_packed *packed)
 void
 hopper_require_partitions(const hopper_packed *packed)
 {
+}
+
+bool
+hopper_has_ctid(Oid relation)
+{
+	return !hopper_is_external(relation) && !GpPolicyIsReplicated(GpPolicyFetch(relation));
 }
 
 bool

@@ -78,7 +78,7 @@ create_rows_table(const hopper_pack_job *job, hopper_name *rows)
 	hopper_require_absent(rows);
 	/* beside a temporary table it is temporary, too */
 	hopper_exec("CREATE %s TABLE %s (key pg_catalog.bytea, stratum pg_catalog.int4,"
-				" body pg_catalog.bytea) DISTRIBUTED RANDOMLY",
+				" body pg_catalog.bytea)" HOPPER_DISTRIBUTED_RANDOMLY,
 				isTempNamespace(schema) ? "" : "UNLOGGED", rows->quoted);
 	hopper_exec("ALTER TABLE %s ALTER COLUMN body SET STORAGE EXTERNAL", rows->quoted);
 }
@@ -170,6 +170,19 @@ take_row(hopper_pack_plan *plan, hopper_pack_output *output, const char *place)
 	hopper_pack_output_next(output);
 }
 
+/* Buffers end where places say, so that one out of order would put rows into other buffers. */
+static void
+require_ascending(const hopper_name *rows, const char *last, const char *place)
+{
+	if (memcmp(last, place, PACK_PLACE_SIZE) >= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("the server does not return the rows of \"%s\" in the order of their keys",
+						rows->shown),
+				 errdetail("They were asked for in ascending order of a column of type bytea."),
+				 errhint("This is a fault of the server, or of an operator class of type bytea.")));
+}
+
 /* Reads all keys in order and notes where buffers and the validation part end. */
 static void
 rank_rows(hopper_pack_job *job, const hopper_name *rows, hopper_pack_output *const outputs[2],
@@ -179,6 +192,8 @@ rank_rows(hopper_pack_job *job, const hopper_name *rows, hopper_pack_output *con
 	SPIPlanPtr	plan;
 	Portal		portal;
 	char		place[PACK_PLACE_SIZE];
+	char		last[PACK_PLACE_SIZE];
+	bool		is_first = true;
 
 	plan = SPI_prepare_cursor(psprintf("SELECT key, stratum, gp_segment_id, ctid FROM %s"
 									   " WHERE " OF_ROWS
@@ -216,6 +231,10 @@ rank_rows(hopper_pack_job *job, const hopper_name *rows, hopper_pack_output *con
 				elog(ERROR, "a row of the working table is damaged");
 			hopper_pack_write_place(place, VARDATA_ANY(key), DatumGetInt32(values[2]),
 									(ItemPointer) DatumGetPointer(values[3]));
+			if (!is_first)
+				require_ascending(rows, last, place);
+			memcpy(last, place, PACK_PLACE_SIZE);
+			is_first = false;
 			to_validation = hopper_pack_to_validation(job, stratum) ? 1 : 0;
 			if (to_validation)
 				for (int side = 0; side < 2; side++)
@@ -309,10 +328,8 @@ hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 	int			level = NewGUCNestLevel();
 
 	/* the plans that the comments promise; a hash of groups would hold all buffers at once */
-	(void) set_config_option("optimizer", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0);
-	(void) set_config_option("enable_hashagg", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0);
+	hopper_disable_orca();
+	hopper_set_for_now("enable_hashagg", "off");
 	hopper_require_segments();
 	hopper_pack_learn_shape_remotely(&job->source, &job->x);
 	if (job->y_kind != HOPPER_LABEL_CLASS)

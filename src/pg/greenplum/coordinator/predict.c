@@ -6,6 +6,8 @@
 
 #include "catalog/pg_type.h"
 
+#include "pg/greenplum/kernel.h"
+
 /*
  * Predictions lie where their rows do, as far as the id can say it: by the id where the source is
  * distributed by it, in full on each segment where the source is, else at random.
@@ -18,10 +20,10 @@ distribution(const hopper_prediction *run)
 	AttrNumber	id = get_attnum(relation, run->id_column);
 
 	if (GpPolicyIsReplicated(policy))
-		return "DISTRIBUTED REPLICATED";
+		return HOPPER_HEAP_STORAGE " DISTRIBUTED REPLICATED";
 	if (GpPolicyIsHashPartitioned(policy) && policy->nattrs == 1 && policy->attrs[0] == id)
-		return psprintf("DISTRIBUTED BY (%s)", hopper_identifier(run->id_column));
-	return "DISTRIBUTED RANDOMLY";
+		return psprintf(HOPPER_DISTRIBUTED_BY("%s"), hopper_identifier(run->id_column));
+	return HOPPER_DISTRIBUTED_RANDOMLY;
 }
 
 int64
@@ -35,8 +37,7 @@ hopper_predict_source(hopper_prediction *run)
 	int64		n_rows;
 	int			level = NewGUCNestLevel();
 
-	(void) set_config_option("optimizer", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0);
+	hopper_disable_orca();
 	hopper_require_segments();
 	if (!hopper_pack_learn_shape_remotely(&run->rows, &run->values))
 		ereport(ERROR,

@@ -12,7 +12,7 @@
 #include "pg/greenplum/wire.h"
 #include "pg/predict/evaluate.h"
 
-/* Latches of this kernel are set by few signals: wait no longer than this, in milliseconds. */
+/* Latches of 9.4 are set by few signals: wait no longer than this, in milliseconds. */
 #define LONGEST_WAIT 500
 
 PG_FUNCTION_INFO_V1(hopper_sql_segment_evaluation_row);

@@ -8,13 +8,13 @@
  */
 #include "pg/greenplum/segments.h"
 
-#include "access/heapam.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/tqual.h"
+
+#include "pg/greenplum/kernel.h"
 
 typedef struct found_buffer
 {
@@ -51,7 +51,7 @@ value_of(Relation relation, HeapTuple tuple, AttrNumber column)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("packed table \"%s\" is damaged", RelationGetRelationName(relation)),
 				 errdetail("Column \"%s\" holds NULL.",
-						   NameStr(RelationGetDescr(relation)->attrs[column - 1]->attname)),
+						   NameStr(TupleDescAttr(RelationGetDescr(relation), column - 1)->attname)),
 				 errhint("Pack the data again.")));
 	return value;
 }
@@ -88,7 +88,7 @@ hopper_segment_read(const hopper_segment_table *table, hopper_split split, int32
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext one;
 	Relation	relation;
-	HeapScanDesc scan;
+	hopper_table_scan scan;
 	HeapTuple	tuple;
 	AttrNumber	columns[6];
 	found_buffer *found;
@@ -97,7 +97,7 @@ hopper_segment_read(const hopper_segment_table *table, hopper_split split, int32
 
 	MemoryContextSwitchTo(context);
 	one = AllocSetContextCreate(context, "hopper packed buffer", ALLOCSET_DEFAULT_SIZES);
-	relation = try_heap_open(table->relation, AccessShareLock, false);
+	relation = hopper_try_table_open(table->relation, AccessShareLock);
 	if (relation == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -118,7 +118,7 @@ hopper_segment_read(const hopper_segment_table *table, hopper_split split, int32
 	require_rights(relation, columns, lengthof(columns));
 
 	found = palloc(sizeof(found_buffer) * room);
-	scan = heap_beginscan(relation, GetActiveSnapshot(), 0, NULL);
+	scan = hopper_begin_scan(relation, GetActiveSnapshot());
 	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -129,7 +129,7 @@ hopper_segment_read(const hopper_segment_table *table, hopper_split split, int32
 		found[n].id = DatumGetInt32(value_of(relation, tuple, columns[1]));
 		found[n++].tuple = heap_copytuple(tuple);
 	}
-	heap_endscan(scan);
+	hopper_end_scan(scan);
 	qsort(found, n, sizeof(found_buffer), compare_buffers);
 
 	MemoryContextSwitchTo(one);
@@ -145,7 +145,7 @@ hopper_segment_read(const hopper_segment_table *table, hopper_split split, int32
 		MemoryContextReset(one);
 		CHECK_FOR_INTERRUPTS();
 	}
-	heap_close(relation, NoLock);
+	table_close(relation, NoLock);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
 }

@@ -250,7 +250,7 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 		HOPPER_CHECK(torch->group.check_data(hopper_current.group, &error), error);
 	HOPPER_CHECK(torch->group.start(hopper_current.group, step->iteration, step->hop, &error),
 				 error);
-	/* the time limit: latches of this kernel are set by few signals */
+	/* the time limit: latches of 9.4 are set by few signals */
 	while ((done = torch->group.poll(hopper_current.group, &error)) == 0)
 		if (!load_partition() && !hopper_outside_exchange(hopper_current.group))
 			hopper_wait(hopper_current.event_fd, 500);
