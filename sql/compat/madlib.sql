@@ -1,10 +1,9 @@
 -- MADlib's deep-learning functions by their own names, arguments, order and meaning: thin wrappers over
--- schema hopper, in schema madlib, for scripts and workbooks that were written for Apache MADlib 1.17 to 2.1.
+-- schema hopper, in schema madlib, for scripts and workbooks that were written for Apache MADlib 1.18 to 2.1.
 --
 --   psql -f madlib.sql        in a database that has the extension model_hopper and no MADlib
 --
--- Functions with the prefix madlib_keras_ or the suffix _dl have it in MADlib 1; those without are
--- the same. All run with the caller's rights. What differs on purpose: docs/guide/from_madlib.md.
+-- All run with the caller's rights. What differs on purpose: docs/guide/from_madlib.md.
 \set ON_ERROR_STOP on
 BEGIN;
 -- Who runs this is a superuser, perhaps; others may have planted functions in schemas of the path.
@@ -19,46 +18,24 @@ BEGIN
             USING HINT = 'Use a database without MADlib.';
     END IF;
 END $$;
-DROP SCHEMA IF EXISTS madlib CASCADE;
-CREATE SCHEMA madlib;
+CREATE SCHEMA IF NOT EXISTS madlib;
+-- Tables of custom functions stay.
+DO $$
+DECLARE
+    f record;
+BEGIN
+    FOR f IN SELECT p.oid::pg_catalog.regprocedure AS called FROM pg_catalog.pg_proc p
+             WHERE p.pronamespace = 'madlib'::pg_catalog.regnamespace LOOP
+        EXECUTE 'DROP FUNCTION IF EXISTS ' || f.called || ' CASCADE';
+    END LOOP;
+END $$;
 COMMENT ON SCHEMA madlib IS 'MADlib''s names for the functions of model_hopper';
 GRANT USAGE ON SCHEMA madlib TO PUBLIC;
 
 CREATE FUNCTION madlib.version() RETURNS text LANGUAGE sql STABLE PARALLEL RESTRICTED AS $$ SELECT hopper.version() $$;
 COMMENT ON FUNCTION madlib.version() IS 'version of model_hopper';
 
--- ---------------------------------------------------------------- helpers
-
--- Any label but an array is a class in MADlib. Numbers with a fraction are values here: nothing is trained on
--- classes of them.
-CREATE FUNCTION madlib.label_kind_of(source_table text, dependent_varname text) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
-    SELECT CASE WHEN pg_catalog.format_type(atttypid, NULL) LIKE '%[]'
-        OR pg_catalog.format_type(atttypid, NULL) IN ('real', 'double precision', 'numeric') THEN NULL ELSE 'class' END
-    FROM pg_catalog.pg_attribute
-    WHERE attrelid = source_table::pg_catalog.regclass
-      AND attname = pg_catalog.btrim(dependent_varname, ' "') AND attnum > 0 AND NOT attisdropped
-$$;
-COMMENT ON FUNCTION madlib.label_kind_of(text, text) IS 'how MADlib takes a label column';
-
--- 'metrics': ['a', 'b'] are two alternatives in MADlib; [['a'], ['b']] says so here. top_3_accuracy is what
--- load_top_k_accuracy_function() makes there.
-CREATE FUNCTION madlib.metrics_of(params text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
-DECLARE
-    flat text := substring(params FROM '[''"]metrics[''"]\s*:\s*(\[[^][]*\])');
-BEGIN
-    IF flat IS NOT NULL THEN
-        params := replace(params, flat, regexp_replace(flat, '(''[^'']*''|"[^"]*")', '[\1]', 'g'));
-    END IF;
-    RETURN regexp_replace(params, 'top_([0-9]+)_accuracy', 'TopKCategoricalAccuracy(k=\1)', 'g');
-END $$;
-COMMENT ON FUNCTION madlib.metrics_of(text) IS 'compile parameters as model_hopper reads them';
-
-CREATE FUNCTION madlib.usage(functions text, topic text) RETURNS text LANGUAGE sql STABLE PARALLEL UNSAFE AS $$
-    SELECT CASE WHEN topic IN ('usage', 'help', '?', '') OR topic IS NULL
-        THEN (SELECT pg_catalog.string_agg(line, E'\n') FROM hopper.help(functions) AS line)
-        ELSE 'Say ''usage'' for arguments and an example.' END
-$$;
-COMMENT ON FUNCTION madlib.usage(text, text) IS 'what fn(''usage'') prints';
+\ir madlib_helpers.sql
 
 -- ---------------------------------------------------------------- data
 
@@ -68,10 +45,11 @@ CREATE FUNCTION madlib.training_preprocessor_dl(
     distribution_rules text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.training_preprocessor(
-        source_table := source_table, output_table := output_table, dependent_varname := dependent_varname,
+        source_table := source_table, output_table := output_table,
+        dependent_varname := madlib.outputs_in(dependent_varname),
         independent_varname := independent_varname, buffer_size := buffer_size,
         normalizing_const := coalesce(normalizing_const, 1.0), num_classes := num_classes,
-        distribution_rules := distribution_rules, null_labels := 'class',
+        distribution_rules := madlib.rules_of(distribution_rules), null_labels := 'class',
         label_kind := madlib.label_kind_of(source_table, dependent_varname));
 END $$;
 CREATE FUNCTION madlib.validation_preprocessor_dl(
@@ -80,9 +58,10 @@ CREATE FUNCTION madlib.validation_preprocessor_dl(
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     PERFORM hopper.validation_preprocessor(
-        source_table := source_table, output_table := output_table, dependent_varname := dependent_varname,
+        source_table := source_table, output_table := output_table,
+        dependent_varname := madlib.outputs_in(dependent_varname),
         independent_varname := independent_varname, packed_table := training_preprocessor_table,
-        buffer_size := buffer_size, distribution_rules := distribution_rules);
+        buffer_size := buffer_size, distribution_rules := madlib.rules_of(distribution_rules));
 END $$;
 
 -- ---------------------------------------------------------------- architectures and configurations
@@ -106,6 +85,7 @@ CREATE FUNCTION madlib.generate_model_configs(
     fit_params_grid text, search_type text DEFAULT 'grid', num_configs integer DEFAULT NULL,
     random_state integer DEFAULT NULL, object_table text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
+    PERFORM madlib.make_configs_summary(model_arch_table, model_selection_table);
     -- MADlib accepts any beginning of 'grid' and 'random'.
     PERFORM hopper.generate_model_configs(
         model_arch_table := model_arch_table, model_selection_table := model_selection_table,
@@ -115,6 +95,7 @@ BEGIN
                             WHEN 'random' LIKE lower(search_type) || '%' THEN 'random'
                             ELSE search_type END,
         num_configs := num_configs, seed := random_state);
+    PERFORM madlib.note_object_table(model_selection_table, object_table);
 END $$;
 CREATE FUNCTION madlib.load_model_selection_table(
     model_arch_table text, model_selection_table text, model_id_list integer[], compile_params_list varchar[],
@@ -122,15 +103,10 @@ CREATE FUNCTION madlib.load_model_selection_table(
 BEGIN
     PERFORM hopper.load_model_selection_table(
         model_arch_table := model_arch_table, model_selection_table := model_selection_table,
-        model_id_list := model_id_list,
-        compile_params_list := ARRAY(SELECT madlib.metrics_of_one(p) FROM unnest(compile_params_list) AS p),
+        model_id_list := model_id_list, compile_params_list := compile_params_list::text[],
         fit_params_list := fit_params_list::text[]);
+    PERFORM madlib.note_object_table(model_selection_table, object_table);
 END $$;
--- A list of metrics of one configuration is that list, here and there.
-CREATE FUNCTION madlib.metrics_of_one(params text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT regexp_replace(params, '[''"]?top_([0-9]+)_accuracy[''"]?', '''TopKCategoricalAccuracy(k=\1)''', 'g')
-$$;
-COMMENT ON FUNCTION madlib.metrics_of_one(text) IS 'compile parameters of one configuration as model_hopper reads them';
 
 -- ---------------------------------------------------------------- training
 
@@ -142,43 +118,31 @@ CREATE FUNCTION madlib.madlib_keras_fit(
 BEGIN
     PERFORM hopper.fit(
         packed_table := source_table, model_table := model, model_arch_table := model_arch_table, model_id := model_id,
-        compile_params := madlib.metrics_of_one(compile_params), fit_params := fit_params,
+        compile_params := compile_params, fit_params := fit_params,
         num_iterations := num_iterations, use_gpus := coalesce(use_gpus, false), validation_table := validation_table,
         metrics_compute_frequency := coalesce(metrics_compute_frequency, num_iterations),
         warm_start := coalesce(warm_start, false), name := name, description := description,
         training_metrics := 'every');
-    PERFORM madlib.fill_summary(model);
+    PERFORM madlib.show_model(model, json_build_object('source_table', source_table, 'model', model,
+            'model_arch_table', model_arch_table, 'validation_table', validation_table,
+            'object_table', madlib.object_table_of(object_table)),
+        $columns$ $1->'given'->>'source_table' AS source_table, $1->'given'->>'model' AS model, r.dependent_varname,
+        r.independent_varname, $1->'given'->>'model_arch_table' AS model_arch_table, i.model_id, i.compile_params,
+        i.fit_params, r.num_iterations, $1->'given'->>'validation_table' AS validation_table,
+        $1->'given'->>'object_table' AS object_table, r.metrics_compute_frequency, r.name, r.description,
+        'madlib_keras'::text AS model_type, i.model_size, r.start_training_time::timestamp AS start_training_time,
+        r.end_training_time::timestamp AS end_training_time, i.metrics_elapsed_time, r.madlib_version, r.num_classes,
+        r.dependent_vartype, r.normalizing_const, i.metrics_type, i.loss_type, i.training_metrics_final,
+        i.training_loss_final, i.training_metrics, i.training_loss, i.validation_metrics_final, i.validation_loss_final,
+        i.validation_metrics, i.validation_loss, i.metrics_iters, class_values $columns$);
 END $$;
--- MADlib's summary of a single model has the columns that are in the companion _info here.
-CREATE FUNCTION madlib.fill_summary(model text) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
-DECLARE
-    stem text := CASE WHEN model LIKE '%"' THEN left(model, -1) ELSE model END;
-    quote text := CASE WHEN model LIKE '%"' THEN '"' ELSE '' END;
-    summary regclass := stem || '_summary' || quote;
-    info regclass := stem || '_info' || quote;
-    c record;
-BEGIN
-    FOR c IN
-        SELECT attname, format_type(atttypid, atttypmod) AS type FROM pg_catalog.pg_attribute
-        WHERE attrelid = info AND attname IN ('model_id', 'compile_params', 'fit_params', 'model_type', 'model_size',
-            'metrics_elapsed_time', 'metrics_type', 'loss_type', 'training_metrics_final', 'training_loss_final',
-            'training_metrics', 'training_loss', 'validation_metrics_final', 'validation_loss_final', 'validation_metrics',
-            'validation_loss')
-        ORDER BY attnum
-    LOOP
-        IF NOT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute
-                       WHERE attrelid = summary AND attname = c.attname AND NOT attisdropped) THEN
-            EXECUTE format('ALTER TABLE %s ADD COLUMN %I %s', summary, c.attname, c.type);
-        END IF;
-        EXECUTE format('UPDATE %s SET %I = (SELECT %I FROM %s)', summary, c.attname, c.attname, info);
-    END LOOP;
-END $$;
-COMMENT ON FUNCTION madlib.fill_summary(text) IS 'adds MADlib''s columns to the summary of a single model';
 CREATE FUNCTION madlib.madlib_keras_fit_multiple_model(
     source_table text, model_output_table text, model_selection_table text, num_iterations integer,
     use_gpus boolean DEFAULT false, validation_table text DEFAULT NULL, metrics_compute_frequency integer DEFAULT NULL,
     warm_start boolean DEFAULT false, name text DEFAULT NULL, description text DEFAULT NULL,
     use_caching boolean DEFAULT false) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+DECLARE
+    object_table text;
 BEGIN
     PERFORM hopper.fit_multiple_model(
         packed_table := source_table, model_table := model_output_table,
@@ -187,6 +151,19 @@ BEGIN
         metrics_compute_frequency := coalesce(metrics_compute_frequency, num_iterations),
         warm_start := coalesce(warm_start, false), name := name, description := description,
         use_caching := coalesce(use_caching, false), training_metrics := 'every');
+    EXECUTE 'SELECT object_table FROM ' || madlib.companion(model_selection_table, 'summary') INTO object_table;
+    PERFORM madlib.show_model(model_output_table, json_build_object('source_table', source_table,
+            'validation_table', validation_table, 'model', model_output_table,
+            'model_info', madlib.companion(model_output_table, 'info'), 'model_selection_table', model_selection_table,
+            'object_table', object_table),
+        $columns$ $1->'given'->>'source_table' AS source_table, $1->'given'->>'validation_table' AS validation_table,
+        $1->'given'->>'model' AS model, $1->'given'->>'model_info' AS model_info, r.dependent_varname,
+        r.independent_varname, coalesce(pg_catalog.to_regclass(r.model_arch_table)::text, r.model_arch_table) AS model_arch_table,
+        $1->'given'->>'model_selection_table' AS model_selection_table, $1->'given'->>'object_table' AS object_table,
+        r.num_iterations, r.metrics_compute_frequency, r.warm_start, r.name, r.description,
+        r.start_training_time::timestamp AS start_training_time, r.end_training_time::timestamp AS end_training_time,
+        r.madlib_version, r.num_classes, class_values, r.dependent_vartype, r.normalizing_const,
+        r.metrics_iters $columns$);
 END $$;
 
 -- Survivors of MADlib's Hyperband train r_i more iterations in round i, not up to r_i.
@@ -199,7 +176,11 @@ CREATE FUNCTION madlib.madlib_keras_automl(
     use_caching boolean DEFAULT false) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 DECLARE
     method text := lower(coalesce(automl_method, 'hyperband'));
-    params text := coalesce(automl_params, '');
+    given_params text := coalesce(automl_params, CASE WHEN lower(automl_method) = 'hyperopt'
+        THEN 'num_configs=20, num_iterations=5, algorithm=tpe' ELSE 'R=6, eta=3, skip_last=0' END);
+    params text := given_params;
+    most integer := coalesce(substring(given_params FROM '(?:R|num_iterations)\s*=\s*(\d+)')::integer, 5);
+    info text := madlib.companion(model_output_table, 'info');
 BEGIN
     IF method = 'hyperopt' THEN
         method := CASE coalesce(substring(params FROM 'algorithm\s*=\s*''?(\w+)'), 'tpe')
@@ -207,7 +188,7 @@ BEGIN
         params := regexp_replace(params, ',?\s*algorithm\s*=\s*''?\w+''?', '');
         params := regexp_replace(params, '^\s*,\s*', '');
     ELSIF method = 'hyperband' THEN
-        params := CASE WHEN params = '' THEN 'R=6, eta=3, skip_last=0' ELSE params END || ', resource=additional';
+        params := params || ', resource=additional';
     END IF;
     PERFORM hopper.automl(
         packed_table := source_table, model_table := model_output_table, model_arch_table := model_arch_table,
@@ -215,7 +196,32 @@ BEGIN
         compile_params_grid := madlib.metrics_of(compile_params_grid), fit_params_grid := fit_params_grid,
         automl_method := method, automl_params := nullif(params, ''), seed := random_state,
         use_gpus := coalesce(use_gpus, false), validation_table := validation_table,
-        metrics_compute_frequency := metrics_compute_frequency, name := name, description := description);
+        metrics_compute_frequency := coalesce(metrics_compute_frequency, most), name := name, description := description);
+    PERFORM madlib.note_object_table(model_selection_table, object_table);
+    PERFORM madlib.show_model(model_output_table, json_build_object('source_table', source_table,
+            'validation_table', validation_table, 'model', model_output_table, 'model_info', info,
+            'model_arch_table', model_arch_table, 'model_selection_table', model_selection_table,
+            'automl_method', coalesce(automl_method, 'hyperband'), 'automl_params', given_params,
+            'random_state', random_state, 'object_table', madlib.object_table_of(object_table),
+            'use_gpus', coalesce(use_gpus, false)),
+        $columns$ $1->'given'->>'source_table' AS source_table, $1->'given'->>'validation_table' AS validation_table,
+        $1->'given'->>'model' AS model, $1->'given'->>'model_info' AS model_info, r.dependent_varname,
+        r.independent_varname, $1->'given'->>'model_arch_table' AS model_arch_table,
+        $1->'given'->>'model_selection_table' AS model_selection_table, $1->'given'->>'automl_method' AS automl_method,
+        $1->'given'->>'automl_params' AS automl_params, $1->'given'->>'random_state' AS random_state,
+        $1->'given'->>'object_table' AS object_table, ($1->'given'->>'use_gpus')::boolean AS use_gpus,
+        r.metrics_compute_frequency, r.name, r.description, r.start_training_time::timestamp AS start_training_time,
+        r.end_training_time::timestamp AS end_training_time, r.madlib_version, r.num_classes, class_values,
+        r.dependent_vartype, r.normalizing_const $columns$);
+    EXECUTE format('ALTER TABLE %s ADD COLUMN metrics_iters integer[]', info);
+    EXECUTE format('UPDATE %s AS t SET metrics_iters = m.metrics_iters FROM %s AS m WHERE m.mst_key = t.mst_key', info,
+        madlib.companion(model_output_table, 'metrics'));
+    IF method = 'hyperband' THEN
+        EXECUTE format('ALTER TABLE %s ADD COLUMN s integer, ADD COLUMN i integer', info);
+        EXECUTE format('UPDATE %s AS t SET s = d.s, i = d.i FROM (SELECT mst_key, max(s) AS s, max(i) AS i FROM %s'
+            ' GROUP BY mst_key) AS d WHERE d.mst_key = t.mst_key', info,
+            madlib.companion(model_output_table, 'decisions'));
+    END IF;
 END $$;
 CREATE FUNCTION madlib.hyperband_schedule(
     schedule_table text, r integer, eta integer DEFAULT 3, skip_last integer DEFAULT 0)
@@ -234,78 +240,125 @@ BEGIN
     PERFORM hopper.evaluate(
         model_table := model_table, packed_table := test_table, output_table := output_table,
         use_gpus := coalesce(use_gpus, false), mst_key := mst_key);
+    EXECUTE format('ALTER TABLE %s DROP COLUMN metrics', output_table);
 END $$;
 
+CREATE FUNCTION madlib.predict_into(
+    model_table text, test_table text, id_col text, independent_varname text, output_table text,
+    pred_type hopper.pred_type, use_gpus boolean, mst_key integer) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+DECLARE
+    summary text := madlib.companion(model_table, 'summary');
+    labels text[];
+    classes text[];
+    all_classes json[];
+    layers text[];
+BEGIN
+    IF to_regclass(summary) IS NOT NULL THEN
+        EXECUTE format('SELECT dependent_varname FROM %s', summary) INTO labels;
+    END IF;
+    IF coalesce(array_length(labels, 1), 1) = 1 THEN
+        PERFORM hopper.predict(
+            model_table := model_table, source_table := test_table, id_col := id_col,
+            independent_varname := independent_varname, output_table := output_table,
+            pred_type := coalesce(pred_type, 'prob'), use_gpus := coalesce(use_gpus, false), mst_key := mst_key);
+        PERFORM madlib.drop_other_columns(output_table);
+        RETURN;
+    END IF;
+    EXECUTE format('SELECT madlib.output_layers(model_arch) FROM %s WHERE $1 IS NULL OR mst_key = $1', model_table)
+        INTO layers USING mst_key;
+    FOR n IN 1 .. array_length(labels, 1) LOOP
+        PERFORM hopper.predict(
+            model_table := model_table, source_table := test_table, id_col := id_col,
+            independent_varname := independent_varname, output_table := 'pg_temp.madlib_output_' || n,
+            use_gpus := coalesce(use_gpus, false), mst_key := mst_key, layer := layers[n]);
+        EXECUTE format('SELECT %I::text[] FROM %s', labels[n] || '_class_values', summary) INTO classes;
+        all_classes := all_classes || array_to_json(classes);
+    END LOOP;
+    PERFORM madlib.join_outputs(output_table, labels, array_to_json(all_classes), coalesce(pred_type, 'prob'));
+END $$;
+COMMENT ON FUNCTION madlib.predict_into(text, text, text, text, text, hopper.pred_type, boolean, integer) IS
+    'predict() with MADlib''s columns';
 CREATE FUNCTION madlib.madlib_keras_predict(
     model_table text, test_table text, id_col text, independent_varname text, output_table text,
     pred_type text DEFAULT 'prob', use_gpus boolean DEFAULT false, mst_key integer DEFAULT NULL)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
-BEGIN
-    PERFORM hopper.predict(
-        model_table := model_table, source_table := test_table, id_col := id_col,
-        independent_varname := independent_varname, output_table := output_table,
-        pred_type := coalesce(pred_type, 'prob'), use_gpus := coalesce(use_gpus, false), mst_key := mst_key);
-END $$;
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE AS $$
+    SELECT madlib.predict_into(model_table, test_table, id_col, independent_varname, output_table, pred_type, use_gpus, mst_key)
+$$;
 CREATE FUNCTION madlib.madlib_keras_predict(
     model_table text, test_table text, id_col text, independent_varname text, output_table text,
     pred_type integer, use_gpus boolean DEFAULT false, mst_key integer DEFAULT NULL)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
-BEGIN
-    PERFORM hopper.predict(
-        model_table := model_table, source_table := test_table, id_col := id_col,
-        independent_varname := independent_varname, output_table := output_table, pred_type := pred_type,
-        use_gpus := coalesce(use_gpus, false), mst_key := mst_key);
-END $$;
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE AS $$
+    SELECT madlib.predict_into(model_table, test_table, id_col, independent_varname, output_table, pred_type, use_gpus, mst_key)
+$$;
 CREATE FUNCTION madlib.madlib_keras_predict(
     model_table text, test_table text, id_col text, independent_varname text, output_table text,
     pred_type double precision, use_gpus boolean DEFAULT false, mst_key integer DEFAULT NULL)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
-BEGIN
-    PERFORM hopper.predict(
-        model_table := model_table, source_table := test_table, id_col := id_col,
-        independent_varname := independent_varname, output_table := output_table, pred_type := pred_type,
-        use_gpus := coalesce(use_gpus, false), mst_key := mst_key);
-END $$;
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE AS $$
+    SELECT madlib.predict_into(model_table, test_table, id_col, independent_varname, output_table, pred_type, use_gpus, mst_key)
+$$;
 
--- MADlib's class_values has a list per output; there is one output here.
+-- MADlib's class_values has a list per output.
+CREATE FUNCTION madlib.byom_into(
+    model_arch_table text, model_id integer, test_table text, id_col text, independent_varname text,
+    output_table text, pred_type hopper.pred_type, use_gpus boolean, class_values text[], normalizing_const double precision,
+    dependent_count integer) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+DECLARE
+    layers text[];
+    names text[];
+    all_classes json[];
+BEGIN
+    IF coalesce(dependent_count, 1) = 1 THEN
+        PERFORM hopper.predict_byom(
+            model_arch_table := model_arch_table, model_id := model_id, source_table := test_table, id_col := id_col,
+            independent_varname := independent_varname, output_table := output_table,
+            pred_type := coalesce(pred_type, 'prob'), use_gpus := coalesce(use_gpus, false),
+            class_values := CASE WHEN class_values IS NOT NULL THEN ARRAY(SELECT unnest(class_values)) END,
+            normalizing_const := coalesce(normalizing_const, 1.0));
+        PERFORM madlib.drop_other_columns(output_table);
+        RETURN;
+    END IF;
+    EXECUTE format('SELECT madlib.output_layers(model_arch) FROM %s WHERE model_id = $1', model_arch_table)
+        INTO layers USING model_id;
+    IF array_length(layers, 1) IS DISTINCT FROM dependent_count THEN
+        RAISE EXCEPTION 'model % of "%" has % outputs, dependent_count says %', model_id, model_arch_table,
+            coalesce(array_length(layers, 1), 0), dependent_count USING ERRCODE = '22023';
+    END IF;
+    FOR n IN 1 .. dependent_count LOOP
+        PERFORM hopper.predict_byom(
+            model_arch_table := model_arch_table, model_id := model_id, source_table := test_table, id_col := id_col,
+            independent_varname := independent_varname, output_table := 'pg_temp.madlib_output_' || n,
+            use_gpus := coalesce(use_gpus, false), normalizing_const := coalesce(normalizing_const, 1.0), layer := layers[n]);
+        names := names || ('dependent_var_' || n - 1);
+        all_classes := all_classes || array_to_json(array_remove(ARRAY(SELECT unnest(class_values[n:n])), NULL));
+    END LOOP;
+    PERFORM madlib.join_outputs(output_table, names, array_to_json(all_classes), coalesce(pred_type, 'prob'));
+END $$;
+COMMENT ON FUNCTION madlib.byom_into(text, integer, text, text, text, text, hopper.pred_type, boolean, text[], double precision,
+    integer) IS 'predict_byom() with MADlib''s columns';
 CREATE FUNCTION madlib.madlib_keras_predict_byom(
     model_arch_table text, model_id integer, test_table text, id_col text, independent_varname text,
     output_table text, pred_type text DEFAULT 'prob', use_gpus boolean DEFAULT NULL, class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT NULL, dependent_count integer DEFAULT 1)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
-BEGIN
-    IF coalesce(dependent_count, 1) <> 1 THEN
-        RAISE EXCEPTION 'a model has one output here, not %', dependent_count USING ERRCODE = '0A000';
-    END IF;
-    PERFORM hopper.predict_byom(
-        model_arch_table := model_arch_table, model_id := model_id, source_table := test_table, id_col := id_col,
-        independent_varname := independent_varname, output_table := output_table,
-        pred_type := coalesce(pred_type, 'prob'), use_gpus := coalesce(use_gpus, false),
-        class_values := CASE WHEN class_values IS NOT NULL THEN ARRAY(SELECT unnest(class_values)) END,
-        normalizing_const := coalesce(normalizing_const, 1.0));
-END $$;
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE AS $$
+    SELECT madlib.byom_into(model_arch_table, model_id, test_table, id_col, independent_varname, output_table, pred_type, use_gpus,
+        class_values, normalizing_const, dependent_count)
+$$;
 CREATE FUNCTION madlib.madlib_keras_predict_byom(
     model_arch_table text, model_id integer, test_table text, id_col text, independent_varname text,
     output_table text, pred_type integer, use_gpus boolean DEFAULT NULL, class_values text[] DEFAULT NULL,
-    normalizing_const double precision DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
-BEGIN
-    PERFORM hopper.predict_byom(
-        model_arch_table := model_arch_table, model_id := model_id, source_table := test_table, id_col := id_col,
-        independent_varname := independent_varname, output_table := output_table, pred_type := pred_type,
-        use_gpus := coalesce(use_gpus, false), class_values := CASE WHEN class_values IS NOT NULL THEN ARRAY(SELECT unnest(class_values)) END,
-        normalizing_const := coalesce(normalizing_const, 1.0));
-END $$;
+    normalizing_const double precision DEFAULT NULL, dependent_count integer DEFAULT 1)
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE AS $$
+    SELECT madlib.byom_into(model_arch_table, model_id, test_table, id_col, independent_varname, output_table, pred_type, use_gpus,
+        class_values, normalizing_const, dependent_count)
+$$;
 CREATE FUNCTION madlib.madlib_keras_predict_byom(
     model_arch_table text, model_id integer, test_table text, id_col text, independent_varname text,
     output_table text, pred_type double precision, use_gpus boolean DEFAULT NULL, class_values text[] DEFAULT NULL,
-    normalizing_const double precision DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
-BEGIN
-    PERFORM hopper.predict_byom(
-        model_arch_table := model_arch_table, model_id := model_id, source_table := test_table, id_col := id_col,
-        independent_varname := independent_varname, output_table := output_table, pred_type := pred_type,
-        use_gpus := coalesce(use_gpus, false), class_values := CASE WHEN class_values IS NOT NULL THEN ARRAY(SELECT unnest(class_values)) END,
-        normalizing_const := coalesce(normalizing_const, 1.0));
-END $$;
+    normalizing_const double precision DEFAULT NULL, dependent_count integer DEFAULT 1)
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE AS $$
+    SELECT madlib.byom_into(model_arch_table, model_id, test_table, id_col, independent_varname, output_table, pred_type, use_gpus,
+        class_values, normalizing_const, dependent_count)
+$$;
 
 -- ---------------------------------------------------------------- custom functions and GPUs
 
@@ -315,40 +368,37 @@ BEGIN
     IF k IS NULL OR k < 1 THEN
         RAISE EXCEPTION 'k must be at least 1, got %', k USING ERRCODE = '22023';
     END IF;
-    IF to_regclass(object_table) IS NULL THEN
-        EXECUTE 'CREATE TABLE ' || object_table
-            || ' (id serial, name text PRIMARY KEY, description text, object bytea)';
-    END IF;
-    EXECUTE 'INSERT INTO ' || object_table::regclass || ' (name, description) VALUES ($1, $2)'
-        USING 'top_' || k || '_accuracy', 'returns top_' || k || '_accuracy';
+    PERFORM madlib.add_function(object_table, 'top_' || k || '_accuracy', 'returns top_' || k || '_accuracy', NULL);
 END $$;
 CREATE FUNCTION madlib.load_custom_function(object_table text, object bytea, name text, description text DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
-    RAISE EXCEPTION 'pickled Python functions cannot be run here'
-        USING ERRCODE = '0A000',
-              HINT = 'Losses and metrics can be written as expressions: see docs/reference/parameters.md.';
+    PERFORM madlib.add_function(object_table, name, description, object);
+    RAISE WARNING 'function "%" is stored, and cannot be used: pickled Python is not run here', name
+        USING HINT = 'Losses and metrics can be written as expressions: see docs/reference/parameters.md.';
 END $$;
 CREATE FUNCTION madlib.delete_custom_function(object_table text, name text) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 DECLARE
+    place regclass := coalesce(to_regclass(madlib.object_table_of(object_table))::text, object_table);
     deleted bigint;
     is_empty boolean;
 BEGIN
-    EXECUTE 'DELETE FROM ' || object_table::regclass || ' WHERE name = $1' USING name;
+    EXECUTE 'DELETE FROM ' || place || ' WHERE name = $1' USING name;
     GET DIAGNOSTICS deleted = ROW_COUNT;
     IF deleted = 0 THEN
         RAISE EXCEPTION '"%" has no function "%"', object_table, name USING ERRCODE = '02000';
     END IF;
-    EXECUTE 'SELECT NOT EXISTS (SELECT 1 FROM ' || object_table::regclass || ')' INTO is_empty;
+    EXECUTE 'SELECT NOT EXISTS (SELECT 1 FROM ' || place || ')' INTO is_empty;
     IF is_empty THEN
-        EXECUTE 'DROP TABLE ' || object_table::regclass;
+        EXECUTE 'DROP TABLE ' || place;
     END IF;
 END $$;
 CREATE FUNCTION madlib.delete_custom_function(object_table text, id integer) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 DECLARE
     found_name text;
 BEGIN
-    EXECUTE 'SELECT name FROM ' || object_table::regclass || ' WHERE id = $1' INTO found_name USING id;
+    EXECUTE 'SELECT name FROM ' || coalesce(to_regclass(madlib.object_table_of(object_table))::text, object_table)
+        || ' WHERE id = $1' INTO found_name USING id;
     PERFORM madlib.delete_custom_function(object_table, coalesce(found_name, id::text));
 END $$;
 
@@ -359,7 +409,7 @@ END $$;
 
 -- ---------------------------------------------------------------- other names and help
 
--- The names of MADlib 2, and fn() and fn('usage') of each function.
+-- The same under short names, which are not MADlib's, and fn() and fn('usage') of each function.
 DO $$
 DECLARE
     f record;
@@ -376,14 +426,15 @@ BEGIN
     FOR f IN
         SELECT DISTINCT p.proname::text AS name FROM pg_proc p
         WHERE p.pronamespace = 'madlib'::regnamespace AND p.prorettype = 'void'::regtype
+          AND obj_description(p.oid, 'pg_proc') IS NULL
     LOOP
         help_of := regexp_replace(regexp_replace(replace(f.name, 'keras_model', 'model'), '^madlib_keras_', ''), '_dl$', '');
         -- gpu_configuration('usage') would be a table's name.
-        IF f.name <> 'gpu_configuration' AND EXISTS (
-            SELECT 1 FROM pg_proc WHERE pronamespace = 'hopper'::regnamespace AND proname = help_of) THEN
-            EXECUTE format('CREATE FUNCTION madlib.%I(topic text DEFAULT '''') RETURNS text LANGUAGE sql STABLE PARALLEL UNSAFE AS '
-                '$sql$ SELECT madlib.usage(%L, topic) $sql$', f.name, help_of);
-        END IF;
+        EXECUTE format('CREATE FUNCTION madlib.%I(%s) RETURNS text LANGUAGE sql STABLE PARALLEL UNSAFE AS '
+            '$sql$ SELECT madlib.usage(%L, %L, %s) $sql$', f.name,
+            CASE WHEN f.name <> 'gpu_configuration' THEN 'topic text DEFAULT ''''' ELSE '' END, f.name,
+            (SELECT min(proname::text) FROM pg_proc WHERE pronamespace = 'hopper'::regnamespace AND proname = help_of),
+            CASE WHEN f.name <> 'gpu_configuration' THEN 'topic' ELSE '''''' END);
     END LOOP;
     FOR f IN
         SELECT p.oid::regprocedure AS called, p.proname::text AS name FROM pg_proc p

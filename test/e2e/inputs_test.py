@@ -147,6 +147,11 @@ def test_a_list_with_an_array_is_inputs(database):
     described = json.loads(value(database, "SELECT inputs FROM listed_summary"))
     assert [(one["name"], one["shape"]) for one in described] == [("picture", [8, 8]),
                                                                   ("rooms", [1])]
+    # Who has packed with a list gives it again.
+    query(database, "SELECT hopper.validation_preprocessor('houses', 'listed_again', 'price', 'picture, rooms', 'listed')")
+    assert value(database, "SELECT inputs FROM listed_again_summary") == value(database, "SELECT inputs FROM listed_summary")
+    assert "does not name the inputs" in refused(
+        database, "SELECT hopper.validation_preprocessor('houses', 'no', 'price', 'rooms, picture', 'listed')")
 
 
 def refused(connection, text, *arguments):

@@ -54,7 +54,8 @@ def test_many_models(connection):
         query(connection, "DROP TABLE IF EXISTS multi_model, multi_model_summary, multi_model_info")
         query(connection, "SELECT madlib.madlib_keras_fit_multiple_model('train_packed', 'multi_model', 'mst_table',"
                           " 4, FALSE, 'test_packed', 2, FALSE, 'Sophie L.', 'Model selection')")
-    assert query(connection, "SELECT DISTINCT metrics_iters, array_upper(training_metrics, 1) FROM multi_model_info") == [
+    assert query(connection, "SELECT DISTINCT s.metrics_iters, array_upper(training_metrics, 1)"
+                             " FROM multi_model_info, multi_model_summary s") == [
         ([2, 4], 2)]
     query(connection, "SELECT madlib.madlib_keras_fit_multiple_model('train_packed', 'multi_model', 'mst_table',"
                       " 3, FALSE, 'test_packed', 1, TRUE, 'Sophie L.', 'Warm start')")
@@ -105,19 +106,6 @@ def test_unknown_labels_are_a_class(connection):
     assert value(connection, "SELECT y_class_values FROM gaps_packed_summary") == [None, "setosa", "versicolor", "virginica"]
 
 
-def test_top_k_accuracy(connection):
-    query(connection, "SELECT madlib.load_top_k_accuracy_function('custom_functions', 2)")
-    assert query(connection, "SELECT id, name FROM custom_functions") == [(1, "top_2_accuracy")]
-    query(connection, "SELECT madlib.madlib_keras_fit('train_packed', 'top_model', 'library', 1,"
-                      " $$ loss='categorical_crossentropy', optimizer='SGD', metrics=['top_2_accuracy'] $$,"
-                      " $$ batch_size=8 $$, 1, FALSE, NULL, NULL, NULL, NULL, NULL, 'custom_functions')")
-    assert 0 < value(connection, "SELECT training_metrics_final FROM top_model_summary") <= 1
-    query(connection, "SELECT madlib.delete_custom_function('custom_functions', 1)")
-    assert value(connection, "SELECT to_regclass('custom_functions')") is None
-    with pytest.raises(psycopg2.errors.FeatureNotSupported):
-        query(connection, "SELECT madlib.load_custom_function('custom_functions', 'x'::bytea, 'mine')")
-
-
 @pytest.mark.parametrize("method, params, configurations", [
     ("hyperband", "R=9, eta=3, skip_last=0", 15), ("hyperopt", "num_configs=6, num_iterations=2, algorithm=rand", 6),
     ("hyperopt", "num_configs=6, num_iterations=2, algorithm=tpe", 6), (None, None, 5)])
@@ -143,7 +131,8 @@ def test_hyperband_schedule(connection):
 
 
 def test_help(connection):
-    assert "num_iterations bigint" in value(connection, "SELECT madlib.madlib_keras_fit('usage')")
+    usage = value(connection, "SELECT madlib.madlib_keras_fit('usage')")
+    assert "source_table text" in usage and "num_iterations bigint" in usage
     assert "usage" in value(connection, "SELECT madlib.training_preprocessor_dl('what')")
 
 
@@ -163,3 +152,170 @@ def test_it_is_loaded_again_and_leaves_a_real_madlib_alone(connection):
     done = load()
     assert done.returncode != 0 and "was not made by this script" in done.stderr
     query(connection, "COMMENT ON SCHEMA madlib IS 'MADlib''s names for the functions of model_hopper'")
+
+
+# MADlib's columns, in its order: madlib_keras_fit_multiple_model.py_in and its kin.
+INFO = """mst_key model_id compile_params fit_params model_type model_size metrics_elapsed_time metrics_type loss_type
+    training_metrics_final training_loss_final training_metrics training_loss validation_metrics_final validation_loss_final
+    validation_metrics validation_loss""".split()
+SUMMARY = """source_table validation_table model model_info dependent_varname independent_varname model_arch_table
+    model_selection_table object_table num_iterations metrics_compute_frequency warm_start name description start_training_time
+    end_training_time madlib_version num_classes class_text_class_values dependent_vartype normalizing_const
+    metrics_iters""".split()
+ONE_SUMMARY = """source_table model dependent_varname independent_varname model_arch_table model_id compile_params fit_params
+    num_iterations validation_table object_table metrics_compute_frequency name description model_type model_size
+    start_training_time end_training_time metrics_elapsed_time madlib_version num_classes dependent_vartype normalizing_const
+    metrics_type loss_type training_metrics_final training_loss_final training_metrics training_loss validation_metrics_final
+    validation_loss_final validation_metrics validation_loss metrics_iters class_text_class_values""".split()
+AUTOML_SUMMARY = """source_table validation_table model model_info dependent_varname independent_varname model_arch_table
+    model_selection_table automl_method automl_params random_state object_table use_gpus metrics_compute_frequency name
+    description start_training_time end_training_time madlib_version num_classes class_text_class_values dependent_vartype
+    normalizing_const""".split()
+
+
+def columns(connection, table):
+    return [row[0] for row in query(connection, "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass"
+                                                " AND attnum > 0 AND NOT attisdropped ORDER BY attnum", table)]
+
+
+def train(connection, model, iterations=2, warm=False):
+    if not warm:
+        query(connection, f"DROP TABLE IF EXISTS {model}, {model}_info, {model}_summary, {model}_mst, {model}_mst_summary")
+        query(connection, "SELECT madlib.load_model_selection_table('library', %s, ARRAY[1], ARRAY[%s, %s],"
+                          " ARRAY['batch_size=8, epochs=1'])", f"{model}_mst", COMPILE, COMPILE.replace("0.05", "0.01"))
+    query(connection, "SELECT madlib.madlib_keras_fit_multiple_model('train_packed', %s, %s, %s, FALSE, 'test_packed', 1, %s,"
+                      " 'Sophie', 'columns')", model, f"{model}_mst", iterations, warm)
+
+
+def test_tables_have_the_columns_of_madlib(connection):
+    train(connection, "mm")
+    assert columns(connection, "mm_info") == INFO and columns(connection, "mm_summary") == SUMMARY
+    query(connection, "CREATE TABLE results AS SELECT * FROM mm_info")
+    train(connection, "mm2")
+    query(connection, "INSERT INTO results SELECT * FROM mm2_info")
+    assert query(connection, "SELECT count(*), min(model_type) FROM results") == [(4, "madlib_keras")]
+    assert query(connection, "SELECT source_table, validation_table, model, model_info, model_arch_table, model_selection_table,"
+                             " pg_typeof(start_training_time)::text FROM mm_summary") == [
+        ("train_packed", "test_packed", "mm", "mm_info", "library", "mm_mst", "timestamp without time zone")]
+    query(connection, "SELECT madlib.madlib_keras_predict('mm', 'test', 'id', 'attributes', 'mm_predicted', 'prob', FALSE, 1)")
+    assert columns(connection, "mm_predicted") == ["id", "class_name", "class_value", "prob", "rank"]
+    query(connection, "SELECT madlib.madlib_keras_evaluate('mm', 'test_packed', 'mm_evaluated', FALSE, 1)")
+    assert columns(connection, "mm_evaluated") == ["loss", "metric", "metrics_type", "loss_type"]
+    query(connection, "DROP TABLE IF EXISTS om, om_summary")
+    query(connection, "SELECT madlib.madlib_keras_fit('train_packed', 'om', 'library', 1, %s, 'batch_size=8', 1)", COMPILE)
+    assert columns(connection, "om_summary") == ONE_SUMMARY and value(connection, "SELECT to_regclass('om_info')") is None
+
+
+def test_our_functions_know_a_model_of_madlibs_shape(connection):
+    train(connection, "shared")
+    before = query(connection, "SELECT mst_key, rank, iterations FROM hopper.leaderboard('shared') ORDER BY mst_key")
+    assert len(before) == 2 and {row[2] for row in before} == {2}
+    assert value(connection, "SELECT count(*) FROM hopper.learning_curves('shared')") > 4
+    assert value(connection, "SELECT count(*) FROM hopper.models() WHERE model_table = 'shared'") == 1
+    assert value(connection, "SELECT hopper.predict('shared', 'test', 'id', output_table := 'by_hopper', mst_key := 1)") == 180
+    assert value(connection, "SELECT count(*) FROM hopper.run_timeline('shared')") > 0
+    # MADlib's way and ours, in turn: each goes on with the other's.
+    train(connection, "shared", iterations=1, warm=True)
+    assert columns(connection, "shared_info") == INFO
+    assert value(connection, "SELECT array_length(training_loss, 1) FROM shared_info WHERE mst_key = 1") == 3
+    query(connection, "SELECT hopper.fit_multiple_model('train_packed', 'shared', 'shared_mst', 1, validation_table := 'test_packed',"
+                      " warm_start := true)")
+    assert "state_digest" in columns(connection, "shared_info") and value(connection, "SELECT to_regclass('shared_run')") is None
+    train(connection, "shared", iterations=1, warm=True)
+    assert columns(connection, "shared_summary") == SUMMARY
+    assert {row[0] for row in query(connection, "SELECT iterations FROM hopper.leaderboard('shared')")} == {5}
+    query(connection, "SELECT hopper.copy_model('shared', 'copied', 1)")
+    assert "state_digest" in columns(connection, "copied_info") and columns(connection, "shared_info") == INFO
+    query(connection, "SELECT hopper.keep_best('shared', 1)")
+    query(connection, "SELECT hopper.rename_model('shared', 'renamed')")
+    assert "state_digest" in columns(connection, "renamed_info")
+    assert value(connection, "SELECT to_regclass('shared_metrics')") is None
+    assert value(connection, "SELECT hopper.drop_model('copied')") == 4
+    query(connection, "SELECT hopper.drop_model('renamed')")
+    train(connection, "shared")
+    assert value(connection, "SELECT hopper.drop_model('shared')") == 4
+    assert query(connection, "SELECT relname FROM pg_class WHERE relname ~ '^(shared|renamed)(_info|_summary|_state|_run|_metrics)?$'"
+                 ) == []
+
+
+def test_a_run_takes_the_place_of_one_whose_three_tables_were_dropped(connection):
+    train(connection, "dropped")
+    query(connection, "DROP TABLE dropped, dropped_info, dropped_summary")
+    query(connection, "SELECT hopper.fit_multiple_model('train_packed', 'dropped', 'dropped_mst', 1)")
+    assert "state_digest" in columns(connection, "dropped_info")
+    assert value(connection, "SELECT to_regclass('dropped_run')") is None
+    query(connection, "SELECT hopper.drop_model('dropped')")
+    train(connection, "dropped")
+    query(connection, "SELECT hopper.fit_multiple_model('train_packed', 'dropped', 'dropped_mst', 1, replace := true)")
+    assert "state_digest" in columns(connection, "dropped_info")
+
+
+def test_copies_by_hand(connection):
+    train(connection, "many")
+    for table in ("", "_info"):
+        query(connection, f"CREATE TABLE best{table} AS SELECT * FROM many{table} WHERE mst_key = 2")
+    query(connection, "CREATE TABLE best_summary AS SELECT * FROM many_summary")
+    query(connection, "SELECT madlib.madlib_keras_predict('many', 'test', 'id', 'attributes', 'of_many', 'prob', FALSE, 2)")
+    query(connection, "DROP TABLE many, many_info, many_summary")
+    train(connection, "many")
+    query(connection, "SELECT madlib.madlib_keras_predict('best', 'test', 'id', 'attributes', 'of_best', 'prob', FALSE, 2)")
+    assert value(connection, "SELECT count(*) FROM of_best JOIN of_many USING (id, class_name, class_value, prob, rank)") == 180
+    query(connection, "SELECT madlib.madlib_keras_evaluate('best', 'test_packed', 'best_evaluated', FALSE, 2)")
+    assert value(connection, "SELECT metric FROM best_evaluated") > 0.3
+
+
+def test_summary_of_automl(connection):
+    query(connection, "DROP TABLE IF EXISTS searched, searched_info, searched_summary, searched_mst, searched_mst_summary")
+    query(connection, "SELECT madlib.madlib_keras_automl('train_packed', 'searched', 'library', 'searched_mst', ARRAY[1],"
+                      " $$ {'loss': ['categorical_crossentropy'], 'metrics': ['accuracy'],"
+                      " 'optimizer_params_list': [{'optimizer': ['Adam'], 'lr': [0.001, 0.1, 'log']}]} $$,"
+                      " $$ {'batch_size': [8], 'epochs': [1]} $$, 'hyperband', 'R=9, eta=3, skip_last=0')")
+    assert columns(connection, "searched_summary") == AUTOML_SUMMARY
+    assert columns(connection, "searched_info") == INFO + ["metrics_iters", "s", "i"]
+    assert query(connection, "SELECT automl_method, automl_params, random_state, use_gpus FROM searched_summary") == [
+        ("hyperband", "R=9, eta=3, skip_last=0", None, False)]
+    # Metrics at the end of each round only: 1, 1 + 3 and 1 + 3 + 9 iterations of bracket 2.
+    assert query(connection, "SELECT DISTINCT i, metrics_iters FROM searched_info WHERE s = 2 ORDER BY i") == [
+        (0, [1]), (1, [1, 4]), (2, [1, 4, 13])]
+    assert value(connection, "SELECT count(*) FROM hopper.leaderboard('searched')") == 15
+
+
+def test_distribution_rules(connection):
+    query(connection, "SELECT madlib.training_preprocessor_dl('train', 'ruled', 'class_text', 'attributes', NULL, NULL, NULL,"
+                      " 'gpu_segments')")
+    assert value(connection, "SELECT distribution_rules FROM ruled_summary") == "all_segments"
+
+
+def test_custom_functions_are_in_schema_madlib(connection):
+    query(connection, "SELECT madlib.load_custom_function('functions', 'x'::bytea, 'mine', 'of mine')")
+    query(connection, "SELECT madlib.load_top_k_accuracy_function('functions', 3)")
+    assert query(connection, "SELECT id, name, description FROM madlib.functions ORDER BY id") == [
+        (1, "mine", "of mine"), (2, "top_3_accuracy", "returns top_3_accuracy")]
+    # The script leaves such tables where they are.
+    assert load().returncode == 0
+    assert value(connection, "SELECT count(*) FROM madlib.functions") == 2
+    query(connection, "DROP TABLE IF EXISTS topped, topped_summary")
+    query(connection, "SELECT madlib.madlib_keras_fit('train_packed', 'topped', 'library', 1, $$ loss='categorical_crossentropy',"
+                      " optimizer='SGD', metrics=['top_3_accuracy'] $$, 'batch_size=8', 1, object_table => 'functions')")
+    assert query(connection, "SELECT object_table FROM topped_summary WHERE metrics_type = '{top_3_accuracy}'") == [
+        ("madlib.functions",)]
+    query(connection, "SELECT madlib.delete_custom_function('functions', 'mine')")
+    query(connection, "SELECT madlib.delete_custom_function('functions', 2)")
+    assert value(connection, "SELECT to_regclass('madlib.functions')") is None
+
+
+def test_configurations_whose_summary_was_dropped(connection):
+    for n in (1, 2):
+        query(connection, "SELECT madlib.generate_model_configs('library', 'lone', ARRAY[1],"
+                          " $$ {'loss': ['categorical_crossentropy'], 'metrics': ['accuracy'],"
+                          " 'optimizer_params_list': [{'optimizer': ['Adam'], 'lr': [%s]}]} $$, $$ {'batch_size': [8]} $$)", n)
+        if n == 1:
+            query(connection, "DROP TABLE lone_summary")
+    assert value(connection, "SELECT count(*) FROM lone") == 2
+    query(connection, "SELECT madlib.madlib_keras_fit_multiple_model('train_packed', 'lone_model', 'lone', 1)")
+
+
+@pytest.mark.parametrize("function", ["load_custom_function", "delete_custom_function", "load_top_k_accuracy_function",
+                                      "gpu_configuration", "madlib_keras_fit"])
+def test_each_function_has_help(connection, function):
+    assert f"madlib.{function}(" in value(connection, f"SELECT madlib.{function}()")

@@ -128,8 +128,15 @@ hopper_same_inputs(text *value, const char *argument, int n_columns, char *const
 	List	   *names;
 	int			first = 0;
 
-	if (!hopper_inputs_argument(value, argument, &given, &names) || given.n != inputs->n ||
-		list_length(names) != n_columns)
+	if (!hopper_inputs_argument(value, argument, &given, &names))
+	{
+		/* The list that packed them: a column an input. */
+		names = hopper_column_list(value, argument);
+		given = *inputs;
+		if (n_columns != inputs->n)
+			return false;
+	}
+	if (given.n != inputs->n || list_length(names) != n_columns)
 		return false;
 	for (int i = 0; i < given.n; first += given.columns[i++])
 	{

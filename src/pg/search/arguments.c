@@ -250,7 +250,7 @@ read_earlier(void *state)
 	hopper_search_earlier *known;
 
 	earlier = hopper_name_named(argument->fcinfo, argument->name);
-	summary = hopper_name_with_suffix(&earlier, "summary");
+	summary = hopper_outputs_named(&earlier).summary;
 	trials = hopper_name_with_suffix(&earlier, "trials");
 	if (!OidIsValid(hopper_relation_oid(&trials, true)))
 		ereport(ERROR,

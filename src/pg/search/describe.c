@@ -59,7 +59,8 @@ companion(FunctionCallInfo fcinfo, const char *suffix, const char *column)
 {
 	hopper_name models = models_argument(fcinfo);
 	hopper_name trials = hopper_name_with_suffix(&models, "trials");
-	hopper_name table = hopper_name_with_suffix(&models, suffix);
+	hopper_name table = strcmp(suffix, "summary") == 0 ? hopper_outputs_named(&models).summary
+		: hopper_name_with_suffix(&models, suffix);
 
 	(void) hopper_relation_oid(&models, false);
 	if (!OidIsValid(hopper_relation_oid(&trials, true)))

@@ -170,6 +170,7 @@ make_room(hopper_search_names *names, bool replace)
 	hopper_made made_models[HOPPER_MODEL_TABLES];
 	hopper_made made_configs[CONFIGS_TABLES];
 
+	hopper_outputs_take_back(&names->final_output);
 	model_tables(&names->final_output, models);
 	config_tables(&names->final_selection, configs);
 	for (int i = 0; i < lengthof(models) * lengthof(configs); i++)

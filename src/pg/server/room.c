@@ -85,6 +85,9 @@ bereft_of(const hopper_made *table, Oid companion, const char *ending)
 	Oid			schema = get_rel_namespace(companion);
 	int			n_columns;
 	char	   *columns = marks_of(table->kind, &n_columns);
+	/* beside tables in MADlib's shape (train/beside.c) */
+	const char *in_its_place = strcmp(ending, "_info") == 0 ? "_metrics"
+		: strcmp(ending, "_summary") == 0 ? "_run" : ending;
 	uint64		n = hopper_select_latest("SELECT c.oid::int8, c.relnamespace = %u FROM pg_class c"
 										 " WHERE (c.relnamespace = %u"
 										 "  OR pg_has_role(%u::oid, c.relowner, 'MEMBER'))"
@@ -94,10 +97,12 @@ bereft_of(const hopper_made *table, Oid companion, const char *ending)
 										 "  AND a.attname = ANY (%s::name[]))"
 										 " AND NOT EXISTS (SELECT 1 FROM pg_class s"
 										 "  WHERE s.relnamespace = c.relnamespace"
-										 "  AND s.relname::text = c.relname::text || %s)"
+										 "  AND s.relname::text IN (c.relname::text || %s,"
+										 "   c.relname::text || %s))"
 										 " ORDER BY c.relnamespace <> %u, c.relname", schema,
 										 schema, hopper_owner(companion), n_columns,
-										 hopper_literal(columns), hopper_literal(ending), schema);
+										 hopper_literal(columns), hopper_literal(ending),
+										 hopper_literal(in_its_place), schema);
 	SPITupleTable *found = SPI_tuptable;
 	const char *name = NULL;
 

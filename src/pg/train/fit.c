@@ -324,6 +324,7 @@ static void
 begin_fit(hopper_fit *request)
 {
 	request->level = NewGUCNestLevel();
+	hopper_outputs_take_back(&request->output);
 	request->outputs = hopper_outputs_named(&request->output);
 	if (!request->durable)
 		request->made = request->outputs;

@@ -15,6 +15,7 @@
 #include "utils/snapmgr.h"
 
 #include "pg/server/own_tables.h"
+#include "pg/train/outputs.h"
 #include "pg/train/run.h"
 #include "pg/server/words.h"
 
@@ -231,7 +232,7 @@ Datum
 hopper_sql_run_timeline(PG_FUNCTION_ARGS)
 {
 	hopper_name model = hopper_name_argument(fcinfo, 0, "model_table");
-	hopper_name info = hopper_name_with_suffix(&model, "info");
+	hopper_name info = hopper_outputs_named(&model).info;
 	Oid			model_oid = hopper_relation_oid(&model, false);
 	Oid			info_oid = hopper_relation_oid(&info, true);
 	hopper_own_scope scope;

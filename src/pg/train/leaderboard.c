@@ -24,9 +24,9 @@ PG_FUNCTION_INFO_V1(hopper_sql_metric_ascends);
 static hopper_name
 info_of(const hopper_name *model)
 {
-	hopper_name info = hopper_name_with_suffix(model, "info");
+	hopper_outputs outputs = hopper_outputs_named(model);
+	hopper_name info = outputs.info;
 	Oid			info_oid;
-	hopper_outputs outputs;
 
 	(void) hopper_relation_oid(model, false);
 	info_oid = hopper_relation_oid(&info, true);
@@ -37,7 +37,6 @@ info_of(const hopper_name *model)
 						model->shown),
 				 errdetail("It has no companion \"%s\" with the models' metrics.", info.shown)));
 	hopper_require_select(info_oid);
-	outputs = hopper_outputs_named(model);
 	hopper_outputs_open(&outputs);
 	return info;
 }

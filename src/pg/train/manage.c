@@ -67,6 +67,8 @@ name_like(const hopper_name *name, const model_tables *from, model_tables *model
 	name_tables(name, model);
 	n = hopper_model_tables(&model->outputs, true, there);
 	hopper_name_like(name, from->tables, from->n, model->tables);
+	/* Its own four, also where those of `from` are beside tables in MADlib's shape. */
+	hopper_outputs_tables(&model->outputs, model->tables);
 	model->n = from->n;
 	for (int i = HOPPER_OUTPUT_TABLES; i < n; i++)
 		if (!has_kind(model, there[i].kind))
@@ -165,10 +167,13 @@ Datum
 hopper_sql_drop_model(PG_FUNCTION_ARGS)
 {
 	model_tables model;
+	hopper_name name;
 	char	   *words;
 	int			n;
 
 	hopper_connect();
+	name = hopper_name_argument(fcinfo, 0, "model_table");
+	hopper_outputs_take_back(&name);
 	model_argument(fcinfo, &model);
 	require_owner(&model);
 	add_search_tables(&model, true);
@@ -193,6 +198,8 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 	bool		replace = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2);
 
 	hopper_connect();
+	name = hopper_name_argument(fcinfo, 0, "model_table");
+	hopper_outputs_take_back(&name);
 	model_argument(fcinfo, &model);
 	(void) hopper_relation_oid(&model.outputs.model, false);
 	require_owner(&model);
@@ -205,6 +212,7 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 	/* Without a schema it is a name beside the old one, wherever the search_path leads. */
 	name.schema = model.outputs.model.schema;
 	name.quoted = psprintf("%s.%s", hopper_identifier(name.schema), hopper_identifier(name.name));
+	hopper_outputs_take_back(&name);
 	lock_both(&model, true, &name, replace);
 	/* As they are now that nobody else can change them. */
 	(void) hopper_relation_oid(&model.outputs.model, false);
@@ -399,6 +407,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	add_search_tables(&model, false);
 	require_readable(&model);
 	name = hopper_name_argument(fcinfo, 1, "new_name");
+	hopper_outputs_take_back(&name);
 	lock_both(&model, false, &name, replace);
 	/* As they are now that nobody else can change them. */
 	require_models(&model);

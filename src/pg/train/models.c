@@ -24,12 +24,15 @@ PG_FUNCTION_INFO_V1(hopper_sql_models);
 	columns "))"
 #define LISTED_TABLES \
 	"SELECT n.nspname::text, t.relname::text, t.model::int8, t.summary::int8, n.oid::int8," \
-	" t.relowner::int8, pg_get_userbyid(t.relowner)::text " \
-	"FROM (SELECT c.relname, c.relnamespace, c.relowner, c.oid AS model, s.oid AS summary" \
+	" t.relowner::int8, pg_get_userbyid(t.relowner)::text, t.companion " \
+	"FROM (SELECT c.relname, c.relnamespace, c.relowner, c.oid AS model, s.oid AS summary," \
+	"   s.relname::text AS companion" \
 	"  FROM pg_class c JOIN pg_class s ON s.relnamespace = c.relnamespace" \
-	"   AND s.relname = (c.relname::text || '_summary')::name" \
+	"   AND s.relname = ANY (ARRAY[(c.relname::text || '_summary')::name," \
+	"    (c.relname::text || '_run')::name])" \
 	"  WHERE c.relkind = 'r' AND s.relkind = 'r' AND s.relowner = c.relowner" \
-	"   AND s.relname::text = c.relname::text || '_summary' OFFSET 0) t" \
+	"   AND s.relname::text IN (c.relname::text || '_summary', c.relname::text || '_run')" \
+	"  OFFSET 0) t" \
 	" JOIN pg_namespace n ON n.oid = t.relnamespace " \
 	"WHERE has_schema_privilege(n.oid, 'USAGE')" \
 	" AND has_table_privilege(t.model, 'SELECT') AND has_table_privilege(t.summary, 'SELECT')" \
@@ -100,7 +103,7 @@ static const char *
 bytes_of_tables(Oid schema, const char *name)
 {
 	static const char *const suffixes[] = {"", "_info", "_summary", "_state", "_trials", "_rungs",
-	"_decisions"};
+	"_decisions", "_metrics", "_run"};
 	Oid			locked[lengthof(suffixes)];
 	int			n = 0;
 	bool		all = true;
@@ -215,7 +218,7 @@ hopper_sql_models(PG_FUNCTION_ARGS)
 		SPI_processed = n;
 		model.schema = hopper_text_cell(NULL, row, 1);
 		model.name = hopper_text_cell(NULL, row, 2);
-		model.summary = psprintf("%s_summary", model.name);
+		model.summary = hopper_text_cell(NULL, row, 8);
 		model.relations[0] = (Oid) hopper_int_cell(NULL, row, 3, 0, PG_UINT32_MAX);
 		model.relations[1] = (Oid) hopper_int_cell(NULL, row, 4, 0, PG_UINT32_MAX);
 		model.namespace = (Oid) hopper_int_cell(NULL, row, 5, 0, PG_UINT32_MAX);

@@ -57,18 +57,6 @@ hopper_outputs_refuse_table(const hopper_name *table, const char *what)
 			 errhint("Look for triggers, rules and policies of row-level security on it.")));
 }
 
-hopper_outputs
-hopper_outputs_named(const hopper_name *model)
-{
-	hopper_outputs outputs;
-
-	outputs.model = *model;
-	outputs.state = hopper_name_with_suffix(model, "state");
-	outputs.info = hopper_name_with_suffix(model, "info");
-	outputs.summary = hopper_name_with_suffix(model, "summary");
-	return outputs;
-}
-
 void
 hopper_outputs_tables(const hopper_outputs *outputs, hopper_made *tables)
 {

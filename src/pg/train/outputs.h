@@ -6,6 +6,9 @@
  *	<out>_state		mst_key, part, state: what training needs to go on, in parts
  *	<out>_info		a row a configuration, failed ones too: metrics, times, digest
  *	<out>_summary	one row: the run, its data and its settings
+ *
+ * Where a script for MADlib trained (sql/compat/madlib.sql), _info and _summary have MADlib's
+ * columns alone, and what they have otherwise is in <out>_metrics and <out>_run.
  */
 #ifndef HOPPER_OUTPUTS_H
 #define HOPPER_OUTPUTS_H
@@ -52,7 +55,14 @@ typedef struct hopper_run_record
 
 #define HOPPER_OUTPUT_TABLES 4
 
+/* Of the tables that are there, or are to be made. */
 extern hopper_outputs hopper_outputs_named(const hopper_name *model);
+/*
+ * Before a model is made, replaced, continued or moved: tables in MADlib's shape go, and what
+ * stands for them gets their names. Nothing where the model is another role's. SPI must be
+ * connected.
+ */
+extern void hopper_outputs_take_back(const hopper_name *model);
 extern void hopper_outputs_tables(const hopper_outputs *outputs, hopper_made *tables);
 #define HOPPER_SEARCH_TABLES 3
 #define HOPPER_MODEL_TABLES (HOPPER_OUTPUT_TABLES + HOPPER_SEARCH_TABLES)

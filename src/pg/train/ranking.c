@@ -95,7 +95,7 @@ hopper_ranked_by_info(uint64 row, int params, int names)
 char *
 hopper_own_ranking(const hopper_name *model)
 {
-	hopper_name summary = hopper_name_with_suffix(model, "summary");
+	hopper_name summary = hopper_outputs_named(model).summary;
 	Oid			oid = hopper_relation_oid(&summary, true);
 	char	   *metric;
 	char	   *space;

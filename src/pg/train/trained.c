@@ -56,6 +56,31 @@ hopper_name_cells(uint64 row, int column, int *n)
 /* NULL where labels are no classes. */
 #define NUM_CLASSES_COLUMN 7
 
+/*
+ * A copy of tables in MADlib's shape, made by hand, does not tell what the examples were. The
+ * packed table does that the summary names.
+ */
+static void
+take_summary_of_packed(hopper_trained *out)
+{
+	const hopper_name *summary = &out->outputs.summary;
+	Oid			oid = hopper_relation_oid(summary, true);
+	hopper_name packed;
+	char	   *text;
+
+	if (!OidIsValid(oid) || get_attnum(oid, "independent_shape") != InvalidAttrNumber ||
+		get_attnum(oid, "source_table") == InvalidAttrNumber)
+		return;
+	if (hopper_select("SELECT source_table::text FROM %s", summary->quoted) != 1)
+		return;
+	text = hopper_cell(0, 1);
+	if (text == NULL)
+		return;
+	packed = hopper_name_in(summary, &out->outputs.model, text, "source_table");
+	out->outputs.summary = hopper_name_with_suffix(&packed, "summary");
+	hopper_require_harmless(&out->outputs.summary, &packed, false);
+}
+
 /* What the summary says of the training data. */
 static void
 read_summary(hopper_trained *out)
@@ -145,6 +170,7 @@ hopper_read_trained_data(const hopper_name *table, hopper_trained *out)
 	if (get_attnum(model_oid, "model_weights") == InvalidAttrNumber || !OidIsValid(info_oid))
 		not_an_output(table, psprintf("It has no companion \"%s\" with the models' metrics.",
 									  out->outputs.info.shown));
+	take_summary_of_packed(out);
 	read_summary(out);
 }
 
