@@ -12,6 +12,7 @@
 #include "capi/readings.h"
 #include "capi/rows.h"
 #include "capi/structs.h"
+#include "data/label_places.h"
 #include "model/check/check.h"
 #include "model/metric_names.h"
 #include "model/output_meaning.h"
@@ -123,9 +124,9 @@ int LinkOfOutput(const char* model_arch, size_t model_arch_size, const char* com
     const std::vector<DataOutput>& labels = desc.outputs;
     Require(output >= 0 && output < static_cast<int32_t>(labels.size()), "output");
     const auto place = static_cast<size_t>(output);
+    const std::vector<std::string> names = spec->OutputNames();
     size_t i = 0;
-    while (i < spec->outputs.size() &&
-           LabelsOf(spec->outputs[i].name, spec->outputs.size(), labels) != place) {
+    while (i < spec->outputs.size() && LabelPlace(names, i, labels) != place) {
       ++i;
     }
     if (i == spec->outputs.size()) {

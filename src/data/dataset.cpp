@@ -117,10 +117,6 @@ void DataDesc::Check() const {
   if (values != x_elements() || (inputs.size() > 1 && x_type != ValueType::kUnknown)) {
     fail("the inputs of a row are not its features");
   }
-  // An input may hold numbers of things: nothing divides them.
-  if (inputs.size() > 1 && normalizing_const != 1.0) {
-    fail("several inputs have a normalizing constant");
-  }
   if (TypeSize(y_type) == 0) fail("labels have the unknown type " + NumberOf(y_type));
   if (y_kind < LabelKind::kClass || y_kind > LabelKind::kArray) {
     fail("labels are of the unknown kind " + NumberOf(y_kind));

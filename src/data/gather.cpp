@@ -82,7 +82,7 @@ void Prefetch(const void* row, int64_t bytes) {
 }
 
 // The values of one row that has several inputs, which follow each other without a gap.
-void ConvertInputs(const DataDesc& desc, const uint8_t* row, float* out) {
+void ConvertInputs(const DataDesc& desc, const Scaler& scaler, const uint8_t* row, float* out) {
   for (const DataInput& input : desc.inputs) {
     const int64_t n = ProductOf(input.shape);
     WithType(input.type, row, [&](const auto* values) {
@@ -90,7 +90,7 @@ void ConvertInputs(const DataDesc& desc, const uint8_t* row, float* out) {
       for (int64_t i = 0; i < n; ++i) {
         Value value;
         std::memcpy(&value, row + i * static_cast<int64_t>(sizeof(Value)), sizeof(Value));
-        out[i] = static_cast<float>(value);
+        scaler.Convert(&value, 1, out + i);
       }
       row += n * static_cast<int64_t>(sizeof(Value));
     });
@@ -106,9 +106,10 @@ void GatherFeatures(const DataDesc& desc, const Partition& partition, const int3
   if (desc.inputs.size() > 1) {
     const auto row_bytes = static_cast<int64_t>(desc.x_bytes());
     const uint8_t* x = partition.x.data();
+    const Scaler scaler(desc.normalizing_const);
     for (int64_t i = 0; i < n; ++i) {
       if (i + kRowsAhead < n) Prefetch(x + rows[i + kRowsAhead] * row_bytes, row_bytes);
-      ConvertInputs(desc, x + rows[i] * row_bytes, out + i * elements);
+      ConvertInputs(desc, scaler, x + rows[i] * row_bytes, out + i * elements);
     }
     return;
   }
@@ -126,8 +127,9 @@ void GatherFeatures(const DataDesc& desc, const Partition& partition, const int3
 void ConvertFeatures(const DataDesc& desc, const void* x, int64_t n, float* out) {
   const auto* bytes = static_cast<const uint8_t*>(x);
   if (desc.inputs.size() > 1) {
+    const Scaler scaler(desc.normalizing_const);
     for (int64_t i = 0; i < n; ++i) {
-      ConvertInputs(desc, bytes + static_cast<size_t>(i) * desc.x_bytes(),
+      ConvertInputs(desc, scaler, bytes + static_cast<size_t>(i) * desc.x_bytes(),
                     out + i * desc.x_elements());
     }
     return;

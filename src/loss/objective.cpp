@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "data/label_places.h"
 #include "loss/part_rows.h"
 #include "model/batch_sizes.h"
 #include "params/loss_type.h"
@@ -16,6 +17,7 @@ namespace hopper {
 Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, const DataDesc& data) {
   Objective objective;
   const bool single = spec.outputs.size() == 1;
+  const std::vector<std::string> names = spec.OutputNames();
   for (size_t i = 0; i < spec.outputs.size(); ++i) {
     const ModelOutput& output = spec.outputs[i];
     ObjectivePart part;
@@ -34,7 +36,7 @@ Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, con
     part.first = output.first;
     part.size = ElementCount(output.shape);
     if (part.logits) objective.linear |= uint64_t{1} << i;
-    const auto place = LabelsOf(output.name, spec.outputs.size(), data.outputs);
+    const auto place = LabelPlace(names, i, data.outputs);
     if (!place) {
       throw Error(ErrorCode::kInvalidParameter,
                   "\"" + data.table_name + "\" has no labels for output \"" + output.name + "\"");

@@ -1,6 +1,7 @@
 #include "params/output_params.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -14,6 +15,8 @@ namespace hopper {
 namespace {
 
 constexpr const char* kByName = "Write it by output, for example ";
+// MetricParams::part of a metric in a list that names no outputs and has no lists.
+constexpr int kOfAll = -1;
 
 // {'a': ...}, and no object of Keras.
 bool IsByOutput(const Value& value) {
@@ -192,6 +195,7 @@ void ReadLossWeights(const Value& value, CompileParams* params, ProblemList* pro
 
 void ReadMetrics(const Value& value, bool weighted, CompileParams* params, ProblemList* problems) {
   const std::string what = weighted ? "weighted_metrics" : "metrics";
+  const size_t before = params->metrics.size();
   if (value.IsNone()) return;
   // A grid of one choice keeps the list around it.
   if (value.IsSequence() && value.items.size() == 1 && IsByOutput(value.items[0])) {
@@ -219,6 +223,10 @@ void ReadMetrics(const Value& value, bool weighted, CompileParams* params, Probl
   const bool by_place =
       value.IsSequence() && std::any_of(value.items.begin(), value.items.end(),
                                         [](const Value& item) { return item.IsSequence(); });
+  for (size_t i = before; i < params->metrics.size(); ++i) {
+    MetricParams& metric = params->metrics[i];
+    metric.part = !by_place && metric.output.empty() ? kOfAll : 0;
+  }
   if (params->metrics.size() > HOPPER_MAX_METRICS) {
     problems->Error(ErrorCode::kLimitExceeded,
                     "there are " + std::to_string(params->metrics.size()) + " metrics",
@@ -333,10 +341,41 @@ class OutputFit {
     }
   }
 
+  // Metrics in one list without lists are of every output, but where there is one for each: Keras 2
+  // gives every output all of them, Keras 3 each its own.
+  void GiveToAll(bool weighted) {
+    std::vector<MetricParams>& metrics = params_->metrics;
+    const auto flat = [&](const MetricParams& metric) {
+      return metric.part == kOfAll && metric.output.empty() && metric.weighted == weighted;
+    };
+    std::vector<MetricParams> all;
+    std::copy_if(metrics.begin(), metrics.end(), std::back_inserter(all), flat);
+    if (all.empty() || all.back().place + 1 == static_cast<int>(n()) ||
+        n() * all.size() > HOPPER_MAX_METRICS) {
+      return;
+    }
+    std::vector<MetricParams> given;
+    for (size_t i = 0; i < n(); ++i) {
+      for (MetricParams metric : all) {
+        metric.place = static_cast<int>(i);
+        given.push_back(std::move(metric));
+      }
+    }
+    const auto first = std::find_if(metrics.begin(), metrics.end(), flat);
+    const auto at = first - metrics.begin();
+    metrics.erase(std::remove_if(metrics.begin(), metrics.end(), flat), metrics.end());
+    metrics.insert(metrics.begin() + at, given.begin(), given.end());
+  }
+
   // False where a name has become too long.
   bool TakeMetrics(bool weighted) {
+    if (n() > 1) {
+      GiveToAll(false);
+      GiveToAll(true);
+    }
     int places = 0;
     for (MetricParams& metric : params_->metrics) {
+      metric.part = std::max(metric.part, 0);
       if (metric.of_loss) {
         metric.part = std::max(0, NumberOf(metric.output, "loss"));
       } else if (!metric.output.empty()) {
@@ -399,6 +438,33 @@ bool FitToOutputs(const std::vector<std::string>& outputs, bool weighted, Compil
   return OutputFit(outputs, params, found).Run(weighted);
 }
 
+namespace {
+
+// What FitToOutputs() has given to several outputs, is of as many as names tell: behind the metrics
+// are their losses.
+void GiveAsShown(const std::vector<std::string>& shown, CompileParams* params) {
+  std::vector<MetricParams>& metrics = params->metrics;
+  const auto first_loss = std::find_if(metrics.begin(), metrics.end(),
+                                       [](const MetricParams& metric) { return metric.of_loss; });
+  const std::vector<MetricParams> all(metrics.begin(), first_loss);
+  const bool flat = std::all_of(all.begin(), all.end(),
+                                [](const MetricParams& metric) { return metric.part == kOfAll; });
+  if (all.empty() || !flat || shown.size() % (all.size() + 1) != 0) return;
+  const size_t n = shown.size() / (all.size() + 1);
+  const auto is_loss = [](const std::string& name) {
+    return name.size() > 5 && name.compare(name.size() - 5, 5, "_loss") == 0;
+  };
+  if (n < 2 || all.size() == n ||
+      !std::all_of(shown.end() - static_cast<std::ptrdiff_t>(n), shown.end(), is_loss)) {
+    return;
+  }
+  std::vector<MetricParams> more;
+  for (size_t i = 1; i < n; ++i) more.insert(more.end(), all.begin(), all.end());
+  metrics.insert(first_loss, more.begin(), more.end());
+}
+
+}  // namespace
+
 void NameAsShown(const std::vector<std::string>& shown, CompileParams* params) {
   // Arguments may have been cut, and outputs may be called like metrics.
   const auto head = [](const std::string& name) { return name.substr(0, name.find('(')); };
@@ -409,6 +475,7 @@ void NameAsShown(const std::vector<std::string>& shown, CompileParams* params) {
     return name.substr(before) == own && (before == 0 || prefix->back() == '_');
   };
   std::string prefix;
+  GiveAsShown(shown, params);
   const size_t written = params->metrics.size();
   for (size_t i = 0; i < std::min(written, shown.size()); ++i) {
     MetricParams& metric = params->metrics[i];

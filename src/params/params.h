@@ -90,7 +90,7 @@ struct MetricParams {
   std::string written;  // with a name of its own: its text without that argument
   std::string label;    // as monitor has it, without `prefix`; of an expression it may be empty
   // Of one output among several: its name, or its place where a list says it. FitToOutputs() finds
-  // its number among the model's, and sets what the name begins with.
+  // its number among the model's (below 0 before: any), and sets what the name begins with.
   std::string output;
   int place = -1;
   int part = 0;

@@ -70,7 +70,7 @@ LaneData::LaneData(const Dataset& data, LaneDevice* device) : desc_(data.desc())
     labels_.narrow(0, first_row(p), from.n)
         .copy_(at::from_blob(const_cast<uint8_t*>(from.y.data()), {from.n, desc_.y_elements()}, y));
   }
-  const auto divisor = static_cast<float>(desc_.normalizing_const);
+  const auto divisor = converted ? 1.0F : static_cast<float>(desc_.normalizing_const);
   // A tensor and not a number: GPUs multiply by a number's reciprocal instead of dividing.
   if (divisor != 1.0F) divisor_ = at::full({1}, divisor, on.dtype(at::kFloat));
 }

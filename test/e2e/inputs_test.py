@@ -154,6 +154,34 @@ def test_a_list_with_an_array_is_inputs(database):
         database, "SELECT hopper.validation_preprocessor('houses', 'no', 'price', 'rooms, picture', 'listed')")
 
 
+def test_inputs_of_other_names_are_by_order(database):
+    """As Keras takes a list, where no name is one of the model's."""
+    query(database, PACK, "called", '{"first": ["area", "c"], "second": ["d", "e", "price"]}')
+    query(database, PACK, "two", '{"left": ["area", "c"], "right": ["d", "e", "price"]}')
+    for packed in ("called", "two"):
+        query(database, FIT, packed, f"m_{packed}", "lists")
+    assert weights(database, "m_called") == weights(database, "m_two")
+    assert "but the data have" in refused(database, FIT, "called", "m_no", "images")
+
+
+def test_the_constant_divides_every_input(database):
+    """As it divides the values of one list."""
+    lists = '{"left": ["area", "c"], "right": ["d", "e", "price"]}'
+    for name, inputs in (("lists", lists), ("list", "area, c, d, e, price")):
+        query(database, f"SELECT hopper.training_preprocessor('houses', 'scaled_{name}', 'price', %s, normalizing_const => 3)",
+              inputs)
+        query(database, FIT, f"scaled_{name}", f"m_scaled_{name}", name)
+        query(database, f"SELECT hopper.predict('m_scaled_{name}', 'houses', 'id', output_table => 'by_{name}')")
+    assert any(weights(database, "m_scaled_list")) and (
+        weights(database, "m_scaled_lists") == weights(database, "m_scaled_list") != weights(database, "m_one"))
+    assert value(database, "SELECT count(*) FROM by_lists JOIN by_list USING (id, predicted_price)") == 1797
+    query(database, "SELECT hopper.load_model('divided', (SELECT model_arch FROM m_scaled_lists)::text,"
+                    " (SELECT model_weights FROM m_scaled_lists))")
+    query(database, "SELECT hopper.predict_byom('divided', 1, 'houses', 'id', %s, 'by_weights', normalizing_const => 3)", lists)
+    assert value(database, "SELECT count(*) FROM by_weights b JOIN by_list l ON l.id = b.id"
+                           " AND l.predicted_price = b.predicted_dependent_var") == 1797
+
+
 def refused(connection, text, *arguments):
     with pytest.raises(psycopg2.Error) as error:
         query(connection, text, *arguments)
@@ -181,9 +209,6 @@ def test_what_does_not_fit_is_refused(database):
     assert '"all"' in said and "inputs" in said
     query(database, PACK, "plain", "rooms, area")
     assert "one input without a name" in refused(database, FIT, "plain", "m_wrong", "images")
-    assert "normalizing_const" in refused(
-        database, "SELECT hopper.training_preprocessor('houses', 'wrong', 'price', %s,"
-        " normalizing_const => 16)", INPUTS)
     for other in ("rooms, area", '{"image": "picture", "numbers": ["area", "rooms"]}',
                   '{"image": "picture", "others": ["rooms", "area"]}'):
         assert "does not name the inputs" in refused(

@@ -280,6 +280,48 @@ def test_summary_of_automl(connection):
     assert value(connection, "SELECT count(*) FROM hopper.leaderboard('searched')") == 15
 
 
+TWO_OUTPUTS = """{"class_name": "Functional", "config": {"name": "two", "layers": [
+    {"class_name": "InputLayer", "config": {"batch_input_shape": [null, 4], "name": "input_1"}, "name": "input_1",
+     "inbound_nodes": []},
+    {"class_name": "InputLayer", "config": {"batch_input_shape": [null, 4], "name": "input_2"}, "name": "input_2",
+     "inbound_nodes": []},
+    {"class_name": "Concatenate", "config": {"name": "joined"}, "name": "joined",
+     "inbound_nodes": [[["input_1", 0, 0, {}], ["input_2", 0, 0, {}]]]},
+    {"class_name": "Dense", "config": {"name": "kind", "units": 3, "activation": "softmax"}, "name": "kind",
+     "inbound_nodes": [[["joined", 0, 0, {}]]]},
+    {"class_name": "Dense", "config": {"name": "side", "units": 2, "activation": "softmax"}, "name": "side",
+     "inbound_nodes": [[["joined", 0, 0, {}]]]}],
+    "input_layers": [["input_1", 0, 0], ["input_2", 0, 0]], "output_layers": [["kind", 0, 0], ["side", 0, 0]]}}"""
+
+
+def test_several_inputs_and_outputs(connection):
+    query(connection, "CREATE TABLE pairs AS SELECT id, attributes AS a, attributes AS a2, class_text AS c, id % 2 AS c2"
+                      " FROM flowers")
+    query(connection, "SELECT madlib.training_preprocessor_dl('pairs', 'pairs_packed', 'c, c2', 'a, a2')")
+    query(connection, "SELECT madlib.validation_preprocessor_dl('pairs', 'pairs_valid', 'c, c2', 'a, a2', 'pairs_packed')")
+    query(connection, "SELECT madlib.load_keras_model('two_library', %s::json)", TWO_OUTPUTS)
+    compile_params = "loss='categorical_crossentropy', optimizer='Adam(lr=0.05)', metrics=['accuracy']"
+    query(connection, "SELECT madlib.madlib_keras_fit('pairs_packed', 'two', 'two_library', 1, %s, 'batch_size=8', 2,"
+                      " FALSE, 'pairs_valid')", compile_params)
+    row = query(connection, "SELECT metrics_type, c_class_values, c2_class_values, validation_metrics_final FROM two_summary")[0]
+    assert row[0][:2] == ["kind_accuracy", "side_accuracy"]
+    assert row[1:3] == (["setosa", "versicolor", "virginica"], ["0", "1"]) and row[3] > 0.8
+    query(connection, "SELECT madlib.madlib_keras_predict('two', 'pairs', 'id', 'a, a2', 'two_predicted')")
+    assert query(connection, "SELECT class_name, count(*), sum(prob)::numeric(9, 3), max(rank) FROM two_predicted"
+                             " GROUP BY 1 ORDER BY 1") == [("c", 900, 300, 3), ("c2", 600, 300, 2)]
+    query(connection, "SELECT madlib.madlib_keras_predict('two', 'pairs', 'id', 'a, a2', 'two_response', 'response')")
+    assert columns(connection, "two_response") == ["id", "class_name", "class_value", "prob"]
+    assert value(connection, "SELECT count(*) FROM two_response t JOIN pairs USING (id)"
+                             " WHERE class_name = 'c' AND class_value = c") > 240
+    query(connection, "UPDATE two_library SET model_weights = (SELECT model_weights FROM two)")
+    query(connection, "SELECT madlib.madlib_keras_predict_byom('two_library', 1, 'pairs', 'id', 'a, a2', 'two_byom', 2,"
+                      " class_values => ARRAY[ARRAY['setosa', 'versicolor', 'virginica'], ARRAY['0', '1', NULL]],"
+                      " dependent_count => 2)")
+    assert query(connection, "SELECT class_name, count(*), max(rank) FROM two_byom GROUP BY 1 ORDER BY 1") == [
+        ("dependent_var_0", 600, 2), ("dependent_var_1", 600, 2)]
+    assert value(connection, "SELECT count(*) FROM two_byom b JOIN two_predicted p USING (id, class_value, prob, rank)") == 1200
+
+
 def test_distribution_rules(connection):
     query(connection, "SELECT madlib.training_preprocessor_dl('train', 'ruled', 'class_text', 'attributes', NULL, NULL, NULL,"
                       " 'gpu_segments')")

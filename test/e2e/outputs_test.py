@@ -223,13 +223,13 @@ def test_byom_with_the_same_weights(database):
 
 
 @pytest.mark.parametrize("inputs, more, words", [
-    ("w1, w2", "", "does not name the inputs"),
+    ("w1, w2, w3", "", "does not name the inputs"),
     ('{"wide": ["w1", "w2", "w3"]}', "", "does not name the inputs"),
     ('{"wide": ["w1", "w2", "w3"], "deeep": ["d1", "d2"]}', "", 'names "deeep", which is no input'),
     ('{"wide": ["w1", "w2"], "deep": ["d1", "d2"]}', "", 'input "wide" expects 3 values, not 2 columns'),
     (INPUTS, ", class_values => ARRAY['a', 'b']", "a row for each of the 3 outputs"),
     (INPUTS, ", class_values => ARRAY[ARRAY['a'], ARRAY['b'], ARRAY[NULL]]", "1 class value"),
-    (INPUTS, ", normalizing_const => 2", "is for features of one input"),
+    (INPUTS, ", normalizing_const => 0", "must be positive"),
     (INPUTS, ", pad_side => 'pre'", "need pad_value"),
     (INPUTS, ", layer => 'prise'", 'has no layer "prise"')])
 def test_what_byom_refuses(database, inputs, more, words):
@@ -326,10 +326,25 @@ def test_what_does_not_fit_is_refused(database):
     with pytest.raises(psycopg2.Error, match='names output "prise"') as error:
         query(database, "SELECT hopper.fit_multiple_model('plain', 'x', 'misspelt', 1)")
     assert "price" in error.value.diag.message_hint
-    # As in Keras, which would not know of which output either.
-    select(database, "too_few", [(1, model, COMPILE.split("metrics=")[0] + "metrics=['mae']", "")])
+    select(database, "too_few", [(1, model, COMPILE.split("metrics=")[0] + "metrics=[['mae'], ['mse']]", "")])
     with pytest.raises(psycopg2.Error, match="metrics do not say which of 3 outputs"):
         query(database, "SELECT hopper.fit_multiple_model('plain', 'x', 'too_few', 1)")
+
+
+def test_a_flat_list_of_metrics_is_of_every_output(database):
+    """As Keras 2 takes it."""
+    model = value(database, "SELECT max(model_id) FROM architectures WHERE model_weights IS NOT NULL")
+    start = COMPILE.split("metrics=")[0]
+    select(database, "flat", [(1, model, start + "metrics=['mae', 'mse']", ""),
+                              (2, model, start + "metrics=[['mae', 'mse'], ['mae', 'mse'], ['mae', 'mse']]", "")])
+    query(database, "SELECT hopper.fit_multiple_model('plain', 'm_flat', 'flat', 1)")
+    rows = query(database, "SELECT metrics_type, training_metrics_all FROM m_flat_info ORDER BY mst_key")
+    assert rows[0] == rows[1]
+    assert rows[0][0][:6] == ["price_mae", "price_mse", "grade_mae", "grade_mse", "tags_mae", "tags_mse"]
+    # What is read of the text and the names later on is as much.
+    assert {row[0] for row in query(database, "SELECT metric FROM hopper.leaderboard('m_flat', rank_by => 'tags_mse')")} == {
+        "tags_mse"}
+    assert query(database, "SELECT metrics_type FROM hopper.evaluate('m_flat', 'plain', mst_key => 1)") == [(rows[0][0],)]
 
 
 def test_metrics_of_a_list_are_called_by_their_output(database):

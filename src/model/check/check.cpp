@@ -8,6 +8,7 @@
 #include <string>
 
 #include "data/dataset.h"
+#include "data/label_places.h"
 #include "model/check/check_problems.h"
 #include "model/spec.h"
 #include "params/loss_type.h"
@@ -84,15 +85,12 @@ class ConfigCheck {
   // The data have labels for each output.
   bool CheckOutputs(const ModelSpec& spec) {
     const std::vector<DataOutput>& labels = data_->outputs;
-    if (spec.outputs.size() == 1 && labels.size() == 1) return true;
     const std::vector<std::string> names = spec.OutputNames();
-    std::vector<std::string> held;
     bool all = names.size() == labels.size();
-    for (const DataOutput& output : labels) {
-      held.push_back(output.name);
-      all = all && std::find(names.begin(), names.end(), output.name) != names.end();
-    }
+    for (size_t i = 0; all && i < names.size(); ++i) all = LabelPlace(names, i, labels).has_value();
     if (all) return true;
+    std::vector<std::string> held;
+    for (const DataOutput& output : labels) held.push_back(output.name);
     const auto join = [](const std::vector<std::string>& list) {
       std::string text;
       for (const std::string& name : list) text += (text.empty() ? "\"" : ", \"") + name + "\"";
@@ -102,7 +100,7 @@ class ConfigCheck {
         "model \"" + spec.name + "\" has the " + (names.size() == 1 ? "output " : "outputs ") +
             join(names) + " but " + Table() + " has " +
             (labels.size() == 1 ? "labels of one" : "labels of " + join(held)),
-        "Labels are found by the names of the outputs.",
+        "Labels are found by the names of the outputs, or all of them by their order.",
         "Name them when packing: dependent_varname => '{\"" + names[0] + "\": \"column\", ...}'.");
     return false;
   }
@@ -129,7 +127,7 @@ class ConfigCheck {
     CheckAxes("loss \"" + compile.loss_name + "\"", compile.loss_options, end);
     for (const MetricParams& metric : compile.metrics) CheckMetric(metric, end);
     if (data_ == nullptr) return;
-    const size_t place = LabelsOf(end.name, spec.outputs.size(), data_->outputs).value();
+    const size_t place = LabelPlace(spec.OutputNames(), i, data_->outputs).value();
     CheckLabels(end, compile, *data_, data_->outputs[place], &problems_);
   }
 

@@ -12,7 +12,8 @@ void MakeGraph(const ModelExport& model, ops::Graph* graph) {
   const std::vector<std::string> names = TensorNames(spec);
   std::vector<Value> tensors(spec.tensors.size());
   graph->Begin("input", "");
-  // Several inputs are named by layers of their own.
+  // Several inputs are named by layers of their own, each of which has its part divided.
+  const bool divided = spec.inputs.size() > 1 && model.normalizing_const != 1.0;
   if (spec.inputs.size() == 1) {
     Shape shape = spec.input_shape();
     shape.insert(shape.begin(), -1);
@@ -31,7 +32,10 @@ void MakeGraph(const ModelExport& model, ops::Graph* graph) {
       const auto at = static_cast<size_t>(weight);
       call.weights.push_back(graph->Weight(names[at], weight, spec.weights[at].shape));
     }
-    tensors[static_cast<size_t>(node.output)] = ExportLayer(layer, call);
+    Value made = ExportLayer(layer, call);
+    if (divided && layer.class_name() == std::string("InputLayer"))
+      made = div(made, model.normalizing_const);
+    tensors[static_cast<size_t>(node.output)] = made;
   }
   // Each by itself: of several, the row that they are joined to has no reader here.
   for (const ModelOutput& output : spec.outputs) {

@@ -82,6 +82,22 @@ class InputFinder {
     problems_->push_back({code, message, detail, hint});
   }
 
+  // Whether none has a name of the other's, and each the size of the one at its place.
+  bool FitByOrder(const std::vector<DataInput>& data,
+                  const std::vector<const DataInput*>& found) const {
+    if (graph_.inputs.size() != data.size()) return false;
+    for (size_t i = 0; i < data.size(); ++i) {
+      const std::optional<Shape>& stated = graph_.layers[graph_.inputs[i].layer].input_shape;
+      if (found[i] != nullptr) return false;
+      if (stated &&
+          std::all_of(stated->begin(), stated->end(), [](int64_t size) { return size >= 0; }) &&
+          ElementCount(*stated) != ElementCount(data[i].shape)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   // Which input of the data is which of the model's.
   bool FindInputs(const std::vector<DataInput>& data, std::vector<const DataInput*>* found) {
     if (graph_.inputs.size() == 1 && data.size() == 1) {
@@ -102,12 +118,17 @@ class InputFinder {
       held += (held.empty() ? "\"" : ", \"") + input.name + "\"";
     }
     if (all) return true;
+    // A list of columns says nothing of inputs but their order, which Keras goes by, too.
+    if (FitByOrder(data, *found)) {
+      for (size_t i = 0; i < data.size(); ++i) (*found)[i] = &data[i];
+      return true;
+    }
     const bool one = data.size() == 1;
     Fail(ErrorCode::kInvalidParameter,
          "model \"" + graph_.name + "\" has the " +
              (graph_.inputs.size() == 1 ? "input " : "inputs ") + wanted + " but the data have " +
              (one ? "one input without a name" : held),
-         "Inputs are found by their names.",
+         "Inputs are found by their names, or all of them by their order.",
          graph_.inputs.size() == 1
              ? "Build the model with these inputs, or pack one column or a list of numbers."
              : "Name them when packing: independent_varname => '{\"" +

@@ -140,14 +140,12 @@ hopper_pack_set_features(hopper_pack_job *job)
 		hopper_inputs_of_columns(source->n_x, source->x, &request->inputs);
 	hopper_pack_values_init_inputs(x, &request->inputs, source->n_x, source->x,
 								   source->name.shown);
-	if (x->n_parts > 0 && request->normalizing_const != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("normalizing_const is for features of one input, and these are %d",
-						x->n_parts),
-				 errhint("Leave it out; a Rescaling layer behind an input does the same.")));
 	if (request->normalizing_const > 0)
+	{
 		x->divisor = request->normalizing_const;
+		for (int i = 0; i < x->n_parts; i++)
+			x->parts[i].divisor = x->divisor;
+	}
 	if (request->validation && x->n_parts > 0)
 		for (int i = 0; i < x->n_parts; i++)
 			set_trained_features(job, &x->parts[i], trained->inputs[i].type,

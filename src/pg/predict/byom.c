@@ -126,7 +126,23 @@ take_inputs(hopper_predict_model *model, const model_ends *ends, text *argument)
 	if (ends->n_inputs < 2)
 		return by_name && inputs->n == 0 ? columns
 			: hopper_column_list(argument, "independent_varname");
-	if (!by_name || inputs->n != ends->n_inputs)
+	if (!by_name)
+	{
+		/* A list is by position, a column an input. */
+		columns = hopper_column_list(argument, "independent_varname");
+		if (list_length(columns) == ends->n_inputs)
+		{
+			inputs->n = ends->n_inputs;
+			inputs->names = palloc(sizeof(char *) * inputs->n);
+			inputs->columns = palloc(sizeof(int) * inputs->n);
+			for (int i = 0; i < inputs->n; i++)
+			{
+				inputs->names[i] = ends->inputs[i].name;
+				inputs->columns[i] = 1;
+			}
+		}
+	}
+	if (inputs->n != ends->n_inputs)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("independent_varname does not name the inputs of \"%s\" with their columns",
@@ -134,12 +150,6 @@ take_inputs(hopper_predict_model *model, const model_ends *ends, text *argument)
 				 errdetail("It has the inputs %s.", ends_words(ends->n_inputs, ends->inputs)),
 				 errhint("Write '{\"input\": \"column\", ...}', or a list of columns in place of "
 						 "one.")));
-	if (model->normalizing_const != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("normalizing_const is for features of one input, and these are %d",
-						ends->n_inputs),
-				 errhint("Leave it out; a view can divide.")));
 	described = palloc0(sizeof(hopper_input) * inputs->n);
 	for (int i = 0; i < inputs->n; i++)
 	{

@@ -372,6 +372,14 @@ TEST(Spec, SeveralInputsAreFoundByTheirNames) {
             "model \"m\" has the inputs \"a\", \"b\" but the data have one input without a name");
   EXPECT_EQ(message_for({a, {"c", {3}, ValueType::kInt16}}),
             "model \"m\" has the inputs \"a\", \"b\" but the data have \"a\", \"c\"");
+  // Without any name in common it is the order that counts.
+  const auto by_order =
+      ParseModelFor(text, {{"x", {2}, ValueType::kFloat32}, {"y", {3}, ValueType::kFloat32}});
+  ASSERT_NE(by_order, nullptr);
+  EXPECT_EQ(by_order->inputs[0].first, 0);
+  EXPECT_EQ(by_order->inputs[1].first, 2);
+  EXPECT_EQ(message_for({{"x", {5}, ValueType::kFloat32}, {"y", {3}, ValueType::kFloat32}}),
+            "model \"m\" has the inputs \"a\", \"b\" but the data have \"x\", \"y\"");
   EXPECT_EQ(message_for({{"a", {4}, ValueType::kFloat32}, b}),
             "input \"a\" expects shape 2 but the data have shape 4");
   std::vector<Problem> problems;

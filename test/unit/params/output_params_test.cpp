@@ -91,8 +91,16 @@ TEST(OutputParams, OfSeveralOutputsAreSaidAsInKeras) {
   EXPECT_EQ(problem("loss=['mse']"), "loss has 1 entry but the model has 2 outputs");
   EXPECT_EQ(problem("loss='mse', loss_weights=[1]"),
             "loss_weights has 1 entry but the model has 2 outputs");
-  EXPECT_EQ(problem("loss='mse', metrics='mae'"),
+  EXPECT_EQ(problem("loss='mse', metrics=[['mae']]"),
             "metrics do not say which of 2 outputs they are of");
+  for (const char* text : {"loss='mse', metrics='mae'", "loss='mse', metrics=['mae']"}) {
+    params = Fitted(text, {"a", "b"}, &problems);
+    EXPECT_EQ(names(params), (Strings{"0 a_mae", "1 b_mae", "0 a_loss", "1 b_loss"})) << text;
+    NameAsShown({"a_mae", "b_mae", "a_loss", "b_loss"},
+                &(params = ParsedCompileParams("optimizer='sgd', " + std::string(text))));
+    EXPECT_EQ(params.metrics.size(), 4u);
+    EXPECT_EQ(params.metrics[1].name, "b_mae");
+  }
   EXPECT_EQ(problem("loss='mse', metrics={'prise': 'mae'}"),
             "metrics names output \"prise\", which the model does not have");
   EXPECT_EQ(problem("loss='mse', weighted_metrics={'price': 'auc'}"),
