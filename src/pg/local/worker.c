@@ -8,6 +8,8 @@
  */
 #include "pg/run/worker.h"
 
+#include <unistd.h>
+
 #include "access/xact.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -35,14 +37,15 @@ typedef struct worker_orders
 
 extern PGDLLEXPORT void hopper_run_worker(Datum nothing);
 
-void
-hopper_worker_start(const hopper_run_row *row)
+/* worker_orders of workers that start when the transaction commits, in its memory context. */
+static List *wanted = NIL;
+
+static void
+start(const worker_orders *orders)
 {
 	BackgroundWorker worker;
-	worker_orders orders = {row->run, MyDatabaseId, row->login, row->role,
-	GetTopTransactionId()};
 
-	StaticAssertStmt(sizeof(orders) <= BGW_EXTRALEN, "the orders of a worker are too long");
+	StaticAssertStmt(sizeof(worker_orders) <= BGW_EXTRALEN, "the orders of a worker are too long");
 	memset(&worker, 0, sizeof(worker));
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
@@ -50,17 +53,61 @@ hopper_worker_start(const hopper_run_row *row)
 	strlcpy(worker.bgw_library_name, "model_hopper", sizeof(worker.bgw_library_name));
 	strlcpy(worker.bgw_function_name, "hopper_run_worker", sizeof(worker.bgw_function_name));
 	snprintf(worker.bgw_name, sizeof(worker.bgw_name), "model_hopper run " INT64_FORMAT,
-			 row->run);
+			 orders->run);
 	strlcpy(worker.bgw_type, "model_hopper run", sizeof(worker.bgw_type));
-	memcpy(worker.bgw_extra, &orders, sizeof(orders));
+	memcpy(worker.bgw_extra, orders, sizeof(*orders));
 	if (RegisterDynamicBackgroundWorker(&worker, NULL))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-			 errmsg("no background worker is free for run " INT64_FORMAT, row->run),
+			 errmsg("no background worker is free for run " INT64_FORMAT, orders->run),
 			 errdetail("max_worker_processes is %d.", max_worker_processes),
 			 errhint("Wait for other runs to end, train in the foreground with CALL "
 					 "hopper.train(), or ask an administrator to raise max_worker_processes.")));
+}
+
+/* Only now: what is rolled back starts none. An error still takes the transaction back. */
+static void
+start_wanted(XactEvent event, void *nothing)
+{
+	ListCell   *cell;
+
+	switch (event)
+	{
+		case XACT_EVENT_PRE_COMMIT:
+			foreach(cell, wanted)
+				start(lfirst(cell));
+			break;
+		case XACT_EVENT_PRE_PREPARE:
+			if (wanted != NIL)
+				ereport(ERROR,
+						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						 errmsg("a transaction that starts a run in the background cannot be "
+								"prepared")));
+			break;
+		case XACT_EVENT_COMMIT:
+		case XACT_EVENT_ABORT:
+			wanted = NIL;
+			break;
+		default:
+			break;
+	}
+}
+
+void
+hopper_worker_start(const hopper_run_row *row)
+{
+	static bool registered = false;
+	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
+	worker_orders *orders = palloc(sizeof(worker_orders));
+
+	*orders = (worker_orders) {row->run, MyDatabaseId, row->login, row->role,
+	GetTopTransactionId()};
+	wanted = lappend(wanted, orders);
+	MemoryContextSwitchTo(caller);
+	if (!registered)
+		RegisterXactCallback(start_wanted, NULL);
+	registered = true;
 }
 
 /* --- the worker --- */
@@ -150,17 +197,29 @@ note_failure(int64 run, const ErrorData *error)
 	CommitTransactionCommand();
 }
 
+static bool connected = false;
+
+/* A worker whose database or role is gone would be started again for ever. */
+static void
+leave_for_good(int code, Datum nothing)
+{
+	if (!connected)
+		_exit(0);
+}
+
 void
 hopper_run_worker(Datum nothing)
 {
 	worker_orders orders;
 	MemoryContext context;
 
+	on_proc_exit(leave_for_good, (Datum) 0);
 	memcpy(&orders, MyBgworkerEntry->bgw_extra, sizeof(orders));
 	pqsignal(SIGTERM, die);
 	pqsignal(SIGINT, StatementCancelHandler);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(orders.database, orders.login, 0);
+	connected = true;
 	/* Its row is not to be seen before. */
 	begin();
 	XactLockTableWait(orders.creator, NULL, NULL, XLTW_None);

@@ -8,8 +8,8 @@
 #include "pg/train/store.h"
 
 /*
- * Has a background worker train the run, as its role, once this transaction has committed. ERROR
- * 53000 where max_worker_processes leaves none.
+ * Has a background worker train the run, as its role, once this transaction has committed. The
+ * commit fails (53000) where max_worker_processes leaves none.
  */
 extern void hopper_worker_start(const hopper_run_row *row);
 
