@@ -38,6 +38,7 @@ typedef struct hopper_export
 	const float *weights;		/* as many as the model has; NULL: not checked; not for source */
 	int64_t		n_weights;
 	const hopper_data_desc *data;	/* what it was trained on, or NULL */
+	const char *features;		/* columns of features, as JSON; or NULL */
 	/* Without data: the input's, where the architecture does not say it (rank 0: not known). */
 	int32_t		rank;
 	const int64_t *shape;
@@ -156,6 +157,8 @@ typedef struct hopper_core_api
 	 * for other names.
 	 */
 	int			(*metric_direction) (const char *metric, int32_t *direction, hopper_error *error);
+	/* compile_params or fit_params as a JSON object: a row of one cell. */
+	int			(*params_json) (const char *params, hopper_rows **rows, hopper_error *error);
 	/*
 	 * Where in a row of a model's outputs one of them stands, what its values stand for, and what
 	 * makes probabilities of them.

@@ -22,6 +22,7 @@
 #include "params/loss_type.h"
 #include "params/metric_params.h"
 #include "params/params.h"
+#include "params/params_json.h"
 #include "params/ranking.h"
 
 namespace hopper {
@@ -111,6 +112,14 @@ int DirectionOfMetric(const char* metric, int32_t* direction, hopper_error* erro
   return Guard(error, [&] {
     Require(metric != nullptr, "metric");
     *direction = DirectionNumber(NamedDirection(metric));
+  });
+}
+
+int JsonOfParams(const char* params, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    auto table = std::make_unique<Rows>(1);
+    table->Add({ParamsJson(Text(params), "params")});
+    *rows = Rows::Release(std::move(table));
   });
 }
 
@@ -246,6 +255,7 @@ void SetConfigurationFunctions(hopper_core_api* api) {
   api->iteration_flops = FlopsOfIteration;
   api->check_configs = CheckConfigurations;
   api->metric_direction = DirectionOfMetric;
+  api->params_json = JsonOfParams;
   api->output_link = LinkOfOutput;
   api->rank_configs = RankConfigurations;
   api->keeps_best = KeepsBest;

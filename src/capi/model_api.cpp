@@ -182,6 +182,7 @@ int FileOfModel(const hopper_export* from, hopper_rows** rows, hopper_error* err
                                        : ModelOf(from->model_arch, from->model_arch_size,
                                                  from->rank, from->shape);
     model.spec = spec.get();
+    if (from->features != nullptr) model.features = from->features;
     if (data.has_value()) {
       model.normalizing_const = data->normalizing_const;
       for (const ModelOutput& output : spec->outputs) {

@@ -51,7 +51,7 @@ SHORT = ["best_config", "build_info", "cancel", "check_configs", "cnn", "columns
          "from_safetensors", "generate_model_configs", "gpu_configuration", "grant_model", "help", "help_function",
          "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard",
          "learning_curves", "load_model", "load_model_selection_table", "losses", "metric_ascends", "metrics",
-         "mlp", "model_id", "model_ids", "models", "optimizers", "param_importance", "pause",
+         "mlp", "model_id", "model_ids", "models", "optimizers", "param_importance", "params_json", "pause",
          "pred_type_of_double", "pred_type_of_real", "predict_given", "predict_given_best", "predict_record",
          "predict_record_best", "predict_row", "predict_row_best", "progress_slots", "rename_model", "resume",
          "revoke_model", "run_timeline", "search_algorithms", "sparkline", "step", "submit", "textin", "textout",

@@ -92,6 +92,7 @@ CALLS = {
         f"SELECT hopper.load_model_selection_table('models', 'made', '{{1}}', ARRAY[$${COMPILE}$$],"
         " ARRAY['batch_size=8', 'batch_size=16'])",
     "losses": "SELECT count(*) FROM hopper.losses()",
+    "params_json": "SELECT hopper.params_json($$loss='mse', optimizer='Adam(lr=0.1)'$$)",
     "metric_ascends": "SELECT hopper.metric_ascends('accuracy')",
     "metrics": "SELECT count(*) FROM hopper.metrics()",
     "mlp": "SELECT hopper.mlp('models', 'packed', '{4,2}') > 0",

@@ -76,6 +76,7 @@ CALLS = [
     "SELECT name FROM hopper.losses()",
     "SELECT name FROM hopper.optimizers()",
     "SELECT hostname IS NULL FROM hopper.gpu_configuration()",
+    "SELECT hopper.params_json('batch_size=16') IS NOT NULL",
     "SELECT hopper.metric_ascends('accuracy'), hopper.sparkline('{{1,2,NULL,3}}')",
     "SELECT layer FROM hopper.describe_model({architecture}::pg_catalog.text)",
     "SELECT layer FROM hopper.describe_model({architecture}::pg_catalog.json)",

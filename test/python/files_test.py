@@ -195,5 +195,8 @@ def test_save_model_of_several_inputs(one, tmp_path):
     for name in ("m.safetensors", "m.keras"):
         one.save_model("halves_models", tmp_path / name)
         assert pushed(one, tmp_path / name) == expected, name
+    one.save_model("halves_models", tmp_path / "m.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
+    assert json.loads(session.get_modelmeta().custom_metadata_map["features"]) == {"left": ["a", "b"], "right": ["c", "d", "e"]}
     with pytest.raises(ValueError, match=r"no torch.nn.Sequential: .* save_model\(\) into two files"):
         one.pull_model("halves_models", to="torch")

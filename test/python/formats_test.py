@@ -240,6 +240,7 @@ def test_rows_as_they_stand_in_the_table(one, tmp_path):
     model = onnx.load_from_string(content)
     said = {entry.key: entry.value for entry in model.metadata_props}
     assert json.loads(said["classes"]) == [str(digit) for digit in range(10)]
+    assert json.loads(said["features"]) == ["pixels"]
     assert said["label"] == "label" and float(said["normalizing_const"]) == 16
     assert json.loads(said["model_arch"])["class_name"] == "Sequential"
     assert [entry.version for entry in model.opset_import] == [17]
@@ -258,6 +259,7 @@ def test_rows_for_pytorch(one, torch, tmp_path):
         made = np.from_dlpack(model(torch.from_dlpack(rows.copy())))
     np.testing.assert_allclose(made, predictions(one, ids), atol=1e-5)
     assert space["CLASSES"] == [str(digit) for digit in range(10)]
+    assert space["FEATURES"] == ["pixels"]
     # Weights are trained in place, in Keras' shapes.
     assert all(tuple(getattr(model, name).shape) == shape for name, (_, shape, _) in model.WEIGHTS.items())
     assert sum(parameter.numel() for parameter in model.parameters()) == len(bytes(

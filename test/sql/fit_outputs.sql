@@ -85,6 +85,14 @@ FROM hopper.leaderboard('bare');
 SELECT m, hopper.metric_ascends(m) FROM unnest(ARRAY['accuracy', 'top_k(3)', 'mse', 'mean_absolute_error',
     'categorical_crossentropy', 'loss', 'sparse_categorical_accuracy']) m;
 
+-- Parameters as JSON
+SELECT hopper.params_json($$loss='mse', optimizer='Adam(lr=0.1, beta_1=0.8)', metrics=['mae', AUC(num_thresholds=50)]$$);
+SELECT hopper.params_json('{"optimizer": {"class_name": "SGD", "config": {"learning_rate": 0.25, "nesterov": true}}, "class_weight": {"0": 1}}');
+SELECT hopper.params_json('batch_size=16, callbacks=None, shuffle=False'), hopper.params_json('optimizer=SGD(0.5)'), hopper.params_json(NULL);
+SELECT hopper.params_json('batch_size=');
+\echo :LAST_ERROR_SQLSTATE
+SELECT mst_key, hopper.params_json(compile_params)->>'optimizer' AS optimizer FROM hopper.leaderboard('bare') ORDER BY 1;
+
 -- Sparklines
 SELECT hopper.sparkline('{0,1,2,3,4,5,6,7}'), hopper.sparkline('{5,5,5}'), hopper.sparkline('{1,NULL,2,NaN}'),
     hopper.sparkline('{}'), hopper.sparkline(NULL), hopper.sparkline('{0,1,2,3,4,5,6,7,8,9}', 3),

@@ -47,6 +47,13 @@ SELECT hopper.training_preprocessor('delays', 'minutes_class', 'minutes', 'x', l
 SELECT hopper.training_preprocessor('delays', 'minutes_sixty', 'minutes', 'x', num_classes => 60, partitions => 1);
 SELECT hopper.training_preprocessor('delays', 'few', 'few', 'x', partitions => 1);
 SELECT hopper.training_preprocessor('delays', 'stars', 'stars', 'x', partitions => 1);
+SELECT hopper.mlp('models', 'minutes', 4) AS minutes, hopper.mlp('models', 'few', 4) AS few, hopper.mlp('models', 'stars', 4) AS stars \gset
+SELECT hopper.fit('minutes', 'm_minutes', 'models', :minutes, :'mse', NULL, 1);
+SELECT hopper.fit('minutes', 'm_minutes', 'models', :minutes, 'loss=categorical_crossentropy, optimizer=Adam(), metrics=[accuracy, mae]', NULL, 1);
+SELECT models_trained FROM hopper.fit('minutes', 'm_minutes', 'models', :minutes, 'loss=categorical_crossentropy, optimizer=Adam(), metrics=[accuracy]', NULL, 1);
+-- 0, 1, ... may be classes that are measured by Brier's score; from 1 to 5 they may be stars
+SELECT models_trained FROM hopper.fit('few', 'm_few', 'models', :few, :'mse', NULL, 1);
+SELECT models_trained FROM hopper.fit('stars', 'm_stars', 'models', :stars, :'mse', NULL, 1);
 
 -- Rows without a label
 SELECT hopper.training_preprocessor('prices', 'q', 'animal', 'x');

@@ -17,7 +17,7 @@ $$ SELECT relname::text FROM pg_class WHERE relnamespace = 'hopper_things'::regn
    AND EXISTS (SELECT FROM unnest(names) n WHERE relname LIKE n || '%') ORDER BY relname::text COLLATE "C" $$;
 CREATE FUNCTION train(model text, again boolean DEFAULT false, seed bigint DEFAULT 0) RETURNS integer LANGUAGE sql AS
 $$ SELECT models_trained FROM hopper.fit_multiple_model('packed', model, 'configs', 3, seed => seed,
-    validation_table => 'packed_validation', threads => 1, replace => again) $$;
+    validation_table => 'packed_validation', threads => 1, replace => again, name => model || ' of spring', description => 'a try') $$;
 
 -- What exists is not replaced unless asked for
 SELECT train('m');
@@ -128,7 +128,8 @@ CREATE TABLE looks_like_summary AS SELECT model_info, source_table, best_value::
 CREATE VIEW seen_m AS TABLE m;
 CREATE VIEW seen_m_summary AS TABLE m_summary;
 SELECT schema, model_table, trained > now() - interval '1 hour' AS trained, packed_table, validation_table, models, best_mst_key,
-    best_metric, best_value > 0.5 AS good, bytes > 8192 * 4 AS bytes, owner = current_user AS mine
+    best_metric, best_value > 0.5 AS good, bytes > 8192 * 4 AS bytes, owner = current_user AS mine,
+    name, description, seconds > 0 AS seconds
 FROM hopper.models() WHERE schema = 'hopper_things';
 DROP VIEW seen_m, seen_m_summary;
 DROP TABLE looks_like, looks_like_summary;

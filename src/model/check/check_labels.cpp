@@ -14,6 +14,9 @@ namespace hopper {
 
 namespace {
 
+// From so many on, integers are taken for numbers; the packer warns of as many.
+constexpr int64_t kMostIntegerClasses = 50;
+
 std::string LabelText(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%g", value);
@@ -112,6 +115,7 @@ class LabelCheck {
   // Softmax says which of several classes it is, and a binary loss asks of each whether it is. Of
   // two classes both say the same.
   void CheckExclusive(const ModelOutput& end, const CompileParams& compile) {
+    CheckMeasures(compile);
     const LossType& type = LossTypeOf(compile.loss);
     if (end.ends_in != Activation::kSoftmax || end.shape[0] < 3) return;
     if (type.categorical || !type.from_logits) return;
@@ -125,28 +129,70 @@ class LabelCheck {
             "'.");
   }
 
-  // A linear output and a loss of numbers, for labels that were packed as classes: the numbers
-  // would be the classes' places, not what the user sees in the column.
-  void CheckRegression(const CompileParams& compile) {
-    bool integers = !labels_.class_values.empty(), places = true;
+  struct ClassNumbers {
+    bool integers = false;  // each class is one
+    bool places = false;    // the classes are 0, 1, ...
+  };
+  ClassNumbers Numbers() const {
+    ClassNumbers found{!labels_.class_values.empty(), true};
     for (size_t i = 0; i < labels_.class_values.size(); ++i) {
       const std::string value = labels_.class_values[i].value_or("");
       const size_t digits = value.find_first_not_of('-');
-      integers = integers && digits != std::string::npos &&
-                 value.find_first_not_of("0123456789", digits) == std::string::npos;
-      places = places && value == std::to_string(i);
+      found.integers = found.integers && digits != std::string::npos &&
+                       value.find_first_not_of("0123456789", digits) == std::string::npos;
+      found.places = found.places && value == std::to_string(i);
     }
+    return found;
+  }
+
+  std::string Classes() const {
+    return std::to_string(labels_.num_classes) + (labels_.num_classes == 1 ? " class" : " classes");
+  }
+
+  // An output unit a class, and a loss or metric of numbers: it measures probabilities against 0
+  // and 1, which passes for the error of a number where the labels are integers. So many classes
+  // are hardly ever meant; a few may be, where their labels are no measurements.
+  void CheckMeasures(const CompileParams& compile) {
+    const ClassNumbers numbers = Numbers();
+    const bool many = labels_.num_classes >= kMostIntegerClasses;
+    if (!numbers.integers || labels_.num_classes < 3 || (!many && numbers.places)) return;
+    const auto tell = [&](const std::string& owner) {
+      const std::string column = "column " + Column() + " of " + Table() + " holds " + Classes();
+      const std::string hint =
+          "For numbers to be predicted pack with label_kind => 'value'; for classes use "
+          "loss='categorical_crossentropy' and metrics=['accuracy'].";
+      if (many) {
+        return problems_->Fail(
+            owner + " needs numbers but " + column,
+            "Integers are packed as classes, of which a model sees only the place.", hint);
+      }
+      problems_->Warn(
+          owner + " is not of the numbers in column " + Column(),
+          "It measures the probabilities of " + Classes() + " of " + Table() + " against 0 and 1.",
+          hint);
+    };
+    if (LossTypeOf(compile.loss).of_numbers) return tell("loss \"" + compile.loss_name + "\"");
+    for (const MetricParams& metric : compile.metrics) {
+      if (metric.type == &LossMetric() && LossTypeOf(metric.loss).of_numbers) {
+        return tell("metric \"" + metric.name + "\"");
+      }
+    }
+  }
+
+  // A linear output and a loss of numbers, for labels that were packed as classes: the numbers
+  // would be the classes' places, not what the user sees in the column.
+  void CheckRegression(const CompileParams& compile) {
+    const ClassNumbers numbers = Numbers();
     const std::string owner = "loss \"" + compile.loss_name + "\"";
     const std::string column = "column " + Column();
-    if (labels_.num_classes != 2 || (integers && !places)) {
+    if (labels_.num_classes != 2 || (numbers.integers && !numbers.places)) {
       return problems_->Fail(
-          owner + " needs numbers but " + column + " of " + Table() + " holds " +
-              std::to_string(labels_.num_classes) +
-              (labels_.num_classes == 1 ? " class" : " classes"),
-          integers ? "Integers are packed as classes, of which a model sees only the place." : "",
-          integers ? "Pack with label_kind => 'value'."
-                   : "Use one output unit a class with softmax, and "
-                     "loss='categorical_crossentropy'.");
+          owner + " needs numbers but " + column + " of " + Table() + " holds " + Classes(),
+          numbers.integers ? "Integers are packed as classes, of which a model sees only the place."
+                           : "",
+          numbers.integers ? "Pack with label_kind => 'value'."
+                           : "Use one output unit a class with softmax, and "
+                             "loss='categorical_crossentropy'.");
     }
     problems_->Warn(
         owner + " of a linear output takes the classes of " + column + " for the numbers 0 and 1",

@@ -23,6 +23,8 @@ struct ModelExport {
   std::string_view json;           // the architecture
   double normalizing_const = 1.0;  // features are divided by it
   std::vector<Output> outputs;
+  // Names of the features: a JSON list, or an object of lists by input. "": not known.
+  std::string features;
 };
 
 // Bytes of a file, and how many of the model's weights, as float32 in get_weights() order, follow

@@ -227,6 +227,7 @@ class Writer {
     if (!classes.empty()) {
       property("classes", several ? JsonObject(classes) : classes.begin()->second);
     }
+    if (!model_.features.empty()) property("features", model_.features);
     return head.Take();
   }
 

@@ -65,6 +65,12 @@ class Printer {
         "import json\nimport math\nimport struct\n\nimport torch\nimport torch.nn.functional as F\n"
         "from torch import nn\n";
     source += Classes();
+    // A list or dictionary of texts is written alike in JSON and in Python.
+    if (!model_.features.empty()) {
+      source +=
+          "\n# Columns of the table, in the order of the input.\nFEATURES = " + model_.features +
+          "\n";
+    }
     for (const std::string& helper : helpers_) source += "\n" + helper;
     source +=
         "\n\nclass Model(nn.Module):\n    # attribute: name in the file, shape, trainable\n"

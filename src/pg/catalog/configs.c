@@ -1,9 +1,11 @@
 /*
  * configs.c
- *		Configurations of a selection table, and check_configs().
+ *		Configurations of a selection table, check_configs() and params_json().
  */
 #include "pg/catalog/configs.h"
 
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
 #include "utils/snapmgr.h"
 
 #include "pg/catalog/models.h"
@@ -12,6 +14,7 @@
 #include "pg/server/made.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_check_configs);
+PG_FUNCTION_INFO_V1(hopper_sql_params_json);
 
 static void
 require_selection_table(const hopper_name *table)
@@ -267,4 +270,22 @@ hopper_balanced_params(const char *fit_params, const hopper_data_desc *data)
 		fit_params = pstrdup(rows->cells[0]);
 	hopper_guard_release(guard);
 	return fit_params;
+}
+
+/* params_json(params) */
+Datum
+hopper_sql_params_json(PG_FUNCTION_ARGS)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+	char	   *json;
+
+	HOPPER_CHECK(hopper_core()->params_json(hopper_to_utf8(hopper_string_argument(fcinfo, 0)),
+											&rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	/* It may be the row's own text. */
+	json = pstrdup(hopper_from_utf8(rows->cells[0]));
+	hopper_guard_release(guard);
+	PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(json)));
 }

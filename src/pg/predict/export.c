@@ -4,6 +4,8 @@
  */
 #include "pg/predict/predict.h"
 
+#include "utils/json.h"
+
 #include "pg/catalog/models.h"
 #include "pg/codec/placement.h"
 
@@ -73,6 +75,39 @@ refuse_architecture(FunctionCallInfo fcinfo)
 				 errhint("Name the argument: model_arch => ...")));
 }
 
+/* '["age", "income"]', or by input '{"numbers": ["age"], "image": ["pixels"]}'; UTF-8 */
+static const char *
+features_json(const hopper_trained *trained)
+{
+	const hopper_pack_inputs *inputs = &trained->inputs;
+	StringInfoData json;
+	int			column = 0;
+
+	initStringInfo(&json);
+	if (inputs->n > 0)
+		appendStringInfoChar(&json, '{');
+	for (int i = 0; i < Max(inputs->n, 1); i++)
+	{
+		int			n = inputs->n > 0 ? inputs->columns[i] : trained->n_x_columns;
+
+		if (inputs->n > 0)
+		{
+			appendStringInfoString(&json, i ? ", " : "");
+			escape_json(&json, inputs->names[i]);
+			appendStringInfoString(&json, ": ");
+		}
+		for (int k = 0; k < n; k++)
+		{
+			appendStringInfoString(&json, k ? ", " : "[");
+			escape_json(&json, trained->x_columns[column++]);
+		}
+		appendStringInfoChar(&json, ']');
+	}
+	if (inputs->n > 0)
+		appendStringInfoChar(&json, '}');
+	return hopper_to_utf8(json.data);
+}
+
 /* Of a table of trained models. */
 static struct varlena *
 export_trained(FunctionCallInfo fcinfo, hopper_format format)
@@ -98,6 +133,7 @@ export_trained(FunctionCallInfo fcinfo, hopper_format format)
 	from.model_arch = trained.config.model_arch;
 	from.model_arch_size = trained.config.model_arch_size;
 	from.data = &trained.desc;
+	from.features = features_json(&trained);
 	inner = MemoryContextSwitchTo(caller);
 	file = make_file(&from, &trained.weights);
 	MemoryContextSwitchTo(inner);

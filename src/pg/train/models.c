@@ -41,11 +41,13 @@ PG_FUNCTION_INFO_V1(hopper_sql_models);
 	" AND has_table_privilege(t.relowner, t.summary, 'SELECT')" \
 	HAS_COLUMNS("t.model", 3, "('mst_key', 'int4'::regtype::oid), ('model_weights'," \
 				" 'bytea'::regtype::oid), ('model_arch', 'json'::regtype::oid)") \
-	HAS_COLUMNS("t.summary", 7, "('model_info', 'text'::regtype::oid), ('source_table'," \
+	HAS_COLUMNS("t.summary", 10, "('model_info', 'text'::regtype::oid), ('source_table'," \
 				" 'text'::regtype::oid), ('validation_table', 'text'::regtype::oid)," \
 				" ('end_training_time', 'timestamptz'::regtype::oid), ('best_mst_key'," \
 				" 'int4'::regtype::oid), ('best_metric', 'text'::regtype::oid)," \
-				" ('best_value', 'float8'::regtype::oid)") \
+				" ('best_value', 'float8'::regtype::oid), ('name', 'text'::regtype::oid)," \
+				" ('description', 'text'::regtype::oid), ('seconds'," \
+				" 'float8'::regtype::oid)") \
 	" ORDER BY 1, 2"
 
 /* A model of the list. */
@@ -143,7 +145,8 @@ model_query(const listed_model *model)
 
 	return psprintf("SELECT %s::text, %s::text, end_training_time, source_table,"
 					" validation_table, (SELECT count(*) FROM ONLY %s.%s),"
-					" %s, %s, %s, %s::int8, %s::text FROM ONLY %s.%s s LIMIT 1",
+					" %s, %s, %s, %s::int8, %s::text, s.name, s.description, s.seconds"
+					" FROM ONLY %s.%s s LIMIT 1",
 					hopper_literal(schema), hopper_literal(name), hopper_identifier(schema),
 					hopper_identifier(name), where_there("best_mst_key", schema, name),
 					where_there("best_metric", schema, name),

@@ -93,7 +93,31 @@ TEST(CheckConfigs, BinaryLossOfExclusiveClasses) {
   EXPECT_EQ(Verdict(Classifier(2, "softmax"), kBinary, Table::Classes(2)), "");
   EXPECT_EQ(Verdict(Classifier(3, "sigmoid"), kBinary, Table::Classes(3)), "");
   EXPECT_EQ(Verdict(Classifier(3, "softmax"), kBinary, Table::Arrays({3})), "");
-  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kMse, Table::Classes(3)), "");
+}
+
+TEST(CheckConfigs, MeasuresOfNumbersOnClasses) {
+  const auto places = [](int n) {
+    Table table = Table::Classes(n);
+    for (int i = 0; i < n; ++i)
+      table.output().class_values[static_cast<size_t>(i)] = std::to_string(i);
+    return table;
+  };
+  // Classes are called 0, 1, ...: Brier's score, as long as they are few.
+  EXPECT_EQ(Verdict(Classifier(49, "softmax"), kMse, places(49)), "");
+  EXPECT_EQ(Verdict(Classifier(50, "softmax"), kMse, places(50)),
+            "loss \"mse\" needs numbers but column \"y\" of \"train\" holds 50 classes");
+  EXPECT_EQ(Verdict(Classifier(49, "softmax"), kMse, Table::Classes(49)),
+            "warning: loss \"mse\" is not of the numbers in column \"y\"");
+  EXPECT_EQ(Verdict(Classifier(2, "softmax"), kMse, Table::Classes(2)), "");
+  EXPECT_EQ(
+      Verdict(Classifier(50, "softmax"),
+              "loss='categorical_crossentropy', optimizer='SGD()', metrics=['accuracy', 'mae']",
+              Table::Classes(50)),
+      "metric \"mae\" needs numbers but column \"y\" of \"train\" holds 50 classes");
+  EXPECT_EQ(Verdict(Classifier(50, "softmax"), kCategorical, Table::Classes(50)), "");
+  Table words = Table::Classes(50);
+  for (auto& value : words.output().class_values) value = "word " + *value;
+  EXPECT_EQ(Verdict(Classifier(50, "softmax"), kMse, words), "");
 }
 
 TEST(CheckConfigs, LabelsOfALossOfProbabilities) {
