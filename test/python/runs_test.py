@@ -1,0 +1,49 @@
+"""Runs in the background from Python: submit, watch, come back in another session."""
+
+import time
+
+import pytest
+
+import model_hopper
+from conftest import DATABASE, LONG
+
+
+def until(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_run_is_submitted_and_found_again(each):
+    run = each.submit("fit_multiple_model", "packed", "behind", "configs", 3, seed=4)
+    assert each.attach(run.id).wait(120) == "done"
+    assert run.info["model_table"] == "behind" and run.progress() is None
+    each.fit_multiple_model("packed", "before", "configs", 3, seed=4)
+    digests = "SELECT mst_key, state_digest FROM {}_info ORDER BY 1"
+    assert list(each.sql(digests.format("behind")).state_digest) == list(each.sql(digests.format("before")).state_digest)
+    assert len(run.metrics()) > 0
+    assert run.id in set(each.runs().run)
+    each.drop_model("behind")
+    each.drop_model("before")
+
+
+def test_another_session_watches_and_ends_it(each):
+    run = each.submit("fit_multiple_model", packed_table="packed", model_table="long", num_iterations=LONG,
+                      model_selection_table="configs")
+    other = model_hopper.connect(f"dbname={DATABASE}")
+    found = other.attach(run.id)
+    until(lambda: (found.progress() or {}).get("iterations", 0) > 0)
+    assert found.state == "running" and repr(found) == f"<Run {run.id}: long, running>"
+    found.pause()
+    assert run.wait(60) == "paused"
+    found.resume()
+    until(lambda: run.state == "running")
+    found.cancel()
+    assert run.wait(60) == "cancelled"
+    other.close()
+
+
+def test_no_such_run(each):
+    with pytest.raises(LookupError, match="there is no run 123456789"):
+        each.attach(123456789)
