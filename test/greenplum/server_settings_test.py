@@ -4,7 +4,7 @@ import psycopg2
 import pytest
 
 from conftest import CSV, DATABASE, connect
-from digits import PLAIN, query, value
+from digits import PLAIN, outputs, query
 from kernels import has_12
 from runs import CONFIGS, fit, pack
 
@@ -60,9 +60,10 @@ def test_a_run_is_planned_by_the_planner_of_postgresql(other, function):
     query(other, TRAINING[function])
     query(other, "DROP EVENT TRIGGER watch_planner")
     assert before != [("off", "session")]
-    # The working tables are made before the first hop, and go after the last one.
-    seen = query(other, "SELECT DISTINCT tag, setting, source FROM planners ORDER BY 1")
-    assert seen == [("CREATE TABLE", "off", "session"), ("DROP TABLE", "off", "session")]
+    # The working tables are made before the first hop, and go after the last one. A search makes others before.
+    seen = query(other, "SELECT DISTINCT tag, setting, source FROM planners")
+    assert ("CREATE TABLE", "off", "session") in seen
+    assert [row for row in seen if row[0] == "DROP TABLE"] == [("DROP TABLE", "off", "session")]
     assert query(other, OPTIMIZER) == before
 
 
@@ -86,7 +87,7 @@ def test_tables_are_heaps_where_others_are_the_default(other):
     query(other, "SELECT hopper.load_model('architectures', %s)", PLAIN)
     pack(other, "packed", 3, source="theirs")
     query(other, "SELECT hopper.validation_preprocessor('theirs', 'again', packed_table := 'packed')")
-    query(other, "SELECT hopper.generate_model_configs('architectures', 'configs', ARRAY[1],"
+    query(other, "SELECT hopper.load_model_selection_table('architectures', 'configs', ARRAY[1],"
           f" ARRAY[$${PARAMS}$$], ARRAY['batch_size=64'])")
     fit(other, "packed", "models", "configs", 1)
     fit(other, "packed", "models", "configs", 1, ", warm_start := true")
@@ -115,6 +116,6 @@ def test_rows_that_come_out_of_order_are_no_packed_table(other):
     with pytest.raises(psycopg2.Error) as error:
         pack(other, "packed", 3)
     assert error.value.pgcode == "XX000"
-    assert error.value.diag.message_primary == \
-        'the server does not return the rows of "packed_pack_rows" in the order of their keys'
-    assert value(other, "SELECT count(*) FROM pg_class WHERE relname LIKE 'packed%'") == 0
+    assert error.value.diag.message_primary.startswith(  # Greenplum adds the place in the source
+        'the server does not return the rows of "packed_pack_rows" in the order of their keys')
+    assert outputs(other, "packed%") == []
