@@ -346,7 +346,7 @@ TEST(Pool, AStateIsDroppedAndAModelBeginsAnew) {
         Api().run.take_state(run.raw(), config.key, bytes.data(), bytes.size(), &taken, &error), 0);
   }
   EXPECT_GT(before, 0);
-  const hopper_leg leg = {config.key, 1, 0};
+  const hopper_leg leg = {config.key, 1, 0, 0};
   int32_t must_take = 0;
   int32_t take = 0;
   EXPECT_NE(Api().run.go_on(run.raw(), &leg, &must_take, &take, &error), 0);

@@ -249,7 +249,7 @@ class Searches : public Faults {
          KerasDense("out", 3, "softmax")});
     static const char* const archs[] = {arch.c_str()};
     static const hopper_search_earlier earlier[] = {
-        {R"({"depth": 1, "activation": "relu", "lr": 0.01})", 3, nullptr}};
+        {1, R"({"depth": 1, "activation": "relu", "lr": 0.01})", 3, nullptr}};
     hopper_search_options options = {};
     options.n_models = 1;
     options.model_ids = &model;
@@ -278,8 +278,8 @@ class Searches : public Faults {
         const auto trial = static_cast<double>(assignments[i].trial);
         const double values[] = {1.0 / (1.0 + trial), 10.0 + trial, 0.25 + trial / 50.0};
         const char* failure = assignments[i].trial == 2 ? "out of luck" : nullptr;
-        const int code = api.tell(search, assignments[i].trial, values, failure == nullptr ? 3 : 0,
-                                  failure, error);
+        const hopper_search_told told = {values, nullptr, failure == nullptr ? 3 : 0, -1, failure};
+        const int code = api.tell(search, assignments[i].trial, &told, error);
         if (code != 0) return code;
       }
       while (api.next_stopped(search) >= 0) {
