@@ -86,6 +86,8 @@ const OtherNames& OtherFitKeys() {
       {"maxiter", {"epochs"}},
       {"maxiterations", {"epochs"}},
       {"nepochs", {"epochs"}},
+      {"nbepoch", {"epochs"}},
+      {"nbepochs", {"epochs"}},
       {"numepochs", {"epochs"}},
       {"autoclassweights", {"class_weight"}},
       {"classweights", {"class_weight"}},

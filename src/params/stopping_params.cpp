@@ -1,6 +1,7 @@
 #include "params/stopping_params.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -81,7 +82,8 @@ bool StoppingReader::ReadEarly(const std::string& key, const Value& value,
   if (key == "patience") {
     early.patience = ReadInteger(value, 0, kMaxInt, label, problems_);
   } else if (key == "min_delta") {
-    if (const auto x = ReadNumber(value, kNotNegative, label, problems_)) early.min_delta = *x;
+    // As in Keras.
+    if (const auto x = ReadNumber(value, kFinite, label, problems_)) early.min_delta = std::abs(*x);
   } else if (key == "monitor") {
     ReadMonitor(value, label, &early.monitor);
   } else if (key == "mode") {

@@ -121,6 +121,7 @@ def main():
                 one(dict(patience=patience, restore_best_weights=restore), None, "val_loss", values)
         one(dict(patience=2, min_delta=0.0001), None, "val_loss", values)
         one(dict(patience=3, min_delta=0.05, restore_best_weights=True), None, "val_loss", values)
+        one(dict(patience=3, min_delta=-0.05, restore_best_weights=True), None, "val_loss", values)
         one(dict(patience=2, baseline=0.3), None, "val_loss", values)
         one(dict(patience=4, baseline=0.75, restore_best_weights=True), None, "val_loss", values)
         one(dict(patience=1, start_from_epoch=4, restore_best_weights=True), None, "val_loss",
