@@ -68,6 +68,20 @@ SELECT hopper.training_preprocessor('wide', 'wide_1', 'y', 'id', partitions => 1
 -- A JSON object that is none
 SELECT hopper.training_preprocessor('wide', 'wide_3', 'y', '{"a": "x", "b": n}');
 
+-- Features and label in one column, as of an autoencoder
+CREATE TABLE pictures (id int PRIMARY KEY, img real[]);
+INSERT INTO pictures SELECT i, ARRAY[i % 2, i % 3, 1 - i % 2] FROM generate_series(1, 60) AS i;
+SELECT hopper.training_preprocessor('pictures', 'pictures_packed', 'img', 'img', validation_fraction => 0.2);
+SELECT attname FROM pg_attribute WHERE attrelid = 'pictures_packed'::regclass AND attnum > 0 ORDER BY attnum;
+SELECT hopper.load_model('coders', '{"class_name": "Sequential", "config": {"layers": [
+  {"class_name": "Dense", "config": {"units": 2}}, {"class_name": "Dense", "config": {"units": 3}}]}}');
+SELECT models_trained FROM hopper.fit('pictures_packed', 'coder', 'coders', 1, 'loss=mse, optimizer=Adam(lr=0.05)', 'batch_size=8', 30,
+  validation_table => 'pictures_packed_validation');
+SELECT independent_varname, dependent_varname FROM coder_summary;
+SELECT loss < 0.3 AS learned FROM hopper.evaluate('coder', 'pictures_packed_validation');
+SELECT hopper.predict('coder', 'pictures', 'id', 'img', 'coded');
+SELECT count(*), avg(abs(predicted_img[1] - img[1])) < 0.5 AS near FROM coded JOIN pictures USING (id);
+
 DROP OWNED BY hopper_columns_reader;
 DROP ROLE hopper_columns_reader;
 DROP SCHEMA hopper_columns CASCADE;

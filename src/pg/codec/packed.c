@@ -345,15 +345,17 @@ is_own(const char *name)
 }
 
 const char *
-hopper_packed_features(int n, char *const *names)
-{
-	return n == 1 && !is_own(names[0]) ? names[0] : PACK_FEATURES;
-}
-
-const char *
 hopper_packed_label(const char *name)
 {
 	return is_own(name) ? PACK_LABELS : name;
+}
+
+const char *
+hopper_packed_features(int n, char *const *names, const char *label)
+{
+	if (n != 1 || is_own(names[0]) || strcmp(names[0], hopper_packed_label(label)) == 0)
+		return PACK_FEATURES;
+	return names[0];
 }
 
 /* What the examples are, for the core. */
@@ -364,8 +366,8 @@ read_examples(const hopper_name *summary, char *label, hopper_packed *out)
 	int32	   *num_classes;
 
 	desc->table_name = out->table.shown;
-	desc->x_column = hopper_packed_features(out->n_x_columns, out->x_columns);
 	desc->y_column = out->outputs_text ? PACK_LABELS : label;
+	desc->x_column = hopper_packed_features(out->n_x_columns, out->x_columns, desc->y_column);
 	desc->normalizing_const = hopper_constant_cell(summary, 8);
 	desc->x_type = hopper_type_cell(summary, 10);
 	desc->x_rank = hopper_shape_cell(summary, 11, desc->x_shape);

@@ -119,9 +119,10 @@ typedef struct hopper_packed
 
 /*
  * The columns of a packed table that hold the features and the label of these names. A column of
- * the source that is called as one of the table's own, "n", has a stand-in.
+ * the source that is called as one of the table's own, "n", has a stand-in, and so have features
+ * that are the label, too, as of an autoencoder.
  */
-extern const char *hopper_packed_features(int n, char *const *names);
+extern const char *hopper_packed_features(int n, char *const *names, const char *label);
 extern const char *hopper_packed_label(const char *name);
 
 /* What a summary calls the column of the classes of this label. */

@@ -12,7 +12,7 @@
 #include "pg/server/complaints.h"
 
 /* What to do about a row that cannot be read. */
-#define PACK_HINT_ROWS "Leave such rows out or repair them; a view can be packed as well."
+#define PACK_HINT_ROWS "Leave such rows out or repair them, for example in a view that is packed."
 #define PREDICT_HINT_ROWS \
 	"Predict from a view that fills in what is missing, or that leaves such rows out."
 #define PREDICT_HINT_SHAPE \

@@ -15,7 +15,8 @@
 const char *
 hopper_pack_feature_column(const hopper_pack_job *job)
 {
-	return hopper_packed_features(job->source.n_x, (char *const *) &job->source.x[0].name);
+	return hopper_packed_features(job->source.n_x, (char *const *) &job->source.x[0].name,
+								  job->source.y.name);
 }
 
 void

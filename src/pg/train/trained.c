@@ -136,7 +136,8 @@ read_summary(hopper_trained *out)
 	padding = hopper_cell(0, 15);
 	if (outputs)
 		out->desc.y_column = PACK_LABELS;
-	out->desc.x_column = hopper_packed_features(out->n_x_columns, out->x_columns);
+	out->desc.x_column = hopper_packed_features(out->n_x_columns, out->x_columns,
+												out->desc.y_column);
 	SPI_freetuptable(SPI_tuptable);
 	hopper_read_inputs(summary, inputs, out->n_x_columns, &out->desc, &out->inputs);
 	out->padding = hopper_read_padding(summary, padding, &out->inputs);
