@@ -88,6 +88,12 @@ typedef struct hopper_core_api
 	int			(*complete_model) (const char *json, size_t size, hopper_rows **rows,
 								   hopper_error *error);
 	/*
+	 * Message, detail, hint: a row for each thing in the text that is read as another, of which
+	 * whoever loads it should know.
+	 */
+	int			(*notes_on_model) (const char *json, size_t size, hopper_rows **rows,
+								   hopper_error *error);
+	/*
 	 * Fails (22023) where n_weights floats do not fill the model or, unless `weights` is NULL, one
 	 * of them is NaN or infinite, with the users' message. Of a model whose input shape is open
 	 * only the values are checked.

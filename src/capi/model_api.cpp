@@ -78,6 +78,16 @@ int CompleteText(const char* json, size_t size, hopper_rows** rows, hopper_error
   });
 }
 
+int NotesOnModel(const char* json, size_t size, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    auto table = std::make_unique<Rows>(3);
+    for (const Problem& note : NotesOn(JsonText(json, size))) {
+      table->Add({note.message, note.detail, note.hint});
+    }
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
 int DescribeModel(const char* json, size_t size, const hopper_data_desc* data, hopper_rows** rows,
                   hopper_error* error) {
   return Guard(error, [&] {
@@ -251,6 +261,7 @@ void SetModelFunctions(hopper_core_api* api) {
   api->model_ends = ModelEnds;
   api->describe_model = DescribeModel;
   api->complete_model = CompleteText;
+  api->notes_on_model = NotesOnModel;
   api->check_weights = CheckModelWeights;
   api->check_weights_part = CheckPartOfWeights;
   api->safetensors_header = HeaderOfSafetensors;

@@ -107,6 +107,10 @@ enum class Passes {
   kRows,     // rows of the last axis stay whole
 };
 
+// What Keras 3's call() has as its default for `training`. One that is not null Keras 3 writes at
+// each call, and it says nothing: what counts is whether the model trains.
+enum class TrainingDefault { kNull, kFalse, kTrue };
+
 class Layer {
  public:
   // See LayerType.
@@ -116,7 +120,7 @@ class Layer {
   static constexpr const char* kCompletion = "{}";
   static constexpr bool kMakesIds = false;
   static constexpr bool kActivates = false;
-  static constexpr bool kHeedsTraining = true;
+  static constexpr TrainingDefault kTraining = TrainingDefault::kNull;
   static constexpr bool kNamesInputs = false;
   static constexpr bool kCausal = false;
   static constexpr const char* kSince = "2.0";
@@ -191,9 +195,7 @@ struct LayerType {
   const char* completion;  // arguments that Keras' own reader misses in a file, as JSON
   bool makes_ids;  // tf.keras may write an integer dtype for it: its output is exact in float32
   bool activates;  // an ActivationLayer, which can stand in an activation's place
-  // False where Keras' call() has a default for `training`, False or True, which Keras 3 writes at
-  // each call and which says nothing: what counts is whether the model trains.
-  bool heeds_training;
+  TrainingDefault training;
   bool names_inputs;  // may be called with query=, value= and key=
   bool causal;        // may be called with use_causal_mask=True
   const char* since;  // the first Keras that has it

@@ -95,7 +95,8 @@ LayerConfig::LayerConfig(const json& config, std::string class_name, std::string
     std::string policy;
     if (!DtypeName(*dtype, &policy)) {
       WrongType("dtype", "a type's name or a policy", *dtype);
-    } else if (policy != "float32" && !(MakesIds(class_name_) && IsInteger(policy))) {
+    } else if (policy != "float32" && !IsMixedPolicy(policy) &&
+               !(MakesIds(class_name_) && IsInteger(policy))) {
       Fail(ErrorCode::kNotSupported, "dtype \"" + policy + "\" is not supported",
            DtypeHint(policy));
     }
@@ -376,7 +377,9 @@ void LayerConfig::Finish() {
   }
   for (const auto& [key, value] : config_.items()) {
     if (read_.count(key) != 0 || IsHarmless(value)) continue;
-    const std::string message = "argument \"" + key + "\" = " + ShortJson(value) + " is not known";
+    // An operation's argument is one of Keras.
+    const std::string message = "argument \"" + key + "\" = " + ShortJson(value) +
+                                (warnings_ == nullptr ? " is not supported" : " is not known");
     const std::string hint = NearestNameHint(key, {read_.begin(), read_.end()}, known);
     if (warnings_ == nullptr || !hint.empty() || ChangesMeaning(key)) {
       Fail(ErrorCode::kNotSupported, message, hint);

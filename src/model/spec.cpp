@@ -171,6 +171,17 @@ class Builder {
     return spec_->output >= 0;
   }
 
+  // What is there in place of a layer.
+  static std::string HintOfLayers(const std::string& name, const std::vector<std::string>& names) {
+    constexpr size_t kShown = 20;
+    std::string hint = NearestNameHint(name, names);
+    if (!hint.empty() || names.empty()) return hint;
+    for (size_t i = 0; i < names.size() && i < kShown; ++i) {
+      hint += (i == 0 ? "Name one of its layers: \"" : ", \"") + names[i] + "\"";
+    }
+    return hint + (names.size() > kShown ? " and others." : ".");
+  }
+
   // Ends the model at a layer and drops what does not lead there.
   bool EndAt(const std::string& name) {
     size_t last = spec_->nodes.size();
@@ -188,7 +199,7 @@ class Builder {
     if (last == spec_->nodes.size()) {
       Fail(ErrorCode::kInvalidParameter,
            "model \"" + keras_->graph.name + "\" has no layer \"" + name + "\" that computes", "",
-           NearestNameHint(name, names));
+           HintOfLayers(name, names));
       return false;
     }
     std::vector<bool> wanted(spec_->tensors.size(), false);

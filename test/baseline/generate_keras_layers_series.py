@@ -127,6 +127,28 @@ def mask_models(models):
         [masked(a), L.Masking(0.25)(L.Rescaling(0.25)(L.Reshape((5, 1))(a)))])))
     functional("concatenate_one_masked", lambda a: L.GlobalAveragePooling1D()(
         L.Concatenate()([masked(a), L.Embedding(7, 2)(a)])))
+    # What does not count in one leaves the others as they are; what counts in none is 0.
+    other = lambda a, width=4: L.Dense(width)(L.Masking(0.25)(L.Rescaling(0.25)(
+        L.Reshape((5, 1))(a))))
+    for name, layer in (("multiply", L.Multiply), ("maximum", L.Maximum), ("minimum", L.Minimum)):
+        merge = lambda *inputs, layer=layer: layer()(list(inputs))
+        steps = lambda y: L.LSTM(3)(y)
+        mean = L.GlobalAveragePooling1D()
+        functional(name + "_gate_of_masked", lambda a: steps((lambda x: merge(
+            x, L.Dense(1, activation="sigmoid")(x)))(L.GRU(4, return_sequences=True)(masked(a)))))
+        functional(name + "_other_masks", lambda a: steps(merge(masked(a), other(a))))
+        functional(name + "_three_masks", lambda a: steps(merge(
+            masked(a), other(a, 1), L.Dense(4)(masked(a, 2)))))
+        functional(name + "_mask_first", lambda a: mean(merge(masked(a), L.Embedding(7, 4)(a))))
+        functional(name + "_mask_last", lambda a: mean(merge(L.Embedding(7, 4)(a), masked(a))))
+        functional(name + "_mask_and_vector", lambda a: mean(merge(masked(a), L.Dense(4)(a))))
+        functional(name + "_masked_values", lambda a: L.Flatten()(merge(masked(a), other(a))))
+    functional("operation_on_masked", lambda a: L.GlobalAveragePooling1D()(
+        masked(a) * keras.ops.sigmoid(masked(a))))
+    functional("spectral_of_masked", lambda a: L.GlobalAveragePooling1D()(
+        L.SpectralNormalization(L.Dense(3))(masked(a))))
+    functional("spectral_makes_masks", lambda a: L.LSTM(3)(
+        L.SpectralNormalization(L.Embedding(7, 4, mask_zero=True))(a)))
     functional("concatenate_then_dense", lambda a: L.LSTM(2)(L.Dense(3)(
         L.Concatenate(axis=2)([masked(a), L.Dense(2)(masked(a))]))))
 
@@ -170,6 +192,13 @@ def recurrent_models(add, ids, gaps, models):
         gaps("both_ways_masked_" + name, (6, 3), L.Masking(),
              L.Bidirectional(layer(4, return_sequences=True)), L.Bidirectional(layer(2)))
     add("lstm_hard_sigmoid", (4, 3), L.LSTM(3, recurrent_activation="hard_sigmoid"))
+    # More steps than exports write out one by one.
+    add("lstm_long_hard_sigmoid", (520, 2), L.LSTM(2, recurrent_activation="hard_sigmoid"), batch=2)
+    add("gru_long_hard_sigmoid", (520, 2), L.GRU(2, recurrent_activation="hard_sigmoid",
+                                                return_sequences=True),
+        L.SimpleRNN(2, activation="hard_sigmoid"), batch=2)
+    ids("gru_masked_one_step", (1,), L.Embedding(7, 3, mask_zero=True),
+        L.GRU(2, return_sequences=True), L.GlobalMaxPooling1D())
     add("gru_reset_before", (5, 3), L.GRU(4, reset_after=False))
     add("gru_reset_before_no_bias", (5, 3), L.GRU(4, reset_after=False, use_bias=False))
     for mode in ("sum", "mul", "ave"):

@@ -109,4 +109,15 @@ CREATE TABLE unnumbered (model_id integer, model_arch json, model_weights bytea,
 SELECT hopper.load_model('unnumbered', :'mlp');
 SELECT count(*) FROM unnumbered;
 
+-- What is read as something else is told, and what is encoded twice is stored once
+SET client_min_messages = notice;
+SELECT hopper.load_model('read', '{"class_name": "Sequential", "config": {"layers": [
+  {"class_name": "CuDNNGRU", "config": {"name": "g", "units": 2, "batch_input_shape": [null, 4, 1]}},
+  {"class_name": "Dense", "config": {"name": "d", "units": 2, "dtype": {"class_name": "Policy", "config": {"name": "mixed_float16"}}}}]}}');
+SELECT hopper.load_model('read', to_json('{"class_name": "Sequential", "keras_version": "2.4.0", "config": {"layers": [
+  {"class_name": "Dense", "config": {"units": 2, "batch_input_shape": [null, 3]}}]}}'::text));
+SELECT model_arch ->> 'class_name' AS class_name FROM read ORDER BY model_id;
+SELECT layer, class_name, parameters FROM hopper.describe_model('read', 1);
+SELECT hopper.load_model('read', '{"architecture": {"class_name": "Sequential", "config": {"layers": []}}}');
+
 DROP SCHEMA hopper_models CASCADE;

@@ -42,6 +42,11 @@ std::string Quoted(const std::string& text) {
 
 namespace {
 
+// "(a, b)", "(a,)"
+std::string TupleOf(const Texts& texts) {
+  return "(" + Joined(texts) + (texts.size() == 1 ? ",)" : ")");
+}
+
 // Helpers of the generated source, each written where it is called.
 constexpr const char* kLstm = R"(
 def lstm(x, kernel, recurrent_kernel, bias, activations, whole):
@@ -240,10 +245,21 @@ Row Extreme(const char* of_tensors, const char* of_numbers) {
 std::string Functions(const Call& call) {
   static const std::map<std::string, std::string> names = {
       {"Tanh", "torch.tanh"}, {"Sigmoid", "torch.sigmoid"}, {"Relu", "torch.relu"}};
+  const auto numbers = [&](const char* key, size_t place) {
+    return NumberOf(std::get<std::vector<double>>(call.node->Find(key)->value)[place]);
+  };
   Texts texts;
-  const auto& list = std::get<Texts>(call.node->Find("activations")->value);
-  for (const std::string& name : list) texts.push_back(names.at(name));
-  return "(" + Joined(texts) + (texts.size() == 1 ? ",)" : ")");
+  size_t with_numbers = 0;  // of those before, which take the first ones
+  for (const std::string& name : std::get<Texts>(call.node->Find("activations")->value)) {
+    if (name == "HardSigmoid") {
+      texts.push_back("lambda x: (x * " + numbers("activation_alpha", with_numbers) + " + " +
+                      numbers("activation_beta", with_numbers) + ").clamp(0.0, 1.0)");
+      ++with_numbers;
+    } else {
+      texts.push_back(names.at(name));
+    }
+  }
+  return TupleOf(texts);
 }
 
 Row Recurrence(const char* name, const char* helper) {
@@ -286,7 +302,7 @@ const std::map<std::string, Row>& Rows() {
        }},
       {"Concat",
        [](const Call& call) {
-         return "torch.cat((" + Joined(call.in) + "), " + call.Axis("axis") + ")";
+         return "torch.cat(" + TupleOf(call.in) + ", " + call.Axis("axis") + ")";
        }},
       {"Conv", Convolution},
       {"ConvTranspose",

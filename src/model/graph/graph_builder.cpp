@@ -361,7 +361,16 @@ int GraphBuilder::CallLayer(const GraphLayer& at, const Call& call, std::vector<
   if (!ShapesOf(at, call, &arguments, &shapes)) return -1;
   const Layer& layer = *keras_->layers[at.layer];
   std::vector<Mask> masks;
-  if (!masks_.OfCall(at, layer, call, arguments, &masks)) return -1;
+  if (call.training && layer.changes_in_training()) {
+    Fail(ErrorCode::kNotSupported,
+         "layer \"" + layer.name() + "\" is called with training=True, which is not supported",
+         "It would drop values or draw noise in predictions, too. The layer is " + at.path +
+             " of the architecture.",
+         "Call it without training: then it does so while the model trains.");
+    return -1;
+  }
+  // An operation knows nothing of masks, whatever the layer does that stands for it.
+  if (!at.operation && !masks_.OfCall(at, layer, call, arguments, &masks)) return -1;
   if (!CheckAxes(at, shapes)) return -1;
   if (!at.constants.empty()) {  // an operation, whose call has no masks
     if (!AddConstants(at, &arguments, &shapes)) return -1;
@@ -383,7 +392,6 @@ int GraphBuilder::CallLayer(const GraphLayer& at, const Call& call, std::vector<
       node.form.masks.push_back(Masks::OverInputs(mask, data, &node.inputs));
     }
   }
-  // An operation knows nothing of masks, whatever the layer does that stands for it.
   const Mask made = at.operation ? Mask() : masks_.OfOutput(layer, arguments, masks);
   for (size_t i = 0; i < data && layer.masking() == Masking::kTakes; ++i) {
     masks_.SetTensor(arguments[i], {});

@@ -82,21 +82,68 @@ void CompleteLayer(json* entry, const std::string& path) {
   }
 }
 
+// What a file says anywhere of types and classes that are read as others.
+struct OtherReadings {
+  std::string policy;  // the first one: "mixed_float16"
+  std::vector<std::string> cudnn;
+};
+
+void LookFor(const json& value, OtherReadings* found) {
+  if (!value.is_structured()) return;
+  std::string policy;
+  if (found->policy.empty() && DtypeName(Member(value, "dtype"), &policy) &&
+      IsMixedPolicy(policy)) {
+    found->policy = policy;
+  }
+  if (StringMember(value, "class_name").rfind("CuDNN", 0) == 0) {
+    found->cudnn.push_back(StringMember(Member(value, "config"), "name"));
+  }
+  for (const json& inner : value) LookFor(inner, found);
+}
+
 }  // namespace
+
+std::vector<Problem> NotesOn(std::string_view text) {
+  JsonDocument document;
+  std::vector<Problem> notes;
+  if (!ParseJsonText(text, &document, &notes)) return {};
+  OtherReadings found;
+  LookFor(*document.root(), &found);
+  if (!found.policy.empty()) {
+    notes.push_back(
+        {ErrorCode::kNotSupported, "dtype \"" + found.policy + "\" counts as \"float32\"",
+         "Weights are float32 in both.", "Training in bfloat16 is asked for by dtype => 'bf16'."});
+  }
+  if (!found.cudnn.empty()) {
+    notes.push_back(
+        {ErrorCode::kNotSupported,
+         "layer \"" + found.cudnn[0] +
+             "\" of class CuDNNLSTM or CuDNNGRU counts as LSTM or "
+             "GRU(reset_after=True)" +
+             (found.cudnn.size() == 1 ? "" : ", and so do others"),
+         "They compute the same, but Keras has their weights in another order.",
+         "For trained weights, build the model with these layers in Keras, let its load_weights() "
+         "read the file, and take its get_weights()."});
+  }
+  return notes;
+}
 
 std::optional<std::string> CompleteModel(std::string_view text) {
   JsonDocument document;
   std::vector<Problem> problems;
   if (!ParseJsonText(text, &document, &problems)) return std::nullopt;
   json* root = document.root();
-  if (root->contains("module") || root->contains("keras_version")) return std::nullopt;
-  if (StringMember(*root, "class_name") != "Sequential" || !Member(*root, "config").is_object()) {
-    return std::nullopt;
+  const auto written = [&] { return root->dump(-1, ' ', /*ensure_ascii=*/true); };
+  // Encoded as JSON twice: what is inside.
+  const bool inside = text.substr(text.find_first_not_of(" \t\r\n"), 1) == "\"";
+  if (root->contains("module") || root->contains("keras_version") ||
+      StringMember(*root, "class_name") != "Sequential" || !Member(*root, "config").is_object()) {
+    return inside ? std::optional(written()) : std::nullopt;
   }
   // A module is a mark of Keras 3, and the text may have been read as one of Keras 2.
   if (DetectFamily(*root) == KerasFamily::kKeras2) (*root)["keras_version"] = "2.15.0";
   CompleteSequential(root, "sequential", "");
-  return root->dump(-1, ' ', /*ensure_ascii=*/true);
+  return written();
 }
 
 }  // namespace hopper

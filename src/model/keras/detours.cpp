@@ -55,8 +55,6 @@ const Detour kLayers[] = {
      "UpSampling3D ZeroPadding3D",
      kNoVolumes, kImageByImage},
     {"ConvLSTM3D", kNoVolumes, "Write keras.layers.ConvLSTM2D for series of images."},
-    {"CuDNNGRU CuDNNLSTM", "It is a layer for GPUs of Keras 2.0.",
-     "Write keras.layers.LSTM(units), or GRU(units, reset_after=True)."},
     {"GRUCell LSTMCell RNN SimpleRNNCell StackedRNNCells", "", kRecurrentLayers},
     {"LocallyConnected1D LocallyConnected2D", "Keras 3 has it no more.",
      "Write keras.layers.Conv2D (Conv1D), whose kernel is the same at all places."},

@@ -46,9 +46,14 @@ bool DtypeName(const json& dtype, std::string* name) {
   const std::string class_name = StringMember(dtype, "class_name");
   if (class_name.empty()) return false;
   const std::string policy = StringMember(Member(dtype, "config"), "name");
-  const bool plain = class_name == "DTypePolicy" || class_name == "Policy";
+  const bool plain =
+      class_name == "DTypePolicy" || class_name == "Policy" || class_name == "PolicyV1";
   *name = plain && !policy.empty() ? policy : class_name;
   return true;
+}
+
+bool IsMixedPolicy(const std::string& policy) {
+  return policy == "mixed_float16" || policy == "mixed_bfloat16";
 }
 
 std::string DtypeHint(const std::string& name) {

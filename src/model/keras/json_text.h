@@ -30,6 +30,8 @@ const nlohmann::json& Member(const nlohmann::json& object, const char* key);
 // "float32", "mixed_float16": the name of a dtype or of a policy object of any version; false
 // where the value is neither.
 bool DtypeName(const nlohmann::json& dtype, std::string* name);
+// Whether it is a policy whose weights are float32, and only computations something else.
+bool IsMixedPolicy(const std::string& policy);
 // What to do about a dtype of weights or of computations that is not float32: an action.
 std::string DtypeHint(const std::string& name);
 

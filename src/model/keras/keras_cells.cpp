@@ -36,6 +36,10 @@ void TakeCell(json* entry) {
   }
 }
 
+// Arguments of an RNN of several cells that layers behind each other do not have together:
+// backwards it is the first cell alone that hears the series so, and masks go along.
+constexpr const char* kOfOneCell[] = {"go_backwards", "return_state", "stateful"};
+
 // RNN([LSTMCell(...), LSTMCell(...)]): a model of layers behind each other, of which the last one
 // gives what it gives.
 void TakeCells(json* entry) {
@@ -46,8 +50,7 @@ void TakeCells(json* entry) {
                     ? &stacked["config"]["cells"]
                     : nullptr;
   if (cells == nullptr || !cells->is_array() || cells->empty() || entry->contains(kAway)) return;
-  // Backwards it is the first cell alone that hears the series so.
-  for (const char* key : {"go_backwards", "return_state", "stateful"}) {
+  for (const char* key : kOfOneCell) {
     if (Member(config, key) == json(true)) return;
   }
   json& away = (*entry)[kAway];
@@ -82,6 +85,17 @@ bool HasCell(const json& entry) {
 }
 
 }  // namespace
+
+const char* ArgumentOfOneCell(const json& entry) {
+  const json& config = Member(entry, "config");
+  if (!HasCell(entry) || StringMember(config["cell"], "class_name") != "StackedRNNCells") {
+    return nullptr;
+  }
+  for (const char* key : kOfOneCell) {
+    if (Member(config, key) == json(true)) return key;
+  }
+  return nullptr;
+}
 
 void UnfoldCells(json* entry) {
   if (!Member(*entry, "config").is_object()) return;

@@ -35,6 +35,9 @@ void TakeNewName(json* entry) {
     const std::vector<std::string>& former = type.former_names;
     if (std::find(former.begin(), former.end(), class_name) == former.end()) continue;
     (*entry)["class_name"] = type.class_name;
+    if (class_name == "CuDNNGRU" && Member(*entry, "config").is_object()) {
+      (*entry)["config"]["reset_after"] = true;
+    }
     return;
   }
 }
@@ -136,7 +139,7 @@ EntryClass ClassifyEntry(const json& entry, const std::string& name, const std::
                            ? "Replace it by supported layers; see hopper.layers()."
                            : detour->hint;
     problems->push_back(
-        {ErrorCode::kNotSupported, "layer \"" + name + "\" of class " + shown + " is not supported",
+        {ErrorCode::kNotSupported, "layer \"" + name + "\" " + shown + " is not supported",
          (why.empty() ? "" : why + " ") + "The layer is " + path + " of the architecture.", hint});
     return EntryClass::kUnknown;
   };
@@ -146,8 +149,15 @@ EntryClass ClassifyEntry(const json& entry, const std::string& name, const std::
       const std::string function = StringMember(Member(entry, "config"), "function");
       const Detour* detour = DetourOfOperation(OperationFunction(entry));
       const bool said = detour != nullptr && *detour->why != '\0';
-      return refuse(function.empty() ? class_name : class_name + " (" + function + ")",
-                    said ? detour->why : "It is an operation on tensors, not a layer.", detour);
+      const std::string why = said ? detour->why : "It is an operation on tensors, not a layer.";
+      if (!function.empty()) {
+        return refuse("of class " + class_name + " (" + function + ")", why, detour);
+      }
+      // A layer of that name may be there.
+      const bool activates = Contains(StringMember(entry, "module"), "activations.activations");
+      return refuse((activates ? "of operation keras.activations." : "of operation keras.ops.") +
+                        OperationFunction(entry),
+                    why, detour);
     }
     if (class_name == "Sequential" || class_name == "Functional" || class_name == "Model") {
       return EntryClass::kModel;
@@ -156,8 +166,16 @@ EntryClass ClassifyEntry(const json& entry, const std::string& name, const std::
     const LayerType* type = FindLayerType(class_name);
     const bool made = StringMember(entry, "module") == kOperationModule;
     if (type != nullptr && (made || !IsOperationOnly(*type))) return EntryClass::kLayer;
+    if (const char* argument = ArgumentOfOneCell(entry); argument != nullptr) {
+      static const Detour kOneByOne = {
+          "", "",
+          "Write keras.layers.LSTM and its like behind each other, return_sequences=True in all "
+          "but the last; go_backwards=True of the first alone is the same where no mask comes in."};
+      return refuse(std::string("of class RNN: argument \"") + argument + "\" of several cells", "",
+                    &kOneByOne);
+    }
     if (const Detour* detour = DetourOfLayer(class_name); detour != nullptr) {
-      return refuse(class_name, detour->why, detour);
+      return refuse("of class " + class_name, detour->why, detour);
     }
   }
   std::vector<std::string> names = {"InputLayer", "Sequential", "Functional"};

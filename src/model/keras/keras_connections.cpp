@@ -198,9 +198,10 @@ class Connector {
     return true;
   }
 
-  // Of an argument `training` that Keras 3 wrote because call() has a default for it.
-  bool SaysTrainingAnyway() const {
-    return family_ == KerasFamily::kKeras3 && type_ != nullptr && !type_->heeds_training;
+  // Whether Keras 3 writes `training` so at each call of the layer.
+  bool IsDefaultOfTraining(bool value) const {
+    if (family_ != KerasFamily::kKeras3 || type_ == nullptr) return false;
+    return type_->training == (value ? TrainingDefault::kTrue : TrainingDefault::kFalse);
   }
 
   // The place of the input whose mask an argument is; -1 for other arguments.
@@ -260,12 +261,12 @@ class Connector {
       if (&value == read) continue;
       if (named && (key == "query" || key == "value" || key == "key")) continue;
       if (key == "training" && value.is_boolean()) {
-        if (SaysTrainingAnyway()) continue;
-        if (value.get<bool>()) {
+        if (IsDefaultOfTraining(value.get<bool>())) continue;
+        if (value.get<bool>() && layer.kind == GraphLayer::Kind::kModel) {
           Refuse(layer, "is called with training=True, which is not supported");
           return false;
         }
-        call->inference = true;
+        (value.get<bool>() ? call->training : call->inference) = true;
         continue;
       }
       if (IsUnset(value)) continue;

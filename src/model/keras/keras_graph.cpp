@@ -83,8 +83,9 @@ class Reader {
   void NameRefusals() const {
     for (const auto& [key, refusal] : refusals_) {
       if (refusal.others == 0) continue;
-      (*problems_)[refusal.problem].message +=
-          " (nor are " + std::to_string(refusal.others) + " more of this class)";
+      (*problems_)[refusal.problem].message += (refusal.others == 1 ? " (nor is " : " (nor are ") +
+                                               std::to_string(refusal.others) +
+                                               " more of this class)";
     }
   }
 
@@ -98,7 +99,8 @@ class Reader {
   void CheckDtype(const json& config, const ModelGraph& graph) {
     const json& dtype = Member(config, "dtype");
     std::string name;
-    if (dtype.is_null() || (DtypeName(dtype, &name) && name == "float32")) return;
+    if (dtype.is_null()) return;
+    if (DtypeName(dtype, &name) && (name == "float32" || IsMixedPolicy(name))) return;
     problems_->push_back({ErrorCode::kNotSupported,
                           "model \"" + graph.name + "\": dtype " +
                               (name.empty() ? ShortJson(dtype) : "\"" + name + "\"") +

@@ -30,6 +30,7 @@ struct Call {
   std::vector<int> masked;        // by mask: the input's place
   std::vector<double> constants;  // numbers among the arguments of an operation
   bool inference = false;         // called with training=False
+  bool training = false;          // called with training=True
   bool causal = false;            // called with use_causal_mask=True
 
   std::vector<TensorRef> AllRefs() const {
@@ -143,6 +144,8 @@ int64_t PartsOf(const nlohmann::json& entry);
 bool IsOfKeras(const nlohmann::json& entry);
 // Writes layers in place of an RNN of cells of Keras, also where it is a layer's argument.
 void UnfoldCells(nlohmann::json* entry);
+// The argument for which an RNN of several cells is not unfolded; null for other entries.
+const char* ArgumentOfOneCell(const nlohmann::json& entry);
 // Writes the usual name of a class in place of another one that it has had.
 void ResolveClassName(nlohmann::json* entry);
 

@@ -45,6 +45,7 @@ const char* AsActivation(const std::string& function, json* config) {
   DropDefault(config, "axis", -1.0);
   DropDefault(config, "alpha", 1.0);
   DropDefault(config, "threshold", 0.5);
+  DropDefault(config, "b", 4.0);
   (*config)["activation"] = name;
   return "Activation";
 }

@@ -213,13 +213,31 @@ bool IsOfKeras1(const json& document, std::vector<Problem>* problems) {
   return true;
 }
 
-// Where in files of TensorFlow.js and in attributes of .h5 files the model stands, as a path of
-// PostgreSQL; null where there is none.
-const char* ModelWithin(const json& document) {
-  const json& topology = Member(document, "modelTopology");
-  if (Member(topology, "class_name").is_string()) return "modelTopology";
-  if (Member(topology, "model_config").is_object()) return "modelTopology,model_config";
-  return Member(document, "model_config").is_object() ? "model_config" : nullptr;
+// A model, or one that is encoded as JSON once more.
+bool LooksLikeAModel(const json& value) {
+  if (Member(value, "class_name").is_string()) return true;
+  const auto* text = value.get_ptr<const std::string*>();
+  return text != nullptr && text->find("class_name") != std::string::npos;
+}
+
+// Where the model stands in a dictionary that holds it, such as a file of TensorFlow.js or the
+// attributes of an .h5 file, as PostgreSQL writes it: "#> '{model_config}'". "" where it is not
+// there.
+std::string PlaceOfModel(const json& document) {
+  if (!document.is_object()) return "";
+  const auto place = [](const std::string& path, const json& value) {
+    return (value.is_string() ? "#>> '{" : "#> '{") + path + "}'";
+  };
+  for (const auto& [key, value] : document.items()) {
+    if (LooksLikeAModel(value)) return place(key, value);
+  }
+  for (const auto& [key, value] : document.items()) {
+    if (!value.is_object()) continue;
+    for (const auto& [inner, model] : value.items()) {
+      if (LooksLikeAModel(model)) return place(key + "," + inner, model);
+    }
+  }
+  return "";
 }
 
 }  // namespace
@@ -261,6 +279,10 @@ bool ParseAnyJson(std::string_view text, JsonDocument* parsed, std::vector<Probl
 bool ParseJsonText(std::string_view text, JsonDocument* parsed, std::vector<Problem>* problems) {
   if (!ParseAnyJson(text, parsed, problems)) return false;
   const json* document = parsed->root();
+  if (LooksLikeAModel(*document) && document->is_string()) {  // json.dump(model.to_json())
+    const auto inner = document->get<std::string>();
+    return ParseJsonText(inner, parsed, problems);
+  }
   if (document->is_object() && document->contains("class_name")) {
     return !IsOfKeras1(*document, problems);
   }
@@ -268,14 +290,12 @@ bool ParseJsonText(std::string_view text, JsonDocument* parsed, std::vector<Prob
                   "The JSON is " + ShortJson(*document) + ".", kArchitectureHint};
   if (document->is_string()) {
     problem.detail = "The JSON is a string.";
-    problem.hint = "Store the output of model.to_json() itself, not encoded as JSON once more.";
   } else if (StringMember(*document, "format") == "graph-model") {
     problem.detail = "It is a graph of TensorFlow.js, which has operations and no layers.";
     problem.hint = "Convert the Keras model itself, or take its model.to_json().";
-  } else if (const char* place = ModelWithin(*document); place != nullptr) {
+  } else if (const std::string place = PlaceOfModel(*document); !place.empty()) {
     problem.detail = "The model is a part of it.";
-    problem.hint =
-        std::string("Give load_model() the part alone: file::json #> '{") + place + "}'.";
+    problem.hint = "Give load_model() the part alone: file::json " + place + ".";
   }
   problems->push_back(problem);
   return false;

@@ -9,7 +9,7 @@ namespace {
 template <typename... L>
 std::vector<LayerType> TypesOf(LayerList<L...> /*layers*/) {
   return {{L::kName, L::kOtherName, L::FormerNames(), L::kWeights, L::kDescription,
-           L::kOverFeatures, L::kCompletion, L::kMakesIds, L::kActivates, L::kHeedsTraining,
+           L::kOverFeatures, L::kCompletion, L::kMakesIds, L::kActivates, L::kTraining,
            L::kNamesInputs, L::kCausal, L::kSince,
            [](LayerConfig& config) -> std::unique_ptr<Layer> {
              return std::make_unique<L>(config);

@@ -226,6 +226,29 @@ hopper_complete_architecture(const char *arch)
 	return text;
 }
 
+/* Says what in the architecture is read as something else. */
+static void
+tell_notes(const char *arch)
+{
+	hopper_error error = {0};
+	hopper_rows *rows;
+	hopper_guard *guard;
+	int			row;
+
+	HOPPER_CHECK(hopper_core()->notes_on_model(arch, strlen(arch), &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	for (row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = rows->cells + (size_t) row * 3;
+
+		ereport(NOTICE,
+				(errmsg_internal("%s", hopper_from_utf8(cells[0])),
+				 errdetail_internal("%s", hopper_from_utf8(cells[1])),
+				 errhint("%s", hopper_from_utf8(cells[2]))));
+	}
+	hopper_guard_release(guard);
+}
+
 /*
  * Whether it has parameters of a search in it, {"hopper": "units"}; ERROR where those are not
  * understood. It becomes an architecture when automl() has filled them in.
@@ -300,6 +323,8 @@ hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 
 		ereport(NOTICE,
 				(errmsg_internal("%s", hopper_from_utf8(error.message)),
 				 errdetail("The shape is taken from the packed data.")));
+	if (is_whole)
+		tell_notes(arch);
 	if (model->has_weights)
 	{
 		hopper_floats_check(&floats, arch, strlen(arch));

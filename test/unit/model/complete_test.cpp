@@ -51,6 +51,29 @@ TEST(Complete, IsReadByKerasAndTheSameToUs) {
   }
 }
 
+TEST(Complete, WhatIsEncodedTwiceIsStoredOnce) {
+  const std::string text =
+      R"({"class_name":"Sequential","config":{"layers":[]},"keras_version":"2.4.0"})";
+  EXPECT_EQ(CompleteModel(" " + json(text).dump()), text);
+}
+
+TEST(Complete, NotesOnWhatIsReadAsSomethingElse) {
+  const std::string mixed =
+      R"({"class_name": "Dense", "config": {"name": "d", "units": 2, "dtype": "mixed_float16"}})";
+  const std::string cudnn = R"({"class_name": "CuDNNGRU", "config": {"name": "g", "units": 2}})";
+  const auto model = [](const std::string& layers) {
+    return R"({"class_name": "Sequential", "config": {"layers": [)" + layers + "]}}";
+  };
+  EXPECT_TRUE(NotesOn(model(R"({"class_name": "Dense", "config": {"units": 2}})")).empty());
+  EXPECT_TRUE(NotesOn("[]").empty());
+  const auto notes = NotesOn(model(cudnn + ", " + cudnn + ", " + mixed + ", " + mixed));
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_EQ(notes[0].message, "dtype \"mixed_float16\" counts as \"float32\"");
+  EXPECT_EQ(notes[1].message,
+            "layer \"g\" of class CuDNNLSTM or CuDNNGRU counts as LSTM or "
+            "GRU(reset_after=True), and so do others");
+}
+
 TEST(Complete, WhatKerasWroteStays) {
   const std::string layer = R"({"class_name": "Dense", "config": {"units": 2}})";
   EXPECT_FALSE(CompleteModel(R"({"class_name": "Sequential", "keras_version": "2.4.0",

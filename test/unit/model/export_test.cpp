@@ -69,6 +69,56 @@ TEST(Export, WeightsStandInTheFileAsTheyAre) {
   EXPECT_EQ(floats, spec->parameters);
 }
 
+std::string Recurrent(const std::string& input, const std::string& before,
+                      const std::string& arguments, const char* version,
+                      const std::string& after = "") {
+  return R"({"class_name": "Sequential", "keras_version": ")" + std::string(version) +
+         R"(", "config": {"layers": [{"class_name": "InputLayer", "config": {"name": "i",
+        "batch_input_shape": [null, )" +
+         input + "]}}, " + before +
+         R"({"class_name": "LSTM", "config": {"name": "l", "units": 2, )" + arguments + "}}" +
+         after + "]}}";
+}
+
+// Python's tuple of one has a comma.
+TEST(Export, SeriesOfOneStep) {
+  const auto spec =
+      ParseModel(Recurrent("1, 2", R"({"class_name": "Masking", "config": {"name": "m"}}, )",
+                           R"("return_sequences": true)", "3.10.0",
+                           R"(, {"class_name": "GlobalMaxPooling1D", "config": {"name": "p"}})"),
+                 nullptr);
+  ModelExport model;
+  model.spec = spec.get();
+  const std::string source = PytorchSource(model);
+  const size_t begin = source.find("torch.cat((");
+  ASSERT_NE(begin, source.npos);
+  EXPECT_EQ(source.substr(source.find(')', begin) - 1, 6), ",), 1)");
+}
+
+// However many steps there are.
+TEST(Export, HardSigmoidIsAFunctionOfRecurrentOperations) {
+  for (const char* version : {"2.2.4", "3.10.0"}) {
+    const auto spec = ParseModel(
+        Recurrent("600, 1", "", R"("recurrent_activation": "hard_sigmoid")", version), nullptr);
+    ModelExport model;
+    model.spec = spec.get();
+    ops::Graph graph;
+    MakeGraph(model, &graph);
+    const ops::Operation* lstm = nullptr;
+    for (const ops::Operation* operation : graph.Nodes()) {
+      if (operation->op == "LSTM") lstm = operation;
+    }
+    ASSERT_NE(lstm, nullptr);
+    using Numbers = std::vector<double>;
+    EXPECT_EQ(std::get<Numbers>(lstm->Find("activation_alpha")->value),
+              Numbers{version[0] == '2' ? 0.2 : 1.0 / 6.0});
+    EXPECT_EQ(std::get<Numbers>(lstm->Find("activation_beta")->value), Numbers{0.5});
+    const char* formula = version[0] == '2' ? "lambda x: (x * 0.2 + 0.5).clamp(0.0, 1.0)"
+                                            : "lambda x: (x * 0.166666667 + 0.5).clamp(0.0, 1.0)";
+    EXPECT_NE(PytorchSource(model).find(formula), std::string::npos);
+  }
+}
+
 TEST(Export, ALayerWithoutAFormIsRefusedByItsName) {
   const auto spec = ParseModel(
       R"({"class_name": "Sequential", "config": {"layers": [

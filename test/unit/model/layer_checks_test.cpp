@@ -344,6 +344,13 @@ TEST(LayerChecks, FormerNames) {
   EXPECT_TRUE(Problems("8, 1", Entry("Convolution1D", arguments), &spec).empty());
   ASSERT_NE(spec, nullptr);
   EXPECT_EQ(spec->layers[0]->class_name(), "Conv1D");
+  EXPECT_TRUE(Problems("5, 3", Entry("CuDNNLSTM", R"("units": 2)"), &spec).empty());
+  ASSERT_NE(spec, nullptr);
+  EXPECT_EQ(spec->layers[0]->class_name(), "LSTM");
+  EXPECT_TRUE(Problems("5, 3", Entry("CuDNNGRU", R"("units": 2)"), &spec).empty());
+  ASSERT_NE(spec, nullptr);
+  EXPECT_EQ(spec->layers[0]->class_name(), "GRU");
+  EXPECT_EQ(spec->weights[2].shape, (Shape{2, 6}));  // reset_after
 }
 
 // Windows and counts as large as attributes may be must not overflow.

@@ -71,6 +71,13 @@ TEST(Refusals, OtherFilesWithAModel) {
   EXPECT_EQ(Refusals(R"({"model_config": {"class_name": "Sequential"}, "training_config": {}})"),
             Strings{what + "The model is a part of it. | Give load_model() the part alone: "
                            "file::json #> '{model_config}'."});
+  // Whatever the key is, and where the model is a string there.
+  EXPECT_EQ(Refusals(R"({"training": {}, "architecture": {"class_name": "Sequential"}})"),
+            Strings{what + "The model is a part of it. | Give load_model() the part alone: "
+                           "file::json #> '{architecture}'."});
+  EXPECT_EQ(Refusals(R"({"epochs": 3, "model": "{\"class_name\": \"Sequential\"}"})"),
+            Strings{what + "The model is a part of it. | Give load_model() the part alone: "
+                           "file::json #>> '{model}'."});
   EXPECT_EQ(Refusals(R"({"format": "graph-model", "modelTopology": {"node": []}})"),
             Strings{what + "It is a graph of TensorFlow.js, which has operations and no layers. | "
                            "Convert the Keras model itself, or take its model.to_json()."});
@@ -150,6 +157,52 @@ TEST(Refusals, Operations) {
                     "Replace it by supported layers; see hopper.layers()."});
 }
 
+// Operations of Keras 3: of one whose layer is there, and of one that has another argument here.
+TEST(Refusals, OperationsOfKeras3) {
+  const auto operation = [](const std::string& entry, const std::string& kwargs) {
+    const std::string tensor =
+        R"({"class_name": "__keras_tensor__", "config": {"keras_history": ["x", 0, 0]}})";
+    return Refusals(R"({"module": "keras", "class_name": "Functional", "config": {"name": "m",
+      "layers": [{"module": "keras.layers", "class_name": "InputLayer", "name": "x",
+        "config": {"name": "x", "batch_shape": [null, 4]}, "inbound_nodes": []}, {"name": "z", )" +
+                    entry + R"(, "inbound_nodes": [{"args": [)" + tensor + R"(], "kwargs": )" +
+                    kwargs +
+                    R"(}]}], "input_layers": ["x", 0, 0], "output_layers": ["z", 0, 0]}})");
+  };
+  const Strings average = operation(
+      R"("module": "keras.src.ops.numpy", "class_name": "Average", "config": {"name": "z", "axis": 1})",
+      "{}");
+  ASSERT_EQ(average.size(), 1U);
+  EXPECT_EQ(average[0].substr(0, average[0].find(" | ")),
+            "layer \"z\" of operation keras.ops.average is not supported");
+  const Strings shrink = operation(
+      R"("module": "keras.src.ops.nn", "class_name": "SoftShrink", "config": {"name": "z", "threshold": 0.3})",
+      "{}");
+  ASSERT_EQ(shrink.size(), 1U);
+  EXPECT_EQ(shrink[0].substr(0, shrink[0].find(" | ")),
+            "layer \"z\" of class Activation: argument \"threshold\" = 0.3 is not supported");
+}
+
+TEST(Refusals, ArgumentsOfSeveralCells) {
+  const auto rnn = [](const char* arguments) {
+    const std::string cell = R"({"class_name": "LSTMCell", "config": {"units": 2, "name": "c"}})";
+    return Refusals(
+        R"({"class_name": "Sequential", "keras_version": "3.10.0", "config": {"layers": [
+        {"class_name": "InputLayer", "config": {"name": "i", "batch_shape": [null, 4, 2]}},
+        {"class_name": "RNN", "config": {"name": "r", "cell": {"class_name": "StackedRNNCells",
+          "config": {"cells": [)" +
+        cell + ", " + cell + "]}}, " + arguments + "}}]}}");
+  };
+  for (const std::string argument : {"go_backwards", "return_state", "stateful"}) {
+    EXPECT_EQ(rnn(('"' + argument + "\": true").c_str()),
+              Strings{"layer \"r\" of class RNN: argument \"" + argument +
+                      "\" of several cells is not supported | The layer is config.layers[1] of the "
+                      "architecture. | Write keras.layers.LSTM and its like behind each other, "
+                      "return_sequences=True in all but the last; go_backwards=True of the first "
+                      "alone is the same where no mask comes in."});
+  }
+}
+
 // One line a class, however many layers have it.
 TEST(Refusals, AClassIsNamedOnce) {
   std::string layers;
@@ -164,6 +217,9 @@ TEST(Refusals, AClassIsNamedOnce) {
             "layer \"h0\" of class RandomHue is not supported (nor are 29 more of this class)");
   EXPECT_EQ(found[1].substr(0, found[1].find(" | ")),
             "layer \"m\" of class MixUp is not supported");
+  const std::string hue = R"({"class_name": "RandomHue", "config": {"name": "h"}})";
+  EXPECT_NE(Refusals(Sequential(hue + ", " + hue))[0].find(" (nor is 1 more of this class) | "),
+            std::string::npos);
 }
 
 TEST(Refusals, Types) {
@@ -186,8 +242,8 @@ TEST(Refusals, Types) {
               "model.quantize(), and give the weights as float32."});
   EXPECT_EQ(
       Refusals(Sequential(
-          R"({"class_name": "Dense", "config": {"name": "d", "units": 2, "dtype": "mixed_float16"}})")),
-      Strings{"layer \"d\" of class Dense: dtype \"mixed_float16\" is not supported | The layer is "
+          R"({"class_name": "Dense", "config": {"name": "d", "units": 2, "dtype": "float16"}})")),
+      Strings{"layer \"d\" of class Dense: dtype \"float16\" is not supported | The layer is "
               "config.layers[1] of the architecture. | Build the model with dtype float32: "
               "keras.config.set_dtype_policy(\"float32\"). Training in bfloat16 is asked for by "
               "dtype => 'bf16'."});

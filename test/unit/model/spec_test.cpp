@@ -151,8 +151,6 @@ TEST(Spec, ArchitecturesByHandAreHelped) {
 TEST(Spec, JsonThatIsNoModel) {
   EXPECT_EQ(ProblemsOf("[]")[0].message, "model architecture is not a Keras model");
   EXPECT_EQ(ProblemsOf("{}")[0].code, ErrorCode::kInvalidText);
-  EXPECT_EQ(ProblemsOf(json(SequentialModel({4}, {DenseEntry(2)}).dump()).dump())[0].hint,
-            "Store the output of model.to_json() itself, not encoded as JSON once more.");
   EXPECT_EQ(ProblemsOf(R"({"class_name": "MyModel", "config": {}})")[0].message,
             "model class \"MyModel\" is not supported");
   EXPECT_EQ(ProblemsOf(R"({"class_name": "Sequential", "config": {"name": "m", "layers": []}})")[0]
@@ -161,6 +159,17 @@ TEST(Spec, JsonThatIsNoModel) {
   std::string deep;
   for (int i = 0; i < 100000; ++i) deep += '[';
   EXPECT_EQ(ProblemsOf(deep)[0].message, "model architecture is nested too deeply");
+}
+
+// json.dump(model.to_json(), file), also more than once.
+TEST(Spec, JsonThatIsEncodedOnceMore) {
+  const std::string text = SequentialModel({4}, {DenseEntry(2)}).dump();
+  const std::string twice = json(text).dump();
+  EXPECT_EQ(ParseModel(twice, nullptr)->hash, ParseModel(text, nullptr)->hash);
+  EXPECT_EQ(ParseModel(json(twice).dump(), nullptr)->hash, ParseModel(text, nullptr)->hash);
+  EXPECT_EQ(ProblemsOf(R"("a text")")[0].detail, "The JSON is a string.");
+  EXPECT_EQ(ProblemsOf(R"("{\"class_name\": ")")[0].message,
+            "model architecture is not valid JSON");
 }
 
 // The message of each is in refusals_test.cpp.
@@ -232,6 +241,16 @@ TEST(Spec, AttributesAreChecked) {
             "layer \"it\" of class Dense: argument \"lora_rank\" is not supported");
   EXPECT_EQ(LayerProblem("Flatten", {{"lora_rank", 4}}).message,
             "layer \"it\" of class Flatten: argument \"lora_rank\" = 4 is not known");
+  // Policies whose weights are float32.
+  for (const char* policy : {"mixed_float16", "mixed_bfloat16"}) {
+    const json of_keras_2 = {{"class_name", "Policy"}, {"config", {{"name", policy}}}};
+    for (const json& dtype : {json(policy), of_keras_2}) {
+      EXPECT_TRUE(
+          ProblemsOf(
+              SequentialModel({4}, {LayerEntry("Dense", {{"units", 3}, {"dtype", dtype}})}).dump())
+              .empty());
+    }
+  }
   // Unknown keys with values that mean nothing do no harm.
   EXPECT_TRUE(
       ProblemsOf(SequentialModel({4}, {LayerEntry("Dense", {{"units", 3},
@@ -405,10 +424,73 @@ TEST(Spec, BrokenGraphs) {
       "layer \"a\": has no call number 3");
   EXPECT_EQ(OnlyProblem(FunctionalJson(R"([[["x",0,5,{}]]])", R"([[["a",0,0,{}]]])")).message,
             "layer \"x\" has no output 5");
-  EXPECT_EQ(
-      OnlyProblem(FunctionalJson(R"([[["x",0,0,{"training": true}]]])", R"([[["a",0,0,{}]]])"))
-          .message,
-      "layer \"a\" is called with training=True, which is not supported");
+}
+
+// x, the layer "a" called with these keyword arguments, Dense: a file of Keras 3.
+std::string CalledOnce(const std::string& class_name, const std::string& arguments,
+                       const std::string& kwargs, const std::string& shape) {
+  const auto tensor = [](const char* of) {
+    return std::string(R"({"class_name": "__keras_tensor__", "config": {"keras_history": [")") +
+           of + R"(", 0, 0]}})";
+  };
+  const std::string module = R"("module": "keras.layers", "registered_name": null, )";
+  return R"({"module": "keras", "class_name": "Functional", "config": {"name": "m", "layers": [
+      {)" +
+         module + R"("class_name": "InputLayer", "name": "x", "inbound_nodes": [],
+       "config": {"name": "x", "batch_shape": [null, )" +
+         shape + R"(]}},
+      {)" +
+         module + R"("class_name": ")" + class_name + R"(", "name": "a", "config": {"name": "a")" +
+         arguments + R"(}, "inbound_nodes": [{"args": [)" + tensor("x") + R"(], "kwargs": )" +
+         kwargs + R"(}]}, {)" + module +
+         R"("class_name": "Flatten", "name": "b", "config": {"name": "b"},
+       "inbound_nodes": [{"args": [)" +
+         tensor("a") + R"(], "kwargs": {}}]}],
+      "input_layers": ["x", 0, 0], "output_layers": ["b", 0, 0]}})";
+}
+
+// What Keras 3 writes at each call says nothing, and what it writes only where somebody said so is
+// meant. Defaults: inspect.signature() of call() in Keras 3.15.
+TEST(Spec, TrainingAtACall) {
+  struct Row {
+    const char* class_name;
+    const char* arguments;
+    const char* shape;
+    bool usual;         // its default, which Keras 3 writes
+    const char* still;  // arguments with which it computes the same in training
+  };
+  const Row rows[] = {
+      {"Dropout", R"(, "rate": 0.5)", "4", false, R"(, "rate": 0.0)"},
+      {"SpatialDropout1D", R"(, "rate": 0.5)", "4, 2", false, R"(, "rate": 0.0)"},
+      {"GaussianNoise", R"(, "stddev": 0.5)", "4", false, R"(, "stddev": 0.0)"},
+      {"GaussianDropout", R"(, "rate": 0.5)", "4", false, R"(, "rate": 0.0)"},
+      {"AlphaDropout", R"(, "rate": 0.5)", "4", false, R"(, "rate": 0.0)"},
+      {"LSTM", R"(, "units": 2, "dropout": 0.2)", "4, 2", false, R"(, "units": 2)"},
+      {"GRU", R"(, "units": 2, "recurrent_dropout": 0.2)", "4, 2", false, R"(, "units": 2)"},
+      {"RandomFlip", "", "4, 4, 1", true, nullptr},
+      {"RandomCrop", R"(, "height": 2, "width": 2)", "4, 4, 1", true, nullptr},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.class_name);
+    const auto model = [&](const char* kwargs, const char* arguments) {
+      return CalledOnce(row.class_name, arguments, kwargs, row.shape);
+    };
+    const auto plain = ParseModel(model("{}", row.arguments), nullptr);
+    const std::string on = R"({"training": true})", off = R"({"training": false})";
+    const auto usual = ParseModel(model((row.usual ? on : off).c_str(), row.arguments), nullptr);
+    EXPECT_EQ(usual->hash, plain->hash);
+    EXPECT_FALSE(usual->nodes[0].inference);
+    if (row.usual) {
+      EXPECT_TRUE(ParseModel(model(off.c_str(), row.arguments), nullptr)->nodes[0].inference);
+      continue;
+    }
+    const auto problems = ProblemsOf(model(on.c_str(), row.arguments));
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_EQ(problems[0].message,
+              "layer \"a\" is called with training=True, which is not supported");
+    EXPECT_EQ(problems[0].code, ErrorCode::kNotSupported);
+    EXPECT_TRUE(ProblemsOf(model(on.c_str(), row.still)).empty());
+  }
 }
 
 TEST(Spec, FinalActivationOnlyWhereItEndsTheModel) {

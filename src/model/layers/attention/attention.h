@@ -7,7 +7,7 @@ namespace hopper {
 namespace layers {
 
 struct DotAttention : Layer {
-  static constexpr bool kHeedsTraining = false;
+  static constexpr TrainingDefault kTraining = TrainingDefault::kFalse;
   static constexpr bool kCausal = true;
   DotAttention(LayerConfig& config, bool additive);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;

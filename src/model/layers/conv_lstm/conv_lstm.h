@@ -9,7 +9,7 @@ namespace hopper {
 namespace layers {
 
 struct ConvLstm : Layer {
-  static constexpr bool kHeedsTraining = false;
+  static constexpr TrainingDefault kTraining = TrainingDefault::kFalse;
   static constexpr const char* kWeights = "kernel, recurrent_kernel, bias";
 
   // `axes`: of the series or image of a step. A series is an image of height 1.

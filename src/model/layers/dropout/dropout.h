@@ -11,7 +11,7 @@ namespace hopper {
 namespace layers {
 
 struct DropoutLayer : SameShape {
-  static constexpr bool kHeedsTraining = false;
+  static constexpr TrainingDefault kTraining = TrainingDefault::kFalse;
   explicit DropoutLayer(LayerConfig& config);
   int64_t Flops(const std::vector<Shape>&, const Shape&) const override { return 0; }
   Masking masking() const override { return Masking::kCarries; }

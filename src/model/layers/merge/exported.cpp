@@ -2,6 +2,7 @@
 
 #include "model/exported/export_layer.h"
 #include "model/layers/merge/merge.h"
+#include "model/layers/merge/merge_masked.h"
 
 namespace hopper {
 namespace layers {
@@ -41,13 +42,28 @@ Value Merged(const Merge& layer, const Value& a, const Value& b) {
 
 Value Export(const Merge& layer, const ExportCall& call) {
   int64_t rank = 0;
-  for (const Value& input : call.inputs) rank = std::max(rank, input.dim());
-  Value merged = WithRank(call.x(), rank);
-  for (size_t i = 1; i < call.inputs.size(); ++i) {
-    merged = Merged(layer, merged, WithRank(call.inputs[i], rank));
+  for (size_t i = 0; i < call.DataInputs(); ++i) rank = std::max(rank, call.inputs[i].dim());
+  std::vector<Value> all, masks;
+  for (size_t i = 0; i < call.DataInputs(); ++i) {
+    all.push_back(WithRank(call.inputs[i], rank));
+    // A tensor that gets axes loses its mask.
+    Value mask = call.inputs[i].dim() < rank ? Value() : call.MaskOf(i);
+    if (mask.defined()) {
+      Shape sizes(static_cast<size_t>(rank), 1);
+      sizes[0] = -1;
+      sizes[1] = mask.size(1);
+      mask = reshape(mask, sizes);
+    }
+    masks.push_back(mask);
   }
+  if (layer.reads_masks()) {
+    return MergeMasked(layer.kind, all, masks,
+                       [&](const Value& a, const Value& b) { return Merged(layer, a, b); });
+  }
+  Value merged = all[0];
+  for (size_t i = 1; i < all.size(); ++i) merged = Merged(layer, merged, all[i]);
   if (layer.kind != Kind::kAverage) return merged;
-  return div(merged, static_cast<double>(call.inputs.size()));
+  return div(merged, static_cast<double>(all.size()));
 }
 
 }  // namespace layers

@@ -19,7 +19,7 @@ struct Merge : Layer {
   bool joins_masks;    // in Keras 2, all layers those that there are
 
  protected:
-  Masking Joins(Masking otherwise) const { return joins_masks ? Masking::kJoins : otherwise; }
+  Masking MergedMasks() const { return joins_masks ? Masking::kJoins : Masking::kMerges; }
 };
 std::unique_ptr<Operator> MakeOperator(const Merge& layer);
 ops::Value Export(const Merge& layer, const ExportCall& call);
@@ -29,7 +29,7 @@ struct Add : Merge {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "sum of inputs";
   explicit Add(LayerConfig& config) : Merge(config, Kind::kAdd) {}
-  Masking masking() const override { return Joins(Masking::kMerges); }
+  Masking masking() const override { return MergedMasks(); }
 };
 std::unique_ptr<PlannedOp> Plan(const Add& layer, PlanNode* node);
 
@@ -38,7 +38,7 @@ struct Average : Merge {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "mean of inputs";
   explicit Average(LayerConfig& config) : Merge(config, Kind::kAverage) {}
-  Masking masking() const override { return Joins(Masking::kMerges); }
+  Masking masking() const override { return MergedMasks(); }
 };
 
 // Of keras.applications' InceptionResNetV2.
@@ -67,7 +67,8 @@ struct Maximum : Merge {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "largest of inputs";
   explicit Maximum(LayerConfig& config) : Merge(config, Kind::kMaximum) {}
-  Masking masking() const override { return Joins(Masking::kCannot); }
+  Masking masking() const override { return MergedMasks(); }
+  bool reads_masks() const override { return !joins_masks; }
 };
 
 struct Minimum : Merge {
@@ -75,7 +76,8 @@ struct Minimum : Merge {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "smallest of inputs";
   explicit Minimum(LayerConfig& config) : Merge(config, Kind::kMinimum) {}
-  Masking masking() const override { return Joins(Masking::kCannot); }
+  Masking masking() const override { return MergedMasks(); }
+  bool reads_masks() const override { return !joins_masks; }
 };
 
 struct Multiply : Merge {
@@ -83,7 +85,8 @@ struct Multiply : Merge {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "product of inputs";
   explicit Multiply(LayerConfig& config) : Merge(config, Kind::kMultiply) {}
-  Masking masking() const override { return Joins(Masking::kCannot); }
+  Masking masking() const override { return MergedMasks(); }
+  bool reads_masks() const override { return !joins_masks; }
 };
 
 struct Subtract : Merge {
@@ -91,7 +94,7 @@ struct Subtract : Merge {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "difference of two inputs";
   explicit Subtract(LayerConfig& config) : Merge(config, Kind::kSubtract) {}
-  Masking masking() const override { return Joins(Masking::kMerges); }
+  Masking masking() const override { return MergedMasks(); }
 };
 
 }  // namespace layers

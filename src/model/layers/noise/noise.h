@@ -10,7 +10,7 @@ struct GaussianNoise : SameShape {
   static constexpr const char* kName = "GaussianNoise";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "adds normal noise in training";
-  static constexpr bool kHeedsTraining = false;
+  static constexpr TrainingDefault kTraining = TrainingDefault::kFalse;
 
   explicit GaussianNoise(LayerConfig& config);
   int64_t AutogradFloats(const std::vector<Shape>& inputs, const Shape& output) const override;
@@ -27,7 +27,7 @@ struct GaussianDropout : SameShape {
   static constexpr const char* kName = "GaussianDropout";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "multiplies with normal noise around 1 in training";
-  static constexpr bool kHeedsTraining = false;
+  static constexpr TrainingDefault kTraining = TrainingDefault::kFalse;
 
   explicit GaussianDropout(LayerConfig& config);
   int64_t AutogradFloats(const std::vector<Shape>& inputs, const Shape& output) const override;

@@ -10,7 +10,7 @@ namespace layers {
 struct RandomImage : SameShape {
   static constexpr const char* kWeights = "";
   static constexpr const char* kSince = "2.6";
-  static constexpr bool kHeedsTraining = false;
+  static constexpr TrainingDefault kTraining = TrainingDefault::kTrue;
 
   explicit RandomImage(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;

@@ -15,14 +15,43 @@ using Cell = Recurrent::Cell;
 
 constexpr int64_t kMostSteps = 500;  // written out one by one
 
-// Empty where ONNX's recurrent operations have no such function without numbers.
+// The functions of one of ONNX's recurrent operations.
+struct Functions {
+  std::vector<std::string> names;  // empty where it has no such function
+  // Numbers of those that have some, HardSigmoid(x) = clip(alpha x + beta, 0, 1).
+  std::vector<double> alpha, beta;
+
+  void Add(const ActivationSpec& activation, const std::string& name) {
+    names.push_back(name);
+    if (name != "HardSigmoid") return;
+    alpha.push_back(TypeOf(activation.kind).keras_2 ? 0.2 : 1.0 / 6.0);
+    beta.push_back(0.5);
+  }
+};
+
+// "" where ONNX's recurrent operations have no such function.
 std::string FunctionName(const ActivationSpec& activation) {
   const std::string& name = TypeOf(activation.kind).names[0];
   if (name == "tanh") return "Tanh";
   if (name == "sigmoid") return "Sigmoid";
+  if (name == "hard_sigmoid") return "HardSigmoid";
   const bool plain =
       activation.alpha == 0.0 && activation.threshold == 0.0 && activation.max_value < 0.0;
   return name == "relu" && plain ? "Relu" : "";
+}
+
+Functions FunctionsOf(const Recurrent& layer) {
+  std::vector<ActivationSpec> activations;
+  if (layer.cell != Cell::kSimple) activations.push_back(layer.recurrent_activation);
+  activations.push_back(layer.activation);
+  if (layer.cell == Cell::kLstm) activations.push_back(layer.activation);
+  Functions functions;
+  for (const ActivationSpec& activation : activations) {
+    const std::string name = FunctionName(activation);
+    if (name.empty()) return {};
+    functions.Add(activation, name);
+  }
+  return functions;
 }
 
 // Blocks of columns as ONNX orders gates: [1, gates * units, rows].
@@ -36,7 +65,7 @@ Value Blocks(const Value& kernel, const std::vector<int64_t>& order, int64_t uni
 
 // ONNX's own operation.
 Value Whole(const Recurrent& layer, const Value& x, const Value* weights,
-            const std::vector<std::string>& functions) {
+            const Functions& functions) {
   ops::Graph* graph = x.graph();
   const int64_t units = layer.units;
   const int64_t columns = layer.gates() * units;
@@ -52,7 +81,11 @@ Value Whole(const Recurrent& layer, const Value& x, const Value* weights,
     inputs.push_back(
         reshape(ops::cat({Blocks(weights[2], order, units), none}, 0), {1, 2 * columns}));
   }
-  std::vector<ops::Attribute> attributes{{"hidden_size", units}, {"activations", functions}};
+  std::vector<ops::Attribute> attributes{{"hidden_size", units}, {"activations", functions.names}};
+  if (!functions.alpha.empty()) {
+    attributes.push_back({"activation_alpha", functions.alpha});
+    attributes.push_back({"activation_beta", functions.beta});
+  }
   const char* op = layer.cell == Cell::kLstm ? "LSTM" : layer.cell == Cell::kGru ? "GRU" : "RNN";
   if (layer.cell == Cell::kGru) {
     attributes.push_back({"linear_before_reset", int64_t{layer.reset_after ? 1 : 0}});
@@ -165,12 +198,8 @@ Value Pass(const Layer& shown, const Recurrent& layer, const Value& input, const
     x = flip(x, 1);
     if (mask.defined()) mask = flip(mask, 1);
   }
-  std::vector<std::string> functions{FunctionName(layer.activation)};
-  if (layer.cell != Cell::kSimple) {
-    functions.insert(functions.begin(), FunctionName(layer.recurrent_activation));
-  }
-  if (layer.cell == Cell::kLstm) functions.push_back(functions.back());
-  const bool named = std::find(functions.begin(), functions.end(), "") == functions.end();
+  const Functions functions = FunctionsOf(layer);
+  const bool named = !functions.names.empty();
   if (!mask.defined() && named) return Whole(layer, x, weights, functions);
   if (x.size(1) > kMostSteps) {
     RefuseExport(shown,

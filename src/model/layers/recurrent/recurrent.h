@@ -8,7 +8,7 @@ namespace hopper {
 namespace layers {
 
 struct Recurrent : Layer {
-  static constexpr bool kHeedsTraining = false;
+  static constexpr TrainingDefault kTraining = TrainingDefault::kFalse;
   enum class Cell { kSimple, kLstm, kGru };
 
   Recurrent(LayerConfig& config, Cell cell);
@@ -63,12 +63,14 @@ struct SimpleRNN : Recurrent {
 };
 struct LSTM : Recurrent {
   static constexpr const char* kName = "LSTM";
+  static std::vector<std::string> FormerNames() { return {"CuDNNLSTM"}; }
   static constexpr const char* kWeights = "kernel, recurrent_kernel, bias";
   static constexpr const char* kDescription = "long short-term memory over series";
   explicit LSTM(LayerConfig& config) : Recurrent(config, Cell::kLstm) {}
 };
 struct GRU : Recurrent {
   static constexpr const char* kName = "GRU";
+  static std::vector<std::string> FormerNames() { return {"CuDNNGRU"}; }
   static constexpr const char* kWeights = "kernel, recurrent_kernel, bias";
   static constexpr const char* kDescription = "gated recurrent unit over series";
   explicit GRU(LayerConfig& config) : Recurrent(config, Cell::kGru) {}

@@ -7,8 +7,7 @@ namespace hopper {
 namespace layers {
 
 struct Resized : Layer {
-  // Keras 3 writes training=True, its default for layers of images.
-  static constexpr bool kHeedsTraining = false;
+  static constexpr TrainingDefault kTraining = TrainingDefault::kTrue;
 
   explicit Resized(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;

@@ -8,7 +8,7 @@ namespace hopper {
 namespace layers {
 
 struct SpatialDropout1D : Layer {
-  static constexpr bool kHeedsTraining = false;
+  static constexpr TrainingDefault kTraining = TrainingDefault::kFalse;
   static constexpr const char* kName = "SpatialDropout1D";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription =

@@ -13,7 +13,7 @@ struct SpectralNormalization : Layer {
   static constexpr const char* kWeights = "those of its layer, and vector_u";
   static constexpr const char* kDescription =
       "a layer with its kernel divided by the kernel's largest singular value";
-  static constexpr bool kHeedsTraining = false;
+  static constexpr TrainingDefault kTraining = TrainingDefault::kFalse;
   static constexpr const char* kSince = "2.13";
 
   explicit SpectralNormalization(LayerConfig& config);
@@ -24,6 +24,9 @@ struct SpectralNormalization : Layer {
   int64_t AutogradFloats(const std::vector<Shape>& inputs, const Shape& output) const override;
   Activation FinalActivation() const override { return inner().FinalActivation(); }
   bool changes_in_training() const override { return true; }
+  // Keras' wrapper leaves the mask of what its layer gives, although it warns that it does not.
+  Masking masking() const override { return inner().masking(); }
+  Mask MadeMask() const override { return inner().MadeMask(); }
 
   const Layer& inner() const { return *inner_; }
   // Among so many weights.
