@@ -17,4 +17,8 @@ RETURNS TABLE (
     memory bigint)
     AS 'MODULE_PATHNAME', 'hopper_sql_progress_slots' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.progress_slots() IS
-    'what hopper.progress shows, as it lies in shared memory';
+    'what trains now in this database, in any session, as hopper.progress shows it
+
+Task: 4.86 train
+Example:
+SELECT pid, run, iterations, iterations_total, work FROM hopper.progress_slots();';

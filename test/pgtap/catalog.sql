@@ -53,7 +53,8 @@ SELECT is_empty(
     'a comment says what each argument means');
 SELECT is_empty(
     $$ SELECT function FROM hopper.help()
-       WHERE NOT EXISTS (SELECT FROM hopper.help(function) AS line WHERE line LIKE '%SELECT %hopper.' || function || '(%') $$,
+       WHERE NOT EXISTS (SELECT FROM hopper.help(function) AS line
+                         WHERE line LIKE '%SELECT %hopper.' || function || '(%' OR line LIKE '%CALL hopper.' || function || '(%') $$,
     'help(function) shows an example of each');
 SELECT is_empty(
     $$ SELECT function, line FROM (
