@@ -15,9 +15,6 @@ namespace hopper {
 namespace {
 
 constexpr const char* kByName = "Write it by output, for example ";
-// MetricParams::part of a metric in a list that names no outputs and has no lists.
-constexpr int kOfAll = -1;
-
 // {'a': ...}, and no object of Keras.
 bool IsByOutput(const Value& value) {
   return value.kind == Value::Kind::kDict && value.Find("class_name") == nullptr;
@@ -225,7 +222,7 @@ void ReadMetrics(const Value& value, bool weighted, CompileParams* params, Probl
                                         [](const Value& item) { return item.IsSequence(); });
   for (size_t i = before; i < params->metrics.size(); ++i) {
     MetricParams& metric = params->metrics[i];
-    metric.part = !by_place && metric.output.empty() ? kOfAll : 0;
+    metric.of_all = !by_place && metric.output.empty();
   }
   if (params->metrics.size() > HOPPER_MAX_METRICS) {
     problems->Error(ErrorCode::kLimitExceeded,
@@ -346,7 +343,7 @@ class OutputFit {
   void GiveToAll(bool weighted) {
     std::vector<MetricParams>& metrics = params_->metrics;
     const auto flat = [&](const MetricParams& metric) {
-      return metric.part == kOfAll && metric.output.empty() && metric.weighted == weighted;
+      return metric.of_all && metric.output.empty() && metric.weighted == weighted;
     };
     std::vector<MetricParams> all;
     std::copy_if(metrics.begin(), metrics.end(), std::back_inserter(all), flat);
@@ -375,7 +372,6 @@ class OutputFit {
     }
     int places = 0;
     for (MetricParams& metric : params_->metrics) {
-      metric.part = std::max(metric.part, 0);
       if (metric.of_loss) {
         metric.part = std::max(0, NumberOf(metric.output, "loss"));
       } else if (!metric.output.empty()) {
@@ -447,8 +443,8 @@ void GiveAsShown(const std::vector<std::string>& shown, CompileParams* params) {
   const auto first_loss = std::find_if(metrics.begin(), metrics.end(),
                                        [](const MetricParams& metric) { return metric.of_loss; });
   const std::vector<MetricParams> all(metrics.begin(), first_loss);
-  const bool flat = std::all_of(all.begin(), all.end(),
-                                [](const MetricParams& metric) { return metric.part == kOfAll; });
+  const bool flat =
+      std::all_of(all.begin(), all.end(), [](const MetricParams& metric) { return metric.of_all; });
   if (all.empty() || !flat || shown.size() % (all.size() + 1) != 0) return;
   const size_t n = shown.size() / (all.size() + 1);
   const auto is_loss = [](const std::string& name) {

@@ -90,10 +90,11 @@ struct MetricParams {
   std::string written;  // with a name of its own: its text without that argument
   std::string label;    // as monitor has it, without `prefix`; of an expression it may be empty
   // Of one output among several: its name, or its place where a list says it. FitToOutputs() finds
-  // its number among the model's (below 0 before: any), and sets what the name begins with.
+  // its number among the model's, and sets what the name begins with.
   std::string output;
   int place = -1;
   int part = 0;
+  bool of_all = false;  // it stands in a list that names no outputs and has no lists
   std::string prefix;
   bool of_loss = false;   // the loss of an output, as it is trained
   bool weighted = false;  // weighted_metrics: examples count by their weights

@@ -200,7 +200,8 @@ TEST(CheckConfigs, ClassesAgainstOutputUnits) {
   EXPECT_EQ(problems[0].problem.detail, "Found 12 distinct values, for example 20.");
   EXPECT_EQ(problems[0].problem.hint, "Use one output unit a class.");
   EXPECT_EQ(Verdict(Classifier(12, "softmax"), kSparse, ten), "");
-  EXPECT_EQ(Verdict(Classifier(12, "softmax"), kMse, ten), "");
+  EXPECT_EQ(Verdict(Classifier(12, "softmax"), kMse, ten),
+            "warning: loss \"mse\" is not of the numbers in column \"y\"");
   EXPECT_EQ(Verdict(Classifier(12, "sigmoid"), kBinary, ten), "");
   EXPECT_EQ(Verdict(Classifier(14, "softmax"), kCategorical, ten),
             "label values of \"train\" do not fit 14 output units");
@@ -265,7 +266,7 @@ TEST(CheckConfigs, LossesFromLogits) {
   EXPECT_EQ(Verdict(Classifier(3, "softmax"), kLogits, Table::Classes(3)),
             "warning: from_logits=True has no effect on a model that ends in an activation");
   EXPECT_EQ(Verdict(Classifier(3, "linear"), "loss='huber', optimizer='SGD()'", Table::Classes(3)),
-            "");
+            "warning: loss \"huber\" is not of the numbers in column \"y\"");
 }
 
 TEST(CheckConfigs, AxesAndClassesThatTheOutputLacks) {
@@ -279,11 +280,11 @@ TEST(CheckConfigs, AxesAndClassesThatTheOutputLacks) {
             "axis 2 of loss \"Dice\" does not exist in an output of shape 3");
   EXPECT_EQ(verdict(3, "dice", "Tversky(axis=-3)"),
             "axis -3 of metric \"Tversky(axis=-3)\" does not exist in an output of shape 3");
-  EXPECT_EQ(verdict(3, "mse", "Precision(class_id=2)"), "");
-  EXPECT_EQ(verdict(3, "mse", "Precision(class_id=3)"),
+  EXPECT_EQ(verdict(3, "categorical_crossentropy", "Precision(class_id=2)"), "");
+  EXPECT_EQ(verdict(3, "categorical_crossentropy", "Precision(class_id=3)"),
             "metric \"Precision(class_id=3)\" names the class 3 but the model has 3 output units");
   EXPECT_EQ(verdict(1, "bce", "OneHotIoU(2, [1])"), "");
-  EXPECT_EQ(verdict(3, "mse", "'OneHotIoU(4, [3])'"),
+  EXPECT_EQ(verdict(3, "categorical_crossentropy", "'OneHotIoU(4, [3])'"),
             "metric \"OneHotIoU(4, [3])\" names the class 3 of 3");
   EXPECT_EQ(verdict(1, "bce", "PearsonCorrelation"),
             "metric \"PearsonCorrelation\" needs several output units but the model has 1 output "
