@@ -227,8 +227,8 @@ def test_preloaded():
 def test_settings_have_units_and_bounds(session):
     query(session, "SELECT hopper.version()")
     rows = dict(query(session, "SELECT name, unit FROM pg_settings WHERE name LIKE 'hopper.%%'"))
-    assert rows == {"hopper.keep_memory": "MB", "hopper.keep_time": "s", "hopper.max_configs": None,
-                    "hopper.max_memory": "MB", "hopper.max_threads": None, "hopper.memory_limit": "MB",
+    assert rows == {"hopper.checkpoint_interval": "s", "hopper.keep_memory": "MB", "hopper.keep_time": "s",
+                    "hopper.max_configs": None, "hopper.max_memory": "MB", "hopper.max_threads": None, "hopper.memory_limit": "MB",
                     "hopper.mix_numerics": None, "hopper.notice_interval": "s", "hopper.threads": None}
     query(session, "SET hopper.memory_limit = '2GB'")
     assert query(session, "SHOW hopper.memory_limit") == [("2GB",)]

@@ -48,7 +48,10 @@ hopper_sql_note_rights(PG_FUNCTION_ARGS)
 #define STATEMENTS \
 	"WITH f AS (SELECT id, name, holders, NOT EXISTS (SELECT 1 FROM pg_proc WHERE oid::int8 = id)" \
 	"   AS dropped FROM json_to_recordset(%s::json) AS r (id int8, name text, holders json))," \
-	" n AS (SELECT p.oid, p.proname::text AS name, p.oid::regprocedure::text AS called," \
+	" n AS (SELECT p.oid, p.proname::text AS name," \
+	/* as JSON: before version 11 there is no such column, and no procedure */ \
+	"   CASE row_to_json(p)->>'prokind' WHEN 'p' THEN 'PROCEDURE ' ELSE 'FUNCTION ' END" \
+	"    || p.oid::regprocedure::text AS called," \
 	"   EXISTS (SELECT 1 FROM f WHERE f.name = p.proname::text) AS has_name," \
 	"   EXISTS (SELECT 1 FROM f WHERE f.name = p.proname::text AND dropped) AS replaces" \
 	"  FROM pg_proc p WHERE p.pronamespace = %u AND p.oid::int8 NOT IN (SELECT id FROM f)" \
@@ -60,11 +63,11 @@ hopper_sql_note_rights(PG_FUNCTION_ARGS)
 	" h AS (SELECT a.oid, r.role, bool_and(r.grantable) AS grantable, count(*) AS n" \
 	"  FROM a, json_to_recordset(a.holders) AS r (role int8, grantable boolean)" \
 	"  GROUP BY a.oid, r.role)" \
-	" SELECT 'REVOKE ALL ON FUNCTION ' || c.called || ' FROM PUBLIC' FROM c" \
+	" SELECT 'REVOKE ALL ON ' || c.called || ' FROM PUBLIC' FROM c" \
 	" WHERE NOT EXISTS (SELECT 1 FROM h WHERE h.oid = c.oid AND h.role = 0" \
 	"  AND (h.n = c.n OR NOT c.has_name))" \
 	" UNION ALL" \
-	" SELECT 'GRANT EXECUTE ON FUNCTION ' || c.called || ' TO ' ||" \
+	" SELECT 'GRANT EXECUTE ON ' || c.called || ' TO ' ||" \
 	"  quote_ident(pg_get_userbyid(h.role::oid)::text) ||" \
 	"  CASE WHEN h.grantable THEN ' WITH GRANT OPTION' ELSE '' END" \
 	" FROM c JOIN h USING (oid) WHERE h.role <> 0 AND h.n = c.n"

@@ -405,7 +405,7 @@ TEST(CoreApi, LongCallsEndWhenTheyAreCancelled) {
        [&](hopper_error* e) { return Api().generate_configs(&grid, &rows, nullptr, e); }},
       {"safetensors_header",
        [&](hopper_error* e) {
-         return Api().safetensors_header(deep.data(), deep.size(), 0, nullptr, nullptr, 0, &rows,
+         return Api().safetensors_header(deep.data(), deep.size(), 0, nullptr, nullptr, -1, &rows,
                                          e);
        }},
   };
