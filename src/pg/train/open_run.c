@@ -35,7 +35,8 @@ hopper_training_open(hopper_training *training)
 	memcpy(histories, training->histories, n * sizeof(hopper_history *));
 	training->configs = configs;
 	training->histories = histories;
-	for (int i = 0; i < n; i++)
+	/* A durable run's are the user's, of any size, and no others enter it. */
+	for (int i = 0; i < n && training->written == NULL; i++)
 		set_place(training, configs[i].mst_key, i);
 }
 

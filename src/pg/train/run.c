@@ -116,7 +116,7 @@ hopper_training_place(const hopper_training *training, int32 mst_key)
 	int			first = 0;
 	int			last = training->n_configs - 1;
 
-	if (training->ended)
+	if (training->ended && training->written == NULL)
 		return mst_key >= 0 && mst_key < training->n_places ? training->places[mst_key] : -1;
 	while (first <= last)
 	{
