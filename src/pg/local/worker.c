@@ -119,7 +119,7 @@ begin(void)
 	StartTransactionCommand();
 }
 
-/* Whose rights it has: those of the role that asked, in the session of its login. */
+/* The worker has the rights of the role that asked, in a session of that role's login. */
 static void
 become(Oid role)
 {

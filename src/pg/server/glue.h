@@ -128,7 +128,7 @@ extern void hopper_eventfd_close(int fd);
  * while; runs CHECK_FOR_INTERRUPTS, which may not return.
  */
 extern void hopper_wait(int fd, long timeout_ms);
-/* The same for a time alone. */
+/* Sleeps for a time, or until the latch is set; runs CHECK_FOR_INTERRUPTS. */
 extern void hopper_sleep(long ms);
 extern double hopper_seconds_since(TimestampTz then);
 /*

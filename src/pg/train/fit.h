@@ -68,7 +68,7 @@ extern hopper_fit_taker *hopper_taker_of_fits;
  */
 extern void hopper_fit_prepare(hopper_fit *fit);
 /*
- * The same of a durable run whose tables, fit->made, are there: what has ended leaves fit->configs,
+ * Prepares a durable run whose tables, fit->made, are there: what has ended leaves fit->configs,
  * what has a checkpoint begins there. ERROR where nothing is left to train.
  */
 extern void hopper_fit_resume(hopper_fit *fit);

@@ -18,7 +18,7 @@ extern void hopper_results_put_aside(hopper_training *training, int at);
  */
 extern size_t hopper_results_state(hopper_training *training, int at, void *bytes, size_t size);
 /*
- * The same of a configuration that has halted or has ended, which keeps its state.
+ * Reads the state image of a configuration that has halted or has ended, which keeps its state.
  */
 extern size_t hopper_results_copy(hopper_training *training, int at, void *bytes, size_t size);
 /* And then its weights, results[at].n_weights floats. */

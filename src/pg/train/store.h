@@ -48,7 +48,7 @@ extern void hopper_store_create(const hopper_run_row *row, const hopper_fit *fit
  * locked against other changes until the transaction ends.
  */
 extern void hopper_store_read(int64 run, hopper_run_row *row);
-/* The same without these errors; false where there is none. */
+/* Reads a run without these errors; false where there is none. */
 extern bool hopper_store_read_if_there(int64 run, hopper_run_row *row);
 extern hopper_wish hopper_store_wish(int64 run);
 extern void hopper_store_set_wish(int64 run, hopper_wish wish);
