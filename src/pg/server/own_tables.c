@@ -7,8 +7,10 @@
  */
 #include "pg/server/own_tables.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/builtins.h"
 
 #include "pg/server/rights.h"
 #include "pg/server/version.h"
@@ -106,6 +108,61 @@ hopper_own_insert(const char *table, const char *insertion, int n, Oid *types, D
 	if (rc != SPI_OK_INSERT)
 		elog(ERROR, "writing \"hopper.%s\" failed: %s", table, SPI_result_code_string(rc));
 	hopper_own_end(&scope);
+}
+
+void
+hopper_own_add(hopper_own_values *list, Oid type, Datum value, bool isnull)
+{
+	if (list->n == HOPPER_OWN_VALUES)
+		elog(ERROR, "too many values in a row of the extension");
+	list->types[list->n] = type;
+	list->values[list->n] = value;
+	list->nulls[list->n++] = isnull ? 'n' : ' ';
+}
+
+void
+hopper_own_add_int8(hopper_own_values *list, int64 value)
+{
+	hopper_own_add(list, INT8OID, Int64GetDatum(value), false);
+}
+
+void
+hopper_own_add_float8(hopper_own_values *list, double value)
+{
+	hopper_own_add(list, FLOAT8OID, Float8GetDatum(value), false);
+}
+
+void
+hopper_own_add_text(hopper_own_values *list, const char *value)
+{
+	hopper_own_add(list, TEXTOID, value ? CStringGetTextDatum(value) : (Datum) 0, value == NULL);
+}
+
+void
+hopper_own_change(const char *table, const char *what, const char *query,
+				  const hopper_own_values *list)
+{
+	hopper_own_scope scope;
+	int			rc;
+
+	hopper_own_hold(&table, 1, what);
+	scope = hopper_own_begin(table);
+	rc = SPI_execute_with_args(query, list->n, (Oid *) list->types, (Datum *) list->values,
+							   list->nulls, false, 0);
+	hopper_after_spi();
+	hopper_own_end(&scope);
+	if (rc < 0)
+		elog(ERROR, "writing \"hopper.%s\" failed: %s", table, SPI_result_code_string(rc));
+}
+
+uint64
+hopper_own_select(const char *table, const char *query)
+{
+	hopper_own_scope scope = hopper_own_begin(table);
+	uint64		n = hopper_select_latest("%s", query);
+
+	hopper_own_end(&scope);
+	return n;
 }
 
 /*

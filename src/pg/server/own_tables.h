@@ -39,4 +39,29 @@ extern void hopper_own_end(const hopper_own_scope *scope);
 extern void hopper_own_insert(const char *table, const char *insertion, int n, Oid *types,
 							  Datum *values);
 
+/* The arguments of one statement, $1 and so on; to begin with zeros. */
+#define HOPPER_OWN_VALUES 20
+
+typedef struct hopper_own_values
+{
+	int			n;
+	Oid			types[HOPPER_OWN_VALUES];
+	Datum		values[HOPPER_OWN_VALUES];
+	char		nulls[HOPPER_OWN_VALUES];
+} hopper_own_values;
+
+extern void hopper_own_add(hopper_own_values *list, Oid type, Datum value, bool isnull);
+extern void hopper_own_add_int8(hopper_own_values *list, int64 value);
+extern void hopper_own_add_float8(hopper_own_values *list, double value);
+/* NULL is a NULL. */
+extern void hopper_own_add_text(hopper_own_values *list, const char *value);
+/*
+ * A statement that changes a table of the extension, as its owner, with these arguments. As
+ * hopper_own_hold(), of this table, which is one of `what`. SPI must be connected.
+ */
+extern void hopper_own_change(const char *table, const char *what, const char *query,
+							  const hopper_own_values *list);
+/* Rows in SPI_tuptable, as others have committed them and this transaction has written them. */
+extern uint64 hopper_own_select(const char *table, const char *query);
+
 #endif							/* HOPPER_OWN_TABLES_H */

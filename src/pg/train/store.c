@@ -14,73 +14,19 @@
 #include "pg/server/words.h"
 #include "pg/train/timeline.h"
 
-#define MOST_VALUES 20
-
 int64		hopper_store_current_run = 0;
-
-/* The arguments of one statement, $1 and so on. */
-typedef struct arguments
-{
-	int			n;
-	Oid			types[MOST_VALUES];
-	Datum		values[MOST_VALUES];
-	char		nulls[MOST_VALUES];
-} arguments;
-
-static void
-add(arguments *list, Oid type, Datum value, bool isnull)
-{
-	if (list->n == MOST_VALUES)
-		elog(ERROR, "too many values in a row of a run");
-	list->types[list->n] = type;
-	list->values[list->n] = value;
-	list->nulls[list->n++] = isnull ? 'n' : ' ';
-}
-
-static void
-add_int8(arguments *list, int64 value)
-{
-	add(list, INT8OID, Int64GetDatum(value), false);
-}
-
-static void
-add_float8(arguments *list, double value)
-{
-	add(list, FLOAT8OID, Float8GetDatum(value), false);
-}
-
-static void
-add_text(arguments *list, const char *value)
-{
-	add(list, TEXTOID, value ? CStringGetTextDatum(value) : (Datum) 0, value == NULL);
-}
 
 /* Changes a table of runs, as its owner. */
 static void
-change(const char *table, const char *query, const arguments *list)
+change(const char *table, const char *query, const hopper_own_values *list)
 {
-	hopper_own_scope scope;
-	int			rc;
-
-	hopper_own_hold(&table, 1, "the record of runs");
-	scope = hopper_own_begin(table);
-	rc = SPI_execute_with_args(query, list->n, (Oid *) list->types, (Datum *) list->values,
-							   list->nulls, false, 0);
-	hopper_after_spi();
-	hopper_own_end(&scope);
-	if (rc < 0)
-		elog(ERROR, "writing \"hopper.%s\" failed: %s", table, SPI_result_code_string(rc));
+	hopper_own_change(table, "the record of runs", query, list);
 }
 
-/* Rows in SPI_tuptable, as others have committed them and this transaction has written them. */
 static uint64
 select_as_owner(const char *query)
 {
-	hopper_own_scope scope = hopper_own_begin("all_runs");
-	uint64		n = hopper_select_latest("%s", query);
-
-	hopper_own_end(&scope);
-	return n;
+	return hopper_own_select("all_runs", query);
 }
 
 int64
@@ -110,25 +56,25 @@ digest_of(const char *text)
 void
 hopper_store_create(const hopper_run_row *row, const hopper_fit *fit)
 {
-	arguments	list = {0};
+	hopper_own_values list = {0};
 
-	add_int8(&list, row->run);
-	add(&list, OIDOID, ObjectIdGetDatum(GetUserId()), false);
-	add(&list, OIDOID, ObjectIdGetDatum(GetSessionUserId()), false);
-	add_text(&list, row->function);
-	add_text(&list, row->statement);
-	add_text(&list, row->search_path);
-	add_text(&list, row->settings);
-	add_text(&list, row->tables);
-	add_text(&list, row->model_table);
-	add_text(&list, fit ? fit->source.shown : NULL);
-	add_text(&list, fit && fit->has_validation ? fit->validation.shown : NULL);
-	add_text(&list, fit ? checksums(fit) : NULL);
-	add_text(&list, fit ? fit->record.name : NULL);
-	add_text(&list, fit ? fit->record.description : NULL);
-	add(&list, TIMESTAMPTZOID, TimestampTzGetDatum(row->started ? fit->record.started
+	hopper_own_add_int8(&list, row->run);
+	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(GetUserId()), false);
+	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(GetSessionUserId()), false);
+	hopper_own_add_text(&list, row->function);
+	hopper_own_add_text(&list, row->statement);
+	hopper_own_add_text(&list, row->search_path);
+	hopper_own_add_text(&list, row->settings);
+	hopper_own_add_text(&list, row->tables);
+	hopper_own_add_text(&list, row->model_table);
+	hopper_own_add_text(&list, fit ? fit->source.shown : NULL);
+	hopper_own_add_text(&list, fit && fit->has_validation ? fit->validation.shown : NULL);
+	hopper_own_add_text(&list, fit ? checksums(fit) : NULL);
+	hopper_own_add_text(&list, fit ? fit->record.name : NULL);
+	hopper_own_add_text(&list, fit ? fit->record.description : NULL);
+	hopper_own_add(&list, TIMESTAMPTZOID, TimestampTzGetDatum(row->started ? fit->record.started
 												   : GetCurrentTimestamp()), false);
-	add(&list, BOOLOID, BoolGetDatum(row->started), false);
+	hopper_own_add(&list, BOOLOID, BoolGetDatum(row->started), false);
 	change("all_runs",
 		   psprintf("INSERT INTO %s (run, role, login, function, statement, search_path, settings,"
 					" tables, model_table, packed_table, validation_table, data, name,"
@@ -207,10 +153,10 @@ hopper_store_wish(int64 run)
 void
 hopper_store_set_wish(int64 run, hopper_wish wish)
 {
-	arguments	list = {0};
+	hopper_own_values list = {0};
 
-	add_int8(&list, run);
-	add_text(&list, wish_name(wish));
+	hopper_own_add_int8(&list, run);
+	hopper_own_add_text(&list, wish_name(wish));
 	change("all_runs",
 		   psprintf("UPDATE %s SET wish = $2 WHERE run = $1", hopper_own_name("all_runs")), &list);
 }
@@ -218,9 +164,9 @@ hopper_store_set_wish(int64 run, hopper_wish wish)
 void
 hopper_store_started(int64 run)
 {
-	arguments	list = {0};
+	hopper_own_values list = {0};
 
-	add_int8(&list, run);
+	hopper_own_add_int8(&list, run);
 	change("all_runs",
 		   psprintf("UPDATE %s SET started = coalesce(started, pg_catalog.clock_timestamp()),"
 					" sessions = sessions + 1, queued = NULL, wish = 'run', ended = NULL,"
@@ -232,9 +178,9 @@ hopper_store_started(int64 run)
 void
 hopper_store_queued(int64 run, const char *event)
 {
-	arguments	list = {0};
+	hopper_own_values list = {0};
 
-	add_int8(&list, run);
+	hopper_own_add_int8(&list, run);
 	change("all_runs",
 		   psprintf("UPDATE %s SET queued = pg_catalog.clock_timestamp(), wish = 'run',"
 					" ended = NULL, outcome = NULL, error = NULL, error_code = NULL"
@@ -244,25 +190,25 @@ hopper_store_queued(int64 run, const char *event)
 
 /* What came of all its trials, whichever session has trained them. */
 static void
-add_results(arguments *list, const hopper_fit *fit)
+add_results(hopper_own_values *list, const hopper_fit *fit)
 {
 	const hopper_best *best = fit ? &fit->record.best : NULL;
 	bool		none = best == NULL || best->metric == NULL;
 
-	add(list, INT4OID, none ? (Datum) 0 : Int32GetDatum(best->mst_key), none);
-	add_text(list, none ? NULL : best->metric);
-	add(list, FLOAT8OID, none ? (Datum) 0 : Float8GetDatum(best->value), none);
+	hopper_own_add(list, INT4OID, none ? (Datum) 0 : Int32GetDatum(best->mst_key), none);
+	hopper_own_add_text(list, none ? NULL : best->metric);
+	hopper_own_add(list, FLOAT8OID, none ? (Datum) 0 : Float8GetDatum(best->value), none);
 }
 
 void
 hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit, const ErrorData *error)
 {
-	arguments	list = {0};
+	hopper_own_values list = {0};
 
-	add_int8(&list, run);
-	add_text(&list, outcome);
-	add_text(&list, error ? error->message : NULL);
-	add_text(&list, error ? unpack_sql_state(error->sqlerrcode) : NULL);
+	hopper_own_add_int8(&list, run);
+	hopper_own_add_text(&list, outcome);
+	hopper_own_add_text(&list, error ? error->message : NULL);
+	hopper_own_add_text(&list, error ? unpack_sql_state(error->sqlerrcode) : NULL);
 	add_results(&list, fit);
 	change("all_runs",
 		   psprintf("UPDATE %s SET outcome = $2, error = $3, error_code = $4, best_trial = $5,"
@@ -279,10 +225,10 @@ hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit, const 
 void
 hopper_store_set_tables(int64 run, const char *tables)
 {
-	arguments	list = {0};
+	hopper_own_values list = {0};
 
-	add_int8(&list, run);
-	add_text(&list, tables);
+	hopper_own_add_int8(&list, run);
+	hopper_own_add_text(&list, tables);
 	change("all_runs",
 		   psprintf("UPDATE %s SET tables = $2 WHERE run = $1", hopper_own_name("all_runs")),
 		   &list);
@@ -291,10 +237,10 @@ hopper_store_set_tables(int64 run, const char *tables)
 void
 hopper_store_checkpoint(int64 run, double seconds)
 {
-	arguments	list = {0};
+	hopper_own_values list = {0};
 
-	add_int8(&list, run);
-	add_float8(&list, seconds);
+	hopper_own_add_int8(&list, run);
+	hopper_own_add_float8(&list, seconds);
 	change("all_runs",
 		   psprintf("UPDATE %s SET checkpoints = checkpoints + 1,"
 					" seconds_checkpoints = seconds_checkpoints + $2,"
@@ -305,13 +251,13 @@ hopper_store_checkpoint(int64 run, double seconds)
 void
 hopper_store_event(int64 run, const char *event, int32 trial, const char *detail)
 {
-	arguments	list = {0};
+	hopper_own_values list = {0};
 
-	add_int8(&list, run);
-	add_text(&list, event);
-	add(&list, INT4OID, Int32GetDatum(trial), trial == 0);
-	add(&list, OIDOID, ObjectIdGetDatum(GetUserId()), false);
-	add_text(&list, detail);
+	hopper_own_add_int8(&list, run);
+	hopper_own_add_text(&list, event);
+	hopper_own_add(&list, INT4OID, Int32GetDatum(trial), trial == 0);
+	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(GetUserId()), false);
+	hopper_own_add_text(&list, detail);
 	change("all_run_events",
 		   psprintf("INSERT INTO %s (run, at, event, trial, role, detail)"
 					" VALUES ($1, pg_catalog.clock_timestamp(), $2, $3, $4, $5)",
@@ -326,9 +272,9 @@ hopper_store_drop(int64 run)
 
 	for (int i = 0; i < lengthof(tables); i++)
 	{
-		arguments	list = {0};
+		hopper_own_values list = {0};
 
-		add_int8(&list, run);
+		hopper_own_add_int8(&list, run);
 		change(tables[i],
 		   psprintf("DELETE FROM %s WHERE run = $1", hopper_own_name(tables[i])), &list);
 	}
@@ -394,13 +340,13 @@ set_text(columns *rows, int column, const char *value)
 static void
 insert_columns(int64 run, const char *table, const char *names, const columns *rows)
 {
-	arguments	list = {0};
+	hopper_own_values list = {0};
 	StringInfoData items;
 
 	if (rows->n == 0)
 		return;
 	initStringInfo(&items);
-	add_int8(&list, run);
+	hopper_own_add_int8(&list, run);
 	for (int i = 0; i < rows->width; i++)
 	{
 		int			dims[1] = {rows->n};
@@ -410,7 +356,7 @@ insert_columns(int64 run, const char *table, const char *names, const columns *r
 		char		alignment;
 
 		get_typlenbyvalalign(rows->types[i], &length, &by_value, &alignment);
-		add(&list, get_array_type(rows->types[i]),
+		hopper_own_add(&list, get_array_type(rows->types[i]),
 			PointerGetDatum(construct_md_array(rows->values[i], rows->nulls[i], 1, dims, lbs,
 											   rows->types[i], length, by_value, alignment)),
 			false);
@@ -502,10 +448,10 @@ write_metrics(int64 run, hopper_training *training, const int *which, int n)
 static void
 delete_trials(int64 run, const columns *rows)
 {
-	arguments	list = {0};
+	hopper_own_values list = {0};
 
-	add_int8(&list, run);
-	add(&list, INT4ARRAYOID,
+	hopper_own_add_int8(&list, run);
+	hopper_own_add(&list, INT4ARRAYOID,
 		PointerGetDatum(construct_array(rows->values[0], rows->n, INT4OID, sizeof(int32), true,
 										'i')), false);
 	change("all_trials",
