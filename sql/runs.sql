@@ -30,6 +30,7 @@ CREATE TABLE hopper.all_runs (
     best_trial integer,
     best_metric text,
     best_value double precision,
+    search text,
     checkpoints integer NOT NULL DEFAULT 0,
     seconds_checkpoints double precision NOT NULL DEFAULT 0,
     last_checkpoint timestamp with time zone);
@@ -47,6 +48,11 @@ CREATE TABLE hopper.all_trials (
     seconds double precision,
     digest text,
     error text,
+    parameters text,
+    value double precision,
+    latest text,
+    began double precision,
+    elapsed double precision,
     PRIMARY KEY (run, trial));
 COMMENT ON TABLE hopper.all_trials IS 'trials of all runs; read them in hopper.trials';
 
@@ -56,7 +62,8 @@ CREATE TABLE hopper.all_trial_metrics (
     iteration integer NOT NULL,
     split text NOT NULL,
     metric text NOT NULL,
-    value double precision NOT NULL);
+    value double precision NOT NULL,
+    seconds double precision);
 CREATE INDEX all_trial_metrics_run_trial ON hopper.all_trial_metrics (run, trial);
 COMMENT ON TABLE hopper.all_trial_metrics IS
     'what trials of all runs have reached; read it in hopper.trial_metrics';

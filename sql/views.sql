@@ -15,7 +15,7 @@ SELECT r.run,
        CASE WHEN r.ended IS NOT NULL
             THEN EXTRACT(epoch FROM r.ended - r.started)::double precision END AS seconds,
        r.error, r.error_code, r.checkpoints, r.last_checkpoint, r.seconds_checkpoints,
-       l.pid, r.statement
+       l.pid, r.statement, r.search, r.data
 FROM hopper.all_runs r
 LEFT JOIN pg_catalog.pg_locks l
     ON l.locktype = 'advisory' AND l.granted AND l.classid::bigint = 1213156434 AND l.objsubid = 5
@@ -27,14 +27,17 @@ COMMENT ON VIEW hopper.runs IS 'training runs: what, whose, how far and how good
 
 CREATE VIEW hopper.trials WITH (security_barrier) AS
 SELECT t.run, t.trial, t.model_id, t.compile_params, t.fit_params, t.status, t.iterations,
-       t.seconds, t.digest, t.error
+       t.seconds, t.digest, t.error, t.parameters, t.value, t.latest,
+       r.started + t.began * interval '1 second' AS started,
+       r.started + t.elapsed * interval '1 second' AS at
 FROM hopper.all_trials t JOIN hopper.all_runs r ON r.run = t.run
 WHERE pg_catalog.pg_has_role(r.role, 'USAGE');
 COMMENT ON VIEW hopper.trials IS
     'trials of runs, as of their last checkpoints; trial is the mst_key of its model';
 
 CREATE VIEW hopper.trial_metrics WITH (security_barrier) AS
-SELECT m.run, m.trial, m.iteration, m.split, m.metric, m.value
+SELECT m.run, m.trial, m.iteration, m.split, m.metric, m.value,
+       r.started + m.seconds * interval '1 second' AS at
 FROM hopper.all_trial_metrics m JOIN hopper.all_runs r ON r.run = m.run
 WHERE pg_catalog.pg_has_role(r.role, 'USAGE');
 COMMENT ON VIEW hopper.trial_metrics IS

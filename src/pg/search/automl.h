@@ -47,6 +47,7 @@ typedef struct hopper_search_trials
 	int			allocated;
 	int32	   *model_ids;
 	const char **impossible;	/* why it cannot be trained, or NULL */
+	const char **parameters;	/* what was chosen, as JSON in UTF-8 */
 } hopper_search_trials;
 
 /* What its trainings are told. */
@@ -209,6 +210,9 @@ extern void hopper_search_rehearse(const hopper_automl *run);
  * table.
  */
 extern void hopper_search_finish_tables(const hopper_automl *run, int64 best);
+
+/* Method, objective and what may be chosen, as JSON. */
+extern const char *hopper_search_json(const hopper_automl *run);
 
 /* --- one run for all (search/pool.c) --- */
 

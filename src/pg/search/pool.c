@@ -253,6 +253,16 @@ begin_all(search_pool *pool)
 
 /* --- the run --- */
 
+/* hopper_training.chosen */
+static const char *
+chosen(const hopper_training *training, int at)
+{
+	const search_pool *pool = training->ended_state;
+
+	return pool->run->trials.parameters[hopper_trial_of_key(training->configs[at].mst_key)];
+}
+
+
 static void
 set_up(search_pool *pool, const hopper_search_assignment *work, int n)
 {
@@ -268,6 +278,8 @@ set_up(search_pool *pool, const hopper_search_assignment *work, int n)
 	hopper_fit_prepare(fit);
 	fit->training.ended = ended;
 	fit->training.ended_state = pool;
+	fit->training.chosen = chosen;
+	fit->training.search = hopper_search_json(run);
 	if (hopper_limits_temporary())
 		fit->training.expected = hopper_search_expected(run);
 	hopper_training_start(&fit->training);

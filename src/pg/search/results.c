@@ -77,10 +77,12 @@ grow(hopper_search_trials *trials)
 	{
 		trials->model_ids = palloc(trials->allocated * sizeof(int32));
 		trials->impossible = palloc(trials->allocated * sizeof(char *));
+		trials->parameters = palloc(trials->allocated * sizeof(char *));
 		return;
 	}
 	trials->model_ids = repalloc(trials->model_ids, trials->allocated * sizeof(int32));
 	trials->impossible = repalloc(trials->impossible, trials->allocated * sizeof(char *));
+	trials->parameters = repalloc(trials->parameters, trials->allocated * sizeof(char *));
 }
 
 /* `state`: the run, which grows. */
@@ -105,6 +107,7 @@ take_new_trial(const hopper_automl *unused, const char *const *cells, void *stat
 	}
 	run->trials.model_ids[run->trials.n] = model_id;
 	run->trials.impossible[run->trials.n] = impossible;
+	run->trials.parameters[run->trials.n] = pstrdup(cells[4]);
 	run->trials.n++;
 }
 
@@ -144,6 +147,52 @@ write_refused(const hopper_automl *run, const char *const *cells, void *state)
 	config.compile_params = cells[2];
 	config.fit_params = cells[3];
 	hopper_outputs_write_refused(state, &config, hopper_to_utf8(run->trials.impossible[trial]));
+}
+
+/* --- what was asked for --- */
+
+/* "key": "text", or nothing where there is no text. */
+static void
+add_member(StringInfo json, const char *key, const char *text)
+{
+	if (text == NULL)
+		return;
+	appendStringInfo(json, "%s\"%s\": ", json->data[json->len - 1] == '{' ? "" : ", ", key);
+	escape_json(json, hopper_from_utf8(text));
+}
+
+/* The columns of describe_space() that say what may be chosen. */
+static void
+add_dimension(const hopper_automl *run, const char *const *cells, void *state)
+{
+	static const char *const keys[] = {"parameter", "type", "scale", "low", "high", "step",
+	"choices"};
+	StringInfo	json = state;
+
+	appendStringInfoString(json, json->data[json->len - 1] == '[' ? "{" : ", {");
+	for (int i = 0; i < lengthof(keys); i++)
+		add_member(json, keys[i], cells[i]);
+	appendStringInfoChar(json, '}');
+}
+
+const char *
+hopper_search_json(const hopper_automl *run)
+{
+	StringInfoData json;
+	hopper_rows *rows;
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_core()->search.describe_space(&run->options, &rows, &error), error);
+	initStringInfo(&json);
+	appendStringInfoChar(&json, '{');
+	add_member(&json, "method", run->options.algorithm);
+	add_member(&json, "arguments", run->options.arguments);
+	add_member(&json, "objective", run->options.objective);
+	add_member(&json, "constraints", run->options.constraints);
+	appendStringInfoString(&json, ", \"space\": [");
+	each_row_of(run, rows, add_dimension, &json);
+	appendStringInfoString(&json, "]}");
+	return json.data;
 }
 
 /* --- what became of them --- */

@@ -384,6 +384,7 @@ describe_training(hopper_fit *request, hopper_history **histories)
 	training->configs = request->configs;
 	training->histories = histories;
 	training->ranking = &request->ranking;
+	training->rank_by = request->record.rank_by;
 	training->threads_given = request->threads_given;
 	training->push_state = hopper_push_state;
 	training->stored = &request->made;

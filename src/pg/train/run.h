@@ -29,6 +29,10 @@ typedef struct hopper_training
 	hopper_history **histories; /* one a configuration */
 	const hopper_ranking *ranking;	/* of the configurations */
 	bool		threads_given;	/* options.threads is the caller's, not the default */
+	const char *rank_by;		/* metric or "loss" that all are compared by; NULL: none */
+	const char *search;			/* what a search may choose, as JSON; NULL: it is none */
+	/* What a search has chosen for configuration `at`, as JSON in UTF-8; NULL: it is none. */
+	const char *(*chosen) (const struct hopper_training *training, int at);
 	/* warm start: hands the stored state of configuration `at` to the core; or NULL */
 	void		(*push_state) (const struct hopper_training *training, int at);
 	const struct hopper_outputs *stored;	/* where it is */

@@ -6,8 +6,6 @@
 
 #include "catalog/pg_type.h"
 #include "utils/acl.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #include "pg/server/own_tables.h"
@@ -41,16 +39,25 @@ hopper_store_next(void)
 
 /* --- the run --- */
 
+Datum
+hopper_store_digest(const char *text)
+{
+	return DirectFunctionCall1(md5_text, CStringGetTextDatum(text ? text : ""));
+}
+
+
 static const char *
 checksums(const hopper_fit *fit)
 {
 	return psprintf("%s %s", fit->train.checksum, fit->has_validation ? fit->valid.checksum : "");
 }
 
-static Datum
-digest_of(const char *text)
+/* "validation accuracy", or NULL: what its trials are compared by */
+static const char *
+compared_by(const hopper_fit *fit)
 {
-	return DirectFunctionCall1(md5_text, CStringGetTextDatum(text ? text : ""));
+	return fit == NULL || fit->record.rank_by == NULL ? NULL
+		: psprintf("%s %s", fit->has_validation ? "validation" : "training", fit->record.rank_by);
 }
 
 void
@@ -75,11 +82,14 @@ hopper_store_create(const hopper_run_row *row, const hopper_fit *fit)
 	hopper_own_add(&list, TIMESTAMPTZOID, TimestampTzGetDatum(row->started ? fit->record.started
 												   : GetCurrentTimestamp()), false);
 	hopper_own_add(&list, BOOLOID, BoolGetDatum(row->started), false);
+	hopper_own_add_text(&list, compared_by(fit));
+	hopper_own_add_text(&list, fit ? fit->training.search : NULL);
 	change("all_runs",
 		   psprintf("INSERT INTO %s (run, role, login, function, statement, search_path, settings,"
 					" tables, model_table, packed_table, validation_table, data, name,"
-					" description, created, started) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,"
-					" $10, $11, $12, $13, $14, $15, CASE WHEN $16 THEN $15 END)",
+					" description, created, started, best_metric, search) VALUES ($1, $2, $3, $4,"
+					" $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, CASE WHEN $16 THEN $15 END,"
+					" $17, $18)",
 					hopper_own_name("all_runs")), &list);
 	hopper_store_event(row->run, "created", 0, NULL);
 }
@@ -212,7 +222,8 @@ hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit, const 
 	add_results(&list, fit);
 	change("all_runs",
 		   psprintf("UPDATE %s SET outcome = $2, error = $3, error_code = $4, best_trial = $5,"
-					" best_metric = $6, best_value = $7, ended = pg_catalog.clock_timestamp(),"
+					" best_metric = coalesce($6, best_metric), best_value = $7,"
+					" ended = pg_catalog.clock_timestamp(),"
 					" trials = t.trials, failed = t.failed, iterations = t.iterations"
 					" FROM (SELECT pg_catalog.count(*) AS trials,"
 					"  pg_catalog.count(CASE status WHEN 'failed' THEN 1 END) AS failed,"
@@ -280,223 +291,6 @@ hopper_store_drop(int64 run)
 	}
 }
 
-/* --- its trials --- */
-
-/* Columns of rows that one statement writes: $2 and so on are arrays of the same length. */
-#define MOST_COLUMNS 10
-
-typedef struct columns
-{
-	int			n;
-	int			allocated;
-	int			width;
-	Oid			types[MOST_COLUMNS];
-	Datum	   *values[MOST_COLUMNS];
-	bool	   *nulls[MOST_COLUMNS];
-} columns;
-
-static void
-begin_columns(columns *rows, int width, const Oid *types, int allocated)
-{
-	memset(rows, 0, sizeof(*rows));
-	rows->width = width;
-	rows->allocated = Max(allocated, 64);
-	for (int i = 0; i < width; i++)
-	{
-		rows->types[i] = types[i];
-		rows->values[i] = palloc(rows->allocated * sizeof(Datum));
-		rows->nulls[i] = palloc(rows->allocated * sizeof(bool));
-	}
-}
-
-/* The values of a row follow, by set_column(). */
-static void
-next_row(columns *rows)
-{
-	if (rows->n < rows->allocated)
-		return;
-	rows->allocated *= 2;
-	for (int i = 0; i < rows->width; i++)
-	{
-		rows->values[i] = repalloc_huge(rows->values[i], rows->allocated * sizeof(Datum));
-		rows->nulls[i] = repalloc_huge(rows->nulls[i], rows->allocated * sizeof(bool));
-	}
-}
-
-static void
-set_column(columns *rows, int column, Datum value, bool isnull)
-{
-	rows->values[column][rows->n] = value;
-	rows->nulls[column][rows->n] = isnull;
-}
-
-static void
-set_text(columns *rows, int column, const char *value)
-{
-	set_column(rows, column, value ? CStringGetTextDatum(value) : (Datum) 0, value == NULL);
-}
-
-/* INSERT INTO table (run, names) of all rows. */
-static void
-insert_columns(int64 run, const char *table, const char *names, const columns *rows)
-{
-	hopper_own_values list = {0};
-	StringInfoData items;
-
-	if (rows->n == 0)
-		return;
-	initStringInfo(&items);
-	hopper_own_add_int8(&list, run);
-	for (int i = 0; i < rows->width; i++)
-	{
-		int			dims[1] = {rows->n};
-		int			lbs[1] = {1};
-		int16		length;
-		bool		by_value;
-		char		alignment;
-
-		get_typlenbyvalalign(rows->types[i], &length, &by_value, &alignment);
-		hopper_own_add(&list, get_array_type(rows->types[i]),
-			PointerGetDatum(construct_md_array(rows->values[i], rows->nulls[i], 1, dims, lbs,
-											   rows->types[i], length, by_value, alignment)),
-			false);
-		appendStringInfo(&items, ", pg_catalog.unnest($%d)", i + 2);
-	}
-	change(table,
-		   psprintf("INSERT INTO %s (run, %s) SELECT $1%s", hopper_own_name(table), names,
-					items.data), &list);
-}
-
-static const char *
-status_of(const hopper_model_result *result)
-{
-	switch (result->status)
-	{
-		case HOPPER_MODEL_FAILED:
-			return "failed";
-		case HOPPER_MODEL_DONE:
-			return result->stopped ? "stopped" : "done";
-		default:
-			return "training";
-	}
-}
-
-/* The values that are newer than `after`. */
-static void
-add_metrics(columns *rows, const hopper_training *training, int at, int32 after)
-{
-	const hopper_model_result *result = &training->results[at];
-	const hopper_history *history = training->histories[at];
-	Datum		names[HOPPER_MAX_METRICS + 1];
-	Datum		splits[2] = {CStringGetTextDatum("training"), CStringGetTextDatum("validation")};
-
-	names[0] = CStringGetTextDatum("loss");
-	for (int metric = 0; metric < result->n_metrics; metric++)
-		names[metric + 1] = CStringGetTextDatum(hopper_from_utf8(result->metrics_type[metric]));
-	for (int i = 0; i < history->n; i++)
-	{
-		const hopper_point *point = hopper_history_at(history, i);
-
-		for (int split = 0; split < 2 && point->iteration > after; split++)
-			for (int metric = -1; metric < result->n_metrics; metric++)
-			{
-				if (metric < 0 ? !point->known[split]
-					: (point->has_metric[split] & ((uint32) 1 << metric)) == 0)
-					continue;
-				next_row(rows);
-				set_column(rows, 0, Int32GetDatum(history->mst_key), false);
-				set_column(rows, 1, Int32GetDatum(point->iteration), false);
-				set_column(rows, 2, splits[split], false);
-				set_column(rows, 3, names[metric + 1], false);
-				set_column(rows, 4, Float8GetDatum(metric < 0 ? point->loss[split]
-												   : hopper_point_metric(history, point, split,
-																		 metric)), false);
-				rows->n++;
-			}
-	}
-}
-
-/* Every so many values are a statement of their own. */
-#define VALUES_AT_ONCE 200000
-
-static void
-write_metrics(int64 run, hopper_training *training, const int *which, int n)
-{
-	static const Oid types[] = {INT4OID, INT4OID, TEXTOID, TEXTOID, FLOAT8OID};
-	static const char *const names = "trial, iteration, split, metric, value";
-	columns		rows;
-
-	begin_columns(&rows, lengthof(types), types, n * 4);
-	for (int i = 0; i < n; i++)
-	{
-		const hopper_history *history = training->histories[which[i]];
-		int32	   *stored = training->stored_until ? &training->stored_until[which[i]] : NULL;
-
-		add_metrics(&rows, training, which[i], stored ? *stored : history->last_earlier);
-		if (stored && history->n > 0)
-			*stored = hopper_history_at(history, history->n - 1)->iteration;
-		if (rows.n >= VALUES_AT_ONCE)
-		{
-			insert_columns(run, "all_trial_metrics", names, &rows);
-			rows.n = 0;
-		}
-		CHECK_FOR_INTERRUPTS();
-	}
-	insert_columns(run, "all_trial_metrics", names, &rows);
-}
-
-static void
-delete_trials(int64 run, const columns *rows)
-{
-	hopper_own_values list = {0};
-
-	hopper_own_add_int8(&list, run);
-	hopper_own_add(&list, INT4ARRAYOID,
-		PointerGetDatum(construct_array(rows->values[0], rows->n, INT4OID, sizeof(int32), true,
-										'i')), false);
-	change("all_trials",
-		   psprintf("DELETE FROM %s WHERE run = $1 AND trial OPERATOR(pg_catalog.=) ANY ($2)",
-					hopper_own_name("all_trials")), &list);
-}
-
-void
-hopper_store_trials(int64 run, hopper_training *training, const int *which, int n)
-{
-	static const Oid types[] = {INT4OID, INT4OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT4OID,
-	FLOAT8OID, TEXTOID, TEXTOID};
-	columns		rows;
-
-	begin_columns(&rows, lengthof(types), types, n);
-	for (int i = 0; i < n; i++)
-	{
-		static const hopper_model_result nothing;
-		const hopper_config *config = &training->configs[which[i]];
-		const hopper_model_result *result = training->results ? &training->results[which[i]]
-			: &nothing;
-		bool		failed = result->status == HOPPER_MODEL_FAILED;
-
-		next_row(&rows);
-		set_column(&rows, 0, Int32GetDatum(config->mst_key), false);
-		set_column(&rows, 1, Int32GetDatum(config->model_id), config->model_id == 0);
-		set_text(&rows, 2, hopper_from_utf8(config->compile_params));
-		set_text(&rows, 3, config->fit_params ? hopper_from_utf8(config->fit_params) : NULL);
-		set_column(&rows, 4, digest_of(config->model_arch), false);
-		set_text(&rows, 5, training->results ? status_of(result) : "waiting");
-		set_column(&rows, 6, Int32GetDatum(result->iterations), false);
-		set_column(&rows, 7, Float8GetDatum(hopper_round_seconds(result->seconds_training)), false);
-		set_text(&rows, 8, result->digest[0] ? result->digest : NULL);
-		set_text(&rows, 9, failed ? hopper_from_utf8(result->error) : NULL);
-		rows.n++;
-		CHECK_FOR_INTERRUPTS();
-	}
-	if (rows.n > 0)
-		delete_trials(run, &rows);
-	insert_columns(run, "all_trials", "trial, model_id, compile_params, fit_params, architecture,"
-				   " status, iterations, seconds, digest, error", &rows);
-	if (training->results)
-		write_metrics(run, training, which, n);
-}
-
 /* NULL, or in which the configuration differs from what is in the row of SPI_tuptable. */
 static const char *
 difference(const hopper_config *config, uint64 row)
@@ -508,7 +302,8 @@ difference(const hopper_config *config, uint64 row)
 		return "compile_params";
 	if ((fit_params == NULL) != (now == NULL) || (now && strcmp(fit_params, now) != 0))
 		return "fit_params";
-	if (strcmp(hopper_cell(row, 4), TextDatumGetCString(digest_of(config->model_arch))) != 0)
+	if (strcmp(hopper_cell(row, 4),
+			   TextDatumGetCString(hopper_store_digest(config->model_arch))) != 0)
 		return "architecture";
 	return NULL;
 }
@@ -544,6 +339,22 @@ hopper_store_require_same(int64 run, const hopper_fit *fit)
 			 errhint("Put them back as they were, or create another run.")));
 }
 
+/* What is trained on and searched for, which a statement in the background finds out itself. */
+static void
+store_request(int64 run, const hopper_fit *fit)
+{
+	hopper_own_values list = {0};
+
+	hopper_own_add_int8(&list, run);
+	hopper_own_add_text(&list, fit->source.shown);
+	hopper_own_add_text(&list, fit->has_validation ? fit->validation.shown : NULL);
+	hopper_own_add_text(&list, checksums(fit));
+	hopper_own_add_text(&list, fit->training.search);
+	change("all_runs",
+		   psprintf("UPDATE %s SET packed_table = $2, validation_table = $3, data = $4,"
+					" search = $5 WHERE run = $1", hopper_own_name("all_runs")), &list);
+}
+
 void
 hopper_store_record(int64 run, const hopper_fit *fit)
 {
@@ -560,6 +371,8 @@ hopper_store_record(int64 run, const hopper_fit *fit)
 		row.model_table = (char *) fit->shown;
 		hopper_store_create(&row, fit);
 	}
+	else
+		store_request(training->number, fit);
 	for (int i = 0; i < training->n_configs; i++)
 		all[i] = i;
 	hopper_store_trials(run, training, all, training->n_configs);

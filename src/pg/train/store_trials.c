@@ -1,0 +1,253 @@
+/*
+ * store_trials.c
+ *		Writing the rows of runs' trials, and of what they have reached.
+ */
+#include "pg/train/store.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+#include "pg/server/own_tables.h"
+#include "pg/server/words.h"
+#include "pg/train/standing.h"
+
+static void
+change(const char *table, const char *query, const hopper_own_values *list)
+{
+	hopper_own_change(table, "the record of runs", query, list);
+}
+
+/* Columns of rows that one statement writes: $2 and so on are arrays of the same length. */
+#define MOST_COLUMNS 15
+
+typedef struct columns
+{
+	int			n;
+	int			allocated;
+	int			width;
+	Oid			types[MOST_COLUMNS];
+	Datum	   *values[MOST_COLUMNS];
+	bool	   *nulls[MOST_COLUMNS];
+} columns;
+
+static void
+begin_columns(columns *rows, int width, const Oid *types, int allocated)
+{
+	memset(rows, 0, sizeof(*rows));
+	rows->width = width;
+	rows->allocated = Max(allocated, 64);
+	for (int i = 0; i < width; i++)
+	{
+		rows->types[i] = types[i];
+		rows->values[i] = palloc(rows->allocated * sizeof(Datum));
+		rows->nulls[i] = palloc(rows->allocated * sizeof(bool));
+	}
+}
+
+/* The values of a row follow, by set_column(). */
+static void
+next_row(columns *rows)
+{
+	if (rows->n < rows->allocated)
+		return;
+	rows->allocated *= 2;
+	for (int i = 0; i < rows->width; i++)
+	{
+		rows->values[i] = repalloc_huge(rows->values[i], rows->allocated * sizeof(Datum));
+		rows->nulls[i] = repalloc_huge(rows->nulls[i], rows->allocated * sizeof(bool));
+	}
+}
+
+static void
+set_column(columns *rows, int column, Datum value, bool isnull)
+{
+	rows->values[column][rows->n] = value;
+	rows->nulls[column][rows->n] = isnull;
+}
+
+static void
+set_text(columns *rows, int column, const char *value)
+{
+	set_column(rows, column, value ? CStringGetTextDatum(value) : (Datum) 0, value == NULL);
+}
+
+/* INSERT INTO table (run, names) of all rows. */
+static void
+insert_columns(int64 run, const char *table, const char *names, const columns *rows)
+{
+	hopper_own_values list = {0};
+	StringInfoData items;
+
+	if (rows->n == 0)
+		return;
+	initStringInfo(&items);
+	hopper_own_add_int8(&list, run);
+	for (int i = 0; i < rows->width; i++)
+	{
+		int			dims[1] = {rows->n};
+		int			lbs[1] = {1};
+		int16		length;
+		bool		by_value;
+		char		alignment;
+
+		get_typlenbyvalalign(rows->types[i], &length, &by_value, &alignment);
+		hopper_own_add(&list, get_array_type(rows->types[i]),
+			PointerGetDatum(construct_md_array(rows->values[i], rows->nulls[i], 1, dims, lbs,
+											   rows->types[i], length, by_value, alignment)),
+			false);
+		appendStringInfo(&items, ", pg_catalog.unnest($%d)", i + 2);
+	}
+	change(table,
+		   psprintf("INSERT INTO %s (run, %s) SELECT $1%s", hopper_own_name(table), names,
+					items.data), &list);
+}
+
+static const char *
+status_of(const hopper_model_result *result)
+{
+	switch (result->status)
+	{
+		case HOPPER_MODEL_FAILED:
+			return "failed";
+		case HOPPER_MODEL_DONE:
+			return result->stopped ? "stopped" : "done";
+		default:
+			return "training";
+	}
+}
+
+/* Columns `value` to `elapsed`. */
+static void
+set_standing(columns *rows, int column, const hopper_standing *standing)
+{
+	set_column(rows, column, Float8GetDatum(standing->value), !standing->has_value);
+	set_text(rows, column + 1, standing->latest);
+	set_column(rows, column + 2, Float8GetDatum(hopper_round_seconds(standing->began)),
+			   !standing->begun);
+	set_column(rows, column + 3, Float8GetDatum(hopper_round_seconds(standing->elapsed)),
+			   !standing->begun);
+}
+
+/* The values that are newer than `after`. */
+static void
+add_metrics(columns *rows, const hopper_training *training, int at, int32 after)
+{
+	const hopper_model_result *result = &training->results[at];
+	const hopper_history *history = training->histories[at];
+	Datum		names[HOPPER_MAX_METRICS + 1];
+	Datum		splits[2] = {CStringGetTextDatum(hopper_split_names[0]),
+	CStringGetTextDatum(hopper_split_names[1])};
+
+	names[0] = CStringGetTextDatum("loss");
+	for (int metric = 0; metric < result->n_metrics; metric++)
+		names[metric + 1] = CStringGetTextDatum(hopper_from_utf8(result->metrics_type[metric]));
+	for (int i = 0; i < history->n; i++)
+	{
+		const hopper_point *point = hopper_history_at(history, i);
+
+		for (int split = 0; split < 2 && point->iteration > after; split++)
+			for (int metric = -1; metric < result->n_metrics; metric++)
+			{
+				if (!hopper_point_has(point, split, metric))
+					continue;
+				next_row(rows);
+				set_column(rows, 0, Int32GetDatum(history->mst_key), false);
+				set_column(rows, 1, Int32GetDatum(point->iteration), false);
+				set_column(rows, 2, splits[split], false);
+				set_column(rows, 3, names[metric + 1], false);
+				set_column(rows, 4, Float8GetDatum(hopper_point_value(history, point, split,
+																	 metric)), false);
+				set_column(rows, 5, Float8GetDatum(hopper_round_seconds(point->elapsed)), false);
+				rows->n++;
+			}
+	}
+}
+
+/* Every so many values are a statement of their own. */
+#define VALUES_AT_ONCE 200000
+
+static void
+write_metrics(int64 run, hopper_training *training, const int *which, int n)
+{
+	static const Oid types[] = {INT4OID, INT4OID, TEXTOID, TEXTOID, FLOAT8OID,
+	FLOAT8OID};
+	static const char *const names = "trial, iteration, split, metric, value, seconds";
+	columns		rows;
+
+	begin_columns(&rows, lengthof(types), types, n * 4);
+	for (int i = 0; i < n; i++)
+	{
+		const hopper_history *history = training->histories[which[i]];
+		int32	   *stored = training->stored_until ? &training->stored_until[which[i]] : NULL;
+
+		add_metrics(&rows, training, which[i], stored ? *stored : history->last_earlier);
+		if (stored && history->n > 0)
+			*stored = hopper_history_at(history, history->n - 1)->iteration;
+		if (rows.n >= VALUES_AT_ONCE)
+		{
+			insert_columns(run, "all_trial_metrics", names, &rows);
+			rows.n = 0;
+		}
+		CHECK_FOR_INTERRUPTS();
+	}
+	insert_columns(run, "all_trial_metrics", names, &rows);
+}
+
+static void
+delete_trials(int64 run, const columns *rows)
+{
+	hopper_own_values list = {0};
+
+	hopper_own_add_int8(&list, run);
+	hopper_own_add(&list, INT4ARRAYOID,
+		PointerGetDatum(construct_array(rows->values[0], rows->n, INT4OID, sizeof(int32), true,
+										'i')), false);
+	change("all_trials",
+		   psprintf("DELETE FROM %s WHERE run = $1 AND trial OPERATOR(pg_catalog.=) ANY ($2)",
+					hopper_own_name("all_trials")), &list);
+}
+
+void
+hopper_store_trials(int64 run, hopper_training *training, const int *which, int n)
+{
+	static const Oid types[] = {INT4OID, INT4OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT4OID,
+	FLOAT8OID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID, FLOAT8OID, FLOAT8OID};
+	columns		rows;
+
+	begin_columns(&rows, lengthof(types), types, n);
+	for (int i = 0; i < n; i++)
+	{
+		static const hopper_model_result nothing;
+		const hopper_config *config = &training->configs[which[i]];
+		const hopper_model_result *result = training->results ? &training->results[which[i]]
+			: &nothing;
+		bool		failed = result->status == HOPPER_MODEL_FAILED;
+		hopper_standing standing;
+
+		next_row(&rows);
+		set_column(&rows, 0, Int32GetDatum(config->mst_key), false);
+		set_column(&rows, 1, Int32GetDatum(config->model_id), config->model_id == 0);
+		set_text(&rows, 2, hopper_from_utf8(config->compile_params));
+		set_text(&rows, 3, config->fit_params ? hopper_from_utf8(config->fit_params) : NULL);
+		set_column(&rows, 4, hopper_store_digest(config->model_arch), false);
+		set_text(&rows, 5, training->results ? status_of(result) : "waiting");
+		set_column(&rows, 6, Int32GetDatum(result->iterations), false);
+		set_column(&rows, 7, Float8GetDatum(hopper_round_seconds(result->seconds_training)), false);
+		set_text(&rows, 8, result->digest[0] ? result->digest : NULL);
+		set_text(&rows, 9, failed ? hopper_from_utf8(result->error) : NULL);
+		set_text(&rows, 10, training->chosen
+				 ? hopper_from_utf8(training->chosen(training, which[i])) : NULL);
+		hopper_standing_of(training, which[i], &standing);
+		set_standing(&rows, 11, &standing);
+		rows.n++;
+		CHECK_FOR_INTERRUPTS();
+	}
+	if (rows.n > 0)
+		delete_trials(run, &rows);
+	insert_columns(run, "all_trials", "trial, model_id, compile_params, fit_params, architecture,"
+				   " status, iterations, seconds, digest, error, parameters, value, latest, began,"
+				   " elapsed", &rows);
+	if (training->results)
+		write_metrics(run, training, which, n);
+}
