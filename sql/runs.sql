@@ -15,7 +15,6 @@ CREATE TABLE hopper.all_runs (
     data text,
     name text,
     description text,
-    wish text NOT NULL DEFAULT 'run',
     created timestamp with time zone NOT NULL,
     queued timestamp with time zone,
     started timestamp with time zone,

@@ -4,7 +4,9 @@ CREATE VIEW hopper.runs WITH (security_barrier) AS
 SELECT r.run,
        CASE WHEN r.outcome IS NOT NULL THEN r.outcome
             WHEN l.pid IS NOT NULL THEN 'running'
-            WHEN r.wish = 'pause' THEN 'paused'
+            WHEN (SELECT e.event FROM hopper.all_run_events e WHERE e.run = r.run
+                  AND e.event IN ('submitted', 'resumed', 'pause', 'cancel')
+                  ORDER BY e.at DESC LIMIT 1) = 'pause' THEN 'paused'
             WHEN r.queued > pg_catalog.pg_postmaster_start_time() THEN 'waiting'
             WHEN r.started IS NULL THEN 'created'
             ELSE 'interrupted' END AS state,

@@ -21,6 +21,7 @@
 #include "utils/snapmgr.h"
 
 #include "pg/run/driver.h"
+#include "pg/run/lease.h"
 
 #define RESTART_SECONDS 5
 #define MOST_SECONDS_OF_A_WAIT 2.0
@@ -129,15 +130,24 @@ become(Oid role)
 	CommitTransactionCommand();
 }
 
+/* False where the run has ended, or somebody has paused, cancelled or dropped it meanwhile. */
 static bool
-exists(int64 run, hopper_run_row *row)
+is_wanted(int64 run, hopper_run_row *row)
 {
-	bool		there;
+	bool		wanted = false;
 
 	hopper_connect();
-	there = hopper_store_read_if_there(run, row);
+	if (hopper_store_read_if_there(run, row) && row->outcome == NULL &&
+		hopper_lease_holder(run) == 0)
+	{
+		hopper_wish wish = hopper_store_wish(run);
+
+		if (wish == HOPPER_WISH_CANCEL)
+			hopper_run_cancel(row);
+		wanted = wish == HOPPER_WISH_RUN;
+	}
 	hopper_finish();
-	return there && row->outcome == NULL;
+	return wanted;
 }
 
 static void
@@ -147,7 +157,7 @@ train(int64 run)
 	hopper_run_row row;
 
 	begin();
-	if (!exists(run, &row))
+	if (!is_wanted(run, &row))
 	{
 		CommitTransactionCommand();
 		return;
@@ -172,26 +182,27 @@ train(int64 run)
 	}
 }
 
-/* What is to be known of a run that an error has ended. */
+/* What is to be known of a run that an error has ended; another session may have been quicker. */
 static void
 note_failure(int64 run, const ErrorData *error)
 {
+	bool		cancelled = error->sqlerrcode == ERRCODE_QUERY_CANCELED;
 	hopper_run_row row;
 
 	begin();
 	hopper_connect();
-	if (hopper_store_read_if_there(run, &row) && row.outcome == NULL)
+	if (hopper_lease_holder(run) == 0 && hopper_store_read_if_there(run, &row) &&
+		row.outcome == NULL)
 	{
-		bool		cancelled = error->sqlerrcode == ERRCODE_QUERY_CANCELED;
-
-		if (cancelled && row.wish != HOPPER_WISH_CANCEL)
-		{
-			hopper_store_set_wish(run, HOPPER_WISH_PAUSE);
-			hopper_store_event(run, "paused", 0, error->message);
-		}
+		if (!cancelled)
+			hopper_store_ended(run, "failed", NULL, error);
+		else if (hopper_store_wish(run) == HOPPER_WISH_CANCEL)
+			hopper_run_cancel(&row);
 		else
-			hopper_store_ended(run, cancelled ? "cancelled" : "failed", NULL,
-							   cancelled ? NULL : error);
+		{
+			hopper_store_event(run, "pause", 0, error->message);
+			hopper_store_event(run, "paused", 0, NULL);
+		}
 	}
 	hopper_finish();
 	CommitTransactionCommand();

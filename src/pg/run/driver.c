@@ -6,6 +6,7 @@
 
 #include "access/xact.h"
 #include "portability/instr_time.h"
+#include "postmaster/bgworker.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
@@ -35,6 +36,7 @@ typedef struct hopper_driver
 	MemoryContext context;
 	hopper_fit *fit;
 	hopper_progress progress;
+	bool		steps;			/* a step goes on */
 	bool		finished;		/* the core has nothing to train any more */
 	TimestampTz looked;			/* for wishes */
 	TimestampTz last_checkpoint;	/* when the latest one was asked for */
@@ -70,8 +72,20 @@ hopper_driver_abandon(void)
 	if (ended->scope)
 		hopper_guard_release_scope(ended->scope);
 	if (!ended->creates)
-		hopper_lease_give_back(ended->run);
+		hopper_lease_give_back(ended->run, true);
 	MemoryContextDelete(ended->context);
+}
+
+void
+hopper_driver_leave(void)
+{
+	/* Others' functions, of triggers say, may be called by a step. */
+	if (driver && (driver->creates || driver->steps || !driver->halts))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("this session drives run " INT64_FORMAT " at this moment", driver->run),
+				 errhint("hopper.submit() trains in the background.")));
+	hopper_driver_abandon();
 }
 
 /* What the core has given away was not written. */
@@ -100,12 +114,7 @@ new_driver(int64 run, bool creates)
 	static bool registered = false;
 	MemoryContext context;
 
-	if (driver)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("this session drives run " INT64_FORMAT, driver->run),
-				 errhint("One session drives one run at a time. hopper.submit() trains in the "
-						 "background.")));
+	hopper_driver_leave();
 	if (!registered)
 	{
 		RegisterXactCallback(transaction_ends, NULL);
@@ -353,10 +362,16 @@ hopper_driver_open(int64 run)
 	MemoryContext caller;
 	int			level;
 
-	new_driver(run, true);		/* it has no lease yet */
+	hopper_store_read(run, false, &(hopper_run_row) {0});
+	/* Before others see that it is running: what they wish then is newer. */
+	if (MyBgworkerEntry == NULL && hopper_store_wish(run) != HOPPER_WISH_RUN)
+		hopper_store_event(run, "resumed", 0, NULL);
+	new_driver(run, true);
+	hopper_lease_take(run);
+	driver->creates = false;
 	caller = CurrentMemoryContext;
 	hopper_request_context = driver->context;
-	hopper_store_read(run, &driver->row);
+	hopper_store_read(run, true, &driver->row);
 	hopper_request_context = NULL;
 	MemoryContextSwitchTo(caller);
 	require_drivable(&driver->row);
@@ -364,15 +379,14 @@ hopper_driver_open(int64 run)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("run " INT64_FORMAT " was trained in the foreground", run)));
-	hopper_lease_take(run);
-	driver->creates = false;
-	hopper_store_started(run);
+	hopper_store_started(run, MyBgworkerEntry != NULL);
 	if (driver->row.tables == NULL)
 		return;
 	driver->scope = MemoryContextAllocZero(driver->context, sizeof(hopper_guard_scope));
 	driver->taker.take = take_opened;
 	level = NewGUCNestLevel();
-	hopper_apply_settings(driver->row.search_path, driver->row.settings);
+	/* In the foreground the session's own settings count. */
+	hopper_apply_settings(driver->row.search_path, MyBgworkerEntry ? driver->row.settings : NULL);
 	hopper_guard_enter(driver->scope);
 	execute(driver->row.statement);
 	hopper_guard_leave();
@@ -388,7 +402,8 @@ train_whole(void)
 	int			rc;
 
 	hopper_connect();
-	hopper_apply_settings(driver->row.search_path, driver->row.settings);
+	/* In the foreground the session's own settings count. */
+	hopper_apply_settings(driver->row.search_path, MyBgworkerEntry ? driver->row.settings : NULL);
 	hopper_store_current_run = driver->run;
 	rc = SPI_execute(driver->row.statement, false, 0);
 	hopper_store_current_run = 0;
@@ -564,6 +579,7 @@ hopper_driver_step(void)
 {
 	hopper_driver_state state = HOPPER_DRIVER_TRAINS;
 
+	driver->steps = true;
 	driver->spent = 0;
 	driver->n_written = 0;
 	driver->level = GetCurrentTransactionNestLevel();
@@ -593,6 +609,7 @@ hopper_driver_step(void)
 	}
 	driver->has_grown = state == HOPPER_DRIVER_TRAINS && driver->n_written > 0 && has_grown();
 	hopper_finish();
+	driver->steps = false;
 	if (state != HOPPER_DRIVER_TRAINS)
 		hopper_driver_abandon();
 	else if (hopper_seconds_since(driver->last_checkpoint) >= checkpoint_interval())

@@ -56,6 +56,8 @@ extern void hopper_driver_go_on(void);
 extern bool hopper_driver_wants_compaction(void);
 extern void hopper_driver_compact(void);
 
+/* The end of a run that nobody drives: its tables go. SPI must be connected. */
+extern void hopper_run_cancel(const hopper_run_row *row);
 /* "running", "paused", ... */
 extern const char *hopper_driver_state_words(hopper_driver_state state);
 /* hopper_driver_open() between hopper_connect() and hopper_finish() (run/functions.c). */
@@ -65,5 +67,7 @@ extern int64 hopper_run_argument(FunctionCallInfo fcinfo);
 
 /* Ends it in this session, as if the session had ended. */
 extern void hopper_driver_abandon(void);
+/* The same between two steps; an error within one. */
+extern void hopper_driver_leave(void);
 
 #endif							/* HOPPER_RUN_DRIVER_H */

@@ -13,6 +13,7 @@
 #include "utils/fmgroids.h"
 #include "utils/timestamp.h"
 
+#include "pg/run/call.h"
 #include "pg/run/lease.h"
 #include "pg/run/worker.h"
 #include "pg/server/words.h"
@@ -62,9 +63,9 @@ hopper_sql_submit(PG_FUNCTION_ARGS)
 
 	hopper_connect();
 	run = hopper_driver_create(statement_argument(fcinfo));
-	hopper_store_read(run, &row);
+	hopper_store_read(run, true, &row);
 	hopper_worker_start(&row);
-	hopper_store_queued(run, "submitted");
+	hopper_store_queued(run, "submitted", NULL);
 	hopper_finish();
 	PG_RETURN_INT64(run);
 }
@@ -147,8 +148,6 @@ goes_on(const char *state)
 }
 
 #define LOOK_MS 100
-/* A worker that died is started again within this time. */
-#define RESTART_LOOKS 200
 
 /* wait(run, seconds) -> state: until the run ends, pauses or is interrupted. */
 Datum
@@ -156,7 +155,6 @@ hopper_sql_wait(PG_FUNCTION_ARGS)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	TimestampTz start = GetCurrentTimestamp();
-	int			n_interrupted = 0;
 	char	   *state;
 
 	for (;;)
@@ -164,8 +162,7 @@ hopper_sql_wait(PG_FUNCTION_ARGS)
 		hopper_connect();
 		state = MemoryContextStrdup(fcinfo->flinfo->fn_mcxt, state_of(run));
 		hopper_finish();
-		n_interrupted = strcmp(state, "interrupted") == 0 ? n_interrupted + 1 : 0;
-		if ((!goes_on(state) && (n_interrupted == 0 || n_interrupted > RESTART_LOOKS)) ||
+		if (!goes_on(state) ||
 			(!PG_ARGISNULL(1) && hopper_seconds_since(start) >= PG_GETARG_FLOAT8(1)))
 			break;
 		hopper_sleep(LOOK_MS);
@@ -173,11 +170,11 @@ hopper_sql_wait(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(state));
 }
 
-/* ERROR 55000 where it has ended; the same of resume() but for one that failed. */
+/* ERROR 55000 where it has ended; `resumes`: but for one that failed. */
 static void
-read_unended(int64 run, hopper_run_row *row, bool resumes)
+read_unended(int64 run, bool lock, bool resumes, hopper_run_row *row)
 {
-	hopper_store_read(run, row);
+	hopper_store_read(run, lock, row);
 	if (row->outcome == NULL || (resumes && strcmp(row->outcome, "failed") == 0))
 		return;
 	ereport(ERROR,
@@ -185,6 +182,7 @@ read_unended(int64 run, hopper_run_row *row, bool resumes)
 			 errmsg("run " INT64_FORMAT " is %s", run, row->outcome)));
 }
 
+/* Its driver, or the next one, reads the event. */
 Datum
 hopper_sql_pause(PG_FUNCTION_ARGS)
 {
@@ -192,16 +190,22 @@ hopper_sql_pause(PG_FUNCTION_ARGS)
 	hopper_run_row row;
 
 	hopper_connect();
-	read_unended(run, &row, false);
-	if (row.wish == HOPPER_WISH_PAUSE)
+	read_unended(run, false, false, &row);
+	if (hopper_store_wish(run) == HOPPER_WISH_PAUSE)
 		ereport(NOTICE, (errmsg("run " INT64_FORMAT " is paused already", run)));
 	else
-	{
-		hopper_store_set_wish(run, HOPPER_WISH_PAUSE);
 		hopper_store_event(run, "pause", 0, NULL);
-	}
 	hopper_finish();
 	PG_RETURN_VOID();
+}
+
+static void
+refuse_driven(int64 run, int pid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("run " INT64_FORMAT " is driven by process %d", run, pid),
+			 errhint("End it first with hopper.pause() or hopper.cancel().")));
 }
 
 Datum
@@ -212,13 +216,14 @@ hopper_sql_resume(PG_FUNCTION_ARGS)
 	int			pid;
 
 	hopper_connect();
-	read_unended(run, &row, true);
+	read_unended(run, false, true, &row);
+	if (hopper_driver_has(run))
+		hopper_driver_leave();
 	pid = hopper_lease_holder(run);
 	if (pid != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("run " INT64_FORMAT " is driven by process %d", run, pid)));
-	hopper_store_queued(run, "resumed");
+		refuse_driven(run, pid);
+	read_unended(run, true, true, &row);
+	hopper_store_queued(run, "resumed", hopper_settings_text());
 	hopper_worker_start(&row);
 	hopper_finish();
 	PG_RETURN_VOID();
@@ -248,55 +253,61 @@ signal_driver(int pid)
 	SPI_freetuptable(SPI_tuptable);
 }
 
+void
+hopper_run_cancel(const hopper_run_row *row)
+{
+	drop_tables(row);
+	hopper_store_set_tables(row->run, NULL);
+	hopper_store_ended(row->run, "cancelled", NULL, NULL);
+}
+
 Datum
 hopper_sql_cancel(PG_FUNCTION_ARGS)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	hopper_run_row row;
-	int			pid;
 
 	hopper_connect();
-	read_unended(run, &row, true);
-	pid = hopper_lease_holder(run);
-	hopper_store_set_wish(run, HOPPER_WISH_CANCEL);
+	read_unended(run, false, true, &row);
+	if (hopper_driver_has(run))
+		hopper_driver_leave();
 	hopper_store_event(run, "cancel", 0, NULL);
-	if (pid == 0)
+	if (hopper_lease_try(run))
 	{
-		drop_tables(&row);
-		hopper_store_set_tables(run, NULL);
-		hopper_store_ended(run, "cancelled", NULL, NULL);
+		read_unended(run, true, true, &row);
+		hopper_run_cancel(&row);
 	}
 	else if (row.tables == NULL)
-		signal_driver(pid);
+		signal_driver(hopper_lease_holder(run));
 	hopper_finish();
 	PG_RETURN_VOID();
 }
 
 /* Published models are the user's: they stay. */
 static void
-drop_run(const hopper_run_row *row)
+drop_run(int64 run)
 {
-	int			pid = hopper_lease_holder(row->run);
+	hopper_run_row row;
 
-	if (pid != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("run " INT64_FORMAT " is driven by process %d", row->run, pid),
-				 errhint("End it first with hopper.cancel().")));
-	if (row->outcome == NULL || strcmp(row->outcome, "done") != 0)
-		drop_tables(row);
-	hopper_store_drop(row->run);
+	hopper_store_read(run, false, &row);
+	if (hopper_driver_has(run))
+		hopper_driver_leave();
+	if (!hopper_lease_try(run))
+		refuse_driven(run, hopper_lease_holder(run));
+	hopper_store_read(run, true, &row);
+	if (row.outcome == NULL || strcmp(row.outcome, "done") != 0)
+		drop_tables(&row);
+	hopper_store_drop(run);
+	hopper_lease_give_back(run, false);
 }
 
 Datum
 hopper_sql_drop_run(PG_FUNCTION_ARGS)
 {
 	int64		run = hopper_run_argument(fcinfo);
-	hopper_run_row row;
 
 	hopper_connect();
-	hopper_store_read(run, &row);
-	drop_run(&row);
+	drop_run(run);
 	hopper_finish();
 	PG_RETURN_VOID();
 }
@@ -320,10 +331,7 @@ hopper_sql_expire_runs(PG_FUNCTION_ARGS)
 	SPI_freetuptable(SPI_tuptable);
 	for (uint64 i = 0; i < n; i++)
 	{
-		hopper_run_row row;
-
-		hopper_store_read(runs[i], &row);
-		drop_run(&row);
+		drop_run(runs[i]);
 		CHECK_FOR_INTERRUPTS();
 	}
 	hopper_finish();

@@ -44,10 +44,18 @@ hopper_lease_take(int64 run)
 					 "hopper.cancel().")));
 }
 
-void
-hopper_lease_give_back(int64 run)
+bool
+hopper_lease_try(int64 run)
 {
 	LOCKTAG		tag = tag_of(run);
 
-	(void) LockRelease(&tag, ExclusiveLock, true);
+	return LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+void
+hopper_lease_give_back(int64 run, bool session)
+{
+	LOCKTAG		tag = tag_of(run);
+
+	(void) LockRelease(&tag, ExclusiveLock, session);
 }

@@ -20,7 +20,10 @@
 
 /* Takes the lease for this session; ERROR 55006 with the holder's process where there is one. */
 extern void hopper_lease_take(int64 run);
-extern void hopper_lease_give_back(int64 run);
+/* For this transaction, where nobody drives the run; false where another session does. */
+extern bool hopper_lease_try(int64 run);
+/* session: what hopper_lease_take() has taken. */
+extern void hopper_lease_give_back(int64 run, bool session);
 /* The process that drives the run, 0 where none does. SPI must be connected. */
 extern int	hopper_lease_holder(int64 run);
 

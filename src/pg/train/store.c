@@ -94,28 +94,15 @@ hopper_store_create(const hopper_run_row *row, const hopper_fit *fit)
 	hopper_store_event(row->run, "created", 0, NULL);
 }
 
-static hopper_wish
-wish_named(const char *name)
-{
-	return strcmp(name, "pause") == 0 ? HOPPER_WISH_PAUSE
-		: strcmp(name, "cancel") == 0 ? HOPPER_WISH_CANCEL : HOPPER_WISH_RUN;
-}
-
-static const char *
-wish_name(hopper_wish wish)
-{
-	return wish == HOPPER_WISH_PAUSE ? "pause" : wish == HOPPER_WISH_CANCEL ? "cancel" : "run";
-}
-
-bool
-hopper_store_read_if_there(int64 run, hopper_run_row *row)
+static bool
+read_row(int64 run, bool lock, hopper_run_row *row)
 {
 	memset(row, 0, sizeof(*row));
 	if (select_as_owner(psprintf("SELECT role::int8, login::int8, function, statement,"
-								 " search_path, settings, tables, model_table, data, wish,"
+								 " search_path, settings, tables, model_table, data,"
 								 " started IS NOT NULL, outcome FROM %s"
-								 " WHERE run = " INT64_FORMAT " FOR UPDATE",
-								 hopper_own_name("all_runs"), run)) != 1)
+								 " WHERE run = " INT64_FORMAT "%s", hopper_own_name("all_runs"),
+								 run, lock ? " FOR UPDATE" : "")) != 1)
 		return false;
 	row->run = run;
 	row->role = (Oid) hopper_int_cell(NULL, 0, 1, 0, PG_UINT32_MAX);
@@ -127,17 +114,22 @@ hopper_store_read_if_there(int64 run, hopper_run_row *row)
 	row->tables = hopper_cell(0, 7);
 	row->model_table = hopper_cell(0, 8);
 	row->data = hopper_cell(0, 9);
-	row->wish = wish_named(hopper_cell(0, 10));
-	row->started = strcmp(hopper_cell(0, 11), "t") == 0;
-	row->outcome = hopper_cell(0, 12);
+	row->started = strcmp(hopper_cell(0, 10), "t") == 0;
+	row->outcome = hopper_cell(0, 11);
 	SPI_freetuptable(SPI_tuptable);
 	return true;
 }
 
-void
-hopper_store_read(int64 run, hopper_run_row *row)
+bool
+hopper_store_read_if_there(int64 run, hopper_run_row *row)
 {
-	if (!hopper_store_read_if_there(run, row))
+	return read_row(run, true, row);
+}
+
+void
+hopper_store_read(int64 run, bool lock, hopper_run_row *row)
+{
+	if (!read_row(run, lock, row))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("there is no run " INT64_FORMAT, run),
@@ -153,46 +145,45 @@ hopper_store_wish(int64 run)
 {
 	hopper_wish wish = HOPPER_WISH_CANCEL;	/* a run that was dropped */
 
-	if (select_as_owner(psprintf("SELECT wish FROM %s WHERE run = " INT64_FORMAT,
-								 hopper_own_name("all_runs"), run)) == 1)
-		wish = wish_named(hopper_cell(0, 1));
+	if (select_as_owner(psprintf("SELECT event FROM %s WHERE run = " INT64_FORMAT
+								 " AND event IN ('created', 'submitted', 'resumed', 'pause',"
+								 " 'cancel') ORDER BY at DESC LIMIT 1",
+								 hopper_own_name("all_run_events"), run)) == 1)
+	{
+		const char *event = hopper_cell(0, 1);
+
+		wish = strcmp(event, "pause") == 0 ? HOPPER_WISH_PAUSE
+			: strcmp(event, "cancel") == 0 ? HOPPER_WISH_CANCEL : HOPPER_WISH_RUN;
+	}
 	SPI_freetuptable(SPI_tuptable);
 	return wish;
 }
 
 void
-hopper_store_set_wish(int64 run, hopper_wish wish)
+hopper_store_started(int64 run, bool queued)
 {
 	hopper_own_values list = {0};
 
 	hopper_own_add_int8(&list, run);
-	hopper_own_add_text(&list, wish_name(wish));
-	change("all_runs",
-		   psprintf("UPDATE %s SET wish = $2 WHERE run = $1", hopper_own_name("all_runs")), &list);
-}
-
-void
-hopper_store_started(int64 run)
-{
-	hopper_own_values list = {0};
-
-	hopper_own_add_int8(&list, run);
+	hopper_own_add(&list, BOOLOID, BoolGetDatum(queued), false);
 	change("all_runs",
 		   psprintf("UPDATE %s SET started = coalesce(started, pg_catalog.clock_timestamp()),"
-					" sessions = sessions + 1, queued = NULL, wish = 'run', ended = NULL,"
-					" outcome = NULL, error = NULL, error_code = NULL WHERE run = $1",
-					hopper_own_name("all_runs")), &list);
+					" sessions = sessions + 1, queued = CASE WHEN $2 THEN queued END,"
+					" ended = NULL, outcome = NULL, error = NULL, error_code = NULL"
+					" WHERE run = $1", hopper_own_name("all_runs")), &list);
 	hopper_store_event(run, "started", 0, psprintf("process %d", MyProcPid));
 }
 
 void
-hopper_store_queued(int64 run, const char *event)
+hopper_store_queued(int64 run, const char *event, const char *settings)
 {
 	hopper_own_values list = {0};
 
 	hopper_own_add_int8(&list, run);
+	hopper_own_add_text(&list, settings);
 	change("all_runs",
-		   psprintf("UPDATE %s SET queued = pg_catalog.clock_timestamp(), wish = 'run',"
+		   psprintf("UPDATE %s SET queued = pg_catalog.clock_timestamp(),"
+					" settings = coalesce($2, settings),"
 					" ended = NULL, outcome = NULL, error = NULL, error_code = NULL"
 					" WHERE run = $1", hopper_own_name("all_runs")), &list);
 	hopper_store_event(run, event, 0, NULL);

@@ -31,7 +31,6 @@ typedef struct hopper_run_row
 	char	   *tables;			/* quoted name of its table of models, or NULL: it has none */
 	char	   *model_table;	/* as it was asked for */
 	char	   *data;			/* checksums of its packed tables */
-	hopper_wish wish;
 	bool		started;
 	char	   *outcome;		/* "done", "failed", "cancelled"; NULL: it has not ended */
 } hopper_run_row;
@@ -44,17 +43,21 @@ extern int64 hopper_store_next(void);
 /* A new row; `run`, role, login and times are filled in here. */
 extern void hopper_store_create(const hopper_run_row *row, const hopper_fit *fit);
 /*
- * ERROR 42704 where there is none, 42501 where the caller has none of its role's rights. The row is
- * locked against other changes until the transaction ends.
+ * ERROR 42704 where there is none, 42501 where the caller has none of its role's rights. `lock`:
+ * against other changes until the transaction ends, which waits for a step of another session.
  */
-extern void hopper_store_read(int64 run, hopper_run_row *row);
-/* Reads a run without these errors; false where there is none. */
+extern void hopper_store_read(int64 run, bool lock, hopper_run_row *row);
+/* Reads a run without these errors, and locks it; false where there is none. */
 extern bool hopper_store_read_if_there(int64 run, hopper_run_row *row);
+/*
+ * What the newest of its events "created", "submitted", "resumed", "pause" and "cancel" asks for: a
+ * wish is an event, so that it waits for nobody who has locked the run's row.
+ */
 extern hopper_wish hopper_store_wish(int64 run);
-extern void hopper_store_set_wish(int64 run, hopper_wish wish);
-extern void hopper_store_started(int64 run);
-/* A background worker is to train it; `event` says why. */
-extern void hopper_store_queued(int64 run, const char *event);
+/* `queued`: by the worker that it was queued for. */
+extern void hopper_store_started(int64 run, bool queued);
+/* A background worker is to train it, with these settings (NULL: as before); `event` says why. */
+extern void hopper_store_queued(int64 run, const char *event, const char *settings);
 /* `fit`: its results, or NULL where there are none; `error`: why it failed, or NULL. */
 extern void hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit,
 							   const ErrorData *error);
