@@ -3,6 +3,7 @@
 --
 --   psql -f madlib.sql        in a database that has the extension model_hopper and no MADlib
 --
+-- One script for PostgreSQL and Greenplum 6, whose kernel knows no parallel safety and no names of schemas as a type.
 -- All run with the caller's rights. What differs on purpose: docs/guide/from_madlib.md.
 \set ON_ERROR_STOP on
 BEGIN;
@@ -11,9 +12,9 @@ SET LOCAL search_path = pg_catalog, pg_temp;
 
 DO $$
 BEGIN
-    IF to_regnamespace('madlib') IS NOT NULL AND NOT EXISTS (
+    IF EXISTS (
         SELECT 1 FROM pg_catalog.pg_namespace n
-        WHERE n.nspname = 'madlib' AND pg_catalog.obj_description(n.oid, 'pg_namespace') LIKE 'MADlib''s names%') THEN
+        WHERE n.nspname = 'madlib' AND coalesce(pg_catalog.obj_description(n.oid, 'pg_namespace'), '') NOT LIKE 'MADlib''s names%') THEN
         RAISE EXCEPTION 'schema "madlib" exists and was not made by this script'
             USING HINT = 'Use a database without MADlib.';
     END IF;
@@ -25,14 +26,14 @@ DECLARE
     f record;
 BEGIN
     FOR f IN SELECT p.oid::pg_catalog.regprocedure AS called FROM pg_catalog.pg_proc p
-             WHERE p.pronamespace = 'madlib'::pg_catalog.regnamespace LOOP
+             WHERE p.pronamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = 'madlib') LOOP
         EXECUTE 'DROP FUNCTION IF EXISTS ' || f.called || ' CASCADE';
     END LOOP;
 END $$;
 COMMENT ON SCHEMA madlib IS 'MADlib''s names for the functions of model_hopper';
 GRANT USAGE ON SCHEMA madlib TO PUBLIC;
 
-CREATE FUNCTION madlib.version() RETURNS text LANGUAGE sql STABLE PARALLEL RESTRICTED AS $$ SELECT hopper.version() $$;
+CREATE FUNCTION madlib.version() RETURNS text LANGUAGE sql STABLE AS $$ SELECT hopper.version() $$;
 COMMENT ON FUNCTION madlib.version() IS 'version of model_hopper';
 
 \ir madlib_helpers.sql
@@ -42,7 +43,7 @@ COMMENT ON FUNCTION madlib.version() IS 'version of model_hopper';
 CREATE FUNCTION madlib.training_preprocessor_dl(
     source_table text, output_table text, dependent_varname text, independent_varname text,
     buffer_size integer DEFAULT NULL, normalizing_const real DEFAULT 1.0, num_classes integer[] DEFAULT NULL,
-    distribution_rules text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+    distribution_rules text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     PERFORM hopper.training_preprocessor(
         source_table := source_table, output_table := output_table,
@@ -55,7 +56,7 @@ END $$;
 CREATE FUNCTION madlib.validation_preprocessor_dl(
     source_table text, output_table text, dependent_varname text, independent_varname text,
     training_preprocessor_table text, buffer_size integer DEFAULT NULL, distribution_rules text DEFAULT NULL)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     PERFORM hopper.validation_preprocessor(
         source_table := source_table, output_table := output_table,
@@ -68,14 +69,14 @@ END $$;
 
 CREATE FUNCTION madlib.load_keras_model(
     keras_model_arch_table text, model_arch json, model_weights bytea DEFAULT NULL, name text DEFAULT NULL,
-    description text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+    description text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     PERFORM hopper.load_model(
         model_arch_table := keras_model_arch_table, model_arch := model_arch, model_weights := model_weights,
         name := name, description := description);
 END $$;
 CREATE FUNCTION madlib.delete_keras_model(keras_model_arch_table text, model_id integer)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     PERFORM hopper.delete_model(model_arch_table := keras_model_arch_table, model_id := model_id);
 END $$;
@@ -83,7 +84,7 @@ END $$;
 CREATE FUNCTION madlib.generate_model_configs(
     model_arch_table text, model_selection_table text, model_id_list integer[], compile_params_grid text,
     fit_params_grid text, search_type text DEFAULT 'grid', num_configs integer DEFAULT NULL,
-    random_state integer DEFAULT NULL, object_table text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+    random_state integer DEFAULT NULL, object_table text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     PERFORM madlib.make_configs_summary(model_arch_table, model_selection_table);
     -- MADlib accepts any beginning of 'grid' and 'random'.
@@ -99,7 +100,7 @@ BEGIN
 END $$;
 CREATE FUNCTION madlib.load_model_selection_table(
     model_arch_table text, model_selection_table text, model_id_list integer[], compile_params_list varchar[],
-    fit_params_list varchar[], object_table text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+    fit_params_list varchar[], object_table text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     PERFORM hopper.load_model_selection_table(
         model_arch_table := model_arch_table, model_selection_table := model_selection_table,
@@ -114,7 +115,7 @@ CREATE FUNCTION madlib.madlib_keras_fit(
     source_table text, model text, model_arch_table text, model_id integer, compile_params text, fit_params text,
     num_iterations integer, use_gpus boolean DEFAULT false, validation_table text DEFAULT NULL,
     metrics_compute_frequency integer DEFAULT NULL, warm_start boolean DEFAULT NULL, name text DEFAULT NULL,
-    description text DEFAULT NULL, object_table text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+    description text DEFAULT NULL, object_table text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     PERFORM hopper.fit(
         packed_table := source_table, model_table := model, model_arch_table := model_arch_table, model_id := model_id,
@@ -140,7 +141,7 @@ CREATE FUNCTION madlib.madlib_keras_fit_multiple_model(
     source_table text, model_output_table text, model_selection_table text, num_iterations integer,
     use_gpus boolean DEFAULT false, validation_table text DEFAULT NULL, metrics_compute_frequency integer DEFAULT NULL,
     warm_start boolean DEFAULT false, name text DEFAULT NULL, description text DEFAULT NULL,
-    use_caching boolean DEFAULT false) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+    use_caching boolean DEFAULT false) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     object_table text;
 BEGIN
@@ -158,7 +159,7 @@ BEGIN
             'object_table', object_table),
         $columns$ $1->'given'->>'source_table' AS source_table, $1->'given'->>'validation_table' AS validation_table,
         $1->'given'->>'model' AS model, $1->'given'->>'model_info' AS model_info, r.dependent_varname,
-        r.independent_varname, coalesce(pg_catalog.to_regclass(r.model_arch_table)::text, r.model_arch_table) AS model_arch_table,
+        r.independent_varname, coalesce(madlib.relation(r.model_arch_table)::text, r.model_arch_table) AS model_arch_table,
         $1->'given'->>'model_selection_table' AS model_selection_table, $1->'given'->>'object_table' AS object_table,
         r.num_iterations, r.metrics_compute_frequency, r.warm_start, r.name, r.description,
         r.start_training_time::timestamp AS start_training_time, r.end_training_time::timestamp AS end_training_time,
@@ -173,7 +174,7 @@ CREATE FUNCTION madlib.madlib_keras_automl(
     automl_params text DEFAULT NULL, random_state integer DEFAULT NULL, object_table text DEFAULT NULL,
     use_gpus boolean DEFAULT false, validation_table text DEFAULT NULL,
     metrics_compute_frequency integer DEFAULT NULL, name text DEFAULT NULL, description text DEFAULT NULL,
-    use_caching boolean DEFAULT false) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+    use_caching boolean DEFAULT false) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     method text := lower(coalesce(automl_method, 'hyperband'));
     given_params text := coalesce(automl_params, CASE WHEN lower(automl_method) = 'hyperopt'
@@ -225,7 +226,7 @@ BEGIN
 END $$;
 CREATE FUNCTION madlib.hyperband_schedule(
     schedule_table text, r integer, eta integer DEFAULT 3, skip_last integer DEFAULT 0)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     PERFORM hopper.hyperband_schedule(
         schedule_table := schedule_table, r := r, eta := eta, skip_last := skip_last, additional := true);
@@ -235,7 +236,7 @@ END $$;
 
 CREATE FUNCTION madlib.madlib_keras_evaluate(
     model_table text, test_table text, output_table text, use_gpus boolean DEFAULT false, mst_key integer DEFAULT NULL)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     PERFORM hopper.evaluate(
         model_table := model_table, packed_table := test_table, output_table := output_table,
@@ -245,7 +246,7 @@ END $$;
 
 CREATE FUNCTION madlib.predict_into(
     model_table text, test_table text, id_col text, independent_varname text, output_table text,
-    pred_type hopper.pred_type, use_gpus boolean, mst_key integer) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+    pred_type hopper.pred_type, use_gpus boolean, mst_key integer) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     summary text := madlib.companion(model_table, 'summary');
     labels text[];
@@ -253,7 +254,7 @@ DECLARE
     all_classes json[];
     layers text[];
 BEGIN
-    IF to_regclass(summary) IS NOT NULL THEN
+    IF madlib.relation(summary) IS NOT NULL THEN
         EXECUTE format('SELECT dependent_varname FROM %s', summary) INTO labels;
     END IF;
     IF coalesce(array_length(labels, 1), 1) = 1 THEN
@@ -281,19 +282,19 @@ COMMENT ON FUNCTION madlib.predict_into(text, text, text, text, text, hopper.pre
 CREATE FUNCTION madlib.madlib_keras_predict(
     model_table text, test_table text, id_col text, independent_varname text, output_table text,
     pred_type text DEFAULT 'prob', use_gpus boolean DEFAULT false, mst_key integer DEFAULT NULL)
-RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE sql VOLATILE AS $$
     SELECT madlib.predict_into(model_table, test_table, id_col, independent_varname, output_table, pred_type, use_gpus, mst_key)
 $$;
 CREATE FUNCTION madlib.madlib_keras_predict(
     model_table text, test_table text, id_col text, independent_varname text, output_table text,
     pred_type integer, use_gpus boolean DEFAULT false, mst_key integer DEFAULT NULL)
-RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE sql VOLATILE AS $$
     SELECT madlib.predict_into(model_table, test_table, id_col, independent_varname, output_table, pred_type, use_gpus, mst_key)
 $$;
 CREATE FUNCTION madlib.madlib_keras_predict(
     model_table text, test_table text, id_col text, independent_varname text, output_table text,
     pred_type double precision, use_gpus boolean DEFAULT false, mst_key integer DEFAULT NULL)
-RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE sql VOLATILE AS $$
     SELECT madlib.predict_into(model_table, test_table, id_col, independent_varname, output_table, pred_type, use_gpus, mst_key)
 $$;
 
@@ -301,7 +302,7 @@ $$;
 CREATE FUNCTION madlib.byom_into(
     model_arch_table text, model_id integer, test_table text, id_col text, independent_varname text,
     output_table text, pred_type hopper.pred_type, use_gpus boolean, class_values text[], normalizing_const double precision,
-    dependent_count integer) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+    dependent_count integer) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     layers text[];
     names text[];
@@ -339,7 +340,7 @@ CREATE FUNCTION madlib.madlib_keras_predict_byom(
     model_arch_table text, model_id integer, test_table text, id_col text, independent_varname text,
     output_table text, pred_type text DEFAULT 'prob', use_gpus boolean DEFAULT NULL, class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT NULL, dependent_count integer DEFAULT 1)
-RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE sql VOLATILE AS $$
     SELECT madlib.byom_into(model_arch_table, model_id, test_table, id_col, independent_varname, output_table, pred_type, use_gpus,
         class_values, normalizing_const, dependent_count)
 $$;
@@ -347,7 +348,7 @@ CREATE FUNCTION madlib.madlib_keras_predict_byom(
     model_arch_table text, model_id integer, test_table text, id_col text, independent_varname text,
     output_table text, pred_type integer, use_gpus boolean DEFAULT NULL, class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT NULL, dependent_count integer DEFAULT 1)
-RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE sql VOLATILE AS $$
     SELECT madlib.byom_into(model_arch_table, model_id, test_table, id_col, independent_varname, output_table, pred_type, use_gpus,
         class_values, normalizing_const, dependent_count)
 $$;
@@ -355,7 +356,7 @@ CREATE FUNCTION madlib.madlib_keras_predict_byom(
     model_arch_table text, model_id integer, test_table text, id_col text, independent_varname text,
     output_table text, pred_type double precision, use_gpus boolean DEFAULT NULL, class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT NULL, dependent_count integer DEFAULT 1)
-RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE sql VOLATILE AS $$
     SELECT madlib.byom_into(model_arch_table, model_id, test_table, id_col, independent_varname, output_table, pred_type, use_gpus,
         class_values, normalizing_const, dependent_count)
 $$;
@@ -363,7 +364,7 @@ $$;
 -- ---------------------------------------------------------------- custom functions and GPUs
 
 -- top_<k>_accuracy is built in; the table is what workbooks show and pass on.
-CREATE FUNCTION madlib.load_top_k_accuracy_function(object_table text, k integer) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+CREATE FUNCTION madlib.load_top_k_accuracy_function(object_table text, k integer) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     IF k IS NULL OR k < 1 THEN
         RAISE EXCEPTION 'k must be at least 1, got %', k USING ERRCODE = '22023';
@@ -371,15 +372,15 @@ BEGIN
     PERFORM madlib.add_function(object_table, 'top_' || k || '_accuracy', 'returns top_' || k || '_accuracy', NULL);
 END $$;
 CREATE FUNCTION madlib.load_custom_function(object_table text, object bytea, name text, description text DEFAULT NULL)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     PERFORM madlib.add_function(object_table, name, description, object);
     RAISE WARNING 'function "%" is stored, and cannot be used: pickled Python is not run here', name
         USING HINT = 'Losses and metrics can be written as expressions: see docs/reference/parameters.md.';
 END $$;
-CREATE FUNCTION madlib.delete_custom_function(object_table text, name text) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+CREATE FUNCTION madlib.delete_custom_function(object_table text, name text) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    place regclass := coalesce(to_regclass(madlib.object_table_of(object_table))::text, object_table);
+    place regclass := coalesce(madlib.relation(madlib.object_table_of(object_table))::text, object_table);
     deleted bigint;
     is_empty boolean;
 BEGIN
@@ -393,16 +394,16 @@ BEGIN
         EXECUTE 'DROP TABLE ' || place;
     END IF;
 END $$;
-CREATE FUNCTION madlib.delete_custom_function(object_table text, id integer) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+CREATE FUNCTION madlib.delete_custom_function(object_table text, id integer) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     found_name text;
 BEGIN
-    EXECUTE 'SELECT name FROM ' || coalesce(to_regclass(madlib.object_table_of(object_table))::text, object_table)
+    EXECUTE 'SELECT name FROM ' || coalesce(madlib.relation(madlib.object_table_of(object_table))::text, object_table)
         || ' WHERE id = $1' INTO found_name USING id;
     PERFORM madlib.delete_custom_function(object_table, coalesce(found_name, id::text));
 END $$;
 
-CREATE FUNCTION madlib.gpu_configuration(output_table text, source text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+CREATE FUNCTION madlib.gpu_configuration(output_table text, source text DEFAULT NULL) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     EXECUTE 'CREATE TABLE ' || output_table || ' AS SELECT hostname, gpu_descr FROM hopper.gpu_configuration()';
 END $$;
@@ -418,27 +419,27 @@ BEGIN
     FOR f IN
         SELECT p.oid, p.proname::text AS name,
             regexp_replace(regexp_replace(p.proname, '^madlib_keras_', ''), '_dl$', '') AS short
-        FROM pg_proc p WHERE p.pronamespace = 'madlib'::regnamespace
+        FROM pg_proc p WHERE p.pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'madlib')
           AND (p.proname LIKE 'madlib\_keras\_%' OR p.proname LIKE '%\_dl')
     LOOP
         EXECUTE replace(pg_get_functiondef(f.oid), 'FUNCTION madlib.' || f.name || '(', 'FUNCTION madlib.' || f.short || '(');
     END LOOP;
     FOR f IN
         SELECT DISTINCT p.proname::text AS name FROM pg_proc p
-        WHERE p.pronamespace = 'madlib'::regnamespace AND p.prorettype = 'void'::regtype
+        WHERE p.pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'madlib') AND p.prorettype = 'void'::regtype
           AND obj_description(p.oid, 'pg_proc') IS NULL
     LOOP
         help_of := regexp_replace(regexp_replace(replace(f.name, 'keras_model', 'model'), '^madlib_keras_', ''), '_dl$', '');
         -- gpu_configuration('usage') would be a table's name.
-        EXECUTE format('CREATE FUNCTION madlib.%I(%s) RETURNS text LANGUAGE sql STABLE PARALLEL UNSAFE AS '
+        EXECUTE format('CREATE FUNCTION madlib.%I(%s) RETURNS text LANGUAGE sql STABLE AS '
             '$sql$ SELECT madlib.usage(%L, %L, %s) $sql$', f.name,
             CASE WHEN f.name <> 'gpu_configuration' THEN 'topic text DEFAULT ''''' ELSE '' END, f.name,
-            (SELECT min(proname::text) FROM pg_proc WHERE pronamespace = 'hopper'::regnamespace AND proname = help_of),
+            (SELECT min(proname::text) FROM pg_proc WHERE pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'hopper') AND proname = help_of),
             CASE WHEN f.name <> 'gpu_configuration' THEN 'topic' ELSE '''''' END);
     END LOOP;
     FOR f IN
         SELECT p.oid::regprocedure AS called, p.proname::text AS name FROM pg_proc p
-        WHERE p.pronamespace = 'madlib'::regnamespace AND obj_description(p.oid, 'pg_proc') IS NULL
+        WHERE p.pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'madlib') AND obj_description(p.oid, 'pg_proc') IS NULL
     LOOP
         EXECUTE format('COMMENT ON FUNCTION %s IS %L', f.called, 'MADlib''s ' || f.name || ', by model_hopper');
     END LOOP;

@@ -3,7 +3,7 @@
 -- ---------------------------------------------------------------- arguments
 
 -- What a list of columns names.
-CREATE FUNCTION madlib.names_in(list text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION madlib.names_in(list text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
     SELECT pg_catalog.array_agg(CASE WHEN name LIKE '"%'
         THEN pg_catalog.replace(pg_catalog.substr(name, 2, pg_catalog.length(name) - 2), '""', '"') ELSE name END ORDER BY i)
     FROM (SELECT pg_catalog.btrim(m[1]) AS name, i
@@ -13,7 +13,7 @@ $$;
 COMMENT ON FUNCTION madlib.names_in(text) IS 'names of columns in a list';
 
 -- Several labels are of the outputs by their order; here outputs have names, which nothing asks for if no model has them.
-CREATE FUNCTION madlib.outputs_in(list text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION madlib.outputs_in(list text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE WHEN pg_catalog.array_length(madlib.names_in(list), 1) > 1
         THEN (SELECT '{' || pg_catalog.string_agg(pg_catalog.to_json(name) || ': ' || pg_catalog.to_json(name), ', ' ORDER BY i) || '}'
               FROM pg_catalog.unnest(madlib.names_in(list)) WITH ORDINALITY AS n(name, i))
@@ -23,7 +23,7 @@ COMMENT ON FUNCTION madlib.outputs_in(text) IS 'label columns as model_hopper re
 
 -- Any label but an array is a class in MADlib. Numbers with a fraction are values here: nothing is trained on
 -- classes of them.
-CREATE FUNCTION madlib.label_kind_of(source_table text, dependent_varname text) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
+CREATE FUNCTION madlib.label_kind_of(source_table text, dependent_varname text) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN pg_catalog.bool_or(pg_catalog.format_type(atttypid, NULL) LIKE '%[]'
         OR pg_catalog.format_type(atttypid, NULL) IN ('real', 'double precision', 'numeric')) THEN NULL ELSE 'class' END
     FROM pg_catalog.pg_attribute
@@ -33,7 +33,7 @@ $$;
 COMMENT ON FUNCTION madlib.label_kind_of(text, text) IS 'how MADlib takes label columns';
 
 -- 'metrics': ['a', 'b'] are two alternatives in a grid of MADlib's; [['a'], ['b']] says so here.
-CREATE FUNCTION madlib.metrics_of(params text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION madlib.metrics_of(params text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
     flat text := substring(params FROM '[''"]metrics[''"]\s*:\s*(\[[^][]*\])');
 BEGIN
@@ -43,7 +43,7 @@ END $$;
 COMMENT ON FUNCTION madlib.metrics_of(text) IS 'a grid as model_hopper reads it';
 
 -- MADlib does so on PostgreSQL without a word.
-CREATE FUNCTION madlib.rules_of(distribution_rules text) RETURNS text LANGUAGE plpgsql STABLE PARALLEL UNSAFE AS $$
+CREATE FUNCTION madlib.rules_of(distribution_rules text) RETURNS text LANGUAGE plpgsql STABLE AS $$
 BEGIN
     IF distribution_rules IS NULL OR distribution_rules = 'all_segments' OR pg_catalog.version() LIKE '%Greenplum%' THEN
         RETURN distribution_rules;
@@ -53,24 +53,34 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION madlib.rules_of(text) IS 'distribution rules that this server has';
 
+-- Kernel 9.4 has to_regclass() of a constant alone.
+CREATE FUNCTION madlib.relation(name text) RETURNS regclass LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    found regclass;
+BEGIN
+    EXECUTE 'SELECT pg_catalog.to_regclass(' || pg_catalog.quote_literal(name) || ')' INTO found;
+    RETURN found;
+END $$;
+COMMENT ON FUNCTION madlib.relation(text) IS 'the table of a name, NULL where there is none';
+
 -- 'a.b' or '"B"' with a suffix
-CREATE FUNCTION madlib.companion(name text, suffix text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION madlib.companion(name text, suffix text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE WHEN name LIKE '%"' THEN pg_catalog.left(name, -1) || '_' || suffix || '"' ELSE name || '_' || suffix END
 $$;
 COMMENT ON FUNCTION madlib.companion(text, text) IS 'name of a table that goes with another';
 
 -- Tables of custom functions are in this schema, for who may create them here.
-CREATE FUNCTION madlib.object_table_of(object_table text) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
+CREATE FUNCTION madlib.object_table_of(object_table text) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT 'madlib.' || pg_catalog.quote_ident(pg_catalog.btrim(object_table, '"'))
 $$;
 COMMENT ON FUNCTION madlib.object_table_of(text) IS 'where MADlib has a table of custom functions';
 
-CREATE FUNCTION madlib.usage(name text, functions text, topic text) RETURNS text LANGUAGE sql STABLE PARALLEL UNSAFE AS $$
+CREATE FUNCTION madlib.usage(name text, functions text, topic text) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN topic IN ('usage', 'help', '?', '') OR topic IS NULL THEN
             (SELECT pg_catalog.string_agg('madlib.' || p.proname || E'(\n    '
                 || pg_catalog.replace(pg_catalog.pg_get_function_arguments(p.oid), ', ', E',\n    ') || ')', E'\n' ORDER BY p.oid)
              FROM pg_catalog.pg_proc p
-             WHERE p.pronamespace = 'madlib'::pg_catalog.regnamespace AND p.proname = name
+             WHERE p.pronamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = 'madlib') AND p.proname = name
                AND p.prorettype = 'void'::pg_catalog.regtype)
             || coalesce(E'\n\nIt is, by the names of schema hopper:\n'
                 || (SELECT pg_catalog.string_agg(line, E'\n') FROM hopper.help(functions) AS line WHERE functions IS NOT NULL), '')
@@ -85,7 +95,7 @@ COMMENT ON FUNCTION madlib.usage(text, text, text) IS 'what fn(''usage'') prints
 -- names again. `columns` is a query's list over the run "r", its configurations "i" and $1, which is `given`, with
 -- "class_values" for the columns of classes. Of a single model there is no _info.
 CREATE FUNCTION madlib.show_model(model text, given json, columns text)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     in_schema text;
     name text;
@@ -136,11 +146,11 @@ COMMENT ON FUNCTION madlib.show_model(text, json, text) IS 'gives a model tables
 
 -- Appending to a table whose summary was dropped makes that again.
 CREATE FUNCTION madlib.make_configs_summary(model_arch_table text, model_selection_table text)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     summary text := madlib.companion(model_selection_table, 'summary');
 BEGIN
-    IF to_regclass(model_selection_table) IS NOT NULL AND to_regclass(summary) IS NULL THEN
+    IF madlib.relation(model_selection_table) IS NOT NULL AND madlib.relation(summary) IS NULL THEN
         EXECUTE 'CREATE TABLE ' || summary || ' (model_arch_table varchar, object_table varchar)';
         EXECUTE 'INSERT INTO ' || summary || ' (model_arch_table) VALUES ($1)'
             USING (SELECT format('%I.%I', n.nspname, c.relname) FROM pg_catalog.pg_class c
@@ -150,7 +160,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION madlib.make_configs_summary(text, text) IS 'the summary of configurations that has none';
 CREATE FUNCTION madlib.note_object_table(model_selection_table text, object_table text)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     IF object_table IS NOT NULL THEN
         EXECUTE 'UPDATE ' || madlib.companion(model_selection_table, 'summary') || ' SET object_table = $1'
@@ -161,7 +171,7 @@ COMMENT ON FUNCTION madlib.note_object_table(text, text) IS 'writes down where c
 
 -- MADlib has the tables of functions in its own schema and wants a superuser; who may not create them here gets them in his own.
 CREATE FUNCTION madlib.add_function(object_table text, name text, description text, object bytea)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     place text := madlib.object_table_of(object_table);
 BEGIN
@@ -169,7 +179,7 @@ BEGIN
         RAISE NOTICE 'the table of custom functions is not in schema "madlib", where you may not create it';
         place := object_table;
     END IF;
-    IF to_regclass(place) IS NULL THEN
+    IF madlib.relation(place) IS NULL THEN
         EXECUTE 'CREATE TABLE ' || place || ' (id serial, name text PRIMARY KEY, description text, object bytea)';
         EXECUTE 'GRANT SELECT ON ' || place || ' TO PUBLIC';
     END IF;
@@ -178,7 +188,7 @@ END $$;
 COMMENT ON FUNCTION madlib.add_function(text, text, text, bytea) IS 'writes a row of a table of custom functions';
 
 -- MADlib's predictions have these columns alone, and the id.
-CREATE FUNCTION madlib.drop_other_columns(output_table text) RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+CREATE FUNCTION madlib.drop_other_columns(output_table text) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     other text;
 BEGIN
@@ -192,7 +202,7 @@ BEGIN
     END LOOP;
 END $$;
 COMMENT ON FUNCTION madlib.drop_other_columns(text) IS 'leaves MADlib''s columns in a table of predictions';
-CREATE FUNCTION madlib.output_layers(model_arch json) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION madlib.output_layers(model_arch json) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
     SELECT pg_catalog.array_agg(layer->>0 ORDER BY i)
     FROM pg_catalog.json_array_elements(model_arch->'config'->'output_layers') WITH ORDINALITY AS l(layer, i)
 $$;
@@ -200,7 +210,7 @@ COMMENT ON FUNCTION madlib.output_layers(json) IS 'layers that end an architectu
 -- Several outputs, each predicted into pg_temp.madlib_output_<i> as the values of its last layer: rows for each, one below
 -- another. `classes` has a list of names, or null, for each.
 CREATE FUNCTION madlib.join_outputs(output_table text, names text[], classes json, pred_type hopper.pred_type)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     kind text := pred_type::text;
     id text;

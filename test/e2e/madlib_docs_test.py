@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psycopg2
 import pytest
-from digits import connect, drop_database, query
+from digits import GREENPLUM, connect, drop_database, query
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECKOUT = os.environ.get("MADLIB_CHECKOUT", "")
@@ -28,16 +28,19 @@ BESIDE = """
         EXECUTE format('CREATE TABLE %1$s_train AS SELECT * FROM %2$s ORDER BY id LIMIT (SELECT count(*) * %3$s FROM %2$s)',
                        output, source, share);
         EXECUTE format('CREATE TABLE %1$s_test AS SELECT * FROM %2$s WHERE id NOT IN (SELECT id FROM %1$s_train)', output, source);
-    END $$;
-    CREATE VIEW public.gp_segment_configuration AS SELECT 2 AS dbid, 0 AS content, 'p' AS role, 'localhost' AS hostname"""
+    END $$"""
+CLUSTER = "CREATE VIEW public.gp_segment_configuration AS SELECT 2 AS dbid, 0 AS content, 'p' AS role, 'localhost' AS hostname"
 # Functions in Python are made, not run, where the server has no PL/Python.
-PYTHON = "CREATE LANGUAGE plpython{} HANDLER plpgsql_call_handler"
+PYTHON = re.compile(r"LANGUAGE\s+'?plpython\w*'?", re.I)
 # What a page does in Python, from a client.
 CLIENT = {"madlib_keras_custom_function": "SELECT madlib.load_custom_function('custom_function_table', 'x', n, n)"
                                           " FROM unnest(ARRAY['squared_error', 'rmse']) AS n"}
 # docs/guide/from_madlib.md names them: what is in a statement, and in its error.
 FAILS = {'SELECT load_weights()': "", "SET model_weights = model_weights FROM iris_model": "", "my_custom_loss": "",
          "SELECT * FROM mst_table": 'relation "mst_table" does not exist'}
+if GREENPLUM:  # of a cluster without GPUs
+    FAILS.update({"training_preprocessor_dl('image_data'": "No host of a segment has a GPU",
+                  "FROM image_data_packed_summary": "does not exist"})
 
 
 def statements(text):
@@ -72,13 +75,14 @@ def test_the_documentation_runs(tag):
         query(connection, "CREATE EXTENSION model_hopper")
         subprocess.run(["psql", "-X", "-q", "-d", DATABASE, "-f", ROOT / "sql/compat/madlib.sql"], check=True)
         query(connection, BESIDE)
-        for version in ("u", "3u"):
-            query(connection, PYTHON.format(version))
+        if not GREENPLUM:
+            query(connection, CLUSTER)
+        query(connection, "SET check_function_bodies = off")
         query(connection, CLIENT.get(Path(name).stem, "SELECT 1"))
         for statement in statements(text):
             n += 1
             try:
-                query(connection, statement)
+                query(connection, PYTHON.sub("LANGUAGE plpgsql", statement))
             except psycopg2.Error as error:
                 failed.append((Path(name).stem, statement, str(error).strip()))
         connection.close()
@@ -86,6 +90,6 @@ def test_the_documentation_runs(tag):
     print(f"{tag}: {n} statements, {len(failed)} failed")
     for page, statement, error in failed:
         print(f"-- {page}\n{statement}\n   {error}")
-    assert n > 200 and len(failed) <= 5
+    assert n > 200 and len(failed) <= len(FAILS)
     assert [one for one in failed
             if not any(text in one[1] and words in one[2] for text, words in FAILS.items())] == []

@@ -169,7 +169,7 @@ def test_values_and_arrays(trained):
                   f" 'r{width}_out')")
     same_predictions(trained, "r1_out", "id")
     greenplum, postgres = trained
-    statement = "SELECT id, predicted_label FROM r2_out ORDER BY id"
+    statement = "SELECT id, array_dims(predicted_label), unnest(predicted_label) FROM r2_out ORDER BY id"
     for mine, theirs in zip(query(greenplum, statement), query(postgres, statement)):
         assert mine[0] == theirs[0] and mine[1] == pytest.approx(theirs[1], abs=1e-5)
 

@@ -5,7 +5,7 @@ import pytest
 from cluster import count_passes
 from conftest import connect
 from digits import query, value
-from runs import checksums, digests, pack, starts, working_tables
+from runs import checksums, digests, models, pack, starts, working_tables
 
 GRID = """{'loss': ['categorical_crossentropy'], 'metrics': [['accuracy']],
     'optimizer_params_list': [{'optimizer': ['Adam', 'SGD'], 'lr': [0.0003, 0.1, 'log']}]}"""
@@ -23,7 +23,7 @@ METHODS = {
     "pbt": "population=4, generations=3",
 }
 HALVING = ("successive_halving", "hyperband", "bohb")
-# Others have what these have: legs of several lengths, results in any order, a state that is copied.
+# Others have what these have.
 ON_ANY_NUMBER = ("hyperband", "asha", "pbt")
 
 
@@ -49,14 +49,17 @@ def searched(greenplum, postgres):
     return greenplum, postgres
 
 
-def search(connection, table, name, method, more="", architectures="architectures"):
-    """All that a search decides and finds; nothing that a clock has measured."""
+def search(connection, table, name, method, more="", architectures="architectures", keeps_best=True):
+    """All that a search decides and finds; nothing that a clock has measured.
+
+    States that have watched name the validation data, which are packed in as many parts as there are segments.
+    """
     grid = GRID.replace("[0.0003, 0.1, 'log']", "[0.001, 0.01]") if method == "grid" else GRID
     result = query(
         connection, "SELECT best_mst_key, best_metric, best_value, configurations, failed, iterations"
         f" FROM hopper.automl('{table}', '{name}', '{architectures}', '{name}_best', ARRAY[1, 2], %s,"
-        f" '{{''batch_size'': [32, 64]}}', '{method}', '{METHODS[method]}', 7, validation_table := '{table}_validation',"
-        f" objective := 'accuracy', parallel := 3{more})", grid)
+        f" '{{''batch_size'': [32, 64], ''restore_best'': [{keeps_best}]}}', '{method}', '{METHODS[method]}', 7,"
+        f" validation_table := '{table}_validation', objective := 'accuracy', parallel := 3{more})", grid)
     return [result] + [query(connection, f"SELECT {columns} FROM {name}{suffix} ORDER BY 1, 2, 3") for columns, suffix in (
         ("mst_key, iterations, place, value, status, parent, parameters::text, model_id, objectives, constraints",
          "_trials"),
@@ -64,7 +67,8 @@ def search(connection, table, name, method, more="", architectures="architecture
         ("number, decision, mst_key, s, i, iterations, score, parent, reason, virtual_time", "_decisions"),
         ("mst_key, search_place, s, i, iterations, validation_metrics_final, training_loss_final", "_info"),
         ("mst_key, model_id, compile_params, fit_params", "_best"))] + [
-        digests(connection, name), query(connection, f"SELECT rank, mst_key FROM hopper.leaderboard('{name}') ORDER BY 1")]
+        (models if keeps_best else digests)(connection, name),
+        query(connection, f"SELECT rank, mst_key FROM hopper.leaderboard('{name}') ORDER BY 1")]
 
 
 @pytest.mark.parametrize("method", list(METHODS))
@@ -81,6 +85,15 @@ def test_a_search_does_not_depend_on_segments(searched, method):
         found = search(greenplum, f"search_{segments}", f"found_{segments}_{method}", method, architectures="search_unlike")
         for ours, theirs in zip(found, expected):
             assert ours == theirs, segments
+
+
+@pytest.mark.parametrize("method", ON_ANY_NUMBER)
+def test_nor_do_the_states_of_a_search(searched, method):
+    """Legs of several lengths, results in any order, and a state that is copied."""
+    found = [search(connection, table, f"states_{method}", method, keeps_best=False)
+             for connection, table in zip(searched, ("search_2", "search_0"))]
+    for ours, theirs in zip(*found):
+        assert ours == theirs
 
 
 def test_failures_and_small_spaces_are_those_of_postgres(searched):
@@ -183,7 +196,7 @@ def test_trials_that_do_not_fit_beside_the_data_enter_when_these_are_loaded_anew
 
     def grow(connection):
         query(connection, "SELECT hopper.automl('search_many', 'search_grown', 'small_and_wide', 'search_grown_best', ARRAY[1, 2], %s,"
-                          " '{''batch_size'': [32]}', 'grid', 'num_iterations=2', 7, parallel := 2,"
+                          " '{''batch_size'': [32], ''restore_best'': [False]}', 'grid', 'num_iterations=2', 7, parallel := 2,"
                           " validation_table := 'search_many_validation')",
               GRID.replace("[0.0003, 0.1, 'log']", "[0.01, 0.02]").replace("'Adam', 'SGD'", "'Adam'"))
         found.append((query(connection, "SELECT mst_key, t.model_id, t.status, value, i.error FROM search_grown_trials t"

@@ -1,0 +1,46 @@
+"""A cluster trains in the foreground; its trainings are runs all the same, which are seen and kept."""
+
+import psycopg2
+import pytest
+
+from digits import query, value
+from runs import pack
+
+FIT = "SELECT hopper.fit('{data}', '{model}', 'architectures', 1, $$loss='categorical_crossentropy', optimizer='adam'," \
+      " metrics=['accuracy']$$, 'batch_size=64', 2)"
+
+
+@pytest.fixture(scope="module")
+def connection(greenplum):
+    pack(greenplum, "foreground", 3)
+    return greenplum
+
+
+@pytest.mark.parametrize("function", ["submit", "create_run"])
+def test_a_run_of_its_own_is_refused(connection, function):
+    """Before anything is made of it."""
+    with pytest.raises(psycopg2.Error) as refused:
+        query(connection, f"SELECT hopper.{function}(%s)", FIT.format(data="foreground", model="backgrounded"))
+    assert refused.value.pgcode == "0A000"
+    assert "cannot be a run of its own" in str(refused.value) and "in the foreground" in refused.value.diag.message_hint
+    assert query(connection, "SELECT * FROM hopper.all_runs WHERE model_table LIKE '%%backgrounded%%'") == []
+    assert value(connection, "SELECT count(*) FROM pg_class WHERE relname LIKE 'backgrounded%%'") == 0
+
+
+@pytest.mark.parametrize("function", ["step", "resume", "pause", "cancel"])
+def test_one_in_the_foreground_is_over(connection, function):
+    query(connection, FIT.format(data="foreground", model=f"{function}_model"))
+    run = value(connection, f"SELECT run FROM hopper.runs WHERE model_table LIKE '%%{function}_model'")
+    with pytest.raises(psycopg2.Error) as refused:
+        query(connection, f"SELECT hopper.{function}({run})")
+    assert refused.value.pgcode in ("55000", "0A000") and str(run) in str(refused.value)
+
+
+def test_one_in_the_foreground_is_kept(connection):
+    query(connection, FIT.format(data="foreground", model="kept_run"))
+    state, trials, iterations = query(connection, "SELECT state, trials, iterations FROM hopper.runs"
+                                                  " WHERE model_table LIKE '%%kept_run'")[0]
+    assert (state, trials, iterations) == ("done", 1, 2)
+    assert query(connection, "SELECT t.digest FROM hopper.trials t JOIN hopper.runs r USING (run)"
+                             " WHERE r.model_table LIKE '%%kept_run'") == \
+        query(connection, "SELECT state_digest FROM kept_run_info")
