@@ -9,6 +9,7 @@ CREATE TABLE hopper.all_runs (
     search_path text,
     settings text,
     tables text,
+    selection text,
     model_table text NOT NULL,
     packed_table text,
     validation_table text,
@@ -77,3 +78,17 @@ CREATE TABLE hopper.all_run_events (
 CREATE INDEX all_run_events_run ON hopper.all_run_events (run);
 COMMENT ON TABLE hopper.all_run_events IS
     'what happened to all runs; read it in hopper.run_events';
+
+CREATE TABLE hopper.all_search_results (
+    run bigint,
+    number integer,
+    batch integer NOT NULL,
+    trial integer,
+    iterations integer,
+    objectives double precision[],
+    last_objectives double precision[],
+    error text,
+    elapsed double precision NOT NULL,
+    PRIMARY KEY (run, number));
+COMMENT ON TABLE hopper.all_search_results IS
+    'what searches of all runs were told, in this order: a search is restored by telling it again';

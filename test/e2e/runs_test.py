@@ -316,7 +316,7 @@ def test_runs_of_other_roles(database):
     query(stranger, "SET SESSION AUTHORIZATION hopper_runs_other")
     for view in ("runs", "trials", "trial_metrics", "run_events", "progress"):
         assert value(stranger, f"SELECT count(*) FROM hopper.{view}") == 0
-    for table in ("all_runs", "all_trials", "all_trial_metrics", "all_run_events"):
+    for table in ("all_runs", "all_trials", "all_trial_metrics", "all_run_events", "all_search_results"):
         with pytest.raises(psycopg2.errors.InsufficientPrivilege):
             query(stranger, f"SELECT count(*) FROM hopper.{table}")
     for function in ("step", "pause", "resume", "cancel", "drop_run"):

@@ -14,8 +14,8 @@ hopper_training_start(hopper_training *training)
 	hopper_error error;
 
 	hopper_training_open(training);
-	/* Of a durable run what has ended goes into its tables and does not come back. */
-	if (training->written == NULL)
+	/* A durable run's states lie in its tables. */
+	if (training->durable == NULL)
 		training->push_state = hopper_results_push_state;
 	hopper_training_load(training);
 	HOPPER_CHECK(hopper_torch()->run.start(training->run, &error), error);
@@ -89,10 +89,9 @@ hopper_training_enter_child(hopper_training *training, const hopper_config *conf
 }
 
 void
-hopper_training_go_on(hopper_training *training, int at, int32 iterations, bool anew)
+hopper_training_go_on(hopper_training *training, int at, int32 iterations, int32 done, bool anew)
 {
-	hopper_leg	leg = {training->configs[at].mst_key, iterations, anew ? 1 : 0,
-	training->done ? training->done[at] : 0};
+	hopper_leg	leg = {training->configs[at].mst_key, iterations, anew ? 1 : 0, done};
 	hopper_error error;
 
 	if (anew)
@@ -109,8 +108,14 @@ hopper_training_go_on(hopper_training *training, int at, int32 iterations, bool 
 					 error);
 		if (!must_take)
 			break;
-		hopper_results_put_aside(training, hopper_training_place(training, take));
+		/* What has ended in a durable run is in its tables once that is heard of. */
+		if (training->durable)
+			(void) hopper_training_drain(training);
+		else
+			hopper_results_put_aside(training, hopper_training_place(training, take));
 	}
+	if (training->durable)
+		training->durable[at].written = false;
 }
 
 void

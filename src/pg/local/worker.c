@@ -164,13 +164,13 @@ train(int64 run)
 	}
 	pgstat_report_activity(STATE_RUNNING, psprintf("model_hopper run " INT64_FORMAT ": %s", run,
 												   row.statement));
-	hopper_connect();
-	hopper_driver_open(run);
-	hopper_finish();
+	hopper_run_open(run);
 	CommitTransactionCommand();
 	while (state == HOPPER_DRIVER_TRAINS)
 	{
 		begin();
+		if (!hopper_driver_has(run))
+			hopper_run_open(run);
 		hopper_driver_wait(MOST_SECONDS_OF_A_WAIT);
 		state = hopper_driver_step();
 		CommitTransactionCommand();

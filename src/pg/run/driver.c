@@ -14,6 +14,7 @@
 
 #include "pg/run/call.h"
 #include "pg/run/lease.h"
+#include "pg/search/pool.h"
 #include "pg/server/words.h"
 #include "pg/train/results.h"
 #include "pg/train/run.h"
@@ -35,6 +36,7 @@ typedef struct hopper_driver
 	hopper_guard_scope *scope;	/* of what it holds beyond transactions */
 	MemoryContext context;
 	hopper_fit *fit;
+	hopper_pool *pool;			/* of a search, whose fit this is; or NULL */
 	hopper_progress progress;
 	bool		steps;			/* a step goes on */
 	bool		finished;		/* the core has nothing to train any more */
@@ -44,8 +46,8 @@ typedef struct hopper_driver
 	double		spent;			/* seconds within this step that wrote checkpoints */
 	int			n_written;		/* checkpoints in this step */
 	bool		has_grown;		/* the table of states, by dead rows */
+	int			n_seen;			/* trials of a search that have their rows */
 	bool		halts;			/* who halts does not go on before the next step */
-	bool	   *halted;			/* by configuration */
 	int			level;			/* of transactions in which something was written last */
 } hopper_driver;
 
@@ -68,7 +70,6 @@ hopper_driver_abandon(void)
 	driver = NULL;
 	hopper_taker_of_fits = NULL;
 	hopper_request_context = NULL;
-	hopper_store_current_run = 0;
 	if (ended->scope)
 		hopper_guard_release_scope(ended->scope);
 	if (!ended->creates)
@@ -171,24 +172,42 @@ refuse_undurable(const hopper_fit *fit)
 				 errhint("Call the function in the foreground.")));
 }
 
-static hopper_name
-own_table(const hopper_fit *fit)
+/* The tables of a new run, and all that can be wrong; what is trained in them. */
+static hopper_fit *
+prepare_fit(hopper_fit *fit)
 {
-	hopper_name name = fit->output;
+	hopper_name own = hopper_name_of_run(&fit->output, driver->run, "");
 
-	name.name = psprintf("hopper_run_" INT64_FORMAT, driver->run);
-	name.qualified = true;
-	name.quoted = psprintf("%s.%s", hopper_identifier(name.schema),
-						   hopper_identifier(name.name));
-	name.shown = psprintf("%s.%s", name.schema, name.name);
-	return name;
+	refuse_undurable(fit);
+	fit->durable = true;
+	hopper_require_absent(&own);
+	fit->made = hopper_outputs_named(&own);
+	hopper_show_as(&fit->made.model, &fit->output);
+	hopper_fit_prepare(fit);
+	return fit;
+}
+
+static hopper_fit *
+prepare_search(hopper_automl *search)
+{
+	hopper_search_assignment *work;
+	hopper_pool *pool;
+	int			n;
+
+	if (HOPPER_DATA_ON_SEGMENTS || search->settings.use_gpus)
+		refuse_undurable(&(hopper_fit) {.options.use_gpus = 1});
+	hopper_search_create_tables(&search->tables, &search->models, search->replace, driver->run);
+	hopper_search_rehearse(search);
+	pool = hopper_pool_prepare(search, &work, &n);
+	if (n == 0)
+		hopper_search_refuse_without_best(search);
+	return &pool->fit;
 }
 
 static void
-take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit)
+take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit, hopper_automl *search)
 {
 	hopper_run_row *row = &driver->row;
-	hopper_name own;
 
 	if (driver->run > 0)
 		ereport(ERROR,
@@ -199,25 +218,12 @@ take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit)
 	row->statement = hopper_call_text(fcinfo);
 	row->search_path = (char *) hopper_setting("search_path");
 	row->settings = hopper_settings_text();
-	if (fit == NULL)
-	{
-		row->function = "automl";
-		row->model_table = hopper_name_named(fcinfo, "model_table").shown;
-		hopper_store_create(row, NULL);
-		return;
-	}
-	refuse_undurable(fit);
-	fit->durable = true;
-	own = own_table(fit);
-	hopper_require_absent(&own);
-	fit->made = hopper_outputs_named(&own);
-	hopper_show_as(&fit->made.model, &fit->output);
-	hopper_fit_prepare(fit);
+	fit = search ? prepare_search(search) : prepare_fit(fit);
 	AtEOXact_GUC(true, fit->level);
-
 	row->function = (char *) fit->function;
 	row->tables = fit->made.model.quoted;
-	row->model_table = fit->output.shown;
+	row->selection = search ? search->tables.selection.quoted : NULL;
+	row->model_table = search ? search->tables.final_output.shown : fit->output.shown;
 	hopper_store_create(row, fit);
 	fit->training.results = NULL;
 	for (int i = 0; i < fit->n_configs; i++)
@@ -256,16 +262,16 @@ write_checkpoint(hopper_training *training, int at, int32 iteration)
 {
 	instr_time	start;
 
-	if (iteration > training->done[at])
+	if (iteration > training->durable[at].stored)
 	{
 		INSTR_TIME_SET_CURRENT(start);
 		hopper_outputs_write_checkpoint(&driver->fit->made, training, at);
 		hopper_store_trials(driver->run, training, &at, 1);
-		training->done[at] = iteration;
+		training->durable[at].stored = iteration;
 		driver->n_written++;
 		note_cost(start);
 	}
-	driver->halted[at] = driver->halts;
+	training->durable[at].halted = driver->halts;
 	return !driver->halts;
 }
 
@@ -273,69 +279,110 @@ write_checkpoint(hopper_training *training, int at, int32 iteration)
 static void
 write_ended(hopper_training *training, int at, bool failed)
 {
-	if (training->written[at])
+	instr_time	start;
+
+	if (training->durable[at].written)
 		return;
+	INSTR_TIME_SET_CURRENT(start);
 	hopper_outputs_write_ended(&driver->fit->made, training, at);
 	hopper_store_trials(driver->run, training, &at, 1);
 	driver->n_written++;
+	note_cost(start);
+	if (driver->pool)
+		hopper_pool_ended(driver->pool, at);
 }
 
 static void
-take_opened(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit)
+require_same_data(const hopper_fit *fit)
 {
-	hopper_training *training = &fit->training;
+	if (strcmp(driver->row.data, psprintf("%s %s", fit->train.checksum, fit->has_validation
+										  ? fit->valid.checksum : "")) == 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the data of run " INT64_FORMAT " have changed since it was created",
+					driver->run),
+			 errdetail("\"%s\"%s%s has another checksum.", fit->source.shown,
+					   fit->has_validation ? " or its validation table " : "",
+					   fit->has_validation ? fit->validation.shown : ""),
+			 errhint("Create another run.")));
+}
+
+/* The training of fit(), from its tables. */
+static void
+resume_fit(hopper_fit *fit)
+{
 	hopper_name own = hopper_parse_name(cstring_to_text(driver->row.tables), "tables");
-	int			n = fit->n_configs;
+
+	fit->durable = true;
+	fit->made = hopper_outputs_named(&own);
+	hopper_store_require_same(driver->run, fit);
+	hopper_show_as(&fit->made.model, &fit->output);
+	hopper_fit_resume(fit);
+	driver->fit = fit;
+}
+
+/* What a search has under way, from its journal and its tables. */
+static void
+resume_search(hopper_automl *search, hopper_search_assignment **work, int *n)
+{
+	search->number = driver->run;
+	hopper_search_use_tables(&search->tables, search->replace, driver->run);
+	driver->pool = hopper_pool_resume(search, work, n);
+	driver->fit = &driver->pool->fit;
+}
+
+static void
+start_fit(hopper_training *training)
+{
+	hopper_training_start(training);
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		int32		done = training->durable[i].stored;
+		int32		left = training->options.num_iterations - done;
+
+		/* One that had no iteration left when its last checkpoint was written has ended. */
+		hopper_training_go_on(training, i, Max(left, 1), done, false);
+	}
+	hopper_training_close(training);
+	hopper_progress_start(&driver->progress, training);
+}
+
+static void
+take_opened(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit,
+			hopper_automl *search)
+{
+	hopper_training *training;
+	hopper_search_assignment *work;
+	int			n;
 
 	if (driver->fit)
 		elog(ERROR, "the statement of a run trains more than once");
 	if (CurrentMemoryContext != driver->context)
 		elog(ERROR, "a request of a run is in %s", CurrentMemoryContext->name);
-	fit->durable = true;
-	fit->made = hopper_outputs_named(&own);
-	hopper_store_require_same(driver->run, fit);
-	hopper_show_as(&fit->made.model, &fit->output);
+	if (search)
+		resume_search(search, &work, &n);
+	else
+		resume_fit(fit);
+	fit = driver->fit;
+	require_same_data(fit);
+	training = &fit->training;
 	training->number = driver->run;
-	hopper_fit_resume(fit);
-	if (strcmp(driver->row.data, psprintf("%s %s", fit->train.checksum, fit->has_validation
-										  ? fit->valid.checksum : "")) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the data of run " INT64_FORMAT " have changed since it was created",
-						driver->run),
-				 errdetail("\"%s\"%s%s has another checksum.", fit->source.shown,
-						   fit->has_validation ? " or its validation table " : "",
-						   fit->has_validation ? fit->validation.shown : ""),
-				 errhint("Create another run.")));
 	training->ended = write_ended;
 	training->checkpoint = write_checkpoint;
-	training->written = palloc0(Max(n, 1) * sizeof(bool));
-	driver->halted = palloc0(Max(n, 1) * sizeof(bool));
-	training->stored_until = palloc0(Max(n, 1) * sizeof(int32));
-	for (int i = 0; i < fit->n_configs; i++)
-		training->stored_until[i] = training->done[i];
 	training->costs = hopper_training_costs(training);
 	hopper_progress_begin(&driver->progress);
-	driver->fit = fit;
 	if (fit->n_configs == 0)
 	{
 		/* The last session has written all models, and ended before the run did. */
 		hopper_training_allocate(training);
 		training->timeline = hopper_timeline_new(training);
 		driver->finished = true;
-		AtEOXact_GUC(true, fit->level);
-		return;
 	}
-	hopper_training_start(training);
-	for (int i = 0; i < fit->n_configs; i++)
-	{
-		int32		left = fit->options.num_iterations - training->done[i];
-
-		/* One that had no iteration left when its last checkpoint was written has ended. */
-		hopper_training_go_on(training, i, Max(left, 1), false);
-	}
-	hopper_training_close(training);
-	hopper_progress_start(&driver->progress, training);
+	else if (search)
+		hopper_pool_start(driver->pool, work, n);
+	else
+		start_fit(training);
 	AtEOXact_GUC(true, fit->level);
 }
 
@@ -380,8 +427,6 @@ hopper_driver_open(int64 run)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("run " INT64_FORMAT " was trained in the foreground", run)));
 	hopper_store_started(run, MyBgworkerEntry != NULL);
-	if (driver->row.tables == NULL)
-		return;
 	driver->scope = MemoryContextAllocZero(driver->context, sizeof(hopper_guard_scope));
 	driver->taker.take = take_opened;
 	level = NewGUCNestLevel();
@@ -392,25 +437,6 @@ hopper_driver_open(int64 run)
 	hopper_guard_leave();
 	AtEOXact_GUC(true, level);
 	driver->looked = driver->last_checkpoint = GetCurrentTimestamp();
-}
-
-/* A search is one statement still: it trains to its end, or leaves nothing. */
-static void
-train_whole(void)
-{
-	int			level = NewGUCNestLevel();
-	int			rc;
-
-	hopper_connect();
-	/* In the foreground the session's own settings count. */
-	hopper_apply_settings(driver->row.search_path, MyBgworkerEntry ? driver->row.settings : NULL);
-	hopper_store_current_run = driver->run;
-	rc = SPI_execute(driver->row.statement, false, 0);
-	hopper_store_current_run = 0;
-	if (rc < 0)
-		elog(ERROR, "the statement of a run failed: %s", SPI_result_code_string(rc));
-	hopper_finish();
-	AtEOXact_GUC(true, level);
 }
 
 /* --- steps --- */
@@ -427,8 +453,6 @@ hopper_driver_wait(double seconds)
 	double		looks;
 	double		checkpoint;
 
-	if (driver->row.tables == NULL)
-		return;
 	looks = SECONDS_BETWEEN_LOOKS - hopper_seconds_since(driver->looked);
 	checkpoint = checkpoint_interval() - hopper_seconds_since(driver->last_checkpoint);
 
@@ -467,12 +491,14 @@ hopper_driver_has_halted(void)
 	training = &driver->fit->training;
 	for (int i = 0; i < training->n_configs; i++)
 	{
-		if (!driver->halted[i] && !training->written[i] && !training->failed[i])
+		const hopper_durable *durable = &training->durable[i];
+
+		if (!durable->halted && !durable->written && !training->failed[i])
 			return false;
-		n_halted += driver->halted[i];
+		n_halted += durable->halted;
 	}
-	/* Where all have ended the run is about to. */
-	return n_halted > 0;
+	/* Where all have ended the run is about to; a search begins others when it goes on. */
+	return n_halted > 0 || (driver->pool && !driver->pool->closed);
 }
 
 void
@@ -483,10 +509,46 @@ hopper_driver_go_on(void)
 	driver->halts = false;
 	for (int i = 0; i < driver->fit->training.n_configs; i++)
 	{
-		if (driver->halted[i])
+		hopper_durable *durable = &driver->fit->training.durable[i];
+
+		if (durable->halted)
 			hopper_training_release(&driver->fit->training, i);
-		driver->halted[i] = false;
+		durable->halted = false;
 	}
+}
+
+/* In iterations. */
+static int32
+longest_trial(void)
+{
+	const hopper_name *info = &driver->fit->made.info;
+
+	hopper_select("SELECT coalesce(max(iterations), 0) FROM %s", info->quoted);
+	return (int32) hopper_int_cell(info, 0, 1, 0, PG_INT32_MAX);
+}
+
+/* The best of a search is by its first objective. */
+static void
+finish_search(void)
+{
+	hopper_automl *search = driver->pool->run;
+	hopper_run_record *record = &driver->fit->record;
+	hopper_search_result found;
+
+	hopper_search_conclude(search, &found);
+	record->best.mst_key = hopper_key_of_trial(found.best);
+	record->best.metric = (char *) hopper_search_objective(search);
+	record->best.value = found.value;
+	hopper_store_set_tables(driver->run, search->tables.output.quoted);
+}
+
+static void
+finish_fit(void)
+{
+	const hopper_best *best = &driver->fit->record.best;
+
+	hopper_progress_finished(&driver->fit->training, best->mst_key, best->metric, best->value);
+	hopper_store_set_tables(driver->run, driver->fit->outputs.model.quoted);
 }
 
 /* The end of all models: what has failed is written down, and the tables get their names. */
@@ -501,17 +563,22 @@ finish(void)
 	if (training->run)
 		hopper_torch()->run.get_info(training->run, &training->info);
 	for (int i = 0; i < training->n_configs; i++)
-		if (!training->written[i])
+		if (!training->durable[i].written)
 			write_ended(training, i, true);
 	training->n_failed = 0;
 	for (int i = 0; i < training->n_configs; i++)
 		training->n_failed += training->results[i].status == HOPPER_MODEL_FAILED;
 	if (!fit->keeps_others)
 		hopper_refuse_all_failed(training);
+	if (driver->pool && hopper_search_best(driver->pool->run) < 0)
+		hopper_search_refuse_without_best(driver->pool->run);
+	if (driver->pool)
+		fit->record.num_iterations = longest_trial();
 	hopper_fit_finish(fit);
-	hopper_progress_finished(training, fit->record.best.mst_key, fit->record.best.metric,
-							 fit->record.best.value);
-	hopper_store_set_tables(driver->run, fit->outputs.model.quoted);
+	if (driver->pool)
+		finish_search();
+	else
+		finish_fit();
 	hopper_store_ended(driver->run, "done", fit, NULL);
 	AtEOXact_GUC(true, fit->level);
 }
@@ -519,10 +586,8 @@ finish(void)
 static void
 take_back(void)
 {
-	hopper_made tables[HOPPER_OUTPUT_TABLES];
-
-	hopper_outputs_tables(&driver->fit->made, tables);
-	(void) hopper_drop_made(tables, HOPPER_OUTPUT_TABLES, NULL);
+	hopper_search_drop_tables(&driver->fit->made.model,
+							  driver->pool ? &driver->pool->run->tables.selection : NULL);
 	hopper_store_set_tables(driver->run, NULL);
 	hopper_store_ended(driver->run, "cancelled", NULL, NULL);
 }
@@ -558,7 +623,7 @@ has_grown(void)
 	int64		size;
 
 	for (int i = 0; i < training->n_configs; i++)
-		contents += training->results[i].state_size;
+		contents += Max(training->results[i].state_size, training->configs[i].state_size);
 	hopper_select("SELECT pg_total_relation_size(%u)",
 				  hopper_relation_oid(&driver->fit->made.state, false));
 	size = hopper_int_cell(NULL, 0, 1, 0, PG_INT64_MAX);
@@ -574,6 +639,33 @@ hopper_driver_wants_compaction(void)
 
 /* --- a step --- */
 
+/* A search has trials that did not fit beside the others. */
+static bool
+leaves_some(void)
+{
+	return driver->pool && driver->pool->n_left > 0;
+}
+
+static void
+go_on(void)
+{
+	if (driver->pool == NULL)
+		hopper_progress_line(&driver->progress, &driver->fit->training);
+	else if (!driver->halts)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(driver->context);
+
+		hopper_request_context = driver->context;
+		hopper_guard_enter(driver->scope);
+		hopper_pool_go_on(driver->pool);
+		hopper_guard_leave();
+		for (; driver->n_seen < driver->fit->training.n_configs; driver->n_seen++)
+			hopper_store_trials(driver->run, &driver->fit->training, &driver->n_seen, 1);
+		hopper_request_context = NULL;
+		MemoryContextSwitchTo(caller);
+	}
+}
+
 hopper_driver_state
 hopper_driver_step(void)
 {
@@ -583,18 +675,19 @@ hopper_driver_step(void)
 	driver->spent = 0;
 	driver->n_written = 0;
 	driver->level = GetCurrentTransactionNestLevel();
-	if (driver->row.tables == NULL)
-	{
-		train_whole();
-		hopper_driver_abandon();
-		return HOPPER_DRIVER_DONE;
-	}
 	hopper_connect();
 	driver->finished = driver->finished || hopper_training_drain(&driver->fit->training);
 	if (driver->spent > 0)
 	{
 		driver->cost = driver->spent;
 		hopper_store_checkpoint(driver->run, driver->spent);
+	}
+	if (driver->finished && leaves_some())
+	{
+		/* Their states are in the tables: another training takes them up. */
+		hopper_finish();
+		hopper_driver_abandon();
+		return HOPPER_DRIVER_TRAINS;
 	}
 	if (driver->finished)
 	{
@@ -603,7 +696,7 @@ hopper_driver_step(void)
 	}
 	else
 	{
-		hopper_progress_line(&driver->progress, &driver->fit->training);
+		go_on();
 		if (hopper_seconds_since(driver->looked) >= SECONDS_BETWEEN_LOOKS)
 			state = look_for_wishes();
 	}

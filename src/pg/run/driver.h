@@ -26,7 +26,7 @@ extern int64 hopper_driver_create(const char *statement);
  * where another session drives it, 55000 where it has ended or its data have changed.
  */
 extern void hopper_driver_open(int64 run);
-/* Whether this session drives the run. */
+/* Whether this session drives the run: after a step that trains on it may have to open it again. */
 extern bool hopper_driver_has(int64 run);
 
 typedef enum hopper_driver_state

@@ -16,6 +16,7 @@
 #include "pg/run/call.h"
 #include "pg/run/lease.h"
 #include "pg/run/worker.h"
+#include "pg/search/automl.h"
 #include "pg/server/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_create_run);
@@ -113,6 +114,8 @@ hopper_sql_step(PG_FUNCTION_ARGS)
 		hopper_run_open(run);
 	for (;;)
 	{
+		if (!hopper_driver_has(run))
+			hopper_run_open(run);
 		hopper_driver_wait(left > 0 ? left : 1);
 		state = hopper_driver_step();
 		left = seconds - hopper_seconds_since(start);
@@ -233,24 +236,15 @@ hopper_sql_resume(PG_FUNCTION_ARGS)
 static void
 drop_tables(const hopper_run_row *row)
 {
-	hopper_name name;
-	hopper_outputs outputs;
-	hopper_made tables[HOPPER_OUTPUT_TABLES];
+	hopper_name models;
+	hopper_name selection;
 
 	if (row->tables == NULL)
 		return;
-	name = hopper_parse_name(cstring_to_text(row->tables), "tables");
-	outputs = hopper_outputs_named(&name);
-	hopper_outputs_tables(&outputs, tables);
-	(void) hopper_drop_made(tables, HOPPER_OUTPUT_TABLES, NULL);
-}
-
-/* A search in the background is one statement, which is cancelled as any other. */
-static void
-signal_driver(int pid)
-{
-	(void) hopper_select_latest("SELECT pg_cancel_backend(%d)", pid);
-	SPI_freetuptable(SPI_tuptable);
+	models = hopper_parse_name(cstring_to_text(row->tables), "tables");
+	if (row->selection)
+		selection = hopper_parse_name(cstring_to_text(row->selection), "selection");
+	hopper_search_drop_tables(&models, row->selection ? &selection : NULL);
 }
 
 void
@@ -277,8 +271,6 @@ hopper_sql_cancel(PG_FUNCTION_ARGS)
 		read_unended(run, true, true, &row);
 		hopper_run_cancel(&row);
 	}
-	else if (row.tables == NULL)
-		signal_driver(hopper_lease_holder(run));
 	hopper_finish();
 	PG_RETURN_VOID();
 }

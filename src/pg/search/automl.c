@@ -4,7 +4,7 @@
  *		All trials train in one run (search/pool.c); on GPUs each round of trials that may train
  *		together is a call of fit_multiple_model(), in which others keep what they have.
  */
-#include "pg/search/automl.h"
+#include "pg/search/pool.h"
 
 #include <math.h>
 
@@ -24,47 +24,7 @@
 
 PG_FUNCTION_INFO_V1(hopper_sql_automl);
 
-
-/* One call of fit_multiple_model. */
-typedef struct training_round
-{
-	const hopper_automl *search;
-	int32	   *keys;
-	int			n_keys;
-	int64		iterations;
-} training_round;
-
-/* --- rounds --- */
-
-static bool
-has_models(const hopper_automl *run)
-{
-	return OidIsValid(hopper_relation_oid(&run->tables.output, true));
-}
-
-/* The parent's model and state become those of a trial that goes on from it. */
-static void
-copy_parent(const hopper_automl *run, int32 mst_key, int32 parent)
-{
-	static const char *const suffixes[] = {"", "_state", "_info"};
-
-	for (int i = 0; i < lengthof(suffixes); i++)
-	{
-		hopper_name table = i == 0 ? run->tables.output
-			: hopper_name_with_suffix(&run->tables.output, suffixes[i] + 1);
-		StringInfoData columns;
-		uint64		n;
-
-		initStringInfo(&columns);
-		n = hopper_select_latest("SELECT attname FROM pg_attribute WHERE attrelid = %u"
-								 " AND attnum > 0 AND NOT attisdropped AND attname <> 'mst_key'",
-								 hopper_relation_oid(&table, false));
-		for (uint64 row = 0; row < n; row++)
-			appendStringInfo(&columns, ", %s", hopper_identifier(hopper_cell(row, 1)));
-		hopper_exec("INSERT INTO %s (mst_key%s) SELECT %d%s FROM %s WHERE mst_key = %d",
-					table.quoted, columns.data, mst_key, columns.data, table.quoted, parent);
-	}
-}
+#define TIME_IS_UP "its time was up"
 
 void
 hopper_search_request(const hopper_automl *run, hopper_fit *fit, int64 iterations)
@@ -98,151 +58,28 @@ hopper_search_request(const hopper_automl *run, hopper_fit *fit, int64 iteration
 	record->rank_by = run->settings.rank_by;
 }
 
-static void
-train(void *state)
-{
-	const training_round *round = state;
-	const hopper_automl *run = round->search;
-	hopper_fit	fit = {.caller = CurrentMemoryContext,.function = "fit"};
-	int			level = NewGUCNestLevel();
-
-	/* A round says one line, below. */
-	hopper_set_for_now("client_min_messages", "warning");
-	hopper_search_request(run, &fit, round->iterations);
-	hopper_check_precision(fit.options.precision, run->settings.use_gpus);
-	hopper_choose_gpus(run->settings.use_gpus, NULL, 0, true, &fit.options);
-	hopper_require_segments();
-	fit.warm_start = fit.record.warm_start = has_models(run);
-	hopper_fit_selected(&fit, round->keys, round->n_keys);
-	AtEOXact_GUC(true, level);
-}
-
-static void
-tell_round(const hopper_automl *run, int n, int64 iterations)
-{
-	int64		best = hopper_search_best(run);
-
-	ereport(NOTICE,
-			(errmsg("automl \"%s\": round %d, %s trained for %s%s, %s elapsed",
-					run->tables.final_output.shown, run->rounds,
-					hopper_plural(n, "configuration", "configurations"),
-					hopper_plural(iterations, "iteration", "iterations"),
-					best < 0 ? "" : psprintf(", best so far configuration %d",
-											 hopper_key_of_trial(best)),
-					hopper_duration_words(hopper_seconds_since(run->started)))));
-}
-
-static bool
-has_model(const hopper_automl *run, int32 mst_key)
-{
-	return has_models(run) &&
-		hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d", run->tables.info.quoted,
-							 mst_key) > 0;
-}
-
-/*
- * Before any of them trains on: who goes on from another's state takes it, and who comes back after
- * its state was of no more use begins anew.
- */
-static void
-prepare(const hopper_automl *run, const hopper_search_assignment *work, int n)
-{
-	for (int i = 0; i < n; i++)
-	{
-		int32		mst_key = hopper_key_of_trial(work[i].trial);
-
-		if (work[i].parent >= 0 && work[i].from > 0 && !has_model(run, mst_key))
-			copy_parent(run, mst_key, (int32) work[i].parent + 1);
-		else if (work[i].from == 0 && has_model(run, mst_key))
-		{
-			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->tables.output.quoted, mst_key);
-			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->tables.state.quoted, mst_key);
-			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->tables.info.quoted, mst_key);
-		}
-	}
-}
-
-static int64
-iterations_of(const hopper_search_assignment *work)
-{
-	return work->resource - work->from;
-}
-
-/* Trains what may be trained together: assignments with as many iterations to go. */
-static void
-run_group(hopper_automl *run, const hopper_search_assignment *work, int n, int64 iterations)
-{
-	training_round round = {.search = run, .iterations = iterations};
-	ErrorData  *error;
-
-	round.keys = palloc(n * sizeof(int32));
-	for (int i = 0; i < n; i++)
-		if (iterations_of(&work[i]) == iterations)
-			round.keys[round.n_keys++] = hopper_key_of_trial(work[i].trial);
-	error = hopper_attempt(train, &round);
-	/* Where every one failed there is no run, but the search goes on. */
-	if (error && error->sqlerrcode != ERRCODE_DATA_EXCEPTION)
-	{
-		/* Our statement is nothing that the caller has written. */
-		error->context = NULL;
-		ReThrowError(error);
-	}
-	run->rounds++;
-	for (int i = 0; i < n; i++)
-		if (iterations_of(&work[i]) == iterations)
-			hopper_search_tell(run, work[i].trial, error ? error->message : NULL);
-	tell_round(run, round.n_keys, iterations);
-	pfree(round.keys);
-}
-
-static int
-by_iterations(const void *a, const void *b)
-{
-	const hopper_search_assignment *one = a;
-	const hopper_search_assignment *other = b;
-	int64		difference = iterations_of(one) - iterations_of(other);
-
-	if (difference == 0)
-		difference = one->trial - other->trial;
-	return difference < 0 ? -1 : difference > 0;
-}
-
-/* Whose states are of no more use, once nobody is to go on from them: their weights stay. */
-static void
-drop_stopped(const hopper_automl *run)
-{
-	int64		trial;
-
-	while ((trial = hopper_core()->search.next_stopped(run->search)) >= 0)
-		if (has_models(run))
-			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->tables.state.quoted,
-						hopper_key_of_trial(trial));
-}
-
-static void
-run_rounds(hopper_automl *run, hopper_search_assignment *work, int n)
-{
-	prepare(run, work, n);
-	qsort(work, n, sizeof(work[0]), by_iterations);
-	for (int i = 0; i < n; i++)
-		if (i == 0 || iterations_of(&work[i]) != iterations_of(&work[i - 1]))
-			run_group(run, work, n, iterations_of(&work[i]));
-	drop_stopped(run);
-}
-
 bool
 hopper_search_ask(hopper_automl *run, hopper_search_assignment *work, int *n)
 {
 	double		most = run->options.max_seconds;
 	hopper_error error;
 
-	if (!isnan(most) && hopper_seconds_since(run->started) >= most)
-		HOPPER_CHECK(hopper_core()->search.stop(run->search, "its time was up", &error), error);
+	if (!isnan(most) && !run->stopped && !run->replays && hopper_seconds_since(run->started) >= most)
+	{
+		HOPPER_CHECK(hopper_core()->search.stop(run->search, TIME_IS_UP, &error), error);
+		run->stopped = true;
+		if (run->number != 0)
+			hopper_search_note_stop(run, TIME_IS_UP);
+	}
 	HOPPER_CHECK(hopper_core()->search.ask(run->search, work, HOPPER_MAX_ASSIGNMENTS, n, &error),
 				 error);
 	if (*n == 0)
 		return false;
 	hopper_search_write_new_trials(run);
+	for (int i = 0; i < *n; i++)
+		run->trials.base[work[i].trial] = work[i].from == 0 ? 0
+			: run->trials.trained[work[i].parent >= 0 && run->trials.trained[work[i].trial] == 0
+								  ? work[i].parent : work[i].trial];
 	*n = hopper_search_refuse(run, work, *n);
 	return true;
 }
@@ -260,21 +97,21 @@ run_search(hopper_automl *run)
 
 		n = hopper_search_pool(run, &left);
 		if (n > 0)
-			run_rounds(run, left, n);
+			hopper_search_rounds(run, left, n);
 	}
 	while (!hopper_core()->search.done(run->search))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (hopper_search_ask(run, work, &n))
-			run_rounds(run, work, n);
+			hopper_search_rounds(run, work, n);
 		else if (!hopper_core()->search.done(run->search))
 			elog(ERROR, "the search waits for nothing");
 	}
 }
 
 /* What there was to try is known from earlier, or nothing that was tried could be trained. */
-static void
-refuse_without_best(const hopper_automl *run)
+void
+hopper_search_refuse_without_best(const hopper_automl *run)
 {
 	if (run->earlier && run->trials.n <= run->options.n_earlier)
 		ereport(ERROR,
@@ -378,75 +215,98 @@ take_settings(FunctionCallInfo fcinfo, hopper_automl *run)
 	settings->threads = hopper_integer_argument(fcinfo, threads, "threads", 0);
 }
 
-Datum
-hopper_sql_automl(PG_FUNCTION_ARGS)
+void
+hopper_search_conclude(hopper_automl *run, hopper_search_result *result)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	hopper_automl run = {0};
-	hopper_guard *guard;
-	char	   *written;
-	int64		best;
-	double		value;
-	int64		configurations;
-	int64		failed;
-	int64		iterations;
-	Datum		result;
+	result->best = hopper_search_best(run);
+	if (result->best < 0)
+		hopper_search_refuse_without_best(run);
+	hopper_search_finish_tables(run, result->best);
+	hopper_select_latest("SELECT (SELECT value FROM %s WHERE mst_key = %d)::float8,"
+						 " count(*), count(CASE WHEN status = 'failed' THEN 1 END)"
+						 " FROM %s WHERE status <> 'earlier' AND place IS NOT NULL",
+						 run->tables.trials.quoted, hopper_key_of_trial(result->best),
+						 run->tables.trials.quoted);
+	result->value = hopper_float_value(0, 1);
+	result->configurations = hopper_int_cell(&run->tables.trials, 0, 2, 0, PG_INT64_MAX);
+	result->failed = hopper_int_cell(&run->tables.trials, 0, 3, 0, PG_INT64_MAX);
+	result->iterations = hopper_core()->search.iterations(run->search);
+	hopper_search_replace_tables(&run->tables);
+	ereport(NOTICE,
+			(errmsg("automl \"%s\" finished: best configuration %d, %s, %s%s, "
+					"%s, %s", run->tables.final_output.shown, hopper_key_of_trial(result->best),
+					hopper_search_objective_words(run, result->value),
+					hopper_plural(result->configurations, "configuration", "configurations"),
+					result->failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", result->failed)
+					: "",
+					hopper_plural(result->iterations, "iteration", "iterations"),
+					hopper_duration_words(hopper_seconds_since(run->started))),
+			 errhint("What was tried, and why: %s and %s.", run->tables.trials.shown,
+					 run->tables.decisions.shown)));
+	tell_kept(run, result->best);
+	tell_shortcomings(run, result->best);
+	hopper_search_tell_limit(run);
+}
 
-	hopper_connect();
-	if (hopper_taker_of_fits)
-	{
-		hopper_taker_of_fits->take(hopper_taker_of_fits, fcinfo, NULL);
-		hopper_finish();
-		PG_RETURN_NULL();
-	}
-	run.started = GetCurrentTimestamp();
-	hopper_automl_arguments(fcinfo, &run);
-	run.tables.final_output = hopper_name_named(fcinfo, "model_table");
-	run.tables.final_selection = hopper_name_named(fcinfo, "model_selection_table");
-	hopper_search_name_tables(&run.tables, &run.tables.final_output, &run.tables.final_selection);
+/* What is asked for, and the search at its beginning, which a guard frees. */
+static hopper_guard *
+begin_search(FunctionCallInfo fcinfo, hopper_automl *run)
+{
+	hopper_guard *guard;
+
+	run->started = GetCurrentTimestamp();
+	hopper_automl_arguments(fcinfo, run);
+	run->tables.final_output = hopper_name_named(fcinfo, "model_table");
+	run->tables.final_selection = hopper_name_named(fcinfo, "model_selection_table");
+	hopper_search_name_tables(&run->tables, &run->tables.final_output, &run->tables.final_selection);
 	hopper_require_other_tables(fcinfo, "model_table", (const char *const[]) {
 		"model_selection_table", "packed_table", "validation_table", "model_arch_table",
 		"first_table", "from_run", NULL});
 	hopper_require_other_tables(fcinfo, "model_selection_table", (const char *const[]) {
 		"packed_table", "validation_table", "model_arch_table", "first_table", "from_run", NULL});
-	guard = hopper_search_start(&run);
-	take_settings(fcinfo, &run);
-	hopper_search_require_possible(&run);
-	hopper_search_create_tables(&run.tables, &run.models,
-								hopper_bool_named(fcinfo, "replace", false));
-	hopper_search_rehearse(&run);
-	run_search(&run);
+	guard = hopper_search_start(run);
+	take_settings(fcinfo, run);
+	hopper_search_require_possible(run);
+	run->replace = hopper_bool_named(fcinfo, "replace", false);
+	return guard;
+}
 
-	best = hopper_search_best(&run);
-	if (best < 0)
-		refuse_without_best(&run);
-	hopper_search_finish_tables(&run, best);
-	hopper_select_latest("SELECT (SELECT value FROM %s WHERE mst_key = %d)::float8,"
-						 " count(*), count(CASE WHEN status = 'failed' THEN 1 END)"
-						 " FROM %s WHERE status <> 'earlier' AND place IS NOT NULL",
-						 run.tables.trials.quoted, hopper_key_of_trial(best),
-						 run.tables.trials.quoted);
-	value = hopper_float_value(0, 1);
-	configurations = hopper_int_cell(&run.tables.trials, 0, 2, 0, PG_INT64_MAX);
-	failed = hopper_int_cell(&run.tables.trials, 0, 3, 0, PG_INT64_MAX);
-	iterations = hopper_core()->search.iterations(run.search);
-	hopper_search_replace_tables(&run.tables);
-	written = hopper_written_name(&run.tables.output);
-	ereport(NOTICE,
-			(errmsg("automl \"%s\" finished: best configuration %d, %s, %s%s, "
-					"%s, %s", run.tables.final_output.shown, hopper_key_of_trial(best),
-					hopper_search_objective_words(&run, value),
-					hopper_plural(configurations, "configuration", "configurations"),
-					failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", failed) : "",
-					hopper_plural(iterations, "iteration", "iterations"),
-					hopper_duration_words(hopper_seconds_since(run.started))),
-			 errhint("What was tried, and why: %s and %s.", run.tables.trials.shown,
-					 run.tables.decisions.shown)));
-	tell_kept(&run, best);
-	tell_shortcomings(&run, best);
-	hopper_search_tell_limit(&run);
+/* Whether the call is over: somebody else trains what it asks for. */
+static bool
+is_taken(FunctionCallInfo fcinfo, hopper_automl *run)
+{
+	if (hopper_taker_of_fits == NULL)
+		return false;
+	hopper_taker_of_fits->take(hopper_taker_of_fits, fcinfo, NULL, run);
+	hopper_request_context = NULL;
+	hopper_finish();
+	return true;
+}
+
+Datum
+hopper_sql_automl(PG_FUNCTION_ARGS)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	hopper_automl *run;
+	hopper_guard *guard;
+	hopper_search_result found;
+	char	   *written;
+	Datum		result;
+
+	hopper_connect();
+	hopper_fit_begin_request();
+	run = palloc0(sizeof(hopper_automl));
+	guard = begin_search(fcinfo, run);
+	if (is_taken(fcinfo, run))
+		PG_RETURN_NULL();
+	hopper_search_create_tables(&run->tables, &run->models, run->replace, 0);
+	hopper_search_rehearse(run);
+	run_search(run);
+	hopper_search_conclude(run, &found);
+	written = hopper_written_name(&run->tables.output);
 	MemoryContextSwitchTo(caller);
-	result = result_row(fcinfo, &run, written, best, value, configurations, failed, iterations);
+	result = result_row(fcinfo, run, written, found.best, found.value, found.configurations,
+						found.failed, found.iterations);
 	hopper_guard_release(guard);
 	hopper_finish();
 	return result;

@@ -30,6 +30,7 @@ typedef struct hopper_search_names
 	hopper_name final_selection;
 	bool		replaces_output;
 	bool		replaces_selection;
+	bool		of_run;			/* those below are a run's own until the search ends */
 	hopper_name output;
 	hopper_name info;
 	hopper_name state;
@@ -48,6 +49,8 @@ typedef struct hopper_search_trials
 	int32	   *model_ids;
 	const char **impossible;	/* why it cannot be trained, or NULL */
 	const char **parameters;	/* what was chosen, as JSON in UTF-8 */
+	int32	   *trained;		/* iterations of its last result */
+	int32	   *base;			/* iterations that it had when it was asked for last */
 } hopper_search_trials;
 
 /* What its trainings are told. */
@@ -83,8 +86,17 @@ typedef struct hopper_automl
 	/* (search/architectures.c) that were made, and that were there before, or NULL */
 	struct HTAB *networks;
 	struct HTAB *architectures;
+	bool		replace;
 	int			rounds;
-	TimestampTz started;
+	TimestampTz started;		/* less what earlier sessions have spent */
+	/* Of a run that outlives its session (search/replay.c): 0 otherwise. */
+	int64		number;
+	int			batch;			/* results that were told between two askings */
+	int			n_told;			/* in the journal */
+	bool		stopped;		/* nothing more begins: its time was up */
+	bool		replays;		/* what the journal has is told again */
+	int32	   *known_models;	/* by trial: the model of its row in the selection table, or 0 */
+	int			n_known;
 	bool		limited;		/* to hopper.max_configs, not to fewer */
 	bool		has_rungs;		/* that are told as they are decided */
 } hopper_automl;
@@ -174,6 +186,9 @@ extern int64 hopper_search_best(const hopper_automl *run);
  * NOTICE for each rung that is decided by it.
  */
 extern void hopper_search_tell(hopper_automl *run, int64 trial, const char *failure);
+/* A result of the journal (search/replay.c). */
+extern void hopper_search_tell_again(hopper_automl *run, int64 trial,
+									 const hopper_search_told *told);
 /* Tells of those that cannot be trained; how many are left, at the beginning of `work`. */
 extern int	hopper_search_refuse(hopper_automl *run, hopper_search_assignment *work, int n);
 
@@ -185,10 +200,16 @@ extern void hopper_search_name_tables(hopper_search_names *names, const hopper_n
 /*
  * Makes the selection table, <model_table>_trials, _rungs and _decisions; ERROR where they or the
  * models are there already, or with `replace` where they are something else: then the new ones, and
- * the models, have other names until hopper_search_replace_tables().
+ * the models, have other names until hopper_search_replace_tables(). Of run `number`, unless 0,
+ * they are the run's own tables until then.
  */
 extern void hopper_search_create_tables(hopper_search_names *names,
-										const hopper_name *architectures, bool replace);
+										const hopper_name *architectures, bool replace,
+										int64 number);
+/* The tables that hopper_search_create_tables() has made for a run. */
+extern void hopper_search_use_tables(hopper_search_names *names, bool replace, int64 number);
+/* Drops all that there is of a run's own tables, beside models of this name. */
+extern void hopper_search_drop_tables(const hopper_name *models, const hopper_name *selection);
 /* Before an earlier search's models, summary and trials are read: as hopper_open_to_read(). */
 extern void hopper_search_open(const hopper_name *output);
 /* ERROR where the table of trials, which others may write to, is not what a search has written. */
@@ -214,13 +235,45 @@ extern void hopper_search_finish_tables(const hopper_automl *run, int64 best);
 /* Method, objective and what may be chosen, as JSON. */
 extern const char *hopper_search_json(const hopper_automl *run);
 
-/* --- one run for all (search/pool.c) --- */
+/* --- searches that outlive their sessions (search/replay.c) --- */
+
+/* A result that was told, in the journal of run->number. SPI must be connected. */
+extern void hopper_search_note_told(hopper_automl *run, int64 trial,
+									const hopper_search_told *told);
+/* That the search was told to begin nothing more. */
+extern void hopper_search_note_stop(hopper_automl *run, const char *reason);
+/*
+ * Tells a search that has just been started what its journal says. Returns the assignments that are
+ * under way, *n of them, in the order of their beginning. ERROR 55000 where the journal is not this
+ * search's: its models or its space have changed.
+ */
+extern hopper_search_assignment *hopper_search_replay(hopper_automl *run, int *n);
+
+/* --- GPUs (search/rounds.c) --- */
+
+/* The parent's model, state and info become those of a trial that goes on from it. */
+extern void hopper_search_copy_parent(const hopper_automl *run, int32 mst_key, int32 parent);
+
+/* Trains `work` by calls of fit_multiple_model(), and tells what came of it. */
+extern void hopper_search_rounds(hopper_automl *run, hopper_search_assignment *work, int n);
+
+/* --- the whole of it --- */
+
+typedef struct hopper_search_result
+{
+	int64		best;			/* a trial */
+	double		value;			/* its first objective */
+	int64		configurations;
+	int64		failed;
+	int64		iterations;
+} hopper_search_result;
 
 /*
- * Searches in one run, on the CPUs of the server or of the segments. Returns how many assignments
- * are left in *left, for others to train: those from one on that does not fit into memory beside
- * what the run has planned.
+ * What is left once nothing trains any more: tables of trials and decisions, their names, and the
+ * last messages. ERROR where there is no best one.
  */
-extern int	hopper_search_pool(hopper_automl *run, hopper_search_assignment **left);
+extern void hopper_search_conclude(hopper_automl *run, hopper_search_result *result);
+/* The ERROR alone. */
+extern void hopper_search_refuse_without_best(const hopper_automl *run) pg_attribute_noreturn();
 
 #endif							/* HOPPER_AUTOML_H */

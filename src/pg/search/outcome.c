@@ -83,6 +83,8 @@ tell_rungs(hopper_automl *run)
 	while (hopper_core()->search.next_rung(run->search, &rung))
 	{
 		run->has_rungs = true;
+		if (run->replays)
+			continue;
 		ereport(NOTICE,
 				(errmsg("automl \"%s\": s=%d, i=%d: %s%s trained for %s%s%s, %s elapsed",
 						run->tables.final_output.shown, rung.s, rung.i,
@@ -133,13 +135,28 @@ read_measures(const hopper_automl *run, int32 mst_key, bool keeps_best, double *
 	return NULL;
 }
 
+static void
+tell(hopper_automl *run, int64 trial, const hopper_search_told *told)
+{
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_core()->search.tell(run->search, trial, told, &error), error);
+	run->trials.trained[trial] = (int32) told->iterations;
+	tell_rungs(run);
+}
+
+void
+hopper_search_tell_again(hopper_automl *run, int64 trial, const hopper_search_told *told)
+{
+	tell(run, trial, told);
+}
+
 void
 hopper_search_tell(hopper_automl *run, int64 trial, const char *failure)
 {
 	double	   *values = palloc(2 * Max(run->n_measures, 1) * sizeof(double));
 	hopper_search_told told = {values, values + run->n_measures, run->n_measures, 0, NULL};
 	int32		mst_key = hopper_key_of_trial(trial);
-	hopper_error error;
 
 	if (failure == NULL)
 	{
@@ -158,9 +175,10 @@ hopper_search_tell(hopper_automl *run, int64 trial, const char *failure)
 		}
 	}
 	told.failure = failure ? hopper_to_utf8(failure) : NULL;
-	HOPPER_CHECK(hopper_core()->search.tell(run->search, trial, &told, &error), error);
+	if (run->number != 0)
+		hopper_search_note_told(run, trial, &told);
+	tell(run, trial, &told);
 	pfree(values);
-	tell_rungs(run);
 }
 
 int
@@ -170,8 +188,12 @@ hopper_search_refuse(hopper_automl *run, hopper_search_assignment *work, int n)
 
 	for (int i = 0; i < n; i++)
 	{
-		if (run->trials.impossible[work[i].trial])
-			hopper_search_tell(run, work[i].trial, run->trials.impossible[work[i].trial]);
+		const char *impossible = run->trials.impossible[work[i].trial];
+		hopper_search_told told = {.failure = impossible ? hopper_to_utf8(impossible) : NULL};
+
+		/* That follows from the configuration: no journal needs it. */
+		if (impossible)
+			tell(run, work[i].trial, &told);
 		else
 			work[left++] = work[i];
 	}

@@ -6,13 +6,18 @@
  *
  * Results are told as they come. Which trials there are and how far they train follows from results
  * in virtual time, so that it does not matter when that is.
+ *
+ * In a run that outlives its session (run->number), whatever has ended lies in the run's tables,
+ * and goes on from there: in this session or in another one.
  */
-#include "pg/search/automl.h"
+#include "pg/search/pool.h"
 
 #include <math.h>
 
+#include "access/xact.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
 #include "pg/catalog/configs.h"
 #include "pg/codec/placement.h"
@@ -21,34 +26,15 @@
 #include "pg/server/words.h"
 #include "pg/train/fit.h"
 #include "pg/train/options.h"
+#include "pg/train/warm_start.h"
 
 /* Histories share memory as if there were so many of them. */
 #define HISTORIES 256
 
-typedef struct search_pool
-{
-	hopper_automl *run;
-	hopper_fit	fit;
-	hopper_progress progress;
-	/* by trial; without a key: it is nothing to train */
-	hopper_config *configs;
-	bool	   *trains;
-	int			n_trials;
-	struct HTAB *models;		/* their architectures, or NULL */
-	int			n_training;
-	int			n_told;
-	int64		largest;		/* iterations to which a trial has been promoted */
-	MemoryContext result;		/* of one result */
-	/* What is left for rounds: a trial does not fit beside what the run has planned. */
-	bool		leaves;
-	hopper_search_assignment *left;
-	int			n_left;
-} search_pool;
-
 static void
 pool_context(void *arg)
 {
-	const search_pool *pool = arg;
+	const hopper_pool *pool = arg;
 
 	errcontext("automl \"%s\" after %s", pool->run->tables.final_output.shown,
 			   hopper_plural(pool->n_told, "result", "results"));
@@ -56,28 +42,31 @@ pool_context(void *arg)
 
 /* --- results --- */
 
-/* Whose states are of no more use: their weights stay. */
+/* Trials that were stopped need no state any more: their weights stay. */
 static void
-drop_stopped(search_pool *pool)
+drop_stopped(hopper_pool *pool)
 {
+	hopper_training *training = &pool->fit.training;
 	int64		trial;
 
 	while ((trial = hopper_core()->search.next_stopped(pool->run->search)) >= 0)
 	{
-		int			at = hopper_training_place(&pool->fit.training, hopper_key_of_trial(trial));
+		int32		mst_key = hopper_key_of_trial(trial);
+		int			at = hopper_training_place(training, mst_key);
 
-		if (at >= 0 && !pool->trains[trial])
-			hopper_training_drop_state(&pool->fit.training, at);
+		if (trial < pool->n_trials && pool->trains[trial])
+			continue;
+		if (pool->run->number != 0)
+			hopper_exec("DELETE FROM %s WHERE mst_key = %d", pool->fit.made.state.quoted, mst_key);
+		else if (at >= 0)
+			hopper_training_drop_state(training, at);
 	}
 }
 
-/* hopper_training.ended */
-static void
-ended(hopper_training *training, int at, bool failed)
+void
+hopper_pool_ended(hopper_pool *pool, int at)
 {
-	search_pool *pool = training->ended_state;
-	int64		trial = hopper_trial_of_key(training->configs[at].mst_key);
-	MemoryContext caller;
+	int64		trial = hopper_trial_of_key(pool->fit.training.configs[at].mst_key);
 
 	/* One that fails when it enters fails once more when it is to train. */
 	if (!pool->trains[trial])
@@ -85,16 +74,26 @@ ended(hopper_training *training, int at, bool failed)
 	pool->trains[trial] = false;
 	pool->n_training--;
 	pool->n_told++;
-	caller = MemoryContextSwitchTo(pool->result);
-	hopper_outputs_write_info(&pool->fit.made, training, at);
 	hopper_search_tell(pool->run, trial, NULL);
 	drop_stopped(pool);
+}
+
+/* hopper_training.ended, in the foreground */
+static void
+ended(hopper_training *training, int at, bool failed)
+{
+	hopper_pool *pool = training->ended_state;
+	MemoryContext caller = MemoryContextSwitchTo(pool->result);
+
+	if (pool->trains[hopper_trial_of_key(training->configs[at].mst_key)])
+		hopper_outputs_write_info(&pool->fit.made, training, at);
+	hopper_pool_ended(pool, at);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(pool->result);
 }
 
 static const char *
-best_words(const search_pool *pool)
+best_words(const hopper_pool *pool)
 {
 	int64		best = hopper_search_best(pool->run);
 
@@ -102,7 +101,7 @@ best_words(const search_pool *pool)
 }
 
 static void
-tell_promotion(search_pool *pool, const hopper_search_assignment *work)
+tell_promotion(hopper_pool *pool, const hopper_search_assignment *work)
 {
 	/* Rungs are told when they are decided, each of them. */
 	if (work->from == 0 || work->resource <= pool->largest || pool->run->has_rungs)
@@ -119,7 +118,7 @@ tell_promotion(search_pool *pool, const hopper_search_assignment *work)
 }
 
 static void
-tell_progress(search_pool *pool)
+tell_progress(hopper_pool *pool)
 {
 	hopper_progress_watch(&pool->progress, &pool->fit.training);
 	if (!hopper_progress_due(&pool->progress))
@@ -136,7 +135,7 @@ tell_progress(search_pool *pool)
 
 /* The configurations of trials that are new. */
 static void
-load_configs(search_pool *pool)
+load_configs(hopper_pool *pool)
 {
 	int			known = pool->n_trials;
 	int			n = pool->run->trials.n;
@@ -149,14 +148,17 @@ load_configs(search_pool *pool)
 	{
 		pool->configs = palloc(n * sizeof(hopper_config));
 		pool->trains = palloc(n * sizeof(bool));
+		pool->begun = palloc(n * sizeof(bool));
 	}
 	else
 	{
 		pool->configs = repalloc_huge(pool->configs, n * sizeof(hopper_config));
 		pool->trains = repalloc_huge(pool->trains, n * sizeof(bool));
+		pool->begun = repalloc_huge(pool->begun, n * sizeof(bool));
 	}
 	memset(pool->configs + known, 0, (n - known) * sizeof(hopper_config));
 	memset(pool->trains + known, 0, (n - known) * sizeof(bool));
+	memset(pool->begun + known, 0, (n - known) * sizeof(bool));
 	more = hopper_load_more_configs(&pool->run->tables.selection, known, n, &pool->models, &n_more);
 	for (int i = 0; i < n_more; i++)
 	{
@@ -169,7 +171,7 @@ load_configs(search_pool *pool)
 }
 
 static void
-leave(search_pool *pool, const hopper_search_assignment *work)
+leave(hopper_pool *pool, const hopper_search_assignment *work)
 {
 	pool->leaves = true;
 	pool->left = pool->left == NULL ? palloc(sizeof(*work))
@@ -177,39 +179,92 @@ leave(search_pool *pool, const hopper_search_assignment *work)
 	pool->left[pool->n_left++] = *work;
 }
 
+/*
+ * Of a run: makes the rows that the trial begins from. Returns whether it has a state among them:
+ * of an earlier session, of its last leg, or its parent's.
+ */
+static bool
+make_ready(const hopper_pool *pool, const hopper_search_assignment *work)
+{
+	const hopper_outputs *made = &pool->fit.made;
+	int32		mst_key = hopper_key_of_trial(work->trial);
+
+	if (hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d LIMIT 1", made->state.quoted,
+							 mst_key) > 0)
+		return true;
+	hopper_outputs_clear_one(made, mst_key);
+	if (work->from == 0)
+		return false;
+	if (work->parent < 0)
+		hopper_refuse_damaged(&made->state,
+							  psprintf("It has no state of configuration %d.", mst_key));
+	hopper_search_copy_parent(pool->run, mst_key, hopper_key_of_trial(work->parent));
+	if (hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d AND iterations = %d",
+							 made->info.quoted, mst_key, pool->run->trials.base[work->trial]) == 0)
+		elog(ERROR, "configuration %d begins from another state than its parent's", mst_key);
+	return true;
+}
+
 /* The trial enters the run. */
 static int
-enter(search_pool *pool, const hopper_search_assignment *work)
+enter(hopper_pool *pool, const hopper_search_assignment *work)
 {
 	hopper_fit *fit = &pool->fit;
-	const hopper_config *config = &pool->configs[work->trial];
-	hopper_ranked_config ranked = hopper_ranked_by_architecture(config);
+	hopper_config config = pool->configs[work->trial];
+	hopper_ranked_config ranked = hopper_ranked_by_architecture(&config);
 	hopper_ranking ranking;
 	MemoryContext caller;
 	hopper_history *history;
+	int			at;
 
-	hopper_require_valid_configs(config, 1, &fit->train.desc);
+	hopper_require_valid_configs(&config, 1, &fit->train.desc);
 	/* It has what all are ranked by. */
 	hopper_rank_configs(1, &ranked, &fit->train.desc, fit->record.rank_by, false, &ranking);
 	caller = MemoryContextSwitchTo(fit->memory);
-	history = hopper_history_new(config->mst_key, HISTORIES, fit->options.memory_limit);
+	history = hopper_history_new(config.mst_key, HISTORIES, fit->options.memory_limit);
 	MemoryContextSwitchTo(caller);
-	if (work->parent >= 0 && work->from > 0)
+	if (pool->run->number != 0)
 	{
-		int			parent = hopper_training_place(&fit->training,
-												   hopper_key_of_trial(work->parent));
+		bool		stored = make_ready(pool, work);
 
-		return hopper_training_enter_child(&fit->training, config, history, parent);
+		if (stored)
+		{
+			/* This very statement may have written it. */
+			CommandCounterIncrement();
+			PushActiveSnapshot(GetTransactionSnapshot());
+			hopper_warm_start(&fit->made, &fit->train.desc, &config, 1, &history);
+			PopActiveSnapshot();
+		}
+		at = hopper_training_enter(&fit->training, &config, history);
+		if (stored && at >= 0)
+			hopper_fit_goes_on(&fit->training, at);
+		return at;
 	}
-	return hopper_training_enter(&fit->training, config, history);
+	if (work->parent >= 0 && work->from > 0)
+		return hopper_training_enter_child(&fit->training, &config, history,
+										   hopper_training_place(&fit->training,
+																 hopper_key_of_trial(work->parent)));
+	return hopper_training_enter(&fit->training, &config, history);
+}
+
+/* Iterations of this leg that an earlier session has trained. */
+static int32
+done_of_leg(const hopper_pool *pool, int at, const hopper_search_assignment *work)
+{
+	const hopper_durable *durable = pool->fit.training.durable;
+
+	int32		base = pool->run->trials.base[work->trial];
+
+	return durable && durable[at].stored > base ? durable[at].stored - base : 0;
 }
 
 static void
-begin(search_pool *pool, const hopper_search_assignment *work)
+begin(hopper_pool *pool, const hopper_search_assignment *work)
 {
 	hopper_training *training = &pool->fit.training;
 	int			at = hopper_training_place(training, hopper_key_of_trial(work->trial));
-	bool		anew = at >= 0 && work->from == 0;
+	bool		anew = pool->begun[work->trial] && work->from == 0;
+	int32		done;
 
 	if (!pool->leaves && at < 0)
 		at = enter(pool, work);
@@ -219,14 +274,20 @@ begin(search_pool *pool, const hopper_search_assignment *work)
 		return;
 	}
 	tell_promotion(pool, work);
-	pool->trains[work->trial] = true;
+	pool->trains[work->trial] = pool->begun[work->trial] = true;
 	pool->n_training++;
-	hopper_training_go_on(training, at, (int32) (work->resource - work->from), anew);
+	if (anew && training->durable)
+	{
+		hopper_outputs_clear_one(&pool->fit.made, training->configs[at].mst_key);
+		memset(&training->durable[at], 0, sizeof(hopper_durable));
+	}
+	done = done_of_leg(pool, at, work);
+	hopper_training_go_on(training, at, (int32) (work->resource - work->from) - done, done, anew);
 }
 
 /* What the search wants now, as far as it can be trained; how many assignments. */
 static int
-ask(search_pool *pool, hopper_search_assignment *work)
+ask(hopper_pool *pool, hopper_search_assignment *work)
 {
 	int			n;
 
@@ -241,81 +302,128 @@ ask(search_pool *pool, hopper_search_assignment *work)
 }
 
 static void
-begin_all(search_pool *pool)
+begin_all(hopper_pool *pool)
 {
 	hopper_search_assignment work[HOPPER_MAX_ASSIGNMENTS];
 	int			n;
 
+	pool->run->batch++;
 	while ((n = ask(pool, work)) > 0)
 		for (int i = 0; i < n; i++)
 			begin(pool, &work[i]);
 }
 
-/* --- the run --- */
+/* --- the training --- */
 
 /* hopper_training.chosen */
 static const char *
 chosen(const hopper_training *training, int at)
 {
-	const search_pool *pool = training->ended_state;
+	const hopper_pool *pool = training->ended_state;
 
 	return pool->run->trials.parameters[hopper_trial_of_key(training->configs[at].mst_key)];
 }
 
-
-static void
-set_up(search_pool *pool, const hopper_search_assignment *work, int n)
+static hopper_pool *
+new_pool(hopper_automl *run)
 {
-	hopper_automl *run = pool->run;
+	hopper_pool *pool = palloc0(sizeof(hopper_pool));
+
+	pool->run = run;
+	pool->result = AllocSetContextCreate(CurrentMemoryContext, "result of a trial",
+										 ALLOCSET_DEFAULT_SIZES);
+	return pool;
+}
+
+/* What is asked of the training of these trials. */
+static void
+request(hopper_pool *pool, const hopper_search_assignment *work, int n)
+{
 	hopper_fit *fit = &pool->fit;
 
 	fit->function = "automl";
-	hopper_search_request(run, fit, 1);
-	fit->configs = palloc(n * sizeof(hopper_config));
+	hopper_search_request(pool->run, fit, 1);
+	fit->searches = true;
+	fit->training.enters = true;
+	fit->training.ended_state = pool;
+	fit->training.chosen = chosen;
+	fit->training.search = hopper_search_json(pool->run);
+	fit->configs = palloc(Max(n, 1) * sizeof(hopper_config));
 	for (int i = 0; i < n; i++)
 		fit->configs[fit->n_configs++] = pool->configs[work[i].trial];
 	hopper_require_segments();
-	hopper_fit_prepare(fit);
-	fit->training.ended = ended;
-	fit->training.ended_state = pool;
-	fit->training.chosen = chosen;
-	fit->training.search = hopper_search_json(run);
-	if (hopper_limits_temporary())
-		fit->training.expected = hopper_search_expected(run);
-	hopper_training_start(&fit->training);
-	hopper_progress_begin(&pool->progress);
 }
 
+hopper_pool *
+hopper_pool_prepare(hopper_automl *run, hopper_search_assignment **work, int *n)
+{
+	hopper_pool *pool = new_pool(run);
+
+	*work = palloc(HOPPER_MAX_ASSIGNMENTS * sizeof(hopper_search_assignment));
+	*n = ask(pool, *work);
+	if (*n == 0)
+		return pool;
+	request(pool, *work, *n);
+	hopper_fit_prepare(&pool->fit);
+	return pool;
+}
+
+hopper_pool *
+hopper_pool_resume(hopper_automl *run, hopper_search_assignment **work, int *n)
+{
+	hopper_pool *pool = new_pool(run);
+
+	*work = hopper_search_replay(run, n);
+	load_configs(pool);
+	request(pool, *work, *n);
+	pool->fit.durable = true;
+	pool->fit.made = hopper_outputs_named(&run->tables.output);
+	for (int i = 0; i < *n; i++)
+		(void) make_ready(pool, &(*work)[i]);
+	hopper_fit_resume(&pool->fit);
+	return pool;
+}
+
+void
+hopper_pool_start(hopper_pool *pool, const hopper_search_assignment *work, int n)
+{
+	hopper_training_start(&pool->fit.training);
+	hopper_progress_begin(&pool->progress);
+	for (int i = 0; i < n; i++)
+		begin(pool, &work[i]);
+	hopper_pool_go_on(pool);
+}
+
+void
+hopper_pool_go_on(hopper_pool *pool)
+{
+	begin_all(pool);
+	tell_progress(pool);
+	if (pool->closed || pool->n_training > 0)
+		return;
+	if (pool->n_left == 0 && !hopper_core()->search.done(pool->run->search))
+		elog(ERROR, "the search waits for nothing");
+	hopper_training_close(&pool->fit.training);
+	pool->closed = true;
+}
+
+/* --- in the foreground --- */
+
 static void
-train(search_pool *pool)
+train(hopper_pool *pool)
 {
 	hopper_training *training = &pool->fit.training;
-	bool		closed = false;
 
-	for (;;)
-	{
-		if (!closed && pool->n_training == 0)
-		{
-			if (pool->n_left == 0 && !hopper_core()->search.done(pool->run->search))
-				elog(ERROR, "the search waits for nothing");
-			hopper_training_close(training);
-			closed = true;
-		}
-		if (hopper_training_step(training, hopper_progress_timeout(&pool->progress)))
-		{
-			/* Before its time where its books are lost, for lack of memory: its results say so. */
-			if (!closed)
-				hopper_training_take(training);
-			return;
-		}
-		begin_all(pool);
-		tell_progress(pool);
-	}
+	while (!hopper_training_step(training, hopper_progress_timeout(&pool->progress)))
+		hopper_pool_go_on(pool);
+	/* Before its time where its books are lost, for lack of memory: its results say so. */
+	if (!pool->closed)
+		hopper_training_take(training);
 }
 
 /* Everything as a run of its own leaves it behind. */
 static void
-write_outputs(search_pool *pool)
+write_outputs(hopper_pool *pool)
 {
 	hopper_fit *fit = &pool->fit;
 
@@ -338,21 +446,18 @@ write_outputs(search_pool *pool)
 int
 hopper_search_pool(hopper_automl *run, hopper_search_assignment **left)
 {
-	search_pool *pool = palloc0(sizeof(search_pool));
-	ErrorContextCallback context = {error_context_stack, pool_context, pool};
-	hopper_search_assignment work[HOPPER_MAX_ASSIGNMENTS];
+	hopper_search_assignment *work;
 	int			n;
+	hopper_pool *pool = hopper_pool_prepare(run, &work, &n);
+	ErrorContextCallback context = {error_context_stack, pool_context, pool};
 
-	pool->run = run;
-	pool->result = AllocSetContextCreate(CurrentMemoryContext, "result of a trial",
-										 ALLOCSET_DEFAULT_SIZES);
-	n = ask(pool, work);
 	if (n == 0)
 		return 0;
-	set_up(pool, work, n);
+	pool->fit.training.ended = ended;
+	if (hopper_limits_temporary())
+		pool->fit.training.expected = hopper_search_expected(run);
 	error_context_stack = &context;
-	for (int i = 0; i < n; i++)
-		begin(pool, &work[i]);
+	hopper_pool_start(pool, work, n);
 	train(pool);
 	error_context_stack = context.previous;
 	write_outputs(pool);

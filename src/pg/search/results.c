@@ -78,11 +78,15 @@ grow(hopper_search_trials *trials)
 		trials->model_ids = palloc(trials->allocated * sizeof(int32));
 		trials->impossible = palloc(trials->allocated * sizeof(char *));
 		trials->parameters = palloc(trials->allocated * sizeof(char *));
+		trials->trained = palloc(trials->allocated * sizeof(int32));
+		trials->base = palloc(trials->allocated * sizeof(int32));
 		return;
 	}
 	trials->model_ids = repalloc(trials->model_ids, trials->allocated * sizeof(int32));
 	trials->impossible = repalloc(trials->impossible, trials->allocated * sizeof(char *));
 	trials->parameters = repalloc(trials->parameters, trials->allocated * sizeof(char *));
+	trials->trained = repalloc(trials->trained, trials->allocated * sizeof(int32));
+	trials->base = repalloc(trials->base, trials->allocated * sizeof(int32));
 }
 
 /* `state`: the run, which grows. */
@@ -95,7 +99,9 @@ take_new_trial(const hopper_automl *unused, const char *const *cells, void *stat
 
 	grow(&run->trials);
 	/* What an earlier search has tried is not trained here. */
-	if (strcmp(cells[7], "earlier") != 0)
+	if (run->trials.n < run->n_known && run->known_models[run->trials.n] != 0)
+		model_id = run->known_models[run->trials.n];
+	else if (strcmp(cells[7], "earlier") != 0)
 	{
 		impossible = hopper_search_problem(run, model_id, cells[9], cells[2], cells[3]);
 		if (cells[9] && impossible == NULL)
@@ -108,6 +114,7 @@ take_new_trial(const hopper_automl *unused, const char *const *cells, void *stat
 	run->trials.model_ids[run->trials.n] = model_id;
 	run->trials.impossible[run->trials.n] = impossible;
 	run->trials.parameters[run->trials.n] = pstrdup(cells[4]);
+	run->trials.trained[run->trials.n] = run->trials.base[run->trials.n] = 0;
 	run->trials.n++;
 }
 

@@ -153,6 +153,7 @@ hopper_search_open(const hopper_name *output)
 
 #define CONFIGS_TABLES 2
 
+
 static void
 config_tables(const hopper_name *selection, hopper_made *tables)
 {
@@ -161,9 +162,44 @@ config_tables(const hopper_name *selection, hopper_made *tables)
 	HOPPER_MADE_CONFIGS_SUMMARY};
 }
 
+/* What run `number` calls them until its search ends. */
+static void
+name_of_run(hopper_search_names *names, int64 number)
+{
+	hopper_name output = hopper_name_of_run(&names->final_output, number, "");
+	hopper_name selection = hopper_name_of_run(&names->final_selection, number, "_configs");
+
+	/* The newest is looked at first: its name begins with the other's. */
+	hopper_show_as(&output, &names->final_output);
+	hopper_show_as(&selection, &names->final_selection);
+	hopper_search_name_tables(names, &output, &selection);
+	names->of_run = true;
+}
+
+void
+hopper_search_use_tables(hopper_search_names *names, bool replace, int64 number)
+{
+	names->replaces_output = names->replaces_selection = replace;
+	name_of_run(names, number);
+}
+
+void
+hopper_search_drop_tables(const hopper_name *models, const hopper_name *selection)
+{
+	hopper_outputs outputs = hopper_outputs_named(models);
+	hopper_made tables[HOPPER_MODEL_TABLES];
+
+	(void) hopper_drop_made(tables, hopper_model_tables(&outputs, true, tables), NULL);
+	if (selection)
+	{
+		config_tables(selection, tables);
+		(void) hopper_drop_made(tables, CONFIGS_TABLES, NULL);
+	}
+}
+
 /* Others use the old tables while the search goes on. */
 static void
-make_room(hopper_search_names *names, bool replace)
+make_room(hopper_search_names *names, bool replace, int64 number)
 {
 	hopper_made models[HOPPER_MODEL_TABLES];
 	hopper_made configs[CONFIGS_TABLES];
@@ -184,6 +220,11 @@ make_room(hopper_search_names *names, bool replace)
 					 errhint("Give them different names.")));
 	names->replaces_output = hopper_make_room(models, lengthof(models), replace);
 	names->replaces_selection = hopper_make_room(configs, lengthof(configs), replace);
+	if (number != 0)
+	{
+		hopper_search_use_tables(names, replace, number);
+		return;
+	}
 	if (names->replaces_output)
 		hopper_name_new(models, lengthof(models), "", made_models);
 	if (names->replaces_selection)
@@ -215,25 +256,25 @@ rehearse_replacing(const hopper_search_names *names)
 }
 
 static bool
-replace_configs(const hopper_search_names *names)
+publish_configs(const hopper_search_names *names)
 {
 	hopper_made tables[CONFIGS_TABLES];
 	hopper_made made[CONFIGS_TABLES];
 
 	config_tables(&names->final_selection, tables);
 	config_tables(&names->selection, made);
-	return hopper_exchange_results(tables, made, CONFIGS_TABLES);
+	return hopper_publish(tables, made, CONFIGS_TABLES, names->replaces_selection);
 }
 
 static bool
-replace_models(const hopper_search_names *names)
+publish_models(const hopper_search_names *names)
 {
 	hopper_made tables[HOPPER_MODEL_TABLES];
 	hopper_made made[HOPPER_MODEL_TABLES];
 
 	model_tables(&names->final_output, tables);
 	model_tables(&names->output, made);
-	return hopper_exchange_results(tables, made, HOPPER_MODEL_TABLES);
+	return hopper_publish(tables, made, HOPPER_MODEL_TABLES, names->replaces_output);
 }
 
 /* What the summary says of where things are, once the models have the name of `output`. */
@@ -251,13 +292,16 @@ update_names(const hopper_search_names *names, const hopper_name *output)
 void
 hopper_search_replace_tables(hopper_search_names *names)
 {
-	if (!names->replaces_output && !names->replaces_selection)
+	bool		has_outputs = names->replaces_output || names->of_run;
+	bool		has_selection = names->replaces_selection || names->of_run;
+
+	if (!has_outputs && !has_selection)
 		return;
 	/* A training reads its configurations before it locks the models that it goes on with. */
-	if (names->replaces_selection && !replace_configs(names))
+	if (has_selection && !publish_configs(names))
 		names->final_selection = hopper_name_itself(&names->selection);
 	update_names(names, &names->final_output);
-	if (names->replaces_output && !replace_models(names))
+	if (has_outputs && !publish_models(names))
 	{
 		names->final_output = hopper_name_itself(&names->output);
 		update_names(names, &names->final_output);
@@ -267,9 +311,9 @@ hopper_search_replace_tables(hopper_search_names *names)
 
 void
 hopper_search_create_tables(hopper_search_names *names, const hopper_name *architectures,
-							bool replace)
+							bool replace, int64 number)
 {
-	make_room(names, replace);
+	make_room(names, replace, number);
 	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_BY("mst_key"), names->selection.quoted,
 				hopper_layout_columns(&hopper_configs_layout, NULL,
 									  (const char *const[]) {"pg_catalog.int4 PRIMARY KEY"}));

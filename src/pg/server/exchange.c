@@ -302,3 +302,38 @@ hopper_exchange_results(const hopper_made *tables, const hopper_made *others, in
 	AtEOXact_GUC(true, level);
 	return error == NULL;
 }
+
+/* --- tables of runs --- */
+
+static void
+keep_own_names(const hopper_made *table, const hopper_made *other)
+{
+	hopper_show_itself(&other->name);
+	ereport(WARNING,
+			(errmsg("\"%s\" is there already, what the run has made is in \"%s\"",
+					table->name.shown, hopper_name_itself(&other->name).shown),
+			 table->kind == HOPPER_MADE_MODELS
+			 ? errhint("Give it its name with hopper.rename_model(%s, %s, replace => true).",
+					   hopper_literal(hopper_written_name(&other->name)),
+					   hopper_literal(hopper_written_name(&table->name))) : 0));
+}
+
+bool
+hopper_publish(const hopper_made *tables, const hopper_made *others, int n, bool replace)
+{
+	exchange	work = {.tables = tables,.others = others,.n = n};
+	int			n_there = 0;
+
+	if (!replace && is_there(&tables[0]))
+	{
+		keep_own_names(&tables[0], &others[0]);
+		return false;
+	}
+	for (int i = 0; i < n; i++)
+		n_there += is_there(&tables[i]);
+	if (n_there > 0)
+		return hopper_exchange_results(tables, others, n);
+	rename_others(&work);
+	hopper_show_itself(&others[0].name);
+	return true;
+}

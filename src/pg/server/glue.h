@@ -179,6 +179,8 @@ extern hopper_name hopper_name_of(Oid relation);
 extern hopper_name hopper_name_itself(const hopper_name *name);
 /* <name>_<suffix> in the same schema. */
 extern hopper_name hopper_name_with_suffix(const hopper_name *name, const char *suffix);
+/* In the same schema, what run `number` calls it until it ends: "hopper_run_7" and the suffix. */
+extern hopper_name hopper_name_of_run(const hopper_name *name, int64 number, const char *suffix);
 /* As the user wrote it, quoted: for hints and results that are typed in again. */
 extern char *hopper_written_name(const hopper_name *name);
 /* ERROR 22023 where two arguments name the same table that is to be made. */

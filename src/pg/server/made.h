@@ -206,5 +206,11 @@ extern void hopper_exchange_rehearse(const hopper_made *tables, const hopper_mad
  * and have policies: what is to be in them has to be there before.
  */
 extern bool hopper_exchange_results(const hopper_made *tables, const hopper_made *others, int n);
+/*
+ * The same of tables that were made under names of their own, where nothing may be at their places:
+ * what is there by now stays, with a WARNING and false, unless it is to be replaced.
+ */
+extern bool hopper_publish(const hopper_made *tables, const hopper_made *others, int n,
+						   bool replace);
 
 #endif							/* HOPPER_MADE_H */

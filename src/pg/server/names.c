@@ -145,6 +145,18 @@ hopper_name_with_suffix(const hopper_name *name, const char *suffix)
 	return make_name(name->schema, name->qualified, longer);
 }
 
+hopper_name
+hopper_name_of_run(const hopper_name *name, int64 number, const char *suffix)
+{
+	hopper_name own = *name;
+
+	own.name = psprintf("hopper_run_" INT64_FORMAT "%s", number, suffix);
+	own.qualified = true;
+	own.quoted = psprintf("%s.%s", hopper_identifier(own.schema), hopper_identifier(own.name));
+	own.shown = psprintf("%s.%s", own.schema, own.name);
+	return own;
+}
+
 char *
 hopper_written_name(const hopper_name *name)
 {

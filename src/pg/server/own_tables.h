@@ -40,7 +40,7 @@ extern void hopper_own_insert(const char *table, const char *insertion, int n, O
 							  Datum *values);
 
 /* The arguments of one statement, $1 and so on; to begin with zeros. */
-#define HOPPER_OWN_VALUES 20
+#define HOPPER_OWN_VALUES 24
 
 typedef struct hopper_own_values
 {

@@ -30,15 +30,20 @@ PG_FUNCTION_INFO_V1(hopper_sql_fit);
 
 hopper_fit_taker *hopper_taker_of_fits = NULL;
 
-/* After hopper_connect(). */
+void
+hopper_fit_begin_request(void)
+{
+	if (hopper_taker_of_fits)
+		hopper_request_context = hopper_taker_of_fits->context;
+	hopper_after_spi();
+}
+
 static hopper_fit *
 new_request(const char *function, MemoryContext caller)
 {
 	hopper_fit *request;
 
-	if (hopper_taker_of_fits)
-		hopper_request_context = hopper_taker_of_fits->context;
-	hopper_after_spi();
+	hopper_fit_begin_request();
 	request = palloc0(sizeof(hopper_fit));
 	request->caller = caller;
 	request->function = function;
@@ -53,7 +58,7 @@ is_taken(FunctionCallInfo fcinfo, hopper_fit *request)
 
 	if (taker == NULL)
 		return false;
-	taker->take(taker, fcinfo, request);
+	taker->take(taker, fcinfo, request, NULL);
 	hopper_request_context = NULL;
 	hopper_finish();
 	return true;
@@ -368,8 +373,6 @@ describe_training(hopper_fit *request, hopper_history **histories)
 {
 	hopper_training *training = &request->training;
 
-	if (!request->durable)
-		training->number = hopper_store_current_run;
 	training->function = request->function;
 	training->shown = request->shown;
 	training->quoted = hopper_written_name(&request->output);
@@ -444,62 +447,38 @@ leave_unfinished(hopper_fit *request)
 }
 
 void
+hopper_fit_goes_on(hopper_training *training, int at)
+{
+	hopper_history *history = training->histories[at];
+	hopper_durable *durable = &training->durable[at];
+
+	durable->stored = durable->stored_until = history->last_earlier;
+	history->last_earlier = 0;
+	history->n_metrics_earlier = 0;
+	history->metrics_earlier = NULL;
+}
+
+void
 hopper_fit_resume(hopper_fit *request)
 {
 	hopper_training *training = &request->training;
 	hopper_history **histories;
 
 	begin_fit(request);
-	leave_unfinished(request);
+	if (request->searches)
+		request->keeps_others = true;
+	else
+		leave_unfinished(request);
 	histories = new_histories(request);
 	hopper_warm_start(&request->made, &request->train.desc, request->configs, request->n_configs,
 					  histories);
 	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
 	choose_ranking(request, &request->ranking);
 	describe_training(request, histories);
-	training->done = palloc0(request->n_configs * sizeof(int32));
+	hopper_training_make_durable(training);
 	for (int i = 0; i < request->n_configs; i++)
-	{
-		hopper_history *history = histories[i];
-
-		/* What stands in the tables is of this very run. */
-		training->done[i] = history->last_earlier;
-		history->last_earlier = 0;
-		history->n_metrics_earlier = 0;
-		history->metrics_earlier = NULL;
-	}
+		hopper_fit_goes_on(training, i);
 	request->record.started = GetCurrentTimestamp();
-}
-
-/* The tables of a durable run get the names that were asked for. */
-static void
-publish(hopper_fit *request)
-{
-	hopper_made tables[HOPPER_OUTPUT_TABLES];
-	hopper_made named[HOPPER_OUTPUT_TABLES];
-
-	hopper_outputs_tables(&request->made, tables);
-	hopper_outputs_tables(&request->outputs, named);
-	hopper_outputs_update_names(&request->made, &request->outputs);
-	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
-		hopper_rename_made(&tables[i].name, &named[i].name);
-	hopper_show_itself(&request->made.model);
-}
-
-/* Somebody has made a table of that name since the run was created. */
-static void
-keep_own_names(hopper_fit *request)
-{
-	hopper_show_itself(&request->made.model);
-	ereport(WARNING,
-			(errmsg("\"%s\" is there already, the models of the run are in \"%s\"",
-					request->output.shown, request->made.model.name),
-			 errhint("Give them their name with hopper.rename_model(%s, %s, replace => true).",
-					 hopper_literal(hopper_written_name(&request->made.model)),
-					 hopper_literal(hopper_written_name(&request->output)))));
-	request->output = hopper_name_itself(&request->made.model);
-	request->outputs = request->made = hopper_outputs_named(&request->output);
-	request->training.quoted = hopper_written_name(&request->output);
 }
 
 void
@@ -512,14 +491,11 @@ hopper_fit_finish(hopper_fit *request)
 	hopper_outputs_write_models(&request->made, training);
 	request->record.best = hopper_outputs_best(&request->made, request->record.rank_by);
 	hopper_outputs_write_summary(&request->made, training, &request->record);
-	if (request->durable && !OidIsValid(hopper_relation_oid(&request->outputs.model, true)))
-		publish(request);
-	else if (request->durable && !request->replace)
-		keep_own_names(request);
-	else if (replaces(request))
+	if (replaces(request))
 	{
 		hopper_outputs_update_names(&request->made, &request->outputs);
-		if (!hopper_outputs_replace(&request->outputs, &request->made))
+		if (!hopper_outputs_publish(&request->outputs, &request->made,
+									request->replace || !request->durable))
 		{
 			request->output = hopper_name_itself(&request->made.model);
 			request->outputs = request->made = hopper_outputs_named(&request->output);

@@ -7,6 +7,8 @@
 
 #include "pg/train/outputs.h"
 
+struct hopper_automl;
+
 typedef struct hopper_fit
 {
 	/* what the caller asks for; names and settings are checked where they are read */
@@ -31,6 +33,7 @@ typedef struct hopper_fit
 	 * `made`, tables of the run's own, and get their names at its end.
 	 */
 	bool		durable;
+	bool		searches;		/* configurations end more than once, and others enter */
 	hopper_run_options options;
 	hopper_run_record record;
 	hopper_config *configs;
@@ -55,12 +58,15 @@ typedef struct hopper_fit
 typedef struct hopper_fit_taker
 {
 	MemoryContext context;
-	/* fit: NULL for a search, which nobody takes over while it goes on */
-	void		(*take) (struct hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit);
+	/* One of them is NULL: what fit() and fit_multiple_model() ask for, or automl(). */
+	void		(*take) (struct hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit,
+						 struct hopper_automl *search);
 } hopper_fit_taker;
 
 /* Of the statement that is executed now, or NULL. An error ends it, too. */
 extern hopper_fit_taker *hopper_taker_of_fits;
+/* After hopper_connect(): what is allocated from now on lives as long as the taker's request. */
+extern void hopper_fit_begin_request(void);
 
 /*
  * Refuses all that can be wrong, makes the output tables and rehearses their filling; leaves
@@ -72,6 +78,8 @@ extern void hopper_fit_prepare(hopper_fit *fit);
  * what has a checkpoint begins there. ERROR where nothing is left to train.
  */
 extern void hopper_fit_resume(hopper_fit *fit);
+/* What hopper_warm_start() has read of a configuration is of this very run. */
+extern void hopper_fit_goes_on(hopper_training *training, int at);
 /* Fills the output tables and writes the journal, once fit->training has its results. */
 extern void hopper_fit_finish(hopper_fit *fit);
 extern void hopper_fit_end(hopper_fit *fit);

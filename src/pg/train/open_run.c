@@ -35,9 +35,15 @@ hopper_training_open(hopper_training *training)
 	memcpy(histories, training->histories, n * sizeof(hopper_history *));
 	training->configs = configs;
 	training->histories = histories;
-	/* A durable run's are the user's, of any size, and no others enter it. */
-	for (int i = 0; i < n && training->written == NULL; i++)
+	/* Where none enters, keys are the user's, of any size. */
+	for (int i = 0; i < n && training->enters; i++)
 		set_place(training, configs[i].mst_key, i);
+}
+
+void
+hopper_training_make_durable(hopper_training *training)
+{
+	training->durable = palloc0(Max(training->n_configs, 1) * sizeof(hopper_durable));
 }
 
 static void
@@ -50,6 +56,8 @@ grow(hopper_training *training)
 	training->results = repalloc_huge(training->results, n * sizeof(hopper_model_result));
 	training->failed = repalloc_huge(training->failed, n * sizeof(bool));
 	training->stopped = repalloc_huge(training->stopped, n * sizeof(bool));
+	if (training->durable)
+		training->durable = repalloc_huge(training->durable, n * sizeof(hopper_durable));
 	training->allocated = (int) n;
 	hopper_timeline_grow(training->timeline, training->allocated);
 }
@@ -66,6 +74,8 @@ hopper_training_add(hopper_training *training, const hopper_config *config,
 	training->histories[at] = history;
 	memset(&training->results[at], 0, sizeof(hopper_model_result));
 	training->failed[at] = training->stopped[at] = false;
+	if (training->durable)
+		memset(&training->durable[at], 0, sizeof(hopper_durable));
 	training->n_configs++;
 	set_place(training, config->mst_key, at);
 	return at;

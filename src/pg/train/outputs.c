@@ -148,14 +148,14 @@ hopper_outputs_rehearse_replace(const hopper_outputs *outputs, const hopper_outp
 }
 
 bool
-hopper_outputs_replace(const hopper_outputs *outputs, const hopper_outputs *working)
+hopper_outputs_publish(const hopper_outputs *outputs, const hopper_outputs *working, bool replace)
 {
 	hopper_made tables[HOPPER_MODEL_TABLES];
 	hopper_made made[HOPPER_MODEL_TABLES];
 	int			n = hopper_model_tables(outputs, true, tables);
 
 	hopper_name_like(&working->model, tables, n, made);
-	return hopper_exchange_results(tables, made, n);
+	return hopper_publish(tables, made, n, replace);
 }
 
 void
@@ -305,10 +305,11 @@ hopper_outputs_clear(const hopper_outputs *outputs, const hopper_training *train
 /* Where the bytes of a state come from: hopper_results_state() or hopper_results_copy(). */
 typedef size_t (*read_state) (hopper_training *training, int at, void *bytes, size_t size);
 
-static void
+static size_t
 write_state(const hopper_outputs *outputs, hopper_training *training, int at, read_state read)
 {
 	bytea	   *part_bytes = palloc(VARHDRSZ + STATE_PART_BYTES);
+	size_t		written = 0;
 	size_t		n;
 	hopper_output_row row;
 
@@ -328,12 +329,14 @@ write_state(const hopper_outputs *outputs, hopper_training *training, int at, re
 		hopper_fill_int(&row, "part", part);
 		hopper_fill(&row, "state", PointerGetDatum(part_bytes), false);
 		hopper_output_insert(&outputs->state, &row);
+		written += size;
 		CHECK_FOR_INTERRUPTS();
 		/* A copy begins anew when it is read on. */
 		if (size < STATE_PART_BYTES)
 			break;
 	}
 	pfree(part_bytes);
+	return written;
 }
 
 /* `weights`: NULL where it has not ended. */
@@ -356,8 +359,11 @@ write_model(const hopper_outputs *outputs, hopper_training *training, int at)
 {
 	bytea	   *weights;
 	size_t		weights_size;
+	size_t		size;
 
-	write_state(outputs, training, at, hopper_results_state);
+	size = write_state(outputs, training, at, hopper_results_state);
+	if (training->durable)
+		((hopper_config *) training->configs)[at].state_size = size;
 	weights_size = (size_t) training->results[at].n_weights * sizeof(float);
 	weights = palloc(VARHDRSZ + weights_size);
 	SET_VARSIZE(weights, VARHDRSZ + weights_size);
@@ -381,9 +387,8 @@ write_one(const hopper_outputs *outputs, hopper_training *training, int at)
 	hopper_output_insert(&outputs->info, hopper_info_row(training, at));
 }
 
-/* What an earlier checkpoint has left goes. */
-static void
-clear_one(const hopper_outputs *outputs, int32 mst_key)
+void
+hopper_outputs_clear_one(const hopper_outputs *outputs, int32 mst_key)
 {
 	const hopper_name *tables[] = {&outputs->model, &outputs->state, &outputs->info};
 
@@ -395,8 +400,8 @@ clear_one(const hopper_outputs *outputs, int32 mst_key)
 void
 hopper_outputs_write_checkpoint(const hopper_outputs *outputs, hopper_training *training, int at)
 {
-	clear_one(outputs, training->configs[at].mst_key);
-	write_state(outputs, training, at, hopper_results_copy);
+	hopper_outputs_clear_one(outputs, training->configs[at].mst_key);
+	(void) write_state(outputs, training, at, hopper_results_copy);
 	hopper_training_look(training, at);
 	write_model_row(outputs, &training->configs[at], NULL);
 	hopper_output_insert(&outputs->info, hopper_info_row(training, at));
@@ -405,10 +410,11 @@ hopper_outputs_write_checkpoint(const hopper_outputs *outputs, hopper_training *
 void
 hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *training, int at)
 {
-	clear_one(outputs, training->configs[at].mst_key);
+	hopper_outputs_clear_one(outputs, training->configs[at].mst_key);
 	hopper_training_look(training, at);
 	write_one(outputs, training, at);
-	training->written[at] = true;
+	training->durable[at].written = true;
+	training->durable[at].stored = training->results[at].iterations;
 }
 
 void
@@ -448,7 +454,7 @@ hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *trai
 {
 	for (int i = 0; i < training->n_configs; i++)
 	{
-		if (training->written == NULL || !training->written[i])
+		if (training->durable == NULL || !training->durable[i].written)
 			write_one(outputs, training, i);
 		CHECK_FOR_INTERRUPTS();
 	}

@@ -82,11 +82,12 @@ extern void hopper_output_add_key(const hopper_made *table);
 /*
  * As hopper_make_room(). Returns the tables to make: those of `outputs` themselves, or where they
  * are to be replaced others, which take their place once they are filled, by
- * hopper_outputs_replace(): until then others use the old ones. It returns false where that could
- * not be done, with a WARNING: then they stay where they are.
+ * hopper_outputs_publish(): until then others use the old ones. It returns false where that could
+ * not be done, or is not to be (`replace`), with a WARNING: then they stay where they are.
  */
 extern hopper_outputs hopper_outputs_make_room(const hopper_outputs *outputs, bool replace);
-extern bool hopper_outputs_replace(const hopper_outputs *outputs, const hopper_outputs *working);
+extern bool hopper_outputs_publish(const hopper_outputs *outputs, const hopper_outputs *working,
+								   bool replace);
 /* What the summary of `outputs` calls its own tables, which have these names or are to get them. */
 extern void hopper_outputs_update_names(const hopper_outputs *outputs,
 										const hopper_outputs *names);
@@ -141,7 +142,9 @@ extern void hopper_outputs_write_refused(const hopper_outputs *outputs,
  */
 extern void hopper_outputs_write_checkpoint(const hopper_outputs *outputs,
 											hopper_training *training, int at);
-/* Model, state and info of one that has ended; sets training->written[at]. */
+/* All of one configuration goes from models, states and infos. */
+extern void hopper_outputs_clear_one(const hopper_outputs *outputs, int32 mst_key);
+/* Model, state and info of one that has ended, of a durable run; notes it there. */
 extern void hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *training,
 									   int at);
 /* Models, states and infos, of all that are not written. */

@@ -116,7 +116,7 @@ hopper_training_place(const hopper_training *training, int32 mst_key)
 	int			first = 0;
 	int			last = training->n_configs - 1;
 
-	if (training->ended && training->written == NULL)
+	if (training->enters)
 		return mst_key >= 0 && mst_key < training->n_places ? training->places[mst_key] : -1;
 	while (first <= last)
 	{
@@ -314,7 +314,7 @@ hopper_training_drain(hopper_training *training)
 			case HOPPER_EVENT_MODEL_DONE:
 				at = index_of(training, event.mst_key);
 				/* One that went on since then may have had it taken. */
-				if (event.take && training->written == NULL &&
+				if (event.take && training->durable == NULL &&
 					!hopper_results_are_aside(training, at))
 					hopper_results_put_aside(training, at);
 				if (training->ended)

@@ -50,9 +50,12 @@ typedef struct hopper_training
 	 * hopper_training_release().
 	 */
 	bool		(*checkpoint) (struct hopper_training *training, int at, int32 iteration);
-	int32	   *done;			/* of a resumed run: iterations behind them; or NULL */
-	int32	   *stored_until;	/* the last iteration whose values all_trial_metrics has; or NULL */
-	bool	   *written;		/* whether its models and infos are in the outputs; or NULL */
+	bool		enters;			/* configurations enter that are not there yet: a search */
+	/*
+	 * Of a durable run, whose states lie in its tables whenever nothing trains them; otherwise
+	 * NULL. An entry a configuration (hopper_training_make_durable()).
+	 */
+	struct hopper_durable *durable;
 	int			expected;		/* configurations that will have entered at its end, about */
 
 	/* set by hopper_training_run() */
@@ -80,6 +83,15 @@ typedef struct hopper_training
 	struct hopper_aside *aside; /* results in a temporary file, or NULL */
 	struct open_segments *segments; /* that train it, where it is open */
 } hopper_training;
+
+/* What a durable run has of a configuration in its tables. */
+typedef struct hopper_durable
+{
+	int32		stored;			/* iterations behind the state that is in the tables */
+	int32		stored_until;	/* the last iteration whose values all_trial_metrics has */
+	bool		written;		/* it has ended, and model, state and info are in the tables */
+	bool		halted;			/* after its checkpoint, as long as the driver halts */
+} hopper_durable;
 
 typedef struct hopper_failures
 {
@@ -125,8 +137,14 @@ extern int	hopper_training_enter(hopper_training *training, const hopper_config 
  */
 extern int	hopper_training_enter_child(hopper_training *training, const hopper_config *config,
 										hopper_history *history, int parent);
-/* It trains so many iterations more, or anew from its initial weights. */
-extern void hopper_training_go_on(hopper_training *training, int at, int32 iterations, bool anew);
+/*
+ * It trains so many iterations more, or anew from its initial weights. `done`: the iterations of
+ * the same leg that an earlier session of a durable run has behind it; 0 otherwise.
+ */
+extern void hopper_training_go_on(hopper_training *training, int at, int32 iterations,
+								  int32 done, bool anew);
+/* Makes training->durable, before the start. */
+extern void hopper_training_make_durable(hopper_training *training);
 /* The state of a configuration that is done goes; its weights stay. */
 extern void hopper_training_drop_state(hopper_training *training, int at);
 /*

@@ -12,8 +12,6 @@
 #include "pg/server/words.h"
 #include "pg/train/timeline.h"
 
-int64		hopper_store_current_run = 0;
-
 /* Changes a table of runs, as its owner. */
 static void
 change(const char *table, const char *query, const hopper_own_values *list)
@@ -73,6 +71,7 @@ hopper_store_create(const hopper_run_row *row, const hopper_fit *fit)
 	hopper_own_add_text(&list, row->search_path);
 	hopper_own_add_text(&list, row->settings);
 	hopper_own_add_text(&list, row->tables);
+	hopper_own_add_text(&list, row->selection);
 	hopper_own_add_text(&list, row->model_table);
 	hopper_own_add_text(&list, fit ? fit->source.shown : NULL);
 	hopper_own_add_text(&list, fit && fit->has_validation ? fit->validation.shown : NULL);
@@ -86,10 +85,10 @@ hopper_store_create(const hopper_run_row *row, const hopper_fit *fit)
 	hopper_own_add_text(&list, fit ? fit->training.search : NULL);
 	change("all_runs",
 		   psprintf("INSERT INTO %s (run, role, login, function, statement, search_path, settings,"
-					" tables, model_table, packed_table, validation_table, data, name,"
+					" tables, selection, model_table, packed_table, validation_table, data, name,"
 					" description, created, started, best_metric, search) VALUES ($1, $2, $3, $4,"
-					" $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, CASE WHEN $16 THEN $15 END,"
-					" $17, $18)",
+					" $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,"
+					" CASE WHEN $17 THEN $16 END, $18, $19)",
 					hopper_own_name("all_runs")), &list);
 	hopper_store_event(row->run, "created", 0, NULL);
 }
@@ -99,7 +98,7 @@ read_row(int64 run, bool lock, hopper_run_row *row)
 {
 	memset(row, 0, sizeof(*row));
 	if (select_as_owner(psprintf("SELECT role::int8, login::int8, function, statement,"
-								 " search_path, settings, tables, model_table, data,"
+								 " search_path, settings, tables, selection, model_table, data,"
 								 " started IS NOT NULL, outcome FROM %s"
 								 " WHERE run = " INT64_FORMAT "%s", hopper_own_name("all_runs"),
 								 run, lock ? " FOR UPDATE" : "")) != 1)
@@ -112,10 +111,11 @@ read_row(int64 run, bool lock, hopper_run_row *row)
 	row->search_path = hopper_cell(0, 5);
 	row->settings = hopper_cell(0, 6);
 	row->tables = hopper_cell(0, 7);
-	row->model_table = hopper_cell(0, 8);
-	row->data = hopper_cell(0, 9);
-	row->started = strcmp(hopper_cell(0, 10), "t") == 0;
-	row->outcome = hopper_cell(0, 11);
+	row->selection = hopper_cell(0, 8);
+	row->model_table = hopper_cell(0, 9);
+	row->data = hopper_cell(0, 10);
+	row->started = strcmp(hopper_cell(0, 11), "t") == 0;
+	row->outcome = hopper_cell(0, 12);
 	SPI_freetuptable(SPI_tuptable);
 	return true;
 }
@@ -269,8 +269,8 @@ hopper_store_event(int64 run, const char *event, int32 trial, const char *detail
 void
 hopper_store_drop(int64 run)
 {
-	static const char *const tables[] = {"all_run_events", "all_trial_metrics", "all_trials",
-	"all_runs"};
+	static const char *const tables[] = {"all_search_results", "all_run_events",
+	"all_trial_metrics", "all_trials", "all_runs"};
 
 	for (int i = 0; i < lengthof(tables); i++)
 	{

@@ -29,14 +29,12 @@ typedef struct hopper_run_row
 	char	   *search_path;
 	char	   *settings;		/* of schema hopper, "name=value" each in a line */
 	char	   *tables;			/* quoted name of its table of models, or NULL: it has none */
+	char	   *selection;		/* quoted, the one that its search writes, or NULL */
 	char	   *model_table;	/* as it was asked for */
 	char	   *data;			/* checksums of its packed tables */
 	bool		started;
 	char	   *outcome;		/* "done", "failed", "cancelled"; NULL: it has not ended */
 } hopper_run_row;
-
-/* The run whose statement trains now, in the background; 0: the caller's own statement does. */
-extern int64 hopper_store_current_run;
 
 /* A number that no run has. */
 extern int64 hopper_store_next(void);

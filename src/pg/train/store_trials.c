@@ -179,7 +179,7 @@ write_metrics(int64 run, hopper_training *training, const int *which, int n)
 	for (int i = 0; i < n; i++)
 	{
 		const hopper_history *history = training->histories[which[i]];
-		int32	   *stored = training->stored_until ? &training->stored_until[which[i]] : NULL;
+		int32	   *stored = training->durable ? &training->durable[which[i]].stored_until : NULL;
 
 		add_metrics(&rows, training, which[i], stored ? *stored : history->last_earlier);
 		if (stored && history->n > 0)

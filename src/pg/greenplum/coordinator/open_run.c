@@ -107,7 +107,7 @@ hopper_training_enter_child(hopper_training *training, const hopper_config *conf
 }
 
 void
-hopper_training_go_on(hopper_training *training, int at, int32 iterations, bool anew)
+hopper_training_go_on(hopper_training *training, int at, int32 iterations, int32 done, bool anew)
 {
 	open_segments *open = training->segments;
 	open_model *model = &open->models[at];

@@ -1,0 +1,56 @@
+/*
+ * pool.h
+ *		The trials of a search while they train: one open training for all of them.
+ */
+#ifndef HOPPER_POOL_H
+#define HOPPER_POOL_H
+
+#include "pg/search/automl.h"
+
+typedef struct hopper_pool
+{
+	hopper_automl *run;
+	hopper_fit	fit;
+	hopper_progress progress;
+	/* by trial; without a key: it is nothing to train */
+	hopper_config *configs;
+	bool	   *trains;
+	bool	   *begun;			/* in this session */
+	int			n_trials;
+	struct HTAB *models;		/* their architectures, or NULL */
+	int			n_training;
+	int			n_told;
+	int64		largest;		/* iterations to which a trial has been promoted */
+	MemoryContext result;		/* of one result */
+	bool		closed;			/* nothing more enters */
+	/*
+	 * A trial did not fit beside what the training has planned: it and what the search wants after
+	 * it wait for another training.
+	 */
+	bool		leaves;
+	hopper_search_assignment *left;
+	int			n_left;
+} hopper_pool;
+
+/*
+ * Asks for the first trials and makes pool->fit ready to train them: the tables of models, and all
+ * that can be wrong. *work: what is to begin, *n assignments; 0: there is nothing to train.
+ */
+extern hopper_pool *hopper_pool_prepare(hopper_automl *run, hopper_search_assignment **work,
+										int *n);
+/* Makes pool->fit ready to go on with a run's search that has its tables, once it was replayed. */
+extern hopper_pool *hopper_pool_resume(hopper_automl *run, hopper_search_assignment **work,
+									   int *n);
+/* Begins to train, with `work` first. */
+extern void hopper_pool_start(hopper_pool *pool, const hopper_search_assignment *work, int n);
+/* What has ended, at this place of the training: its info is in the tables. */
+extern void hopper_pool_ended(hopper_pool *pool, int at);
+/* Begins what the search wants now, and closes the training where it wants nothing more. */
+extern void hopper_pool_go_on(hopper_pool *pool);
+/*
+ * The whole of a search in the foreground, on the CPUs of the server or of the segments; its models
+ * are in their tables then. Returns how many assignments are left in *left, for others to train.
+ */
+extern int	hopper_search_pool(hopper_automl *run, hopper_search_assignment **left);
+
+#endif							/* HOPPER_POOL_H */

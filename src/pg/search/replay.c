@@ -1,0 +1,250 @@
+/*
+ * replay.c
+ *		The journal of a search that outlives its sessions.
+ *
+ * Which trials there are, and how far they train, follows from results alone (search.h). So a
+ * search is restored by telling its results again, and no copy of its memory is kept. A row is
+ * written in the transaction that writes the model of its result.
+ */
+#include "pg/search/automl.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+
+#include "pg/server/own_tables.h"
+
+#define TABLE "all_search_results"
+
+static void
+add_int4(hopper_own_values *list, int32 value)
+{
+	hopper_own_add(list, INT4OID, Int32GetDatum(value), false);
+}
+
+static void
+add_floats(hopper_own_values *list, const double *values, int n)
+{
+	Datum	   *datums = palloc(Max(n, 1) * sizeof(Datum));
+
+	for (int i = 0; i < n; i++)
+		datums[i] = Float8GetDatum(values[i]);
+	hopper_own_add(list, FLOAT8ARRAYOID,
+				   PointerGetDatum(construct_array(datums, n, FLOAT8OID, sizeof(float8),
+												   FLOAT8PASSBYVAL, 'd')), false);
+}
+
+static void
+add_null(hopper_own_values *list, Oid type)
+{
+	hopper_own_add(list, type, (Datum) 0, true);
+}
+
+/* `told`: NULL where nothing more is to begin, for this reason. */
+static void
+note(hopper_automl *run, int64 trial, const hopper_search_told *told, const char *reason)
+{
+	hopper_own_values list = {0};
+
+	hopper_own_add_int8(&list, run->number);
+	add_int4(&list, ++run->n_told);
+	add_int4(&list, run->batch);
+	if (told == NULL)
+	{
+		add_null(&list, INT4OID);
+		add_null(&list, INT4OID);
+	}
+	else
+	{
+		add_int4(&list, hopper_key_of_trial(trial));
+		add_int4(&list, (int32) told->iterations);
+	}
+	if (told == NULL || told->failure)
+	{
+		add_null(&list, FLOAT8ARRAYOID);
+		add_null(&list, FLOAT8ARRAYOID);
+	}
+	else
+	{
+		add_floats(&list, told->values, told->n);
+		add_floats(&list, told->last, told->n);
+	}
+	hopper_own_add_text(&list, reason);
+	hopper_own_add_float8(&list, hopper_seconds_since(run->started));
+	hopper_own_change(TABLE, "the record of runs",
+					  psprintf("INSERT INTO %s (run, number, batch, trial, iterations, objectives,"
+							   " last_objectives, error, elapsed)"
+							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+							   hopper_own_name(TABLE)), &list);
+}
+
+void
+hopper_search_note_told(hopper_automl *run, int64 trial, const hopper_search_told *told)
+{
+	note(run, trial, told, told->failure ? hopper_from_utf8(told->failure) : NULL);
+}
+
+void
+hopper_search_note_stop(hopper_automl *run, const char *reason)
+{
+	note(run, -1, NULL, reason);
+}
+
+/* --- telling it again --- */
+
+typedef struct journal_row
+{
+	int			batch;
+	int64		trial;			/* -1: nothing more was to begin */
+	double		elapsed;
+	hopper_search_told told;
+} journal_row;
+
+/* An array cell of SPI_tuptable; NULL where it is NULL. */
+static const double *
+float_cells(uint64 row, int column, int32 *n)
+{
+	bool		isnull;
+	Datum		cell = hopper_value(row, column, FLOAT8ARRAYOID, &isnull);
+	ArrayType  *array;
+
+	if (isnull)
+		return NULL;
+	array = DatumGetArrayTypePCopy(cell);
+	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	return (const double *) ARR_DATA_PTR(array);
+}
+
+static journal_row *
+read_journal(const hopper_automl *run, uint64 *n)
+{
+	journal_row *rows;
+
+	*n = hopper_own_select(TABLE, psprintf("SELECT batch, coalesce(trial, 0),"
+										   " coalesce(iterations, 0), objectives,"
+										   " last_objectives, error, elapsed FROM %s"
+										   " WHERE run = " INT64_FORMAT " ORDER BY number",
+										   hopper_own_name(TABLE), run->number));
+	rows = palloc0(Max(*n, 1) * sizeof(journal_row));
+	for (uint64 i = 0; i < *n; i++)
+	{
+		journal_row *row = &rows[i];
+		const char *error = hopper_cell(i, 6);
+		int32		n_last = 0;
+
+		row->batch = (int) hopper_int_cell(NULL, i, 1, 0, PG_INT32_MAX);
+		row->trial = hopper_trial_of_key((int32) hopper_int_cell(NULL, i, 2, 0, PG_INT32_MAX));
+		row->told.iterations = hopper_int_cell(NULL, i, 3, 0, PG_INT32_MAX);
+		row->told.values = float_cells(i, 4, &row->told.n);
+		row->told.last = float_cells(i, 5, &n_last);
+		row->told.failure = error ? hopper_to_utf8(error) : NULL;
+		row->elapsed = hopper_float_value(i, 7);
+		CHECK_FOR_INTERRUPTS();
+	}
+	SPI_freetuptable(SPI_tuptable);
+	return rows;
+}
+
+/* The models of trials that have their rows already. */
+static void
+read_known_models(hopper_automl *run)
+{
+	uint64		n = hopper_select("SELECT mst_key, model_id FROM %s ORDER BY mst_key",
+								  run->tables.selection.quoted);
+
+	run->n_known = n == 0 ? 0 : hopper_key_cell(&run->tables.selection, n - 1, 1);
+	run->known_models = palloc0(Max(run->n_known, 1) * sizeof(int32));
+	for (uint64 row = 0; row < n; row++)
+		run->known_models[hopper_trial_of_key(hopper_key_cell(&run->tables.selection, row, 1))] =
+			hopper_key_cell(&run->tables.selection, row, 2);
+	SPI_freetuptable(SPI_tuptable);
+}
+
+typedef struct underway
+{
+	hopper_search_assignment *work;
+	int			n;
+	int			allocated;
+} underway;
+
+static void
+ask(hopper_automl *run, underway *list)
+{
+	hopper_search_assignment work[HOPPER_MAX_ASSIGNMENTS];
+	int			n;
+
+	while (hopper_search_ask(run, work, &n))
+		for (int i = 0; i < n; i++)
+		{
+			if (list->n == list->allocated)
+			{
+				list->allocated *= 2;
+				list->work = repalloc_huge(list->work, list->allocated * sizeof(*list->work));
+			}
+			list->work[list->n++] = work[i];
+		}
+}
+
+/* The assignment of the trial ends. */
+static void
+take(const hopper_automl *run, underway *list, int64 trial)
+{
+	int			at = 0;
+
+	while (at < list->n && list->work[at].trial != trial)
+		at++;
+	if (at == list->n)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the search of run " INT64_FORMAT " does not lead to what it has tried",
+						run->number),
+				 errdetail("It has a result of configuration %d, which does not train at that "
+						   "place.", hopper_key_of_trial(trial)),
+				 errhint("Its architectures or tables have changed since it was created: put them "
+						 "back as they were, or create another run.")));
+	memmove(&list->work[at], &list->work[at + 1], (list->n - at - 1) * sizeof(*list->work));
+	list->n--;
+}
+
+hopper_search_assignment *
+hopper_search_replay(hopper_automl *run, int *n)
+{
+	underway	list = {palloc(64 * sizeof(hopper_search_assignment)), 0, 64};
+	uint64		n_rows;
+	journal_row *rows = read_journal(run, &n_rows);
+	int			batch = -1;
+
+	read_known_models(run);
+	run->replays = true;
+	for (uint64 i = 0; i < n_rows; i++)
+	{
+		const journal_row *row = &rows[i];
+		hopper_error error;
+
+		if (row->trial < 0)
+		{
+			HOPPER_CHECK(hopper_core()->search.stop(run->search, row->told.failure, &error),
+						 error);
+			run->stopped = true;
+			continue;
+		}
+		if (row->batch != batch)
+			ask(run, &list);
+		batch = row->batch;
+		take(run, &list, row->trial);
+		hopper_search_tell_again(run, row->trial, &row->told);
+		CHECK_FOR_INTERRUPTS();
+	}
+	ask(run, &list);
+	/* Their states went when they were stopped. */
+	while (hopper_core()->search.next_stopped(run->search) >= 0)
+		CHECK_FOR_INTERRUPTS();
+	run->replays = false;
+	run->n_told = (int) n_rows;
+	if (n_rows > 0)
+	{
+		run->batch = rows[n_rows - 1].batch + 1;
+		run->started -= (TimestampTz) (rows[n_rows - 1].elapsed * USECS_PER_SEC);
+	}
+	*n = list.n;
+	return list.work;
+}
