@@ -241,9 +241,12 @@ enter(hopper_pool *pool, const hopper_search_assignment *work)
 		return at;
 	}
 	if (work->parent >= 0 && work->from > 0)
-		return hopper_training_enter_child(&fit->training, &config, history,
-										   hopper_training_place(&fit->training,
-																 hopper_key_of_trial(work->parent)));
+	{
+		int			parent = hopper_training_place(&fit->training,
+												   hopper_key_of_trial(work->parent));
+
+		return hopper_training_enter_child(&fit->training, &config, history, parent);
+	}
 	return hopper_training_enter(&fit->training, &config, history);
 }
 
