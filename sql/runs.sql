@@ -53,6 +53,8 @@ CREATE TABLE hopper.all_trials (
     latest text,
     began double precision,
     elapsed double precision,
+    id bigint NOT NULL UNIQUE,
+    uuid text NOT NULL UNIQUE,
     PRIMARY KEY (run, trial));
 COMMENT ON TABLE hopper.all_trials IS 'trials of all runs; read them in hopper.trials';
 

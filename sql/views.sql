@@ -31,7 +31,7 @@ CREATE VIEW hopper.trials WITH (security_barrier) AS
 SELECT t.run, t.trial, t.model_id, t.compile_params, t.fit_params, t.status, t.iterations,
        t.seconds, t.digest, t.error, t.parameters, t.value, t.latest,
        r.started + t.began * interval '1 second' AS started,
-       r.started + t.elapsed * interval '1 second' AS at
+       r.started + t.elapsed * interval '1 second' AS at, t.id, t.uuid
 FROM hopper.all_trials t JOIN hopper.all_runs r ON r.run = t.run
 WHERE pg_catalog.pg_has_role(r.role, 'USAGE');
 COMMENT ON VIEW hopper.trials IS

@@ -172,13 +172,14 @@ add_member(StringInfo json, const char *key, const char *text)
 static void
 add_dimension(const hopper_automl *run, const char *const *cells, void *state)
 {
-	static const char *const keys[] = {"parameter", "type", "scale", "low", "high", "step",
-	"choices"};
+	static const char *const keys[] = {"parameter", "type", "scale", "low", "high", "step"};
 	StringInfo	json = state;
 
 	appendStringInfoString(json, json->data[json->len - 1] == '[' ? "{" : ", {");
 	for (int i = 0; i < lengthof(keys); i++)
 		add_member(json, keys[i], cells[i]);
+	if (cells[lengthof(keys)])
+		appendStringInfo(json, ", \"choices\": %s", hopper_from_utf8(cells[lengthof(keys)]));
 	appendStringInfoChar(json, '}');
 }
 

@@ -171,6 +171,7 @@ hopper_store_started(int64 run, bool queued)
 					" sessions = sessions + 1, queued = CASE WHEN $2 THEN queued END,"
 					" ended = NULL, outcome = NULL, error = NULL, error_code = NULL"
 					" WHERE run = $1", hopper_own_name("all_runs")), &list);
+	hopper_store_grid(run);
 	hopper_store_event(run, "started", 0, psprintf("process %d", MyProcPid));
 }
 
@@ -367,5 +368,6 @@ hopper_store_record(int64 run, const hopper_fit *fit)
 	for (int i = 0; i < training->n_configs; i++)
 		all[i] = i;
 	hopper_store_trials(run, training, all, training->n_configs);
+	hopper_store_grid(run);
 	hopper_store_ended(run, "done", fit, NULL);
 }

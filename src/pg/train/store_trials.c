@@ -18,8 +18,28 @@ change(const char *table, const char *query, const hopper_own_values *list)
 	hopper_own_change(table, "the record of runs", query, list);
 }
 
+/* The values that the trials of a grid have: what a search may choose is known before. */
+void
+hopper_store_grid(int64 run)
+{
+	hopper_own_values list = {0};
+
+	hopper_own_add_int8(&list, run);
+	change("all_runs",
+		   psprintf("UPDATE %s SET search = g.search FROM (SELECT pg_catalog.json_build_object("
+					"'method', 'grid', 'space', pg_catalog.json_agg(pg_catalog.json_build_object("
+					"'parameter', key, 'type', CASE n WHEN 1 THEN 'constant' ELSE 'choice' END,"
+					" 'choices', choices)))::text AS search"
+					" FROM (SELECT e.key, pg_catalog.count(DISTINCT e.value) AS n,"
+					"  pg_catalog.array_to_json(pg_catalog.array_agg(DISTINCT e.value)) AS choices"
+					"  FROM %s, pg_catalog.jsonb_each(parameters::jsonb) AS e"
+					"  WHERE run = $1 GROUP BY e.key) AS p HAVING pg_catalog.count(*) > 0) AS g"
+					" WHERE run = $1 AND all_runs.search IS NULL", hopper_own_name("all_runs"),
+					hopper_own_name("all_trials")), &list);
+}
+
 /* Columns of rows that one statement writes: $2 and so on are arrays of the same length. */
-#define MOST_COLUMNS 15
+#define MOST_COLUMNS 17
 
 typedef struct columns
 {
@@ -194,6 +214,41 @@ write_metrics(int64 run, hopper_training *training, const int *which, int n)
 	insert_columns(run, "all_trial_metrics", names, &rows);
 }
 
+/* "key": value, ... of compile or fit parameters, in UTF-8; "" where there are none */
+static char *
+members_of(const char *params)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+	char	   *members;
+
+	HOPPER_CHECK(hopper_core()->params_json(params ? params : "", &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	members = pstrdup(rows->cells[0] + 1);
+	members[strlen(members) - 1] = '\0';
+	hopper_guard_release(guard);
+	return members;
+}
+
+/* What a configuration was given, as JSON in UTF-8. */
+static const char *
+given(const hopper_config *config)
+{
+	char	   *compile = members_of(config->compile_params);
+	char	   *fit = members_of(config->fit_params);
+
+	return psprintf("{\"model_id\": %d%s%s%s%s}", config->model_id, compile[0] ? ", " : "", compile,
+					fit[0] ? ", " : "", fit);
+}
+
+/* One number for each trial of all runs: tools know trials by one. */
+static int64
+trial_id(int64 run, int32 trial)
+{
+	return run * ((int64) 1 << 31) + trial;
+}
+
 static void
 delete_trials(int64 run, const columns *rows)
 {
@@ -212,7 +267,8 @@ void
 hopper_store_trials(int64 run, hopper_training *training, const int *which, int n)
 {
 	static const Oid types[] = {INT4OID, INT4OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT4OID,
-	FLOAT8OID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID, FLOAT8OID, FLOAT8OID};
+	FLOAT8OID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID,
+	TEXTOID};
 	columns		rows;
 
 	begin_columns(&rows, lengthof(types), types, n);
@@ -236,10 +292,14 @@ hopper_store_trials(int64 run, hopper_training *training, const int *which, int 
 		set_column(&rows, 7, Float8GetDatum(hopper_round_seconds(result->seconds_training)), false);
 		set_text(&rows, 8, result->digest[0] ? result->digest : NULL);
 		set_text(&rows, 9, failed ? hopper_from_utf8(result->error) : NULL);
-		set_text(&rows, 10, training->chosen
-				 ? hopper_from_utf8(training->chosen(training, which[i])) : NULL);
+		set_text(&rows, 10, hopper_from_utf8(training->chosen
+											 ? training->chosen(training, which[i])
+											 : given(config)));
 		hopper_standing_of(training, which[i], &standing);
 		set_standing(&rows, 11, &standing);
+		set_column(&rows, 15, Int64GetDatum(trial_id(run, config->mst_key)), false);
+		set_text(&rows, 16, psprintf("%032llx", (unsigned long long) trial_id(run,
+																		 config->mst_key)));
 		rows.n++;
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -247,7 +307,7 @@ hopper_store_trials(int64 run, hopper_training *training, const int *which, int 
 		delete_trials(run, &rows);
 	insert_columns(run, "all_trials", "trial, model_id, compile_params, fit_params, architecture,"
 				   " status, iterations, seconds, digest, error, parameters, value, latest, began,"
-				   " elapsed", &rows);
+				   " elapsed, id, uuid", &rows);
 	if (training->results)
 		write_metrics(run, training, which, n);
 }
