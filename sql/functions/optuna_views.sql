@@ -47,10 +47,14 @@ DECLARE
         'study_system_attributes', 'trials', 'trial_params', 'trial_values',
         'trial_intermediate_values', 'trial_user_attributes', 'trial_system_attributes',
         'trial_heartbeats', 'version_info', 'alembic_version'];
+    -- As an administrator may have renamed it.
+    own CONSTANT text := (SELECT quote_ident(n.nspname) || '.' FROM pg_extension e JOIN pg_namespace n
+        ON n.oid = e.extnamespace WHERE e.extname = 'model_hopper');
     enumeration record;
     query record;
+    url text;
 BEGIN
-    PERFORM hopper.tracker_schema(schema, views);
+    EXECUTE 'SELECT ' || own || 'tracker_schema($1, $2)' USING schema, views;
     FOR enumeration IN SELECT * FROM (VALUES
         ('studydirection', '''NOT_SET'', ''MINIMIZE'', ''MAXIMIZE'''),
         ('trialstate', '''RUNNING'', ''COMPLETE'', ''PRUNED'', ''FAIL'', ''WAITING'''),
@@ -159,9 +163,11 @@ BEGIN
             SELECT 1 AS version_info_id, 12 AS schema_version, '5.0.0'::text AS library_version $q$),
         ('alembic_version', $q$ SELECT 'v3.2.0.a'::text AS version_num $q$)) AS q(name, text)
     LOOP
-        EXECUTE format('CREATE OR REPLACE VIEW %1$I.', schema) || query.name || ' AS ' || format(query.text, schema);
+        EXECUTE format('CREATE OR REPLACE VIEW %1$I.', schema) || query.name || ' AS ' ||
+            regexp_replace(format(query.text, schema), '\mhopper\.(?=runs|trial|metric)', own, 'g');
     END LOOP;
-    RETURN hopper.tracker_url(schema);
+    EXECUTE 'SELECT ' || own || 'tracker_url($1)' INTO url USING schema;
+    RETURN url;
 END $$;
 COMMENT ON FUNCTION hopper.optuna_views(text) IS
     'makes a schema of views in which Optuna and optuna-dashboard find the runs that their role may see as studies; returns the address to open
