@@ -64,7 +64,8 @@ hopper_search_ask(hopper_automl *run, hopper_search_assignment *work, int *n)
 	double		most = run->options.max_seconds;
 	hopper_error error;
 
-	if (!isnan(most) && !run->stopped && !run->replays && hopper_seconds_since(run->started) >= most)
+	if (!isnan(most) && !run->stopped && !run->replays &&
+		hopper_seconds_since(run->started) >= most)
 	{
 		HOPPER_CHECK(hopper_core()->search.stop(run->search, TIME_IS_UP, &error), error);
 		run->stopped = true;
@@ -258,7 +259,8 @@ begin_search(FunctionCallInfo fcinfo, hopper_automl *run)
 	hopper_automl_arguments(fcinfo, run);
 	run->tables.final_output = hopper_name_named(fcinfo, "model_table");
 	run->tables.final_selection = hopper_name_named(fcinfo, "model_selection_table");
-	hopper_search_name_tables(&run->tables, &run->tables.final_output, &run->tables.final_selection);
+	hopper_search_name_tables(&run->tables, &run->tables.final_output,
+							  &run->tables.final_selection);
 	hopper_require_other_tables(fcinfo, "model_table", (const char *const[]) {
 		"model_selection_table", "packed_table", "validation_table", "model_arch_table",
 		"first_table", "from_run", NULL});
