@@ -52,6 +52,7 @@ BEGIN
         normalizing_const := coalesce(normalizing_const, 1.0), num_classes := num_classes,
         distribution_rules := madlib.rules_of(distribution_rules), null_labels := 'class',
         label_kind := madlib.label_kind_of(source_table, dependent_varname));
+    PERFORM madlib.name_packed(source_table, output_table);
 END $$;
 CREATE FUNCTION madlib.validation_preprocessor_dl(
     source_table text, output_table text, dependent_varname text, independent_varname text,
@@ -63,6 +64,7 @@ BEGIN
         dependent_varname := madlib.outputs_in(dependent_varname),
         independent_varname := independent_varname, packed_table := training_preprocessor_table,
         buffer_size := buffer_size, distribution_rules := madlib.rules_of(distribution_rules));
+    PERFORM madlib.name_packed(source_table, output_table);
 END $$;
 
 -- ---------------------------------------------------------------- architectures and configurations

@@ -90,6 +90,14 @@ COMMENT ON FUNCTION madlib.usage(text, text, text) IS 'what fn(''usage'') prints
 
 -- ---------------------------------------------------------------- tables
 
+-- MADlib's summaries have names as they were given; hopper's have schemas.
+CREATE FUNCTION madlib.name_packed(source_table text, output_table text) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    EXECUTE 'UPDATE ' || madlib.companion(output_table, 'summary') || ' SET source_table = $1, output_table = $2'
+        USING source_table, output_table;
+END $$;
+COMMENT ON FUNCTION madlib.name_packed(text, text) IS 'gives the summary of a packed table the names that were given';
+
 -- A model's _info and _summary with MADlib's columns, in its order. What model_hopper knows beside that is then in
 -- _metrics and _run, where its functions find it (src/pg/train/beside.c); when they change the model, the two get their
 -- names again. `columns` is a query's list over the run "r", its configurations "i" and $1, which is `given`, with

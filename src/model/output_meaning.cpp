@@ -11,7 +11,10 @@ OutputMeaning MeaningOf(const ModelOutput& end, LossKind loss, const DataDesc& d
   if (labels.kind == LabelKind::kValue) return OutputMeaning::kValues;
   const LossType& type = LossTypeOf(loss);
   if (end.shape.size() < 2) {
-    return type.of_classes ? OutputMeaning::kClasses : OutputMeaning::kValues;
+    const bool reconstructs = !type.categorical && end.ends_in != Activation::kSoftmax &&
+                              IsFloat(data.y_type) &&
+                              ElementCount(labels.shape) == data.x_elements();
+    return type.of_classes && !reconstructs ? OutputMeaning::kClasses : OutputMeaning::kValues;
   }
   const bool each = end.shape.back() > 1 ? end.ends_in == Activation::kSoftmax || type.categorical
                                          : !IsFloat(data.y_type) && !type.of_numbers;

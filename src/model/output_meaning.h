@@ -16,7 +16,9 @@ enum class OutputMeaning : int32_t {
 
 // Of a model that was trained with this loss on these labels. Labels of one class or number say it
 // themselves. Arrays do not, and so the model's end and its loss do:
-//   one axis              classes, each with a probability, by a loss of classes
+//   one axis              classes, each with a probability, by a loss of classes; but what goes in
+//                         is to come out where labels are as many as features and no integers, by a
+//                         loss of one value at a time: an autoencoder
 //   more, the last of n   a class each, by softmax or a categorical loss
 //   more, the last of 1   a class each, 0 or 1, where the labels are integers and the loss is none
 //                         of numbers

@@ -239,6 +239,25 @@ def test_our_functions_know_a_model_of_madlibs_shape(connection):
                  ) == []
 
 
+def test_copies_take_the_place_of_models_in_madlibs_shape(connection):
+    for model in ("copied_from", "copied_over"):
+        train(connection, model)
+    digests = "SELECT mst_key, state_digest FROM {} ORDER BY 1"
+    expected = query(connection, digests.format("copied_from_metrics"))
+    with pytest.raises(psycopg2.Error) as refused:
+        query(connection, "SELECT hopper.copy_model('copied_from', 'copied_over')")
+    assert refused.value.pgcode == "42P07" and columns(connection, "copied_over_info") == INFO
+    for _ in range(2):
+        query(connection, "SELECT hopper.copy_model('copied_from', 'copied_over', replace := true)")
+        assert query(connection, digests.format("copied_over_info")) == expected
+        assert query(connection, "SELECT relname FROM pg_class WHERE relname IN ('copied_over_metrics', 'copied_over_run')") == []
+        assert columns(connection, "copied_from_info") == INFO and columns(connection, "copied_from_summary") == SUMMARY
+    assert query(connection, "SELECT * FROM hopper.leaderboard('copied_over')") == \
+        query(connection, "SELECT * FROM hopper.leaderboard('copied_from')")
+    train(connection, "copied_over", warm=True)
+    assert columns(connection, "copied_over_info") == INFO
+
+
 def test_a_run_takes_the_place_of_one_whose_three_tables_were_dropped(connection):
     train(connection, "dropped")
     query(connection, "DROP TABLE dropped, dropped_info, dropped_summary")
@@ -321,6 +340,12 @@ def test_several_inputs_and_outputs(connection):
     assert query(connection, "SELECT class_name, count(*), max(rank) FROM two_byom GROUP BY 1 ORDER BY 1") == [
         ("dependent_var_0", 600, 2), ("dependent_var_1", 600, 2)]
     assert value(connection, "SELECT count(*) FROM two_byom b JOIN two_predicted p USING (id, class_value, prob, rank)") == 1200
+
+
+def test_packed_tables_have_the_names_that_were_given(connection):
+    assert query(connection, "SELECT source_table, output_table FROM train_packed_summary UNION ALL"
+                             " SELECT source_table, output_table FROM test_packed_summary ORDER BY 1 DESC") == [
+        ("train", "train_packed"), ("test", "test_packed")]
 
 
 @pytest.mark.skipif(GREENPLUM, reason="a cluster has segments to choose from")

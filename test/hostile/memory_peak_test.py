@@ -284,6 +284,21 @@ def test_a_stored_model_is_read_into_its_place(heavy, name):
     assert peak <= heavy * 1.3
 
 
+def test_a_file_of_weights_is_counted_before_it_is_read(heavy):
+    """It lies in memory beside the weights that it becomes."""
+    connection = session()
+    query(connection, "CREATE TABLE heavy_file AS SELECT model_arch, hopper.to_safetensors(model_arch::text, model_weights,"
+                      " ARRAY[8, 8]) AS file FROM heavy_models")
+    read = "SELECT octet_length(hopper.from_safetensors(model_arch::text, file, ARRAY[8, 8])) FROM heavy_file"
+    query(connection, f"SET hopper.max_memory = '{int(heavy * 1.6)}MB'")
+    with pytest.raises(psycopg2.Error) as refused:
+        query(connection, read)
+    assert refused.value.pgcode == "53200" and "hopper.max_memory" in str(refused.value)
+    query(connection, f"SET hopper.max_memory = '{int(heavy * 2.2)}MB'")
+    assert value(connection, read) == heavy * MEGABYTE
+    connection.close()
+
+
 def test_a_warm_start_takes_no_more_than_a_first_one(heavy):
     run = "SELECT hopper.fit_multiple_model('three_packed', 'heavy_run', 'heavy', 1, threads => 1{})"
     first = peak_of(run.format(""), "RESET hopper.memory_limit")

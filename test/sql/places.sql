@@ -103,6 +103,25 @@ FROM c JOIN s USING (id) JOIN s_given USING (id) GROUP BY 1, 2, 3;
 SELECT count(*), max(rank), count(value) FROM hopper.predict_rows('by_crossentropy', NULL::images);
 SELECT hopper.evaluate('by_squares', 'twins', confusion_table => 'refused');
 
+-- An autoencoder of one axis: numbers, too. Labels of integers, as many as there are features, are classes.
+CREATE TABLE lines AS SELECT id, ARRAY(SELECT unnest(image)) AS line, ARRAY(SELECT (v > 0.5)::int FROM unnest(image) v) AS signs FROM images;
+SELECT hopper.training_preprocessor('lines', 'lines_packed', 'line', 'line');
+SELECT hopper.training_preprocessor('lines', 'signs_packed', 'signs', 'line');
+SELECT hopper.load_model('networks', '{"class_name": "Sequential", "config": {"layers": [
+    {"class_name": "Dense", "config": {"units": 4, "batch_input_shape": [null, 6]}},
+    {"class_name": "Dense", "config": {"name": "last", "units": 6, "activation": "sigmoid"}}]}}', name => 'lines') AS lines \gset
+SELECT models_trained FROM hopper.fit('lines_packed', 'l', 'networks', :lines, 'loss=binary_crossentropy, optimizer=Adam(lr=0.05)', 'batch_size=8', 1);
+SELECT models_trained FROM hopper.fit('signs_packed', 'g', 'networks', :lines, 'loss=binary_crossentropy, optimizer=Adam(lr=0.05)', 'batch_size=8', 1);
+SELECT hopper.predict('l', 'lines', 'id', output_table => 'l_values');
+SELECT hopper.predict('l', 'lines', 'id', output_table => 'l_given', layer => 'last');
+SELECT hopper.predict('g', 'lines', 'id', output_table => 'g_classes');
+SELECT pg_typeof(predicted_line), array_dims(predicted_line),
+    bool_and((SELECT max(abs(a - b)) FROM unnest(predicted_line, last) AS u(a, b)) < 1e-6) AS same
+FROM l_values JOIN l_given USING (id) GROUP BY 1, 2;
+SELECT count(*), count(DISTINCT class_value) AS classes, max(rank) FROM g_classes;
+SELECT count(*), count(value) FROM hopper.predict_row('l', 1, ARRAY[1, 0, 1, 0, 1, 0]::real[]);
+SELECT hopper.evaluate('l', 'lines_packed', confusion_table => 'refused');
+
 -- Layers that move values keep their meaning: softmax and sigmoid with a Reshape behind them warn of nothing
 SET client_min_messages = notice;
 SELECT hopper.load_model('moved', '{"class_name": "Sequential", "config": {"name": "moved", "layers": [

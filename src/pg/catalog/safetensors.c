@@ -102,18 +102,24 @@ hopper_sql_from_safetensors(PG_FUNCTION_ARGS)
 	hopper_arch to;
 	bytea	   *file;
 	int64		n_floats;
+	hopper_share *share;
 	bytea	   *weights;
 	hopper_error error;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	hopper_arch_arguments(fcinfo, 2, &to);
-	file = PG_GETARG_BYTEA_PP(1);
 	(void) header_of(&to, NULL, &n_floats);
+	share = hopper_share_new();
+	hopper_take_memory(share, hopper_detoasted_size(PG_GETARG_DATUM(1)) +
+					   n_floats * (int64) sizeof(float));
+	file = PG_GETARG_BYTEA_PP(1);
 	weights = hopper_make_bytea(n_floats * sizeof(float));
 	HOPPER_CHECK(hopper_core()->read_safetensors(to.arch, to.arch_size, to.rank, to.shape,
 												 VARDATA_ANY(file), VARSIZE_ANY_EXHDR(file),
 												 (float *) VARDATA(weights), n_floats, &error),
 				 error);
+	PG_FREE_IF_COPY(file, 1);
+	hopper_share_release(share);
 	PG_RETURN_BYTEA_P(weights);
 }

@@ -43,6 +43,18 @@ count(hopper_floats *floats, int64 bytes)
 	hopper_take_memory(floats->share, bytes);
 }
 
+int64
+hopper_detoasted_size(Datum value)
+{
+	const struct varlena *varlena = (const struct varlena *) DatumGetPointer(value);
+
+	if (!VARATT_IS_EXTENDED(varlena))
+		return 0;
+	return (int64) toast_raw_datum_size(value) +
+		((VARATT_IS_COMPRESSED(varlena) || VARATT_IS_EXTERNAL(varlena)) && !has_parts(value) ?
+		 (int64) toast_datum_size(value) : 0);
+}
+
 void
 hopper_floats_of(Datum value, bool stays, hopper_floats *floats)
 {
@@ -59,11 +71,8 @@ hopper_floats_of(Datum value, bool stays, hopper_floats *floats)
 	/* A value with a four-byte header is aligned as floats are. */
 	if (!stays || VARATT_IS_EXTENDED(varlena))
 	{
-		Size		stored = toast_datum_size(value);
-
-		/* A compressed value lies beside what it becomes. */
-		count(floats, (int64) toast_raw_datum_size(value) +
-			  (VARATT_IS_COMPRESSED(varlena) || VARATT_IS_EXTERNAL(varlena) ? stored : 0));
+		count(floats, VARATT_IS_EXTENDED(varlena) ? hopper_detoasted_size(value) :
+			  (int64) VARSIZE(varlena));
 		varlena = PG_DETOAST_DATUM_COPY(value);
 	}
 	floats->values = (const float *) VARDATA(varlena);

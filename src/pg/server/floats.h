@@ -29,6 +29,11 @@ typedef struct hopper_floats
  * hopper.max_memory has no room for them.
  */
 extern void hopper_floats_of(Datum value, bool stays, hopper_floats *floats);
+/*
+ * What detoasting a value takes, in bytes: a compressed one lies beside what it becomes. Nothing
+ * where it is in memory as it is.
+ */
+extern int64 hopper_detoasted_size(Datum value);
 /* Gives back the memory that they take; at the latest the end of the statement does. */
 extern void hopper_floats_release(hopper_floats *floats);
 /* All of them in memory, counted; as long as they are not released. */
