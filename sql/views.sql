@@ -17,7 +17,7 @@ SELECT r.run,
        CASE WHEN r.ended IS NOT NULL
             THEN EXTRACT(epoch FROM r.ended - r.started)::double precision END AS seconds,
        r.error, r.error_code, r.checkpoints, r.last_checkpoint, r.seconds_checkpoints,
-       l.pid, r.statement, r.search, r.data
+       l.pid, r.tables, r.statement, r.search, r.data
 FROM hopper.all_runs r
 LEFT JOIN pg_catalog.pg_locks l
     ON l.locktype = 'advisory' AND l.granted AND l.classid::bigint = 1213156434 AND l.objsubid = 5

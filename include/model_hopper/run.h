@@ -133,6 +133,15 @@ typedef struct hopper_run_api
 	 */
 	int			(*copy_state) (hopper_run *run, int32_t mst_key, uint8_t *bytes, size_t size,
 							   size_t *taken, hopper_error *error);
+	/*
+	 * Of a model that has halted: the weights that it would deliver now, in Keras' order, all n of
+	 * them.
+	 */
+	int			(*copy_weights) (hopper_run *run, int32_t mst_key, float *weights, int64_t n,
+								 hopper_error *error);
+	/* The model that has halted is done after `more` iterations, at least one. */
+	int			(*set_iterations) (hopper_run *run, int32_t mst_key, int32_t more,
+								   hopper_error *error);
 	/* The model that has halted goes on. */
 	int			(*release) (hopper_run *run, int32_t mst_key, hopper_error *error);
 } hopper_run_api;

@@ -81,6 +81,21 @@ int RunCopyState(hopper_run* run, int32_t mst_key, uint8_t* bytes, size_t size, 
   });
 }
 
+int RunCopyWeights(hopper_run* run, int32_t mst_key, float* weights, int64_t n,
+                   hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run, weights);
+    run->CopyWeights(mst_key, weights, n);
+  });
+}
+
+int RunSetIterations(hopper_run* run, int32_t mst_key, int32_t more, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run);
+    run->SetIterations(mst_key, more);
+  });
+}
+
 int RunRelease(hopper_run* run, int32_t mst_key, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(run);
@@ -198,6 +213,8 @@ void SetRunFunctions(hopper_run_api* api) {
   api->close = RunClose;
   api->halt_for_checkpoints = RunHaltForCheckpoints;
   api->copy_state = RunCopyState;
+  api->copy_weights = RunCopyWeights;
+  api->set_iterations = RunSetIterations;
   api->release = RunRelease;
   api->next_event = RunNextEvent;
   api->cancel = RunCancel;

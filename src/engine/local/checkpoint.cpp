@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "engine/configuration.h"
 #include "engine/local/run.h"
+#include "engine/task_work.h"
 
 namespace hopper {
 
@@ -71,13 +72,36 @@ size_t Run::CopyState(int32_t mst_key, uint8_t* bytes, size_t size) {
   return 0;
 }
 
-void Run::Release(int32_t mst_key) {
+Run::Model& Run::FindHalted(int32_t mst_key) {
   Model& model = Find(mst_key);
-  const Books books(this);
-  if (model.checkpoint.halt != Halt::kHalted) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (model.checkpoint.halt == Halt::kHalted) return model;
+  throw Error(ErrorCode::kInternal, "configuration " + std::to_string(mst_key) + " has not halted");
+}
+
+void Run::CopyWeights(int32_t mst_key, float* weights, int64_t n) {
+  const Model& model = FindHalted(mst_key);
+  const ModelSpec& spec = model.trainer->network().spec();
+  if (n != spec.parameters) {
     throw Error(ErrorCode::kInternal,
-                "configuration " + std::to_string(mst_key) + " has not halted");
+                "configuration " + std::to_string(mst_key) + " has another number of weights");
   }
+  ExportWeights(spec, model.trainer->DeliveredWeights(model.state, nullptr).data(), weights);
+}
+
+void Run::SetIterations(int32_t mst_key, int32_t more) {
+  Model& model = FindHalted(mst_key);
+  if (more < 1) throw Error(ErrorCode::kInternal, "a model that has halted trains once more");
+  const Books books(this);
+  const int32_t before = model.rules.num_iterations;
+  model.rules.num_iterations = static_cast<int32_t>(model.course.iterations) + more;
+  model.work += VisitWork(*model.trainer, data_.train().desc()) * data_.train().n_partitions() *
+                (model.rules.num_iterations - before);
+}
+
+void Run::Release(int32_t mst_key) {
+  Model& model = FindHalted(mst_key);
+  const Books books(this);
   model.checkpoint = Checkpoint();
   model.checkpoint.iterations = model.course.iterations;
   model.ready_since = MonotonicSeconds();

@@ -87,6 +87,10 @@ class Run {
   // Of a model that has halted, or is done and was not taken: writes the next bytes of its state
   // image and returns how many, 0 behind the last; the model keeps its state.
   size_t CopyState(int32_t mst_key, uint8_t* bytes, size_t size);
+  // Of a model that has halted: the n weights that it would deliver now, in Keras' order.
+  void CopyWeights(int32_t mst_key, float* weights, int64_t n);
+  // A model that has halted is done after `more` iterations, at least one.
+  void SetIterations(int32_t mst_key, int32_t more);
   // A model that has halted goes on.
   void Release(int32_t mst_key);
   // After the last configuration and before the first buffer: whether all data stay in memory.
@@ -283,6 +287,7 @@ class Run {
   std::vector<ModelMemory> ModelsMemory() const;
   Model& Find(int32_t mst_key);
   Model& FindDone(int32_t mst_key);
+  Model& FindHalted(int32_t mst_key);
 
   // memory (memory.cpp)
   void PlanModels(const DataMemory& data);

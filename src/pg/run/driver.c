@@ -219,6 +219,8 @@ take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit, hopp
 	row->search_path = (char *) hopper_setting("search_path");
 	row->settings = hopper_settings_text();
 	fit = search ? prepare_search(search) : prepare_fit(fit);
+	fit->record.ended = fit->record.started;
+	hopper_outputs_write_summary(&fit->made, &fit->training, &fit->record);
 	AtEOXact_GUC(true, fit->level);
 	row->function = (char *) fit->function;
 	row->tables = fit->made.model.quoted;

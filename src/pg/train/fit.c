@@ -489,6 +489,9 @@ hopper_fit_finish(hopper_fit *request)
 
 	request->record.ended = GetCurrentTimestamp();
 	hopper_outputs_write_models(&request->made, training);
+	/* It has one for those who look at the tables of a run that goes on. */
+	if (request->durable)
+		hopper_change("DELETE FROM %s", request->made.summary.quoted);
 	request->record.best = hopper_outputs_best(&request->made, request->record.rank_by);
 	hopper_outputs_write_summary(&request->made, training, &request->record);
 	if (replaces(request))

@@ -339,7 +339,6 @@ write_state(const hopper_outputs *outputs, hopper_training *training, int at, re
 	return written;
 }
 
-/* `weights`: NULL where it has not ended. */
 static void
 write_model_row(const hopper_outputs *outputs, const hopper_config *config, bytea *weights)
 {
@@ -347,29 +346,38 @@ write_model_row(const hopper_outputs *outputs, const hopper_config *config, byte
 
 	hopper_begin_row(&row, &hopper_models_layout);
 	hopper_fill_int(&row, "mst_key", config->mst_key);
-	hopper_fill(&row, "model_weights", PointerGetDatum(weights), weights == NULL);
+	hopper_fill(&row, "model_weights", PointerGetDatum(weights), false);
 	hopper_fill(&row, "model_arch",
 				PointerGetDatum(cstring_to_text(hopper_from_utf8(config->model_arch))), false);
 	hopper_output_insert(&outputs->model, &row);
+}
+
+/* Where weights come from: hopper_results_weights() or hopper_results_copy_weights(). */
+typedef void (*read_weights) (hopper_training *training, int at, float *weights);
+
+static void
+write_weights(const hopper_outputs *outputs, hopper_training *training, int at, int64 n,
+			  read_weights read)
+{
+	size_t		size = (size_t) n * sizeof(float);
+	bytea	   *weights = palloc(VARHDRSZ + size);
+
+	SET_VARSIZE(weights, VARHDRSZ + size);
+	read(training, at, (float *) VARDATA(weights));
+	write_model_row(outputs, &training->configs[at], weights);
+	pfree(weights);
 }
 
 /* The state first: the core then frees all but the weights. */
 static void
 write_model(const hopper_outputs *outputs, hopper_training *training, int at)
 {
-	bytea	   *weights;
-	size_t		weights_size;
 	size_t		size;
 
 	size = write_state(outputs, training, at, hopper_results_state);
 	if (training->durable)
 		((hopper_config *) training->configs)[at].state_size = size;
-	weights_size = (size_t) training->results[at].n_weights * sizeof(float);
-	weights = palloc(VARHDRSZ + weights_size);
-	SET_VARSIZE(weights, VARHDRSZ + weights_size);
-	hopper_results_weights(training, at, (float *) VARDATA(weights));
-	write_model_row(outputs, &training->configs[at], weights);
-	pfree(weights);
+	write_weights(outputs, training, at, training->results[at].n_weights, hopper_results_weights);
 }
 
 static void
@@ -403,7 +411,8 @@ hopper_outputs_write_checkpoint(const hopper_outputs *outputs, hopper_training *
 	hopper_outputs_clear_one(outputs, training->configs[at].mst_key);
 	(void) write_state(outputs, training, at, hopper_results_copy);
 	hopper_training_look(training, at);
-	write_model_row(outputs, &training->configs[at], NULL);
+	write_weights(outputs, training, at, training->results[at].n_parameters,
+				  hopper_results_copy_weights);
 	hopper_output_insert(&outputs->info, hopper_info_row(training, at));
 }
 

@@ -136,10 +136,7 @@ extern void hopper_outputs_write_info(const hopper_outputs *outputs, hopper_trai
 /* A configuration that a search refused before it was built: `error` (UTF-8) says why. */
 extern void hopper_outputs_write_refused(const hopper_outputs *outputs,
 										 const hopper_config *config, const char *error);
-/*
- * The state and the info of a configuration that has halted, in the place of those before; its
- * model has no weights until it ends.
- */
+/* Model, state and info of a configuration that has halted, in the place of those before. */
 extern void hopper_outputs_write_checkpoint(const hopper_outputs *outputs,
 											hopper_training *training, int at);
 /* All of one configuration goes from models, states and infos. */

@@ -51,6 +51,16 @@ hopper_results_copy(hopper_training *training, int at, void *bytes, size_t size)
 	return taken;
 }
 
+void
+hopper_results_copy_weights(hopper_training *training, int at, float *weights)
+{
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_torch()->run.copy_weights(training->run, training->configs[at].mst_key,
+												  weights, training->results[at].n_parameters,
+												  &error), error);
+}
+
 static void
 weights_from_core(hopper_training *training, int at, float *weights)
 {

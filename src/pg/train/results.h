@@ -17,12 +17,14 @@ extern void hopper_results_put_aside(hopper_training *training, int at);
  * its digest then.
  */
 extern size_t hopper_results_state(hopper_training *training, int at, void *bytes, size_t size);
+/* And then its weights, results[at].n_weights floats. */
+extern void hopper_results_weights(hopper_training *training, int at, float *weights);
 /*
  * Reads the state image of a configuration that has halted or has ended, which keeps its state.
  */
 extern size_t hopper_results_copy(hopper_training *training, int at, void *bytes, size_t size);
-/* And then its weights, results[at].n_weights floats. */
-extern void hopper_results_weights(hopper_training *training, int at, float *weights);
+/* The weights that one that has halted would deliver now, results[at].n_parameters floats. */
+extern void hopper_results_copy_weights(hopper_training *training, int at, float *weights);
 /* --- of a training that is open --- */
 
 /* Room for another configuration. */

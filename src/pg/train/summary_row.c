@@ -111,7 +111,7 @@ numerics_class(const hopper_training *training)
 
 	if (training == NULL)
 		return "";
-	for (int i = 0; i < training->n_configs; i++)
+	for (int i = 0; training->results && i < training->n_configs; i++)
 		mixed = mixed || training->results[i].mixed;
 	return psprintf("%s%s", hopper_from_utf8(training->info.numerics_class),
 					mixed ? ", mixed" : "");

@@ -235,6 +235,59 @@ TEST(Checkpoints, AllHaltWhereAllAreAsked) {
   }
 }
 
+// Each halts somewhere; its weights there, and what it is once it has trained `more` iterations.
+void ExpectWeightsAndEnds(int32_t more) {
+  const PackedTable train{SmallImages()};
+  const PackedTable valid{ValidImages()};
+  RunOptions options = SmallRun(1);
+  RunDriver run(RunDriver::Planned{}, options, train, &valid);
+  run.StayOpen();
+  const std::vector<Configuration> configs = Configurations();
+  for (const Configuration& config : configs) run.AddConfig(config);
+  run.Plan();
+  run.Start();
+  for (const Configuration& config : configs) run.GoOn(config.key, 4);
+  run.Close();
+  std::map<int32_t, std::vector<float>> weights;
+  std::map<int32_t, int32_t> halted;
+  run.HaltForCheckpoints();
+  for (bool ended = false; !ended;) {
+    hopper_event event = {};
+    run.Visits();
+    if (!run.NextEvent(&event)) {
+      run.WaitForEvent();
+      continue;
+    }
+    ended = event.type == HOPPER_EVENT_FINISHED;
+    if (event.type == HOPPER_EVENT_STATE) run.AddStates();
+    if (event.type != HOPPER_EVENT_CHECKPOINT) continue;
+    const int64_t n = run.Peek(event.mst_key).n_parameters;
+    weights[event.mst_key] = run.CopyWeights(event.mst_key, n);
+    halted[event.mst_key] = event.iteration;
+    run.SetIterations(event.mst_key, more);
+    run.Release(event.mst_key);
+  }
+  EXPECT_GT(halted.size(), configs.size() / 2);
+  for (const Configuration& config : configs) {
+    if (halted.count(config.key) == 0) continue;
+    const ModelResult changed = run.Result(config.key);
+    for (const int32_t iterations : {halted[config.key], halted[config.key] + more}) {
+      options.iterations = iterations;
+      const ModelResult straight = TrainAll(options, {config}, train, &valid).at(config.key);
+      if (iterations == halted[config.key]) {
+        EXPECT_EQ(weights[config.key], straight.weights) << config.key;
+      } else {
+        EXPECT_EQ(changed.digest, straight.digest) << config.key;
+        EXPECT_EQ(changed.weights, straight.weights) << config.key;
+      }
+    }
+  }
+}
+
+TEST(Checkpoints, AModelThatHasHaltedDeliversItsWeightsAndMayEndSooner) { ExpectWeightsAndEnds(1); }
+
+TEST(Checkpoints, AModelThatHasHaltedMayEndLater) { ExpectWeightsAndEnds(6); }
+
 TEST(Checkpoints, AModelThatDoesNotHaltHasNoStateToCopy) {
   const PackedTable train{SmallImages()};
   RunDriver run(RunDriver::Planned{}, SmallRun(1), train, nullptr);
@@ -246,6 +299,8 @@ TEST(Checkpoints, AModelThatDoesNotHaltHasNoStateToCopy) {
   EXPECT_THROW(run.CopyState(1), DriverError);
   EXPECT_THROW(run.Release(1), DriverError);
   EXPECT_THROW(run.CopyState(2), DriverError);
+  EXPECT_THROW(run.CopyWeights(1, 1), DriverError);
+  EXPECT_THROW(run.SetIterations(1, 1), DriverError);
 }
 
 }  // namespace

@@ -222,6 +222,20 @@ class RunDriver {
     }
     return state;
   }
+  // What is known of a model by now.
+  hopper_model_result Peek(int32_t key) {
+    hopper_model_result result = {};
+    Check(Api().run.result(run_, key, &result, &error_));
+    return result;
+  }
+  std::vector<float> CopyWeights(int32_t key, int64_t n) {
+    std::vector<float> weights(static_cast<size_t>(n));
+    Check(Api().run.copy_weights(run_, key, weights.data(), n, &error_));
+    return weights;
+  }
+  void SetIterations(int32_t key, int32_t more) {
+    Check(Api().run.set_iterations(run_, key, more, &error_));
+  }
   void Cancel() { Api().run.cancel(run_); }
   // Events up to and with FINISHED; loads what is asked for. Cancels after so many of them (-1:
   // never).
