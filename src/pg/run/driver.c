@@ -14,6 +14,7 @@
 
 #include "pg/run/call.h"
 #include "pg/run/lease.h"
+#include "pg/run/steer.h"
 #include "pg/search/pool.h"
 #include "pg/server/words.h"
 #include "pg/train/results.h"
@@ -40,6 +41,8 @@ typedef struct hopper_driver
 	hopper_progress progress;
 	bool		steps;			/* a step goes on */
 	bool		finished;		/* the core has nothing to train any more */
+	hopper_steering steering;	/* what holds now */
+	bool		reopens;		/* it is opened again, for trials that are not in it */
 	TimestampTz looked;			/* for wishes */
 	TimestampTz last_checkpoint;	/* when the latest one was asked for */
 	double		cost;			/* seconds that the latest one took */
@@ -224,7 +227,8 @@ take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit, hopp
 	AtEOXact_GUC(true, fit->level);
 	row->function = (char *) fit->function;
 	row->tables = fit->made.model.quoted;
-	row->selection = search ? search->tables.selection.quoted : NULL;
+	row->selection = search ? search->tables.selection.quoted
+		: fit->has_selection ? fit->selection.quoted : NULL;
 	row->model_table = search ? search->tables.final_output.shown : fit->output.shown;
 	hopper_store_create(row, fit);
 	fit->training.results = NULL;
@@ -258,6 +262,31 @@ note_cost(instr_time start)
 	driver->spent += INSTR_TIME_GET_DOUBLE(end);
 }
 
+/* hopper_fit.target */
+static int32
+target_of(const hopper_fit *fit, int32 trial)
+{
+	return hopper_steering_target(&driver->steering, trial, fit->options.num_iterations);
+}
+
+/* One that has halted trains to what others want now. */
+static void
+steer(hopper_training *training, int at, int32 iteration)
+{
+	int32		trial = training->configs[at].mst_key;
+	int32		target = target_of(driver->fit, trial);
+	hopper_error error;
+
+	if (driver->pool || training->durable[at].target == target)
+		return;
+	HOPPER_CHECK(hopper_torch()->run.set_iterations(training->run, trial,
+													Max(target - iteration, 1), &error), error);
+	training->durable[at].target = target;
+	hopper_store_event(driver->run, "steered", trial,
+					   psprintf("after iteration %d, to iteration %d", iteration,
+								Max(target, iteration + 1)));
+}
+
 /* hopper_training.checkpoint */
 static bool
 write_checkpoint(hopper_training *training, int at, int32 iteration)
@@ -273,6 +302,7 @@ write_checkpoint(hopper_training *training, int at, int32 iteration)
 		driver->n_written++;
 		note_cost(start);
 	}
+	steer(training, at, iteration);
 	training->durable[at].halted = driver->halts;
 	return !driver->halts;
 }
@@ -317,6 +347,8 @@ resume_fit(hopper_fit *fit)
 	hopper_name own = hopper_parse_name(cstring_to_text(driver->row.tables), "tables");
 
 	fit->durable = true;
+	fit->target = target_of;
+	hopper_steering_read(driver->run, &driver->steering);
 	fit->made = hopper_outputs_named(&own);
 	hopper_store_require_same(driver->run, fit);
 	hopper_show_as(&fit->made.model, &fit->output);
@@ -341,8 +373,10 @@ start_fit(hopper_training *training)
 	for (int i = 0; i < training->n_configs; i++)
 	{
 		int32		done = training->durable[i].stored;
-		int32		left = training->options.num_iterations - done;
+		int32		target = target_of(driver->fit, training->configs[i].mst_key);
+		int32		left = target - done;
 
+		training->durable[i].target = target;
 		/* One that had no iteration left when its last checkpoint was written has ended. */
 		hopper_training_go_on(training, i, Max(left, 1), done, false);
 	}
@@ -574,8 +608,7 @@ finish(void)
 		hopper_refuse_all_failed(training);
 	if (driver->pool && hopper_search_best(driver->pool->run) < 0)
 		hopper_search_refuse_without_best(driver->pool->run);
-	if (driver->pool)
-		fit->record.num_iterations = longest_trial();
+	fit->record.num_iterations = Max(fit->record.num_iterations, longest_trial());
 	hopper_fit_finish(fit);
 	if (driver->pool)
 		finish_search();
@@ -592,6 +625,56 @@ take_back(void)
 							  driver->pool ? &driver->pool->run->tables.selection : NULL);
 	hopper_store_set_tables(driver->run, NULL);
 	hopper_store_ended(driver->run, "cancelled", NULL, NULL);
+}
+
+/* Whether a want is of something that this opening of the run does not train. */
+static bool
+wants_others(const hopper_steering *steering)
+{
+	const hopper_training *training = &driver->fit->training;
+
+	for (int i = driver->steering.n; i < steering->n; i++)
+	{
+		int32		trial = steering->wants[i].trial;
+		int			at = trial > 0 ? hopper_training_place(training, trial) : -1;
+
+		if (steering->wants[i].iterations != 0 && (at < 0 || training->durable[at].written))
+			return true;
+	}
+	return false;
+}
+
+/* What others want of trials since the last look takes effect when they have halted. */
+static void
+look_for_wants(void)
+{
+	hopper_steering now;
+	MemoryContext caller = MemoryContextSwitchTo(driver->context);
+
+	hopper_request_context = driver->context;
+	hopper_steering_read(driver->run, &now);
+	hopper_request_context = NULL;
+	MemoryContextSwitchTo(caller);
+	if (driver->pool || now.n == driver->steering.n)
+		return;
+	driver->reopens = driver->reopens || wants_others(&now);
+	driver->steering = now;
+	if (driver->finished)
+		return;
+	if (driver->reopens)
+		hopper_driver_halt();
+	else
+		ask_for_checkpoints(true);
+}
+
+/* Whether another opening of the run goes on with what is in the tables. */
+static bool
+is_to_open_again(void)
+{
+	/* A search has trials that did not fit beside the others. */
+	if (driver->finished)
+		return driver->reopens || (driver->pool && driver->pool->n_left > 0);
+	return driver->reopens && hopper_driver_has_halted();
 }
 
 static hopper_driver_state
@@ -641,13 +724,6 @@ hopper_driver_wants_compaction(void)
 
 /* --- a step --- */
 
-/* A search has trials that did not fit beside the others. */
-static bool
-leaves_some(void)
-{
-	return driver->pool && driver->pool->n_left > 0;
-}
-
 static void
 go_on(void)
 {
@@ -684,9 +760,10 @@ hopper_driver_step(void)
 		driver->cost = driver->spent;
 		hopper_store_checkpoint(driver->run, driver->spent);
 	}
-	if (driver->finished && leaves_some())
+	if (driver->finished || hopper_seconds_since(driver->looked) >= SECONDS_BETWEEN_LOOKS)
+		look_for_wants();
+	if (is_to_open_again())
 	{
-		/* Their states are in the tables: another training takes them up. */
 		hopper_finish();
 		hopper_driver_abandon();
 		return HOPPER_DRIVER_TRAINS;

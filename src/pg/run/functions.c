@@ -27,6 +27,7 @@ PG_FUNCTION_INFO_V1(hopper_sql_pause);
 PG_FUNCTION_INFO_V1(hopper_sql_resume);
 PG_FUNCTION_INFO_V1(hopper_sql_cancel);
 PG_FUNCTION_INFO_V1(hopper_sql_drop_run);
+PG_FUNCTION_INFO_V1(hopper_sql_publish);
 PG_FUNCTION_INFO_V1(hopper_sql_expire_runs);
 
 static char *
@@ -242,9 +243,9 @@ drop_tables(const hopper_run_row *row)
 	if (row->tables == NULL)
 		return;
 	models = hopper_parse_name(cstring_to_text(row->tables), "tables");
-	if (row->selection)
+	if (hopper_is_search(row))
 		selection = hopper_parse_name(cstring_to_text(row->selection), "selection");
-	hopper_search_drop_tables(&models, row->selection ? &selection : NULL);
+	hopper_search_drop_tables(&models, hopper_is_search(row) ? &selection : NULL);
 }
 
 void
@@ -302,6 +303,39 @@ hopper_sql_drop_run(PG_FUNCTION_ARGS)
 	drop_run(run);
 	hopper_finish();
 	PG_RETURN_VOID();
+}
+
+/*
+ * publish(run, new_name, replace) -> number of models: what a run has reached as models of their
+ * own. A search's own tables say nothing before its end.
+ */
+Datum
+hopper_sql_publish(PG_FUNCTION_ARGS)
+{
+	int64		run = hopper_run_argument(fcinfo);
+	hopper_run_row row;
+	hopper_name name;
+	hopper_made searched[HOPPER_SEARCH_TABLES];
+	int64		n;
+
+	hopper_connect();
+	hopper_store_read(run, false, &row);
+	name = hopper_name_argument(fcinfo, 1, "new_name");
+	if (row.tables == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("run " INT64_FORMAT " has no models", run)));
+	hopper_select_latest("SELECT %s(%s, %s, NULL, %s)", hopper_own_name("copy_model"),
+						 hopper_literal(row.tables),
+						 hopper_literal(hopper_written_name(&name)),
+						 !PG_ARGISNULL(2) && PG_GETARG_BOOL(2) ? "true" : "false");
+	n = hopper_int_cell(NULL, 0, 1, 0, PG_INT64_MAX);
+	SPI_freetuptable(SPI_tuptable);
+	if (row.outcome == NULL || strcmp(row.outcome, "done") != 0)
+		(void) hopper_drop_made(searched, hopper_search_tables(&name, searched), NULL);
+	hopper_store_event(run, "published", 0, name.shown);
+	hopper_finish();
+	PG_RETURN_INT64(n);
 }
 
 /* expire_runs(older_than) -> how many of the caller's ended runs were dropped */

@@ -251,9 +251,6 @@ extern hopper_search_assignment *hopper_search_replay(hopper_automl *run, int *n
 
 /* --- GPUs (search/rounds.c) --- */
 
-/* The parent's model, state and info become those of a trial that goes on from it. */
-extern void hopper_search_copy_parent(const hopper_automl *run, int32 mst_key, int32 parent);
-
 /* Trains `work` by calls of fit_multiple_model(), and tells what came of it. */
 extern void hopper_search_rounds(hopper_automl *run, hopper_search_assignment *work, int n);
 

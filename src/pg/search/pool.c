@@ -198,7 +198,7 @@ make_ready(const hopper_pool *pool, const hopper_search_assignment *work)
 	if (work->parent < 0)
 		hopper_refuse_damaged(&made->state,
 							  psprintf("It has no state of configuration %d.", mst_key));
-	hopper_search_copy_parent(pool->run, mst_key, hopper_key_of_trial(work->parent));
+	hopper_outputs_copy_one(made, hopper_key_of_trial(work->parent), mst_key);
 	if (hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d AND iterations = %d",
 							 made->info.quoted, mst_key, pool->run->trials.base[work->trial]) == 0)
 		elog(ERROR, "configuration %d begins from another state than its parent's", mst_key);

@@ -26,27 +26,12 @@ has_models(const hopper_automl *run)
 	return OidIsValid(hopper_relation_oid(&run->tables.output, true));
 }
 
-void
-hopper_search_copy_parent(const hopper_automl *run, int32 mst_key, int32 parent)
+static void
+copy_parent(const hopper_automl *run, int32 mst_key, int32 parent)
 {
-	static const char *const suffixes[] = {"", "_state", "_info"};
+	hopper_outputs outputs = hopper_outputs_named(&run->tables.output);
 
-	for (int i = 0; i < lengthof(suffixes); i++)
-	{
-		hopper_name table = i == 0 ? run->tables.output
-			: hopper_name_with_suffix(&run->tables.output, suffixes[i] + 1);
-		StringInfoData columns;
-		uint64		n;
-
-		initStringInfo(&columns);
-		n = hopper_select_latest("SELECT attname FROM pg_attribute WHERE attrelid = %u"
-								 " AND attnum > 0 AND NOT attisdropped AND attname <> 'mst_key'",
-								 hopper_relation_oid(&table, false));
-		for (uint64 row = 0; row < n; row++)
-			appendStringInfo(&columns, ", %s", hopper_identifier(hopper_cell(row, 1)));
-		hopper_exec("INSERT INTO %s (mst_key%s) SELECT %d%s FROM %s WHERE mst_key = %d",
-					table.quoted, columns.data, mst_key, columns.data, table.quoted, parent);
-	}
+	hopper_outputs_copy_one(&outputs, parent, mst_key);
 }
 
 static void
@@ -103,7 +88,7 @@ prepare(const hopper_automl *run, const hopper_search_assignment *work, int n)
 		int32		mst_key = hopper_key_of_trial(work[i].trial);
 
 		if (work[i].parent >= 0 && work[i].from > 0 && !has_model(run, mst_key))
-			hopper_search_copy_parent(run, mst_key, (int32) work[i].parent + 1);
+			copy_parent(run, mst_key, (int32) work[i].parent + 1);
 		else if (work[i].from == 0 && has_model(run, mst_key))
 		{
 			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->tables.output.quoted, mst_key);

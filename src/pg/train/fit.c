@@ -422,11 +422,20 @@ hopper_fit_prepare(hopper_fit *request)
 	request->record.started = GetCurrentTimestamp();
 }
 
+/* Whether somebody wants more iterations of what has ended, in this row of SPI_tuptable. */
+static bool
+trains_further(const hopper_fit *request, uint64 row)
+{
+	return hopper_cell(row, 2) && hopper_int_cell(&request->made.info, row, 2, 0, PG_INT32_MAX) <
+		request->target(request, hopper_key_cell(&request->made.info, row, 1));
+}
+
 /* Leaves the configurations that have not ended in an earlier session of the run. */
 static void
 leave_unfinished(hopper_fit *request)
 {
-	uint64		n = hopper_select("SELECT mst_key FROM %s WHERE status IN ('done', 'stopped')"
+	uint64		n = hopper_select("SELECT mst_key, CASE status WHEN 'done' THEN iterations END"
+								  " FROM %s WHERE status IN ('done', 'stopped')"
 								  " ORDER BY mst_key", request->made.info.quoted);
 	int			left = 0;
 	uint64		row = 0;
@@ -437,7 +446,8 @@ leave_unfinished(hopper_fit *request)
 
 		while (row < n && hopper_key_cell(&request->made.info, row, 1) < key)
 			row++;
-		if (row == n || hopper_key_cell(&request->made.info, row, 1) != key)
+		if (row == n || hopper_key_cell(&request->made.info, row, 1) != key ||
+			trains_further(request, row))
 			request->configs[left++] = request->configs[i];
 	}
 	SPI_freetuptable(SPI_tuptable);

@@ -38,6 +38,8 @@ typedef struct hopper_fit
 	hopper_run_record record;
 	hopper_config *configs;
 	int			n_configs;
+	/* Of a durable run: how far a trial is to train, 0: it was told to stop. */
+	int32		(*target) (const struct hopper_fit *fit, int32 trial);
 
 	/* set by hopper_fit_prepare() */
 	hopper_outputs outputs;

@@ -396,6 +396,28 @@ write_one(const hopper_outputs *outputs, hopper_training *training, int at)
 }
 
 void
+hopper_outputs_copy_one(const hopper_outputs *outputs, int32 from, int32 to)
+{
+	const hopper_name *tables[] = {&outputs->model, &outputs->state, &outputs->info};
+
+	for (int i = 0; i < lengthof(tables); i++)
+	{
+		StringInfoData columns;
+		uint64		n;
+
+		initStringInfo(&columns);
+		n = hopper_select_latest("SELECT attname FROM pg_attribute WHERE attrelid = %u"
+								 " AND attnum > 0 AND NOT attisdropped AND attname <> 'mst_key'",
+								 hopper_relation_oid(tables[i], false));
+		for (uint64 row = 0; row < n; row++)
+			appendStringInfo(&columns, ", %s", hopper_identifier(hopper_cell(row, 1)));
+		SPI_freetuptable(SPI_tuptable);
+		hopper_exec("INSERT INTO %s (mst_key%s) SELECT %d%s FROM %s WHERE mst_key = %d",
+					tables[i]->quoted, columns.data, to, columns.data, tables[i]->quoted, from);
+	}
+}
+
+void
 hopper_outputs_clear_one(const hopper_outputs *outputs, int32 mst_key)
 {
 	const hopper_name *tables[] = {&outputs->model, &outputs->state, &outputs->info};

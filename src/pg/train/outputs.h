@@ -139,6 +139,8 @@ extern void hopper_outputs_write_refused(const hopper_outputs *outputs,
 /* Model, state and info of a configuration that has halted, in the place of those before. */
 extern void hopper_outputs_write_checkpoint(const hopper_outputs *outputs,
 											hopper_training *training, int at);
+/* The model, state and info of one configuration become another's, too, which has none. */
+extern void hopper_outputs_copy_one(const hopper_outputs *outputs, int32 from, int32 to);
 /* All of one configuration goes from models, states and infos. */
 extern void hopper_outputs_clear_one(const hopper_outputs *outputs, int32 mst_key);
 /* Model, state and info of one that has ended, of a durable run; notes it there. */

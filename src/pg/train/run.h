@@ -91,6 +91,7 @@ typedef struct hopper_durable
 	int32		stored_until;	/* the last iteration whose values all_trial_metrics has */
 	bool		written;		/* it has ended, and model, state and info are in the tables */
 	bool		halted;			/* after its checkpoint, as long as the driver halts */
+	int32		target;			/* iterations that it trains to, 0: to the next one */
 } hopper_durable;
 
 typedef struct hopper_failures

@@ -89,11 +89,12 @@ void
 hopper_standing_of(const hopper_training *training, int at, hopper_standing *standing)
 {
 	const hopper_model_result *result;
-	const hopper_history *history = training->histories[at];
+	const hopper_history *history;
 
 	memset(standing, 0, sizeof(*standing));
-	if (training->results == NULL || history->n == 0)
+	if (training->results == NULL || training->histories[at]->n == 0)
 		return;
+	history = training->histories[at];
 	result = &training->results[at];
 	if (training->rank_by)
 		find_value(training, at, standing);

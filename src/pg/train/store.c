@@ -331,6 +331,31 @@ hopper_store_require_same(int64 run, const hopper_fit *fit)
 			 errhint("Put them back as they were, or create another run.")));
 }
 
+int
+hopper_store_new_trials(int64 run, const hopper_config *configs, int n)
+{
+	uint64		n_known = select_as_owner(psprintf("SELECT trial FROM %s WHERE run = " INT64_FORMAT
+												   " ORDER BY trial",
+												   hopper_own_name("all_trials"), run));
+	hopper_training training = {.configs = configs,.n_configs = n};
+	int		   *which = palloc(Max(n, 1) * sizeof(int));
+	int			n_new = 0;
+	uint64		row = 0;
+
+	/* Both ascend. */
+	for (int i = 0; i < n; i++)
+	{
+		while (row < n_known && hopper_key_cell(NULL, row, 1) < configs[i].mst_key)
+			row++;
+		if (row == n_known || hopper_key_cell(NULL, row, 1) != configs[i].mst_key)
+			which[n_new++] = i;
+	}
+	SPI_freetuptable(SPI_tuptable);
+	if (n_new > 0)
+		hopper_store_trials(run, &training, which, n_new);
+	return n_new;
+}
+
 /* What is trained on and searched for, which a statement in the background finds out itself. */
 static void
 store_request(int64 run, const hopper_fit *fit)

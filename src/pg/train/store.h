@@ -29,12 +29,19 @@ typedef struct hopper_run_row
 	char	   *search_path;
 	char	   *settings;		/* of schema hopper, "name=value" each in a line */
 	char	   *tables;			/* quoted name of its table of models, or NULL: it has none */
-	char	   *selection;		/* quoted, the one that its search writes, or NULL */
+	char	   *selection;		/* quoted: of its configurations, or of its search; or NULL */
 	char	   *model_table;	/* as it was asked for */
 	char	   *data;			/* checksums of its packed tables */
 	bool		started;
 	char	   *outcome;		/* "done", "failed", "cancelled"; NULL: it has not ended */
 } hopper_run_row;
+
+/* Of automl(). */
+static inline bool
+hopper_is_search(const hopper_run_row *row)
+{
+	return strcmp(row->function, "automl") == 0;
+}
 
 /* A number that no run has. */
 extern int64 hopper_store_next(void);
@@ -71,6 +78,8 @@ extern void hopper_store_record(int64 run, const hopper_fit *fit);
 extern void hopper_store_checkpoint(int64 run, double seconds);
 /* trial: 0 for none; detail may be NULL. */
 extern void hopper_store_event(int64 run, const char *event, int32 trial, const char *detail);
+/* Makes those of the configurations trials of the run that are none yet; how many. */
+extern int	hopper_store_new_trials(int64 run, const hopper_config *configs, int n);
 /* ERROR 55000 where a configuration is not what it was when the run was created. */
 extern void hopper_store_require_same(int64 run, const hopper_fit *fit);
 /* The MD5 of an architecture, as text; NULL counts as "". */

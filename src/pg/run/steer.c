@@ -1,0 +1,214 @@
+/*
+ * steer.c
+ *		Steering a run: stop_trial(), set_iterations(), add_trials() and clone_trial().
+ */
+#include "pg/run/steer.h"
+
+#include "pg/catalog/configs.h"
+#include "pg/run/driver.h"
+#include "pg/server/own_tables.h"
+#include "pg/server/words.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_stop_trial);
+PG_FUNCTION_INFO_V1(hopper_sql_set_iterations);
+PG_FUNCTION_INFO_V1(hopper_sql_add_trials);
+PG_FUNCTION_INFO_V1(hopper_sql_clone_trial);
+
+#define STOP "stop trial"
+#define ITERATIONS "set iterations"
+#define ADD "add trials"
+
+void
+hopper_steering_read(int64 run, hopper_steering *steering)
+{
+	uint64		n = hopper_own_select("all_run_events",
+									  psprintf("SELECT event, coalesce(trial, 0), detail FROM %s"
+											   " WHERE run = " INT64_FORMAT " AND event IN ('"
+											   STOP "', '" ITERATIONS "', '" ADD "') ORDER BY at",
+											   hopper_own_name("all_run_events"), run));
+
+	steering->n = (int) n;
+	steering->n_added = 0;
+	steering->wants = palloc(Max(n, 1) * sizeof(*steering->wants));
+	for (uint64 row = 0; row < n; row++)
+	{
+		const char *event = hopper_cell(row, 1);
+		struct hopper_want *want = &steering->wants[row];
+
+		want->trial = (int32) hopper_int_cell(NULL, row, 2, 0, PG_INT32_MAX);
+		want->iterations = strcmp(event, ITERATIONS) == 0 ? atoi(hopper_cell(row, 3))
+			: strcmp(event, STOP) == 0 ? 0 : -1;
+		steering->n_added += want->iterations < 0;
+	}
+	SPI_freetuptable(SPI_tuptable);
+}
+
+int32
+hopper_steering_target(const hopper_steering *steering, int32 trial, int32 planned)
+{
+	for (int i = steering->n - 1; i >= 0; i--)
+	{
+		const struct hopper_want *want = &steering->wants[i];
+
+		if (want->iterations >= 0 && (want->trial == 0 || want->trial == trial))
+			return want->iterations;
+	}
+	return planned;
+}
+
+/* --- in SQL --- */
+
+static void
+read_steerable(FunctionCallInfo fcinfo, hopper_run_row *row)
+{
+	int64		run = hopper_run_argument(fcinfo);
+
+	hopper_store_read(run, false, row);
+	if (row->outcome && strcmp(row->outcome, "failed") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("run " INT64_FORMAT " is %s", run, row->outcome),
+				 errhint("Train its models further with warm_start of hopper.fit_multiple_model().")));
+	if (hopper_is_search(row))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("run " INT64_FORMAT " is a search", run),
+				 errdetail("It decides by itself which trials there are and how far they train.")));
+}
+
+/* ERROR 42704 where the run has no such trial. */
+static int32
+trial_argument(FunctionCallInfo fcinfo, int argument, int64 run)
+{
+	int32		trial;
+
+	hopper_require_argument(fcinfo, argument, "trial");
+	trial = PG_GETARG_INT32(argument);
+	if (hopper_own_select("all_trials",
+						  psprintf("SELECT 1 FROM %s WHERE run = " INT64_FORMAT " AND trial = %d",
+								   hopper_own_name("all_trials"), run, trial)) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("run " INT64_FORMAT " has no trial %d", run, trial),
+				 errhint("See SELECT trial, status FROM hopper.trials WHERE run = " INT64_FORMAT
+						 ";", run)));
+	SPI_freetuptable(SPI_tuptable);
+	return trial;
+}
+
+/* stop_trial(run, trial) */
+Datum
+hopper_sql_stop_trial(PG_FUNCTION_ARGS)
+{
+	hopper_run_row row;
+	int32		trial;
+
+	hopper_connect();
+	read_steerable(fcinfo, &row);
+	trial = trial_argument(fcinfo, 1, row.run);
+	hopper_store_event(row.run, STOP, trial, NULL);
+	hopper_finish();
+	PG_RETURN_VOID();
+}
+
+/* set_iterations(run, iterations, trial) */
+Datum
+hopper_sql_set_iterations(PG_FUNCTION_ARGS)
+{
+	hopper_run_row row;
+	int32		trial;
+	int			iterations;
+
+	hopper_connect();
+	read_steerable(fcinfo, &row);
+	hopper_require_argument(fcinfo, 1, "iterations");
+	iterations = hopper_positive_argument(fcinfo, 1, "iterations", 1);
+	trial = PG_ARGISNULL(2) ? 0 : trial_argument(fcinfo, 2, row.run);
+	hopper_store_event(row.run, ITERATIONS, trial, psprintf("%d", iterations));
+	hopper_finish();
+	PG_RETURN_VOID();
+}
+
+pg_attribute_noreturn() static void
+refuse_without_configs(const hopper_run_row *row)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("run " INT64_FORMAT " has no table of configurations", row->run),
+			 errdetail("hopper.fit() trains one.")));
+}
+
+/* The configurations of the run's selection table that are no trials yet; their number. */
+static int
+add_new_trials(const hopper_run_row *row)
+{
+	hopper_name selection;
+	hopper_name own;
+	hopper_trained trained;
+	hopper_config *configs;
+	int			n;
+
+	if (row->selection == NULL)
+		refuse_without_configs(row);
+	selection = hopper_parse_name(cstring_to_text(row->selection), "model_selection_table");
+	own = hopper_parse_name(cstring_to_text(row->tables), "tables");
+	hopper_read_trained_data(&own, &trained);
+	configs = hopper_load_configs(&selection, &n);
+	hopper_require_valid_configs(configs, n, &trained.desc);
+	n = hopper_store_new_trials(row->run, configs, n);
+	if (n > 0)
+		hopper_store_event(row->run, ADD, 0, hopper_plural(n, "trial", "trials"));
+	return n;
+}
+
+/* add_trials(run) -> how many rows of its selection table are new */
+Datum
+hopper_sql_add_trials(PG_FUNCTION_ARGS)
+{
+	hopper_run_row row;
+	int			n;
+
+	hopper_connect();
+	read_steerable(fcinfo, &row);
+	n = add_new_trials(&row);
+	hopper_finish();
+	PG_RETURN_INT32(n);
+}
+
+/* clone_trial(run, trial, compile_params, fit_params) -> the new trial */
+Datum
+hopper_sql_clone_trial(PG_FUNCTION_ARGS)
+{
+	hopper_run_row row;
+	hopper_name selection;
+	hopper_name own;
+	hopper_outputs outputs;
+	const char *given[2];
+	int32		trial;
+	int32		clone;
+
+	hopper_connect();
+	read_steerable(fcinfo, &row);
+	trial = trial_argument(fcinfo, 1, row.run);
+	for (int i = 0; i < 2; i++)
+		given[i] = PG_ARGISNULL(i + 2) ? NULL : hopper_literal(hopper_string_argument(fcinfo, i + 2));
+	if (row.selection == NULL)
+		refuse_without_configs(&row);
+	selection = hopper_parse_name(cstring_to_text(row.selection), "model_selection_table");
+	own = hopper_parse_name(cstring_to_text(row.tables), "tables");
+	outputs = hopper_outputs_named(&own);
+	hopper_select("SELECT max(mst_key) + 1 FROM %s", selection.quoted);
+	clone = hopper_key_cell(&selection, 0, 1);
+	SPI_freetuptable(SPI_tuptable);
+	hopper_change("INSERT INTO %s (mst_key, model_id, compile_params, fit_params)"
+				  " SELECT %d, model_id, %s, %s FROM %s WHERE mst_key = %d", selection.quoted, clone,
+				  given[0] ? given[0] : "compile_params", given[1] ? given[1] : "fit_params",
+				  selection.quoted, trial);
+	hopper_outputs_copy_one(&outputs, trial, clone);
+	hopper_renew_snapshot();
+	if (add_new_trials(&row) == 0)
+		hopper_refuse_damaged(&selection, "It did not take a row.");
+	hopper_store_event(row.run, "cloned", clone, psprintf("from trial %d", trial));
+	hopper_finish();
+	PG_RETURN_INT32(clone);
+}

@@ -1,0 +1,161 @@
+"""Trials of a run are stopped, trained longer, added and cloned while it trains, and its models are used before it ends."""
+
+import psycopg2
+import pytest
+from digits import ADAM, connect, create_database, drop_database, query, select, value, wait_until
+
+DATABASE = "hopper_steering"
+CONFIGS = [(1, 1, ADAM, "batch_size=32"), (2, 2, ADAM, "batch_size=50"), (3, 1, ADAM, "batch_size=16")]
+FIT = ("SELECT hopper.fit_multiple_model('packed', '{}', '{}', {}, validation_table => 'packed_validation', seed => 5,"
+       " threads => 3)")
+
+
+@pytest.fixture(scope="module")
+def database():
+    connection = create_database(DATABASE)
+    query(connection, f"ALTER DATABASE {DATABASE} SET hopper.checkpoint_interval = 0")
+    connection.close()
+    connection = connect(DATABASE)
+    query(connection, "SET client_min_messages = warning")
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+def create(connection, name, iterations, function="create_run"):
+    select(connection, name + "_configs", CONFIGS)
+    return value(connection, f"SELECT hopper.{function}(%s)", FIT.format(name, name + "_configs", iterations))
+
+
+def digests(connection, table):
+    return dict(query(connection, f"SELECT mst_key, state_digest FROM {table}_info"))
+
+
+def iterations(connection, table):
+    return dict(query(connection, f"SELECT mst_key, iterations FROM {table}_info"))
+
+
+def expect_straight(connection, name, lengths):
+    """Each model has the bits of one that was asked for so many iterations at once."""
+    assert iterations(connection, name) == lengths
+    found = digests(connection, name)
+    for key, length in lengths.items():
+        query(connection, "DROP TABLE IF EXISTS straight, straight_info, straight_summary, straight_state")
+        query(connection, FIT.format("straight", name + "_configs", length)[:-1] + f", mst_keys => {key})")
+        assert digests(connection, "straight")[key] == found[key], key
+
+
+def steered(connection, run):
+    return query(connection, "SELECT trial, detail FROM hopper.run_events WHERE run = %s AND event = 'steered'", run)
+
+
+def test_a_trial_is_stopped(database):
+    run = create(database, "stopped", 100000, "submit")
+    wait_until(lambda: value(database, "SELECT min(iterations) > 1 FROM hopper.trials WHERE run = %s", run))
+    query(database, "SELECT hopper.stop_trial(%s, 2)", run)
+    wait_until(lambda: value(database, "SELECT status FROM hopper.trials WHERE run = %s AND trial = 2", run) == "done")
+    assert value(database, "SELECT state FROM hopper.runs WHERE run = %s", run) == "running"
+    query(database, "SELECT hopper.set_iterations(%s, 1)", run)
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "done"
+    told = dict(steered(database, run))
+    lengths = iterations(database, "stopped")
+    for trial in (1, 3):
+        assert told[trial] == f"after iteration {lengths[trial] - 1}, to iteration {lengths[trial]}"
+    expect_straight(database, "stopped", lengths)
+    assert query(database, "SELECT event, trial, role FROM hopper.run_events WHERE run = %s AND event IN"
+                 " ('stop trial', 'set iterations') ORDER BY at", run) == [
+                     ("stop trial", 2, "postgres"), ("set iterations", None, "postgres")]
+
+
+def test_trials_train_longer_also_those_that_have_ended(database):
+    run = create(database, "longer", 4)
+    query(database, "SELECT hopper.set_iterations(%s, 2, 1)", run)
+    query(database, "SELECT hopper.step(%s, 0)", run)
+    query(database, "SELECT hopper.set_iterations(%s, 7, 3)", run)
+    query(database, "SELECT hopper.set_iterations(%s, 5, 1)", run)
+    query(database, "CALL hopper.train(%s)", run)
+    expect_straight(database, "longer", {1: 5, 2: 4, 3: 7})
+    with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState, match="is done"):
+        query(database, "SELECT hopper.set_iterations(%s, 9)", run)
+
+
+def test_while_a_worker_trains(database):
+    """The first trial has ended when it is to go on: the run is opened again for it."""
+    run = create(database, "revived", 100000, "submit")
+    query(database, "SELECT hopper.set_iterations(%s, 3, 1)", run)
+    wait_until(lambda: value(database, "SELECT status FROM hopper.trials WHERE run = %s AND trial = 1", run) == "done")
+    query(database, "SELECT hopper.set_iterations(%s, 6, 1)", run)
+    wait_until(lambda: value(database, "SELECT iterations FROM hopper.trials WHERE run = %s AND trial = 1", run) == 6)
+    query(database, "SELECT hopper.stop_trial(%s, trial) FROM hopper.trials WHERE run = %s AND trial > 1", run, run)
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "done"
+    lengths = iterations(database, "revived")
+    assert lengths[1] == 6
+    expect_straight(database, "revived", lengths)
+
+
+def test_trials_are_added_and_cloned(database):
+    run = create(database, "grown", 6)
+    assert value(database, "SELECT hopper.add_trials(%s)", run) == 0
+    while not value(database, "SELECT iterations FROM hopper.trials WHERE run = %s AND trial = 1", run):
+        query(database, "SELECT hopper.step(%s, 0)", run)
+    query(database, "INSERT INTO grown_configs VALUES (7, 2, %s, 'batch_size=64')", ADAM)
+    assert value(database, "SELECT hopper.add_trials(%s)", run) == 1
+    at = value(database, "SELECT iterations FROM hopper.trials WHERE run = %s AND trial = 1", run)
+    clone = value(database, "SELECT hopper.clone_trial(%s, 1, fit_params => 'batch_size=8')", run)
+    assert clone == 8 and 0 < at < 6
+    query(database, "CALL hopper.train(%s)", run)
+    assert iterations(database, "grown") == {1: 6, 2: 6, 3: 6, 7: 6, 8: 6}
+    # The clone is what a warm start with other parameters is.
+    query(database, FIT.format("warm", "grown_configs", at)[:-1] + ", mst_keys => 1)")
+    for table in ("warm", "warm_info", "warm_state"):
+        query(database, f"UPDATE {table} SET mst_key = 8")
+    query(database, FIT.format("warm", "grown_configs", 6 - at)[:-1] + ", warm_start => true, mst_keys => 8)")
+    assert query(database, "SELECT md5(model_weights) FROM warm") == query(
+        database, "SELECT md5(model_weights) FROM grown WHERE mst_key = 8")
+    lengths = {1: 6, 2: 6, 3: 6, 7: 6}
+    query(database, "DELETE FROM grown_info WHERE mst_key = 8")
+    expect_straight(database, "grown", lengths)
+
+
+def test_models_are_used_before_the_end(database):
+    run = create(database, "early", 100000, "submit")
+    other = connect(DATABASE)
+    wait_until(lambda: value(database, "SELECT min(iterations) > 2 FROM hopper.trials WHERE run = %s", run))
+    own = value(database, "SELECT tables FROM hopper.runs WHERE run = %s", run)
+    assert value(database, "SELECT count(*) FROM hopper.leaderboard(%s)", own) == 3
+    assert value(database, "SELECT hopper.publish(%s, 'so_far')", run) == 3
+    query(other, "BEGIN")
+    for key, told in query(other, "SELECT mst_key, validation_loss_final FROM so_far_info"):
+        found = value(other, "SELECT loss FROM hopper.evaluate('so_far', 'packed_validation', mst_key => %s)", key)
+        assert found == pytest.approx(told, abs=1e-6)
+    query(other, "COMMIT")
+    with pytest.raises(psycopg2.errors.DuplicateTable):
+        query(database, "SELECT hopper.publish(%s, 'so_far')", run)
+    before = iterations(database, "so_far")
+    wait_until(lambda: value(database, "SELECT min(iterations) FROM hopper.trials WHERE run = %s", run) > max(before.values()))
+    query(database, "SELECT hopper.publish(%s, 'so_far', replace => true)", run)
+    assert min(iterations(database, "so_far").values()) > max(before.values())
+    assert value(database, "SELECT hopper.predict(model_table => 'so_far', source_table => 'digits', id_col => 'id',"
+                           " output_table => 'so_far_predicted', pred_type => 'response')") == 1797
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "cancelled"
+    with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState, match="has no models"):
+        query(database, "SELECT hopper.publish(%s, 'late')", run)
+    other.close()
+
+
+def test_what_cannot_be_steered(database):
+    run = create(database, "refused", 2)
+    for call in ("stop_trial({}, 9)", "set_iterations({}, 3, 9)", "clone_trial({}, 9)"):
+        with pytest.raises(psycopg2.errors.UndefinedObject, match=f"run {run} has no trial 9"):
+            query(database, "SELECT hopper." + call.format(run))
+    with pytest.raises(psycopg2.errors.InvalidParameterValue):
+        query(database, "SELECT hopper.set_iterations(%s, 0)", run)
+    query(database, "INSERT INTO refused_configs VALUES (9, 1, 'loss=''nonsense''', 'batch_size=1')")
+    with pytest.raises(psycopg2.Error, match="nonsense"):
+        query(database, "SELECT hopper.add_trials(%s)", run)
+    query(database, "DELETE FROM refused_configs WHERE mst_key = 9")
+    one = value(database, "SELECT hopper.create_run(%s)", "SELECT hopper.fit('packed', 'single', 'architectures', 1,"
+                f" $${ADAM}$$, 'batch_size=32', 2)")
+    with pytest.raises(psycopg2.errors.FeatureNotSupported, match="has no table of configurations"):
+        query(database, "SELECT hopper.clone_trial(%s, 1)", one)
