@@ -146,7 +146,7 @@ def test_models_are_used_before_the_end(database):
 
 def test_what_cannot_be_steered(database):
     run = create(database, "refused", 2)
-    for call in ("stop_trial({}, 9)", "set_iterations({}, 3, 9)", "clone_trial({}, 9)"):
+    for call in ("stop_trial({}, 9)", "set_iterations({}, 3, 9)",  "clone_trial({}, 9, fit_params => 'batch_size=8')"):
         with pytest.raises(psycopg2.errors.UndefinedObject, match=f"run {run} has no trial 9"):
             query(database, "SELECT hopper." + call.format(run))
     with pytest.raises(psycopg2.errors.InvalidParameterValue):
@@ -157,5 +157,7 @@ def test_what_cannot_be_steered(database):
     query(database, "DELETE FROM refused_configs WHERE mst_key = 9")
     one = value(database, "SELECT hopper.create_run(%s)", "SELECT hopper.fit('packed', 'single', 'architectures', 1,"
                 f" $${ADAM}$$, 'batch_size=32', 2)")
+    with pytest.raises(psycopg2.errors.InvalidParameterValue, match="a clone needs other parameters than trial 1"):
+        query(database, "SELECT hopper.clone_trial(%s, 1)", run)
     with pytest.raises(psycopg2.errors.FeatureNotSupported, match="has no table of configurations"):
         query(database, "SELECT hopper.clone_trial(%s, 1)", one)

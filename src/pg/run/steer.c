@@ -194,6 +194,11 @@ hopper_sql_clone_trial(PG_FUNCTION_ARGS)
 		given[i] = PG_ARGISNULL(i + 2) ? NULL : hopper_literal(hopper_string_argument(fcinfo, i + 2));
 	if (row.selection == NULL)
 		refuse_without_configs(&row);
+	if (given[0] == NULL && given[1] == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a clone needs other parameters than trial %d", trial),
+				 errhint("Give compile_params or fit_params.")));
 	selection = hopper_parse_name(cstring_to_text(row.selection), "model_selection_table");
 	own = hopper_parse_name(cstring_to_text(row.tables), "tables");
 	outputs = hopper_outputs_named(&own);
@@ -201,7 +206,8 @@ hopper_sql_clone_trial(PG_FUNCTION_ARGS)
 	clone = hopper_key_cell(&selection, 0, 1);
 	SPI_freetuptable(SPI_tuptable);
 	hopper_change("INSERT INTO %s (mst_key, model_id, compile_params, fit_params)"
-				  " SELECT %d, model_id, %s, %s FROM %s WHERE mst_key = %d", selection.quoted, clone,
+				  " SELECT %d, model_id, %s, %s FROM %s"
+				  " WHERE mst_key OPERATOR(pg_catalog.=) %d", selection.quoted, clone,
 				  given[0] ? given[0] : "compile_params", given[1] ? given[1] : "fit_params",
 				  selection.quoted, trial);
 	hopper_outputs_copy_one(&outputs, trial, clone);
