@@ -36,8 +36,8 @@ hopper_steering_read(int64 run, hopper_steering *steering)
 		struct hopper_want *want = &steering->wants[row];
 
 		want->trial = (int32) hopper_int_cell(NULL, row, 2, 0, PG_INT32_MAX);
-		want->iterations = strcmp(event, ITERATIONS) == 0 ? atoi(hopper_cell(row, 3))
-			: strcmp(event, STOP) == 0 ? 0 : -1;
+		want->iterations = strcmp(event, STOP) == 0 ? 0 : strcmp(event, ADD) == 0 ? -1
+			: (int32) hopper_int_cell(NULL, row, 3, 1, PG_INT32_MAX);
 		steering->n_added += want->iterations < 0;
 	}
 	SPI_freetuptable(SPI_tuptable);
@@ -68,7 +68,8 @@ read_steerable(FunctionCallInfo fcinfo, hopper_run_row *row)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("run " INT64_FORMAT " is %s", run, row->outcome),
-				 errhint("Train its models further with warm_start of hopper.fit_multiple_model().")));
+				 errhint("Train its models further with warm_start of "
+						 "hopper.fit_multiple_model().")));
 	if (hopper_is_search(row))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -191,7 +192,8 @@ hopper_sql_clone_trial(PG_FUNCTION_ARGS)
 	read_steerable(fcinfo, &row);
 	trial = trial_argument(fcinfo, 1, row.run);
 	for (int i = 0; i < 2; i++)
-		given[i] = PG_ARGISNULL(i + 2) ? NULL : hopper_literal(hopper_string_argument(fcinfo, i + 2));
+		given[i] = PG_ARGISNULL(i + 2) ? NULL
+			: hopper_literal(hopper_string_argument(fcinfo, i + 2));
 	if (row.selection == NULL)
 		refuse_without_configs(&row);
 	if (given[0] == NULL && given[1] == NULL)
