@@ -2,8 +2,8 @@
 -- sql/views.sql.
 CREATE TABLE hopper.all_runs (
     run bigint PRIMARY KEY,
-    role oid NOT NULL,
-    login oid NOT NULL,
+    role regrole NOT NULL,
+    login regrole NOT NULL,
     function text NOT NULL,
     statement text,
     search_path text,
@@ -75,7 +75,7 @@ CREATE TABLE hopper.all_run_events (
     at timestamp with time zone NOT NULL,
     event text NOT NULL,
     trial integer,
-    role oid NOT NULL,
+    role regrole NOT NULL,
     detail text);
 CREATE INDEX all_run_events_run ON hopper.all_run_events (run);
 COMMENT ON TABLE hopper.all_run_events IS
@@ -94,3 +94,15 @@ CREATE TABLE hopper.all_search_results (
     PRIMARY KEY (run, number));
 COMMENT ON TABLE hopper.all_search_results IS
     'what searches of all runs were told, in this order: a search is restored by telling it again';
+
+-- Each checkpoint writes its row of these anew: in the same page, as long as there is room.
+ALTER TABLE hopper.all_runs SET (fillfactor = 50);
+ALTER TABLE hopper.all_trials SET (fillfactor = 50);
+
+-- Dumps carry runs, with their roles' names, and the number of the next one.
+SELECT pg_catalog.pg_extension_config_dump('hopper.journal_run_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('hopper.all_runs', '');
+SELECT pg_catalog.pg_extension_config_dump('hopper.all_trials', '');
+SELECT pg_catalog.pg_extension_config_dump('hopper.all_trial_metrics', '');
+SELECT pg_catalog.pg_extension_config_dump('hopper.all_run_events', '');
+SELECT pg_catalog.pg_extension_config_dump('hopper.all_search_results', '');

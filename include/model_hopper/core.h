@@ -259,10 +259,10 @@ typedef struct hopper_core_api
 
 	/*
 	 * Verifies a state image (checksum, version, lengths): 0, or HOPPER_CORRUPT. `digest` gets the
-	 * image's hash in hexadecimal.
+	 * image's hash in hexadecimal, *iterations those that the model has finished.
 	 */
 	int			(*verify_state) (const uint8_t *state, size_t size, char digest[33],
-								 hopper_error *error);
+								 int64_t *iterations, hopper_error *error);
 
 	hopper_search_api search;
 

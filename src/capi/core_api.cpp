@@ -19,6 +19,7 @@
 #include "params/text.h"
 #include "schedule/course.h"
 #include "schedule/workers.h"
+#include "state/iterations.h"
 #include "state/state.h"
 
 namespace hopper {
@@ -88,11 +89,13 @@ int32_t NearestOfNames(const char* name, int32_t n, const char* const* names) {
   return at;
 }
 
-int VerifyStateImage(const uint8_t* state, size_t size, char digest[33], hopper_error* error) {
+int VerifyStateImage(const uint8_t* state, size_t size, char digest[33], int64_t* iterations,
+                     hopper_error* error) {
   return Guard(error, [&] {
     Require(state != nullptr, "state");
     const std::string hex = VerifyState(state, size).Hex();
     std::memcpy(digest, hex.c_str(), hex.size() + 1);
+    *iterations = IterationsOfState(state, size);
   });
 }
 

@@ -22,6 +22,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/pieces.h"
+#include "state/iterations.h"
 
 namespace hopper {
 
@@ -429,6 +430,11 @@ Digest VerifyState(const uint8_t* image, size_t size) {
   ByteReader reader(image, VerifiedSize(image, size), kWhat);
   ReadHead(&reader);
   return HashInPieces(image, size);
+}
+
+int64_t IterationsOfState(const uint8_t* image, size_t size) {
+  ByteReader reader(image, VerifiedSize(image, size), kWhat);
+  return ReadHead(&reader).state.iteration;
 }
 
 }  // namespace hopper

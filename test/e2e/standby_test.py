@@ -2,27 +2,15 @@
 
 import os
 import pathlib
-import pwd
-import subprocess
 
 import psycopg2
 import pytest
 
 from digits import ADAM, connect, create_database, drop_database, query, value
+from own_server import as_server
 
 DATABASE = "hopper_standby"
 PORT = "5433"
-
-
-def as_server(*command):
-    """PostgreSQL's programs refuse to work for root: as the owner of the server's sockets."""
-    owner = pwd.getpwuid(os.stat(os.environ["PGHOST"]).st_uid)
-    become = []
-    if os.getuid() == 0:
-        become = ["setpriv", f"--reuid={owner.pw_uid}", f"--regid={owner.pw_gid}", "--clear-groups"]
-    done = subprocess.run([*become, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True, cwd="/", check=False, timeout=120)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,9 @@
 
 #include <unistd.h>
 
+#include "access/htup_details.h"
 #include "access/xact.h"
+#include "catalog/pg_authid.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/lmgr.h"
@@ -19,6 +21,7 @@
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "pg/run/driver.h"
 #include "pg/run/lease.h"
@@ -48,7 +51,8 @@ start(const worker_orders *orders)
 
 	StaticAssertStmt(sizeof(worker_orders) <= BGW_EXTRALEN, "the orders of a worker are too long");
 	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION |
+		HOPPER_INTERRUPTIBLE;
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker.bgw_restart_time = RESTART_SECONDS;
 	strlcpy(worker.bgw_library_name, "model_hopper", sizeof(worker.bgw_library_name));
@@ -95,6 +99,18 @@ start_wanted(XactEvent event, void *nothing)
 	}
 }
 
+static bool
+can_login(Oid role)
+{
+	HeapTuple	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(role));
+	bool		can = HeapTupleIsValid(tuple) &&
+		((Form_pg_authid) GETSTRUCT(tuple))->rolcanlogin;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return can;
+}
+
 void
 hopper_worker_start(const hopper_run_row *row)
 {
@@ -102,6 +118,14 @@ hopper_worker_start(const hopper_run_row *row)
 	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
 	worker_orders *orders = palloc(sizeof(worker_orders));
 
+	if (HOPPER_BYPASS_LOGIN == 0 && !can_login(row->login))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION),
+				 errmsg("role \"%s\" cannot train in the background",
+						hopper_role_name(row->login)),
+				 errdetail("A background worker logs in as the role that created the run."),
+				 errhint("ALTER ROLE %s LOGIN; or train in the foreground with CALL "
+						 "hopper.train().", hopper_identifier(hopper_role_name(row->login)))));
 	*orders = (worker_orders) {row->run, MyDatabaseId, row->login, row->role,
 	GetTopTransactionId()};
 	wanted = lappend(wanted, orders);
@@ -120,6 +144,13 @@ begin(void)
 	StartTransactionCommand();
 }
 
+static void
+commit(void)
+{
+	CommitTransactionCommand();
+	hopper_send_notifies();
+}
+
 /* The worker has the rights of the role that asked, in a session of that role's login. */
 static void
 become(Oid role)
@@ -127,7 +158,7 @@ become(Oid role)
 	begin();
 	if (role != GetSessionUserId())
 		SetConfigOption("role", GetUserNameFromId(role, false), PGC_SUSET, PGC_S_SESSION);
-	CommitTransactionCommand();
+	commit();
 }
 
 /* False where the run has ended, or somebody has paused, cancelled or dropped it meanwhile. */
@@ -159,13 +190,13 @@ train(int64 run)
 	begin();
 	if (!is_wanted(run, &row))
 	{
-		CommitTransactionCommand();
+		commit();
 		return;
 	}
 	pgstat_report_activity(STATE_RUNNING, psprintf("model_hopper run " INT64_FORMAT ": %s", run,
 												   row.statement));
 	hopper_run_open(run);
-	CommitTransactionCommand();
+	commit();
 	while (state == HOPPER_DRIVER_TRAINS)
 	{
 		begin();
@@ -173,11 +204,11 @@ train(int64 run)
 			hopper_run_open(run);
 		hopper_driver_wait(MOST_SECONDS_OF_A_WAIT);
 		state = hopper_driver_step();
-		CommitTransactionCommand();
+		commit();
 		begin();
 		if (hopper_driver_wants_compaction())
 			hopper_driver_compact();
-		CommitTransactionCommand();
+		commit();
 		pgstat_report_stat(false);
 	}
 }
@@ -205,7 +236,7 @@ note_failure(int64 run, const ErrorData *error)
 		}
 	}
 	hopper_finish();
-	CommitTransactionCommand();
+	commit();
 }
 
 static bool connected = false;
@@ -229,12 +260,12 @@ hopper_run_worker(Datum nothing)
 	pqsignal(SIGTERM, die);
 	pqsignal(SIGINT, StatementCancelHandler);
 	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(orders.database, orders.login, 0);
+	BackgroundWorkerInitializeConnectionByOid(orders.database, orders.login, HOPPER_BYPASS_LOGIN);
 	connected = true;
 	/* Its row is not to be seen before. */
 	begin();
 	XactLockTableWait(orders.creator, NULL, NULL, XLTW_None);
-	CommitTransactionCommand();
+	commit();
 	become(orders.role);
 
 	context = AllocSetContextCreate(TopMemoryContext, "hopper worker", ALLOCSET_DEFAULT_SIZES);

@@ -24,9 +24,9 @@
 #define LEAST_SHARE 33
 /* How often the wish of others is looked up. */
 #define SECONDS_BETWEEN_LOOKS 1.0
-/* A table of states is made small once it is so many times its contents, and this much more. */
-#define MOST_GROWTH 4
-#define GROWTH_BYTES (64 * 1024 * 1024)
+/* Tables of checkpoints are made small once they are so many times their contents, and this more. */
+#define MOST_GROWTH 3
+#define GROWTH_BYTES (16 * 1024 * 1024)
 
 typedef struct hopper_driver
 {
@@ -422,6 +422,26 @@ take_opened(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit,
 	AtEOXact_GUC(true, fit->level);
 }
 
+/* Whether dead rows of checkpoints take most of the tables that they are written to. */
+static bool
+has_grown(void)
+{
+	const hopper_training *training = &driver->fit->training;
+	const hopper_outputs *made = &driver->fit->made;
+	int64		contents = 0;
+	int64		size;
+
+	for (int i = 0; i < training->n_configs && training->results; i++)
+		contents += 2 * Max(training->results[i].state_size, training->configs[i].state_size);
+	hopper_select("SELECT pg_total_relation_size(%u) + pg_total_relation_size(%u)"
+				  " + pg_total_relation_size(%u)", hopper_relation_oid(&made->state, false),
+				  hopper_relation_oid(&made->info, false),
+				  hopper_relation_oid(&made->model, false));
+	size = hopper_int_cell(NULL, 0, 1, 0, PG_INT64_MAX);
+	SPI_freetuptable(SPI_tuptable);
+	return size > MOST_GROWTH * contents + GROWTH_BYTES;
+}
+
 static void
 require_drivable(const hopper_run_row *row)
 {
@@ -473,6 +493,7 @@ hopper_driver_open(int64 run)
 	hopper_guard_leave();
 	AtEOXact_GUC(true, level);
 	driver->looked = driver->last_checkpoint = GetCurrentTimestamp();
+	driver->has_grown = has_grown();
 }
 
 /* --- steps --- */
@@ -699,23 +720,6 @@ look_for_wishes(void)
 
 /* --- the size of the tables --- */
 
-/* Whether dead rows of checkpoints take most of the table of states. */
-static bool
-has_grown(void)
-{
-	const hopper_training *training = &driver->fit->training;
-	int64		contents = 0;
-	int64		size;
-
-	for (int i = 0; i < training->n_configs; i++)
-		contents += Max(training->results[i].state_size, training->configs[i].state_size);
-	hopper_select("SELECT pg_total_relation_size(%u)",
-				  hopper_relation_oid(&driver->fit->made.state, false));
-	size = hopper_int_cell(NULL, 0, 1, 0, PG_INT64_MAX);
-	SPI_freetuptable(SPI_tuptable);
-	return size > MOST_GROWTH * contents + GROWTH_BYTES;
-}
-
 bool
 hopper_driver_wants_compaction(void)
 {
@@ -792,9 +796,13 @@ hopper_driver_step(void)
 void
 hopper_driver_compact(void)
 {
+	const hopper_outputs *made = &driver->fit->made;
+	const hopper_name *tables[] = {&made->state, &made->info, &made->model};
+
 	driver->has_grown = false;
 	hopper_connect();
-	hopper_exec("CLUSTER %s USING %s", driver->fit->made.state.quoted,
-				hopper_identifier(psprintf("%s_pkey", driver->fit->made.state.name)));
+	for (int i = 0; i < lengthof(tables); i++)
+		hopper_exec("CLUSTER %s USING %s", tables[i]->quoted,
+					hopper_identifier(psprintf("%s_pkey", tables[i]->name)));
 	hopper_finish();
 }

@@ -113,6 +113,8 @@ hopper_sql_step(PG_FUNCTION_ARGS)
 		hopper_driver_go_on();
 	else
 		hopper_run_open(run);
+	if (hopper_driver_wants_compaction())
+		hopper_driver_compact();
 	for (;;)
 	{
 		if (!hopper_driver_has(run))

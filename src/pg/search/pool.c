@@ -205,6 +205,25 @@ make_ready(const hopper_pool *pool, const hopper_search_assignment *work)
 	return true;
 }
 
+/*
+ * Where the trial's state is damaged, the one of the checkpoint before takes its place, of this leg or
+ * of its last one. False where it begins anew.
+ */
+static bool
+mend(const hopper_pool *pool, const hopper_search_assignment *work)
+{
+	int32		mst_key = hopper_key_of_trial(work->trial);
+	int32		behind = hopper_mend_checkpoint(&pool->fit.made, mst_key);
+
+	if (behind < 0)
+		return true;
+	if (behind < pool->run->trials.base[work->trial])
+		hopper_refuse_damaged(&pool->fit.made.state,
+							  psprintf("No state of configuration %d is sound.", mst_key));
+	hopper_store_forget(pool->run->number, mst_key, behind);
+	return behind > 0;
+}
+
 /* The trial enters the run. */
 static int
 enter(hopper_pool *pool, const hopper_search_assignment *work)
@@ -232,7 +251,9 @@ enter(hopper_pool *pool, const hopper_search_assignment *work)
 			/* This very statement may have written it. */
 			CommandCounterIncrement();
 			PushActiveSnapshot(GetTransactionSnapshot());
-			hopper_warm_start(&fit->made, &fit->train.desc, &config, 1, &history);
+			stored = mend(pool, work);
+			if (stored)
+				hopper_warm_start(&fit->made, &fit->train.desc, &config, 1, &history);
 			PopActiveSnapshot();
 		}
 		at = hopper_training_enter(&fit->training, &config, history);

@@ -546,8 +546,9 @@ typedef struct hopper_slot
 	Oid			target;
 	int64		values[20];
 } hopper_slot;
-#if PG_VERSION_NUM >= 90600
 #include "pgstat.h"
+#include "postmaster/bgworker.h"
+#if PG_VERSION_NUM >= 90600
 #if PG_VERSION_NUM >= 140000
 #include "utils/backend_progress.h"
 #include "utils/backend_status.h"
@@ -583,11 +584,34 @@ hopper_slot_read(int i, int command, hopper_slot *slot)
 	memcpy(slot->values, local->backendStatus.st_progress_param, sizeof(slot->values));
 	return true;
 }
+/* What trains in a session is to be seen in pg_stat_activity; the user's own statement stays there. */
+#define HOPPER_TELLS_ACTIVITY (MyBgworkerEntry != NULL)
 #else
+#define HOPPER_TELLS_ACTIVITY true
 #define hopper_slot_write(command, target, values, n) ((void) (values))
 #define hopper_slot_clear() ((void) 0)
 #define hopper_slots() 0
 #define hopper_slot_read(i, command, slot) (memset(slot, 0, sizeof(*(slot))), false)
+#endif
+
+/* A worker that has committed a NOTIFY wakes who listens. */
+#if PG_VERSION_NUM >= 150000
+#define hopper_send_notifies() ((void) 0)
+#else
+#include "commands/async.h"
+#define hopper_send_notifies() ProcessCompletedNotifies()
+#endif
+
+/* What a background worker may be asked for: roles without LOGIN, and to leave for DROP DATABASE. */
+#ifdef BGWORKER_BYPASS_ROLELOGINCHECK
+#define HOPPER_BYPASS_LOGIN BGWORKER_BYPASS_ROLELOGINCHECK
+#else
+#define HOPPER_BYPASS_LOGIN 0
+#endif
+#ifdef BGWORKER_INTERRUPTIBLE
+#define HOPPER_INTERRUPTIBLE BGWORKER_INTERRUPTIBLE
+#else
+#define HOPPER_INTERRUPTIBLE 0
 #endif
 
 /* Another value of a user's setting until the level of settings ends. */

@@ -119,6 +119,11 @@ extern void hopper_guard_release_scope(hopper_guard_scope *scope);
 /* `fn` is called after each DISCARD ALL of this session from now on; there is one such function. */
 extern void hopper_on_discard(void (*fn) (void));
 
+/* --- beside all sessions (local/supervisor.c) --- */
+
+/* In the postmaster: has runs taken up that go on in the background when the server starts again. */
+extern void hopper_supervisor_register(void);
+
 /* --- waiting for the core (server/wait.c) --- */
 
 extern int	hopper_eventfd_open(void);	/* under a guard */

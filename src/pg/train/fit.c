@@ -456,6 +456,23 @@ leave_unfinished(hopper_fit *request)
 	request->n_configs = left;
 }
 
+/* What a checkpoint that is damaged had told of metrics is told again. */
+static void
+mend_checkpoints(const hopper_fit *request)
+{
+	for (int i = 0; i < request->n_configs; i++)
+	{
+		int32		key = request->configs[i].mst_key;
+		bool		has_one = hopper_select("SELECT FROM %s WHERE mst_key = %d",
+											request->made.model.quoted, key) > 0;
+		int32		behind = has_one ? hopper_mend_checkpoint(&request->made, key) : -1;
+
+		if (behind >= 0)
+			hopper_store_forget(request->training.number, key, behind);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
 void
 hopper_fit_goes_on(hopper_training *training, int at)
 {
@@ -478,7 +495,10 @@ hopper_fit_resume(hopper_fit *request)
 	if (request->searches)
 		request->keeps_others = true;
 	else
+	{
 		leave_unfinished(request);
+		mend_checkpoints(request);
+	}
 	histories = new_histories(request);
 	hopper_warm_start(&request->made, &request->train.desc, request->configs, request->n_configs,
 					  histories);

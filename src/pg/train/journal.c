@@ -51,9 +51,11 @@ largest_run(void)
 {
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	SPIPlanPtr	plan = hopper_prepare(psprintf("SELECT greatest((SELECT max(run) FROM %s),"
+											   " (SELECT max(run) FROM %s),"
 											   " (SELECT max(run) FROM %s), 0)",
 											   hopper_own_name(JOURNAL_RUNS),
-											   hopper_own_name(JOURNAL_VISITS)), 0, NULL);
+											   hopper_own_name(JOURNAL_VISITS),
+											   hopper_own_name("all_runs")), 0, NULL);
 	bool		isnull;
 	int64		largest;
 

@@ -38,7 +38,8 @@ const hopper_layout hopper_models_layout = {
 
 static const hopper_column states_columns[] = {
 	{"mst_key", INT4OID, HOPPER_MEANS_KEY,.marks = true},
-	{"part", INT4OID, "place of this part of the state, from 0",.marks = true},
+	{"part", INT4OID, "place of this part of the state, from 0; of a run that trains also -1, -2 "
+	"and so on, of the checkpoint before",.marks = true},
 	{"state", BYTEAOID, "weights, the optimizer's moments and counters, for warm starts",
 	.marks = true},
 };
@@ -427,10 +428,24 @@ hopper_outputs_clear_one(const hopper_outputs *outputs, int32 mst_key)
 					  mst_key);
 }
 
+/* The newest checkpoint becomes the one before, without its bytes being written again. */
+static void
+keep_checkpoint(const hopper_outputs *outputs, int32 mst_key)
+{
+	hopper_change("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.=) %d"
+				  " AND part OPERATOR(pg_catalog.<) 0", outputs->state.quoted, mst_key);
+	hopper_change("UPDATE %s SET part = -1 OPERATOR(pg_catalog.-) part"
+				  " WHERE mst_key OPERATOR(pg_catalog.=) %d", outputs->state.quoted, mst_key);
+	hopper_change("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.=) %d", outputs->model.quoted,
+				  mst_key);
+	hopper_change("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.=) %d", outputs->info.quoted,
+				  mst_key);
+}
+
 void
 hopper_outputs_write_checkpoint(const hopper_outputs *outputs, hopper_training *training, int at)
 {
-	hopper_outputs_clear_one(outputs, training->configs[at].mst_key);
+	keep_checkpoint(outputs, training->configs[at].mst_key);
 	(void) write_state(outputs, training, at, hopper_results_copy);
 	hopper_training_look(training, at);
 	write_weights(outputs, training, at, training->results[at].n_parameters,

@@ -103,6 +103,26 @@ best_so_far(const hopper_training *training, char **words)
 	return true;
 }
 
+/* "fit "models": 44 of 160 iterations, 4 live, best configuration ..., 3 s elapsed, about 1 s left" */
+static char *
+line_words(const hopper_progress *progress, const hopper_training *training)
+{
+	double		elapsed = hopper_seconds_since(progress->started);
+	hopper_done done = hopper_training_done(training);
+	char	   *best;
+
+	if (!best_so_far(training, &best))
+		best = NULL;
+	return psprintf("%s \"%s\": %s of %s, %d live%s%s, %s elapsed%s",
+					training->function, training->shown, hopper_count_words(done.iterations),
+					hopper_plural(done.iterations_total, "iteration", "iterations"),
+					training->n_configs - training->n_failed,
+					best ? ", " : "", best ? best : "", hopper_duration_words(elapsed),
+					done.work > 0
+					? psprintf(", about %s left",
+							   hopper_duration_words(elapsed * (1 / done.work - 1))) : "");
+}
+
 void
 hopper_progress_watch(const hopper_progress *progress, const hopper_training *training)
 {
@@ -139,6 +159,8 @@ hopper_progress_watch(const hopper_progress *progress, const hopper_training *tr
 	if (training->costs && find_best(training, &best, &watched.best_value))
 		watched.best_trial = training->configs[best].mst_key;
 	hopper_watch(&watched);
+	if (HOPPER_TELLS_ACTIVITY && training->costs)
+		pgstat_report_activity(STATE_RUNNING, line_words(progress, training));
 }
 
 bool
@@ -158,26 +180,9 @@ hopper_progress_due(hopper_progress *progress)
 void
 hopper_progress_line(hopper_progress *progress, const hopper_training *training)
 {
-	double		elapsed;
-	hopper_done done;
-	char	   *best;
-
 	hopper_progress_watch(progress, training);
-	if (!hopper_progress_due(progress))
-		return;
-	elapsed = hopper_seconds_since(progress->started);
-	done = hopper_training_done(training);
-	if (!best_so_far(training, &best))
-		best = NULL;
-	ereport(NOTICE,
-			(errmsg("%s \"%s\": %s of %s, %d live%s%s, %s elapsed%s",
-					training->function, training->shown, hopper_count_words(done.iterations),
-					hopper_plural(done.iterations_total, "iteration", "iterations"),
-					training->n_configs - training->n_failed,
-					best ? ", " : "", best ? best : "", hopper_duration_words(elapsed),
-					done.work > 0
-					? psprintf(", about %s left",
-							   hopper_duration_words(elapsed * (1 / done.work - 1))) : "")));
+	if (hopper_progress_due(progress))
+		ereport(NOTICE, (errmsg("%s", line_words(progress, training))));
 }
 
 long

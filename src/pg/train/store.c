@@ -5,12 +5,16 @@
 #include "pg/train/store.h"
 
 #include "catalog/pg_type.h"
+#include "commands/async.h"
 #include "utils/acl.h"
 #include "utils/timestamp.h"
 
 #include "pg/server/own_tables.h"
 #include "pg/server/words.h"
 #include "pg/train/timeline.h"
+
+/* The run that hopper_store_record() has made last. */
+static int64 recorded = 0;
 
 /* Changes a table of runs, as its owner. */
 static void
@@ -265,6 +269,9 @@ hopper_store_event(int64 run, const char *event, int32 trial, const char *detail
 		   psprintf("INSERT INTO %s (run, at, event, trial, role, detail)"
 					" VALUES ($1, pg_catalog.clock_timestamp(), $2, $3, $4, $5)",
 					hopper_own_name("all_run_events")), &list);
+	/* Of a statement in the foreground nobody knows the number; it may be prepared to commit. */
+	if (!HOPPER_DATA_ON_SEGMENTS && trial == 0 && run != recorded)
+		Async_Notify("hopper_runs", psprintf(INT64_FORMAT " %s", run, event));
 }
 
 void
@@ -382,7 +389,7 @@ hopper_store_record(int64 run, const hopper_fit *fit)
 	/* There is a row of one in the background already. */
 	if (training->number == 0)
 	{
-		row.run = run;
+		recorded = row.run = run;
 		row.started = true;
 		row.function = (char *) fit->function;
 		row.model_table = (char *) fit->shown;

@@ -72,6 +72,8 @@ extern void hopper_store_set_tables(int64 run, const char *tables);
 extern void hopper_store_trials(int64 run, hopper_training *training, const int *which, int n);
 /* The values of its trials' parameters, where no search has said what it may choose. */
 extern void hopper_store_grid(int64 run);
+/* The values of a trial after this iteration. */
+extern void hopper_store_forget(int64 run, int32 trial, int32 iteration);
 /* A run that one statement has trained to its end. */
 extern void hopper_store_record(int64 run, const hopper_fit *fit);
 /* How long a checkpoint took, of all trials that were due. */

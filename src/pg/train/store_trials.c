@@ -92,17 +92,13 @@ set_text(columns *rows, int column, const char *value)
 	set_column(rows, column, value ? CStringGetTextDatum(value) : (Datum) 0, value == NULL);
 }
 
-/* INSERT INTO table (run, names) of all rows. */
-static void
-insert_columns(int64 run, const char *table, const char *names, const columns *rows)
+/* The rows as a subquery; their columns are arguments $2 and so on of `list`. */
+static char *
+rows_query(const columns *rows, const char *const *names, hopper_own_values *list)
 {
-	hopper_own_values list = {0};
-	StringInfoData items;
+	StringInfoData query;
 
-	if (rows->n == 0)
-		return;
-	initStringInfo(&items);
-	hopper_own_add_int8(&list, run);
+	initStringInfo(&query);
 	for (int i = 0; i < rows->width; i++)
 	{
 		int			dims[1] = {rows->n};
@@ -112,15 +108,39 @@ insert_columns(int64 run, const char *table, const char *names, const columns *r
 		char		alignment;
 
 		get_typlenbyvalalign(rows->types[i], &length, &by_value, &alignment);
-		hopper_own_add(&list, get_array_type(rows->types[i]),
+		hopper_own_add(list, get_array_type(rows->types[i]),
 			PointerGetDatum(construct_md_array(rows->values[i], rows->nulls[i], 1, dims, lbs,
 											   rows->types[i], length, by_value, alignment)),
 			false);
-		appendStringInfo(&items, ", pg_catalog.unnest($%d)", i + 2);
+		appendStringInfo(&query, "%s pg_catalog.unnest($%d) AS %s", i ? "," : "SELECT", i + 2,
+						 names[i]);
 	}
+	return query.data;
+}
+
+static char *
+joined(const char *const *names, int n, const char *before)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&text, "%s%s%s", i ? ", " : "", before, names[i]);
+	return text.data;
+}
+
+/* INSERT INTO table (run, names) of all rows. */
+static void
+insert_columns(int64 run, const char *table, const char *const *names, const columns *rows)
+{
+	hopper_own_values list = {0};
+
+	if (rows->n == 0)
+		return;
+	hopper_own_add_int8(&list, run);
 	change(table,
-		   psprintf("INSERT INTO %s (run, %s) SELECT $1%s", hopper_own_name(table), names,
-					items.data), &list);
+		   psprintf("INSERT INTO %s (run, %s) SELECT $1, n.* FROM (%s) n", hopper_own_name(table),
+					joined(names, rows->width, ""), rows_query(rows, names, &list)), &list);
 }
 
 static const char *
@@ -192,7 +212,8 @@ write_metrics(int64 run, hopper_training *training, const int *which, int n)
 {
 	static const Oid types[] = {INT4OID, INT4OID, TEXTOID, TEXTOID, FLOAT8OID,
 	FLOAT8OID};
-	static const char *const names = "trial, iteration, split, metric, value, seconds";
+	static const char *const names[] = {"trial", "iteration", "split", "metric", "value",
+	"seconds"};
 	columns		rows;
 
 	begin_columns(&rows, lengthof(types), types, n * 4);
@@ -249,18 +270,47 @@ trial_id(int64 run, int32 trial)
 	return run * ((int64) 1 << 31) + trial;
 }
 
-static void
-delete_trials(int64 run, const columns *rows)
+void
+hopper_store_forget(int64 run, int32 trial, int32 iteration)
 {
 	hopper_own_values list = {0};
 
 	hopper_own_add_int8(&list, run);
-	hopper_own_add(&list, INT4ARRAYOID,
-		PointerGetDatum(construct_array(rows->values[0], rows->n, INT4OID, sizeof(int32), true,
-										'i')), false);
+	hopper_own_add_int8(&list, trial);
+	hopper_own_add_int8(&list, iteration);
+	change("all_trial_metrics",
+		   psprintf("DELETE FROM %s WHERE run = $1 AND trial = $2 AND iteration > $3",
+					hopper_own_name("all_trial_metrics")), &list);
+}
+
+static const char *const trial_names[] = {"trial", "model_id", "compile_params", "fit_params",
+	"architecture", "status", "iterations", "seconds", "digest", "error", "parameters", "value",
+"latest", "began", "elapsed", "id", "uuid"};
+
+/*
+ * In the place of rows that are there: a row that fits into its page leaves nothing behind that
+ * VACUUM would have to remove, however often it is written.
+ */
+static void
+write_trials(int64 run, const columns *rows)
+{
+	hopper_own_values list = {0};
+	const char *table = hopper_own_name("all_trials");
+	char	   *query;
+
+	hopper_own_add_int8(&list, run);
+	query = rows_query(rows, trial_names, &list);
 	change("all_trials",
-		   psprintf("DELETE FROM %s WHERE run = $1 AND trial OPERATOR(pg_catalog.=) ANY ($2)",
-					hopper_own_name("all_trials")), &list);
+		   psprintf("UPDATE %s t SET (%s) = (%s) FROM (%s) n"
+					" WHERE t.run = $1 AND t.trial = n.trial", table,
+					joined(trial_names, rows->width, ""), joined(trial_names, rows->width, "n."),
+					query), &list);
+	if (SPI_processed == (uint64) rows->n)
+		return;
+	change("all_trials",
+		   psprintf("INSERT INTO %s (run, %s) SELECT $1, n.* FROM (%s) n WHERE NOT EXISTS"
+					" (SELECT FROM %s t WHERE t.run = $1 AND t.trial = n.trial)", table,
+					joined(trial_names, rows->width, ""), query, table), &list);
 }
 
 void
@@ -304,10 +354,7 @@ hopper_store_trials(int64 run, hopper_training *training, const int *which, int 
 		CHECK_FOR_INTERRUPTS();
 	}
 	if (rows.n > 0)
-		delete_trials(run, &rows);
-	insert_columns(run, "all_trials", "trial, model_id, compile_params, fit_params, architecture,"
-				   " status, iterations, seconds, digest, error, parameters, value, latest, began,"
-				   " elapsed, id, uuid", &rows);
+		write_trials(run, &rows);
 	if (training->results)
 		write_metrics(run, training, which, n);
 }

@@ -4,6 +4,7 @@
  */
 #include "pg/train/warm_start.h"
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
@@ -57,6 +58,7 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 	for (int i = 0; i < n; i++)
 		if (nulls[i] || DatumGetInt32(iterations[i]) < 1)
 			hopper_refuse_cell(&outputs->info, 0, 1);
+	history->last_earlier = (int32) hopper_int_cell(&outputs->info, 0, 8, 0, PG_INT32_MAX);
 	n_elapsed = array_cells(2, FLOAT8OID, &elapsed, &nulls);
 	history->n_metrics_earlier = Min(array_cells(3, TEXTOID, &names, &nulls), HOPPER_MAX_METRICS);
 	history->metrics_earlier = palloc(Max(history->n_metrics_earlier, 1) * sizeof(char *));
@@ -101,8 +103,11 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 										  DatumGetFloat8(values[at]));
 		}
 	}
-	history->last_earlier = (int32) hopper_int_cell(&outputs->info, 0, 8, 0, PG_INT32_MAX);
 	compile_params = hopper_cell(0, 9);
+	/* A checkpoint that was damaged had trained further than the one before. */
+	while (history->n > 0 &&
+		   hopper_history_at(history, history->n - 1)->iteration > history->last_earlier)
+		history->n--;
 	SPI_freetuptable(SPI_tuptable);
 	return compile_params;
 }
@@ -150,7 +155,8 @@ measure_state(const hopper_outputs *outputs, hopper_config *config, int64 *n_par
 {
 	hopper_select("SELECT count(*), coalesce(sum(octet_length(state)), 0)::int8,"
 				  " coalesce(max(part)::int8 + 1, 0), coalesce(min(part), 0), count(DISTINCT part)"
-				  " FROM %s WHERE mst_key = %d", outputs->state.quoted, config->mst_key);
+				  " FROM %s WHERE mst_key = %d AND part >= 0", outputs->state.quoted,
+				  config->mst_key);
 	*n_parts = hopper_int_cell(&outputs->state, 0, 1, 0, PG_INT64_MAX);
 	config->state_size = (size_t) hopper_int_cell(&outputs->state, 0, 2, 0, PG_INT64_MAX);
 	if (hopper_int_cell(&outputs->state, 0, 3, PG_INT64_MIN, PG_INT64_MAX) != *n_parts ||
@@ -261,20 +267,107 @@ gather_part(void *state, const uint8_t *bytes, size_t size)
 	gather->at += size;
 }
 
-/* The whole state, checked: it goes to the segments with the first hop. */
-static void
+/* The whole state, checked; returns the iterations behind it. */
+static int64
 gather_state(const hopper_outputs *outputs, hopper_config *config, int64 n_parts)
 {
 	gathering	gather = {NULL, config->state_size, 0};
 	char		digest[33];
+	int64		iterations;
 	hopper_error error;
 
 	gather.state = MemoryContextAllocHuge(CurrentMemoryContext, gather.size);
 	read_parts(outputs, config, n_parts, gather_part, &gather);
 	config->state = gather.state;
 	if (!hopper_accepts(hopper_core()->verify_state(config->state, config->state_size, digest,
-													&error), &error))
+													&iterations, &error), &error))
 		refuse_damaged(outputs, config, &error);
+	return iterations;
+}
+
+typedef struct looking
+{
+	const hopper_outputs *outputs;
+	hopper_config config;
+	int64		iterations;
+} looking;
+
+static void
+look_at_state(void *state)
+{
+	looking    *look = state;
+	int64		n_parts;
+
+	if (!measure_state(look->outputs, &look->config, &n_parts))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("configuration %d has no state in \"%s\"", look->config.mst_key,
+						look->outputs->state.shown)));
+	look->iterations = gather_state(look->outputs, &look->config, n_parts);
+	pfree((void *) look->config.state);
+}
+
+static void
+see_changes(void)
+{
+	CommandCounterIncrement();
+	UpdateActiveSnapshotCommandId();
+}
+
+/* The checkpoint before takes the place of the newest; false where there is none. */
+static bool
+take_checkpoint_before(const hopper_outputs *outputs, int32 mst_key)
+{
+	bool		has_one = hopper_select("SELECT FROM %s WHERE mst_key = %d AND part < 0 LIMIT 1",
+										outputs->state.quoted, mst_key) > 0;
+
+	SPI_freetuptable(SPI_tuptable);
+	hopper_change("DELETE FROM %s WHERE mst_key = %d AND part >= 0", outputs->state.quoted,
+				  mst_key);
+	hopper_change("UPDATE %s SET part = -1 - part WHERE mst_key = %d", outputs->state.quoted,
+				  mst_key);
+	see_changes();
+	return has_one;
+}
+
+int32
+hopper_mend_checkpoint(const hopper_outputs *outputs, int32 mst_key)
+{
+	bool		mended = false;
+
+	for (;;)
+	{
+		looking		look = {outputs, {.mst_key = mst_key}, 0};
+		ErrorData  *error = hopper_attempt(look_at_state, &look);
+		bool		has_one;
+
+		if (error == NULL)
+		{
+			if (!mended)
+				return -1;
+			hopper_change("UPDATE %s SET iterations = " INT64_FORMAT " WHERE mst_key = %d",
+						  outputs->info.quoted, look.iterations, mst_key);
+			see_changes();
+			return (int32) look.iterations;
+		}
+		/* Of XX000, too: before version 13 a table that lacks a piece of a value says so. */
+		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_TO_CATEGORY(ERRCODE_DATA_CORRUPTED))
+			ReThrowError(error);
+		mended = true;
+		has_one = take_checkpoint_before(outputs, mst_key);
+		ereport(WARNING,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg(has_one ? "the newest checkpoint of configuration %d is damaged, the one "
+						"before is used" : "no checkpoint of configuration %d is sound, it begins "
+						"anew", mst_key),
+				 errdetail("%s", error->message)));
+		if (has_one)
+			continue;
+		hopper_change("DELETE FROM %s WHERE mst_key = %d", outputs->model.quoted, mst_key);
+		hopper_change("DELETE FROM %s WHERE mst_key = %d", outputs->info.quoted, mst_key);
+		see_changes();
+		return 0;
+	}
 }
 
 /* The model goes on as it is, whatever architecture its configuration names now. */
@@ -325,8 +418,9 @@ hopper_warm_start(const hopper_outputs *outputs, const hopper_data_desc *data,
 							   outputs->state.shown),
 					 errhint("Where it was removed, train anew: without warm_start, into another "
 							 "table.")));
+		/* It goes to the segments with the first hop. */
 		if (HOPPER_DATA_ON_SEGMENTS)
-			gather_state(outputs, &configs[i], n_parts);
+			(void) gather_state(outputs, &configs[i], n_parts);
 		take_architecture(outputs, &configs[i], arch);
 		configs[i].weights = NULL;
 		configs[i].n_weights = 0;

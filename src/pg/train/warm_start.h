@@ -16,6 +16,12 @@
  */
 extern void hopper_warm_start(const hopper_outputs *outputs, const hopper_data_desc *data,
 							  hopper_config *configs, int n, hopper_history **histories);
+/*
+ * Of a run that goes on, a configuration that has a checkpoint: where its state is damaged, the one
+ * before takes its place, or it begins anew, with a WARNING. Returns the iterations behind it then;
+ * -1: it is sound.
+ */
+extern int32 hopper_mend_checkpoint(const hopper_outputs *outputs, int32 mst_key);
 /* hopper_training.push_state of what hopper_warm_start() has found. */
 extern void hopper_push_state(const hopper_training *training, int at);
 

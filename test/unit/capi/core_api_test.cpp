@@ -144,7 +144,7 @@ TEST(CoreApi, ErrorsAreFilled) {
   std::memset(&error, 0x55, sizeof(error));
   EXPECT_EQ(Api().describe_model(nullptr, 0, nullptr, &rows, &error), HOPPER_INTERNAL);
   EXPECT_STREQ(error.detail, "");
-  EXPECT_EQ(Api().verify_state(nullptr, 0, error.detail, &error), HOPPER_INTERNAL);
+  EXPECT_EQ(Api().verify_state(nullptr, 0, error.detail, nullptr, &error), HOPPER_INTERNAL);
   // Without a place for the error the code still says it.
   EXPECT_EQ(Api().generate_configs(nullptr, &rows, nullptr, nullptr), HOPPER_INTERNAL);
   EXPECT_EQ(rows, nullptr);
@@ -425,7 +425,9 @@ TEST(CoreApi, DamagedStatesAreRefused) {
   const std::vector<uint8_t> image(100, 7);
   char digest[33] = "";
   hopper_error error = {};
-  EXPECT_EQ(Api().verify_state(image.data(), image.size(), digest, &error), HOPPER_CORRUPT);
+  int64_t iterations = 0;
+  EXPECT_EQ(Api().verify_state(image.data(), image.size(), digest, &iterations, &error),
+            HOPPER_CORRUPT);
   EXPECT_NE(std::strlen(error.message), 0u);
 }
 

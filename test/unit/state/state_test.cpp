@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "state/iterations.h"
 
 namespace hopper {
 namespace {
@@ -267,6 +268,7 @@ TEST(State, CountersThatCannotBeAreDamage) {
 TEST(State, EqualStatesHaveEqualImages) {
   const std::vector<uint8_t> image = WriteState(Layout(), State());
   EXPECT_EQ(image, WriteState(Layout(), State().Clone()));
+  EXPECT_EQ(IterationsOfState(image.data(), image.size()), State().iteration);
   // What stands between the weights is nobody's business.
   EXPECT_EQ(image, WriteState(Layout(), State(7.0F)));
 }

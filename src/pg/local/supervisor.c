@@ -1,0 +1,166 @@
+/*
+ * supervisor.c
+ *		After a start of the server, background workers for the runs that they were training before.
+ *
+ * The postmaster remembers workers over crashes of processes, but not over its own end. Where the
+ * library is preloaded, a launcher without a database looks at the list of databases, once, and has
+ * a short-lived worker look for such runs in each of them, one after the other.
+ */
+#include "pg/run/worker.h"
+
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/pg_database.h"
+#include "commands/extension.h"
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "tcop/tcopprot.h"
+#include "utils/snapmgr.h"
+
+#include "pg/run/lease.h"
+#include "pg/server/own_tables.h"
+
+extern PGDLLEXPORT void hopper_run_launcher(Datum nothing);
+extern PGDLLEXPORT void hopper_run_finder(Datum database);
+
+static BackgroundWorker
+worker_named(const char *name, const char *function, Datum argument)
+{
+	BackgroundWorker worker;
+
+	memset(&worker, 0, sizeof(worker));
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker.bgw_library_name, "model_hopper", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, function, sizeof(worker.bgw_function_name));
+	strlcpy(worker.bgw_name, name, sizeof(worker.bgw_name));
+	strlcpy(worker.bgw_type, name, sizeof(worker.bgw_type));
+	worker.bgw_main_arg = argument;
+	return worker;
+}
+
+void
+hopper_supervisor_register(void)
+{
+	BackgroundWorker worker = worker_named("model_hopper launcher", "hopper_run_launcher", 0);
+
+	if (process_shared_preload_libraries_in_progress)
+		RegisterBackgroundWorker(&worker);
+}
+
+static void
+begin_worker(void)
+{
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+}
+
+/* The databases that take connections, in `context`. */
+static List *
+databases(MemoryContext context)
+{
+	List	   *found = NIL;
+	Relation	relation;
+	TableScanDesc scan;
+	HeapTuple	tuple;
+
+	StartTransactionCommand();
+	(void) GetTransactionSnapshot();
+	relation = table_open(DatabaseRelationId, AccessShareLock);
+	scan = table_beginscan_catalog(relation, 0, NULL);
+	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		Form_pg_database database = (Form_pg_database) GETSTRUCT(tuple);
+
+		if (database->datallowconn)
+		{
+			MemoryContext caller = MemoryContextSwitchTo(context);
+
+			found = lappend_oid(found, database->oid);
+			MemoryContextSwitchTo(caller);
+		}
+	}
+	table_endscan(scan);
+	table_close(relation, AccessShareLock);
+	CommitTransactionCommand();
+	return found;
+}
+
+void
+hopper_run_launcher(Datum nothing)
+{
+	ListCell   *cell;
+
+	begin_worker();
+	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
+	foreach(cell, databases(TopMemoryContext))
+	{
+		BackgroundWorker worker = worker_named("model_hopper finder", "hopper_run_finder",
+											   ObjectIdGetDatum(lfirst_oid(cell)));
+		BackgroundWorkerHandle *handle;
+
+		worker.bgw_notify_pid = MyProcPid;
+		if (!RegisterDynamicBackgroundWorker(&worker, &handle))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("no background worker is free to look for interrupted runs"),
+					 errhint("Raise max_worker_processes, or continue runs with "
+							 "hopper.resume().")));
+		(void) WaitForBackgroundWorkerShutdown(handle);
+		CHECK_FOR_INTERRUPTS();
+	}
+	proc_exit(0);
+}
+
+/* One that its worker trained, or was to; somebody may have been quicker, or have paused it. */
+static void
+take_up(int64 run)
+{
+	hopper_run_row row;
+
+	hopper_connect();
+	if (hopper_lease_holder(run) == 0 && hopper_store_read_if_there(run, &row) &&
+		row.outcome == NULL && hopper_store_wish(run) != HOPPER_WISH_PAUSE)
+	{
+		hopper_store_queued(run, "restarted", NULL);
+		hopper_worker_start(&row);
+	}
+	hopper_finish();
+}
+
+void
+hopper_run_finder(Datum database)
+{
+	uint64		n = 0;
+	int64	   *runs = NULL;
+
+	begin_worker();
+	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, 0);
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	if (OidIsValid(get_extension_oid("model_hopper", true)) &&
+		OidIsValid(get_relname_relid("all_runs", hopper_schema())))
+	{
+		hopper_connect();
+		n = hopper_own_select("all_runs", psprintf("SELECT run FROM %s WHERE outcome IS NULL"
+												   " AND queued IS NOT NULL ORDER BY run",
+												   hopper_own_name("all_runs")));
+		runs = MemoryContextAlloc(TopMemoryContext, (n + 1) * sizeof(int64));
+		for (uint64 row = 0; row < n; row++)
+			runs[row] = hopper_int_cell(NULL, row, 1, 0, PG_INT64_MAX);
+		hopper_finish();
+	}
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+	for (uint64 i = 0; i < n; i++)
+	{
+		StartTransactionCommand();
+		take_up(runs[i]);
+		CommitTransactionCommand();
+	}
+	proc_exit(0);
+}
