@@ -1,8 +1,10 @@
 """Checkpoints of runs: damaged ones, and what a thousand of them take."""
 
+import psycopg2
 import pytest
 
-from digits import ADAM, connect, create_database, drop_database, query, select, value
+from digits import ADAM, connect, create_database, drop_database, query, select, value, wait_until
+from small_disk import small_tablespace
 
 DATABASE = "hopper_checkpoints"
 WATCHED = ("batch_size=16, callbacks=[EarlyStopping(monitor='val_loss', patience=3, min_delta=0.01,"
@@ -23,25 +25,29 @@ def database():
     drop_database(DATABASE)
 
 
-def trained_a_little(database, table):
+def trained_a_little(database, table, more="", setting="SET hopper.notice_interval = 0"):
     """Until each trial has two checkpoints."""
     connection = connect(DATABASE)
-    run = value(connection, "SELECT hopper.create_run(%s)", FIT.format(table, "configs", ITERATIONS))
+    query(connection, setting)
+    run = value(connection, "SELECT hopper.create_run(%s)",
+                FIT.format(table, "configs", ITERATIONS).replace("threads => 1", "threads => 1" + more))
     earlier = f"SELECT count(DISTINCT mst_key) FROM hopper_run_{run}_state WHERE part < 0"
     while value(connection, earlier) < 3:
         assert value(connection, "SELECT hopper.step(%s, 0.001)", run) == "running"
     connection.close()
+    wait_until(lambda: value(database, "SELECT state FROM hopper.runs WHERE run = %s", run) == "interrupted")
     return run
 
 
-def as_straight(database, table):
-    info = "SELECT mst_key, state_digest, status, iterations, metrics_iters, validation_loss, training_loss FROM {}_info"
+def expect_as_straight(database, table):
+    info = ("SELECT mst_key, state_digest, status, iterations, metrics_iters, validation_loss, training_loss FROM {}_info"
+            " ORDER BY 1")
+    assert query(database, info.format(table)) == query(database, info.format("straight"))
     weights = "SELECT mst_key, md5(model_weights) FROM {} ORDER BY 1"
+    assert query(database, weights.format(table)) == query(database, weights.format("straight"))
     metrics = ("SELECT trial, iteration, split, metric, value FROM hopper.trial_metrics WHERE run ="
                " (SELECT max(run) FROM hopper.runs WHERE model_table = %s) ORDER BY 1, 2, 3, 4")
-    return all(query(database, text.format(table)) == query(database, text.format("straight"))
-               for text in (info + " ORDER BY 1", weights)) and (
-        query(database, metrics, table) == query(database, metrics, "straight"))
+    assert query(database, metrics, table) == query(database, metrics, "straight")
 
 
 DAMAGES = {
@@ -63,7 +69,7 @@ def test_the_one_before_is_used_where_the_newest_is_damaged(database, damage):
         "WARNING:  the newest checkpoint of configuration 2 is damaged, the one before is used"]
     query(connection, "CALL hopper.train(%s)", run)
     connection.close()
-    assert as_straight(database, "damaged")
+    expect_as_straight(database, "damaged")
     assert value(database, "SELECT min(part) FROM damaged_state") == 0
     query(database, "SELECT hopper.drop_model('damaged')")
 
@@ -78,7 +84,7 @@ def test_a_trial_begins_anew_where_all_its_checkpoints_are_damaged(database):
     assert warnings == ["WARNING:  the newest checkpoint of configuration 3 is damaged, the one before is used",
                         "WARNING:  no checkpoint of configuration 3 is sound, it begins anew"]
     connection.close()
-    assert as_straight(database, "anew")
+    expect_as_straight(database, "anew")
 
 
 def sizes(connection, run):
@@ -110,3 +116,46 @@ def test_a_thousand_checkpoints_take_no_room(database):
     assert shared[-1] <= shared[0] + 65536, seen
     query(connection, "SELECT hopper.drop_run(%s)", run)
     connection.close()
+
+
+def test_a_state_of_another_numerics_class_is_refused_unless_asked_for(database):
+    """As if the run went on on another CPU, or with another build."""
+    other = trained_a_little(database, "other", ", dtype => 'bf16'")
+    run = trained_a_little(database, "mixed")
+    query(database, f"DELETE FROM hopper_run_{run}_state")
+    query(database, f"INSERT INTO hopper_run_{run}_state SELECT * FROM hopper_run_{other}_state WHERE part >= 0")
+    with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState, match="is of another numerics class"):
+        query(database, "CALL hopper.train(%s)", run)
+    query(database, "SELECT hopper.resume(%s)", run)
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "failed"
+    assert query(database, "SELECT error_code FROM hopper.runs WHERE run = %s", run) == [("55000",)]
+    query(database, "SET hopper.mix_numerics = on")
+    query(database, "SELECT hopper.resume(%s)", run)
+    query(database, "RESET hopper.mix_numerics")
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "done"
+    assert value(database, "SELECT numerics_class LIKE '%%, mixed' FROM mixed_summary")
+    query(database, "SELECT hopper.cancel(%s)", other)
+
+
+def test_a_full_disk_costs_what_is_behind_the_last_checkpoint(database):
+    with small_tablespace(database, 8, value(database, "SHOW data_directory")):
+        run = trained_a_little(database, "filled", setting="SET default_tablespace = small")
+        query(database, "CREATE TABLE filler (bytes text) TABLESPACE small")
+        query(database, "ALTER TABLE filler ALTER COLUMN bytes SET STORAGE PLAIN")
+        with pytest.raises(psycopg2.errors.DiskFull):
+            while True:
+                query(database, "INSERT INTO filler SELECT repeat('x', 7000) FROM generate_series(1, 20)")
+        connection = connect(DATABASE)
+        query(connection, "SET hopper.checkpoint_interval = 0")
+        with pytest.raises(psycopg2.errors.DiskFull):
+            query(connection, "CALL hopper.train(%s)", run)
+        connection.close()
+        wait_until(lambda: value(database, "SELECT state FROM hopper.runs WHERE run = %s", run) == "interrupted")
+        query(database, "SELECT hopper.resume(%s)", run)
+        assert value(database, "SELECT hopper.wait(%s, 60)", run) == "failed"
+        assert value(database, "SELECT error_code FROM hopper.runs WHERE run = %s", run) == "53100"
+        query(database, "DROP TABLE filler")
+        query(database, "SELECT hopper.resume(%s)", run)
+        assert value(database, "SELECT hopper.wait(%s, 60)", run) == "done"
+        expect_as_straight(database, "filled")
+        query(database, "SELECT hopper.drop_model('filled')")

@@ -352,6 +352,7 @@ resume_fit(hopper_fit *fit)
 	fit->made = hopper_outputs_named(&own);
 	hopper_store_require_same(driver->run, fit);
 	hopper_show_as(&fit->made.model, &fit->output);
+	fit->training.number = driver->run;
 	hopper_fit_resume(fit);
 	driver->fit = fit;
 }

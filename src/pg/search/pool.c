@@ -26,6 +26,7 @@
 #include "pg/server/words.h"
 #include "pg/train/fit.h"
 #include "pg/train/options.h"
+#include "pg/train/store.h"
 #include "pg/train/warm_start.h"
 
 /* Histories share memory as if there were so many of them. */
