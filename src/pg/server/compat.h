@@ -584,7 +584,7 @@ hopper_slot_read(int i, int command, hopper_slot *slot)
 	memcpy(slot->values, local->backendStatus.st_progress_param, sizeof(slot->values));
 	return true;
 }
-/* What trains in a session is to be seen in pg_stat_activity; the user's own statement stays there. */
+/* pg_stat_activity shows what trains, where the user's own statement does not stand there. */
 #define HOPPER_TELLS_ACTIVITY (MyBgworkerEntry != NULL)
 #else
 #define HOPPER_TELLS_ACTIVITY true
@@ -602,7 +602,7 @@ hopper_slot_read(int i, int command, hopper_slot *slot)
 #define hopper_send_notifies() ProcessCompletedNotifies()
 #endif
 
-/* What a background worker may be asked for: roles without LOGIN, and to leave for DROP DATABASE. */
+/* A background worker for roles without LOGIN, and one that leaves for DROP DATABASE. */
 #ifdef BGWORKER_BYPASS_ROLELOGINCHECK
 #define HOPPER_BYPASS_LOGIN BGWORKER_BYPASS_ROLELOGINCHECK
 #else

@@ -121,7 +121,7 @@ extern void hopper_on_discard(void (*fn) (void));
 
 /* --- beside all sessions (local/supervisor.c) --- */
 
-/* In the postmaster: has runs taken up that go on in the background when the server starts again. */
+/* In the postmaster: has runs of the background taken up when the server starts again. */
 extern void hopper_supervisor_register(void);
 
 /* --- waiting for the core (server/wait.c) --- */

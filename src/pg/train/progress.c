@@ -103,7 +103,7 @@ best_so_far(const hopper_training *training, char **words)
 	return true;
 }
 
-/* "fit "models": 44 of 160 iterations, 4 live, best configuration ..., 3 s elapsed, about 1 s left" */
+/* "fit "models": 44 of 160 iterations, 4 live, best ..., 3 s elapsed, about 1 s left" */
 static char *
 line_words(const hopper_progress *progress, const hopper_training *training)
 {
