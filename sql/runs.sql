@@ -95,6 +95,14 @@ CREATE TABLE hopper.all_search_results (
 COMMENT ON TABLE hopper.all_search_results IS
     'what searches of all runs were told, in this order: a search is restored by telling it again';
 
+CREATE TABLE hopper.all_run_grants (
+    run bigint,
+    role regrole,
+    steers boolean NOT NULL,
+    PRIMARY KEY (run, role));
+COMMENT ON TABLE hopper.all_run_grants IS
+    'who sees a run, or steers it, beside its own role; 0 is everybody';
+
 -- Each checkpoint writes its row of these anew: in the same page, as long as there is room.
 ALTER TABLE hopper.all_runs SET (fillfactor = 50);
 ALTER TABLE hopper.all_trials SET (fillfactor = 50);
@@ -105,4 +113,5 @@ SELECT pg_catalog.pg_extension_config_dump('hopper.all_runs', '');
 SELECT pg_catalog.pg_extension_config_dump('hopper.all_trials', '');
 SELECT pg_catalog.pg_extension_config_dump('hopper.all_trial_metrics', '');
 SELECT pg_catalog.pg_extension_config_dump('hopper.all_run_events', '');
+SELECT pg_catalog.pg_extension_config_dump('hopper.all_run_grants', '');
 SELECT pg_catalog.pg_extension_config_dump('hopper.all_search_results', '');

@@ -1,5 +1,13 @@
 -- What a role sees of runs: its own, and those of roles whose rights it has. Whether a run is running
 -- is stored nowhere: its driver holds a lock (src/pg/run/lease.h has the numbers).
+CREATE VIEW hopper.seen_runs AS
+SELECT r.run, r.started
+FROM hopper.all_runs r
+WHERE pg_catalog.pg_has_role(r.role, 'USAGE')
+    OR EXISTS (SELECT 1 FROM hopper.all_run_grants g WHERE g.run = r.run
+               AND CASE WHEN g.role = 0 THEN true ELSE pg_catalog.pg_has_role(g.role, 'USAGE') END);
+COMMENT ON VIEW hopper.seen_runs IS 'runs that a role sees: for the other views';
+
 CREATE VIEW hopper.runs WITH (security_barrier) AS
 SELECT r.run,
        CASE WHEN r.outcome IS NOT NULL THEN r.outcome
@@ -24,7 +32,7 @@ LEFT JOIN pg_catalog.pg_locks l
     AND l.objid::bigint = r.run
     AND l.database = (SELECT d.oid FROM pg_catalog.pg_database d
                       WHERE d.datname = pg_catalog.current_database())
-WHERE pg_catalog.pg_has_role(r.role, 'USAGE');
+WHERE r.run IN (SELECT s.run FROM hopper.seen_runs s);
 COMMENT ON VIEW hopper.runs IS 'training runs: what, whose, how far and how good';
 
 CREATE VIEW hopper.trials WITH (security_barrier) AS
@@ -32,23 +40,20 @@ SELECT t.run, t.trial, t.model_id, t.compile_params, t.fit_params, t.status, t.i
        t.seconds, t.digest, t.error, t.parameters, t.value, t.latest,
        r.started + t.began * interval '1 second' AS started,
        r.started + t.elapsed * interval '1 second' AS at, t.id, t.uuid
-FROM hopper.all_trials t JOIN hopper.all_runs r ON r.run = t.run
-WHERE pg_catalog.pg_has_role(r.role, 'USAGE');
+FROM hopper.all_trials t JOIN hopper.seen_runs r ON r.run = t.run;
 COMMENT ON VIEW hopper.trials IS
     'trials of runs, as of their last checkpoints; trial is the mst_key of its model';
 
 CREATE VIEW hopper.trial_metrics WITH (security_barrier) AS
 SELECT m.run, m.trial, m.iteration, m.split, m.metric, m.value,
        r.started + m.seconds * interval '1 second' AS at
-FROM hopper.all_trial_metrics m JOIN hopper.all_runs r ON r.run = m.run
-WHERE pg_catalog.pg_has_role(r.role, 'USAGE');
+FROM hopper.all_trial_metrics m JOIN hopper.seen_runs r ON r.run = m.run;
 COMMENT ON VIEW hopper.trial_metrics IS
     'losses and metrics of trials, a row for each iteration that was evaluated';
 
 CREATE VIEW hopper.run_events WITH (security_barrier) AS
 SELECT e.run, e.at, e.event, e.trial, pg_catalog.pg_get_userbyid(e.role) AS role, e.detail
-FROM hopper.all_run_events e JOIN hopper.all_runs r ON r.run = e.run
-WHERE pg_catalog.pg_has_role(r.role, 'USAGE');
+FROM hopper.all_run_events e JOIN hopper.seen_runs r ON r.run = e.run;
 COMMENT ON VIEW hopper.run_events IS 'what happened to runs, and who wished it';
 
 CREATE VIEW hopper.progress WITH (security_barrier) AS

@@ -316,7 +316,7 @@ def test_runs_of_other_roles(database):
     query(stranger, "SET SESSION AUTHORIZATION hopper_runs_other")
     for view in ("runs", "trials", "trial_metrics", "run_events", "progress"):
         assert value(stranger, f"SELECT count(*) FROM hopper.{view}") == 0
-    for table in ("all_runs", "all_trials", "all_trial_metrics", "all_run_events", "all_search_results"):
+    for table in ("all_runs", "all_trials", "all_trial_metrics", "all_run_events", "all_run_grants", "all_search_results"):
         with pytest.raises(psycopg2.errors.InsufficientPrivilege):
             query(stranger, f"SELECT count(*) FROM hopper.{table}")
     for function in ("step", "pause", "resume", "cancel", "drop_run"):
@@ -327,6 +327,84 @@ def test_runs_of_other_roles(database):
     stranger.close()
     query(database, "SELECT hopper.drop_run(%s)", run)
     query(database, "DROP ROLE hopper_runs_other")
+
+
+def test_a_run_is_shown_to_others_and_steered_by_them(database):
+    query(database, "DROP ROLE IF EXISTS hopper_runs_group, hopper_runs_member")
+    query(database, "CREATE ROLE hopper_runs_group")
+    query(database, "CREATE ROLE hopper_runs_member LOGIN IN ROLE hopper_runs_group")
+    run = create(database, "shown", "endless", 1000000, "submit")
+    wait_until(lambda: state(database, run) == "running")
+    member = connect(DATABASE)
+    query(member, "SET SESSION AUTHORIZATION hopper_runs_member")
+    seen = ("SELECT (SELECT count(*) FROM hopper.runs), (SELECT count(*) FROM hopper.trials) > 0,"
+            " (SELECT count(*) FROM hopper.run_events) > 0, (SELECT count(*) FROM hopper.progress)")
+    assert query(member, seen) == [(0, False, False, 0)]
+    with pytest.raises(psycopg2.errors.InsufficientPrivilege):
+        query(member, "SELECT hopper.grant_run(%s, 'hopper_runs_member', 'steer')", run)
+    query(database, "SELECT hopper.grant_run(%s, 'hopper_runs_group')", run)
+    wait_until(lambda: query(member, seen) == [(1, True, True, 1)])
+    for function in ("pause", "cancel", "resume", "drop_run", "step"):
+        with pytest.raises(psycopg2.errors.InsufficientPrivilege):
+            query(member, f"SELECT hopper.{function}(%s)", run)
+    query(database, "SELECT hopper.grant_run(%s, 'hopper_runs_group', 'steer')", run)
+    query(member, "SELECT hopper.pause(%s)", run)
+    assert value(member, "SELECT hopper.wait(%s, 60)", run) == "paused"
+    for function in ("drop_run", "step"):
+        with pytest.raises(psycopg2.errors.InsufficientPrivilege):
+            query(member, f"SELECT hopper.{function}(%s)", run)
+    query(member, "SELECT hopper.resume(%s)", run)
+    wait_until(lambda: state(member, run) == "running")
+    query(member, "SELECT hopper.pause(%s)", run)
+    assert value(member, "SELECT hopper.wait(%s, 60)", run) == "paused"
+    # nobody drives it: a worker with its owner's rights drops its tables
+    query(member, "SELECT hopper.cancel(%s)", run)
+    wait_until(lambda: state(member, run) == "cancelled")
+    assert not outputs(database, f"hopper_run_{run}%")
+    assert "hopper_runs_member" in [row[0] for row in query(
+        database, "SELECT role FROM hopper.run_events WHERE run = %s AND event = 'pause'", run)]
+    query(database, "SELECT hopper.revoke_run(%s, 'hopper_runs_group')", run)
+    assert query(member, seen) == [(0, False, False, 0)]
+    query(database, "SELECT hopper.grant_run(%s, 'public')", run)
+    assert query(member, seen)[0][0] == 1
+    with pytest.raises(psycopg2.errors.InvalidParameterValue, match='privilege "own" is not known'):
+        query(database, "SELECT hopper.grant_run(%s, 'public', 'own')", run)
+    with pytest.raises(psycopg2.errors.UndefinedObject):
+        query(database, "SELECT hopper.grant_run(%s, 'nobody_of_this_name')", run)
+    member.close()
+    query(database, "SELECT hopper.drop_run(%s)", run)
+    assert value(database, "SELECT count(*) FROM hopper.all_run_grants") == 0
+    query(database, "DROP ROLE hopper_runs_member, hopper_runs_group")
+
+
+def test_a_change_of_state_is_told(database):
+    """Who listens need not ask; psycopg2 takes notifications in with answers."""
+    listener = connect(DATABASE)
+    query(listener, "LISTEN hopper_runs")
+    run = create(database, "told", "endless", 2, "submit")
+    told = []
+
+    def ended():
+        listener.poll()
+        told.extend(notify.payload.split() for notify in listener.notifies)
+        del listener.notifies[:]
+        return [str(run), "done"] in told
+    wait_until(ended)
+    assert [event for number, event in told if number == str(run)] == ["created", "submitted", "started", "done"]
+    query(database, FIT.format("untold", "endless", 1))
+    query(listener, "SELECT 1")
+    listener.poll()
+    assert not listener.notifies
+    listener.close()
+
+
+def test_a_worker_says_what_it_does(database):
+    run = create(database, "active", "endless", 1000000, "submit")
+    text = "SELECT query FROM pg_stat_activity JOIN hopper.runs USING (pid) WHERE run = %s"
+    wait_until(lambda: "best configuration" in (query(database, text, run) or [("",)])[0][0])
+    assert value(database, text, run).startswith('fit "active": ')
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "cancelled"
 
 
 def test_old_runs_are_removed(database):

@@ -48,13 +48,13 @@ THE_SAME = ["fit_multiple_model, replaced", "fit_multiple_model, warm start", "p
 SHORT = ["add_trials", "best_config", "build_info", "cancel", "check_configs", "clone_trial", "cnn", "columns_of_name", "columns_of_names",
          "copy_model", "create_run", "delete_model", "describe_architecture", "describe_model", "describe_space",
          "drop_model", "drop_packed", "drop_run", "expire_runs", "explain_automl", "explain_fit",
-         "from_safetensors", "generate_model_configs", "gpu_configuration", "grant_model", "help", "help_function",
+         "from_safetensors", "generate_model_configs", "gpu_configuration", "grant_model", "grant_run", "help", "help_function",
          "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard",
          "learning_curves", "load_model", "load_model_selection_table", "losses", "metric_ascends", "metrics",
          "mlp", "model_id", "model_ids", "models", "optimizers", "param_importance", "params_json", "pause",
          "pred_type_of_double", "pred_type_of_real", "predict_given", "predict_given_best", "predict_record",
          "predict_record_best", "predict_row", "predict_row_best", "progress_slots", "publish", "rename_model", "resume",
-         "revoke_model", "run_timeline", "search_algorithms", "set_iterations", "sparkline", "step", "stop_trial", "submit", "textin", "textout",
+         "revoke_model", "revoke_run", "run_timeline", "search_algorithms", "set_iterations", "sparkline", "step", "stop_trial", "submit", "textin", "textout",
          "texts_in", "texts_of_booleans", "texts_of_text", "texts_out", "to_onnx", "to_onnx_arch", "to_pytorch",
          "to_pytorch_arch", "to_safetensors", "version", "wait"]
 

@@ -106,6 +106,8 @@ CALLS = {
     "publish": f"SELECT hopper.publish({CREATED}, 'early')",
     "set_iterations": f"SELECT hopper.set_iterations({CREATED}, 2)",
     "stop_trial": f"SELECT hopper.stop_trial({CREATED}, 1)",
+    "grant_run": f"SELECT hopper.grant_run({CREATED}, 'public')",
+    "revoke_run": f"SELECT hopper.revoke_run({CREATED}, 'public')",
     "pause": f"SELECT hopper.pause({CREATED})",
     "predict": "SELECT hopper.predict('run', 'points', 'id', 'x', 'made', mst_key := 1)",
     "pred_type_of_real": "SELECT 0.5::real::hopper.pred_type::text",

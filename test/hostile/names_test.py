@@ -186,6 +186,8 @@ CALLS = [
     "SELECT hopper.set_iterations(pg_catalog.max(run), 2) FROM hopper.runs",
     "SELECT hopper.add_trials(pg_catalog.max(run)) FROM hopper.runs",
     "SELECT hopper.clone_trial(pg_catalog.max(run), 1, fit_params := 'batch_size=5') FROM hopper.runs",
+    "SELECT hopper.grant_run(pg_catalog.max(run), 'public') FROM hopper.runs",
+    "SELECT hopper.revoke_run(pg_catalog.max(run), 'public') FROM hopper.runs",
     "SELECT hopper.pause(pg_catalog.max(run)) FROM hopper.runs",
     "SELECT hopper.resume(pg_catalog.max(run)) FROM hopper.runs",
     "SELECT hopper.cancel(pg_catalog.max(run)) FROM hopper.runs",

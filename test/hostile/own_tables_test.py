@@ -66,13 +66,13 @@ def test_whatever_default_privileges_say(database, role):
     assert query(database, RIGHTS) == EVERYBODYS
     query(database, f"SET ROLE {MALLORY}")
     for table in ("journal_runs", "journal_visits", "journal_run_seq", "all_runs", "all_trials", "all_trial_metrics",
-                  "all_run_events", "all_search_results"):
+                  "all_run_events", "all_run_grants", "all_search_results"):
         with pytest.raises(psycopg2.errors.InsufficientPrivilege):
             query(database, f"SELECT * FROM hopper.{table}")
 
 
 @pytest.mark.parametrize("table", ["journal_runs", "journal_visits", "all_runs", "all_trials", "all_trial_metrics",
-                                   "all_run_events", "all_search_results"])
+                                   "all_run_events", "all_run_grants", "all_search_results"])
 def test_a_trigger_on_the_record_of_runs(database, table):
     """Made by a role with the right to, it would run with a superuser's rights."""
     query(database, f"CREATE EXTENSION model_hopper; GRANT TRIGGER ON hopper.{table} TO {MALLORY};"

@@ -29,6 +29,8 @@ PG_FUNCTION_INFO_V1(hopper_sql_cancel);
 PG_FUNCTION_INFO_V1(hopper_sql_drop_run);
 PG_FUNCTION_INFO_V1(hopper_sql_publish);
 PG_FUNCTION_INFO_V1(hopper_sql_expire_runs);
+PG_FUNCTION_INFO_V1(hopper_sql_grant_run);
+PG_FUNCTION_INFO_V1(hopper_sql_revoke_run);
 
 static char *
 statement_argument(FunctionCallInfo fcinfo)
@@ -180,7 +182,7 @@ hopper_sql_wait(PG_FUNCTION_ARGS)
 static void
 read_unended(int64 run, bool lock, bool resumes, hopper_run_row *row)
 {
-	hopper_store_read(run, lock, row);
+	hopper_store_read_steered(run, lock, row);
 	if (row->outcome == NULL || (resumes && strcmp(row->outcome, "failed") == 0))
 		return;
 	ereport(ERROR,
@@ -272,7 +274,11 @@ hopper_sql_cancel(PG_FUNCTION_ARGS)
 	if (hopper_lease_try(run))
 	{
 		read_unended(run, true, true, &row);
-		hopper_run_cancel(&row);
+		/* Tables of another role are dropped with that role's rights. */
+		if (has_privs_of_role(GetUserId(), row.role))
+			hopper_run_cancel(&row);
+		else
+			hopper_worker_start(&row);
 	}
 	hopper_finish();
 	PG_RETURN_VOID();
@@ -364,4 +370,54 @@ hopper_sql_expire_runs(PG_FUNCTION_ARGS)
 	}
 	hopper_finish();
 	PG_RETURN_INT32((int32) n);
+}
+
+/* --- rights --- */
+
+static Oid
+role_argument(FunctionCallInfo fcinfo)
+{
+	char	   *role;
+
+	hopper_require_argument(fcinfo, 1, "role");
+	role = hopper_string_argument(fcinfo, 1);
+	return pg_strcasecmp(role, "public") == 0 ? InvalidOid : get_role_oid(role, false);
+}
+
+/* grant_run(run, role, privilege) */
+Datum
+hopper_sql_grant_run(PG_FUNCTION_ARGS)
+{
+	int64		run = hopper_run_argument(fcinfo);
+	Oid			role = role_argument(fcinfo);
+	char	   *privilege = PG_ARGISNULL(2) ? "watch" : hopper_string_argument(fcinfo, 2);
+	bool		steers = strcmp(privilege, "steer") == 0;
+	hopper_run_row row;
+
+	if (!steers && strcmp(privilege, "watch") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("privilege \"%s\" is not known", privilege),
+				 errhint("Use 'watch' (see the run) or 'steer' (pause, resume and cancel it, "
+						 "too).")));
+	hopper_connect();
+	hopper_store_read(run, false, &row);
+	hopper_store_grant(run, role, steers);
+	hopper_finish();
+	PG_RETURN_VOID();
+}
+
+/* revoke_run(run, role) */
+Datum
+hopper_sql_revoke_run(PG_FUNCTION_ARGS)
+{
+	int64		run = hopper_run_argument(fcinfo);
+	Oid			role = role_argument(fcinfo);
+	hopper_run_row row;
+
+	hopper_connect();
+	hopper_store_read(run, false, &row);
+	hopper_store_revoke(run, role);
+	hopper_finish();
+	PG_RETURN_VOID();
 }

@@ -63,7 +63,7 @@ read_steerable(FunctionCallInfo fcinfo, hopper_run_row *row)
 {
 	int64		run = hopper_run_argument(fcinfo);
 
-	hopper_store_read(run, false, row);
+	hopper_store_read_steered(run, false, row);
 	if (row->outcome && strcmp(row->outcome, "failed") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -7,6 +7,8 @@
 #include "pgstat.h"
 #include "utils/acl.h"
 
+#include "pg/server/own_tables.h"
+
 PG_FUNCTION_INFO_V1(hopper_sql_progress_slots);
 
 /* The number of our command, which the server's own ones do not reach: "MH". */
@@ -100,7 +102,27 @@ show(const hopper_slot *slot, TupleDesc descriptor, Tuplestorestate *rows)
 	tuplestore_putvalues(rows, descriptor, values, nulls);
 }
 
-/* progress_slots(): what trains now in this database, of roles whose rights the caller has. */
+/* Whether the run is shown to the caller though it is another role's. */
+static bool
+is_granted(int64 run)
+{
+	Oid			user = GetUserId();
+	bool		granted;
+
+	hopper_connect();
+	granted = hopper_own_select("all_run_grants",
+								psprintf("SELECT 1 FROM %s WHERE run = " INT64_FORMAT
+										 " AND CASE WHEN role = 0 THEN true"
+										 " ELSE pg_has_role(%u, role, 'USAGE') END",
+										 hopper_own_name("all_run_grants"), run, user)) > 0;
+	hopper_finish();
+	return granted;
+}
+
+/*
+ * progress_slots(): what trains now in this database, of roles whose rights the caller has, and of
+ * runs that it was granted.
+ */
 Datum
 hopper_sql_progress_slots(PG_FUNCTION_ARGS)
 {
@@ -113,7 +135,8 @@ hopper_sql_progress_slots(PG_FUNCTION_ARGS)
 		hopper_slot slot;
 
 		if (hopper_slot_read(i, COMMAND, &slot) && slot.database == MyDatabaseId &&
-			has_privs_of_role(GetUserId(), slot.role))
+			(has_privs_of_role(GetUserId(), slot.role) ||
+			 (slot.values[SLOT_RUN] != 0 && is_granted(slot.values[SLOT_RUN]))))
 			show(&slot, descriptor, rows);
 	}
 	return (Datum) 0;

@@ -130,18 +130,70 @@ hopper_store_read_if_there(int64 run, hopper_run_row *row)
 	return read_row(run, true, row);
 }
 
-void
-hopper_store_read(int64 run, bool lock, hopper_run_row *row)
+/* As GetUserId(), whoever reads the table of grants. */
+static bool
+may_steer(int64 run)
+{
+	bool		may = select_as_owner(psprintf("SELECT 1 FROM %s WHERE run = " INT64_FORMAT
+											   " AND steers AND CASE WHEN role = 0 THEN true"
+											   " ELSE pg_has_role(%u, role, 'USAGE') END",
+											   hopper_own_name("all_run_grants"), run,
+											   GetUserId())) > 0;
+
+	SPI_freetuptable(SPI_tuptable);
+	return may;
+}
+
+static void
+read_permitted(int64 run, bool lock, bool steers, hopper_run_row *row)
 {
 	if (!read_row(run, lock, row))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("there is no run " INT64_FORMAT, run),
 				 errhint("See SELECT run, state, model_table FROM hopper.runs;")));
-	if (!has_privs_of_role(GetUserId(), row->role))
+	if (!has_privs_of_role(GetUserId(), row->role) && !(steers && may_steer(run)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for run " INT64_FORMAT, run)));
+}
+
+void
+hopper_store_read(int64 run, bool lock, hopper_run_row *row)
+{
+	read_permitted(run, lock, false, row);
+}
+
+void
+hopper_store_read_steered(int64 run, bool lock, hopper_run_row *row)
+{
+	read_permitted(run, lock, true, row);
+}
+
+void
+hopper_store_revoke(int64 run, Oid role)
+{
+	hopper_own_values list = {0};
+
+	hopper_own_add_int8(&list, run);
+	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(role), false);
+	change("all_run_grants",
+		   psprintf("DELETE FROM %s WHERE run = $1 AND role = $2",
+					hopper_own_name("all_run_grants")), &list);
+}
+
+void
+hopper_store_grant(int64 run, Oid role, bool steers)
+{
+	hopper_own_values list = {0};
+
+	hopper_store_revoke(run, role);
+	hopper_own_add_int8(&list, run);
+	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(role), false);
+	hopper_own_add(&list, BOOLOID, BoolGetDatum(steers), false);
+	change("all_run_grants",
+		   psprintf("INSERT INTO %s (run, role, steers) VALUES ($1, $2, $3)",
+					hopper_own_name("all_run_grants")), &list);
 }
 
 hopper_wish
@@ -278,7 +330,7 @@ void
 hopper_store_drop(int64 run)
 {
 	static const char *const tables[] = {"all_search_results", "all_run_events",
-	"all_trial_metrics", "all_trials", "all_runs"};
+	"all_trial_metrics", "all_trials", "all_run_grants", "all_runs"};
 
 	for (int i = 0; i < lengthof(tables); i++)
 	{

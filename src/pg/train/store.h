@@ -52,6 +52,11 @@ extern void hopper_store_create(const hopper_run_row *row, const hopper_fit *fit
  * against other changes until the transaction ends, which waits for a step of another session.
  */
 extern void hopper_store_read(int64 run, bool lock, hopper_run_row *row);
+/* The same for what a role may do to whom the run's owner has granted steering it. */
+extern void hopper_store_read_steered(int64 run, bool lock, hopper_run_row *row);
+/* role: 0 for everybody. It sees the run, steers it, or does neither (revoked). */
+extern void hopper_store_grant(int64 run, Oid role, bool steers);
+extern void hopper_store_revoke(int64 run, Oid role);
 /* Reads a run without these errors, and locks it; false where there is none. */
 extern bool hopper_store_read_if_there(int64 run, hopper_run_row *row);
 /*
