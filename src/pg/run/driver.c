@@ -24,7 +24,7 @@
 #define LEAST_SHARE 33
 /* How often the wish of others is looked up. */
 #define SECONDS_BETWEEN_LOOKS 1.0
-/* Tables of checkpoints are made small once they are so many times their contents, and this more. */
+/* Tables of checkpoints are made small once they are so many times their contents, and more. */
 #define MOST_GROWTH 3
 #define GROWTH_BYTES (16 * 1024 * 1024)
 

@@ -207,8 +207,8 @@ make_ready(const hopper_pool *pool, const hopper_search_assignment *work)
 }
 
 /*
- * Where the trial's state is damaged, the one of the checkpoint before takes its place, of this leg or
- * of its last one. False where it begins anew.
+ * Where the trial's state is damaged, the one of the checkpoint before takes its place, of this leg
+ * or of its last one. False where it begins anew.
  */
 static bool
 mend(const hopper_pool *pool, const hopper_search_assignment *work)

@@ -29,7 +29,7 @@ void
 hopper_journal_hold(void)
 {
 	static const char *const names[] = {JOURNAL_RUNS, JOURNAL_VISITS, "all_runs", "all_trials",
-	"all_trial_metrics", "all_run_events", "all_run_grants"};
+	"all_trial_metrics", "all_run_events", "all_run_grants", "all_search_results"};
 
 	hopper_own_hold(names, lengthof(names), "the record of runs");
 }
