@@ -3,7 +3,8 @@ CREATE FUNCTION hopper.mlflow_views(
     revision text DEFAULT 'dc11669786a5',
     untested boolean DEFAULT false)
 RETURNS text
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on AS $$
 DECLARE
     filled CONSTANT text[] := ARRAY['experiments', 'experiment_tags', 'runs', 'params', 'metrics',
         'latest_metrics', 'tags', 'datasets', 'inputs', 'input_tags', 'alembic_version'];

@@ -1,6 +1,7 @@
 -- A relation of a tracker's schema that is no view of ours stands in the way; p_views: our names.
 CREATE FUNCTION hopper.tracker_schema(p_schema text, p_views text[]) RETURNS void
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on AS $$
 DECLARE
     taken text;
 BEGIN
@@ -22,7 +23,8 @@ COMMENT ON FUNCTION hopper.tracker_schema(text, text[]) IS
 
 -- What a tool is told to open. Its user, host and port are this session's.
 CREATE FUNCTION hopper.tracker_url(p_schema text) RETURNS text
-    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on AS $$
 WITH part AS (
     SELECT name, string_agg(CASE WHEN c ~ '^[A-Za-z0-9_.-]$' THEN c
         ELSE upper(regexp_replace(encode(convert_to(c, 'UTF8'), 'hex'), '(..)', '%\1', 'g')) END, '' ORDER BY at) AS text
@@ -40,7 +42,8 @@ COMMENT ON FUNCTION hopper.tracker_url(text) IS
     'part of optuna_views() and mlflow_views(): the address that a tool is given';
 
 CREATE FUNCTION hopper.optuna_views(schema text DEFAULT 'hopper_optuna') RETURNS text
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+    SET standard_conforming_strings = on AS $$
 DECLARE
     -- Names, and texts of enumerations, are those of Optuna's schema of version v3.2.0.a.
     views CONSTANT text[] := ARRAY['studies', 'study_directions', 'study_user_attributes',

@@ -127,6 +127,8 @@ CALLS = {
     "predict_rows": "SELECT count(*) FROM hopper.predict_rows('run', NULL::points)",
     "progress_slots": "SELECT count(*) >= 0 FROM hopper.progress_slots()",
     "rename_model": "SELECT hopper.rename_model('run', 'made')",
+    "report": "SELECT length(hopper.report('run')) > 10000",
+    "report_run": "SELECT length(hopper.report(max(run))) > 5000 FROM hopper.runs",
     "resume": f"SELECT hopper.resume({CREATED})",
     "revoke_model": "SELECT hopper.revoke_model('run', 'public')",
     "run_timeline": "SELECT count(*) FROM hopper.run_timeline('run')",

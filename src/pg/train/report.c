@@ -1,0 +1,58 @@
+/*
+ * report.c
+ *		report(): a page on a run. Functions of SQL make it (sql/functions/report_*.sql); here is
+ *		found what is meant.
+ */
+#include "pg/server/glue.h"
+
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "pg/server/version.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_report);
+PG_FUNCTION_INFO_V1(hopper_sql_report_run);
+
+/* `table` and `run`: SQL */
+static Datum
+page(const char *table, const char *run)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext own;
+	text	   *html;
+
+	hopper_connect();
+	if (hopper_select_latest("SELECT %s.report_within(%s, %s)",
+							 hopper_identifier(get_namespace_name(hopper_schema())), table,
+							 run) != 1)
+		elog(ERROR, "report_within() gave no page");
+	own = MemoryContextSwitchTo(caller);
+	html = cstring_to_text(hopper_cell(0, 1));
+	MemoryContextSwitchTo(own);
+	hopper_finish();
+	PG_RETURN_TEXT_P(html);
+}
+
+/* report(model_table) */
+Datum
+hopper_sql_report(PG_FUNCTION_ARGS)
+{
+	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
+	Oid			oid = hopper_relation_oid(&models, false);
+
+	char	   *schema = get_namespace_name(get_rel_namespace(oid));
+
+	return page(hopper_literal(psprintf("%s.%s", hopper_identifier(schema),
+										hopper_identifier(get_rel_name(oid)))), "NULL");
+}
+
+/* report(run) */
+Datum
+hopper_sql_report_run(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("run must not be NULL")));
+	return page("NULL", psprintf(INT64_FORMAT, PG_GETARG_INT64(0)));
+}

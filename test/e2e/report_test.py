@@ -1,0 +1,212 @@
+"""report(): one page that says what is so, whatever a run is like, and lets nobody's markup through."""
+
+import html.parser
+import re
+import xml.etree.ElementTree
+
+import psycopg2
+import pytest
+from digits import create_database, drop_database, query, value
+
+DATABASE = "hopper_report"
+HOSTILE = "<script>alert('1')</script>\" onload=\"alert(2)"
+MODELS = "\"Mo\"\"dels <i>\""
+GRID = "$${'loss': ['categorical_crossentropy'], 'metrics': [['accuracy']], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': %s}]}$$"
+SECTIONS = ["What was asked for", "The winner", "Leaderboard", "Learning curves", "Parameters", "Importance of parameters",
+            "Overfitting", "Cost", "Confusion", "Visits", "Again"]
+
+
+class Page(html.parser.HTMLParser):
+    """Tags, attributes and the text of a page; of each section, by its heading, the text too."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.bytes, self.tags, self.attributes, self.sections, self.open = len(text.encode()), [], set(), {}, []
+        self.source = text
+        self.feed(text)
+        self.close()
+        # A drawing that is no XML has markup of somebody else's in it.
+        self.drawings = [xml.etree.ElementTree.fromstring(svg) for svg in re.findall(r"<svg.*?</svg>", text, re.S)]
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.open.append(tag)
+        if tag == "h2":
+            self.sections[""] = ""
+
+    def handle_endtag(self, tag):
+        if tag == "h2":
+            self.name = self.sections.pop("")
+            self.sections[self.name] = ""
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "h2":
+            self.sections[""] += data
+        elif self.sections and self.open and self.open[-1] not in ("script", "style"):
+            self.sections[self.name] += data + " "
+
+    def drawing(self, name):
+        return next(svg for svg in self.drawings if svg.find("title").get("id") == name + "-t")
+
+
+def report(connection, what):
+    page = Page(value(connection, "SELECT hopper.report(%s)", what))
+    assert list(page.sections) == SECTIONS
+    assert page.tags.count("script") == page.tags.count("style") == 1
+    assert "http" not in page.source and not {name for name in page.attributes if name.startswith("on")}
+    for svg in page.drawings:
+        assert svg.get("role") == "img" and svg.find("title").text and svg.find("desc").text
+    return page
+
+
+def fit(connection, table, rates, validation=True, iterations=4, more=""):
+    query(connection, f"DROP TABLE IF EXISTS configs, configs_summary; SELECT hopper.generate_model_configs('networks', 'configs', ARRAY[1], {GRID % rates},"
+                      " $${'batch_size': [32]}$$)")
+    query(connection, f"SELECT hopper.fit_multiple_model('packed', %s, 'configs', {iterations}"
+                      + (", validation_table => 'packed_validation'" if validation else "") + more + ")", table)
+
+
+@pytest.fixture(scope="module")
+def connection():
+    connection = create_database(DATABASE)
+    query(connection, "SET client_min_messages = error")
+    for statement in ("DROP TABLE IF EXISTS packed, packed_summary, packed_validation, packed_validation_summary",
+                      "CREATE TABLE letters AS SELECT i AS id, sin(i)::real AS \"<b>\", cos(i)::real AS \"a & b\","
+                      " CASE WHEN sin(i) * cos(i) > 0 THEN '</title><script>' WHEN sin(i) > 0 THEN 'it''s \"up\"' ELSE 'a & b' END AS \"<i>y\""
+                      " FROM generate_series(1, 300) AS i",
+                      "SELECT hopper.training_preprocessor('letters', 'packed', '\"<i>y\"', '\"<b>\", \"a & b\"', validation_fraction => 0.3)",
+                      "SELECT hopper.mlp('networks', 'packed', hidden => 8)"):
+        query(connection, statement)
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+def test_nothing_that_is_given_is_markup(connection):
+    fit(connection, MODELS, "[0.1, 0.5]", more=f", name => $h${HOSTILE}$h$, description => $h${HOSTILE}$h$")
+    page = report(connection, MODELS)
+    assert HOSTILE in page.sections["What was asked for"] and "<b>, a & b" in page.sections["What was asked for"]
+    classes = [text.text for text in page.drawing("confusion").iter("text") if text.get("text-anchor") == "end"]
+    assert sorted(classes) == sorted(["</title><script>", "a & b", "it's \"up\""])
+    assert "hopper.report('public." + MODELS.replace("'", "''") + "')" in page.sections["Again"]
+    query(connection, page.sections["Again"])
+    numbered = report(connection, value(connection, "SELECT max(run) FROM hopper.runs"))
+    assert HOSTILE in numbered.sections["What was asked for"]
+
+
+def test_a_search_of_a_hundred_trials(connection):
+    query(connection, f"SELECT hopper.automl('packed', 'hundred', 'networks', 'hundred_best', ARRAY[1], {GRID % '[0.001, 1.0, $q$log$q$]'},"
+          .replace("$q$", "'") + " $${'batch_size': [16, 32, 64]}$$, 'random', 'num_configs=100, num_iterations=27', objective => 'accuracy',"
+          " validation_table => 'packed_validation')")
+    page = report(connection, "hundred")
+    assert page.bytes <= 200000
+    best, measured = query(connection, "SELECT mst_key, value FROM hopper.best_config('hundred')")[0]
+    assert f"Configuration {best}:" in page.sections["The winner"] and f"{measured:.4g}"[:5] in page.sections["The winner"]
+    assert "with 95 % confidence between" in page.sections["The winner"]
+    lines = page.drawing("curves").findall(".//polyline")
+    assert len(lines) == 101 and {line.get("data-k") for line in lines} == {str(key) for key in range(1, 101)}
+    assert len(page.drawing("parallel").findall(".//polyline")) == 100
+    for name in ("overfitting", "cost"):
+        assert len(page.drawing(name).findall(".//circle")) == 99
+    shares = [text.text for text in page.drawing("importance").iter("text")]
+    assert shares[0::2] == [row[0] for row in query(connection, "SELECT parameter FROM hopper.param_importance('hundred') ORDER BY rank")]
+    cells = [int(text.text) for text in page.drawing("confusion").iter("text") if text.get("class") == "key"]
+    assert sum(cells) == value(connection, "SELECT validation_rows FROM hundred_summary")
+    assert {path.get("data-k") for path in page.drawing("gantt").findall("path")} <= {str(key) for key in range(1, 101)}
+
+
+def test_a_curve_is_where_its_values_are(connection):
+    fit(connection, "curved", "[0.5]", iterations=3)
+    page = report(connection, "curved")
+    frame = page.drawing("curves")
+    points = [tuple(map(float, point.split(","))) for point in frame.find(".//polyline[@class='best']").get("points").split()]
+    assert [x for x, _ in points] == [60, 382.5, 705]
+    values = [row[0] for row in query(connection, "SELECT value FROM hopper.learning_curves('curved') WHERE metric = 'accuracy'"
+                                      " AND split = 'validation' ORDER BY iteration")]
+    # Values as the axis says, by two of its numbers
+    marks = [(float(text.get("y")), float(text.text)) for text in frame.findall("g[@class='label']/text") if text.get("x") == "54"]
+    (y0, v0), (y1, v1) = marks[0], marks[-1]
+    for (_, y), measured in zip(points, values):
+        assert abs(v0 + (v1 - v0) * (y - y0) / (y1 - y0) - measured) < 0.002
+
+
+def test_without_validation_data_it_says_so(connection):
+    fit(connection, "unvalidated", "[0.1, 0.5]", validation=False)
+    page = report(connection, "unvalidated")
+    assert "measured on the rows that were trained on" in page.sections["What was asked for"]
+    assert "Without validation data nobody knows." in page.sections["Overfitting"]
+    assert "There are no validation data" in page.sections["Confusion"]
+    assert "confidence" not in page.sections["The winner"]
+
+
+def test_one_trial_has_nobody_to_be_compared_with(connection):
+    fit(connection, "single", "[0.1]")
+    page = report(connection, "single")
+    assert "The trials do not differ" in page.sections["Parameters"] and "It takes two trials" in page.sections["Cost"]
+    assert len(page.drawing("curves").findall(".//polyline")) == 2
+    assert "from the second" not in page.sections["The winner"]
+
+
+def test_failures_and_values_that_are_no_numbers(connection):
+    fit(connection, "failing", "[0.1, 1e30, 1e38]")
+    assert value(connection, "SELECT count(*) FROM failing_info WHERE status = 'failed'") > 0
+    for what in ("failing", value(connection, "SELECT max(run) FROM hopper.runs")):
+        page = report(connection, what)
+        assert re.search(r"3, [12] of them failed", page.sections["What was asked for"])
+        assert "Configuration 1" in page.sections["The winner"] and "failed" in page.sections["Leaderboard"]
+        assert "NaN" not in page.drawing("curves").find(".//polyline").get("points")
+
+
+def test_of_many_trials_it_draws_some_and_says_so(connection):
+    fit(connection, "many", str([round(0.001 * i, 4) for i in range(1, 601)]), iterations=1)
+    page = report(connection, "many")
+    assert "600; shown are the best 100 and every 3. of the others" in page.sections["What was asked for"]
+    assert 200 < len(page.drawing("overfitting").findall(".//circle")) <= 300
+
+
+def test_numbers_have_no_classes(connection):
+    query(connection, "SELECT hopper.training_preprocessor('letters', 'numbers', '\"<b>\"', '\"a & b\"', validation_fraction => 0.2)")
+    query(connection, "SELECT hopper.mlp('numeric', 'numbers', hidden => 4)")
+    query(connection, "SELECT hopper.fit('numbers', 'regressed', 'numeric', 1, $$loss='mse', optimizer='SGD(lr=0.01)'$$, 'batch_size=32', 2,"
+                      " validation_table => 'numbers_validation')")
+    page = report(connection, "regressed")
+    assert "Labels are numbers" in page.sections["Confusion"] and "validation loss" in page.sections["The winner"]
+
+
+def test_a_run_that_has_not_ended(connection):
+    query(connection, "DROP TABLE IF EXISTS configs, configs_summary")
+    query(connection, f"SELECT hopper.generate_model_configs('networks', 'configs', ARRAY[1], {GRID % '[0.1, 0.2]'}, $${{'batch_size': [32]}}$$)")
+    run = value(connection, "SELECT hopper.create_run($$SELECT hopper.fit_multiple_model('packed', 'later', 'configs', 3)$$)")
+    page = report(connection, run)
+    assert f"{run}, created" in page.sections["What was asked for"] and "No iteration was evaluated yet." in page.sections["Learning curves"]
+    assert f"hopper.report({run})" in page.sections["Again"]
+    query(connection, "SELECT hopper.drop_run(%s)", run)
+
+
+def test_others_see_nothing(connection):
+    run = value(connection, "SELECT max(run) FROM hopper.runs")
+    query(connection, "CREATE ROLE curious; SET ROLE curious")
+    try:
+        with pytest.raises(psycopg2.errors.InsufficientPrivilege):
+            query(connection, "SELECT hopper.report('hundred')")
+        with pytest.raises(psycopg2.errors.UndefinedObject, match="there is no run"):
+            query(connection, "SELECT hopper.report(%s)", run)
+    finally:
+        query(connection, "RESET ROLE; DROP ROLE curious")
+
+
+def test_it_leaves_nothing_and_finds_what_the_caller_finds(connection):
+    before = query(connection, "SELECT relname FROM pg_class WHERE relname LIKE 'hopper_report%'")
+    query(connection, "CREATE SCHEMA aside; ALTER SCHEMA hopper RENAME TO renamed")
+    try:
+        query(connection, "SET search_path = aside, public")
+        assert "Leaderboard" in value(connection, "SELECT renamed.report('single')")
+        with pytest.raises(psycopg2.errors.UndefinedTable):
+            query(connection, "SELECT renamed.report('absent')")
+        assert value(connection, "SHOW search_path") == "aside, public"
+    finally:
+        query(connection, "RESET search_path; ALTER SCHEMA renamed RENAME TO hopper; DROP SCHEMA aside")
+    assert query(connection, "SELECT relname FROM pg_class WHERE relname LIKE 'hopper_report%'") == before == []
