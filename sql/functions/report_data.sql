@@ -95,15 +95,22 @@ BEGIN
     INSERT INTO pg_temp.hopper_report_trials SELECT * FROM report_trials(model_table, run);
     SELECT count(*), count(CASE WHEN t.status = 'failed' THEN 1 END) INTO total, failed FROM pg_temp.hopper_report_trials AS t;
     SELECT * INTO best FROM pg_temp.hopper_report_trials AS t WHERE t.status <> 'failed' ORDER BY t.rank LIMIT 1;
+    IF model_table IS NOT NULL THEN
+        summary := report_summary_of(model_table);
+    END IF;
     SELECT r.* INTO about FROM runs AS r WHERE CASE WHEN report_data.run IS NULL
         THEN r.model_table IN (report_data.model_table, substring(report_data.model_table FROM '\.(.*)')) AND r.state = 'done'
+            AND (summary->>'start_training_time')::timestamp with time zone BETWEEN r.started - interval '1 second' AND r.ended
         ELSE r.run = report_data.run END ORDER BY r.run DESC LIMIT 1;
     IF model_table IS NULL AND about.run IS NULL THEN
         RAISE EXCEPTION 'there is no run %, or it is another role''s', run
             USING ERRCODE = 'undefined_object', HINT = 'See SELECT run, state, model_table FROM hopper.runs;';
     END IF;
-    IF model_table IS NOT NULL THEN
-        summary := report_summary_of(model_table);
+    -- What a search has chosen says more than what came of it.
+    IF run IS NULL AND about.search::json->>'method' <> 'grid' THEN
+        UPDATE pg_temp.hopper_report_trials AS t SET given = (SELECT json_object_agg(g.key, g.value)
+            FROM json_each(p.parameters::json) AS g WHERE g.key <> 'optimizer_params_list')
+        FROM trials AS p WHERE p.run = about.run AND p.trial = t.key AND p.parameters IS NOT NULL;
     END IF;
     IF total > most THEN
         every := ceil((total - 100)::numeric / (most - 100));

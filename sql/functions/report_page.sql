@@ -15,7 +15,7 @@ FROM (VALUES
     (6, 'Search', CASE WHEN $1->'search'->>'method' <> 'grid' THEN ($1->'search'->>'method') || coalesce(', ' || ($1->'search'->>'arguments'), '')
         || coalesce(', by ' || ($1->'search'->>'objective'), '') || coalesce(', ' || ($1->'search'->>'constraints'), '') ELSE 'all configurations of a grid' END),
     (7, 'Space', (SELECT string_agg((d.value->>'parameter') || ' ' || CASE d.value->>'type' WHEN 'choice' THEN d.value->>'choices'
-            ELSE '[' || (d.value->>'low') || ', ' || (d.value->>'high') || ']' || CASE WHEN d.value->>'scale' LIKE '%log%' THEN ' log' ELSE '' END END, '; ')
+            ELSE '[' || report_number((d.value->>'low')::double precision) || ', ' || report_number((d.value->>'high')::double precision) || ']' || CASE WHEN d.value->>'scale' LIKE '%log%' THEN ' log' ELSE '' END END, '; ')
         FROM json_array_elements($1->'search'->'space') AS d(value) WHERE d.value->>'type' <> 'constant')),
     (8, 'Trials', ($1->>'total') || CASE WHEN ($1->>'failed')::bigint > 0 THEN ', ' || ($1->>'failed') || ' of them failed' ELSE '' END ||
         CASE WHEN ($1->>'every')::bigint > 1 THEN format('; shown are the best 100 and every %s. of the others', $1->>'every') ELSE '' END),

@@ -2,11 +2,12 @@
 
 import html.parser
 import re
+import subprocess
 import xml.etree.ElementTree
 
 import psycopg2
 import pytest
-from digits import create_database, drop_database, query, value
+from digits import SOURCE, create_database, drop_database, query, value
 
 DATABASE = "hopper_report"
 HOSTILE = "<script>alert('1')</script>\" onload=\"alert(2)"
@@ -187,11 +188,12 @@ def test_a_run_that_has_not_ended(connection):
 
 
 def test_others_see_nothing(connection):
+    fit(connection, "closed", "[0.1]", iterations=1)
     run = value(connection, "SELECT max(run) FROM hopper.runs")
     query(connection, "CREATE ROLE curious; SET ROLE curious")
     try:
         with pytest.raises(psycopg2.errors.InsufficientPrivilege):
-            query(connection, "SELECT hopper.report('hundred')")
+            query(connection, "SELECT hopper.report('closed')")
         with pytest.raises(psycopg2.errors.UndefinedObject, match="there is no run"):
             query(connection, "SELECT hopper.report(%s)", run)
     finally:
@@ -199,14 +201,34 @@ def test_others_see_nothing(connection):
 
 
 def test_it_leaves_nothing_and_finds_what_the_caller_finds(connection):
+    fit(connection, "beside", "[0.1]", iterations=1)
     before = query(connection, "SELECT relname FROM pg_class WHERE relname LIKE 'hopper_report%'")
     query(connection, "CREATE SCHEMA aside; ALTER SCHEMA hopper RENAME TO renamed")
     try:
         query(connection, "SET search_path = aside, public")
-        assert "Leaderboard" in value(connection, "SELECT renamed.report('single')")
+        assert "Leaderboard" in value(connection, "SELECT renamed.report('beside')")
         with pytest.raises(psycopg2.errors.UndefinedTable):
             query(connection, "SELECT renamed.report('absent')")
         assert value(connection, "SHOW search_path") == "aside, public"
     finally:
         query(connection, "RESET search_path; ALTER SCHEMA renamed RENAME TO hopper; DROP SCHEMA aside")
     assert query(connection, "SELECT relname FROM pg_class WHERE relname LIKE 'hopper_report%'") == before == []
+
+
+def test_the_gallery_is_what_the_report_gives(tmp_path):
+    """Of the same search: the same trials in the same places, but for what clocks measure."""
+    (tmp_path / "examples").symlink_to(SOURCE / "examples")
+    run = ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1"]
+    try:
+        subprocess.run([*run, "-d", "postgres", "-c", "CREATE DATABASE hopper_gallery"], check=True)
+        subprocess.run([*run, "-d", "hopper_gallery", "-f", SOURCE / "examples/gallery/digits.sql"], check=True, cwd=tmp_path)
+    finally:
+        drop_database("hopper_gallery")
+    made, kept = (Page(path.read_text(encoding="utf-8")) for path in
+                  (tmp_path / "digits.html", SOURCE / "examples/gallery/digits.html"))
+    assert list(made.sections) == list(kept.sections) == SECTIONS
+    for section in ("Parameters", "Importance of parameters"):
+        assert made.sections[section].split(" ")[0] == kept.sections[section].split(" ")[0]
+    for name, mark in (("curves", "polyline"), ("parallel", "polyline"), ("overfitting", "circle"), ("cost", "circle")):
+        counts = [len(page.drawing(name).findall(f".//{mark}")) for page in (made, kept)]
+        assert counts[0] == counts[1] > 20, name
