@@ -211,6 +211,14 @@ def recurrent_models(add, ids, gaps, models):
         L.TimeDistributed(L.GlobalAveragePooling2D()), L.LSTM(3), batch=2)
     add("time_distributed_lstm", (3, 4, 2), L.TimeDistributed(L.LSTM(3)))
     add("time_distributed_batch_norm", (3, 4), L.TimeDistributed(L.BatchNormalization()), batch=6)
+    # Of models: with weights that are not trained between others, a model within a model, and frozen.
+    add("time_distributed_sequential", (3, 6, 5, 2), L.TimeDistributed(keras.Sequential([
+        keras.Input((6, 5, 2)), L.Conv2D(3, 2, activation="relu"), L.BatchNormalization(), L.Flatten(),
+        keras.Sequential([L.Dense(4), L.Dropout(0.0)]), L.Dense(2)])), L.LSTM(3), batch=2)
+    image = keras.Input((4, 4, 1))
+    chain = keras.Model(image, L.Dense(3)(L.GlobalMaxPooling2D()(L.Conv2D(5, 3)(image))))
+    chain.trainable = False
+    add("time_distributed_functional", (3, 4, 4, 1), L.TimeDistributed(chain), L.GRU(2), batch=3)
     gaps("time_distributed_masked", (6, 3), L.Masking(), L.TimeDistributed(L.Dense(3)), L.LSTM(2))
     # Keras 3 writes the masks down.
     a = keras.Input((6,))

@@ -11,9 +11,6 @@ using nlohmann::json;
 
 namespace {
 
-// Where a part of an entry goes that is read no more: see JsonDocument.
-constexpr const char* kAway = "put away";
-
 // RNN(LSTMCell(...)) is the layer LSTM with the cell's arguments. Another cell stays.
 void TakeCell(json* entry) {
   json& config = (*entry)["config"];
@@ -21,9 +18,9 @@ void TakeCell(json* entry) {
       {"GRUCell", "GRU"}, {"LSTMCell", "LSTM"}, {"SimpleRNNCell", "SimpleRNN"}};
   for (const auto& [cell_class, layer_class] : kCells) {
     if (StringMember(config["cell"], "class_name") != cell_class) continue;
-    if (!IsOfKeras(config["cell"]) || entry->contains(kAway)) return;
+    if (!IsOfKeras(config["cell"]) || entry->contains(kPutAway)) return;
     // Out of the config first: an argument may be called as it is.
-    json& cell = (*entry)[kAway];
+    json& cell = (*entry)[kPutAway];
     cell.swap(config["cell"]);
     config.erase("cell");
     (*entry)["class_name"] = layer_class;
@@ -49,11 +46,11 @@ void TakeCells(json* entry) {
                         stacked["config"].contains("cells")
                     ? &stacked["config"]["cells"]
                     : nullptr;
-  if (cells == nullptr || !cells->is_array() || cells->empty() || entry->contains(kAway)) return;
+  if (cells == nullptr || !cells->is_array() || cells->empty() || entry->contains(kPutAway)) return;
   for (const char* key : kOfOneCell) {
     if (Member(config, key) == json(true)) return;
   }
-  json& away = (*entry)[kAway];
+  json& away = (*entry)[kPutAway];
   json& layers = away["layers"];
   for (size_t i = 0; i < cells->size(); ++i) {
     layers.push_back(json());

@@ -126,6 +126,7 @@ class Reader {
     } else {
       ResolveClassName(entry);
       UnfoldCells(entry);
+      UnfoldSteps(entry, model_->family);
       layer.operation = IsOperation(*entry) && WriteOperationAsLayer(entry, &layer.constants);
       const EntryClass entry_class = ClassifyEntry(*entry, layer.name, path, problems_);
       switch (entry_class) {

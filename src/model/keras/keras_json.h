@@ -142,8 +142,13 @@ bool WriteOperationAsLayer(nlohmann::json* entry, std::vector<ConstantOperand>* 
 int64_t PartsOf(const nlohmann::json& entry);
 // Whether a layer's entry says that it is of Keras, and not by the user.
 bool IsOfKeras(const nlohmann::json& entry);
+// Where a part of an entry goes that is read no more: see JsonDocument.
+constexpr const char* kPutAway = "put away";
 // Writes layers in place of an RNN of cells of Keras, also where it is a layer's argument.
 void UnfoldCells(nlohmann::json* entry);
+// Writes a Sequential of TimeDistributed layers in place of TimeDistributed of a model whose layers
+// follow each other, where its weights have the same order.
+void UnfoldSteps(nlohmann::json* entry, KerasFamily family);
 // The argument for which an RNN of several cells is not unfolded; null for other entries.
 const char* ArgumentOfOneCell(const nlohmann::json& entry);
 // Writes the usual name of a class in place of another one that it has had.
