@@ -126,6 +126,43 @@ TEST(Refusals, ClassesOfUsers) {
               "TimeDistributed(Conv2D(8, 3)): it takes each image of a series by itself."});
 }
 
+// A model at each step is read as its layers at each step where these follow each other and where
+// its weights stay in their order.
+TEST(Refusals, ModelsAtEachStep) {
+  const auto repeated = [](const char* version, const std::string& model) {
+    return Refusals(std::string(R"({"class_name": "Sequential", "keras_version": ")") + version +
+                    R"(", "config": {"name": "s", "layers": [
+        {"class_name": "TimeDistributed", "config": {"name": "t", "batch_input_shape":
+        [null, 5, 4], "layer": )" +
+                    model + "}}]}}");
+  };
+  const auto of_layers = [](const std::string& normalization, const char* trainable) {
+    return R"({"class_name": "Sequential", "config": {"name": "each", "layers": [
+        {"class_name": "Dense", "config": {"name": "a", "units": 4, "trainable": )" +
+           std::string(trainable) + R"(}}, {"class_name": ")" + normalization +
+           R"(", "config": {"name": "n"}}, {"class_name": "Dense",
+        "config": {"name": "b", "units": 2}}]}})";
+  };
+  const Strings refused = {
+      "layer \"t\" of class TimeDistributed: argument \"layer\" of class Sequential is not "
+      "supported | The layer is "
+      "config.layers[0] of the architecture. | Give it one layer: a model by wrapping each layer "
+      "of "
+      "it on its own."};
+  EXPECT_EQ(repeated("2.4.0", of_layers("BatchNormalization", "true")), refused);
+  EXPECT_EQ(repeated("2.4.0", of_layers("LayerNormalization", "false")), refused);
+  // Whose layers do not follow each other.
+  const std::string fork = R"({"class_name": "Functional", "config": {"name": "each", "layers": [
+      {"name": "x", "class_name": "InputLayer", "config": {"name": "x", "batch_shape": [null, 4]},
+       "inbound_nodes": []},
+      {"name": "a", "class_name": "Dense", "config": {"name": "a", "units": 4},
+       "inbound_nodes": [[["x", 0, 0, {}]]]},
+      {"name": "b", "class_name": "Add", "config": {"name": "b"},
+       "inbound_nodes": [[["x", 0, 0, {}], ["a", 0, 0, {}]]]}],
+      "input_layers": [["x", 0, 0]], "output_layers": [["b", 0, 0]]}})";
+  EXPECT_EQ(repeated("2.4.0", fork).size(), 1);
+}
+
 TEST(Refusals, Operations) {
   const auto operation = [](const char* function, const char* arguments) {
     return Refusals(std::string(R"({"class_name": "Functional", "config": {"name": "m", "layers": [
