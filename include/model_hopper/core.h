@@ -16,6 +16,7 @@
 #include "model_hopper/metrics.h"
 #include "model_hopper/model.h"
 #include "model_hopper/readings.h"
+#include "model_hopper/schema.h"
 #include "model_hopper/search.h"
 
 #ifdef __cplusplus
@@ -265,6 +266,7 @@ typedef struct hopper_core_api
 								 int64_t *iterations, hopper_error *error);
 
 	hopper_search_api search;
+	hopper_schema_api schema;
 
 	/*
 	 * A row with fit_params whose class_weight 'balanced' is written out for the data's classes; no

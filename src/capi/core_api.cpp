@@ -14,6 +14,7 @@
 #include "capi/lists.h"
 #include "capi/rows.h"
 #include "capi/run_rules.h"
+#include "capi/schema_api.h"
 #include "capi/search_api.h"
 #include "data/dataset.h"
 #include "params/text.h"
@@ -188,6 +189,7 @@ hopper_core_api MakeApi() {
   SetModelFunctions(&api);
   SetConfigurationFunctions(&api);
   api.search = MakeSearchApi();
+  api.schema = MakeSchemaApi();
   return api;
 }
 

@@ -169,6 +169,7 @@ DataDesc FromC(const hopper_data_desc& desc) {
   out.normalizing_const = desc.normalizing_const;
   out.table_name = Text(desc.table_name);
   out.x_column = Text(desc.x_column);
+  if (desc.label_unit > 0.0) out.label_unit = desc.label_unit;
   if (desc.validation != 0) out.validation = desc.validation > 0;
   return out;
 }

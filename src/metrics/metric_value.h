@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "params/metric_params.h"
 #include "params/metric_type.h"
 
 namespace hopper {
@@ -20,6 +21,14 @@ inline double MetricValue(const MetricParams& metric, const double* sums, int64_
     return metric.type->value(metric, &mean, {1, width});
   }
   return metric.type->value(metric, sums, {examples, width});
+}
+
+// By what a metric of scaled labels is multiplied so that it is in their own unit; `unit` 0: they
+// are not scaled.
+inline double UnitFactor(const MetricParams& metric, double unit) {
+  const int power = PowerOfUnit(metric);
+  if (unit == 0.0 || power < 1) return 1.0;
+  return power == 1 ? unit : unit * unit;
 }
 
 }  // namespace hopper

@@ -125,6 +125,12 @@ std::vector<std::string> MetricNames(bool with_aliases) {
   return names;
 }
 
+int PowerOfUnit(const MetricParams& metric) {
+  // By its place: the row may be that of the other library, which has read the configuration.
+  return metric.type->place == LossMetric().place ? LossTypeOf(metric.loss).power_of_unit
+                                                  : metric.type->power_of_unit;
+}
+
 Direction MetricDirection(const MetricParams& metric) {
   return metric.ascends ? Direction::kUp : metric.type->direction;
 }

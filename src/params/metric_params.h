@@ -18,6 +18,9 @@ std::vector<std::string> MetricNames(bool with_aliases);
 
 // Whether smaller or larger values are the better ones.
 Direction MetricDirection(const MetricParams& metric);
+// How it goes with the unit of labels that are numbers (MetricType::power_of_unit); a loss says it
+// of itself.
+int PowerOfUnit(const MetricParams& metric);
 // What tells a metric from all others but for its arguments. One whose name is a loss's as well has
 // aliases only, because lists have it among the losses.
 std::string MetricId(const MetricParams& metric);

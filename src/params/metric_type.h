@@ -81,6 +81,9 @@ struct MetricType {
   bool of_classes = false;       // it says nothing of labels that are numbers
   bool looks_at_k = false;       // at the MetricParams::k largest outputs
   bool of_unit = false;          // it looks between 0 and 1 only
+  // How it goes with the unit of labels that are numbers: 0: not at all, 1: as they do, 2: as their
+  // squares, -1: in no such way.
+  int power_of_unit = -1;
   // Whether it cuts outputs of this width at 0.5 where no threshold is given. Null: it never does.
   bool (*halves)(const MetricParams& metric, int64_t width) = nullptr;
 };

@@ -242,7 +242,8 @@ void Trainer::Finish(const MetricSums& sums, double* loss, std::vector<double>* 
   const double* at = sums.metrics.data();
   for (const MetricParams& metric : compile_.metrics) {
     const int64_t width = OutputWidth(metric, network_->spec());
-    metrics->push_back(MetricValue(metric, at, sums.examples, width));
+    metrics->push_back(MetricValue(metric, at, sums.examples, width) *
+                       UnitFactor(metric, data_.label_unit));
     at += MetricSumCount(metric, width);
   }
 }

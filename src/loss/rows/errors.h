@@ -17,6 +17,7 @@ struct MeanSquaredError {
   static LossType Type() {
     LossType type = OfElements<MeanSquaredError>("mean_squared_error", {"mse"});
     type.elements = ElementsOfDifferences<true>;
+    type.power_of_unit = 2;
     return type;
   }
   static Pair Element(const LossOptions& /*options*/, float p, float y) {
@@ -32,6 +33,7 @@ struct MeanAbsoluteError {
   static LossType Type() {
     LossType type = OfElements<MeanAbsoluteError>("mean_absolute_error", {"mae"});
     type.elements = ElementsOfDifferences<false>;
+    type.power_of_unit = 1;
     return type;
   }
   static Pair Element(const LossOptions& /*options*/, float p, float y) {

@@ -18,6 +18,7 @@ struct AnyLoss : OfExamples {
 struct RootMeanSquaredError : OfExamples {
   static MetricType Type() {
     MetricType type = Mean(Direction::kDown);
+    type.power_of_unit = 1;
     type.value = [](const MetricParams& metric, const double* sums, const SummedOver& of) {
       return std::sqrt(MeanOfExamples(metric, sums, of));
     };

@@ -54,6 +54,7 @@ struct R2Score : MomentSums {
   static MetricType Type() {
     MetricType type;
     type.names = {"r2_score"};
+    type.power_of_unit = 0;
     type.direction = Direction::kUp;
     type.value = R2Value;
     type.arguments = [](MetricParams* metric, ArgumentList* arguments) {

@@ -8,6 +8,7 @@
 
 #include "model/check/check_problems.h"
 #include "params/loss_type.h"
+#include "params/metric_params.h"
 #include "params/metric_type.h"
 
 namespace hopper {
@@ -236,6 +237,13 @@ class LabelCheck {
           "End the model without an activation, unless all values are between 0 and 1.");
     }
     for (const MetricParams& metric : compile.metrics) {
+      if (data_.label_unit > 0.0 && !metric.type->of_classes && PowerOfUnit(metric) < 0) {
+        problems_->Fail("metric \"" + metric.name + "\" cannot be given in the unit of the labels",
+                        "Column " + Column() + " of " + Table() +
+                            " was standardised, and this metric goes with no power of its unit.",
+                        "Use mae, rmse, mse or r2_score, or pack with treatments => '{" + Column() +
+                            ": \"none\"}'.");
+      }
       if (!metric.type->of_classes) continue;
       problems_->Warn(
           "metric \"" + metric.name + "\" says nothing of numbers",

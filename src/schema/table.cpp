@@ -1,0 +1,36 @@
+// All treatments: a row each.
+#include "schema/treatments/array.h"
+#include "schema/treatments/calendar.h"
+#include "schema/treatments/index.h"
+#include "schema/treatments/log.h"
+#include "schema/treatments/none.h"
+#include "schema/treatments/one_hot.h"
+#include "schema/treatments/quantile.h"
+#include "schema/treatments/robust.h"
+#include "schema/treatments/standardize.h"
+
+namespace hopper {
+
+const std::vector<const Treatment*>& Treatments() {
+  static const RobustTreatment robust;
+  static const StandardizeTreatment standardize;
+  static const QuantileTreatment quantile;
+  static const LogTreatment log;
+  static const NoTreatment none;
+  static const CalendarTreatment calendar;
+  static const OneHotTreatment one_hot;
+  static const IndexTreatment index;
+  static const ArrayTreatment array;
+  static const std::vector<const Treatment*> all = {
+      &robust, &standardize, &quantile, &log, &none, &calendar, &one_hot, &index, &array};
+  return all;
+}
+
+const Treatment* FindTreatment(std::string_view name) {
+  for (const Treatment* treatment : Treatments()) {
+    if (name == treatment->Name()) return treatment;
+  }
+  return nullptr;
+}
+
+}  // namespace hopper

@@ -1,0 +1,275 @@
+#include "schema/schema.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "schema/treatments/quantile.h"
+
+namespace hopper {
+namespace {
+
+using nlohmann::json;
+
+// What scikit-learn and pytabkit make of columns (test/baseline/generate_schema.py).
+const json& Baseline() {
+  static const json table = [] {
+    std::ifstream file(std::string(HOPPER_TEST_DIR) + "/baseline/schema.json");
+    return json::parse(file);
+  }();
+  return table;
+}
+
+json ColumnOf(const std::string& name, const std::string& family) {
+  return {{"name", name}, {"type", family}, {"family", family}};
+}
+
+json RequestOf(const json& columns, const json& treatments, bool star = false) {
+  return {{"columns", columns}, {"treatments", treatments}, {"star", star}};
+}
+
+Schema MakeOf(const json& request, const json& statistics, std::vector<Note>* notes = nullptr) {
+  std::vector<Note> unread;
+  return Schema::Make(Schema::ReadRequest(request.dump()),
+                      Schema::ReadStatistics(json({{"columns", statistics}}).dump()),
+                      notes != nullptr ? notes : &unread);
+}
+
+std::string RefusalOf(const json& request, const json& statistics) {
+  try {
+    MakeOf(request, statistics);
+  } catch (const Error& e) {
+    return e.problem().message + "|" + e.problem().detail + "|" + e.problem().hint;
+  }
+  return "";
+}
+
+// Lists of one element, which braces alone would take for the element.
+template <typename... T>
+json List(T... elements) {
+  return json::array({json(std::move(elements))...});
+}
+
+json NumberStatistics(std::vector<double> quartiles, int64_t rows = 100, int64_t nulls = 0) {
+  return {{"rows", rows}, {"nulls", nulls}, {"bad", 0}, {"quantiles", std::move(quartiles)}};
+}
+
+json ValueStatistics(const json& values, int64_t rows, int64_t nulls = 0) {
+  return {{"rows", rows},
+          {"nulls", nulls},
+          {"bad", 0},
+          {"values_found", values.size()},
+          {"values", values}};
+}
+
+Cell CellOf(const json& value, const std::string& family) {
+  Cell cell;
+  cell.is_null = value.is_null();
+  if (cell.is_null) return cell;
+  if (family == "text") {
+    cell.text = value.get_ref<const std::string&>();
+  } else {
+    cell.number = value.get<double>();
+  }
+  return cell;
+}
+
+std::vector<float> EncodeOf(const Schema& schema, const std::vector<Cell>& cells) {
+  std::vector<float> row(static_cast<size_t>(schema.width()));
+  EXPECT_FALSE(schema.Encode(cells.data(), row.data()));
+  return row;
+}
+
+TEST(Schema, TreatmentsAreTheirsOfOtherTools) {
+  const json& cases = Baseline()["cases"];
+  ASSERT_GT(cases.size(), 15U);
+  for (const json& each : cases) {
+    SCOPED_TRACE(each["name"].get<std::string>() + " " + each["treatment"].get<std::string>());
+    const std::string family = each["family"];
+    json options = each.value("options", json::object());
+    options["treatment"] = each["treatment"];
+    const Schema made =
+        MakeOf(RequestOf(List(ColumnOf("x", family)), {{"x", options}}), List(each["statistics"]));
+    // What is stored and read again encodes alike.
+    const Schema schema = Schema::Parse(made.ToJson());
+    EXPECT_EQ(schema.ToJson(), made.ToJson());
+    for (size_t i = 0; i < each["given"].size(); ++i) {
+      const std::vector<float> row = EncodeOf(schema, {CellOf(each["given"][i], family)});
+      EXPECT_EQ(row, EncodeOf(made, {CellOf(each["given"][i], family)}));
+      const auto expected = each["expected"][i].get<std::vector<double>>();
+      ASSERT_EQ(row.size(), expected.size());
+      for (size_t k = 0; k < row.size(); ++k) {
+        EXPECT_NEAR(row[k], expected[k], 2e-6 * std::max(1.0, std::fabs(expected[k])))
+            << each["given"][i];
+      }
+    }
+  }
+}
+
+TEST(Schema, NormalQuantilesAreExact) {
+  // scipy.stats.norm.ppf
+  EXPECT_NEAR(NormalQuantile(1e-7), -5.1993375821928165, 1e-13);
+  EXPECT_NEAR(NormalQuantile(0.02), -2.053748910631823, 1e-13);
+  EXPECT_NEAR(NormalQuantile(0.5), 0.0, 1e-15);
+  EXPECT_NEAR(NormalQuantile(0.975), 1.959963984540054, 1e-13);
+}
+
+TEST(Schema, DefaultsGoByTypeAndNumberOfValues) {
+  json few = json::array();
+  json many = json::array();
+  for (int i = 0; i < 9; ++i) few.push_back({std::string(1, static_cast<char>('a' + i)), 20});
+  for (int i = 0; i < 30; ++i) many.push_back({"v" + std::to_string(i), 20 + i});
+  const Schema schema =
+      MakeOf(RequestOf({ColumnOf("n", "number"), ColumnOf("i", "integer"), ColumnOf("b", "boolean"),
+                        ColumnOf("d", "date"), ColumnOf("few", "text"), ColumnOf("many", "text"),
+                        ColumnOf("a", "numbers")},
+                       nullptr),
+             {NumberStatistics({0, 1, 2, 3, 9}),
+              NumberStatistics({0, 1, 2, 3, 9}, 100, 7),
+              NumberStatistics({0, 0, 1, 1, 1}),
+              NumberStatistics({0, 1, 2, 3, 9}),
+              ValueStatistics(few, 180),
+              ValueStatistics(many, 1035),
+              {{"rows", 100}, {"nulls", 0}, {"least_length", 3}, {"largest_length", 3}}});
+  std::vector<std::string> treatments;
+  for (const Column& column : schema.columns()) treatments.emplace_back(column.treatment->Name());
+  EXPECT_EQ(treatments, (std::vector<std::string>{"robust", "robust", "none", "calendar", "one_hot",
+                                                  "index", "array"}));
+  // A NULL in training makes an indicator, and date has no places in the day.
+  EXPECT_EQ(schema.columns()[1].slots.size(), 2U);
+  EXPECT_EQ(schema.columns()[1].slots[1].kind, SlotKind::kIndicator);
+  EXPECT_EQ(schema.columns()[3].slots.size(), 5U);
+  EXPECT_EQ(schema.columns()[5].slots[0].cardinality, 30);
+  EXPECT_EQ(schema.width(), 1 + 2 + 1 + 5 + 9 + 1 + 3);
+}
+
+TEST(Schema, NullIsTheMedianAndAnIndicatorOrRefused) {
+  const Schema schema =
+      MakeOf(RequestOf({ColumnOf("a", "number"), ColumnOf("b", "number")}, nullptr),
+             {NumberStatistics({0, 10, 20, 30, 40}, 100, 3), NumberStatistics({0, 1, 2, 3, 4})});
+  std::vector<Cell> cells(2);
+  cells[0].is_null = true;
+  cells[1].number = 2.0;
+  EXPECT_EQ(EncodeOf(schema, cells), (std::vector<float>{0.0F, 1.0F, 0.0F}));
+  cells[0] = Cell();
+  cells[1].is_null = true;
+  float row[3];
+  const EncodeProblem problem = schema.Encode(cells.data(), row);
+  EXPECT_EQ(problem.kind, EncodeProblem::Kind::kNull);
+  EXPECT_EQ(problem.column, 1);
+  cells[1] = Cell();
+  cells[1].number = INFINITY;
+  EXPECT_EQ(schema.Encode(cells.data(), row).kind, EncodeProblem::Kind::kNotFinite);
+}
+
+TEST(Schema, TheRarestValueSharesItsIndexWithUnseenOnes) {
+  const json values = List(List("a", 50), List("b", 30), List("c", 20));
+  const Schema schema = MakeOf(RequestOf(List(ColumnOf("x", "text")), {{"x", "index"}}),
+                               List(ValueStatistics(values, 100)));
+  const auto index = [&](const char* text) {
+    Cell cell;
+    cell.text = text;
+    return EncodeOf(schema, {cell})[0];
+  };
+  EXPECT_EQ(index("a"), 1.0F);
+  EXPECT_EQ(index("b"), 2.0F);
+  EXPECT_EQ(index("c"), 0.0F);
+  EXPECT_EQ(index("never"), 0.0F);
+  EXPECT_EQ(schema.columns()[0].slots[0].cardinality, 3);
+}
+
+TEST(Schema, AllProblemsOfTreatmentsAreOneError) {
+  const std::string refusal = RefusalOf(
+      RequestOf(
+          {ColumnOf("age", "integer"), ColumnOf("plan", "text")},
+          {{"agee", "log"}, {"plan", "robust"}, {"age", {{"treatment", "robst"}, {"nul", 1}}}}),
+      json::array());
+  EXPECT_NE(refusal.find("column \"agee\", which is no feature"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("Perhaps you meant \"age\""), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("\"robust\", which is not for values of type text"), std::string::npos);
+  EXPECT_NE(refusal.find("Perhaps you meant \"robust\""), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("unknown \"nul\""), std::string::npos) << refusal;
+}
+
+TEST(Schema, WhatSaysNothingIsLeftOutOrRefused) {
+  const json columns = {ColumnOf("id", "text"), ColumnOf("nothing", "number"),
+                        ColumnOf("constant", "number"), ColumnOf("x", "number")};
+  const json statistics = {
+      {{"rows", 500}, {"nulls", 0}, {"values_found", 500}, {"values", json::array()}},
+      {{"rows", 500}, {"nulls", 500}, {"quantiles", nullptr}},
+      NumberStatistics({7, 7, 7, 7, 7}, 500),
+      NumberStatistics({0, 1, 2, 3, 4}, 500)};
+  std::vector<Note> notes;
+  const Schema schema = MakeOf(RequestOf(columns, nullptr, true), statistics, &notes);
+  EXPECT_EQ(schema.columns().size(), 1U);
+  EXPECT_EQ(notes.size(), 3U);
+  const std::string refusal = RefusalOf(RequestOf(columns, nullptr, false), statistics);
+  EXPECT_NE(refusal.find("column \"id\" holds no category often enough"), std::string::npos);
+  EXPECT_NE(refusal.find("column \"nothing\" holds nothing but NULL"), std::string::npos);
+}
+
+TEST(Schema, DifferencesAreToldByColumn) {
+  const json columns = List(ColumnOf("x", "number"));
+  const Schema robust =
+      MakeOf(RequestOf(columns, nullptr), List(NumberStatistics({0, 1, 2, 3, 4})));
+  const Schema none =
+      MakeOf(RequestOf(columns, {{"x", "none"}}), List(NumberStatistics({0, 1, 2, 3, 4})));
+  const Schema other = MakeOf(RequestOf(columns, nullptr), List(NumberStatistics({0, 1, 2, 5, 9})));
+  EXPECT_EQ(robust.Difference(robust, "a", "b"), "");
+  EXPECT_EQ(robust.Difference(none, "a", "b"),
+            "Column \"x\" is \"robust\" in \"a\" but \"none\" in \"b\".");
+  EXPECT_EQ(robust.Difference(other, "a", "b"),
+            "Column \"x\" has other statistics in \"a\" than in \"b\".");
+}
+
+TEST(Schema, DamagedOnesAreRefused) {
+  const Schema schema =
+      MakeOf(RequestOf({ColumnOf("x", "number"), ColumnOf("plan", "text")}, {{"x", "standardize"}}),
+             {{{"rows", 9},
+               {"nulls", 0},
+               {"bad", 0},
+               {"mean", 1},
+               {"deviation", 2},
+               {"quantiles", {0, 1, 2, 3, 4}}},
+              ValueStatistics(List(List("a", 5), List("b", 4)), 9)});
+  const json good = json::parse(schema.ToJson());
+  EXPECT_NO_THROW(Schema::Parse(good.dump()));
+  const auto refuses = [&](const char* pointer, const json& value) {
+    json bad = good;
+    bad[json::json_pointer(pointer)] = value;
+    EXPECT_THROW(Schema::Parse(bad.dump()), Error) << pointer << " " << value;
+  };
+  refuses("/version", 2);
+  refuses("/width", 17);
+  refuses("/columns", json::array());
+  refuses("/columns/0/treatment", "array");
+  refuses("/columns/0/treatment", "never");
+  refuses("/columns/0/deviation", 0);
+  refuses("/columns/0/deviation", "1");
+  refuses("/columns/0/null", "category");
+  refuses("/columns/1/values", json({"a", "a"}));
+  refuses("/columns/1/values", json({"a", 1}));
+  refuses("/columns/1/other", -1);
+  refuses("/columns/1/name", nullptr);
+  EXPECT_THROW(Schema::Parse("[1"), Error);
+  EXPECT_THROW(Schema::Parse("null"), Error);
+}
+
+TEST(Schema, LabelsGoAndComeBackBetweenTheirEnds) {
+  Schema schema = MakeOf(RequestOf(List(ColumnOf("x", "number")), nullptr),
+                         List(NumberStatistics({0, 1, 2, 3, 4})));
+  schema.set_label({"price", "numeric(8,2)", true, 100.0, 20.0, 50.0, 180.0});
+  const Label label = Schema::Parse(schema.ToJson()).label();
+  EXPECT_EQ(label.Scaled(140.0), 2.0);
+  EXPECT_EQ(label.Unscaled(2.0), 140.0);
+  EXPECT_EQ(label.Unscaled(9.0), 180.0);
+  EXPECT_EQ(label.Unscaled(-9.0), 50.0);
+  EXPECT_EQ(label.sql_type, "numeric(8,2)");
+}
+
+}  // namespace
+}  // namespace hopper
