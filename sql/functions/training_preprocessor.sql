@@ -21,21 +21,22 @@ CREATE FUNCTION hopper.training_preprocessor(
     pad_to hopper.pad_length DEFAULT NULL,
     pad_value float8 DEFAULT 0,
     pad_side text DEFAULT 'post',
-    truncate text DEFAULT NULL
+    truncate text DEFAULT NULL,
+    treatments jsonb DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'hopper_sql_training_preprocessor';
 
 COMMENT ON FUNCTION hopper.training_preprocessor(text, text, hopper.columns, hopper.columns, bigint,
     double precision, hopper.integers, text, bigint, bigint, float8, text, hopper.integers,
-    hopper.integers, boolean, text, text, text, text, hopper.pad_length, float8, text, text) IS
+    hopper.integers, boolean, text, text, text, text, hopper.pad_length, float8, text, text, jsonb) IS
 'packs a table or view for training into <output_table> and <output_table>_summary, on request also a part of its rows into <output_table>_validation; returns the number of rows
 
 Task: 1.1 pack
 source_table: table, view, materialized view or foreign table, one example per row
 output_table: name of the packed table; <output_table>_summary is made with it
 dependent_varname: column of the label: what a model is to predict; of a model with several outputs the column of each: ''{"price": "price", "churn": "has_left"}''
-independent_varname: column of features, or several columns of numbers: ''age, income''; of a model with several inputs the columns of each: ''{"image": "pixels", "numbers": ["age", "income"]}''
+independent_varname: column of features, or several columns of numbers: ''age, income'', with text, dates and NULLs among them, which treatments make numbers of; ''*'': all columns but the label, the primary key and those that other arguments name; of a model with several inputs the columns of each: ''{"image": "pixels", "numbers": ["age", "income"]}''
 buffer_size: about how many rows one packed value holds; by itself some 4 MB of them
 normalizing_const: features are divided by it when a model reads them, such as 255 for bytes of images
 num_classes: number of classes where a network has more outputs than the rows have classes, of several outputs a list of them; by itself as many as there are
@@ -55,6 +56,7 @@ pad_to: steps that sequences of unequal length are filled up to: a number, ''lon
 pad_value: what shorter sequences are filled up with; 0 is what an Embedding with mask_zero and a Masking layer leave out
 pad_side: ''post'': the padding follows the values; ''pre'': it comes before them
 truncate: what is cut off a sequence of more than pad_to steps, here and in prediction: ''post'' its end, ''pre'' its beginning; by itself such sequences are refused
+treatments: what becomes of columns, by name: ''{"age": "log", "plan": {"treatment": "index", "min_frequency": 20}, "note": "drop"}''; ''{}'': what their types suggest; by itself so too where a column is no number or ''*'' is given, else numbers are packed as they are
 Example:
 SELECT hopper.training_preprocessor(source_table := ''points'', output_table := ''points_packed'',
     dependent_varname := ''y'', independent_varname := ''a, b'', validation_fraction := 0.2);';

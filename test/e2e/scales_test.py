@@ -35,8 +35,9 @@ def hint(connection, features, more="", function="training_preprocessor", labels
     return found and found[1].rstrip("\n")
 
 
-WORDS = ("Networks learn badly from large numbers, and {} up to {}: subtract the mean and divide by the standard"
-         " deviation in a view.")
+WORDS = "Networks learn badly from large numbers, and {} up to {}: {}."
+SCALE = "pass treatments => '{}', which scales them"
+BY_HAND = "subtract the mean and divide by the standard deviation in a view"
 
 
 @pytest.mark.parametrize("features, more, where, largest", [
@@ -48,7 +49,11 @@ WORDS = ("Networks learn badly from large numbers, and {} up to {}: subtract the
     ("measured", "", '"measured"[2] goes', "6900"),
 ])
 def test_large_numbers_are_told(database, features, more, where, largest):
-    assert hint(database, features, more) == WORDS.format(where, largest)
+    assert hint(database, features, more) == WORDS.format(where, largest,
+                                                          BY_HAND if features == "measured" else SCALE)
+    if features != "measured":
+        assert hint(database, features, (more + ", treatments => '{}'").replace(
+            ", normalizing_const => 10", "")) is None
 
 
 def test_images_have_a_constant(database):
@@ -92,7 +97,7 @@ def test_large_numbers_to_predict_are_told(database, labels, features, more, nam
 
 
 def test_both_are_told(database):
-    assert hint(database, "proline", labels="deficit") == (WORDS.format('"proline" goes', "1680") + "\n"
+    assert hint(database, "proline", labels="deficit") == (WORDS.format('"proline" goes', "1680", SCALE) + "\n"
                                                            + LABEL_WORDS.format("deficit", "690"))
 
 

@@ -45,8 +45,9 @@ THE_SAME = ["fit_multiple_model, replaced", "fit_multiple_model, warm start", "p
             "training_preprocessor, replaced", "training_preprocessor, sequences"]
 # They end by themselves in a moment, so that no client is gone for long while they work; every_function_test.py
 # kills their server processes.
-SHORT = ["add_trials", "best_config", "build_info", "cancel", "check_configs", "clone_trial", "cnn", "columns_of_name", "columns_of_names",
-         "copy_model", "create_run", "delete_model", "describe_architecture", "describe_model", "describe_space",
+SHORT = ["add_trials", "best_config", "build_info", "cancel", "check_configs", "clone_trial", "cnn", "columns_of_name",
+         "columns_of_names", "copy_model", "create_predict_function", "create_run", "delete_model", "describe_architecture",
+         "describe_features", "describe_model", "describe_space",
          "drop_model", "drop_packed", "drop_run", "expire_runs", "explain_automl", "explain_fit",
          "from_safetensors", "generate_model_configs", "gpu_configuration", "grant_model", "grant_run", "help", "help_function",
          "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard",
@@ -56,7 +57,7 @@ SHORT = ["add_trials", "best_config", "build_info", "cancel", "check_configs", "
          "predict_record_best", "predict_row", "predict_row_best", "progress_slots", "publish", "rename_model", "report", "report_run", "resume",
          "revoke_model", "revoke_run", "run_timeline", "search_algorithms", "set_iterations", "sparkline", "step", "stop_trial", "submit", "textin", "textout",
          "texts_in", "texts_of_booleans", "texts_of_text", "texts_out", "to_onnx", "to_onnx_arch", "to_pytorch",
-         "to_pytorch_arch", "to_safetensors", "version", "wait"]
+         "to_pytorch_arch", "to_safetensors", "transform_rows", "version", "wait"]
 
 
 def test_no_function_is_forgotten():

@@ -46,6 +46,8 @@ CALLS = {
     "copy_model": "SELECT hopper.copy_model('run', 'made')",
     "create_run": f"SELECT {CREATED} > 0",
     "delete_model": "SELECT hopper.delete_model('models', 2)",
+    "create_predict_function": "SELECT hopper.create_predict_function('run', 'guess', 1) IS NOT NULL",
+    "describe_features": "SELECT count(*) FROM hopper.describe_features('treated')",
     "describe_architecture": f"SELECT count(*) FROM hopper.describe_model($${SMALL}$$)",
     "describe_model": "SELECT count(*) FROM hopper.describe_model('models', 1, 'packed')",
     "describe_space": f"SELECT count(*) FROM hopper.describe_space('models', '{{1}}', $${GRID}$$)",
@@ -159,6 +161,7 @@ CALLS = {
     "training_preprocessor, sequences":
         """SELECT hopper.training_preprocessor('points', 'made', 'y', 'x', pad_to := '{"x": 3}', truncate := 'pre')""",
     "validation_preprocessor": "SELECT hopper.validation_preprocessor('points', 'made', 'y', 'x', 'packed')",
+    "transform_rows": "SELECT count(*) FROM hopper.transform_rows('treated', 'points')",
     "version": "SELECT hopper.version()",
     "wait": f"SELECT hopper.wait({CREATED}, 0)",
 }

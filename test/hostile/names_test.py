@@ -28,7 +28,8 @@ ROOM = {"schema": 63, "points": 63, "pictures": 63, "packed": 63 - len("_validat
         "more": 63 - len("_summary"), "models": 63, "configs": 63 - len("_summary"),
         "grid": 63 - len("_summary"), "run": 63 - len("_summary"), "one": 63 - len("_summary"),
         "behind": 63 - len("_summary"), "behind_copy": 63 - len("_summary"), "later": 63 - len("_summary"),
-        "shown": 63 - len("_summary"), "drawn": 63 - len("_summary"), "seen": 63 - len("_validation_summary"),
+        "shown": 63 - len("_summary"), "drawn": 63 - len("_summary"), "treated": 63 - len("_validation_summary"),
+        "guess": 63, "seen": 63 - len("_validation_summary"),
         "evaluated": 63, "confused": 63, "predicted1": 63, "predicted2": 63, "predicted3": 63,
         "predicted4": 63, "predicted5": 63, "predicted6": 63,
         "copied": 63 - len("_decisions"), "renamed": 63 - len("_decisions"),
@@ -95,6 +96,10 @@ CALLS = [
     "SELECT hopper.training_preprocessor({points}, {packed}, {y}, {x}, validation_fraction := 0.25,"
     " partitions := 2)",
     "SELECT hopper.training_preprocessor({points}, {seen}, {y}, {x}, fold_column := {fold})",
+    "SELECT hopper.training_preprocessor({points}, {treated}, {y}, {x}, validation_fraction := 0.25,"
+    " treatments := '{{}}')",
+    "SELECT treatment, on_null, slots FROM hopper.describe_features({treated})",
+    "SELECT features FROM hopper.transform_rows({treated}, {points}) ORDER BY 1",
     "SELECT hopper.training_preprocessor({pictures}, {shown}, {y}, {image}, image_shape := '{{2}}')",
     "SELECT hopper.mlp({models}, {packed}, '{{3}}', name := 'it''s \\ it')",
     "SELECT hopper.training_preprocessor({pictures}, {drawn}, {y}, {image}, image_shape := '{{1,2}}')",
@@ -141,6 +146,7 @@ CALLS = [
     "SELECT * FROM hopper.predict_rows({run}, NULL::{points_row}, 1::pg_catalog.float4, mst_key := 2)",
     "SELECT * FROM hopper.predict_rows({one}, NULL::{pictures_row}, on_null := 'null',"
     " source_query := {pictures_query})",
+    "SELECT hopper.create_predict_function({run}, {guess}, 1) IS NOT NULL",
     "SELECT hopper.copy_model({run}, {copied}, '{{1,2}}')",
     "SELECT hopper.rename_model({copied}, {renamed})",
     "SELECT hopper.keep_best({renamed})",

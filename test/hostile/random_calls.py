@@ -98,7 +98,7 @@ LIKELY = {
     "source_rows": [None], "source_query": [None, QUERIES[0]], "on_null": ["error", "null"],
     "bytea_type": [None, "uint8"], "weight_varname": [None, "number"], "layer": [None, "output", "dense"],
     "pad_to": [None, None, "3", "longest", '{"x": 2}'], "pad_value": [0, -1], "pad_side": ["post", "pre"],
-    "truncate": [None, "post", "pre"],
+    "truncate": [None, "post", "pre"], "treatments": [None, None, "{}"], "table_name": ["treated", "packed"],
     "use_gpus": [False], "warm_start": [False, False, True]}
 
 

@@ -65,6 +65,7 @@ def fill_schema(connection, label):
         CREATE TABLE bad AS SELECT i AS id, CASE WHEN i % 3 > 0 THEN ARRAY[i, NULL, 1e38]::real[] END
             AS x, NULL::text AS y FROM generate_series(1, 5) i;
         SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x', validation_fraction := 0.25);
+        SELECT hopper.training_preprocessor('points', 'treated', 'y', 'x', treatments := '{{}}');
         SELECT hopper.training_preprocessor('points', 'drawn', 'y', 'image', image_shape := '{{1,2}}');
         SELECT hopper.load_model('models', $json${SMALL}$json$, name := 'first');
         SELECT hopper.load_model('models', $json${SMALL}$json$,

@@ -18,7 +18,7 @@ SELECT inputs::text LIKE '%"more"%' AS inputs, outputs::text LIKE '%"answer"%' A
 SELECT hopper.training_preprocessor('points', 'packed', 'y', ARRAY(SELECT column_name FROM information_schema.columns
     WHERE table_schema = 'hopper_types' AND table_name = 'points' AND data_type = 'real' ORDER BY ordinal_position), replace => true);
 SELECT independent_varname FROM packed_summary;
-SELECT hopper.training_preprocessor('points', 'packed', 'y', '*', replace => true);
+SELECT hopper.training_preprocessor('points', 'packed', 'y', 'a, *', replace => true);
 SELECT hopper.training_preprocessor('points', 'packed', 'y > 0', 'a', replace => true);
 SELECT hopper.training_preprocessor('points', 'packed', 'y', ARRAY['a', NULL], replace => true);
 SELECT hopper.training_preprocessor('points', 'packed', 'y', '{}'::text[], replace => true);

@@ -58,7 +58,7 @@ SELECT hopper.load_model(:'networks' || '[{"class_name": "Dense", "config": {"un
 -- 20, 21, 22, 23: what is packed
 SELECT hopper.training_preprocessor('wine', 'p', 'kind', 'alcohol, ln(ash)');
 SELECT hopper.training_preprocessor('wine', 'p', 'kind', 'alcohol::real');
-SELECT hopper.training_preprocessor('wine', 'p', 'kind', '*');
+SELECT hopper.training_preprocessor('wine', 'p', 'kind', 'alcohol, *');
 SELECT hopper.training_preprocessor('wine', 'p', 'kind', 'wine.alcohol');
 SELECT hopper.training_preprocessor('wine', 'p', 'kind', 'ARRAY[alcohol, ash]');
 SELECT hopper.training_preprocessor('select * from wine', 'p', 'kind', 'alcohol');

@@ -16,6 +16,7 @@
 #include "utils/json.h"
 
 #include "pg/codec/rows.h"
+#include "pg/codec/schema.h"
 #include "pg/server/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_mlp);
@@ -197,6 +198,7 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 	hopper_packed *packed = palloc(sizeof(hopper_packed));
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext own;
+	char	   *index;
 
 	hopper_require_other_tables(fcinfo, "model_arch_table",
 								(const char *const[]) {"packed_table", NULL});
@@ -220,6 +222,14 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 				 errdetail("It has the inputs %s.",
 						   hopper_columns_words(packed->inputs.n, packed->inputs.names)),
 				 errhint("Build it with Keras and store it with hopper.load_model().")));
+	index = hopper_schema_index(packed->schema_text);
+	if (index)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" of \"%s\" was packed as an index, which needs an embedding",
+						index, name.shown),
+				 errdetail("This network would read it as a number."),
+				 errhint("Pack it with treatments => '{\"%s\": \"one_hot\"}'.", index)));
 	if (packed->desc.n_outputs > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

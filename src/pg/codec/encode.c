@@ -12,6 +12,7 @@
 #include "utils/lsyscache.h"
 
 #include "pg/codec/refusals.h"
+#include "pg/codec/schema.h"
 #include "pg/server/decompress.h"
 
 #ifdef WORDS_BIGENDIAN
@@ -108,9 +109,8 @@ hopper_pack_values_learn(hopper_pack_values *values, const hopper_pack_source *s
 	hopper_pack_values_learn_shape(values, rank, shape, hopper_pack_row_name(source));
 }
 
-/* One number as double; exact for all but large bigints, which do not come here. */
-static double
-number_as_double(Oid type, Datum value)
+double
+hopper_number_as_double(Oid type, Datum value)
 {
 	switch (type)
 	{
@@ -161,14 +161,18 @@ put_number(const hopper_pack_values *values, const hopper_pack_source *source,
 
 	if (type == HOPPER_FLOAT32 || type == HOPPER_FLOAT64)
 	{
-		double		number = number_as_double(from, value);
-		float		narrow = (float) number;
+		double		number = hopper_number_as_double(from, value);
+		float		narrow;
 
 		if (!isfinite(number))
 			return hopper_pack_refuse_number(source, column, name_non_finite(number), index, count);
+		if (values->deviation > 0)
+			number = (number - values->mean) / values->deviation;
+		narrow = (float) number;
 		if (!check_range(values, source, column, number, index, count))
 			return false;
-		if ((double) narrow != number && (from == INT4OID || from == INT8OID))
+		if ((double) narrow != number && values->deviation == 0 &&
+			(from == INT4OID || from == INT8OID))
 			hopper_pack_tell_rounding(source, column, number);
 		if (type == HOPPER_FLOAT64)
 			memcpy(out, &number, sizeof(number));
@@ -386,6 +390,8 @@ hopper_pack_values_encode(const hopper_pack_values *values, const hopper_pack_so
 					return false;
 			}
 			break;
+		case PACK_COLUMNS:
+			return hopper_schema_encode(values, source, datums, nulls, out);
 		case PACK_INPUTS:
 			for (i = 0; i < values->n_parts; i++)
 			{

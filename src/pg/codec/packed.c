@@ -3,6 +3,7 @@
  *		Reading packed tables and their summaries.
  */
 #include "pg/codec/rows.h"
+#include "pg/codec/schema.h"
 
 #include <math.h>
 
@@ -287,12 +288,13 @@ select_summary(const hopper_name *summary, const char *table)
 					  " independent_type, independent_shape, label_kind, label_type, label_shape,"
 					  " n_rows, partitions, starts, seed, packed_bytes, checksum, training_table,"
 					  " %s::pg_catalog.text, %s::pg_catalog.text, %s::pg_catalog.text,"
-					  " %s::pg_catalog.text, %s::pg_catalog.text"
+					  " %s::pg_catalog.text, %s::pg_catalog.text, %s::pg_catalog.text"
 					  " FROM %s", hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "inputs"),
 					  hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "outputs"),
 					  hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "padding"),
 					  hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "class_counts"),
 					  hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "label_range"),
+					  hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "schema"),
 					  summary->quoted) != 1)
 		refuse_summary(summary, psprintf("It has " UINT64_FORMAT " rows instead of one",
 										 (uint64) SPI_processed));
@@ -329,6 +331,7 @@ read_source(const hopper_name *summary, hopper_packed *out)
 	out->training_table = hopper_cell(0, 21);
 	out->inputs_text = hopper_cell(0, 22);
 	out->padding_text = hopper_cell(0, 24);
+	out->schema_text = hopper_cell(0, 27);
 	out->n_starts = get_ints(summary, 17, &out->starts);
 	return labels[0];
 }
@@ -410,6 +413,7 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 	hopper_read_inputs(&summary, out->inputs_text, out->n_x_columns, desc, &out->inputs);
 	out->padding = hopper_read_padding(&summary, out->padding_text, &out->inputs);
 	hopper_read_outputs(&summary, out->outputs_text, desc, &out->y_types, &out->weight_column);
+	desc->label_unit = hopper_schema_label_unit(out->schema_text);
 	if (desc->y_kind == HOPPER_LABEL_CLASS)
 	{
 		read_class_values(&summary, out);

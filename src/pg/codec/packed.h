@@ -59,6 +59,7 @@ typedef struct hopper_packed
 	char	   *inputs_text;	/* as the summary has it; NULL: one input */
 	hopper_pack_padding *padding;	/* of each input, or of the one; NULL: none */
 	char	   *padding_text;	/* as the summary has it, or NULL */
+	char	   *schema_text;	/* JSON of columns of any type, or NULL */
 	char	   *outputs_text;	/* the same for labels; NULL: one, without weights */
 	char	  **y_types;		/* then: of each output's column, as format_type() writes it */
 	char	   *weight_column;	/* of the source, or NULL */
@@ -111,6 +112,10 @@ typedef struct hopper_packed
 #define HOPPER_COLUMN_PADDING \
 	{"padding", TEXTOID, \
 	"how sequences are filled up: by input the side, value and cut (JSON)", \
+	.since = "0.2.0",.needed = true}
+#define HOPPER_COLUMN_SCHEMA \
+	{"schema", JSONBOID, \
+	"what becomes of columns: treatments, statistics and slots (JSON)", \
 	.since = "0.2.0",.needed = true}
 #define HOPPER_MEANS_CHECKSUM "of the packed bytes"
 #define HOPPER_MEANS_Y_KIND "class, value or array"

@@ -113,7 +113,8 @@ typedef enum hopper_pack_layout
 	PACK_ARRAY,					/* one array */
 	PACK_BYTES,					/* one bytea */
 	PACK_SCALARS,				/* one or several numbers */
-	PACK_INPUTS					/* several inputs, each of its own layout */
+	PACK_INPUTS,				/* several inputs, each of its own layout */
+	PACK_COLUMNS				/* columns of any type, by a schema (codec/schema.h) */
 } hopper_pack_layout;
 
 typedef struct hopper_pack_values
@@ -134,6 +135,9 @@ typedef struct hopper_pack_values
 	char	   *first_row;		/* the row that the shape comes from */
 	hopper_pack_padding padding;	/* PACK_ARRAY: to shape[0] steps */
 	hopper_pack_inputs inputs;	/* PACK_INPUTS */
+	const struct hopper_row_schema *schema; /* PACK_COLUMNS */
+	double		mean;			/* of labels that are standardised */
+	double		deviation;		/* 0: they are not */
 	int			n_parts;		/* so many inputs, else 0 */
 	struct hopper_pack_values *parts;
 } hopper_pack_values;

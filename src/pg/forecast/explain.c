@@ -68,6 +68,7 @@ hopper_forecast_read_data(hopper_forecast_request *request)
 	hopper_require_partitions(&request->valid);
 	hopper_check_compatible(&request->valid, "validation table", &request->train.desc,
 							request->train.n_x_columns, request->train.x_columns,
+							request->train.schema_text,
 							request->source.shown);
 }
 

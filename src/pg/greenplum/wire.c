@@ -304,6 +304,7 @@ hopper_put_desc(StringInfo out, const hopper_data_desc *desc)
 	hopper_put_int(out, desc->n_rows);
 	hopper_put_int(out, desc->buffer_rows);
 	hopper_put_number(out, desc->normalizing_const);
+	hopper_put_number(out, desc->label_unit);
 	hopper_put_int(out, desc->validation);
 	hopper_put_int(out, desc->n_class_values);
 	for (int i = 0; i < desc->n_class_values; i++)
@@ -361,6 +362,7 @@ hopper_get_desc(hopper_reader *in, hopper_data_desc *desc)
 	desc->n_rows = hopper_get_int(in);
 	desc->buffer_rows = hopper_get_int_between(in, 0, PG_INT32_MAX);
 	desc->normalizing_const = hopper_get_number(in);
+	desc->label_unit = hopper_get_number(in);
 	desc->validation = hopper_get_int32(in);
 	desc->n_class_values = hopper_get_count(in, sizeof(int64));
 	values = palloc(sizeof(char *) * (desc->n_class_values + 1));

@@ -8,6 +8,8 @@
 
 #include "catalog/pg_type.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
 
 #include "pg/server/words.h"
 
@@ -202,7 +204,14 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 
 	get_common(fcinfo, request, 4, 7, 14);
 	request->y_names = label_argument(fcinfo, request, 2);
-	if (!hopper_inputs_argument(hopper_text_argument(fcinfo, 3), "independent_varname",
+	request->star = !PG_ARGISNULL(3) &&
+		strcmp(text_to_cstring(PG_GETARG_TEXT_PP(3)), "*") == 0;
+	if (!PG_ARGISNULL(23))
+		request->treatments =
+			DatumGetCString(DirectFunctionCall1(jsonb_out, PG_GETARG_DATUM(23)));
+	if (request->star)
+		;
+	else if (!hopper_inputs_argument(hopper_text_argument(fcinfo, 3), "independent_varname",
 								&request->inputs, &request->x_names))
 		request->x_names = split_columns(fcinfo, 3, "independent_varname");
 	if (!PG_ARGISNULL(5))

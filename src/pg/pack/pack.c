@@ -324,6 +324,7 @@ pack(hopper_pack_job *job)
 	INSTR_TIME_SET_CURRENT(start);
 	hopper_pack_open_source(&job->request, &job->source);
 	make_room(job);
+	hopper_pack_survey(job);
 	hopper_pack_require_free_names(job);
 	hopper_pack_set_features(job);
 	hopper_pack_set_labels(job);

@@ -38,6 +38,9 @@ typedef struct hopper_pack_request
 	int			n_outputs;		/* they are of so many outputs with names; 0: of one */
 	char	  **output_names;
 	char	   *weight_name;	/* column of the rows' weights, or NULL */
+	bool		star;			/* independent_varname is '*': x_names are found with the source */
+	char	   *treatments;		/* JSON by column, or NULL */
+	bool		by_schema;		/* features are columns of any type (pack/survey.c) */
 	int			buffer_size;	/* 0: by bytes */
 	float4		normalizing_const;
 	int			num_classes;	/* 0: as many as there are */
@@ -159,6 +162,7 @@ typedef struct hopper_pack_job
 	char	   *largest_label;
 	hopper_pack_ranges ranges;
 	hopper_pack_row_shape row; /* once the shapes are known */
+	struct hopper_row_schema *schema;	/* or NULL */
 	int64		n_rows;
 	int			n_strata;		/* 0 before the first row */
 	int64	   *strata;			/* rows of each stratum */
@@ -171,6 +175,18 @@ typedef struct hopper_pack_job
 
 /* Column of the features in the packed table. */
 extern const char *hopper_pack_feature_column(const hopper_pack_job *job);
+/*
+ * Where the features are columns of any type: asks the source all that must be known of them and of
+ * a label that is a number, in the rows to train on, and makes the schema of the answers, or takes
+ * the training table's. Columns that say nothing are left out of source->x, with a NOTICE. A part
+ * of the rows for validation is chosen by what is in them: source->fold. (pack/survey.c)
+ */
+extern void hopper_pack_survey(hopper_pack_job *job);
+/* Columns of types for which there is no treatment. */
+extern void hopper_pack_complain_of_families(hopper_complaints *complaints,
+											 const hopper_pack_source *source);
+/* Columns for '*' into request->x_names: all but labels, weights, fold and primary key. */
+extern void hopper_pack_find_features(hopper_pack_request *request, Oid relation);
 /* Refuses columns whose names are taken in the packed table or its summary. */
 extern void hopper_pack_require_free_names(const hopper_pack_job *job);
 extern void hopper_pack_set_features(hopper_pack_job *job);

@@ -116,7 +116,7 @@ hopper_pack_split_rows(hopper_pack_job *job)
 	job->quotas = hopper_palloc0_huge(sizeof(int64) * Max(job->n_strata, 1));
 	for (i = 0; i < job->n_strata; i++)
 	{
-		if (job->request.fold_column)
+		if (job->source.fold.name)
 			job->quotas[i] = i % 2 == 1 ? job->strata[i] : 0;
 		else
 			job->quotas[i] = (int64) floor(job->request.validation_fraction * job->strata[i] + 0.5);

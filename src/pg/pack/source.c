@@ -10,6 +10,8 @@
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 
+#include "pg/codec/schema.h"
+
 static void
 resolve_packed_column(Oid relation, const char *name, hopper_pack_column *column)
 {
@@ -55,23 +57,45 @@ is_label(const hopper_pack_request *request, const char *name)
 	return false;
 }
 
+/* Treatments are asked for, or columns are of types that a network cannot read as they are. */
+static bool
+is_by_schema(const hopper_pack_request *request, const hopper_pack_source *source)
+{
+	if (request->validation)
+		return request->training.schema_text != NULL;
+	if (request->inputs.n > 0 || request->star || request->treatments)
+		return request->inputs.n == 0;
+	for (int i = 0; i < source->n_x; i++)
+	{
+		const char *family = hopper_schema_family(source->x[i].type);
+
+		if (family && hopper_pack_number_type(source->x[i].type) == 0 &&
+			strcmp(family, "numbers") != 0)
+			return true;
+	}
+	return false;
+}
+
 void
 hopper_pack_open_source(hopper_pack_request *request, hopper_pack_source *source)
 {
 	hopper_complaints *complaints = &request->complaints;
 	const char *whole = psprintf("packing \"%s\"", request->source.shown);
 	Oid			relation;
-	List	   *columns = list_concat(list_copy(request->x_names), list_copy(request->y_names));
+	List	   *columns;
 	ListCell   *cell;
 
-	if (request->fold_column)
-		columns = lappend(columns, request->fold_column);
-	if (request->weight_name)
-		columns = lappend(columns, request->weight_name);
 	/* Without the table there is nothing more to find. */
 	if (!OidIsValid(hopper_relation_oid(&request->source, true)))
 		hopper_throw_complaints(complaints, whole);
 	relation = hopper_source_oid(&request->source);
+	if (request->star)
+		hopper_pack_find_features(request, relation);
+	columns = list_concat(list_copy(request->x_names), list_copy(request->y_names));
+	if (request->fold_column)
+		columns = lappend(columns, request->fold_column);
+	if (request->weight_name)
+		columns = lappend(columns, request->weight_name);
 	hopper_complain_of_columns(complaints, relation, columns);
 	memset(source, 0, sizeof(*source));
 	source->segment = -1;
@@ -110,7 +134,11 @@ hopper_pack_open_source(hopper_pack_request *request, hopper_pack_source *source
 									 source->fold.sql_type), NULL,
 							"True marks a row for validation; a view can compute it.");
 	}
-	hopper_pack_complain_of_types(complaints, source->n_x, source->x, source->name.shown);
+	request->by_schema = is_by_schema(request, source);
+	if (request->by_schema)
+		hopper_pack_complain_of_families(complaints, source);
+	else
+		hopper_pack_complain_of_types(complaints, source->n_x, source->x, source->name.shown);
 	hopper_throw_complaints(complaints, whole);
 	hopper_pack_find_row_names(source, relation);
 }
@@ -148,7 +176,8 @@ hopper_pack_row_query(hopper_pack_job *job)
 	/* the family is PACK_NO_CLASS where labels are numbers */
 	appendStringInfoString(&query, hopper_pack_label_expression(&source->y, job->classes.family));
 	if (source->fold.name)
-		appendStringInfo(&query, ", %s", hopper_identifier(source->fold.name));
+		appendStringInfo(&query, ", %s", source->fold.expression ? source->fold.expression
+						 : hopper_identifier(source->fold.name));
 	hopper_pack_append_row_names(source, &query);
 	appendStringInfo(&query, " FROM %s%s", source->name.quoted,
 					 hopper_pack_labelled_rows(&job->request, source));

@@ -4,6 +4,8 @@
  */
 #include "pg/pack/pack.h"
 
+#include "pg/codec/schema.h"
+
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/fmgroids.h"
@@ -152,6 +154,7 @@ static const hopper_column summary_columns[] = {
 	.since = "0.2.0"},
 	{"label_range", FLOAT8ARRAYOID, "the least and the largest label that is a number",
 	.since = "0.2.0"},
+	HOPPER_COLUMN_SCHEMA,
 	{"segment_rows", INT8ARRAYOID, "rows on each segment, from segment 0"},
 };
 
@@ -213,7 +216,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 		psprintf("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, $1::%s[], %d,"
 				 " %.9g, %s, %s, %s, %s, %s, %s, %s, %s, %s,"
 				 " " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ","
-				 " %s, %s, %d, %s, %s, %s, %s, %s%s)",
+				 " %s, %s, %d, %s, %s, %s, %s, %s, %s%s)",
 				 name.quoted, hopper_literal(source->name.quoted),
 				 hopper_literal(output->named),
 				 text_array(n_y, y_names), text_array(source->n_x, x_names),
@@ -242,6 +245,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 				 hopper_literal(summary->outputs),
 				 hopper_literal(hopper_padding_text(summary->x, x_names[0])),
 				 class_counts(output), label_range(summary->ranges),
+				 hopper_literal(summary->x->schema ? summary->x->schema->text : NULL),
 				 output->segment_rows
 				 ? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");
 	hopper_require_inserted(&name, SPI_execute_with_args(insert, 1, parameter_types, parameters,

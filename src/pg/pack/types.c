@@ -7,6 +7,7 @@
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
 
+#include "pg/codec/schema.h"
 #include "pg/server/words.h"
 
 #define PACK_HINT_LABELS \
@@ -137,6 +138,13 @@ hopper_pack_set_features(hopper_pack_job *job)
 	hopper_pack_values *x = &job->x;
 	const hopper_data_desc *trained = &request->training.desc;
 
+	if (request->by_schema)
+	{
+		hopper_pack_values_init_schema(x, job->schema, source->n_x, source->x,
+									   source->name.shown, request->validation
+									   ? request->training.table.shown : source->name.shown);
+		return;
+	}
 	if (!request->validation && request->inputs.names == NULL)
 		hopper_inputs_of_columns(source->n_x, source->x, &request->inputs);
 	hopper_pack_values_init_inputs(x, &request->inputs, source->n_x, source->x,
@@ -217,7 +225,14 @@ set_number_labels(hopper_pack_job *job)
 		y->type = trained->y_type;
 	}
 	if (job->y_kind == HOPPER_LABEL_VALUE)
+	{
 		hopper_pack_values_set_shape(y, 0, NULL);
+		if (job->schema && job->schema->info.label.is_value)
+		{
+			y->mean = job->schema->info.label.mean;
+			y->deviation = job->schema->info.label.deviation;
+		}
+	}
 	else if (job->request.validation)
 		hopper_pack_values_set_shape(y, trained->y_rank, trained->y_shape);
 }

@@ -163,7 +163,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	hopper_read_packed(&packed_table, true, &data);
 	hopper_require_partitions(&data);
 	hopper_check_compatible(&data, "test table", &model.desc, model.n_x_columns,
-							model.x_columns, table.shown);
+							model.x_columns, model.schema_text, table.shown);
 	/* What cannot be made is found out before the data are read. */
 	create_tables(&tables);
 	hopper_evaluate_data(&model, &data, &event,

@@ -10,6 +10,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/jsonb.h"
+#include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #define HINT_FORMS "Give numbers: an array, or an object that has the features by their names."
@@ -142,6 +143,48 @@ hopper_given_read(hopper_named_value *into)
 	else
 		into->value = DirectFunctionCall1(float8in,
 										  CStringGetDatum(number_text(value, into->name)));
+}
+
+void
+hopper_given_read_as(hopper_named_value *into, const char *family)
+{
+	static const struct
+	{
+		const char *family;
+		Oid			type;
+	}			types[] = {
+		{"number", FLOAT8OID}, {"integer", FLOAT8OID}, {"boolean", BOOLOID}, {"text", TEXTOID},
+		{"date", DATEOID}, {"timestamp", TIMESTAMPTZOID}, {"numbers", FLOAT8ARRAYOID}
+	};
+	const JsonbValue *value = into->json;
+	Oid			type = TEXTOID;
+	Oid			input;
+	Oid			parameter;
+
+	for (int i = 0; i < lengthof(types); i++)
+		if (strcmp(types[i].family, family) == 0)
+			type = types[i].type;
+	if (value->type == jbvNull)
+	{
+		into->isnull = true;
+		into->type = type;
+		return;
+	}
+	if (value->type == jbvBool && type == BOOLOID)
+	{
+		into->type = BOOLOID;
+		into->value = BoolGetDatum(value->val.boolean);
+		return;
+	}
+	if (value->type != jbvString)
+	{
+		hopper_given_read(into);
+		return;
+	}
+	getTypeInputInfo(type, &input, &parameter);
+	into->type = type;
+	into->value = OidInputFunctionCall(input, pnstrdup(value->val.string.val,
+													   value->val.string.len), parameter, -1);
 }
 
 void

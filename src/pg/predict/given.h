@@ -38,6 +38,11 @@ extern void hopper_given_record(HeapTupleHeader record, hopper_given_row *row);
 extern void hopper_given_jsonb(Datum json, hopper_given_row *row);
 /* Fills what follows from value->json; the type is UNKNOWNOID where that is null. */
 extern void hopper_given_read(hopper_named_value *value);
+/*
+ * The same of a column of this family of a schema (codec/schema.h): texts are taken for what they
+ * say, and null has the column's type.
+ */
+extern void hopper_given_read_as(hopper_named_value *value, const char *family);
 /* JSON, an array such as '{1,2}', or bytes such as '\x0102'. */
 extern void hopper_given_text(char *given, hopper_given_row *row);
 

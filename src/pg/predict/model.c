@@ -61,6 +61,8 @@ hopper_predict_from_trained(const hopper_trained *trained, hopper_predict_model 
 		model->inputs = &trained->inputs;
 	}
 	model->padding = trained->padding;
+	if (trained->schema_text)
+		model->schema = hopper_schema_open(trained->schema_text);
 	model->n_x_columns = trained->n_x_columns;
 	model->x_columns = trained->x_columns;
 	model->normalizing_const = desc->normalizing_const;
@@ -237,9 +239,15 @@ hopper_predict_values(const hopper_predict_model *model, int n_outputs, const fl
 					  double *values)
 {
 	int64		width = model->link_width;
+	const hopper_schema_label *label = model->schema ? &model->schema->info.label : NULL;
 
 	for (int i = 0; i < n_outputs; i++)
 		values[i] = model->link == HOPPER_LINK_SIGMOID ? sigmoid(outputs[i]) : outputs[i];
+	/* Labels were standardised for training: back to their unit, and no further than they went. */
+	if (label && label->is_value && model->is_value && model->layer == NULL)
+		for (int i = 0; i < n_outputs; i++)
+			values[i] = Min(Max(values[i] * label->deviation + label->mean, label->least),
+							label->largest);
 	if (model->link != HOPPER_LINK_SOFTMAX)
 		return;
 	if (width < 1 || n_outputs % width != 0)

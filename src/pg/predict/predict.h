@@ -8,6 +8,7 @@
 #include "pg/server/glue.h"
 #include "pg/train/outputs.h"
 #include "pg/codec/rows.h"
+#include "pg/codec/schema.h"
 
 /* --- a model as prediction sees it --- */
 
@@ -22,6 +23,7 @@ typedef struct hopper_predict_model
 	const hopper_data_desc *trained;	/* the data of several inputs, else NULL */
 	const hopper_pack_inputs *inputs;	/* and theirs */
 	const hopper_pack_padding *padding;	/* of each input, or of the one; NULL: none */
+	const hopper_row_schema *schema;	/* of features that are columns of any type, else NULL */
 	int			n_x_columns;	/* it was trained on; 0: unknown */
 	char	  **x_columns;
 	double		normalizing_const;
@@ -57,6 +59,8 @@ extern void hopper_predict_take_layer(hopper_predict_model *model, text *layer);
  * they do not go together.
  */
 extern void hopper_predict_bind_outputs(hopper_predict_model *model, int n_outputs);
+/* on_null: whether rows that lack a feature get NULL instead of an error. (predict/arguments.c) */
+extern bool hopper_predict_may_lack(FunctionCallInfo fcinfo, int at);
 /* What a bytea holds that has more than a byte for each feature: the type of training. */
 extern int32 hopper_predict_bytes_type(const hopper_predict_model *model);
 /* "real[784] or an image bytea" for messages. */

@@ -31,6 +31,9 @@ free_ready_model(void *handle)
 	hopper_ready_model *entry = handle;
 
 	hopper_torch()->predictor.free(entry->predictor);
+	if (entry->schema)
+		hopper_core()->schema.free(entry->schema);
+	entry->schema = NULL;
 	if (entry->event_fd >= 0)
 		close(entry->event_fd);
 	MemoryContextDelete(entry->context);
@@ -184,6 +187,14 @@ keep_model(hopper_ready_model *entry, const hopper_trained *trained,
 		model->padding = padding;
 	}
 	keep_features(entry, trained, desc);
+	model->schema = NULL;
+	if (trained->schema_text)
+	{
+		hopper_row_schema *schema = hopper_schema_open_unguarded(trained->schema_text);
+
+		entry->schema = schema->handle;
+		model->schema = schema;
+	}
 	/* The predictor has its own copy of these. */
 	model->model_arch = NULL;
 	memset(&model->weights, 0, sizeof(model->weights));
@@ -291,7 +302,7 @@ describe_features(const hopper_trained *trained, int32 asked_type, const bool *i
 	if (asked_type == READY_BYTES || (asked_type == READY_ROW && is_bytea[0]))
 		desc->x_type = hopper_predict_bytes_type(&model);
 	else if (asked_type == READY_ROW)
-		desc->x_type = HOPPER_FLOAT64;
+		desc->x_type = trained->schema_text ? HOPPER_FLOAT32 : HOPPER_FLOAT64;
 	desc->x_rank = trained->desc.x_rank;
 	memcpy(desc->x_shape, trained->desc.x_shape, sizeof(desc->x_shape));
 	if (trained->desc.n_inputs > 0)
@@ -338,6 +349,14 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 				 errhint("Give a row with the columns %s, such as jsonb_populate_record("
 						 "NULL::table, '{...}').",
 						 hopper_columns_words(trained.n_x_columns, trained.x_columns))));
+	if (trained.schema_text && asked_type != READY_ROW)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("model \"%s\" reads columns by their names, which an array has not",
+						trained.outputs.model.shown),
+				 errdetail("Its features are %s.",
+						   hopper_columns_words(trained.n_x_columns, trained.x_columns)),
+				 errhint("Give a row, or a JSON object with a value for each of them.")));
 	if (asked_type == READY_ROW && is_bytea == NULL)
 		is_bytea = trained_bytes(&trained, n_inputs);
 	else if (asked_type == READY_ROW && n_asked != n_inputs)

@@ -31,6 +31,7 @@ typedef struct hopper_ready_model
 	int			n_x;			/* READY_ROW: the features' columns */
 	char	  **x_columns;
 	hopper_data_desc features;	/* as they are computed with */
+	hopper_data_schema *schema;		/* the model's, or NULL */
 	hopper_predictor *predictor;
 	hopper_guard *guard;		/* the session's */
 	int			event_fd;

@@ -323,7 +323,9 @@ find_columns(const hopper_ready_model *entry, hopper_given_row *row, Datum *datu
 			ereport(ERROR,
 					(errcode(ERRCODE_AMBIGUOUS_COLUMN),
 					 errmsg("source_row has several columns \"%s\"", entry->x_columns[i])));
-		if (found->json)
+		if (found->json && entry->model.schema)
+			hopper_given_read_as(found, entry->model.schema->info.columns[i].family);
+		else if (found->json)
 			hopper_given_read(found);
 		datums[i] = found->value;
 		nulls[i] = found->isnull;
@@ -365,6 +367,12 @@ describe_values(const hopper_ready_model *entry, const hopper_pack_column *colum
 {
 	const hopper_predict_model *model = &entry->model;
 
+	if (model->schema)
+	{
+		hopper_pack_values_init_schema(values, model->schema, entry->n_x, columns, argument,
+									   model->shown);
+		return;
+	}
 	if (model->inputs)
 	{
 		hopper_pack_values_init_inputs(values, model->inputs, entry->n_x, columns, argument);

@@ -86,8 +86,6 @@ extern hopper_predict_what hopper_predict_what_argument(FunctionCallInfo fcinfo,
  * own process alone can do.
  */
 extern void hopper_refuse_on_segment(const char *function, const char *hint);
-/* on_null: whether rows that lack a feature get NULL instead of an error. */
-extern bool hopper_predict_may_lack(FunctionCallInfo fcinfo, int at);
 /* Columns of run->source, checked against the model; `x`: the features' names, in its order. */
 extern void hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x);
 /* The same where the id is the whole row, of run->source's type and `row_type`. */

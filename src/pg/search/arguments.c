@@ -126,7 +126,7 @@ read_validation(FunctionCallInfo fcinfo, hopper_automl *run)
 	table = hopper_name_named(fcinfo, "validation_table");
 	hopper_read_packed(&table, true, &valid);
 	hopper_check_compatible(&valid, "validation table", &run->train.desc, run->train.n_x_columns,
-							run->train.x_columns, run->packed.shown);
+							run->train.x_columns, run->train.schema_text, run->packed.shown);
 	run->validation = table.quoted;
 	run->validation_checksum = valid.checksum;
 }

@@ -181,7 +181,8 @@ take_over(hopper_fit *request, const hopper_outputs *outputs, const hopper_packe
 	PushActiveSnapshot(GetTransactionSnapshot());
 	hopper_read_trained_data(&request->output, &earlier);
 	hopper_check_compatible(train, "training table", &earlier.desc,
-							earlier.n_x_columns, earlier.x_columns, request->output.shown);
+							earlier.n_x_columns, earlier.x_columns, earlier.schema_text,
+							request->output.shown);
 	if (strcmp(earlier.desc.y_column, train->desc.y_column) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -346,6 +347,7 @@ begin_fit(hopper_fit *request)
 		hopper_require_partitions(&request->valid);
 		hopper_check_compatible(&request->valid, "validation table", &request->train.desc,
 								request->train.n_x_columns, request->train.x_columns,
+								request->train.schema_text,
 								request->source.shown);
 	}
 	request->train.desc.validation = request->has_validation ? 1 : -1;

@@ -180,6 +180,7 @@ typedef struct hopper_trained
 	char	  **x_sql_types;
 	hopper_pack_inputs inputs;
 	hopper_pack_padding *padding;	/* of each input, or of the one; NULL: none */
+	char	   *schema_text;	/* JSON of columns of any type, or NULL */
 	char	  **y_types;		/* of the outputs' columns, or NULL */
 	char	   *weight_column;	/* of the source, or NULL */
 	char	   *y_sql_type;
@@ -209,6 +210,7 @@ extern void hopper_read_trained(const hopper_name *table, bool has_key, int32 ms
  */
 extern void hopper_check_compatible(const hopper_packed *table, const char *table_is,
 									const hopper_data_desc *desc, int n_x_columns,
-									char *const *x_columns, const char *trained);
+									char *const *x_columns, const char *schema,
+									const char *trained);
 
 #endif							/* HOPPER_OUTPUTS_H */

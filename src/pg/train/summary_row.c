@@ -6,6 +6,8 @@
 
 #include "catalog/pg_type.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
 #include "utils/timestamp.h"
 
 #include "pg/codec/rows.h"
@@ -61,6 +63,7 @@ static const hopper_column run_columns[] = {
 	HOPPER_COLUMN_INPUTS,
 	HOPPER_COLUMN_OUTPUTS,
 	HOPPER_COLUMN_PADDING,
+	HOPPER_COLUMN_SCHEMA,
 	{"label_kind", TEXTOID, HOPPER_MEANS_Y_KIND},
 	HOPPER_COLUMN_Y_TYPE,
 	HOPPER_COLUMN_Y_SHAPE,
@@ -215,6 +218,9 @@ hopper_summary_row(const hopper_name *model, const hopper_packed *train,
 	hopper_fill_text(row, "inputs", train->inputs_text);
 	hopper_fill_text(row, "outputs", train->outputs_text);
 	hopper_fill_text(row, "padding", train->padding_text);
+	hopper_fill(row, "schema", train->schema_text
+				? DirectFunctionCall1(jsonb_in, CStringGetDatum(train->schema_text)) : (Datum) 0,
+				train->schema_text == NULL);
 	hopper_fill_text(row, "label_kind", kind);
 	hopper_fill_text(row, "label_type", hopper_pack_type_name(desc->y_type));
 	hopper_fill_array(row, "label_shape", hopper_shape_datum(desc->y_rank, desc->y_shape));

@@ -9,6 +9,7 @@
 
 #include "pg/catalog/models.h"
 #include "pg/codec/rows.h"
+#include "pg/codec/schema.h"
 #include "pg/train/ranking.h"
 #include "pg/server/words.h"
 
@@ -101,10 +102,11 @@ read_summary(hopper_trained *out)
 					  " independent_shape, label_type, label_shape, num_classes[1],"
 					  " normalizing_const::float8,"
 					  " source_table, independent_varname, independent_vartype,"
-					  " dependent_vartype[1], %s::text, %s::text, %s::text FROM %s",
+					  " dependent_vartype[1], %s::text, %s::text, %s::text, %s::text FROM %s",
 					  hopper_column_selected(oid, HOPPER_MADE_RUN, "inputs"),
 					  hopper_column_selected(oid, HOPPER_MADE_RUN, "outputs"),
 					  hopper_column_selected(oid, HOPPER_MADE_RUN, "padding"),
+					  hopper_column_selected(oid, HOPPER_MADE_RUN, "schema"),
 					  summary->quoted) != 1)
 		not_an_output(table, psprintf("Its companion \"%s\" must have one row.", summary->shown));
 	for (int column = 1; column <= 12; column++)
@@ -134,6 +136,7 @@ read_summary(hopper_trained *out)
 	inputs = hopper_cell(0, 13);
 	outputs = hopper_cell(0, 14);
 	padding = hopper_cell(0, 15);
+	out->schema_text = hopper_cell(0, 16);
 	if (outputs)
 		out->desc.y_column = PACK_LABELS;
 	out->desc.x_column = hopper_packed_features(out->n_x_columns, out->x_columns,
@@ -142,6 +145,7 @@ read_summary(hopper_trained *out)
 	hopper_read_inputs(summary, inputs, out->n_x_columns, &out->desc, &out->inputs);
 	out->padding = hopper_read_padding(summary, padding, &out->inputs);
 	hopper_read_outputs(summary, outputs, &out->desc, &out->y_types, &out->weight_column);
+	out->desc.label_unit = hopper_schema_label_unit(out->schema_text);
 
 	if (out->desc.y_kind != HOPPER_LABEL_CLASS)
 		return;
@@ -307,7 +311,7 @@ different_class(const hopper_data_desc *a, const char *a_name, const hopper_data
 void
 hopper_check_compatible(const hopper_packed *table, const char *table_is,
 						const hopper_data_desc *desc, int n_x_columns, char *const *x_columns,
-						const char *trained)
+						const char *schema, const char *trained)
 {
 	const hopper_data_desc *its = &table->desc;
 	const char *name = table->table.shown;
@@ -320,6 +324,8 @@ hopper_check_compatible(const hopper_packed *table, const char *table_is,
 	if (why == NULL && its->weighted != desc->weighted)
 		why = psprintf("Its rows have %sweights, those of \"%s\" have %s.",
 					   its->weighted ? "" : "no ", trained, its->weighted ? "none" : "some");
+	if (why == NULL)
+		why = hopper_different_schemas(table->schema_text, name, schema, trained);
 	if (why)
 		;
 	else if (!same_shape(its->x_rank, its->x_shape, desc->x_rank, desc->x_shape))

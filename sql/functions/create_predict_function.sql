@@ -1,0 +1,19 @@
+CREATE FUNCTION hopper.create_predict_function(
+    model_table text,
+    function_name text,
+    mst_key bigint DEFAULT NULL,
+    on_null text DEFAULT 'error',
+    replace boolean DEFAULT false)
+RETURNS text
+    AS 'MODULE_PATHNAME', 'hopper_sql_create_predict_function' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.create_predict_function(text, text, bigint, text, boolean) IS
+    'makes an SQL function over the columns that a model reads, which returns the most probable class in the label''s type, or the value; returns its signature
+
+Task: 7.7 predict
+model_table: table of models that training writes; its companions are _info, _summary and _state
+function_name: name of the function to make
+mst_key: which configuration (model selection tuple) of model_table; by itself the best one now
+on_null: rows that lack a feature: ''error'', or ''null'' (the function returns NULL)
+replace: take the place of a function with the same name and arguments
+Example:
+SELECT hopper.create_predict_function(''models'', ''guess'', replace => true);';

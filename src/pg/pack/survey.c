@@ -1,0 +1,625 @@
+/*
+ * survey.c
+ *		What must be known of columns of any type before a row is packed, asked of the source: the
+ *		statistics of features and of a label that is a number, in the rows to train on alone.
+ *
+ * All statistics are exact and do not depend on the order of the rows: counts, quantiles, and means
+ * that are summed up as numeric. Most questions are one query. Which rows are put aside for
+ * validation must be known before, and cannot depend on what the statistics make of them: it goes
+ * by a hash of the row's own values.
+ */
+#include "pg/pack/pack.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
+
+#include "pg/codec/schema.h"
+#include "pg/server/words.h"
+
+/* More values of a whole-number label are taken for numbers, not for classes. */
+#define MOST_WHOLE_CLASSES 50
+#define MOST_COLUMNS_ASKED 400	/* at once; a query has 1,664 result columns at most */
+#define MOST_VALUES 10001		/* of a category; the core keeps 10,000 of them */
+#define MOST_STRATA 1000		/* more classes are not split apart */
+
+/* --- '*' --- */
+
+static bool
+is_named(const hopper_pack_request *request, const char *name)
+{
+	ListCell   *cell;
+
+	foreach(cell, request->y_names)
+		if (strcmp(lfirst(cell), name) == 0)
+			return true;
+	return (request->weight_name && strcmp(request->weight_name, name) == 0) ||
+		(request->fold_column && strcmp(request->fold_column, name) == 0);
+}
+
+static bool
+is_key(const hopper_pack_source *source, const char *name)
+{
+	for (int i = 0; i < source->n_keys; i++)
+		if (strcmp(source->keys[i], name) == 0)
+			return true;
+	return false;
+}
+
+void
+hopper_pack_find_features(hopper_pack_request *request, Oid relation)
+{
+	hopper_pack_source keys = {{0}};
+	hopper_pack_column column;
+	StringInfoData left_out;
+	char	   *name;
+	int			n = 0;
+
+	initStringInfo(&left_out);
+	hopper_pack_find_row_names(&keys, relation);
+	for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
+	{
+		/* A column that is gone keeps its number. */
+		if (get_attnum(relation, name) != i || is_named(request, name) || is_key(&keys, name))
+			continue;
+		hopper_pack_resolve_column(relation, name, &column);
+		if (hopper_schema_family(column.type))
+			request->x_names = lappend(request->x_names, column.name);
+		else
+			appendStringInfo(&left_out, "%s\"%s\" (%s)", n++ > 0 ? ", " : "", name,
+							 column.sql_type);
+	}
+	if (n > 0)
+		ereport(NOTICE,
+				(errmsg("%s of \"%s\" %s left out, for whose type there is no treatment",
+						hopper_plural(n, "column", "columns"), request->source.shown,
+						n == 1 ? "is" : "are"),
+				 errdetail("%s %s.", n == 1 ? "It is" : "They are", left_out.data)));
+	if (request->x_names == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("no column of \"%s\" is left to be a feature", request->source.shown)));
+}
+
+/* --- SQL of values --- */
+
+/* The column as a number, SQL: what hopper_schema_encode() makes of it. */
+static char *
+number_of(const hopper_pack_column *column)
+{
+	const char *name = hopper_identifier(column->name);
+
+	switch (column->type)
+	{
+		case BOOLOID:
+			return psprintf("%s::int4::float8", name);
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return psprintf("extract(epoch FROM %s)::float8", name);
+		default:
+			return psprintf("%s::float8", name);
+	}
+}
+
+/* The same of a number that is finite, exactly as far as numeric holds it. */
+static char *
+exact_of(const hopper_pack_column *column)
+{
+	char	   *number = number_of(column);
+
+	return psprintf("CASE WHEN %s NOT IN ('NaN', 'Infinity', '-Infinity') THEN %s::numeric END",
+					number, column->type == NUMERICOID ? hopper_identifier(column->name)
+					: number);
+}
+
+/*
+ * Bytes of a value as text that no setting changes, SQL. It stands in the query that reads the
+ * rows, which is run with the caller's search_path.
+ */
+static char *
+bytes_of(const hopper_pack_column *column)
+{
+	const char *name = hopper_identifier(column->name);
+
+	switch (column->type)
+	{
+		case FLOAT4OID:
+			return psprintf("pg_catalog.encode(pg_catalog.float4send(%s), 'hex')", name);
+		case FLOAT8OID:
+			return psprintf("pg_catalog.encode(pg_catalog.float8send(%s), 'hex')", name);
+		case DATEOID:
+			return psprintf("pg_catalog.encode(pg_catalog.date_send(%s), 'hex')", name);
+		case TIMESTAMPOID:
+			return psprintf("pg_catalog.encode(pg_catalog.timestamp_send(%s), 'hex')", name);
+		case TIMESTAMPTZOID:
+			return psprintf("pg_catalog.encode(pg_catalog.timestamptz_send(%s), 'hex')", name);
+		default:
+			return OidIsValid(get_element_type(column->type))
+				? psprintf("pg_catalog.encode(pg_catalog.array_send(%s), 'hex')", name)
+				: psprintf("%s::pg_catalog.text", name);
+	}
+}
+
+/* --- rows for validation --- */
+
+/* A bigint of the row's values and the seed, SQL. */
+static char *
+row_hash(const hopper_pack_job *job)
+{
+	const hopper_pack_source *source = &job->source;
+	StringInfoData values;
+
+	initStringInfo(&values);
+	for (int i = 0; i < source->n_x; i++)
+		appendStringInfo(&values, "coalesce(%s, '\\N'), ", bytes_of(&source->x[i]));
+	if (source->n_labels == 0)
+		appendStringInfo(&values, "coalesce(%s, '\\N')", bytes_of(&source->y));
+	for (int i = 0; i < source->n_labels; i++)
+		appendStringInfo(&values, "%scoalesce(%s, '\\N')", i ? ", " : "",
+						 bytes_of(&source->labels[i]));
+	return psprintf("pg_catalog.hashtextextended(pg_catalog.concat_ws('|', %s), '" INT64_FORMAT
+					"'::pg_catalog.int8)", values.data, job->request.seed);
+}
+
+/*
+ * Of each class (or of all rows) as many with the smallest hashes as validation_fraction says:
+ * source->fold becomes an expression that is true of them. Rows that are alike stay together.
+ */
+static void
+choose_validation(hopper_pack_job *job)
+{
+	hopper_pack_source *source = &job->source;
+	const char *labelled = hopper_pack_labelled_rows(&job->request, source);
+	const char *hash = row_hash(job);
+	const char *label = job->y_kind == HOPPER_LABEL_CLASS && source->n_labels == 0
+		? psprintf("%s::pg_catalog.text", hopper_identifier(source->y.name))
+		: "NULL::pg_catalog.text";
+	StringInfoData fold;
+	uint64		n;
+
+	n = hopper_select("SELECT s.label, max(s.hash)"
+					  " FILTER (WHERE s.place <= floor(%.17g * s.n + 0.5))"
+					  " FROM (SELECT r.label, r.hash, row_number() OVER (PARTITION BY r.label"
+					  " ORDER BY r.hash) AS place, count(*) OVER (PARTITION BY r.label) AS n"
+					  " FROM (SELECT %s AS label, %s AS hash FROM %s%s) r) s"
+					  " GROUP BY s.label ORDER BY s.label LIMIT %d",
+					  job->request.validation_fraction, label, hash, source->name.quoted, labelled,
+					  MOST_STRATA + 1);
+	initStringInfo(&fold);
+	if (n > MOST_STRATA)
+		appendStringInfo(&fold, "(%s) OPERATOR(pg_catalog.<=) '%.0f'::pg_catalog.int8", hash,
+						 ldexp(job->request.validation_fraction, 64) - ldexp(1, 63));
+	else
+	{
+		appendStringInfoString(&fold, "CASE");
+		for (uint64 i = 0; i < n; i++)
+		{
+			char	   *class = hopper_cell(i, 1);
+			char	   *largest = hopper_cell(i, 2);
+
+			if (largest == NULL)
+				continue;
+			appendStringInfo(&fold, " WHEN (%s) %s%s THEN (%s) OPERATOR(pg_catalog.<=)"
+							 " %s::pg_catalog.int8", label,
+							 class ? "OPERATOR(pg_catalog.=) " : "IS NULL",
+							 class ? psprintf("%s::pg_catalog.text", hopper_literal(class)) : "",
+							 hash, hopper_literal(largest));
+		}
+		appendStringInfoString(&fold, fold.len > 4 ? " ELSE false END"
+							   : " WHEN true THEN false END");
+	}
+	SPI_freetuptable(SPI_tuptable);
+	source->fold.name = "validation_fraction";
+	source->fold.declared = source->fold.type = BOOLOID;
+	source->fold.sql_type = source->fold.qualified_type = "boolean";
+	source->fold.expression = fold.data;
+}
+
+/* "source WHERE ...": the rows to train on. */
+static char *
+training_rows(const hopper_pack_job *job)
+{
+	const hopper_pack_source *source = &job->source;
+	const char *labelled = hopper_pack_labelled_rows(&job->request, source);
+	const char *fold = source->fold.expression ? source->fold.expression
+		: source->fold.name ? hopper_identifier(source->fold.name) : NULL;
+
+	return psprintf("%s%s%s", source->name.quoted, labelled,
+					fold ? psprintf("%s NOT (%s)", labelled[0] ? " AND" : " WHERE", fold) : "");
+}
+
+/* --- questions and answers --- */
+
+/* What the core wants to know of a column: a row of hopper_schema_api.plan. */
+typedef struct question
+{
+	const hopper_pack_column *column;
+	bool		of_logs;
+	const char *fractions;		/* "0,0.5,1", or NULL */
+	bool		moments;
+	const char *least_rows;		/* of a value, or NULL: values are not asked */
+	bool		lengths;
+} question;
+
+/*
+ * Three result columns: counts and so on as JSON, quantiles float8[], mean and deviation float8[].
+ * Numbers come as such: their text depends on settings.
+ */
+static void
+append_question(StringInfo query, const question *asked)
+{
+	const hopper_pack_column *column = asked->column;
+	const char *name = hopper_identifier(column->name);
+	char	   *number;
+	char	   *measured;
+
+	if (asked->least_rows)
+	{
+		appendStringInfo(query, "(SELECT json_build_object('rows', sum(s.n), 'nulls',"
+						 " coalesce(sum(s.n) FILTER (WHERE s.v IS NULL), 0), 'bad', 0,"
+						 " 'values_found', count(s.v), 'values',"
+						 " json_agg(json_build_array(s.v, s.n))"
+						 " FILTER (WHERE s.v IS NOT NULL AND s.n >= %s AND s.place <= %d))::text"
+						 " FROM (SELECT g.v, g.n,"
+						 " row_number() OVER (ORDER BY g.n DESC, g.v) AS place"
+						 " FROM (SELECT %s::text COLLATE \"C\" AS v, count(*) AS n FROM hopper_rows"
+						 " GROUP BY 1) g) s), NULL::float8[], NULL::float8[]", asked->least_rows,
+						 MOST_VALUES, name);
+		return;
+	}
+	if (asked->lengths)
+	{
+		appendStringInfo(query, "json_build_object('rows', count(*), 'nulls', count(*) - count(%s),"
+						 " 'bad', 0, 'least_length', min(cardinality(%s)), 'largest_length',"
+						 " max(cardinality(%s)))::text, NULL::float8[], NULL::float8[]", name, name,
+						 name);
+		return;
+	}
+	number = number_of(column);
+	measured = asked->of_logs ? psprintf("sign(%s) * ln(1 + abs(%s))", number, number) : number;
+	appendStringInfo(query, "json_build_object('rows', count(*), 'nulls', count(*) - count(%s),"
+					 " 'bad', count(*) FILTER"
+					 " (WHERE %s IN ('NaN', 'Infinity', '-Infinity')))::text, ",
+					 name, number);
+	if (asked->fractions)
+		appendStringInfo(query, "percentile_cont('{%s}'::float8[]) WITHIN GROUP (ORDER BY %s), ",
+						 asked->fractions, measured);
+	else
+		appendStringInfoString(query, "NULL::float8[], ");
+	if (asked->moments)
+		appendStringInfo(query, "ARRAY[avg(%s)::float8, stddev_pop(%s)::float8]", exact_of(column),
+						 exact_of(column));
+	else
+		appendStringInfoString(query, "NULL::float8[]");
+}
+
+/* A float8[] cell of the first row; *n is 0 where it is NULL. */
+static double *
+numbers_cell(int column, int *n)
+{
+	bool		isnull;
+	Datum		value = hopper_value(0, column, FLOAT8ARRAYOID, &isnull);
+	Datum	   *datums;
+	bool	   *nulls;
+	double	   *numbers;
+
+	*n = 0;
+	if (isnull)
+		return NULL;
+	deconstruct_array(DatumGetArrayTypeP(value), FLOAT8OID, 8, FLOAT8PASSBYVAL, 'd', &datums,
+					  &nulls, n);
+	numbers = palloc(sizeof(double) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+		numbers[i] = nulls[i] ? 0 : DatumGetFloat8(datums[i]);
+	return numbers;
+}
+
+static void
+append_number(StringInfo text, double number)
+{
+	if (isfinite(number))
+		appendStringInfo(text, "%.17g", number);
+	else
+		appendStringInfoString(text, "null");
+}
+
+/* One column's three cells as a JSON object. */
+static void
+append_answer(StringInfo text, int at)
+{
+	char	   *counts = hopper_cell(0, at);
+	double	   *numbers;
+	int			n;
+
+	/* "{...}" goes on */
+	appendBinaryStringInfo(text, counts, (int) strlen(counts) - 1);
+	numbers = numbers_cell(at + 1, &n);
+	appendStringInfoString(text, ", \"quantiles\": [");
+	for (int i = 0; i < n; i++)
+	{
+		if (i > 0)
+			appendStringInfoChar(text, ',');
+		append_number(text, numbers[i]);
+	}
+	appendStringInfoChar(text, ']');
+	numbers = numbers_cell(at + 2, &n);
+	if (n == 2)
+	{
+		appendStringInfoString(text, ", \"mean\": ");
+		append_number(text, numbers[0]);
+		appendStringInfoString(text, ", \"deviation\": ");
+		append_number(text, numbers[1]);
+	}
+	appendStringInfoChar(text, '}');
+}
+
+/* {"columns": [...]} as hopper_schema_api.make wants it. */
+static char *
+ask(const hopper_pack_job *job, int n, const question *questions)
+{
+	char	   *rows = training_rows(job);
+	StringInfoData answers;
+
+	initStringInfo(&answers);
+	appendStringInfoString(&answers, "{\"columns\": [");
+	for (int first = 0; first < n; first += MOST_COLUMNS_ASKED)
+	{
+		int			last = Min(n, first + MOST_COLUMNS_ASKED);
+		StringInfoData query;
+
+		initStringInfo(&query);
+		/* Which rows they are is computed once, however often they are read. */
+		appendStringInfoString(&query, "WITH hopper_rows AS (SELECT ");
+		for (int i = first; i < last; i++)
+			appendStringInfo(&query, "%s%s", i > first ? ", " : "",
+							 hopper_identifier(questions[i].column->name));
+		appendStringInfo(&query, " FROM %s)", rows);
+		for (int i = first; i < last; i++)
+		{
+			appendStringInfoString(&query, i > first ? ", " : " SELECT ");
+			append_question(&query, &questions[i]);
+		}
+		appendStringInfoString(&query, " FROM hopper_rows");
+		(void) hopper_select("%s", query.data);
+		for (int i = first; i < last; i++)
+		{
+			if (i > 0)
+				appendStringInfoString(&answers, ", ");
+			append_answer(&answers, 3 * (i - first) + 1);
+		}
+		SPI_freetuptable(SPI_tuptable);
+		pfree(query.data);
+	}
+	appendStringInfoString(&answers, "]}");
+	return answers.data;
+}
+
+/* --- the label --- */
+
+/* Whether a label of whole numbers has so many that they are numbers to be predicted. */
+static void
+judge_label(hopper_pack_job *job)
+{
+	hopper_pack_request *request = &job->request;
+	const hopper_pack_column *y = &job->source.y;
+	uint64		n;
+
+	if (job->source.n_labels > 0 || request->label_kind != 0 || request->num_classes > 0 ||
+		hopper_pack_label_family(y->type) != PACK_INTEGER)
+		return;
+	n = hopper_select("SELECT DISTINCT %s FROM %s LIMIT %d", hopper_identifier(y->name),
+					  job->source.name.quoted, MOST_WHOLE_CLASSES);
+	SPI_freetuptable(SPI_tuptable);
+	if (n < MOST_WHOLE_CLASSES)
+		return;
+	request->label_kind = HOPPER_LABEL_VALUE;
+	ereport(NOTICE,
+			(errmsg("label column \"%s\" of \"%s\" holds %d whole numbers or more: they are taken "
+					"for numbers to be predicted", y->name, job->source.name.shown,
+					MOST_WHOLE_CLASSES),
+			 errhint("Pass label_kind => 'class' for classes.")));
+}
+
+/* How a label that is a number is scaled; false where it is not. */
+static bool
+ask_label(const hopper_pack_job *job, bool scales, hopper_schema_label *label)
+{
+	const hopper_pack_column *y = &job->source.y;
+	char	   *rows = training_rows(job);
+	double	   *numbers;
+	int			n;
+
+	memset(label, 0, sizeof(*label));
+	if (job->source.n_labels > 0)
+		return false;
+	label->name = hopper_to_utf8(y->name);
+	label->sql_type = hopper_to_utf8(y->sql_type);
+	if (!scales || job->y_kind != HOPPER_LABEL_VALUE)
+		return true;
+	(void) hopper_select("SELECT ARRAY[avg(%s)::float8, stddev_pop(%s)::float8, min(%s), max(%s)]"
+						 " FROM %s", exact_of(y), exact_of(y), number_of(y), number_of(y), rows);
+	numbers = numbers_cell(1, &n);
+	SPI_freetuptable(SPI_tuptable);
+	/* What is not finite is refused with its row when it is packed. */
+	if (n != 4 || !isfinite(numbers[2]) || !isfinite(numbers[3]))
+		return true;
+	label->is_value = true;
+	label->mean = numbers[0];
+	label->deviation = numbers[1] > 0 ? numbers[1] : 1;
+	label->least = numbers[2];
+	label->largest = numbers[3];
+	return true;
+}
+
+/* --- the schema --- */
+
+static char *
+request_text(const hopper_pack_job *job)
+{
+	const hopper_pack_request *request = &job->request;
+	const hopper_pack_source *source = &job->source;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "{\"star\": %s, \"label\": ", request->star ? "true" : "false");
+	escape_json(&text, source->n_labels == 0 ? source->y.name : "");
+	appendStringInfo(&text, ", \"treatments\": %s, \"columns\": [",
+					 request->treatments ? request->treatments : "null");
+	for (int i = 0; i < source->n_x; i++)
+	{
+		appendStringInfoString(&text, i ? ", {\"name\": " : "{\"name\": ");
+		escape_json(&text, source->x[i].name);
+		appendStringInfoString(&text, ", \"type\": ");
+		escape_json(&text, source->x[i].sql_type);
+		appendStringInfo(&text, ", \"family\": \"%s\"}", hopper_schema_family(source->x[i].type));
+	}
+	appendStringInfoString(&text, "]}");
+	return hopper_to_utf8(text.data);
+}
+
+/* One of the source's columns by its name in UTF-8. */
+static const hopper_pack_column *
+find_column(const hopper_pack_source *source, const char *name)
+{
+	const char *own = hopper_from_utf8(name);
+
+	for (int i = 0; i < source->n_x; i++)
+		if (strcmp(source->x[i].name, own) == 0)
+			return &source->x[i];
+	elog(ERROR, "the schema names the unknown column \"%s\"", own);
+	return NULL;
+}
+
+static question *
+read_plan(const hopper_pack_source *source, const char *request, int *n, bool *scales_label)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	question   *questions;
+	int32_t		scales;
+
+	HOPPER_CHECK(hopper_core()->schema.plan(request, &rows, &scales, &error), error);
+	(void) hopper_guard_rows(rows);
+	*n = rows->n_rows;
+	*scales_label = scales != 0;
+	questions = palloc0(sizeof(question) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+	{
+		const char *const *cells = rows->cells + (size_t) i * rows->n_columns;
+
+		questions[i].column = find_column(source, cells[0]);
+		questions[i].of_logs = strcmp(cells[2], "log") == 0;
+		questions[i].fractions = cells[3];
+		questions[i].moments = cells[4][0] == 't';
+		questions[i].least_rows = cells[5];
+		questions[i].lengths = cells[6][0] == 't';
+	}
+	return questions;
+}
+
+static char *
+make_schema(const char *request, const char *answers, const hopper_schema_label *label)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	char	   *text;
+
+	HOPPER_CHECK(hopper_core()->schema.make(request, hopper_to_utf8(answers), label, &rows, &error),
+				 error);
+	(void) hopper_guard_rows(rows);
+	text = pstrdup(hopper_from_utf8(rows->cells[0]));
+	for (int i = 1; i < rows->n_rows; i++)
+	{
+		const char *const *cells = rows->cells + (size_t) i * rows->n_columns;
+
+		ereport(NOTICE,
+				(errmsg("%s", hopper_from_utf8(cells[0])),
+				 cells[1] ? errdetail("%s", hopper_from_utf8(cells[1])) : 0,
+				 cells[2] ? errhint("%s", hopper_from_utf8(cells[2])) : 0));
+	}
+	return text;
+}
+
+void
+hopper_pack_complain_of_families(hopper_complaints *complaints, const hopper_pack_source *source)
+{
+	for (int i = 0; i < source->n_x; i++)
+		if (hopper_schema_family(source->x[i].type) == NULL)
+			hopper_complain(complaints, ERRCODE_DATATYPE_MISMATCH,
+							psprintf("column \"%s\" of \"%s\" is of type %s, for which there is no "
+									 "treatment", source->x[i].name, source->name.shown,
+									 source->x[i].sql_type), NULL,
+							"Leave it out, or make numbers or text of it in a view.");
+}
+
+/* What features as they are have, and columns with treatments have not. */
+static void
+require_plain_arguments(const hopper_pack_request *request)
+{
+	const char *refused = request->image_rank > 0 ? "image_shape"
+		: request->bytea_type != 0 ? "bytea_type"
+		: request->normalizing_const != 1 ? "normalizing_const" : NULL;
+
+	if (HOPPER_DATA_ON_SEGMENTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("treatments of columns are not possible on a cluster yet"),
+				 errhint("Make arrays of numbers of the columns in a view.")));
+	if (refused)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s is not for columns with treatments", refused),
+				 errhint("Name one column of arrays or images, or leave it out.")));
+}
+
+/* The features are the schema's columns, in its order. */
+static void
+take_columns(hopper_pack_job *job)
+{
+	hopper_pack_source *source = &job->source;
+	const hopper_schema_info *info = &job->schema->info;
+	hopper_pack_column *columns = palloc(sizeof(hopper_pack_column) * info->n_columns);
+
+	for (int i = 0; i < info->n_columns; i++)
+		columns[i] = *find_column(source, info->columns[i].name);
+	source->x = columns;
+	source->n_x = info->n_columns;
+}
+
+void
+hopper_pack_survey(hopper_pack_job *job)
+{
+	hopper_pack_request *request = &job->request;
+	hopper_schema_label label;
+	question   *questions;
+	char	   *asked;
+	bool		scales_label;
+	int			n;
+
+	if (!request->by_schema)
+		return;
+	require_plain_arguments(request);
+	if (request->validation)
+	{
+		job->schema = hopper_schema_open(request->training.schema_text);
+		take_columns(job);
+		return;
+	}
+	asked = request_text(job);
+	questions = read_plan(&job->source, asked, &n, &scales_label);
+	judge_label(job);
+	/* The label's kind tells what is split by classes, and what is scaled. */
+	if (job->source.n_labels == 0)
+		hopper_pack_set_labels(job);
+	if (request->validation_fraction > 0)
+		choose_validation(job);
+	job->schema = hopper_schema_open(
+		make_schema(asked, ask(job, n, questions),
+					ask_label(job, scales_label, &label) ? &label : NULL));
+	take_columns(job);
+}

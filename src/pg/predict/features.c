@@ -1,0 +1,242 @@
+/*
+ * features.c
+ *		What becomes of a table's columns: describe_features(), transform_rows(); and functions over
+ *		the columns that a model reads, create_predict_function().
+ */
+#include "pg/predict/predict.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
+
+#include "pg/server/made.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_describe_features);
+PG_FUNCTION_INFO_V1(hopper_sql_transform_rows);
+PG_FUNCTION_INFO_V1(hopper_sql_create_predict_function);
+
+/* The schema of a packed table or of a table of models; ERROR where it has none. */
+static hopper_row_schema *
+schema_of(const hopper_name *table)
+{
+	char	   *text;
+
+	if (hopper_is_made(hopper_relation_oid(table, false), HOPPER_MADE_MODELS))
+	{
+		hopper_trained trained;
+
+		hopper_read_trained_data(table, &trained);
+		text = trained.schema_text;
+	}
+	else
+	{
+		hopper_packed packed;
+
+		hopper_read_packed(table, false, &packed);
+		text = packed.schema_text;
+	}
+	if (text == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the features of \"%s\" are packed as they are", table->shown),
+				 errhint("hopper.training_preprocessor() with treatments => '{}' chooses "
+						 "treatments for columns.")));
+	return hopper_schema_open(text);
+}
+
+/* describe_features(table_name) */
+Datum
+hopper_sql_describe_features(PG_FUNCTION_ARGS)
+{
+	hopper_name table = hopper_name_argument(fcinfo, 0, "table_name");
+	hopper_rows *rows;
+	hopper_error error;
+
+	hopper_connect();
+	HOPPER_CHECK(hopper_core()->schema.describe(schema_of(&table)->handle, &rows, &error), error);
+	(void) hopper_guard_rows(rows);
+	hopper_finish();
+	return hopper_return_rows(fcinfo, rows, NULL);
+}
+
+/* The schema's columns, found in the relation; what names a row follows them. */
+static void
+open_rows(const hopper_row_schema *schema, const hopper_name *name, hopper_pack_source *rows)
+{
+	Oid			relation = hopper_source_oid(name);
+
+	memset(rows, 0, sizeof(*rows));
+	rows->segment = -1;
+	rows->name = *name;
+	rows->x = palloc0(schema->info.n_columns * sizeof(hopper_pack_column));
+	while (rows->n_x < schema->info.n_columns)
+	{
+		const char *column = hopper_from_utf8(schema->info.columns[rows->n_x].name);
+
+		hopper_pack_resolve_column(relation, column, &rows->x[rows->n_x++]);
+	}
+	hopper_pack_find_row_names(rows, relation);
+	hopper_pack_set_row_types(rows, 0, NULL, rows->n_keys + (rows->has_tableoid ? 1 : 0) +
+							  (rows->has_ctid ? 1 : 0));
+	rows->first_key = rows->n_x + 1;
+}
+
+static char *
+rows_query(const hopper_pack_source *rows)
+{
+	StringInfoData query;
+
+	initStringInfo(&query);
+	for (int i = 0; i < rows->n_x; i++)
+		appendStringInfo(&query, "%s%s", i ? ", " : "SELECT ", hopper_identifier(rows->x[i].name));
+	hopper_pack_append_row_names(rows, &query);
+	appendStringInfo(&query, " FROM %s", rows->name.quoted);
+	return query.data;
+}
+
+/* The rows that were fetched, as (row_number, features). */
+static void
+put_rows(hopper_pack_source *rows, const hopper_pack_values *values, Tuplestorestate *store,
+		 TupleDesc descriptor)
+{
+	SPITupleTable *table = SPI_tuptable;
+	Datum	   *datums = palloc(rows->n_columns * sizeof(Datum));
+	bool	   *nulls = palloc(rows->n_columns * sizeof(bool));
+	float4	   *encoded = palloc(values->size);
+	Datum	   *elements = palloc(values->count * sizeof(Datum));
+
+	hopper_pack_begin_rows(rows, table->tupdesc);
+	for (uint64 row = 0; row < SPI_processed; row++)
+	{
+		Datum		result[2];
+		bool		result_nulls[2] = {false, false};
+
+		CHECK_FOR_INTERRUPTS();
+		rows->tuple = table->vals[row];
+		rows->row_number++;
+		heap_deform_tuple(rows->tuple, rows->desc, datums, nulls);
+		(void) hopper_pack_values_encode(values, rows, datums, nulls, (char *) encoded);
+		for (int64 i = 0; i < values->count; i++)
+			elements[i] = Float4GetDatum(encoded[i]);
+		result[0] = Int64GetDatum(rows->row_number);
+		result[1] = PointerGetDatum(construct_array(elements, (int) values->count, FLOAT4OID,
+													sizeof(float4), true, 'i'));
+		tuplestore_putvalues(store, descriptor, result, result_nulls);
+	}
+}
+
+/* transform_rows(table_name, source_table) */
+Datum
+hopper_sql_transform_rows(PG_FUNCTION_ARGS)
+{
+	hopper_name table = hopper_name_argument(fcinfo, 0, "table_name");
+	hopper_name source = hopper_name_argument(fcinfo, 1, "source_table");
+	MemoryContext caller;
+	MemoryContext context;
+	hopper_row_schema *schema;
+	hopper_pack_source rows;
+	hopper_pack_values values;
+	Tuplestorestate *store;
+	TupleDesc	descriptor;
+	Portal		portal;
+
+	hopper_require_set_context(fcinfo);
+	hopper_connect();
+	schema = schema_of(&table);
+	open_rows(schema, &source, &rows);
+	hopper_pack_values_init_schema(&values, schema, rows.n_x, rows.x, source.shown, table.shown);
+	store = hopper_begin_result(fcinfo, &descriptor);
+	caller = CurrentMemoryContext;
+	context = AllocSetContextCreate(caller, "hopper transformed rows", ALLOCSET_DEFAULT_SIZES);
+	portal = hopper_cursor_open(rows_query(&rows), true);
+	for (;;)
+	{
+		SPITupleTable *fetched;
+
+		SPI_cursor_fetch(portal, true, 100);
+		fetched = SPI_tuptable;
+		if (SPI_processed == 0)
+			break;
+		MemoryContextSwitchTo(context);
+		put_rows(&rows, &values, store, descriptor);
+		MemoryContextSwitchTo(caller);
+		MemoryContextReset(context);
+		SPI_freetuptable(fetched);
+	}
+	SPI_cursor_close(portal);
+	MemoryContextDelete(context);
+	hopper_finish();
+	return (Datum) 0;
+}
+
+/* "age" integer, "plan" text */
+static char *
+parameters(const hopper_trained *trained)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < trained->n_x_columns; i++)
+		appendStringInfo(&list, "%s%s %s", i ? ", " : "", hopper_identifier(trained->x_columns[i]),
+						 trained->x_sql_types[i]);
+	return list.data;
+}
+
+/* $1 AS "age", $2 AS "plan" */
+static char *
+selected(const hopper_trained *trained)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < trained->n_x_columns; i++)
+		appendStringInfo(&list, "%s$%d AS %s", i ? ", " : "", i + 1,
+						 hopper_identifier(trained->x_columns[i]));
+	return list.data;
+}
+
+/* create_predict_function(model_table, function_name, mst_key, on_null, replace) */
+Datum
+hopper_sql_create_predict_function(PG_FUNCTION_ARGS)
+{
+	hopper_name table = hopper_name_argument(fcinfo, 0, "model_table");
+	hopper_name function = hopper_name_argument(fcinfo, 1, "function_name");
+	char	   *on_null = hopper_string_argument(fcinfo, 3);
+	bool		replace = !PG_ARGISNULL(4) && PG_GETARG_BOOL(4);
+	hopper_trained trained;
+	hopper_predict_model model;
+	const char *result;
+	char	   *body;
+
+	(void) hopper_predict_may_lack(fcinfo, 3);
+	hopper_connect();
+	hopper_read_trained(&table, !PG_ARGISNULL(2), hopper_key_argument(fcinfo, 2), &trained);
+	if (trained.n_x_columns > FUNC_MAX_ARGS)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_ARGUMENTS),
+				 errmsg("model \"%s\" reads %d columns, and functions have at most %d arguments",
+						table.shown, trained.n_x_columns, FUNC_MAX_ARGS),
+				 errhint("hopper.predict_row() takes a row of them.")));
+	hopper_predict_from_trained(&trained, &model);
+	if (model.n_parts > 0 || model.is_array || model.is_each)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("model \"%s\" does not predict one value", table.shown),
+				 errhint("hopper.predict_row() gives all of them.")));
+	result = model.is_value ? "pg_catalog.float8" : trained.y_sql_type;
+	body = psprintf("SELECT %s FROM %s(model_table := %s::pg_catalog.text, mst_key :="
+					" %d::pg_catalog.int8, source_row := (SELECT hopper_row FROM (SELECT %s) AS"
+					" hopper_row), on_null := %s::pg_catalog.text) LIMIT 1",
+					model.is_value ? "value" : psprintf("class_value::%s", result),
+					hopper_own_name("predict_row"), hopper_literal(table.quoted), trained.mst_key,
+					selected(&trained), hopper_literal(on_null ? on_null : "error"));
+	hopper_change("CREATE %sFUNCTION %s(%s) RETURNS %s LANGUAGE sql VOLATILE AS %s",
+				  replace ? "OR REPLACE " : "", function.quoted, parameters(&trained), result,
+				  hopper_literal(body));
+	hopper_change("COMMENT ON FUNCTION %s(%s) IS %s", function.quoted, parameters(&trained),
+				  hopper_literal(psprintf("prediction by model %d of %s, made by model_hopper",
+										  trained.mst_key, table.quoted)));
+	hopper_finish();
+	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s(%s)", function.quoted, parameters(&trained))));
+}

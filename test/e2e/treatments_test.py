@@ -1,0 +1,162 @@
+"""Tables as they are: columns become what scikit-learn's transformers make of them, and rows of the
+table are predicted as packed ones are."""
+
+import numpy
+import psycopg2
+import pytest
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, RobustScaler, StandardScaler
+
+from digits import create_database, drop_database, query, value
+
+DATABASE = "hopper_treatments"
+ROWS = 500
+TREATMENTS = """{"age": "standardize", "hours": {"treatment": "quantile", "quantiles": 20},
+    "plan": {"treatment": "one_hot", "min_frequency": 10}}"""
+
+
+def table():
+    """Rows of id, age, income, hours, plan, member, label, fold."""
+    random = numpy.random.default_rng(29)
+    age = random.integers(18, 90, ROWS)
+    income = numpy.round(random.lognormal(8, 1, ROWS), 2)
+    income[random.random(ROWS) < 0.1] = numpy.nan
+    hours = numpy.round(random.exponential(30, ROWS), 1)
+    plan = random.choice(["basic", "gold", "silver", "rare", None], ROWS, p=[0.5, 0.2, 0.17, 0.01, 0.12])
+    member = random.random(ROWS) < 0.3
+    fold = random.random(ROWS) < 0.2
+    plan[numpy.flatnonzero(fold)[:3]] = "only for validation"
+    label = numpy.where(age + 10 * member + random.normal(0, 8, ROWS) > 55, "yes", "no")
+    return [(i, int(age[i]), None if numpy.isnan(income[i]) else float(income[i]), float(hours[i]),
+             plan[i], bool(member[i]), str(label[i]), bool(fold[i])) for i in range(ROWS)]
+
+
+@pytest.fixture(scope="module")
+def database():
+    connection = create_database(DATABASE)
+    query(connection, "CREATE TABLE people (id int PRIMARY KEY, age int, income float8, hours real,"
+          " plan text, member boolean, label text, fold boolean)")
+    for row in table():
+        query(connection, "INSERT INTO people VALUES (%s, %s, %s, %s, %s, %s, %s, %s)", *row)
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+def expected_rows(rows, train):
+    """What scikit-learn makes of the rows, fitted on others."""
+    def column(at, of):
+        return numpy.array([row[at] for row in of], dtype=object).reshape(-1, 1)
+
+    def numbers(at, of):
+        return numpy.array([[numpy.nan if row[at] is None else row[at]] for row in of], dtype=float)
+
+    age = StandardScaler().fit(numbers(1, train)).transform(numbers(1, rows))
+    known = numbers(2, train)
+    known = known[~numpy.isnan(known)].reshape(-1, 1)
+    imputed = SimpleImputer(strategy="median").fit(numbers(2, train)).transform(numbers(2, rows))
+    income = RobustScaler().fit(known).transform(imputed)
+    income = income / numpy.sqrt(1 + (income / 3) ** 2)
+    missing = numpy.isnan(numbers(2, rows))
+    # What the server holds of a real.
+    hours = QuantileTransformer(n_quantiles=20, output_distribution="normal", subsample=None).fit(
+        numbers(3, train).astype(numpy.float32).astype(float)).transform(
+            numbers(3, rows).astype(numpy.float32).astype(float))
+    encoder = OneHotEncoder(min_frequency=10, handle_unknown="infrequent_if_exist",
+                            sparse_output=False).fit(column(4, train))
+    names = list(encoder.get_feature_names_out(["p"]))
+    plan = encoder.transform(column(4, rows))[:, [names.index(name) for name in (
+        "p_basic", "p_gold", "p_silver", "p_infrequent_sklearn", "p_None")]]
+    member = numbers(5, rows)
+    return numpy.concatenate([age, income, missing, hours, plan, member], axis=1)
+
+
+def packed_rows(connection, name):
+    cursor = connection.cursor()
+    cursor.execute(f"SELECT features FROM {name} ORDER BY buffer_id")
+    return numpy.concatenate([numpy.frombuffer(row[0], dtype="<f4").reshape(-1, 10)
+                              for row in cursor.fetchall()])
+
+
+def notices(connection, text):
+    """What the server says to it, each with its detail."""
+    del connection.notices[:]
+    query(connection, text)
+    return list(connection.notices)
+
+
+def sorted_rows(rows):
+    rows = numpy.asarray(rows, dtype=float)
+    return rows[numpy.lexsort(numpy.round(rows, 4).T)]
+
+
+def test_columns_become_what_scikit_learn_makes_of_them(database):
+    query(database, "SELECT hopper.training_preprocessor('people', 'people_packed', 'label', '*',"
+          " fold_column => 'fold', treatments => %s)", TREATMENTS)
+    rows = table()
+    train = [row for row in rows if not row[7]]
+    put_aside = [row for row in rows if row[7]]
+    numpy.testing.assert_allclose(sorted_rows(packed_rows(database, "people_packed")),
+                                  sorted_rows(expected_rows(train, train)), rtol=2e-5, atol=2e-5)
+    numpy.testing.assert_allclose(sorted_rows(packed_rows(database, "people_packed_validation")),
+                                  sorted_rows(expected_rows(put_aside, train)), rtol=2e-5, atol=2e-5)
+
+
+def test_rows_of_the_table_are_predicted_as_packed_ones(database):
+    query(database, "SELECT hopper.training_preprocessor('people', 'chosen_packed', 'label', '*',"
+          " fold_column => 'fold', treatments => %s)", TREATMENTS)
+    model = value(database, "SELECT hopper.mlp('networks', 'chosen_packed', '{16}')")
+    query(database, "SELECT hopper.fit('chosen_packed', 'models', 'networks', %s, 'loss=binary_crossentropy,"
+          " optimizer=Adam(lr=0.01), metrics=[accuracy]', 'batch_size=32, epochs=1', 15,"
+          " validation_table => 'chosen_packed_validation')", model)
+    query(database, "SELECT hopper.predict('models', 'people', 'id', output_table => 'predicted',"
+          " pred_type => 'response')")
+    right = value(database, "SELECT avg((predicted_label = label)::int)::float8 FROM predicted"
+                  " JOIN people USING (id) WHERE fold")
+    measured = value(database, "SELECT metric FROM hopper.evaluate('models', 'chosen_packed_validation')")
+    assert right == pytest.approx(measured, abs=1e-6)
+    assert right > 0.75
+    query(database, "SELECT hopper.create_predict_function('models', 'guess')")
+    assert value(database, "SELECT count(*) FROM people JOIN predicted USING (id) WHERE id < 50 AND"
+                 " guess(age, income, hours, plan, member) = predicted_label") == 50
+
+
+def test_what_is_left_out_is_told(database):
+    query(database, "CREATE VIEW more AS SELECT p.*, 7 AS constant, 'note ' || id AS note,"
+          " NULL::real AS nothing, '{}'::json AS document FROM people p")
+    said = notices(database, "SELECT hopper.training_preprocessor('more', 'more_packed', 'label', '*',"
+                   " fold_column => 'fold', treatments => '{\"id\": \"drop\"}')")
+    for words in ('"document" (json)', 'column "constant" is left out: it holds one value only',
+                  'column "note" is left out: it holds no category often enough',
+                  'column "nothing" is left out: it holds nothing but NULL'):
+        assert any(words in notice for notice in said), (words, said)
+    said = notices(database, "SELECT hopper.training_preprocessor('people', 'by_id', 'id', 'age, plan')")
+    assert any("they are taken for numbers to be predicted" in notice for notice in said), said
+
+
+def test_other_sessions_settings_do_not_matter(database):
+    """The text of numbers and times depends on settings, what is packed does not."""
+    query(database, "CREATE VIEW timed AS SELECT age, income, hours, timestamptz '2024-01-01Z' +"
+          " id * interval '7 hours 1 second' AS seen, date '2024-01-01' + id AS day, label FROM people")
+    seen = []
+    for settings in ("", "SET extra_float_digits = 0; SET timezone = 'Asia/Tokyo'; SET datestyle = german;"):
+        query(database, settings + "SELECT hopper.training_preprocessor('timed', 'timed_packed', 'label', '*',"
+              " validation_fraction => 0.2, replace => true)")
+        seen.append(value(database, "SELECT checksum || schema::text FROM timed_packed_summary"))
+    query(database, "RESET ALL")
+    assert seen[0] == seen[1]
+
+
+def test_a_damaged_schema_is_refused(database):
+    query(database, "SELECT hopper.training_preprocessor('people', 'damaged', 'label', 'age, plan')")
+    for path, changed in (("{width}", "99"), ("{columns,0,treatment}", '"never"'),
+                          ("{columns,0,center}", '"x"'), ("{version}", "7"), ("{columns}", "[]"),
+                          ("{columns,1,values}", '["a", "a"]')):
+        query(database, "CREATE TABLE kept AS SELECT * FROM damaged_summary")
+        query(database, "UPDATE damaged_summary SET schema = jsonb_set(schema, %s, %s)", path, changed)
+        with pytest.raises(psycopg2.Error) as refused:
+            query(database, "SELECT hopper.describe_features('damaged')")
+        assert refused.value.pgcode in ("XX001", "55000"), path
+        query(database, "TRUNCATE damaged_summary; INSERT INTO damaged_summary SELECT * FROM kept;"
+              " DROP TABLE kept")
+    assert value(database, "SELECT count(*) FROM hopper.describe_features('damaged')") == 2

@@ -1,0 +1,116 @@
+-- Columns of any type as features: treatments, their statistics, and rows of the table as it is in
+-- prediction.
+\set SHOW_CONTEXT never
+CREATE SCHEMA hopper_treatments;
+SET search_path = hopper_treatments;
+SET client_min_messages = warning;
+CREATE TYPE size AS ENUM ('small', 'large');
+CREATE TABLE customers AS SELECT i AS id, (i % 40) + 20 AS age, CASE WHEN i % 10 > 0 THEN ((i * 7919) % 1000) / 10.0 END AS income,
+    (ARRAY['basic', 'gold', 'silver'])[i % 3 + 1] AS plan, 'city ' || (i % 12)::text AS city, i % 4 = 0 AS member,
+    date '2020-01-01' + i AS since, timestamptz '2024-05-01 12:00Z' + i * interval '1 hour' AS seen,
+    (CASE WHEN i % 2 = 0 THEN 'small' ELSE 'large' END)::size AS size, ARRAY[i % 5, i % 7]::real[] AS codes,
+    'never the same ' || i AS note, 7 AS constant, NULL::integer AS nothing, '{}'::jsonb AS extra,
+    CASE WHEN (i % 40) > 20 THEN 'yes' ELSE 'no' END AS churned, 1000 + 10 * (i % 40) + 7 * (i % 3) AS price, i % 7 = 0 AS fold
+FROM generate_series(1, 600) i;
+ALTER TABLE customers ADD PRIMARY KEY (id);
+
+-- All columns but label, key and what cannot be a feature, each by its type
+SELECT hopper.training_preprocessor('customers', 'packed', 'churned', '*', fold_column => 'fold', partitions => 1,
+    treatments => '{"price": "drop"}') ;
+SET client_min_messages = warning;
+SELECT feature, sql_type, treatment, on_null, nulls, slots, left(statistics, 60) AS statistics FROM hopper.describe_features('packed');
+SELECT n_rows, independent_shape, independent_type, independent_varname FROM packed_summary;
+SELECT schema->'version' AS version, schema->'width' AS width, schema#>'{columns,0,slots}' AS slots, schema->'label' AS label FROM packed_summary;
+-- From rows to train on alone
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age) AS ours, (SELECT c->>'center' FROM packed_summary, jsonb_array_elements(schema->'columns') c
+    WHERE c->>'name' = 'age') AS packed FROM customers WHERE NOT fold;
+-- The order of the rows does not matter
+CREATE TABLE shuffled AS SELECT * FROM customers ORDER BY md5(id::text);
+ALTER TABLE shuffled ADD PRIMARY KEY (id);
+SELECT hopper.training_preprocessor('shuffled', 'packed_2', 'churned', '*', fold_column => 'fold', partitions => 1, treatments => '{"price": "drop"}');
+SELECT a.checksum = b.checksum AS same_rows, a.schema = b.schema AS same_schema FROM packed_summary a, packed_2_summary b;
+-- Its part for validation is chosen by what is in the rows
+SELECT hopper.training_preprocessor('customers', 'split', 'churned', 'age, plan, income', validation_fraction => 0.25);
+SELECT hopper.training_preprocessor('shuffled', 'split_2', 'churned', 'age, plan, income', validation_fraction => 0.25);
+SELECT a.checksum = b.checksum AS same_rows, a.class_counts, v.class_counts AS validation FROM split_summary a, split_2_summary b, split_validation_summary v;
+-- Treatments by name
+SELECT hopper.training_preprocessor('customers', 'named', 'churned', 'age, income, plan, city', treatments =>
+    '{"age": "standardize", "income": {"treatment": "quantile", "quantiles": 5, "null": "median"}, "plan": "index", "city": {"treatment": "one_hot", "min_frequency": 50}}');
+SELECT * FROM hopper.describe_features('named');
+CREATE VIEW first_rows AS SELECT city, plan, income, age FROM customers WHERE id <= 12 AND (id < 3 OR id = 10) ORDER BY id;
+SELECT row_number, array_length(features, 1) AS width, features[3] AS plan, round(features[1]::numeric, 4) AS age,
+    round(features[2]::numeric, 4) AS income, features[4:15] AS city FROM hopper.transform_rows('named', 'first_rows');
+SELECT (age - 39.5) / stddev_pop FROM customers, (SELECT stddev_pop(age) FROM customers) s WHERE id = 1;
+-- A list of numbers is packed as it is, unless treatments are asked for
+SELECT hopper.training_preprocessor('customers', 'plain', 'churned', 'age, price');
+SELECT independent_type, schema FROM plain_summary;
+SELECT * FROM hopper.describe_features('plain');
+SELECT hopper.training_preprocessor('customers', 'treated', 'churned', 'age, price', treatments => '{}');
+SELECT feature, treatment FROM hopper.describe_features('treated');
+
+-- Everything that is wrong, in one error
+SELECT hopper.training_preprocessor('customers', 'wrong', 'churned', 'age, plan, income', treatments =>
+    '{"agee": "log", "plan": "robust", "income": {"treatment": "robst", "nul": 1}}');
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.training_preprocessor('customers', 'wrong', 'churned', 'note, nothing', treatments => '{"note": {"min_frequency": 2}}');
+SELECT hopper.training_preprocessor('customers', 'wrong', 'churned', 'plan, extra');
+SELECT hopper.training_preprocessor('customers', 'wrong', 'churned', 'agee, plan');
+SELECT hopper.training_preprocessor('customers', 'wrong', 'churned', 'income, plan', treatments => '{"income": {"null": "refuse"}}');
+SELECT hopper.training_preprocessor('customers', 'wrong', 'churned', 'constant', treatments => '{}');
+SELECT hopper.training_preprocessor('customers', 'wrong', 'churned', 'age, plan', normalizing_const => 255);
+CREATE VIEW infinite AS SELECT *, 'Infinity'::float8 AS endless FROM customers;
+SELECT hopper.training_preprocessor('infinite', 'wrong', 'churned', 'endless, plan');
+
+-- Prediction on rows as they are
+SELECT hopper.mlp('networks', 'packed');
+SELECT hopper.training_preprocessor('customers', 'packed', 'churned', 'age, income, plan, city, since', fold_column => 'fold', partitions => 1, replace => true,
+    treatments => '{"city": "one_hot"}');
+SELECT hopper.mlp('networks', 'packed', '{8}');
+SELECT models_trained FROM hopper.fit('packed', 'm', 'networks', 1, 'loss=binary_crossentropy, optimizer=Adam(lr=0.02), metrics=[accuracy]', 'batch_size=32, epochs=1', 20);
+SELECT hopper.predict('m', 'customers', 'id', output_table => 'predicted', pred_type => 'response');
+SELECT avg((predicted_churned = churned)::int)::numeric(4,2) > 0.9 AS learnt FROM predicted JOIN customers USING (id);
+SELECT class_value, prob > 0.5 AS likely FROM hopper.predict_row('m', (SELECT c FROM customers c WHERE id = 25)) LIMIT 1;
+-- By name and in any order, with an unknown category, and NULL where training had some
+SELECT class_value FROM hopper.predict_row('m', '{"since": "2020-02-01", "plan": "never heard of", "city": null, "income": null, "age": 45}'::jsonb) LIMIT 1;
+SELECT class_value FROM hopper.predict_row('m', '{"since": "2020-02-01", "plan": "gold", "city": "city 1", "income": null, "age": null}'::jsonb) LIMIT 1;
+SELECT class_value FROM hopper.predict_row('m', '{"since": "2020-02-01", "plan": "gold", "city": "city 1", "income": null, "age": null}'::jsonb, on_null => 'null') LIMIT 1;
+SELECT class_value FROM hopper.predict_row('m', '{"since": "2020-02-01", "plan": "gold", "city": "city 1", "income": 3}'::jsonb) LIMIT 1;
+SELECT class_value FROM hopper.predict_row('m', '{"since": "2020-02-01", "plan": 7, "city": "city 1", "income": 3, "age": 4}'::jsonb) LIMIT 1;
+SELECT class_value FROM hopper.predict_row('m', ARRAY[1, 2, 3]) LIMIT 1;
+CREATE VIEW changed AS SELECT id, age::text AS age, income, plan, city, since FROM customers;
+SELECT hopper.predict('m', 'changed', 'id', output_table => 'predicted_2');
+CREATE VIEW lacking AS SELECT id, age AS agee, income, plan, city, since FROM customers;
+SELECT hopper.predict('m', 'lacking', 'id', output_table => 'predicted_2');
+SELECT count(*) FROM hopper.predict_rows('m', NULL::customers);
+-- As a function over its columns
+SELECT hopper.create_predict_function('m', 'churn');
+SELECT churn(45, 3.5, 'gold', 'city 2', '2020-02-01'), pg_typeof(churn(45, 3.5, 'gold', 'city 2', '2020-02-01'));
+SELECT hopper.create_predict_function('m', 'churn');
+SELECT hopper.create_predict_function('m', 'churn', replace => true);
+-- Validation rows by the same schema; models of others do not fit
+SELECT hopper.validation_preprocessor('customers', 'checked', packed_table => 'packed');
+SELECT (SELECT schema FROM packed_summary) = (SELECT schema FROM checked_summary) AS same, n_rows FROM checked_summary;
+SELECT metric > 0.9 AS learnt FROM hopper.evaluate('m', 'checked');
+SELECT hopper.training_preprocessor('customers', 'other', 'churned', 'age, income, plan, city, since', partitions => 1, treatments => '{"city": "one_hot", "age": "log"}');
+SELECT hopper.evaluate('m', 'other');
+
+-- Labels that are numbers go back to their unit, and so do metrics
+SELECT hopper.training_preprocessor('customers', 'prices', 'price', 'age, plan', partitions => 1) ;
+SET client_min_messages = warning;
+SELECT schema->'label' AS label, label_kind FROM prices_summary;
+SELECT hopper.training_preprocessor('customers', 'prices', 'price', 'age, plan', partitions => 1, label_kind => 'value', fold_column => 'fold', replace => true);
+SELECT schema->'label'->'mean' AS mean, schema->'label'->'least' AS least FROM prices_summary;
+SELECT hopper.mlp('networks', 'prices', '{16}');
+SELECT models_trained FROM hopper.fit('prices', 'p', 'networks', 2, 'loss=mse, optimizer=Adam(lr=0.02), metrics=[mae, mse, rmse, r2_score]', 'batch_size=32, epochs=1', 60);
+SELECT hopper.predict('p', 'customers', 'id', output_table => 'prices_predicted');
+SELECT bool_and(predicted_price BETWEEN 1000 AND 1404) AS within, avg(abs(predicted_price - price)) < 20 AS near FROM prices_predicted JOIN customers USING (id);
+SELECT hopper.validation_preprocessor('customers', 'prices_checked', packed_table => 'prices');
+SELECT abs(metrics[1] / (SELECT avg(abs(predicted_price - price)) FROM prices_predicted JOIN customers USING (id)) - 1) < 0.02 AS mae,
+    abs(metrics[3] / sqrt((SELECT avg((predicted_price - price) ^ 2) FROM prices_predicted JOIN customers USING (id))) - 1) < 0.02 AS rmse,
+    abs(metrics[2] / metrics[3] ^ 2 - 1) < 1e-4 AS mse, metrics[4] > 0.9 AS r2 FROM hopper.evaluate('p', 'prices_checked');
+SELECT models_trained FROM hopper.fit('prices', 'q', 'networks', 2, 'loss=mse, optimizer=Adam(), metrics=[mape]', NULL, 1);
+SELECT hopper.training_preprocessor('customers', 'unscaled', 'price', 'age, plan', label_kind => 'value', treatments => '{"price": "none"}');
+SELECT schema->'label'->'is_value' AS scaled, label_range FROM unscaled_summary;
+
+SET client_min_messages = warning;
+DROP SCHEMA hopper_treatments CASCADE;
