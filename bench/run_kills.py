@@ -14,6 +14,7 @@ newest checkpoint, which are to be at most the interval and an iteration.
 
 import argparse
 import collections
+import contextlib
 import os
 import pathlib
 import random
@@ -37,7 +38,7 @@ CONFIGS = [(1, 1, ADAM, "batch_size=16"), (2, 2, ADAM, WATCHED.format(8)), (3, 1
            (4, 2, ADAM, "batch_size=16")]
 GRID = """$g${'loss': ['categorical_crossentropy'], 'metrics': [['accuracy']], 'optimizer_params_list':
     [{'optimizer': ['Adam'], 'lr': [0.001, 0.1, 'log']}]}$g$, $g${'batch_size': [16, 32]}$g$"""
-SEARCH = ("SELECT hopper.automl('packed', '{table}', 'architectures', '{table}_configs', ARRAY[1, 2], " + GRID +
+SEARCH = ("SELECT hopper.automl('packed', '{table}', 'architectures', '{table}_found', ARRAY[1, 2], " + GRID +
           ", '%s', '%s', seed => 3, validation_table => 'packed_validation')")
 # name: its statement, with {table} for what it makes
 RUNS = {
@@ -49,7 +50,7 @@ SEARCHES = {
     "random": SEARCH % ("random", "num_configs=8, num_iterations=30"),
     "hyperband": SEARCH % ("hyperband", "R=27, eta=3, skip_last=0"),
     "asha": SEARCH % ("asha", "R=27, eta=3, num_configs=12"),
-    "pbt": SEARCH % ("pbt", "population=4, num_iterations=40, interval=4"),
+    "pbt": SEARCH % ("pbt", "population=5, generations=6"),
 }
 COMPARED = {
     "models": "SELECT mst_key, state_digest, status, iterations, best_iteration, metrics_iters, training_loss,"
@@ -118,7 +119,7 @@ class Killer:
             self.server.stop("immediate")
             self.server.start_again(**PRELOADED)
         self.kills[how] += 1
-        self.lost.append(float(since))
+        self.lost.append(float(since or 0))
         # the one that was killed is gone
         wait_until(lambda: state(run)[1] != pid, 60)
         return True
@@ -127,14 +128,16 @@ class Killer:
         """Once nobody drives it: a worker that was killed comes back by itself."""
         if state(run)[0] in ("created", "interrupted"):
             if self.chance.random() < 0.5:
-                steady_ask("SELECT hopper.resume(%s)", run)
+                # a worker may have been quicker
+                with contextlib.suppress(psycopg2.errors.ObjectInUse, psycopg2.errors.ObjectNotInPrerequisiteState):
+                    steady_ask("SELECT hopper.resume(%s)", run)
             else:
                 threading.Thread(target=call, args=(run,), daemon=True).start()
         wait_until(lambda: state(run)[0] in ("running", "done", "failed"), 60)
 
 
 def killed_run(killer, statement, table, seconds, most):
-    run = steady_ask("SELECT hopper.create_run(%s)", statement.format(table=table))[0][0]
+    run = steady_ask("SELECT hopper.create_run(%s)", statement.replace("{table}", table))[0][0]
     before = sum(killer.kills.values())
     while True:
         killer.drive_on(run)
@@ -151,7 +154,7 @@ def killed_run(killer, statement, table, seconds, most):
 
 def differences(table, straight):
     return [what for what, text in COMPARED.items()
-            if steady_ask(text.format(table=table)) != steady_ask(text.format(table=straight))]
+            if steady_ask(text.replace("{table}", table)) != steady_ask(text.replace("{table}", straight))]
 
 
 def main():
@@ -173,7 +176,7 @@ def main():
         seconds = {}
         for name, statement in statements.items():
             start = time.monotonic()
-            query(connection, statement.format(table=f"{name}_straight"))
+            query(connection, statement.replace("{table}", f"{name}_straight"))
             seconds[name] = time.monotonic() - start
         connection.close()
         killer = Killer(server, chance)

@@ -237,6 +237,23 @@ def test_a_search_in_the_background(database):
     assert value(database, "SELECT count(*) FROM found") == 3
 
 
+def test_trials_enter_a_search_in_the_background(database):
+    """Others see its progress meanwhile; the values of metrics are those of a search in the foreground."""
+    search = ("SELECT hopper.automl('packed', '{0}', 'architectures', '{0}_configs', ARRAY[1, 2], $g${{'loss':"
+              " ['categorical_crossentropy'], 'metrics': [['accuracy']], 'optimizer_params_list': [{{'optimizer':"
+              " ['Adam'], 'lr': [0.001, 0.1, 'log']}}]}}$g$, $g${{'batch_size': [16, 32]}}$g$, 'hyperband',"
+              " 'R=9, eta=3', seed => 3, validation_table => 'packed_validation')")
+    query(database, search.format("foreground"))
+    run = value(database, "SELECT hopper.create_run(%s)", search.format("background"))
+    session = connect(DATABASE)
+    while value(session, "SELECT hopper.step(%s, 0.3)", run) != "done":
+        query(session, "SELECT * FROM hopper.progress")
+    session.close()
+    metrics = ("SELECT trial, iteration, split, metric, value FROM hopper.trial_metrics WHERE run = (SELECT max(run)"
+               " FROM hopper.runs WHERE model_table = %s) ORDER BY 1, 2, 3, 4")
+    assert query(database, metrics, "background") == query(database, metrics, "foreground")
+
+
 def test_what_has_changed_is_refused(database):
     run = create(database, "changed", "endless", 3)
     query(database, "UPDATE endless SET fit_params = 'batch_size=64' WHERE mst_key = 2")

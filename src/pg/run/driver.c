@@ -297,8 +297,8 @@ write_checkpoint(hopper_training *training, int at, int32 iteration)
 	{
 		INSTR_TIME_SET_CURRENT(start);
 		hopper_outputs_write_checkpoint(&driver->fit->made, training, at);
-		hopper_store_trials(driver->run, training, &at, 1);
 		training->durable[at].stored = iteration;
+		hopper_store_trials(driver->run, training, &at, 1);
 		driver->n_written++;
 		note_cost(start);
 	}
@@ -317,6 +317,10 @@ write_ended(hopper_training *training, int at, bool failed)
 		return;
 	INSTR_TIME_SET_CURRENT(start);
 	hopper_outputs_write_ended(&driver->fit->made, training, at);
+	/* Values that a checkpoint took while weights moved may have been evaluated since then. */
+	if (training->durable[at].stored_until > 0)
+		hopper_store_forget(driver->run, training->configs[at].mst_key, 0);
+	training->durable[at].stored_until = 0;
 	hopper_store_trials(driver->run, training, &at, 1);
 	driver->n_written++;
 	note_cost(start);
@@ -407,7 +411,8 @@ take_opened(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit,
 	training->number = driver->run;
 	training->ended = write_ended;
 	training->checkpoint = write_checkpoint;
-	training->costs = hopper_training_costs(training);
+	/* Of a search others enter, and are ranked by its own rules. */
+	training->costs = search ? NULL : hopper_training_costs(training);
 	hopper_progress_begin(&driver->progress);
 	if (fit->n_configs == 0)
 	{

@@ -169,9 +169,9 @@ set_standing(columns *rows, int column, const hopper_standing *standing)
 			   !standing->begun);
 }
 
-/* The values that are newer than `after`. */
+/* The values of iterations after `after`, to `until`. */
 static void
-add_metrics(columns *rows, const hopper_training *training, int at, int32 after)
+add_metrics(columns *rows, const hopper_training *training, int at, int32 after, int32 until)
 {
 	const hopper_model_result *result = &training->results[at];
 	const hopper_history *history = training->histories[at];
@@ -186,7 +186,9 @@ add_metrics(columns *rows, const hopper_training *training, int at, int32 after)
 	{
 		const hopper_point *point = hopper_history_at(history, i);
 
-		for (int split = 0; split < 2 && point->iteration > after; split++)
+		if (point->iteration <= after || point->iteration > until)
+			continue;
+		for (int split = 0; split < 2; split++)
 			for (int metric = -1; metric < result->n_metrics; metric++)
 			{
 				if (!hopper_point_has(point, split, metric))
@@ -220,11 +222,15 @@ write_metrics(int64 run, hopper_training *training, const int *which, int n)
 	for (int i = 0; i < n; i++)
 	{
 		const hopper_history *history = training->histories[which[i]];
-		int32	   *stored = training->durable ? &training->durable[which[i]].stored_until : NULL;
+		hopper_durable *durable = training->durable ? &training->durable[which[i]] : NULL;
+		/* What comes after its checkpoint is not all there yet, or will be put right. */
+		int32		until = durable && !durable->written ? durable->stored : PG_INT32_MAX;
 
-		add_metrics(&rows, training, which[i], stored ? *stored : history->last_earlier);
-		if (stored && history->n > 0)
-			*stored = hopper_history_at(history, history->n - 1)->iteration;
+		add_metrics(&rows, training, which[i],
+					durable ? durable->stored_until : history->last_earlier, until);
+		if (durable && history->n > 0)
+			durable->stored_until =
+				Min(until, hopper_history_at(history, history->n - 1)->iteration);
 		if (rows.n >= VALUES_AT_ONCE)
 		{
 			insert_columns(run, "all_trial_metrics", names, &rows);
