@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "model_hopper/basics.h"
+#include "model_hopper/ensemble.h"
 #include "model_hopper/evaluate.h"
 #include "model_hopper/forecast.h"
 #include "model_hopper/group.h"
@@ -59,6 +60,7 @@ typedef struct hopper_torch_api
 	hopper_evaluation_api evaluation;
 	hopper_predictor_api predictor;
 	hopper_explain_api explain;
+	hopper_ensemble_api ensemble;
 } hopper_torch_api;
 
 /* hopper_torch_api_get(); NULL where the caller's version is another one. */

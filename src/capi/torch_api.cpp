@@ -71,6 +71,7 @@ hopper_torch_api MakeApi() {
   SetEvaluationFunctions(&api.evaluation);
   SetPredictorFunctions(&api.predictor);
   SetExplainFunctions(&api.explain);
+  SetEnsembleFunctions(&api.ensemble);
   return api;
 }
 

@@ -48,7 +48,7 @@ THE_SAME = ["fit_multiple_model, replaced", "fit_multiple_model, warm start", "p
 SHORT = ["add_trials", "best_config", "build_info", "cancel", "check_configs", "clone_trial", "cnn", "columns_of_name",
          "columns_of_names", "copy_model", "create_predict_function", "create_run", "delete_model", "describe_architecture",
          "describe_features", "describe_model", "describe_space",
-         "drop_model", "drop_packed", "drop_run", "expire_runs", "explain_automl", "explain_fit",
+         "drop_model", "drop_packed", "drop_run", "ensemble", "expire_runs", "explain_automl", "explain_fit",
          "from_safetensors", "generate_model_configs", "gpu_configuration", "grant_model", "grant_run", "help", "help_function",
          "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard",
          "learning_curves", "load_model", "load_model_selection_table", "losses", "metric_ascends", "metrics",

@@ -30,7 +30,7 @@ ROOM = {"schema": 63, "points": 63, "pictures": 63, "packed": 63 - len("_validat
         "behind": 63 - len("_summary"), "behind_copy": 63 - len("_summary"), "later": 63 - len("_summary"),
         "shown": 63 - len("_summary"), "drawn": 63 - len("_summary"), "treated": 63 - len("_validation_summary"),
         "guess": 63, "seen": 63 - len("_validation_summary"),
-        "evaluated": 63, "confused": 63, "predicted1": 63, "predicted2": 63, "predicted3": 63,
+        "evaluated": 63, "confused": 63, "together": 63 - len("_summary"), "predicted1": 63, "predicted2": 63, "predicted3": 63,
         "predicted4": 63, "predicted5": 63, "predicted6": 63,
         "copied": 63 - len("_decisions"), "renamed": 63 - len("_decisions"),
         "schedule": 63, "tried": 63 - len("_decisions"), "found": 63 - len("_summary"),
@@ -126,6 +126,8 @@ CALLS = [
     "SELECT run, iteration, mst_key, split FROM hopper.run_timeline({run}) WHERE kind"
     " OPERATOR(pg_catalog.=) 'training'",
     "SELECT * FROM hopper.evaluate({run}, {more}, {evaluated}, mst_key := 1, confusion_table := {confused})",
+    "SELECT hopper.copy_model({run}, {together})",
+    "SELECT members, shares, value FROM hopper.ensemble({together}, {more}, 3)",
     "SELECT hopper.predict({run}, {points}, {id}, {x}, {predicted1}, mst_key := 2)",
     "SELECT hopper.predict({run}, {points}, {id}, {x}, {predicted2}, 2, mst_key := 2)",
     "SELECT hopper.predict({run}, {points}, {id}, {x}, {predicted3}, 0.1::pg_catalog.float8, mst_key := 2)",

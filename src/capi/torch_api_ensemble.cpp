@@ -1,0 +1,81 @@
+// The table of ensembles.
+#include <memory>
+#include <vector>
+
+#include "capi/rows.h"
+#include "capi/torch_api_calls.h"
+#include "capi/torch_api_parts.h"
+#include "capi/torch_api_structs.h"
+#include "engine/ensemble.h"
+#include "model/keras/ensemble.h"
+#include "model_hopper/ensemble.h"
+
+struct hopper_ensemble : hopper::EnsembleSelection {
+  using EnsembleSelection::EnsembleSelection;
+};
+
+namespace hopper {
+namespace {
+
+int EnsembleCreate(const hopper_config* judge, const hopper_data_desc* data, int32_t metric,
+                   int64_t memory_limit, hopper_ensemble** ensemble, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(judge, data, ensemble);
+    *ensemble = new hopper_ensemble(FromC(*judge), CheckedFromC(*data), metric, memory_limit);
+  });
+}
+
+int EnsembleAddBuffer(hopper_ensemble* ensemble, const hopper_buffer* buffer, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(ensemble, buffer);
+    ensemble->AddBuffer(FromC(*buffer));
+  });
+}
+
+int EnsembleAddModel(hopper_ensemble* ensemble, const hopper_config* config, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(ensemble, config);
+    ensemble->AddModel(FromC(*config));
+  });
+}
+
+int EnsembleSelect(hopper_ensemble* ensemble, int32_t steps, hopper_ensemble_step* chosen,
+                   int32_t* n, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(ensemble, chosen, n);
+    *n = 0;
+    for (const EnsembleStep& step : ensemble->Select(steps)) {
+      chosen[(*n)++] = {step.model, step.value};
+    }
+  });
+}
+
+void EnsembleFree(hopper_ensemble* ensemble) { delete ensemble; }
+
+int EnsembleArchitecture(const hopper_config* members, const double* shares, int32_t n,
+                         const hopper_data_desc* data, hopper_rows** rows, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(members, shares, data, rows);
+    std::vector<EnsembleMember> parts;
+    for (int32_t i = 0; i < n; ++i) {
+      const ConfigSource config = FromC(members[i]);
+      parts.push_back({config.model_arch, config.mst_key, shares[i]});
+    }
+    auto table = std::make_unique<Rows>(1);
+    table->Add({EnsembleJson(parts, CheckedFromC(*data).inputs)});
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+}  // namespace
+
+void SetEnsembleFunctions(hopper_ensemble_api* api) {
+  api->create = EnsembleCreate;
+  api->add_buffer = EnsembleAddBuffer;
+  api->add_model = EnsembleAddModel;
+  api->select = EnsembleSelect;
+  api->free = EnsembleFree;
+  api->architecture = EnsembleArchitecture;
+}
+
+}  // namespace hopper

@@ -1,0 +1,321 @@
+/*
+ * ensemble.c
+ *		ensemble(): the trained models that predict best together become one more model of their
+ *		table.
+ *
+ * It is a functional model of its members (the core's ensemble), so that whatever reads a model
+ * reads it: prediction, evaluation, exports, copies. It has no state, and cannot be trained on.
+ */
+#include "pg/server/glue.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+
+#include "pg/codec/placement.h"
+#include "pg/predict/evaluate.h"
+#include "pg/server/ceilings.h"
+#include "pg/train/output_rows.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_ensemble);
+
+#define MOST_STEPS 1000
+
+typedef struct ensembling
+{
+	hopper_name table;
+	hopper_outputs outputs;
+	hopper_packed data;
+	hopper_trained *models;		/* candidates, ascending by mst_key */
+	int			n;
+	int			metric;			/* of models[0], -1: the loss */
+	hopper_ensemble *ensemble;
+	hopper_guard *guard;
+	/* what came of it */
+	hopper_ensemble_step *steps;
+	int32		n_steps;
+	int		   *counts;			/* by candidate: how often it was chosen */
+	hopper_trained result;
+} ensembling;
+
+static void
+free_ensemble(void *ensemble)
+{
+	hopper_torch()->ensemble.free((hopper_ensemble *) ensemble);
+}
+
+/* Whose weights are there, of these keys; NULL: all. */
+static void
+read_candidates(ensembling *work, const int32 *keys, int n_keys)
+{
+	uint64		n = hopper_select("SELECT mst_key FROM %s WHERE model_weights IS NOT NULL"
+								  " ORDER BY mst_key", work->outputs.model.quoted);
+	int32	   *found = palloc(Max(n, 1) * sizeof(int32));
+	int			n_wanted = 0;
+
+	for (uint64 row = 0; row < n; row++)
+		found[row] = hopper_key_cell(&work->outputs.model, row, 1);
+	SPI_freetuptable(SPI_tuptable);
+	work->models = palloc0(Max(n, 1) * sizeof(hopper_trained));
+	for (uint64 row = 0; row < n; row++)
+	{
+		bool		wanted = keys == NULL;
+
+		for (int i = 0; i < n_keys && !wanted; i++)
+			wanted = keys[i] == found[row];
+		if (!wanted)
+			continue;
+		n_wanted++;
+		hopper_read_trained(&work->table, true, found[row], &work->models[work->n]);
+		/* An ensemble is no part of another one. */
+		if (strstr(work->models[work->n].config.model_arch, "\"ensemble_model\"") == NULL)
+			work->n++;
+		CHECK_FOR_INTERRUPTS();
+	}
+	if (keys && n_wanted < n_keys)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" does not hold all models of mst_keys", work->table.shown)));
+	if (work->n < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("an ensemble needs two models or more of \"%s\"", work->table.shown)));
+}
+
+/* The place of what judges among the first candidate's metrics; -1: the loss. */
+static int
+judging_metric(const ensembling *work, const char *name)
+{
+	const hopper_trained *first = &work->models[0];
+	hopper_best best;
+
+	if (name == NULL)
+	{
+		/* "validation accuracy" */
+		best = hopper_outputs_best(&work->outputs, NULL);
+		name = best.metric ? strchr(best.metric, ' ') + 1 : "loss";
+	}
+	for (int i = 0; i < first->n_metrics; i++)
+		if (strcmp(first->metrics_type[i], name) == 0)
+			return i;
+	if (strcmp(name, "loss") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("configuration %d of \"%s\" has no metric \"%s\"", first->mst_key,
+						work->table.shown, name)));
+	return -1;
+}
+
+static void
+add_buffer(const hopper_buffer *buffer, void *state)
+{
+	const ensembling *work = state;
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_torch()->ensemble.add_buffer(work->ensemble, buffer, &error), error);
+	CHECK_FOR_INTERRUPTS();
+}
+
+static void
+select_members(ensembling *work, int size)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	hopper_error error;
+
+	HOPPER_CHECK(torch->ensemble.create(&work->models[0].config, &work->data.desc, work->metric,
+										hopper_effective_memory_limit(), &work->ensemble, &error),
+				 error);
+	work->guard = hopper_guard_add(work->ensemble, free_ensemble);
+	hopper_scan_packed(&work->data, HOPPER_SPLIT_VALID, add_buffer, work);
+	for (int i = 0; i < work->n; i++)
+	{
+		hopper_config config = work->models[i].config;
+
+		config.weights = hopper_floats_whole(&work->models[i].weights);
+		HOPPER_CHECK(torch->ensemble.add_model(work->ensemble, &config, &error), error);
+		hopper_floats_release(&work->models[i].weights);
+		CHECK_FOR_INTERRUPTS();
+	}
+	work->steps = palloc(size * sizeof(hopper_ensemble_step));
+	HOPPER_CHECK(torch->ensemble.select(work->ensemble, size, work->steps, &work->n_steps, &error),
+				 error);
+	hopper_guard_release(work->guard);
+	work->counts = palloc0(work->n * sizeof(int));
+	for (int i = 0; i < work->n_steps; i++)
+		work->counts[work->steps[i].model]++;
+}
+
+/* The architecture and the weights: the members', one behind the other. */
+static bytea *
+join_members(ensembling *work)
+{
+	hopper_config *members = palloc(work->n * sizeof(hopper_config));
+	double	   *shares = palloc(work->n * sizeof(double));
+	hopper_trained *result = &work->result;
+	hopper_rows *rows;
+	hopper_error error;
+	bytea	   *weights;
+	int64		total = 0;
+	int			n = 0;
+
+	for (int i = 0; i < work->n; i++)
+	{
+		if (work->counts[i] == 0)
+			continue;
+		members[n] = work->models[i].config;
+		shares[n++] = (double) work->counts[i] / work->n_steps;
+		total += work->models[i].config.n_weights;
+	}
+	HOPPER_CHECK(hopper_torch()->ensemble.architecture(members, shares, n, &work->data.desc, &rows,
+													   &error), error);
+	*result = work->models[0];
+	result->config.model_arch = pstrdup(rows->cells[0]);
+	result->config.model_arch_size = strlen(result->config.model_arch);
+	hopper_torch()->rows_free(rows);
+	result->config.n_weights = total;
+	result->config.fit_params = NULL;
+	hopper_take_memory(hopper_share_new(), total * (int64) sizeof(float));
+	weights = MemoryContextAllocHuge(CurrentMemoryContext, VARHDRSZ + total * sizeof(float));
+	SET_VARSIZE(weights, VARHDRSZ + total * sizeof(float));
+	total = 0;
+	for (int i = 0; i < work->n; i++)
+	{
+		hopper_trained *model = &work->models[i];
+
+		if (work->counts[i] == 0)
+			continue;
+		hopper_read_trained(&work->table, true, model->mst_key, model);
+		hopper_floats_copy(&model->weights, 0, model->config.n_weights,
+						   (float *) VARDATA(weights) + total);
+		total += model->config.n_weights;
+		hopper_floats_release(&model->weights);
+	}
+	result->weights = (hopper_floats) {.n = total,.values = (const float *) VARDATA(weights)};
+	return weights;
+}
+
+/* Its row among the models' infos: one evaluation. */
+static void
+write_info(const ensembling *work, const hopper_event *event)
+{
+	const hopper_trained *result = &work->result;
+	hopper_model_result values = {.status = HOPPER_MODEL_DONE,.iterations = 1,.kept_iteration = 1};
+	hopper_history *history = hopper_history_new(result->mst_key, 1, PG_INT32_MAX);
+	int			at = hopper_history_point(history, 1);
+	hopper_training training = {.configs = &result->config,.n_configs = 1,.results = &values,
+	.histories = &history};
+
+	values.n_parameters = result->config.n_weights;
+	values.n_metrics = event->n_metrics;
+	strlcpy(values.loss_type, result->loss_type ? hopper_to_utf8(result->loss_type) : "",
+			sizeof(values.loss_type));
+	hopper_history_at(history, at)->known[HOPPER_SPLIT_VALID] = true;
+	hopper_history_at(history, at)->loss[HOPPER_SPLIT_VALID] = event->loss;
+	for (int i = 0; i < event->n_metrics; i++)
+	{
+		strlcpy(values.metrics_type[i], hopper_to_utf8(result->metrics_type[i]),
+				sizeof(values.metrics_type[i]));
+		hopper_history_set_metric(history, at, HOPPER_SPLIT_VALID, i, event->metrics[i]);
+	}
+	hopper_output_insert(&work->outputs.info, hopper_info_row(&training, 0));
+}
+
+static void
+write_model(ensembling *work)
+{
+	bytea	   *weights = join_members(work);
+	hopper_event event;
+	hopper_output_row row;
+	hopper_best best;
+
+	hopper_select("SELECT max(mst_key)::int8 + 1 FROM %s", work->outputs.info.quoted);
+	work->result.mst_key = work->result.config.mst_key = hopper_key_cell(&work->outputs.info, 0, 1);
+	SPI_freetuptable(SPI_tuptable);
+	hopper_evaluate_data(&work->result, &work->data, &event, NULL);
+	hopper_begin_row(&row, &hopper_models_layout);
+	hopper_fill_int(&row, "mst_key", work->result.mst_key);
+	hopper_fill(&row, "model_weights", PointerGetDatum(weights), false);
+	hopper_fill_text(&row, "model_arch", hopper_from_utf8(work->result.config.model_arch));
+	hopper_output_insert(&work->outputs.model, &row);
+	write_info(work, &event);
+	best = hopper_outputs_best(&work->outputs, NULL);
+	if (best.metric)
+		hopper_change("UPDATE %s SET best_mst_key = %d, best_metric = %s, best_value = %s",
+					  work->outputs.summary.quoted, best.mst_key, hopper_literal(best.metric),
+					  psprintf("'%.17g'", best.value));
+}
+
+static Datum
+result_row(FunctionCallInfo fcinfo, const ensembling *work, MemoryContext caller)
+{
+	TupleDesc	descriptor;
+	Datum		values[7];
+	bool		nulls[7] = {false};
+	Datum	   *members = palloc(work->n * sizeof(Datum));
+	Datum	   *shares = palloc(work->n * sizeof(Datum));
+	int			n = 0;
+
+	MemoryContextSwitchTo(caller);
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "the result of ensemble() is not a row");
+	descriptor = BlessTupleDesc(descriptor);
+	for (int i = 0; i < work->n; i++)
+		if (work->counts[i] > 0)
+		{
+			members[n] = Int32GetDatum(work->models[i].mst_key);
+			shares[n++] = Float8GetDatum((double) work->counts[i] / work->n_steps);
+		}
+	values[0] = Int32GetDatum(work->result.mst_key);
+	values[1] = PointerGetDatum(construct_array(members, n, INT4OID, sizeof(int32), true, 'i'));
+	values[2] = PointerGetDatum(construct_array(shares, n, FLOAT8OID, sizeof(float8),
+												FLOAT8PASSBYVAL, 'd'));
+	values[3] = CStringGetTextDatum(work->metric < 0 ? "loss"
+									: work->models[0].metrics_type[work->metric]);
+	values[4] = Float8GetDatum(work->steps[work->n_steps - 1].value);
+	values[5] = Int32GetDatum(work->models[work->steps[0].model].mst_key);
+	values[6] = Float8GetDatum(work->steps[0].value);
+	return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
+}
+
+/* ensemble(model_table, packed_table, size, mst_keys, rank_by) */
+Datum
+hopper_sql_ensemble(PG_FUNCTION_ARGS)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	ensembling	work = {0};
+	hopper_name packed;
+	int32	   *keys;
+	int			n_keys = 0;
+	int			size;
+	Datum		result;
+
+	hopper_connect();
+	if (HOPPER_DATA_ON_SEGMENTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("ensembles of models on segments are not supported yet")));
+	work.table = hopper_name_argument(fcinfo, 0, "model_table");
+	packed = hopper_name_argument(fcinfo, 1, "packed_table");
+	size = hopper_positive_argument(fcinfo, 2, "size", 25);
+	if (size > MOST_STEPS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("size must be from 1 to %d", MOST_STEPS)));
+	keys = hopper_integers_argument(fcinfo, 3, "mst_keys", 1, PG_INT32_MAX, &n_keys);
+	work.outputs = hopper_outputs_named(&work.table);
+	hopper_outputs_take_back(&work.table);
+	hopper_outputs_lock(&work.outputs);
+	hopper_renew_snapshot();
+	read_candidates(&work, keys, keys ? n_keys : 0);
+	work.metric = judging_metric(&work, PG_ARGISNULL(4) ? NULL : hopper_string_argument(fcinfo, 4));
+	hopper_read_packed(&packed, true, &work.data);
+	hopper_require_partitions(&work.data);
+	hopper_check_compatible(&work.data, "packed table", &work.models[0].desc,
+							work.models[0].n_x_columns, work.models[0].x_columns,
+							work.table.shown);
+	select_members(&work, size);
+	write_model(&work);
+	result = result_row(fcinfo, &work, caller);
+	hopper_finish();
+	return result;
+}
