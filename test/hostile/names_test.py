@@ -305,7 +305,7 @@ def admin():
     query(connection, f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
     for role in (VICTIM, ATTACKER):
         query(connection, f"DROP ROLE IF EXISTS {role}")
-        query(connection, f"CREATE ROLE {role}")
+        query(connection, f"CREATE ROLE {role} LOGIN")
     query(connection, f"CREATE DATABASE {DATABASE}")
     inside = connect(DATABASE)
     query(inside, "CREATE EXTENSION model_hopper")

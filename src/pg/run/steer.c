@@ -22,7 +22,8 @@ void
 hopper_steering_read(int64 run, hopper_steering *steering)
 {
 	uint64		n = hopper_own_select("all_run_events",
-									  psprintf("SELECT event, coalesce(trial, 0), detail FROM %s"
+									  psprintf("SELECT event, coalesce(trial, 0), CASE event WHEN '"
+											   ITERATIONS "' THEN detail::int4 END FROM %s"
 											   " WHERE run = " INT64_FORMAT " AND event IN ('"
 											   STOP "', '" ITERATIONS "', '" ADD "') ORDER BY at",
 											   hopper_own_name("all_run_events"), run));
