@@ -312,7 +312,7 @@ hopper_sql_ensemble(PG_FUNCTION_ARGS)
 	hopper_require_partitions(&work.data);
 	hopper_check_compatible(&work.data, "packed table", &work.models[0].desc,
 							work.models[0].n_x_columns, work.models[0].x_columns,
-							work.table.shown);
+							work.models[0].schema_text, work.table.shown);
 	select_members(&work, size);
 	write_model(&work);
 	result = result_row(fcinfo, &work, caller);
