@@ -142,6 +142,8 @@ CALLS = {
     "submit": CREATED.replace("create_run", "submit").join(["SELECT ", " > 0"]),
     "textin": "SELECT '{\"x\": 3}'::text::hopper.pad_length::text",
     "textout": "SELECT 'longest'::hopper.pad_length::text",
+    "tensorboard_events": "SELECT length(hopper.tensorboard_events('{loss}', '{1}', '{2}', '{0.5}', '{lr}', '{0.1}', 1, false)) > 100",
+    "tensorboard_files": "SELECT count(*) FROM hopper.tensorboard_files('run')",
     "texts_in": "SELECT '{a,b}'::hopper.texts::text",
     "texts_of_booleans": "SELECT ARRAY[true, false]::hopper.texts::text",
     "texts_of_text": "SELECT hopper.model_ids('models', names => 'first'::text)",

@@ -178,6 +178,7 @@ CALLS = [
     "SELECT parameter, importance FROM hopper.param_importance({tried})",
     "SELECT pg_catalog.length(hopper.report({tried})) OPERATOR(pg_catalog.>) 10000",
     "SELECT pg_catalog.length(hopper.report(pg_catalog.max(run))) OPERATOR(pg_catalog.>) 5000 FROM hopper.runs",
+    "SELECT pg_catalog.count(*) FROM hopper.tensorboard_files({tried}) WHERE pg_catalog.length(content) OPERATOR(pg_catalog.>) 100",
     "SELECT hopper.optuna_views('seen') IS NOT NULL, hopper.mlflow_views('seen_too') IS NOT NULL",
     "SELECT study_name IS NOT NULL FROM seen.studies LIMIT 1",
     "SELECT best_mst_key, best_value, configurations FROM hopper.automl({packed}, {again}, {models}, {refound}, 1, {grid1},"

@@ -1,6 +1,7 @@
 """Files of models: Keras' own go in with their weights, and what was trained goes out."""
 
 import json
+import pathlib
 import zipfile
 
 import h5py
@@ -75,6 +76,16 @@ def as_keras_2(path, copy, whole):
                 part[short] = file["model_weights"][name][weight][()]
                 weights.append(short.encode())
             part.attrs["weight_names"] = weights or np.zeros(0, "S1")
+
+
+def test_event_files_of_tensorboard(each, tmp_path):
+    """What is in them TensorBoard itself reads in test/viewers."""
+    for _ in range(2):
+        paths = each.write_tensorboard("models", tmp_path / "logs")
+        assert len(paths) == 2 and {pathlib.Path(path).parent.name for path in paths} == {"1", "2"}
+    for path in paths:
+        content = pathlib.Path(path).read_bytes()
+        assert int.from_bytes(content[:8], "little") == 9 + 15 and content[23:36] == b"brain.Event:2"
 
 
 def test_files_of_keras(one, tmp_path):

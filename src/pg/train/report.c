@@ -3,7 +3,7 @@
  *		report(): a page on a run. Functions of SQL make it (sql/functions/report_*.sql); here is
  *		found what is meant.
  */
-#include "pg/server/glue.h"
+#include "pg/train/report.h"
 
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -12,6 +12,16 @@
 
 PG_FUNCTION_INFO_V1(hopper_sql_report);
 PG_FUNCTION_INFO_V1(hopper_sql_report_run);
+
+const char *
+hopper_whole_name(const hopper_name *name)
+{
+	Oid			oid = hopper_relation_oid(name, false);
+	char	   *schema = get_namespace_name(get_rel_namespace(oid));
+
+	return hopper_literal(psprintf("%s.%s", hopper_identifier(schema),
+								   hopper_identifier(get_rel_name(oid))));
+}
 
 /* `table` and `run`: SQL */
 static Datum
@@ -38,12 +48,8 @@ Datum
 hopper_sql_report(PG_FUNCTION_ARGS)
 {
 	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
-	Oid			oid = hopper_relation_oid(&models, false);
 
-	char	   *schema = get_namespace_name(get_rel_namespace(oid));
-
-	return page(hopper_literal(psprintf("%s.%s", hopper_identifier(schema),
-										hopper_identifier(get_rel_name(oid)))), "NULL");
+	return page(hopper_whole_name(&models), "NULL");
 }
 
 /* report(run) */

@@ -546,6 +546,16 @@ class Hopper:
             value = "validation_metric" if validated else "training_metric"
         return parallel_figure(board, value)
 
+    def write_tensorboard(self, model_table: str, folder: Any) -> List[str]:
+        """Event files of each model for TensorBoard and its HParams page; returns their paths. Files of these names are replaced."""
+        paths = []
+        for row in _records(self.call("tensorboard_files", model_table)):
+            path = pathlib.Path(folder) / row["path"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(bytes(row["content"]))
+            paths.append(str(path))
+        return paths
+
     # ------------------------------------------------------------ models as things
 
     def models(self) -> Rows:
