@@ -29,7 +29,7 @@ put_number(StringInfo out, uint64 value, int bytes)
 		appendStringInfoCharMacro(out, (char) (value >> (8 * i)));
 }
 
-/* CRC-32C (Castagnoli), as TensorFlow's records have it: rotated, so that it differs from its data's. */
+/* CRC-32C (Castagnoli) as TensorFlow's records have it: rotated, and with an offset. */
 static uint32
 masked_checksum(const char *data, int length)
 {
@@ -251,7 +251,7 @@ hopper_sql_tensorboard_events(PG_FUNCTION_ARGS)
 	put_record(&file.out, &file.event);
 	resetStringInfo(&file.event);
 
-	/* HParamsPluginData { session_start_info = 3 { hparams = 1 { key = 1, value = 2 }, start = 5 } } */
+	/* HParamsPluginData { session_start_info = 3 { hparams = 1 { key, value }, start = 5 } } */
 	for (int i = 0; i < n_given; i++)
 	{
 		put_text(&pair, 1, utf8_of(names[i]));
@@ -285,8 +285,9 @@ Datum
 hopper_sql_tensorboard_files(PG_FUNCTION_ARGS)
 {
 	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
+	char	   *schema = get_namespace_name(hopper_schema());
 
-	return hopper_return_query(fcinfo, psprintf("SELECT path, content FROM %s.tensorboard_within(%s)",
-												hopper_identifier(get_namespace_name(hopper_schema())),
-												hopper_whole_name(&models)));
+	return hopper_return_query(fcinfo,
+							   psprintf("SELECT path, content FROM %s.tensorboard_within(%s)",
+										hopper_identifier(schema), hopper_whole_name(&models)));
 }
