@@ -83,8 +83,9 @@ def steady_ask(text, *arguments):
 
 
 def state(run):
-    return steady_ask("SELECT state, pid, extract(epoch FROM clock_timestamp() - greatest(last_checkpoint, started))"
-                      " FROM hopper.runs WHERE run = %s", run)[0]
+    return steady_ask("SELECT state, pid, extract(epoch FROM clock_timestamp() - greatest(last_checkpoint,"
+                      " (SELECT max(at) FROM hopper.run_events e WHERE e.run = r.run AND event = 'started')))"
+                      " FROM hopper.runs r WHERE run = %s", run)[0]
 
 
 def call(run):

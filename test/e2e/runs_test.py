@@ -237,21 +237,26 @@ def test_a_search_in_the_background(database):
     assert value(database, "SELECT count(*) FROM found") == 3
 
 
-def test_trials_enter_a_search_in_the_background(database):
-    """Others see its progress meanwhile; the values of metrics are those of a search in the foreground."""
+@pytest.mark.parametrize("method, params", [("hyperband", "R=9, eta=3"), ("pbt", "population=5, generations=4")])
+def test_a_search_goes_on_in_other_sessions(database, method, params):
+    """The values of metrics are those of a search in the foreground; others see its progress meanwhile."""
     search = ("SELECT hopper.automl('packed', '{0}', 'architectures', '{0}_configs', ARRAY[1, 2], $g${{'loss':"
               " ['categorical_crossentropy'], 'metrics': [['accuracy']], 'optimizer_params_list': [{{'optimizer':"
-              " ['Adam'], 'lr': [0.001, 0.1, 'log']}}]}}$g$, $g${{'batch_size': [16, 32]}}$g$, 'hyperband',"
-              " 'R=9, eta=3', seed => 3, validation_table => 'packed_validation')")
-    query(database, search.format("foreground"))
-    run = value(database, "SELECT hopper.create_run(%s)", search.format("background"))
-    session = connect(DATABASE)
-    while value(session, "SELECT hopper.step(%s, 0.3)", run) != "done":
-        query(session, "SELECT * FROM hopper.progress")
-    session.close()
+              " ['Adam'], 'lr': [0.001, 0.1, 'log']}}]}}$g$, $g${{'batch_size': [16, 32]}}$g$, '{1}',"
+              " '{2}', seed => 3, validation_table => 'packed_validation')")
+    one, other = f"{method}_at_once", f"{method}_later"
+    query(database, search.format(one, method, params))
+    run = value(database, "SELECT hopper.create_run(%s)", search.format(other, method, params))
+    done = False
+    while not done:
+        session = connect(DATABASE)
+        done = value(session, "SELECT hopper.step(%s, 0.01)", run) == "done"
+        query(database, "SELECT * FROM hopper.progress")
+        session.close()
+        wait_until(lambda: state(database, run) != "running")
     metrics = ("SELECT trial, iteration, split, metric, value FROM hopper.trial_metrics WHERE run = (SELECT max(run)"
                " FROM hopper.runs WHERE model_table = %s) ORDER BY 1, 2, 3, 4")
-    assert query(database, metrics, "background") == query(database, metrics, "foreground")
+    assert query(database, metrics, other) == query(database, metrics, one)
 
 
 def test_what_has_changed_is_refused(database):

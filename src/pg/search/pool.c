@@ -404,7 +404,14 @@ hopper_pool_resume(hopper_automl *run, hopper_search_assignment **work, int *n)
 	pool->fit.durable = true;
 	pool->fit.made = hopper_outputs_named(&run->tables.output);
 	for (int i = 0; i < *n; i++)
-		(void) make_ready(pool, &(*work)[i]);
+	{
+		if (!make_ready(pool, &(*work)[i]))
+			continue;
+		/* This very statement may have written it. */
+		CommandCounterIncrement();
+		UpdateActiveSnapshotCommandId();
+		(void) mend(pool, &(*work)[i]);
+	}
 	hopper_fit_resume(&pool->fit);
 	return pool;
 }
