@@ -149,6 +149,7 @@ CALLS = [
     "SELECT * FROM hopper.predict_rows({one}, NULL::{pictures_row}, on_null := 'null',"
     " source_query := {pictures_query})",
     "SELECT hopper.create_predict_function({run}, {guess}, 1) IS NOT NULL",
+    "SELECT hopper.predict_value({run}, 1, 'error', '{{1,2}}'::pg_catalog.float4[])",
     "SELECT hopper.copy_model({run}, {copied}, '{{1,2}}')",
     "SELECT hopper.rename_model({copied}, {renamed})",
     "SELECT hopper.keep_best({renamed})",

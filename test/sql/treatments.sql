@@ -87,6 +87,20 @@ SELECT hopper.create_predict_function('m', 'churn');
 SELECT churn(45, 3.5, 'gold', 'city 2', '2020-02-01'), pg_typeof(churn(45, 3.5, 'gold', 'city 2', '2020-02-01'));
 SELECT hopper.create_predict_function('m', 'churn');
 SELECT hopper.create_predict_function('m', 'churn', replace => true);
+SELECT hopper.predict_value('m', 1, 'error', 45, 3.5);
+SELECT hopper.predict_value('m', 1, 'error', 'old'::text, 3.5, 'gold'::text, 'city 2'::text, date '2020-02-01');
+SELECT hopper.predict_value('m', 1, 'null', NULL::int, 3.5, 'gold'::text, 'city 2'::text, date '2020-02-01') IS NULL AS none;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT churn(age, income, plan, city, since) FROM customers;
+-- A model that is trained anew in between
+DO $$
+DECLARE
+    before text;
+BEGIN
+    SELECT string_agg(churn(age, income, plan, city, since), ',' ORDER BY id) INTO before FROM customers;
+    UPDATE m SET model_weights = decode(repeat('00', octet_length(model_weights)), 'hex');
+    RAISE WARNING 'others: %', before <> (SELECT string_agg(churn(age, income, plan, city, since), ',' ORDER BY id) FROM customers);
+    RAISE EXCEPTION 'taken back';
+END $$;
 -- Validation rows by the same schema; models of others do not fit
 SELECT hopper.validation_preprocessor('customers', 'checked', packed_table => 'packed');
 SELECT (SELECT schema FROM packed_summary) = (SELECT schema FROM checked_summary) AS same, n_rows FROM checked_summary;

@@ -190,6 +190,33 @@ single_output(hopper_data_desc *desc)
 	desc->class_values = output->class_values;
 }
 
+/* These networks have no embeddings: they would read an index as a number. */
+static void
+refuse_indexes(const hopper_packed *packed, const char *shown)
+{
+	List	   *columns = hopper_schema_indexes(packed->schema_text);
+	int			n = list_length(columns);
+	StringInfoData treatments;
+	ListCell   *cell;
+
+	if (n == 0)
+		return;
+	initStringInfo(&treatments);
+	foreach(cell, columns)
+	{
+		appendStringInfoString(&treatments, treatments.len > 0 ? ", " : "");
+		escape_json(&treatments, lfirst(cell));
+		appendStringInfoString(&treatments, ": \"one_hot\"");
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("%s of \"%s\" %s packed as %s, which %s an embedding",
+					hopper_plural(n, "column", "columns"), shown, n == 1 ? "was" : "were",
+					n == 1 ? "an index" : "indexes", n == 1 ? "needs" : "need"),
+			 errdetail("This network would read an index as a number."),
+			 errhint("Pack with treatments => '{%s}'.", treatments.data)));
+}
+
 /* Arguments from `activation` on, and what the packed table says. */
 static void
 read_network(FunctionCallInfo fcinfo, int at, network *net)
@@ -198,7 +225,6 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 	hopper_packed *packed = palloc(sizeof(hopper_packed));
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext own;
-	char	   *index;
 
 	hopper_require_other_tables(fcinfo, "model_arch_table",
 								(const char *const[]) {"packed_table", NULL});
@@ -222,14 +248,7 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 				 errdetail("It has the inputs %s.",
 						   hopper_columns_words(packed->inputs.n, packed->inputs.names)),
 				 errhint("Build it with Keras and store it with hopper.load_model().")));
-	index = hopper_schema_index(packed->schema_text);
-	if (index)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("column \"%s\" of \"%s\" was packed as an index, which needs an embedding",
-						index, name.shown),
-				 errdetail("This network would read it as a number."),
-				 errhint("Pack it with treatments => '{\"%s\": \"one_hot\"}'.", index)));
+	refuse_indexes(packed, name.shown);
 	if (packed->desc.n_outputs > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

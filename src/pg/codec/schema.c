@@ -296,21 +296,22 @@ hopper_schema_label_unit(const char *text)
 	return schema->info.label.is_value ? schema->info.label.deviation : 0;
 }
 
-char *
-hopper_schema_index(const char *text)
+List *
+hopper_schema_indexes(const char *text)
 {
+	List	   *columns = NIL;
 	hopper_rows *rows;
 	hopper_error error;
 
 	if (text == NULL)
-		return NULL;
+		return NIL;
 	HOPPER_CHECK(hopper_core()->schema.slots(hopper_schema_open(text)->handle, &rows, &error),
 				 error);
 	(void) hopper_guard_rows(rows);
 	for (int i = 0; i < rows->n_rows; i++)
 		if (strcmp(rows->cells[3 * i + 1], "index") == 0)
-			return pstrdup(hopper_from_utf8(rows->cells[3 * i]));
-	return NULL;
+			columns = lappend(columns, pstrdup(hopper_from_utf8(rows->cells[3 * i])));
+	return columns;
 }
 
 char *

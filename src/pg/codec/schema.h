@@ -34,8 +34,8 @@ extern bool hopper_schema_encode(const hopper_pack_values *values,
 								 const bool *nulls, char *out);
 /* hopper_data_desc.label_unit by a schema, which may be NULL. */
 extern double hopper_schema_label_unit(const char *text);
-/* The first column that becomes an index for an embedding, or NULL; `text` may be NULL. */
-extern char *hopper_schema_index(const char *text);
+/* Columns (char *) that become indexes for embeddings; `text` may be NULL. */
+extern List *hopper_schema_indexes(const char *text);
 /* A sentence where they differ, else NULL; either text may be NULL for none. */
 extern char *hopper_different_schemas(const char *a, const char *a_name, const char *b,
 									  const char *b_name);

@@ -183,6 +183,18 @@ parameters(const hopper_trained *trained)
 	return list.data;
 }
 
+/* , $1, $2 */
+static char *
+arguments(int n)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 1; i <= n; i++)
+		appendStringInfo(&list, ", $%d", i);
+	return list.data;
+}
+
 /* $1 AS "age", $2 AS "plan" */
 static char *
 selected(const hopper_trained *trained)
@@ -207,6 +219,7 @@ hopper_sql_create_predict_function(PG_FUNCTION_ARGS)
 	hopper_trained trained;
 	hopper_predict_model model;
 	const char *result;
+	const char *key;
 	char	   *body;
 
 	(void) hopper_predict_may_lack(fcinfo, 3);
@@ -225,7 +238,15 @@ hopper_sql_create_predict_function(PG_FUNCTION_ARGS)
 				 errmsg("model \"%s\" does not predict one value", table.shown),
 				 errhint("hopper.predict_row() gives all of them.")));
 	result = model.is_value ? "pg_catalog.float8" : trained.y_sql_type;
-	body = psprintf("SELECT %s FROM %s(model_table := %s::pg_catalog.text, mst_key :="
+	key = psprintf("%s::pg_catalog.text, %d::pg_catalog.int8, %s::pg_catalog.text",
+				   hopper_literal(table.quoted), trained.mst_key,
+				   hopper_literal(on_null ? on_null : "error"));
+	/* An expression, which the server writes into the statements that call the function. */
+	if (trained.schema_text && trained.n_x_columns <= FUNC_MAX_ARGS - 3)
+		body = psprintf("SELECT %s(%s%s)::%s", hopper_own_name("predict_value"), key,
+						arguments(trained.n_x_columns), result);
+	else
+		body = psprintf("SELECT %s FROM %s(model_table := %s::pg_catalog.text, mst_key :="
 					" %d::pg_catalog.int8, source_row := (SELECT hopper_row FROM (SELECT %s) AS"
 					" hopper_row), on_null := %s::pg_catalog.text) LIMIT 1",
 					model.is_value ? "value" : psprintf("class_value::%s", result),

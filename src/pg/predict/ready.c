@@ -23,6 +23,7 @@
 
 static hopper_ready_model ready[MAX_READY];
 static uint64 n_uses = 0;
+static uint64 n_made = 0;
 
 /* Also called when the session ends: the predictor has a thread. */
 static void
@@ -396,6 +397,7 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 	entry->mst_key = mst_key;
 	entry->asked_type = asked_type;
 	strlcpy(entry->version, version, sizeof(entry->version));
+	entry->serial = ++n_made;
 	return entry;
 }
 
@@ -453,6 +455,13 @@ hopper_ready_get_row(const hopper_name *table, bool has_key, int32 mst_key, int 
 					 const bool *is_bytea)
 {
 	return get_ready(table, has_key, mst_key, READY_ROW, n_inputs, is_bytea);
+}
+
+bool
+hopper_ready_is(const hopper_ready_model *entry, uint64 serial)
+{
+	return entry->context && entry->serial == serial && !entry->busy &&
+		hopper_torch()->predictor.touch(entry->predictor);
 }
 
 const float *

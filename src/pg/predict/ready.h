@@ -39,6 +39,7 @@ typedef struct hopper_ready_model
 	int64		bytes;
 	bool		busy;			/* an error came between submit and take */
 	uint64		last_use;
+	uint64		serial;			/* another one for each model that takes this place */
 } hopper_ready_model;
 
 /*
@@ -56,6 +57,15 @@ extern hopper_ready_model *hopper_ready_get(const hopper_name *table, bool has_k
  */
 extern hopper_ready_model *hopper_ready_get_row(const hopper_name *table, bool has_key,
 												int32 mst_key, int n_inputs, const bool *is_bytea);
+/* Whether it is still the model that had this serial, and can compute. */
+extern bool hopper_ready_is(const hopper_ready_model *entry, uint64 serial);
+/*
+ * Values of these columns, as many as the entry has, as it computes with them; `argument` is what
+ * messages call the row.
+ */
+extern void hopper_ready_describe(const hopper_ready_model *entry,
+								  const hopper_pack_column *columns, const char *argument,
+								  hopper_pack_values *values);
 /* The outputs for one row's features, entry->n_outputs numbers until the next call. */
 extern const float *hopper_ready_compute(hopper_ready_model *entry, const char *features,
 										 size_t size);

@@ -361,9 +361,9 @@ bytes_of(const hopper_ready_model *entry, const hopper_pack_column *columns)
 	return is_bytea;
 }
 
-static void
-describe_values(const hopper_ready_model *entry, const hopper_pack_column *columns,
-				const char *argument, hopper_pack_values *values)
+void
+hopper_ready_describe(const hopper_ready_model *entry, const hopper_pack_column *columns,
+					  const char *argument, hopper_pack_values *values)
 {
 	const hopper_predict_model *model = &entry->model;
 
@@ -432,7 +432,7 @@ predict_named(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, hopp
 		hopper_finish();
 		return;
 	}
-	describe_values(entry, columns, row->argument, &values);
+	hopper_ready_describe(entry, columns, row->argument, &values);
 	source.name.shown = row->argument;
 	source.rows_hint = PREDICT_HINT_ROWS;
 	source.segment = -1;

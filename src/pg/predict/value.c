@@ -1,0 +1,170 @@
+/*
+ * value.c
+ *		predict_value(): what functions of create_predict_function() call for each row: one value of
+ *		columns that are arguments. What is the same for all rows of a statement is looked up once.
+ */
+#include "pg/predict/ready.h"
+#include "pg/predict/run.h"
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+#define FIRST_COLUMN 3			/* of the arguments */
+
+PG_FUNCTION_INFO_V1(hopper_sql_predict_value);
+
+typedef struct row_function
+{
+	/* what it was looked up for: another snapshot may see another model, another role none */
+	Oid			user;
+	CommandId	command;
+	TransactionId xmin;
+	TransactionId xmax;
+
+	hopper_ready_model *entry;
+	uint64		serial;			/* of the entry, which another model may have taken since */
+	int			n;
+	hopper_pack_column *columns;
+	hopper_pack_values values;
+	hopper_pack_source source;
+	hopper_predict_classes classes;
+} row_function;
+
+static bool
+is_current(const row_function *function)
+{
+	Snapshot	snapshot = GetActiveSnapshot();
+
+	return function && function->entry && function->user == GetUserId() &&
+		function->command == snapshot->curcid && function->xmin == snapshot->xmin &&
+		function->xmax == snapshot->xmax && hopper_ready_is(function->entry, function->serial);
+}
+
+static void
+refuse_bytes(const hopper_ready_model *entry)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("predict_value() takes no bytes, as model \"%s\" would read them",
+					entry->model.shown),
+			 errhint("Use hopper.predict_row().")));
+}
+
+/* The arguments' columns, which are the model's features in its order. */
+static void
+describe_columns(FunctionCallInfo fcinfo, row_function *function)
+{
+	hopper_ready_model *entry = function->entry;
+
+	function->n = PG_NARGS() - FIRST_COLUMN;
+	if (function->n != entry->n_x || get_fn_expr_variadic(fcinfo->flinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("model \"%s\" reads %d columns, not %d", entry->model.shown, entry->n_x,
+						function->n),
+				 errdetail("Its features are %s.",
+						   hopper_columns_words(entry->n_x, entry->x_columns)),
+				 errhint("Make the function anew with hopper.create_predict_function().")));
+	function->columns = palloc0(function->n * sizeof(hopper_pack_column));
+	for (int i = 0; i < function->n; i++)
+	{
+		hopper_pack_column *column = &function->columns[i];
+
+		column->name = pstrdup(entry->x_columns[i]);
+		column->declared = get_fn_expr_argtype(fcinfo->flinfo, FIRST_COLUMN + i);
+		column->type = getBaseType(column->declared);
+		column->sql_type = format_type_be(column->declared);
+	}
+	for (int i = 0; i < entry->n_inputs; i++)
+		if (entry->is_bytea[i])
+			refuse_bytes(entry);
+	for (int i = 0; i < function->n; i++)
+		if (function->columns[i].type == BYTEAOID)
+			refuse_bytes(entry);
+	hopper_ready_describe(entry, function->columns, "features", &function->values);
+	function->values.divisor = entry->model.normalizing_const;
+}
+
+static row_function *
+look_up(FunctionCallInfo fcinfo)
+{
+	hopper_name table = hopper_name_argument(fcinfo, 0, "model_table");
+	row_function *function = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(row_function));
+	Snapshot	snapshot = GetActiveSnapshot();
+	MemoryContext caller;
+
+	fcinfo->flinfo->fn_extra = function;
+	function->user = GetUserId();
+	function->command = snapshot->curcid;
+	function->xmin = snapshot->xmin;
+	function->xmax = snapshot->xmax;
+	hopper_refuse_on_segment("predict_value()", "Use hopper.predict(), which predicts a whole "
+							 "table on the segments.");
+	hopper_connect();
+	function->entry = hopper_ready_get_row(&table, !PG_ARGISNULL(1),
+										   hopper_key_argument(fcinfo, 1), 0, NULL);
+	function->serial = function->entry->serial;
+	caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	describe_columns(fcinfo, function);
+	function->source.name.shown = "features";
+	function->source.rows_hint = PREDICT_HINT_ROWS;
+	function->source.segment = -1;
+	function->source.row_number = 1;
+	function->source.may_lack = hopper_predict_may_lack(fcinfo, 2);
+	if (!function->entry->model.is_value)
+		hopper_predict_classes_init(&function->classes, &function->entry->model);
+	MemoryContextSwitchTo(caller);
+	hopper_finish();
+	return function;
+}
+
+/* predict_value(model_table, mst_key, on_null, VARIADIC columns) */
+Datum
+hopper_sql_predict_value(PG_FUNCTION_ARGS)
+{
+	row_function *function = fcinfo->flinfo->fn_extra;
+	const hopper_predict_model *model;
+	Datum	   *datums;
+	bool	   *nulls;
+	char	   *features;
+	const float *outputs;
+	const char *predicted;
+
+	if (!is_current(function))
+		function = look_up(fcinfo);
+	model = &function->entry->model;
+	datums = palloc(function->n * sizeof(Datum));
+	nulls = palloc(function->n * sizeof(bool));
+	for (int i = 0; i < function->n; i++)
+	{
+		nulls[i] = PG_ARGISNULL(FIRST_COLUMN + i);
+		datums[i] = nulls[i] ? (Datum) 0 : PG_GETARG_DATUM(FIRST_COLUMN + i);
+	}
+	features = palloc(function->values.size);
+	if (!hopper_pack_values_encode(&function->values, &function->source, datums, nulls, features))
+		PG_RETURN_NULL();
+	outputs = hopper_ready_compute(function->entry, features, function->values.size);
+	if (model->is_value)
+	{
+		double		value;
+
+		hopper_predict_values(model, 1, outputs, &value);
+		predicted = psprintf("%.17g", value);
+	}
+	else
+	{
+		int			class;
+
+		hopper_predict_rank(&function->classes, model, function->entry->n_outputs, outputs, true);
+		class = function->classes.order[0];
+		predicted = class < model->n_class_values ? model->class_values[class] : NULL;
+		if (model->n_class_values == 0)
+			predicted = psprintf("%d", class);
+	}
+	hopper_ready_leave(function->entry);
+	if (predicted == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(predicted));
+}
