@@ -274,6 +274,14 @@ typedef struct hopper_core_api
 	 */
 	int			(*balance_classes) (const char *fit_params, const hopper_data_desc *data,
 									hopper_rows **rows, hopper_error *error);
+
+	/*
+	 * A published network written out for packed data, by a recipe's name and options as a JSON
+	 * object: a row of architecture, compile_params, fit_params (these two NULL where an option is
+	 * a range) and space.
+	 */
+	int			(*tabular) (const char *recipe, const char *options, const hopper_data_desc *data,
+							hopper_rows **rows, hopper_error *error);
 } hopper_core_api;
 
 /* hopper_core_api_get(); NULL where the caller's version is another one. */

@@ -14,6 +14,7 @@
 -- type: replacement
 -- type: untyped
 -- type: automl_result
+-- type: tabular_result
 
 -- Arguments that have another name or type.
 ALTER TYPE hopper.fit_result RENAME ATTRIBUTE model_output_table TO model_table;

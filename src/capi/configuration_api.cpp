@@ -16,6 +16,7 @@
 #include "model/check/check.h"
 #include "model/metric_names.h"
 #include "model/output_meaning.h"
+#include "model/recipes/tabular.h"
 #include "model/spec.h"
 #include "model/work.h"
 #include "params/grid.h"
@@ -247,6 +248,20 @@ int BalanceClassesOf(const char* fit_params, const hopper_data_desc* data, hoppe
   });
 }
 
+int RecipeFor(const char* recipe, const char* options, const hopper_data_desc* data,
+              hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    Require(data != nullptr, "data");
+    const TabularRecipe made = MakeTabularRecipe(Text(recipe), Text(options), FromC(*data));
+    const auto cell = [](const std::string& text) {
+      return text.empty() ? std::nullopt : std::optional<std::string>(text);
+    };
+    auto table = std::make_unique<Rows>(4);
+    table->Add({made.architecture, cell(made.compile_params), cell(made.fit_params), made.space});
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
 }  // namespace
 
 void SetConfigurationFunctions(hopper_core_api* api) {
@@ -262,6 +277,7 @@ void SetConfigurationFunctions(hopper_core_api* api) {
   api->waits_for_metrics = WaitsForMetrics;
   api->readings = TellReadings;
   api->balance_classes = BalanceClassesOf;
+  api->tabular = RecipeFor;
 }
 
 }  // namespace hopper

@@ -154,6 +154,44 @@ void Glu(const float* x, int64_t rows, int64_t columns, float* y) {
   }
 }
 
+// Argument reduction by Cody and Waite; minimax coefficients of the Cephes library's sinf and cosf.
+HOPPER_INLINE void CosineAndSine(Vec x, Vec* cosine, Vec* sine) {
+  const Vec a = Max(Set(-1e5F), Min(Set(1e5F), x));
+  const IntVec n = RoundToInt(a * 0.63661977236758134F);
+  const Vec m = ToFloat(n);
+  Vec r = a - m * 1.5703125F;
+  r = r - m * 4.837512969970703125e-4F;
+  r = r - m * 7.54978995489188216e-8F;
+  const Vec z = r * r;
+  constexpr float kSine[] = {-1.9515295891E-4F, 8.3321608736E-3F, -1.6666654611E-1F};
+  constexpr float kCosine[] = {2.443315711809948E-5F, -1.388731625493765E-3F,
+                               4.166664568298827E-2F};
+  const Vec s = Polynomial(z, kSine) * z * r + r;
+  const Vec c = Polynomial(z, kCosine) * (z * z) - z * 0.5F + 1.0F;
+  const IntVec odd = (n & 1) != 0;
+  const Vec first = odd ? s : c;
+  const Vec second = odd ? c : s;
+  *cosine = ((n + 1) & 2) != 0 ? -first : first;
+  *sine = (n & 2) != 0 ? -second : second;
+}
+
+void Cosine(const float* x, int64_t n, float* y, float* sine) {
+  ForVectors(
+      n,
+      [&](int64_t i) {
+        Vec c, s;
+        CosineAndSine(Load(x + i), &c, &s);
+        Store(y + i, c);
+        if (sine != nullptr) Store(sine + i, s);
+      },
+      [&](int64_t i, int64_t m) {
+        Vec c, s;
+        CosineAndSine(LoadPart(x + i, m), &c, &s);
+        StorePart(y + i, c, m);
+        if (sine != nullptr) StorePart(sine + i, s, m);
+      });
+}
+
 void GluGradient(const float* x, const float* dy, int64_t rows, int64_t columns, bool accumulate,
                  float* dx) {
   const auto each = [](Vec a, Vec b, Vec d, Vec* da, Vec* db) {

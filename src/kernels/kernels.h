@@ -198,6 +198,10 @@ struct Kernels {
   void (*glu_gradient)(const float* x, const float* dy, int64_t rows, int64_t columns,
                        bool accumulate, float* dx);
 
+  // y = cos(x) and, unless it is null, sine = sin(x), of arguments cut to 1e5 on either side; y may
+  // be x
+  void (*cosine)(const float* x, int64_t n, float* y, float* sine);
+
   void (*lstm)(const LstmArgs& args);
   // The gates become the gradient of their sums; dc that of c becomes that of c_before, and dh,
   // that of h, what of it goes to the state before but through the gates: 0.

@@ -49,6 +49,7 @@ constexpr hopper::Kernels TableNamed(const char* name) {
           LogSoftmaxGradient,
           Glu,
           GluGradient,
+          Cosine,
           Lstm,
           LstmGradient,
           Gru,

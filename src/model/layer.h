@@ -46,6 +46,10 @@ struct WeightSpec {
   size_t fan_inputs = 0;  // leading axes that a kernel sums over; 0: all but the last
   int64_t ones_from = 0;  // elements that begin as 1 whatever the initializer says
   int64_t ones_to = 0;
+  // What the optimizer's learning rate is multiplied with for this weight, and its weight decay
+  // beside that.
+  double lr_factor = 1.0;
+  double decay_factor = 1.0;
   bool trainable = true;     // false: moving statistics, and every weight of a frozen layer
   int layer = 0;             // index in ModelSpec::layers; filled in by the model
   int64_t offset = 0;        // floats from the start of the flat buffer, a multiple of 16
@@ -111,6 +115,10 @@ enum class Passes {
 // each call, and it says nothing: what counts is whether the model trains.
 enum class TrainingDefault { kNull, kFalse, kTrue };
 
+// LayerType::since of a layer that Keras does not have: files have it under our package's name,
+// "model_hopper>NTKDense".
+constexpr const char* kOwnLayer = "model_hopper";
+
 class Layer {
  public:
   // See LayerType.
@@ -137,6 +145,11 @@ class Layer {
   size_t place() const { return place_; }
   // What the outputs of its calls add to the loss, divided by the batch's size.
   const RegularizerSpec& activity_regularizer() const { return activity_regularizer_; }
+  // Whether the file gives factors for its weights: an argument of every layer, `lr_factor` or
+  // `weight_decay_factor`, which is a number for all weights or numbers by their names.
+  bool has_factors() const { return !lr_factors_.empty() || !decay_factors_.empty(); }
+  // Writes them into the layer's weights. Throws where a name is none of theirs.
+  void ApplyFactors(std::vector<WeightSpec>* weights) const;
 
   // Output shape for these input shapes; throws Error(kInvalidParameter) that names the layer
   // where they do not fit.
@@ -180,6 +193,8 @@ class Layer {
   bool trainable_;
   size_t place_;
   RegularizerSpec activity_regularizer_;
+  WeightFactors lr_factors_;
+  WeightFactors decay_factors_;
 };
 
 // A row of the layer table.
@@ -198,14 +213,15 @@ struct LayerType {
   TrainingDefault training;
   bool names_inputs;  // may be called with query=, value= and key=
   bool causal;        // may be called with use_causal_mask=True
-  const char* since;  // the first Keras that has it
+  const char* since;  // the first Keras that has it, or kOwnLayer
   // Reads the attributes; problems go to the configuration.
   std::unique_ptr<Layer> (*make)(LayerConfig& config);
 };
 
 const std::vector<LayerType>& LayerTable();
 // Its arguments, in Keras' order as far as possible, without those of every layer (name, trainable,
-// dtype, activity_regularizer): what it asks a configuration for, in a file of Keras 3 or 2.
+// dtype, activity_regularizer, factors of weights): what it asks a configuration for, in a file of
+// Keras 3 or 2.
 std::vector<std::string> ArgumentsOf(const LayerType& type);
 // nullptr where the class is not known.
 const LayerType* FindLayerType(const std::string& class_name);

@@ -321,6 +321,30 @@ std::vector<double> LayerConfig::Numbers(const std::string& key,
   return numbers;
 }
 
+WeightFactors LayerConfig::Factors(const std::string& key) {
+  WeightFactors factors;
+  if (!Has(key)) return factors;
+  const json& value = *Find(key);
+  bool valid = value.is_number() || value.is_object();
+  const auto add = [&](const std::string& weight, const json& factor) {
+    valid = valid && factor.is_number() && kNotNegative.Holds(factor.get<double>());
+    if (valid) factors[weight] = factor.get<double>();
+  };
+  if (value.is_number()) add("", value);
+  if (value.is_object()) {
+    for (const auto& [weight, factor] : value.items()) add(weight, factor);
+  }
+  if (!valid) {
+    WrongType(key, "a number of 0 or more, or an object of such numbers by names of weights",
+              value);
+    return {};
+  }
+  std::string text;
+  for (const auto& [weight, factor] : factors) text += weight + "=" + NumberText(factor) + ",";
+  Remember(key, text, "");
+  return factors;
+}
+
 void LayerConfig::Ignore(const std::string& key) { read_.insert(key); }
 
 void LayerConfig::RequireUnset(const std::string& key) {

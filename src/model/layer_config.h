@@ -55,6 +55,9 @@ struct WeightRules {
   ConstraintSpec constraint;
 };
 
+// Numbers by a weight's name; under "" that of all others.
+using WeightFactors = std::map<std::string, double>;
+
 // Which rules the file was written for; see docs/reference on Keras JSON.
 enum class KerasFamily { kKeras2, kKeras3 };
 
@@ -94,6 +97,8 @@ class LayerConfig {
   std::vector<int64_t> OpenInts(const std::string& key);
   // A number, or a list of them, which may have lists in it (taken one after the other).
   std::vector<double> Numbers(const std::string& key, const std::vector<double>& fallback);
+  // A number of 0 or more for all weights, or an object of them by the weights' names.
+  WeightFactors Factors(const std::string& key);
   // Linear where it is null, and where it is absent and `fallback` names no other.
   ActivationSpec GetActivation(const std::string& key, const char* fallback = nullptr);
   // A layer as an argument, under the name that it has there. Null, with a problem, where it is

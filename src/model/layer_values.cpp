@@ -319,6 +319,11 @@ std::unique_ptr<Layer> LayerConfig::GetLayer(const std::string& key) {
              "a regularizer of what a layer inside of another one computes is not supported",
              "Put a layer ActivityRegularization behind the outer one.");
   }
+  if (layer->has_factors()) {
+    own.Fail(ErrorCode::kNotSupported,
+             "factors for the weights of a layer inside of another one are not supported",
+             "Give lr_factor and weight_decay_factor to the outer one.");
+  }
   std::string text = class_name + "(";
   for (const auto& [argument, value] : own.fingerprint()) text += argument + "=" + value + ";";
   fingerprint_[key] = text + ")";

@@ -18,13 +18,18 @@ enum class ScheduleKind {
   kPiecewiseConstantDecay,
   kInverseTimeDecay,
   kPolynomialDecay,
+  kCosineLog,
+  kFlatCosine,
 };
 
-// keras.optimizers.schedules.*, under Keras' names; the initial rate is the optimizer's
-// learning_rate. Steps are batches, counted over the whole training.
+// keras.optimizers.schedules.*, under Keras' names, and two of RealMLP's; the initial value is
+// beside it (learning_rate, weight_decay). Steps are batches, counted over the whole training.
 struct ScheduleParams {
   ScheduleKind kind = ScheduleKind::kConstant;
   double decay_steps = 1.0;
+  // Above 0: `decay_steps` are those of so many iterations, which the data and the batches' size
+  // say; CountSteps() sets them.
+  double decay_iterations = 0.0;
   double decay_rate = 0.0;              // exponential, inverse time
   bool staircase = false;               // exponential, inverse time
   double alpha = 0.0;                   // cosine: the last rate as a share of the first
@@ -33,6 +38,8 @@ struct ScheduleParams {
   double end_learning_rate = 1e-4;      // polynomial
   double power = 1.0;                   // polynomial
   bool cycle = false;                   // polynomial
+  double cycles = 4.0;                  // cosine of the logarithm
+  double flat = 0.5;                    // flat cosine: share of the steps before it falls
   std::vector<double> boundaries;       // piecewise: values[i] up to and with boundaries[i]
   std::vector<double> values;           // piecewise: one more than boundaries
 };
@@ -56,6 +63,7 @@ struct OptimizerParams {
   double decay = 0.0;
   // Decoupled: every step first takes weight_decay * learning rate of each weight away.
   double weight_decay = 0.0;
+  ScheduleParams weight_decay_schedule;
   std::optional<double> clipnorm;         // each gradient tensor on its own
   std::optional<double> global_clipnorm;  // all gradients together
   std::optional<double> clipvalue;

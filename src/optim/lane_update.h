@@ -20,7 +20,6 @@ struct LaneRule {
   int32_t slots = 0;     // of the kernel; the weights' average comes after them
   int32_t use_ema = 0;
   float first_slot = 0.0F;  // what the first slot starts at
-  float weight_decay = 0.0F;
   float clipnorm = 0.0F;
   float clipvalue = 0.0F;
   float global_clipnorm = 0.0F;
@@ -33,7 +32,8 @@ struct LaneScalars {
   float ema_keep = 0.0F;      // share of the average that stays
   int32_t ema_overwrite = 0;  // this step replaces the weights by their average
   int32_t first = 0;          // the first step of all
-  int32_t padding[2] = {0, 0};
+  float weight_decay = 0.0F;  // of its schedule
+  int32_t padding = 0;
 };
 static_assert(sizeof(LaneScalars) == 64, "a row of a table");
 
@@ -44,10 +44,14 @@ struct LaneSpan {
   int64_t size = 0;
   float l1 = 0.0F;
   float twice_l2 = 0.0F;
+  float decay_factor = 1.0F;
+  int32_t rate = 0;  // its factor of the learning rate, among LrFactors()
 };
 
 LaneRule MakeLaneRule(const OptimizerParams& optimizer);
-LaneScalars MakeLaneScalars(const OptimizerParams& optimizer, int64_t step);
+LaneScalars MakeLaneScalars(const OptimizerParams& optimizer, int64_t step, double lr_factor = 1.0);
+// The factors of the learning rate that spans have, each once, at least one.
+std::vector<double> LrFactors(const std::vector<TrainableSpan>& spans);
 std::vector<LaneSpan> MakeLaneSpans(const std::vector<TrainableSpan>& spans);
 
 // A step of all lanes. All pointers are to the device's memory; lane k's parameters start at
@@ -62,14 +66,21 @@ struct LaneUpdate {
   int64_t slot_size = 0;
   const LaneSpan* spans = nullptr;     // by offset, apart from one another
   const LaneRule* rules = nullptr;     // [lanes]
-  const LaneScalars* table = nullptr;  // [steps][lanes]
+  const LaneScalars* table = nullptr;  // [steps][lanes][n_rates]
   const int64_t* row = nullptr;        // of the table
+  int32_t n_rates = 1;                 // LrFactors()
   float* params = nullptr;
   float* gradients = nullptr;  // as params; kernels by norms leave their updates there
   float* slots = nullptr;
   uint16_t* shadow = nullptr;  // bfloat16, as params; may be null
   double* squares = nullptr;   // scratch: [lanes][n_spans][kNormSums][kNormParts]
 };
+
+// What a lane's step needs for a span.
+HOPPER_HOST_DEVICE inline const LaneScalars& ScalarsOf(const LaneUpdate& update, int64_t lane,
+                                                       const LaneSpan& span) {
+  return update.table[(*update.row * update.lanes + lane) * update.n_rates + span.rate];
+}
 
 // Sums of a span's squares, each in parts: of the gradients before clipping; of the weights and of
 // their updates (kernels by norms).
@@ -122,9 +133,11 @@ HOPPER_HOST_DEVICE inline float ClippedGradient(const LaneRule& rule, const Lane
 // One element: decays the weight, takes the kernel's step or finds its update, and moves the slots
 // (those of the kernel lie `slot_stride` floats apart, then comes the average), in the order of
 // ApplyOptimizer(). *g is regularized and clipped; a kernel by norms leaves its update there.
-HOPPER_HOST_DEVICE inline void UpdateElement(const LaneRule& rule, const LaneScalars& scalars,
-                                             float* g, float* w, float* slot, int64_t slot_stride) {
-  if (rule.weight_decay != 0.0F) *w -= *w * rule.weight_decay * scalars.rate;
+HOPPER_HOST_DEVICE inline void UpdateElement(const LaneRule& rule, const LaneSpan& span,
+                                             const LaneScalars& scalars, float* g, float* w,
+                                             float* slot, int64_t slot_stride) {
+  const float decay = scalars.weight_decay * span.decay_factor;
+  if (decay != 0.0F) *w -= *w * decay * scalars.rate;
   if (rule.first_slot != 0.0F && scalars.first != 0) *slot = rule.first_slot;
   RunKernelAt(AllKernels(), rule.kernel, scalars.step, w, g, slot, slot_stride);
 }

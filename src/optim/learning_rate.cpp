@@ -45,11 +45,43 @@ float PolynomialDecay(const ScheduleParams& schedule, float initial, float step)
   return (initial - end) * std::pow(1.0F - step / decay_steps, ToFloat(schedule.power)) + end;
 }
 
+// The share of the schedule that is done, in float64: where its cosine ends, float32 would not.
+double ShareDone(const ScheduleParams& schedule, int64_t step) {
+  return std::min(static_cast<double>(step) / schedule.decay_steps, 1.0);
+}
+
+// 0.5 (1 - cos(2 pi log2(1 + (2^cycles - 1) t)))
+double CosineLog(const ScheduleParams& schedule, double t) {
+  const double turns = std::log2(1.0 + (std::exp2(schedule.cycles) - 1.0) * t);
+  return 0.5 * (1.0 - std::cos(2.0 * M_PI * turns));
+}
+
+double FlatCosine(const ScheduleParams& schedule, double t) {
+  if (t < schedule.flat) return 1.0;
+  return 0.5 * (1.0 + std::cos(M_PI * (t - schedule.flat) / (1.0 - schedule.flat)));
+}
+
 }  // namespace
 
+void CountSteps(int64_t steps_of_iteration, ScheduleParams* schedule) {
+  if (schedule->decay_iterations <= 0.0) return;
+  schedule->decay_steps = schedule->decay_iterations * static_cast<double>(steps_of_iteration);
+}
+
 float LearningRate(const OptimizerParams& optimizer, int64_t step) {
-  const ScheduleParams& schedule = optimizer.schedule;
-  const float initial = ToFloat(optimizer.learning_rate);
+  if (optimizer.decay == 0.0) {
+    return ScheduledValue(optimizer.schedule, optimizer.learning_rate, step);
+  }
+  return ToFloat(optimizer.learning_rate) /
+         (1.0F + ToFloat(optimizer.decay) * static_cast<float>(step));
+}
+
+float WeightDecay(const OptimizerParams& optimizer, int64_t step) {
+  return ScheduledValue(optimizer.weight_decay_schedule, optimizer.weight_decay, step);
+}
+
+float ScheduledValue(const ScheduleParams& schedule, double first, int64_t step) {
+  const float initial = ToFloat(first);
   const float at = static_cast<float>(step);
   switch (schedule.kind) {
     case ScheduleKind::kConstant:
@@ -64,9 +96,12 @@ float LearningRate(const OptimizerParams& optimizer, int64_t step) {
       return initial / (1.0F + ToFloat(schedule.decay_rate) * Progress(schedule, at));
     case ScheduleKind::kPolynomialDecay:
       return PolynomialDecay(schedule, initial, at);
+    case ScheduleKind::kCosineLog:
+      return ToFloat(first * CosineLog(schedule, ShareDone(schedule, step)));
+    case ScheduleKind::kFlatCosine:
+      return ToFloat(first * FlatCosine(schedule, ShareDone(schedule, step)));
   }
-  if (optimizer.decay == 0.0) return initial;
-  return initial / (1.0F + ToFloat(optimizer.decay) * at);
+  return initial;
 }
 
 }  // namespace hopper

@@ -110,6 +110,27 @@ void ClipValues(float limit, int64_t size, float* __restrict g) {
   }
 }
 
+// The numbers of one step for spans of one factor of the learning rate.
+struct Rate {
+  double factor = 1.0;
+  float rate = 0.0F;
+  StepScalars scalars;
+};
+
+// Of all spans' factors. There are few.
+std::vector<Rate> RatesOf(const OptimizerParams& optimizer, int64_t step,
+                          const std::vector<TrainableSpan>& spans) {
+  std::vector<Rate> rates;
+  for (const TrainableSpan& span : spans) {
+    const bool known = std::any_of(rates.begin(), rates.end(),
+                                   [&](const Rate& rate) { return rate.factor == span.lr_factor; });
+    if (known) continue;
+    rates.push_back({span.lr_factor, RateAt(optimizer, step, span.lr_factor),
+                     ScalarsAt(optimizer, step, span.lr_factor)});
+  }
+  return rates;
+}
+
 void DecayWeights(float decay, float rate, int64_t size, float* __restrict w) {
   for (int64_t i = 0; i < size; ++i) w[i] -= w[i] * decay * rate;
 }
@@ -137,13 +158,18 @@ struct Update {
   int64_t step;
   const KernelRow& kernel;
   bool regularizes;  // the gradients still lack the regularizers' part
-  float rate;
-  StepScalars scalars;
+  float decay;
+  const std::vector<Rate>& rates;
   float* params;
   float* gradients;
   float* slots;
   int64_t slot_size;
   uint16_t* shadow;
+
+  const Rate& RateOf(const TrainableSpan& span) const {
+    return *std::find_if(rates.begin(), rates.end(),
+                         [&](const Rate& rate) { return rate.factor == span.lr_factor; });
+  }
 
   // The weights first .. last - 1 of a span.
   StepSpan PartOf(const TrainableSpan& span, int64_t first, int64_t last) const {
@@ -165,9 +191,8 @@ struct Update {
     if (!optimizer.global_clipnorm && optimizer.clipvalue && *optimizer.clipvalue > 0.0) {
       ClipValues(static_cast<float>(*optimizer.clipvalue), part.size, part.g);
     }
-    if (optimizer.weight_decay != 0.0) {
-      DecayWeights(static_cast<float>(optimizer.weight_decay), rate, part.size, part.w);
-    }
+    const float own_decay = decay * static_cast<float>(span.decay_factor);
+    if (own_decay != 0.0F) DecayWeights(own_decay, RateOf(span).rate, part.size, part.w);
     const float first_slot = step == 0 ? optimizer.type->first_slot(optimizer) : 0.0F;
     if (first_slot != 0.0F) std::fill_n(part.s[0], part.size, first_slot);
   }
@@ -195,6 +220,7 @@ struct Update {
 
   void Run(const TrainableSpan& span, int64_t first, int64_t last) const {
     Prepare(span, PartOf(span, first, last));
+    const StepScalars& scalars = RateOf(span).scalars;
     InPieces(span, first, last, [&](const StepSpan& piece) { kernel.run(piece, scalars); });
   }
 
@@ -203,7 +229,7 @@ struct Update {
   void RunUpdates(const TrainableSpan& span, int64_t first, int64_t last) const {
     const StepSpan part = PartOf(span, first, last);
     Prepare(span, part);
-    kernel.run(part, scalars);
+    kernel.run(part, RateOf(span).scalars);
   }
   void RunScaled(const TrainableSpan& span, int64_t first, int64_t last, float scale) const {
     InPieces(span, first, last, [scale](const StepSpan& piece) {
@@ -225,8 +251,12 @@ int KernelPlace(const OptimizerParams& optimizer) {
 
 const KernelType& KernelAt(int place) { return RowAt(place).type; }
 
-StepScalars ScalarsAt(const OptimizerParams& optimizer, int64_t step) {
-  return optimizer.type->scalars(optimizer, step, LearningRate(optimizer, step));
+float RateAt(const OptimizerParams& optimizer, int64_t step, double lr_factor) {
+  return LearningRate(optimizer, step) * static_cast<float>(lr_factor);
+}
+
+StepScalars ScalarsAt(const OptimizerParams& optimizer, int64_t step, double lr_factor) {
+  return optimizer.type->scalars(optimizer, step, RateAt(optimizer, step, lr_factor));
 }
 
 int SlotCount(const OptimizerParams& optimizer) {
@@ -257,12 +287,13 @@ void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
   if (optimizer.global_clipnorm) {
     ClipTogether(static_cast<float>(*optimizer.global_clipnorm), spans, gradients);
   }
+  const std::vector<Rate> rates = RatesOf(optimizer, step, spans);
   const Update update{optimizer,
                       step,
                       RowAt(KernelPlace(optimizer)),
                       !by_norm,
-                      LearningRate(optimizer, step),
-                      ScalarsAt(optimizer, step),
+                      WeightDecay(optimizer, step),
+                      rates,
                       params,
                       gradients,
                       slots,
@@ -297,8 +328,9 @@ void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
   });
   std::vector<float> scales;
   for (const TrainableSpan& span : spans) {
-    scales.push_back(update.rate * NormRatio(Norm(params + span.offset, span.size),
-                                             Norm(gradients + span.offset, span.size)));
+    scales.push_back(
+        update.RateOf(span).rate *
+        NormRatio(Norm(params + span.offset, span.size), Norm(gradients + span.offset, span.size)));
   }
   share([&](const TrainableSpan& span, int64_t from, int64_t to) {
     update.RunScaled(span, from, to, scales[static_cast<size_t>(&span - spans.data())]);

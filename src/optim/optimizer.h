@@ -22,6 +22,8 @@ struct TrainableSpan {
   int64_t size = 0;
   double l1 = 0.0;  // regularization: adds l1 * sum|w| + l2 * sum(w^2) to the loss (no half)
   double l2 = 0.0;
+  double lr_factor = 1.0;                                  // of the learning rate
+  double decay_factor = 1.0;                               // of the weight decay, beside that
   std::shared_ptr<const Constraint> constraint = nullptr;  // none
 };
 
@@ -56,8 +58,10 @@ struct KernelType {
 // The place of the kernel that a configuration wants, and what is there.
 int KernelPlace(const OptimizerParams& optimizer);
 const KernelType& KernelAt(int place);
-// The numbers of the step after `step` others.
-StepScalars ScalarsAt(const OptimizerParams& optimizer, int64_t step);
+// The numbers of the step after `step` others, for weights whose rate has a factor.
+StepScalars ScalarsAt(const OptimizerParams& optimizer, int64_t step, double lr_factor = 1.0);
+// LearningRate() of such weights.
+float RateAt(const OptimizerParams& optimizer, int64_t step, double lr_factor);
 
 // Overwrites the trainable weights in `params` with their moving averages, where the optimizer
 // keeps some: Keras does that at the end of fit(). `step`: steps taken before.

@@ -8,6 +8,7 @@
 #include "params/optimizer_params.h"
 #include "params/other_names.h"
 #include "params/readings.h"
+#include "params/schedule_params.h"
 #include "params/stopping_params.h"
 #include "params/text.h"
 
@@ -19,6 +20,7 @@ const std::vector<std::string> kFitKeys = {"batch_size",
                                            "shuffle",
                                            "class_weight",
                                            "seed",
+                                           "dropout_schedule",
                                            "verbose",
                                            "initial_epoch",
                                            "steps_per_epoch",
@@ -154,6 +156,8 @@ FitParams ReadFit(std::string_view text, std::vector<ParamProblem>* problems) {
       if (value.IsNone()) continue;
       const auto n = ReadInteger(value, 0, std::numeric_limits<int64_t>::max(), key, &list);
       if (n) params.seed = static_cast<uint64_t>(*n);
+    } else if (key == "dropout_schedule") {
+      if (!value.IsNone()) ReadSchedule(value, "dropout", nullptr, &params.dropout_schedule, &list);
     } else if (key == "verbose") {
       const bool fine = value.IsNone() || value.kind == Value::Kind::kInteger ||
                         value.kind == Value::Kind::kBool ||
@@ -172,7 +176,7 @@ FitParams ReadFit(std::string_view text, std::vector<ParamProblem>* problems) {
       list.Error(ErrorCode::kInvalidParameter, "fit_params has no argument \"" + key + "\"", "",
                  hint.empty() ? "Its arguments are batch_size, epochs, shuffle, class_weight, "
                                 "seed, patience, restore_best, monitor, mode, min_delta, baseline, "
-                                "start_from_epoch and reduce_lr_on_plateau."
+                                "start_from_epoch, reduce_lr_on_plateau and dropout_schedule."
                               : hint);
     }
   }

@@ -31,9 +31,18 @@ const std::vector<std::string> kKerasNames = {"SGD",
                                               "ScheduleFreeAdamW",
                                               "LossScaleOptimizer"};
 
-const std::vector<std::string> kCommonArguments = {
-    "learning_rate",   "lr",      "decay",        "weight_decay",           "clipnorm", "clipvalue",
-    "global_clipnorm", "use_ema", "ema_momentum", "ema_overwrite_frequency"};
+const std::vector<std::string> kCommonArguments = {"learning_rate",
+                                                   "lr",
+                                                   "decay",
+                                                   "weight_decay",
+                                                   "clipnorm",
+                                                   "clipvalue",
+                                                   "global_clipnorm",
+                                                   "use_ema",
+                                                   "ema_momentum",
+                                                   "ema_overwrite_frequency",
+                                                   "learning_rate_schedule",
+                                                   "weight_decay_schedule"};
 
 std::vector<std::string> ArgumentsOf(const OptimizerType& type) {
   std::vector<std::string> names = kCommonArguments;
@@ -190,11 +199,25 @@ void ReadOptimizer(const Value& value, OptimizerParams* params, ProblemList* pro
       if (has_learning_rate) {
         problems->Error(ErrorCode::kInvalidParameter, owner + " is given two learning rates");
       } else if (IsSchedule(v)) {
-        ReadSchedule(v, params, problems);
+        ReadSchedule(v, "learning rate", &params->learning_rate, &params->schedule, problems);
       } else if (const auto rate = ReadNumber(v, kPositive, "learning rate", problems)) {
         params->learning_rate = *rate;
       }
       has_learning_rate = true;
+    } else if (argument == "weight_decay" && IsSchedule(v)) {
+      ReadSchedule(v, "weight decay", &params->weight_decay, &params->weight_decay_schedule,
+                   problems);
+    } else if (argument == "learning_rate_schedule" || argument == "weight_decay_schedule") {
+      if (v.IsNone()) continue;
+      const bool rate = argument == "learning_rate_schedule";
+      ScheduleParams& schedule = rate ? params->schedule : params->weight_decay_schedule;
+      if (schedule.kind != ScheduleKind::kConstant) {
+        problems->Error(
+            ErrorCode::kInvalidParameter,
+            owner + " is given two schedules of its " + (rate ? "learning rate" : "weight decay"));
+      } else {
+        ReadSchedule(v, rate ? "learning rate" : "weight decay", nullptr, &schedule, problems);
+      }
     } else if (!v.IsNone()) {  // as in Keras: None is the default
       ReadArgument(argument, v, params, problems);
     }

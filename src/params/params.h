@@ -169,6 +169,10 @@ struct FitParams {
   std::optional<uint64_t> seed;  // replaces the run's seed for this configuration
   EarlyStoppingParams early_stopping;
   PlateauParams plateau;
+  // What all dropout rates are multiplied with, step by step, from 1 on.
+  ScheduleParams dropout_schedule;
+
+  bool has_dropout_schedule() const { return dropout_schedule.kind != ScheduleKind::kConstant; }
 };
 
 struct ParamProblem : Problem {

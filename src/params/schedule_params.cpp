@@ -52,9 +52,18 @@ const std::vector<Schedule>& Schedules() {
         {"power"},
         {"cycle"},
         {"name"}}},
+      // Of our own: the two of RealMLP.
+      {"CosineLogDecay",
+       ScheduleKind::kCosineLog,
+       {{"initial_learning_rate", true}, {"decay_steps"}, {"decay_iterations"}, {"cycles"}}},
+      {"FlatCosineDecay",
+       ScheduleKind::kFlatCosine,
+       {{"initial_learning_rate", true}, {"decay_steps"}, {"decay_iterations"}, {"flat"}}},
   };
   return schedules;
 }
+
+constexpr const char* kInitial = "initial_learning_rate";
 
 std::vector<std::string> ArgumentNames(const Schedule& schedule) {
   std::vector<std::string> names;
@@ -64,7 +73,8 @@ std::vector<std::string> ArgumentNames(const Schedule& schedule) {
   return names;
 }
 
-const Schedule* FindSchedule(const std::string& name, ProblemList* problems) {
+const Schedule* FindSchedule(const std::string& name, const std::string& what,
+                             ProblemList* problems) {
   std::vector<std::string> names;
   for (const Schedule& schedule : Schedules()) {
     if (schedule.name == name) return &schedule;
@@ -72,14 +82,13 @@ const Schedule* FindSchedule(const std::string& name, ProblemList* problems) {
   }
   const std::string choice = "Use one of " + Join(names) + ".";
   if (name == "CosineDecayRestarts") {
-    problems->Error(ErrorCode::kNotSupported,
-                    "learning rate schedule \"" + name + "\" is not supported", "", choice);
+    problems->Error(ErrorCode::kNotSupported, what + " schedule \"" + name + "\" is not supported",
+                    "", choice);
     return nullptr;
   }
   const std::string hint = NearestNameHint(name, names);
-  problems->Error(ErrorCode::kInvalidParameter,
-                  "learning rate schedule \"" + name + "\" is not known", "",
-                  hint.empty() ? choice : hint);
+  problems->Error(ErrorCode::kInvalidParameter, what + " schedule \"" + name + "\" is not known",
+                  "", hint.empty() ? choice : hint);
   return nullptr;
 }
 
@@ -96,8 +105,8 @@ void ReadNumbers(const Value& value, const std::string& label, std::vector<doubl
 }
 
 void ReadArgument(const std::string& name, const Value& value, const std::string& owner,
-                  OptimizerParams* params, ProblemList* problems) {
-  ScheduleParams& schedule = params->schedule;
+                  double* initial, ScheduleParams* to, ProblemList* problems) {
+  ScheduleParams& schedule = *to;
   const std::string label = name + " of " + owner;
   const auto number = [&](const Range& range, double* out) {
     if (const auto x = ReadNumber(value, range, label, problems)) *out = *x;
@@ -105,12 +114,17 @@ void ReadArgument(const std::string& name, const Value& value, const std::string
   const auto flag = [&](bool* out) {
     if (const auto b = ReadBool(value, label, problems)) *out = *b;
   };
-  if (name == "initial_learning_rate") {
+  if (name == kInitial) {
     // A warmup may begin at zero.
-    number(schedule.kind == ScheduleKind::kCosineDecay ? kNotNegative : kPositive,
-           &params->learning_rate);
+    number(schedule.kind == ScheduleKind::kCosineDecay ? kNotNegative : kPositive, initial);
   } else if (name == "decay_steps") {
     number(kPositive, &schedule.decay_steps);
+  } else if (name == "decay_iterations") {
+    number(kPositive, &schedule.decay_iterations);
+  } else if (name == "cycles") {
+    number(kPositive, &schedule.cycles);
+  } else if (name == "flat") {
+    number(kUnitHalfOpen, &schedule.flat);
   } else if (name == "decay_rate") {
     number(kNotNegative, &schedule.decay_rate);
   } else if (name == "staircase") {
@@ -135,8 +149,18 @@ void ReadArgument(const std::string& name, const Value& value, const std::string
 }
 
 // What the arguments must be together.
-void CheckTogether(const std::string& owner, OptimizerParams* params, ProblemList* problems) {
-  const ScheduleParams& schedule = params->schedule;
+void CheckTogether(const std::string& owner, const std::vector<std::string>& seen, double* initial,
+                   const ScheduleParams& schedule, ProblemList* problems) {
+  const auto given = [&](const char* name) {
+    return std::find(seen.begin(), seen.end(), name) != seen.end();
+  };
+  const bool counts =
+      schedule.kind == ScheduleKind::kCosineLog || schedule.kind == ScheduleKind::kFlatCosine;
+  if (counts && given("decay_steps") == given("decay_iterations")) {
+    problems->Error(ErrorCode::kInvalidParameter,
+                    owner + " needs one of decay_steps and decay_iterations", "",
+                    "Give the number of iterations that the run has: decay_iterations=10.");
+  }
   if (schedule.kind == ScheduleKind::kCosineDecay && schedule.warmup_steps > 0 &&
       !schedule.warmup_target) {
     problems->Error(ErrorCode::kInvalidParameter,
@@ -149,7 +173,7 @@ void CheckTogether(const std::string& owner, OptimizerParams* params, ProblemLis
                         " boundaries and " + std::to_string(schedule.values.size()) + " values",
                     "There is one value more than boundaries.");
   } else {
-    params->learning_rate = schedule.values.front();
+    *initial = schedule.values.front();
   }
   if (!std::is_sorted(schedule.boundaries.begin(), schedule.boundaries.end(),
                       [](double a, double b) { return a <= b; })) {
@@ -164,15 +188,25 @@ bool IsSchedule(const Value& value) {
          (value.kind == Value::Kind::kString && value.text.find('(') != std::string::npos);
 }
 
-void ReadSchedule(const Value& value, OptimizerParams* params, ProblemList* problems) {
-  const auto callable = ReadCallable(value, "learning rate schedule", problems);
+void ReadSchedule(const Value& value, const std::string& what, double* initial,
+                  ScheduleParams* params, ProblemList* problems) {
+  const auto callable = ReadCallable(value, what + " schedule", problems);
   if (!callable) return;
-  const Schedule* schedule = FindSchedule(callable->name, problems);
+  const Schedule* schedule = FindSchedule(callable->name, what, problems);
   if (schedule == nullptr) return;
-  params->schedule = ScheduleParams();
-  params->schedule.kind = schedule->kind;
-  const std::string owner = std::string("learning rate schedule \"") + schedule->name + "\"";
-  const std::vector<Argument>& arguments = schedule->arguments;
+  *params = ScheduleParams();
+  params->kind = schedule->kind;
+  const std::string owner = what + " schedule \"" + schedule->name + "\"";
+  Schedule own = *schedule;
+  double elsewhere = 0.0;
+  if (initial == nullptr) {
+    own.arguments.erase(
+        std::remove_if(own.arguments.begin(), own.arguments.end(),
+                       [](const Argument& a) { return a.name == std::string(kInitial); }),
+        own.arguments.end());
+    initial = &elsewhere;
+  }
+  const std::vector<Argument>& arguments = own.arguments;
 
   std::vector<ValueEntry> given;
   for (size_t i = 0; i < callable->positional.size(); ++i) {
@@ -180,7 +214,7 @@ void ReadSchedule(const Value& value, OptimizerParams* params, ProblemList* prob
       problems->Error(ErrorCode::kInvalidParameter,
                       owner + " has " + std::to_string(callable->positional.size()) +
                           " arguments without a name",
-                      "", "Its arguments are " + Join(ArgumentNames(*schedule)) + ".");
+                      "", "Its arguments are " + Join(ArgumentNames(own)) + ".");
       return;
     }
     given.push_back({Value::String(arguments[i].name), callable->positional[i]});
@@ -192,14 +226,13 @@ void ReadSchedule(const Value& value, OptimizerParams* params, ProblemList* prob
     const bool known = std::any_of(arguments.begin(), arguments.end(),
                                    [&name](const Argument& a) { return name == a.name; });
     if (!known) {
-      const std::string hint = NearestNameHint(name, ArgumentNames(*schedule));
-      problems->Error(
-          ErrorCode::kInvalidParameter, owner + " has no argument \"" + name + "\"", "",
-          hint.empty() ? "Its arguments are " + Join(ArgumentNames(*schedule)) + "." : hint);
+      const std::string hint = NearestNameHint(name, ArgumentNames(own));
+      problems->Error(ErrorCode::kInvalidParameter, owner + " has no argument \"" + name + "\"", "",
+                      hint.empty() ? "Its arguments are " + Join(ArgumentNames(own)) + "." : hint);
     } else if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
       problems->Error(ErrorCode::kInvalidParameter, owner + " is given \"" + name + "\" two times");
     } else if (!entry.value.IsNone()) {
-      ReadArgument(name, entry.value, owner, params, problems);
+      ReadArgument(name, entry.value, owner, initial, params, problems);
       seen.push_back(name);
     }
   }
@@ -212,7 +245,7 @@ void ReadSchedule(const Value& value, OptimizerParams* params, ProblemList* prob
     problems->Error(ErrorCode::kInvalidParameter,
                     owner + " needs the argument \"" + argument.name + "\"");
   }
-  if (complete) CheckTogether(owner, params, problems);
+  if (complete) CheckTogether(owner, seen, initial, *params, problems);
 }
 
 }  // namespace hopper

@@ -1,4 +1,5 @@
-// Learning rate schedules: the learning_rate of an optimizer that is not a number.
+// Schedules: an optimizer's learning_rate or weight_decay, or dropout_schedule, that is not a
+// number.
 #pragma once
 
 #include "params/callable.h"
@@ -9,7 +10,10 @@ namespace hopper {
 bool IsSchedule(const Value& value);
 
 // Reads ExponentialDecay(0.1, decay_steps=100, decay_rate=0.9) and the like, or the object that
-// Keras writes for it, into `learning_rate` and `schedule` of `params`.
-void ReadSchedule(const Value& value, OptimizerParams* params, ProblemList* problems);
+// Keras writes for it, into the value that it begins with and `schedule`. `what` it is of:
+// "learning rate". Where `initial` is null, that value stands elsewhere and is no argument:
+// CosineDecay(decay_steps=100).
+void ReadSchedule(const Value& value, const std::string& what, double* initial,
+                  ScheduleParams* schedule, ProblemList* problems);
 
 }  // namespace hopper

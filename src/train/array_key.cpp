@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "model/work.h"
+#include "optim/lane_update.h"
 #include "optim/optimizer.h"
 #include "params/metric_params.h"
 #include "train/lane_array.h"
@@ -99,8 +100,9 @@ int64_t LaneBytes(const Trainer& trainer, const DataDesc& data, const std::strin
   // The order of the examples, what changes from step to step, norms.
   const double steps =
       std::ceil(static_cast<double>(rows) / static_cast<double>(std::max<int64_t>(batch, 1)));
+  const auto rates = static_cast<double>(LrFactors(SpansOf(spec)).size());
   const double tables =
-      static_cast<double>(rows) * sizeof(int32_t) + steps * sizeof(LaneScalars) +
+      static_cast<double>(rows) * sizeof(int32_t) + steps * rates * sizeof(LaneScalars) +
       static_cast<double>(spec.weights.size()) * kNormSums * kNormParts * sizeof(double);
   // Those of a batch, those of a visit, and what is put back.
   const double sums = 3.0 * static_cast<double>(trainer.SumsBytes());

@@ -36,6 +36,7 @@ class AutogradStepper : public Stepper {
     const at::AutoGradMode with_gradients(true);
     Load(data, rows, n);
     context_.step = state->step;
+    context_.dropout_factor = DropoutFactor(state->step);
     std::vector<at::Tensor> penalties;
     context_.penalties = &penalties;
     const CompileParams& compile = setup_.compile;

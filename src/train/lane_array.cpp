@@ -86,7 +86,12 @@ LaneArray::LaneArray(const Trainer& trainer, const DataDesc& data, const LaneOpt
       largest_partition_(LargestPartition(data)),
       n_slots_(std::max(1, SlotCount(compile_.optimizer))),
       host_spans_(MakeLaneSpans(SpansOf(network_.spec()))),
+      lr_factors_(LrFactors(SpansOf(network_.spec()))),
       host_rules_(static_cast<size_t>(options.lanes)) {
+  if (fit_.has_dropout_schedule()) {
+    throw Error(ErrorCode::kNotSupported, "a GPU cannot train with a schedule of dropout", "",
+                "Leave out dropout_schedule, or train on the CPU.");
+  }
   const at::NoGradGuard no_grad;
   const ModelSpec& spec = network_.spec();
   const int64_t batch = std::min(fit_.batch_size, largest_partition_);
@@ -103,8 +108,10 @@ LaneArray::LaneArray(const Trainer& trainer, const DataDesc& data, const LaneOpt
   seeds_ = at::zeros({lanes_}, On(at::kLong));
   steps_ = at::zeros({lanes_}, On(at::kLong));
   order_ = at::zeros({lanes_, largest_partition_}, On(at::kInt));
-  table_ = at::zeros({steps, lanes_, static_cast<int64_t>(sizeof(LaneScalars) / sizeof(float))},
-                     On(at::kFloat));
+  table_ =
+      at::zeros({steps, lanes_,
+                 static_cast<int64_t>(lr_factors_.size() * sizeof(LaneScalars) / sizeof(float))},
+                On(at::kFloat));
   tick_ = at::zeros({1}, On(at::kLong));
   cursor_ = at::zeros({1}, On(at::kLong));
   range_ = at::arange(std::max(batch, EvaluationBatch(spec)), On(at::kLong));
@@ -253,6 +260,7 @@ bool LaneArray::UploadEpoch(const std::vector<LaneVisit>& visits, const LaneData
   const at::Tensor table = device_->Staging({steps, lanes_, table_.size(2)}, at::kFloat);
   auto* rows = order.mutable_data_ptr<int32_t>();
   auto* scalars = static_cast<LaneScalars*>(table.mutable_data_ptr());
+  const auto rates = static_cast<int64_t>(lr_factors_.size());
   BatchOrders orders(std::numeric_limits<int64_t>::max());  // lanes of one seed share theirs
   for (int lane = 0; lane < lanes_; ++lane) {
     // Padding does what the first lane does, with weights of its own.
@@ -270,7 +278,11 @@ bool LaneArray::UploadEpoch(const std::vector<LaneVisit>& visits, const LaneData
     const OptimizerParams optimizer = OptimizerOf(visit);
     const int64_t taken = visit.state->step + epoch * steps;
     for (int64_t step = 0; step < steps; ++step) {
-      scalars[step * lanes_ + lane] = MakeLaneScalars(optimizer, taken + step);
+      LaneScalars* of_lane = scalars + (step * lanes_ + lane) * rates;
+      for (int64_t rate = 0; rate < rates; ++rate) {
+        of_lane[rate] =
+            MakeLaneScalars(optimizer, taken + step, lr_factors_[static_cast<size_t>(rate)]);
+      }
     }
   }
   order_.narrow(1, 0, n).copy_(order, /*non_blocking=*/true);

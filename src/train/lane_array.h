@@ -122,6 +122,7 @@ class LaneArray {
   bool clips_ = false;     // some lane clips gradients by norm
   bool by_norms_ = false;  // some lane's optimizer goes by norms
   std::vector<LaneSpan> host_spans_;
+  const std::vector<double> lr_factors_;  // LrFactors()
   std::vector<LaneRule> host_rules_;
 
   // [lanes, ...] on the device

@@ -149,6 +149,7 @@ void LaneArray::UpdateWeights() {
   update.rules = static_cast<const LaneRule*>(rules_.const_data_ptr());
   update.table = static_cast<const LaneScalars*>(table_.const_data_ptr());
   update.row = tick_.const_data_ptr<int64_t>();
+  update.n_rates = static_cast<int32_t>(lr_factors_.size());
   update.params = params_.mutable_data_ptr<float>();
   update.gradients = gradients_.mutable_data_ptr<float>();
   update.slots = slots_.mutable_data_ptr<float>();

@@ -52,6 +52,7 @@ class PlannedStepper : public Stepper {
     step.params = state->params.data();
     step.gradients = plans_->gradients().data();
     step.step = state->step;
+    step.dropout_factor = DropoutFactor(state->step);
     if (plan.plan.reads_shadow()) step.shadow = Shadow(state->params);
     double penalty = PenaltySum(RegularizationLoss(setup_.spans, step.params), n);
     step.penalty = &penalty;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "optim/learning_rate.h"
+
 namespace hopper {
 namespace {
 
@@ -40,6 +42,10 @@ float Stepper::WeightOf(int64_t index) const {
   return index >= 0 && index < static_cast<int64_t>(setup_.class_weights.size())
              ? setup_.class_weights[static_cast<size_t>(index)]
              : 1.0F;
+}
+
+double Stepper::DropoutFactor(int64_t step) const {
+  return static_cast<double>(ScheduledValue(setup_.fit.dropout_schedule, 1.0, step));
 }
 
 double Stepper::WeightedSum(const float* losses, int64_t n) const {

@@ -24,7 +24,8 @@ struct StepperSetup {
   const std::shared_ptr<const Objective>& objective;
   uint64_t seed;
   int64_t capacity;  // examples in the largest batch
-  Precision precision = Precision::kFp32;
+  Precision precision;
+  const FitParams& fit;
 };
 
 // Lives on one thread.
@@ -41,6 +42,8 @@ class Stepper {
   // Loads the batch, and what the mean's gradient by each example's loss is into factors().
   void Load(const Partition& data, const int32_t* rows, int64_t n);
   float* factors() { return factors_.data(); }
+  // What dropout rates are multiplied with in the step after `step` others.
+  double DropoutFactor(int64_t step) const;
   // Sum of n losses weighted by class.
   double WeightedSum(const float* losses, int64_t n) const;
 

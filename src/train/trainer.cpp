@@ -10,6 +10,7 @@
 #include "loss/objective.h"
 #include "metrics/accumulate.h"
 #include "model/network/weight_strides.h"
+#include "optim/learning_rate.h"
 #include "train/plan_memory.h"
 #include "train/sums.h"
 #include "train/trainer_parts.h"
@@ -61,6 +62,15 @@ CompileParams ByRows(CompileParams compile, const ModelSpec& spec) {
 
 }  // namespace
 
+int64_t StepsOfIteration(const FitParams& fit, const DataDesc& data) {
+  const int64_t batch = std::max<int64_t>(fit.batch_size, 1);
+  int64_t steps = 0;
+  for (int partition = 0; partition < data.n_partitions; ++partition) {
+    steps += (PartitionRange(data.n_rows, data.n_partitions, partition).count + batch - 1) / batch;
+  }
+  return std::max<int64_t>(steps, 1) * std::max<int64_t>(fit.epochs, 1);
+}
+
 std::vector<TrainableSpan> SpansOf(const ModelSpec& spec) {
   std::vector<TrainableSpan> spans;
   for (const WeightSpec& weight : spec.weights) {
@@ -71,6 +81,8 @@ std::vector<TrainableSpan> SpansOf(const ModelSpec& spec) {
     span.size = weight.size();
     span.l1 = weight.regularizer.l1;
     span.l2 = weight.regularizer.l2;
+    span.lr_factor = weight.lr_factor;
+    span.decay_factor = weight.decay_factor;
     if (weight.constraint.kind != ConstraintKind::kNone) {
       span.constraint =
           std::make_shared<Constraint>(weight.constraint, weight.shape, WeightStrides(weight));
@@ -151,6 +163,10 @@ Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, 
       objective_(
           std::make_shared<const Objective>(MakeObjective(compile_, network_->spec(), data_))) {
   loss_text_ += LayoutText(*objective_);
+  const int64_t steps = StepsOfIteration(fit_, data_);
+  CountSteps(steps, &compile_.optimizer.schedule);
+  CountSteps(steps, &compile_.optimizer.weight_decay_schedule);
+  CountSteps(steps, &fit_.dropout_schedule);
   const Shape& input = network_->spec().input_shape();
   if (ElementCount(input) != data_.x_elements()) {
     throw Error(ErrorCode::kInvalidParameter,

@@ -14,6 +14,9 @@
 
 namespace hopper {
 
+// Steps that a model takes while it visits every partition once.
+int64_t StepsOfIteration(const FitParams& fit, const DataDesc& data);
+
 // The trainable weights.
 std::vector<TrainableSpan> SpansOf(const ModelSpec& spec);
 

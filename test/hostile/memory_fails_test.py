@@ -98,6 +98,7 @@ CALLS = {
     "params_json": "SELECT hopper.params_json($$loss='mse', optimizer='Adam(lr=0.1)'$$)",
     "metric_ascends": "SELECT hopper.metric_ascends('accuracy')",
     "metrics": "SELECT count(*) FROM hopper.metrics()",
+    "tabular": "SELECT model_id > 0 FROM hopper.tabular('models', 'packed')",
     "mlp": "SELECT hopper.mlp('models', 'packed', '{4,2}') > 0",
     "model_id": "SELECT hopper.model_id('models', 'first')",
     "model_ids": "SELECT hopper.model_ids('models', 'first')",

@@ -102,6 +102,7 @@ CALLS = [
     "SELECT features FROM hopper.transform_rows({treated}, {points}) ORDER BY 1",
     "SELECT hopper.training_preprocessor({pictures}, {shown}, {y}, {image}, image_shape := '{{2}}')",
     "SELECT hopper.mlp({models}, {packed}, '{{3}}', name := 'it''s \\ it')",
+    "SELECT hopper.tabular({models}, {packed}, name := 'it''s \\ a table')",
     "SELECT hopper.training_preprocessor({pictures}, {drawn}, {y}, {image}, image_shape := '{{1,2}}')",
     "SELECT hopper.cnn({models}, {drawn}, 2, kernel_size := 1)",
     "SELECT hopper.validation_preprocessor({points}, {more}, {y}, {x}, {packed})",

@@ -106,7 +106,7 @@ __global__ void UpdatesKernel(LaneUpdate update) {
   const LaneRule rule = update.rules[lane];
   if (rule.by_norms == 0) return;
   const LaneSpan span = update.spans[s];
-  const LaneScalars scalars = update.table[*update.row * update.lanes + lane];
+  const LaneScalars scalars = ScalarsOf(update, lane, span);
   const LaneClip clip = ClipOf(update, rule, lane, s);
   float* w = update.params + lane * update.flat_size + span.offset;
   float* g = update.gradients + lane * update.flat_size + span.offset;
@@ -115,7 +115,7 @@ __global__ void UpdatesKernel(LaneUpdate update) {
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < span.size;
        i += static_cast<int64_t>(gridDim.x) * blockDim.x) {
     float u = ClippedGradient(rule, clip, RegularizedGradient(span, w[i], g[i]));
-    UpdateElement(rule, scalars, &u, w + i, slots + i, update.slot_size);
+    UpdateElement(rule, span, scalars, &u, w + i, slots + i, update.slot_size);
     g[i] = u;
     weights += static_cast<double>(w[i]) * static_cast<double>(w[i]);
     updates += static_cast<double>(u) * static_cast<double>(u);
@@ -149,10 +149,10 @@ __global__ void UpdateKernel(LaneUpdate update) {
   const int64_t begin = static_cast<int64_t>(blockIdx.x) * kChunk;
   const int64_t end = begin + kChunk;
   const LaneRule rule = update.rules[lane];
-  const LaneScalars scalars = update.table[*update.row * update.lanes + lane];
   for (int s = FirstSpanBehind(update, begin); s < update.n_spans; ++s) {
     const LaneSpan span = update.spans[s];
     if (span.offset >= end) break;
+    const LaneScalars scalars = ScalarsOf(update, lane, span);
     const LaneClip clip = ClipOf(update, rule, lane, s);
     float scale = 0.0F;
     if (rule.by_norms != 0) {
@@ -171,7 +171,7 @@ __global__ void UpdateKernel(LaneUpdate update) {
       } else {
         float g =
             ClippedGradient(rule, clip, RegularizedGradient(span, *w, update.gradients[at + i]));
-        UpdateElement(rule, scalars, &g, w, slots + i, update.slot_size);
+        UpdateElement(rule, span, scalars, &g, w, slots + i, update.slot_size);
       }
       AverageElement(rule, scalars, w, slots + i, update.slot_size);
       if (update.shadow != nullptr) update.shadow[at + i] = ToBf16(*w);

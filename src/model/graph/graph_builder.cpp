@@ -331,6 +331,7 @@ bool GraphBuilder::TakeOutputAndWeights(const GraphLayer& at, const std::vector<
       *output = layer.OutputShape(shapes);
       if (!CheckTensor(*output, "output of " + shown)) return false;
       weights = layer.Weights(shapes);
+      layer.ApplyFactors(&weights);
     } catch (const Error& error) {
       problems_->push_back(error.problem());
       return false;

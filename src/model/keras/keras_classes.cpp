@@ -29,6 +29,13 @@ bool IsMaskOperation(const std::string& module, const std::string& class_name) {
   return Contains(module, ".ops") && classes.count(class_name) != 0;
 }
 
+// The package under which classes of ours are registered, as Keras registers users' classes.
+constexpr const char* kPackage = "model_hopper>";
+
+bool IsOwn(const json& entry) {
+  return StartsWith(StringMember(entry, "registered_name"), kPackage);
+}
+
 void TakeNewName(json* entry) {
   const std::string class_name = StringMember(*entry, "class_name");
   for (const LayerType& type : LayerTable()) {
@@ -46,6 +53,7 @@ void TakeNewName(json* entry) {
 
 bool IsOfKeras(const json& entry) {
   const std::string module = StringMember(entry, "module");
+  if (IsOwn(entry)) return true;
   // tf.keras registers its own class of InceptionResNetV2 as users register theirs.
   if (StartsWith(module, "keras.src.applications.")) return true;
   return !Contains(StringMember(entry, "registered_name"), ">") &&
@@ -114,6 +122,11 @@ bool IsOperation(const json& entry) {
 }
 
 void ResolveClassName(json* entry) {
+  // As tf.keras writes a registered class.
+  if (const std::string name = StringMember(*entry, "class_name"); StartsWith(name, kPackage)) {
+    (*entry)["registered_name"] = name;
+    (*entry)["class_name"] = name.substr(std::string(kPackage).size());
+  }
   TakeNewName(entry);
   for (const char* key : {"layer", "backward_layer"}) {  // what a wrapper repeats
     if (Member(Member(*entry, "config"), key).is_object()) TakeNewName(&(*entry)["config"][key]);
@@ -165,7 +178,9 @@ EntryClass ClassifyEntry(const json& entry, const std::string& name, const std::
     if (class_name == "InputLayer") return EntryClass::kInput;
     const LayerType* type = FindLayerType(class_name);
     const bool made = StringMember(entry, "module") == kOperationModule;
-    if (type != nullptr && (made || !IsOperationOnly(*type))) return EntryClass::kLayer;
+    if (type != nullptr && (made || IsOwn(entry) || !IsOperationOnly(*type))) {
+      return EntryClass::kLayer;
+    }
     if (const char* argument = ArgumentOfOneCell(entry); argument != nullptr) {
       static const Detour kOneByOne = {
           "", "",

@@ -134,13 +134,15 @@ bool IsOperation(const nlohmann::json& entry);
 // "math.add" or "__operators__.add".
 std::string OperationFunction(const nlohmann::json& entry);
 // Makes an operation's entry one of a layer that does the same, in this module; false where there
-// is none. A file cannot name a layer that is there for operations alone (IsOperationOnly()).
+// is none. A file names a layer that is there for operations alone (IsOperationOnly()) only as one
+// of ours ("model_hopper>Take").
 constexpr const char* kOperationModule = "keras.operations";
 // `constants`: those of its operands that the layer takes as tensors.
 bool WriteOperationAsLayer(nlohmann::json* entry, std::vector<ConstantOperand>* constants);
 // How many outputs such a layer has for each of its calls.
 int64_t PartsOf(const nlohmann::json& entry);
-// Whether a layer's entry says that it is of Keras, and not by the user.
+// Whether a layer's entry says that it is of Keras, or of ours ("model_hopper>NTKDense"), and not
+// by the user.
 bool IsOfKeras(const nlohmann::json& entry);
 // Where a part of an entry goes that is read no more: see JsonDocument.
 constexpr const char* kPutAway = "put away";

@@ -31,7 +31,9 @@ std::vector<std::string> ArgumentsOf(const LayerType& type) {
     LayerConfig config(nothing, type.class_name, "layer", family, &problems);
     type.make(config);
     for (const std::string& name : config.asked()) {
-      if (name == "activity_regularizer") continue;
+      if (name == "activity_regularizer" || name == "lr_factor" || name == "weight_decay_factor") {
+        continue;
+      }
       // Of an InputLayer among several, which the parser writes itself.
       if (name == "first") continue;
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);

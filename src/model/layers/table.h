@@ -12,6 +12,7 @@
 #include "model/layers/attention/head_attention.h"
 #include "model/layers/batch_normalization/batch_normalization.h"
 #include "model/layers/border_2d/border_2d.h"
+#include "model/layers/category_embedding/category_embedding.h"
 #include "model/layers/category_encoding/category_encoding.h"
 #include "model/layers/comparison/comparison.h"
 #include "model/layers/concatenate/concatenate.h"
@@ -44,7 +45,10 @@
 #include "model/layers/merge/merge.h"
 #include "model/layers/noise/noise.h"
 #include "model/layers/normalization/normalization.h"
+#include "model/layers/ntk_dense/ntk_dense.h"
 #include "model/layers/one_hot/one_hot.h"
+#include "model/layers/parametric_activation/parametric_activation.h"
+#include "model/layers/periodic_embedding/periodic_embedding.h"
 #include "model/layers/permute/permute.h"
 #include "model/layers/pooling_1d/pooling_1d.h"
 #include "model/layers/pooling_2d/pooling_2d.h"
@@ -80,34 +84,35 @@ using Layers = LayerList<
     layers::Absolute, layers::ActivationByName, layers::ActivityRegularization, layers::Add,
     layers::AdditiveAttention, layers::AlphaDropout, layers::Arctan, layers::AttentionLayer,
     layers::Average, layers::AveragePooling1D, layers::AveragePooling2D, layers::BatchNormalization,
-    layers::Bidirectional, layers::Cast, layers::CategoryEncoding, layers::Ceil, layers::CenterCrop,
-    layers::Clip, layers::Concatenate, layers::Constant, layers::Conv1D, layers::Conv1DTranspose,
-    layers::Conv2D, layers::Conv2DTranspose, layers::ConvLSTM1D, layers::ConvLSTM2D, layers::Cos,
-    layers::Cosh, layers::Cropping1D, layers::Cropping2D, layers::CumulativeSum,
-    layers::CustomScaleLayer, layers::Dense, layers::DepthwiseConv1D, layers::DepthwiseConv2D,
-    layers::Discretization, layers::Divide, layers::Dot, layers::Dropout, layers::ELU,
-    layers::Einsum, layers::EinsumDense, layers::Embedding, layers::Equal, layers::ExpandDims,
-    layers::Expm1, layers::Flatten, layers::Floor, layers::FloorDivide, layers::GRU,
-    layers::GaussianDropout, layers::GaussianNoise, layers::GetItem, layers::GlobalAveragePooling1D,
-    layers::GlobalAveragePooling2D, layers::GlobalMaxPooling1D, layers::GlobalMaxPooling2D,
-    layers::Greater, layers::GreaterEqual, layers::GroupNormalization, layers::GroupQueryAttention,
-    layers::Identity, layers::InputLayer, layers::Log10, layers::Log2, layers::Logsumexp,
-    layers::LSTM, layers::LayerNormalization, layers::LayerScale, layers::LeakyReLU, layers::Less,
-    layers::LessEqual, layers::Log, layers::Log1p, layers::LogicalAnd, layers::LogicalOr,
-    layers::MaskingLayer, layers::Matmul, layers::Max, layers::MaxPooling1D, layers::MaxPooling2D,
-    layers::Maximum, layers::Mean, layers::Min, layers::Minimum, layers::Mod, layers::Moveaxis,
-    layers::MultiHeadAttention, layers::Multiply, layers::Norm, layers::Normalization,
-    layers::NotEqual, layers::OneHot, layers::PReLU, layers::Permute, layers::Power, layers::Prod,
-    layers::Repeat, layers::RMSNormalization, layers::RandomBrightness, layers::RandomContrast,
-    layers::RandomCrop, layers::RandomFlip, layers::RandomRotation, layers::RandomTranslation,
-    layers::RandomZoom, layers::ReLU, layers::Reciprocal, layers::RepeatVector, layers::Rescaling,
-    layers::Reshape, layers::Resizing, layers::Round, layers::Rsqrt, layers::SeparableConv1D,
-    layers::SeparableConv2D, layers::Sign, layers::SimpleRNN, layers::Sin, layers::Sinh,
-    layers::Softmax, layers::SpatialDropout1D, layers::SpatialDropout2D,
-    layers::SpectralNormalization, layers::Split, layers::Sqrt, layers::Square, layers::Squeeze,
-    layers::Stack, layers::Std, layers::Subtract, layers::Sum, layers::Swapaxes, layers::Take,
-    layers::Tan, layers::ThresholdedReLU, layers::Tile, layers::TimeDistributed,
-    layers::UnitNormalization, layers::UpSampling1D, layers::UpSampling2D, layers::Var,
-    layers::Where, layers::ZeroPadding1D, layers::ZeroPadding2D>;
+    layers::Bidirectional, layers::Cast, layers::CategoryEmbedding, layers::CategoryEncoding,
+    layers::Ceil, layers::CenterCrop, layers::Clip, layers::Concatenate, layers::Constant,
+    layers::Conv1D, layers::Conv1DTranspose, layers::Conv2D, layers::Conv2DTranspose,
+    layers::ConvLSTM1D, layers::ConvLSTM2D, layers::Cos, layers::Cosh, layers::Cropping1D,
+    layers::Cropping2D, layers::CumulativeSum, layers::CustomScaleLayer, layers::Dense,
+    layers::DepthwiseConv1D, layers::DepthwiseConv2D, layers::Discretization, layers::Divide,
+    layers::Dot, layers::Dropout, layers::ELU, layers::Einsum, layers::EinsumDense,
+    layers::Embedding, layers::Equal, layers::ExpandDims, layers::Expm1, layers::Flatten,
+    layers::Floor, layers::FloorDivide, layers::GRU, layers::GaussianDropout, layers::GaussianNoise,
+    layers::GetItem, layers::GlobalAveragePooling1D, layers::GlobalAveragePooling2D,
+    layers::GlobalMaxPooling1D, layers::GlobalMaxPooling2D, layers::Greater, layers::GreaterEqual,
+    layers::GroupNormalization, layers::GroupQueryAttention, layers::Identity, layers::InputLayer,
+    layers::Log10, layers::Log2, layers::Logsumexp, layers::LSTM, layers::LayerNormalization,
+    layers::LayerScale, layers::LeakyReLU, layers::Less, layers::LessEqual, layers::Log,
+    layers::Log1p, layers::LogicalAnd, layers::LogicalOr, layers::MaskingLayer, layers::Matmul,
+    layers::Max, layers::MaxPooling1D, layers::MaxPooling2D, layers::Maximum, layers::Mean,
+    layers::Min, layers::Minimum, layers::Mod, layers::Moveaxis, layers::MultiHeadAttention,
+    layers::Multiply, layers::Norm, layers::Normalization, layers::NTKDense, layers::NotEqual,
+    layers::OneHot, layers::PReLU, layers::ParametricActivation, layers::PeriodicEmbedding,
+    layers::Permute, layers::Power, layers::Prod, layers::Repeat, layers::RMSNormalization,
+    layers::RandomBrightness, layers::RandomContrast, layers::RandomCrop, layers::RandomFlip,
+    layers::RandomRotation, layers::RandomTranslation, layers::RandomZoom, layers::ReLU,
+    layers::Reciprocal, layers::RepeatVector, layers::Rescaling, layers::Reshape, layers::Resizing,
+    layers::Round, layers::Rsqrt, layers::SeparableConv1D, layers::SeparableConv2D, layers::Sign,
+    layers::SimpleRNN, layers::Sin, layers::Sinh, layers::Softmax, layers::SpatialDropout1D,
+    layers::SpatialDropout2D, layers::SpectralNormalization, layers::Split, layers::Sqrt,
+    layers::Square, layers::Squeeze, layers::Stack, layers::Std, layers::Subtract, layers::Sum,
+    layers::Swapaxes, layers::Take, layers::Tan, layers::ThresholdedReLU, layers::Tile,
+    layers::TimeDistributed, layers::UnitNormalization, layers::UpSampling1D, layers::UpSampling2D,
+    layers::Var, layers::Where, layers::ZeroPadding1D, layers::ZeroPadding2D>;
 
 }  // namespace hopper

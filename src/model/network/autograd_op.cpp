@@ -41,6 +41,7 @@ class LayerAutogradOp : public AutogradOp {
       if (node_->weights[i].trainable) weights_[i].set_requires_grad(true);
     }
     context_.step = step.step;
+    context_.dropout_factor = step.dropout_factor;
     output_ = network_.op(layer_index_).Forward(inputs_, weights_, context_);
     const at::NoGradGuard no_grad;
     ViewOf(node_->output->value->data, node_->batch, node_->output->shape).copy_(output_.detach());

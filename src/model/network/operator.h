@@ -17,9 +17,10 @@ struct LaneContext;
 // What a forward pass needs beside its tensors.
 struct ForwardContext {
   bool training = false;
-  uint64_t seed = 0;   // dropout: Philox(seed, kDropout, layer, step)
-  int64_t step = 0;    // optimizer steps taken before this one
-  uint32_t layer = 0;  // index of the layer that runs
+  uint64_t seed = 0;            // dropout: Philox(seed, kDropout, layer, step)
+  int64_t step = 0;             // optimizer steps taken before this one
+  double dropout_factor = 1.0;  // of all dropout rates, by a schedule
+  uint32_t layer = 0;           // index of the layer that runs
   // Leave out the final activation: the loss wants logits. A layer's; of a network, bit i is
   // output i's.
   uint64_t linear = 0;

@@ -87,6 +87,7 @@ at::Tensor RandomMask(const ForwardContext& context, at::IntArrayRef sizes, doub
   float* values = mask.mutable_data_ptr<float>();
   const Philox philox(context.seed, Purpose::kDropout, context.layer,
                       static_cast<uint64_t>(context.step));
+  rate *= context.dropout_factor;
   const uint32_t dropped = layers::DroppedValues(rate);
   const float scale = layers::KeptScale(rate);
   uint32_t bits[kDropoutChunk];

@@ -40,6 +40,7 @@ struct StepArguments {
   float* gradients = nullptr;        // the same layout; null in a plan without backward
   const uint16_t* shadow = nullptr;  // bf16: the parameters rounded, the same layout
   int64_t step = 0;                  // optimizer steps taken before this one
+  double dropout_factor = 1.0;       // of all dropout rates, by a schedule
   double* penalty = nullptr;         // gets what layers add to the sum of losses
 };
 

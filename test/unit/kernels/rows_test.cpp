@@ -10,6 +10,28 @@
 namespace hopper {
 namespace {
 
+TEST_P(KernelSet, CosinesAndSines) {
+  for (const float range : {3.0F, 300.0F, 90000.0F}) {
+    const auto x = Random(1003, 1, -range, range);
+    std::vector<float> cosine(x.size()), sine(x.size()), alone = x;
+    GetParam()->cosine(x.data(), static_cast<int64_t>(x.size()), cosine.data(), sine.data());
+    GetParam()->cosine(alone.data(), static_cast<int64_t>(x.size()), alone.data(), nullptr);
+    EXPECT_EQ(alone, cosine);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double exact = static_cast<double>(x[i]);
+      // What is left of a large argument is known to its last digit only.
+      const double error = 2e-7 + std::abs(exact) * 3e-9;
+      ASSERT_NEAR(cosine[i], std::cos(exact), error) << x[i];
+      ASSERT_NEAR(sine[i], std::sin(exact), error) << x[i];
+    }
+  }
+  float far[] = {1e30F, -INFINITY, NAN};
+  GetParam()->cosine(far, 3, far, nullptr);
+  EXPECT_LE(std::abs(far[0]), 1.0F);
+  EXPECT_LE(std::abs(far[1]), 1.0F);
+  EXPECT_TRUE(std::isnan(far[2]));
+}
+
 TEST_P(KernelSet, NormalizedRows) {
   constexpr int64_t kRows = 5;
   for (const int64_t columns : {1, 3, 16, 40, 67}) {

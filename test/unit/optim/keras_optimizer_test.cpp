@@ -190,6 +190,40 @@ TEST(Optimizer, ManySteps) {
   }
 }
 
+// A weight with factors goes as one alone whose optimizer has them in its rate and its decay.
+TEST(Optimizer, FactorsAreThoseOfTheRateAndTheDecay) {
+  for (const OptimizerType& type : OptimizerTypes()) {
+    OptimizerParams optimizer = DefaultOptimizer(type);
+    optimizer.learning_rate = 0.01;
+    optimizer.weight_decay = 0.25;
+    OptimizerParams own = optimizer;
+    own.learning_rate = 0.04;
+    own.weight_decay = 0.125;
+    std::vector<TrainableSpan> spans(3);
+    for (int i = 0; i < 3; ++i) {
+      spans[i].size = 5;
+      spans[i].offset = spans[i].slot_offset = 16 * i;
+    }
+    spans[1].lr_factor = 4.0;
+    spans[1].decay_factor = 0.5;
+    TrainableSpan alone;
+    alone.size = 5;
+    const auto size = static_cast<size_t>(SlotCount(optimizer));
+    std::vector<float> params(48, 0.5F), slots(size * 48), single(5, 0.5F), single_slots(size * 16);
+    for (int64_t step = 0; step < 4; ++step) {
+      std::vector<float> gradients(48, 0.1F), single_gradients(5, 0.1F);
+      ApplyOptimizer(optimizer, step, spans, params.data(), gradients.data(), slots.data(), 48);
+      ApplyOptimizer(own, step, {alone}, single.data(), single_gradients.data(),
+                     single_slots.data(), 16);
+    }
+    for (size_t i = 0; i < 5; ++i) {
+      EXPECT_FLOAT_EQ(params[16 + i], single[i]) << type.name;
+      EXPECT_EQ(params[i], params[32 + i]) << type.name;
+    }
+    EXPECT_NE(params[0], params[16]) << type.name;
+  }
+}
+
 // A NaN must reach the weights, where training looks for it, whatever the clipping.
 TEST(Optimizer, ClippingKeepsNan) {
   for (auto limit : {&OptimizerParams::clipnorm, &OptimizerParams::clipvalue,

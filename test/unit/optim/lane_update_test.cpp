@@ -36,6 +36,8 @@ std::vector<OptimizerParams> ManyOptimizers() {
   optimizer = DefaultOptimizer("Adam");
   optimizer.Own("amsgrad") = true;
   optimizer.weight_decay = 0.02;
+  optimizer.weight_decay_schedule.kind = ScheduleKind::kFlatCosine;
+  optimizer.weight_decay_schedule.decay_steps = 4;
   optimizer.use_ema = true;
   optimizer.ema_overwrite_frequency = 2;
   all.push_back(optimizer);
@@ -51,8 +53,13 @@ class LaneUpdateTest : public ::testing::Test {
  protected:
   void Run(std::vector<OptimizerParams> optimizers, double tolerance) {
     const auto lanes = static_cast<int>(optimizers.size());
-    const std::vector<TrainableSpan> spans = {
+    std::vector<TrainableSpan> spans = {
         {16, 0, 37, 0.0, 0.0}, {64, 48, 5, 0.002, 0.0}, {96, 64, 130, 0.0, 0.03}};
+    spans[0].lr_factor = 6.0;
+    spans[0].decay_factor = 0.5;
+    spans[1].lr_factor = 0.1;
+    spans[1].decay_factor = 0.0;
+    const std::vector<double> factors = LrFactors(spans);
     constexpr int64_t kFlat = 240, kSlots = 208, kMaxSlots = 4;
     const Philox random(5, Purpose::kPack, 0, 0);
     std::vector<float> params(static_cast<size_t>(lanes * kFlat));
@@ -81,11 +88,14 @@ class LaneUpdateTest : public ::testing::Test {
     std::vector<LaneScalars> table;
     for (int step = 0; step < kSteps; ++step) {
       for (int lane = 0; lane < lanes; ++lane) {
-        table.push_back(
-            MakeLaneScalars(optimizers[static_cast<size_t>(lane)], step + (lane % 3) * 7));
+        for (const double factor : factors) {
+          table.push_back(MakeLaneScalars(optimizers[static_cast<size_t>(lane)],
+                                          step + (lane % 3) * 7, factor));
+        }
       }
     }
     update.table = table.data();
+    update.n_rates = static_cast<int32_t>(factors.size());
     for (int64_t step = 0; step < kSteps; ++step) {
       std::vector<float> gradients(params.size());
       for (size_t i = 0; i < gradients.size(); ++i) {

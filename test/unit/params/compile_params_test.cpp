@@ -33,7 +33,8 @@ TEST(CompileParams, SeveralProblemsAreAllNamed) {
                "1 momentum must be between 0 and 1, got 2",
                "1 optimizer \"SGD\" has no argument \"foo\" | HINT Its arguments are "
                "learning_rate, lr, decay, weight_decay, clipnorm, clipvalue, "
-               "global_clipnorm, use_ema, ema_momentum, ema_overwrite_frequency, momentum, "
+               "global_clipnorm, use_ema, ema_momentum, ema_overwrite_frequency, "
+               "learning_rate_schedule, weight_decay_schedule, momentum, "
                "nesterov.",
                "1 metric \"nope\" is not known | HINT Use one of " + Join(MetricNames(false)) + ".",
                "1 compile_params has no argument \"optimiser\" | HINT Perhaps you meant "

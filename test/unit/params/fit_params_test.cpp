@@ -85,10 +85,11 @@ TEST(FitParams, Messages) {
   EXPECT_EQ(Problems("batchsize=3"),
             Strings{"1 fit_params has no argument \"batchsize\" | HINT Perhaps you meant "
                     "\"batch_size\"."});
-  EXPECT_EQ(Problems("foo=3"),
-            Strings{"1 fit_params has no argument \"foo\" | HINT Its arguments are batch_size, "
-                    "epochs, shuffle, class_weight, seed, patience, restore_best, monitor, mode, "
-                    "min_delta, baseline, start_from_epoch and reduce_lr_on_plateau."});
+  EXPECT_EQ(
+      Problems("foo=3"),
+      Strings{"1 fit_params has no argument \"foo\" | HINT Its arguments are batch_size, "
+              "epochs, shuffle, class_weight, seed, patience, restore_best, monitor, mode, "
+              "min_delta, baseline, start_from_epoch, reduce_lr_on_plateau and dropout_schedule."});
   EXPECT_EQ(
       Problems("lr=0.1"),
       Strings{"1 fit_params has no argument \"lr\" | HINT It is the optimizer's, and belongs to "

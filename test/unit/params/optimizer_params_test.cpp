@@ -102,7 +102,8 @@ TEST(OptimizerParams, OptimizerMessages) {
   EXPECT_EQ(OptimizerProblems("'adam(momentum=0.1)'"),
             Strings{"1 optimizer \"Adam\" has no argument \"momentum\" | HINT Its arguments are "
                     "learning_rate, lr, decay, weight_decay, clipnorm, clipvalue, "
-                    "global_clipnorm, use_ema, ema_momentum, ema_overwrite_frequency, beta_1, "
+                    "global_clipnorm, use_ema, ema_momentum, ema_overwrite_frequency, "
+                    "learning_rate_schedule, weight_decay_schedule, beta_1, "
                     "beta_2, epsilon, amsgrad."});
   EXPECT_EQ(OptimizerProblems("SGD(lr=-0.1)"),
             Strings{"1 learning rate must be positive, got -0.1"});
@@ -181,6 +182,21 @@ TEST(OptimizerParams, Schedules) {
   EXPECT_EQ(nested.learning_rate, 1);
   EXPECT_EQ(Optimizer("SGD(lr='PolynomialDecay(0.1, 5, cycle=True)')").schedule.cycle, true);
   EXPECT_EQ(Optimizer("SGD(lr=0.1)").schedule.kind, ScheduleKind::kConstant);
+  // Beside the value that they begin with, which a search may then choose by itself.
+  const OptimizerParams beside = Optimizer(
+      "Adam(lr=0.04, learning_rate_schedule=CosineLogDecay(decay_iterations=9, cycles=2), "
+      "weight_decay=0.02, weight_decay_schedule='FlatCosineDecay(decay_steps=90, flat=0.4)')");
+  EXPECT_EQ(beside.learning_rate, 0.04);
+  EXPECT_EQ(beside.schedule.kind, ScheduleKind::kCosineLog);
+  EXPECT_EQ(beside.schedule.decay_iterations, 9);
+  EXPECT_EQ(beside.schedule.cycles, 2);
+  EXPECT_EQ(beside.weight_decay, 0.02);
+  EXPECT_EQ(beside.weight_decay_schedule.kind, ScheduleKind::kFlatCosine);
+  EXPECT_EQ(beside.weight_decay_schedule.decay_steps, 90);
+  EXPECT_EQ(beside.weight_decay_schedule.flat, 0.4);
+  const OptimizerParams inside = Optimizer("SGD(0.1, weight_decay=CosineDecay(0.02, 100))");
+  EXPECT_EQ(inside.weight_decay, 0.02);
+  EXPECT_EQ(inside.weight_decay_schedule.kind, ScheduleKind::kCosineDecay);
 }
 
 TEST(OptimizerParams, ScheduleMessages) {
@@ -206,13 +222,22 @@ TEST(OptimizerParams, ScheduleMessages) {
   EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1, 10, 0.5), decay=0.1)"),
             Strings{"1 optimizer \"SGD\" has both decay and a learning rate schedule | HINT Leave "
                     "one of them out."});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=FlatCosineDecay(0.1))"),
+            Strings{"1 learning rate schedule \"FlatCosineDecay\" needs one of decay_steps and "
+                    "decay_iterations | HINT Give the number of iterations that the run has: "
+                    "decay_iterations=10."});
+  EXPECT_EQ(OptimizerProblems("SGD(0.1, weight_decay_schedule=CosineDecay(0.1, decay_steps=4))"),
+            Strings{"1 weight decay schedule \"CosineDecay\" is given \"decay_steps\" two times"});
+  EXPECT_EQ(OptimizerProblems("SGD(CosineDecay(0.1, 4), learning_rate_schedule="
+                              "CosineDecay(decay_steps=4))"),
+            Strings{"1 optimizer \"SGD\" is given two schedules of its learning rate"});
   EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentDecay(0.1, 10, 0.5))"),
             Strings{"1 learning rate schedule \"ExponentDecay\" is not known | HINT Perhaps you "
                     "meant \"ExponentialDecay\"."});
   EXPECT_EQ(OptimizerProblems("SGD(lr=CosineDecayRestarts(0.1, 10))"),
             Strings{"4 learning rate schedule \"CosineDecayRestarts\" is not supported | HINT Use "
                     "one of ExponentialDecay, CosineDecay, PiecewiseConstantDecay, "
-                    "InverseTimeDecay, PolynomialDecay."});
+                    "InverseTimeDecay, PolynomialDecay, CosineLogDecay, FlatCosineDecay."});
   EXPECT_EQ(
       OptimizerProblems("SGD(lr=CosineDecay(0.1, 10, warmup_steps=3))"),
       Strings{"1 warmup_steps of learning rate schedule \"CosineDecay\" needs warmup_target"});

@@ -13,20 +13,22 @@ class PlannedDropout : public PlannedOp {
   PlannedDropout(PlanNode* node, double rate)
       : node_(*node),
         size_(node->output->size),
-        dropped_(DroppedValues(rate)),
-        scale_(KeptScale(rate)),
+        rate_(rate),
         mask_(node->Scratch({(size_ + 3) / 4}, PlanNode::During::kBoth)) {}
 
   void Forward(const StepArguments& step) override {
     const Philox philox(node_.seed, Purpose::kDropout, node_.stream,
                         static_cast<uint64_t>(step.step));
+    const double rate = rate_ * step.dropout_factor;
+    const uint32_t dropped = DroppedValues(rate);
+    scale_ = KeptScale(rate);
     const float* x = node_.inputs[0]->value->data;
     float* y = node_.output->value->data;
     uint32_t bits[kDropoutChunk];
     for (int64_t first = 0; first < size_; first += kDropoutChunk) {
       const int64_t n = std::min(kDropoutChunk, size_ - first);
       philox.Fill(static_cast<uint64_t>(first), static_cast<uint64_t>(n), bits);
-      node_.kernels->dropout(x + first, bits, dropped_, scale_, n, y + first, mask() + first);
+      node_.kernels->dropout(x + first, bits, dropped, scale_, n, y + first, mask() + first);
     }
   }
 
@@ -41,8 +43,8 @@ class PlannedDropout : public PlannedOp {
 
   const PlanNode& node_;
   const int64_t size_;
-  const uint32_t dropped_;
-  const float scale_;
+  const double rate_;
+  float scale_ = 1.0F;  // of what is kept in this step
   PlanBuffer* mask_;
 };
 

@@ -20,6 +20,7 @@ struct LayerScale : SameShape {
   double initial;
 };
 std::unique_ptr<Operator> MakeOperator(const LayerScale& layer);
+std::unique_ptr<PlannedOp> Plan(const LayerScale& layer, PlanNode* node);
 ops::Value Export(const LayerScale& layer, const ExportCall& call);
 
 }  // namespace layers

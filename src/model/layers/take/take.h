@@ -33,6 +33,7 @@ struct Take : Layer {
   std::vector<int64_t> indices_;
 };
 std::unique_ptr<Operator> MakeOperator(const Take& layer);
+std::unique_ptr<PlannedOp> Plan(const Take& layer, PlanNode* node);
 ops::Value Export(const Take& layer, const ExportCall& call);
 
 }  // namespace layers

@@ -1,0 +1,31 @@
+// Published networks for tables, as an architecture and a configuration of this program.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "data/dataset.h"
+
+namespace hopper {
+
+// A recipe written out for packed data. Each is JSON.
+struct TabularRecipe {
+  std::string architecture;
+  // compile_params and fit_params; empty where an option is a range.
+  std::string compile_params;
+  std::string fit_params;
+  // Of a search: the ranges, and the two with {"hopper": "<option>"} in the place of a range.
+  std::string space;
+};
+
+// `recipe`: "realmlp" and "realmlp_small" (TD and TD-S of Holzmueller et al., "Better by Default",
+// 2024, with the defaults of pytabkit 1.7.3 for classes or for numbers, which the labels tell), or
+// "resnet" (Gorishniy et al., "Revisiting Deep Learning Models for Tabular Data", 2021, with the
+// defaults of TabZilla). `options`: a JSON object, see TabularOptionNames(); a list of choices or
+// an object with "low" and "high" in the place of a number or a name is a range. Places in the row
+// are counted from 1. Throws for data of more than a row of numbers or with several inputs or
+// outputs, and for options that are not known or do not fit.
+TabularRecipe MakeTabularRecipe(const std::string& recipe, std::string_view options,
+                                const DataDesc& data);
+
+}  // namespace hopper

@@ -1,0 +1,81 @@
+/*
+ * tabular.c
+ *		tabular(): a published network for tables, written out for a packed one.
+ */
+#include "pg/catalog/models.h"
+
+#include "access/htup_details.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+
+#include "pg/codec/rows.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_tabular);
+
+#define RECIPE_CELLS 4			/* architecture, compile_params, fit_params, space */
+
+/* What the core writes, copied; NULL where a cell is. */
+static void
+write_recipe(const char *recipe, const char *options, const hopper_data_desc *data,
+			 char *cells[RECIPE_CELLS])
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+
+	HOPPER_CHECK(hopper_core()->tabular(recipe, options, data, &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	for (int i = 0; i < RECIPE_CELLS; i++)
+		cells[i] = rows->cells[i] == NULL ? NULL : pstrdup(rows->cells[i]);
+	hopper_guard_release(guard);
+}
+
+static void
+read_packed(const hopper_name *name, hopper_packed *packed)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext own;
+
+	hopper_connect();
+	/* What is read outlives SPI's memory. */
+	own = MemoryContextSwitchTo(caller);
+	hopper_read_packed(name, false, packed);
+	MemoryContextSwitchTo(own);
+	hopper_finish();
+}
+
+/* tabular(model_arch_table, packed_table, recipe, options, name, replace) */
+Datum
+hopper_sql_tabular(PG_FUNCTION_ARGS)
+{
+	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
+	hopper_name packed_name = hopper_name_argument(fcinfo, 1, "packed_table");
+	hopper_packed *packed = palloc(sizeof(hopper_packed));
+	const char *recipe = PG_ARGISNULL(2) ? "realmlp" : hopper_string_argument(fcinfo, 2);
+	const char *options = PG_ARGISNULL(3) ? "{}" : hopper_string_argument(fcinfo, 3);
+	char	   *cells[RECIPE_CELLS];
+	hopper_new_model model = {NULL};
+	int32		model_id = 0;
+	TupleDesc	descriptor;
+	Datum		values[RECIPE_CELLS];
+	bool		nulls[RECIPE_CELLS] = {false};
+
+	hopper_require_other_tables(fcinfo, "model_arch_table",
+								(const char *const[]) {"packed_table", NULL});
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	descriptor = BlessTupleDesc(descriptor);
+	read_packed(&packed_name, packed);
+	write_recipe(hopper_to_utf8(recipe), hopper_to_utf8(options), &packed->desc, cells);
+	model.arch = cells[0];
+	model.name = PG_ARGISNULL(4) ? cstring_to_text(recipe) : PG_GETARG_TEXT_PP(4);
+	model.replace = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5);
+	nulls[0] = !hopper_add_model(&table, &model, &model_id);
+	values[0] = Int32GetDatum(model_id);
+	for (int i = 1; i < RECIPE_CELLS; i++)
+	{
+		nulls[i] = cells[i] == NULL;
+		values[i] = nulls[i] ? (Datum) 0 : CStringGetTextDatum(hopper_from_utf8(cells[i]));
+	}
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls)));
+}

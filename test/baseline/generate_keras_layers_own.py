@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Writes keras_layers_own.safetensors; see keras_table.py and write_layers() there.
+
+Layers that Keras does not have, as classes of a user under our package's name: that is how files
+name them. What they compute is written here from the formulas of their papers.
+"""
+
+from keras_table import keras, normal_input, np, random, seed_of, sequential, write_layers
+
+from keras import layers as L
+from keras import ops
+
+own = keras.saving.register_keras_serializable(package="model_hopper")
+
+
+class Own(L.Layer):
+    """Keeps its arguments for the file."""
+
+    def __init__(self, name=None, trainable=True, dtype=None, **arguments):
+        super().__init__(name=name, trainable=trainable)
+        self.arguments = arguments
+
+    def get_config(self):
+        return {**super().get_config(), **self.arguments}
+
+
+@own
+class NTKDense(Own):
+    def build(self, shape):
+        units = self.arguments["units"]
+        self.kernel = self.add_weight(shape=(shape[-1], units), name="kernel")
+        if self.arguments.get("use_bias", True):
+            self.bias = self.add_weight(shape=(units,), name="bias")
+
+    def call(self, x):
+        y = ops.matmul(x, self.kernel) / np.sqrt(x.shape[-1]).astype(np.float32)
+        if self.arguments.get("use_bias", True):
+            y = y + self.bias
+        return keras.activations.get(self.arguments.get("activation"))(y)
+
+    def compute_output_shape(self, shape):
+        return (*shape[:-1], self.arguments["units"])
+
+
+@own
+class PeriodicEmbedding(Own):
+    def build(self, shape):
+        n, k, u = shape[-1], self.arguments["frequencies"], self.arguments["units"]
+        self.frequencies = self.add_weight(shape=(n, k), name="frequencies")
+        self.phases = self.add_weight(shape=(n, k), name="phases")
+        self.kernel = self.add_weight(shape=(n, k, u), name="kernel")
+        self.bias = self.add_weight(shape=(n, u), name="bias")
+
+    def call(self, x):
+        turns = 2 * np.pi * x[..., None] * self.frequencies + self.phases
+        y = ops.einsum("bnk,nku->bnu", ops.cos(turns), self.kernel) + self.bias
+        y = ops.reshape(y, (-1, y.shape[1] * y.shape[2]))
+        return ops.concatenate([y, x], axis=1) if self.arguments["append_input"] else y
+
+    def compute_output_shape(self, shape):
+        more = 1 if self.arguments["append_input"] else 0
+        return (shape[0], shape[1] * (self.arguments["units"] + more))
+
+
+@own
+class ParametricActivation(Own):
+    def build(self, shape):
+        self.alpha = self.add_weight(shape=(shape[-1],), name="alpha")
+
+    def call(self, x):
+        return x + (keras.activations.get(self.arguments["activation"])(x) - x) * self.alpha
+
+    def compute_output_shape(self, shape):
+        return shape
+
+
+@own
+class CategoryEmbedding(Own):
+    def build(self, shape):
+        rows = sum(self.arguments["input_dims"])
+        self.table = self.add_weight(shape=(rows, self.arguments["output_dim"]),
+                                     name="embeddings")
+
+    def call(self, x):
+        first = np.cumsum([0] + self.arguments["input_dims"][:-1])
+        y = ops.take(self.table, ops.cast(x, "int32") + first.astype(np.int32), axis=0)
+        return ops.reshape(y, (-1, len(first) * self.arguments["output_dim"]))
+
+    def compute_output_shape(self, shape):
+        return (shape[0], shape[1] * self.arguments["output_dim"])
+
+
+@own
+class Take(Own):
+    """As keras.ops.take()."""
+
+    def call(self, x):
+        return ops.take(x, self.arguments["indices"], axis=self.arguments["axis"])
+
+    def compute_output_shape(self, shape):
+        shape = list(shape)
+        shape[self.arguments["axis"]] = len(self.arguments["indices"])
+        return tuple(shape)
+
+
+def layer_models():
+    """name -> (model, batch size)"""
+    models = {}
+
+    def add(name, shape, *stack, batch=5):
+        models[name] = (sequential(shape, *stack), batch)
+
+    add("own_ntk_dense", (7,), NTKDense(units=4))
+    add("own_ntk_dense_relu", (7,), NTKDense(units=4, activation="relu", use_bias=False))
+    add("own_ntk_dense_two", (9,), NTKDense(units=20, activation="selu"),
+        NTKDense(units=3, activation="softmax"), batch=33)
+    add("own_ntk_dense_series", (3, 5), NTKDense(units=6, activation="mish"))
+    add("own_periodic", (6,), PeriodicEmbedding(frequencies=16, units=3, append_input=True),
+        batch=37)
+    add("own_periodic_alone", (3,), PeriodicEmbedding(frequencies=5, units=1, append_input=False))
+    add("own_parametric_selu", (9,), ParametricActivation(activation="selu"), batch=21)
+    add("own_parametric_mish", (3, 6), ParametricActivation(activation="mish"))
+    add("own_ids_embedding", (3,), CategoryEmbedding(input_dims=[4, 9, 2], output_dim=5), batch=12)
+    add("own_take", (9,), Take(axis=1, indices=[7, 0, 1, 1, -1]), NTKDense(units=3))
+    add("own_take_inner", (4, 3), Take(axis=1, indices=[2, 3, 0]))
+    return models
+
+
+def make_input(name, shape):
+    if "_ids_" not in name:
+        return normal_input(name, shape)
+    dims = np.array([4, 9, 2])
+    return (np.abs(random(seed_of(name) + 1, *shape)) * 1e3 % dims).astype(np.int32).astype(
+        np.float32)
+
+
+if __name__ == "__main__":
+    write_layers(layer_models(), "keras_layers_own.safetensors", make_input)
