@@ -100,7 +100,7 @@ CREATE FUNCTION hopper.report_trial_words(doc json, trial json) RETURNS text
 SELECT ($2->>'key') || coalesce(': ' || (
     SELECT string_agg(n.value || ' ' || left($2->'given'->>n.value, 40), ', ' ORDER BY n.at)
     FROM json_array_elements_text($1->'names') WITH ORDINALITY AS n(value, at)
-    WHERE n.at <= 6 AND $2->'given'->>n.value IS NOT NULL), '')
+    WHERE n.at <= 6 AND ($2->'given'->>n.value) IS NOT NULL), '')
 $$;
 COMMENT ON FUNCTION hopper.report_trial_words(json, json) IS 'part of report(): a trial, and what sets it apart from the others';
 

@@ -162,9 +162,9 @@ BEGIN
     END IF;
 
     no_confusion := CASE WHEN summary IS NULL THEN 'The models of a run can be evaluated when it has ended.'
-        WHEN summary->>'validation_table' IS NULL THEN 'There are no validation data: predictions on rows that a model has seen say little.'
+        WHEN (summary->>'validation_table') IS NULL THEN 'There are no validation data: predictions on rows that a model has seen say little.'
         ELSE 'Labels are numbers: there are no classes to confuse.' END;
-    IF summary->>'validation_table' IS NOT NULL AND summary->>'label_kind' = 'class' AND best.key IS NOT NULL THEN
+    IF (summary->>'validation_table') IS NOT NULL AND summary->>'label_kind' = 'class' AND best.key IS NOT NULL THEN
         SELECT c.counts, c.why INTO confusion, no_confusion FROM report_counts(model_table, summary->>'validation_table', best.key) AS c;
     END IF;
 

@@ -19,7 +19,7 @@ FROM (VALUES
         FROM json_array_elements($1->'search'->'space') AS d(value) WHERE d.value->>'type' <> 'constant')),
     (8, 'Trials', ($1->>'total') || CASE WHEN ($1->>'failed')::bigint > 0 THEN ', ' || ($1->>'failed') || ' of them failed' ELSE '' END ||
         CASE WHEN ($1->>'every')::bigint > 1 THEN format('; shown are the best 100 and every %s. of the others', $1->>'every') ELSE '' END),
-    (9, 'Run', CASE WHEN $1->>'run' IS NOT NULL THEN ($1->>'run') || ', ' || ($1->>'state') || ', by ' || ($1->>'owner') END),
+    (9, 'Run', CASE WHEN ($1->>'run') IS NOT NULL THEN ($1->>'run') || ', ' || ($1->>'state') || ', by ' || ($1->>'owner') END),
     (10, 'Begun', left($1->>'started', 19)),
     (11, 'Computed by', $1->'summary'->>'numerics_class')) AS f(at, name, value)
 WHERE value <> ''
@@ -34,7 +34,7 @@ WITH best AS (
     FROM json_array_elements($1->'trials') AS t(value) WHERE t.value->>'key' = $1->>'best'
 ), next AS (
     SELECT (t.value->>'value')::double precision AS value FROM json_array_elements($1->'trials') AS t(value)
-    WHERE (t.value->>'rank')::bigint > 1 AND t.value->>'value' IS NOT NULL ORDER BY (t.value->>'rank')::bigint LIMIT 1
+    WHERE (t.value->>'rank')::bigint > 1 AND (t.value->>'value') IS NOT NULL ORDER BY (t.value->>'rank')::bigint LIMIT 1
 ), wilson AS (
     SELECT (p + 3.8415 / (2 * n)) / (1 + 3.8415 / n) AS middle,
         1.96 * sqrt(p * (1 - p) / n + 3.8415 / (4 * n * n)) / (1 + 3.8415 / n) AS half
@@ -45,7 +45,7 @@ SELECT coalesce((SELECT '<p class="winner"><b>Configuration ' || report_text(rep
     '<li>' || report_text($1->>'metric') || ' <b>' || report_number(p) || '</b>' ||
     coalesce((SELECT format('; with 95 %% confidence between %s and %s on as many other rows', report_number(middle - half), report_number(middle + half)) FROM wilson), '') || '</li>' ||
     coalesce('<li>' || (SELECT CASE WHEN value = p THEN 'as good as the second' ELSE report_number(abs(p - value)) || ' from the second' END FROM next) || '</li>', '') ||
-    CASE WHEN $1->>'split' = 'validation' AND trial->>'gap' IS NOT NULL THEN '<li>' || report_number(abs((trial->>'gap')::double precision)) ||
+    CASE WHEN $1->>'split' = 'validation' AND (trial->>'gap') IS NOT NULL THEN '<li>' || report_number(abs((trial->>'gap')::double precision)) ||
         CASE WHEN (trial->>'gap')::double precision > 0 THEN ' better on the training data (overfitting)' ELSE ' worse on the training data' END || '</li>' ELSE '' END ||
     '<li>' || report_text(coalesce((trial->>'iterations') || ' iterations', '')) || coalesce(', ' || report_number((trial->>'seconds')::double precision) || ' s of computing', '') ||
     coalesce(', ' || report_text(trial->>'parameters') || ' parameters', '') || '</li></ul>' FROM best),
@@ -79,10 +79,10 @@ COMMENT ON FUNCTION hopper.report_leaderboard(json) IS 'part of report(): trials
 CREATE FUNCTION hopper.report_statements(doc json) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 SELECT '<pre>' || report_text(concat_ws(E'\n\n', regexp_replace($1->>'statement', ', (?=[a-z_]+ := )', E',\n    ', 'g') || ';',
-    CASE WHEN $1->>'summary' IS NOT NULL THEN format(E'SELECT * FROM hopper.leaderboard(%L);\nSELECT * FROM hopper.learning_curves(%L);', $1->>'title', $1->>'title') END,
-    CASE WHEN $1->>'summary' IS NOT NULL AND $1->>'best' IS NOT NULL AND $1->>'validation_table' IS NOT NULL
+    CASE WHEN ($1->>'summary') IS NOT NULL THEN format(E'SELECT * FROM hopper.leaderboard(%L);\nSELECT * FROM hopper.learning_curves(%L);', $1->>'title', $1->>'title') END,
+    CASE WHEN ($1->>'summary') IS NOT NULL AND ($1->>'best') IS NOT NULL AND ($1->>'validation_table') IS NOT NULL
         THEN format('SELECT * FROM hopper.evaluate(%L, %L, mst_key := %s);', $1->>'title', $1->>'validation_table', $1->>'best') END,
-    format('SELECT hopper.report(%s);', coalesce(quote_literal(CASE WHEN $1->>'summary' IS NOT NULL THEN $1->>'title' END), $1->>'run')))) || '</pre>'
+    format('SELECT hopper.report(%s);', coalesce(quote_literal(CASE WHEN ($1->>'summary') IS NOT NULL THEN $1->>'title' END), $1->>'run')))) || '</pre>'
 $$;
 COMMENT ON FUNCTION hopper.report_statements(json) IS 'part of report(): how to do all of it again';
 
