@@ -101,7 +101,7 @@ def catalogued(connection, runs):
     for number in range(runs):
         query(connection, FIT.format("packed", f"many_{number}", "configs", 1))
         query(connection, f"SELECT hopper.drop_model('many_{number}')")
-    size = value(connection, sizes) - before
+    size = float(value(connection, sizes) - before)
     print(f"catalogue: {runs} finished runs of 2 trials take {size / 1e6:.2f} MB, {size / runs / 1e3:.1f} kB each", flush=True)
 
 

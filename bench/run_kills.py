@@ -2,7 +2,7 @@
 """Kills runs at random moments and compares what they come to with runs that nobody killed.
 
     eval "$(scripts/server env BUILD)"
-    bench/run_kills.py [--kills 200] [--seed 1] [--interval 1] [--runs plateau,...]
+    bench/run_kills.py [--kills 200] [--seed 1] [--interval 1] [--most 8] [--runs plateau,...]
 
 On a server of its own, of the programs in PATH, with the library preloaded. A run is driven by a background
 worker or by CALL hopper.train() in a session; what is killed is its process, its session, the postmaster
@@ -44,9 +44,6 @@ SEARCH = ("SELECT hopper.automl('packed', '{table}', 'architectures', '{table}_f
 RUNS = {
     "plateau": "SELECT hopper.fit_multiple_model('packed', '{table}', 'configs', 150,"
                " validation_table => 'packed_validation', seed => 5, threads => 2)",
-}
-# Searches that have checkpoints join by --runs.
-SEARCHES = {
     "random": SEARCH % ("random", "num_configs=8, num_iterations=30"),
     "hyperband": SEARCH % ("hyperband", "R=27, eta=3, skip_last=0"),
     "asha": SEARCH % ("asha", "R=27, eta=3, num_configs=12"),
@@ -127,14 +124,21 @@ class Killer:
 
     def drive_on(self, run):
         """Once nobody drives it: a worker that was killed comes back by itself."""
-        if state(run)[0] in ("created", "interrupted"):
-            if self.chance.random() < 0.5:
-                # a worker may have been quicker
-                with contextlib.suppress(psycopg2.errors.ObjectInUse, psycopg2.errors.ObjectNotInPrerequisiteState):
-                    steady_ask("SELECT hopper.resume(%s)", run)
-            else:
-                threading.Thread(target=call, args=(run,), daemon=True).start()
-        wait_until(lambda: state(run)[0] in ("running", "done", "failed"), 60)
+        deadline = time.monotonic() + 120
+        while (now := state(run)[0]) not in ("running", "done", "failed"):
+            if now in ("created", "interrupted"):
+                self.begin(run)
+            elif time.monotonic() > deadline:
+                sys.exit(f"run {run} is {now}, and nobody drives it")
+            time.sleep(1)
+
+    def begin(self, run):
+        """A session may be lost with its server, and a worker be quicker."""
+        if self.chance.random() < 0.5:
+            with contextlib.suppress(psycopg2.errors.ObjectInUse, psycopg2.errors.ObjectNotInPrerequisiteState):
+                steady_ask("SELECT hopper.resume(%s)", run)
+        else:
+            threading.Thread(target=call, args=(run,), daemon=True).start()
 
 
 def killed_run(killer, statement, table, seconds, most):
@@ -163,10 +167,11 @@ def main():
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--interval", type=int, default=1)
+    parser.add_argument("--most", type=int, default=8, help="kills of one run")
     parser.add_argument("--runs", default=",".join(RUNS))
     options = parser.parse_args()
     chance = random.Random(options.seed)
-    statements = {name: {**RUNS, **SEARCHES}[name] for name in options.runs.split(",")}
+    statements = {name: RUNS[name] for name in options.runs.split(",")}
     os.environ["PGPORT"] = PORT
     with own_server("kills", PORT) as server:
         server.start(**PRELOADED)
@@ -188,7 +193,7 @@ def main():
                 if left <= 0:
                     break
                 table = f"{name}_{rounds}"
-                killed_run(killer, statement, table, seconds[name], min(left, 8))
+                killed_run(killer, statement, table, seconds[name], min(left, options.most))
                 found = differences(table, f"{name}_straight")
                 wrong += bool(found)
                 print(f"{table}: {'differs: ' + ', '.join(found) if found else 'equal'},"
