@@ -30,8 +30,29 @@ write_recipe(const char *recipe, const char *options, const hopper_data_desc *da
 	hopper_guard_release(guard);
 }
 
-static void
-read_packed(const hopper_name *name, hopper_packed *packed)
+/* The options with what the schema of the packed table says of its columns, unless they do. */
+static const char *
+with_columns(const hopper_packed *packed, const char *options)
+{
+	if (hopper_select("SELECT (jsonb_build_object("
+					  "'categories', coalesce(jsonb_object_agg(place, slot->'cardinality')"
+					  "  FILTER (WHERE slot->>'kind' = 'index'), '{}'),"
+					  " 'one_hot', coalesce(jsonb_agg(place)"
+					  "  FILTER (WHERE slot->>'kind' IN ('one_hot', 'indicator')), '[]'))"
+					  " || %s::jsonb)::text"
+					  " FROM (SELECT row_number() OVER (ORDER BY c.i, s.j) AS place, s.slot"
+					  "  FROM jsonb_array_elements(%s::jsonb->'columns') WITH ORDINALITY AS c(col, i),"
+					  "  jsonb_array_elements(c.col->'slots') WITH ORDINALITY AS s(slot, j)) AS p"
+					  " WHERE jsonb_typeof(%s::jsonb) = 'object'",
+					  hopper_literal(options), hopper_literal(packed->schema_text),
+					  hopper_literal(options)) != 1 || hopper_cell(0, 1) == NULL)
+		return options;
+	return hopper_cell(0, 1);
+}
+
+/* Returns the options. */
+static const char *
+read_packed(const hopper_name *name, hopper_packed *packed, const char *options)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext own;
@@ -40,8 +61,11 @@ read_packed(const hopper_name *name, hopper_packed *packed)
 	/* What is read outlives SPI's memory. */
 	own = MemoryContextSwitchTo(caller);
 	hopper_read_packed(name, false, packed);
+	if (packed->schema_text)
+		options = MemoryContextStrdup(caller, with_columns(packed, options));
 	MemoryContextSwitchTo(own);
 	hopper_finish();
+	return options;
 }
 
 /* tabular(model_arch_table, packed_table, recipe, options, name, replace) */
@@ -65,7 +89,7 @@ hopper_sql_tabular(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	descriptor = BlessTupleDesc(descriptor);
-	read_packed(&packed_name, packed);
+	options = read_packed(&packed_name, packed, options);
 	write_recipe(hopper_to_utf8(recipe), hopper_to_utf8(options), &packed->desc, cells);
 	model.arch = cells[0];
 	model.name = PG_ARGISNULL(4) ? cstring_to_text(recipe) : PG_GETARG_TEXT_PP(4);

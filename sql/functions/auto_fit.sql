@@ -1,0 +1,191 @@
+CREATE FUNCTION hopper.auto_fit(
+    source_table text,
+    label text,
+    model_table text,
+    seconds double precision DEFAULT 120,
+    treatments jsonb DEFAULT NULL,
+    seed bigint DEFAULT 0)
+RETURNS TABLE (step integer, what text, result text, statement text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
+#variable_conflict use_variable
+-- Types, too, would be found in the caller's path.
+DECLARE
+    -- What the caller names is looked up by the caller's path, all else in pg_catalog.
+    callers CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
+    safe CONSTANT pg_catalog.text := 'pg_catalog, pg_temp';
+    began CONSTANT pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+    own pg_catalog.text;
+    source pg_catalog.regclass;
+    quoted pg_catalog.text;        -- the model table's name as a part of other names
+    kind pg_catalog.text;
+    classes pg_catalog.int4;
+    metrics pg_catalog.text;
+    options pg_catalog.text;
+    treated pg_catalog.jsonb;
+    network pg_catalog.record;
+    probe pg_catalog.record;
+    search pg_catalog.record;
+    best pg_catalog.record;
+    tested pg_catalog.record;
+    alone pg_catalog.record;
+    n pg_catalog.int8;
+    total pg_catalog.float8;
+    iterations pg_catalog.int4;
+    trials pg_catalog.int4;
+    guess pg_catalog.float8;
+BEGIN
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    own := (SELECT quote_ident(n.nspname) || '.' FROM pg_extension e JOIN pg_namespace n
+        ON n.oid = e.extnamespace WHERE e.extname = 'model_hopper');
+    IF source_table IS NULL OR label IS NULL OR model_table IS NULL THEN
+        RAISE EXCEPTION 'source_table, label and model_table must not be NULL' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    IF model_table !~ '^([a-z_][a-z0-9_]*[.])?[a-z_][a-z0-9_]*$' THEN
+        RAISE EXCEPTION 'model_table must be a name of small letters, digits and _' USING ERRCODE = 'invalid_name',
+            HINT = 'Names of other tables are made of it.';
+    END IF;
+    IF seconds IS NULL OR NOT seconds >= 1 THEN
+        RAISE EXCEPTION 'seconds must be 1 or more' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+
+    -- Rows that nothing sees before the end. Equal rows are on one side; rows without a label are left out.
+    step := 1;
+    what := 'split';
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    source := source_table::pg_catalog.regclass;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    statement := format('CREATE VIEW %1$s AS SELECT * FROM %2$s AS t WHERE (%5$s) IS NOT NULL AND (%3$s) OPERATOR(pg_catalog.<>) 0;'
+        ' CREATE VIEW %4$s AS SELECT * FROM %2$s AS t WHERE (%5$s) IS NOT NULL AND (%3$s) OPERATOR(pg_catalog.=) 0;',
+        model_table || '_rows', source,
+        '(''x'' OPERATOR(pg_catalog.||) pg_catalog.substr(pg_catalog.md5(t::pg_catalog.text), 1, 7))::pg_catalog.bit(28)::pg_catalog.int4'
+        ' OPERATOR(pg_catalog.%) 5', model_table || '_test_rows', label);
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE statement;
+    EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %s', model_table OPERATOR(pg_catalog.||) '_test_rows') INTO n;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    result := n || ' rows are kept for the test';
+    RETURN NEXT;
+
+    step := 2;
+    what := 'pack';
+    -- A key says nothing of other rows.
+    treated := coalesce((SELECT jsonb_object_agg(a.attname, 'drop') FROM pg_index i JOIN pg_attribute a
+        ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey) WHERE i.indrelid = source AND i.indisprimary), '{}')
+        || coalesce(treatments, '{}');
+    statement := format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L,'
+        ' independent_varname := ''*'', validation_fraction := 0.2, seed := %s, treatments := %L)',
+        own, model_table || '_rows', model_table || '_packed', label, seed, treated);
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE statement;
+    EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %sdescribe_features(%L)', own,
+        model_table OPERATOR(pg_catalog.||) '_packed') INTO n;
+    EXECUTE pg_catalog.format('SELECT label_kind, num_classes[1] FROM %s', model_table OPERATOR(pg_catalog.||) '_packed_summary')
+        INTO kind, classes;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    result := n || ' columns are features, the label is ' || CASE kind WHEN 'class' THEN 'one of ' || classes || ' classes' ELSE 'a number' END;
+    RETURN NEXT;
+
+    step := 3;
+    what := 'network';
+    metrics := CASE WHEN kind <> 'class' THEN '["root_mean_squared_error", "r2_score"]'
+        WHEN classes = 2 THEN '["accuracy", "auc"]' ELSE '["accuracy"]' END;
+    metrics := '"metrics": ' || metrics || CASE kind WHEN 'class' THEN ', "label_smoothing": 0' ELSE '' END;
+    options := format('{"iterations": 1, %s}', metrics);
+    statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := ''realmlp'', options := %L)',
+        own, model_table || '_networks', model_table || '_packed', options);
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE statement INTO network;
+    -- One iteration says how many there is time for.
+    EXECUTE pg_catalog.format('SELECT * FROM %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := %s,'
+        ' compile_params := %L, fit_params := %L, num_iterations := 1, validation_table := %L)', own, model_table OPERATOR(pg_catalog.||) '_packed',
+        model_table OPERATOR(pg_catalog.||) '_probe', model_table OPERATOR(pg_catalog.||) '_networks', network.model_id,
+        network.compile_params, network.fit_params, model_table OPERATOR(pg_catalog.||) '_packed_validation');
+    EXECUTE pg_catalog.format('SELECT threads, (SELECT seconds_training FROM %s) AS seconds FROM %s',
+        model_table OPERATOR(pg_catalog.||) '_probe_info', model_table OPERATOR(pg_catalog.||) '_probe_summary') INTO probe;
+    EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, model_table OPERATOR(pg_catalog.||) '_probe');
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    total := greatest(0.85 * (seconds - extract(epoch FROM clock_timestamp() - began)), 0) * probe.threads / greatest(probe.seconds, 0.001);
+    -- Few long trainings beside many short ones.
+    iterations := greatest(3, least(64, floor(total / 8)));
+    trials := greatest(2, least(200, floor(total / iterations)));
+    options := format('{"iterations": %s, %s, "dropout": [0.0, 0.15, 0.3], "weight_decay": [0.0, 0.02],'
+        ' "learning_rate": {"type": "float", "low": %s, "high": %s, "scale": "log"}}', iterations, metrics,
+        CASE kind WHEN 'class' THEN 0.01 ELSE 0.05 END, CASE kind WHEN 'class' THEN 0.1 ELSE 0.3 END);
+    statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := ''realmlp'', options := %L,'
+        ' name := ''searched'')', own, model_table || '_networks', model_table || '_packed', options);
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE statement INTO network;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    result := 'RealMLP, ' || iterations || ' iterations each';
+    RETURN NEXT;
+
+    step := 4;
+    what := 'search';
+    statement := format('SELECT * FROM %sautoml(packed_table := %L, model_table := %L, model_arch_table := %L,'
+        ' model_selection_table := %L, model_id_list := ARRAY[%s], space := %L, automl_method := ''random'','
+        ' automl_params := ''num_configs=%s, num_iterations=%s'', objective := ''loss'', validation_table := %L, seed := %s)',
+        own, model_table || '_packed', model_table, model_table || '_networks', model_table || '_best', network.model_id,
+        network.space, trials, iterations, model_table || '_packed_validation', seed);
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE statement INTO search;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    result := search.configurations || ' configurations, the best has a validation loss of ' || round(search.best_value::numeric, 4);
+    RETURN NEXT;
+
+    step := 5;
+    what := 'ensemble';
+    statement := format('SELECT * FROM %sensemble(model_table := %L, packed_table := %L, size := 40, rank_by := ''loss'')',
+        own, model_table, model_table || '_packed_validation');
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE statement INTO best;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    result := array_length(best.members, 1) || ' models together, number ' || best.mst_key || ', have a validation loss of '
+        || round(best.value::numeric, 4);
+    RETURN NEXT;
+
+    step := 6;
+    what := 'test';
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE pg_catalog.format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L)', own,
+        model_table OPERATOR(pg_catalog.||) '_test_rows', model_table OPERATOR(pg_catalog.||) '_test_packed',
+        model_table OPERATOR(pg_catalog.||) '_packed') INTO n;
+    statement := pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, model_table,
+        model_table OPERATOR(pg_catalog.||) '_test_packed', best.mst_key);
+    EXECUTE statement INTO tested;
+    EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, model_table,
+        model_table OPERATOR(pg_catalog.||) '_test_packed', best.best_member) INTO alone;
+    IF kind OPERATOR(pg_catalog.=) 'class' THEN
+        EXECUTE pg_catalog.format('SELECT pg_catalog.max(c)::pg_catalog.float8 OPERATOR(pg_catalog./) pg_catalog.sum(c)::pg_catalog.float8'
+            ' FROM (SELECT pg_catalog.count(*) AS c FROM %s GROUP BY %s) AS g', model_table OPERATOR(pg_catalog.||) '_test_rows', label) INTO guess;
+    ELSE
+        EXECUTE pg_catalog.format('SELECT pg_catalog.stddev_pop(%s)::pg_catalog.float8 FROM %s', label,
+            model_table OPERATOR(pg_catalog.||) '_test_rows') INTO guess;
+    END IF;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    result := tested.metrics_type[1] || ' ' || round(tested.metrics[1]::numeric, 4)
+        -- Of a share: the normal approximation's 95 %.
+        || CASE kind WHEN 'class' THEN ' ± ' || round((1.96 * sqrt(tested.metrics[1] * (1 - tested.metrics[1]) / n))::numeric, 4) ELSE '' END
+        || coalesce(', ' || tested.metrics_type[2] || ' ' || round(tested.metrics[2]::numeric, 4), '')
+        || '; the best model alone ' || round(alone.metrics[1]::numeric, 4) || ', a constant ' || round(guess::numeric, 4);
+    RETURN NEXT;
+
+    step := 7;
+    what := 'predict';
+    statement := format('SELECT %spredict(model_table := %L, source_table := %L, id_col := ..., output_table := ..., mst_key := %s)',
+        own, model_table, source_table, best.mst_key);
+    result := round(extract(epoch FROM clock_timestamp() - began)::numeric, 1) || ' s in all';
+    RETURN NEXT;
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+END $$;
+COMMENT ON FUNCTION hopper.auto_fit(text, text, text, double precision, jsonb, bigint) IS
+    'from a table as it is to an ensemble of the best networks: splits, packs, searches, ensembles and tests on rows that nothing has seen; a row for each step, with the statement that does it by hand
+
+Task: 4.9 train
+source_table: table or view, one example per row
+label: column to predict; rows where it is NULL are left out
+model_table: name of the table of models to make; what else is made has names that begin with it
+seconds: about how long it may take
+treatments: what becomes of columns, by name, as training_preprocessor() takes it
+seed: another seed, other random numbers; the same seed, the same result
+Example:
+SELECT step, what, result FROM hopper.auto_fit(source_table := ''points'', label := ''y'', model_table := ''auto'', seconds := 2);';
