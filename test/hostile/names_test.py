@@ -258,11 +258,10 @@ class World:
         cursor.execute("SELECT relname FROM pg_catalog.pg_class WHERE relkind OPERATOR(pg_catalog.=) 'r'"
                        " AND relnamespace OPERATOR(pg_catalog.=) (SELECT oid FROM pg_catalog.pg_namespace"
                        " WHERE nspname OPERATOR(pg_catalog.=) %s)", (self.names["schema"],))
-        return sorted(self.kind_of(name) for name, in cursor.fetchall())
+        # auto_fit() takes plain names alone.
+        return sorted(self.kind_of(name) for name, in cursor.fetchall() if not name.startswith("made_by_itself"))
 
     def kind_of(self, name):
-        if name.startswith("made_by_itself"):  # auto_fit() takes plain names alone
-            return name.rstrip("0123456789").translate(str.maketrans("", "", "0123456789"))
         kinds = [kind for kind in self.names if kind not in COLUMNS and name.startswith(self.names[kind])]
         kind = max(kinds, key=lambda kind: len(self.names[kind]))
         return kind + name[len(self.names[kind]):]

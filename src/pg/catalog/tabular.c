@@ -41,7 +41,8 @@ with_columns(const hopper_packed *packed, const char *options)
 					  "  FILTER (WHERE slot->>'kind' IN ('one_hot', 'indicator')), '[]'))"
 					  " || %s::jsonb)::text"
 					  " FROM (SELECT row_number() OVER (ORDER BY c.i, s.j) AS place, s.slot"
-					  "  FROM jsonb_array_elements(%s::jsonb->'columns') WITH ORDINALITY AS c(col, i),"
+					  "  FROM jsonb_array_elements(%s::jsonb->'columns')"
+					  "   WITH ORDINALITY AS c(col, i),"
 					  "  jsonb_array_elements(c.col->'slots') WITH ORDINALITY AS s(slot, j)) AS p"
 					  " WHERE jsonb_typeof(%s::jsonb) = 'object'",
 					  hopper_literal(options), hopper_literal(packed->schema_text),
