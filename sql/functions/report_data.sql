@@ -46,11 +46,16 @@ EXCEPTION WHEN insufficient_privilege OR undefined_table THEN
 END $$;
 COMMENT ON FUNCTION hopper.report_summary_of(text) IS 'part of report(): what the summary of a table of models says';
 
+CREATE FUNCTION hopper.report_validation(model_table text) RETURNS text
+    AS 'MODULE_PATHNAME', 'hopper_sql_report_validation' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.report_validation(text) IS
+    'part of report(): the validation table of models, if reading it runs nobody else''s functions';
+
 -- [{"class": "up", "counts": [98, 2]}, ...] or, as text, why not.
-CREATE FUNCTION hopper.report_counts(model_table text, packed_table text, mst_key integer, OUT counts json, OUT why text)
+CREATE FUNCTION hopper.report_counts(model_table text, mst_key integer, OUT counts json, OUT why text)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
-    PERFORM evaluate(model_table, packed_table, mst_key := report_counts.mst_key, confusion_table := 'pg_temp.hopper_report_confusion',
+    PERFORM evaluate(model_table, report_validation(model_table), mst_key := report_counts.mst_key, confusion_table := 'pg_temp.hopper_report_confusion',
         replace := true);
     EXECUTE 'SELECT json_agg(json_build_object(''class'', class, ''counts'', confusion_arr) ORDER BY row_id)'
         ' FROM pg_temp.hopper_report_confusion' INTO counts;
@@ -64,7 +69,7 @@ EXCEPTION WHEN OTHERS THEN
     counts := NULL;
     why := SQLERRM;
 END $$;
-COMMENT ON FUNCTION hopper.report_counts(text, text, integer) IS 'part of report(): labels by predictions of a model on its validation rows';
+COMMENT ON FUNCTION hopper.report_counts(text, integer) IS 'part of report(): labels by predictions of a model on its validation rows';
 
 CREATE FUNCTION hopper.report_data(model_table text, run bigint) RETURNS json
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
@@ -165,7 +170,7 @@ BEGIN
         WHEN (summary->>'validation_table') IS NULL THEN 'There are no validation data: predictions on rows that a model has seen say little.'
         ELSE 'Labels are numbers: there are no classes to confuse.' END;
     IF (summary->>'validation_table') IS NOT NULL AND summary->>'label_kind' = 'class' AND best.key IS NOT NULL THEN
-        SELECT c.counts, c.why INTO confusion, no_confusion FROM report_counts(model_table, summary->>'validation_table', best.key) AS c;
+        SELECT c.counts, c.why INTO confusion, no_confusion FROM report_counts(model_table, best.key) AS c;
     END IF;
 
     SELECT json_agg(json_build_object('key', t.key, 'rank', t.rank, 'status', t.status, 'value', t.value::text, 'training', t.training::text,

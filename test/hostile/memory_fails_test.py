@@ -54,6 +54,7 @@ CALLS = {
     "drop_model": "SELECT hopper.drop_model('run')",
     "drop_packed": "SELECT hopper.drop_packed('drawn')",
     "drop_run": f"SELECT hopper.drop_run({CREATED})",
+    "report_validation": "SELECT hopper.report_validation('run')",
     "ensemble": "SELECT value FROM hopper.ensemble('run', 'packed', 3)",
     "evaluate": "SELECT loss FROM hopper.evaluate('run', 'packed', mst_key := 1)",
     "expire_runs": "SELECT hopper.expire_runs('0 days') >= 0",

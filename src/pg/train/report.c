@@ -9,9 +9,11 @@
 #include "utils/lsyscache.h"
 
 #include "pg/server/version.h"
+#include "pg/train/outputs.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_report);
 PG_FUNCTION_INFO_V1(hopper_sql_report_run);
+PG_FUNCTION_INFO_V1(hopper_sql_report_validation);
 
 const char *
 hopper_whole_name(const hopper_name *name)
@@ -61,4 +63,31 @@ hopper_sql_report_run(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("run must not be NULL")));
 	return page("NULL", psprintf(INT64_FORMAT, PG_GETARG_INT64(0)));
+}
+
+/*
+ * report_validation(model_table) -> the validation table that the models' summary names, or NULL.
+ * ERROR 42501 where reading it would run functions of a role that the caller has not named.
+ */
+Datum
+hopper_sql_report_validation(PG_FUNCTION_ARGS)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
+	hopper_outputs outputs = hopper_outputs_named(&models);
+	hopper_name named;
+	char	   *text = NULL;
+
+	hopper_connect();
+	hopper_outputs_open(&outputs);
+	if (hopper_select("SELECT validation_table::pg_catalog.text FROM %s"
+					  " WHERE validation_table IS NOT NULL", outputs.summary.quoted) == 1)
+	{
+		named = hopper_name_in(&outputs.summary, &models, hopper_cell(0, 1), "validation_table");
+		text = MemoryContextStrdup(caller, named.quoted);
+	}
+	hopper_finish();
+	if (text == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(text));
 }
