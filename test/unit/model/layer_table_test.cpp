@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 
 #include "model/tensor_operation.h"
 
@@ -25,6 +26,10 @@ TEST(LayerTable, SaysSinceWhenKerasHasALayerAndItsArguments) {
   for (const LayerType& type : LayerTable()) {
     SCOPED_TRACE(type.class_name);
     if (IsOperationOnly(type) || elsewhere.count(type.class_name) != 0) continue;
+    if (std::string(type.since) == kOwnLayer) {
+      EXPECT_FALSE(keras.contains(type.class_name));
+      continue;
+    }
     ASSERT_TRUE(keras.contains(type.class_name));
     const nlohmann::json& layer = keras[type.class_name];
     EXPECT_EQ(type.since, layer["since"].get<std::string>());
