@@ -52,7 +52,7 @@ double ShareDone(const ScheduleParams& schedule, int64_t step) {
 
 // 0.5 (1 - cos(2 pi log2(1 + (2^cycles - 1) t)))
 double CosineLog(const ScheduleParams& schedule, double t) {
-  const double turns = std::log2(1.0 + (std::exp2(schedule.cycles) - 1.0) * t);
+  const double turns = std::log2(1.0 + (std::pow(2.0, schedule.cycles) - 1.0) * t);
   return 0.5 * (1.0 - std::cos(2.0 * M_PI * turns));
 }
 

@@ -1,89 +1,110 @@
 #include "params/params_json.h"
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "params/text.h"
 
 namespace hopper {
 namespace {
 
-using Json = nlohmann::json;
+// Names and the JSON texts of their values, sorted. Not a JSON value with others in it: its
+// destructor takes memory, and ends the process where there is none.
+using Object = std::map<std::string, std::string>;
 
-Json JsonOf(const Value& value) {
+std::string Quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string TextOf(const Object& object) {
+  std::string text;
+  for (const auto& [name, value] : object) {
+    text += (text.empty() ? "" : ",") + Quoted(name) + ":" + value;
+  }
+  return "{" + text + "}";
+}
+
+std::string TextOf(const Value& value);
+
+Object EntriesOf(const std::vector<ValueEntry>& entries) {
+  Object object;
+  for (const ValueEntry& entry : entries) {
+    object[entry.key.IsText() ? entry.key.text : Render(entry.key)] = TextOf(entry.value);
+  }
+  return object;
+}
+
+std::string TextOf(const Value& value) {
   switch (value.kind) {
     case Value::Kind::kNone:
-      return nullptr;
+      return "null";
     case Value::Kind::kBool:
-      return value.boolean;
+      return value.boolean ? "true" : "false";
     case Value::Kind::kInteger:
-      return value.integer;
+      return std::to_string(value.integer);
     case Value::Kind::kReal:
       // JSON has no other numbers.
-      return std::isfinite(value.real) ? Json(value.real) : Json(RenderReal(value.real));
+      return std::isfinite(value.real) ? nlohmann::json(value.real).dump()
+                                       : Quoted(RenderReal(value.real));
     case Value::Kind::kString:
     case Value::Kind::kName:
-      return value.text;
+      return Quoted(value.text);
     case Value::Kind::kList:
     case Value::Kind::kTuple: {
-      Json list = Json::array();
-      for (const Value& item : value.items) list.push_back(JsonOf(item));
-      return list;
+      std::string list;
+      for (const Value& item : value.items) list += (list.empty() ? "" : ",") + TextOf(item);
+      return "[" + list + "]";
     }
-    case Value::Kind::kDict: {
-      Json object = Json::object();
-      for (const ValueEntry& entry : value.entries) {
-        object[entry.key.IsText() ? entry.key.text : Render(entry.key)] = JsonOf(entry.value);
-      }
-      return object;
-    }
+    case Value::Kind::kDict:
+      return TextOf(EntriesOf(value.entries));
     case Value::Kind::kCall:
-      return Render(value);
+      return Quoted(Render(value));
   }
-  return nullptr;
+  return "null";
 }
 
 // 'Adam(0.1, beta_1=0.8)' and {"class_name": "Adam", "config": {...}}: name and arguments.
-void AddOptimizer(const Value& given, Json* into) {
+void AddOptimizer(const Value& given, Object* into) {
   Value optimizer = given;
   if (given.IsText()) optimizer = ParsePythonValue(given.text, "optimizer");
   if (const Value* name = optimizer.Find("class_name"); name != nullptr) {
-    (*into)["optimizer"] = JsonOf(*name);
-    if (const Value* config = optimizer.Find("config"); config != nullptr) {
-      into->update(JsonOf(*config));
-    }
+    (*into)["optimizer"] = TextOf(*name);
+    const Value* config = optimizer.Find("config");
+    if (config == nullptr) return;
+    for (auto& [key, text] : EntriesOf(config->entries)) (*into)[key] = text;
     return;
   }
   if (optimizer.kind != Value::Kind::kCall) {
-    (*into)["optimizer"] = JsonOf(optimizer);
+    (*into)["optimizer"] = TextOf(optimizer);
     return;
   }
-  (*into)["optimizer"] = optimizer.text;
-  if (!optimizer.items.empty()) (*into)["learning_rate"] = JsonOf(optimizer.items[0]);
+  (*into)["optimizer"] = Quoted(optimizer.text);
+  if (!optimizer.items.empty()) (*into)["learning_rate"] = TextOf(optimizer.items[0]);
   for (const ValueEntry& entry : optimizer.entries) {
-    (*into)[entry.key.text] = JsonOf(entry.value);
+    (*into)[entry.key.text] = TextOf(entry.value);
   }
 }
 
 }  // namespace
 
 std::string ParamsJson(std::string_view text, const std::string& what) {
-  Json object = Json::object();
+  Object object;
   for (const ValueEntry& entry : ParseArguments(text, what)) {
     const std::string key = entry.key.IsText() ? entry.key.text : Render(entry.key);
     if (key == "optimizer") {
       AddOptimizer(entry.value, &object);
     } else {
-      object[key] = JsonOf(entry.value);
+      object[key] = TextOf(entry.value);
     }
   }
-  if (object.contains("lr") && !object.contains("learning_rate")) {
+  if (object.count("lr") != 0 && object.count("learning_rate") == 0) {
     object["learning_rate"] = object["lr"];
     object.erase("lr");
   }
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return TextOf(object);
 }
 
 }  // namespace hopper

@@ -168,7 +168,9 @@ def test_it_pauses_and_goes_on(database):
     query(database, "SELECT hopper.cancel(%s)", run)
     assert value(database, "SELECT hopper.wait(%s, 60)", run) == "cancelled"
     events = [row[0] for row in query(database, "SELECT event FROM hopper.run_events WHERE run = %s ORDER BY at", run)]
-    assert events[:6] == ["created", "submitted", "started", "pause", "paused", "resumed"]
+    # The wish may come before the worker has begun.
+    assert events[:2] == ["created", "submitted"] and sorted(events[2:4]) == ["pause", "started"]
+    assert events[4:6] == ["paused", "resumed"]
     # a wish may come before its driver has told that it starts
     assert sorted(events[6:]) == ["cancel", "cancelled", "started"]
     with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState, match="is cancelled"):

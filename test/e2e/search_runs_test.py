@@ -66,7 +66,8 @@ def test_session_by_session(connection, method):
     run = value(connection, "SELECT hopper.create_run(%s)", call("stepped_" + method, method))
     assert state(connection, run) == "created"
     sessions = session_by_session(connection, run, random.Random(method))
-    assert sessions > 1
+    # The small ones may end within a session where the machine is busy with others.
+    assert sessions > 1 or method not in ("hyperband", "bohb", "pbt")
     expect_same(connection, "straight_" + method, "stepped_" + method)
     row = query(connection, "SELECT function, model_table, best_trial, best_metric, best_value, failed FROM hopper.runs"
                 " WHERE run = %s", run)[0]

@@ -115,7 +115,10 @@ def functions(connection):
             ARRAY(SELECT format_type(t, NULL) FROM unnest(p.proargtypes) WITH ORDINALITY u(t, o)
                 ORDER BY o)
         FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-        WHERE n.nspname = 'hopper' AND p.prokind = 'f' ORDER BY p.oid::regprocedure::text""")
+        WHERE n.nspname = 'hopper' AND p.prokind = 'f'
+            -- Parts of others, which pass what they have made; and what takes a whole table, or a row of just these columns.
+            AND coalesce(obj_description(p.oid, 'pg_proc'), '') NOT LIKE 'part of %'
+            AND p.proname NOT IN ('auto_fit', 'predict_value') ORDER BY p.oid::regprocedure::text""")
     result = []
     for name, names, number, defaults, types in rows:
         if "internal" in types or "trigger" in types or "hopper.untyped" in types or name == "hopper.untyped_in":

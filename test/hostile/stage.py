@@ -85,7 +85,7 @@ def create():
     execute(admin, f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
     for role in (OWNER, STRANGER):
         execute(admin, f"DROP ROLE IF EXISTS {role}")
-        execute(admin, f"CREATE ROLE {role}")
+        execute(admin, f"CREATE ROLE {role} LOGIN")
     execute(admin, f"CREATE DATABASE {DATABASE}")
     admin.close()
     connection = connect()

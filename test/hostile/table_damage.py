@@ -17,7 +17,7 @@ TABLES = ["packed", "packed_summary", "packed_validation", "packed_validation_su
           "configs", "configs_summary", "run", "run_info", "run_summary", "run_state",
           "searched", "searched_info", "searched_summary", "searched_state", "searched_trials",
           "searched_decisions", "searched_rungs", "searched_configs", "searched_configs_summary",
-          "drawn", "drawn_summary"]
+          "drawn", "drawn_summary", "treated", "treated_summary"]
 # Whose own columns they are.
 OF_THE_USER = ["points", "nothing", "bad"]
 # Functions that read no table; all others are readers as memory_fails_test.py calls them.
