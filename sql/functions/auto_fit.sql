@@ -139,7 +139,7 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO best;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    result := array_length(best.members, 1) || ' models together, number ' || best.mst_key || ', have a validation loss of '
+    result := 'model ' || best.mst_key || ', of ' || array_length(best.members, 1) || ' members, has a validation loss of '
         || round(best.value::numeric, 4);
     RETURN NEXT;
 

@@ -14,4 +14,6 @@ COMMENT ON FUNCTION hopper.describe_features(text) IS
 Task: 1.4 pack
 table_name: packed table whose columns have treatments, or a table of models that were trained on such a one
 Example:
-SELECT * FROM hopper.describe_features(''customers_packed'');';
+SELECT hopper.training_preprocessor(source_table := ''points'', output_table := ''points_treated'', dependent_varname := ''y'',
+    independent_varname := ''a, b'', treatments := ''{}'');
+SELECT * FROM hopper.describe_features(table_name := ''points_treated'');';

@@ -10,4 +10,4 @@ Task: 1.5 pack
 table_name: packed table whose columns have treatments, or a table of models that were trained on such a one
 source_table: table or view with these columns, in whatever order and among others
 Example:
-SELECT * FROM hopper.transform_rows(''customers_packed'', ''customers'') LIMIT 3;';
+SELECT * FROM hopper.transform_rows(''points_treated'', ''points'') LIMIT 3;';
