@@ -12,4 +12,4 @@ run: number of a run, as hopper.runs shows it
 new_name: name of the table of models
 replace: take the place of the table of models that is there
 Example:
-SELECT hopper.publish(run := run, new_name := ''so_far'') FROM hopper.runs WHERE state = ''running'';';
+SELECT hopper.publish(run := run, new_name := ''so_far'') FROM hopper.runs WHERE state = ''running'' AND checkpoints > 0;';

@@ -118,6 +118,10 @@ def test_trials_are_added_and_cloned(database):
 
 
 def test_models_are_used_before_the_end(database):
+    waiting = create(database, "waiting", 2)
+    with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState, match="has no checkpoint yet"):
+        query(database, "SELECT hopper.publish(%s, 'so_far')", waiting)
+    query(database, "SELECT hopper.drop_run(%s)", waiting)
     run = create(database, "early", 100000, "submit")
     other = connect(DATABASE)
     wait_until(lambda: value(database, "SELECT min(iterations) > 2 FROM hopper.trials WHERE run = %s", run))

@@ -108,7 +108,8 @@ CALLS = {
     "optimizers": "SELECT count(*) FROM hopper.optimizers()",
     "add_trials": f"SELECT hopper.add_trials({CREATED})",
     "clone_trial": f"SELECT hopper.clone_trial({CREATED}, 1, fit_params := 'batch_size=5')",
-    "publish": f"SELECT hopper.publish({CREATED}, 'early')",
+    "publish": f"SELECT hopper.publish(run, 'early') > 0 FROM (SELECT run, hopper.step(run, 60) AS ended FROM (SELECT {CREATED}"
+    " AS run OFFSET 0) c OFFSET 0) s WHERE ended = 'done'",
     "set_iterations": f"SELECT hopper.set_iterations({CREATED}, 2)",
     "stop_trial": f"SELECT hopper.stop_trial({CREATED}, 1)",
     "grant_run": f"SELECT hopper.grant_run({CREATED}, 'public')",

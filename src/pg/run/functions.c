@@ -333,6 +333,11 @@ hopper_sql_publish(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("run " INT64_FORMAT " has no models", run)));
+	if (hopper_select_latest("SELECT 1 FROM %s LIMIT 1", row.tables) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("run " INT64_FORMAT " has no checkpoint yet", run),
+				 errhint("It writes one every hopper.checkpoint_interval.")));
 	hopper_select_latest("SELECT %s(%s, %s, NULL, %s)", hopper_own_name("copy_model"),
 						 hopper_literal(row.tables),
 						 hopper_literal(hopper_written_name(&name)),
