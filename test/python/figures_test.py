@@ -54,6 +54,43 @@ def test_parallel_coordinates(one):
     one.plot_curves("models").savefig(folder / "curves.png")
 
 
+def test_overfitting_and_cost(one):
+    board = one.leaderboard("models")
+    axes, = one.plot_overfit("models").axes
+    points = {line.get_label(): (line.get_xdata()[0], line.get_ydata()[0], line.get_marker()) for line in axes.lines if line.get_label()[0] != "_"}
+    for row in board.itertuples():
+        assert points[str(row.mst_key)] == (row.overfit_gap, row.validation_metric, "s" if row.rank == 1 else "o")
+    assert axes.get_ylabel() == "validation accuracy, up is better"
+    axes, = one.plot_cost("models").axes
+    assert sorted(line.get_xdata()[0] for line in axes.lines) == sorted(board.seconds)
+    one.fit_multiple_model("packed", "unvalidated", "configs", 1)
+    with pytest.raises(ValueError, match='no model has values of "overfit_gap"'):
+        one.plot_overfit("unvalidated")
+    assert one.plot_cost("unvalidated").axes[0].get_ylabel() == "training accuracy, up is better"
+
+
+def test_visits(one):
+    axes, = one.plot_gantt("models").axes
+    spans = [box for bars in axes.collections for box in bars.get_paths()]
+    assert len(spans) == len(one.run_timeline("models"))
+    assert len(axes.get_yticks()) == len(set(one.run_timeline("models").worker))
+    heights = {round(box.get_extents().height, 3) for box in spans}
+    assert heights == {0.8, 0.4}  # training, evaluation
+
+
+def test_importance(one):
+    with pytest.raises(Exception, match="models"):
+        one.plot_importance("models")  # of a grid
+    one.automl("packed", "searched", "architectures", "searched_configs", [1], "{'loss': ['categorical_crossentropy'], 'metrics': ['accuracy'],"
+               " 'optimizer_params_list': [{'optimizer': ['Adam'], 'lr': [0.0001, 0.1, 'log']}]}", "{'batch_size': [16, 64]}",
+               automl_method="random", automl_params="{'num_configs': 8, 'num_iterations': 1}", validation_table="packed_validation")
+    importances = one.param_importance("searched")
+    axes, = one.plot_importance("searched").axes
+    assert [bar.get_width() for bar in axes.patches] == [100 * share for share in sorted(importances.importance, reverse=True)]
+    one.drop_model("searched")
+    one.sql("DROP TABLE searched_configs, searched_configs_summary")
+
+
 def test_one_bad_model_does_not_press_the_others_together():
     errors = [0.08, 0.09, 0.1, 0.11, 0.12, 0.76]
     board = [{"mst_key": place, "metric": "mae", "learning_rate": 0.1 / (place + 1), "validation_metric": error}
@@ -81,7 +118,7 @@ def test_a_notebook_shows_figures(database):
 
         run(f"import sys\nsys.path.insert(0, {str(SOURCE / 'clients/python/src')!r})\nimport model_hopper\n"
             f"hopper = model_hopper.connect(dbname={DATABASE!r}, progress=False)")
-        for call in ("plot_curves", "plot_parallel"):
+        for call in ("plot_curves", "plot_gantt"):
             run(f"hopper.{call}('models')")
             pictures = [message["content"]["data"] for message in outputs if "data" in message["content"]
                         and "image/png" in message["content"]["data"]]

@@ -6,6 +6,7 @@ import pytest
 
 import model_hopper
 from conftest import DATABASE, LONG
+from model_hopper._watch import live_figure
 
 
 def until(condition, seconds=60):
@@ -47,3 +48,36 @@ def test_another_session_watches_and_ends_it(each):
 def test_no_such_run(each):
     with pytest.raises(LookupError, match="there is no run 123456789"):
         each.attach(123456789)
+
+
+def test_a_run_is_watched(one, capsys):
+    run = one.submit("fit_multiple_model", "packed", "watched", "configs", 3, validation_table="packed_validation")
+    with pytest.raises(ValueError, match="'leave', 'pause', 'cancel'"):
+        run.watch(interrupt="stop")
+    assert run.watch(every=0.1) == "done"  # no notebook: lines of text
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith(f"run {run.id}: watched, done, best validation accuracy 0.")
+    figure = live_figure(run, None, 10)
+    axes, = figure.axes
+    assert axes.get_title() == last and len(axes.lines) == 4
+    board = one.leaderboard("watched")
+    assert [row["mst_key"] for row in run.board(10)] == list(board.mst_key)
+    one.drop_model("watched")
+
+
+def test_an_interrupt_pauses_what_is_watched(one, monkeypatch):
+    run = one.submit("fit_multiple_model", packed_table="packed", model_table="long", num_iterations=LONG,
+                     model_selection_table="configs")
+    until(lambda: run.state == "running")
+    wait = run.wait
+
+    def interrupted(seconds=None):
+        if seconds is not None:
+            raise KeyboardInterrupt
+        return wait(60)
+
+    monkeypatch.setattr(run, "wait", interrupted)
+    assert run.watch(interrupt="leave") == "running"
+    assert run.watch(interrupt="pause") == "paused"
+    assert live_figure(run, "loss", 10).axes[0].get_title().startswith(f"run {run.id}: long, paused")
+    run.cancel()

@@ -209,7 +209,7 @@ def test_every_method_is_a_function_and_its_arguments(one):
 
     known = set(one.help().function)
     theirs = {"close", "connection", "sql", "call", "set", "transaction", "push_model", "pull_model", "save_model",
-              "plot_curves", "plot_parallel", "read_table", "write_table", "write_images", "help", "progress",
+              "plot_curves", "plot_parallel", "plot_overfit", "plot_cost", "plot_importance", "plot_gantt", "read_table", "write_table", "write_images", "help", "progress",
               "submit", "attach", "runs", "write_tensorboard"}
     for name, method in vars(model_hopper.Hopper).items():
         if name.startswith("_") or name in theirs:

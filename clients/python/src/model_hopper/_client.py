@@ -546,6 +546,30 @@ class Hopper:
             value = "validation_metric" if validated else "training_metric"
         return parallel_figure(board, value)
 
+    def plot_overfit(self, model_table: str, *, n: Optional[int] = None) -> Any:
+        """Overfitting as a figure of matplotlib: each model's validation metric, and how much better it is on the training data."""
+        from ._charts import overfit_figure
+
+        return overfit_figure(_records(self.leaderboard(model_table, n)))
+
+    def plot_cost(self, model_table: str, *, n: Optional[int] = None) -> Any:
+        """Cost as a figure of matplotlib: each model's metric, and the seconds of computing that it took."""
+        from ._charts import cost_figure
+
+        return cost_figure(_records(self.leaderboard(model_table, n)))
+
+    def plot_importance(self, model_table: str) -> Any:
+        """Which parameters made a search's good results good, as a figure of matplotlib."""
+        from ._charts import importance_figure
+
+        return importance_figure(_records(self.param_importance(model_table)))
+
+    def plot_gantt(self, model_table: str) -> Any:
+        """Which worker trained which model when, as a figure of matplotlib: a colour for each model, evaluations half as high."""
+        from ._charts import gantt_figure
+
+        return gantt_figure(_records(self.run_timeline(model_table)))
+
     def write_tensorboard(self, model_table: str, folder: Any) -> List[str]:
         """Event files of each model for TensorBoard and its HParams page; returns their paths. Files of these names are replaced."""
         paths = []

@@ -54,7 +54,8 @@ def _words(value: Any) -> str:
     return str(value)
 
 
-def _title(row: Record, names: Sequence[str]) -> str:
+def title_of(row: Record, names: Sequence[str]) -> str:
+    """A model's mst_key with what sets it apart."""
     chosen = ", ".join(f"{name} {_words(row[name])}" for name in names if row[name] is not None)
     return f"{row['mst_key']}: {chosen}" if chosen else f"{row['mst_key']}"
 
@@ -78,7 +79,7 @@ def curves_figure(board: Sequence[Record], curves: Sequence[Record], metric: Opt
                             and point["value"] is not None)
             if points:
                 axes.plot([x for x, _ in points], [y for _, y in points], styles.get(split, ":"), color=f"C{place % 10}",
-                          marker="." if len(points) < 30 else None, label=_title(row, names))
+                          marker="." if len(points) < 30 else None, label=title_of(row, names))
     axes.set(xlabel="iteration", ylabel=metric if len(splits) > 1 else f"{splits[0]} {metric}")
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.grid(alpha=0.3)
@@ -128,7 +129,7 @@ def _result_scale(values: Sequence[float]) -> Tuple[List[Optional[float]], Dict[
     return heights, marks
 
 
-def _result_label(rows: Sequence[Record], value: str) -> str:
+def result_label(rows: Sequence[Record], value: str) -> str:
     """What the last axis shows, and which of its ends is the good one; rows are in order of ranks."""
     split = value.partition("_")[0]
     if value not in ("validation_metric", "training_metric"):
@@ -187,11 +188,11 @@ def parallel_figure(board: Sequence[Record], value: str) -> Any:
         share = 1 - order / max(1, len(rows) - 1)
         axes.plot(*zip(*points), color=colours(share), linewidth=2.5 if order == 0 else 1, alpha=1 if order == 0 else 0.7,
                   marker="o", markersize=3)
-    axes.set_xticks(range(len(names)), [*names[:-1], _result_label(rows, value)])
+    axes.set_xticks(range(len(names)), [*names[:-1], result_label(rows, value)])
     axes.set_yticks([])
     axes.set_ylim(-0.05, 1.08)
     axes.set_xlim(-0.2, len(names) - 0.5)
     for side in axes.spines.values():
         side.set_visible(False)
-    axes.set_title(f"best: mst_key {_title(rows[0], names[:-1])}", fontsize="medium")
+    axes.set_title(f"best: mst_key {title_of(rows[0], names[:-1])}", fontsize="medium")
     return figure

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import time
-from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
 
 from ._functions import Function
 from ._values import convert
+from ._watch import GOING_ON, watch
 
 if TYPE_CHECKING:
     from ._client import Hopper
 
-GOING_ON = ("waiting", "running")
 # A worker that died is started again by the server within this time.
 RESTART_SECONDS = 20.0
 
@@ -81,6 +82,30 @@ class Run:
         """What its trials have reached by their last checkpoints: the view hopper.trial_metrics."""
         return self._hopper.sql("SELECT trial, iteration, split, metric, value FROM hopper.trial_metrics"
                                 " WHERE run = %s ORDER BY trial, iteration, split, metric", [self.id])
+
+    def curves(self) -> List[Dict[str, Any]]:
+        """Losses and metrics as learning_curves() has them, as far as checkpoints go."""
+        result = self._hopper._execute(  # pylint: disable=protected-access
+            "SELECT trial AS mst_key, iteration, split, metric, value FROM hopper.trial_metrics WHERE run = %s", [self.id])
+        return [dict(zip(result.columns, row)) for row in result.rows]
+
+    def board(self, n: int) -> List[Dict[str, Any]]:
+        """The n best trials as of the last checkpoint, with their parameters, best first."""
+        result = self._hopper._execute(  # pylint: disable=protected-access
+            "SELECT t.trial, t.parameters::text FROM hopper.trials t JOIN hopper.runs r ON r.run = t.run"
+            " WHERE t.run = %s ORDER BY t.value IS NULL OR t.value = 'NaN', CASE WHEN hopper.metric_ascends("
+            "pg_catalog.substring(r.best_metric, ' (.*)')) THEN - t.value ELSE t.value END, t.trial LIMIT %s", [self.id, n])
+        return [{**{name: value for name, value in json.loads(parameters or "{}").items() if not isinstance(value, (list, dict))},
+                 "mst_key": trial} for trial, parameters in result.rows]
+
+    def watch(self, metric: Optional[str] = None, *, n: int = 10, every: float = 1.0, seconds: Optional[float] = None,
+              interrupt: str = "leave") -> str:
+        """Shows its learning curves until it ends, and returns its state. In a notebook it is one figure that is drawn anew.
+
+        The notebook's stop button (Ctrl-C elsewhere) ends the watching; with interrupt="pause" or "cancel" it also
+        pauses or cancels the run. metric, n: as in plot_curves(). every: seconds between two drawings.
+        """
+        return watch(self, metric, n, every, seconds, interrupt)
 
     def pause(self) -> None:
         """It stops when each trial has ended its iteration."""
