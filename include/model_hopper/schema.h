@@ -70,7 +70,8 @@ typedef enum hopper_encode_problem
 	HOPPER_ENCODED = 0,
 	HOPPER_ENCODE_NULL = 1,
 	HOPPER_ENCODE_NOT_FINITE = 2,	/* the value, or what becomes of it */
-	HOPPER_ENCODE_LENGTH = 3	/* an array has another length */
+	HOPPER_ENCODE_LENGTH = 3,	/* an array has another length */
+	HOPPER_ENCODE_MEMORY = 4	/* there is none; *column means nothing */
 } hopper_encode_problem;
 
 typedef struct hopper_schema_api

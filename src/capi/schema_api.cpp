@@ -130,7 +130,7 @@ void SchemaInfo(const hopper_data_schema* schema, hopper_schema_info* info) {
 
 int32_t EncodeRow(const hopper_data_schema* schema, const hopper_schema_cell* cells, void* out,
                   int32_t* column) {
-  int32_t problem = HOPPER_ENCODED;
+  int32_t problem = HOPPER_ENCODE_MEMORY;
   Guard(nullptr, [&] {
     thread_local std::vector<Cell> row;
     thread_local std::vector<float> encoded;

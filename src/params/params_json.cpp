@@ -2,29 +2,22 @@
 
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "params/json_writer.h"
 #include "params/text.h"
 
 namespace hopper {
 namespace {
 
-// Names and the JSON texts of their values, sorted. Not a JSON value with others in it: its
-// destructor takes memory, and ends the process where there is none.
+// Names and the JSON texts of their values, sorted.
 using Object = std::map<std::string, std::string>;
 
-std::string Quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 std::string TextOf(const Object& object) {
-  std::string text;
-  for (const auto& [name, value] : object) {
-    text += (text.empty() ? "" : ",") + Quoted(name) + ":" + value;
-  }
-  return "{" + text + "}";
+  JsonObjectText text;
+  for (const auto& [name, value] : object) text.Add(name, value);
+  return text.Text();
 }
 
 std::string TextOf(const Value& value);
@@ -47,21 +40,21 @@ std::string TextOf(const Value& value) {
       return std::to_string(value.integer);
     case Value::Kind::kReal:
       // JSON has no other numbers.
-      return std::isfinite(value.real) ? nlohmann::json(value.real).dump()
-                                       : Quoted(RenderReal(value.real));
+      return std::isfinite(value.real) ? JsonNumber(value.real)
+                                       : JsonString(RenderReal(value.real));
     case Value::Kind::kString:
     case Value::Kind::kName:
-      return Quoted(value.text);
+      return JsonString(value.text);
     case Value::Kind::kList:
     case Value::Kind::kTuple: {
-      std::string list;
-      for (const Value& item : value.items) list += (list.empty() ? "" : ",") + TextOf(item);
-      return "[" + list + "]";
+      std::vector<std::string> list;
+      for (const Value& item : value.items) list.push_back(TextOf(item));
+      return JsonList(list);
     }
     case Value::Kind::kDict:
       return TextOf(EntriesOf(value.entries));
     case Value::Kind::kCall:
-      return Quoted(Render(value));
+      return JsonString(Render(value));
   }
   return "null";
 }
@@ -81,7 +74,7 @@ void AddOptimizer(const Value& given, Object* into) {
     (*into)["optimizer"] = TextOf(optimizer);
     return;
   }
-  (*into)["optimizer"] = Quoted(optimizer.text);
+  (*into)["optimizer"] = JsonString(optimizer.text);
   if (!optimizer.items.empty()) (*into)["learning_rate"] = TextOf(optimizer.items[0]);
   for (const ValueEntry& entry : optimizer.entries) {
     (*into)[entry.key.text] = TextOf(entry.value);

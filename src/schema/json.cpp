@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/keras/keras_json.h"
+#include "params/json_writer.h"
 #include "schema/schema.h"
 #include "schema/treatments/quantile.h"
 
@@ -65,37 +66,41 @@ bool NullRuleNamed(const std::string& name, NullRule* rule) {
   return true;
 }
 
-json SlotJson(const Slot& slot) {
-  json written = {{"name", slot.name}, {"kind", SlotKindName(slot.kind)}};
-  if (slot.kind == SlotKind::kIndex) written["cardinality"] = slot.cardinality;
-  return written;
+std::string SlotJson(const Slot& slot) {
+  JsonObjectText written;
+  written.Add("name", JsonString(slot.name)).Add("kind", JsonString(SlotKindName(slot.kind)));
+  if (slot.kind == SlotKind::kIndex) written.Add("cardinality", std::to_string(slot.cardinality));
+  return written.Text();
 }
 
-json ColumnJson(const Column& column) {
-  json written = {{"name", column.name},
-                  {"type", column.sql_type},
-                  {"family", FamilyName(column.family)},
-                  {"treatment", column.treatment->Name()},
-                  {"null", NullRuleName(column.null_rule)},
-                  {"rows", column.n_rows},
-                  {"nulls", column.n_nulls},
-                  {"slots", json::array()}};
-  for (const Slot& slot : column.slots) written["slots"].push_back(SlotJson(slot));
+std::string ColumnJson(const Column& column) {
+  std::vector<std::string> slots;
+  for (const Slot& slot : column.slots) slots.push_back(SlotJson(slot));
+  JsonObjectText written;
+  written.Add("name", JsonString(column.name))
+      .Add("type", JsonString(column.sql_type))
+      .Add("family", JsonString(FamilyName(column.family)))
+      .Add("treatment", JsonString(column.treatment->Name()))
+      .Add("null", JsonString(NullRuleName(column.null_rule)))
+      .Add("rows", std::to_string(column.n_rows))
+      .Add("nulls", std::to_string(column.n_nulls))
+      .Add("slots", JsonList(slots));
   if (column.treatment->IsCategory()) {
-    written["values"] = column.values;
-    written["other"] = column.n_other;
-    written["null_value"] = column.has_null_value;
-    return written;
+    written.Add("values", JsonStrings(column.values))
+        .Add("other", std::to_string(column.n_other))
+        .Add("null_value", column.has_null_value ? "true" : "false");
+    return written.Text();
   }
   if (column.treatment->Reads() == CellKind::kNumbers) {
-    written["length"] = column.length;
-    return written;
+    return written.Add("length", std::to_string(column.length)).Text();
   }
-  written["median"] = column.fill;
+  written.Add("median", JsonNumber(column.fill));
   const std::vector<const char*> names = column.treatment->Parameters();
-  for (size_t i = 0; i < names.size(); ++i) written[names[i]] = column.parameters[i];
-  if (!column.quantiles.empty()) written["quantiles"] = column.quantiles;
-  return written;
+  for (size_t i = 0; i < names.size(); ++i) {
+    written.Add(names[i], JsonNumber(column.parameters[i]));
+  }
+  if (!column.quantiles.empty()) written.Add("quantiles", JsonNumbers(column.quantiles));
+  return written.Text();
 }
 
 std::vector<std::string> ValuesOf(const json& written) {
@@ -164,15 +169,18 @@ Column ReadColumn(const json& written) {
   return column;
 }
 
-json LabelJson(const Label& label) {
-  json written = {{"name", label.name}, {"type", label.sql_type}, {"is_value", label.is_value}};
+std::string LabelJson(const Label& label) {
+  JsonObjectText written;
+  written.Add("name", JsonString(label.name))
+      .Add("type", JsonString(label.sql_type))
+      .Add("is_value", label.is_value ? "true" : "false");
   if (label.is_value) {
-    written["mean"] = label.mean;
-    written["deviation"] = label.deviation;
-    written["least"] = label.least;
-    written["largest"] = label.largest;
+    written.Add("mean", JsonNumber(label.mean))
+        .Add("deviation", JsonNumber(label.deviation))
+        .Add("least", JsonNumber(label.least))
+        .Add("largest", JsonNumber(label.largest));
   }
-  return written;
+  return written.Text();
 }
 
 Label ReadLabel(const json& written) {
@@ -419,12 +427,14 @@ std::vector<Statistics> Schema::ReadStatistics(const std::string& json_text) {
 }
 
 std::string Schema::ToJson() const {
-  JsonDocument document;
-  json& written = *document.root();
-  written = {{"version", kVersion}, {"width", width_}, {"columns", json::array()}};
-  for (const Column& column : columns_) written["columns"].push_back(ColumnJson(column));
-  if (!label_.name.empty()) written["label"] = LabelJson(label_);
-  return written.dump();
+  std::vector<std::string> columns;
+  for (const Column& column : columns_) columns.push_back(ColumnJson(column));
+  JsonObjectText written;
+  written.Add("version", std::to_string(kVersion))
+      .Add("width", std::to_string(width_))
+      .Add("columns", JsonList(columns));
+  if (!label_.name.empty()) written.Add("label", LabelJson(label_));
+  return written.Text();
 }
 
 Schema Schema::Parse(const std::string& json_text) {

@@ -273,6 +273,10 @@ hopper_schema_encode(const hopper_pack_values *values, const hopper_pack_source 
 		}
 	}
 	problem = hopper_core()->schema.encode(schema->handle, cells, out, &at);
+	if (problem == HOPPER_ENCODE_MEMORY)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
 	if (problem == HOPPER_ENCODE_NULL)
 		return hopper_pack_refuse_null(source, &values->columns[at]);
 	if (problem == HOPPER_ENCODE_NOT_FINITE)

@@ -346,6 +346,44 @@ TEST_F(Searches, SpacesAreDescribed) {
   });
 }
 
+// A schema with every kind of column is made, written, read, described and used.
+TEST_F(Faults, Schemas) {
+  const char* const request =
+      R"({"star": false, "label": "y", "treatments": {"plan": "one_hot", "hours": "quantile"},
+      "columns": [{"name": "age", "type": "integer", "family": "integer"},
+        {"name": "hours", "type": "real", "family": "number"},
+        {"name": "plan", "type": "text", "family": "text"}]})";
+  const char* const answers =
+      R"({"columns": [{"rows": 90, "nulls": 3, "bad": 0, "quantiles": [1, 2, 3, 4, 5]},
+        {"rows": 90, "nulls": 0, "bad": 0, "quantiles": [)";
+  std::string statistics = answers;
+  for (int i = 0; i < 1000; ++i) statistics += std::to_string(i) + (i < 999 ? "," : "");
+  statistics += R"(]}, {"rows": 90, "nulls": 0, "bad": 0, "values_found": 2,
+        "values": [["a", 50], ["b", 40]]}]})";
+  const hopper_schema_label label = {"y", "real", 1, 0.5, 2.0, -1.0, 3.0};
+  std::string made;
+  const auto make = [&](hopper_rows** rows, hopper_error* error) {
+    const int code = Api().schema.make(request, statistics.c_str(), &label, rows, error);
+    if (code == 0) made = (*rows)->cells[0];
+    return code;
+  };
+  ASSERT_EQ(Answer(make).code, 0);
+  constexpr int kMost = 400;
+  FailEachAllocation([&] { return Answer(make); }, kMost);
+  const std::string json = made;
+  FailEachAllocation(
+      [&] {
+        return Answer([&](hopper_rows** rows, hopper_error* error) {
+          hopper_data_schema* schema = nullptr;
+          int code = Api().schema.open(json.c_str(), &schema, error);
+          if (code == 0) code = Api().schema.describe(schema, rows, error);
+          Api().schema.free(schema);
+          return code;
+        });
+      },
+      kMost);
+}
+
 // Of functions that give no error: they need no memory, or say less.
 TEST_F(Faults, WhatGivesNoError) {
   const std::vector<float> x(10, 0.5F);
