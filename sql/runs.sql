@@ -3,7 +3,6 @@
 CREATE TABLE hopper.all_runs (
     run bigint PRIMARY KEY,
     role regrole NOT NULL,
-    login regrole NOT NULL,
     function text NOT NULL,
     statement text,
     search_path text,

@@ -18,8 +18,6 @@
 #include "storage/lmgr.h"
 #include "storage/ipc.h"
 #include "tcop/tcopprot.h"
-#include "utils/acl.h"
-#include "utils/guc.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
@@ -34,7 +32,6 @@ typedef struct worker_orders
 {
 	int64		run;
 	Oid			database;
-	Oid			login;
 	Oid			role;
 	TransactionId creator;		/* the transaction that made or changed the run's row */
 } worker_orders;
@@ -118,16 +115,15 @@ hopper_worker_start(const hopper_run_row *row)
 	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
 	worker_orders *orders = palloc(sizeof(worker_orders));
 
-	if (HOPPER_BYPASS_LOGIN == 0 && !can_login(row->login))
+	if (HOPPER_BYPASS_LOGIN == 0 && !can_login(row->role))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION),
 				 errmsg("role \"%s\" cannot train in the background",
-						hopper_role_name(row->login)),
-				 errdetail("A background worker logs in as the role that created the run."),
+						hopper_role_name(row->role)),
+				 errdetail("A background worker logs in as the role whose run it is."),
 				 errhint("ALTER ROLE %s LOGIN; or train in the foreground with CALL "
-						 "hopper.train().", hopper_identifier(hopper_role_name(row->login)))));
-	*orders = (worker_orders) {row->run, MyDatabaseId, row->login, row->role,
-	GetTopTransactionId()};
+						 "hopper.train().", hopper_identifier(hopper_role_name(row->role)))));
+	*orders = (worker_orders) {row->run, MyDatabaseId, row->role, GetTopTransactionId()};
 	wanted = lappend(wanted, orders);
 	MemoryContextSwitchTo(caller);
 	if (!registered)
@@ -149,16 +145,6 @@ commit(void)
 {
 	CommitTransactionCommand();
 	hopper_send_notifies();
-}
-
-/* The worker has the rights of the role that asked, in a session of that role's login. */
-static void
-become(Oid role)
-{
-	begin();
-	if (role != GetSessionUserId())
-		SetConfigOption("role", GetUserNameFromId(role, false), PGC_SUSET, PGC_S_SESSION);
-	commit();
 }
 
 /* False where the run has ended, or somebody has paused, cancelled or dropped it meanwhile. */
@@ -260,13 +246,13 @@ hopper_run_worker(Datum nothing)
 	pqsignal(SIGTERM, die);
 	pqsignal(SIGINT, StatementCancelHandler);
 	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(orders.database, orders.login, HOPPER_BYPASS_LOGIN);
+	/* Of the role alone: to the one whose session has asked its functions could turn back. */
+	BackgroundWorkerInitializeConnectionByOid(orders.database, orders.role, HOPPER_BYPASS_LOGIN);
 	connected = true;
 	/* Its row is not to be seen before. */
 	begin();
 	XactLockTableWait(orders.creator, NULL, NULL, XLTW_None);
 	commit();
-	become(orders.role);
 
 	context = AllocSetContextCreate(TopMemoryContext, "hopper worker", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(context);

@@ -567,6 +567,8 @@ hopper_driver_has_halted(void)
 void
 hopper_driver_go_on(void)
 {
+	/* The session may have another role by now. */
+	require_drivable(&driver->row);
 	if (driver->fit == NULL)
 		return;
 	driver->halts = false;

@@ -15,6 +15,7 @@
 
 #include "pg/run/call.h"
 #include "pg/run/lease.h"
+#include "pg/run/steer.h"
 #include "pg/run/worker.h"
 #include "pg/search/automl.h"
 #include "pg/server/words.h"
@@ -323,6 +324,7 @@ hopper_sql_publish(PG_FUNCTION_ARGS)
 	int64		run = hopper_run_argument(fcinfo);
 	hopper_run_row row;
 	hopper_name name;
+	hopper_outputs outputs;
 	hopper_made searched[HOPPER_SEARCH_TABLES];
 	int64		n;
 
@@ -333,7 +335,8 @@ hopper_sql_publish(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("run " INT64_FORMAT " has no models", run)));
-	if (hopper_select_latest("SELECT 1 FROM %s LIMIT 1", row.tables) == 0)
+	hopper_run_open_tables(&row, false, &outputs, NULL);
+	if (hopper_select_latest("SELECT 1 FROM %s LIMIT 1", outputs.model.quoted) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("run " INT64_FORMAT " has no checkpoint yet", run),

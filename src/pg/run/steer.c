@@ -140,21 +140,38 @@ refuse_without_configs(const hopper_run_row *row)
 			 errdetail("hopper.fit() trains one.")));
 }
 
+void
+hopper_run_open_tables(const hopper_run_row *row, bool written, hopper_outputs *outputs,
+					   hopper_name *selection)
+{
+	char	   *by = psprintf("run " INT64_FORMAT, row->run);
+	hopper_name own = hopper_parse_name(cstring_to_text(row->tables), "tables");
+
+	*outputs = hopper_outputs_named(&own);
+	hopper_require_plain(&outputs->model, by, written);
+	hopper_require_plain(&outputs->info, by, written);
+	hopper_require_plain(&outputs->summary, by, false);
+	hopper_require_plain(&outputs->state, by, written);
+	if (selection == NULL)
+		return;
+	*selection = hopper_parse_name(cstring_to_text(row->selection), "model_selection_table");
+	hopper_require_plain(selection, by, written);
+}
+
 /* The configurations of the run's selection table that are no trials yet; their number. */
 static int
 add_new_trials(const hopper_run_row *row)
 {
 	hopper_name selection;
-	hopper_name own;
+	hopper_outputs outputs;
 	hopper_trained trained;
 	hopper_config *configs;
 	int			n;
 
 	if (row->selection == NULL)
 		refuse_without_configs(row);
-	selection = hopper_parse_name(cstring_to_text(row->selection), "model_selection_table");
-	own = hopper_parse_name(cstring_to_text(row->tables), "tables");
-	hopper_read_trained_data(&own, &trained);
+	hopper_run_open_tables(row, false, &outputs, &selection);
+	hopper_read_trained_data(&outputs.model, &trained);
 	configs = hopper_load_configs(&selection, &n);
 	hopper_require_valid_configs(configs, n, &trained.desc);
 	n = hopper_store_new_trials(row->run, configs, n);
@@ -183,7 +200,6 @@ hopper_sql_clone_trial(PG_FUNCTION_ARGS)
 {
 	hopper_run_row row;
 	hopper_name selection;
-	hopper_name own;
 	hopper_outputs outputs;
 	const char *given[2];
 	int32		trial;
@@ -202,9 +218,7 @@ hopper_sql_clone_trial(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a clone needs other parameters than trial %d", trial),
 				 errhint("Give compile_params or fit_params.")));
-	selection = hopper_parse_name(cstring_to_text(row.selection), "model_selection_table");
-	own = hopper_parse_name(cstring_to_text(row.tables), "tables");
-	outputs = hopper_outputs_named(&own);
+	hopper_run_open_tables(&row, true, &outputs, &selection);
 	hopper_select("SELECT max(mst_key) + 1 FROM %s", selection.quoted);
 	clone = hopper_key_cell(&selection, 0, 1);
 	SPI_freetuptable(SPI_tuptable);

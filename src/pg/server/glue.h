@@ -231,6 +231,11 @@ extern void hopper_claim_name(const hopper_name *name);
 extern void hopper_require_harmless(const hopper_name *table, const hopper_name *named,
 									bool written);
 /*
+ * The same of a table that the caller has not named in any way, but `by` ("run 7") has. ERROR 42501
+ * also where he may not read it, or write it.
+ */
+extern void hopper_require_plain(const hopper_name *table, const char *by, bool written);
+/*
  * hopper_select() with the rights of the table's owner, as maintenance of a table has them
  * (src/backend/commands/vacuum.c): none of his functions gets the caller's. Whether the caller may
  * read it is asked before. An error restores the user with the (sub)transaction.

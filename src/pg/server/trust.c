@@ -15,6 +15,7 @@
 #include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -170,6 +171,22 @@ hopper_user_trigger(Relation opened)
 	return NULL;
 }
 
+/* More than a serial's: the server's functions, too, may run a text (query_to_xml()). */
+static bool
+has_expressions_for_columns(Relation opened)
+{
+	bool		found = hopper_select_latest("SELECT 1 FROM pg_attrdef a WHERE a.adrelid = %u AND"
+											 " (pg_get_expr(a.adbin, a.adrelid)"
+											 " !~ $e$^nextval\\('([^']|'')+'::regclass\\)$$e$ OR"
+											 " EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid ="
+											 " a.oid AND d.classid = 'pg_attrdef'::regclass AND"
+											 " d.refclassid <> 'pg_class'::regclass)) LIMIT 1",
+											 RelationGetRelid(opened)) > 0;
+
+	SPI_freetuptable(SPI_tuptable);
+	return found;
+}
+
 /* What runs when rows are written or deleted, with the writer's rights. */
 static const char *
 what_writing_runs(Relation opened)
@@ -182,7 +199,7 @@ what_writing_runs(Relation opened)
 		return "has a rule";
 	if (constraints && constraints->num_check > 0)
 		return "has a check constraint";
-	if (constraints && constraints->num_defval > 0)
+	if (constraints && constraints->num_defval > 0 && has_expressions_for_columns(opened))
 		return "has a default";
 	if (has_others_domains(opened))
 		return "has a column of a domain";
@@ -214,12 +231,33 @@ hopper_reading_runs(Oid relation)
 	return what_runs_openly(relation) != NULL || what_is_hidden(relation, false) != NULL;
 }
 
+/* `by`: what has led to it, or NULL: the caller has named it. */
+static void
+refuse_harmful(Oid relation, const hopper_name *table, const char *by, bool written)
+{
+	const char *what = what_runs_openly(relation);
+
+	if (what == NULL)
+		what = what_is_hidden(relation, written);
+	if (what == NULL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 by == NULL
+			 ? errmsg("\"%s\" %s and belongs to role \"%s\"", table->shown, what,
+					  hopper_role_name(hopper_owner(relation)))
+			 : errmsg("%s leads to \"%s\", which %s and belongs to role \"%s\"", by, table->shown,
+					  what, hopper_role_name(hopper_owner(relation))),
+			 errdetail("Functions of that role could run with your rights when it is %s.",
+					   written ? "written" : "read"),
+			 errhint("Let it be a plain table, or use tables of your own.")));
+}
+
 void
 hopper_require_harmless(const hopper_name *table, const hopper_name *named, bool written)
 {
 	Oid			relation = hopper_relation_oid(table, true);
 	Oid			by = hopper_relation_oid(named, true);
-	const char *what;
 
 	if (!OidIsValid(relation) || is_trusted(hopper_owner(relation)))
 		return;
@@ -228,21 +266,25 @@ hopper_require_harmless(const hopper_name *table, const hopper_name *named, bool
 	/* He has named what runs functions of this role himself. */
 	if (OidIsValid(by) && hopper_owner(by) == hopper_owner(relation) && is_asked_for(by))
 		return;
-	what = what_runs_openly(relation);
-	if (what == NULL)
-		what = what_is_hidden(relation, written);
-	if (what == NULL)
+	refuse_harmful(relation, table, relation == by ? NULL : psprintf("\"%s\"", named->shown),
+				   written);
+}
+
+void
+hopper_require_plain(const hopper_name *table, const char *by, bool written)
+{
+	Oid			relation = hopper_relation_oid(table, true);
+	AclResult	allowed;
+
+	if (!OidIsValid(relation) || is_trusted(hopper_owner(relation)))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 relation == by
-			 ? errmsg("\"%s\" %s and belongs to role \"%s\"", table->shown, what,
-					  hopper_role_name(hopper_owner(relation)))
-			 : errmsg("\"%s\" leads to \"%s\", which %s and belongs to role \"%s\"", named->shown,
-					  table->shown, what, hopper_role_name(hopper_owner(relation))),
-			 errdetail("Functions of that role could run with your rights when it is %s.",
-					   written ? "written" : "read"),
-			 errhint("Let it be a plain table, or use tables of your own.")));
+	allowed = pg_class_aclcheck(relation, GetUserId(), written ? ACL_INSERT : ACL_SELECT);
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, HOPPER_OBJECT_TABLE, table->shown);
+	/* Nobody gives it a trigger before it is written. */
+	relation = RangeVarGetRelid(makeRangeVar(table->schema, table->name, -1),
+								written ? RowExclusiveLock : AccessShareLock, false);
+	refuse_harmful(relation, table, by, written);
 }
 
 uint64

@@ -69,7 +69,6 @@ hopper_store_create(const hopper_run_row *row, const hopper_fit *fit)
 
 	hopper_own_add_int8(&list, row->run);
 	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(GetUserId()), false);
-	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(GetSessionUserId()), false);
 	hopper_own_add_text(&list, row->function);
 	hopper_own_add_text(&list, row->statement);
 	hopper_own_add_text(&list, row->search_path);
@@ -88,11 +87,11 @@ hopper_store_create(const hopper_run_row *row, const hopper_fit *fit)
 	hopper_own_add_text(&list, compared_by(fit));
 	hopper_own_add_text(&list, fit ? fit->training.search : NULL);
 	change("all_runs",
-		   psprintf("INSERT INTO %s (run, role, login, function, statement, search_path, settings,"
+		   psprintf("INSERT INTO %s (run, role, function, statement, search_path, settings,"
 					" tables, selection, model_table, packed_table, validation_table, data, name,"
 					" description, created, started, best_metric, search) VALUES ($1, $2, $3, $4,"
-					" $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,"
-					" CASE WHEN $17 THEN $16 END, $18, $19)",
+					" $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
+					" CASE WHEN $16 THEN $15 END, $17, $18)",
 					hopper_own_name("all_runs")), &list);
 	hopper_store_event(row->run, "created", 0, NULL);
 }
@@ -101,7 +100,7 @@ static bool
 read_row(int64 run, bool lock, hopper_run_row *row)
 {
 	memset(row, 0, sizeof(*row));
-	if (select_as_owner(psprintf("SELECT role::int8, login::int8, function, statement,"
+	if (select_as_owner(psprintf("SELECT role::int8, function, statement,"
 								 " search_path, settings, tables, selection, model_table, data,"
 								 " started IS NOT NULL, outcome FROM %s"
 								 " WHERE run = " INT64_FORMAT "%s", hopper_own_name("all_runs"),
@@ -109,17 +108,16 @@ read_row(int64 run, bool lock, hopper_run_row *row)
 		return false;
 	row->run = run;
 	row->role = (Oid) hopper_int_cell(NULL, 0, 1, 0, PG_UINT32_MAX);
-	row->login = (Oid) hopper_int_cell(NULL, 0, 2, 0, PG_UINT32_MAX);
-	row->function = hopper_cell(0, 3);
-	row->statement = hopper_cell(0, 4);
-	row->search_path = hopper_cell(0, 5);
-	row->settings = hopper_cell(0, 6);
-	row->tables = hopper_cell(0, 7);
-	row->selection = hopper_cell(0, 8);
-	row->model_table = hopper_cell(0, 9);
-	row->data = hopper_cell(0, 10);
-	row->started = strcmp(hopper_cell(0, 11), "t") == 0;
-	row->outcome = hopper_cell(0, 12);
+	row->function = hopper_cell(0, 2);
+	row->statement = hopper_cell(0, 3);
+	row->search_path = hopper_cell(0, 4);
+	row->settings = hopper_cell(0, 5);
+	row->tables = hopper_cell(0, 6);
+	row->selection = hopper_cell(0, 7);
+	row->model_table = hopper_cell(0, 8);
+	row->data = hopper_cell(0, 9);
+	row->started = strcmp(hopper_cell(0, 10), "t") == 0;
+	row->outcome = hopper_cell(0, 11);
 	SPI_freetuptable(SPI_tuptable);
 	return true;
 }

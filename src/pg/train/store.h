@@ -23,7 +23,6 @@ typedef struct hopper_run_row
 {
 	int64		run;
 	Oid			role;			/* whose run it is, with whose rights it reads and writes */
-	Oid			login;			/* the role whose session has created it */
 	char	   *function;		/* "fit" */
 	char	   *statement;		/* the call, with all its arguments written out */
 	char	   *search_path;
@@ -45,7 +44,7 @@ hopper_is_search(const hopper_run_row *row)
 
 /* A number that no run has. */
 extern int64 hopper_store_next(void);
-/* A new row; `run`, role, login and times are filled in here. */
+/* A new row; `run`, role and times are filled in here. */
 extern void hopper_store_create(const hopper_run_row *row, const hopper_fit *fit);
 /*
  * ERROR 42704 where there is none, 42501 where the caller has none of its role's rights. `lock`:
