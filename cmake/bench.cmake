@@ -6,6 +6,12 @@ if(benchmark_FOUND AND TARGET hopper_libtorch)
   target_link_libraries(step_bench PRIVATE hopper_train benchmark::benchmark)
 endif()
 
+if(TARGET hopper_libtorch)
+  add_executable(roofline EXCLUDE_FROM_ALL bench/roofline.cpp)
+  target_include_directories(roofline PRIVATE test/unit)
+  target_link_libraries(roofline PRIVATE hopper_train)
+endif()
+
 if(TARGET hopper_capi_torch)
   add_executable(many_models EXCLUDE_FROM_ALL bench/many_models.cpp)
   target_link_libraries(many_models PRIVATE hopper_capi_torch)

@@ -14,7 +14,7 @@ namespace hopper {
 
 StepPlan::~StepPlan() = default;
 
-StepPlan::StepPlan(const Network& network, const PlanOptions& options) {
+StepPlan::StepPlan(const Network& network, const PlanOptions& options) : watch_(options.watch) {
   const ModelSpec& spec = network.spec();
   PlanNodes(network, options);
   if (options.training) ConnectGradients(spec);
@@ -35,7 +35,8 @@ PlanBuffer* StepPlan::NewBuffer(int64_t floats) {
 
 void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
   const ModelSpec& spec = network.spec();
-  const Kernels& kernels = KernelsFor(at::get_cpu_capability().c_str());
+  const Kernels& kernels =
+      options.kernels != nullptr ? *options.kernels : KernelsFor(at::get_cpu_capability().c_str());
   const Bf16Kernels* bf16 = options.precision == Precision::kBf16
                                 ? &Bf16KernelsFor(at::get_cpu_capability().c_str())
                                 : nullptr;
@@ -200,8 +201,10 @@ bool StepPlan::reads_shadow() const {
 }
 
 void StepPlan::Forward(const StepArguments& step) {
-  for (const Entry& entry : entries_) {
-    if (entry.op != nullptr) entry.op->Forward(step);
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].op == nullptr) continue;
+    if (watch_ != nullptr) watch_->Begin(i, /*backward=*/false);
+    entries_[i].op->Forward(step);
   }
 }
 
@@ -211,7 +214,9 @@ void StepPlan::Backward(const StepArguments& step) {
                 static_cast<size_t>(weight.size) * sizeof(float));
   }
   for (size_t i = entries_.size(); i-- > 0;) {
-    if (entries_[i].backward) entries_[i].op->Backward(step);
+    if (!entries_[i].backward) continue;
+    if (watch_ != nullptr) watch_->Begin(i, /*backward=*/true);
+    entries_[i].op->Backward(step);
   }
 }
 

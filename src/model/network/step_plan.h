@@ -13,6 +13,13 @@
 
 namespace hopper {
 
+// Is told which node a step begins with, on the thread that runs the step.
+class StepWatch {
+ public:
+  virtual ~StepWatch() = default;
+  virtual void Begin(size_t node, bool backward) = 0;
+};
+
 struct PlanOptions {
   int64_t batch = 1;
   bool training = false;        // as ForwardContext::training; also plans the backward pass
@@ -23,6 +30,10 @@ struct PlanOptions {
   bool bf16_everywhere = false;            // small products, too, which are else computed in fp32
   // Not 0: no memory is taken, and the plan cannot run; its sizes are those of a team of so many.
   int measured_parts = 0;
+  // For measurements: other kernels than the processor's, which compute the same; and who is told
+  // of each node. They outlive the plan.
+  const Kernels* kernels = nullptr;
+  StepWatch* watch = nullptr;
 };
 
 // A layer without a planned op, run by autograd between two planned ones. From Forward() to
@@ -86,6 +97,7 @@ class StepPlan {
   PlanBuffer input_;
   int input_id_ = 0;
   PlanValue* output_ = nullptr;
+  StepWatch* const watch_;
   std::vector<Entry> entries_;
   std::vector<PlanWeight> untouched_;                     // trainable, but no gradient reaches them
   std::vector<std::pair<PlanBuffer*, int64_t>> offsets_;  // until the arena is there
