@@ -254,27 +254,28 @@ def test_a_trial_that_the_run_has_not_planned_for_is_trained_nevertheless(connec
     assert value(connection, runs.format("planned")) == 1 < value(connection, runs.format("unplanned"))
 
 
-def test_rounds_call_tables_in_the_making_by_the_names_that_they_will_have(connection, networks):
+def test_trainings_after_the_first_call_tables_by_the_names_that_they_will_have(connection, networks):
     more = ", parallel => 1, replace => true"
-    wide(connection, "rounds", "1GB", "3, 2", more)
+    wide(connection, "further", "1GB", "3, 2", more)
     del connection.notices[:]
     query(connection, "SET client_min_messages = notice")
-    # Some of the models of the rounds fail, with a WARNING.
+    # Some of the models fail, with a WARNING.
     grid = GRID.replace("[0.0003, 0.3, 'log']", "[0.0003, 1e30, 'log']")
     try:
-        wide(connection, "rounds", "9.9MB", "3, 2", more, grid)
+        wide(connection, "further", "9.9MB", "3, 2", more, grid)
     finally:
         query(connection, "SET client_min_messages = warning")
-    assert any("round 1," in line for line in connection.notices)
-    assert any(line.startswith('WARNING:  fit "rounds": configuration') for line in connection.notices)
+    assert any(line.startswith('WARNING:  automl "further": configuration') for line in connection.notices)
     assert [line for line in connection.notices if "hopper_new" in line] == []
     assert query(connection, "SELECT DISTINCT output_name FROM hopper.journal_runs"
-                             " WHERE output = 'rounds'::regclass") == [("rounds",)]
-    assert ('no configuration of "rounds" finished',) in query(connection, "SELECT error FROM rounds_rungs")
+                             " WHERE output = 'further'::regclass") == [("further",)]
+    assert value(connection, "SELECT count(DISTINCT run) FROM hopper.run_timeline('further')") > 1
+    assert query(connection, "SELECT models_trained, models_failed FROM further_summary") == query(
+        connection, "SELECT count(CASE status WHEN 'done' THEN 1 END), count(CASE status WHEN 'failed' THEN 1 END) FROM further_info")
 
 
-def test_rounds_need_no_rights_that_a_search_does_not_need(connection, networks):
-    """They train as fit_multiple_model() does, and do not call it: it may be kept from the role meanwhile."""
+def test_a_search_needs_no_rights_on_other_functions(connection, networks):
+    """Also where it goes on in another training: fit_multiple_model() may be kept from the role."""
     query(connection, "DROP ROLE IF EXISTS hopper_searcher")
     query(connection, "CREATE ROLE hopper_searcher")
     query(connection, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO hopper_searcher")
@@ -282,14 +283,10 @@ def test_rounds_need_no_rights_that_a_search_does_not_need(connection, networks)
     query(connection, "REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA hopper FROM PUBLIC")
     query(connection, "GRANT EXECUTE ON FUNCTION hopper.automl TO hopper_searcher")
     try:
-        query(connection, "SET client_min_messages = notice")
-        del connection.notices[:]
         query(connection, "SET ROLE hopper_searcher")
         wide(connection, "kept_from", "9.9MB", "3, 2", ", parallel => 1")
-        assert any("round 1," in line for line in connection.notices)
     finally:
         query(connection, "RESET ROLE")
-        query(connection, "SET client_min_messages = warning")
         query(connection, "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA hopper TO PUBLIC")
         query(connection, "DROP OWNED BY hopper_searcher; DROP ROLE hopper_searcher")
 

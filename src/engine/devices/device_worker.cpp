@@ -65,7 +65,8 @@ int DeviceWorker::Lanes(const Trainer& trainer) const {
 }
 
 DeviceWorker::Array& DeviceWorker::ArrayFor(const Trainer& trainer) {
-  Array& array = arrays_[LaneKey(trainer, train_->desc())];
+  const std::string lane_key = LaneKey(trainer, train_->desc());
+  Array& array = arrays_[lane_key];
   if (array.lanes != nullptr) return array;
   LaneOptions lanes;
   lanes.lanes = Lanes(trainer);
@@ -75,7 +76,15 @@ DeviceWorker::Array& DeviceWorker::ArrayFor(const Trainer& trainer) {
                        static_cast<double>(train_->desc().n_rows / fit.batch_size);
   lanes.steps = static_cast<int64_t>(std::min(steps, 1e15));
   const int64_t needed = LaneBytes(trainer, train_->desc(), options_.precision, lanes.lanes);
-  const int64_t free = device_->free_bytes();
+  int64_t free = device_->free_bytes();
+  if (free >= 0 && needed > free && arrays_.size() > 1) {
+    // States are on the host, too: arrays of other shapes are made anew when they are needed.
+    for (auto& [key, other] : arrays_) {
+      if (key != lane_key) other = Array();
+    }
+    device_->Trim();
+    free = device_->free_bytes();
+  }
   if (free >= 0 && needed > free) {
     throw DoesNotFit("configuration does", options_.label, needed, free, kSmallerHint);
   }

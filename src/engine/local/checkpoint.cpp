@@ -35,7 +35,7 @@ void Run::HaltIfDueLocked(Model* model) {
 }
 
 void Run::HaltForCheckpoints(bool all) {
-  if (!pool_ || !devices_.empty()) {
+  if (!pool_) {
     throw Error(ErrorCode::kInternal, "models of this run do not halt");
   }
   const Books books(this);

@@ -1,10 +1,10 @@
 // Runs whose workers are GPUs: who trains where, and models that train side by side.
 //
 // A device's thread takes all models of one shape that are due, up to the lanes of an array. Each
-// model stays on one device. Snapshots, evaluations, failures and reports are those of
-// work.cpp.
+// model stays on one device, in an open run for a leg. Its state is on the host, too, after each
+// visit, so that checkpoints and results are taken as where threads train. Snapshots, evaluations,
+// failures and reports are those of work.cpp.
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "base/cancel.h"
@@ -21,42 +21,37 @@ namespace hopper {
 void Run::ChooseDevices(const TrainingOptions& options) {
   DeviceChoice choice = hopper::ChooseDevices(options, settings_.precision);
   devices_ = std::move(choice.devices);
+  on_devices_.resize(devices_.size());
   settings_.numerics_class = std::move(choice.numerics_class);
 }
 
-// Models of one shape go to a device by arrays, the largest work first to the device with the
-// least.
-void Run::AssignDevicesLocked() {
-  std::map<std::string, std::vector<Model*>> shapes;
-  for (const auto& model : models_) {
-    if (model->status == ModelStatus::kFailed) continue;
-    model->lane_key = LaneKey(*model->trainer, data_.train().desc());
-    shapes[model->lane_key].push_back(model.get());
-  }
-  struct Array {
-    std::vector<Model*> models;
-    double work = 0.0;
+// Where an array of its shape has a lane left; else on the device with the least work.
+void Run::AssignDeviceLocked(Model* model) {
+  if (model->lane_key.empty()) model->lane_key = LaneKey(*model->trainer, data_.train().desc());
+  const int lanes = DeviceLanes(*model->trainer, data_.train().desc(), devices_[0]);
+  const auto rank = [&](OnDevice* device) {
+    return std::make_pair(device->shapes[model->lane_key] % lanes == 0, device->work);
   };
-  std::vector<Array> arrays;
-  for (const auto& [key, models] : shapes) {
-    const auto lanes =
-        static_cast<size_t>(DeviceLanes(*models[0]->trainer, data_.train().desc(), devices_[0]));
-    for (size_t first = 0; first < models.size(); first += lanes) {
-      Array array;
-      for (size_t i = first; i < std::min(first + lanes, models.size()); ++i) {
-        array.models.push_back(models[i]);
-        array.work += models[i]->work;
-      }
-      arrays.push_back(std::move(array));
+  const auto best = std::min_element(on_devices_.begin(), on_devices_.end(),
+                                     [&](OnDevice& a, OnDevice& b) { return rank(&a) < rank(&b); });
+  model->device = static_cast<int>(best - on_devices_.begin());
+  model->reloads = true;
+  model->assigned = model->work;
+  best->work += model->assigned;
+  ++best->shapes[model->lane_key];
+}
+
+void Run::LeaveDeviceLocked(const Model& model) {
+  OnDevice& device = on_devices_[static_cast<size_t>(model.device)];
+  device.work -= model.assigned;
+  --device.shapes[model.lane_key];
+}
+
+void Run::FailOnDeviceLocked(int device, const Problem& problem) {
+  for (const auto& model : models_) {
+    if (model->device == device && model->status == ModelStatus::kTraining) {
+      FailLocked(model.get(), problem);
     }
-  }
-  std::stable_sort(arrays.begin(), arrays.end(),
-                   [](const Array& a, const Array& b) { return a.work > b.work; });
-  std::vector<double> load(devices_.size(), 0.0);
-  for (const Array& array : arrays) {
-    const auto least = std::min_element(load.begin(), load.end());
-    *least += array.work;
-    for (Model* model : array.models) model->device = static_cast<int>(least - load.begin());
   }
 }
 
@@ -72,14 +67,8 @@ void Run::DeviceWork(int device) {
   }
   std::unique_lock<std::mutex> lock(mutex_);
   try {
-    if (worker == nullptr) {
-      for (const auto& model : models_) {
-        if (model->device == device && model->status == ModelStatus::kTraining) {
-          FailLocked(model.get(), problem);
-        }
-      }
-    }
     while (!cancel_.load()) {
+      if (worker == nullptr) FailOnDeviceLocked(device, problem);
       const std::vector<Task> tasks =
           worker == nullptr ? std::vector<Task>() : NextTasksLocked(device, *worker);
       if (tasks.empty()) {
@@ -165,6 +154,7 @@ void Run::TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker) {
       Model* model = tasks[i].model;
       outcomes[i].examples_before = model->state.examples;
       cancelled = cancelled || !HasState(model);
+      if (std::exchange(model->reloads, false)) worker->Forget(model->key);
       DeviceWorker::Visit visit;
       visit.key = model->key;
       visit.trainer = model->trainer.get();

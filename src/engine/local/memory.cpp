@@ -126,6 +126,8 @@ bool Run::AnyWaitsLocked() {
 }
 
 void Run::SetStatusLocked(Model* model, ModelStatus status) {
+  const bool trained = model->status == ModelStatus::kTraining && status != model->status;
+  if (trained && model->device != kNoDevice) LeaveDeviceLocked(*model);
   model->status = status;
   const int64_t bytes = status == ModelStatus::kFailed ? 0 : model->memory.state;
   state_bytes_ += bytes - model->state_bytes;

@@ -16,9 +16,6 @@ void Run::StayOpen() {
   if (started_ || !models_.empty()) {
     throw Error(ErrorCode::kInternal, "a run is open from its first configuration on");
   }
-  if (!devices_.empty()) {
-    throw Error(ErrorCode::kNotSupported, "models cannot enter a run on GPUs while it runs");
-  }
   pool_ = true;
   open_ = true;
 }
@@ -99,6 +96,7 @@ bool Run::GoOn(const Leg& leg, int32_t* take) {
   model.delivery = Delivery();
   model.work = VisitWork(*model.trainer, data_.train().desc()) * data_.train().n_partitions() *
                leg.iterations;
+  if (!devices_.empty()) AssignDeviceLocked(&model);
   SetStatusLocked(&model, ModelStatus::kTraining);
   ++training_;
   if (has_room) {

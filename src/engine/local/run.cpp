@@ -199,13 +199,13 @@ void Run::Start() {
       ++training_;
       model->work = VisitWork(*model->trainer, data_.train().desc()) *
                     data_.train().n_partitions() * rules_.num_iterations;
+      if (!devices_.empty()) AssignDeviceLocked(model.get());
       CountProgressLocked(model.get());
     }
     due_.assign(devices_.size() + 1, DueModels(needs));
     for (const int split : kSplits) {
       lacking_[static_cast<size_t>(split)].resize(static_cast<size_t>(data_.partitions(split)));
     }
-    if (!devices_.empty()) AssignDevicesLocked();
     for (const auto& model : models_) {
       if (model->status == ModelStatus::kFailed) FailLocked(model.get(), model->failure);
     }

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -199,6 +200,8 @@ class Run {
 
     int device = kNoDevice;  // index in devices_: where it trains
     std::string lane_key;    // on devices: LaneKey()
+    bool reloads = false;    // on devices: what is there of it is of an earlier leg
+    double assigned = 0.0;   // on devices: the work that it came with
     bool busy = false;       // a worker trains it
     bool settling = false;   // a worker is in Settle() for it
     Course course;
@@ -254,6 +257,12 @@ class Run {
     std::array<double, kMostTogether> seconds = {};
     int n = 0;
     void Add(double lap) { seconds[static_cast<size_t>(n++)] = lap; }
+  };
+
+  // The models that train on a device.
+  struct OnDevice {
+    double work = 0.0;                  // that they came with
+    std::map<std::string, int> shapes;  // how many of each LaneKey()
   };
 
   // Of all workers.
@@ -388,7 +397,9 @@ class Run {
 
   // on GPUs (devices.cpp)
   void ChooseDevices(const TrainingOptions& options);
-  void AssignDevicesLocked();
+  void AssignDeviceLocked(Model* model);
+  void LeaveDeviceLocked(const Model& model);
+  void FailOnDeviceLocked(int device, const Problem& problem);
   void DeviceWork(int device);
   std::vector<Task> NextTasksLocked(int device, const DeviceWorker& worker);
   std::string WorkOf(const Model& model, const EvaluationPass* pass) const;
@@ -418,6 +429,7 @@ class Run {
   std::unordered_map<int32_t, size_t> by_key_;  // index in models_
   std::vector<DueModels> due_;                  // by device, the threads' first
   CommonIterations iterations_;                 // of those that have not failed
+  std::vector<OnDevice> on_devices_;            // by device
   // Above the memory limit: by split and partition, the models with an evaluation that lacks it.
   std::array<std::vector<std::multiset<size_t>>, 2> lacking_;
   int live_ = 0;

@@ -166,8 +166,6 @@ refuse_undurable(const hopper_fit *fit)
 		what = "a warm start";
 	else if (fit->keeps_others)
 		what = "training of some mst_keys";
-	else if (fit->options.use_gpus)
-		what = "training on GPUs";
 	if (what)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -197,8 +195,7 @@ prepare_search(hopper_automl *search)
 	hopper_pool *pool;
 	int			n;
 
-	if (HOPPER_DATA_ON_SEGMENTS || search->settings.use_gpus)
-		refuse_undurable(&(hopper_fit) {.options.use_gpus = 1});
+	refuse_undurable(&(hopper_fit) {0});
 	hopper_search_create_tables(&search->tables, &search->models, search->replace, driver->run);
 	hopper_search_rehearse(search);
 	pool = hopper_pool_prepare(search, &work, &n);

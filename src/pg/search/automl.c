@@ -1,8 +1,7 @@
 /*
  * automl.c
  *		automl(): a search over configurations. The core decides what to train next and how far.
- *		All trials train in one run (search/pool.c); on GPUs each round of trials that may train
- *		together is a call of fit_multiple_model(), in which others keep what they have.
+ *		All trials train in one run (search/pool.c).
  */
 #include "pg/search/pool.h"
 
@@ -47,6 +46,8 @@ hopper_search_request(const hopper_automl *run, hopper_fit *fit, int64 iteration
 	options->metrics_compute_frequency = run->settings.frequency;
 	options->seed = run->options.seed;
 	hopper_take_resources(options, run->settings.threads_given, run->settings.threads);
+	hopper_check_precision(options->precision, run->settings.use_gpus);
+	hopper_choose_gpus(run->settings.use_gpus, NULL, 0, true, options);
 	record->source_table = run->packed.quoted;
 	record->validation_table = run->validation;
 	record->model_arch_table = run->models.quoted;
@@ -83,31 +84,6 @@ hopper_search_ask(hopper_automl *run, hopper_search_assignment *work, int *n)
 								  ? work[i].parent : work[i].trial];
 	*n = hopper_search_refuse(run, work, *n);
 	return true;
-}
-
-static void
-run_search(hopper_automl *run)
-{
-	hopper_search_assignment work[HOPPER_MAX_ASSIGNMENTS];
-	int			n;
-
-	/* GPUs train in rounds, and so does what does not fit beside the others on one server. */
-	if (!run->settings.use_gpus)
-	{
-		hopper_search_assignment *left;
-
-		n = hopper_search_pool(run, &left);
-		if (n > 0)
-			hopper_search_rounds(run, left, n);
-	}
-	while (!hopper_core()->search.done(run->search))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (hopper_search_ask(run, work, &n))
-			hopper_search_rounds(run, work, n);
-		else if (!hopper_core()->search.done(run->search))
-			elog(ERROR, "the search waits for nothing");
-	}
 }
 
 /* What there was to try is known from earlier, or nothing that was tried could be trained. */
@@ -303,7 +279,7 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	hopper_search_create_tables(&run->tables, &run->models, run->replace, 0);
 	hopper_search_rehearse(run);
-	run_search(run);
+	hopper_search_pool(run);
 	hopper_search_conclude(run, &found);
 	written = hopper_written_name(&run->tables.output);
 	MemoryContextSwitchTo(caller);

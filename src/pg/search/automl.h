@@ -87,7 +87,6 @@ typedef struct hopper_automl
 	struct HTAB *networks;
 	struct HTAB *architectures;
 	bool		replace;
-	int			rounds;
 	TimestampTz started;		/* less what earlier sessions have spent */
 	/* Of a run that outlives its session (search/replay.c): 0 otherwise. */
 	int64		number;
@@ -182,10 +181,10 @@ extern const char *hopper_search_objective_words(const hopper_automl *run, doubl
 /* The best trial so far, or -1 where all have failed. */
 extern int64 hopper_search_best(const hopper_automl *run);
 /*
- * Tells the search what came of a trial: what its row of the info table says, or the failure. A
- * NOTICE for each rung that is decided by it.
+ * Tells the search what came of a trial: what its row of the info table says. A NOTICE for each
+ * rung that is decided by it.
  */
-extern void hopper_search_tell(hopper_automl *run, int64 trial, const char *failure);
+extern void hopper_search_tell(hopper_automl *run, int64 trial);
 /* A result of the journal (search/replay.c). */
 extern void hopper_search_tell_again(hopper_automl *run, int64 trial,
 									 const hopper_search_told *told);
@@ -248,11 +247,6 @@ extern void hopper_search_note_stop(hopper_automl *run, const char *reason);
  * search's: its models or its space have changed.
  */
 extern hopper_search_assignment *hopper_search_replay(hopper_automl *run, int *n);
-
-/* --- GPUs (search/rounds.c) --- */
-
-/* Trains `work` by calls of fit_multiple_model(), and tells what came of it. */
-extern void hopper_search_rounds(hopper_automl *run, hopper_search_assignment *work, int n);
 
 /* --- the whole of it --- */
 

@@ -152,27 +152,22 @@ hopper_search_tell_again(hopper_automl *run, int64 trial, const hopper_search_to
 }
 
 void
-hopper_search_tell(hopper_automl *run, int64 trial, const char *failure)
+hopper_search_tell(hopper_automl *run, int64 trial)
 {
 	double	   *values = palloc(2 * Max(run->n_measures, 1) * sizeof(double));
 	hopper_search_told told = {values, values + run->n_measures, run->n_measures, 0, NULL};
 	int32		mst_key = hopper_key_of_trial(trial);
+	const char *failure = "it left no result";
 
-	if (failure == NULL)
+	if (hopper_select_latest("SELECT CASE WHEN status = 'failed'"
+							 " THEN coalesce(error, 'it failed') END, iterations, fit_params"
+							 " FROM %s WHERE mst_key = %d", run->tables.info.quoted, mst_key) > 0)
 	{
-		if (hopper_select_latest("SELECT CASE WHEN status = 'failed'"
-								 " THEN coalesce(error, 'it failed') END, iterations, fit_params"
-								 " FROM %s WHERE mst_key = %d", run->tables.info.quoted,
-								 mst_key) == 0)
-			failure = "it left no result";
-		else
-		{
-			failure = hopper_cell(0, 1);
-			told.iterations = hopper_int_cell(&run->tables.info, 0, 2, 0, PG_INT32_MAX);
-			if (failure == NULL)
-				failure = read_measures(run, mst_key, hopper_keeps_best(hopper_cell(0, 3)),
-										values, values + run->n_measures);
-		}
+		failure = hopper_cell(0, 1);
+		told.iterations = hopper_int_cell(&run->tables.info, 0, 2, 0, PG_INT32_MAX);
+		if (failure == NULL)
+			failure = read_measures(run, mst_key, hopper_keeps_best(hopper_cell(0, 3)),
+									values, values + run->n_measures);
 	}
 	told.failure = failure ? hopper_to_utf8(failure) : NULL;
 	if (run->number != 0)

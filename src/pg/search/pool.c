@@ -7,8 +7,10 @@
  * Results are told as they come. Which trials there are and how far they train follows from results
  * in virtual time, so that it does not matter when that is.
  *
- * In a run that outlives its session (run->number), whatever has ended lies in the run's tables,
- * and goes on from there: in this session or in another one.
+ * In a run that outlives its session (fit.durable), whatever has ended lies in the run's tables,
+ * and goes on from there: in this session or in another one. So it does in the foreground once a
+ * trial did not fit beside what the training had planned: another training goes on with what the
+ * tables have.
  */
 #include "pg/search/pool.h"
 
@@ -57,7 +59,7 @@ drop_stopped(hopper_pool *pool)
 
 		if (trial < pool->n_trials && pool->trains[trial])
 			continue;
-		if (pool->run->number != 0)
+		if (pool->fit.durable)
 			hopper_exec("DELETE FROM %s WHERE mst_key = %d", pool->fit.made.state.quoted, mst_key);
 		else if (at >= 0)
 			hopper_training_drop_state(training, at);
@@ -75,7 +77,7 @@ hopper_pool_ended(hopper_pool *pool, int at)
 	pool->trains[trial] = false;
 	pool->n_training--;
 	pool->n_told++;
-	hopper_search_tell(pool->run, trial, NULL);
+	hopper_search_tell(pool->run, trial);
 	drop_stopped(pool);
 }
 
@@ -86,7 +88,9 @@ ended(hopper_training *training, int at, bool failed)
 	hopper_pool *pool = training->ended_state;
 	MemoryContext caller = MemoryContextSwitchTo(pool->result);
 
-	if (pool->trains[hopper_trial_of_key(training->configs[at].mst_key)])
+	if (training->durable && !training->durable[at].written)
+		hopper_outputs_write_ended(&pool->fit.made, training, at);
+	else if (pool->trains[hopper_trial_of_key(training->configs[at].mst_key)])
 		hopper_outputs_write_info(&pool->fit.made, training, at);
 	hopper_pool_ended(pool, at);
 	MemoryContextSwitchTo(caller);
@@ -243,7 +247,7 @@ enter(hopper_pool *pool, const hopper_search_assignment *work)
 	caller = MemoryContextSwitchTo(fit->memory);
 	history = hopper_history_new(config.mst_key, HISTORIES, fit->options.memory_limit);
 	MemoryContextSwitchTo(caller);
-	if (pool->run->number != 0)
+	if (fit->durable)
 	{
 		bool		stored = make_ready(pool, work);
 
@@ -393,27 +397,37 @@ hopper_pool_prepare(hopper_automl *run, hopper_search_assignment **work, int *n)
 	return pool;
 }
 
-hopper_pool *
-hopper_pool_resume(hopper_automl *run, hopper_search_assignment **work, int *n)
+/* A training that begins with this work, of trials whose states lie in the tables. */
+static hopper_pool *
+pool_of(hopper_automl *run, const hopper_search_assignment *work, int n)
 {
 	hopper_pool *pool = new_pool(run);
 
-	*work = hopper_search_replay(run, n);
 	load_configs(pool);
-	request(pool, *work, *n);
+	request(pool, work, n);
 	pool->fit.durable = true;
 	pool->fit.made = hopper_outputs_named(&run->tables.output);
-	for (int i = 0; i < *n; i++)
+	/* This very statement may have written what it begins from. */
+	CommandCounterIncrement();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	for (int i = 0; i < n; i++)
 	{
-		if (!make_ready(pool, &(*work)[i]))
+		if (!make_ready(pool, &work[i]))
 			continue;
-		/* This very statement may have written it. */
 		CommandCounterIncrement();
 		UpdateActiveSnapshotCommandId();
-		(void) mend(pool, &(*work)[i]);
+		(void) mend(pool, &work[i]);
 	}
 	hopper_fit_resume(&pool->fit);
+	PopActiveSnapshot();
 	return pool;
+}
+
+hopper_pool *
+hopper_pool_resume(hopper_automl *run, hopper_search_assignment **work, int *n)
+{
+	*work = hopper_search_replay(run, n);
+	return pool_of(run, *work, *n);
 }
 
 void
@@ -450,7 +464,10 @@ train(hopper_pool *pool)
 		hopper_pool_go_on(pool);
 	/* Before its time where its books are lost, for lack of memory: its results say so. */
 	if (!pool->closed)
+	{
 		hopper_training_take(training);
+		hopper_refuse_all_failed(training);
+	}
 }
 
 /* Everything as a run of its own leaves it behind. */
@@ -458,8 +475,9 @@ static void
 write_outputs(hopper_pool *pool)
 {
 	hopper_fit *fit = &pool->fit;
+	hopper_training *training = &fit->training;
 
-	if (hopper_search_best(pool->run) < 0)
+	if (hopper_search_best(pool->run) < 0 && pool->n_left == 0)
 	{
 		hopper_made tables[HOPPER_OUTPUT_TABLES];
 
@@ -467,33 +485,40 @@ write_outputs(hopper_pool *pool)
 		(void) hopper_drop_made(tables, HOPPER_OUTPUT_TABLES, NULL);
 		return;
 	}
-	hopper_training_take(&fit->training);
-	for (int i = 0; i < fit->training.n_configs; i++)
+	hopper_training_take(training);
+	for (int i = 0; i < training->n_configs; i++)
+	{
 		fit->record.num_iterations = Max(fit->record.num_iterations,
-										 fit->training.results[i].iterations);
-	hopper_exec("DELETE FROM %s", fit->made.info.quoted);
+										 training->results[i].iterations);
+		if (training->durable && !training->durable[i].written)
+			hopper_outputs_write_ended(&fit->made, training, i);
+	}
+	if (!fit->durable)
+		hopper_exec("DELETE FROM %s", fit->made.info.quoted);
 	hopper_fit_finish(fit);
 }
 
-int
-hopper_search_pool(hopper_automl *run, hopper_search_assignment **left)
+void
+hopper_search_pool(hopper_automl *run)
 {
 	hopper_search_assignment *work;
 	int			n;
 	hopper_pool *pool = hopper_pool_prepare(run, &work, &n);
-	ErrorContextCallback context = {error_context_stack, pool_context, pool};
+	ErrorContextCallback context = {error_context_stack, pool_context, NULL};
 
-	if (n == 0)
-		return 0;
-	pool->fit.training.ended = ended;
 	if (hopper_limits_temporary())
 		pool->fit.training.expected = hopper_search_expected(run);
-	error_context_stack = &context;
-	hopper_pool_start(pool, work, n);
-	train(pool);
-	error_context_stack = context.previous;
-	write_outputs(pool);
-	hopper_fit_end(&pool->fit);
-	*left = pool->left;
-	return pool->n_left;
+	for (; n > 0; work = pool->left, n = pool->n_left)
+	{
+		if (pool->left)
+			pool = pool_of(run, work, n);
+		context.arg = pool;
+		pool->fit.training.ended = ended;
+		error_context_stack = &context;
+		hopper_pool_start(pool, work, n);
+		train(pool);
+		error_context_stack = context.previous;
+		write_outputs(pool);
+		hopper_fit_end(&pool->fit);
+	}
 }

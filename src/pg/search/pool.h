@@ -47,10 +47,7 @@ extern void hopper_pool_start(hopper_pool *pool, const hopper_search_assignment 
 extern void hopper_pool_ended(hopper_pool *pool, int at);
 /* Begins what the search wants now, and closes the training where it wants nothing more. */
 extern void hopper_pool_go_on(hopper_pool *pool);
-/*
- * The whole of a search in the foreground, on the CPUs of the server or of the segments; its models
- * are in their tables then. Returns how many assignments are left in *left, for others to train.
- */
-extern int	hopper_search_pool(hopper_automl *run, hopper_search_assignment **left);
+/* The whole of a search in the foreground; its models are in their tables then. */
+extern void hopper_search_pool(hopper_automl *run);
 
 #endif							/* HOPPER_POOL_H */

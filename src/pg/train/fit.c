@@ -540,7 +540,7 @@ hopper_fit_finish(hopper_fit *request)
 	}
 	number = hopper_journal_write(training, hopper_relation_oid(&request->outputs.model, false),
 								  request->record.started);
-	if (!request->durable)
+	if (training->number == 0)
 		hopper_store_record(number, request);
 }
 
@@ -646,14 +646,6 @@ load_configs(hopper_fit *request, const int32 *keys, int n_keys)
 	request->models = hopper_selection_models(&request->selection);
 	request->record.model_arch_table = request->models.quoted;
 	request->record.model_selection_table = request->selection.quoted;
-}
-
-void
-hopper_fit_selected(hopper_fit *request, const int32 *keys, int n_keys)
-{
-	hopper_connect();
-	load_configs(request, keys, n_keys);
-	(void) fit(request);
 }
 
 /*

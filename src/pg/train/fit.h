@@ -86,11 +86,4 @@ extern void hopper_fit_goes_on(hopper_training *training, int at);
 extern void hopper_fit_finish(hopper_fit *fit);
 extern void hopper_fit_end(hopper_fit *fit);
 
-/*
- * The whole of fit_multiple_model() for a request with names, options and record, of which `keys`
- * are trained (NULL: all). Not as its SQL function, which a search may lose the right to call, or
- * whose schema may have another name, while it goes on.
- */
-extern void hopper_fit_selected(hopper_fit *fit, const int32 *keys, int n_keys);
-
 #endif							/* HOPPER_FIT_H */

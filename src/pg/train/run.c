@@ -361,7 +361,6 @@ hopper_training_take(hopper_training *training)
 		training->n_failed += training->results[i].status == HOPPER_MODEL_FAILED;
 		CHECK_FOR_INTERRUPTS();
 	}
-	hopper_refuse_all_failed(training);
 }
 
 void
@@ -413,6 +412,7 @@ hopper_training_run(hopper_training *training)
 	}
 	error_context_stack = context.previous;
 	hopper_training_take(training);
+	hopper_refuse_all_failed(training);
 }
 
 void

@@ -118,7 +118,7 @@ extern int	hopper_training_place(const hopper_training *training, int32 mst_key)
 extern void hopper_training_look(hopper_training *training, int at);
 /* A configuration that has halted goes on. */
 extern void hopper_training_release(const hopper_training *training, int at);
-/* Once it has finished. ERROR 22000 where all have failed. */
+/* Once it has finished: results and failures of all. */
 extern void hopper_training_take(hopper_training *training);
 
 /*

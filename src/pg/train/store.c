@@ -413,22 +413,6 @@ hopper_store_new_trials(int64 run, const hopper_config *configs, int n)
 	return n_new;
 }
 
-/* What is trained on and searched for, which a statement in the background finds out itself. */
-static void
-store_request(int64 run, const hopper_fit *fit)
-{
-	hopper_own_values list = {0};
-
-	hopper_own_add_int8(&list, run);
-	hopper_own_add_text(&list, fit->source.shown);
-	hopper_own_add_text(&list, fit->has_validation ? fit->validation.shown : NULL);
-	hopper_own_add_text(&list, checksums(fit));
-	hopper_own_add_text(&list, fit->training.search);
-	change("all_runs",
-		   psprintf("UPDATE %s SET packed_table = $2, validation_table = $3, data = $4,"
-					" search = $5 WHERE run = $1", hopper_own_name("all_runs")), &list);
-}
-
 void
 hopper_store_record(int64 run, const hopper_fit *fit)
 {
@@ -436,17 +420,11 @@ hopper_store_record(int64 run, const hopper_fit *fit)
 	hopper_training *training = (hopper_training *) &fit->training;
 	int		   *all = palloc(Max(training->n_configs, 1) * sizeof(int));
 
-	/* There is a row of one in the background already. */
-	if (training->number == 0)
-	{
-		recorded = row.run = run;
-		row.started = true;
-		row.function = (char *) fit->function;
-		row.model_table = (char *) fit->shown;
-		hopper_store_create(&row, fit);
-	}
-	else
-		store_request(training->number, fit);
+	recorded = row.run = run;
+	row.started = true;
+	row.function = (char *) fit->function;
+	row.model_table = (char *) fit->shown;
+	hopper_store_create(&row, fit);
 	for (int i = 0; i < training->n_configs; i++)
 		all[i] = i;
 	hopper_store_trials(run, training, all, training->n_configs);

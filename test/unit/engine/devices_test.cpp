@@ -137,6 +137,85 @@ TEST_F(DevicesTest, AStateGoesOnOnTheDevice) {
   EXPECT_THROW(TrainAll(options, again, table_), std::runtime_error);
 }
 
+// Legs that follow each other, another beginning, and checkpoints in between.
+TEST_F(DevicesTest, ModelsEnterRestAndHalt) {
+  RunOptions options = OnDevices();
+  options.fuse = 0;
+  options.iterations = 5;
+  const auto straight = TrainAll(options, Models(), table_, &valid_);
+  for (const int devices : {1, 3}) {
+    UseCpuLaneDevices(devices);
+    RunDriver run(RunDriver::Planned{}, options, table_, &valid_);
+    run.StayOpen();
+    std::vector<Configuration> left = Models();
+    for (int i = 0; i < 4; ++i) run.AddConfig(left[static_cast<size_t>(i)]);
+    run.Plan();
+    run.Start();
+    // Each of them trains one iteration in vain, then anew three and two.
+    std::map<int32_t, int> legs;
+    const auto go_on = [&](int32_t key) {
+      const int leg = legs[key]++;
+      run.GoOn(key, leg == 0 ? 1 : leg == 1 ? 3 : 2, leg == 1);
+    };
+    for (int i = 0; i < 4; ++i) go_on(i + 1);
+    size_t entered = 4;
+    size_t ended = 0;
+    int halted = 0;
+    while (ended < left.size()) {
+      hopper_event event = {};
+      run.Visits();
+      if (!run.NextEvent(&event)) {
+        run.HaltForCheckpoints();
+        run.WaitForEvent();
+        continue;
+      }
+      ASSERT_NE(event.type, HOPPER_EVENT_MODEL_FAILED) << event.message;
+      if (event.type == HOPPER_EVENT_CHECKPOINT) {
+        ++halted;
+        EXPECT_FALSE(run.CopyState(event.mst_key).empty());
+        run.Release(event.mst_key);
+      }
+      if (event.type != HOPPER_EVENT_MODEL_DONE) continue;
+      if (legs[event.mst_key] == 3) {
+        ++ended;
+      } else {
+        go_on(event.mst_key);
+      }
+      if (entered < left.size()) {
+        run.AddConfig(left[entered]);
+        go_on(left[entered++].key);
+      }
+    }
+    run.Close();
+    run.WaitToEnd();
+    EXPECT_GT(halted, 0);
+    for (const auto& [key, result] : straight) {
+      EXPECT_EQ(run.Result(key).digest, result.digest) << key << " on " << devices;
+    }
+  }
+}
+
+// One that enters later fails like those that were there.
+TEST_F(DevicesTest, OnADeviceThatCannotBeUsedWhoEntersFails) {
+  UseCpuLaneDevices(1, 100);
+  RunDriver run(RunDriver::Planned{}, OnDevices(), table_, nullptr);
+  run.StayOpen();
+  run.AddConfig(Models()[0]);
+  run.Plan();
+  run.Start();
+  for (const size_t at : {size_t{0}, size_t{1}}) {
+    if (at > 0) run.AddConfig(Models()[at]);
+    run.GoOn(Models()[at].key, 1);
+    hopper_event event = {};
+    while (event.type != HOPPER_EVENT_MODEL_FAILED) {
+      while (!run.NextEvent(&event)) run.WaitForEvent();
+    }
+    EXPECT_STREQ(event.message, "the packed data do not fit on cuda:0");
+  }
+  run.Close();
+  run.WaitToEnd();
+}
+
 TEST_F(DevicesTest, OneBadConfigurationDoesNotEndTheRun) {
   std::vector<Configuration> models = Models();
   models[3].compile =
