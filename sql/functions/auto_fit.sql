@@ -16,7 +16,7 @@ DECLARE
     began CONSTANT pg_catalog.timestamptz := pg_catalog.clock_timestamp();
     own pg_catalog.text;
     source pg_catalog.regclass;
-    quoted pg_catalog.text;        -- the model table's name as a part of other names
+    named pg_catalog.text;
     kind pg_catalog.text;
     classes pg_catalog.int4;
     metrics pg_catalog.text;
@@ -54,8 +54,16 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', callers, true);
     source := source_table::pg_catalog.regclass;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    statement := format('CREATE VIEW %1$s AS SELECT * FROM %2$s AS t WHERE (%5$s) IS NOT NULL AND (%3$s) OPERATOR(pg_catalog.<>) 0;'
-        ' CREATE VIEW %4$s AS SELECT * FROM %2$s AS t WHERE (%5$s) IS NOT NULL AND (%3$s) OPERATOR(pg_catalog.=) 0;',
+    SELECT quote_ident(a.attname) INTO named FROM pg_attribute a WHERE a.attrelid = source AND a.attnum > 0
+        AND NOT a.attisdropped AND (label IN (a.attname::text, quote_ident(a.attname)) OR lower(label) = a.attname)
+    ORDER BY a.attname::text <> label LIMIT 1;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'column "%" of "%" does not exist', label, source_table
+            USING ERRCODE = 'undefined_column', HINT = 'label names the column to predict.';
+    END IF;
+    label := named;
+    statement := format('CREATE VIEW %1$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND (%3$s) OPERATOR(pg_catalog.<>) 0;'
+        ' CREATE VIEW %4$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND (%3$s) OPERATOR(pg_catalog.=) 0;',
         model_table || '_rows', source,
         '(''x'' OPERATOR(pg_catalog.||) pg_catalog.substr(pg_catalog.md5(t::pg_catalog.text), 1, 7))::pg_catalog.bit(28)::pg_catalog.int4'
         ' OPERATOR(pg_catalog.%) 5', model_table || '_test_rows', label);

@@ -4,12 +4,24 @@ CREATE FUNCTION hopper.tracker_schema(p_schema text, p_views text[]) RETURNS voi
     SET standard_conforming_strings = on AS $$
 DECLARE
     taken text;
+    stranger text;
 BEGIN
     IF p_schema IS NULL OR p_schema = '' THEN
         RAISE EXCEPTION 'schema must not be NULL or empty' USING ERRCODE = 'null_value_not_allowed';
     END IF;
     IF NOT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = p_schema) THEN
         EXECUTE format('CREATE SCHEMA %I', p_schema);
+    END IF;
+    -- What another role has put there would run with the rights of those who read the views.
+    SELECT r.rolname INTO stranger FROM pg_namespace n, LATERAL (
+        SELECT n.nspowner AS owner UNION ALL SELECT relowner FROM pg_class WHERE relnamespace = n.oid
+        UNION ALL SELECT typowner FROM pg_type WHERE typnamespace = n.oid
+        UNION ALL SELECT proowner FROM pg_proc WHERE pronamespace = n.oid
+        UNION ALL SELECT oprowner FROM pg_operator WHERE oprnamespace = n.oid) AS o JOIN pg_roles r ON r.oid = o.owner
+    WHERE n.nspname = p_schema AND r.rolname <> current_user AND NOT r.rolsuper LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'role "%" owns schema "%", or something in it', stranger, p_schema
+            USING ERRCODE = 'insufficient_privilege', HINT = 'Give another schema: the views need one of your own.';
     END IF;
     SELECT c.relname INTO taken FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = p_schema AND c.relname = ANY (p_views) AND c.relkind <> 'v' LIMIT 1;

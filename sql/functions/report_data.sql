@@ -93,10 +93,9 @@ DECLARE
     origin timestamp with time zone;
     keys integer[];
 BEGIN
-    CREATE TEMPORARY TABLE IF NOT EXISTS hopper_report_trials (rank bigint, key integer, status text, value double precision,
+    CREATE TEMPORARY TABLE hopper_report_trials (rank bigint, key integer, status text, value double precision,
         training double precision, gap double precision, seconds double precision, iterations integer, parameters bigint,
         metric text, split text, given json, error text);
-    DELETE FROM pg_temp.hopper_report_trials;
     INSERT INTO pg_temp.hopper_report_trials SELECT * FROM report_trials(model_table, run);
     SELECT count(*), count(CASE WHEN t.status = 'failed' THEN 1 END) INTO total, failed FROM pg_temp.hopper_report_trials AS t;
     SELECT * INTO best FROM pg_temp.hopper_report_trials AS t WHERE t.status <> 'failed' ORDER BY t.rank LIMIT 1;

@@ -135,3 +135,42 @@ def test_views_of_ones_own(block):
                " UPDATE configs_summary SET model_arch_table = 'mal.shown_models'")
     query(block, f"SET LOCAL ROLE {MALLORY}")
     assert value(block, f"SELECT count(*) FROM {CONFIGS}") == 0
+
+
+@pytest.mark.parametrize("type_name, error", [
+    ("integer LANGUAGE sql AS ''SELECT 1''; SELECT mal.evil(); --", psycopg2.errors.SyntaxError),
+    ("integer) RETURNS integer LANGUAGE sql AS ''SELECT mal.evil()'' --", psycopg2.errors.SyntaxError),
+    ("mal.checked", psycopg2.errors.InsufficientPrivilege), ("mal.checked[]", psycopg2.errors.InsufficientPrivilege),
+    ("-", psycopg2.errors.UndefinedObject), ("4000000000", psycopg2.errors.UndefinedObject)])
+@pytest.mark.parametrize("column", ["dependent_vartype", "independent_vartype"])
+def test_types_that_a_table_names(block, column, type_name, error):
+    """They become a part of the statement that makes a function of the caller's."""
+    as_mallory(block, "CREATE DOMAIN checked AS integer CHECK (mal.evil() = 1);"
+               f"UPDATE run_summary SET {column} = ARRAY['{type_name}']")
+    with pytest.raises(error):
+        query(block, "SELECT hopper.create_predict_function('mal.run', 'guess')")
+
+
+def test_a_function_over_a_model_of_another_role(block):
+    query(block, "SELECT hopper.create_predict_function('mal.run', 'guess')")
+    assert value(block, "SELECT count(*) FROM mal.points WHERE guess(x) IN (0, 1)") == 40
+
+
+@pytest.mark.parametrize("planted", [
+    "SELECT 1", "CREATE DOMAIN tracked.studydirection AS text CHECK (mal.evil() = 1)",
+    "CREATE VIEW tracked.studies AS SELECT 1::bigint AS study_id, 'x'::text AS study_name",
+    "CREATE FUNCTION tracked.md5(character varying) RETURNS text LANGUAGE sql AS 'SELECT mal.evil()::text'"])
+@pytest.mark.parametrize("views", ["optuna_views", "mlflow_views"])
+def test_views_in_a_schema_of_another_role(block, views, planted):
+    owner = MALLORY if planted == "SELECT 1" else "CURRENT_USER"
+    query(block, f"CREATE SCHEMA tracked AUTHORIZATION {owner}; GRANT ALL ON SCHEMA tracked TO {MALLORY}")
+    as_mallory(block, planted)
+    with pytest.raises(psycopg2.errors.InsufficientPrivilege, match=f'role "{MALLORY}" owns schema "tracked"'):
+        query(block, f"SELECT hopper.{views}('tracked')")
+
+
+def test_a_report_writes_to_no_table_that_it_finds(block):
+    """A function of another role may have made one in the caller's session."""
+    query(block, "CREATE TEMPORARY TABLE hopper_report_trials (rank bigint)")
+    with pytest.raises(psycopg2.errors.DuplicateTable):
+        query(block, "SELECT hopper.report('mal.run')")

@@ -179,7 +179,7 @@ parameters(const hopper_trained *trained)
 	initStringInfo(&list);
 	for (int i = 0; i < trained->n_x_columns; i++)
 		appendStringInfo(&list, "%s%s %s", i ? ", " : "", hopper_identifier(trained->x_columns[i]),
-						 trained->x_sql_types[i]);
+						 hopper_type_in(&trained->outputs.summary, trained->x_sql_types[i]));
 	return list.data;
 }
 
@@ -220,6 +220,7 @@ hopper_sql_create_predict_function(PG_FUNCTION_ARGS)
 	hopper_predict_model model;
 	const char *result;
 	const char *key;
+	char	   *made;
 	char	   *body;
 
 	(void) hopper_predict_may_lack(fcinfo, 3);
@@ -237,7 +238,9 @@ hopper_sql_create_predict_function(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("model \"%s\" does not predict one value", table.shown),
 				 errhint("hopper.predict_row() gives all of them.")));
-	result = model.is_value ? "pg_catalog.float8" : trained.y_sql_type;
+	result = model.is_value ? "pg_catalog.float8"
+		: hopper_type_in(&trained.outputs.summary, trained.y_sql_type);
+	made = psprintf("%s(%s)", function.quoted, parameters(&trained));
 	key = psprintf("%s::pg_catalog.text, %d::pg_catalog.int8, %s::pg_catalog.text",
 				   hopper_literal(table.quoted), trained.mst_key,
 				   hopper_literal(on_null ? on_null : "error"));
@@ -252,12 +255,11 @@ hopper_sql_create_predict_function(PG_FUNCTION_ARGS)
 					model.is_value ? "value" : psprintf("class_value::%s", result),
 					hopper_own_name("predict_row"), hopper_literal(table.quoted), trained.mst_key,
 					selected(&trained), hopper_literal(on_null ? on_null : "error"));
-	hopper_change("CREATE %sFUNCTION %s(%s) RETURNS %s LANGUAGE sql VOLATILE AS %s",
-				  replace ? "OR REPLACE " : "", function.quoted, parameters(&trained), result,
-				  hopper_literal(body));
-	hopper_change("COMMENT ON FUNCTION %s(%s) IS %s", function.quoted, parameters(&trained),
+	hopper_change("CREATE %sFUNCTION %s RETURNS %s LANGUAGE sql VOLATILE AS %s",
+				  replace ? "OR REPLACE " : "", made, result, hopper_literal(body));
+	hopper_change("COMMENT ON FUNCTION %s IS %s", made,
 				  hopper_literal(psprintf("prediction by model %d of %s, made by model_hopper",
 										  trained.mst_key, table.quoted)));
 	hopper_finish();
-	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s(%s)", function.quoted, parameters(&trained))));
+	PG_RETURN_TEXT_P(cstring_to_text(made));
 }

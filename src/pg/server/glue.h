@@ -250,6 +250,11 @@ extern const char *hopper_user_trigger(Relation opened);
  */
 extern hopper_name hopper_name_in(const hopper_name *holder, const hopper_name *named,
 								  const char *value, const char *column);
+/*
+ * A type's name that a column of `holder` holds, as SQL writes it: ERROR where it is not a type's
+ * name and nothing beside, 42501 where the type is another role's, unless the caller owns `holder`.
+ */
+extern char *hopper_type_in(const hopper_name *holder, const char *value);
 /* ERROR 42501 without this privilege. */
 extern void hopper_require_select(Oid relation);
 /* Whose it is; InvalidOid where it is gone. */

@@ -27,18 +27,13 @@ is_trusted(Oid owner)
 	return owner == GetUserId() || (OidIsValid(owner) && superuser_arg(owner));
 }
 
-/* Whose casts may run where a value of this type is read as another; InvalidOid: the server's. */
+/* InvalidOid: the server's. */
 static Oid
 type_owner(Oid type)
 {
-	Oid			element;
 	HeapTuple	tuple;
 	Oid			owner = InvalidOid;
 
-	type = getBaseType(type);
-	element = get_element_type(type);
-	if (OidIsValid(element))
-		type = getBaseType(element);
 	if (type < FirstNormalObjectId)
 		return InvalidOid;
 	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
@@ -50,6 +45,17 @@ type_owner(Oid type)
 	return owner;
 }
 
+/* Whose casts may run where a value of this type is read as another; InvalidOid: the server's. */
+static Oid
+casts_owner(Oid type)
+{
+	Oid			element;
+
+	type = getBaseType(type);
+	element = get_element_type(type);
+	return type_owner(OidIsValid(element) ? getBaseType(element) : type);
+}
+
 /* Of what others have made of it, the relation being locked. */
 static bool
 has_others_types(Relation opened)
@@ -59,7 +65,7 @@ has_others_types(Relation opened)
 	for (int i = 0; i < columns->natts; i++)
 	{
 		Oid			owner = TupleDescAttr(columns, i)->attisdropped ? InvalidOid
-			: type_owner(TupleDescAttr(columns, i)->atttypid);
+			: casts_owner(TupleDescAttr(columns, i)->atttypid);
 
 		if (OidIsValid(owner) && !is_trusted(owner))
 			return true;
@@ -311,4 +317,35 @@ hopper_name_in(const hopper_name *holder, const hopper_name *named, const char *
 	if (!is_trusted(hopper_owner(hopper_relation_oid(holder, false))))
 		hopper_require_harmless(&name, named, false);
 	return name;
+}
+
+char *
+hopper_type_in(const hopper_name *holder, const char *value)
+{
+	Oid			type;
+	Oid			owner;
+	char	   *text;
+
+	/* Read as a type it is nothing else: what follows a type's name is an error. */
+	if (hopper_select("SELECT t.oid::int8, format_type(t.oid, NULL), e.oid::int8 FROM pg_type t"
+					  " LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typlen = -1 WHERE t.oid ="
+					  " %s::regtype", hopper_literal(value)) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("\"%s\" names the type \"%s\", which does not exist", holder->shown,
+						value)));
+	type = (Oid) hopper_int_cell(NULL, 0, 1, 0, PG_UINT32_MAX);
+	text = hopper_cell(0, 2);
+	owner = type_owner(hopper_cell(0, 3) ? (Oid) hopper_int_cell(NULL, 0, 3, 0, PG_UINT32_MAX)
+					   : type);
+	SPI_freetuptable(SPI_tuptable);
+	if (OidIsValid(owner) && !is_trusted(owner) &&
+		!is_trusted(hopper_owner(hopper_relation_oid(holder, false))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("\"%s\" leads to the type %s, which belongs to role \"%s\"",
+						holder->shown, text, hopper_role_name(owner)),
+				 errdetail("Functions of that role could run with your rights when a value becomes "
+						   "one of this type.")));
+	return text;
 }
