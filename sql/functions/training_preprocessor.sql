@@ -22,14 +22,16 @@ CREATE FUNCTION hopper.training_preprocessor(
     pad_value float8 DEFAULT 0,
     pad_side text DEFAULT 'post',
     truncate text DEFAULT NULL,
-    treatments jsonb DEFAULT NULL
+    treatments jsonb DEFAULT NULL,
+    group_varname text DEFAULT NULL,
+    time_varname text DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'hopper_sql_training_preprocessor';
 
 COMMENT ON FUNCTION hopper.training_preprocessor(text, text, hopper.columns, hopper.columns, bigint,
     double precision, hopper.integers, text, bigint, bigint, float8, text, hopper.integers,
-    hopper.integers, boolean, text, text, text, text, hopper.pad_length, float8, text, text, jsonb) IS
+    hopper.integers, boolean, text, text, text, text, hopper.pad_length, float8, text, text, jsonb, text, text) IS
 'packs a table or view for training into <output_table> and <output_table>_summary, on request also a part of its rows into <output_table>_validation; returns the number of rows
 
 Task: 1.1 pack
@@ -57,6 +59,8 @@ pad_value: what shorter sequences are filled up with; 0 is what an Embedding wit
 pad_side: ''post'': the padding follows the values; ''pre'': it comes before them
 truncate: what is cut off a sequence of more than pad_to steps, here and in prediction: ''post'' its end, ''pre'' its beginning; by itself such sequences are refused
 treatments: what becomes of columns, by name: ''{"age": "log", "plan": {"treatment": "index", "min_frequency": 20}, "note": "drop"}''; ''{}'': what their types suggest; by itself so too where a column is no number or ''*'' is given, else numbers are packed as they are
+group_varname: column whose rows of the same value all go to one side of validation_fraction: no customer is in training and validation
+time_varname: column of times: the latest rows go to validation, by validation_fraction
 Example:
 SELECT hopper.training_preprocessor(source_table := ''points'', output_table := ''points_packed'',
     dependent_varname := ''y'', independent_varname := ''a, b'', validation_fraction := 0.2);';

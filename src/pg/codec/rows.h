@@ -48,6 +48,7 @@ typedef struct hopper_pack_source
 	int			n_labels;		/* columns that y is made of, the weights last; else 0 */
 	hopper_pack_column *labels;
 	hopper_pack_column fold;			/* name is NULL where there is none */
+	hopper_pack_column split;	/* what validation_fraction goes by; name may be NULL */
 	int			n_keys;			/* columns of the primary key */
 	char	  **keys;
 	bool		has_ctid;		/* a table without a primary key: rows are named by ctid */
@@ -205,6 +206,13 @@ extern hopper_pack_padding *hopper_read_padding(const hopper_name *summary, cons
 												const hopper_pack_inputs *inputs);
 /* 'post' (false) or 'pre' (true); what is wrong else, or NULL. */
 extern char *hopper_padding_side(const char *side, const char *argument, bool *before);
+
+/* --- SQL expressions of a column's values (codec/sql_values.c) --- */
+
+/* As a number: what hopper_schema_encode() makes of it. */
+extern char *hopper_sql_number(const hopper_pack_column *column);
+/* A bigint of the values of a row's columns (a list of hopper_pack_column) and a seed. */
+extern char *hopper_sql_hash(List *columns, int64 seed);
 
 /* --- features of several inputs (codec/inputs.c) --- */
 

@@ -195,6 +195,32 @@ get_output_classes(FunctionCallInfo fcinfo, hopper_pack_request *request, int i)
 	request->output_classes = values;
 }
 
+/* group_varname and time_varname, from `at` on */
+static void
+get_split(FunctionCallInfo fcinfo, hopper_pack_request *request, int at)
+{
+	static const char *const names[] = {"group_varname", "time_varname"};
+
+	for (int i = 0; i < 2; i++)
+	{
+		List	   *columns;
+
+		if (PG_ARGISNULL(at + i))
+			continue;
+		columns = split_columns(fcinfo, at + i, names[i]);
+		if (list_length(columns) > 1)
+			complain(request, psprintf("%s must be one column, got %d", names[i],
+									   list_length(columns)), NULL);
+		if (request->split_name)
+			complain(request, "group_varname and time_varname exclude each other", NULL);
+		if (request->validation_fraction == 0)
+			complain(request, psprintf("%s needs validation_fraction", names[i]),
+					 "Pass validation_fraction => 0.2 for a fifth of the rows.");
+		request->split_name = linitial(columns);
+		request->by_time = i == 1;
+	}
+}
+
 void
 hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *request)
 {
@@ -276,6 +302,7 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 		request->weight_name = linitial(names);
 	}
 	hopper_pack_padding_arguments(fcinfo, 19, request);
+	get_split(fcinfo, request, 24);
 }
 
 /* Labels of the outputs that the training table has, in its order, and its weights. */

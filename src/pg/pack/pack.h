@@ -49,6 +49,8 @@ typedef struct hopper_pack_request
 	int64		seed;
 	double		validation_fraction;	/* 0: none */
 	char	   *fold_column;	/* or NULL */
+	char	   *split_name;		/* column that validation_fraction goes by, or NULL */
+	bool		by_time;		/* it tells times, not groups */
 	int			image_rank;		/* 0: not given */
 	int64		image_shape[HOPPER_MAX_RANK];
 	int32		bytea_type;		/* 0: not given */
@@ -182,6 +184,11 @@ extern const char *hopper_pack_feature_column(const hopper_pack_job *job);
  * of the rows for validation is chosen by what is in them: source->fold. (pack/survey.c)
  */
 extern void hopper_pack_survey(hopper_pack_job *job);
+/*
+ * Sets source->fold where rows go to validation by what is in them: of columns with treatments, or
+ * by a column. ERROR 22023 where a side would be empty. (pack/split.c)
+ */
+extern void hopper_pack_choose_validation(hopper_pack_job *job);
 /* Columns of types for which there is no treatment. */
 extern void hopper_pack_complain_of_families(hopper_complaints *complaints,
 											 const hopper_pack_source *source);

@@ -96,6 +96,8 @@ hopper_pack_open_source(hopper_pack_request *request, hopper_pack_source *source
 		columns = lappend(columns, request->fold_column);
 	if (request->weight_name)
 		columns = lappend(columns, request->weight_name);
+	if (request->split_name)
+		columns = lappend(columns, request->split_name);
 	hopper_complain_of_columns(complaints, relation, columns);
 	memset(source, 0, sizeof(*source));
 	source->segment = -1;
@@ -134,6 +136,8 @@ hopper_pack_open_source(hopper_pack_request *request, hopper_pack_source *source
 									 source->fold.sql_type), NULL,
 							"True marks a row for validation; a view can compute it.");
 	}
+	if (request->split_name && is_column(relation, request->split_name))
+		resolve_packed_column(relation, request->split_name, &source->split);
 	request->by_schema = is_by_schema(request, source);
 	if (request->by_schema)
 		hopper_pack_complain_of_families(complaints, source);

@@ -5,8 +5,7 @@
  *
  * All statistics are exact and do not depend on the order of the rows: counts, quantiles, and means
  * that are summed up as numeric. Most questions are one query. Which rows are put aside for
- * validation must be known before, and cannot depend on what the statistics make of them: it goes
- * by a hash of the row's own values.
+ * validation must be known before (pack/split.c).
  */
 #include "pg/pack/pack.h"
 
@@ -16,7 +15,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
-#include "utils/lsyscache.h"
 
 #include "pg/codec/schema.h"
 #include "pg/server/words.h"
@@ -25,7 +23,6 @@
 #define MOST_WHOLE_CLASSES 50
 #define MOST_COLUMNS_ASKED 400	/* at once; a query has 1,664 result columns at most */
 #define MOST_VALUES 10001		/* of a category; the core keeps 10,000 of them */
-#define MOST_STRATA 1000		/* more classes are not split apart */
 
 /* --- '*' --- */
 
@@ -38,7 +35,8 @@ is_named(const hopper_pack_request *request, const char *name)
 		if (strcmp(lfirst(cell), name) == 0)
 			return true;
 	return (request->weight_name && strcmp(request->weight_name, name) == 0) ||
-		(request->fold_column && strcmp(request->fold_column, name) == 0);
+		(request->fold_column && strcmp(request->fold_column, name) == 0) ||
+		(request->split_name && strcmp(request->split_name, name) == 0);
 }
 
 static bool
@@ -85,139 +83,15 @@ hopper_pack_find_features(hopper_pack_request *request, Oid relation)
 				 errmsg("no column of \"%s\" is left to be a feature", request->source.shown)));
 }
 
-/* --- SQL of values --- */
-
-/* The column as a number, SQL: what hopper_schema_encode() makes of it. */
-static char *
-number_of(const hopper_pack_column *column)
-{
-	const char *name = hopper_identifier(column->name);
-
-	switch (column->type)
-	{
-		case BOOLOID:
-			return psprintf("%s::int4::float8", name);
-		case DATEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			return psprintf("extract(epoch FROM %s)::float8", name);
-		default:
-			return psprintf("%s::float8", name);
-	}
-}
-
-/* The same of a number that is finite, exactly as far as numeric holds it. */
+/* A column's number that is finite, exactly as far as numeric holds it, SQL. */
 static char *
 exact_of(const hopper_pack_column *column)
 {
-	char	   *number = number_of(column);
+	char	   *number = hopper_sql_number(column);
 
 	return psprintf("CASE WHEN %s NOT IN ('NaN', 'Infinity', '-Infinity') THEN %s::numeric END",
 					number, column->type == NUMERICOID ? hopper_identifier(column->name)
 					: number);
-}
-
-/*
- * Bytes of a value as text that no setting changes, SQL. It stands in the query that reads the
- * rows, which is run with the caller's search_path.
- */
-static char *
-bytes_of(const hopper_pack_column *column)
-{
-	const char *name = hopper_identifier(column->name);
-
-	switch (column->type)
-	{
-		case FLOAT4OID:
-			return psprintf("pg_catalog.encode(pg_catalog.float4send(%s), 'hex')", name);
-		case FLOAT8OID:
-			return psprintf("pg_catalog.encode(pg_catalog.float8send(%s), 'hex')", name);
-		case DATEOID:
-			return psprintf("pg_catalog.encode(pg_catalog.date_send(%s), 'hex')", name);
-		case TIMESTAMPOID:
-			return psprintf("pg_catalog.encode(pg_catalog.timestamp_send(%s), 'hex')", name);
-		case TIMESTAMPTZOID:
-			return psprintf("pg_catalog.encode(pg_catalog.timestamptz_send(%s), 'hex')", name);
-		default:
-			return OidIsValid(get_element_type(column->type))
-				? psprintf("pg_catalog.encode(pg_catalog.array_send(%s), 'hex')", name)
-				: psprintf("%s::pg_catalog.text", name);
-	}
-}
-
-/* --- rows for validation --- */
-
-/* A bigint of the row's values and the seed, SQL. */
-static char *
-row_hash(const hopper_pack_job *job)
-{
-	const hopper_pack_source *source = &job->source;
-	StringInfoData values;
-
-	initStringInfo(&values);
-	for (int i = 0; i < source->n_x; i++)
-		appendStringInfo(&values, "coalesce(%s, '\\N'), ", bytes_of(&source->x[i]));
-	if (source->n_labels == 0)
-		appendStringInfo(&values, "coalesce(%s, '\\N')", bytes_of(&source->y));
-	for (int i = 0; i < source->n_labels; i++)
-		appendStringInfo(&values, "%scoalesce(%s, '\\N')", i ? ", " : "",
-						 bytes_of(&source->labels[i]));
-	return psprintf("pg_catalog.hashtextextended(pg_catalog.concat_ws('|', %s), '" INT64_FORMAT
-					"'::pg_catalog.int8)", values.data, job->request.seed);
-}
-
-/*
- * Of each class (or of all rows) as many with the smallest hashes as validation_fraction says:
- * source->fold becomes an expression that is true of them. Rows that are alike stay together.
- */
-static void
-choose_validation(hopper_pack_job *job)
-{
-	hopper_pack_source *source = &job->source;
-	const char *labelled = hopper_pack_labelled_rows(&job->request, source);
-	const char *hash = row_hash(job);
-	const char *label = job->y_kind == HOPPER_LABEL_CLASS && source->n_labels == 0
-		? psprintf("%s::pg_catalog.text", hopper_identifier(source->y.name))
-		: "NULL::pg_catalog.text";
-	StringInfoData fold;
-	uint64		n;
-
-	n = hopper_select("SELECT s.label, max(s.hash)"
-					  " FILTER (WHERE s.place <= floor(%.17g * s.n + 0.5))"
-					  " FROM (SELECT r.label, r.hash, row_number() OVER (PARTITION BY r.label"
-					  " ORDER BY r.hash) AS place, count(*) OVER (PARTITION BY r.label) AS n"
-					  " FROM (SELECT %s AS label, %s AS hash FROM %s%s) r) s"
-					  " GROUP BY s.label ORDER BY s.label LIMIT %d",
-					  job->request.validation_fraction, label, hash, source->name.quoted, labelled,
-					  MOST_STRATA + 1);
-	initStringInfo(&fold);
-	if (n > MOST_STRATA)
-		appendStringInfo(&fold, "(%s) OPERATOR(pg_catalog.<=) '%.0f'::pg_catalog.int8", hash,
-						 ldexp(job->request.validation_fraction, 64) - ldexp(1, 63));
-	else
-	{
-		appendStringInfoString(&fold, "CASE");
-		for (uint64 i = 0; i < n; i++)
-		{
-			char	   *class = hopper_cell(i, 1);
-			char	   *largest = hopper_cell(i, 2);
-
-			if (largest == NULL)
-				continue;
-			appendStringInfo(&fold, " WHEN (%s) %s%s THEN (%s) OPERATOR(pg_catalog.<=)"
-							 " %s::pg_catalog.int8", label,
-							 class ? "OPERATOR(pg_catalog.=) " : "IS NULL",
-							 class ? psprintf("%s::pg_catalog.text", hopper_literal(class)) : "",
-							 hash, hopper_literal(largest));
-		}
-		appendStringInfoString(&fold, fold.len > 4 ? " ELSE false END"
-							   : " WHEN true THEN false END");
-	}
-	SPI_freetuptable(SPI_tuptable);
-	source->fold.name = "validation_fraction";
-	source->fold.declared = source->fold.type = BOOLOID;
-	source->fold.sql_type = source->fold.qualified_type = "boolean";
-	source->fold.expression = fold.data;
 }
 
 /* "source WHERE ...": the rows to train on. */
@@ -280,7 +154,7 @@ append_question(StringInfo query, const question *asked)
 						 name);
 		return;
 	}
-	number = number_of(column);
+	number = hopper_sql_number(column);
 	measured = asked->of_logs ? psprintf("sign(%s) * ln(1 + abs(%s))", number, number) : number;
 	appendStringInfo(query, "json_build_object('rows', count(*), 'nulls', count(*) - count(%s),"
 					 " 'bad', count(*) FILTER"
@@ -442,7 +316,8 @@ ask_label(const hopper_pack_job *job, bool scales, hopper_schema_label *label)
 	if (!scales || job->y_kind != HOPPER_LABEL_VALUE)
 		return true;
 	(void) hopper_select("SELECT ARRAY[avg(%s)::float8, stddev_pop(%s)::float8, min(%s), max(%s)]"
-						 " FROM %s", exact_of(y), exact_of(y), number_of(y), number_of(y), rows);
+						 " FROM %s", exact_of(y), exact_of(y), hopper_sql_number(y),
+						 hopper_sql_number(y), rows);
 	numbers = numbers_cell(1, &n);
 	SPI_freetuptable(SPI_tuptable);
 	/* What is not finite is refused with its row when it is packed. */
@@ -602,7 +477,11 @@ hopper_pack_survey(hopper_pack_job *job)
 	int			n;
 
 	if (!request->by_schema)
+	{
+		if (request->split_name)
+			hopper_pack_choose_validation(job);
 		return;
+	}
 	require_plain_arguments(request);
 	if (request->validation)
 	{
@@ -616,8 +495,7 @@ hopper_pack_survey(hopper_pack_job *job)
 	/* The label's kind tells what is split by classes, and what is scaled. */
 	if (job->source.n_labels == 0)
 		hopper_pack_set_labels(job);
-	if (request->validation_fraction > 0)
-		choose_validation(job);
+	hopper_pack_choose_validation(job);
 	job->schema = hopper_schema_open(
 		make_schema(asked, ask(job, n, questions),
 					ask_label(job, scales_label, &label) ? &label : NULL));

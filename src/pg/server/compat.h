@@ -773,4 +773,17 @@ hopper_reset_latch(void)
 #endif
 }
 
+/*
+ * A bigint of a text %s, SQL. Not by md5() where there is another one: a server whose library of
+ * cryptography keeps to FIPS has none.
+ */
+#if PG_VERSION_NUM >= 110000
+#define HOPPER_SQL_HASH \
+	"pg_catalog.hashtextextended((%s) COLLATE pg_catalog.\"C\", '0'::pg_catalog.int8)"
+#else
+#define HOPPER_SQL_HASH \
+	"('x' OPERATOR(pg_catalog.||) pg_catalog.substr(pg_catalog.md5(%s), 1, 16))" \
+	"::pg_catalog.bit(64)::pg_catalog.int8"
+#endif
+
 #endif							/* HOPPER_COMPAT_H */

@@ -1,0 +1,169 @@
+/*
+ * split.c
+ *		Which rows go to the validation table, as an SQL expression over the row: by a hash of its
+ *		values, of one column (its groups stay together), or by time.
+ *
+ * Columns with treatments need it before a row is read, because statistics are those of the rows to
+ * train on. Packed numbers alone are split as they are written (pack/rows.c), unless by a column.
+ */
+#include "pg/pack/pack.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+
+#include "pg/codec/schema.h"
+#include "pg/server/words.h"
+
+#define MOST_STRATA 1000		/* more classes are not split apart */
+
+/* A bigint of the row's values and the seed, SQL. */
+static char *
+row_hash(const hopper_pack_job *job)
+{
+	const hopper_pack_source *source = &job->source;
+	List	   *columns = NIL;
+
+	for (int i = 0; i < source->n_x; i++)
+		columns = lappend(columns, &source->x[i]);
+	if (source->n_labels == 0)
+		columns = lappend(columns, (void *) &source->y);
+	for (int i = 0; i < source->n_labels; i++)
+		columns = lappend(columns, &source->labels[i]);
+	return hopper_sql_hash(columns, job->request.seed);
+}
+
+/*
+ * Of each class (or of all rows) as many with the smallest hashes as validation_fraction says:
+ * source->fold becomes an expression that is true of them. Rows that are alike stay together.
+ */
+static char *
+split_rows(const hopper_pack_job *job)
+{
+	const hopper_pack_source *source = &job->source;
+	const char *labelled = hopper_pack_labelled_rows(&job->request, source);
+	const char *hash = row_hash(job);
+	const char *label = job->y_kind == HOPPER_LABEL_CLASS && source->n_labels == 0
+		? psprintf("%s::pg_catalog.text", hopper_identifier(source->y.name))
+		: "NULL::pg_catalog.text";
+	StringInfoData fold;
+	uint64		n;
+
+	n = hopper_select("SELECT s.label, max(s.hash)"
+					  " FILTER (WHERE s.place <= floor(%.17g * s.n + 0.5))"
+					  " FROM (SELECT r.label, r.hash, row_number() OVER (PARTITION BY r.label"
+					  " ORDER BY r.hash) AS place, count(*) OVER (PARTITION BY r.label) AS n"
+					  " FROM (SELECT %s AS label, %s AS hash FROM %s%s) r) s"
+					  " GROUP BY s.label ORDER BY s.label LIMIT %d",
+					  job->request.validation_fraction, label, hash, source->name.quoted, labelled,
+					  MOST_STRATA + 1);
+	initStringInfo(&fold);
+	if (n > MOST_STRATA)
+		appendStringInfo(&fold, "(%s) OPERATOR(pg_catalog.<=) '%.0f'::pg_catalog.int8", hash,
+						 ldexp(job->request.validation_fraction, 64) - ldexp(1, 63));
+	else
+	{
+		appendStringInfoString(&fold, "CASE");
+		for (uint64 i = 0; i < n; i++)
+		{
+			char	   *class = hopper_cell(i, 1);
+			char	   *largest = hopper_cell(i, 2);
+
+			if (largest == NULL)
+				continue;
+			appendStringInfo(&fold, " WHEN (%s) %s%s THEN (%s) OPERATOR(pg_catalog.<=)"
+							 " %s::pg_catalog.int8", label,
+							 class ? "OPERATOR(pg_catalog.=) " : "IS NULL",
+							 class ? psprintf("%s::pg_catalog.text", hopper_literal(class)) : "",
+							 hash, hopper_literal(largest));
+		}
+		appendStringInfoString(&fold, fold.len > 4 ? " ELSE false END"
+							   : " WHEN true THEN false END");
+	}
+	SPI_freetuptable(SPI_tuptable);
+	return fold.data;
+}
+
+static void
+require_times(const hopper_pack_job *job)
+{
+	const hopper_pack_column *column = &job->source.split;
+	const char *labelled = hopper_pack_labelled_rows(&job->request, &job->source);
+	const char *family = hopper_schema_family(column->type);
+	int64		n;
+
+	if (family == NULL || strcmp(family, "text") == 0 || strcmp(family, "numbers") == 0 ||
+		strcmp(family, "boolean") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of \"%s\" is of type %s, which is no time", column->name,
+						job->source.name.shown, column->sql_type),
+				 errhint("time_varname is a date, a timestamp or a number that grows.")));
+	(void) hopper_select("SELECT count(*) FROM %s%s %s IS NULL", job->source.name.quoted,
+						 labelled[0] ? psprintf("%s AND", labelled) : " WHERE",
+						 hopper_identifier(column->name));
+	n = hopper_int_cell(&job->source.name, 0, 1, 0, PG_INT64_MAX);
+	if (n > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("column \"%s\" of \"%s\" holds NULL in %s", column->name,
+						job->source.name.shown, hopper_plural(n, "row", "rows")),
+				 errdetail("Whether they belong to the rows for validation is not known."),
+				 errhint("%s", PACK_HINT_ROWS)));
+}
+
+/*
+ * What does not separate rows with the same value of a column: whole groups by a hash of the value,
+ * or the latest times. As many of them as come nearest to validation_fraction, at least one, and
+ * not all.
+ */
+static char *
+split_values(const hopper_pack_job *job)
+{
+	const hopper_pack_column *column = &job->source.split;
+	bool		by_time = job->request.by_time;
+	char	   *key;
+	char	   *limit;
+
+	if (by_time)
+		require_times(job);
+	key = by_time ? hopper_sql_number(column)
+		: hopper_sql_hash(list_make1((void *) column), job->request.seed);
+	if (hopper_select("SELECT s.k FROM (SELECT g.k, sum(g.n) OVER (ORDER BY g.k %s) AS upto,"
+					  " sum(g.n) OVER () AS total FROM (SELECT %s AS k, count(*) AS n FROM %s%s"
+					  " GROUP BY 1) g) s WHERE s.upto < s.total"
+					  " ORDER BY abs(s.upto - s.total * %.17g), s.upto LIMIT 1",
+					  by_time ? "DESC" : "ASC", key, job->source.name.quoted,
+					  hopper_pack_labelled_rows(&job->request, &job->source),
+					  job->request.validation_fraction) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of \"%s\" holds one value only", column->name,
+						job->source.name.shown),
+				 errdetail("Its rows are not separated, so that one of training and validation "
+						   "would be empty.")));
+	if (by_time)
+	{
+		bool		isnull;
+
+		limit = psprintf("'%.17g'::pg_catalog.float8",
+						 DatumGetFloat8(hopper_value(0, 1, FLOAT8OID, &isnull)));
+	}
+	else
+		limit = psprintf("%s::pg_catalog.int8", hopper_literal(hopper_cell(0, 1)));
+	SPI_freetuptable(SPI_tuptable);
+	return psprintf("(%s) OPERATOR(pg_catalog.%s) %s", key, by_time ? ">=" : "<=", limit);
+}
+
+void
+hopper_pack_choose_validation(hopper_pack_job *job)
+{
+	hopper_pack_source *source = &job->source;
+
+	if (job->request.validation_fraction == 0)
+		return;
+	source->fold.expression = job->request.split_name ? split_values(job) : split_rows(job);
+	source->fold.name = "validation_fraction";
+	source->fold.declared = source->fold.type = BOOLOID;
+	source->fold.sql_type = source->fold.qualified_type = "boolean";
+}
