@@ -3,10 +3,11 @@ CREATE FUNCTION hopper.create_predict_function(
     function_name text,
     mst_key bigint DEFAULT NULL,
     on_null text DEFAULT 'error',
-    replace boolean DEFAULT false)
+    replace boolean DEFAULT false,
+    pred_type text DEFAULT 'response')
 RETURNS text
     AS 'MODULE_PATHNAME', 'hopper_sql_create_predict_function' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.create_predict_function(text, text, bigint, text, boolean) IS
+COMMENT ON FUNCTION hopper.create_predict_function(text, text, bigint, text, boolean, text) IS
     'makes an SQL function over the columns that a model reads, which returns the most probable class in the label''s type, or the value; returns its signature
 
 Task: 7.7 predict
@@ -15,5 +16,6 @@ function_name: name of the function to make
 mst_key: which configuration (model selection tuple) of model_table; by itself the best one now
 on_null: rows that lack a feature: ''error'', or ''null'' (the function returns NULL)
 replace: take the place of a function with the same name and arguments
+pred_type: ''response'': the function returns the most probable class, or the value; ''columns'': also a column with the probability of each class
 Example:
-SELECT hopper.create_predict_function(''models'', ''guess'', replace => true);';
+SELECT hopper.create_predict_function(''models'', ''guess'', replace := true);';

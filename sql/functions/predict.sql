@@ -22,7 +22,7 @@ source_table: table or view with rows to predict
 id_col: column that tells the rows apart, which must be given; it is copied to the output
 independent_varname: columns of features; by itself those that the model was trained with, by their names
 output_table: name of the table to make, which must be given
-pred_type: ''prob'': every class with its probability; ''response'': the most probable one; an integer: so many of the most probable; a number below 1: those that are more probable; of a model with a class at each step ''prob'' gives the probabilities of all of them
+pred_type: ''prob'': every class with its probability, in a row of its own; ''columns'': one row, with a column prob_<class> for each class; ''response'': the most probable one; an integer: so many of the most probable; a number below 1: those that are more probable; of a model with a class at each step ''prob'' gives the probabilities of all of them
 use_gpus: not yet: true is an error
 mst_key: which configuration (model selection tuple) of model_table; by itself the best
 replace: true: take the place of the output_table that is there, once all rows are predicted; ''rows'': put the predictions in the place of its rows, so that it stays as it is with its views, indexes, grants and columns of your own

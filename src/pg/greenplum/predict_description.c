@@ -182,7 +182,7 @@ hopper_predict_read_description(const bytea *description, hopper_prediction *run
 	get_model(&in, &run->model);
 	get_labels(&in, run);
 	run->what.kind = (hopper_predict_kind) hopper_get_int_between(&in, PREDICT_ALL,
-																  PREDICT_THRESHOLD);
+																  PREDICT_COLUMNS);
 	run->what.k = hopper_get_natural(&in);
 	run->what.threshold = hopper_get_number(&in);
 	hopper_pack_get_source(&in, &run->rows);

@@ -108,6 +108,8 @@ hopper_predict_what_argument(FunctionCallInfo fcinfo, int at)
 	number = strtod(given, &end);
 	if (strcmp(given, "response") == 0)
 		what.kind = PREDICT_RESPONSE;
+	else if (strcmp(given, "columns") == 0)
+		what.kind = PREDICT_COLUMNS;
 	else if (end != given && *end == '\0')
 		return strchr(given, '.') || number != rint(number) || fabs(number) > PG_INT32_MAX
 			? above_threshold(number) : most_probable((int) number);
@@ -115,8 +117,8 @@ hopper_predict_what_argument(FunctionCallInfo fcinfo, int at)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("pred_type \"%s\" is not known", given),
-				 errhint("Use 'prob' (all classes), 'response' (the most probable one), a number k "
-						 "of classes, or a probability below 1.")));
+				 errhint("Use 'prob' (all classes), 'columns' (a column for each), 'response' (the "
+						 "most probable one), a number k of classes, or a probability below 1.")));
 	return what;
 }
 
@@ -345,6 +347,8 @@ hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x)
 				 errmsg("column \"%s\" cannot be the id of predictions", id_column.name),
 				 errdetail("It is a system column."),
 				 errhint("Predict from a view that gives it another name.")));
+	if (run->what.kind == PREDICT_COLUMNS)
+		hopper_predict_require_columns(&run->model);
 	hopper_predict_check_id(&run->model, &run->what, id_column.name, run->labels.type != NULL);
 	run->id_column = id_column.name;
 	run->id_type = id_column.qualified_type;

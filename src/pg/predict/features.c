@@ -208,7 +208,84 @@ selected(const hopper_trained *trained)
 	return list.data;
 }
 
-/* create_predict_function(model_table, function_name, mst_key, on_null, replace) */
+void
+hopper_predict_require_one_value(const hopper_predict_model *model)
+{
+	if (model->n_parts > 0 || model->is_array || model->is_each)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("model \"%s\" does not predict one value", model->shown),
+				 errhint("hopper.predict_row() gives all of them.")));
+}
+
+/* The class whose probability is the largest: of hopper_outputs.o, in the label's type. */
+static char *
+best_class(const hopper_predict_model *model, const char *type)
+{
+	StringInfoData cases;
+	StringInfoData largest;
+
+	initStringInfo(&cases);
+	initStringInfo(&largest);
+	for (int i = 1; i <= model->n_class_values; i++)
+		appendStringInfo(&largest, "%so[%d]", i > 1 ? ", " : "", i);
+	for (int i = 1; i <= model->n_class_values; i++)
+		appendStringInfo(&cases, " WHEN o[%d] OPERATOR(pg_catalog.=) GREATEST(%s) THEN %s", i,
+						 largest.data, model->class_values[i - 1]
+						 ? hopper_literal(model->class_values[i - 1]) : "NULL");
+	return psprintf("(CASE%s END)::%s", cases.data, type);
+}
+
+/*
+ * What a function has beside its arguments, and its body, where the probabilities of classes are
+ * columns: ", OUT "prob_a" float8, ..." and "SELECT ...".
+ */
+static char *
+class_columns(const hopper_trained *trained, const hopper_predict_model *model,
+			  const char *label_type, const char *key, char **body)
+{
+	StringInfoData out;
+	StringInfoData selection;
+
+	if (trained->n_x_columns > FUNC_MAX_ARGS - 3)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_ARGUMENTS),
+				 errmsg("model \"%s\" reads %d columns, of which there can be %d here",
+						model->shown, trained->n_x_columns, FUNC_MAX_ARGS - 3),
+				 errhint("hopper.predict() takes more.")));
+	hopper_predict_require_columns(model);
+	initStringInfo(&out);
+	initStringInfo(&selection);
+	appendStringInfo(&out, ", OUT %s %s", hopper_identifier(hopper_predict_value_column(model)),
+					 label_type);
+	appendStringInfoString(&selection, best_class(model, label_type));
+	for (int i = 0; i < model->n_class_values; i++)
+	{
+		appendStringInfo(&out, ", OUT %s pg_catalog.float8",
+						 hopper_identifier(hopper_predict_class_column(model, i)));
+		appendStringInfo(&selection, ", o[%d]", i + 1);
+	}
+	*body = psprintf("SELECT %s FROM (SELECT %s(%s%s) AS o) AS hopper_outputs", selection.data,
+					 hopper_own_name("predict_outputs"), key, arguments(trained->n_x_columns));
+	return out.data;
+}
+
+/* 'response' or 'columns' */
+static bool
+asks_for_columns(FunctionCallInfo fcinfo, int at)
+{
+	char	   *given = hopper_string_argument(fcinfo, at);
+
+	if (given && strcmp(given, "response") != 0 && strcmp(given, "columns") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("pred_type \"%s\" is not known", given),
+				 errhint("Use 'response' (the most probable class, or the value) or 'columns' (and "
+						 "a column for each class's probability).")));
+	return given && strcmp(given, "columns") == 0;
+}
+
+/* create_predict_function(model_table, function_name, mst_key, on_null, replace, pred_type) */
 Datum
 hopper_sql_create_predict_function(PG_FUNCTION_ARGS)
 {
@@ -216,11 +293,13 @@ hopper_sql_create_predict_function(PG_FUNCTION_ARGS)
 	hopper_name function = hopper_name_argument(fcinfo, 1, "function_name");
 	char	   *on_null = hopper_string_argument(fcinfo, 3);
 	bool		replace = !PG_ARGISNULL(4) && PG_GETARG_BOOL(4);
+	bool		columns = asks_for_columns(fcinfo, 5);
 	hopper_trained trained;
 	hopper_predict_model model;
 	const char *result;
 	const char *key;
 	char	   *made;
+	char	   *out = "";
 	char	   *body;
 
 	(void) hopper_predict_may_lack(fcinfo, 3);
@@ -233,11 +312,7 @@ hopper_sql_create_predict_function(PG_FUNCTION_ARGS)
 						table.shown, trained.n_x_columns, FUNC_MAX_ARGS),
 				 errhint("hopper.predict_row() takes a row of them.")));
 	hopper_predict_from_trained(&trained, &model);
-	if (model.n_parts > 0 || model.is_array || model.is_each)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("model \"%s\" does not predict one value", table.shown),
-				 errhint("hopper.predict_row() gives all of them.")));
+	hopper_predict_require_one_value(&model);
 	result = model.is_value ? "pg_catalog.float8"
 		: hopper_type_in(&trained.outputs.summary, trained.y_sql_type);
 	made = psprintf("%s(%s)", function.quoted, parameters(&trained));
@@ -245,7 +320,9 @@ hopper_sql_create_predict_function(PG_FUNCTION_ARGS)
 				   hopper_literal(table.quoted), trained.mst_key,
 				   hopper_literal(on_null ? on_null : "error"));
 	/* An expression, which the server writes into the statements that call the function. */
-	if (trained.schema_text && trained.n_x_columns <= FUNC_MAX_ARGS - 3)
+	if (columns && !model.is_value)
+		out = class_columns(&trained, &model, result, key, &body);
+	else if (trained.schema_text && trained.n_x_columns <= FUNC_MAX_ARGS - 3)
 		body = psprintf("SELECT %s(%s%s)::%s", hopper_own_name("predict_value"), key,
 						arguments(trained.n_x_columns), result);
 	else
@@ -255,8 +332,9 @@ hopper_sql_create_predict_function(PG_FUNCTION_ARGS)
 					model.is_value ? "value" : psprintf("class_value::%s", result),
 					hopper_own_name("predict_row"), hopper_literal(table.quoted), trained.mst_key,
 					selected(&trained), hopper_literal(on_null ? on_null : "error"));
-	hopper_change("CREATE %sFUNCTION %s RETURNS %s LANGUAGE sql VOLATILE AS %s",
-				  replace ? "OR REPLACE " : "", made, result, hopper_literal(body));
+	hopper_change("CREATE %sFUNCTION %s(%s%s) RETURNS %s LANGUAGE sql VOLATILE AS %s",
+				  replace ? "OR REPLACE " : "", function.quoted, parameters(&trained), out,
+				  out[0] ? "record" : result, hopper_literal(body));
 	hopper_change("COMMENT ON FUNCTION %s IS %s", made,
 				  hopper_literal(psprintf("prediction by model %d of %s, made by model_hopper",
 										  trained.mst_key, table.quoted)));

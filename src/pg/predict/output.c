@@ -190,6 +190,67 @@ const hopper_layout hopper_predictions_layout = {
 	.columns = class_columns,.n = lengthof(class_columns)
 };
 
+/* A row an example with a column for each class. */
+static bool
+has_class_columns(const hopper_predict_model *model, const hopper_predict_what *what)
+{
+	return what->kind == PREDICT_COLUMNS && hopper_predict_has_rows(model);
+}
+
+static char *
+short_class_column(const hopper_predict_model *model, int class)
+{
+	const char *name = model->class_values[class];
+
+	return cut(psprintf("prob_%s", name ? name : "null"), NAMEDATALEN - 1);
+}
+
+/* There are PREDICT_MAX_COLUMNS at most. */
+static bool
+is_another_class(const hopper_predict_model *model, int class, const char *name)
+{
+	for (int i = 0; i < model->n_class_values; i++)
+		if (i != class && strcmp(short_class_column(model, i), name) == 0)
+			return true;
+	return false;
+}
+
+char *
+hopper_predict_class_column(const hopper_predict_model *model, int class)
+{
+	char	   *name = short_class_column(model, class);
+
+	/* Numbers that no two classes share. */
+	for (int number = class + 1; is_another_class(model, class, name);
+		 number += model->n_class_values)
+	{
+		char	   *end = psprintf("_%d", number);
+
+		name = psprintf("%s%s", cut(short_class_column(model, class),
+									NAMEDATALEN - 1 - (int) strlen(end)), end);
+	}
+	return name;
+}
+
+void
+hopper_predict_require_columns(const hopper_predict_model *model)
+{
+	if (!hopper_predict_has_rows(model))
+		return;
+	if (model->n_class_values == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the classes of model \"%s\" have no names for columns", model->shown),
+				 errhint("Use pred_type 'prob', which gives rows.")));
+	if (model->n_class_values > PREDICT_MAX_COLUMNS - 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("model \"%s\" has %d classes, which are too many for columns",
+						model->shown, model->n_class_values),
+				 errdetail("There are at most %d.", PREDICT_MAX_COLUMNS - 2),
+				 errhint("Use pred_type 'prob', which gives rows.")));
+}
+
 static int
 n_class_columns(const hopper_predict_what *what)
 {
@@ -228,6 +289,13 @@ hopper_predict_columns(const hopper_predict_model *model, const hopper_predict_w
 			appendStringInfo(&columns, ", %s %s", hopper_identifier(prob_column(model)),
 							 hopper_format_type_qualified(prob_type(model)));
 	}
+	else if (has_class_columns(model, what))
+	{
+		appendStringInfo(&columns, ", %s %s", label, label_type ? label_type : "pg_catalog.text");
+		for (int i = 0; i < model->n_class_values; i++)
+			appendStringInfo(&columns, ", %s pg_catalog.float8",
+							 hopper_identifier(hopper_predict_class_column(model, i)));
+	}
 	else
 	{
 		for (int i = 0; i < n_class_columns(what); i++)
@@ -264,6 +332,13 @@ hopper_predict_column_types(const hopper_predict_model *model, const hopper_pred
 			types[n++] = prob_type(model);
 		return n;
 	}
+	if (has_class_columns(model, what))
+	{
+		types[n++] = OidIsValid(label_type) ? label_type : TEXTOID;
+		for (int i = 0; i < model->n_class_values; i++)
+			types[n++] = FLOAT8OID;
+		return n;
+	}
 	for (int i = 0; i < n_class_columns(what); i++)
 		types[n++] = class_columns[i].type;
 	if (OidIsValid(label_type))
@@ -276,7 +351,8 @@ hopper_predict_check_id(const hopper_predict_model *model, const hopper_predict_
 						const char *id_column, bool has_label)
 {
 	bool		has_rows = hopper_predict_has_rows(model);
-	bool		taken = (!has_rows || has_label) && model->n_parts == 0 &&
+	bool		in_columns = has_class_columns(model, what);
+	bool		taken = (!has_rows || has_label || in_columns) && model->n_parts == 0 &&
 		strcmp(id_column, hopper_predict_value_column(model)) == 0;
 
 	for (int i = 0; i < model->n_parts; i++)
@@ -286,7 +362,9 @@ hopper_predict_check_id(const hopper_predict_model *model, const hopper_predict_
 			 strcmp(id_column, hopper_predict_part_column(model, i, "prob")) == 0);
 	if (model->is_each)
 		taken = taken || strcmp(id_column, prob_column(model)) == 0;
-	for (int i = 0; has_rows && i < n_class_columns(what); i++)
+	for (int i = 0; in_columns && i < model->n_class_values; i++)
+		taken = taken || strcmp(id_column, hopper_predict_class_column(model, i)) == 0;
+	for (int i = 0; has_rows && !in_columns && i < n_class_columns(what); i++)
 		taken = taken || strcmp(id_column, class_columns[i].name) == 0;
 	if (taken)
 		ereport(ERROR,
@@ -364,7 +442,7 @@ hopper_predict_output_begin(hopper_predict_output *output, Datum id, bool id_nul
 		return;
 	if (!model->is_each)
 		hopper_predict_rank(&output->classes, model, output->n_outputs, outputs,
-							what->kind == PREDICT_RESPONSE);
+							what->kind == PREDICT_RESPONSE || what->kind == PREDICT_COLUMNS);
 	else if (!what->by_output)
 		return;
 	if (what->kind == PREDICT_ALL || what->kind == PREDICT_THRESHOLD)
@@ -447,6 +525,27 @@ put_class(hopper_predict_output *output, int place, int rank, Datum *values, boo
 	return true;
 }
 
+/* The only row of an example whose classes are columns. */
+static void
+put_class_columns(hopper_predict_output *output, Datum *values, bool *nulls)
+{
+	const hopper_predict_classes *classes = &output->classes;
+	int			best = classes->order[0];
+
+	if (output->label_values)
+	{
+		nulls[1] = output->label_nulls[best];
+		values[1] = output->label_values[best];
+	}
+	else
+	{
+		nulls[1] = output->class_nulls[best];
+		values[1] = output->class_values[best];
+	}
+	for (int i = 0; i < output->model->n_class_values; i++)
+		values[2 + i] = Float8GetDatum(classes->probabilities[i]);
+}
+
 /* The next class of a step or pixel, whose number is in the place of a rank. */
 static bool
 next_at_places(hopper_predict_output *output, Datum *values, bool *nulls)
@@ -517,6 +616,11 @@ hopper_predict_output_next(hopper_predict_output *output, Datum *values, bool *n
 		at += put_columns(output->parts[i], values + at, nulls + at);
 	if (model->n_parts > 0)
 		return true;
+	if (has_class_columns(model, &output->what))
+	{
+		put_class_columns(output, values, nulls);
+		return true;
+	}
 	if (hopper_predict_has_rows(model))
 		return put_class(output, rank, rank + 1, values, nulls);
 	(void) put_columns(output, values + at, nulls + at);

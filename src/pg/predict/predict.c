@@ -200,7 +200,8 @@ hopper_predict_tell_unused(const hopper_prediction *run, hopper_predict_kind by_
 				(errmsg("pred_type has no effect: model \"%s\" has several outputs, each with its "
 						"columns", run->model.shown)));
 	if (run->model.is_each && !run->what.by_output &&
-		(run->what.kind == PREDICT_TOP || run->what.kind == PREDICT_THRESHOLD))
+		(run->what.kind == PREDICT_TOP || run->what.kind == PREDICT_THRESHOLD ||
+		 run->what.kind == PREDICT_COLUMNS))
 		ereport(NOTICE,
 				(errmsg("pred_type has no effect: model \"%s\" predicts a class at each of %d "
 						"places", run->model.shown, hopper_predict_n_places(&run->model)),

@@ -116,7 +116,8 @@ typedef enum hopper_predict_kind
 	PREDICT_ALL,				/* every class, ranked */
 	PREDICT_RESPONSE,			/* the most probable class */
 	PREDICT_TOP,				/* the k most probable ones */
-	PREDICT_THRESHOLD			/* those above a probability */
+	PREDICT_THRESHOLD,			/* those above a probability */
+	PREDICT_COLUMNS				/* the most probable one, and a column for each one's probability */
 } hopper_predict_kind;
 
 typedef struct hopper_predict_what
@@ -154,6 +155,12 @@ extern char *hopper_predict_value_column(const hopper_predict_model *model);
  */
 extern char *hopper_predict_part_column(const hopper_predict_model *model, int part,
 										const char *prefix);
+/* "prob_<class>" of the only output, as far as names go, with a number where others begin alike. */
+extern char *hopper_predict_class_column(const hopper_predict_model *model, int class);
+/* ERROR 22023 or 54000 where the model's classes cannot be columns, as 'columns' asks. */
+extern void hopper_predict_require_columns(const hopper_predict_model *model);
+/* ERROR 0A000 where it has several outputs, or an array of them. (predict/features.c) */
+extern void hopper_predict_require_one_value(const hopper_predict_model *model);
 /* ERROR 42701 where the output has another column of the id's name. */
 extern void hopper_predict_check_id(const hopper_predict_model *model,
 									const hopper_predict_what *what,

@@ -172,6 +172,12 @@ hopper_sql_predict_rows(PG_FUNCTION_ARGS)
 	run->what.kind = PREDICT_RESPONSE;
 	if (!PG_ARGISNULL(2))
 		run->what = hopper_predict_what_argument(fcinfo, 2);
+	if (run->what.kind == PREDICT_COLUMNS)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("predict_rows() has the same columns whatever the classes are"),
+				 errhint("Use pred_type 'prob', or hopper.predict(), or "
+						 "hopper.create_predict_function() with pred_type => 'columns'.")));
 	run->what.by_output = true;
 	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 4);
 	table = hopper_name_argument(fcinfo, 0, "model_table");

@@ -1,12 +1,14 @@
 /*
  * value.c
- *		predict_value(): what functions of create_predict_function() call for each row: one value of
- *		columns that are arguments. What is the same for all rows of a statement is looked up once.
+ *		predict_value() and predict_outputs(): what functions of create_predict_function() call for
+ *		each row, whose columns are arguments: one value, or the probabilities of all classes. What
+ *		is the same for all rows of a statement is looked up once.
  */
 #include "pg/predict/ready.h"
 #include "pg/predict/run.h"
 
 #include "catalog/pg_type.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
@@ -14,6 +16,7 @@
 #define FIRST_COLUMN 3			/* of the arguments */
 
 PG_FUNCTION_INFO_V1(hopper_sql_predict_value);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_outputs);
 
 typedef struct row_function
 {
@@ -106,6 +109,7 @@ look_up(FunctionCallInfo fcinfo)
 	function->entry = hopper_ready_get_row(&table, !PG_ARGISNULL(1),
 										   hopper_key_argument(fcinfo, 1), 0, NULL);
 	function->serial = function->entry->serial;
+	hopper_predict_require_one_value(&function->entry->model);
 	caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 	describe_columns(fcinfo, function);
 	function->source.name.shown = "features";
@@ -120,21 +124,18 @@ look_up(FunctionCallInfo fcinfo)
 	return function;
 }
 
-/* predict_value(model_table, mst_key, on_null, VARIADIC columns) */
-Datum
-hopper_sql_predict_value(PG_FUNCTION_ARGS)
+/* The outputs for the arguments' columns; NULL where one is missing that may be. */
+static const float *
+compute(FunctionCallInfo fcinfo, row_function **looked_up)
 {
 	row_function *function = fcinfo->flinfo->fn_extra;
-	const hopper_predict_model *model;
 	Datum	   *datums;
 	bool	   *nulls;
 	char	   *features;
-	const float *outputs;
-	const char *predicted;
 
 	if (!is_current(function))
 		function = look_up(fcinfo);
-	model = &function->entry->model;
+	*looked_up = function;
 	datums = palloc(function->n * sizeof(Datum));
 	nulls = palloc(function->n * sizeof(bool));
 	for (int i = 0; i < function->n; i++)
@@ -144,8 +145,21 @@ hopper_sql_predict_value(PG_FUNCTION_ARGS)
 	}
 	features = palloc(function->values.size);
 	if (!hopper_pack_values_encode(&function->values, &function->source, datums, nulls, features))
+		return NULL;
+	return hopper_ready_compute(function->entry, features, function->values.size);
+}
+
+/* predict_value(model_table, mst_key, on_null, VARIADIC columns) */
+Datum
+hopper_sql_predict_value(PG_FUNCTION_ARGS)
+{
+	row_function *function;
+	const float *outputs = compute(fcinfo, &function);
+	const hopper_predict_model *model = &function->entry->model;
+	const char *predicted;
+
+	if (outputs == NULL)
 		PG_RETURN_NULL();
-	outputs = hopper_ready_compute(function->entry, features, function->values.size);
 	if (model->is_value)
 	{
 		double		value;
@@ -167,4 +181,32 @@ hopper_sql_predict_value(PG_FUNCTION_ARGS)
 	if (predicted == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(predicted));
+}
+
+/* predict_outputs(model_table, mst_key, on_null, VARIADIC columns) */
+Datum
+hopper_sql_predict_outputs(PG_FUNCTION_ARGS)
+{
+	row_function *function;
+	const float *outputs = compute(fcinfo, &function);
+	const hopper_predict_model *model = &function->entry->model;
+	double		value;
+	const double *numbers = &value;
+	int			n = model->is_value ? 1 : model->n_classes;
+	Datum	   *elements = palloc(n * sizeof(Datum));
+
+	if (outputs == NULL)
+		PG_RETURN_NULL();
+	if (model->is_value)
+		hopper_predict_values(model, 1, outputs, &value);
+	else
+	{
+		hopper_predict_rank(&function->classes, model, function->entry->n_outputs, outputs, true);
+		numbers = function->classes.probabilities;
+	}
+	for (int i = 0; i < n; i++)
+		elements[i] = Float8GetDatum(numbers[i]);
+	hopper_ready_leave(function->entry);
+	PG_RETURN_ARRAYTYPE_P(construct_array(elements, n, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+										  'd'));
 }

@@ -1,0 +1,13 @@
+CREATE FUNCTION hopper.predict_outputs(model_table text, mst_key bigint, on_null text, VARIADIC columns "any")
+RETURNS double precision[]
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_outputs' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.predict_outputs(text, bigint, text, "any") IS
+    'predict one row, given as the columns that the model reads, in its order: the probabilities of its classes in their order, or the value; what functions of create_predict_function() with pred_type ''columns'' call
+
+Task: 7.95 predict
+model_table: table of models that training writes; its companions are _info, _summary and _state
+mst_key: which configuration (model selection tuple) of model_table
+on_null: where a feature is NULL, NaN or infinite: ''error'', or ''null'' (NULL)
+columns: a value for each column that the model was trained with
+Example:
+SELECT hopper.predict_outputs(''models'', 1, ''error'', a, b) FROM points_test;';
