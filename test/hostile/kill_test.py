@@ -40,7 +40,7 @@ CALLS = {
     "results put aside": "hopper.fit_multiple_model('packed', 'made', 'ten_wide', 3, threads => 2)",
 }
 # Other ways to call those above.
-THE_SAME = ["fit_multiple_model, replaced", "fit_multiple_model, warm start", "predict_byom, sequences",
+THE_SAME = ["create_predict_function, columns", "fit_multiple_model, replaced", "fit_multiple_model, warm start", "predict_byom, sequences",
             "training_preprocessor, outputs",
             "training_preprocessor, replaced", "training_preprocessor, sequences"]
 # They end by themselves in a moment, so that no client is gone for long while they work; every_function_test.py
@@ -48,12 +48,12 @@ THE_SAME = ["fit_multiple_model, replaced", "fit_multiple_model, warm start", "p
 SHORT = ["add_trials", "best_config", "build_info", "cancel", "check_configs", "clone_trial", "cnn", "columns_of_name",
          "columns_of_names", "copy_model", "create_predict_function", "create_run", "delete_model", "describe_architecture",
          "describe_features", "describe_model", "describe_space",
-         "drop_model", "drop_packed", "drop_run", "ensemble", "expire_runs", "explain_automl", "explain_fit",
+         "drop_model", "drop_packed", "drop_run", "ensemble", "expire_runs", "explain_automl", "explain_fit", "explain_row", "feature_importance",
          "from_safetensors", "generate_model_configs", "gpu_configuration", "grant_model", "grant_run", "help", "help_function",
          "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard",
          "learning_curves", "load_model", "load_model_selection_table", "losses", "metric_ascends", "metrics",
-         "mlp", "model_id", "model_ids", "models", "optimizers", "param_importance", "params_json", "pause",
-         "pred_type_of_double", "pred_type_of_real", "predict_given", "predict_given_best", "predict_record",
+         "mlp", "model_id", "model_ids", "models", "optimizers", "param_importance", "params_json", "partial_dependence", "pause",
+         "pred_type_of_double", "pred_type_of_real", "predict_given", "predict_given_best", "predict_outputs", "predict_record",
          "predict_record_best", "predict_row", "predict_row_best", "predict_value", "progress_slots", "publish", "rename_model", "report", "report_run", "report_validation", "resume",
          "revoke_model", "revoke_run", "run_timeline", "search_algorithms", "set_iterations", "sparkline", "step", "stop_trial", "submit", "tabular", "tensorboard_events",
          "tensorboard_files", "textin", "textout",

@@ -47,6 +47,7 @@ CALLS = {
     "create_run": f"SELECT {CREATED} > 0",
     "delete_model": "SELECT hopper.delete_model('models', 2)",
     "create_predict_function": "SELECT hopper.create_predict_function('run', 'guess', 1) IS NOT NULL",
+    "create_predict_function, columns": "SELECT hopper.create_predict_function('run', 'guess', 1, pred_type := 'columns') IS NOT NULL",
     "describe_features": "SELECT count(*) FROM hopper.describe_features('treated')",
     "describe_architecture": f"SELECT count(*) FROM hopper.describe_model($${SMALL}$$)",
     "describe_model": "SELECT count(*) FROM hopper.describe_model('models', 1, 'packed')",
@@ -60,6 +61,9 @@ CALLS = {
     "expire_runs": "SELECT hopper.expire_runs('0 days') >= 0",
     "explain_automl": "SELECT count(*) FROM hopper.explain_automl('packed', 'models', '{1}', "
                       f"$${GRID}$$, $${{'batch_size': [8]}}$$, 'random', 'num_configs=2, num_iterations=1')",
+    "explain_row": "SELECT count(*) FROM hopper.explain_row('run', (SELECT p FROM points p LIMIT 1), 'points', 1, samples := 2)",
+    "feature_importance": "SELECT count(*) FROM hopper.feature_importance('run', 'points', 1, repeats := 2)",
+    "partial_dependence": "SELECT count(*) FROM hopper.partial_dependence('run', 'points', 'x', 1, points := 2)",
     "explain_fit": "SELECT count(*) FROM hopper.explain_fit('packed', 'made', 'configs', 2)",
     "fit":
         "SELECT models_trained + models_failed FROM hopper.fit('packed', 'made', 'models', 1,"
@@ -167,6 +171,7 @@ CALLS = {
     "training_preprocessor, sequences":
         """SELECT hopper.training_preprocessor('points', 'made', 'y', 'x', pad_to := '{"x": 3}', truncate := 'pre')""",
     "validation_preprocessor": "SELECT hopper.validation_preprocessor('points', 'made', 'y', 'x', 'packed')",
+    "predict_outputs": "SELECT hopper.predict_outputs('run', 1, 'error', ARRAY[1, 2]::real[])",
     "predict_value": "SELECT hopper.predict_value('run', 1, 'error', ARRAY[1, 2]::real[])",
     "transform_rows": "SELECT count(*) FROM hopper.transform_rows('treated', 'points')",
     "version": "SELECT hopper.version()",

@@ -99,6 +99,9 @@ LIKELY = {
     "bytea_type": [None, "uint8"], "weight_varname": [None, "number"], "layer": [None, "output", "dense"],
     "pad_to": [None, None, "3", "longest", '{"x": 2}'], "pad_value": [0, -1], "pad_side": ["post", "pre"],
     "truncate": [None, "post", "pre"], "treatments": [None, None, "{}"], "table_name": ["treated", "packed"],
+    "background_table": ["points"], "feature": ["x"], "class_value": [None, "a"], "samples": [2, 4],
+    "metric": [None, "accuracy"], "repeats": [2], "most_rows": [5, None], "points": [2], "group_varname": [None, None, "y"],
+    "time_varname": [None, None, "id"],
     "use_gpus": [False], "warm_start": [False, False, True]}
 
 
@@ -118,7 +121,7 @@ def functions(connection):
         WHERE n.nspname = 'hopper' AND p.prokind = 'f'
             -- Parts of others, which pass what they have made; and what takes a whole table, or a row of just these columns.
             AND coalesce(obj_description(p.oid, 'pg_proc'), '') NOT LIKE 'part of %'
-            AND p.proname NOT IN ('auto_fit', 'predict_value') ORDER BY p.oid::regprocedure::text""")
+            AND p.proname NOT IN ('auto_fit', 'predict_outputs', 'predict_value') ORDER BY p.oid::regprocedure::text""")
     result = []
     for name, names, number, defaults, types in rows:
         if "internal" in types or "trigger" in types or "hopper.untyped" in types or name == "hopper.untyped_in":

@@ -1,0 +1,180 @@
+/*
+ * explained.c
+ *		What explanations of a model ask for: the model, rows with its columns, a class.
+ */
+#include "pg/predict/explained.h"
+
+#include "utils/builtins.h"
+
+#include "pg/server/version.h"
+#include "pg/server/words.h"
+
+#define ARGUMENTS_BEFORE 3		/* of predict_outputs() */
+
+static void
+require_classes(const hopper_predict_model *model)
+{
+	hopper_predict_require_one_value(model);
+	if (!model->is_value && model->n_class_values == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the classes of model \"%s\" have no names", model->shown),
+				 errhint("Pack a label column of classes, rather than 1-hot encoded ones.")));
+}
+
+void
+hopper_explained_open(FunctionCallInfo fcinfo, const char *source, hopper_explained *what)
+{
+	hopper_name table = hopper_name_named(fcinfo, "model_table");
+	int			key = hopper_argument(fcinfo, "mst_key");
+	List	   *x = NIL;
+	StringInfoData names;
+
+	memset(what, 0, sizeof(*what));
+	what->source = hopper_name_named(fcinfo, source);
+	hopper_read_trained(&table, !PG_ARGISNULL(key), hopper_key_argument(fcinfo, key),
+						&what->trained);
+	hopper_predict_from_trained(&what->trained, &what->model);
+	require_classes(&what->model);
+	what->relation = hopper_source_oid(&what->source);
+	what->n = what->trained.n_x_columns;
+	if (what->n > FUNC_MAX_ARGS - ARGUMENTS_BEFORE)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("model \"%s\" reads %d columns, of which %d can be explained at most",
+						what->model.shown, what->n, FUNC_MAX_ARGS - ARGUMENTS_BEFORE)));
+	for (int i = 0; i < what->n; i++)
+		x = lappend(x, what->trained.x_columns[i]);
+	hopper_require_columns(what->relation, x);
+	what->columns = palloc(what->n * sizeof(hopper_pack_column));
+	initStringInfo(&names);
+	for (int i = 0; i < what->n; i++)
+	{
+		hopper_pack_resolve_column(what->relation, what->trained.x_columns[i], &what->columns[i]);
+		appendStringInfo(&names, "%s%s", i ? ", " : "",
+						 hopper_literal(what->trained.x_columns[i]));
+	}
+	what->names = psprintf("ARRAY[%s]::text[]", names.data);
+}
+
+static const char *
+class_name(const hopper_explained *what, int class)
+{
+	const char *name = what->model.class_values[class];
+
+	return name ? name : "NULL";
+}
+
+void
+hopper_explained_take_class(FunctionCallInfo fcinfo, hopper_explained *what)
+{
+	const hopper_predict_model *model = &what->model;
+	char	   *given = hopper_string_named(fcinfo, "class_value");
+	StringInfoData known;
+
+	what->output = model->is_value ? 1 : model->n_class_values == 2 ? 2 : 0;
+	if (given == NULL)
+		return;
+	if (model->is_value)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("class_value is given but model \"%s\" predicts numbers", model->shown)));
+	initStringInfo(&known);
+	for (int i = 0; i < model->n_class_values; i++)
+	{
+		if (strcmp(class_name(what, i), given) == 0)
+		{
+			what->output = i + 1;
+			return;
+		}
+		if (i < 20)
+			appendStringInfo(&known, "%s\"%s\"", i ? ", " : "", class_name(what, i));
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("model \"%s\" knows no class \"%s\"", model->shown, given),
+			 errdetail("Its classes are %s%s.", known.data,
+					   model->n_class_values > 20 ? " and more" : "")));
+}
+
+const char *
+hopper_explained_class(const hopper_explained *what)
+{
+	return psprintf("%s::text", what->model.is_value ? "NULL"
+					: hopper_literal(class_name(what, what->output - 1)));
+}
+
+char *
+hopper_explained_begin(const hopper_explained *what)
+{
+	return psprintf("%s(%s::text, %d::int8, 'error'", hopper_own_name("predict_outputs"),
+					hopper_literal(what->trained.outputs.model.quoted), what->trained.mst_key);
+}
+
+char *
+hopper_explained_largest(const hopper_explained *what)
+{
+	StringInfoData all;
+	StringInfoData cases;
+
+	initStringInfo(&all);
+	initStringInfo(&cases);
+	for (int i = 1; i <= what->model.n_class_values; i++)
+	{
+		appendStringInfo(&all, "%so[%d]", i > 1 ? ", " : "", i);
+		appendStringInfo(&cases, " WHEN o[%d] THEN %d", i, i);
+	}
+	return psprintf("CASE GREATEST(%s)%s END", all.data, cases.data);
+}
+
+int
+hopper_explained_count(FunctionCallInfo fcinfo, const char *argument, int otherwise, int least,
+					   int most)
+{
+	int			at = hopper_argument(fcinfo, argument);
+	int			given = hopper_integer_argument(fcinfo, at, argument, otherwise);
+
+	if (given < least || given > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be from %d to %d, got %d", argument, least, most, given)));
+	return given;
+}
+
+int64
+hopper_explained_seed(FunctionCallInfo fcinfo)
+{
+	int			at = hopper_argument(fcinfo, "seed");
+
+	return PG_ARGISNULL(at) ? 0 : PG_GETARG_INT64(at);
+}
+
+char *
+hopper_explained_rows(const hopper_explained *what, const char *more, const char *where, int most,
+					  int64 seed)
+{
+	List	   *hashed = NIL;
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < what->n; i++)
+	{
+		hashed = lappend(hashed, &what->columns[i]);
+		appendStringInfo(&list, ", %s AS x%d", hopper_identifier(what->columns[i].name), i + 1);
+	}
+	return psprintf("SELECT row_number() OVER (ORDER BY s.h) AS i, s.* FROM"
+					" (SELECT %s AS h%s%s FROM %s%s ORDER BY 1 LIMIT %d) AS s",
+					hopper_sql_hash(hashed, seed), list.data, more, what->source.quoted, where,
+					most);
+}
+
+void
+hopper_explained_require_rows(const hopper_explained *what, const char *where, const char *hint)
+{
+	if (hopper_select("SELECT FROM %s%s LIMIT 1", what->source.quoted, where) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" holds no rows to explain model \"%s\" by", what->source.shown,
+						what->model.shown),
+				 hint ? errhint("%s", hint) : 0));
+}

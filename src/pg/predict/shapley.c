@@ -1,0 +1,137 @@
+/*
+ * shapley.c
+ *		explain_row(): what each column of a row adds to its prediction.
+ *
+ * Shapley values by sampling of permutations, each of which and its reverse lead from a row of the
+ * background to the row that is explained, column by column (Strumbelj and Kononenko 2014; Mitchell
+ * et al. 2022 on reversed ones). They add up to the difference of the two predictions.
+ */
+#include "pg/predict/explained.h"
+
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
+
+#include "pg/server/words.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_explain_row);
+
+/* ERROR 42703 where the row, JSON by column, lacks columns. */
+static void
+require_members(const hopper_explained *what, const char *row)
+{
+	(void) hopper_select("SELECT string_agg('\"' || n || '\"', ', ' ORDER BY i)"
+						 " FROM unnest(%s) WITH ORDINALITY AS u(n, i)"
+						 " WHERE NOT jsonb_exists(%s::jsonb, n)", what->names, row);
+	if (hopper_cell(0, 1) == NULL)
+	{
+		SPI_freetuptable(SPI_tuptable);
+		return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("the row lacks %s", hopper_cell(0, 1)),
+			 errdetail("Model \"%s\" reads %s.", what->model.shown,
+					   hopper_columns_words(what->n, what->trained.x_columns)),
+			 errhint("Give a row of the table: (SELECT t FROM ... AS t WHERE ...).")));
+}
+
+/* The row that is explained, in the types of the source's columns, as x1, x2, ... */
+static char *
+row_query(const hopper_explained *what, const char *row)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < what->n; i++)
+		appendStringInfo(&list, "%s%s AS x%d", i ? ", " : "",
+						 hopper_identifier(what->columns[i].name), i + 1);
+	return psprintf("SELECT %s FROM jsonb_populate_record(NULL::%s, %s::jsonb)", list.data,
+					hopper_type_name(get_rel_type_id(what->relation), -1), row);
+}
+
+/* Of more than two classes the one that the model predicts. */
+static void
+take_predicted_class(hopper_explained *what, const char *row)
+{
+	StringInfoData list;
+	bool		isnull;
+
+	if (what->output > 0)
+		return;
+	initStringInfo(&list);
+	for (int i = 1; i <= what->n; i++)
+		appendStringInfo(&list, ", x%d", i);
+	(void) hopper_select("SELECT %s FROM (SELECT %s%s) AS o FROM (%s) AS x) AS q",
+						 hopper_explained_largest(what), hopper_explained_begin(what), list.data,
+						 row_query(what, row));
+	what->output = DatumGetInt32(hopper_value(0, 1, INT4OID, &isnull));
+	SPI_freetuptable(SPI_tuptable);
+}
+
+static char *
+shapley_query(const hopper_explained *what, const char *row, int samples, int64 seed)
+{
+	int			n = what->n;
+	StringInfoData query;
+
+	initStringInfo(&query);
+	appendStringInfo(&query, "WITH x AS (%s), z AS (%s), m AS (SELECT count(*) AS m FROM z),",
+					 row_query(what, row),
+					 hopper_explained_rows(what, "", "", (samples + 1) / 2, seed));
+	/* h: permutation; d: 0, and 1 for its reverse; a: places of the columns in it */
+	appendStringInfo(&query, " h AS (SELECT g.h, array_agg(g.a ORDER BY g.c) AS a FROM (SELECT h,"
+					 " c, row_number() OVER (PARTITION BY h ORDER BY %s, c) AS a FROM"
+					 " generate_series(1, %d) AS h, generate_series(1, %d) AS c) AS g"
+					 " GROUP BY g.h),",
+					 psprintf(HOPPER_SQL_HASH,
+							  psprintf("'" INT64_FORMAT "/' || h || '/' || c", seed)),
+					 (samples + 1) / 2, n);
+	/* s columns are the row's, the others the background's. */
+	appendStringInfo(&query, " p AS (SELECT h.h, d, s, h.a, (%s", hopper_explained_begin(what));
+	for (int i = 1; i <= n; i++)
+		appendStringInfo(&query, ", CASE WHEN (CASE d WHEN 0 THEN h.a[%d] ELSE %d - h.a[%d] END)"
+						 " <= s THEN x.x%d ELSE z.x%d END", i, n + 1, i, i, i);
+	appendStringInfo(&query, "))[%d] AS v FROM x, m, h, z, generate_series(0, 1) AS d,"
+					 " generate_series(0, %d) AS s WHERE z.i = 1 + (h.h - 1) %% m.m),",
+					 what->output, n);
+	appendStringInfo(&query, " e AS (SELECT avg(v) FILTER (WHERE s = 0) AS base,"
+					 " avg(v) FILTER (WHERE s = %d) AS v FROM p),", n);
+	appendStringInfo(&query, " w AS (SELECT c, avg(b.v - a.v) AS w FROM generate_series(1, %d) AS"
+					 " c, p AS a, p AS b WHERE a.h = b.h AND a.d = b.d AND b.s = a.s + 1 AND b.s ="
+					 " CASE b.d WHEN 0 THEN b.a[c] ELSE %d - b.a[c] END GROUP BY c)", n, n + 1);
+	appendStringInfo(&query, " SELECT (%s)[w.c], %s::jsonb ->> (%s)[w.c],"
+					 " w.w::float8, e.base::float8, e.v::float8, %s FROM w, e"
+					 " ORDER BY abs(w.w) DESC, w.c", what->names, row, what->names,
+					 hopper_explained_class(what));
+	return query.data;
+}
+
+/* A row as JSON, a literal in SQL. */
+static char *
+row_argument(FunctionCallInfo fcinfo, int at)
+{
+	hopper_require_argument(fcinfo, at, "source_row");
+	return pstrdup(hopper_literal(TextDatumGetCString(
+		DirectFunctionCall1(row_to_json, PG_GETARG_DATUM(at)))));
+}
+
+/* explain_row(model_table, source_row, background_table, mst_key, class_value, samples, seed) */
+Datum
+hopper_sql_explain_row(PG_FUNCTION_ARGS)
+{
+	hopper_explained what;
+	int			samples = hopper_explained_count(fcinfo, "samples", 200, 2, 100000);
+	char	   *row = row_argument(fcinfo, hopper_argument(fcinfo, "source_row"));
+
+	hopper_connect();
+	hopper_explained_open(fcinfo, "background_table", &what);
+	hopper_explained_take_class(fcinfo, &what);
+	require_members(&what, row);
+	hopper_explained_require_rows(&what, "", NULL);
+	take_predicted_class(&what, row);
+	(void) hopper_return_query(fcinfo, shapley_query(&what, row, samples,
+													 hopper_explained_seed(fcinfo)));
+	hopper_finish();
+	return (Datum) 0;
+}
