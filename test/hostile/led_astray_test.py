@@ -143,12 +143,13 @@ def test_views_of_ones_own(block):
     ("mal.checked", psycopg2.errors.InsufficientPrivilege), ("mal.checked[]", psycopg2.errors.InsufficientPrivilege),
     ("-", psycopg2.errors.UndefinedObject), ("4000000000", psycopg2.errors.UndefinedObject)])
 @pytest.mark.parametrize("column", ["dependent_vartype", "independent_vartype"])
-def test_types_that_a_table_names(block, column, type_name, error):
+@pytest.mark.parametrize("pred_type", ["response", "columns"])
+def test_types_that_a_table_names(block, column, type_name, error, pred_type):
     """They become a part of the statement that makes a function of the caller's."""
     as_mallory(block, "CREATE DOMAIN checked AS integer CHECK (mal.evil() = 1);"
                f"UPDATE run_summary SET {column} = ARRAY['{type_name}']")
     with pytest.raises(error):
-        query(block, "SELECT hopper.create_predict_function('mal.run', 'guess')")
+        query(block, f"SELECT hopper.create_predict_function('mal.run', 'guess', pred_type => '{pred_type}')")
 
 
 def test_a_function_over_a_model_of_another_role(block):
