@@ -106,11 +106,14 @@ COMMENT ON TABLE hopper.all_run_grants IS
 ALTER TABLE hopper.all_runs SET (fillfactor = 50);
 ALTER TABLE hopper.all_trials SET (fillfactor = 50);
 
--- Dumps carry runs, with their roles' names, and the number of the next one.
+-- Dumps carry runs, with their roles' names, and the number of the next one: not those of roles that are gone, whose
+-- numbers may be others' elsewhere.
 SELECT pg_catalog.pg_extension_config_dump('hopper.journal_run_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('hopper.all_runs', '');
+SELECT pg_catalog.pg_extension_config_dump('hopper.all_runs',
+    'WHERE EXISTS (SELECT 1 FROM pg_catalog.pg_roles r WHERE r.oid = role)');
 SELECT pg_catalog.pg_extension_config_dump('hopper.all_trials', '');
 SELECT pg_catalog.pg_extension_config_dump('hopper.all_trial_metrics', '');
 SELECT pg_catalog.pg_extension_config_dump('hopper.all_run_events', '');
-SELECT pg_catalog.pg_extension_config_dump('hopper.all_run_grants', '');
+SELECT pg_catalog.pg_extension_config_dump('hopper.all_run_grants',
+    'WHERE role::oid = 0 OR EXISTS (SELECT 1 FROM pg_catalog.pg_roles r WHERE r.oid = role)');
 SELECT pg_catalog.pg_extension_config_dump('hopper.all_search_results', '');

@@ -71,6 +71,20 @@ def test_what_went_on_in_the_background_is_taken_up(server, how):
     assert as_straight(how)
 
 
+def test_a_run_without_its_role_keeps_none_back(server):
+    left = submitted("left", 1000000)
+    other = submitted("other")
+    ask("UPDATE hopper.all_runs SET role = 4000000000::oid WHERE run = %s", left)
+    server.stop()
+    server.start(**PRELOADED)
+    assert ask("SELECT hopper.wait(%s, 120)", other) == [("done",)]
+    assert ask("SELECT state, owner FROM hopper.runs WHERE run = %s", left) == [("interrupted", "unknown (OID=4000000000)")]
+    for statement, error in ("SELECT hopper.resume(%s)", "the role of run .* was dropped"), ("SELECT hopper.step(%s, 1)", "belongs to role"):
+        with pytest.raises(psycopg2.Error, match=error):
+            ask(statement, left)
+    ask("SELECT hopper.drop_run(%s)", left)
+
+
 def test_what_is_paused_or_was_in_the_foreground_is_left_alone(server):
     paused = submitted("paused", 1000000)
     ask("SELECT hopper.pause(%s)", paused)

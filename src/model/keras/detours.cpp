@@ -118,6 +118,9 @@ const Detour kOperations[] = {
      "Write keras.layers.Conv2D, or the layer that has these weights."},
     {"argmax argmin argsort", "Places have no slope: nothing before them would learn.",
      "Let the model put out the values themselves; predict() tells the most likely class."},
+    {"stop_gradient", "Each weight learns from all that comes behind it.",
+     "Set trainable=False in the layers before it, where nothing else is to train them."},
+    {"erf", "", "Write keras.activations.gelu(x) for x * (1 + erf(x / sqrt(2))) / 2."},
     {"embedding_lookup", "", "Write keras.layers.Embedding."},
 };
 

@@ -131,6 +131,29 @@ take_up(int64 run)
 	hopper_finish();
 }
 
+/* What one run lacks, its role's LOGIN say, costs the others nothing. */
+static void
+try_to_take_up(int64 run)
+{
+	MemoryContext caller = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		StartTransactionCommand();
+		take_up(run);
+		CommitTransactionCommand();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(caller);
+		EmitErrorReport();
+		FlushErrorState();
+		AbortCurrentTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(caller);
+}
+
 void
 hopper_run_finder(Datum database)
 {
@@ -157,10 +180,6 @@ hopper_run_finder(Datum database)
 	PopActiveSnapshot();
 	CommitTransactionCommand();
 	for (uint64 i = 0; i < n; i++)
-	{
-		StartTransactionCommand();
-		take_up(runs[i]);
-		CommitTransactionCommand();
-	}
+		try_to_take_up(runs[i]);
 	proc_exit(0);
 }

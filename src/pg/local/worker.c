@@ -96,16 +96,28 @@ start_wanted(XactEvent event, void *nothing)
 	}
 }
 
-static bool
-can_login(Oid role)
+static void
+require_role(const hopper_run_row *row)
 {
-	HeapTuple	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(role));
-	bool		can = HeapTupleIsValid(tuple) &&
-		((Form_pg_authid) GETSTRUCT(tuple))->rolcanlogin;
+	HeapTuple	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(row->role));
+	bool		can_login;
 
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	return can;
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("the role of run " INT64_FORMAT " was dropped", row->run),
+				 errdetail("A run trains with the rights of its role."),
+				 errhint("hopper.drop_run(" INT64_FORMAT ") removes it.", row->run)));
+	can_login = ((Form_pg_authid) GETSTRUCT(tuple))->rolcanlogin;
+	ReleaseSysCache(tuple);
+	if (HOPPER_BYPASS_LOGIN == 0 && !can_login)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION),
+				 errmsg("role \"%s\" cannot train in the background",
+						hopper_role_name(row->role)),
+				 errdetail("A background worker logs in as the role whose run it is."),
+				 errhint("ALTER ROLE %s LOGIN; or train in the foreground with CALL "
+						 "hopper.train().", hopper_identifier(hopper_role_name(row->role)))));
 }
 
 void
@@ -115,14 +127,7 @@ hopper_worker_start(const hopper_run_row *row)
 	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
 	worker_orders *orders = palloc(sizeof(worker_orders));
 
-	if (HOPPER_BYPASS_LOGIN == 0 && !can_login(row->role))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION),
-				 errmsg("role \"%s\" cannot train in the background",
-						hopper_role_name(row->role)),
-				 errdetail("A background worker logs in as the role whose run it is."),
-				 errhint("ALTER ROLE %s LOGIN; or train in the foreground with CALL "
-						 "hopper.train().", hopper_identifier(hopper_role_name(row->role)))));
+	require_role(row);
 	*orders = (worker_orders) {row->run, MyDatabaseId, row->role, GetTopTransactionId()};
 	wanted = lappend(wanted, orders);
 	MemoryContextSwitchTo(caller);

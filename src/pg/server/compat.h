@@ -199,9 +199,9 @@
 
 /* Roles that are gone have no name, instead of an error: 9.5. */
 #if PG_VERSION_NUM >= 90500
-#define hopper_role_name(role) GetUserNameFromId(role, true)
+#define hopper_find_role_name(role) GetUserNameFromId(role, true)
 #else
-#define hopper_role_name(role) GetUserNameFromId(role)
+#define hopper_find_role_name(role) GetUserNameFromId(role)
 #endif
 
 /*

@@ -259,6 +259,8 @@ extern char *hopper_type_in(const hopper_name *holder, const char *value);
 extern void hopper_require_select(Oid relation);
 /* Whose it is; InvalidOid where it is gone. */
 extern Oid	hopper_owner(Oid relation);
+/* Of a role that is gone: "unknown (OID=7)". */
+extern char *hopper_role_name(Oid role);
 
 /* --- what tables say of themselves (server/comments.c) --- */
 

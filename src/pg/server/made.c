@@ -175,9 +175,13 @@ hopper_require_made_harmless(const hopper_made *tables, int n, bool written)
 
 /* The server's hint is DROP ... CASCADE, which our functions do not have. */
 static void
-hint_without_cascade(void *argument)
+hint_without_cascade(void *dropped)
 {
-	if (geterrcode() == ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST)
+	if (geterrcode() != ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST)
+		return;
+	if (((const hopper_made *) dropped)->kind == HOPPER_MADE_PREDICTIONS)
+		errhint("replace => 'rows' keeps the table, and what depends on it.");
+	else
 		errhint("Drop first what depends on it.");
 }
 
@@ -203,7 +207,8 @@ hopper_drop_made(const hopper_made *tables, int n, char **words)
 	}
 	if (n_there > 0)
 	{
-		ErrorContextCallback callback = {error_context_stack, hint_without_cascade, NULL};
+		ErrorContextCallback callback = {error_context_stack, hint_without_cascade,
+		(void *) there[0]};
 
 		error_context_stack = &callback;
 		hopper_exec("%s", query.data);

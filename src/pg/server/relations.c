@@ -235,6 +235,14 @@ hopper_require_select(Oid relation)
 		aclcheck_error(allowed, HOPPER_OBJECT_TABLE, hopper_relation_shown(relation));
 }
 
+char *
+hopper_role_name(Oid role)
+{
+	char	   *name = hopper_find_role_name(role);
+
+	return name ? name : psprintf("unknown (OID=%u)", role);
+}
+
 Oid
 hopper_owner(Oid relation)
 {
