@@ -62,7 +62,6 @@ CREATE VIEW infinite AS SELECT *, 'Infinity'::float8 AS endless FROM customers;
 SELECT hopper.training_preprocessor('infinite', 'wrong', 'churned', 'endless, plan');
 
 -- Prediction on rows as they are
-SELECT hopper.mlp('networks', 'packed');
 SELECT hopper.training_preprocessor('customers', 'packed', 'churned', 'age, income, plan, city, since', fold_column => 'fold', partitions => 1, replace => true,
     treatments => '{"city": "one_hot"}');
 SELECT hopper.mlp('networks', 'packed', '{8}');
@@ -107,6 +106,21 @@ SELECT (SELECT schema FROM packed_summary) = (SELECT schema FROM checked_summary
 SELECT metric > 0.9 AS learnt FROM hopper.evaluate('m', 'checked');
 SELECT hopper.training_preprocessor('customers', 'other', 'churned', 'age, income, plan, city, since', partitions => 1, treatments => '{"city": "one_hot", "age": "log"}');
 SELECT hopper.evaluate('m', 'other');
+
+-- An index is embedded, alone or beside numbers
+CREATE VIEW by_city AS SELECT id, city, age, income, substr(city, 6)::int % 3 = 0 AS near FROM customers;
+SELECT hopper.training_preprocessor('by_city', 'cities', 'near', 'city', partitions => 1);
+SELECT feature, treatment, slots FROM hopper.describe_features('cities');
+SELECT hopper.mlp('embedding', 'cities', '{8}');
+SELECT hopper.training_preprocessor('by_city', 'mixed', 'near', 'age, city, income', partitions => 1);
+SELECT hopper.mlp('embedding', 'mixed', '{8}', dropout => 0.1, batch_norm => true);
+SELECT model_id, name, model_arch->>'class_name' AS class, (SELECT string_agg(l->>'class_name', ' ' ORDER BY i) FROM
+    json_array_elements(model_arch->'config'->'layers') WITH ORDINALITY AS u(l, i)) AS layers FROM embedding ORDER BY 1;
+SELECT best_value > 0.95 AS learnt FROM hopper.fit('cities', 'c', 'embedding', 1, 'loss=binary_crossentropy, optimizer=Adam(lr=0.02), metrics=[accuracy]', 'batch_size=32, epochs=1', 15);
+SELECT best_value > 0.9 AS learnt FROM hopper.fit('mixed', 'd', 'embedding', 2, 'loss=binary_crossentropy, optimizer=Adam(lr=0.02), metrics=[accuracy]', 'batch_size=32, epochs=1', 25);
+SELECT hopper.predict('d', 'by_city', 'id', output_table => 'near_guessed', pred_type => 'response');
+SELECT avg((predicted_near = near)::int) > 0.9 AS learnt FROM near_guessed JOIN by_city USING (id);
+SELECT class_value IS NOT NULL AS other FROM hopper.predict_row('d', '{"age": 40, "city": "never heard of", "income": null}'::jsonb) LIMIT 1;
 
 -- Labels that are numbers go back to their unit, and so do metrics
 SELECT hopper.training_preprocessor('customers', 'prices', 'price', 'age, plan', partitions => 1) ;

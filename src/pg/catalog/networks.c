@@ -5,7 +5,7 @@
  *
  * The input has the shape of the packed features, the end follows from the labels: one sigmoid unit
  * for two classes, softmax over more, a sigmoid for each of an array of booleans, one or several
- * linear units for numbers.
+ * linear units for numbers. Places of a row that are indexes are embedded first.
  */
 #include "pg/catalog/models.h"
 
@@ -25,15 +25,21 @@ PG_FUNCTION_INFO_V1(hopper_sql_model_id);
 PG_FUNCTION_INFO_V1(hopper_sql_model_ids);
 
 #define MOST_LAYERS 1000		/* of one kind */
+#define EMBEDDING 8				/* weights for each category, as tabular() has them */
 
 typedef struct network
 {
 	StringInfoData json;
 	int			n_layers;
+	bool		is_functional;	/* layers name what they read, else each reads the one before */
+	char		name[NAMEDATALEN];	/* of the layer that is written */
+	char		last[NAMEDATALEN];	/* of the one before */
 	char	   *activation;
 	double		dropout;
 	bool		batch_norm;
 	const hopper_data_desc *data;
+	int			n_places;		/* of a row that a schema describes */
+	int64	   *indexes;		/* hopper_schema_indexes() */
 } network;
 
 /* "Conv2D" -> "conv2d" */
@@ -47,20 +53,52 @@ lower_words(const char *class_name)
 	return lower;
 }
 
-/* The comma is what stands between two layers; each argument begins with one, too. */
+/* The comma is what stands between two layers. */
+static void
+begin_named_layer(network *net, const char *class_name, const char *more)
+{
+	snprintf(net->name, sizeof(net->name), "%s_%d", lower_words(class_name), ++net->n_layers);
+	appendStringInfo(&net->json, ",\n{\"class_name\": \"%s\", %s\"config\": {\"name\": \"%s\"",
+					 class_name, more, net->name);
+}
+
+/* Each argument begins with a comma, too. */
 static void
 begin_layer(network *net, const char *class_name)
 {
-	appendStringInfo(&net->json,
-					 ",\n{\"class_name\": \"%s\", \"config\": {\"name\": \"%s_%d\"", class_name,
-					 lower_words(class_name),
-					 ++net->n_layers);
+	begin_named_layer(net, class_name, "");
+}
+
+/* One that Keras does not have, or has as an operation alone. */
+static void
+begin_own_layer(network *net, const char *class_name)
+{
+	begin_named_layer(net, class_name,
+					  psprintf("\"registered_name\": \"model_hopper>%s\", ", class_name));
+}
+
+/* A layer that reads `inputs`, [["name", 0, 0, {}], ...] without the outer brackets. */
+static void
+end_layer_of(network *net, const char *inputs)
+{
+	appendStringInfoChar(&net->json, '}');
+	if (net->is_functional)
+		appendStringInfo(&net->json, ", \"name\": \"%s\", \"inbound_nodes\": [[%s]]", net->name,
+						 inputs);
+	appendStringInfoChar(&net->json, '}');
+	strlcpy(net->last, net->name, sizeof(net->last));
+}
+
+static char *
+input_named(const char *name)
+{
+	return psprintf("[\"%s\", 0, 0, {}]", name);
 }
 
 static void
 end_layer(network *net)
 {
-	appendStringInfoString(&net->json, "}}");
+	end_layer_of(net, input_named(net->last));
 }
 
 static void
@@ -117,17 +155,68 @@ append_shape(network *net, int rank, const int64_t *shape)
 		appendStringInfo(&net->json, "%s" INT64_FORMAT, i ? ", " : "", shape[i]);
 }
 
+/* Chosen places of the row: those of indexes, or the others. */
+static void
+add_places(network *net, bool of_indexes)
+{
+	const char *comma = "";
+
+	begin_own_layer(net, "Take");
+	appendStringInfoString(&net->json, ", \"axis\": 1, \"indices\": [");
+	for (int i = 0; i < net->n_places; i++)
+		if ((net->indexes[i] > 0) == of_indexes)
+		{
+			appendStringInfo(&net->json, "%s%d", comma, i);
+			comma = ", ";
+		}
+	appendStringInfoChar(&net->json, ']');
+	end_layer_of(net, input_named("input"));
+}
+
+/* Rows of weights in the place of ids, beside the numbers. */
+static void
+add_embeddings(network *net)
+{
+	int			n = 0;
+	char	   *numbers = NULL;
+
+	for (int i = 0; i < net->n_places; i++)
+		n += net->indexes[i] > 0;
+	if (n < net->n_places)
+	{
+		add_places(net, false);
+		numbers = pstrdup(net->last);
+	}
+	add_places(net, true);
+	begin_own_layer(net, "CategoryEmbedding");
+	appendStringInfo(&net->json, ", \"output_dim\": %d, \"input_dims\": [", EMBEDDING);
+	for (int i = 0, place = 0; i < net->n_places; i++)
+		if (net->indexes[i] > 0)
+			appendStringInfo(&net->json, "%s" INT64_FORMAT, place++ ? ", " : "", net->indexes[i]);
+	appendStringInfoChar(&net->json, ']');
+	end_layer(net);
+	if (numbers == NULL)
+		return;
+	begin_layer(net, "Concatenate");
+	appendStringInfoString(&net->json, ", \"axis\": -1");
+	end_layer_of(net, psprintf("%s, %s", input_named(numbers), input_named(net->last)));
+}
+
 static void
 begin_network(network *net)
 {
 	initStringInfo(&net->json);
 	net->n_layers = 0;
-	appendStringInfoString(&net->json,
-						   "{\"class_name\": \"Sequential\", \"config\": {\"layers\": [\n"
-						   "{\"class_name\": \"InputLayer\", \"config\": {\"name\": \"input\", "
-						   "\"batch_shape\": [null, ");
+	net->is_functional = net->indexes != NULL;
+	strlcpy(net->last, "input", sizeof(net->last));
+	appendStringInfo(&net->json, "{\"class_name\": \"%s\", \"config\": {\"layers\": [\n"
+					 "{\"class_name\": \"InputLayer\", %s\"config\": {\"name\": \"input\", "
+					 "\"batch_shape\": [null, ", net->is_functional ? "Functional" : "Sequential",
+					 net->is_functional ? "\"name\": \"input\", \"inbound_nodes\": [], " : "");
 	append_shape(net, net->data->x_rank, net->data->x_shape);
 	appendStringInfoString(&net->json, "]}}");
+	if (net->is_functional)
+		add_embeddings(net);
 	/* Bytes as they are would be too large for weights that begin small. */
 	if (net->data->x_type == HOPPER_UINT8 && net->data->normalizing_const == 1)
 	{
@@ -171,7 +260,12 @@ end_network(network *net)
 		appendStringInfoChar(&net->json, ']');
 		end_layer(net);
 	}
-	appendStringInfoString(&net->json, "]}}");
+	appendStringInfoChar(&net->json, ']');
+	if (net->is_functional)
+		appendStringInfo(&net->json, ", \"name\": \"mlp\", \"input_layers\": [%s],"
+						 " \"output_layers\": [%s]", "[\"input\", 0, 0]",
+						 psprintf("[\"%s\", 0, 0]", net->last));
+	appendStringInfoString(&net->json, "}}");
 }
 
 /* --- arguments --- */
@@ -188,33 +282,6 @@ single_output(hopper_data_desc *desc)
 	desc->num_classes = output->num_classes;
 	desc->n_class_values = output->n_class_values;
 	desc->class_values = output->class_values;
-}
-
-/* These networks have no embeddings: they would read an index as a number. */
-static void
-refuse_indexes(const hopper_packed *packed, const char *shown)
-{
-	List	   *columns = hopper_schema_indexes(packed->schema_text);
-	int			n = list_length(columns);
-	StringInfoData treatments;
-	ListCell   *cell;
-
-	if (n == 0)
-		return;
-	initStringInfo(&treatments);
-	foreach(cell, columns)
-	{
-		appendStringInfoString(&treatments, treatments.len > 0 ? ", " : "");
-		escape_json(&treatments, lfirst(cell));
-		appendStringInfoString(&treatments, ": \"one_hot\"");
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("%s of \"%s\" %s packed as %s, which %s an embedding",
-					hopper_plural(n, "column", "columns"), shown, n == 1 ? "was" : "were",
-					n == 1 ? "an index" : "indexes", n == 1 ? "needs" : "need"),
-			 errdetail("This network would read an index as a number."),
-			 errhint("Pack with treatments => '{%s}'.", treatments.data)));
 }
 
 /* Arguments from `activation` on, and what the packed table says. */
@@ -239,6 +306,7 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 	/* What is read outlives SPI's memory. */
 	own = MemoryContextSwitchTo(caller);
 	hopper_read_packed(&name, false, packed);
+	net->indexes = hopper_schema_indexes(packed->schema_text, &net->n_places);
 	MemoryContextSwitchTo(own);
 	if (packed->inputs.n > 0)
 		ereport(ERROR,
@@ -248,7 +316,6 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 				 errdetail("It has the inputs %s.",
 						   hopper_columns_words(packed->inputs.n, packed->inputs.names)),
 				 errhint("Build it with Keras and store it with hopper.load_model().")));
-	refuse_indexes(packed, name.shown);
 	if (packed->desc.n_outputs > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

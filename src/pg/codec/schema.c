@@ -300,22 +300,29 @@ hopper_schema_label_unit(const char *text)
 	return schema->info.label.is_value ? schema->info.label.deviation : 0;
 }
 
-List *
-hopper_schema_indexes(const char *text)
+int64 *
+hopper_schema_indexes(const char *text, int *n)
 {
-	List	   *columns = NIL;
+	int64	   *indexes;
+	bool		has_any = false;
 	hopper_rows *rows;
 	hopper_error error;
 
+	*n = 0;
 	if (text == NULL)
-		return NIL;
+		return NULL;
 	HOPPER_CHECK(hopper_core()->schema.slots(hopper_schema_open(text)->handle, &rows, &error),
 				 error);
 	(void) hopper_guard_rows(rows);
-	for (int i = 0; i < rows->n_rows; i++)
+	*n = (int) rows->n_rows;
+	indexes = palloc0(Max(*n, 1) * sizeof(int64));
+	for (int i = 0; i < *n; i++)
 		if (strcmp(rows->cells[3 * i + 1], "index") == 0)
-			columns = lappend(columns, pstrdup(hopper_from_utf8(rows->cells[3 * i])));
-	return columns;
+		{
+			indexes[i] = strtoll(rows->cells[3 * i + 2], NULL, 10);
+			has_any = true;
+		}
+	return has_any ? indexes : NULL;
 }
 
 char *

@@ -34,8 +34,11 @@ extern bool hopper_schema_encode(const hopper_pack_values *values,
 								 const bool *nulls, char *out);
 /* hopper_data_desc.label_unit by a schema, which may be NULL. */
 extern double hopper_schema_label_unit(const char *text);
-/* Columns (char *) that become indexes for embeddings; `text` may be NULL. */
-extern List *hopper_schema_indexes(const char *text);
+/*
+ * By place in a packed row, of which there are *n: how many ids it has where it is an index for an
+ * embedding, 0 where it is a number. NULL without indexes; `text` may be NULL.
+ */
+extern int64 *hopper_schema_indexes(const char *text, int *n);
 /* A sentence where they differ, else NULL; either text may be NULL for none. */
 extern char *hopper_different_schemas(const char *a, const char *a_name, const char *b,
 									  const char *b_name);
