@@ -14,7 +14,8 @@ DO $$
 BEGIN
     IF EXISTS (
         SELECT 1 FROM pg_catalog.pg_namespace n
-        WHERE n.nspname = 'madlib' AND coalesce(pg_catalog.obj_description(n.oid, 'pg_namespace'), '') NOT LIKE 'MADlib''s names%') THEN
+        WHERE n.nspname = 'madlib' AND (coalesce(pg_catalog.obj_description(n.oid, 'pg_namespace'), '') NOT LIKE 'MADlib''s names%'
+            OR NOT EXISTS (SELECT 1 FROM pg_catalog.pg_roles r WHERE r.oid = n.nspowner AND (r.rolsuper OR r.rolname = current_user)))) THEN
         RAISE EXCEPTION 'schema "madlib" exists and was not made by this script'
             USING HINT = 'Use a database without MADlib.';
     END IF;
@@ -251,15 +252,18 @@ CREATE FUNCTION madlib.predict_into(
     pred_type hopper.pred_type, use_gpus boolean, mst_key integer) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     summary text := madlib.companion(model_table, 'summary');
+    run text := madlib.companion(model_table, 'run');
+    outputs json;
     labels text[];
     classes text[];
     all_classes json[];
     layers text[];
 BEGIN
-    IF madlib.relation(summary) IS NOT NULL THEN
-        EXECUTE format('SELECT dependent_varname FROM %s', summary) INTO labels;
+    IF madlib.relation(model_table) IS NOT NULL THEN
+        EXECUTE format('SELECT madlib.output_layers(model_arch) FROM %s WHERE $1 IS NULL OR mst_key = $1', model_table)
+            INTO layers USING mst_key;
     END IF;
-    IF coalesce(array_length(labels, 1), 1) = 1 THEN
+    IF coalesce(array_length(layers, 1), 1) = 1 THEN
         PERFORM hopper.predict(
             model_table := model_table, source_table := test_table, id_col := id_col,
             independent_varname := independent_varname, output_table := output_table,
@@ -267,15 +271,23 @@ BEGIN
         PERFORM madlib.drop_other_columns(output_table);
         RETURN;
     END IF;
-    EXECUTE format('SELECT madlib.output_layers(model_arch) FROM %s WHERE $1 IS NULL OR mst_key = $1', model_table)
-        INTO layers USING mst_key;
-    FOR n IN 1 .. array_length(labels, 1) LOOP
+    FOR n IN 1 .. array_length(layers, 1) LOOP
         PERFORM hopper.predict(
             model_table := model_table, source_table := test_table, id_col := id_col,
             independent_varname := independent_varname, output_table := 'pg_temp.madlib_output_' || n,
             use_gpus := coalesce(use_gpus, false), mst_key := mst_key, layer := layers[n]);
-        EXECUTE format('SELECT %I::text[] FROM %s', labels[n] || '_class_values', summary) INTO classes;
-        all_classes := all_classes || array_to_json(classes);
+    END LOOP;
+    -- predict() has looked at this companion, which the caller has not named.
+    IF madlib.relation(run) IS NOT NULL THEN
+        EXECUTE format('SELECT dependent_varname, outputs::json FROM %s', run) INTO labels, outputs;
+    ELSE
+        EXECUTE format('SELECT dependent_varname FROM %s', summary) INTO labels;
+    END IF;
+    FOR n IN 1 .. array_length(layers, 1) LOOP
+        IF outputs IS NULL THEN
+            EXECUTE format('SELECT %I::text[] FROM %s', labels[n] || '_class_values', summary) INTO classes;
+        END IF;
+        all_classes := all_classes || CASE WHEN outputs IS NULL THEN array_to_json(classes) ELSE outputs->(n - 1)->'classes' END;
     END LOOP;
     PERFORM madlib.join_outputs(output_table, labels, array_to_json(all_classes), coalesce(pred_type, 'prob'));
 END $$;

@@ -153,6 +153,36 @@ def test_it_is_loaded_again_and_leaves_a_real_madlib_alone(connection):
     done = load()
     assert done.returncode != 0 and "was not made by this script" in done.stderr
     query(connection, "COMMENT ON SCHEMA madlib IS 'MADlib''s names for the functions of model_hopper'")
+    # Whoever owns the schema may put functions of his into it.
+    query(connection, "DROP ROLE IF EXISTS hopper_madlib_mallory; CREATE ROLE hopper_madlib_mallory;"
+                      " ALTER SCHEMA madlib OWNER TO hopper_madlib_mallory")
+    done = load()
+    query(connection, "ALTER SCHEMA madlib OWNER TO CURRENT_USER; DROP ROLE hopper_madlib_mallory")
+    assert done.returncode != 0 and "was not made by this script" in done.stderr
+
+
+@pytest.fixture
+def mallory(connection):
+    query(connection, "DROP ROLE IF EXISTS hopper_madlib_mallory; CREATE ROLE hopper_madlib_mallory")
+    query(connection, "CREATE FUNCTION lure() RETURNS boolean LANGUAGE plpgsql AS"
+                      " $$ BEGIN RAISE EXCEPTION 'ran as %', current_user; END $$")
+
+    def lays_in_wait(model):
+        """The model is his, and reading its summary runs his function."""
+        for table, in query(connection, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relname LIKE %s", model + "%"):
+            query(connection, f"ALTER TABLE {table} OWNER TO hopper_madlib_mallory")
+        query(connection, f"ALTER TABLE {model}_summary RENAME TO {model}_was;"
+                          f" CREATE VIEW {model}_summary AS SELECT * FROM {model}_was WHERE lure();"
+                          f" ALTER VIEW {model}_summary OWNER TO hopper_madlib_mallory")
+    yield lays_in_wait
+    query(connection, "DROP OWNED BY hopper_madlib_mallory CASCADE; DROP ROLE hopper_madlib_mallory; DROP FUNCTION lure()")
+
+
+def test_a_model_of_another_role_runs_none_of_its_functions(connection, mallory):
+    query(connection, "SELECT madlib.madlib_keras_fit('train_packed', 'lured', 'library', 1, %s, 'batch_size=8, epochs=1', 1)", COMPILE)
+    mallory("lured")
+    query(connection, "SELECT madlib.madlib_keras_predict('lured', 'test', 'id', 'attributes', 'lured_output')")
+    assert value(connection, "SELECT count(*) FROM lured_output") == 180
 
 
 # MADlib's columns, in its order: madlib_keras_fit_multiple_model.py_in and its kin.
@@ -314,7 +344,7 @@ TWO_OUTPUTS = """{"class_name": "Functional", "config": {"name": "two", "layers"
     "input_layers": [["input_1", 0, 0], ["input_2", 0, 0]], "output_layers": [["kind", 0, 0], ["side", 0, 0]]}}"""
 
 
-def test_several_inputs_and_outputs(connection):
+def test_several_inputs_and_outputs(connection, mallory):
     query(connection, "CREATE TABLE pairs AS SELECT id, attributes AS a, attributes AS a2, class_text AS c, id % 2 AS c2"
                       " FROM flowers")
     query(connection, "SELECT madlib.training_preprocessor_dl('pairs', 'pairs_packed', 'c, c2', 'a, a2')")
@@ -340,6 +370,9 @@ def test_several_inputs_and_outputs(connection):
     assert query(connection, "SELECT class_name, count(*), max(rank) FROM two_byom GROUP BY 1 ORDER BY 1") == [
         ("dependent_var_0", 600, 2), ("dependent_var_1", 600, 2)]
     assert value(connection, "SELECT count(*) FROM two_byom b JOIN two_predicted p USING (id, class_value, prob, rank)") == 1200
+    mallory("two")
+    query(connection, "SELECT madlib.madlib_keras_predict('two', 'pairs', 'id', 'a, a2', 'twice_predicted')")
+    assert value(connection, "SELECT count(*) FROM (TABLE twice_predicted EXCEPT TABLE two_predicted) AS d") == 0
 
 
 def test_packed_tables_have_the_names_that_were_given(connection):
