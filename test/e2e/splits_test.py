@@ -92,7 +92,7 @@ def test_statistics_are_of_the_rows_to_train_on(database):
     ("validation_fraction => 0.2, group_varname => 'family', time_varname => 'day'", "22023", "exclude each other"),
     ("validation_fraction => 0.2, group_varname => 'famly'", "42703", "famly"),
     ("validation_fraction => 0.2, group_varname => 'family, day'", "22023", "must be one column, got 2"),
-    ("validation_fraction => 0.2, time_varname => 'customer'", "42804", "is of type text, which is no time"),
+    ("validation_fraction => 0.2, time_varname => 'customer'", "42804", "is of type text, which tells no point in time"),
     ("fold_column => 'id', group_varname => 'family'", "22023", "group_varname needs validation_fraction"),
 ])
 def test_what_is_refused(database, how, state, words):
@@ -102,9 +102,17 @@ def test_what_is_refused(database, how, state, words):
 
 
 def test_a_side_that_would_be_empty_is_refused(database):
+    query(database, "CREATE VIEW pair AS SELECT *, true AS everything FROM visits WHERE id IN (SELECT min(id) FROM visits GROUP BY label)")
+    for how, words in (("validation_fraction => 0.5", 'validation_fraction 0.5 of "pair" leaves no row for training'),
+                       ("fold_column => 'everything'", 'column "everything" of "pair" leaves no row for training')):
+        with pytest.raises(psycopg2.Error, match=words):
+            sides(database, how, WAYS[1], "pair")
+    query(database, "CREATE VIEW nobody AS SELECT * FROM visits WHERE false")
+    with pytest.raises(psycopg2.Error, match='"nobody" holds no rows'):
+        sides(database, "validation_fraction => 0.5", WAYS[1], "nobody")
     query(database, "CREATE VIEW alone AS SELECT family, day, label, 1 AS only, CASE WHEN id > 5 THEN seen END AS seen FROM visits")
     for how in ("group_varname => 'only'", "time_varname => 'only'"):
-        with pytest.raises(psycopg2.Error, match='column "only" of "alone" holds one value only'):
+        with pytest.raises(psycopg2.Error, match='column "only" of "alone" holds no two values'):
             sides(database, f"validation_fraction => 0.2, {how}", source="alone")
-    with pytest.raises(psycopg2.Error, match='column "seen" of "alone" holds NULL in 6 rows'):
+    with pytest.raises(psycopg2.Error, match='column "seen" of "alone" holds NULL or NaN in 6 rows'):
         sides(database, "validation_fraction => 0.2, time_varname => 'seen'", source="alone")

@@ -466,6 +466,28 @@ take_columns(hopper_pack_job *job)
 	source->n_x = info->n_columns;
 }
 
+/* Without rows there are no statistics. ERROR 22023. */
+static void
+require_training_rows(const hopper_pack_job *job)
+{
+	const hopper_pack_source *source = &job->source;
+
+	if (hopper_select("SELECT FROM %s LIMIT 1", training_rows(job)) > 0)
+		return;
+	if (source->fold.name == NULL ||
+		hopper_select("SELECT FROM %s%s LIMIT 1", source->name.quoted,
+					  hopper_pack_labelled_rows(&job->request, source)) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" holds no rows", source->name.shown)));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s \"%s\" leaves no row for training",
+					job->request.fold_column ? psprintf("column \"%s\" of", source->fold.name)
+					: psprintf("validation_fraction %g of", job->request.validation_fraction),
+					source->name.shown)));
+}
+
 void
 hopper_pack_survey(hopper_pack_job *job)
 {
@@ -496,6 +518,7 @@ hopper_pack_survey(hopper_pack_job *job)
 	if (job->source.n_labels == 0)
 		hopper_pack_set_labels(job);
 	hopper_pack_choose_validation(job);
+	require_training_rows(job);
 	job->schema = hopper_schema_open(
 		make_schema(asked, ask(job, n, questions),
 					ask_label(job, scales_label, &label) ? &label : NULL));
