@@ -76,13 +76,15 @@ BEGIN
 
     step := 2;
     what := 'pack';
-    -- A key says nothing of other rows.
-    treated := coalesce((SELECT jsonb_object_agg(a.attname, 'drop') FROM pg_index i JOIN pg_attribute a
-        ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey) WHERE i.indrelid = source AND i.indisprimary), '{}')
-        || coalesce(treatments, '{}');
+    -- A key says nothing of other rows. Without what 9.4 has not for jsonb.
+    treated := (SELECT json_object_agg(c.name, c.treatment ORDER BY c.given)::text::jsonb  -- of a name that comes twice the last counts
+        FROM (SELECT a.attname::text AS name, to_json('drop'::text) AS treatment, false AS given FROM pg_index i
+              JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
+              WHERE i.indrelid = source AND i.indisprimary
+              UNION ALL SELECT e.key, e.value::text::json, true FROM jsonb_each(treatments) AS e) AS c);
     statement := format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L,'
         ' independent_varname := ''*'', validation_fraction := 0.2, seed := %s, treatments := %L)',
-        own, model_table || '_rows', model_table || '_packed', label, seed, treated);
+        own, model_table || '_rows', model_table || '_packed', label, seed, coalesce(treated, '{}'));
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
     EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %sdescribe_features(%L)', own,

@@ -10,4 +10,4 @@ mst_key: which configuration (model selection tuple) of model_table
 on_null: where a feature is NULL, NaN or infinite: ''error'', or ''null'' (NULL)
 columns: a value for each column that the model was trained with
 Example:
-SELECT hopper.predict_outputs(''models'', 1, ''error'', a, b) FROM points_test;';
+SELECT hopper.predict_outputs(''models'', 1, ''error'', 0.5, 0.8);';

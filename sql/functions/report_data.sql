@@ -3,7 +3,7 @@
 CREATE FUNCTION hopper.report_trials(model_table text, run bigint) RETURNS TABLE (
     rank bigint, key integer, status text, value double precision, training double precision, gap double precision,
     seconds double precision, iterations integer, parameters bigint, metric text, split text, given json, error text)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE /* EXECUTE ON INITPLAN */ AS $$
 BEGIN
     IF report_trials.run IS NULL THEN
         RETURN QUERY SELECT row_number() OVER (ORDER BY l.rank, l.mst_key), l.mst_key, l.status, coalesce(l.validation_metric, l.training_metric), l.training_metric,
@@ -182,7 +182,7 @@ BEGIN
         'search', about.search::json, 'packed_table', coalesce(summary->>'source_table', about.packed_table),
         'validation_table', coalesce(summary->>'validation_table', about.validation_table), 'data', about.data, 'summary', summary,
         'metric', CASE WHEN best.metric IS NOT NULL THEN best.split || ' ' || best.metric ELSE 'value' END, 'split', coalesce(best.split, 'training'),
-        'ascends', metric_ascends(best.metric), 'best', best.key, 'total', total, 'failed', failed, 'every', every, 'names', to_json(names),
+        'ascends', metric_ascends(best.metric), 'best', best.key, 'total', total, 'failed', failed, 'every', every, 'names', to_json(coalesce(names, '{}')),
         'trials', coalesce(chosen, '[]'), 'curves', coalesce(curves, '[]'), 'visits', coalesce(visits, '[]'), 'importance', coalesce(importance, '[]'),
         'no_importance', no_importance, 'confusion', coalesce(confusion, '[]'), 'no_confusion', no_confusion);
 END $$;

@@ -7,12 +7,13 @@ import xml.etree.ElementTree
 
 import psycopg2
 import pytest
-from digits import SOURCE, create_database, drop_database, query, value
+from digits import GREENPLUM, SOURCE, create_database, drop_database, query, value
 
 DATABASE = "hopper_report"
 HOSTILE = "<script>alert('1')</script>\" onload=\"alert(2)"
 MODELS = "\"Mo\"\"dels <i>\""
 GRID = "$${'loss': ['categorical_crossentropy'], 'metrics': [['accuracy']], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': %s}]}$$"
+long_on_segments = pytest.mark.skipif(GREENPLUM, reason="minutes on a cluster, to see what one server shows")
 SECTIONS = ["What was asked for", "The winner", "Leaderboard", "Learning curves", "Parameters", "Importance of parameters",
             "Overfitting", "Cost", "Confusion", "Visits", "Again"]
 
@@ -98,6 +99,7 @@ def test_nothing_that_is_given_is_markup(connection):
     assert HOSTILE in numbered.sections["What was asked for"]
 
 
+@long_on_segments
 def test_a_search_of_a_hundred_trials(connection):
     query(connection, f"SELECT hopper.automl('packed', 'hundred', 'networks', 'hundred_best', ARRAY[1], {GRID % '[0.001, 1.0, $q$log$q$]'},"
           .replace("$q$", "'") + " $${'batch_size': [16, 32, 64]}$$, 'random', 'num_configs=100, num_iterations=27', objective => 'accuracy',"
@@ -161,6 +163,7 @@ def test_failures_and_values_that_are_no_numbers(connection):
         assert "NaN" not in page.drawing("curves").find(".//polyline").get("points")
 
 
+@long_on_segments
 def test_of_many_trials_it_draws_some_and_says_so(connection):
     fit(connection, "many", str([round(0.001 * i, 4) for i in range(1, 601)]), iterations=1)
     page = report(connection, "many")
@@ -177,6 +180,7 @@ def test_numbers_have_no_classes(connection):
     assert "Labels are numbers" in page.sections["Confusion"] and "validation loss" in page.sections["The winner"]
 
 
+@pytest.mark.skipif(GREENPLUM, reason="a cluster trains in the foreground")
 def test_a_run_that_has_not_ended(connection):
     query(connection, "DROP TABLE IF EXISTS configs, configs_summary")
     query(connection, f"SELECT hopper.generate_model_configs('networks', 'configs', ARRAY[1], {GRID % '[0.1, 0.2]'}, $${{'batch_size': [32]}}$$)")
@@ -190,7 +194,8 @@ def test_a_run_that_has_not_ended(connection):
 def test_others_see_nothing(connection):
     fit(connection, "closed", "[0.1]", iterations=1)
     run = value(connection, "SELECT max(run) FROM hopper.runs")
-    query(connection, "CREATE ROLE curious; SET ROLE curious")
+    query(connection, "CREATE ROLE curious")
+    query(connection, "SET ROLE curious")
     try:
         with pytest.raises(psycopg2.errors.InsufficientPrivilege):
             query(connection, "SELECT hopper.report('closed')")

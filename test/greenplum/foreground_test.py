@@ -27,13 +27,18 @@ def test_a_run_of_its_own_is_refused(connection, function):
     assert value(connection, "SELECT count(*) FROM pg_class WHERE relname LIKE 'backgrounded%%'") == 0
 
 
-@pytest.mark.parametrize("function", ["step", "resume", "pause", "cancel"])
-def test_one_in_the_foreground_is_over(connection, function):
-    query(connection, FIT.format(data="foreground", model=f"{function}_model"))
-    run = value(connection, f"SELECT run FROM hopper.runs WHERE model_table LIKE '%%{function}_model'")
+@pytest.fixture(scope="module")
+def run(connection):
+    query(connection, FIT.format(data="foreground", model="ended"))
+    return value(connection, "SELECT run FROM hopper.runs WHERE model_table LIKE '%%ended'")
+
+
+@pytest.mark.parametrize("call", ["step({})", "resume({})", "pause({})", "cancel({})", "stop_trial({}, 1)", "set_iterations({}, 5)",
+                                  "add_trials({})", "clone_trial({}, 1)", "publish({}, 'published')"])
+def test_one_in_the_foreground_is_over(connection, run, call):
     with pytest.raises(psycopg2.Error) as refused:
-        query(connection, f"SELECT hopper.{function}({run})")
-    assert refused.value.pgcode in ("55000", "0A000") and str(run) in str(refused.value)
+        query(connection, f"SELECT hopper.{call.format(run)}")
+    assert refused.value.pgcode in ("55000", "0A000") and f"run {run} " in refused.value.diag.message_primary
 
 
 def test_one_in_the_foreground_is_kept(connection):

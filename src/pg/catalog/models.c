@@ -306,6 +306,7 @@ hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 
 	int			rc;
 	bool		is_null = true;
 	bool		is_whole = !is_template(arch);
+	bool		pushed;
 	hopper_floats floats;
 
 	if (model->replace && model->name == NULL)
@@ -340,6 +341,8 @@ hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 
 	nulls[2] = model->name ? ' ' : 'n';
 	nulls[3] = model->description ? ' ' : 'n';
 
+	/* a search that is connected adds models, too */
+	pushed = hopper_spi_push();
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	if (!OidIsValid(hopper_relation_oid(table, true)))
@@ -366,6 +369,7 @@ hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 
 							 "to make.")));
 	}
 	SPI_finish();
+	hopper_spi_pop(pushed);
 	return !is_null;
 }
 

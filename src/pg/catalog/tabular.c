@@ -34,19 +34,25 @@ write_recipe(const char *recipe, const char *options, const hopper_data_desc *da
 static const char *
 with_columns(const hopper_packed *packed, const char *options)
 {
-	if (hopper_select("SELECT (jsonb_build_object("
-					  "'categories', coalesce(jsonb_object_agg(place, slot->'cardinality')"
-					  "  FILTER (WHERE slot->>'kind' = 'index'), '{}'),"
-					  " 'one_hot', coalesce(jsonb_agg(place)"
-					  "  FILTER (WHERE slot->>'kind' IN ('one_hot', 'indicator')), '[]'))"
-					  " || %s::jsonb)::text"
-					  " FROM (SELECT row_number() OVER (ORDER BY c.i, s.j) AS place, s.slot"
-					  "  FROM jsonb_array_elements(%s::jsonb->'columns')"
+	const char *given = hopper_literal(options);
+
+	/* Without what 9.4 has not for jsonb; of a key that comes twice jsonb keeps the last. */
+	if (hopper_select("WITH slots AS (SELECT row_number() OVER (ORDER BY c.i, s.j) AS place,"
+					  "  s.slot FROM jsonb_array_elements(%s::jsonb->'columns')"
 					  "   WITH ORDINALITY AS c(col, i),"
-					  "  jsonb_array_elements(c.col->'slots') WITH ORDINALITY AS s(slot, j)) AS p"
-					  " WHERE jsonb_typeof(%s::jsonb) = 'object'",
-					  hopper_literal(options), hopper_literal(packed->schema_text),
-					  hopper_literal(options)) != 1 || hopper_cell(0, 1) == NULL)
+					  "  jsonb_array_elements(c.col->'slots') WITH ORDINALITY AS s(slot, j))"
+					  " SELECT json_object_agg(o.key, o.value ORDER BY o.given)::text::jsonb::text"
+					  " FROM (SELECT 'categories'::text AS key, coalesce(json_object_agg(place,"
+					  "   slot->'cardinality'), '{}') AS value, false AS given FROM slots"
+					  "   WHERE slot->>'kind' = 'index'"
+					  "  UNION ALL SELECT 'one_hot', coalesce(json_agg(place), '[]'), false"
+					  "   FROM slots WHERE slot->>'kind' IN ('one_hot', 'indicator')"
+					  "  UNION ALL SELECT e.key, e.value, true FROM json_each(CASE"
+					  "   json_typeof(%s::json) WHEN 'object' THEN %s::json ELSE '{}' END)"
+					  "   AS e) AS o"
+					  " WHERE json_typeof(%s::json) = 'object'",
+					  hopper_literal(packed->schema_text), given, given, given) != 1 ||
+		hopper_cell(0, 1) == NULL)
 		return options;
 	return hopper_cell(0, 1);
 }

@@ -7,6 +7,7 @@
 #include "cdb/cdbvars.h"
 #include "utils/memutils.h"
 
+#include "pg/codec/schema.h"
 #include "pg/greenplum/wire.h"
 
 void
@@ -95,6 +96,9 @@ hopper_pack_put_values(StringInfo out, const hopper_pack_values *values)
 	}
 	if (values->n_parts > 0)
 		return;
+	hopper_put_text(out, values->schema ? values->schema->text : NULL);
+	if (values->schema)
+		return;
 	hopper_put_int(out, values->layout);
 	hopper_put_bytes(out, values->elements, sizeof(Oid) * values->n_columns);
 	hopper_put_int(out, values->type);
@@ -103,6 +107,8 @@ hopper_pack_put_values(StringInfo out, const hopper_pack_values *values)
 	hopper_put_int(out, values->rank);
 	hopper_put_bytes(out, values->shape, sizeof(values->shape));
 	hopper_put_number(out, values->divisor);
+	hopper_put_number(out, values->mean);
+	hopper_put_number(out, values->deviation);
 	hopper_put_text(out, values->first_row);
 	hopper_put_int(out, values->padding.given);
 	hopper_put_number(out, values->padding.value);
@@ -119,7 +125,14 @@ get_one_input(hopper_reader *in, hopper_pack_values *values, int n_columns,
 	int64		shape[HOPPER_MAX_RANK];
 	bool		given;
 	int			rank;
+	const char *schema = hopper_get_text(in);
 
+	if (schema)
+	{
+		hopper_pack_values_init_schema(values, hopper_schema_open(schema), n_columns, columns,
+									   "the rows", "the rows");
+		return;
+	}
 	memset(values, 0, sizeof(*values));
 	values->layout = (hopper_pack_layout) hopper_get_int32(in);
 	values->n_columns = n_columns;
@@ -131,6 +144,8 @@ get_one_input(hopper_reader *in, hopper_pack_values *values, int n_columns,
 	rank = (int) hopper_get_int_between(in, 0, HOPPER_MAX_RANK);
 	hopper_get_array_into(in, shape, HOPPER_MAX_RANK, sizeof(int64));
 	values->divisor = hopper_get_number(in);
+	values->mean = hopper_get_number(in);
+	values->deviation = hopper_get_number(in);
 	values->first_row = hopper_get_text(in);
 	values->padding.given = hopper_get_bool(in);
 	values->padding.value = hopper_get_number(in);

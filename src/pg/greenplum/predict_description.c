@@ -189,6 +189,8 @@ hopper_predict_read_description(const bytea *description, hopper_prediction *run
 	run->rows.may_lack = hopper_get_bool(&in);
 	run->source = run->rows.name;
 	hopper_pack_get_values(&in, &run->values, run->rows.n_x, run->rows.x);
+	/* which a value's unit comes from, too */
+	run->model.schema = run->values.schema;
 	threads = (int) hopper_get_int_between(&in, 0, HOPPER_MAX_THREADS);
 	segments_on_host = hopper_get_natural(&in);
 	hopper_get_end(&in);

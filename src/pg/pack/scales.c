@@ -35,7 +35,7 @@ features_hint(const hopper_pack_job *job)
 		: psprintf("\"%s\"[" INT64_FORMAT "]", source->x[0].name, at + 1);
 	return psprintf("Networks learn badly from large numbers, and %s%s up to %g: %s.", name,
 					large > 1 ? psprintf(", one of %d, goes", large) : " goes", largest[at],
-					job->x.layout == PACK_SCALARS && !HOPPER_DATA_ON_SEGMENTS
+					job->x.layout == PACK_SCALARS
 					? "pass treatments => '{}', which scales them"
 					: "subtract the mean and divide by the standard deviation in a view");
 }

@@ -440,11 +440,6 @@ require_plain_arguments(const hopper_pack_request *request)
 		: request->bytea_type != 0 ? "bytea_type"
 		: request->normalizing_const != 1 ? "normalizing_const" : NULL;
 
-	if (HOPPER_DATA_ON_SEGMENTS)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("treatments of columns are not possible on a cluster yet"),
-				 errhint("Make arrays of numbers of the columns in a view.")));
 	if (refused)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -169,11 +169,6 @@ open_features(hopper_prediction *run)
 
 	if (model->schema)
 	{
-		if (HOPPER_DATA_ON_SEGMENTS)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("model \"%s\" reads columns with treatments, which a cluster cannot "
-							"yet", model->shown)));
 		hopper_pack_values_init_schema(values, model->schema, rows->n_x, rows->x,
 									   run->source.shown, model->shown);
 		return;

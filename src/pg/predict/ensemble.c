@@ -290,10 +290,6 @@ hopper_sql_ensemble(PG_FUNCTION_ARGS)
 	Datum		result;
 
 	hopper_connect();
-	if (HOPPER_DATA_ON_SEGMENTS)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("ensembles of models on segments are not supported yet")));
 	work.table = hopper_name_argument(fcinfo, 0, "model_table");
 	packed = hopper_name_argument(fcinfo, 1, "packed_table");
 	size = hopper_positive_argument(fcinfo, 2, "size", 25);

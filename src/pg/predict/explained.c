@@ -30,6 +30,11 @@ hopper_explained_open(FunctionCallInfo fcinfo, const char *source, hopper_explai
 	List	   *x = NIL;
 	StringInfoData names;
 
+	if (HOPPER_DATA_ON_SEGMENTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("predictions are not explained on a cluster yet"),
+				 errdetail("Changed rows would be predicted where they lie, on the segments.")));
 	memset(what, 0, sizeof(*what));
 	what->source = hopper_name_named(fcinfo, source);
 	hopper_read_trained(&table, !PG_ARGISNULL(key), hopper_key_argument(fcinfo, key),
