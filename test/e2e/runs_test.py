@@ -63,6 +63,21 @@ def test_in_the_background(database):
     assert value(database, "SELECT count(*) FROM hopper.run_timeline('behind')") > 0
 
 
+def test_what_has_ended_is_in_progress_no_more(database):
+    shown = "SELECT count(*) FROM hopper.progress WHERE pid = pg_backend_pid()"
+    # A table that is made has an index built for its long values, of which the server tells in the same place.
+    query(database, "DO $$ BEGIN PERFORM " + FIT.format("ended", "configs", 2).partition(" ")[2] + ";"
+                    " CREATE TABLE made (long text);"
+                    f" IF ({shown}) <> 0 THEN RAISE EXCEPTION 'it is shown'; END IF; END $$")
+    assert value(database, shown) == 0
+    query(database, "SELECT hopper.drop_model('ended'); DROP TABLE made")
+
+
+def test_nobody_waits_for_his_own_transaction(database):
+    with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState, match="waits for the end of this transaction"):
+        query(database, "SELECT hopper.wait(hopper.submit(%s))", FIT.format("unseen", "configs", 2))
+
+
 def test_a_run_in_the_foreground_is_a_row(database):
     run = value(database, "SELECT max(run) FROM hopper.runs WHERE model_table = 'straight'")
     assert state(database, run) == "done"

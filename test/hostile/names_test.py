@@ -213,9 +213,11 @@ CALLS = [
     "SELECT hopper.pause(pg_catalog.max(run)) FROM hopper.runs",
     "SELECT hopper.resume(pg_catalog.max(run)) FROM hopper.runs",
     "SELECT hopper.cancel(pg_catalog.max(run)) FROM hopper.runs",
-    "SELECT hopper.submit(pg_catalog.format('SELECT hopper.fit_multiple_model(%L, %L, %L, 1)',"
+    # It ends after it was cancelled, and with it its tables.
+    "SELECT hopper.submit(pg_catalog.format('SELECT hopper.fit_multiple_model(%L, %L, %L, 100000)',"
     " {packed}::pg_catalog.text, {later}::pg_catalog.text, {configs}::pg_catalog.text)) IS NOT NULL",
     "SELECT hopper.cancel(pg_catalog.max(run)) FROM hopper.runs",
+    "SELECT hopper.wait(pg_catalog.max(run), 60) FROM hopper.runs",
     "SELECT hopper.expire_runs('1 day')",
     "SELECT pid FROM hopper.progress_slots()",
 ]

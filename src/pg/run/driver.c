@@ -16,6 +16,7 @@
 #include "pg/run/lease.h"
 #include "pg/run/steer.h"
 #include "pg/search/pool.h"
+#include "pg/server/watch.h"
 #include "pg/server/words.h"
 #include "pg/train/results.h"
 #include "pg/train/run.h"
@@ -736,9 +737,15 @@ hopper_driver_wants_compaction(void)
 static void
 go_on(void)
 {
-	if (driver->pool == NULL)
+	if (driver->halts)
+		hopper_watch_end();
+	else if (driver->pool == NULL)
+	{
+		hopper_guard_enter(driver->scope);
 		hopper_progress_line(&driver->progress, &driver->fit->training);
-	else if (!driver->halts)
+		hopper_guard_leave();
+	}
+	else
 	{
 		MemoryContext caller = MemoryContextSwitchTo(driver->context);
 

@@ -18,6 +18,7 @@
 #include "pg/run/steer.h"
 #include "pg/run/worker.h"
 #include "pg/search/automl.h"
+#include "pg/server/own_tables.h"
 #include "pg/server/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_create_run);
@@ -156,6 +157,23 @@ goes_on(const char *state)
 	return strcmp(state, "running") == 0 || strcmp(state, "waiting") == 0;
 }
 
+/* No other process sees a run before the transaction that made it has ended. */
+static void
+refuse_own(int64 run)
+{
+	int64		writer = InvalidTransactionId;
+
+	if (hopper_own_select("all_runs",
+						  psprintf("SELECT xmin::text::bigint FROM %s WHERE run = " INT64_FORMAT,
+								   hopper_own_name("all_runs"), run)) == 1)
+		writer = hopper_int_cell(NULL, 0, 1, 0, PG_UINT32_MAX);
+	if (TransactionIdIsCurrentTransactionId((TransactionId) writer))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("run " INT64_FORMAT " waits for the end of this transaction", run),
+				 errhint("Call wait() in a statement of its own, after COMMIT.")));
+}
+
 #define LOOK_MS 100
 
 /* wait(run, seconds) -> state: until the run ends, pauses or is interrupted. */
@@ -170,6 +188,8 @@ hopper_sql_wait(PG_FUNCTION_ARGS)
 	{
 		hopper_connect();
 		state = MemoryContextStrdup(fcinfo->flinfo->fn_mcxt, state_of(run));
+		if (goes_on(state))
+			refuse_own(run);
 		hopper_finish();
 		if (!goes_on(state) ||
 			(!PG_ARGISNULL(1) && hopper_seconds_since(start) >= PG_GETARG_FLOAT8(1)))

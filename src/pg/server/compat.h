@@ -538,13 +538,14 @@ hopper_sort_end(hopper_sort *sort)
  * A process' progress slot: a command, a table and numbers that other sessions may read: 9.6. The
  * function that reads the slots of others has another name since 16.
  */
+#define HOPPER_SLOT_VALUES 12
 typedef struct hopper_slot
 {
 	int			pid;
 	Oid			role;
 	Oid			database;
 	Oid			target;
-	int64		values[20];
+	int64		values[HOPPER_SLOT_VALUES];
 } hopper_slot;
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -558,12 +559,26 @@ typedef struct hopper_slot
 #else
 #define hopper_local_entry(i) pgstat_fetch_stat_local_beentry(i)
 #endif
-static inline void
-hopper_slot_write(int command, Oid target, const int64 *values, int n)
+/*
+ * Where value i lies. The server writes the phases of an index, 9 to 16, without a look at the
+ * command: a table that is made with a TOAST table has one built.
+ */
+static inline int
+hopper_slot_place(int i)
 {
+	return i < 9 ? i : i + PGSTAT_NUM_PROGRESS_PARAM - HOPPER_SLOT_VALUES;
+}
+
+/* All values at once: a reader sees all of them, or zeros. */
+static inline void
+hopper_slot_write(int command, Oid target, const int64 *values)
+{
+	int			places[HOPPER_SLOT_VALUES];
+
+	for (int i = 0; i < HOPPER_SLOT_VALUES; i++)
+		places[i] = hopper_slot_place(i);
 	pgstat_progress_start_command((ProgressCommandType) command, target);
-	for (int i = 0; i < n; i++)
-		pgstat_progress_update_param(i, values[i]);
+	pgstat_progress_update_multi_param(HOPPER_SLOT_VALUES, places, values);
 }
 #define hopper_slot_clear() pgstat_progress_end_command()
 /* How many there are, as pg_stat_activity would show them now. */
@@ -581,14 +596,15 @@ hopper_slot_read(int i, int command, hopper_slot *slot)
 	slot->role = local->backendStatus.st_userid;
 	slot->database = local->backendStatus.st_databaseid;
 	slot->target = local->backendStatus.st_progress_command_target;
-	memcpy(slot->values, local->backendStatus.st_progress_param, sizeof(slot->values));
+	for (int at = 0; at < HOPPER_SLOT_VALUES; at++)
+		slot->values[at] = local->backendStatus.st_progress_param[hopper_slot_place(at)];
 	return true;
 }
 /* pg_stat_activity shows what trains, where the user's own statement does not stand there. */
 #define HOPPER_TELLS_ACTIVITY (MyBgworkerEntry != NULL)
 #else
 #define HOPPER_TELLS_ACTIVITY true
-#define hopper_slot_write(command, target, values, n) ((void) (values))
+#define hopper_slot_write(command, target, values) ((void) (values))
 #define hopper_slot_clear() ((void) 0)
 #define hopper_slots() 0
 #define hopper_slot_read(i, command, slot) (memset(slot, 0, sizeof(*(slot))), false)

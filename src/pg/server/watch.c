@@ -20,10 +20,12 @@ enum
 {
 	SLOT_RUN, SLOT_STARTED, SLOT_ITERATIONS, SLOT_ITERATIONS_TOTAL, SLOT_TRIALS,
 	SLOT_TRIALS_TRAINING, SLOT_TRIALS_FAILED, SLOT_BEST_TRIAL, SLOT_BEST_VALUE, SLOT_WORK,
-	SLOT_THREADS, SLOT_MEMORY, SLOTS
+	SLOT_THREADS, SLOT_MEMORY
 };
 
 static TimestampTz last_watch = 0;
+/* It empties the slot with the statement, or with the run that a session drives. */
+static hopper_guard *shown = NULL;
 
 bool
 hopper_watch_due(void)
@@ -40,10 +42,18 @@ bits_of(double value)
 	return bits;
 }
 
+static void
+stop_showing(void *last)
+{
+	shown = NULL;
+	last_watch = 0;
+	hopper_slot_clear();
+}
+
 void
 hopper_watch(const hopper_watched *watched)
 {
-	int64		values[SLOTS];
+	int64		values[HOPPER_SLOT_VALUES];
 
 	values[SLOT_RUN] = watched->run;
 	values[SLOT_STARTED] = watched->started;
@@ -57,15 +67,18 @@ hopper_watch(const hopper_watched *watched)
 	values[SLOT_WORK] = bits_of(watched->work);
 	values[SLOT_THREADS] = watched->threads;
 	values[SLOT_MEMORY] = watched->memory;
+	if (shown == NULL)
+		shown = hopper_guard_add(&last_watch, stop_showing);
 	/* Each time: an aborted subtransaction, COPY and ANALYZE empty the slot. */
-	hopper_slot_write(COMMAND, watched->packed, values, SLOTS);
+	hopper_slot_write(COMMAND, watched->packed, values);
 	last_watch = GetCurrentTimestamp();
 }
 
 void
 hopper_watch_end(void)
 {
-	hopper_slot_clear();
+	if (shown)
+		hopper_guard_release(shown);
 }
 
 #define SHOWN_COLUMNS 16
@@ -134,7 +147,8 @@ hopper_sql_progress_slots(PG_FUNCTION_ARGS)
 	{
 		hopper_slot slot;
 
-		if (hopper_slot_read(i, COMMAND, &slot) && slot.database == MyDatabaseId &&
+		if (hopper_slot_read(i, COMMAND, &slot) && slot.values[SLOT_STARTED] != 0 &&
+			slot.database == MyDatabaseId &&
 			(has_privs_of_role(GetUserId(), slot.role) ||
 			 (slot.values[SLOT_RUN] != 0 && is_granted(slot.values[SLOT_RUN]))))
 			show(&slot, descriptor, rows);

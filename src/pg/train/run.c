@@ -13,6 +13,7 @@
 
 #include "pg/train/results.h"
 #include "pg/catalog/configs.h"
+#include "pg/server/watch.h"
 #include "pg/server/words.h"
 
 static void
@@ -420,6 +421,7 @@ hopper_training_end(hopper_training *training)
 {
 	if (training->run == NULL)
 		return;
+	hopper_watch_end();
 	hopper_results_end(training);
 	hopper_guard_release(training->guard);
 	hopper_eventfd_close(training->event_fd);
