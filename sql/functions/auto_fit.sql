@@ -55,7 +55,7 @@ BEGIN
     source := source_table::pg_catalog.regclass;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     SELECT quote_ident(a.attname) INTO named FROM pg_attribute a WHERE a.attrelid = source AND a.attnum > 0
-        AND NOT a.attisdropped AND (label IN (a.attname::text, quote_ident(a.attname)) OR lower(label) = a.attname)
+        AND NOT a.attisdropped AND (label IN (a.attname::text, '"' || replace(a.attname, '"', '""') || '"') OR lower(label) = a.attname)
     ORDER BY a.attname::text <> label LIMIT 1;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'column "%" of "%" does not exist', label, source_table

@@ -196,3 +196,44 @@ SELECT CASE WHEN k IS NULL THEN report_missing($1->>'no_confusion') ELSE
 FROM size
 $$;
 COMMENT ON FUNCTION hopper.report_confusion(json) IS 'part of report(): labels against predictions of the best model';
+
+-- Of classes: the share of right predictions by their probability; a point on the diagonal promises no more than it holds.
+CREATE FUNCTION hopper.report_calibration(doc json) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+WITH point AS (
+    SELECT (p.value->>1)::bigint AS n, (p.value->>2)::double precision AS x, (p.value->>3)::double precision AS y, p.at
+    FROM json_array_elements($1->'points') WITH ORDINALITY AS p(value, at)
+), total AS (
+    SELECT sum(n) AS n, sum(n * abs(x - y)) / sum(n) AS error, max(n) AS most FROM point
+)
+SELECT CASE WHEN n IS NULL THEN report_missing($1->>'no_points') ELSE
+    report_chart('calibration', 'Calibration', format('Share of right predictions of %s validation rows by the probability that they had: %s apart on average. On the diagonal both are the same.',
+        n, report_number(error)), 330,
+        report_frame(0, 1, false, 'probability of the predicted class', 0, 1, false, 'share that is right', 330) ||
+        '<path class="zero" stroke="#6a737d" stroke-dasharray="2 3" d="M60 290L705 12"/><g class="dots" fill="none" stroke="currentColor">' ||
+        (SELECT string_agg(format('<circle class="best" cx="%s" cy="%s" r="%s" fill-opacity="0.5"><title>%s</title></circle>',
+            report_at(x, 0, 1, false, 60, 705), report_at(y, 0, 1, false, 290, 12), round((3 + 9 * sqrt(point.n / most::double precision))::numeric, 1),
+            format('%s rows: %s expected, %s right', point.n, report_number(x), report_number(y))), '' ORDER BY at) FROM point) || '</g>') END
+FROM total
+$$;
+COMMENT ON FUNCTION hopper.report_calibration(json) IS 'part of report(): whether probabilities hold what they promise';
+
+-- Of numbers: predictions against labels.
+CREATE FUNCTION hopper.report_truth(doc json) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+WITH point AS (
+    SELECT (p.value->>0)::double precision AS x, (p.value->>1)::double precision AS y
+    FROM json_array_elements($1->'points') AS p(value) WHERE p.value->>1 NOT IN ('NaN', 'Infinity', '-Infinity')
+), box AS (
+    SELECT low - greatest(high - low, 1e-9) / 30 AS low, high + greatest(high - low, 1e-9) / 30 AS high, n
+    FROM (SELECT least(min(x), min(y)) AS low, greatest(max(x), max(y)) AS high, count(*) AS n FROM point) AS b
+)
+SELECT CASE WHEN n = 0 THEN report_missing($1->>'no_points') ELSE
+    report_chart('truth', 'Predictions and labels', format('A point for each of %s validation rows: the label across, the prediction upwards. On the diagonal both are the same.', n), 330,
+        report_frame(low, high, false, 'label', low, high, false, 'prediction', 330) ||
+        '<path class="zero" stroke="#6a737d" stroke-dasharray="2 3" d="M60 290L705 12"/><g class="dots" fill="none" stroke="currentColor">' ||
+        (SELECT string_agg(format('<circle cx="%s" cy="%s" r="3"/>', report_at(x, low, high, false, 60, 705), report_at(y, low, high, false, 290, 12)), '') FROM point) ||
+        '</g>') END
+FROM box
+$$;
+COMMENT ON FUNCTION hopper.report_truth(json) IS 'part of report(): predictions against labels that are numbers';

@@ -71,6 +71,27 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 COMMENT ON FUNCTION hopper.report_counts(text, integer) IS 'part of report(): labels by predictions of a model on its validation rows';
 
+-- Of classes [[bin, rows, mean probability, share that is right], ...] by tenths of the probability of the predicted class;
+-- of numbers [[label, prediction], ...] of up to 400 rows.
+CREATE FUNCTION hopper.report_points(model_table text, mst_key integer, of_classes boolean, OUT points json, OUT why text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+BEGIN
+    IF of_classes THEN
+        SELECT json_agg(json_build_array(b.bin, b.n, b.probability, b.right) ORDER BY b.bin) INTO points FROM (
+            SELECT least(floor(10 * p.probability), 9) AS bin, count(*) AS n, avg(p.probability) AS probability,
+                avg(CASE WHEN p.label IS NOT DISTINCT FROM p.predicted THEN 1.0 ELSE 0 END) AS right
+            FROM predict_packed(report_points.model_table, report_validation(report_points.model_table), report_points.mst_key) AS p
+            GROUP BY 1) AS b;
+    ELSE
+        SELECT json_agg(json_build_array(p.label, p.predicted) ORDER BY p.row_number) INTO points
+        FROM predict_packed(report_points.model_table, report_validation(report_points.model_table), report_points.mst_key, 400) AS p;
+    END IF;
+EXCEPTION WHEN OTHERS THEN
+    points := NULL;
+    why := SQLERRM;
+END $$;
+COMMENT ON FUNCTION hopper.report_points(text, integer, boolean) IS 'part of report(): predictions of a model beside the labels of its validation rows';
+
 CREATE FUNCTION hopper.report_data(model_table text, run bigint) RETURNS json
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 DECLARE
@@ -90,6 +111,8 @@ DECLARE
     no_importance text := 'Importances are those of searches: the runs of automl().';
     confusion json;
     no_confusion text;
+    points_of_rows json;
+    no_points text;
     origin timestamp with time zone;
     keys integer[];
 BEGIN
@@ -168,8 +191,12 @@ BEGIN
     no_confusion := CASE WHEN summary IS NULL THEN 'The models of a run can be evaluated when it has ended.'
         WHEN (summary->>'validation_table') IS NULL THEN 'There are no validation data: predictions on rows that a model has seen say little.'
         ELSE 'Labels are numbers: there are no classes to confuse.' END;
-    IF (summary->>'validation_table') IS NOT NULL AND summary->>'label_kind' = 'class' AND best.key IS NOT NULL THEN
-        SELECT c.counts, c.why INTO confusion, no_confusion FROM report_counts(model_table, best.key) AS c;
+    no_points := no_confusion;
+    IF (summary->>'validation_table') IS NOT NULL AND best.key IS NOT NULL THEN
+        IF summary->>'label_kind' = 'class' THEN
+            SELECT c.counts, c.why INTO confusion, no_confusion FROM report_counts(model_table, best.key) AS c;
+        END IF;
+        SELECT p.points, p.why INTO points_of_rows, no_points FROM report_points(model_table, best.key, summary->>'label_kind' = 'class') AS p;
     END IF;
 
     SELECT json_agg(json_build_object('key', t.key, 'rank', t.rank, 'status', t.status, 'value', t.value::text, 'training', t.training::text,
@@ -184,6 +211,7 @@ BEGIN
         'metric', CASE WHEN best.metric IS NOT NULL THEN best.split || ' ' || best.metric ELSE 'value' END, 'split', coalesce(best.split, 'training'),
         'ascends', metric_ascends(best.metric), 'best', best.key, 'total', total, 'failed', failed, 'every', every, 'names', to_json(coalesce(names, '{}')),
         'trials', coalesce(chosen, '[]'), 'curves', coalesce(curves, '[]'), 'visits', coalesce(visits, '[]'), 'importance', coalesce(importance, '[]'),
-        'no_importance', no_importance, 'confusion', coalesce(confusion, '[]'), 'no_confusion', no_confusion);
+        'no_importance', no_importance, 'confusion', coalesce(confusion, '[]'), 'no_confusion', no_confusion,
+        'points', coalesce(points_of_rows, '[]'), 'no_points', no_points);
 END $$;
 COMMENT ON FUNCTION hopper.report_data(text, bigint) IS 'part of report(): all that it shows';

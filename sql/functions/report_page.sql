@@ -157,6 +157,8 @@ BEGIN
             ELSE report_missing('Without validation data nobody knows.') END || '</section>' ||
         '<section><h2>Cost</h2>' || report_scatter(doc, 'cost', 'seconds', 'Cost', 'seconds of computing', true) || '</section>' ||
         '<section><h2>Confusion</h2>' || report_confusion(doc) || '</section>' ||
+        CASE WHEN doc->'summary'->>'label_kind' = 'value' THEN '<section><h2>Predictions and labels</h2>' || report_truth(doc)
+            ELSE '<section><h2>Calibration</h2>' || report_calibration(doc) END || '</section>' ||
         '<section><h2>Visits</h2>' || report_gantt(doc) || '</section>' ||
         '<section><h2>Again</h2>' || report_statements(doc) || '</section>' ||
         '</main>' || report_script() || '</body></html>' || E'\n';

@@ -15,7 +15,7 @@ MODELS = "\"Mo\"\"dels <i>\""
 GRID = "$${'loss': ['categorical_crossentropy'], 'metrics': [['accuracy']], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': %s}]}$$"
 long_on_segments = pytest.mark.skipif(GREENPLUM, reason="minutes on a cluster, to see what one server shows")
 SECTIONS = ["What was asked for", "The winner", "Leaderboard", "Learning curves", "Parameters", "Importance of parameters",
-            "Overfitting", "Cost", "Confusion", "Visits", "Again"]
+            "Overfitting", "Cost", "Confusion", "Calibration", "Visits", "Again"]
 
 
 class Page(html.parser.HTMLParser):
@@ -54,9 +54,9 @@ class Page(html.parser.HTMLParser):
         return next(svg for svg in self.drawings if svg.find("title").get("id") == name + "-t")
 
 
-def report(connection, what):
+def report(connection, what, sections=None):
     page = Page(value(connection, "SELECT hopper.report(%s)", what))
-    assert list(page.sections) == SECTIONS
+    assert list(page.sections) == (sections or SECTIONS)
     assert page.tags.count("script") == page.tags.count("style") == 1
     assert "http" not in page.source and not {name for name in page.attributes if name.startswith("on")}
     for svg in page.drawings:
@@ -117,7 +117,12 @@ def test_a_search_of_a_hundred_trials(connection):
     shares = [text.text for text in page.drawing("importance").iter("text")]
     assert shares[0::2] == [row[0] for row in query(connection, "SELECT parameter FROM hopper.param_importance('hundred') ORDER BY rank")]
     cells = [int(text.text) for text in page.drawing("confusion").iter("text") if text.get("class") == "key"]
-    assert sum(cells) == value(connection, "SELECT validation_rows FROM hundred_summary")
+    rows = value(connection, "SELECT validation_rows FROM hundred_summary")
+    assert sum(cells) == rows
+    bins = [re.fullmatch(r"(\d+) rows: (\S+) expected, (\S+) right", dot.find("title").text).groups()
+            for dot in page.drawing("calibration").findall(".//circle")]
+    assert sum(int(n) for n, _, _ in bins) == rows
+    assert abs(sum(int(n) * float(right) for n, _, right in bins) - measured * rows) < 0.1
     assert {path.get("data-k") for path in page.drawing("gantt").findall("path")} <= {str(key) for key in range(1, 101)}
 
 
@@ -141,7 +146,7 @@ def test_without_validation_data_it_says_so(connection):
     page = report(connection, "unvalidated")
     assert "measured on the rows that were trained on" in page.sections["What was asked for"]
     assert "Without validation data nobody knows." in page.sections["Overfitting"]
-    assert "There are no validation data" in page.sections["Confusion"]
+    assert "There are no validation data" in page.sections["Confusion"] and "There are no validation data" in page.sections["Calibration"]
     assert "confidence" not in page.sections["The winner"]
 
 
@@ -176,7 +181,8 @@ def test_numbers_have_no_classes(connection):
     query(connection, "SELECT hopper.mlp('numeric', 'numbers', hidden => 4)")
     query(connection, "SELECT hopper.fit('numbers', 'regressed', 'numeric', 1, $$loss='mse', optimizer='SGD(lr=0.01)'$$, 'batch_size=32', 2,"
                       " validation_table => 'numbers_validation')")
-    page = report(connection, "regressed")
+    page = report(connection, "regressed", [name.replace("Calibration", "Predictions and labels") for name in SECTIONS])
+    assert len(page.drawing("truth").findall(".//circle")) == value(connection, "SELECT validation_rows FROM regressed_summary")
     assert "Labels are numbers" in page.sections["Confusion"] and "validation loss" in page.sections["The winner"]
 
 

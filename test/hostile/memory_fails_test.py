@@ -57,6 +57,7 @@ CALLS = {
     "drop_run": f"SELECT hopper.drop_run({CREATED})",
     "report_validation": "SELECT hopper.report_validation('run')",
     "ensemble": "SELECT value FROM hopper.ensemble('run', 'packed', 3)",
+    "predict_packed": "SELECT count(*) FROM hopper.predict_packed('run', 'packed', 1, 10)",
     "evaluate": "SELECT loss FROM hopper.evaluate('run', 'packed', mst_key := 1)",
     "expire_runs": "SELECT hopper.expire_runs('0 days') >= 0",
     "explain_automl": "SELECT count(*) FROM hopper.explain_automl('packed', 'models', '{1}', "

@@ -35,6 +35,7 @@ READERS = [statement for name, statement in CALLS.items() if name not in NO_READ
     "SELECT * FROM hopper.explain_fit(model_table := 'run', measure := true)",
     "SELECT hopper.validation_preprocessor('points', 'more', 'y', 'x', 'packed')",
     "SELECT hopper.evaluate('run', 'packed_validation', mst_key := 2)",
+    "SELECT count(*) FROM hopper.predict_packed('run', 'packed_validation')",
     "SELECT hopper.evaluate('run', 'packed', 'evaluated', mst_key := 1, confusion_table := 'confused')",
     "SELECT hopper.predict('run', 'points', 'id', 'x', 'predicted', mst_key := 1)",
     "SELECT hopper.predict('run', 'points', 'id', 'x', 'predicted', 'response', mst_key := 2)",
