@@ -255,7 +255,8 @@ measure_rows(packed_prediction *run)
 	const hopper_data_desc *desc = &run->data.desc;
 
 	if (desc->n_inputs == 0)
-		run->x_size = hopper_core()->type_size(desc->x_type) * count_of(desc->x_rank, desc->x_shape);
+		run->x_size = hopper_core()->type_size(desc->x_type) *
+			count_of(desc->x_rank, desc->x_shape);
 	for (int i = 0; i < desc->n_inputs; i++)
 		run->x_size += hopper_core()->type_size(desc->inputs[i].type) *
 			count_of(desc->inputs[i].rank, desc->inputs[i].shape);
