@@ -218,6 +218,13 @@ TEST(Refusals, OperationsOfKeras3) {
   ASSERT_EQ(shrink.size(), 1U);
   EXPECT_EQ(shrink[0].substr(0, shrink[0].find(" | ")),
             "layer \"z\" of class Activation: argument \"threshold\" = 0.3 is not supported");
+  EXPECT_EQ(operation(R"("module": "keras.src.ops.core", "class_name": "StopGradient",
+                      "config": {"name": "z"})",
+                      "{}"),
+            Strings{"layer \"z\" of operation keras.ops.stop_gradient is not supported | Each "
+                    "weight learns from all that comes behind it. The layer is config.layers[1] of "
+                    "the architecture. | Set trainable=False in the layers before it, where "
+                    "nothing else is to train them."});
 }
 
 TEST(Refusals, ArgumentsOfSeveralCells) {
