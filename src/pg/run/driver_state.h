@@ -1,0 +1,49 @@
+/*
+ * driver_state.h
+ *		What the session that drives a run knows of it: written by driver.c, which opens it, and by
+ *		steps.c.
+ */
+#ifndef HOPPER_DRIVER_STATE_H
+#define HOPPER_DRIVER_STATE_H
+
+#include "pg/run/driver.h"
+#include "pg/run/steer.h"
+#include "pg/search/pool.h"
+
+typedef struct hopper_driver
+{
+	hopper_fit_taker taker;		/* while the statement of the run is executed */
+	int64		run;
+	bool		creates;
+	hopper_run_row row;
+	hopper_guard_scope *scope;	/* of what it holds beyond transactions */
+	MemoryContext context;
+	hopper_fit *fit;
+	hopper_pool *pool;			/* of a search, whose fit this is; or NULL */
+	hopper_progress progress;
+	bool		steps;			/* a step goes on */
+	bool		finished;		/* the core has nothing to train any more */
+	hopper_steering steering;	/* what holds now */
+	bool		reopens;		/* it is opened again, for trials that are not in it */
+	TimestampTz looked;			/* for wishes */
+	TimestampTz last_checkpoint;	/* when the latest one was asked for */
+	double		cost;			/* seconds that the latest one took */
+	double		spent;			/* seconds within this step that wrote checkpoints */
+	int			n_written;		/* checkpoints in this step */
+	bool		has_grown;		/* the table of states, by dead rows */
+	int			n_seen;			/* trials of a search that have their rows */
+	bool		halts;			/* who halts does not go on before the next step */
+	int			level;			/* of transactions in which something was written last */
+} hopper_driver;
+
+/* This session's, or NULL. */
+extern hopper_driver *hopper_driven;
+
+/* ERROR 42501 where the session has not the role of the run, 55000 where it has ended. */
+extern void hopper_driver_require_role(const hopper_run_row *row);
+/* What a configuration has come to, with its last state; once. */
+extern void hopper_driver_write_ended(hopper_training *training, int at, bool failed);
+/* Whether dead rows of checkpoints take most of the tables that they are written to. */
+extern bool hopper_driver_has_grown(void);
+
+#endif							/* HOPPER_DRIVER_STATE_H */

@@ -1,0 +1,367 @@
+/*
+ * steps.c
+ *		The steps of a run: what has come is written, what others wish is looked up, and the run
+ *		ends.
+ */
+#include "pg/run/driver_state.h"
+
+#include "access/xact.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
+
+#include "pg/server/watch.h"
+#include "pg/server/words.h"
+#include "pg/train/results.h"
+
+/* Checkpoints take at most one part in so many of the time. */
+#define LEAST_SHARE 33
+/* How often the wish of others is looked up. */
+#define SECONDS_BETWEEN_LOOKS 1.0
+/* Tables of checkpoints are made small once they are so many times their contents, and more. */
+#define MOST_GROWTH 3
+#define GROWTH_BYTES (16 * 1024 * 1024)
+
+/* --- steps --- */
+
+static double
+checkpoint_interval(void)
+{
+	return Max(hopper_checkpoint_interval, LEAST_SHARE * hopper_driven->cost);
+}
+
+void
+hopper_driver_wait(double seconds)
+{
+	double		looks;
+	double		checkpoint;
+
+	looks = SECONDS_BETWEEN_LOOKS - hopper_seconds_since(hopper_driven->looked);
+	checkpoint = checkpoint_interval() - hopper_seconds_since(hopper_driven->last_checkpoint);
+
+	seconds = Min(seconds, Min(looks, checkpoint));
+	if (!hopper_driven->finished)
+		hopper_wait(hopper_driven->fit->training.event_fd, Max((long) (seconds * 1000), 0));
+}
+
+static void
+ask_for_checkpoints(bool all)
+{
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_torch()->run.halt_for_checkpoints(hopper_driven->fit->training.run, all,
+														  &error), error);
+	hopper_driven->last_checkpoint = GetCurrentTimestamp();
+}
+
+void
+hopper_driver_halt(void)
+{
+	if (hopper_driven->fit == NULL || hopper_driven->halts)
+		return;
+	hopper_driven->halts = true;
+	ask_for_checkpoints(true);
+}
+
+bool
+hopper_driver_has_halted(void)
+{
+	const hopper_training *training;
+	int			n_halted = 0;
+
+	if (hopper_driven == NULL || hopper_driven->fit == NULL)
+		return true;
+	training = &hopper_driven->fit->training;
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		const hopper_durable *durable = &training->durable[i];
+
+		if (!durable->halted && !durable->written && !training->failed[i])
+			return false;
+		n_halted += durable->halted;
+	}
+	/* Where all have ended the run is about to; a search begins others when it goes on. */
+	return n_halted > 0 || (hopper_driven->pool && !hopper_driven->pool->closed);
+}
+
+void
+hopper_driver_go_on(void)
+{
+	/* The session may have another role by now. */
+	hopper_driver_require_role(&hopper_driven->row);
+	if (hopper_driven->fit == NULL)
+		return;
+	hopper_driven->halts = false;
+	for (int i = 0; i < hopper_driven->fit->training.n_configs; i++)
+	{
+		hopper_durable *durable = &hopper_driven->fit->training.durable[i];
+
+		if (durable->halted)
+			hopper_training_release(&hopper_driven->fit->training, i);
+		durable->halted = false;
+	}
+}
+
+/* In iterations. */
+static int32
+longest_trial(void)
+{
+	const hopper_name *info = &hopper_driven->fit->made.info;
+
+	hopper_select("SELECT coalesce(max(iterations), 0) FROM %s", info->quoted);
+	return (int32) hopper_int_cell(info, 0, 1, 0, PG_INT32_MAX);
+}
+
+/* The best of a search is by its first objective. */
+static void
+finish_search(void)
+{
+	hopper_automl *search = hopper_driven->pool->run;
+	hopper_run_record *record = &hopper_driven->fit->record;
+	hopper_search_result found;
+
+	hopper_search_conclude(search, &found);
+	record->best.mst_key = hopper_key_of_trial(found.best);
+	record->best.metric = (char *) hopper_search_objective(search);
+	record->best.value = found.value;
+	hopper_store_set_tables(hopper_driven->run, search->tables.output.quoted);
+}
+
+static void
+finish_fit(void)
+{
+	const hopper_best *best = &hopper_driven->fit->record.best;
+
+	hopper_progress_finished(&hopper_driven->fit->training, best->mst_key, best->metric,
+							 best->value);
+	hopper_store_set_tables(hopper_driven->run, hopper_driven->fit->outputs.model.quoted);
+}
+
+/* The end of all models: what has failed is written down, and the tables get their names. */
+static void
+finish(void)
+{
+	hopper_fit *fit = hopper_driven->fit;
+	hopper_training *training = &fit->training;
+
+	fit->level = NewGUCNestLevel();
+	hopper_disable_jit();
+	if (training->run)
+		hopper_torch()->run.get_info(training->run, &training->info);
+	for (int i = 0; i < training->n_configs; i++)
+		if (!training->durable[i].written)
+			hopper_driver_write_ended(training, i, true);
+	training->n_failed = 0;
+	for (int i = 0; i < training->n_configs; i++)
+		training->n_failed += training->results[i].status == HOPPER_MODEL_FAILED;
+	if (!fit->keeps_others)
+		hopper_refuse_all_failed(training);
+	if (hopper_driven->pool && hopper_search_best(hopper_driven->pool->run) < 0)
+		hopper_search_refuse_without_best(hopper_driven->pool->run);
+	fit->record.num_iterations = Max(fit->record.num_iterations, longest_trial());
+	hopper_fit_finish(fit);
+	if (hopper_driven->pool)
+		finish_search();
+	else
+		finish_fit();
+	hopper_store_ended(hopper_driven->run, "done", fit, NULL);
+	AtEOXact_GUC(true, fit->level);
+}
+
+static void
+take_back(void)
+{
+	const hopper_pool *pool = hopper_driven->pool;
+
+	hopper_search_drop_tables(&hopper_driven->fit->made.model,
+							  pool ? &pool->run->tables.selection : NULL);
+	hopper_store_set_tables(hopper_driven->run, NULL);
+	hopper_store_ended(hopper_driven->run, "cancelled", NULL, NULL);
+}
+
+/* Whether a want is of something that this opening of the run does not train. */
+static bool
+wants_others(const hopper_steering *steering)
+{
+	const hopper_training *training = &hopper_driven->fit->training;
+
+	for (int i = hopper_driven->steering.n; i < steering->n; i++)
+	{
+		int32		trial = steering->wants[i].trial;
+		int			at = trial > 0 ? hopper_training_place(training, trial) : -1;
+
+		if (steering->wants[i].iterations != 0 && (at < 0 || training->durable[at].written))
+			return true;
+	}
+	return false;
+}
+
+/* What others want of trials since the last look takes effect when they have halted. */
+static void
+look_for_wants(void)
+{
+	hopper_steering now;
+	MemoryContext caller = MemoryContextSwitchTo(hopper_driven->context);
+
+	hopper_request_context = hopper_driven->context;
+	hopper_steering_read(hopper_driven->run, &now);
+	hopper_request_context = NULL;
+	MemoryContextSwitchTo(caller);
+	if (hopper_driven->pool || now.n == hopper_driven->steering.n)
+		return;
+	hopper_driven->reopens = hopper_driven->reopens || wants_others(&now);
+	hopper_driven->steering = now;
+	if (hopper_driven->finished)
+		return;
+	if (hopper_driven->reopens)
+		hopper_driver_halt();
+	else
+		ask_for_checkpoints(true);
+}
+
+/* Whether another opening of the run goes on with what is in the tables. */
+static bool
+is_to_open_again(void)
+{
+	/* A search has trials that did not fit beside the others. */
+	if (hopper_driven->finished)
+		return hopper_driven->reopens || (hopper_driven->pool && hopper_driven->pool->n_left > 0);
+	return hopper_driven->reopens && hopper_driver_has_halted();
+}
+
+static hopper_driver_state
+look_for_wishes(void)
+{
+	hopper_driven->looked = GetCurrentTimestamp();
+	switch (hopper_store_wish(hopper_driven->run))
+	{
+		case HOPPER_WISH_CANCEL:
+			take_back();
+			return HOPPER_DRIVER_CANCELLED;
+		case HOPPER_WISH_PAUSE:
+			hopper_driver_halt();
+			if (!hopper_driver_has_halted())
+				return HOPPER_DRIVER_TRAINS;
+			hopper_store_event(hopper_driven->run, "paused", 0, NULL);
+			return HOPPER_DRIVER_PAUSED;
+		default:
+			return HOPPER_DRIVER_TRAINS;
+	}
+}
+
+/* --- the size of the tables --- */
+
+bool
+hopper_driver_has_grown(void)
+{
+	const hopper_training *training = &hopper_driven->fit->training;
+	const hopper_outputs *made = &hopper_driven->fit->made;
+	int64		contents = 0;
+	int64		size;
+
+	for (int i = 0; i < training->n_configs && training->results; i++)
+		contents += 2 * Max(training->results[i].state_size, training->configs[i].state_size);
+	hopper_select("SELECT pg_total_relation_size(%u) + pg_total_relation_size(%u)"
+				  " + pg_total_relation_size(%u)", hopper_relation_oid(&made->state, false),
+				  hopper_relation_oid(&made->info, false),
+				  hopper_relation_oid(&made->model, false));
+	size = hopper_int_cell(NULL, 0, 1, 0, PG_INT64_MAX);
+	SPI_freetuptable(SPI_tuptable);
+	return size > MOST_GROWTH * contents + GROWTH_BYTES;
+}
+
+bool
+hopper_driver_wants_compaction(void)
+{
+	return hopper_driven != NULL && hopper_driven->has_grown;
+}
+
+/* --- a step --- */
+
+static void
+go_on(void)
+{
+	if (hopper_driven->halts)
+		hopper_watch_end();
+	else if (hopper_driven->pool == NULL)
+	{
+		hopper_guard_enter(hopper_driven->scope);
+		hopper_progress_line(&hopper_driven->progress, &hopper_driven->fit->training);
+		hopper_guard_leave();
+	}
+	else
+	{
+		MemoryContext caller = MemoryContextSwitchTo(hopper_driven->context);
+
+		hopper_request_context = hopper_driven->context;
+		hopper_guard_enter(hopper_driven->scope);
+		hopper_pool_go_on(hopper_driven->pool);
+		hopper_guard_leave();
+		for (int *seen = &hopper_driven->n_seen; *seen < hopper_driven->fit->training.n_configs;
+			 (*seen)++)
+			hopper_store_trials(hopper_driven->run, &hopper_driven->fit->training, seen, 1);
+		hopper_request_context = NULL;
+		MemoryContextSwitchTo(caller);
+	}
+}
+
+hopper_driver_state
+hopper_driver_step(void)
+{
+	hopper_driver_state state = HOPPER_DRIVER_TRAINS;
+
+	hopper_driven->steps = true;
+	hopper_driven->spent = 0;
+	hopper_driven->n_written = 0;
+	hopper_driven->level = GetCurrentTransactionNestLevel();
+	hopper_connect();
+	hopper_driven->finished = hopper_driven->finished ||
+		hopper_training_drain(&hopper_driven->fit->training);
+	if (hopper_driven->spent > 0)
+	{
+		hopper_driven->cost = hopper_driven->spent;
+		hopper_store_checkpoint(hopper_driven->run, hopper_driven->spent);
+	}
+	if (hopper_driven->finished ||
+		hopper_seconds_since(hopper_driven->looked) >= SECONDS_BETWEEN_LOOKS)
+		look_for_wants();
+	if (is_to_open_again())
+	{
+		hopper_finish();
+		hopper_driver_abandon();
+		return HOPPER_DRIVER_TRAINS;
+	}
+	if (hopper_driven->finished)
+	{
+		finish();
+		state = HOPPER_DRIVER_DONE;
+	}
+	else
+	{
+		go_on();
+		if (hopper_seconds_since(hopper_driven->looked) >= SECONDS_BETWEEN_LOOKS)
+			state = look_for_wishes();
+	}
+	hopper_driven->has_grown = state == HOPPER_DRIVER_TRAINS && hopper_driven->n_written > 0 &&
+		hopper_driver_has_grown();
+	hopper_finish();
+	hopper_driven->steps = false;
+	if (state != HOPPER_DRIVER_TRAINS)
+		hopper_driver_abandon();
+	else if (hopper_seconds_since(hopper_driven->last_checkpoint) >= checkpoint_interval())
+		ask_for_checkpoints(false);
+	return state;
+}
+
+void
+hopper_driver_compact(void)
+{
+	const hopper_outputs *made = &hopper_driven->fit->made;
+	const hopper_name *tables[] = {&made->state, &made->info, &made->model};
+
+	hopper_driven->has_grown = false;
+	hopper_connect();
+	for (int i = 0; i < lengthof(tables); i++)
+		hopper_exec("CLUSTER %s USING %s", tables[i]->quoted,
+					hopper_identifier(psprintf("%s_pkey", tables[i]->name)));
+	hopper_finish();
+}
