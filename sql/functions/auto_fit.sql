@@ -4,7 +4,9 @@ CREATE FUNCTION hopper.auto_fit(
     model_table text,
     seconds double precision DEFAULT 120,
     treatments jsonb DEFAULT NULL,
-    seed bigint DEFAULT 0)
+    seed bigint DEFAULT 0,
+    group_varname text DEFAULT NULL,
+    time_varname text DEFAULT NULL)
 RETURNS TABLE (step integer, what text, result text, statement text)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
 #variable_conflict use_variable
@@ -16,7 +18,10 @@ DECLARE
     began CONSTANT pg_catalog.timestamptz := pg_catalog.clock_timestamp();
     own pg_catalog.text;
     source pg_catalog.regclass;
+    given pg_catalog.text[];
     named pg_catalog.text;
+    named_type pg_catalog.text;
+    kept pg_catalog.text;
     kind pg_catalog.text;
     classes pg_catalog.int4;
     metrics pg_catalog.text;
@@ -54,23 +59,56 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', callers, true);
     source := source_table::pg_catalog.regclass;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    SELECT quote_ident(a.attname) INTO named FROM pg_attribute a WHERE a.attrelid = source AND a.attnum > 0
-        AND NOT a.attisdropped AND (label IN (a.attname::text, '"' || replace(a.attname, '"', '""') || '"') OR lower(label) = a.attname)
-    ORDER BY a.attname::text <> label LIMIT 1;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'column "%" of "%" does not exist', label, source_table
-            USING ERRCODE = 'undefined_column', HINT = 'label names the column to predict.';
+    given := ARRAY[label, group_varname, time_varname];
+    FOR i IN 1..3 LOOP
+        CONTINUE WHEN given[i] IS NULL;
+        SELECT quote_ident(a.attname), format_type(a.atttypid, a.atttypmod) INTO named, named_type FROM pg_attribute a
+        WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped
+            AND (given[i] IN (a.attname::text, '"' || replace(a.attname, '"', '""') || '"') OR lower(given[i]) = a.attname)
+        ORDER BY a.attname::text <> given[i] LIMIT 1;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'column "%" of "%" does not exist', given[i], source_table USING ERRCODE = 'undefined_column',
+                HINT = (ARRAY['label names the column to predict.', 'group_varname names a column.', 'time_varname names a column.'])[i];
+        END IF;
+        given[i] := named;
+    END LOOP;
+    label := given[1];
+    -- (t.*) is the row, even where a column is called t.
+    kept := format('(''x'' OPERATOR(pg_catalog.||) pg_catalog.substr(pg_catalog.md5(%s), 1, 7))::pg_catalog.bit(28)::pg_catalog.int4',
+        CASE WHEN given[2] IS NULL THEN '(t.*)::pg_catalog.text' ELSE format('coalesce(t.%s::pg_catalog.text, '''')', given[2]) END);
+    IF group_varname IS NULL AND time_varname IS NULL THEN
+        kept := format('(%s OPERATOR(pg_catalog.%%) 5) OPERATOR(pg_catalog.=) 0', kept);
+    ELSE
+        -- As many whole groups, or latest times, as come nearest to a fifth of the rows.
+        IF time_varname IS NULL THEN
+            named_type := 'pg_catalog.int4';
+        ELSE
+            kept := 't.' || given[3];
+        END IF;
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        EXECUTE pg_catalog.format('SELECT s.k::pg_catalog.text FROM (SELECT g.k, pg_catalog.sum(g.n) OVER (ORDER BY g.k DESC) AS upto,'
+            ' pg_catalog.sum(g.n) OVER () AS total FROM (SELECT %s AS k, pg_catalog.count(*) AS n FROM %s AS t WHERE %s IS NOT NULL GROUP BY 1) AS g'
+            ' WHERE g.k IS NOT NULL) AS s WHERE s.upto OPERATOR(pg_catalog.<) s.total'
+            ' ORDER BY pg_catalog.abs(s.upto OPERATOR(pg_catalog.-) (s.total OPERATOR(pg_catalog.*) 0.2)), s.upto LIMIT 1', kept, source, label)
+            INTO named;
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+        IF named IS NULL THEN
+            RAISE EXCEPTION 'column % of "%" holds no two values', coalesce(given[3], given[2]), source_table
+                USING ERRCODE = 'invalid_parameter_value', DETAIL = 'Its rows are not separated, so that none would be left to train on.';
+        END IF;
+        kept := format('(%s) OPERATOR(pg_catalog.>=) %L::%s', kept, named, named_type);
     END IF;
-    label := named;
-    statement := format('CREATE VIEW %1$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND (%3$s) OPERATOR(pg_catalog.<>) 0;'
-        ' CREATE VIEW %4$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND (%3$s) OPERATOR(pg_catalog.=) 0;',
-        model_table || '_rows', source,
-        '(''x'' OPERATOR(pg_catalog.||) pg_catalog.substr(pg_catalog.md5(t::pg_catalog.text), 1, 7))::pg_catalog.bit(28)::pg_catalog.int4'
-        ' OPERATOR(pg_catalog.%) 5', model_table || '_test_rows', label);
+    statement := format('CREATE VIEW %1$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND NOT coalesce(%3$s, false);'
+        ' CREATE VIEW %4$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND %3$s;',
+        model_table || '_rows', source, kept, model_table || '_test_rows', label);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
     EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %s', model_table OPERATOR(pg_catalog.||) '_test_rows') INTO n;
     PERFORM pg_catalog.set_config('search_path', safe, true);
+    IF n = 0 THEN
+        RAISE EXCEPTION '"%" has too few rows', source_table USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = 'None is left for the test.';
+    END IF;
     result := n || ' rows are kept for the test';
     RETURN NEXT;
 
@@ -83,8 +121,9 @@ BEGIN
               WHERE i.indrelid = source AND i.indisprimary
               UNION ALL SELECT e.key, e.value::text::json, true FROM jsonb_each(treatments) AS e) AS c);
     statement := format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L,'
-        ' independent_varname := ''*'', validation_fraction := 0.2, seed := %s, treatments := %L)',
-        own, model_table || '_rows', model_table || '_packed', label, seed, coalesce(treated, '{}'));
+        ' independent_varname := ''*'', validation_fraction := 0.2, seed := %s, treatments := %L%s)',
+        own, model_table || '_rows', model_table || '_packed', label, seed, coalesce(treated, '{}'),
+        coalesce(', group_varname := ' || quote_literal(given[2]), '') || coalesce(', time_varname := ' || quote_literal(given[3]), ''));
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
     EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %sdescribe_features(%L)', own,
@@ -187,7 +226,7 @@ BEGIN
     RETURN NEXT;
     PERFORM pg_catalog.set_config('search_path', callers, true);
 END $$;
-COMMENT ON FUNCTION hopper.auto_fit(text, text, text, double precision, jsonb, bigint) IS
+COMMENT ON FUNCTION hopper.auto_fit(text, text, text, double precision, jsonb, bigint, text, text) IS
     'from a table as it is to an ensemble of the best networks: splits, packs, searches, ensembles and tests on rows that nothing has seen; a row for each step, with the statement that does it by hand
 
 Task: 4.9 train
@@ -197,5 +236,7 @@ model_table: name of the table of models to make; what else is made has names th
 seconds: about how long it may take
 treatments: what becomes of columns, by name, as training_preprocessor() takes it
 seed: another seed, other random numbers; the same seed, the same result
+group_varname: column whose rows of the same value are together in training, validation or test
+time_varname: column of times: the latest rows are for the test, those before them for validation
 Example:
 SELECT step, what, result FROM hopper.auto_fit(source_table := ''points'', label := ''y'', model_table := ''auto'', seconds := 2);';

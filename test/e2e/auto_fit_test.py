@@ -52,6 +52,29 @@ def test_numbers(database):
     assert rows[-2][1].startswith("root_mean_squared_error")
 
 
+def test_groups_and_times_are_not_separated(database):
+    """Three parts, and a column that is called as the table within the statement."""
+    query(database, 'CREATE TABLE visits AS SELECT i AS id, i % 50 AS "Family", date \'1969-01-01\' + (i * 7) % 900 AS seen, 0 AS t,'
+                    " random() AS x, random() < 0.3 + 0.4 * (i % 2) AS bought FROM generate_series(1, 1000) AS i")
+    for name, how, column in (("kin", "group_varname => 'Family'", '"Family"'), ("late", "time_varname => 'seen'", "seen")):
+        rows = query(database, f"SELECT statement FROM hopper.auto_fit('visits', 'bought', '{name}', 1, {how}, treatments => '{{\"id\": \"drop\"}}')")
+        assert f"{how.split()[0]} := '{column}'" in rows[1][0]
+        known, kept = (query(database, f"SELECT DISTINCT {column} FROM {name}_{rows}") for rows in ("rows", "test_rows"))
+        assert not set(known) & set(kept)
+        assert name == "kin" or max(known) < min(kept)
+        assert 150 <= value(database, f"SELECT count(*) FROM {name}_test_rows") <= 250
+        assert value(database, f"SELECT count(*) FROM hopper.describe_features('{name}') WHERE feature = %s", column.strip('"')) == 0
+    query(database, "SELECT hopper.auto_fit('visits', 'bought', 'by_chance', 1)")
+    assert 150 <= value(database, "SELECT count(*) FROM by_chance_test_rows") <= 250
+    with pytest.raises(psycopg2.Error, match='column t of "visits" holds no two values'):
+        query(database, "SELECT hopper.auto_fit('visits', 'bought', 'once', 1, time_varname => 't')")
+    with pytest.raises(psycopg2.Error, match='column "family" of "visits" does not exist'):
+        query(database, "SELECT hopper.auto_fit('visits', 'bought', 'once', 1, group_varname => 'family')")
+    query(database, "CREATE TABLE few AS SELECT * FROM visits WHERE id IN (SELECT min(id) FROM visits)")
+    with pytest.raises(psycopg2.Error, match="few"):
+        query(database, "SELECT hopper.auto_fit('few', 'bought', 'once', 1)")
+
+
 @pytest.mark.parametrize("arguments, error", [
     ("'customers', 'churned', NULL", "must not be NULL"), ("'customers', 'churned', 'm', 0", "seconds must be 1 or more"),
     ("'customers', 'churned', 'My Model'", "model_table must be a name of small letters"),

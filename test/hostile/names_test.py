@@ -188,7 +188,8 @@ CALLS = [
     "SELECT pg_catalog.length(hopper.report({tried})) OPERATOR(pg_catalog.>) 10000",
     "SELECT pg_catalog.length(hopper.report(pg_catalog.max(run))) OPERATOR(pg_catalog.>) 5000 FROM hopper.runs",
     "SELECT pg_catalog.count(*) FROM hopper.tensorboard_files({tried}) WHERE pg_catalog.length(content) OPERATOR(pg_catalog.>) 100",
-    "SELECT pg_catalog.count(*) FROM hopper.auto_fit({points}, {y}, pg_catalog.format('made_by_itself%s', pg_catalog.pg_backend_pid()), 1)",
+    "SELECT pg_catalog.count(*) FROM hopper.auto_fit({points}, {y}, pg_catalog.format('made_by_itself%s', pg_catalog.pg_backend_pid()), 1,"
+    " group_varname := {id})",
     "SELECT hopper.optuna_views('seen') IS NOT NULL, hopper.mlflow_views('seen_too') IS NOT NULL",
     "SELECT study_name IS NOT NULL FROM seen.studies LIMIT 1",
     "SELECT best_mst_key, best_value, configurations FROM hopper.automl({packed}, {again}, {models}, {refound}, 1, {grid1},"
