@@ -70,8 +70,8 @@ struct Options {
   int32_t Number(const std::string& name) const { return std::atoi(values.at(name).c_str()); }
 
   std::map<std::string, std::string> values = {
-      {"iterations", "10"}, {"precision", "bf16"}, {"fuse", "1"},      {"partitions", "4"},
-      {"height", "32"},     {"width", "32"},       {"channels", "3"},  {"divisor", "255"},
+      {"iterations", "10"}, {"precision", "bf16"}, {"fuse", "1"},     {"partitions", "4"},
+      {"height", "32"},     {"width", "32"},       {"channels", "3"}, {"divisor", "255"},
       {"threads", "0"},     {"runs", "1"}};
 };
 
@@ -138,8 +138,8 @@ void AddBuffers(hopper_run* run, const Split& split, hopper_split which, int32_t
   }
 }
 
-void Run(const Options& given, const std::vector<Configuration>& configurations,
-         const Split& train, const Split& valid) {
+void Run(const Options& given, const std::vector<Configuration>& configurations, const Split& train,
+         const Split& valid) {
   const Clock::time_point begin = Clock::now();
   const int32_t partitions = given.Number("partitions");
   const hopper_torch_api* api = hopper_torch_api_get(HOPPER_API_VERSION);
@@ -182,7 +182,8 @@ void Run(const Options& given, const std::vector<Configuration>& configurations,
     hopper_event event = {};
     hopper_visit visits[64];
     size_t count = 0;
-    while ((count = api->run.next_visits(run, visits, 64)) > 0) {  // or the run waits for its reader
+    while ((count = api->run.next_visits(run, visits, 64)) >
+           0) {  // or the run waits for its reader
       if (first > 0.0) continue;
       for (size_t i = 0; i < count && visits[i].started == visits[0].started; ++i) {
         first += visits[i].train;  // shares of what trained side by side

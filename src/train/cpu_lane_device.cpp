@@ -52,8 +52,8 @@ class CpuLaneDevice : public LaneDevice {
   }
   void Update(const LaneUpdate& update) override { UpdateLanes(update); }
   bool records() const override { return false; }
-  std::unique_ptr<LaneStep> Record(const std::function<void()>& body, const std::function<void()>&,
-                                   bool) override {
+  std::unique_ptr<LaneStep> Record(const std::function<void()>& body,
+                                   const std::function<void()>&) override {
     return std::make_unique<CpuStep>(body);
   }
   void Throttle() override {}

@@ -29,7 +29,6 @@ namespace hopper {
 struct LaneOptions {
   int lanes = 1;
   std::string precision = "fp32";  // "tf32" is the device's own; "bf16": float32 masters
-  int64_t steps = 0;               // that each lane will take in all, where that is known
 };
 
 // What one lane trains in a visit.
@@ -116,7 +115,6 @@ class LaneArray {
   const Objective objective_;
   const bool bf16_;
   const int lanes_;
-  const int64_t expected_steps_;
   const int64_t largest_partition_;
   int n_slots_;            // room in every lane
   bool clips_ = false;     // some lane clips gradients by norm

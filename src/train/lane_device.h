@@ -56,9 +56,8 @@ class LaneDevice {
   virtual bool records() const = 0;
   // Makes a step of `body`, which must do the same work on the same memory each time and must not
   // wait for the device. `before` comes before each of its runs and is no part of the step.
-  // `often`: the step will run so often that trying which kernels are the fastest pays.
   virtual std::unique_ptr<LaneStep> Record(const std::function<void()>& body,
-                                           const std::function<void()>& before, bool often) = 0;
+                                           const std::function<void()>& before) = 0;
   // Called now and then between steps: keeps the caller from running far ahead of the device.
   virtual void Throttle() = 0;
   // Waits until the device has done all that was queued.

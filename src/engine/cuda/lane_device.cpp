@@ -27,31 +27,50 @@
 namespace hopper {
 namespace {
 
-// Runs of a step before it is recorded: libraries choose and load their kernels, and autograd and
-// the allocator settle.
-constexpr int kWarmUps = 3;
-
 // Lanes take turns on so many streams.
 constexpr int kLaneStreams = 8;
 
-// The stream of a device's own work, then those of lanes. All runs of a process take the same:
-// libtorch has 32 and keeps memory for each that was used.
-const std::vector<c10::cuda::CUDAStream>& StreamsOf(c10::DeviceIndex index) {
-  static std::mutex mutex;
-  static std::map<c10::DeviceIndex, std::vector<c10::cuda::CUDAStream>> all;
-  const std::lock_guard<std::mutex> lock(mutex);
-  std::vector<c10::cuda::CUDAStream>& streams = all[index];
-  while (streams.size() < 1 + kLaneStreams) {
-    streams.push_back(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, index));
+// The streams of one GPU: lanes', which whoever records has to himself, and one for the own work of
+// each LaneDevice that is open. All runs of a process take the same ones: libtorch has 32 and keeps
+// memory for each that was used.
+class Streams {
+ public:
+  static Streams& Of(c10::DeviceIndex index) {
+    static std::mutex mutex;
+    static std::map<c10::DeviceIndex, Streams> all;
+    const std::lock_guard<std::mutex> lock(mutex);
+    return all.try_emplace(index, index).first->second;
   }
-  return streams;
-}
+  explicit Streams(c10::DeviceIndex index) : index_(index) {
+    for (int i = 0; i < kLaneStreams; ++i) lanes_.push_back(Next());
+  }
+  const std::vector<c10::cuda::CUDAStream>& lanes() const { return lanes_; }
+  c10::cuda::CUDAStream Take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (free_.empty()) return Next();
+    const c10::cuda::CUDAStream stream = free_.back();
+    free_.pop_back();
+    return stream;
+  }
+  void GiveBack(const c10::cuda::CUDAStream& stream) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    free_.push_back(stream);
+  }
+
+ private:
+  c10::cuda::CUDAStream Next() const {
+    return c10::cuda::getStreamFromPool(/*isHighPriority=*/false, index_);
+  }
+  const c10::DeviceIndex index_;
+  std::vector<c10::cuda::CUDAStream> lanes_;
+  std::mutex mutex_;
+  std::vector<c10::cuda::CUDAStream> free_;
+};
 
 class CudaLaneQueues : public LaneQueues {
  public:
-  explicit CudaLaneQueues(c10::DeviceIndex index) : index_(index), streams_(StreamsOf(index)) {
-    streams_.erase(streams_.begin());
-  }
+  explicit CudaLaneQueues(c10::DeviceIndex index)
+      : index_(index), streams_(Streams::Of(index).lanes()) {}
   void Fork(int64_t lanes, const std::vector<at::Tensor>& shared) override {
     used_ = static_cast<size_t>(std::min<int64_t>(lanes, kLaneStreams));
     callers_ = c10::cuda::getCurrentCUDAStream(index_);
@@ -94,16 +113,15 @@ class GraphStep : public LaneStep {
   using Pool = std::shared_ptr<const at::cuda::MempoolId_t>;
 
   GraphStep(const std::function<void()>& body, const std::function<void()>& before,
-            const c10::cuda::CUDAStream& stream, CudaLaneQueues* queues, Pool pool)
+            const c10::cuda::CUDAStream& stream, CudaLaneQueues* queues, Pool pool,
+            const std::function<void()>& make_room)
       : pool_(std::move(pool)) {
-    for (int i = 0; i < kWarmUps; ++i) {
-      before();
-      body();
-    }
+    // Once by itself: libraries choose and load their kernels.
+    before();
+    body();
     before();
     stream.synchronize();
-    // While capturing, libtorch gives nothing back that it keeps of the warm-ups.
-    c10::cuda::CUDACachingAllocator::emptyCache();
+    make_room();
     // Other threads may allocate and load meanwhile; autograd's work on this stream as well.
     graph_.capture_begin(*pool_, cudaStreamCaptureModeThreadLocal);
     try {
@@ -154,29 +172,26 @@ class CudaLaneDevice : public LaneDevice {
   at::Device device() const override { return at::Device(at::kCUDA, index_); }
   std::string name() const override { return name_; }
 
-  int64_t free_bytes() const override {
-    size_t free = 0, total = 0;
-    const c10::DeviceIndex before = c10::cuda::current_device();
-    c10::cuda::set_device(index_);
-    C10_CUDA_CHECK(cudaMemGetInfo(&free, &total));
-    c10::cuda::set_device(before);
-    // What the allocator holds and nobody uses can be had, too.
-    const auto stats = Stats();
-    return static_cast<int64_t>(free) + stats.reserved_bytes[0].current -
-           stats.allocated_bytes[0].current;
+  ~CudaLaneDevice() override {
+    if (stream_) Streams::Of(index_).GiveBack(*stream_);
   }
+
+  // What the allocator holds and nobody uses can be had, too.
+  int64_t free_bytes() const override { return UnclaimedBytes() + CachedBytes(); }
 
   void Enter(const std::string& precision, bool deterministic) override {
     c10::cuda::set_device(index_);
-    if (!stream_) stream_ = StreamsOf(index_).front();
+    if (!stream_) stream_ = Streams::Of(index_).Take();
     c10::cuda::setCurrentCUDAStream(*stream_);
     if (!queues_) queues_.emplace(index_);
     at::Context& context = at::globalContext();
     const bool tf32 = precision == "tf32";
     context.setAllowTF32CuBLAS(tf32);
     context.setAllowTF32CuDNN(tf32);
-    deterministic_ = deterministic;
     context.setDeterministicCuDNN(deterministic);
+    // cuDNN's own choice: trying its kernels took seconds for each size of batch, and found faster
+    // ones for one of four networks only.
+    context.setBenchmarkCuDNN(false);
     // Operations that have no deterministic form warn, and the warning is handed on.
     context.setDeterministicAlgorithms(deterministic, /*warn_only=*/true);
     context.setDeterministicFillUninitializedMemory(false);
@@ -202,18 +217,22 @@ class CudaLaneDevice : public LaneDevice {
   LaneQueues* queues() override { return &*queues_; }
   bool records() const override { return true; }
   std::unique_ptr<LaneStep> Record(const std::function<void()>& body,
-                                   const std::function<void()>& before, bool often) override {
-    // cuDNN tries its kernels during warm-up, which may end differently each time. The process has
-    // one switch for that.
+                                   const std::function<void()>& before) override {
+    // One at a time: the lanes' streams and autograd's thread are of the process.
     static std::mutex recording;
     const std::lock_guard<std::mutex> lock(recording);
-    at::globalContext().setBenchmarkCuDNN(often && !deterministic_);
     GraphStep::Pool pool = pool_.lock();
     if (pool == nullptr) {
       pool = std::make_shared<const at::cuda::MempoolId_t>(at::cuda::graph_pool_handle());
       pool_ = pool;
     }
-    return std::make_unique<GraphStep>(body, before, *stream_, &*queues_, std::move(pool));
+    // While capturing, libtorch gives nothing back that it keeps of the warm-up. Giving it back
+    // before waits for all work on the GPU, other devices' as well.
+    const auto make_room = [this] {
+      if (UnclaimedBytes() < CachedBytes()) c10::cuda::CUDACachingAllocator::emptyCache();
+    };
+    return std::make_unique<GraphStep>(body, before, *stream_, &*queues_, std::move(pool),
+                                       make_room);
   }
 
   // Waits for what was queued at the call before the last.
@@ -228,8 +247,18 @@ class CudaLaneDevice : public LaneDevice {
  private:
   // Random numbers may be a lane's own.
   cudaStream_t CurrentStream() const { return c10::cuda::getCurrentCUDAStream(index_).stream(); }
-  c10::CachingDeviceAllocator::DeviceStats Stats() const {
-    return c10::cuda::CUDACachingAllocator::getDeviceStats(index_);
+  // Of the GPU, that no allocator holds.
+  int64_t UnclaimedBytes() const {
+    size_t free = 0, total = 0;
+    const c10::DeviceIndex before = c10::cuda::current_device();
+    c10::cuda::set_device(index_);
+    C10_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    c10::cuda::set_device(before);
+    return static_cast<int64_t>(free);
+  }
+  int64_t CachedBytes() const {
+    const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(index_);
+    return stats.reserved_bytes[0].current - stats.allocated_bytes[0].current;
   }
 
   const c10::DeviceIndex index_;
@@ -237,7 +266,6 @@ class CudaLaneDevice : public LaneDevice {
   // lets no graph into it after that.
   std::weak_ptr<const at::cuda::MempoolId_t> pool_;
   std::string name_;
-  bool deterministic_ = false;
   std::optional<c10::cuda::CUDAStream> stream_;
   std::optional<CudaLaneQueues> queues_;
   std::array<at::cuda::CUDAEvent, 2> events_;

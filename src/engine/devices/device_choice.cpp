@@ -64,7 +64,6 @@ DeviceChoice ChoiceOf(const std::vector<CudaDevice>& devices, const TrainingOpti
     worker.memory = device.memory;
     worker.precision = PrecisionName(precision);
     worker.fuse = fuse;
-    worker.iterations = options.rules.num_iterations;
     choice.devices.push_back(worker);
   }
   choice.numerics_class = ClassOf(devices, precision, fuse);

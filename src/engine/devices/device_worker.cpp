@@ -12,18 +12,8 @@
 namespace hopper {
 namespace {
 
-Error DoesNotFit(const std::string& what, const std::string& label, int64_t needed, int64_t free,
-                 const char* hint) {
-  return Error(ErrorCode::kOutOfMemory, what + " not fit on " + label,
-               "It needs about " + BytesText(needed) + ", " +
-                   BytesText(std::max<int64_t>(free, 0)) + " are free.",
-               hint);
-}
-
-constexpr const char* kSmallerHint =
-    "Lower batch_size; the run goes on without this configuration.";
-
-int64_t DataBytes(const Dataset& data) { return data.bytes(); }
+// An array that may grow does not begin with fewer.
+constexpr int kFewLanes = 4;
 
 }  // namespace
 
@@ -32,27 +22,45 @@ int DeviceLanes(const Trainer& trainer, const DataDesc& data,
   return options.fuse ? LaneCount(trainer, data, options.precision, options.memory) : 1;
 }
 
+int EvenLanes(size_t models, int most) {
+  const size_t arrays = (models + static_cast<size_t>(most) - 1) / static_cast<size_t>(most);
+  return static_cast<int>((models + arrays - 1) / arrays);
+}
+
+int LanesFor(int models, int most) {
+  int lanes = kFewLanes;
+  while (lanes < models && lanes < most) lanes *= 2;
+  return std::min(lanes, most);
+}
+
+std::vector<DeviceWorker::Options> WorkersOf(const std::vector<DeviceWorker::Options>& devices,
+                                             int64_t data) {
+  std::vector<DeviceWorker::Options> workers;
+  for (int i = 0; i < kArraysAtOnce; ++i) {
+    for (DeviceWorker::Options worker : devices) {
+      // Together about all that the data leave.
+      if (worker.memory >= 0)
+        worker.share = std::max<int64_t>(worker.memory - data, 0) / 2 / (i + 1);
+      workers.push_back(worker);
+    }
+  }
+  return workers;
+}
+
 std::string TrainWork(const std::string& lane_key, int64_t rows, bool metrics) {
   return lane_key + " train " + std::to_string(rows) + (metrics ? " metrics" : "");
 }
 
-DeviceWorker::DeviceWorker(const Options& options, const Dataset& train, const Dataset* valid)
+DeviceWorker::DeviceWorker(const Options& options, const Dataset& train, const Dataset* valid,
+                           DeviceData* data)
     : options_(options), device_(OpenLaneDevice(options.index)) {
   device_->Enter(options.precision, !options.fuse);
-  const int64_t needed = DataBytes(train) + (valid == nullptr ? 0 : DataBytes(*valid));
-  const int64_t free = device_->free_bytes();
-  if (free >= 0 && needed > free) {
-    throw DoesNotFit("the packed data do", options.label, needed, free,
-                     "Use a GPU with more memory, or use_gpus => false.");
-  }
-  train_ = std::make_unique<LaneData>(train, device_.get());
-  if (valid != nullptr) valid_ = std::make_unique<LaneData>(*valid, device_.get());
+  data_ = data->On(options.index, options.label, train, valid, device_.get());
 }
 
 DeviceWorker::~DeviceWorker() {
   arrays_.clear();
-  valid_.reset();
-  train_.reset();
+  data_.reset();
   try {
     device_->Trim();
   } catch (const std::exception&) {
@@ -60,44 +68,46 @@ DeviceWorker::~DeviceWorker() {
   }
 }
 
-int DeviceWorker::Lanes(const Trainer& trainer) const {
-  return DeviceLanes(trainer, train_->desc(), options_);
+Error DeviceWorker::ArrayDoesNotFit(const Trainer& trainer, int lanes) const {
+  return DoesNotFitOnDevice("configuration does", options_.label,
+                            LaneBytes(trainer, data_->train->desc(), options_.precision, lanes),
+                            device_->free_bytes(),
+                            "Lower batch_size; the run goes on without this configuration.");
 }
 
-DeviceWorker::Array& DeviceWorker::ArrayFor(const Trainer& trainer) {
-  const std::string lane_key = LaneKey(trainer, train_->desc());
+DeviceWorker::Array& DeviceWorker::ArrayFor(const Trainer& trainer, int lanes) {
+  const DataDesc& desc = data_->train->desc();
+  const std::string lane_key = LaneKey(trainer, desc);
   Array& array = arrays_[lane_key];
-  if (array.lanes != nullptr) return array;
-  LaneOptions lanes;
-  lanes.lanes = Lanes(trainer);
-  lanes.precision = options_.precision;
-  const FitParams& fit = trainer.fit();
-  const double steps = static_cast<double>(options_.iterations) * static_cast<double>(fit.epochs) *
-                       static_cast<double>(train_->desc().n_rows / fit.batch_size);
-  lanes.steps = static_cast<int64_t>(std::min(steps, 1e15));
-  const int64_t needed = LaneBytes(trainer, train_->desc(), options_.precision, lanes.lanes);
+  if (array.lanes != nullptr && array.lanes->lanes() >= lanes) return array;
+  array = Array();
+  const int64_t needed = LaneBytes(trainer, desc, options_.precision, lanes);
+  int64_t held = 0;
+  for (const auto& [key, other] : arrays_) held += other.bytes;
   int64_t free = device_->free_bytes();
-  if (free >= 0 && needed > free && arrays_.size() > 1) {
+  const bool beyond_share = options_.share >= 0 && held + needed > options_.share;
+  if (held > 0 && (beyond_share || (free >= 0 && needed > free))) {
     // States are on the host, too: arrays of other shapes are made anew when they are needed.
-    for (auto& [key, other] : arrays_) {
-      if (key != lane_key) other = Array();
-    }
+    for (auto& [key, other] : arrays_) other = Array();
     device_->Trim();
     free = device_->free_bytes();
   }
-  if (free >= 0 && needed > free) {
-    throw DoesNotFit("configuration does", options_.label, needed, free, kSmallerHint);
-  }
-  array.lanes = std::make_unique<LaneArray>(trainer, train_->desc(), lanes, device_.get());
-  array.keys.assign(static_cast<size_t>(lanes.lanes), std::nullopt);
+  if (free >= 0 && needed > free) throw ArrayDoesNotFit(trainer, lanes);
+  LaneOptions options;
+  options.lanes = lanes;
+  options.precision = options_.precision;
+  array.lanes = std::make_unique<LaneArray>(trainer, desc, options, device_.get());
+  array.keys.assign(static_cast<size_t>(lanes), std::nullopt);
+  array.bytes = needed;
   return array;
 }
 
-void DeviceWorker::Train(std::vector<Visit>* visits, const std::atomic<bool>& cancel,
+void DeviceWorker::Train(std::vector<Visit>* visits, int most, const std::atomic<bool>& cancel,
                          bool metrics) {
-  const std::string lane_key = LaneKey(*visits->front().trainer, train_->desc());
+  const Trainer& trainer = *visits->front().trainer;
+  const std::string lane_key = LaneKey(trainer, data_->train->desc());
   try {
-    Array& array = ArrayFor(*visits->front().trainer);
+    Array& array = ArrayFor(trainer, most);
     // Who is there already keeps his lane where that is one of the first; the others take what is
     // left. Lanes after the last visit are padding.
     std::vector<Visit*> in_lane(visits->size(), nullptr);
@@ -125,7 +135,7 @@ void DeviceWorker::Train(std::vector<Visit>* visits, const std::atomic<bool>& ca
       lanes.push_back(
           {visit->trainer, visit->state, visit->partition, MetricSums(), VisitEnd::kDone});
     }
-    array.lanes->Train(&lanes, *train_, cancel, metrics);
+    array.lanes->Train(&lanes, *data_->train, cancel, metrics);
     std::vector<ModelState*> states;
     for (size_t lane = 0; lane < lanes.size(); ++lane) {
       Visit& visit = *in_lane[lane];
@@ -138,26 +148,22 @@ void DeviceWorker::Train(std::vector<Visit>* visits, const std::atomic<bool>& ca
   } catch (const c10::OutOfMemoryError&) {
     arrays_.erase(lane_key);
     device_->Trim();
-    throw DoesNotFit("configuration does", options_.label,
-                     LaneBytes(*visits->front().trainer, train_->desc(), options_.precision,
-                               Lanes(*visits->front().trainer)),
-                     device_->free_bytes(), kSmallerHint);
+    throw ArrayDoesNotFit(trainer, most);
   } catch (...) {
     arrays_.erase(lane_key);  // nobody knows what its lanes hold
     throw;
   }
 }
 
-bool DeviceWorker::Evaluate(const Trainer& trainer, const std::vector<const float*>& weights,
-                            bool valid, const std::atomic<bool>& cancel,
-                            std::vector<MetricSums>* sums) {
+bool DeviceWorker::Evaluate(const Trainer& trainer, int lanes,
+                            const std::vector<const float*>& weights, bool valid,
+                            const std::atomic<bool>& cancel, std::vector<MetricSums>* sums) {
   try {
-    return ArrayFor(trainer).lanes->Evaluate(weights, valid ? *valid_ : *train_, cancel, sums);
+    return ArrayFor(trainer, lanes)
+        .lanes->Evaluate(weights, valid ? *data_->valid : *data_->train, cancel, sums);
   } catch (const c10::OutOfMemoryError&) {
     device_->Trim();
-    throw DoesNotFit("configuration does", options_.label,
-                     LaneBytes(trainer, train_->desc(), options_.precision, Lanes(trainer)),
-                     device_->free_bytes(), kSmallerHint);
+    throw ArrayDoesNotFit(trainer, lanes);
   }
 }
 

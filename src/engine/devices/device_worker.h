@@ -1,5 +1,5 @@
-// What one thread needs to train models side by side on a device: its data, its arrays, and which
-// models' weights lie there. Knows nothing of schedules.
+// What one thread needs to train models side by side on a device: its queue, its arrays, and which
+// models' weights lie there. Several threads may do so on one device. Knows nothing of schedules.
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/devices/device_data.h"
 #include "train/lane_array.h"
 
 namespace hopper {
@@ -22,9 +23,9 @@ class DeviceWorker {
     int index = 0;
     std::string label;    // "cuda:0"
     int64_t memory = -1;  // bytes of the device
+    int64_t share = -1;   // of them, for this worker's arrays together; -1: all that are free
     std::string precision = "fp32";
-    bool fuse = true;        // false: one lane at a time and deterministic libraries
-    int64_t iterations = 0;  // of the run
+    bool fuse = true;  // false: one lane at a time and deterministic libraries
   };
 
   // One model's visit. Its state comes from the host unless it lies on the device from its latest
@@ -38,25 +39,24 @@ class DeviceWorker {
     VisitEnd end = VisitEnd::kDone;
   };
 
-  // Copies the data to the device; both must be complete, `valid` may be null. All trainers outlive
-  // it.
-  DeviceWorker(const Options& options, const Dataset& train, const Dataset* valid);
+  // Copies the data to the device unless they are there, as DeviceData::On(). `data` and all
+  // trainers outlive it.
+  DeviceWorker(const Options& options, const Dataset& train, const Dataset* valid,
+               DeviceData* data);
   // Gives the device's memory back to other processes.
   ~DeviceWorker();
   DeviceWorker(const DeviceWorker&) = delete;
   DeviceWorker& operator=(const DeviceWorker&) = delete;
 
   // The visits' trainers share a LaneKey(), their partitions have one size, and there are at most
-  // Lanes() of them.
-  void Train(std::vector<Visit>* visits, const std::atomic<bool>& cancel, bool metrics);
+  // `lanes` of them. Their array has at least so many: it is made anew when they become more.
+  void Train(std::vector<Visit>* visits, int lanes, const std::atomic<bool>& cancel, bool metrics);
 
   // Loss and metrics of weights (spec().flat_size floats each) over the training or validation
-  // data; `trainer` is any of theirs. False: cancelled.
-  bool Evaluate(const Trainer& trainer, const std::vector<const float*>& weights, bool valid,
-                const std::atomic<bool>& cancel, std::vector<MetricSums>* sums);
+  // data; `trainer` is any of theirs, `lanes` as above. False: cancelled.
+  bool Evaluate(const Trainer& trainer, int lanes, const std::vector<const float*>& weights,
+                bool valid, const std::atomic<bool>& cancel, std::vector<MetricSums>* sums);
 
-  // How many models train at once that share `trainer`'s key.
-  int Lanes(const Trainer& trainer) const;
   // The model's weights on the device are of no use any more.
   void Forget(int32_t key);
 
@@ -64,13 +64,14 @@ class DeviceWorker {
   struct Array {
     std::unique_ptr<LaneArray> lanes;
     std::vector<std::optional<int32_t>> keys;  // of the models in the lanes
+    int64_t bytes = 0;                         // LaneBytes()
   };
-  Array& ArrayFor(const Trainer& trainer);
+  Array& ArrayFor(const Trainer& trainer, int lanes);
+  Error ArrayDoesNotFit(const Trainer& trainer, int lanes) const;
 
   const Options options_;
   std::unique_ptr<LaneDevice> device_;
-  std::unique_ptr<LaneData> train_;
-  std::unique_ptr<LaneData> valid_;
+  std::shared_ptr<const DeviceData::Copy> data_;
   std::map<std::string, Array> arrays_;  // by LaneKey()
 };
 
@@ -78,7 +79,23 @@ class DeviceWorker {
 // such that may be in one. `lane_key`: LaneKey(); `rows` of the partition; `metrics` as in Train().
 std::string TrainWork(const std::string& lane_key, int64_t rows, bool metrics);
 
-// Lanes of an array on a device of that much memory.
+// The most lanes that an array has on such a device.
 int DeviceLanes(const Trainer& trainer, const DataDesc& data, const DeviceWorker::Options& options);
+
+// Lanes of each array where `models` share a key and an array has at most `most`: as few arrays as
+// hold them, and no more lanes than these need.
+int EvenLanes(size_t models, int most);
+
+// Lanes of an array, at most `most`, that holds `models` for now and may grow: seldom made anew.
+int LanesFor(int models, int most);
+
+// Steps of one array leave much of a GPU idle: between small kernels, and while the host reads
+// results or records.
+constexpr int kArraysAtOnce = 4;
+
+// So many workers for each device, the first ones of all devices in front. `data`: bytes that lie
+// on each device beside their arrays. The first worker of a device has room for the largest arrays.
+std::vector<DeviceWorker::Options> WorkersOf(const std::vector<DeviceWorker::Options>& devices,
+                                             int64_t data);
 
 }  // namespace hopper

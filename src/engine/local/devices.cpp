@@ -1,10 +1,14 @@
 // Runs whose workers are GPUs: who trains where, and models that train side by side.
 //
-// A device's thread takes all models of one shape that are due, up to the lanes of an array. Each
-// model stays on one device, in an open run for a leg. Its state is on the host, too, after each
-// visit, so that checkpoints and results are taken as where threads train. Snapshots, evaluations,
-// failures and reports are those of work.cpp.
+// A device has several workers, each with a thread and a queue of its own, so that it computes
+// steps of several arrays at once. A worker takes all models of one shape that are due, up to the
+// lanes of an array. Each model stays with one worker, in an open run for a leg. Its state is on
+// the host, too, after each visit, so that checkpoints and results are taken as where threads
+// train. Snapshots, evaluations, failures and reports are those of work.cpp.
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/cancel.h"
@@ -21,30 +25,67 @@ namespace hopper {
 void Run::ChooseDevices(const TrainingOptions& options) {
   DeviceChoice choice = hopper::ChooseDevices(options, settings_.precision);
   devices_ = std::move(choice.devices);
-  on_devices_.resize(devices_.size());
   settings_.numerics_class = std::move(choice.numerics_class);
 }
 
-// Where an array of its shape has a lane left; else on the device with the least work.
+// Workers of all devices, and who trains with which: of a run that is not open all models are
+// known, and workers that none needs are not started.
+void Run::AssignDevicesLocked() {
+  devices_ = WorkersOf(devices_, data_.bytes());
+  on_devices_.assign(devices_.size(), OnDevice());
+  if (!pool_) {
+    std::map<std::string, size_t> shapes;
+    for (const auto& model : models_) {
+      if (model->status == ModelStatus::kFailed) continue;
+      model->lane_key = LaneKey(*model->trainer, data_.train().desc());
+      ++shapes[model->lane_key];
+    }
+    for (const auto& model : models_) {
+      if (model->status == ModelStatus::kFailed) continue;
+      model->lanes = EvenLanes(shapes[model->lane_key], LanesOn(*model));
+      AssignDeviceLocked(model.get());
+    }
+    while (on_devices_.size() > 1 && on_devices_.back().models == 0) on_devices_.pop_back();
+    devices_.resize(on_devices_.size());
+  }
+  n_workers_ = static_cast<int32_t>(devices_.size());
+}
+
+int Run::LanesOn(const Model& model) const {
+  return DeviceLanes(*model.trainer, data_.train().desc(), devices_[0]);
+}
+
+// Where an array of its shape has a lane left; else with the worker that has the least work, of
+// those in whose share of memory the array has room.
 void Run::AssignDeviceLocked(Model* model) {
-  if (model->lane_key.empty()) model->lane_key = LaneKey(*model->trainer, data_.train().desc());
-  const int lanes = DeviceLanes(*model->trainer, data_.train().desc(), devices_[0]);
-  const auto rank = [&](OnDevice* device) {
-    return std::make_pair(device->shapes[model->lane_key] % lanes == 0, device->work);
+  const DataDesc& desc = data_.train().desc();
+  if (model->lane_key.empty()) model->lane_key = LaneKey(*model->trainer, desc);
+  if (model->lanes == 0) model->lanes = LanesOn(*model);
+  const int64_t bytes = LaneBytes(*model->trainer, desc, devices_[0].precision, model->lanes);
+  const auto rank = [&](size_t at) {
+    OnDevice& worker = on_devices_[at];
+    const int64_t share = devices_[at].share;
+    return std::make_tuple(share >= 0 && share < devices_[0].share && bytes > share,
+                           worker.shapes[model->lane_key] % model->lanes == 0, worker.work);
   };
-  const auto best = std::min_element(on_devices_.begin(), on_devices_.end(),
-                                     [&](OnDevice& a, OnDevice& b) { return rank(&a) < rank(&b); });
-  model->device = static_cast<int>(best - on_devices_.begin());
+  size_t best = 0;
+  for (size_t at = 1; at < on_devices_.size(); ++at) {
+    if (rank(at) < rank(best)) best = at;
+  }
+  model->device = static_cast<int>(best);
   model->reloads = true;
   model->assigned = model->work;
-  best->work += model->assigned;
-  ++best->shapes[model->lane_key];
+  OnDevice& worker = on_devices_[best];
+  ++worker.models;
+  worker.work += model->assigned;
+  ++worker.shapes[model->lane_key];
 }
 
 void Run::LeaveDeviceLocked(const Model& model) {
-  OnDevice& device = on_devices_[static_cast<size_t>(model.device)];
-  device.work -= model.assigned;
-  --device.shapes[model.lane_key];
+  OnDevice& worker = on_devices_[static_cast<size_t>(model.device)];
+  --worker.models;
+  worker.work -= model.assigned;
+  --worker.shapes[model.lane_key];
 }
 
 void Run::FailOnDeviceLocked(int device, const Problem& problem) {
@@ -57,20 +98,27 @@ void Run::FailOnDeviceLocked(int device, const Problem& problem) {
 
 void Run::DeviceWork(int device) {
   const CancelScope cancels(cancel_);
+  const auto at = static_cast<size_t>(device);
   std::unique_ptr<DeviceWorker> worker;
-  Problem problem;
-  try {
-    worker = std::make_unique<DeviceWorker>(devices_[static_cast<size_t>(device)], data_.train(),
-                                            data_.valid());
-  } catch (...) {
-    problem = DescribeException();
-  }
+  std::optional<Problem> problem;  // why the device cannot be used
   std::unique_lock<std::mutex> lock(mutex_);
   try {
     while (!cancel_.load()) {
-      if (worker == nullptr) FailOnDeviceLocked(device, problem);
+      if (problem.has_value()) {
+        FailOnDeviceLocked(device, *problem);
+      } else if (worker == nullptr && on_devices_[at].models > 0) {
+        lock.unlock();
+        try {
+          worker = std::make_unique<DeviceWorker>(devices_[at], data_.train(), data_.valid(),
+                                                  &device_data_);
+        } catch (...) {
+          problem = DescribeException();
+        }
+        lock.lock();
+        continue;
+      }
       const std::vector<Task> tasks =
-          worker == nullptr ? std::vector<Task>() : NextTasksLocked(device, *worker);
+          worker == nullptr ? std::vector<Task>() : NextTasksLocked(device);
       if (tasks.empty()) {
         if (!AnyLeftLocked()) break;
         idle_.Wait(&lock);
@@ -109,8 +157,8 @@ std::string Run::WorkOf(const Model& model, const EvaluationPass* pass) const {
                    model.rules.TakesRunningMetrics(model.course.iterations + 1));
 }
 
-// The next task of this device, and all others of its shape that are due as well.
-std::vector<Run::Task> Run::NextTasksLocked(int device, const DeviceWorker& worker) {
+// The next task of this worker, and all others of its shape that are due as well.
+std::vector<Run::Task> Run::NextTasksLocked(int device) {
   const Companions& companions = DueOn(device).companions();
   Task first;
   first.worker = device;
@@ -121,8 +169,11 @@ std::vector<Run::Task> Run::NextTasksLocked(int device, const DeviceWorker& work
     TakeWholePassLocked(first.pass.get());
     UpdateLocked(first.model);
   }
-  const auto lanes = static_cast<size_t>(worker.Lanes(*first.model->trainer));
-  for (int64_t at = -1; tasks.size() < lanes && (at = companions.NextOf(work, at)) >= 0;) {
+  OnDevice& here = on_devices_[static_cast<size_t>(device)];
+  const int lanes = LanesFor(here.shapes[first.model->lane_key], first.model->lanes);
+  tasks[0].lanes = lanes;
+  for (int64_t at = -1;
+       static_cast<int>(tasks.size()) < lanes && (at = companions.NextOf(work, at)) >= 0;) {
     Model* model = models_[static_cast<size_t>(at)].get();
     if (model == first.model) continue;
     Task task;
@@ -164,7 +215,7 @@ void Run::TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker) {
     }
     if (!cancelled)
       worker->Train(
-          &visits, cancel_,
+          &visits, tasks[0].lanes, cancel_,
           tasks[0].model->rules.TakesRunningMetrics(tasks[0].model->course.iterations + 1));
     for (size_t i = 0; i < tasks.size(); ++i) {
       outcomes[i].sums = std::move(visits[i].sums);
@@ -197,8 +248,8 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
   try {
     std::vector<const float*> weights;
     for (const Task& task : tasks) weights.push_back(task.pass->snapshot->weights.data());
-    done = worker->Evaluate(*tasks[0].model->trainer, weights, tasks[0].pass->split == kValidSplit,
-                            cancel_, &sums);
+    done = worker->Evaluate(*tasks[0].model->trainer, tasks[0].lanes, weights,
+                            tasks[0].pass->split == kValidSplit, cancel_, &sums);
   } catch (const Cancelled&) {
     done = false;
   } catch (...) {

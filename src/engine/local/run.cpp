@@ -199,9 +199,9 @@ void Run::Start() {
       ++training_;
       model->work = VisitWork(*model->trainer, data_.train().desc()) *
                     data_.train().n_partitions() * rules_.num_iterations;
-      if (!devices_.empty()) AssignDeviceLocked(model.get());
       CountProgressLocked(model.get());
     }
+    if (!devices_.empty()) AssignDevicesLocked();
     due_.assign(devices_.size() + 1, DueModels(needs));
     for (const int split : kSplits) {
       lacking_[static_cast<size_t>(split)].resize(static_cast<size_t>(data_.partitions(split)));

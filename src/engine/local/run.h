@@ -198,8 +198,9 @@ class Run {
     Problem failure;
     RunRules rules;  // the run's, in an open one with the iterations of its leg
 
-    int device = kNoDevice;  // index in devices_: where it trains
+    int device = kNoDevice;  // index in devices_: the worker that trains it
     std::string lane_key;    // on devices: LaneKey()
+    int lanes = 0;           // on devices: that its array has at most
     bool reloads = false;    // on devices: what is there of it is of an earlier leg
     double assigned = 0.0;   // on devices: the work that it came with
     bool busy = false;       // a worker trains it
@@ -232,6 +233,7 @@ class Run {
     double started = 0.0;
     double wait = 0.0;     // of the model
     double hopping = 0.0;  // from one task to the next, for the worker
+    int lanes = 0;         // on devices: that the array needs
   };
 
   // The lock over the books: all that mutex_ guards. What is thrown while it is held has left them
@@ -259,8 +261,9 @@ class Run {
     void Add(double lap) { seconds[static_cast<size_t>(n++)] = lap; }
   };
 
-  // The models that train on a device.
+  // The models that a device's worker trains.
   struct OnDevice {
+    int models = 0;
     double work = 0.0;                  // that they came with
     std::map<std::string, int> shapes;  // how many of each LaneKey()
   };
@@ -397,20 +400,24 @@ class Run {
 
   // on GPUs (devices.cpp)
   void ChooseDevices(const TrainingOptions& options);
+  void AssignDevicesLocked();
   void AssignDeviceLocked(Model* model);
+  int LanesOn(const Model& model) const;
   void LeaveDeviceLocked(const Model& model);
   void FailOnDeviceLocked(int device, const Problem& problem);
   void DeviceWork(int device);
-  std::vector<Task> NextTasksLocked(int device, const DeviceWorker& worker);
+  std::vector<Task> NextTasksLocked(int device);
   std::string WorkOf(const Model& model, const EvaluationPass* pass) const;
   void TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker);
   void EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker);
 
   // fixed after construction
   EngineSettings settings_;
-  int32_t n_workers_;                           // each of them as many threads as a model has
-  std::vector<DeviceWorker::Options> devices_;  // empty: threads train
+  int32_t n_workers_;  // each of them as many threads as a model has
+  // Empty: threads train. Each device once until the run starts, then each worker's.
+  std::vector<DeviceWorker::Options> devices_;
   TrainingData data_;
+  DeviceData device_data_;
   RunRules rules_;
   Ring ring_;
   OwnedAccount account_;
@@ -427,9 +434,9 @@ class Run {
   IdleWorkers idle_;
   std::vector<std::unique_ptr<Model>> models_;
   std::unordered_map<int32_t, size_t> by_key_;  // index in models_
-  std::vector<DueModels> due_;                  // by device, the threads' first
+  std::vector<DueModels> due_;                  // by device's worker, the threads' first
   CommonIterations iterations_;                 // of those that have not failed
-  std::vector<OnDevice> on_devices_;            // by device
+  std::vector<OnDevice> on_devices_;            // by device's worker
   // Above the memory limit: by split and partition, the models with an evaluation that lacks it.
   std::array<std::vector<std::multiset<size_t>>, 2> lacking_;
   int live_ = 0;

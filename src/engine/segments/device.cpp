@@ -29,7 +29,7 @@ void GroupDevice::Do(const Dataset& train, const Dataset* valid,
   }
   const std::function<void()> all = [&] {
     if (worker_ == nullptr) {
-      worker_ = std::make_unique<DeviceWorker>(choice_.devices.front(), train, valid);
+      worker_ = std::make_unique<DeviceWorker>(choice_.devices.front(), train, valid, &data_);
     }
     job(worker_.get());
   };

@@ -47,6 +47,7 @@ class GroupDevice {
   bool end_ = false;
   const std::function<void()>* job_ = nullptr;
   std::optional<Problem> failure_;  // of the latest job
+  DeviceData data_;
   // On the device's thread alone.
   std::unique_ptr<DeviceWorker> worker_;
 

@@ -72,13 +72,14 @@ void Group::TrainTogether(const std::vector<Task>& tasks) {
     visits.push_back(std::move(on_device));
   }
   if (visits.empty()) return;
+  const int lanes = device_->Lanes(*visits.front().trainer, data_.train().desc());
   device_->Do(data_.train(), data_.valid(), [&](DeviceWorker* worker) {
     const CancelScope cancels(cancel_);
     for (Traveller* model : models) {
       // What the device may still have is of an earlier hop.
       if (!model->on_device) worker->Forget(model->key);
     }
-    worker->Train(&visits, cancel_, begun.front().metrics);
+    worker->Train(&visits, lanes, cancel_, begun.front().metrics);
   });
   // What the device spent on all of them.
   const double share = watch.Seconds() / static_cast<double>(visits.size());
@@ -104,9 +105,10 @@ void Group::EvaluateTogether(const std::vector<Task>& tasks) {
     const Stopwatch watch;
     std::vector<MetricSums> sums(tasks.size());
     bool done = false;
+    const Trainer& trainer = *tasks.front().model->trainer;
+    const int lanes = device_->Lanes(trainer, data_.train().desc());
     device_->Do(data_.train(), data_.valid(), [&](DeviceWorker* worker) {
-      done = worker->Evaluate(*tasks.front().model->trainer, pointers, split == kValidSplit,
-                              cancel_, &sums);
+      done = worker->Evaluate(trainer, lanes, pointers, split == kValidSplit, cancel_, &sums);
     });
     if (!done) return;
     const double share = watch.Seconds() / static_cast<double>(tasks.size());

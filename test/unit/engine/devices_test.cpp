@@ -5,10 +5,13 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "engine/devices/device_worker.h"
 #include "engine/devices/lane_devices.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
@@ -195,6 +198,44 @@ TEST_F(DevicesTest, ModelsEnterRestAndHalt) {
   }
 }
 
+// Four lanes for the first, eight for those that enter later.
+TEST_F(DevicesTest, ArraysGrowWithTheModelsThatEnter) {
+  RunOptions options = OnDevices();
+  options.iterations = 2;
+  std::vector<Configuration> models;
+  for (int32_t key = 1; key <= 6; ++key) {
+    models.push_back(Models()[0]);
+    models.back().key = key;
+    models.back().compile = Models()[static_cast<size_t>(key)].compile;
+  }
+  const auto expected = TrainAll(options, models, table_);
+  RunDriver run(RunDriver::Planned{}, options, table_, nullptr);
+  run.StayOpen();
+  run.AddConfig(models[0]);
+  run.Plan();
+  run.Start();
+  run.GoOn(1, 2);
+  for (size_t ended = 0; ended < models.size();) {
+    hopper_event event = {};
+    run.Visits();
+    if (!run.NextEvent(&event)) {
+      run.WaitForEvent();
+      continue;
+    }
+    ASSERT_NE(event.type, HOPPER_EVENT_MODEL_FAILED) << event.message;
+    if (event.type != HOPPER_EVENT_MODEL_DONE || ++ended > 1) continue;
+    for (size_t i = 1; i < models.size(); ++i) {
+      run.AddConfig(models[i]);
+      run.GoOn(models[i].key, 2);
+    }
+  }
+  run.Close();
+  run.WaitToEnd();
+  for (const auto& [key, result] : expected) {
+    EXPECT_LE(Distance(run.Result(key).weights, result.weights), 2e-3) << key;
+  }
+}
+
 // One that enters later fails like those that were there.
 TEST_F(DevicesTest, OnADeviceThatCannotBeUsedWhoEntersFails) {
   UseCpuLaneDevices(1, 100);
@@ -288,6 +329,64 @@ TEST_F(DevicesTest, RefusesDevicesThatAreNotThere) {
   if (ListLaneDevices().devices.empty()) {
     EXPECT_EQ(message({}), "no GPU is available");
   }
+}
+
+TEST_F(DevicesTest, ArraysHaveNoMoreLanesThanTheyNeed) {
+  EXPECT_EQ(EvenLanes(4, 32), 4);
+  EXPECT_EQ(EvenLanes(32, 32), 32);
+  EXPECT_EQ(EvenLanes(33, 32), 17);
+  EXPECT_EQ(EvenLanes(3, 1), 1);
+}
+
+TEST_F(DevicesTest, ArraysThatMayGrowAreSeldomMadeAnew) {
+  EXPECT_EQ(LanesFor(1, 32), 4);
+  EXPECT_EQ(LanesFor(5, 32), 8);
+  EXPECT_EQ(LanesFor(40, 32), 32);
+  EXPECT_EQ(LanesFor(17, 17), 17);
+  EXPECT_EQ(LanesFor(9, 1), 1);
+}
+
+TEST_F(DevicesTest, WorkersShareTheMemoryOfTheirDevice) {
+  DeviceWorker::Options first, second;
+  second.index = 1;
+  second.memory = 1700;
+  const auto workers = WorkersOf({first, second}, 500);
+  ASSERT_EQ(workers.size(), 8U);
+  int64_t all = 0;
+  for (size_t i = 0; i < workers.size(); ++i) {
+    EXPECT_EQ(workers[i].index, static_cast<int>(i % 2));
+    (i % 2 == 0 ? first.share : all) += workers[i].share;
+  }
+  EXPECT_EQ(first.share, -1 - 4) << "nothing is known of its memory";
+  EXPECT_EQ(workers[1].share, 600);
+  EXPECT_EQ(all, 600 + 300 + 200 + 150);
+}
+
+// Four shapes: as many arrays, each with a worker of its own, on one device.
+TEST_F(DevicesTest, ArraysOfADeviceTrainAtOnce) {
+  RunDriver run(OnDevices(), table_, nullptr);
+  for (const Configuration& config : Models()) run.AddConfig(config);
+  run.Start();
+  run.WaitToEnd();
+  EXPECT_EQ(run.Info().n_workers, 4);
+  std::map<int32_t, std::set<int32_t>> models;
+  for (const hopper_visit& visit : run.Visits()) models[visit.worker].insert(visit.mst_key);
+  ASSERT_EQ(models.size(), 4U);
+  for (const auto& [worker, keys] : models) EXPECT_LE(keys.size(), 3U) << worker;
+}
+
+TEST_F(DevicesTest, WorkersShareTheDataOfTheirDevice) {
+  const Dataset train = DatasetOf(table_), valid = DatasetOf(valid_);
+  const std::unique_ptr<LaneDevice> first = OpenLaneDevice(0), second = OpenLaneDevice(0);
+  DeviceData data;
+  auto copy = data.On(0, "cuda:0", train, &valid, first.get());
+  EXPECT_EQ(data.On(0, "cuda:0", train, &valid, second.get()), copy);
+  EXPECT_NE(data.On(1, "cuda:1", train, &valid, second.get()), copy);
+  EXPECT_EQ(copy->train->bytes() + copy->valid->bytes(), train.bytes() + valid.bytes());
+  const std::weak_ptr<const DeviceData::Copy> kept = copy;
+  copy.reset();
+  EXPECT_TRUE(kept.expired());
+  EXPECT_NE(data.On(0, "cuda:0", train, nullptr, first.get()), nullptr);
 }
 
 TEST_F(DevicesTest, CancelEndsTheRun) {

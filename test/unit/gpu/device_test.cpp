@@ -148,8 +148,8 @@ class Unrecorded : public LaneDevice {
   LaneQueues* queues() override { return device_.queues(); }
   bool records() const override { return false; }
   std::unique_ptr<LaneStep> Record(const std::function<void()>& body,
-                                   const std::function<void()>& before, bool often) override {
-    return cpu_->Record(body, before, often);
+                                   const std::function<void()>& before) override {
+    return cpu_->Record(body, before);
   }
   void Throttle() override { device_.Throttle(); }
   void Synchronize() override { device_.Synchronize(); }
@@ -366,6 +366,31 @@ TEST_F(GpuRunTest, UnfusedRunsHaveTheSameBits) {
     EXPECT_EQ(result.digest, second.at(key).digest);
   }
   EXPECT_EQ(first.at(2).digest, alone.at(2).digest);
+}
+
+// Four arrays, each on a stream of its own; runs follow one another in one process.
+TEST_F(GpuRunTest, ArraysAtOnceTrainAsThreadsDo) {
+  std::vector<Configuration> models;
+  for (int32_t key = 1; key <= 12; ++key) {
+    models.push_back(Model(key, key % 3 == 0 ? "SGD(lr=0.05)" : "Adam(lr=0.003, epsilon=0.001)",
+                           key % 4 < 2 ? "batch_size=16" : "batch_size=30"));
+  }
+  RunOptions on_threads = OnGpu(1);
+  on_threads.use_gpus = 0;
+  const auto expected = TrainAll(on_threads, models, table_);
+  for (int again = 0; again < 3; ++again) {
+    for (const auto& [key, result] : TrainAll(OnGpu(1), models, table_)) {
+      SCOPED_TRACE(key);
+      ASSERT_EQ(result.raw.status, HOPPER_MODEL_DONE) << result.raw.error;
+      const std::vector<float>& weights = expected.at(key).weights;
+      double difference = 0.0, size = 0.0;
+      for (size_t i = 0; i < weights.size(); ++i) {
+        difference += std::pow(static_cast<double>(result.weights[i]) - weights[i], 2);
+        size += std::pow(static_cast<double>(weights[i]), 2);
+      }
+      EXPECT_LE(std::sqrt(difference / size), 5e-3);
+    }
+  }
 }
 
 TEST_F(GpuRunTest, FailuresAreTheirOwn) {

@@ -111,10 +111,9 @@ class LaneArrayTest : public ::testing::Test {
   }
 
   std::vector<Result> Together(const std::vector<const Trainer*>& trainers, int lanes,
-                               const std::string& precision = "fp32", int64_t steps = 0) const {
+                               const std::string& precision = "fp32") const {
     LaneOptions options;
     options.lanes = lanes;
-    options.steps = steps;
     options.precision = precision;
     LaneArray array(*trainers[0], data_->desc(), options, device_.get());
     std::vector<Result> results(trainers.size());
@@ -288,19 +287,19 @@ class RecordingDevice : public LaneDevice {
   void Update(const LaneUpdate& update) override { cpu_->Update(update); }
   bool records() const override { return true; }
   std::unique_ptr<LaneStep> Record(const std::function<void()>& body,
-                                   const std::function<void()>& before, bool often) override {
+                                   const std::function<void()>& before) override {
     for (int i = 0; i < 3; ++i) {
       before();
       body();
     }
-    recorded.push_back(often);
-    return cpu_->Record(body, before, often);
+    ++recorded;
+    return cpu_->Record(body, before);
   }
   void Throttle() override {}
   void Synchronize() override {}
   void Trim() override {}
 
-  std::vector<bool> recorded;  // whether often
+  int recorded = 0;  // steps
 
  private:
   std::unique_ptr<LaneDevice> cpu_ = MakeCpuLaneDevice();
@@ -323,20 +322,9 @@ TEST_F(LaneArrayTest, RecordingStepsChangesNothing) {
       EXPECT_EQ(recorded.sums[i].metrics, plain.sums[i].metrics);
     }
     // A full batch, a remainder, and the one batch of evaluation.
-    EXPECT_EQ(recording->recorded, std::vector<bool>(3, false));
+    EXPECT_EQ(recording->recorded, 3);
     device_ = MakeCpuLaneDevice();
   }
-}
-
-TEST_F(LaneArrayTest, FullBatchesOfLongRunsAreWorthTrying) {
-  UseTable({8, 8, 1}, 200, 4);
-  auto recorder = std::make_unique<RecordingDevice>();
-  const RecordingDevice* recording = recorder.get();
-  device_ = std::move(recorder);
-  const auto trainer =
-      Make(NetworkOf(CnnJson(6, 3)), std::string(kCompile) + "'Adam(lr=0.01)'", "batch_size=16");
-  Together({trainer.get()}, 2, "fp32", 5000);
-  EXPECT_EQ(recording->recorded, (std::vector<bool>{true, false, false}));
 }
 
 // Notes what it is asked for.
