@@ -1,4 +1,9 @@
 // The matrix product of Kernels::gemm: tiles of C in registers. Included by the kernel files.
+//
+// Each number of C is summed in the order of its terms, whatever the sizes: blocks decide only
+// where the operands lie meanwhile. Rows of A come in blocks that stay in the second-level cache. A
+// panel of B, as wide as a tile, is copied into one piece where its rows are far apart, where it
+// ends within a vector and where B is transposed.
 #pragma once
 
 #include "kernels/kernels.h"
@@ -6,32 +11,57 @@
 
 namespace {
 
-// One tile of kRows x kVecs vectors. With kPart the last vector has `part` columns.
-template <int kRows, int kVecs, bool kPart>
-HOPPER_INLINE void Tile(const hopper::GemmArgs& g, const float* a, const float* b,
-                        const float* bias, float* c, int64_t part) {
+// Rows that fill the registers beside a tile's vectors of B and one of A, and the vectors of a tile
+// where there are rows enough.
+#if defined(__AVX512F__)
+constexpr int kTileRows[5] = {0, 14, 12, 8, 6};
+constexpr int kTileVecs = 4;
+#else
+constexpr int kTileRows[5] = {0, 12, 6, 4, 2};
+constexpr int kTileVecs = 2;
+#endif
+constexpr int kMostVecs = 4;
+
+// Terms of the sums in a block: the widest panel fills a first-level cache.
+constexpr int64_t kBlockTerms = 8192 / (kMostVecs * kWidth);
+constexpr int64_t kBlockRows = 192;  // of A
+// A panel is copied for so many rows of A, where its own rows and what lies between them are more
+// floats than that.
+constexpr int64_t kRowsForCopy = 16;
+constexpr int64_t kFarFloats = 4096;
+
+// Columns of B, and what belongs to them.
+struct Panel {
+  const float* b;
+  int64_t row;  // from one to the next, in floats
+  int64_t segment;
+  int64_t part;  // of the last vector's columns, 0 for all
+  const float* bias;
+};
+
+template <int kRows, int kVecs>
+void Tile(const hopper::GemmArgs& g, const Panel& p, const float* a, float* c) {
   Vec sum[kRows][kVecs];
-  const auto load = [&](const float* p, int j) {
-    return kPart && j == kVecs - 1 ? LoadPart(p + j * kWidth, part) : Load(p + j * kWidth);
+  const auto load = [&](const float* from, int j) {
+    return j == kVecs - 1 ? LoadUpTo(from + j * kWidth, p.part) : Load(from + j * kWidth);
   };
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 16
     for (int j = 0; j < kVecs; ++j) {
-      sum[i][j] = g.accumulate ? load(c + i * g.c_row, j) : (bias ? load(bias, j) : Vec{});
+      sum[i][j] = g.accumulate ? load(c + i * g.c_row, j) : (p.bias ? load(p.bias, j) : Vec{});
     }
   }
   const int64_t a_row = g.a_row;
   const int64_t a_step = g.a_step;
-  const int64_t b_row = g.b_row;
-  const int64_t length = g.length;
+  const int64_t b_row = p.row;
   for (int64_t s = 0; s < g.segments; ++s) {
     const float* __restrict a_at = a + s * g.a_segment;
-    const float* __restrict b_at = b + s * g.b_segment;
-    for (int64_t k = 0; k < length; ++k) {
+    const float* __restrict b_at = p.b + s * p.segment;
+    for (int64_t k = 0; k < g.length; ++k) {
       Vec right[kVecs];
 #pragma GCC unroll 16
-      for (int j = 0; j < kVecs; ++j) right[j] = load(b_at, j);
+      for (int j = 0; j < kVecs; ++j) right[j] = Load(b_at + j * kWidth);
 #pragma GCC unroll 16
       for (int i = 0; i < kRows; ++i) {
         const Vec left = Set(a_at[i * a_row]);
@@ -47,48 +77,96 @@ HOPPER_INLINE void Tile(const hopper::GemmArgs& g, const float* a, const float* 
 #pragma GCC unroll 16
     for (int j = 0; j < kVecs; ++j) {
       Vec v = sum[i][j];
-      if (g.accumulate && bias) v += load(bias, j);
+      if (g.accumulate && p.bias) v += load(p.bias, j);
       if (g.relu) v = Max(Vec{}, v);
-      float* to = c + i * g.c_row + j * kWidth;
-      if (kPart && j == kVecs - 1) {
-        StorePart(to, v, part);
-      } else {
-        Store(to, v);
-      }
+      StoreUpTo(c + i * g.c_row + j * kWidth, v, j == kVecs - 1 ? p.part : 0);
     }
   }
 }
 
-// The rows that are left over, rows < kRows.
-template <int kRows, int kVecs, bool kPart>
-void Rest(const hopper::GemmArgs& g, int64_t rows, const float* a, const float* b,
-          const float* bias, float* c, int64_t part) {
+// At most kRows rows; none is none.
+template <int kRows, int kVecs>
+void Rest(const hopper::GemmArgs& g, const Panel& p, int64_t rows, const float* a, float* c) {
   if constexpr (kRows > 0) {
-    if (rows == kRows) return Tile<kRows, kVecs, kPart>(g, a, b, bias, c, part);
-    Rest<kRows - 1, kVecs, kPart>(g, rows, a, b, bias, c, part);
+    if (rows == kRows) return Tile<kRows, kVecs>(g, p, a, c);
+    Rest<kRows - 1, kVecs>(g, p, rows, a, c);
   }
 }
 
-template <int kRows, int kVecs, bool kPart>
+// The panel in one piece, with zeros beside the last columns.
+template <int kVecs>
+HOPPER_INLINE void Copy(const hopper::GemmArgs& g, const Panel& p, float* to) {
+  constexpr int64_t kColumns = kVecs * kWidth;
+  const int64_t columns = p.part == 0 ? kColumns : kColumns - kWidth + p.part;
+  for (int64_t s = 0; s < g.segments; ++s) {
+    const float* from = p.b + s * p.segment;
+    if (g.b_step != 1) {
+      for (int64_t j = 0; j < kColumns; ++j, from += g.b_step) {
+        for (int64_t k = 0; k < g.length; ++k) {
+          to[k * kColumns + j] = j < columns ? from[k * p.row] : 0.0F;
+        }
+      }
+      to += g.length * kColumns;
+      continue;
+    }
+    for (int64_t k = 0; k < g.length; ++k, from += p.row, to += kColumns) {
+#pragma GCC unroll 16
+      for (int j = 0; j < kVecs - 1; ++j) Store(to + j * kWidth, Load(from + j * kWidth));
+      Store(to + (kVecs - 1) * kWidth, LoadUpTo(from + (kVecs - 1) * kWidth, p.part));
+    }
+  }
+}
+
+// Some rows times the panel of kVecs vectors at column j, of which the last has `part`.
+template <int kVecs>
 void Columns(const hopper::GemmArgs& g, int64_t j, int64_t part) {
-  const float* b = g.b + j;
-  const float* bias = g.bias ? g.bias + j : nullptr;
-  int64_t i = 0;
-  for (; i + kRows <= g.rows; i += kRows) {
-    Tile<kRows, kVecs, kPart>(g, g.a + i * g.a_row, b, bias, g.c + i * g.c_row + j, part);
+  constexpr int kRows = kTileRows[kVecs];
+  constexpr int64_t kColumns = kVecs * kWidth;
+  alignas(64) float copy[kBlockTerms * kColumns];
+  Panel p{g.b + j * g.b_step, g.b_row, g.b_segment, part, g.bias ? g.bias + j : nullptr};
+  const int64_t terms = g.segments * g.length;
+  if (part != 0 || g.b_step != 1 ||
+      (g.rows >= kRowsForCopy && terms * g.b_row > kFarFloats && terms <= kBlockTerms)) {
+    Copy<kVecs>(g, p, copy);
+    p.b = copy;
+    p.row = kColumns;
+    p.segment = g.length * kColumns;
   }
-  if (i < g.rows) {
-    Rest<kRows - 1, kVecs, kPart>(g, g.rows - i, g.a + i * g.a_row, b, bias, g.c + i * g.c_row + j,
-                                  part);
+  const float* a = g.a;
+  float* c = g.c + j;
+  int64_t rows = g.rows;
+  for (; rows >= 2 * kRows || rows == kRows; rows -= kRows) {
+    Tile<kRows, kVecs>(g, p, a, c);
+    a += kRows * g.a_row;
+    c += kRows * g.c_row;
+  }
+  // Two tiles of half as many rows hide more of the additions' latency than a small one at the end.
+  const int64_t half = rows > kRows ? rows / 2 : 0;
+  if (half > 0) Rest<kRows - 1, kVecs>(g, p, half, a, c);
+  Rest<kRows, kVecs>(g, p, rows - half, a + half * g.a_row, c + half * g.c_row);
+}
+
+// The columns from j on, fewer than kVecs vectors or as many.
+template <int kVecs>
+void LastColumns(const hopper::GemmArgs& g, int64_t j) {
+  if constexpr (kVecs > 0) {
+    const int64_t columns = g.columns - j;
+    if (columns <= (kVecs - 1) * kWidth) return LastColumns<kVecs - 1>(g, j);
+    Columns<kVecs>(g, j, columns % kWidth);
   }
 }
 
-// Rows that fill the registers beside kVecs vectors of B and one of A.
-#if defined(__AVX512F__)
-constexpr int kTileRows[5] = {0, 14, 12, 8, 6};
-#else
-constexpr int kTileRows[5] = {0, 8, 5, 3, 2};
-#endif
+template <int kVecs>
+void AllColumns(const hopper::GemmArgs& g) {
+  int64_t j = 0;
+  for (; j + kVecs * kWidth <= g.columns; j += kVecs * kWidth) Columns<kVecs>(g, j, 0);
+  if (j < g.columns) LastColumns<kVecs>(g, j);
+}
+
+void Block(const hopper::GemmArgs& g) {
+  if (g.rows <= kTileRows[kMostVecs]) return AllColumns<kMostVecs>(g);
+  AllColumns<kTileVecs>(g);
+}
 
 // kRows dot products with one column.
 template <int kRows>
@@ -110,6 +188,7 @@ HOPPER_INLINE void Dots(const hopper::GemmArgs& g, int64_t i) {
   }
 }
 
+// Blocks of terms, of whole segments if they are short, and of rows.
 void Gemm(const hopper::GemmArgs& g) {
   if (g.columns == 1 && g.segments == 1 && g.a_step == 1 && g.b_row == 1) {
     int64_t i = 0;
@@ -117,31 +196,28 @@ void Gemm(const hopper::GemmArgs& g) {
     for (; i < g.rows; ++i) Dots<1>(g, i);
     return;
   }
-  int64_t j = 0;
-  for (; j + 4 * kWidth <= g.columns; j += 4 * kWidth) Columns<kTileRows[4], 4, false>(g, j, 0);
-  const int64_t rest = g.columns - j;
-  const int64_t part = rest % kWidth;
-  if (part == 0) {
-    switch (rest / kWidth) {
-      case 1:
-        return Columns<kTileRows[1], 1, false>(g, j, 0);
-      case 2:
-        return Columns<kTileRows[2], 2, false>(g, j, 0);
-      case 3:
-        return Columns<kTileRows[3], 3, false>(g, j, 0);
-      default:
-        return;
+  if (g.rows <= kBlockRows && g.segments * g.length <= kBlockTerms) return Block(g);
+  const auto least = [](int64_t a, int64_t b) { return a < b ? a : b; };
+  const int64_t length = g.length == 0 ? 1 : least(g.length, kBlockTerms);
+  const int64_t segments = kBlockTerms / length;
+  hopper::GemmArgs block = g;
+  for (int64_t s = 0; s == 0 || s < g.segments; s += segments) {
+    for (int64_t k = 0; k == 0 || k < g.length; k += length) {
+      const bool first = s == 0 && k == 0;
+      const bool last = s + segments >= g.segments && k + length >= g.length;
+      block.segments = least(segments, g.segments - s);
+      block.length = least(length, g.length - k);
+      block.b = g.b + s * g.b_segment + k * g.b_row;
+      block.accumulate = g.accumulate || !first;
+      block.bias = (g.accumulate ? last : first) ? g.bias : nullptr;
+      block.relu = g.relu && last;
+      for (int64_t i = 0; i < g.rows; i += kBlockRows) {
+        block.rows = least(kBlockRows, g.rows - i);
+        block.a = g.a + i * g.a_row + s * g.a_segment + k * g.a_step;
+        block.c = g.c + i * g.c_row;
+        Block(block);
+      }
     }
-  }
-  switch (rest / kWidth) {
-    case 0:
-      return Columns<kTileRows[1], 1, true>(g, j, part);
-    case 1:
-      return Columns<kTileRows[2], 2, true>(g, j, part);
-    case 2:
-      return Columns<kTileRows[3], 3, true>(g, j, part);
-    default:
-      return Columns<kTileRows[4], 4, true>(g, j, part);
   }
 }
 

@@ -11,7 +11,7 @@ namespace hopper {
 
 // C[i][j] (+)= sum over s < segments, k < length of A[i][s][k] * B[s][k][j], then bias and relu.
 // A[i][s][k] lies at a + i * a_row + s * a_segment + k * a_step, B[s][k][j] at
-// b + s * b_segment + k * b_row + j, C[i][j] at c + i * c_row + j. Strides are in floats.
+// b + s * b_segment + k * b_row + j * b_step, C[i][j] at c + i * c_row + j. Strides are in floats.
 //
 // A matrix product has one segment. A convolution over rows of pixels has one for each row of
 // its window, within which the pixels and their channels are contiguous.
@@ -27,6 +27,7 @@ struct GemmArgs {
   const float* b = nullptr;
   int64_t b_segment = 0;
   int64_t b_row = 0;
+  int64_t b_step = 1;
   float* c = nullptr;
   int64_t c_row = 0;
   bool accumulate = false;

@@ -48,9 +48,15 @@ HOPPER_INLINE IntVec RoundToInt(Vec x) {
 }
 #else
 HOPPER_INLINE Vec LoadPart(const float* p, int64_t n) {
+#if defined(__AVX2__)
+  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lane);
+  return (Vec)_mm256_maskload_ps(p, mask);
+#else
   Vec v{};
   for (int64_t i = 0; i < n; ++i) v[i] = p[i];
   return v;
+#endif
 }
 HOPPER_INLINE void StorePart(float* p, Vec v, int64_t n) {
   for (int64_t i = 0; i < n; ++i) p[i] = v[i];
@@ -73,6 +79,14 @@ HOPPER_INLINE IntVec RoundToInt(Vec x) {
 }
 #endif
 #endif
+
+// A whole vector where `part` is 0.
+HOPPER_INLINE Vec LoadUpTo(const float* p, int64_t part) {
+  return part == 0 ? Load(p) : LoadPart(p, part);
+}
+HOPPER_INLINE void StoreUpTo(float* p, Vec v, int64_t part) {
+  part == 0 ? Store(p, v) : StorePart(p, v, part);
+}
 
 // The second argument where one of the two is NaN.
 HOPPER_INLINE Vec Max(Vec a, Vec b) { return a > b ? a : b; }

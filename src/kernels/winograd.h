@@ -68,13 +68,6 @@ HOPPER_INLINE void ForChannels(int64_t channels, const LoadCell& load, const Til
   }
 }
 
-HOPPER_INLINE Vec LoadUpTo(const float* p, int64_t part) {
-  return part == 0 ? Load(p) : LoadPart(p, part);
-}
-HOPPER_INLINE void StoreUpTo(float* p, Vec v, int64_t part) {
-  part == 0 ? Store(p, v) : StorePart(p, v, part);
-}
-
 void WinogradInput(const hopper::TileArgs& p, const float* x, float* v) {
   const int64_t channels = p.channels;
   const int64_t plane = p.count * channels;

@@ -27,8 +27,8 @@ namespace hopper {
 namespace {
 
 // Each form of arithmetic that training has, in these networks. Images: direct, strided, dilated
-// and Winograd convolution, one by libtorch (many small groups), products by our kernels and by
-// BLAS, sums over columns, exponentials and their like.
+// and Winograd convolution, one by libtorch (many small groups), products,
+// sums over columns, exponentials and their like.
 constexpr char kImages[] = R"({"class_name": "Sequential", "config": {"name": "check", "layers": [
   {"class_name": "Conv2D", "config": {"name": "a", "batch_input_shape": [null, 9, 9, 3],
    "filters": 16, "kernel_size": [3, 3], "padding": "same", "activation": "tanh"}},

@@ -19,12 +19,10 @@ void PlannedProduct(const Kernels& kernels, Team* team, int64_t rows, int64_t co
 void PlannedProductAdded(const Kernels& kernels, Team* team, int64_t rows, int64_t columns,
                          int64_t length, const float* x, const float* w, float* y);
 
-// dx[rows][length] (+)= dy[rows][columns] * transposed w; `scratch` holds as many floats as w, or
-// none (null) where PlannedInputScratch() is 0.
-int64_t PlannedInputScratch(int64_t rows, int64_t columns, int64_t length);
+// dx[rows][length] (+)= dy[rows][columns] * transposed w
 void PlannedInputGradient(const Kernels& kernels, Team* team, int64_t rows, int64_t columns,
                           int64_t length, const float* dy, const float* w, bool accumulate,
-                          float* scratch, float* dx);
+                          float* dx);
 
 // dw[length][columns] (+)= transposed x * dy
 void PlannedWeightGradient(const Kernels& kernels, Team* team, int64_t rows, int64_t columns,

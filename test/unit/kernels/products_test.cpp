@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/kernel_sets.h"
@@ -81,6 +82,73 @@ TEST_P(KernelSet, TransposedProductInSegments) {
         sum += static_cast<double>(a[k * rows + i]) * b[k * columns + j];
       }
       ASSERT_NEAR(c[i * columns + j], sum, 1e-5);
+    }
+  }
+}
+
+// Blocks, panels and copies are where operands lie; no sum is cut or turned.
+TEST_P(KernelSet, ANumberHasTheSameBitsInEveryProduct) {
+  for (const int64_t rows : {1, 4, 11, 23, 200}) {
+    for (const int64_t columns : {1, 7, 24, 64, 90}) {
+      for (const auto& [segments, length] : std::vector<std::pair<int64_t, int64_t>>{
+               {1, 0}, {1, 40}, {1, 700}, {5, 130}, {2, 600}}) {
+        const int64_t terms = segments * length;
+        const auto a = Random(static_cast<size_t>(rows * terms) + 1, 1);
+        const auto b = Random(static_cast<size_t>(terms * columns) + 1, 2);
+        const auto bias = Random(static_cast<size_t>(columns), 3);
+        std::vector<float> turned(b.size());
+        GetParam()->transpose(b.data(), terms, columns, turned.data());
+        for (const int mode : {0, 1, 2}) {  // bias and relu, accumulating, both
+          const auto before = Random(static_cast<size_t>(rows * columns), 4);
+          GemmArgs args;
+          args.rows = rows;
+          args.columns = columns;
+          args.segments = segments;
+          args.length = length;
+          args.a = a.data();
+          args.a_row = terms;
+          args.a_segment = length;
+          args.b = b.data();
+          args.b_row = columns;
+          args.b_segment = length * columns;
+          args.c_row = columns;
+          args.bias = mode != 1 ? bias.data() : nullptr;
+          args.relu = mode != 1;
+          args.accumulate = mode != 0;
+          auto whole = before;
+          args.c = whole.data();
+          GetParam()->gemm(args);
+          if (columns > 1) {  // one column by itself is a dot product
+            auto transposed = before;
+            GemmArgs other = args;
+            other.b = turned.data();
+            other.b_row = 1;
+            other.b_segment = length;
+            other.b_step = terms;
+            other.c = transposed.data();
+            GetParam()->gemm(other);
+            ASSERT_EQ(whole, transposed) << rows << " x " << columns << " x " << terms;
+          }
+          auto alone = before;
+          for (int64_t i = 0; i < rows; ++i) {
+            GemmArgs row = args;
+            row.rows = 1;
+            row.a += i * terms;
+            row.c = alone.data() + i * columns;
+            GetParam()->gemm(row);
+          }
+          ASSERT_EQ(whole, alone) << rows << " x " << columns << " x " << terms;
+          for (int64_t i = 0; i < rows * columns; ++i) {
+            const int64_t j = i % columns;
+            double sum = mode != 0 ? before[i] : 0.0;
+            for (int64_t k = 0; k < terms; ++k) {
+              sum += static_cast<double>(a[i / columns * terms + k]) * b[k * columns + j];
+            }
+            if (mode != 1) sum = std::max(0.0, sum + bias[j]);
+            ASSERT_NEAR(whole[i], sum, 1e-3) << rows << " x " << columns << " x " << terms;
+          }
+        }
+      }
     }
   }
 }

@@ -60,13 +60,10 @@ class PlannedHeads : public PlannedOp {
     dv_ = node->Scratch({value_.rows, value_.columns}, During::kBackward);
     dheads_ = node->Scratch({out_.rows, out_.length}, During::kBackward);
     dshares_ = node->Scratch({node->parts(), queries_, keys_}, During::kBackward);
-    int64_t weights = 0;
     int64_t columns = 0;
     for (const Projection* p : {&query_, &key_, &value_, &out_}) {
-      weights = std::max(weights, PlannedInputScratch(p->rows, p->columns, p->length));
       columns = std::max(columns, p->columns);
     }
-    if (weights > 0) weights_ = node->Scratch({weights}, During::kBackward);
     sums_ = node->Scratch({columns}, During::kBackward);
   }
 
@@ -114,8 +111,7 @@ class PlannedHeads : public PlannedOp {
   void InputGradient(const Projection& p, const float* dy, const StepArguments& step, bool adds,
                      float* dx) const {
     PlannedInputGradient(kernels_, node_.team, p.rows, p.columns, p.length, dy,
-                         step.params + node_.weights[p.weight].offset, adds,
-                         weights_ == nullptr ? nullptr : weights_->data, dx);
+                         step.params + node_.weights[p.weight].offset, adds, dx);
   }
 
   void ToInput(const Projection& p, size_t input, const float* dy, const StepArguments& step,
@@ -302,7 +298,6 @@ class PlannedHeads : public PlannedOp {
   PlanBuffer* dv_ = nullptr;
   PlanBuffer* dheads_ = nullptr;
   PlanBuffer* dshares_ = nullptr;  // of one head
-  PlanBuffer* weights_ = nullptr;  // small kernels transposed
   PlanBuffer* sums_ = nullptr;     // a bias' gradient
 };
 

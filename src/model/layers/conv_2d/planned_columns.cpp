@@ -15,7 +15,7 @@ namespace {
 
 using During = PlanNode::During;
 
-// Rows of a product, about: enough for BLAS, and few enough for the memory of the copies.
+// Rows of a product, about: enough for a product, and few enough for the memory of the copies.
 constexpr int64_t kRows = 1024;
 
 bool OfOnePixel(const ConvSizes& sizes) {

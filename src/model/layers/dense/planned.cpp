@@ -20,10 +20,6 @@ class PlannedDense : public PlannedOp {
         rows_(node->output->size / columns_) {
     node->keeps_inputs = node->weights[0].trainable;
     node->keeps_output = activation_.keeps_output();
-    if (node->backward && node->InputNeedsGradient(0)) {
-      const int64_t size = PlannedInputScratch(rows_, columns_, length_);
-      if (size > 0) transposed_ = node->Scratch({size}, PlanNode::During::kBackward);
-    }
     if (use_bias && node->weights[1].trainable) {
       sums_ = node->Scratch({columns_}, PlanNode::During::kBackward);
     }
@@ -58,7 +54,6 @@ class PlannedDense : public PlannedOp {
     if (node_.InputNeedsGradient(0)) {
       PlannedInputGradient(kernels_, node_.team, rows_, columns_, length_, dy,
                            step.params + node_.weights[0].offset, node_.input_accumulates[0] != 0,
-                           transposed_ == nullptr ? nullptr : transposed_->data,
                            node_.inputs[0]->gradient->data);
     }
   }
@@ -71,7 +66,6 @@ class PlannedDense : public PlannedOp {
   const int64_t length_;
   const int64_t columns_;
   const int64_t rows_;
-  PlanBuffer* transposed_ = nullptr;
   PlanBuffer* sums_ = nullptr;
 };
 

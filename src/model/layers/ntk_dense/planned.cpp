@@ -26,10 +26,6 @@ class PlannedNTKDense : public PlannedOp {
     const auto during = node->backward ? PlanNode::During::kBoth : PlanNode::During::kForward;
     kernel_ = node->Scratch({length_, columns_}, during);
     if (!node->backward) return;
-    if (node->InputNeedsGradient(0)) {
-      const int64_t size = PlannedInputScratch(rows_, columns_, length_);
-      if (size > 0) transposed_ = node->Scratch({size}, PlanNode::During::kBackward);
-    }
     if (node->weights[0].trainable) {
       gradient_ = node->Scratch({length_, columns_}, PlanNode::During::kBackward);
     }
@@ -65,9 +61,7 @@ class PlannedNTKDense : public PlannedOp {
     }
     if (node_.InputNeedsGradient(0)) {
       PlannedInputGradient(kernels_, node_.team, rows_, columns_, length_, dy, kernel_->data,
-                           node_.input_accumulates[0] != 0,
-                           transposed_ == nullptr ? nullptr : transposed_->data,
-                           node_.inputs[0]->gradient->data);
+                           node_.input_accumulates[0] != 0, node_.inputs[0]->gradient->data);
     }
   }
 
@@ -118,7 +112,6 @@ class PlannedNTKDense : public PlannedOp {
   const int64_t rows_;
   const float gain_;
   PlanBuffer* kernel_ = nullptr;
-  PlanBuffer* transposed_ = nullptr;
   PlanBuffer* gradient_ = nullptr;
   PlanBuffer* sums_ = nullptr;
 };

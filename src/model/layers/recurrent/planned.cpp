@@ -65,8 +65,6 @@ class PlannedPass {
     }
     if (!node->InputNeedsGradient(0)) return;
     input_gradient_ = node->Scratch({steps_, batch_, length_}, During::kBackward);
-    const int64_t input_turned = PlannedInputScratch(Product({steps_, batch_}), columns_, length_);
-    if (input_turned > 0) input_turned_ = node->Scratch({input_turned}, During::kBackward);
   }
 
   void Forward(const StepArguments& step, const PlannedMask& mask) {
@@ -96,9 +94,8 @@ class PlannedPass {
     });
     WeightGradients(step);
     if (input_gradient_ == nullptr) return;
-    PlannedInputGradient(
-        kernels_, node_.team, steps_ * batch_, columns_, length_, sums_->data, Weight(step, 0),
-        false, input_turned_ == nullptr ? nullptr : input_turned_->data, input_gradient_->data);
+    PlannedInputGradient(kernels_, node_.team, steps_ * batch_, columns_, length_, sums_->data,
+                         Weight(step, 0), false, input_gradient_->data);
     for (int64_t i = 0; i < steps_; ++i) {
       const float* from = input_gradient_->data + i * batch_ * length_;
       float* to = node_.inputs[0]->gradient->data + TimeOf(i) * length_;
@@ -310,7 +307,6 @@ class PlannedPass {
   PlanBuffer* turned_ = nullptr;          // the recurrent kernel transposed
   PlanBuffer* bias_sums_ = nullptr;
   PlanBuffer* input_gradient_ = nullptr;  // [step][example][length]
-  PlanBuffer* input_turned_ = nullptr;
 };
 
 // The inputs that masks are made of get nothing.
