@@ -2,7 +2,7 @@
 // C++ leaves it.
 #pragma once
 
-#include <cstring>
+#include <string_view>
 
 #include "base/cancel.h"
 #include "base/error.h"
@@ -21,14 +21,14 @@ inline void FillError(const Problem& problem, hopper_error* error) noexcept {
   CopyText(problem.hint, error->hint);
 }
 
-// For the one case in which strings cannot be built any more.
-inline int FillOutOfMemory(hopper_error* error) noexcept {
+// Takes no memory, so that it can be said whatever has failed. Returns `code`.
+inline int FillPlain(int code, std::string_view message, hopper_error* error) noexcept {
   if (error != nullptr) {
     *error = hopper_error{};
-    error->code = HOPPER_OUT_OF_MEMORY;
-    std::memcpy(error->message, "out of memory", sizeof("out of memory"));
+    error->code = code;
+    CopyText(message, error->message);
   }
-  return HOPPER_OUT_OF_MEMORY;
+  return code;
 }
 
 // Runs `body` and turns what it throws into a hopper_code and a filled error; 0 where it returns.
@@ -39,15 +39,14 @@ int Guard(hopper_error* error, const Body& body, Problem (*describe)() = Describ
     body();
     return HOPPER_OK;
   } catch (const Cancelled& e) {
-    FillError({static_cast<ErrorCode>(HOPPER_CANCELLED), e.what(), "", ""}, error);
-    return HOPPER_CANCELLED;
+    return FillPlain(HOPPER_CANCELLED, e.what(), error);
   } catch (...) {
     try {
       const Problem problem = describe();
       FillError(problem, error);
       return static_cast<int>(problem.code);
     } catch (...) {
-      return FillOutOfMemory(error);
+      return FillPlain(HOPPER_OUT_OF_MEMORY, "out of memory", error);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "capi/boundary.h"
 #include "model_hopper/core.h"
 #include "support/failing_memory.h"
 #include "support/keras_models.h"
@@ -78,6 +79,21 @@ class Faults : public ::testing::Test {
     });
   }
 };
+
+// That a statement was cancelled is said without memory, too.
+TEST_F(Faults, ACancel) {
+  FailEachAllocation([] {
+    hopper_error error = {};
+    Outcome outcome;
+    outcome.code = Guard(&error, [] {
+      const std::string text(100, 'x');
+      if (!text.empty()) throw Cancelled();
+    });
+    outcome.answer = Mixed(0, error.message);
+    if (outcome.code == HOPPER_CANCELLED) outcome.code = 0;
+    return outcome;
+  });
+}
 
 TEST_F(Faults, Lists) {
   // One row's allocations are like another's.
