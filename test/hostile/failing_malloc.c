@@ -4,7 +4,8 @@
  *
  * The file that FAILING_MALLOC names holds numbers of 64 bits: a process, at which of its
  * allocations one fails, counted down, how many there were, whether their kinds are to be noted,
- * and these: of each allocation, who called whom in our libraries and last.
+ * and these: of each allocation, who called whom in our libraries and last. Then a text: those at
+ * which an exception would end the process.
  *
  * Those of the C library, its dynamic linker and libgomp are left alone: they end the process where
  * a thread has no memory for its own variables, whoever wrote the library that has them.
@@ -21,12 +22,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "uncaught.h"
+
 void	   *__libc_malloc(size_t size);
 void	   *__libc_calloc(size_t n, size_t size);
 void	   *__libc_realloc(void *block, size_t size);
 
 #define KINDS (1 << 17)
 #define DEPTH 96
+#define TEXT (1 << 16)
 
 struct control
 {
@@ -35,6 +39,7 @@ struct control
 	int64_t		count;
 	int64_t		notes;
 	uint64_t	kinds[KINDS];
+	char		uncaught[TEXT];
 };
 
 static struct control *control;
@@ -101,6 +106,8 @@ fails(void *caller)
 	place = __atomic_fetch_add(&control->count, 1, __ATOMIC_RELAXED);
 	if (control->notes && place < KINDS)
 		control->kinds[place] = kind();
+	if (control->notes)
+		look_for_handler(control->uncaught, TEXT);
 	if (__atomic_fetch_sub(&control->countdown, 1, __ATOMIC_RELAXED) != 1)
 		return 0;
 	errno = ENOMEM;
