@@ -9,7 +9,7 @@ RETURNS TABLE (
     predicted text,
     probability double precision,
     outputs double precision[])
-    AS 'MODULE_PATHNAME', 'hopper_sql_predict_packed' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_packed' LANGUAGE C VOLATILE PARALLEL UNSAFE /* EXECUTE ON INITPLAN */;
 COMMENT ON FUNCTION hopper.predict_packed(text, text, bigint, bigint) IS
     'what a model predicts for the rows of a packed table, beside their labels: the class and its probability with those of all classes, or the number; for thresholds, calibration and errors of validation rows
 

@@ -157,7 +157,8 @@ def test_it_is_loaded_again_and_leaves_a_real_madlib_alone(connection):
     query(connection, "DROP ROLE IF EXISTS hopper_madlib_mallory; CREATE ROLE hopper_madlib_mallory;"
                       " ALTER SCHEMA madlib OWNER TO hopper_madlib_mallory")
     done = load()
-    query(connection, "ALTER SCHEMA madlib OWNER TO CURRENT_USER; DROP ROLE hopper_madlib_mallory")
+    # 9.4 takes no CURRENT_USER here.
+    query(connection, f'ALTER SCHEMA madlib OWNER TO "{value(connection, "SELECT current_user")}"; DROP ROLE hopper_madlib_mallory')
     assert done.returncode != 0 and "was not made by this script" in done.stderr
 
 
