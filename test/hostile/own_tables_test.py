@@ -31,7 +31,7 @@ RIGHTS = """
 # Views of runs show each role what is its own.
 VIEWS = [(view, "SELECT", "PUBLIC") for view in ("progress", "run_events", "runs", "trial_metrics", "trials")]
 EVERYBODYS = sorted([("function", "EXECUTE", "PUBLIC"), ("schema", "USAGE", "PUBLIC"), ("type", "USAGE", "PUBLIC"),
-                     *VIEWS])
+                     *[(kind, "SELECT", "pg_database_owner") for kind in ("sequence", "table")], *VIEWS])
 
 
 @pytest.fixture
