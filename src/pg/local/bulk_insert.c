@@ -38,7 +38,7 @@ struct hopper_bulk_insert
 	MemoryContext rows;			/* tuples that are not yet written */
 	int			n;
 	HeapTuple	tuples[ROWS_AT_ONCE];
-	hopper_insert_slot slots[ROWS_AT_ONCE];
+	TupleTableSlot *slots[ROWS_AT_ONCE];
 };
 
 /* Writing past the executor leaves out all that it would do for such a table. */
@@ -48,7 +48,7 @@ is_plain(Relation relation, int n)
 	const FormData_pg_class *form = relation->rd_rel;
 
 	return !form->relhasindex && !form->relhastriggers && !form->relhasrules &&
-		!form->relhassubclass && !form->relrowsecurity && !hopper_is_partition(form) &&
+		!form->relhassubclass && !form->relrowsecurity && !form->relispartition &&
 		RelationGetDescr(relation)->constr == NULL && RelationGetDescr(relation)->natts == n &&
 		pg_class_aclcheck(RelationGetRelid(relation), GetUserId(), ACL_INSERT) == ACLCHECK_OK;
 }
@@ -123,7 +123,7 @@ hopper_bulk_insert_open(const hopper_name *table, int n, const Oid *types)
 	insert->rows = AllocSetContextCreate(CurrentMemoryContext, "hopper rows to insert",
 										 ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < ROWS_AT_ONCE; i++)
-		insert->slots[i] = hopper_make_insert_slot(descriptor);
+		insert->slots[i] = MakeSingleTupleTableSlot(descriptor, &TTSOpsHeapTuple);
 	return insert;
 }
 
@@ -141,9 +141,13 @@ flush(hopper_bulk_insert *insert)
 	ErrorContextCallback context = {error_context_stack, insert_context, insert->relation};
 
 	error_context_stack = &context;
+	for (int i = 0; i < insert->n; i++)
+		ExecStoreHeapTuple(insert->tuples[i], insert->slots[i], false);
 	if (insert->n > 0)
-		hopper_multi_insert(insert->relation, insert->tuples, insert->slots, insert->n,
-							insert->command, insert->state);
+		table_multi_insert(insert->relation, insert->slots, insert->n, insert->command, 0,
+						   insert->state);
+	for (int i = 0; i < insert->n; i++)
+		ExecClearTuple(insert->slots[i]);
 	error_context_stack = context.previous;
 	insert->n = 0;
 	MemoryContextSwitchTo(caller);
@@ -180,8 +184,8 @@ hopper_bulk_insert_close(hopper_bulk_insert *insert)
 	{
 		flush(insert);
 		for (int i = 0; i < ROWS_AT_ONCE; i++)
-			hopper_drop_insert_slot(insert->slots[i]);
-		hopper_finish_insert(insert->relation);
+			ExecDropSingleTupleTableSlot(insert->slots[i]);
+		table_finish_bulk_insert(insert->relation, 0);
 		FreeBulkInsertState(insert->state);
 		MemoryContextDelete(insert->rows);
 	}

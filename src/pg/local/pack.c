@@ -8,8 +8,8 @@
 #include "pg/pack/pack.h"
 
 #include "catalog/pg_type.h"
-#include "utils/typcache.h"
 
+#include "pg/local/sort.h"
 #include "pg/server/ceilings.h"
 
 /* Rows of the next fetch: about as many bytes as a buffer. */
@@ -195,10 +195,9 @@ hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 	bool		split;
 	Datum		datum;
 
-	sort = hopper_sort_begin(lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR)->lt_opr,
-							 sort_memory());
+	sort = hopper_sort_begin(sort_memory());
 	read_rows(job, sort);
-	tuplesort_performsort(sort->state);
+	hopper_sort_perform(sort);
 	split = hopper_pack_open_outputs(job, training, validation);
 	open_writer(&writers[0], job, training);
 	if (split)

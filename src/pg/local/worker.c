@@ -149,7 +149,6 @@ static void
 commit(void)
 {
 	CommitTransactionCommand();
-	hopper_send_notifies();
 }
 
 /* False where the run has ended, or somebody has paused, cancelled or dropped it meanwhile. */

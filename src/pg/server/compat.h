@@ -2,11 +2,17 @@
  * compat.h
  *		Every difference between server versions, with the newest server's signature.
  *
- * The oldest is PostgreSQL 9.4, which Greenplum 6 carries. What differs in Greenplum itself from
- * one kernel to another is in greenplum/kernel.h.
+ * PostgreSQL itself is of version 15 at least. Older kernels are those that Greenplum carries: 9.4,
+ * 12 and 14. What differs in Greenplum itself from one kernel to another is in greenplum/kernel.h.
  */
 #ifndef HOPPER_COMPAT_H
 #define HOPPER_COMPAT_H
+
+#if !defined(GP_VERSION_NUM) && PG_VERSION_NUM < 150000
+#error "model_hopper needs PostgreSQL 15 or newer; this server is older (pg_config --version)"
+#elif PG_VERSION_NUM >= 200000 && !defined(HOPPER_NEWER_SERVER)
+#error "this PostgreSQL is newer than the newest that model_hopper knows, 19; define HOPPER_NEWER_SERVER to try it"
+#endif
 
 #include <limits.h>
 
@@ -26,35 +32,25 @@
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
-#if PG_VERSION_NUM >= 110000
-#include "catalog/pg_inherits.h"
-#else
-#include "catalog/pg_inherits_fn.h"
-#endif
 #if PG_VERSION_NUM >= 120000
 #include "access/relation.h"
+#include "catalog/pg_inherits.h"
+#include "utils/fmgrprotos.h"
+#include "utils/varlena.h"
 #else
 #include "access/heapam.h"
-#endif
-#if PG_VERSION_NUM >= 130000
-#include "access/detoast.h"
-#else
-#include "access/tuptoaster.h"
+#include "catalog/pg_inherits_fn.h"
+#include "storage/proc.h"
 #endif
 #if PG_VERSION_NUM >= 140000
+#include "access/detoast.h"
 #include "access/toast_compression.h"
 #include "tcop/tcopprot.h"
 #include "utils/timeout.h"
 #include "utils/wait_event.h"
 #else
+#include "access/tuptoaster.h"
 #include "pgstat.h"
-#endif
-#if PG_VERSION_NUM >= 100000
-#include "utils/fmgrprotos.h"
-#include "utils/varlena.h"
-#endif
-#if PG_VERSION_NUM < 90500
-#include "storage/proc.h"
 #endif
 /* Whether rows lie on the segments of a cluster; both answers compile everywhere. */
 #ifdef GP_VERSION_NUM
@@ -62,7 +58,6 @@
 #else
 #define HOPPER_DATA_ON_SEGMENTS false
 #endif
-#include "utils/tuplesort.h"
 
 #ifndef pg_attribute_noreturn
 #define pg_attribute_noreturn() __attribute__((noreturn))
@@ -82,18 +77,13 @@
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
 #endif
 
-/* A hook on utility statements: what it takes and hands on changed in 10, 13 and 14. */
+/* A hook on utility statements: what it takes and hands on changed with each kernel. */
 #if PG_VERSION_NUM >= 140000
 #define HOPPER_UTILITY_PARAMETERS PlannedStmt *statement, const char *text, bool read_only_tree, \
 	ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *environment, \
 	DestReceiver *dest, QueryCompletion *completion
 #define HOPPER_UTILITY_ARGUMENTS \
 	statement, text, read_only_tree, context, params, environment, dest, completion
-#elif PG_VERSION_NUM >= 130000
-#define HOPPER_UTILITY_PARAMETERS PlannedStmt *statement, const char *text, \
-	ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *environment, \
-	DestReceiver *dest, QueryCompletion *completion
-#define HOPPER_UTILITY_ARGUMENTS statement, text, context, params, environment, dest, completion
 #elif PG_VERSION_NUM >= 100000
 #define HOPPER_UTILITY_PARAMETERS PlannedStmt *statement, const char *text, \
 	ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *environment, \
@@ -147,6 +137,11 @@
 /* A column of a row type: since 11 and in late releases of older ones; a function since 18. */
 #if PG_VERSION_NUM < 110000 && !defined(TupleDescAttr)
 #define TupleDescAttr(tupdesc, i) ((tupdesc)->attrs[(i)])
+#endif
+
+/* A row type is ready for use only after this: 19. */
+#if PG_VERSION_NUM < 190000
+#define TupleDescFinalize(tupdesc) ((void) (tupdesc))
 #endif
 
 /* get_attname() with missing_ok: 11. */
@@ -279,11 +274,9 @@ hopper_convert_utf8(const char *text, int length, StringInfo out)
 #define HOPPER_IS_GENERATED "false"
 #endif
 
-/* Columns that take no values, as a condition on pg_attribute: 10 and 12. */
+/* Columns that take no values, as a condition on pg_attribute: 12. */
 #if PG_VERSION_NUM >= 120000
 #define HOPPER_TAKES_NO_VALUES "(attidentity = 'a' OR attgenerated <> '')"
-#elif PG_VERSION_NUM >= 100000
-#define HOPPER_TAKES_NO_VALUES "(attidentity = 'a')"
 #else
 #define HOPPER_TAKES_NO_VALUES "false"
 #endif
@@ -294,13 +287,6 @@ hopper_convert_utf8(const char *text, int length, StringInfo out)
 /* Its last argument is not changed, but not const before 11. */
 #define hopper_create_comments(object, catalog, part, comment) \
 	CreateComments(object, catalog, part, (char *) (comment))
-
-/* Partitions are tables with bounds: 10. */
-#if PG_VERSION_NUM >= 100000
-#define hopper_is_partition(form) (form)->relispartition
-#else
-#define hopper_is_partition(form) false
-#endif
 
 /* Policies on rows: 9.5; that permit or restrict: 10. */
 #define HOPPER_HAS_POLICIES (PG_VERSION_NUM >= 100000)
@@ -394,139 +380,6 @@ hopper_define_size(const char *name, const char *short_desc, const char *long_de
 #define hopper_format_type_qualified(type) format_type_be_qualified(type)
 #endif
 
-/*
- * Sorting byte strings with as much memory as asked for. Since 17 the server does not count single
- * values that it copies, and so never writes them to disk; rows, of one column here, it counts.
- * Values: a coordinator since 11; Greenplum 6 wants to know the plan's node. hopper_sort_get()'s
- * value is good until the next one, and may have a short header.
- */
-#if PG_VERSION_NUM >= 170000
-#include "executor/tuptable.h"
-typedef struct hopper_sort
-{
-	Tuplesortstate *state;
-	TupleTableSlot *in;
-	TupleTableSlot *out;
-} hopper_sort;
-
-static inline hopper_sort *
-hopper_sort_begin(Oid less_than, int memory)
-{
-	hopper_sort *sort = palloc(sizeof(hopper_sort));
-	TupleDesc	row = CreateTemplateTupleDesc(1);
-	AttrNumber	column = 1;
-	Oid			collation = InvalidOid;
-	bool		nulls_first = false;
-
-	TupleDescInitEntry(row, 1, "value", BYTEAOID, -1, 0);
-	sort->in = MakeSingleTupleTableSlot(row, &TTSOpsVirtual);
-	sort->out = MakeSingleTupleTableSlot(row, &TTSOpsMinimalTuple);
-	sort->state = tuplesort_begin_heap(row, 1, &column, &less_than, &collation, &nulls_first,
-									   memory, NULL, TUPLESORT_NONE);
-	return sort;
-}
-
-static inline void
-hopper_sort_put(hopper_sort *sort, Datum value)
-{
-	ExecClearTuple(sort->in);
-	sort->in->tts_values[0] = value;
-	sort->in->tts_isnull[0] = false;
-	ExecStoreVirtualTuple(sort->in);
-	tuplesort_puttupleslot(sort->state, sort->in);
-}
-
-static inline bool
-hopper_sort_get(hopper_sort *sort, Datum *value)
-{
-	bool		isnull;
-
-	if (!tuplesort_gettupleslot(sort->state, true, false, sort->out, NULL))
-		return false;
-	*value = slot_getattr(sort->out, 1, &isnull);
-	return true;
-}
-
-static inline void
-hopper_sort_end(hopper_sort *sort)
-{
-	ExecDropSingleTupleTableSlot(sort->in);
-	ExecDropSingleTupleTableSlot(sort->out);
-	tuplesort_end(sort->state);
-}
-#else
-typedef struct hopper_sort
-{
-	Tuplesortstate *state;
-	void	   *last;
-} hopper_sort;
-
-static inline hopper_sort *
-hopper_sort_begin(Oid less_than, int memory)
-{
-	hopper_sort *sort = palloc0(sizeof(hopper_sort));
-
-#if defined(GP_VERSION_NUM) && PG_VERSION_NUM < 90500
-	sort->state = tuplesort_begin_datum(NULL, BYTEAOID, less_than, InvalidOid, false, memory,
-										false);
-#elif PG_VERSION_NUM >= 110000
-	sort->state = tuplesort_begin_datum(BYTEAOID, less_than, InvalidOid, false, memory, NULL, 0);
-#else
-	sort->state = tuplesort_begin_datum(BYTEAOID, less_than, InvalidOid, false, memory, false);
-#endif
-	return sort;
-}
-
-static inline void
-hopper_sort_put(hopper_sort *sort, Datum value)
-{
-	tuplesort_putdatum(sort->state, value, false);
-}
-
-/* Abbreviated keys since 9.6, no copies since 16. */
-static inline bool
-hopper_sort_get(hopper_sort *sort, Datum *value)
-{
-	bool		isnull;
-
-	if (sort->last)
-		pfree(sort->last);
-	sort->last = NULL;
-#if PG_VERSION_NUM >= 160000
-	if (!tuplesort_getdatum(sort->state, true, true, value, &isnull, NULL))
-		return false;
-#elif PG_VERSION_NUM >= 90600
-	if (!tuplesort_getdatum(sort->state, true, value, &isnull, NULL))
-		return false;
-#else
-	if (!tuplesort_getdatum(sort->state, true, value, &isnull))
-		return false;
-#endif
-	sort->last = DatumGetPointer(*value);
-	return true;
-}
-
-static inline void
-hopper_sort_end(hopper_sort *sort)
-{
-	tuplesort_end(sort->state);
-}
-#endif
-
-/* Analysing a statement by hand: under another name since 15; planning: with its text since 13. */
-#if PG_VERSION_NUM >= 150000
-#define hopper_analyze(raw, query) pg_analyze_and_rewrite_fixedparams(raw, query, NULL, 0, NULL)
-#else
-#define hopper_analyze(raw, query) pg_analyze_and_rewrite(raw, query, NULL, 0, NULL)
-#endif
-#if PG_VERSION_NUM >= 130000
-#define HOPPER_TAG_SELECT CMDTAG_SELECT
-#define hopper_plan_queries(queries, query, options) pg_plan_queries(queries, query, options, NULL)
-#else
-#define HOPPER_TAG_SELECT "SELECT"
-#define hopper_plan_queries(queries, query, options) pg_plan_queries(queries, options, NULL)
-#endif
-
 /* What the grammar makes of a statement: wrapped since 10. */
 #if PG_VERSION_NUM >= 100000
 #define hopper_raw_statement(parsed) (((RawStmt *) (parsed))->stmt)
@@ -610,14 +463,6 @@ hopper_slot_read(int i, int command, hopper_slot *slot)
 #define hopper_slot_read(i, command, slot) (memset(slot, 0, sizeof(*(slot))), false)
 #endif
 
-/* A worker that has committed a NOTIFY wakes who listens. */
-#if PG_VERSION_NUM >= 150000
-#define hopper_send_notifies() ((void) 0)
-#else
-#include "commands/async.h"
-#define hopper_send_notifies() ProcessCompletedNotifies()
-#endif
-
 /* A background worker for roles without LOGIN, and one that leaves for DROP DATABASE. */
 #ifdef BGWORKER_BYPASS_ROLELOGINCHECK
 #define HOPPER_BYPASS_LOGIN BGWORKER_BYPASS_ROLELOGINCHECK
@@ -669,53 +514,40 @@ hopper_slot_read(int i, int command, hopper_slot *slot)
 #include "access/heapam.h"
 #include "access/table.h"
 #include "access/tableam.h"
-typedef TupleTableSlot *hopper_insert_slot;
-#define hopper_make_insert_slot(descriptor) MakeSingleTupleTableSlot(descriptor, &TTSOpsHeapTuple)
-#define hopper_drop_insert_slot(slot) ExecDropSingleTupleTableSlot(slot)
-#define hopper_finish_insert(relation) table_finish_bulk_insert(relation, 0)
-static inline void
-hopper_multi_insert(Relation relation, HeapTuple *tuples, hopper_insert_slot *slots, int n,
-					CommandId command, BulkInsertState state)
-{
-	for (int i = 0; i < n; i++)
-		ExecStoreHeapTuple(tuples[i], slots[i], false);
-	table_multi_insert(relation, slots, n, command, 0, state);
-	for (int i = 0; i < n; i++)
-		ExecClearTuple(slots[i]);
-}
 #else
 #define table_open heap_open
 #define table_close heap_close
-typedef int hopper_insert_slot;
-#define hopper_make_insert_slot(descriptor) 0
-#define hopper_drop_insert_slot(slot) ((void) (slot))
-#define hopper_finish_insert(relation) ((void) 0)
-#define hopper_multi_insert(relation, tuples, slots, n, command, state) \
-	heap_multi_insert(relation, tuples, n, command, 0, state)
 #endif
+
+/* What pg_stat_activity says that a session waits for while it trains: a name since 17. */
+static inline uint32
+hopper_wait_event(void)
+{
+#if PG_VERSION_NUM >= 170000
+	static uint32 event = 0;
+
+	if (event == 0)
+		event = WaitEventExtensionNew("ModelHopper");
+	return event;
+#else
+	return PG_WAIT_EXTENSION;
+#endif
+}
 
 /*
  * Sleeps until `events` or timeout; a dead postmaster ends the process (through the exit
- * callbacks). WL_EXIT_ON_PM_DEATH: 12; the wait event: 10.
+ * callbacks). MyLatch, the wait event and WL_EXIT_ON_PM_DEATH came after 9.4.
  */
 static inline int
 hopper_wait_latch_or_socket(int events, pgsocket fd, long timeout_ms)
 {
 #if PG_VERSION_NUM >= 120000
 	return WaitLatchOrSocket(MyLatch, events | WL_EXIT_ON_PM_DEATH, fd, timeout_ms,
-							 PG_WAIT_EXTENSION);
+							 hopper_wait_event());
 #else
-	int			rc;
+	int			rc = WaitLatchOrSocket(&MyProc->procLatch, events | WL_POSTMASTER_DEATH, fd,
+									   timeout_ms);
 
-#if PG_VERSION_NUM >= 100000
-	rc = WaitLatchOrSocket(MyLatch, events | WL_POSTMASTER_DEATH, fd, timeout_ms,
-						   PG_WAIT_EXTENSION);
-#elif PG_VERSION_NUM >= 90500
-	rc = WaitLatchOrSocket(MyLatch, events | WL_POSTMASTER_DEATH, fd, timeout_ms);
-#else
-	/* MyLatch came with 9.5 */
-	rc = WaitLatchOrSocket(&MyProc->procLatch, events | WL_POSTMASTER_DEATH, fd, timeout_ms);
-#endif
 	if (rc & WL_POSTMASTER_DEATH)
 		proc_exit(1);
 	return rc;
@@ -782,7 +614,7 @@ hopper_has_spi(void)
 static inline void
 hopper_reset_latch(void)
 {
-#if PG_VERSION_NUM >= 90500
+#if PG_VERSION_NUM >= 120000
 	ResetLatch(MyLatch);
 #else
 	ResetLatch(&MyProc->procLatch);

@@ -46,36 +46,36 @@ count(hopper_floats *floats, int64 bytes)
 int64
 hopper_detoasted_size(Datum value)
 {
-	const struct varlena *varlena = (const struct varlena *) DatumGetPointer(value);
+	const struct varlena *given = (const struct varlena *) DatumGetPointer(value);
 
-	if (!VARATT_IS_EXTENDED(varlena))
+	if (!VARATT_IS_EXTENDED(given))
 		return 0;
 	return (int64) toast_raw_datum_size(value) +
-		((VARATT_IS_COMPRESSED(varlena) || VARATT_IS_EXTERNAL(varlena)) && !has_parts(value) ?
+		((VARATT_IS_COMPRESSED(given) || VARATT_IS_EXTERNAL(given)) && !has_parts(value) ?
 		 (int64) toast_datum_size(value) : 0);
 }
 
 void
 hopper_floats_of(Datum value, bool stays, hopper_floats *floats)
 {
-	struct varlena *varlena = (struct varlena *) DatumGetPointer(value);
+	struct varlena *given = (struct varlena *) DatumGetPointer(value);
 
 	memset(floats, 0, sizeof(*floats));
 	floats->n = float_count(value);
 	if (has_parts(value))
 	{
-		floats->stored = palloc(VARSIZE_EXTERNAL(varlena));
-		memcpy(floats->stored, varlena, VARSIZE_EXTERNAL(varlena));
+		floats->stored = palloc(VARSIZE_EXTERNAL(given));
+		memcpy(floats->stored, given, VARSIZE_EXTERNAL(given));
 		return;
 	}
 	/* A value with a four-byte header is aligned as floats are. */
-	if (!stays || VARATT_IS_EXTENDED(varlena))
+	if (!stays || VARATT_IS_EXTENDED(given))
 	{
-		count(floats, VARATT_IS_EXTENDED(varlena) ? hopper_detoasted_size(value) :
-			  (int64) VARSIZE(varlena));
-		varlena = PG_DETOAST_DATUM_COPY(value);
+		count(floats, VARATT_IS_EXTENDED(given) ? hopper_detoasted_size(value) :
+			  (int64) VARSIZE(given));
+		given = PG_DETOAST_DATUM_COPY(value);
 	}
-	floats->values = (const float *) VARDATA(varlena);
+	floats->values = (const float *) VARDATA(given);
 }
 
 void

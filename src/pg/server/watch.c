@@ -6,6 +6,7 @@
 
 #include "pgstat.h"
 #include "utils/acl.h"
+#include "utils/tuplestore.h"
 
 #include "pg/server/own_tables.h"
 
