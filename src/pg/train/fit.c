@@ -197,9 +197,11 @@ take_over(hopper_fit *request, const hopper_outputs *outputs, const hopper_packe
 	PopActiveSnapshot();
 }
 
-/* What a training has come to. */
+/* What a training has come to; outlives SPI's memory, where the request is. */
 typedef struct fit_outcome
 {
+	const char *function;
+	char	   *written;		/* the model table as the user wrote it */
 	hopper_best best;
 	int			trained;
 	int			failed;
@@ -207,7 +209,7 @@ typedef struct fit_outcome
 } fit_outcome;
 
 static Datum
-result_row(FunctionCallInfo fcinfo, const hopper_fit *request, const fit_outcome *outcome)
+result_row(FunctionCallInfo fcinfo, const fit_outcome *outcome)
 {
 	const hopper_best *best = &outcome->best;
 	TupleDesc	descriptor;
@@ -215,9 +217,9 @@ result_row(FunctionCallInfo fcinfo, const hopper_fit *request, const fit_outcome
 	bool		nulls[7] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "the result of %s() is not a row", request->function);
+		elog(ERROR, "the result of %s() is not a row", outcome->function);
 	descriptor = BlessTupleDesc(descriptor);
-	values[0] = CStringGetTextDatum(request->written);
+	values[0] = CStringGetTextDatum(outcome->written);
 	values[1] = Int32GetDatum(best->mst_key);
 	values[2] = best->metric ? CStringGetTextDatum(best->metric) : (Datum) 0;
 	values[3] = Float8GetDatum(best->value);
@@ -574,7 +576,8 @@ fit(hopper_fit *request)
 	outcome.best = request->record.best;
 	if (outcome.best.metric)
 		outcome.best.metric = MemoryContextStrdup(request->caller, outcome.best.metric);
-	request->written = MemoryContextStrdup(request->caller, hopper_written_name(&request->output));
+	outcome.written = MemoryContextStrdup(request->caller, hopper_written_name(&request->output));
+	outcome.function = request->function;
 	hopper_fit_end(request);
 	hopper_finish();
 	return outcome;
@@ -683,7 +686,7 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 	if (is_taken(fcinfo, request))
 		PG_RETURN_NULL();
 	outcome = fit(request);
-	return result_row(fcinfo, request, &outcome);
+	return result_row(fcinfo, &outcome);
 }
 
 /*
@@ -734,5 +737,5 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 	if (is_taken(fcinfo, request))
 		PG_RETURN_NULL();
 	outcome = fit(request);
-	return result_row(fcinfo, request, &outcome);
+	return result_row(fcinfo, &outcome);
 }

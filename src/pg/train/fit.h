@@ -16,7 +16,6 @@ typedef struct hopper_fit
 	const char *function;
 	hopper_name source;
 	hopper_name output;
-	char	   *written;		/* output as the user wrote it */
 	const char *shown;			/* NULL: output; else what will be its name */
 	bool		has_validation;
 	hopper_name validation;
