@@ -184,7 +184,7 @@ def test_configurations_that_fail_are_told(connection):
 
 def scans(connection):
     """Of the packed tables, by all statements that have ended."""
-    query(connection, "SELECT pg_stat_force_next_flush()" if connection.server_version >= 150000 else "SELECT pg_sleep(1)")
+    query(connection, "SELECT pg_stat_force_next_flush()")
     return value(connection, "SELECT sum(seq_scan + coalesce(idx_scan, 0)) FROM pg_stat_user_tables"
                              " WHERE relname IN ('packed', 'packed_validation')")
 
@@ -224,7 +224,7 @@ def outcome(connection, name):
 
 def temporary_files(connection):
     """How many this database's sessions have written, this one's last statement included."""
-    query(connection, "SELECT pg_stat_force_next_flush()" if connection.server_version >= 150000 else "SELECT pg_sleep(1)")
+    query(connection, "SELECT pg_stat_force_next_flush()")
     return value(connection, "SELECT temp_files FROM pg_stat_database WHERE datname = current_database()")
 
 

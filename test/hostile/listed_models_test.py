@@ -55,8 +55,6 @@ def block(database):
 ])
 @pytest.mark.parametrize("reader", [READER, None])
 def test_functions_of_another_role(block, trap, reader):
-    if "STATISTICS" in trap and block.server_version < 140000:
-        pytest.skip("statistics of expressions came with version 14")
     query(block, f"""
         SET LOCAL SESSION AUTHORIZATION {MALLORY}; SET LOCAL search_path = mal;
         CREATE FUNCTION trap(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN

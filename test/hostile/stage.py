@@ -138,7 +138,7 @@ def held_bytes(connection, role):
     which grow with every table that ever was, temporary buffers, hash tables. For a session of a
     superuser that goes on as the role. 0 where the server cannot tell."""
     library = memory_use_library()
-    if library is None or connection.server_version < 140000:
+    if library is None:
         return 0
     execute(connection, "RESET SESSION AUTHORIZATION")
     if not execute(connection, "SELECT 1 FROM pg_proc WHERE proname = 'malloc_in_use'"):

@@ -61,7 +61,8 @@ hopper_cursor_open(const char *query, bool read_only)
 	context.previous = error_context_stack;
 	error_context_stack = &context;
 	level = hopper_safe_path();
-	queries = pg_analyze_and_rewrite_fixedparams(linitial(pg_parse_query(kept)), kept, NULL, 0, NULL);
+	queries = pg_analyze_and_rewrite_fixedparams(linitial(pg_parse_query(kept)), kept, NULL, 0,
+												 NULL);
 	hopper_callers_path(level);
 	PortalDefineQuery(portal, NULL, kept, CMDTAG_SELECT,
 					  pg_plan_queries(queries, kept, CURSOR_OPT_NO_SCROLL, NULL), NULL);

@@ -11,7 +11,7 @@
 #if !defined(GP_VERSION_NUM) && PG_VERSION_NUM < 150000
 #error "model_hopper needs PostgreSQL 15 or newer; this server is older (pg_config --version)"
 #elif PG_VERSION_NUM >= 200000 && !defined(HOPPER_NEWER_SERVER)
-#error "this PostgreSQL is newer than the newest that model_hopper knows, 19; define HOPPER_NEWER_SERVER to try it"
+#error "this PostgreSQL is newer than 19, the newest known; define HOPPER_NEWER_SERVER to try it"
 #endif
 
 #include <limits.h>

@@ -350,7 +350,7 @@ hopper_mend_checkpoint(const hopper_outputs *outputs, int32 mst_key)
 			see_changes();
 			return (int32) look.iterations;
 		}
-		/* Of XX000, too: before version 13 a table that lacks a piece of a value says so. */
+		/* Of XX000, too: before kernel 13 a table that lacks a piece of a value says so. */
 		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_TO_CATEGORY(ERRCODE_DATA_CORRUPTED))
 			ReThrowError(error);
 		mended = true;
