@@ -75,3 +75,37 @@ sanitized_build() {
     ninja -C "$build" -j"$(parallel_jobs)" --quiet "$@" >"$log" 2>&1 || { tail -60 "$log" >&2; die "compiling failed"; }
   ) 9>"$build/compile.lock"
 }
+
+# copy_libtorch BUILD FOLDER: what BUILD's libhopper_torch.so is linked with, and what that is linked with, but
+# for the system's own: beside one another, where the RPATH of libtorch's libraries, $ORIGIN, finds them.
+copy_libtorch() {
+  local build=$1 folder=$2 needed name path
+  needed=$(ldd "$build/libhopper_torch.so")
+  ! grep 'not found' <<<"$needed" || die "libraries are missing on this machine"
+  while read -r name path; do
+    case $name in
+      libtorch* | libc10* | libgomp* | libcudart* | libcupti* | libshm* | libmkl* | libiomp*)
+        cp -L "$path" "$folder/$name" ;;
+    esac
+  done < <(awk '$2 == "=>" && $3 ~ /^\// {print $1, $3}' <<<"$needed")
+  [ -f "$folder/libtorch_cpu.so" ] || die "libhopper_torch.so does not know where libtorch is"
+}
+
+# set_rpath LIBRARY RPATH
+set_rpath() {
+  local script
+  script=$(mktemp)
+  printf 'file(RPATH_SET FILE "%s" NEW_RPATH "%s")\n' "$1" "$2" >"$script"
+  cmake -P "$script" >/dev/null
+  rm "$script"
+}
+
+# libtorch_licences BUILD: the files of libtorch's licence.
+libtorch_licences() {
+  local library
+  library=$(ldd "$1/libhopper_torch.so" | awk '$1 == "libtorch_cpu.so" {print $3}')
+  find "$(dirname "$library")"/../.. -path '*torch-*.dist-info/licenses/*' \( -name LICENSE -o -name NOTICE \) 2>/dev/null
+}
+
+# the_version: that of model_hopper.
+the_version() { sed -n "s/^default_version = '\(.*\)'/\1/p" "$SOURCE/model_hopper.control"; }
