@@ -303,9 +303,9 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("dropout must be from 0 to below 1, got %g", net->dropout)));
 	hopper_connect();
-	/* What is read outlives SPI's memory. */
-	own = MemoryContextSwitchTo(caller);
 	hopper_read_packed(&name, false, packed);
+	/* They outlive SPI's memory, where each statement ends. */
+	own = MemoryContextSwitchTo(caller);
 	net->indexes = hopper_schema_indexes(packed->schema_text, &net->n_places);
 	MemoryContextSwitchTo(own);
 	if (packed->inputs.n > 0)

@@ -57,22 +57,23 @@ with_columns(const hopper_packed *packed, const char *options)
 	return hopper_cell(0, 1);
 }
 
-/* Returns the options. */
-static const char *
-read_packed(const hopper_name *name, hopper_packed *packed, const char *options)
+/* The recipe's cells for a packed table: while SPI's memory, which has its classes, is there. */
+static void
+recipe_for(const hopper_name *name, const char *recipe, const char *options, char **cells)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext own;
+	hopper_packed packed;
 
 	hopper_connect();
-	/* What is read outlives SPI's memory. */
+	hopper_read_packed(name, false, &packed);
+	if (packed.schema_text)
+		options = with_columns(&packed, options);
+	/* The cells outlive it; each statement ends in SPI's memory. */
 	own = MemoryContextSwitchTo(caller);
-	hopper_read_packed(name, false, packed);
-	if (packed->schema_text)
-		options = MemoryContextStrdup(caller, with_columns(packed, options));
+	write_recipe(hopper_to_utf8(recipe), hopper_to_utf8(options), &packed.desc, cells);
 	MemoryContextSwitchTo(own);
 	hopper_finish();
-	return options;
 }
 
 /* tabular(model_arch_table, packed_table, recipe, options, name, replace) */
@@ -81,7 +82,6 @@ hopper_sql_tabular(PG_FUNCTION_ARGS)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	hopper_name packed_name = hopper_name_argument(fcinfo, 1, "packed_table");
-	hopper_packed *packed = palloc(sizeof(hopper_packed));
 	const char *recipe = PG_ARGISNULL(2) ? "realmlp" : hopper_string_argument(fcinfo, 2);
 	const char *options = PG_ARGISNULL(3) ? "{}" : hopper_string_argument(fcinfo, 3);
 	char	   *cells[RECIPE_CELLS];
@@ -96,8 +96,7 @@ hopper_sql_tabular(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	descriptor = BlessTupleDesc(descriptor);
-	options = read_packed(&packed_name, packed, options);
-	write_recipe(hopper_to_utf8(recipe), hopper_to_utf8(options), &packed->desc, cells);
+	recipe_for(&packed_name, recipe, options, cells);
 	model.arch = cells[0];
 	model.name = PG_ARGISNULL(4) ? cstring_to_text(recipe) : PG_GETARG_TEXT_PP(4);
 	model.replace = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5);
