@@ -8,6 +8,7 @@
 
 #include "kernels/kernel_sets.h"
 #include "kernels/kernels.h"
+#include "support/repetitions.h"
 
 namespace hopper {
 namespace {
@@ -137,7 +138,10 @@ TEST_P(KernelSet, ANumberHasTheSameBitsInEveryProduct) {
             row.c = alone.data() + i * columns;
             GetParam()->gemm(row);
           }
-          ASSERT_EQ(whole, alone) << rows << " x " << columns << " x " << terms;
+          // Instrumented, products and sums of a dot product are not always fused.
+          if (columns > 1 || !kUnderAddressSanitizer) {
+            ASSERT_EQ(whole, alone) << rows << " x " << columns << " x " << terms;
+          }
           for (int64_t i = 0; i < rows * columns; ++i) {
             const int64_t j = i % columns;
             double sum = mode != 0 ? before[i] : 0.0;
