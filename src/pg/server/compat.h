@@ -529,8 +529,10 @@ hopper_wait_event(void)
 	if (event == 0)
 		event = WaitEventExtensionNew("ModelHopper");
 	return event;
-#else
+#elif PG_VERSION_NUM >= 100000
 	return PG_WAIT_EXTENSION;
+#else
+	return 0;
 #endif
 }
 
