@@ -210,9 +210,9 @@ extern char *hopper_padding_side(const char *side, const char *argument, bool *b
 /* --- SQL expressions of a column's values (codec/sql_values.c) --- */
 
 /* As a number: what hopper_schema_encode() makes of it. */
-extern char *hopper_sql_number(const hopper_pack_column *column);
+extern char *hopper_number_text(const hopper_pack_column *column);
 /* A bigint of the values of a row's columns (a list of hopper_pack_column) and a seed. */
-extern char *hopper_sql_hash(List *columns, int64 seed);
+extern char *hopper_hash_text(List *columns, int64 seed);
 
 /* --- features of several inputs (codec/inputs.c) --- */
 

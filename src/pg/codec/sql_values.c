@@ -9,7 +9,7 @@
 #include "utils/lsyscache.h"
 
 char *
-hopper_sql_number(const hopper_pack_column *column)
+hopper_number_text(const hopper_pack_column *column)
 {
 	const char *name = hopper_identifier(column->name);
 
@@ -62,7 +62,7 @@ text_of(const hopper_pack_column *column)
 }
 
 char *
-hopper_sql_hash(List *columns, int64 seed)
+hopper_hash_text(List *columns, int64 seed)
 {
 	StringInfoData values;
 	ListCell   *cell;

@@ -30,7 +30,7 @@ row_hash(const hopper_pack_job *job)
 		columns = lappend(columns, (void *) &source->y);
 	for (int i = 0; i < source->n_labels; i++)
 		columns = lappend(columns, &source->labels[i]);
-	return hopper_sql_hash(columns, job->request.seed);
+	return hopper_hash_text(columns, job->request.seed);
 }
 
 /*
@@ -102,7 +102,7 @@ require_times(const hopper_pack_job *job)
 	(void) hopper_select("SELECT count(*) FROM %s%s coalesce(%s, 'NaN') = 'NaN'",
 						 job->source.name.quoted,
 						 labelled[0] ? psprintf("%s AND", labelled) : " WHERE",
-						 hopper_sql_number(column));
+						 hopper_number_text(column));
 	n = hopper_int_cell(&job->source.name, 0, 1, 0, PG_INT64_MAX);
 	if (n > 0)
 		ereport(ERROR,
@@ -128,8 +128,8 @@ split_values(const hopper_pack_job *job)
 
 	if (by_time)
 		require_times(job);
-	key = by_time ? hopper_sql_number(column)
-		: hopper_sql_hash(list_make1((void *) column), job->request.seed);
+	key = by_time ? hopper_number_text(column)
+		: hopper_hash_text(list_make1((void *) column), job->request.seed);
 	if (hopper_select("SELECT s.k FROM (SELECT g.k, sum(g.n) OVER (ORDER BY g.k %s) AS upto,"
 					  " sum(g.n) OVER () AS total FROM (SELECT %s AS k, count(*) AS n FROM %s%s"
 					  " GROUP BY 1) g) s WHERE s.upto < s.total"

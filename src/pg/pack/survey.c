@@ -87,7 +87,7 @@ hopper_pack_find_features(hopper_pack_request *request, Oid relation)
 static char *
 exact_of(const hopper_pack_column *column)
 {
-	char	   *number = hopper_sql_number(column);
+	char	   *number = hopper_number_text(column);
 
 	return psprintf("CASE WHEN %s NOT IN ('NaN', 'Infinity', '-Infinity') THEN %s::numeric END",
 					number, column->type == NUMERICOID ? hopper_identifier(column->name)
@@ -154,7 +154,7 @@ append_question(StringInfo query, const question *asked)
 						 name);
 		return;
 	}
-	number = hopper_sql_number(column);
+	number = hopper_number_text(column);
 	measured = asked->of_logs ? psprintf("sign(%s) * ln(1 + abs(%s))", number, number) : number;
 	appendStringInfo(query, "json_build_object('rows', count(*), 'nulls', count(*) - count(%s),"
 					 " 'bad', count(*) FILTER"
@@ -316,8 +316,8 @@ ask_label(const hopper_pack_job *job, bool scales, hopper_schema_label *label)
 	if (!scales || job->y_kind != HOPPER_LABEL_VALUE)
 		return true;
 	(void) hopper_select("SELECT ARRAY[avg(%s)::float8, stddev_pop(%s)::float8, min(%s), max(%s)]"
-						 " FROM %s", exact_of(y), exact_of(y), hopper_sql_number(y),
-						 hopper_sql_number(y), rows);
+						 " FROM %s", exact_of(y), exact_of(y), hopper_number_text(y),
+						 hopper_number_text(y), rows);
 	numbers = numbers_cell(1, &n);
 	SPI_freetuptable(SPI_tuptable);
 	/* What is not finite is refused with its row when it is packed. */

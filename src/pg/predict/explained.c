@@ -169,7 +169,7 @@ hopper_explained_rows(const hopper_explained *what, const char *more, const char
 	}
 	return psprintf("SELECT row_number() OVER (ORDER BY s.h) AS i, s.* FROM"
 					" (SELECT %s AS h%s%s FROM %s%s ORDER BY 1 LIMIT %d) AS s",
-					hopper_sql_hash(hashed, seed), list.data, more, what->source.quoted, where,
+					hopper_hash_text(hashed, seed), list.data, more, what->source.quoted, where,
 					most);
 }
 
