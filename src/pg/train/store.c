@@ -44,9 +44,15 @@ hopper_store_next(void)
 Datum
 hopper_store_digest(const char *text)
 {
-	return DirectFunctionCall1(md5_text, CStringGetTextDatum(text ? text : ""));
-}
+	uint8_t		checksum[HOPPER_CHECKSUM_SIZE];
+	char		hex[2 * HOPPER_CHECKSUM_SIZE + 1];
 
+	/* Not md5(), which servers that follow FIPS 140 do not have. */
+	hopper_core()->buffer_checksum(0, 0, 0, text, text ? strlen(text) : 0, NULL, 0, checksum);
+	for (int i = 0; i < HOPPER_CHECKSUM_SIZE; i++)
+		snprintf(hex + 2 * i, 3, "%02x", checksum[i]);
+	return CStringGetTextDatum(hex);
+}
 
 static const char *
 checksums(const hopper_fit *fit)

@@ -88,7 +88,7 @@ extern void hopper_store_event(int64 run, const char *event, int32 trial, const 
 extern int	hopper_store_new_trials(int64 run, const hopper_config *configs, int n);
 /* ERROR 55000 where a configuration is not what it was when the run was created. */
 extern void hopper_store_require_same(int64 run, const hopper_fit *fit);
-/* The MD5 of an architecture, as text; NULL counts as "". */
+/* A checksum of an architecture, as text; NULL counts as "". */
 extern Datum hopper_store_digest(const char *text);
 /* All rows of a run; its tables are the caller's to drop. */
 extern void hopper_store_drop(int64 run);
