@@ -50,6 +50,11 @@ def submitted(table, iterations=ITERATIONS):
     return run
 
 
+def taken_up(run):
+    """The server looks for such runs after it has begun to take connections."""
+    wait_until(lambda: ask("SELECT state FROM hopper.runs WHERE run = %s", run)[0][0] in ("running", "done"), 30)
+
+
 def as_straight(table):
     compared = "SELECT mst_key, state_digest, status, iterations, metrics_iters, validation_loss FROM {}_info ORDER BY 1"
     return ask(compared.format(table)) == ask(compared.format("straight"))
@@ -64,7 +69,7 @@ def test_what_went_on_in_the_background_is_taken_up(server, how):
     else:
         server.stop(how)
         server.start(**PRELOADED)
-    wait_until(lambda: ask("SELECT state FROM hopper.runs WHERE run = %s", run)[0][0] in ("running", "done"), 30)
+    taken_up(run)
     assert ask("SELECT hopper.wait(%s, 120)", run) == [("done",)]
     events = [row[0] for row in ask("SELECT event FROM hopper.run_events WHERE run = %s ORDER BY at", run)]
     assert events == ["created", "submitted", "started", "restarted", "started", "done"]
@@ -77,6 +82,7 @@ def test_a_run_without_its_role_keeps_none_back(server):
     ask("UPDATE hopper.all_runs SET role = 4000000000::oid WHERE run = %s", left)
     server.stop()
     server.start(**PRELOADED)
+    taken_up(other)
     assert ask("SELECT hopper.wait(%s, 120)", other) == [("done",)]
     assert ask("SELECT state, owner FROM hopper.runs WHERE run = %s", left) == [("interrupted", "unknown (OID=4000000000)")]
     for statement, error in ("SELECT hopper.resume(%s)", "the role of run .* was dropped"), ("SELECT hopper.step(%s, 1)", "belongs to role"):
