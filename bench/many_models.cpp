@@ -204,7 +204,7 @@ Cost Run(const Table& table, int32_t models, int32_t threads, int32_t iterations
   return cost;
 }
 
-// The same tasks: every model's first one, then every model's next one.
+// The run's tasks in turn: every model's first one, then every model's next one.
 Cost Alone(const Table& table, int32_t models, int32_t iterations, int32_t architectures) {
   Cost cost;
   Dataset data(FromC(table.desc));

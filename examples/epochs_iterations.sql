@@ -1,4 +1,4 @@
--- The same number of passes over the data, split between epochs and iterations. An iteration takes a
+-- One number of passes over the data, split between epochs and iterations. An iteration takes a
 -- model to every partition once; epochs are the passes that it makes over a partition before it goes
 -- on. More epochs mean fewer hops, and data that are seen less evenly mixed.
 --

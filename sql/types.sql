@@ -30,7 +30,7 @@ CREATE CAST (numeric[] AS hopper.integers) WITH INOUT AS IMPLICIT;
 CREATE CAST (text AS hopper.integers) WITH INOUT AS IMPLICIT;
 CREATE CAST (text[] AS hopper.integers) WITH INOUT AS IMPLICIT;
 
--- The same of texts: class_values := ARRAY[0, 1] as well as ARRAY['no', 'yes']. A literal that begins with a
+-- Lists of texts: class_values := ARRAY[0, 1] as well as ARRAY['no', 'yes']. A literal that begins with a
 -- brace is a list, a value of type text never is; truth values are written as the classes of a boolean label.
 CREATE TYPE hopper.texts;
 

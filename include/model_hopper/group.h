@@ -60,7 +60,7 @@ typedef struct hopper_group_part
  *
  * Models for which there is no room beside the others wait outside. While poll says 0 next_part
  * gives back those that are through, where others wait for their room, and next_arrival asks for
- * the next one. Who fits alone is trained, whoever else is there.
+ * the next one. A model that fits alone is trained, whoever else is there.
  */
 typedef struct hopper_group_api
 {

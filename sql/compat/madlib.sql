@@ -7,7 +7,7 @@
 -- All run with the caller's rights. What differs on purpose: docs/guide/from_madlib.md.
 \set ON_ERROR_STOP on
 BEGIN;
--- Who runs this is a superuser, perhaps; others may have planted functions in schemas of the path.
+-- A superuser runs this, perhaps; others may have planted functions in schemas of the path.
 SET LOCAL search_path = pg_catalog, pg_temp;
 
 DO $$
@@ -424,7 +424,7 @@ END $$;
 
 -- ---------------------------------------------------------------- other names and help
 
--- The same under short names, which are not MADlib's, and fn() and fn('usage') of each function.
+-- All of them under short names, which are not MADlib's, and fn() and fn('usage') of each function.
 DO $$
 DECLARE
     f record;

@@ -44,7 +44,7 @@ struct ActivationSpec {
   int axis = -1;            // softmax
 };
 
-// The same for forms.
+// An activation's numbers for forms.
 struct ActivationNumbers {
   float alpha = 0.0F;
   float threshold = 0.0F;

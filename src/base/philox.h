@@ -36,7 +36,7 @@ class Philox {
   // Uniform integer in [0, bound), by multiplication and rejection-free 64-bit scaling of
   // elements 2i and 2i + 1; bias below 2^-32 for bound < 2^32.
   uint64_t Below(uint64_t element, uint64_t bound) const;
-  // That of the two elements.
+  // Scales two elements to [0, bound).
   static uint64_t Scale(uint32_t high, uint32_t low, uint64_t bound) {
     const uint64_t bits = static_cast<uint64_t>(high) << 32 | low;
     return static_cast<uint64_t>(static_cast<unsigned __int128>(bits) * bound >> 64);

@@ -181,7 +181,7 @@ ModelExport::Output ExportedOutput(const DataOutput& from) {
   return output;
 }
 
-// The same model for other tools, as PostgreSQL's server reads it.
+// The file of a model for other tools, as rows that the glue reads.
 int FileOfModel(const hopper_export* from, hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
     Require(from != nullptr, "model");

@@ -300,7 +300,7 @@ SearchRequest SearchRequestOf(const hopper_search_options& options) {
   CheckBudgets(options, &problems);
   if (!std::isnan(options.target)) request.target = options.target;
   CheckSearch(request, &problems);
-  // Those were checked, under their users' names.
+  // Budgets were checked, under their users' names.
   request.max_configs = Budget(options.max_configs);
   request.max_iterations = Budget(options.max_iterations);
   if (request.space && !request.objectives.empty()) {

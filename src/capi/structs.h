@@ -1,5 +1,5 @@
 // Structs of the C boundary that both libraries are given, made the core's own types: one place for
-// each. Those that libhopper_torch.so alone has are torch_api_structs.h's.
+// each. Structs that libhopper_torch.so alone has are torch_api_structs.h's.
 #pragma once
 
 #include <optional>

@@ -28,8 +28,8 @@ class BatchOrders {
   explicit BatchOrders(int64_t kept_bytes = 0) : kept_bytes_(kept_bytes) {}
 
   void Keep(int64_t bytes);
-  // As BatchOrder(); null where it was cancelled. Who asks for what another thread is computing
-  // waits for it.
+  // As BatchOrder(); null where it was cancelled. A thread that asks for what another one is
+  // computing waits for it.
   Order Get(uint64_t seed, int partition, int64_t pass, int64_t n, bool shuffle,
             const std::atomic<bool>& cancel);
   int64_t computed() const;  // orders, over all calls

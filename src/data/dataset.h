@@ -76,7 +76,7 @@ struct Partition {
   std::vector<int64_t> buffer_starts;
   // Where the orders of its passes are shared; null: each visit makes its own.
   BatchOrders* orders = nullptr;
-  // The same for what frozen parts of models make of its examples.
+  // Where features that frozen parts of models make of its examples are shared.
   FeatureStore* features = nullptr;
 };
 
@@ -142,7 +142,7 @@ class Dataset {
 // `out` (n * x_elements floats).
 void GatherFeatures(const DataDesc& desc, const Partition& partition, const int32_t* rows,
                     int64_t n, float* out);
-// The same for the contiguous raw bytes of prediction.
+// Features of the contiguous raw bytes of prediction.
 void ConvertFeatures(const DataDesc& desc, const void* x, int64_t n, float* out);
 // Class indexes (LabelKind::kClass).
 void GatherClasses(const DataDesc& desc, const Partition& partition, const int32_t* rows, int64_t n,

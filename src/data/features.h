@@ -25,7 +25,7 @@ class FeatureStore {
   // partitions, so that the ones that were used last are wanted last.
   void Keep(int64_t bytes);
   // Of the partition, by the frozen part of that digest: what is kept, or what `compute` makes.
-  // Who asks for what another thread is computing, and is to be kept, waits for it.
+  // A thread that asks for what another computes, and is to be kept, waits for it.
   Features Get(const Digest& frozen, const Partition& rows, int64_t bytes,
                const std::function<Features()>& compute);
   // The partition's rows go.

@@ -37,7 +37,7 @@ struct DataOutput {
   std::vector<std::string> ClassNames() const;
 };
 
-// Whose labels are those of a model's output: a place among `outputs`, or nothing. They are found
+// The labels of a model's output: a place among `outputs`, or nothing. They are found
 // by its name; the only ones are those of the only output, whatever their name.
 std::optional<size_t> LabelsOf(const std::string& output, size_t n_model_outputs,
                                const std::vector<DataOutput>& outputs);

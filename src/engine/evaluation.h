@@ -48,7 +48,7 @@ class Evaluation {
   void Start();
   // True and loss and metrics when all is done, false before; throws what a worker threw.
   bool Poll(Event* event);
-  // The same with the sums of the chosen partitions, for Total().
+  // Poll() with the sums of the chosen partitions, for Total().
   bool Sums(const uint8_t** bytes, size_t* size);
   // Loss and metrics of the sums of all partitions, which several processes gave, in any order;
   // nothing has to be started. Throws kCorrupt where a partition is missing.

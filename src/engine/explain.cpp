@@ -310,7 +310,7 @@ std::vector<int32_t> Explain::PartitionsOf(int split, int32_t key) const {
   return here;
 }
 
-// Those that begin on one segment go round together.
+// Models that begin on one segment go round together.
 Explain::Plans Explain::PlanMemories() const {
   std::map<int32_t, std::vector<ModelMemory>> processes;
   std::vector<const Trainer*> trainers;

@@ -22,7 +22,7 @@ class IdleWorkers {
     ++wakes_;
   }
   // Every worker that takes a task wakes the next one where there is another: as many are awake as
-  // find work, and nobody is woken only to look. Who ends one looks for the next itself.
+  // find work, and nobody is woken only to look. A worker that ends one looks for the next itself.
   void WakeNext(const ReadyModels& ready, int64_t room) {
     if (idle_ > 0 && ready.Best(room) >= 0) wake_.notify_one();
   }

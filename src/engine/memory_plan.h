@@ -29,7 +29,7 @@ struct ModelMemory {
 // evaluated after an iteration.
 ModelMemory MemoryOf(const Trainer& trainer, int parts, int evaluations);
 
-// The same of a model that travels between processes: one of its tasks packs it, and then there are
+// A task's memory where the model travels between processes: one task packs it, and then there are
 // two images of its state in the place of that one.
 int64_t TravellersTask(int64_t state, int64_t task);
 

@@ -15,7 +15,7 @@ namespace hopper {
 
 // A state of the configuration from its image; throws where that is damaged.
 ModelState ReadStored(const Trainer& trainer, const uint8_t* image, size_t size);
-// The same where the image comes in pieces.
+// Reads an image that comes in pieces.
 std::unique_ptr<StateReader> StoredReader(const Trainer& trainer, size_t size);
 
 // Makes a warm start's state fit the numerics class of this process and the configuration's

@@ -54,7 +54,7 @@ bool TilesRunHere() {
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & kBf16) == 0 || (d & kTile) == 0) {
     return false;
   }
-  // Who has AVX512 has XGETBV.
+  // A processor with AVX512 has XGETBV.
   unsigned enabled, upper;
   asm volatile("xgetbv" : "=a"(enabled), "=d"(upper) : "c"(0));
   constexpr unsigned kConfig = 1U << 17;

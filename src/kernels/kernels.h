@@ -55,7 +55,7 @@ struct DepthwiseArgs {
   int64_t stride_height = 1, stride_width = 1;
   int64_t dilation_height = 1, dilation_width = 1;
   int64_t before_height = 0, before_width = 0;  // padding cells before the first row and column
-  // Those that the gradient of the kernel is wanted for.
+  // The channels that the gradient of the kernel is wanted for.
   int64_t first_channel = 0, some_channels = 0;
 };
 

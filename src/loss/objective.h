@@ -70,7 +70,7 @@ at::Tensor LossPerExample(const Objective& objective, const at::Tensor& output,
                           const Targets& targets);
 bool LooksAtBatch(const Objective& objective);
 
-// The same on the raw output of a planned step, with its gradient. For one batch size; used by one
+// Losses of the raw output of a planned step, and the gradient. For one batch size; used by one
 // thread at a time.
 class PlannedObjective {
  public:

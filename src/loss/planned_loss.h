@@ -36,7 +36,7 @@ class PlannedLoss {
                   float* gradient);
   // One number for each output, or null where only a class is known.
   const float* Numbers(const Targets& targets);
-  // The same with classes as one-hot rows, smoothed and made -1 and 1 as the loss wants it; null
+  // Labels, classes as one-hot rows, smoothed and made -1 and 1 as the loss wants it; null
   // where the targets have another shape.
   const float* Labels(const Targets& targets);
 

@@ -50,7 +50,7 @@ struct MetricCall {
     return width() == 1 ? at::zeros(Positions(), output.options().dtype(at::kLong))
                         : NumberedClasses();
   }
-  // The same, but the label of one output is the number of its class.
+  // Classes(), but the label of one output is the number of its class.
   at::Tensor NumberedClasses() const {
     if (targets.classes.defined()) return targets.classes.reshape(Positions());
     if (width() > 1 && !HasClassNumbers()) return at::argmax(Labels(), -1);

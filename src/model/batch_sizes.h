@@ -8,7 +8,7 @@
 
 namespace hopper {
 
-// Those of so many tensors of this shape.
+// The sizes of a batch of so many tensors of this shape.
 inline std::vector<int64_t> WithBatch(int64_t batch, const Shape& shape) {
   std::vector<int64_t> sizes{batch};
   sizes.insert(sizes.end(), shape.begin(), shape.end());

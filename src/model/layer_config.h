@@ -83,7 +83,7 @@ class LayerConfig {
   bool IsNull(const std::string& key);  // present and null
   int64_t Int(const std::string& key, int64_t fallback);
   double Number(const std::string& key, double fallback);
-  // The same, and a problem where it is not in the range; then it is the default.
+  // A number that is not in the range is a problem; then it is the default.
   double Number(const std::string& key, double fallback, const Range& range);
   bool Bool(const std::string& key, bool fallback);
   std::string String(const std::string& key, const std::string& fallback);
@@ -107,7 +107,7 @@ class LayerConfig {
   InitializerSpec GetInitializer(const std::string& key, const char* fallback);
   RegularizerSpec GetRegularizer(const std::string& key);
   ConstraintSpec GetConstraint(const std::string& key);
-  // Those of "<weight>_initializer", "<weight>_regularizer" and "<weight>_constraint".
+  // Rules by "<weight>_initializer", "<weight>_regularizer" and "<weight>_constraint".
   WeightRules GetRules(const std::string& weight, const char* initializer);
   // Marks a key whose value does not matter for training ("dtype", "build_config").
   void Ignore(const std::string& key);
@@ -130,7 +130,7 @@ class LayerConfig {
   // Records a problem where an argument that was read is not in the range, or below 1; makes it 1.
   void Require(const std::string& key, double value, const Range& range);
   void RequireCount(const std::string& key, int64_t* value);
-  // The same of an argument without default, which may be missing.
+  // RequireCount() of an argument without default, which may be missing.
   void RequireGivenCount(const std::string& key, int64_t* value);
   // Records that an argument without default is missing, and under which name it may stand there.
   void Missing(const std::string& key);

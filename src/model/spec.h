@@ -93,7 +93,7 @@ std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* 
 std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* data_shape,
                                             std::vector<Problem>* problems);
 
-// The same for data that may have several inputs, which are the model's by their names; the order
+// As ParseModel(), for data that may have several inputs: the model's by their names. The order
 // of values in a row is theirs. Without data the order is the model's.
 std::shared_ptr<const ModelSpec> ParseModelFor(std::string_view json,
                                                const std::vector<DataInput>& inputs);

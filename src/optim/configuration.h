@@ -80,7 +80,7 @@ struct OptimizerParams {
 
 // An optimizer with Keras' defaults.
 OptimizerParams DefaultOptimizer(const OptimizerType& type);
-// The same by its name, in any case; throws kInternal for other names.
+// The default optimizer of a name, in any case; throws kInternal for other names.
 OptimizerParams DefaultOptimizer(const std::string& name);
 
 }  // namespace hopper

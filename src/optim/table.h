@@ -46,7 +46,7 @@ HOPPER_HOST_DEVICE inline void RunStrided(const StepScalars& scalars, float* w, 
   RunElement<K>(scalars.As<typename K::Scalars>(), w, g, s);
   for (int i = 0; i < K::kSlots; ++i) slot[i * stride] = s[i];
 }
-// The same with the kernel at `place`.
+// Runs the kernel at `place`, as RunStrided() does.
 template <typename... K>
 HOPPER_HOST_DEVICE inline void RunKernelAt(TypeList<K...> /*kernels*/, int place,
                                            const StepScalars& scalars, float* w, float* g,

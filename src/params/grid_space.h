@@ -49,7 +49,7 @@ struct GridSpace {
 // Throws Error where the texts do not parse or a list has the wrong form. Distributions are
 // refused where `random` is false.
 GridSpace ParseGridSpace(const std::string& compile_grid, const std::string& fit_grid, bool random);
-// The same with all problems appended instead; the space is of use only where there are none.
+// Appends all problems instead of throwing; the space is of use only where there are none.
 GridSpace ParseGridSpace(const std::string& compile_grid, const std::string& fit_grid, bool random,
                          std::vector<Problem>* problems);
 

@@ -40,7 +40,7 @@ struct LossType {
   const char* name = "";             // in snake case
   std::vector<std::string> aliases;  // the same
   bool listed = true;                // users know it by its name
-  // Those that it takes, under Keras' names; gives the options its defaults. Null: none.
+  // Arguments that it takes, under Keras' names; gives the options its defaults. Null: none.
   void (*arguments)(LossOptions* options, ArgumentList* arguments) = nullptr;
 
   // What it asks of outputs and labels.
@@ -62,7 +62,7 @@ struct LossType {
   // none of rows.
   float (*row)(const LossOptions& options, bool logits, const float* p, const float* y, int64_t n,
                float* gradient) = nullptr;
-  // The same of a whole batch by the kernels, for losses so common that they are to cost little
+  // Losses of a whole batch by the kernels, where they are so common that they are to cost little
   // beside a step: of labels as they are and, with `from_logits`, of logits. Either n single
   // outputs, with their losses and derivatives, or rows. Null: `row` it is.
   void (*elements)(const Kernels& kernels, const float* p, const float* y, int64_t n, float* losses,

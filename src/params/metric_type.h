@@ -71,7 +71,7 @@ struct MetricType {
   bool of_examples() const { return add == nullptr; }
   // The metric's value.
   double (*value)(const MetricParams& metric, const double* sums, const SummedOver& of) = nullptr;
-  // Those that it takes, under Keras' names and in Keras' order. Null: none.
+  // The arguments that it takes, under Keras' names and in Keras' order. Null: none.
   void (*arguments)(MetricParams* metric, ArgumentList* arguments) = nullptr;
   // The sum of PerExample(), without tensors; false where it has to be that. Null: it always has.
   bool (*sum_rows)(const MetricParams& metric, const OutputRows& rows, double* sum) = nullptr;

@@ -192,7 +192,7 @@ bool FitToOutputs(const std::vector<std::string>& outputs, bool weighted, Compil
 // cut to HOPPER_MAX_NAME.
 void NameAsShown(const std::vector<std::string>& shown, CompileParams* params);
 
-// The same arguments with class_weight='balanced' written out for data with so many rows of each
+// The text with class_weight='balanced' written out for data with so many rows of each
 // class, in their order, as scikit-learn's compute_class_weight() does: rows / (classes * rows of
 // the class), where classes are those that have rows. Nothing where they do not say 'balanced'.
 std::optional<std::string> BalanceClasses(std::string_view text,

@@ -22,7 +22,7 @@ class CommonIterations {
   void Set(size_t model, int32_t finished, int64_t before);
   // It does not count any more.
   void Remove(size_t model);
-  // Those that all models that count have finished, and that no earlier call has told of; counted
+  // Iterations that all models that count have finished, and no earlier call has told of; counted
   // from the first iteration of the model that had finished most before this run.
   std::optional<Span> Next();
 

@@ -68,7 +68,7 @@ void Decide(bool stops, Course* course) {
 AfterReports WhatFollows(const RunRules& rules, const Watching& watching, const Course& course,
                          int32_t delivered) {
   if (course.deciding || HasVisits(rules, course)) return AfterReports::kGoesOn;
-  // Who was stopped before has been evaluated then.
+  // A model that was stopped before has been evaluated then.
   if (course.iterations == 0 || course.final_pass) return AfterReports::kDone;
   const bool lacks = rules.EndsWith(kTrainSplit, delivered, watching) ||
                      rules.EndsWith(kValidSplit, delivered, watching);

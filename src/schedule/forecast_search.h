@@ -31,7 +31,7 @@ struct SearchForecast {
   double all_to_end = 0.0;  // seconds, were all of them trained as long as the longest one
 };
 
-// Those whose costs are not known cost as much an iteration as the others.
+// Configurations without known costs cost as much an iteration as the others.
 SearchForecast ForecastSearch(const std::vector<TriedConfiguration>& known,
                               const PlayedSearch& played);
 

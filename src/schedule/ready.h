@@ -50,7 +50,7 @@ class ReadyModels {
   void Update(const Place& place);
   int32_t BestOf(const Part& part, int64_t room) const;
 
-  // Each is larger than the next one. Who is added is a part of its own until the one before it is
+  // Each is larger than the next one. A new model is a part of its own until the one before it is
   // no larger: so a model moves into another part by the logarithm of the models, at most.
   std::vector<Part> parts_;
   std::vector<Place> place_;  // by model

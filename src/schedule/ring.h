@@ -1,4 +1,4 @@
-// Who visits what next: pure functions, no timing, no other models.
+// Which partition a model visits next: pure functions, no timing, no other models.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Who has room beside whom. Bytes.
+// Which models have room beside others. Bytes.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Whose stored state is to come next. Those that wait for memory are looked at once before they are
-// admitted, and come before the others. Who is not wanted any more is dropped when it is met, so
-// that a question looks at each that was added once.
+// Which stored state is to come next. Models that wait for memory are looked at once before they
+// are admitted, and come before the others. One that is not wanted any more is dropped when it is
+// met, so that a question looks at each that was added once.
 #pragma once
 
 #include <cstddef>

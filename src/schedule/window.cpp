@@ -226,7 +226,7 @@ bool PartitionWindow::MakeRoom(int64_t bytes, std::vector<Place>* dropped) {
   for (int64_t p = 0; p < At(kValid).size() && free < bytes; ++p) {
     if (MayEvict(kValid, p, tail)) take(kValid, p);
   }
-  // Those just behind the sweep are needed last.
+  // Partitions just behind the sweep are needed last.
   const int64_t n = At(kTrain).size();
   for (int64_t back = 1; back <= n && free < bytes; ++back) {
     const int64_t p = ((tail - back) % n + n) % n;

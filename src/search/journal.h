@@ -43,7 +43,7 @@ struct SearchOutcome {
   std::string reason;  // of a failure
 };
 
-// How a result compares: smaller is better. Those that keep the constraints come first, by their
+// How a result compares: smaller is better. Results that keep the constraints come first, by their
 // loss (the weighted sum of objectives, those that ascend negated); then those that do not, by how
 // far they miss them, and by their loss where that is equal; then failures (Gelbart, Snoek, Adams
 // 2014 and Deb 2000 compare this way).

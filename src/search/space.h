@@ -126,7 +126,7 @@ class SearchSpace {
 
   // {"units1": 64, "optimizer": "adam"}: dimensions that apply, in the user's order.
   std::string PointText(const SearchPoint& point) const;
-  // The same of what shapes an architecture alone, without which one it is.
+  // The text of what shapes an architecture alone, without which one it is.
   std::string StructureText(const SearchPoint& point) const;
   // The point of such a text: what PointText() gives. What does not fit is appended, all of it:
   // then the point is of no use.
@@ -182,7 +182,7 @@ SearchSpace ParseSearchSpace(const std::string& text,
 // Throws Error like GenerateConfigs().
 SearchSpace ParseSearchGrid(const std::vector<int32_t>& model_ids, const std::string& compile_grid,
                             const std::string& fit_grid);
-// The same with all problems appended instead; the space is of use only where there are none.
+// Appends all problems instead of throwing; the space is of use only where there are none.
 SearchSpace ParseSearchGrid(const std::vector<int32_t>& model_ids, const std::string& compile_grid,
                             const std::string& fit_grid, std::vector<Problem>* problems);
 

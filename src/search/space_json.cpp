@@ -415,7 +415,7 @@ class SpaceReader {
   }
 
   void RefuseUnused() {
-    // Those that are not known may use it.
+    // Architectures that are not known may use it.
     for (const auto& [id, json] : architectures_) {
       if (json.empty()) return;
     }

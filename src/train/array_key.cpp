@@ -104,7 +104,7 @@ int64_t LaneBytes(const Trainer& trainer, const DataDesc& data, const std::strin
   const double tables =
       static_cast<double>(rows) * sizeof(int32_t) + steps * rates * sizeof(LaneScalars) +
       static_cast<double>(spec.weights.size()) * kNormSums * kNormParts * sizeof(double);
-  // Those of a batch, those of a visit, and what is put back.
+  // Sums of a batch, sums of a visit, and what is put back.
   const double sums = 3.0 * static_cast<double>(trainer.SumsBytes());
   // Activations and their gradients.
   const double training =

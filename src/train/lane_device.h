@@ -44,7 +44,7 @@ class LaneDevice {
   virtual void DropoutMask(const int64_t* seeds, const int64_t* steps, uint32_t layer,
                            uint32_t threshold, float scale, int64_t lanes, int64_t elements,
                            float* mask) = 0;
-  // The same bits as numbers in [0, 1).
+  // The bits of such masks as numbers in [0, 1).
   virtual void Uniform(const int64_t* seeds, const int64_t* steps, uint32_t layer, int64_t lanes,
                        int64_t elements, float* values) = 0;
   virtual void Update(const LaneUpdate& update) = 0;

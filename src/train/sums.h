@@ -30,7 +30,7 @@ inline double PenaltySum(double penalty, int64_t n) {
 void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const Objective& objective,
                 const at::Tensor& output, const Targets& targets, MetricSums* sums);
 
-// The same for a planned step whose loss has run.
+// Adds the metrics of a planned step whose loss has run.
 void AddPlannedMetrics(const CompileParams& compile, const ModelSpec& spec,
                        const Objective& objective, const PlannedObjective& planned, int64_t batch,
                        MetricSums* sums);

@@ -27,7 +27,7 @@ std::vector<std::pair<int64_t, int64_t>> ChangingWeights(const ModelSpec& spec);
 // Equal for configurations of equal losses.
 std::string LossText(const CompileParams& compile);
 
-// The same for how labels and outputs lie; nothing where they are one's.
+// Equal where labels and outputs lie alike; nothing where they are one's.
 std::string LayoutText(const Objective& objective);
 
 // Factors of the loss by class index; empty: all 1. Throws for classes that the data do not have.

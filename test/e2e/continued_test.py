@@ -53,7 +53,7 @@ def test_early_stopping_goes_on_over_calls(session):
     train(session, 1, fit_params=STOPS)
     train(session, 8, fit_params=STOPS, warm_start="true")
     assert stops_after(session) == ("stopped", 2, 1)
-    # Who has stopped stays stopped.
+    # A model that has stopped stays stopped.
     train(session, 8, fit_params=STOPS, warm_start="true")
     assert stops_after(session) == ("stopped", 2, 1)
 

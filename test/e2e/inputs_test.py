@@ -112,7 +112,7 @@ def test_train_evaluate_and_predict(database):
 
 
 def test_inputs_are_parts_of_one_list(database):
-    """The same bytes and the same products: the same bits, whether joined by packing or by the
+    """Equal bytes and equal products: equal bits, whether joined by packing or by the
     model."""
     query(database, PACK, "two", '{"left": ["area", "c"], "right": ["d", "e", "price"]}')
     query(database, PACK, "one", "area, c, d, e, price")
@@ -147,7 +147,7 @@ def test_a_list_with_an_array_is_inputs(database):
     described = json.loads(value(database, "SELECT inputs FROM listed_summary"))
     assert [(one["name"], one["shape"]) for one in described] == [("picture", [8, 8]),
                                                                   ("rooms", [1])]
-    # Who has packed with a list gives it again.
+    # A caller who has packed with a list gives it again.
     query(database, "SELECT hopper.validation_preprocessor('houses', 'listed_again', 'price', 'picture, rooms', 'listed')")
     assert value(database, "SELECT inputs FROM listed_again_summary") == value(database, "SELECT inputs FROM listed_summary")
     assert "does not name the inputs" in refused(

@@ -43,7 +43,7 @@ def connection():
 
 
 def test_many_models(connection):
-    # The same list of metrics is two alternatives in MADlib.
+    # A list of metrics is a list of alternatives in MADlib.
     query(connection, "SELECT madlib.generate_model_configs('library', 'mst_table', ARRAY[1],"
                       " $$ {'loss': ['categorical_crossentropy'], 'metrics': ['accuracy'],"
                       " 'optimizer_params_list': [{'optimizer': ['Adam'], 'lr': [0.01, 0.05]}]} $$,"

@@ -44,7 +44,7 @@ if GREENPLUM:  # of a cluster without GPUs
 
 
 def statements(text):
-    """Those of the examples, in their order."""
+    """Statements of the examples, in their order."""
     for block in re.findall(r'<pre class="example">(.*?)</pre>', text, re.S):
         text = html.unescape(block).replace("\\#", "#")
         text = re.sub(r"^\\+x.*$", "", text, flags=re.M)

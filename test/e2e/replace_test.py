@@ -140,7 +140,7 @@ def test_a_view_that_was_made_meanwhile_keeps_the_old_tables(database):
 
 
 def test_a_deadlock_does_not_cost_the_models(database, reader):
-    """Who reads the old models and then waits for the packed table, which the run has read."""
+    """A reader of the old models then waits for the packed table, which the run has read."""
     before = seeds(database)
     run = Run(settings="SET deadlock_timeout = '300ms'")
     # It looks at once, and sees none yet.

@@ -421,7 +421,7 @@ def test_a_run_is_shown_to_others_and_steered_by_them(database):
 
 
 def test_a_change_of_state_is_told(database):
-    """Who listens need not ask; psycopg2 takes notifications in with answers."""
+    """A client that listens need not ask; psycopg2 takes notifications in with answers."""
     listener = connect(DATABASE)
     query(listener, "LISTEN hopper_runs")
     run = create(database, "told", "endless", 2, "submit")

@@ -223,7 +223,7 @@ def test_no_room_for_temporary_files_at_all(on_segments):
 
 
 def test_the_same_answer_near_the_limit(bulky):
-    """Who fails does not depend on who meets: the one that is too large alone."""
+    """Which model fails does not depend on which meet: the one that is too large alone."""
     greenplum, _ = bulky
     answers = set()
     for _ in range(5):

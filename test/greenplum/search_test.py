@@ -29,7 +29,7 @@ ON_ANY_NUMBER = ("hyperband", "asha", "pbt")
 
 @pytest.fixture(scope="module")
 def searched(greenplum, postgres):
-    """The same rows in the same order on 1, 2 and 3 segments, and on PostgreSQL."""
+    """Equal rows in the same order on 1, 2 and 3 segments, and on PostgreSQL."""
     pack(greenplum, "search_3", 7)
     first = ",".join(map(str, starts(greenplum, "search_3")))
     for segments in (1, 2):

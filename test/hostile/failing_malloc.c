@@ -7,7 +7,7 @@
  * and these: of each allocation, who called whom in our libraries and last. Then a text: those at
  * which an exception would end the process.
  *
- * Those of the C library, its dynamic linker and libgomp are left alone: they end the process where
+ * Allocations of libc, its dynamic linker and libgomp are left alone: they end the process where
  * a thread has no memory for its own variables, whoever wrote the library that has them.
  */
 #define _GNU_SOURCE

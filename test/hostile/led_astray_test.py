@@ -1,4 +1,4 @@
-"""Who names plain tables of another role runs none of that role's functions, whatever is written in these tables or
+"""Naming plain tables of another role runs none of that role's functions, whatever is written in these tables or
 stands beside them."""
 
 import psycopg2

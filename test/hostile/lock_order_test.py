@@ -121,7 +121,7 @@ def test_sessions_that_put_models_in_each_others_place(database, models, call):
     for session in sessions:
         session.end()
     errors = [error for session in sessions for error in session.errors
-              # Who makes a table has its name for himself, and says so at once.
+              # A session that makes a table has its name for itself, and says so at once.
               if not isinstance(error, psycopg2.errors.ObjectInUse)]
     assert not errors, f"{len(errors)} errors: {errors[0]}"
     assert min(session.done for session in sessions) > 0

@@ -115,7 +115,7 @@ def test_the_peak_stays_below_the_limit(database):
     assert [row[1] for row in first] == ["done"] * 10, first
     assert value(connection, "SELECT sum(octet_length(state)) FROM limited_state") > LIMIT * MEGABYTE
 
-    # The same for a warm start, whose states come from the tables.
+    # A warm start keeps to it too; its states come from the tables.
     peak = fit(connection, "limited", ", warm_start => true")
     assert peak <= allowed, peak / MEGABYTE
     # The limit is used, or the memory that is looked at is not the run's.

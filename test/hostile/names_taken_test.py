@@ -74,7 +74,7 @@ def waits(gate, call):
 
 
 def take(names):
-    """Those of the names that the stranger gets."""
+    """The names that the stranger gets."""
     connection = stage.connect()
     stage.become(connection, STRANGER)
     execute(connection, "SET lock_timeout = '200ms'")

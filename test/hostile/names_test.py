@@ -354,7 +354,7 @@ def expected(admin):
     connection = connect(DATABASE)
     with connection.cursor() as cursor:
         cursor.execute("SET client_min_messages = error")
-        # Who calls what is counted for test_every_function_is_called.
+        # Calls of functions are counted for test_every_function_is_called.
         cursor.execute("SET track_functions = 'all'")
         become(cursor, VICTIM)
         world = World(plain, False)

@@ -12,7 +12,7 @@ MODEL = """{"class_name": "Sequential", "config": {"name": "s", "layers": [
   {"class_name": "Dense", "config": {"name": "out", "units": 2, "activation": "softmax"}}]}}"""
 COMPILE = "loss='categorical_crossentropy', optimizer='SGD(lr=0.1)', metrics=['accuracy']"
 FIT = "SELECT (hopper.fit('packed', %s, 'models', 1, %s, 'batch_size=8', 1)).models_trained"
-# Who else than its owner may do what with which kind of the extension's objects.
+# What others than its owner may do with which kind of the extension's objects.
 RIGHTS = """
     SELECT DISTINCT kind, privilege_type, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END
     FROM (SELECT CASE relkind WHEN 'S' THEN 'sequence' WHEN 'c' THEN 'row type' ELSE 'table' END AS kind,

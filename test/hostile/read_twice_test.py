@@ -241,7 +241,7 @@ def test_a_model_behind_a_foreign_table_is_read_anew():
             " FROM SERVER loop INTO remote")
     call = "SELECT class_value, prob FROM hopper.predict_row('{}.far', 1, ARRAY[0, 1]::real[])"
     assert execute(stage, call.format("remote")) == execute(stage, call.format(OWNER))
-    # The same places of the rows, as after a VACUUM and a training that replaces.
+    # Rows at the same places, as after a VACUUM and a training that replaces.
     execute(owner, "CREATE TABLE other AS SELECT mst_key, decode(repeat('0000803f', 17), 'hex') AS model_weights,"
             " model_arch FROM far ORDER BY ctid; ALTER TABLE far RENAME TO former; ALTER TABLE other RENAME TO far")
     assert execute(stage, call.format("remote")) == execute(stage, call.format(OWNER))

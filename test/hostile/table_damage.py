@@ -18,7 +18,7 @@ TABLES = ["packed", "packed_summary", "packed_validation", "packed_validation_su
           "searched", "searched_info", "searched_summary", "searched_state", "searched_trials",
           "searched_decisions", "searched_rungs", "searched_configs", "searched_configs_summary",
           "drawn", "drawn_summary", "treated", "treated_summary"]
-# Whose own columns they are.
+# Tables with the user's own columns.
 OF_THE_USER = ["points", "nothing", "bad"]
 # Functions that read no table; all others are readers as memory_fails_test.py calls them.
 NO_READERS = ["build_info", "describe_architecture", "from_safetensors", "gpu_configuration", "help",

@@ -120,7 +120,7 @@ def test_first_run_whose_tables_take_nothing(block):
 
 
 def test_error_inside_a_handler(block):
-    """Who catches the refusal keeps what he did before."""
+    """A caller who catches the refusal keeps what he did before."""
     query(block, f"""DO $$ BEGIN
         CREATE TABLE before_it (a int);
         ALTER TABLE run_info ADD note text NOT NULL DEFAULT 'x';
@@ -186,7 +186,7 @@ def test_waiting_is_said(database):
     ("run", "SELECT * FROM hopper.predict_row('run', 1, ARRAY[1, 2]::real[])"),
     ("points", "SELECT hopper.predict('run', 'points', 'id', 'x', 'predicted', mst_key => 1)"),
     ("models", "SELECT hopper.describe_model('models', 1)"),
-    # Who adds configurations by hand, too.
+    # A writer who adds configurations by hand, too.
     ("configs IN ROW EXCLUSIVE MODE", ADD),
 ])
 def test_waiting_for_who_changes_a_table_is_said(database, table, statement):

@@ -181,7 +181,7 @@ def test_the_packers_read_it(one):
         ["uint8", [5, 6, 3]]]
     assert one.sql("SELECT independent_type, independent_shape FROM floats_packed_summary").values.tolist() == [
         ["float32", [4]]]
-    # The same as what an ordinary INSERT of the same numbers gives, bit by bit.
+    # It is what an ordinary INSERT of the same numbers gives, bit by bit.
     one.sql("CREATE TABLE inserted AS SELECT id, label, ('{' || trim(both '{}' from x::text) || '}')::real[] AS x FROM floats")
     one.training_preprocessor("inserted", "inserted_packed", "label", "x")
     assert one.sql("SELECT (SELECT checksum FROM floats_packed_summary) ="

@@ -74,7 +74,7 @@ SELECT hopper.generate_model_configs('models', 'random', ARRAY[1, 2], $$
 SELECT count(*), count(DISTINCT (model_id, compile_params, fit_params)) FROM random;
 SELECT bool_and(fit_params ~ 'batch_size=[0-9]+(,|$)') AS integers_stay_integers FROM random;
 SELECT * FROM hopper.check_configs('random');
--- The same again with the same seed, another with another
+-- Equal configurations with the same seed, others with another
 SELECT hopper.generate_model_configs('models', 'random_again', ARRAY[1, 2], $$
     {'loss': ['categorical_crossentropy'],
      'optimizer_params_list': [ {'optimizer': ['Adam'], 'lr': [0.0001, 0.1, 'log'], 'beta_1': [0.9, 0.999, 'log_near_one']},

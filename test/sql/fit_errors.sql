@@ -83,7 +83,7 @@ SELECT hopper.fit('packed', 'm', 'models', 1, 'loss=''mse'', optimizer=''Adam(lr
 SELECT hopper.fit('packed', 'm', 'models', 1, 'loss=''mse'', optimizer=''SGD(lr=1e30)''', 'batch_size=16', 1);
 \echo :LAST_ERROR_SQLSTATE
 
--- Whose rights count
+-- The caller's rights count
 CREATE ROLE hopper_fit_reader;
 GRANT USAGE, CREATE ON SCHEMA hopper_fit_errors TO hopper_fit_reader;
 GRANT SELECT ON configs, configs_summary, models, packed_summary TO hopper_fit_reader;

@@ -8,7 +8,7 @@ CREATE TABLE points AS SELECT i AS id, sin(i)::real AS a, cos(i)::real AS b,
 SELECT hopper.training_preprocessor('points', 'packed', 'y', 'a, b', partitions => 1);
 SELECT hopper.load_model('models', '{"class_name": "Sequential", "config": {"layers": [{"class_name": "Dense", "config": {"units": 1}}]}}');
 SELECT hopper.load_model('models', '{"class_name": "Sequential", "config": {"layers": [{"class_name": "Dense", "config": {"units": 2}}]}}');
--- The same weights with the activation, for comparison
+-- Equal weights with the activation, for comparison
 SELECT hopper.load_model('models', '{"class_name": "Sequential", "config": {"layers": [{"class_name": "Dense", "config": {"units": 1, "activation": "sigmoid"}}]}}');
 SELECT hopper.load_model('models', '{"class_name": "Sequential", "config": {"layers": [{"class_name": "Dense", "config": {"units": 2, "activation": "softmax"}}]}}');
 -- Not for long, so that there are logits between 0 and one half

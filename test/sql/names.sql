@@ -90,7 +90,7 @@ SELECT hopper.generate_model_configs('"Odd ""Schema".upper', 'regress_hopper_hom
 -- The schema of the extension is closed
 CREATE TABLE hopper.mine (a integer);
 RESET ROLE;
--- Who may delete models but does not own the table leaves it in place, even empty
+-- A role that may delete models but does not own the table leaves it in place, even empty
 GRANT SELECT, DELETE ON "Odd ""Schema"."Upper" TO regress_hopper_guest;
 SET ROLE regress_hopper_guest;
 SELECT hopper.delete_model('"Odd ""Schema"."Upper"', 1);

@@ -46,7 +46,7 @@ SELECT hopper.training_preprocessor('points', 'read', 'y', 'x');
 SELECT hopper.training_preprocessor('unkeyed', 'read_too', 'y', 'x');
 RESET ROLE;
 
--- Who may insert architectures and read their keys needs no more to add some.
+-- A role that may insert architectures and read their keys needs no more to add some.
 SELECT hopper.load_model('models', '{"class_name": "Sequential", "config": {"name": "s", "layers": [
   {"class_name": "InputLayer", "config": {"batch_input_shape": [null, 2], "name": "in"}},
   {"class_name": "Dense", "config": {"name": "out", "units": 2, "activation": "softmax"}}]}}');

@@ -6,7 +6,7 @@ CREATE TABLE numbers (id int PRIMARY KEY, x int[], y text, fold boolean);
 INSERT INTO numbers
 SELECT i, ARRAY[i, i * i % 17, i % 5], CASE WHEN i % 10 < 6 THEN 'a' WHEN i % 10 < 9 THEN 'b' END, i % 4 = 0
 FROM generate_series(1, 200) AS i;
--- The same rows in other orders, one of them with holes of dead rows.
+-- Equal rows in other orders, one of them with holes of dead rows.
 CREATE TABLE numbers_backwards AS SELECT * FROM numbers ORDER BY id DESC;
 CREATE TABLE numbers_updated AS SELECT * FROM numbers ORDER BY md5(id::text);
 UPDATE numbers_updated SET fold = NOT fold WHERE id % 3 = 0;

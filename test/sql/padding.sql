@@ -9,11 +9,11 @@ SELECT i AS id, ARRAY(SELECT (1 + (i * 7 + j * j * 3) % 9 + CASE WHEN j = 2 THEN
 FROM generate_series(1, 200) i;
 UPDATE texts SET words = '{}' WHERE id = 30;
 CREATE TABLE longer AS SELECT id, words || words AS words, y FROM texts WHERE id <= 50;
--- The same by hand.
+-- Padded by hand.
 CREATE VIEW after AS SELECT id, words || array_fill(0::smallint, ARRAY[7 - cardinality(words)]) AS words, y FROM texts;
 CREATE VIEW before AS SELECT id, array_fill(0::smallint, ARRAY[7 - cardinality(words)]) || words AS words, y FROM texts;
 
--- The same bytes as by hand.
+-- The bytes are those of padding by hand.
 SELECT hopper.training_preprocessor('texts', 'ragged', 'y', 'words', pad_to := 'longest', validation_fraction := 0.2);
 SELECT hopper.training_preprocessor('after', 'by_hand', 'y', 'words', validation_fraction := 0.2);
 SELECT hopper.training_preprocessor('texts', 'ragged_before', 'y', 'words', pad_to := 7, pad_side := 'pre');

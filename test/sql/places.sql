@@ -52,7 +52,7 @@ SELECT (hopper.evaluate('taggers', 'packed', confusion_table => 'confusion')).me
 SELECT row_id, class, examples = (SELECT count(*) FROM texts, unnest(tags) t WHERE t = row_id - 1) AS examples,
     predicted = (SELECT count(*) FROM tagged, unnest(predicted_tags) t WHERE t = row_id - 1) AS predicted FROM confusion ORDER BY row_id;
 
--- The same without training: by the architecture, with and without names
+-- Predictions without training: by the architecture, with and without names
 SELECT hopper.load_model('networks', (SELECT model_arch FROM taggers)::text, (SELECT model_weights FROM taggers), name => 'brought');
 SELECT hopper.predict_byom('networks', 2, 'texts', 'id', 'words', 'byom', 'response', class_values => ARRAY['noun', 'verb', NULL]);
 SELECT pg_typeof(predicted_dependent_var), bool_and(predicted_dependent_var = ARRAY(SELECT (ARRAY['noun', 'verb', NULL])[t + 1] FROM unnest(predicted_tags) t)) AS same

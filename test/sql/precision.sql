@@ -17,7 +17,7 @@ SELECT dtype, numerics_class LIKE '%, bf16%, planned, %' AS numerics FROM half_s
 SELECT pm.model_weights <> hm.model_weights AS other, h.training_metrics_final > 0.9 AS good,
     abs(p.training_metrics_final - h.training_metrics_final) < 0.05 AS near
 FROM plain_info p, half_info h, plain pm, half hm;
--- The same bits with other threads, with another model beside, and in two runs
+-- Equal bits with other threads, with another model beside, and in two runs
 SELECT hopper.load_model_selection_table('models', 'configs', ARRAY[1],
     ARRAY[:'adam', 'loss=''categorical_crossentropy'', optimizer=''SGD()'''], ARRAY['batch_size=16']);
 SELECT models_trained FROM hopper.fit_multiple_model('packed', 'two', 'configs', 3, threads => 2,

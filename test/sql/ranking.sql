@@ -108,7 +108,7 @@ SELECT hopper.automl('pairs_packed', 'pair_search', 'pair_models', 'pair_searche
         'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.000001]}]} $$, $$ {'batch_size': [16]} $$, 'grid',
     validation_table => 'pairs_packed_validation');
 
--- Who stops early is validated where it stops, and what it keeps is validated as well
+-- A model that stops early is validated where it stops, and what it keeps is validated as well
 SELECT hopper.load_model_selection_table('models', 'stopping', ARRAY[1], ARRAY['loss=mse, optimizer=''SGD(lr=0.000001)'', metrics=[accuracy]'],
     ARRAY['batch_size=16, patience=1, monitor=loss, min_delta=1', 'batch_size=16, restore_best=True, monitor=loss, min_delta=1', 'batch_size=16']);
 SELECT best_metric FROM hopper.fit_multiple_model('packed', 'stopped', 'stopping', 7,

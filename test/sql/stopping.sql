@@ -31,7 +31,7 @@ WHERE split = 'validation' AND metric = 'loss' GROUP BY 1 ORDER BY 1;
 -- Evaluation is that of the weights that were kept
 SELECT i.mst_key, (hopper.evaluate('m', 'packed_validation', mst_key => i.mst_key)).loss = validation_loss_final AS same
 FROM m_info i WHERE mst_key IN (1, 3) ORDER BY 1;
--- Who has stopped stays so; others go on, with their counters.
+-- A model that has stopped stays so; others go on, with their counters.
 SELECT hopper.fit_multiple_model('packed', 'm', 'mst', 2, validation_table => 'packed_validation', warm_start => true,
     threads => 1, seed => 1) IS NOT NULL AS went_on;
 SELECT mst_key, status, iterations, metrics_iters, training_loss_final IS NOT NULL AS train,

@@ -55,7 +55,7 @@ DROP TABLE m_state, m_info, m_summary;
 SELECT hopper.drop_model('spare');
 SET client_min_messages = warning;
 
--- The same of packed data, predictions, evaluations, configurations
+-- Replacing packed data, predictions, evaluations, configurations
 SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x', validation_fraction => 0.5);
 SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x', validation_fraction => 0.5, replace => true);
 SELECT n_rows FROM packed_validation_summary;

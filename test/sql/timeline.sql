@@ -102,7 +102,7 @@ SELECT * FROM hopper.explain_fit(model_table => 'points', measure => true);
 UPDATE configs SET fit_params = 'batch_size=-1', compile_params = 'loss=''hubber''' WHERE mst_key = 2;
 SELECT * FROM hopper.explain_fit('packed', 'models', 'configs', 1);
 
--- Who may not read the run's tables does not see its timeline, and nobody touches the journal.
+-- A role that may not read the run's tables does not see its timeline, and nobody touches the journal.
 CREATE ROLE hopper_timeline_other;
 GRANT USAGE ON SCHEMA hopper_timeline TO hopper_timeline_other;
 GRANT SELECT ON packed, packed_summary TO hopper_timeline_other;

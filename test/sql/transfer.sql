@@ -11,7 +11,7 @@ CREATE TABLE points AS SELECT i AS id, ARRAY[sin(i), cos(i), sin(2 * i)]::real[]
 SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x', validation_fraction => 0.25);
 SELECT hopper.load_model('models', :'whole');
 SELECT models_trained FROM hopper.fit('packed', 'base', 'models', 1, :'adam', 'batch_size=64', 1);
--- The same model with a frozen base, from its weights; and another head
+-- This model with a frozen base, from its weights; and another head
 SELECT hopper.load_model('models', replace(:'whole', '"name": "base"', '"name": "base", "trainable": false'),
     (SELECT model_weights FROM base));
 SELECT hopper.load_model_selection_table('models', 'configs', ARRAY[2],

@@ -108,7 +108,7 @@ void DeviceWorker::Train(std::vector<Visit>* visits, int most, const std::atomic
   const std::string lane_key = LaneKey(trainer, data_->train->desc());
   try {
     Array& array = ArrayFor(trainer, most);
-    // Who is there already keeps his lane where that is one of the first; the others take what is
+    // A model that has a lane keeps it where that is one of the first; the others take what is
     // left. Lanes after the last visit are padding.
     std::vector<Visit*> in_lane(visits->size(), nullptr);
     std::vector<Visit*> others;

@@ -118,7 +118,7 @@ bool Run::HasRoomLocked(const Model& model) const {
 }
 
 bool Run::AnyWaitsLocked() {
-  // Those that have failed meanwhile are met once.
+  // Models that have failed meanwhile are met once.
   while (!waiting_.empty() && models_[waiting_.front()]->status != ModelStatus::kTraining) {
     waiting_.pop_front();
   }
@@ -260,7 +260,7 @@ void Run::ReleaseData() {
 
 bool Run::WantedState(int32_t* mst_key) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // Those that wait are looked at first, while there is room.
+  // Models that wait are looked at first, while there is room.
   const int64_t next = wanted_states_.Next([this](size_t index, bool admitted) {
     const Model& model = *models_[index];
     return model.status == ModelStatus::kTraining && model.stored.bytes > 0 && !model.has_state &&

@@ -2,8 +2,8 @@
 // come and go beside it.
 //
 // A model rests when it has entered and when its leg is done: its state stays in memory while that
-// lasts, until its result is taken. Who waits for memory holds none of it; so whoever is in the way
-// has its result taken first, and comes back as a stored state.
+// lasts, until its result is taken. A model that waits for memory holds none; so whoever is in the
+// way has its result taken first, and comes back as a stored state.
 #include <utility>
 
 #include "engine/failure.h"

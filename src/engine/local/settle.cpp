@@ -145,7 +145,7 @@ void Run::TellFailureLocked(const Model& model) {
   events_.Push(std::move(event));
 }
 
-// Who was stopped has finished all iterations; who failed does not count.
+// A stopped model has finished all iterations; a failed one does not count.
 void Run::CountProgressLocked(Model* model) {
   if (pool_) return;  // it has no iteration in common
   if (model->status == ModelStatus::kFailed) {

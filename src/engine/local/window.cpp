@@ -87,7 +87,7 @@ void Run::RequestLoadLocked() {
   events_.Push(std::move(event));
 }
 
-// Who leaves them or comes meanwhile has been looked at by whoever moved it.
+// A model that leaves them or comes meanwhile has been looked at by whoever moved it.
 template <typename Models>
 void Run::UpdateAll(const Models& models, Books* books) {
   constexpr int kAtOnce = 64;
@@ -119,7 +119,7 @@ void Run::EndLoad(int split, int partition) {
     window_->FinishLoad();
     loads_.End(data.PartitionBytes(partition));
     RequestLoadLocked();
-    // Those that waited for it, some at a time: workers find tasks meanwhile.
+    // Models that waited for it, some at a time: workers find tasks meanwhile.
     UpdateAll(lacking_[static_cast<size_t>(split)][static_cast<size_t>(partition)], &books);
     if (split == kTrainSplit) UpdateAll(window_->RidersTo(partition), &books);
   }

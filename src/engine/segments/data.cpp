@@ -32,7 +32,7 @@ Group::Visitors Group::PlanVisitors(bool again) {
       continue;
     }
     any_fits = true;
-    // Those that enter at any time may meet anywhere.
+    // Models that enter at any time may meet anywhere.
     const int32_t first =
         open_ ? key_ : keys_.of[kTrainSplit][static_cast<size_t>(ring_.FirstPartition(key))];
     visitors[first].push_back(config.memory);
@@ -264,7 +264,7 @@ void Group::EndLoad(int32_t split, int32_t partition) {
   window_->FinishLoad();
   loads_.End(data_.of(split).PartitionBytes(partition));
   RequestLoadLocked();
-  // Those that waited for it.
+  // The models that waited for it.
   SetReadyAt(lacking_[static_cast<size_t>(split)][static_cast<size_t>(index)], &lock);
   if (split == kTrainSplit) SetReadyAt(window_->RidersTo(index), &lock);
 }

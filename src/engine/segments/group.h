@@ -160,7 +160,7 @@ class Group {
   }
   // Models by the segment on which they start: they visit the others together, too.
   using Visitors = std::map<int32_t, std::vector<ModelMemory>>;
-  // Those that fit; refuses the others. Throws where none does.
+  // The models that fit; refuses the others. Throws where none does.
   Visitors PlanVisitors(bool again);
   // By split, what frozen layers give of the partitions here.
   std::array<int64_t, 2> FeatureBytes() const;
@@ -204,7 +204,7 @@ class Group {
   bool NextTaskLocked(Task* task);
   // After each change of what this segment can do with the model.
   void UpdateLocked(Traveller* model);
-  // The same, where only what is in memory has changed.
+  // UpdateLocked() where only what is in memory has changed.
   void SetReadyLocked(Traveller* model);
   int64_t RoomForTaskLocked() const;
   void WakeNextLocked();

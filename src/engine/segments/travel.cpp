@@ -134,7 +134,7 @@ void Group::LeaveRoomLocked(const ModelMemory& memory) {
   room_.Leave(memory.lasting(), memory.task);
 }
 
-// Its envelope has been read. Who has failed has no state.
+// Its envelope has been read. A failed model has no state.
 void Group::ArriveLocked(Traveller* model) {
   model->here = true;
   model->until = Until(*model);

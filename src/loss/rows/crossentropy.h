@@ -33,7 +33,7 @@ inline float CrossentropyOfLogits(const float* x, const float* y, int64_t n, flo
   return loss;
 }
 
-// The same by the kernels: LossType::logit_rows. The kernel's exp() is another one than `row` has.
+// Losses by the kernels: LossType::logit_rows. The kernel's exp() is another one than `row` has.
 inline void CrossentropyOfRows(const Kernels& kernels, const LogitRows& rows) {
   const int64_t n = rows.width;
   kernels.softmax_log_sum(rows.logits, rows.rows, n, rows.gradient, rows.losses);

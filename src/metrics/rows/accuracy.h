@@ -74,7 +74,7 @@ struct CategoricalAccuracy : OfExamples {
   }
 };
 
-// The same but for a single output, whose label is a class's number too.
+// CategoricalAccuracy but for a single output, whose label is a class's number too.
 struct SparseCategoricalAccuracy : OfExamples {
   static MetricType Type() {
     return Named(CategoricalAccuracy::Type(), {"sparse_categorical_accuracy"});

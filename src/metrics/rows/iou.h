@@ -6,7 +6,7 @@
 namespace hopper {
 namespace metric_rows {
 
-// The mean over the classes that are asked for. Those that neither labels nor predictions have are
+// The mean over the classes that are asked for. A class that neither labels nor predictions have is
 // left out.
 inline double IoUOf(const MetricParams& metric, const double* sums, int64_t classes) {
   double sum = 0.0, present = 0.0;

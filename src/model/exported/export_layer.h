@@ -23,13 +23,13 @@ struct ExportCall {
   bool causal() const { return form != nullptr && form->causal; }
   // Bool, [batch, steps]; not defined where all of it counts.
   ops::Value MaskOf(size_t input = 0) const;
-  // The same layer of other inputs, without masks.
+  // A call of this layer with other inputs, without masks.
   ExportCall With(const std::vector<ops::Value>& others) const;
 };
 
-// That of a layer of the table: the layer's own Export(). Throws where it has none.
+// Exports a layer of the table by the layer's own Export(). Throws where it has none.
 ops::Value ExportLayer(const Layer& layer, const ExportCall& call);
-// That of a layer that declares none of its own.
+// The Export() of a layer that declares none of its own: throws.
 [[noreturn]] ops::Value Export(const Layer& layer, const ExportCall& call);
 // Throws 'layer "x" of class Y <why>'.
 [[noreturn]] void RefuseExport(const Layer& layer, const std::string& why,

@@ -110,7 +110,7 @@ class Graph {
   const std::deque<Tensor>& tensors() const { return tensors_; }
   const std::vector<int>& inputs() const { return inputs_; }
   const std::vector<int>& outputs() const { return outputs_; }
-  // Those that outputs need, in order.
+  // The operations that outputs need, in order.
   std::vector<const Operation*> Nodes() const;
   // The Transpose that makes a tensor, or null.
   const Operation* TransposeOf(const Value& value) const;

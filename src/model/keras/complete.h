@@ -10,7 +10,7 @@
 
 namespace hopper {
 
-// The same model as keras.models.model_from_json() of Keras 3 reads it: of a Sequential that was
+// The model's text as keras.models.model_from_json() of Keras 3 reads it: of a Sequential that was
 // written by hand, with module, config and name where they were left out, and the input's shape at
 // the model; of a text that is encoded as JSON twice, what is inside. Nothing where a Keras wrote
 // the text, or where it is no such model. What ParseModel()

@@ -1,4 +1,4 @@
-// Who feeds whom in a Functional: inbound_nodes, input_layers and output_layers, old and new.
+// The connections of a Functional: inbound_nodes, input_layers and output_layers, old and new.
 
 #include <algorithm>
 #include <iterator>
@@ -240,7 +240,7 @@ class Connector {
     return true;
   }
 
-  // Those of an operation in their order, wherever they stand. Its layer has its other arguments.
+  // Tensors of an operation in their order, wherever they are. Its layer has its other arguments.
   bool CollectTensors(const json& value, int depth, std::vector<TensorRef>* refs) {
     if (IsKerasTensor(value)) return Flatten(value, depth, nullptr, refs);
     const bool triple = IsTriple(value);

@@ -117,7 +117,7 @@ class JsonDocument {
 // Parses JSON text of bounded size and depth. False, with a problem, where it is not JSON; the
 // problem's message speaks of an architecture.
 bool ParseAnyJson(std::string_view text, JsonDocument* document, std::vector<Problem>* problems);
-// The same where it must be a Keras model.
+// ParseAnyJson() where it must be a Keras model.
 bool ParseJsonText(std::string_view text, JsonDocument* document, std::vector<Problem>* problems);
 
 // Which Keras wrote the document.

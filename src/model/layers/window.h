@@ -50,7 +50,7 @@ inline WindowAxis SlideCausal(int64_t input, int64_t kernel, int64_t stride, int
   return axis;
 }
 
-// The same outputs by a window without its unreached cells, which is at most about twice as large
+// A window with equal outputs and without unreached cells, which is at most about twice as large
 // as the image, whatever numbers a model file has. Padding below 0 cuts cells off the image.
 inline WindowAxis WithoutUnreached(WindowAxis axis, int64_t dilation) {
   axis.before -= axis.unreached * dilation;

@@ -25,7 +25,7 @@ class Network {
   // aligned, owned by the caller and outliving the tensors), with Keras' shape; kConv kernels
   // are permuted views. None requires grad.
   std::vector<at::Tensor> BindWeights(float* flat) const;
-  // Those of one layer.
+  // The tensors of one layer's weights.
   std::vector<at::Tensor> BindWeights(int layer, float* flat) const;
 
   // The parts of a model that begins with frozen layers (model/graph/frozen_prefix.h); null for

@@ -58,7 +58,7 @@ class Operator {
   virtual bool float_weights() const { return false; }
 };
 
-// That of a layer of the table, which outlives it.
+// The operator of a layer of the table, which outlives it.
 std::unique_ptr<Operator> OperatorOf(const Layer& layer);
 
 }  // namespace hopper

@@ -127,10 +127,10 @@ class PlanNode {
   std::vector<Request> requests_;
 };
 
-// That of a layer of the table: the layer's own Plan(). Null where it has none for these shapes:
+// Plans a layer of the table by the layer's own Plan(). Null where it has none for these shapes:
 // autograd then runs Operator::Forward() inside the planned step.
 std::unique_ptr<PlannedOp> PlanLayer(const Layer& layer, PlanNode* node);
-// That of a layer that declares no Plan() of its own: none.
+// The Plan() of a layer that declares none of its own: none.
 inline std::unique_ptr<PlannedOp> Plan(const Layer& /*layer*/, PlanNode* /*node*/) {
   return nullptr;
 }

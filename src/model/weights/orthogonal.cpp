@@ -97,7 +97,7 @@ bool ForRows(const std::atomic<bool>& cancel, Index begin, Index rows, const Bod
   return true;
 }
 
-// The same for more than kRows rows.
+// ApplyReflectors() for more than kRows rows.
 template <typename Coefficients>
 bool ApplyTallReflectors(const std::atomic<bool>& cancel, const Block& vectors,
                          const Coefficients& coefficients, bool forward, Block mat) {

@@ -19,7 +19,7 @@
 extern hopper_config *hopper_load_configs(const hopper_name *selection_table, int *n);
 
 /*
- * The same of keys above `after` up to `last` alone, of which there may be none. Architectures and
+ * Configurations of keys above `after` up to `last`, of which there may be none. Architectures and
  * weights are read once as long as *known lives (hopper_known_model()).
  */
 extern hopper_config *hopper_load_more_configs(const hopper_name *selection_table, int32 after,

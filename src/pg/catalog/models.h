@@ -24,7 +24,7 @@ extern Oid	hopper_require_model_table(const hopper_name *table);
  * the current memory context. False where there is no such model.
  */
 extern bool hopper_find_model(const hopper_name *table, int32 model_id, hopper_model *model);
-/* The same, but ERROR 42704 with the table's models in the hint. */
+/* hopper_find_model(), but ERROR 42704 with the table's models in the hint. */
 extern void hopper_read_model(const hopper_name *table, int32 model_id, hopper_model *model);
 /* Raises that error. */
 extern void hopper_no_such_model(const hopper_name *table, int32 model_id)

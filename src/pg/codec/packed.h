@@ -155,7 +155,7 @@ extern int32 hopper_kind_cell(const hopper_name *table, int column);
 extern int32 hopper_kind_cell_at(const hopper_name *table, uint64 row, int column);
 extern int32 hopper_type_cell(const hopper_name *table, int column);
 extern int	hopper_shape_cell(const hopper_name *table, int column, int64_t *shape);
-/* The same of another row. */
+/* A shape of another row. */
 extern int	hopper_shape_cell_at(const hopper_name *table, uint64 row, int column,
 								 int64_t *shape);
 extern double hopper_constant_cell(const hopper_name *table, int column);
@@ -180,7 +180,7 @@ extern hopper_buffer hopper_make_buffer(hopper_split split, const Datum row[6]);
  */
 extern void hopper_scan_packed(const hopper_packed *packed, hopper_split split,
 							   hopper_buffer_fn callback, void *state);
-/* The same for the buffers of one partition. */
+/* Feeds the buffers of one partition. */
 extern void hopper_scan_partition(const hopper_packed *packed, hopper_split split,
 								  int32 partition, hopper_buffer_fn callback, void *state);
 /* ERROR XX001 'packed table "..." is damaged', with what is wrong. */

@@ -26,7 +26,7 @@ extern bool hopper_pack_refuse_number(const hopper_pack_source *source,
 extern void hopper_pack_refuse_shape(const hopper_pack_values *values,
 									 const hopper_pack_source *source, int rank,
 									 const int64 *shape);
-/* The same of sequences, which may be shorter, and of those that are longer and not to be cut. */
+/* ERROR 22023 for sequences, which may be shorter, and for longer ones that are not to be cut. */
 extern void hopper_pack_refuse_steps(const hopper_pack_values *values,
 									 const hopper_pack_source *source, int rank,
 									 const int64 *shape) pg_attribute_noreturn();

@@ -94,7 +94,7 @@ extern List *hopper_column_list(text *value, const char *argument);
 /* ERROR 54000 where a list of columns, or a dictionary of them, is longer than anybody needs. */
 extern void hopper_require_list_bytes(text *value, const char *argument);
 /*
- * The same for the columns that are to be the features of something trained or packed, `whose` name
+ * The names of columns that are to be features of something trained or packed, `whose` name
  * messages show: in its order, with a NOTICE where they were written in another one. NULL means
  * its own names, and is all that several inputs allow. ERROR 22023 with the list where they are
  * other columns.
@@ -159,7 +159,7 @@ extern void hopper_pack_values_set_shape(hopper_pack_values *values, int rank, c
 /* Takes shape and size from the first row, which must have them, if they are not known. */
 extern void hopper_pack_values_learn(hopper_pack_values *values, const hopper_pack_source *source,
 									 const Datum *datums, const bool *nulls);
-/* The same from the first row's shape alone. */
+/* Takes them from the first row's shape alone. */
 extern void hopper_pack_values_learn_shape(hopper_pack_values *values, int rank, const int64 *shape,
 										   char *first_row);
 /*

@@ -16,7 +16,7 @@ typedef struct hopper_row_schema
 
 /* Reads it; ERROR XX001 where it is damaged. It is freed with the statement. */
 extern hopper_row_schema *hopper_schema_open(const char *text);
-/* The same, but the caller frees the handle. */
+/* hopper_schema_open(), but the caller frees the handle. */
 extern hopper_row_schema *hopper_schema_open_unguarded(const char *text);
 /* What values of a type are for a schema: "number" and so on; NULL: it has no treatment of them. */
 extern const char *hopper_schema_family(Oid type);

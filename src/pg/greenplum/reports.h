@@ -35,7 +35,7 @@ typedef struct hopper_report
 /* ERROR XX001 where it is not a report of this configuration; palloc'ed. */
 extern void hopper_read_report(const bytea *bytes, int segment, int32 mst_key,
 							   hopper_report *report);
-/* The same for the result of a model that is done or has failed. */
+/* Reads the result of a model that is done or has failed, with such an ERROR. */
 extern void hopper_read_result(const bytea *bytes, int segment, int32 mst_key,
 							   hopper_model_result *result);
 /* The values of one pass over data, for a model without a number of its own. */

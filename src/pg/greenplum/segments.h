@@ -84,7 +84,7 @@ typedef struct hopper_segment_run
 	int32	   *legs;			/* open: iterations of each; NULL, or 0 where it is read: closed */
 } hopper_segment_run;
 
-/* Who trains on an open run from now on: who stays, and who enters or begins another leg. */
+/* The models that train on an open run from now on: which stay, enter or begin another leg. */
 typedef struct hopper_segment_entry
 {
 	int64		run;

@@ -96,11 +96,11 @@ extern int	hopper_get_count(hopper_reader *in, size_t least);
 /* palloc'ed, and a zero byte behind it; NULL where there was NULL. */
 extern char *hopper_get_bytes(hopper_reader *in, size_t *size);
 extern char *hopper_get_text(hopper_reader *in);
-/* The same; ERROR where there was NULL. */
+/* A text; ERROR where there was NULL. */
 extern char *hopper_get_required_text(hopper_reader *in);
 /* n numbers of `width` bytes; ERROR where there are others. */
 extern void *hopper_get_array(hopper_reader *in, int64 n, size_t width);
-/* The same into the caller's memory. */
+/* Reads such an array into the caller's memory. */
 extern void hopper_get_array_into(hopper_reader *in, void *values, int64 n, size_t width);
 /* Text into a field of `room` bytes; ERROR where it does not fit. */
 extern void hopper_get_field(hopper_reader *in, char *field, size_t room);

@@ -2,7 +2,7 @@
  * open_run.c
  *		A training that configurations enter and leave while it goes on, in this process.
  *
- * Who has ended what it was to train rests in the core's memory while that lasts, and in a
+ * A model whose leg has ended rests in the core's memory while that lasts, and in a
  * temporary file otherwise, until it trains on or the training ends.
  */
 #include "pg/catalog/configs.h"
@@ -31,7 +31,7 @@ bytes_of_models(const hopper_training *training)
 	return info.bytes_models;
 }
 
-/* Those that rest keep memory, as far as the limit goes. */
+/* Models that rest keep memory, as far as the limit goes. */
 static void
 take_memory(hopper_training *training, int64 bytes)
 {

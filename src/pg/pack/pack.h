@@ -72,7 +72,7 @@ typedef struct hopper_pack_request
  * request->complaints. (pack/arguments.c)
  */
 extern void hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *request);
-/* The same, with request->training, whose columns are the default. SPI must be connected. */
+/* Reads request->training too, whose columns are the default. SPI must be connected. */
 extern void hopper_pack_validation_arguments(FunctionCallInfo fcinfo,
 											 hopper_pack_request *request);
 
@@ -260,7 +260,7 @@ extern int32 hopper_pack_encode_row(const hopper_pack_job *job, const Datum *val
 extern void hopper_pack_start_ranges(hopper_pack_job *job);
 extern void hopper_pack_look_at_numbers(hopper_pack_job *job, const char *body);
 extern void hopper_pack_finish_ranges(hopper_pack_job *job);
-/* The same of rows that others have read, as bytes; false where they are not of such a job. */
+/* Ranges of rows that others have read, as bytes; false where they are not of such a job. */
 extern struct varlena *hopper_pack_ranges_bytes(const hopper_pack_job *job);
 extern bool hopper_pack_add_ranges(hopper_pack_job *job, struct varlena *bytes);
 /* Of an image, or of very many features, all values together. */

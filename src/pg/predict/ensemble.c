@@ -44,7 +44,7 @@ free_ensemble(void *ensemble)
 	hopper_torch()->ensemble.free((hopper_ensemble *) ensemble);
 }
 
-/* Whose weights are there, of these keys; NULL: all. */
+/* Reads the models that have weights, of these keys; NULL: all. */
 static void
 read_candidates(ensembling *work, const int32 *keys, int n_keys)
 {

@@ -39,7 +39,7 @@ extern void hopper_given_jsonb(Datum json, hopper_given_row *row);
 /* Fills what follows from value->json; the type is UNKNOWNOID where that is null. */
 extern void hopper_given_read(hopper_named_value *value);
 /*
- * The same of a column of this family of a schema (codec/schema.h): texts are taken for what they
+ * Reads a value for a column of this family (codec/schema.h): texts are taken for what they
  * say, and null has the column's type.
  */
 extern void hopper_given_read_as(hopper_named_value *value, const char *family);

@@ -150,7 +150,7 @@ extern char *hopper_predict_value_column(const hopper_predict_model *model);
 /* The comment on it where it holds what a layer gives, by which such a table is known. */
 #define HOPPER_LAYER_COMMENT "what this layer gives"
 /*
- * The same of one of several outputs, `prefix` "predicted" or "prob": <prefix>_<output> as far as
+ * A column of one of several outputs, `prefix` "predicted" or "prob": <prefix>_<output> as far as
  * names go, with a number for its end where other outputs' names begin alike.
  */
 extern char *hopper_predict_part_column(const hopper_predict_model *model, int part,

@@ -49,7 +49,7 @@ typedef struct hopper_ready_model
 extern hopper_ready_model *hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key,
 											int32 asked_type);
 /*
- * The same for rows, whose features are found by their names: inputs are computed with as doubles,
+ * A model for rows, whose features are found by their names: inputs are computed with as doubles,
  * but for bytea, which holds the type of training. `is_bytea`: by input, of which there are
  * n_inputs, or NULL: any entry, of which a new one has those of the training data. What was got
  * before may be gone then, and the table may hold another model: ERROR 55000 where that has another

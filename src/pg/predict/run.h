@@ -88,7 +88,7 @@ extern hopper_predict_what hopper_predict_what_argument(FunctionCallInfo fcinfo,
 extern void hopper_refuse_on_segment(const char *function, const char *hint);
 /* Columns of run->source, checked against the model; `x`: the features' names, in its order. */
 extern void hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x);
-/* The same where the id is the whole row, of run->source's type and `row_type`. */
+/* Columns of a source whose id is the whole row, of run->source's type and `row_type`. */
 extern void hopper_predict_open_rows(hopper_prediction *run, Oid row_type, List *x);
 /* The classes in the label's own type, from the summary. */
 extern void hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained);

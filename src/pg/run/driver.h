@@ -67,7 +67,7 @@ extern int64 hopper_run_argument(FunctionCallInfo fcinfo);
 
 /* Ends it in this session, as if the session had ended. */
 extern void hopper_driver_abandon(void);
-/* The same between two steps; an error within one. */
+/* Ends it so between two steps; an error within one. */
 extern void hopper_driver_leave(void);
 
 #endif							/* HOPPER_RUN_DRIVER_H */

@@ -41,7 +41,7 @@ typedef struct hopper_search_names
 	hopper_name selection_summary;
 } hopper_search_names;
 
-/* Those in the selection table, and those of earlier searches, by their numbers. */
+/* Trials in the selection table, and those of earlier searches, by their numbers. */
 typedef struct hopper_search_trials
 {
 	int			n;

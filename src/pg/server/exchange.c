@@ -142,9 +142,9 @@ lock_old(void *state)
 }
 
 /*
- * A table that was renamed or dropped while it was waited for is not waited for again. Who reads
- * one of the tables and then another that is locked already goes on when a deadlock has made this
- * one give up its locks; who waits for what the statement itself has read will not.
+ * A table that was renamed or dropped while it was waited for is not waited for again. A session
+ * that reads one of the tables and then another that is locked already goes on when a deadlock has
+ * made this one give up its locks; one that waits for what the statement has read will not.
  */
 static ErrorData *
 lock_old_tables(exchange *work)

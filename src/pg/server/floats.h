@@ -24,7 +24,7 @@ typedef struct hopper_floats
 #define HOPPER_HAS_FLOATS(floats) ((floats)->values != NULL || (floats)->stored != NULL)
 
 /*
- * Those of `value`; in the current memory context. `stays`: its memory outlives their use, so that
+ * The floats of `value`; in the current memory context. `stays`: its memory outlives them, so that
  * what lies there need not be copied. ERROR 22023 where they are no whole number, 53200 where
  * hopper.max_memory has no room for them.
  */
@@ -40,7 +40,7 @@ extern void hopper_floats_release(hopper_floats *floats);
 extern const float *hopper_floats_whole(hopper_floats *floats);
 extern void hopper_floats_copy(const hopper_floats *floats, int64 first, int64 n, void *to);
 /*
- * The same of a model's weights; ERROR 22023 where one of them is not finite, unless they are in
+ * Copies a model's weights; ERROR 22023 where one of them is not finite, unless they are in
  * memory, where the core has looked at them before.
  */
 extern void hopper_floats_copy_checked(const hopper_floats *floats, const char *arch,

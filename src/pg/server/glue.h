@@ -90,9 +90,9 @@ extern Datum hopper_return_query(FunctionCallInfo fcinfo, const char *query);
  */
 typedef struct hopper_guard hopper_guard;
 extern hopper_guard *hopper_guard_add(void *handle, void (*free_fn) (void *));
-/* The same for rows of the core. */
+/* A guard of rows of the core. */
 extern hopper_guard *hopper_guard_rows(hopper_rows *rows);
-/* The same, but only the session's end calls it. */
+/* A guard that frees at the session's end alone. */
 extern hopper_guard *hopper_guard_add_for_session(void *handle, void (*free_fn) (void *));
 /*
  * A memory context under such a guard, for what is large: the statement's own memory stays after
@@ -156,7 +156,7 @@ extern void hopper_read_file(struct BufFile *file, void *bytes, Size size);
 typedef void (*hopper_work_fn) (void *state);
 /* NULL, or the error before which everything that `work` did has been undone. */
 extern ErrorData *hopper_attempt(hopper_work_fn work, void *state);
-/* The same of work that reads: it is undone in any case, and its locks are given back. */
+/* hopper_attempt() for what reads: it is undone in any case, and its locks are given back. */
 extern ErrorData *hopper_look(hopper_work_fn work, void *state);
 /* Finds out whether `work` can be done: its errors come out, what it did is undone in any case. */
 extern void hopper_rehearse(hopper_work_fn work, void *state);
@@ -180,7 +180,7 @@ typedef struct hopper_name
 extern hopper_name hopper_parse_name(text *value, const char *argument);
 /* The name of a relation that is there, as one would write it. */
 extern hopper_name hopper_name_of(Oid relation);
-/* The same; messages call it what they would call it now (server/shown.c). */
+/* A copy of the name; messages call it what they would call it now (server/shown.c). */
 extern hopper_name hopper_name_itself(const hopper_name *name);
 /* <name>_<suffix> in the same schema. */
 extern hopper_name hopper_name_with_suffix(const hopper_name *name, const char *suffix);
@@ -191,7 +191,7 @@ extern char *hopper_written_name(const hopper_name *name);
 /* ERROR 22023 where two arguments name the same table that is to be made. */
 extern void hopper_require_other_table(const hopper_name *name, const char *argument,
 									   const hopper_name *other, const char *other_argument);
-/* The same of an argument and of others, up to a NULL; what is NULL or left out names none. */
+/* Such an ERROR for an argument and others, up to a NULL; a NULL or left-out one names none. */
 extern void hopper_require_other_tables(FunctionCallInfo fcinfo, const char *output,
 										const char *const *others);
 /* As messages show it; its number where it is gone. */
@@ -203,7 +203,7 @@ extern char *hopper_meant_hint(const char *kind, const char *nearest, const char
 
 /* InvalidOid where there is none (missing_ok), else ERROR 42P01 with the nearest table's name. */
 extern Oid	hopper_relation_oid(const hopper_name *name, bool missing_ok);
-/* The same without missing_ok, locked against changes of its columns, as a SELECT locks it. */
+/* The Oid of one that is there, locked against changes of its columns, as a SELECT locks it. */
 extern Oid	hopper_source_oid(const hopper_name *name);
 /*
  * LOCK TABLE in `mode`, "EXCLUSIVE" say, until the transaction ends; where that has to wait for
@@ -211,7 +211,7 @@ extern Oid	hopper_source_oid(const hopper_name *name);
  */
 extern void hopper_lock_table(const hopper_name *name, LOCKMODE mode, const char *mode_name);
 /*
- * The same of a table that may be gone when the wait is over, or be none of the caller's: false.
+ * Locks a table that may be gone when the wait is over, or be none of the caller's: false.
  * AccessShareLock is that of reading.
  */
 extern bool hopper_lock_if_there(const hopper_name *name, LOCKMODE mode, const char *mode_name);
@@ -220,7 +220,7 @@ extern bool hopper_lock_if_there(const hopper_name *name, LOCKMODE mode, const c
  * another session's transaction has asked for the same name.
  */
 extern void hopper_require_absent(const hopper_name *name);
-/* The same of a table that is there, and will be dropped before another is made. */
+/* Asks for the name of a table that is there, and will be dropped before another is made. */
 extern void hopper_claim_name(const hopper_name *name);
 /*
  * ERROR 42501 where reading `table`, or with `written` changing its rows, would run functions of
@@ -231,7 +231,7 @@ extern void hopper_claim_name(const hopper_name *name);
 extern void hopper_require_harmless(const hopper_name *table, const hopper_name *named,
 									bool written);
 /*
- * The same of a table that the caller has not named in any way, but `by` ("run 7") has. ERROR 42501
+ * Requires that of a table that the caller has not named, but `by` ("run 7") has. ERROR 42501
  * also where he may not read it, or write it.
  */
 extern void hopper_require_plain(const hopper_name *table, const char *by, bool written);
@@ -257,7 +257,7 @@ extern hopper_name hopper_name_in(const hopper_name *holder, const hopper_name *
 extern char *hopper_type_in(const hopper_name *holder, const char *value);
 /* ERROR 42501 without this privilege. */
 extern void hopper_require_select(Oid relation);
-/* Whose it is; InvalidOid where it is gone. */
+/* A relation's owner; InvalidOid where it is gone. */
 extern Oid	hopper_owner(Oid relation);
 /* Of a role that is gone: "unknown (OID=7)". */
 extern char *hopper_role_name(Oid role);
@@ -309,7 +309,7 @@ extern void hopper_renew_snapshot(void);
  */
 extern void hopper_exec(const char *format,...) pg_attribute_printf(1, 2);
 /*
- * The same of "INSERT INTO table <format>" of one row; ERROR 55000 where a trigger or rule that an
+ * Runs "INSERT INTO table <format>" of one row so; ERROR 55000 where a trigger or rule that an
  * event trigger has given the table, say, takes the row away.
  */
 extern void hopper_insert(const hopper_name *table, const char *format,...)
@@ -322,7 +322,7 @@ extern void hopper_require_inserted(const hopper_name *table, int rc);
  * and type with its schema; the same holds for what is executed by SPI directly.
  */
 extern void hopper_change(const char *format,...) pg_attribute_printf(1, 2);
-/* The same in this snapshot: several statements read what there was at one moment. */
+/* hopper_change() in this snapshot: several statements read what there was at one moment. */
 extern void hopper_change_at(Snapshot snapshot, const char *format,...) pg_attribute_printf(2, 3);
 /*
  * A SELECT in the active snapshot, that of hopper_connect() or of the statement; rows in
@@ -330,14 +330,14 @@ extern void hopper_change_at(Snapshot snapshot, const char *format,...) pg_attri
  * users' functions that it comes upon (in views, row policies) run with the caller's search_path.
  */
 extern uint64 hopper_select(const char *format,...) pg_attribute_printf(1, 2);
-/* The same in a new snapshot: sees what the statement itself has written so far. */
+/* A SELECT in a new snapshot: sees what the statement itself has written so far. */
 extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1, 2);
 /*
- * The same as one piece, for which the server may use parallel workers. It runs with the caller's
+ * A SELECT as one piece, for which the server may use parallel workers. It runs with the caller's
  * search_path and must name each function, operator and type with its schema.
  */
 extern uint64 hopper_select_at_once(const char *format,...) pg_attribute_printf(1, 2);
-/* The same row by row, with SPI_cursor_fetch(), until SPI_cursor_close(). */
+/* A SELECT row by row, with SPI_cursor_fetch(), until SPI_cursor_close(). */
 extern Portal hopper_cursor_open(const char *query, bool read_only);
 /* SPI_prepare(), or ERROR. It leaves the search_path alone: as hopper_select_at_once(). */
 extern SPIPlanPtr hopper_prepare(const char *query, int n, Oid *types);
@@ -368,11 +368,11 @@ extern void hopper_after_spi(void);
 extern Datum hopper_value(uint64 row, int column, Oid type, bool *isnull);
 /* A float8 in all its bits: text has as many as extra_float_digits says. 0 for NULL. */
 extern double hopper_float_value(uint64 row, int column);
-/* The same check alone, of the descriptor's column. */
+/* The check of a type alone, of the descriptor's column. */
 extern void hopper_require_type(TupleDesc descriptor, int column, Oid type);
 /* The text, or NULL; copied to the current memory context. */
 extern char *hopper_cell(uint64 row, int column);
-/* The same of what must not be NULL: ERROR XX001 '"table" is damaged'. */
+/* A text that must not be NULL: ERROR XX001 '"table" is damaged'. */
 extern char *hopper_text_cell(const hopper_name *table, uint64 row, int column);
 /* A number of any integer type within bounds; the same error where it is NULL or out of them. */
 extern int64 hopper_int_cell(const hopper_name *table, uint64 row, int column, int64 least,
@@ -382,7 +382,7 @@ extern int32 hopper_key_cell(const hopper_name *table, uint64 row, int column);
 /* ERROR XX001: a table of ours does not hold what we wrote; `detail` is a sentence. */
 extern void hopper_refuse_damaged(const hopper_name *table,
 								  const char *detail) pg_attribute_noreturn();
-/* The same of a cell. */
+/* ERROR XX001 with a cell's value. */
 extern void hopper_refuse_cell(const hopper_name *table, uint64 row,
 							   int column) pg_attribute_noreturn();
 
@@ -423,7 +423,7 @@ extern int32 hopper_key_argument(FunctionCallInfo fcinfo, int at);
 /* A number, a bigint for the same reason; `otherwise` for NULL. ERROR 22003 beyond 32 bits. */
 extern int32 hopper_integer_argument(FunctionCallInfo fcinfo, int at, const char *argument,
 									 int32 otherwise);
-/* The same from 1 up; NULL is refused where `otherwise` is 0. ERROR 22023 below. */
+/* A number from 1 up; NULL is refused where `otherwise` is 0. ERROR 22023 below. */
 extern int32 hopper_positive_argument(FunctionCallInfo fcinfo, int at, const char *argument,
 									  int32 otherwise);
 /* That error where it is due; `hint` may be NULL. */
@@ -435,7 +435,7 @@ extern void hopper_require_positive(int32 value, const char *argument, const cha
 extern char *hopper_integers_problem(struct ArrayType *array, const char *argument, int least,
 									 int most);
 extern int32 *hopper_integers(struct ArrayType *array, int *n);
-/* The same of an argument: ERROR 22023; none, and NULL, where the argument is NULL. */
+/* The integers of an argument: ERROR 22023; none, and NULL, where the argument is NULL. */
 extern int32 *hopper_integers_argument(FunctionCallInfo fcinfo, int at, const char *argument,
 									   int least, int most, int *n);
 /* All of them at least 1. */

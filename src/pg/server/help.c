@@ -10,7 +10,7 @@
  *			Example:
  *			SELECT ...
  *
- *		The number gives the order in which users come to functions. Those of one name share the
+ *		The number gives the order in which users come to functions. All of one name share the
  *		comment of the first of them, and what the comments of the others say of arguments that it
  *		does not name. docs/reference/functions.md is made of the same (scripts/reference).
  */
@@ -148,7 +148,7 @@ hopper_sql_help_function(PG_FUNCTION_ARGS)
 		" FROM pg_proc p WHERE p.pronamespace = %u AND p.proname = %s), "
 		"this AS (SELECT *, (SELECT string_agg(head, '' ORDER BY number) FROM these) AS heads"
 		" FROM explained WHERE name = %s), "
-		/* Those of the first function in their order, then what the others have besides. */
+		/* Arguments of the first function in their order, then what the others have besides. */
 		"arguments AS ("
 		" SELECT a.name, min(p.number * 1000 + a.at) AS at,"
 		"  string_agg(DISTINCT format_type(p.proargtypes[a.at - 1], NULL), ' or ') AS type,"

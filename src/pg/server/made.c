@@ -269,7 +269,7 @@ hopper_name_new(const hopper_made *tables, int n, const char *what, hopper_made 
 		named[i].name = hopper_name_itself(&named[i].name);
 }
 
-/* Those that the server has named after the table; a name that somebody gave one stays. */
+/* Renames NOT NULLs that the server has named after the table; a name that was given stays. */
 static void
 rename_not_nulls(Oid relation, const char *old_name, const hopper_name *new_name)
 {

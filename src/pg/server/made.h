@@ -96,7 +96,7 @@ extern char *hopper_layout_columns(const hopper_layout *layout, const char *cons
  * left out has its own name, whether it is there or not.
  */
 extern const char *hopper_column_there(Oid relation, const hopper_column *column);
-/* The same to be selected: quoted, or a NULL of type text. */
+/* The column as it is selected: quoted, or a NULL of type text. */
 extern const char *hopper_column_selected(Oid relation, hopper_made_kind kind,
 										  const char *column);
 /*
@@ -135,7 +135,7 @@ extern bool hopper_make_room(const hopper_made *tables, int n, bool replace);
 extern void hopper_name_elsewhere(const hopper_made *tables, int n, const char *prefix,
 								  hopper_made *named);
 /*
- * The same for tables in the making, "hopper_new<what>" before a number: messages call them by the
+ * Names for tables in the making, "hopper_new<what>" before a number: messages call them by the
  * names of `tables`, until hopper_exchange_results() or the end of the statement.
  */
 extern void hopper_name_new(const hopper_made *tables, int n, const char *what, hopper_made *named);
@@ -148,7 +148,7 @@ extern void hopper_name_like(const hopper_name *name, const hopper_made *tables,
  */
 extern int	hopper_drop_made(const hopper_made *tables, int n, char **words);
 /*
- * The same before tables of these names are made again, in this transaction and memory context: the
+ * Drops tables before others of these names are made, in this transaction and memory context: the
  * new ones have the old ones' owners, rights and policies once hopper_grant_again() is called: when
  * they are filled, because policies may forbid that.
  */
@@ -183,7 +183,7 @@ typedef struct hopper_made_group
  * taken for (hopper_require_harmless()).
  */
 extern void hopper_lock_made(const hopper_made_group *groups, int n);
-/* The same to read one group: for all that is read through a table which the caller names. */
+/* Opens one group to read it: for all that is read through a table which the caller names. */
 extern void hopper_open_to_read(const hopper_made *tables, int n);
 /* The refusal alone, of tables that are locked; `written`: of tables[0] itself, too. */
 extern void hopper_require_made_harmless(const hopper_made *tables, int n, bool written);
@@ -199,7 +199,7 @@ extern void hopper_exchange(const hopper_made *tables, const hopper_made *others
 /* Finds out whether it can be done, and takes it back. */
 extern void hopper_exchange_rehearse(const hopper_made *tables, const hopper_made *others, int n);
 /*
- * The same at the end of long work, for others[i] that were made for it: others have no rights on
+ * Exchanges at the end of long work, for others[i] that were made for it: others have no rights on
  * them but those that they have on tables[i]. It waits for locks as long as it takes, and fails
  * only where the statement ends. Old tables that cannot be dropped get other names; false: the new
  * ones keep theirs, and their rights. A WARNING says so. With true they may be somebody else's now,
@@ -207,7 +207,7 @@ extern void hopper_exchange_rehearse(const hopper_made *tables, const hopper_mad
  */
 extern bool hopper_exchange_results(const hopper_made *tables, const hopper_made *others, int n);
 /*
- * The same of tables that were made under names of their own, where nothing may be at their places:
+ * Publishes tables that were made under names of their own, where nothing may be at their places:
  * what is there by now stays, with a WARNING and false, unless it is to be replaced.
  */
 extern bool hopper_publish(const hopper_made *tables, const hopper_made *others, int n,

@@ -1,6 +1,6 @@
 /*
  * rights.c
- *		Whose a table is, and who may do what with which of its rows.
+ *		The owner of a table, and who may do what with which of its rows.
  */
 #include "pg/server/rights.h"
 

@@ -145,7 +145,7 @@ is_left_over(const hopper_made *table)
 }
 
 /*
- * Who keeps models for later with ALTER TABLE models RENAME TO old_models has not dropped them, and
+ * Models that ALTER TABLE models RENAME TO old_models keeps for later have not been dropped, and
  * what is named after "models" is all that makes them usable.
  */
 static void
@@ -157,7 +157,7 @@ refuse_companions_of_others(const hopper_made *tables, int n)
 		const char *ending = companion->name + strlen(tables[0].name.name);
 		const char *other;
 
-		/* Those of rows that were put aside for validation are theirs. */
+		/* Companions of rows that were put aside for validation belong to these rows. */
 		if (!hopper_layout_of(tables[i].kind)->completes || strchr(ending + 1, '_') ||
 			!is_left_over(&tables[i]))
 			continue;

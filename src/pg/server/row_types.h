@@ -19,7 +19,7 @@
  */
 extern void hopper_require_row_types(TupleDesc descriptor, int n, const Oid *types,
 									 const char *shown);
-/* The same of the first n of at least as many columns. */
+/* ERROR 55000 unless the first n of at least as many columns have these types. */
 extern void hopper_require_first_types(TupleDesc descriptor, int n, const Oid *types,
 									   const char *shown);
 

@@ -17,7 +17,7 @@ typedef struct making
 	char	   *shown;
 } making;
 
-/* Those of the statements that have not ended. */
+/* Tables in the making, of statements that have not ended. */
 static making *makings = NULL;
 
 static void

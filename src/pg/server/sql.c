@@ -44,7 +44,7 @@ format_statement(const char *format, va_list arguments)
 	return statement;
 }
 
-/* That of the innermost hopper_connect(), as long as it is the active one for certain. */
+/* The snapshot of the innermost hopper_connect(), as long as it is surely the active one. */
 static Snapshot connected = NULL;
 
 static void

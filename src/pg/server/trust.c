@@ -45,7 +45,7 @@ type_owner(Oid type)
 	return owner;
 }
 
-/* Whose casts may run where a value of this type is read as another; InvalidOid: the server's. */
+/* The role whose casts may run where this type is read as another; InvalidOid: the server's. */
 static Oid
 casts_owner(Oid type)
 {

@@ -2,7 +2,7 @@
  * journal.c
  *		The extension's record of runs: writing it, and run_timeline(), which shows it.
  *
- * Who may read a run's output, the table and its companion _info, may see the run's timeline. Rows
+ * A role that may read a run's output and its companion _info may see the run's timeline. Rows
  * are found by the output table's oid, so that a table that is renamed keeps its timeline and a new
  * one of an old name does not inherit one.
  */

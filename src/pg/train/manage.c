@@ -307,7 +307,7 @@ find_given_columns(void *state)
 	copy->given = MemoryContextStrdup(copy->context, hopper_text_cell(NULL, 0, 1));
 }
 
-/* The same table where LIKE would take over columns that the event trigger then adds once more. */
+/* Makes the table where LIKE would take over columns that the event trigger then adds once more. */
 static void
 create_without_given(const table_copy *copy)
 {

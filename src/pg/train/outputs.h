@@ -109,9 +109,9 @@ extern void hopper_outputs_refuse_table(const hopper_name *table,
 /* ERROR 42804 or 42703 where a column is not of the type that it was made with. */
 extern void hopper_outputs_check_columns(const hopper_outputs *outputs,
 										 const hopper_packed *train);
-/* The same of the table of how models did. */
+/* ERROR likewise for the table of how models did. */
 extern void hopper_outputs_check_info(const hopper_outputs *outputs);
-/* The same of one column. */
+/* ERROR likewise for one column. */
 extern void hopper_check_column(const hopper_name *table, const char *column, Oid type);
 /*
  * ERROR where what the run will write at its end could not be written: before it trains. The

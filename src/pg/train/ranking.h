@@ -35,7 +35,7 @@ extern void hopper_rank_configs(int n, const hopper_ranked_config *configs,
 								hopper_ranking *out);
 /* What a configuration that is to be trained is compared by. */
 extern hopper_ranked_config hopper_ranked_by_architecture(const hopper_config *config);
-/* That of a row of SPI_tuptable: the columns of compile_params, and of metrics_type as text[]. */
+/* What a row of SPI_tuptable is compared by: compile_params, and metrics_type as text[]. */
 extern hopper_ranked_config hopper_ranked_by_info(uint64 row, int params, int names);
 /*
  * What the run's own summary says its models were ranked by: "validation accuracy" without the

@@ -134,7 +134,7 @@ extern void hopper_training_start(hopper_training *training);
 extern int	hopper_training_enter(hopper_training *training, const hopper_config *config,
 								  hopper_history *history);
 /*
- * The same with the state and the history of the configuration at `parent`, which is done.
+ * Enters one with the state and the history of the configuration at `parent`, which is done.
  */
 extern int	hopper_training_enter_child(hopper_training *training, const hopper_config *config,
 										hopper_history *history, int parent);

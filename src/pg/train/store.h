@@ -51,7 +51,7 @@ extern void hopper_store_create(const hopper_run_row *row, const hopper_fit *fit
  * against other changes until the transaction ends, which waits for a step of another session.
  */
 extern void hopper_store_read(int64 run, bool lock, hopper_run_row *row);
-/* The same for what a role may do to whom the run's owner has granted steering it. */
+/* Reads a run for what a role may do to whom its owner has granted steering it. */
 extern void hopper_store_read_steered(int64 run, bool lock, hopper_run_row *row);
 /* role: 0 for everybody. It sees the run, steers it, or does neither (revoked). */
 extern void hopper_store_grant(int64 run, Oid role, bool steers);

@@ -49,7 +49,7 @@ class Asha : public SearchAlgorithm {
     const Trial& trial = journal->trial(id);
     size_t k = 0;
     while (resources_[k] != trial.resource) ++k;
-    // Those that failed count among those that were told.
+    // Trials that failed count among those that were told.
     const Member told{id, trial.results.back().standing, trial.failed()};
     const auto behind =
         std::upper_bound(rungs_[k].begin(), rungs_[k].end(), told,

@@ -48,7 +48,7 @@ std::unique_ptr<SearchProposer> MakeSobolProposer(bool scramble);
 // Random before `startup` results.
 std::unique_ptr<SearchProposer> MakeGpProposer(int64_t startup);
 constexpr int64_t kGpStartup = 10;
-// That of argument "proposer", with its defaults.
+// The proposer of argument "proposer", with its defaults.
 std::unique_ptr<SearchProposer> MakeProposer(const SearchArguments& arguments);
 // What it cannot do with a space (null: not known).
 void CheckProposer(const SearchArguments& arguments, const SearchSpace* space,

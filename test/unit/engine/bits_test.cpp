@@ -1,4 +1,4 @@
-// The same bits: a model's state depends on data, seed, configuration and key alone.
+// Equal bits: a model's state depends on data, seed, configuration and key alone.
 #include <gtest/gtest.h>
 
 #include <map>

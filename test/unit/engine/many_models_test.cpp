@@ -55,7 +55,7 @@ TEST(ManyModels, SixteenThreadsTakeNoMoreStepsATaskThanTwo) {
   const Counts two = TrainMany(models, 2);
   const Counts sixteen = TrainMany(models, 16);
   EXPECT_LE(sixteen.steps, 1.5 * two.steps);
-  // Who is woken finds a task: threads are idle at the end alone, when fewer models than they are
+  // A woken thread finds a task: threads are idle at the end alone, when fewer models than they are
   // left. A thread woken for each task would be woken thousands of times.
   EXPECT_LE(two.wakes, two.tasks / 20);
   EXPECT_LE(sixteen.wakes, sixteen.tasks / 20);

@@ -365,7 +365,7 @@ TEST(Memory, AHopBringsWhatItsEnvelopesHold) {
   for (Configuration& config : configs) config.fit = "batch_size=128";
   GroupDriver group(options, train, &train, keys, keys, configs, /*planned=*/true);
   group.HopOnce(1, HOPPER_HOP_FIRST);
-  // Those that start on one segment, with keys of one parity, travel together.
+  // Models that start on one segment, with keys of one parity, travel together.
   std::map<int, int64_t> written;
   for (const Configuration& config : configs) {
     written[config.key % 2] += static_cast<int64_t>(group.Bytes(config.key)->size());

@@ -139,7 +139,7 @@ class PoolDriver {
   PoolOutcome outcome_;
 };
 
-// The same legs by runs that start warm, one model alone in each.
+// The plans' legs by runs that start warm, one model alone in each.
 PoolOutcome ByWarmStarts(RunOptions options, const std::vector<Plan>& plans,
                          const PackedTable& train, const PackedTable* valid) {
   PoolOutcome outcome;

@@ -121,7 +121,7 @@ TEST(ThreadsPerModel, GiveTheBitsOfOneThreadInPoolsNormsAndOptimizers) {
   }
 }
 
-// The same bits with the same number of threads, and nearly those of one thread. `exact`: those of
+// Equal bits with the same number of threads, and nearly those of one thread. `exact`: those of
 // one thread, whatever the number.
 void ExpectSharedSteps(const std::string& arch, const PackedTable& train,
                        const std::string& precision, bool exact) {

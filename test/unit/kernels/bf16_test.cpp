@@ -351,7 +351,7 @@ TEST_P(Bf16KernelSet, Pairing) {
           ASSERT_EQ(out[k * fill + j], lower | upper << 16);
         }
       }
-      // The same of the transposed matrix.
+      // Pairs of the transposed matrix.
       if (columns > 30) continue;
       out.assign(out.size(), 9);
       GetParam()->pair_columns(x.data(), 40, rows, columns, fill, fill, out.data());

@@ -74,7 +74,7 @@ TEST(Expressions, AreKerasCustomLosses) {
     loss.backward(at::from_blob(factors.data(), {n}, at::TensorOptions().dtype(at::kFloat)));
     ExpectNear(output.grad().contiguous().data_ptr<float>(), gradient, "gradient");
 
-    // The same through planned steps, which run expressions through autograd: bit for bit.
+    // Planned steps, which run expressions through autograd, give equal numbers: bit for bit.
     PlannedLoss planned(compile.loss, compile.loss_options, false, Activation::kLinear, n,
                         {output.size(1)}, KernelsFor("DEFAULT"));
     std::vector<float> planned_gradient(gradient.size());

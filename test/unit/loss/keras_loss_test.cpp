@@ -97,7 +97,7 @@ TEST_P(KerasLoss, ValuesAndGradient) {
             1e-5);
 }
 
-// The same through the loops of planned steps, on every instruction set.
+// Losses through the loops of planned steps, on every instruction set.
 TEST_P(KerasLoss, Planned) {
   const nlohmann::json& the_case = GetParam();
   const CompileParams compile = Parse(the_case["loss"], "None");

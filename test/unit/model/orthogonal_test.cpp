@@ -37,7 +37,7 @@ bool SameBits(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
          std::memcmp(a.data(), b.data(), static_cast<size_t>(a.size()) * sizeof(double)) == 0;
 }
 
-// Those of more than 65536 rows are added up in blocks of rows.
+// Matrices of more than 65536 rows are added up in blocks of rows.
 TEST(Orthogonal, GivesTheDecompositionOfTheMatrix) {
   using Size = std::pair<Eigen::Index, Eigen::Index>;
   for (const auto& [rows, columns] :

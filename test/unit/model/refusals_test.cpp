@@ -151,7 +151,7 @@ TEST(Refusals, ModelsAtEachStep) {
       "it on its own."};
   EXPECT_EQ(repeated("2.4.0", of_layers("BatchNormalization", "true")), refused);
   EXPECT_EQ(repeated("2.4.0", of_layers("LayerNormalization", "false")), refused);
-  // Whose layers do not follow each other.
+  // A model whose layers do not follow each other.
   const std::string fork = R"({"class_name": "Functional", "config": {"name": "each", "layers": [
       {"name": "x", "class_name": "InputLayer", "config": {"name": "x", "batch_shape": [null, 4]},
        "inbound_nodes": []},

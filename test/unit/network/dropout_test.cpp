@@ -122,7 +122,7 @@ TEST(Dropout, DropsInAFunctionalOfKeras3) {
   EXPECT_TRUE(at::equal(Drop(network, x, 7, 3, /*training=*/false), x));
 }
 
-// The same inputs and the same parts of the state are dropped at all steps of a series.
+// All steps of a series drop the same inputs and the same parts of the state.
 TEST(Dropout, OfRecurrentLayers) {
   const auto layer = [](const std::string& config) {
     return R"({"class_name": "Sequential", "config": {"name": "s", "layers": [

@@ -80,7 +80,7 @@ TEST_P(PlannedKerasLayer, Training) {
 INSTANTIATE_TEST_SUITE_P(All, PlannedKerasLayer, testing::ValuesIn(Cases()),
                          [](const auto& info) { return CaseName(info.param.json); });
 
-// Which of Keras' layers run without autograd is part of what planned steps promise. Those of the
+// Which of Keras' layers run without autograd is part of what planned steps promise. Layers of the
 // other tables may.
 TEST(StepPlan, LayersThatNeedNoAutograd) {
   std::vector<std::string> through_autograd;

@@ -68,7 +68,7 @@ TEST(Ranking, TakesTheLossWhereMetricsDiffer) {
   EXPECT_TRUE(ranked[0].instead && ranked[1].instead);
   EXPECT_FALSE(
       RankConfigs({{Params("bce", "[]"), {}}, {Params("bce", "[]"), {}}}, "", false)[0].instead);
-  // The same number by another form of labels, and of outputs.
+  // An equal number by another form of labels, and of outputs.
   EXPECT_EQ(ShownRanking({Params("sparse_categorical_crossentropy", "[]"),
                           Params("CategoricalCrossentropy(from_logits=True)", "[]")}),
             "loss/1 0");
@@ -195,7 +195,7 @@ TEST(Ranking, TakesTheTotalOfOutputsWithoutNamedMetrics) {
   EXPECT_EQ(ShownRanking({OfTwo(both, ""), OfTwo(both, ", loss_weights=None")}), "loss/1 0");
   EXPECT_FALSE(RankConfigs({{OfTwo(both, ""), {}}, {OfTwo(both, " "), {}}}, "", false)[0].instead);
   EXPECT_EQ(ShownOf({{OfTwo("'mse'", ""), {"a_loss", "b_loss"}}}), "loss/1 0");
-  // Those that are named go before it.
+  // Metrics that are named go before it.
   EXPECT_EQ(ShownRanking({OfTwo(both, ", metrics={'b': 'mae'}")}), "b_mae/1 1");
   // An output's own where it is asked for.
   EXPECT_EQ(ShownRanking({OfTwo(both, "")}, "b_loss"), "b_loss/1 2");
@@ -210,7 +210,7 @@ TEST(Ranking, TotalsUnderOtherWeightsAreOtherLosses) {
   EXPECT_EQ(ShownRanking({OfTwo(both, tenth), OfTwo(both, "")}, "loss"),
             "configurations with different loss_weights are not ranked by their loss | Some have "
             "a 0.1, b 1.0, some none. | They can be ranked by a_loss, b_loss.");
-  // The same numbers, however they are written; what has no weight is no part of the sum.
+  // Equal numbers, however they are written; what has no weight is no part of the sum.
   EXPECT_EQ(
       ShownRanking({OfTwo(both, ", loss_weights={'b': 1.0, 'a': 0.1}"), OfTwo(both, tenth),
                     OfTwo("{'b': 'bce', 'a': 'mean_squared_error'}", ", loss_weights={'a': 0.1}")}),

@@ -64,7 +64,7 @@ TEST(Watching, KnowsWhatItWaitsFor) {
   EXPECT_FALSE(Knows({{true, true}, false}, {true, false}));
 }
 
-// Who watches both goes on without a decision where only one of them is known.
+// A model that watches both goes on without a decision where only one of them is known.
 TEST(RunRules, ValidateAtAFrequencyOfItsOwn) {
   RunRules rules = Rules(TrainingMetrics::kEvery, 1, 4);
   rules.num_iterations = 7;

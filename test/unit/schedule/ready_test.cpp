@@ -60,7 +60,7 @@ TEST(ReadyModels, LookAtFewHoweverManyThereAre) {
   }
 }
 
-// The same of models that enter one after another.
+// Looks at models that enter one after another.
 TEST(ReadyModels, AddingLooksAtFewHoweverManyThereAre) {
   for (const size_t n : {size_t{1000}, size_t{20000}}) {
     ReadyModels ready({});

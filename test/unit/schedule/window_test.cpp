@@ -78,7 +78,7 @@ TEST(Window, ServesAllThatIsDueAndReadsNothingTooOften) {
     setting.starts = Starts(setting.train, draw(1, 3));
     const std::array<int, 2> loads = LoadsOf(setting);
     if (HasFailure()) FAIL() << setting.Text();
-    // Who waits for a validation may miss the sweep.
+    // A model that waits for a validation may miss the sweep.
     if (setting.waits) continue;
     const int rounds = setting.iterations + 1;
     EXPECT_LE(loads[0], setting.train * (rounds + (setting.evaluate_train ? 1 : 0)))

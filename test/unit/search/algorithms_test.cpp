@@ -96,7 +96,7 @@ TEST(Search, ASmallSpaceEndsEarlyAndSaysSo) {
   EXPECT_EQ(Count(search, DecisionKind::kExhausted), 1);
 }
 
-// The same decisions whatever the order in which results are told.
+// Equal decisions whatever the order in which results are told.
 TEST(Search, FollowsVirtualTimeAlone) {
   for (const AlgorithmType& type : AlgorithmTypes()) {
     const std::string parameters =
@@ -387,7 +387,7 @@ TEST(Asha, WhereNothingIsLeftToBeginTheNextOfTheLowestRungGoOn) {
     ++next_ones;
     for (const auto& [trial, rung] : rung_of) EXPECT_GE(rung, decision.rung - 1);
     for (const auto& [trial, rung] : rung_of) {
-      // Who waits there yet is worse.
+      // A trial that waits there yet is worse.
       if (rung + 1 != decision.rung) continue;
       EXPECT_GT(all.journal().trial(trial).point[0], all.journal().trial(decision.trial).point[0]);
     }

@@ -51,7 +51,7 @@ Search MakeSearch(const Case& one) {
   return Search(std::move(request));
 }
 
-// The share of the workers' time in which they had nothing to do. Who is next is the engine's rule.
+// The share of the workers' time in which they had nothing to do. The engine says who is next.
 double IdleShare(const Case& one) {
   struct Trial {
     int64_t visits = 0;

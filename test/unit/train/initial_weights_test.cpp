@@ -59,7 +59,7 @@ TEST(InitialWeights, MadeOnceByAllWhoWantThem) {
   }
 }
 
-// The same structure with other initializers: one architecture to a state, but not here.
+// One structure with other initializers: one architecture to a state, but not here.
 TEST(InitialWeights, InitializersCount) {
   const auto glorot = Mlp(20, "GlorotUniform");
   const auto zeros = Mlp(20, "Zeros");

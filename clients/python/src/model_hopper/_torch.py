@@ -20,7 +20,7 @@ _ACTIVATIONS = {
     "LogSigmoid": "log_sigmoid", "Tanhshrink": "tanh_shrink",
 }
 _TORCH_CLASS = {**{name: torch for torch, name in _ACTIVATIONS.items()}, "swish": "SiLU", "hard_swish": "Hardswish"}
-# Those with arguments, which must be as Keras' function has them.
+# Activations with arguments, which must be as Keras' function has them.
 _FIXED: Dict[str, Tuple[str, Dict[str, Any]]] = {
     "ELU": ("elu", {"alpha": 1.0}), "CELU": ("celu", {"alpha": 1.0}), "Softplus": ("softplus", {"beta": 1}),
     "Hardtanh": ("hard_tanh", {"min_val": -1.0, "max_val": 1.0}), "Hardshrink": ("hard_shrink", {"lambd": 0.5}),

@@ -19,7 +19,7 @@ class Planned : public PlannedOp {
     const int64_t size = node_.output->size;
     std::memcpy(node_.output->value->data, x, static_cast<size_t>(size) * sizeof(float));
     if (step.penalty == nullptr) return;
-    // That of an example is rounded to float32, as losses are: sums do not depend on the order.
+    // An example's penalty is rounded to float32, as losses are: sums do not depend on the order.
     const int64_t example = size / node_.batch;
     for (int64_t from = 0; from < size; from += example) {
       double sizes = 0.0, squares = 0.0;

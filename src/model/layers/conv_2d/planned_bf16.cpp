@@ -123,7 +123,7 @@ class PlannedConv2DBf16 : public PlannedConvolution {
   }
 
  private:
-  // Who works alone adds to the sums over all images while each is in the cache.
+  // A thread that works alone adds to the sums over all images while each is in the cache.
   void BackwardImage(int64_t n, int part, bool alone) const {
     float* dy = Gradient(n);
     activation_.BackwardPart(n * out_size_, out_size_, dy);

@@ -73,7 +73,7 @@ class ConvLstmPass {
     return layer_.axes == 1 ? image.squeeze(1) : image;
   }
 
-  // The same for all steps, of each gate.
+  // Draws the masks of each gate, one for all steps.
   void DrawMasks(const at::Tensor& images, const ForwardContext& context) {
     int64_t drawn = 0;
     if (ConvLstm::Drops(layer_.dropout)) {

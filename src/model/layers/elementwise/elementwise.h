@@ -1,5 +1,5 @@
-// keras.ops.sqrt(x), abs(x) and their like: a function of each number by itself. Those that are
-// activations, such as exp, are layers of class Activation.
+// keras.ops.sqrt(x), abs(x) and their like: a function of each number by itself. Activations, such
+// as exp, are layers of class Activation.
 #pragma once
 
 #include <cmath>

@@ -32,7 +32,7 @@ NTKDense::NTKDense(LayerConfig& config)
       std_kernel(NamesOnly(&config, "kernel_data_init", "std")),
       he_bias(NamesOnly(&config, "bias_data_init", "he+5")) {
   config.RequireGivenCount("units", &units);
-  // That of Keras' name is 0.05.
+  // Keras' random_normal has a deviation of 0.05.
   if (!config.Has("kernel_initializer")) {
     kernel_rules.initializer.kind = InitializerKind::kRandomNormal;
     kernel_rules.initializer.a = 0.0;

@@ -16,7 +16,7 @@ struct OneHot : Layer {
   explicit OneHot(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
 
-  // That of the classes in the output where ids have so many, the batch as 0.
+  // The axis of the classes in the output for ids of this shape; the batch is axis 0.
   int64_t AxisOf(const Shape& input) const;
 
   int64_t classes;

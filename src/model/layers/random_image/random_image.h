@@ -42,7 +42,7 @@ struct RandomFlip : RandomImage {
 };
 std::unique_ptr<Operator> MakeOperator(const RandomFlip& layer);
 
-// Those that move pixels.
+// Layers that move pixels.
 struct RandomMove : RandomImage {
   explicit RandomMove(LayerConfig& config);
 

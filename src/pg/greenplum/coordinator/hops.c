@@ -1,7 +1,7 @@
 /*
  * hops.c
  *		The statements of a run on the segments: working tables, data into memory, models on their
- *		way, results into the output tables. Those of an open run alone are in open_hops.c.
+ *		way, results into the output tables. What an open run alone needs is in open_hops.c.
  *
  * Everything happens in the caller's transaction. The working tables <out>_hop_a, <out>_hop_b,
  * <out>_hop_log and, of an open run, <out>_hop_rest are dropped at the end; an error takes them
@@ -233,7 +233,7 @@ put_model(hopper_hops *hops, SPIPlanPtr plan, const hopper_config *config)
 void
 hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, int n)
 {
-	/* Those that start from their seed in one statement, the others one by one. */
+	/* Models that start from their seed in one statement, the others one by one. */
 	Oid			types[] = {INT4OID, INT4OID, INT4OID, INT4OID, BYTEAOID};
 	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s"
 										" (key, next_key, mst_key, part, n_parts, body)"

@@ -2,7 +2,7 @@
  * open_hops.c
  *		The statements of a run on the segments that models enter and leave.
  *
- * Who has ended what it was to train rests in <out>_hop_rest, an unlogged table like those in which
+ * A model whose leg has ended rests in <out>_hop_rest, an unlogged table like those in which
  * models travel, on the segment where it has ended: its state in parts, and its weights as part -1.
  * So states go from segment to segment and never pass the coordinator.
  */
@@ -95,7 +95,7 @@ hopper_hops_lay_down(hopper_hops *hops, const int32 *mst_keys, int n)
 	const hopper_name *from = &hops->tables[hops->at];
 	char	   *which = of_keys(mst_keys, n);
 
-	/* Those that have failed leave nothing. */
+	/* Models that have failed leave nothing. */
 	hopper_exec("INSERT INTO %s (key, mst_key, part, n_parts, body)"
 				" SELECT key, mst_key, part, n_parts, body FROM %s%s"
 				" AND pg_catalog.length(body) OPERATOR(pg_catalog.>) 0",

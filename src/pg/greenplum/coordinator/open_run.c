@@ -4,10 +4,10 @@
  *
  * One statement moves everybody who trains to the segment of its next partition, each on its own
  * course and none by more than an iteration, so that nobody waits for a longer way than one hop.
- * Whose leg has ended rests in a table on the segments (open_hops.c); others take its place before
- * the next hop. The data stay where they are. Those who do not fit beside them and the others wait
- * until there is room; where there is none though nobody trains, the data are loaded anew, into
- * what is left by the one that waits for it.
+ * A model rests in a table on the segments (open_hops.c) when its leg has ended; others take its
+ * place before the next hop. The data stay where they are. A model without room beside them and the
+ * others waits until there is some; where there is none though nobody trains, the data are loaded
+ * anew, into what is left by the one that waits for it.
  */
 #include "pg/greenplum/coordinator/driver.h"
 #include "pg/greenplum/reports.h"
@@ -291,7 +291,7 @@ take_result(open_segments *open, int at, const bytea *bytes, int segment)
 	hopper_training_order_metrics(training, at);
 }
 
-/* Those whose legs have ended rest, or have failed. */
+/* Models whose legs have ended rest, or have failed. */
 static void
 lay_down(open_segments *open, const int *ended, int n)
 {
