@@ -74,7 +74,8 @@ BEGIN
     END LOOP;
     label := given[1];
     -- (t.*) is the row, even where a column is called t.
-    kept := format('(''x'' OPERATOR(pg_catalog.||) pg_catalog.substr(pg_catalog.md5(%s), 1, 7))::pg_catalog.bit(28)::pg_catalog.int4',
+    -- No MD5, which servers that follow FIPS 140 do not have.
+    kept := format('pg_catalog.hashtext((%s) COLLATE pg_catalog."C")',
         CASE WHEN given[2] IS NULL THEN '(t.*)::pg_catalog.text' ELSE format('coalesce(t.%s::pg_catalog.text, '''')', given[2]) END);
     IF group_varname IS NULL AND time_varname IS NULL THEN
         kept := format('(%s OPERATOR(pg_catalog.%%) 5) OPERATOR(pg_catalog.=) 0', kept);

@@ -166,7 +166,7 @@ BEGIN
                 ('hopper.digest', t.digest)) AS a(key, value)
             WHERE a.value IS NOT NULL $q$),
         ('datasets', $q$
-            SELECT md5(format('%s %s', r.run, d.split)) AS dataset_uuid, r.run AS experiment_id, d.name,
+            SELECT format('%s %s', r.run, d.split) AS dataset_uuid, r.run AS experiment_id, d.name,
                 d.digest, 'postgresql'::text AS dataset_source_type,
                 json_build_object('table', d.name)::text AS dataset_source,
                 NULL::text AS dataset_schema, NULL::text AS dataset_profile
@@ -174,14 +174,14 @@ BEGIN
                 ('validation', r.validation_table, split_part(r.data, ' ', 2))) AS d(split, name, digest)
             WHERE d.name IS NOT NULL AND d.digest <> '' $q$),
         ('inputs', $q$
-            SELECT md5(format('%s %s', t.uuid, d.split)) AS input_uuid, 'DATASET'::text AS source_type,
-                md5(format('%s %s', r.run, d.split)) AS source_id, 'RUN'::text AS destination_type,
+            SELECT t.uuid || left(d.split, 1) AS input_uuid, 'DATASET'::text AS source_type,
+                format('%s %s', r.run, d.split) AS source_id, 'RUN'::text AS destination_type,
                 t.uuid AS destination_id, 0::bigint AS step
             FROM hopper.trials t JOIN hopper.runs r ON r.run = t.run, LATERAL (VALUES
                 ('training', r.packed_table), ('validation', r.validation_table)) AS d(split, name)
             WHERE d.name IS NOT NULL $q$),
         ('input_tags', $q$
-            SELECT md5(format('%s %s', t.uuid, d.split)) AS input_uuid, 'mlflow.data.context'::text AS name,
+            SELECT t.uuid || left(d.split, 1) AS input_uuid, 'mlflow.data.context'::text AS name,
                 d.split AS value
             FROM hopper.trials t JOIN hopper.runs r ON r.run = t.run, LATERAL (VALUES
                 ('training', r.packed_table), ('validation', r.validation_table)) AS d(split, name)

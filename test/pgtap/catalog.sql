@@ -3,7 +3,7 @@ CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION model_hopper;
 
 BEGIN;
-SELECT plan(23);
+SELECT plan(24);
 
 SELECT has_schema('hopper');
 SELECT has_extension('model_hopper');
@@ -115,6 +115,10 @@ SELECT is_empty(
                        WHERE c.oid = d.objid) = 'hopper'::regnamespace)
          AND NOT (d.classid = 'pg_namespace'::regclass AND d.objid = 'hopper'::regnamespace) $$,
     'the extension has nothing outside its schema');
+
+SELECT is_empty(
+    $$ SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'hopper'::regnamespace AND prosrc LIKE '%md5(%' $$,
+    'servers that follow FIPS 140 have no md5()');
 
 SELECT * FROM finish();
 ROLLBACK;
