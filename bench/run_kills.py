@@ -2,14 +2,15 @@
 """Kills runs at random moments and compares what they come to with runs that nobody killed.
 
     eval "$(scripts/server env BUILD)"
-    bench/run_kills.py [--kills 200] [--seed 1] [--interval 1] [--most 8] [--runs plateau,...]
+    bench/run_kills.py [--kills 200] [--seed 1] [--interval 1] [--most 8] [--runs plateau,warm,...]
 
 On a server of its own, of the programs in PATH, with the library preloaded. A run is driven by a background
 worker or by CALL hopper.train() in a session; what is killed is its process, its session, the postmaster
 (SIGKILL) or the whole server (pg_ctl stop -m immediate). It goes on by itself, or by hopper.resume(). Then its
 digests, metrics, statuses and leaderboard are those of the same statement without a kill, or the script ends
-with exit code 1. Prints what was killed how often, and the seconds of training that a kill has cost: since the
-newest checkpoint, which are to be at most the interval and an iteration.
+with exit code 1. Three kills of four wait until the run trains; the others meet it wherever it is, also while it
+is opened. Prints what was killed how often, and the seconds that a kill has cost: since the newest checkpoint
+or the beginning of its process, which are to be at most the interval and an iteration, or what opening takes.
 """
 
 import argparse
@@ -40,8 +41,13 @@ GRID = """$g${'loss': ['categorical_crossentropy'], 'metrics': [['accuracy']], '
     [{'optimizer': ['Adam'], 'lr': [0.001, 0.1, 'log']}]}$g$, $g${'batch_size': [16, 32]}$g$"""
 SEARCH = ("SELECT hopper.automl('packed', '{table}', 'architectures', '{table}_found', ARRAY[1, 2], " + GRID +
           ", '%s', '%s', seed => 3, validation_table => 'packed_validation')")
+# a warm start goes on with a copy of this
+BASE = ("SELECT hopper.fit_multiple_model('packed', 'base', 'configs', 5, validation_table => 'packed_validation',"
+        " seed => 5)")
 # name: its statement, with {table} for what it makes
 RUNS = {
+    "warm": "SELECT hopper.fit_multiple_model('packed', '{table}', 'configs', 150, warm_start => true,"
+            " validation_table => 'packed_validation', threads => 2, mst_keys => ARRAY[1, 3, 4])",
     "plateau": "SELECT hopper.fit_multiple_model('packed', '{table}', 'configs', 150,"
                " validation_table => 'packed_validation', seed => 5, threads => 2)",
     "random": SEARCH % ("random", "num_configs=8, num_iterations=30"),
@@ -81,8 +87,15 @@ def steady_ask(text, *arguments):
 
 def state(run):
     return steady_ask("SELECT state, pid, extract(epoch FROM clock_timestamp() - greatest(last_checkpoint,"
-                      " (SELECT max(at) FROM hopper.run_events e WHERE e.run = r.run AND event = 'started')))"
+                      " (SELECT max(at) FROM hopper.run_events e WHERE e.run = r.run AND event = 'started'),"
+                      " (SELECT max(backend_start) FROM pg_stat_activity a WHERE a.pid = r.pid)))"
                       " FROM hopper.runs r WHERE run = %s", run)[0]
+
+
+def trains(run):
+    """Whether the process that drives it has begun, or none does any more."""
+    return steady_ask("SELECT NOT EXISTS (SELECT 1 FROM hopper.runs r WHERE run = %s AND pid IS NOT NULL AND NOT EXISTS"
+                      " (SELECT 1 FROM hopper.run_events e WHERE e.run = r.run AND detail = 'process ' || r.pid))", run)[0][0]
 
 
 def call(run):
@@ -141,6 +154,11 @@ class Killer:
             threading.Thread(target=call, args=(run,), daemon=True).start()
 
 
+def begin_table(name, table):
+    if name == "warm":
+        steady_ask(f"SELECT hopper.copy_model('base', '{table}')")
+
+
 def killed_run(killer, statement, table, seconds, most):
     run = steady_ask("SELECT hopper.create_run(%s)", statement.replace("{table}", table))[0][0]
     before = sum(killer.kills.values())
@@ -149,6 +167,8 @@ def killed_run(killer, statement, table, seconds, most):
         if state(run)[0] != "running":
             break
         if sum(killer.kills.values()) - before < most:
+            if killer.chance.random() < 0.75:
+                wait_until(lambda: trains(run), 60)
             time.sleep(killer.chance.uniform(0, seconds / 2))
             killer.kill(run)
         else:
@@ -180,7 +200,9 @@ def main():
         query(connection, f"ALTER DATABASE {DATABASE} SET hopper.checkpoint_interval = {options.interval}")
         query(connection, f"ALTER DATABASE {DATABASE} SET client_min_messages = error")
         seconds = {}
+        query(connection, BASE)
         for name, statement in statements.items():
+            begin_table(name, f"{name}_straight")
             start = time.monotonic()
             query(connection, statement.replace("{table}", f"{name}_straight"))
             seconds[name] = time.monotonic() - start
@@ -193,6 +215,7 @@ def main():
                 if left <= 0:
                     break
                 table = f"{name}_{rounds}"
+                begin_table(name, table)
                 killed_run(killer, statement, table, seconds[name], min(left, options.most))
                 found = differences(table, f"{name}_straight")
                 wrong += bool(found)

@@ -13,6 +13,7 @@ CREATE TABLE hopper.all_runs (
     packed_table text,
     validation_table text,
     data text,
+    continues text,
     name text,
     description text,
     created timestamp with time zone NOT NULL,
@@ -52,6 +53,7 @@ CREATE TABLE hopper.all_trials (
     latest text,
     began double precision,
     elapsed double precision,
+    earlier integer NOT NULL DEFAULT 0,
     id bigint NOT NULL UNIQUE,
     uuid text NOT NULL UNIQUE,
     PRIMARY KEY (run, trial));

@@ -11,7 +11,7 @@ SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "bench/run_kills.py"
 
 @pytest.mark.chance
 def test_ten_kills():
-    done = subprocess.run([sys.executable, SCRIPT, "--kills", "10", "--runs", "plateau,hyperband,asha,pbt", "--most", "3"],
+    done = subprocess.run([sys.executable, SCRIPT, "--kills", "10", "--runs", "plateau,warm,hyperband,asha", "--most", "3"],
                           capture_output=True, text=True, timeout=1200, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count(": equal, ") >= 4

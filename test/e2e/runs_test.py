@@ -112,6 +112,20 @@ def test_session_by_session(database):
     assert checkpoints[0] > 0 and checkpoints[1] > 0
 
 
+def test_sessions_compare_trials_alike(database):
+    """Also those that train some of them alone: by what all have in common."""
+    select(database, "unlike", [CONFIGS[0], (2, 2, ADAM.replace("['accuracy']", "['mse']"), "batch_size=50")])
+    run = create(database, "compared", "unlike", 3)
+    query(database, "SELECT hopper.set_iterations(%s, 1, trial => 1)", run)
+    while value(database, "SELECT status FROM hopper.trials WHERE run = %s AND trial = 1", run) != "done":
+        connection = connect(DATABASE)
+        assert value(connection, "SELECT hopper.step(%s, 0)", run) == "running"
+        connection.close()
+        wait_until(lambda: state(database, run) != "running")
+    assert value(database, "SELECT hopper.step(%s, 60)", run) == "done"
+    assert query(database, "SELECT best_metric FROM compared_summary") == [("validation loss",)]
+
+
 def test_a_procedure_holds_no_snapshot(database):
     """VACUUM of other tables removes their dead rows while a run goes on."""
     run = create(database, "procedure", "endless", 1000000)
@@ -341,9 +355,6 @@ def test_bad_input(database):
             (FIT.format("a", "endless", 0), "num_iterations")]:
         with pytest.raises(psycopg2.Error, match=message):
             query(database, "SELECT hopper.create_run(%s)", statement)
-    with pytest.raises(psycopg2.errors.FeatureNotSupported, match="a warm start"):
-        query(database, "SELECT hopper.create_run(%s)",
-              FIT.format("straight", "configs", 1).replace("seed => 5", "warm_start => true"))
     for function in ("step", "wait", "pause", "resume", "cancel", "drop_run"):
         with pytest.raises(psycopg2.errors.UndefinedObject, match="there is no run 987654"):
             query(database, f"SELECT hopper.{function}(987654)")

@@ -118,20 +118,12 @@ execute(const char *statement)
 /* --- a new run --- */
 
 static void
-refuse_undurable(const hopper_fit *fit)
+refuse_on_segments(void)
 {
-	const char *what = NULL;
-
 	if (HOPPER_DATA_ON_SEGMENTS)
-		what = "training on segments";
-	else if (fit->warm_start)
-		what = "a warm start";
-	else if (fit->keeps_others)
-		what = "training of some mst_keys";
-	if (what)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s cannot be a run of its own yet", what),
+				 errmsg("training on segments cannot be a run of its own yet"),
 				 errhint("Call the function in the foreground.")));
 }
 
@@ -141,7 +133,7 @@ prepare_fit(hopper_fit *fit)
 {
 	hopper_name own = hopper_name_of_run(&fit->output, hopper_driven->run, "");
 
-	refuse_undurable(fit);
+	refuse_on_segments();
 	fit->durable = true;
 	hopper_require_absent(&own);
 	fit->made = hopper_outputs_named(&own);
@@ -157,7 +149,7 @@ prepare_search(hopper_automl *search)
 	hopper_pool *pool;
 	int			n;
 
-	refuse_undurable(&(hopper_fit) {0});
+	refuse_on_segments();
 	hopper_search_create_tables(&search->tables, &search->models, search->replace,
 								hopper_driven->run);
 	hopper_search_rehearse(search);
@@ -222,11 +214,36 @@ note_cost(instr_time start)
 	hopper_driven->spent += INSTR_TIME_GET_DOUBLE(end);
 }
 
+static int
+compare_trials(const void *a, const void *b)
+{
+	int32		x = ((const hopper_earlier *) a)->trial;
+	int32		y = ((const hopper_earlier *) b)->trial;
+
+	return x < y ? -1 : x > y;
+}
+
+/* hopper_fit.earlier */
+static int32
+earlier_of(const hopper_fit *fit, int32 trial)
+{
+	hopper_earlier wanted = {.trial = trial};
+	const hopper_earlier *found = bsearch(&wanted, hopper_driven->earlier,
+										  hopper_driven->n_earlier, sizeof(wanted),
+										  compare_trials);
+
+	return found ? found->iterations : 0;
+}
+
 /* hopper_fit.target */
 static int32
 target_of(const hopper_fit *fit, int32 trial)
 {
-	return hopper_steering_target(&hopper_driven->steering, trial, fit->options.num_iterations);
+	int32		wanted = hopper_steering_target(&hopper_driven->steering, trial,
+												fit->options.num_iterations);
+	int32		earlier = earlier_of(fit, trial);
+
+	return wanted == 0 ? 0 : wanted > PG_INT32_MAX - earlier ? PG_INT32_MAX : wanted + earlier;
 }
 
 /* One that has halted trains to what others want now. */
@@ -278,9 +295,10 @@ hopper_driver_write_ended(hopper_training *training, int at, bool failed)
 	INSTR_TIME_SET_CURRENT(start);
 	hopper_outputs_write_ended(&hopper_driven->fit->made, training, at);
 	/* Values that a checkpoint took while weights moved may have been evaluated since then. */
-	if (training->durable[at].stored_until > 0)
-		hopper_store_forget(hopper_driven->run, training->configs[at].mst_key, 0);
-	training->durable[at].stored_until = 0;
+	if (training->durable[at].stored_until > training->durable[at].earlier)
+		hopper_store_forget(hopper_driven->run, training->configs[at].mst_key,
+							training->durable[at].earlier);
+	training->durable[at].stored_until = training->durable[at].earlier;
 	hopper_store_trials(hopper_driven->run, training, &at, 1);
 	hopper_driven->n_written++;
 	note_cost(start);
@@ -304,6 +322,17 @@ require_same_data(const hopper_fit *fit)
 			 errhint("Create another run.")));
 }
 
+/* Of a call with mst_keys, those that are trials of the run by now. */
+static void
+choose_trials(hopper_fit *fit)
+{
+	int32	   *keys = palloc(Max(hopper_driven->n_earlier, 1) * sizeof(int32));
+
+	for (int i = 0; i < hopper_driven->n_earlier; i++)
+		keys[i] = hopper_driven->earlier[i].trial;
+	hopper_fit_choose(fit, keys, hopper_driven->n_earlier);
+}
+
 /* The training of fit(), from its tables. */
 static void
 resume_fit(hopper_fit *fit)
@@ -312,6 +341,12 @@ resume_fit(hopper_fit *fit)
 
 	fit->durable = true;
 	fit->target = target_of;
+	fit->earlier = earlier_of;
+	fit->compared_by = hopper_driven->row.compared_by;
+	fit->continues = hopper_driven->row.continues;
+	hopper_driven->n_earlier = hopper_store_earlier(hopper_driven->run, &hopper_driven->earlier);
+	if (fit->keeps_others)
+		choose_trials(fit);
 	hopper_steering_read(hopper_driven->run, &hopper_driven->steering);
 	fit->made = hopper_outputs_named(&own);
 	hopper_store_require_same(hopper_driven->run, fit);
@@ -337,13 +372,16 @@ start_fit(hopper_training *training)
 	hopper_training_start(training);
 	for (int i = 0; i < training->n_configs; i++)
 	{
-		int32		done = training->durable[i].stored;
+		const hopper_durable *durable = &training->durable[i];
 		int32		target = target_of(hopper_driven->fit, training->configs[i].mst_key);
-		int32		left = target - done;
+		int32		left = target - durable->stored;
 
+		hopper_training_look(training, i);
+		hopper_training_order_metrics(training, i);
 		training->durable[i].target = target;
 		/* One that had no iteration left when its last checkpoint was written has ended. */
-		hopper_training_go_on(training, i, Max(left, 1), done, false);
+		hopper_training_go_on(training, i, Max(left, 1), durable->stored - durable->earlier,
+							  false);
 	}
 	hopper_training_close(training);
 	hopper_progress_start(&hopper_driven->progress, training);
@@ -432,6 +470,7 @@ hopper_driver_open(int64 run)
 	hopper_driven->scope = MemoryContextAllocZero(hopper_driven->context,
 												  sizeof(hopper_guard_scope));
 	hopper_driven->taker.take = take_opened;
+	hopper_driven->taker.resumes = true;
 	level = NewGUCNestLevel();
 	/* In the foreground the session's own settings count. */
 	hopper_apply_settings(hopper_driven->row.search_path,

@@ -24,6 +24,8 @@ typedef struct hopper_driver
 	bool		steps;			/* a step goes on */
 	bool		finished;		/* the core has nothing to train any more */
 	hopper_steering steering;	/* what holds now */
+	hopper_earlier *earlier;	/* of fit(): an entry for each trial */
+	int			n_earlier;
 	bool		reopens;		/* it is opened again, for trials that are not in it */
 	TimestampTz looked;			/* for wishes */
 	TimestampTz last_checkpoint;	/* when the latest one was asked for */

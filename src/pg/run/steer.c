@@ -231,6 +231,7 @@ hopper_sql_clone_trial(PG_FUNCTION_ARGS)
 	hopper_renew_snapshot();
 	if (add_new_trials(&row) == 0)
 		hopper_refuse_damaged(&selection, "It did not take a row.");
+	hopper_store_inherit(row.run, clone, trial);
 	hopper_store_event(row.run, "cloned", clone, psprintf("from trial %d", trial));
 	hopper_finish();
 	PG_RETURN_INT32(clone);

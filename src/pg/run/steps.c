@@ -9,6 +9,7 @@
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
 
+#include "pg/server/own_tables.h"
 #include "pg/server/watch.h"
 #include "pg/server/words.h"
 #include "pg/train/results.h"
@@ -101,14 +102,15 @@ hopper_driver_go_on(void)
 	}
 }
 
-/* In iterations. */
+/* In iterations of this run. */
 static int32
 longest_trial(void)
 {
-	const hopper_name *info = &hopper_driven->fit->made.info;
-
-	hopper_select("SELECT coalesce(max(iterations), 0) FROM %s", info->quoted);
-	return (int32) hopper_int_cell(info, 0, 1, 0, PG_INT32_MAX);
+	hopper_own_select("all_trials",
+					  psprintf("SELECT coalesce(max(iterations - earlier), 0) FROM %s"
+							   " WHERE run = " INT64_FORMAT, hopper_own_name("all_trials"),
+							   hopper_driven->run));
+	return (int32) hopper_int_cell(NULL, 0, 1, 0, PG_INT32_MAX);
 }
 
 /* The best of a search is by its first objective. */
@@ -153,7 +155,7 @@ finish(void)
 	training->n_failed = 0;
 	for (int i = 0; i < training->n_configs; i++)
 		training->n_failed += training->results[i].status == HOPPER_MODEL_FAILED;
-	if (!fit->keeps_others)
+	if (hopper_driven->pool == NULL && !hopper_store_has_result(hopper_driven->run))
 		hopper_refuse_all_failed(training);
 	if (hopper_driven->pool && hopper_search_best(hopper_driven->pool->run) < 0)
 		hopper_search_refuse_without_best(hopper_driven->pool->run);

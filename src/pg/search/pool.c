@@ -218,7 +218,7 @@ static bool
 mend(const hopper_pool *pool, const hopper_search_assignment *work)
 {
 	int32		mst_key = hopper_key_of_trial(work->trial);
-	int32		behind = hopper_mend_checkpoint(&pool->fit.made, mst_key);
+	int32		behind = hopper_mend_checkpoint(&pool->fit.made, mst_key, false);
 
 	if (behind < 0)
 		return true;

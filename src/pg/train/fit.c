@@ -144,8 +144,9 @@ keys_literal(const hopper_fit *request)
 	StringInfoData keys;
 
 	initStringInfo(&keys);
+	appendStringInfoString(&keys, "'{");
 	for (int i = 0; i < request->n_configs; i++)
-		appendStringInfo(&keys, "%s%d", i ? "," : "'{", request->configs[i].mst_key);
+		appendStringInfo(&keys, "%s%d", i ? "," : "", request->configs[i].mst_key);
 	appendStringInfoString(&keys, "}'::pg_catalog.int4[]");
 	return keys.data;
 }
@@ -193,6 +194,9 @@ take_over(hopper_fit *request, const hopper_outputs *outputs, const hopper_packe
 	take_arguments(request, outputs);
 	if (!request->keeps_others)
 		tell_dropped(request, outputs);
+	if (request->durable)
+		hopper_outputs_continue(&request->made, outputs, request->configs, request->n_configs,
+								request->keeps_others);
 	hopper_warm_start(outputs, &train->desc, request->configs, request->n_configs, histories);
 	PopActiveSnapshot();
 }
@@ -299,7 +303,7 @@ ranked_others(const hopper_fit *request, hopper_ranked_config **ranked)
  * compared with those that stay, too.
  */
 static void
-choose_ranking(hopper_fit *request, hopper_ranking *ranking)
+choose_ranking(hopper_fit *request, bool has_others, hopper_ranking *ranking)
 {
 	hopper_ranked_config *ranked = palloc(request->n_configs * sizeof(*ranked));
 	const char *rank_by = request->record.rank_by;
@@ -308,10 +312,11 @@ choose_ranking(hopper_fit *request, hopper_ranking *ranking)
 
 	for (int i = 0; i < n; i++)
 		ranked[i] = hopper_ranked_by_architecture(&request->configs[i]);
-	if (request->warm_start && request->keeps_others)
+	if (has_others)
 		n += ranked_others(request, &ranked);
-	if (request->warm_start && !asked)
-		rank_by = hopper_own_ranking(&request->made.model);
+	if (!asked)
+		rank_by = request->compared_by || !request->warm_start ? request->compared_by
+			: hopper_own_ranking(&request->outputs.model);
 	hopper_rank_configs(n, ranked, &request->train.desc, rank_by, !asked, ranking);
 	if (!asked)
 		hopper_tell_ranking(ranking, request->shown);
@@ -398,31 +403,57 @@ describe_training(hopper_fit *request, hopper_history **histories)
 	training->keeps_others = request->keeps_others;
 }
 
+static void
+make_room(hopper_fit *request)
+{
+	hopper_outputs room = hopper_outputs_make_room(&request->outputs, request->replace);
+
+	if (!request->durable)
+		request->made = room;
+}
+
+/*
+ * A warm start that is a run of its own goes on with copies of the models, whose place they take
+ * at the end. Returns the configurations as they were given: what the models make of them is found
+ * out again whenever the run is opened.
+ */
+static hopper_config *
+begin_continuing(hopper_fit *request)
+{
+	Size		size = Max(request->n_configs, 1) * sizeof(hopper_config);
+
+	hopper_outputs_lock(&request->outputs);
+	(void) hopper_outputs_make_room(&request->outputs, true);
+	hopper_outputs_create(&request->made, &request->train);
+	request->continues = hopper_outputs_digest(&request->outputs);
+	return memcpy(palloc(size), request->configs, request->n_configs * sizeof(hopper_config));
+}
+
 void
 hopper_fit_prepare(hopper_fit *request)
 {
-	hopper_outputs room;
 	hopper_history **histories;
+	hopper_config *asked = NULL;
 
 	begin_fit(request);
 	if (!request->warm_start)
-	{
-		room = hopper_outputs_make_room(&request->outputs, request->replace);
-		if (!request->durable)
-			request->made = room;
-	}
+		make_room(request);
+	else if (request->durable)
+		asked = begin_continuing(request);
 	histories = new_histories(request);
 	if (request->warm_start)
 		take_over(request, &request->outputs, &request->train, histories);
 	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
-	choose_ranking(request, &request->ranking);
+	choose_ranking(request, request->warm_start && request->keeps_others, &request->ranking);
 	tell_validation(request, &request->train, request->has_validation ? &request->valid : NULL);
 	if (!request->warm_start)
 		hopper_outputs_create(&request->made, &request->train);
 	describe_training(request, histories);
 	hopper_outputs_rehearse(&request->made, &request->training, &request->record);
-	if (replaces(request) && request->replace)
-		hopper_outputs_rehearse_replace(&request->outputs, &request->made);
+	if (replaces(request) && (request->replace || request->warm_start))
+		hopper_outputs_rehearse_replace(&request->outputs, &request->made, request->warm_start);
+	if (asked)
+		memcpy(request->configs, asked, request->n_configs * sizeof(hopper_config));
 	request->record.started = GetCurrentTimestamp();
 }
 
@@ -469,7 +500,9 @@ mend_checkpoints(const hopper_fit *request)
 		int32		key = request->configs[i].mst_key;
 		bool		has_one = hopper_select("SELECT FROM %s WHERE mst_key = %d",
 											request->made.model.quoted, key) > 0;
-		int32		behind = has_one ? hopper_mend_checkpoint(&request->made, key) : -1;
+		bool		continues = request->earlier(request, key) > 0;
+		int32		behind = has_one ? hopper_mend_checkpoint(&request->made, key, continues)
+			: -1;
 
 		if (behind >= 0)
 			hopper_store_forget(request->training.number, key, behind);
@@ -502,17 +535,49 @@ hopper_fit_resume(hopper_fit *request)
 	{
 		leave_unfinished(request);
 		mend_checkpoints(request);
+		if (request->warm_start)
+			take_arguments(request, &request->made);
 	}
 	histories = new_histories(request);
 	hopper_warm_start(&request->made, &request->train.desc, request->configs, request->n_configs,
 					  histories);
 	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
-	choose_ranking(request, &request->ranking);
+	choose_ranking(request, request->keeps_others && !request->searches, &request->ranking);
 	describe_training(request, histories);
 	hopper_training_make_durable(training);
 	for (int i = 0; i < request->n_configs; i++)
-		hopper_fit_goes_on(training, i);
+	{
+		hopper_durable *durable = &training->durable[i];
+
+		if (request->searches)
+		{
+			hopper_fit_goes_on(training, i);
+			continue;
+		}
+		/* Metrics of a warm start's or a clone's model are put in order once the core has them. */
+		durable->stored = durable->stored_until = histories[i]->last_earlier;
+		durable->earlier = request->earlier(request, request->configs[i].mst_key);
+	}
 	request->record.started = GetCurrentTimestamp();
+}
+
+/* Whether the models take the place of others: a warm start that of those that it went on with. */
+static bool
+may_replace(const hopper_fit *request)
+{
+	const char *now;
+
+	if (!request->warm_start || !request->durable)
+		return request->replace || !request->durable;
+	now = hopper_outputs_digest(&request->outputs);
+	if (now == NULL || request->continues == NULL)
+		return false;
+	if (strcmp(now, request->continues) == 0)
+		return true;
+	ereport(NOTICE,
+			(errmsg("models of \"%s\" have been trained by others since the run began to go on "
+					"with them", request->output.shown)));
+	return false;
 }
 
 void
@@ -531,8 +596,8 @@ hopper_fit_finish(hopper_fit *request)
 	if (replaces(request))
 	{
 		hopper_outputs_update_names(&request->made, &request->outputs);
-		if (!hopper_outputs_publish(&request->outputs, &request->made,
-									request->replace || !request->durable))
+		if (!hopper_outputs_publish(&request->outputs, &request->made, may_replace(request),
+									request->warm_start))
 		{
 			request->output = hopper_name_itself(&request->made.model);
 			request->outputs = request->made = hopper_outputs_named(&request->output);
@@ -606,12 +671,8 @@ find_choice(choice *choices, int n, int32 key)
 	return bsearch(&wanted, choices, n, sizeof(choice), compare_choices);
 }
 
-/*
- * Leaves the configurations of `keys`, of which there may be any number; ERROR 22023 where the
- * selection table lacks one of them.
- */
-static void
-choose_configs(hopper_fit *request, const int32 *keys, int n)
+void
+hopper_fit_choose(hopper_fit *request, const int32 *keys, int n)
 {
 	int			n_configs = request->n_configs;
 	choice	   *choices = palloc0(Max(n_configs, 1) * sizeof(choice));
@@ -644,8 +705,10 @@ static void
 load_configs(hopper_fit *request, const int32 *keys, int n_keys)
 {
 	request->configs = hopper_load_configs(&request->selection, &request->n_configs);
-	if (keys)
-		choose_configs(request, keys, n_keys);
+	if (keys && hopper_taker_of_fits && hopper_taker_of_fits->resumes)
+		request->keeps_others = true;
+	else if (keys)
+		hopper_fit_choose(request, keys, n_keys);
 	request->models = hopper_selection_models(&request->selection);
 	request->record.model_arch_table = request->models.quoted;
 	request->record.model_selection_table = request->selection.quoted;

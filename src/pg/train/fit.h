@@ -39,6 +39,10 @@ typedef struct hopper_fit
 	int			n_configs;
 	/* Of a durable run: how far a trial is to train, 0: it was told to stop. */
 	int32		(*target) (const struct hopper_fit *fit, int32 trial);
+	/* The iterations that its model had before the run. */
+	int32		(*earlier) (const struct hopper_fit *fit, int32 trial);
+	const char *compared_by;	/* metric that it was created to compare trials by, or NULL */
+	const char *continues;		/* hopper_outputs_digest() of the models that it goes on with */
 
 	/* set by hopper_fit_prepare() */
 	hopper_outputs outputs;
@@ -59,6 +63,7 @@ typedef struct hopper_fit
 typedef struct hopper_fit_taker
 {
 	MemoryContext context;
+	bool		resumes;		/* a run that has its trials: they count, not mst_keys */
 	/* One of them is NULL: what fit() and fit_multiple_model() ask for, or automl(). */
 	void		(*take) (struct hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit,
 						 struct hopper_automl *search);
@@ -79,6 +84,8 @@ extern void hopper_fit_prepare(hopper_fit *fit);
  * what has a checkpoint begins there. ERROR where nothing is left to train.
  */
 extern void hopper_fit_resume(hopper_fit *fit);
+/* Leaves the configurations of `keys`; ERROR 22023 where one of them is not there. */
+extern void hopper_fit_choose(hopper_fit *fit, const int32 *keys, int n);
 /* What hopper_warm_start() has read of a configuration is of this very run. */
 extern void hopper_fit_goes_on(hopper_training *training, int at);
 /* Fills the output tables and writes the journal, once fit->training has its results. */

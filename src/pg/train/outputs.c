@@ -14,6 +14,7 @@
 #include "pg/codec/rows.h"
 #include "pg/train/output_rows.h"
 #include "pg/train/results.h"
+#include "pg/train/store.h"
 #include "pg/server/words.h"
 #include "pg/train/options.h"
 
@@ -137,23 +138,34 @@ hopper_outputs_make_room(const hopper_outputs *outputs, bool replace)
 	return hopper_outputs_named(&working[0].name);
 }
 
+static int
+tables_to_replace(const hopper_outputs *outputs, bool continues, hopper_made *tables)
+{
+	if (!continues)
+		return hopper_model_tables(outputs, true, tables);
+	hopper_outputs_tables(outputs, tables);
+	return HOPPER_OUTPUT_TABLES;
+}
+
 void
-hopper_outputs_rehearse_replace(const hopper_outputs *outputs, const hopper_outputs *working)
+hopper_outputs_rehearse_replace(const hopper_outputs *outputs, const hopper_outputs *working,
+								bool continues)
 {
 	hopper_made tables[HOPPER_MODEL_TABLES];
 	hopper_made made[HOPPER_MODEL_TABLES];
-	int			n = hopper_model_tables(outputs, true, tables);
+	int			n = tables_to_replace(outputs, continues, tables);
 
 	hopper_name_like(&working->model, tables, n, made);
 	hopper_exchange_rehearse(tables, made, n);
 }
 
 bool
-hopper_outputs_publish(const hopper_outputs *outputs, const hopper_outputs *working, bool replace)
+hopper_outputs_publish(const hopper_outputs *outputs, const hopper_outputs *working, bool replace,
+					   bool continues)
 {
 	hopper_made tables[HOPPER_MODEL_TABLES];
 	hopper_made made[HOPPER_MODEL_TABLES];
-	int			n = hopper_model_tables(outputs, true, tables);
+	int			n = tables_to_replace(outputs, continues, tables);
 
 	hopper_name_like(&working->model, tables, n, made);
 	return hopper_publish(tables, made, n, replace);
@@ -416,6 +428,72 @@ hopper_outputs_copy_one(const hopper_outputs *outputs, int32 from, int32 to)
 		hopper_exec("INSERT INTO %s (mst_key%s) SELECT %d%s FROM %s WHERE mst_key = %d",
 					tables[i]->quoted, columns.data, to, columns.data, tables[i]->quoted, from);
 	}
+}
+
+/* Columns of the kind that an old table has, perhaps by an earlier name: as `to` and as `from`. */
+static void
+list_columns(const hopper_made *old, StringInfo to, StringInfo from)
+{
+	const hopper_layout *layout = hopper_layout_of(old->kind);
+	Oid			relation = hopper_relation_oid(&old->name, false);
+
+	for (int i = 0; i < layout->n; i++)
+	{
+		const char *there = hopper_column_there(relation, &layout->columns[i]);
+
+		if (there == NULL)
+			continue;
+		appendStringInfo(to, "%s%s", to->len ? ", " : "",
+						 hopper_identifier(layout->columns[i].name));
+		appendStringInfo(from, "%s%s", from->len ? ", " : "", hopper_identifier(there));
+	}
+}
+
+void
+hopper_outputs_continue(const hopper_outputs *outputs, const hopper_outputs *earlier,
+						const hopper_config *configs, int n, bool keeps_others)
+{
+	hopper_made from[HOPPER_OUTPUT_TABLES];
+	hopper_made to[HOPPER_OUTPUT_TABLES];
+	StringInfoData keys;
+
+	initStringInfo(&keys);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&keys, "%s%d", i ? "," : "", configs[i].mst_key);
+	hopper_outputs_tables(earlier, from);
+	hopper_outputs_tables(outputs, to);
+	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
+	{
+		StringInfoData columns;
+		StringInfoData values;
+
+		if (from[i].kind == HOPPER_MADE_RUN)
+			continue;
+		initStringInfo(&columns);
+		initStringInfo(&values);
+		list_columns(&from[i], &columns, &values);
+		hopper_exec("INSERT INTO %s (%s) SELECT %s FROM %s WHERE %s"
+					" OR mst_key OPERATOR(pg_catalog.=) ANY ('{%s}'::pg_catalog.int4[])",
+					to[i].name.quoted, columns.data, values.data, from[i].name.quoted,
+					keeps_others ? "true" : "false", keys.data);
+	}
+	hopper_exec("UPDATE %s SET status = 'training' WHERE mst_key OPERATOR(pg_catalog.=)"
+				" ANY ('{%s}'::pg_catalog.int4[])", outputs->info.quoted, keys.data);
+}
+
+char *
+hopper_outputs_digest(const hopper_outputs *outputs)
+{
+	Oid			info = hopper_relation_oid(&outputs->info, true);
+	char	   *digest;
+
+	if (!OidIsValid(info) || !hopper_is_made(info, HOPPER_MADE_INFOS) || !hopper_is_owner(info))
+		return NULL;
+	hopper_select_latest("SELECT string_agg(concat_ws(' ', mst_key, iterations, state_digest), ','"
+						 " ORDER BY mst_key) FROM %s", outputs->info.quoted);
+	digest = TextDatumGetCString(hopper_store_digest(hopper_cell(0, 1)));
+	SPI_freetuptable(SPI_tuptable);
+	return digest;
 }
 
 void

@@ -84,16 +84,17 @@ extern void hopper_output_add_key(const hopper_made *table);
  * are to be replaced others, which take their place once they are filled, by
  * hopper_outputs_publish(): until then others use the old ones. It returns false where that could
  * not be done, or is not to be (`replace`), with a WARNING: then they stay where they are.
+ * `continues`: what a search has left beside the old models stays beside them, as in a warm start.
  */
 extern hopper_outputs hopper_outputs_make_room(const hopper_outputs *outputs, bool replace);
 extern bool hopper_outputs_publish(const hopper_outputs *outputs, const hopper_outputs *working,
-								   bool replace);
+								   bool replace, bool continues);
 /* What the summary of `outputs` calls its own tables, which have these names or are to get them. */
 extern void hopper_outputs_update_names(const hopper_outputs *outputs,
 										const hopper_outputs *names);
 /* Whether it can be done, before the training. */
 extern void hopper_outputs_rehearse_replace(const hopper_outputs *outputs,
-											const hopper_outputs *working);
+											const hopper_outputs *working, bool continues);
 /*
  * Before models are changed, by a warm start say: ERROR where the tables are not those of training,
  * 42501 where another role's functions would run; nobody else can lock rows of them or write to
@@ -141,6 +142,17 @@ extern void hopper_outputs_write_checkpoint(const hopper_outputs *outputs,
 											hopper_training *training, int at);
 /* The model, state and info of one configuration become another's, too, which has none. */
 extern void hopper_outputs_copy_one(const hopper_outputs *outputs, int32 from, int32 to);
+/*
+ * Into new tables of a run, for a warm start: the models of `earlier`, those of `configs` alone
+ * unless the others are kept. Their infos say that they train.
+ */
+extern void hopper_outputs_continue(const hopper_outputs *outputs, const hopper_outputs *earlier,
+									const hopper_config *configs, int n, bool keeps_others);
+/*
+ * One text for all models of these tables and what they have come to; NULL where they are not
+ * there, or not the caller's.
+ */
+extern char *hopper_outputs_digest(const hopper_outputs *outputs);
 /* All of one configuration goes from models, states and infos. */
 extern void hopper_outputs_clear_one(const hopper_outputs *outputs, int32 mst_key);
 /* Model, state and info of one that has ended, of a durable run; notes it there. */

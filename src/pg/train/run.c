@@ -40,6 +40,14 @@ training_context(void *arg)
 	}
 }
 
+int32
+hopper_training_earlier(const hopper_training *training, int at)
+{
+	if (training->durable)
+		return training->durable[at].earlier;
+	return training->histories ? training->histories[at]->last_earlier : 0;
+}
+
 hopper_done
 hopper_training_done(const hopper_training *training)
 {
@@ -51,7 +59,8 @@ hopper_training_done(const hopper_training *training)
 	{
 		const hopper_history *history = training->histories[i];
 		int			n = history->n > 0
-			? hopper_history_at(history, history->n - 1)->iteration - history->last_earlier : 0;
+			? hopper_history_at(history, history->n - 1)->iteration -
+			hopper_training_earlier(training, i) : 0;
 
 		int			n_total = training->stopped[i] ? Max(n, 0)
 			: training->options.num_iterations;

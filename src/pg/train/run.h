@@ -92,6 +92,7 @@ typedef struct hopper_durable
 	bool		written;		/* it has ended, and model, state and info are in the tables */
 	bool		halted;			/* after its checkpoint, as long as the driver halts */
 	int32		target;			/* iterations that it trains to, 0: to the next one */
+	int32		earlier;		/* iterations that its model had before the run: a warm start */
 } hopper_durable;
 
 typedef struct hopper_failures
@@ -112,6 +113,8 @@ extern void hopper_training_end(hopper_training *training);
 extern void hopper_training_load(hopper_training *training);
 /* Handles the events that wait; true once the run has finished. */
 extern bool hopper_training_drain(hopper_training *training);
+/* The iterations that a configuration's model had before the run: a warm start. */
+extern int32 hopper_training_earlier(const hopper_training *training, int at);
 /* The place of a configuration in the run, or -1. */
 extern int	hopper_training_place(const hopper_training *training, int32 mst_key);
 /* What is known of it by now: results[at]. */

@@ -92,12 +92,14 @@ hopper_store_create(const hopper_run_row *row, const hopper_fit *fit)
 	hopper_own_add(&list, BOOLOID, BoolGetDatum(row->started), false);
 	hopper_own_add_text(&list, compared_by(fit));
 	hopper_own_add_text(&list, fit ? fit->training.search : NULL);
+	hopper_own_add_text(&list, fit ? fit->continues : NULL);
 	change("all_runs",
 		   psprintf("INSERT INTO %s (run, role, function, statement, search_path, settings,"
 					" tables, selection, model_table, packed_table, validation_table, data, name,"
-					" description, created, started, best_metric, search) VALUES ($1, $2, $3, $4,"
+					" description, created, started, best_metric, search, continues)"
+					" VALUES ($1, $2, $3, $4,"
 					" $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
-					" CASE WHEN $16 THEN $15 END, $17, $18)",
+					" CASE WHEN $16 THEN $15 END, $17, $18, $19)",
 					hopper_own_name("all_runs")), &list);
 	hopper_store_event(row->run, "created", 0, NULL);
 }
@@ -108,7 +110,7 @@ read_row(int64 run, bool lock, hopper_run_row *row)
 	memset(row, 0, sizeof(*row));
 	if (select_as_owner(psprintf("SELECT role::int8, function, statement,"
 								 " search_path, settings, tables, selection, model_table, data,"
-								 " started IS NOT NULL, outcome FROM %s"
+								 " started IS NOT NULL, outcome, continues, best_metric FROM %s"
 								 " WHERE run = " INT64_FORMAT "%s", hopper_own_name("all_runs"),
 								 run, lock ? " FOR UPDATE" : "")) != 1)
 		return false;
@@ -124,7 +126,12 @@ read_row(int64 run, bool lock, hopper_run_row *row)
 	row->data = hopper_cell(0, 9);
 	row->started = strcmp(hopper_cell(0, 10), "t") == 0;
 	row->outcome = hopper_cell(0, 11);
+	row->continues = hopper_cell(0, 12);
+	row->compared_by = hopper_cell(0, 13);
 	SPI_freetuptable(SPI_tuptable);
+	/* "validation accuracy" */
+	if (row->compared_by && strchr(row->compared_by, ' '))
+		row->compared_by = strchr(row->compared_by, ' ') + 1;
 	return true;
 }
 
@@ -392,6 +399,48 @@ hopper_store_require_same(int64 run, const hopper_fit *fit)
 			 : errdetail("There were " UINT64_FORMAT ", and now there are %d.", n,
 						 fit->n_configs),
 			 errhint("Put them back as they were, or create another run.")));
+}
+
+int
+hopper_store_earlier(int64 run, hopper_earlier **trials)
+{
+	uint64		n = select_as_owner(psprintf("SELECT trial, earlier FROM %s WHERE run = "
+											 INT64_FORMAT " ORDER BY trial",
+											 hopper_own_name("all_trials"), run));
+
+	*trials = palloc(Max(n, 1) * sizeof(hopper_earlier));
+	for (uint64 row = 0; row < n; row++)
+	{
+		(*trials)[row].trial = hopper_key_cell(NULL, row, 1);
+		(*trials)[row].iterations = (int32) hopper_int_cell(NULL, row, 2, 0, PG_INT32_MAX);
+	}
+	SPI_freetuptable(SPI_tuptable);
+	return (int) n;
+}
+
+void
+hopper_store_inherit(int64 run, int32 trial, int32 parent)
+{
+	hopper_own_values list = {0};
+
+	hopper_own_add_int8(&list, run);
+	hopper_own_add_int8(&list, trial);
+	hopper_own_add_int8(&list, parent);
+	change("all_trials",
+		   psprintf("UPDATE %s t SET earlier = p.earlier FROM %s p WHERE t.run = $1"
+					" AND t.trial = $2 AND p.run = $1 AND p.trial = $3",
+					hopper_own_name("all_trials"), hopper_own_name("all_trials")), &list);
+}
+
+bool
+hopper_store_has_result(int64 run)
+{
+	bool		has_one = select_as_owner(psprintf("SELECT FROM %s WHERE run = " INT64_FORMAT
+												   " AND status IN ('done', 'stopped') LIMIT 1",
+												   hopper_own_name("all_trials"), run)) > 0;
+
+	SPI_freetuptable(SPI_tuptable);
+	return has_one;
 }
 
 int

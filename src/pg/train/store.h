@@ -31,6 +31,8 @@ typedef struct hopper_run_row
 	char	   *selection;		/* quoted: of its configurations, or of its search; or NULL */
 	char	   *model_table;	/* as it was asked for */
 	char	   *data;			/* checksums of its packed tables */
+	char	   *continues;		/* hopper_fit.continues, or NULL */
+	char	   *compared_by;	/* metric that its trials are compared by, or NULL */
 	bool		started;
 	char	   *outcome;		/* "done", "failed", "cancelled"; NULL: it has not ended */
 } hopper_run_row;
@@ -76,6 +78,18 @@ extern void hopper_store_set_tables(int64 run, const char *tables);
 extern void hopper_store_trials(int64 run, hopper_training *training, const int *which, int n);
 /* The values of its trials' parameters, where no search has said what it may choose. */
 extern void hopper_store_grid(int64 run);
+/* The iterations that the model of a trial had before the run. */
+typedef struct hopper_earlier
+{
+	int32		trial;
+	int32		iterations;
+} hopper_earlier;
+/* Of all trials, which ascend; returns their number. */
+extern int	hopper_store_earlier(int64 run, hopper_earlier **trials);
+/* A trial whose model is a copy of another's has the iterations that it had before the run. */
+extern void hopper_store_inherit(int64 run, int32 trial, int32 parent);
+/* Whether a trial has ended, and did not fail. */
+extern bool hopper_store_has_result(int64 run);
 /* The values of a trial after this iteration. */
 extern void hopper_store_forget(int64 run, int32 trial, int32 iteration);
 /* A run that one statement has trained to its end. */

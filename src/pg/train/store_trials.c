@@ -39,7 +39,7 @@ hopper_store_grid(int64 run)
 }
 
 /* Columns of rows that one statement writes: $2 and so on are arrays of the same length. */
-#define MOST_COLUMNS 17
+#define MOST_COLUMNS 18
 
 typedef struct columns
 {
@@ -291,7 +291,7 @@ hopper_store_forget(int64 run, int32 trial, int32 iteration)
 
 static const char *const trial_names[] = {"trial", "model_id", "compile_params", "fit_params",
 	"architecture", "status", "iterations", "seconds", "digest", "error", "parameters", "value",
-"latest", "began", "elapsed", "id", "uuid"};
+"latest", "began", "elapsed", "earlier", "id", "uuid"};
 
 /*
  * In the place of rows that are there: a row that fits into its page leaves nothing behind that
@@ -323,8 +323,8 @@ void
 hopper_store_trials(int64 run, hopper_training *training, const int *which, int n)
 {
 	static const Oid types[] = {INT4OID, INT4OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT4OID,
-	FLOAT8OID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID,
-	TEXTOID};
+	FLOAT8OID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT4OID,
+	INT8OID, TEXTOID};
 	columns		rows;
 
 	begin_columns(&rows, lengthof(types), types, n);
@@ -353,8 +353,9 @@ hopper_store_trials(int64 run, hopper_training *training, const int *which, int 
 											 : given(config)));
 		hopper_standing_of(training, which[i], &standing);
 		set_standing(&rows, 11, &standing);
-		set_column(&rows, 15, Int64GetDatum(trial_id(run, config->mst_key)), false);
-		set_text(&rows, 16, psprintf("%032llx", (unsigned long long) trial_id(run,
+		set_column(&rows, 15, Int32GetDatum(hopper_training_earlier(training, which[i])), false);
+		set_column(&rows, 16, Int64GetDatum(trial_id(run, config->mst_key)), false);
+		set_text(&rows, 17, psprintf("%032llx", (unsigned long long) trial_id(run,
 																		 config->mst_key)));
 		rows.n++;
 		CHECK_FOR_INTERRUPTS();

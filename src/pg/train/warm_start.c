@@ -331,7 +331,7 @@ take_checkpoint_before(const hopper_outputs *outputs, int32 mst_key)
 }
 
 int32
-hopper_mend_checkpoint(const hopper_outputs *outputs, int32 mst_key)
+hopper_mend_checkpoint(const hopper_outputs *outputs, int32 mst_key, bool continues)
 {
 	bool		mended = false;
 
@@ -355,6 +355,8 @@ hopper_mend_checkpoint(const hopper_outputs *outputs, int32 mst_key)
 			ReThrowError(error);
 		mended = true;
 		has_one = take_checkpoint_before(outputs, mst_key);
+		if (!has_one && continues)
+			ReThrowError(error);
 		ereport(WARNING,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg(has_one ? "the newest checkpoint of configuration %d is damaged, the one "

@@ -19,9 +19,9 @@ extern void hopper_warm_start(const hopper_outputs *outputs, const hopper_data_d
 /*
  * Of a run that goes on, a configuration that has a checkpoint: where its state is damaged, the one
  * before takes its place, or it begins anew, with a WARNING. Returns the iterations behind it then;
- * -1: it is sound.
+ * -1: it is sound. `continues`: it is a warm start, which cannot begin anew: ERROR instead.
  */
-extern int32 hopper_mend_checkpoint(const hopper_outputs *outputs, int32 mst_key);
+extern int32 hopper_mend_checkpoint(const hopper_outputs *outputs, int32 mst_key, bool continues);
 /* hopper_training.push_state of what hopper_warm_start() has found. */
 extern void hopper_push_state(const hopper_training *training, int at);
 
