@@ -139,7 +139,8 @@ BEGIN
     what := 'network';
     metrics := CASE WHEN kind <> 'class' THEN '["root_mean_squared_error", "r2_score"]'
         WHEN classes = 2 THEN '["accuracy", "auc"]' ELSE '["accuracy"]' END;
-    metrics := '"metrics": ' || metrics || CASE kind WHEN 'class' THEN ', "label_smoothing": 0' ELSE '' END;
+    -- The epoch is chosen by what models are compared by.
+    metrics := '"metrics": ' || metrics || ', "monitor": "val_loss"' || CASE kind WHEN 'class' THEN ', "label_smoothing": 0' ELSE '' END;
     options := format('{"iterations": 1, %s}', metrics);
     statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := ''realmlp'', options := %L)',
         own, model_table || '_networks', model_table || '_packed', options);
@@ -158,7 +159,9 @@ BEGIN
     -- Few long trainings beside many short ones.
     iterations := greatest(3, least(64, floor(total / 8)));
     trials := greatest(2, least(200, floor(total / iterations)));
+    -- Where a number has thresholds, only high frequencies find them: sigma has the range of pytabkit's space "tabarena".
     options := format('{"iterations": %s, %s, "dropout": [0.0, 0.15, 0.3], "weight_decay": [0.0, 0.02],'
+        ' "sigma": {"type": "float", "low": 0.01, "high": 50, "scale": "log"},'
         ' "learning_rate": {"type": "float", "low": %s, "high": %s, "scale": "log"}}', iterations, metrics,
         CASE kind WHEN 'class' THEN 0.01 ELSE 0.05 END, CASE kind WHEN 'class' THEN 0.1 ELSE 0.3 END);
     statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := ''realmlp'', options := %L,'

@@ -29,6 +29,11 @@ def test_classes(database):
     assert [row[:2] for row in rows] == list(enumerate(["split", "pack", "network", "search", "ensemble", "test", "predict"], 1))
     best, members = query(database, "SELECT best_mst_key, (SELECT count(*) FROM churn) FROM churn_summary")[0]
     assert members > 2
+    # The epoch is chosen by what the models are compared by; how fine the embeddings are is searched.
+    tried = query(database, "SELECT fit_params::json->>'monitor', model_arch->'config'->'layers' FROM churn_info JOIN churn USING (mst_key)"
+                            " WHERE mst_key < (SELECT max(mst_key) FROM churn)")
+    assert {monitor for monitor, _ in tried} == {"val_loss"}
+    assert len({layer["config"]["sigma"] for _, layers in tried for layer in layers if "sigma" in layer["config"]}) == len(tried)
     # The ensemble was chosen by rows of validation, and tested on others.
     tested = query(database, f"SELECT metrics FROM hopper.evaluate('churn', 'churn_test_packed', mst_key => {members})")[0][0]
     assert f"accuracy {tested[0]:.4f}".rstrip("0") in rows[5][2]
