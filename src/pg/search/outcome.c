@@ -44,8 +44,7 @@ hopper_search_objective_words(const hopper_automl *run, double value)
 					hopper_search_objective(run), value);
 }
 
-/* Where in metrics_iters a value is taken: of what would be delivered, and of the state. */
-#define DELIVERED "kept"
+/* Where in metrics_iters the values of the state are; read_measures() finds the delivered ones. */
 #define LAST "array_upper(metrics_iters, 1)"
 
 /* A metric or the loss at a place, as SQL. */
@@ -110,20 +109,28 @@ hopper_search_best(const hopper_automl *run)
 	return best;
 }
 
-/* Fills in the measures of a trial at both places; what is missing, or NULL. */
+/*
+ * Fills in the measures of a trial at both places; what is missing, or NULL. The place is asked for
+ * by a statement of its own: Greenplum 7 computes a subquery that is two levels below the row which
+ * it refers to before that row is read.
+ */
 static const char *
 read_measures(const hopper_automl *run, int32 mst_key, bool keeps_best, double *values,
 			  double *last)
 {
 	StringInfoData query;
 	int			n = run->n_measures;
+	const char *delivered;
 
+	hopper_select_latest("SELECT %s FROM %s i WHERE mst_key = %d",
+						 hopper_delivered_at(keeps_best ? "true" : "false"),
+						 run->tables.info.quoted, mst_key);
+	delivered = hopper_cell(0, 1) ? psprintf("%s", hopper_cell(0, 1)) : "NULL::int4";
 	initStringInfo(&query);
 	for (int i = 0; i < 2 * n; i++)
 		appendStringInfo(&query, "%s%s", i ? ", " : "",
-						 measure_sql(run, &run->measures[i % n], i < n ? DELIVERED : LAST));
-	hopper_select_latest("SELECT %s FROM (SELECT *, %s AS kept FROM %s i WHERE mst_key = %d) AS r",
-						 query.data, hopper_delivered_at(keeps_best ? "true" : "false"),
+						 measure_sql(run, &run->measures[i % n], i < n ? delivered : LAST));
+	hopper_select_latest("SELECT %s FROM %s WHERE mst_key = %d", query.data,
 						 run->tables.info.quoted, mst_key);
 	for (int i = 0; i < n; i++)
 	{
