@@ -1,6 +1,7 @@
 """Packing on the segments: rows go from segment to segment, and their order is that of PostgreSQL."""
 
 import os
+import re
 import stat
 
 import psycopg2
@@ -278,7 +279,8 @@ def test_numbers_are_looked_at_on_the_segments(both):
         for table, label in (("sizes_y", "y"), ("sizes_kind", "kind"), ("sizes_two", "two"),
                              ("sizes_named", '{"kind": "kind", "y": "y"}')):
             query(connection, f"SELECT hopper.training_preprocessor('sizes', '{table}', '{label}', 'small, large')")
-        hints.append([notice.split("\nHINT:  ")[1] for notice in connection.notices if "\nHINT:  Networks" in notice])
+        hints.append([notice.split("\nHINT:  ")[1].replace(" := ", " => ") for notice in connection.notices
+                      if "\nHINT:  Networks" in notice])
         query(connection, "SET client_min_messages = warning")
         cells.append([query(connection, f"SELECT class_counts, label_range, outputs FROM {table}_summary")[0]
                       for table in ("sizes_y", "sizes_kind", "sizes_two", "sizes_named")])
@@ -290,6 +292,18 @@ def test_numbers_are_looked_at_on_the_segments(both):
     query(both[0], "SELECT hopper.training_preprocessor('sizes', 'no_hint', 'y', 'small')")
     query(both[0], "SET client_min_messages = warning")
     assert not any("\nHINT:  Networks" in notice for notice in both[0].notices[-1:])
+
+
+def test_hints_can_be_written_as_they_stand(greenplum):
+    """Also on Greenplum 6, which knows name := value alone."""
+    query(greenplum, "CREATE TABLE gaps AS SELECT id, nullif(label, 3) AS label, pixels FROM digits WHERE id <= 60"
+          " DISTRIBUTED BY (id)")
+    pack = "SELECT hopper.training_preprocessor('gaps', 'gaps_packed', 'label', 'pixels'{})"
+    with pytest.raises(psycopg2.Error) as refused:
+        query(greenplum, pack.format(""))
+    argument = re.search(r"null_labels (=>|:=) 'skip'", refused.value.diag.message_hint)
+    assert argument, refused.value.diag.message_hint
+    query(greenplum, pack.format(f", {argument.group()}"))
 
 
 def test_balanced_classes_on_the_segments(both):

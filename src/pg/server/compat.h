@@ -66,6 +66,21 @@
 #define pg_attribute_printf(f, a) __attribute__((format(gnu_printf, f, a)))
 #endif
 
+/* Hints tell to write name => value, which is there since 9.5; before, it is name := value. */
+#if PG_VERSION_NUM < 90500
+static inline char *
+hopper_old_arguments(char *text)
+{
+	for (char *at = text; (at = strstr(at, " => ")) != NULL;)
+		memcpy(at, " := ", strlen(" := "));
+	return text;
+}
+#define errhint(...) errhint("%s", hopper_old_arguments(psprintf(__VA_ARGS__)))
+#define errdetail(...) errdetail("%s", hopper_old_arguments(psprintf(__VA_ARGS__)))
+#define errdetail_internal(...) \
+	errdetail_internal("%s", hopper_old_arguments(psprintf(__VA_ARGS__)))
+#endif
+
 /* Module magic with name and version: 18. */
 #if PG_VERSION_NUM >= 180000
 #define HOPPER_MODULE_MAGIC PG_MODULE_MAGIC_EXT(.name = "model_hopper", .version = HOPPER_VERSION)
