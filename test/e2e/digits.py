@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import time
 
 import psycopg2
@@ -138,3 +139,9 @@ def read_digits():
         rows = list(csv.DictReader(file))
     return ([int(row["id"]) for row in rows], [int(row["label"]) for row in rows],
             [json.loads(row["pixels"].replace("{", "[").replace("}", "]")) for row in rows])
+
+
+def seconds_of(words):
+    """Of "3 min 5 s" and the like."""
+    units = {"h": 3600, "min": 60, "s": 1}
+    return sum(float(n) * units[unit] for n, unit in re.findall(r"([0-9.]+) (h|min|s)", words))

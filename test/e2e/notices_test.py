@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from digits import (ADAM, connect, create_database, dense, drop_database, layer, query, select,
-                    sequential, value)
+from digits import (ADAM, connect, create_database, dense, drop_database, layer, query, seconds_of,
+                    select, sequential, value)
 
 DATABASE = "hopper_notices"
 START = (r'NOTICE:  fit "{}": 4 configurations on 2 threads, {} iterations over 1,438 rows in'
@@ -61,12 +61,6 @@ def test_progress_at_most_once_an_interval(database):
 LARGE = sequential(layer("Flatten", "flatten"), dense("hidden", 1500, "relu"),
                    dense("more", 1500, "relu"), dense("output", 10, "softmax"))
 SMALL = sequential(layer("Flatten", "flatten"), dense("output", 10, "softmax"))
-
-
-def seconds_of(words):
-    """Of "3 min 5 s" and the like."""
-    units = {"h": 3600, "min": 60, "s": 1}
-    return sum(float(n) * units[unit] for n, unit in re.findall(r"([0-9.]+) (h|min|s)", words))
 
 
 def load(connection, model):

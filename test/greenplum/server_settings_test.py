@@ -110,9 +110,10 @@ def test_rows_that_come_out_of_order_are_no_packed_table(other):
     query(other, "CREATE FUNCTION backwards(bytea, bytea) RETURNS integer LANGUAGE sql IMMUTABLE AS"
           " 'SELECT pg_catalog.byteacmp($2, $1)'")
     query(other, "SET allow_system_table_mods = on")
-    query(other, "UPDATE pg_amproc SET amproc = 'backwards(bytea, bytea)'::regprocedure WHERE amprocnum = 1"
-          " AND amproclefttype = 'bytea'::regtype AND amprocfamily IN (SELECT opcfamily FROM pg_opclass"
-          " WHERE opcname = 'bytea_ops' AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'btree'))")
+    comparing = ("amproclefttype = 'bytea'::regtype AND amprocfamily IN (SELECT opcfamily FROM pg_opclass"
+                 " WHERE opcname = 'bytea_ops' AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'btree'))")
+    query(other, f"UPDATE pg_amproc SET amproc = 'backwards(bytea, bytea)'::regprocedure WHERE amprocnum = 1 AND {comparing}")
+    query(other, f"DELETE FROM pg_amproc WHERE amprocnum = 2 AND {comparing}")  # since 9.5 a faster way to sort
     with pytest.raises(psycopg2.Error) as error:
         pack(other, "packed", 3)
     assert error.value.pgcode == "XX000"
