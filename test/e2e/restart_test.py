@@ -69,7 +69,7 @@ def test_what_went_on_in_the_background_is_taken_up(server, how):
     else:
         server.stop(how)
         server.start(**PRELOADED)
-    taken_up(run)
+    # Also where the server has not yet looked for such runs.
     assert ask("SELECT hopper.wait(%s, 120)", run) == [("done",)]
     events = [row[0] for row in ask("SELECT event FROM hopper.run_events WHERE run = %s ORDER BY at", run)]
     assert events == ["created", "submitted", "started", "restarted", "started", "done"]

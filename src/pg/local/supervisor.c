@@ -16,10 +16,12 @@
 #include "commands/extension.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
+#include "storage/ipc.h"
 #include "tcop/tcopprot.h"
 #include "utils/snapmgr.h"
 
 #include "pg/run/lease.h"
+#include "pg/server/ceilings.h"
 #include "pg/server/own_tables.h"
 
 extern PGDLLEXPORT void hopper_run_launcher(Datum nothing);
@@ -89,12 +91,19 @@ databases(MemoryContext context)
 	return found;
 }
 
+static void
+launcher_ends(int code, Datum nothing)
+{
+	hopper_note_sought();
+}
+
 void
 hopper_run_launcher(Datum nothing)
 {
 	ListCell   *cell;
 
 	begin_worker();
+	before_shmem_exit(launcher_ends, (Datum) 0);
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
 	foreach(cell, databases(TopMemoryContext))
 	{

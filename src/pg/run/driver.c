@@ -163,6 +163,7 @@ static void
 take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit, hopper_automl *search)
 {
 	hopper_run_row *row = &hopper_driven->row;
+	int		   *all;
 
 	if (hopper_driven->run > 0)
 		ereport(ERROR,
@@ -184,8 +185,10 @@ take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit, hopp
 	row->model_table = search ? search->tables.final_output.shown : fit->output.shown;
 	hopper_store_create(row, fit);
 	fit->training.results = NULL;
+	all = palloc(Max(fit->n_configs, 1) * sizeof(int));
 	for (int i = 0; i < fit->n_configs; i++)
-		hopper_store_trials(hopper_driven->run, &fit->training, &i, 1);
+		all[i] = i;
+	hopper_store_trials(hopper_driven->run, &fit->training, all, fit->n_configs);
 }
 
 int64

@@ -18,6 +18,7 @@
 #include "pg/run/steer.h"
 #include "pg/run/worker.h"
 #include "pg/search/automl.h"
+#include "pg/server/ceilings.h"
 #include "pg/server/own_tables.h"
 #include "pg/server/words.h"
 
@@ -174,6 +175,27 @@ refuse_own(int64 run)
 				 errhint("Call wait() in a statement of its own, after COMMIT.")));
 }
 
+/*
+ * After a start of the server the launcher takes up what a worker was training, or was to. This is
+ * not waited for longer than it can take: a server without a place for the launcher has none.
+ */
+#define SECONDS_TO_BE_TAKEN_UP 60
+
+static bool
+may_be_taken_up(int64 run, const char *state)
+{
+	bool		queued;
+
+	if (strcmp(state, "interrupted") != 0)
+		return false;
+	queued = hopper_own_select("all_runs",
+							   psprintf("SELECT FROM %s WHERE run = " INT64_FORMAT
+										" AND queued IS NOT NULL", hopper_own_name("all_runs"),
+										run)) > 0;
+	SPI_freetuptable(SPI_tuptable);
+	return queued;
+}
+
 #define LOOK_MS 100
 
 /* wait(run, seconds) -> state: until the run ends, pauses or is interrupted. */
@@ -183,15 +205,23 @@ hopper_sql_wait(PG_FUNCTION_ARGS)
 	int64		run = hopper_run_argument(fcinfo);
 	TimestampTz start = GetCurrentTimestamp();
 	char	   *state;
+	bool		waits;
 
 	for (;;)
 	{
+		/* Before the state: one that is read later is as the launcher has left it. */
+		bool		seeks = hopper_seeks_runs() &&
+			hopper_seconds_since(start) < SECONDS_TO_BE_TAKEN_UP;
+
 		hopper_connect();
 		state = MemoryContextStrdup(fcinfo->flinfo->fn_mcxt, state_of(run));
-		if (goes_on(state))
+		waits = goes_on(state);
+		if (waits)
 			refuse_own(run);
+		else if (seeks)
+			waits = may_be_taken_up(run, state);
 		hopper_finish();
-		if (!goes_on(state) ||
+		if (!waits ||
 			(!PG_ARGISNULL(1) && hopper_seconds_since(start) >= PG_GETARG_FLOAT8(1)))
 			break;
 		hopper_sleep(LOOK_MS);

@@ -19,6 +19,7 @@ typedef struct server_totals
 	int64		memory;			/* bytes */
 	int64		threads;
 	int64		libraries;		/* sessions that have loaded libtorch */
+	bool		has_sought;		/* hopper_note_sought() */
 } server_totals;
 
 /* What libtorch takes of each session for itself; measured: 59 MB and the server's own. */
@@ -37,6 +38,7 @@ static shmem_startup_hook_type previous_startup_hook = NULL;
 static void
 make_totals(void)
 {
+	static bool again = false;
 	bool		found;
 
 	if (previous_startup_hook)
@@ -44,6 +46,22 @@ make_totals(void)
 	totals = ShmemInitStruct("model_hopper", sizeof(server_totals), &found);
 	if (!found)
 		memset(totals, 0, sizeof(server_totals));
+	/* After the crash of a process the postmaster makes it once more, and starts workers itself. */
+	if (!IsUnderPostmaster)
+		totals->has_sought = again;
+	again = true;
+}
+
+void
+hopper_note_sought(void)
+{
+	totals->has_sought = true;
+}
+
+bool
+hopper_seeks_runs(void)
+{
+	return totals && !totals->has_sought;
 }
 
 static void

@@ -18,6 +18,13 @@ extern hopper_megabytes hopper_max_memory;	/* hopper.max_memory; 0: by what ther
 /* From _PG_init(). */
 extern void hopper_ceilings_init(void);
 
+/*
+ * Beside the totals: whether runs that went on when the server ended may still be taken up by the
+ * launcher of this start (local/supervisor.c), which says when it has sought them everywhere.
+ */
+extern bool hopper_seeks_runs(void);
+extern void hopper_note_sought(void);
+
 /* `asked`, or hopper.max_threads where that is less. */
 extern int	hopper_allowed_threads(int asked);
 /* "hopper.max_threads is 4", for messages; palloc'ed. */
