@@ -8,7 +8,7 @@ import psycopg2
 import pytest
 
 from digits import (connect, create_database, dense, drop_database, layer, outputs, pid, query,
-                    select, sequential, value)
+                    select, sequential, threads, value, wait_until)
 
 DATABASE = "hopper_above_memory"
 OPTIMIZERS = ["SGD(lr=0.05, momentum=0.9)", "RMSprop(lr=0.003)", "Adam(lr=0.01)"]
@@ -105,6 +105,7 @@ def test_other_sessions_may_write_to_the_table_meanwhile(database):
     rows = value(database, "SELECT count(*) FROM many_packed")
     fit(database, "undisturbed", "configs_4", 6)
     error = []
+    process = pid(connection)
 
     def run():
         try:
@@ -113,7 +114,8 @@ def test_other_sessions_may_write_to_the_table_meanwhile(database):
             error.append(raised)
     thread = threading.Thread(target=run)
     thread.start()
-    time.sleep(0.1)
+    # Its snapshot is taken when it trains.
+    wait_until(lambda: threads(process) > 1 or not thread.is_alive())
     query(database, "CREATE TABLE kept AS SELECT * FROM many_packed")
     query(database, "DELETE FROM many_packed")
     query(database, "VACUUM many_packed")

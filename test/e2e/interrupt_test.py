@@ -180,6 +180,11 @@ def test_memory_stays(database):
 def test_memory_stays_over_errors(database):
     connection = connect(DATABASE)
     process = pid(connection)
+    # What a first training fills is there, whatever the machine does in 300 ms.
+    query(connection, "DROP TABLE IF EXISTS short, short_info, short_state, short_summary")
+    query(connection, SHORT)
+    query(connection, "DROP TABLE short, short_info, short_state, short_summary")
+    others = threads(process)
     query(connection, "SET statement_timeout = '300ms'")
     sizes = []
     for _ in range(25):
@@ -187,7 +192,7 @@ def test_memory_stays_over_errors(database):
             query(connection, LONG)
         sizes.append(anonymous_kb(process))
     assert sizes[-1] - sizes[5] < 4096, sizes
-    assert threads(process) == 1
+    assert threads(process) == others
     connection.close()
 
 

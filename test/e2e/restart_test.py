@@ -15,7 +15,8 @@ WATCHED = ("batch_size=16, callbacks=[EarlyStopping(monitor='val_loss', patience
            " restore_best_weights=True), ReduceLROnPlateau(monitor='val_loss', patience=1)]")
 FIT = ("SELECT hopper.fit_multiple_model('packed', '{}', 'configs', {}, validation_table => 'packed_validation',"
        " seed => 5, threads => 1)")
-ITERATIONS = 60
+# So many that a run goes on when its server is stopped after its first checkpoint.
+ITERATIONS = 200
 PRELOADED = {"shared_preload_libraries": "model_hopper"}
 
 

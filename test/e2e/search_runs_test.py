@@ -151,7 +151,7 @@ def test_a_search_replaces_another_or_keeps_its_own_names(connection):
 
 def test_what_a_search_was_given_has_changed(connection):
     query(connection, "CREATE TABLE changed AS SELECT * FROM architectures")
-    run = value(connection, "SELECT hopper.create_run(%s)", call("changed_models", "random").replace("'architectures'", "'changed'"))
+    run = value(connection, "SELECT hopper.create_run(%s)", call("changed_models", "random", "", "num_configs=1000, num_iterations=2").replace("'architectures'", "'changed'"))
     session = connect(DATABASE)
     query(session, "SELECT hopper.step(%s, 0)", run)
     session.close()

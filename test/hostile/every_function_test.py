@@ -16,7 +16,7 @@ import pytest
 
 import stage
 from conftest import crashes, wait_for_server
-from digits import cpu_seconds, wait_until
+from digits import cpu_seconds, threads, wait_until
 from memory_fails_test import CALLS
 
 pytestmark = pytest.mark.chance
@@ -62,7 +62,7 @@ class Session:
         # Threads that libtorch keeps, and a model that stays ready.
         stage.execute(self.connection, "SELECT hopper.evaluate('run', 'packed', mst_key := 1)")
         stage.execute(self.connection, "SELECT * FROM hopper.predict_row('run', 1, ARRAY[1, 2]::real[])")
-        self.idle = stage.threads(self.pid)
+        self.idle = threads(self.pid)
         self.error = self.thread = None
 
     def begin(self, name):
@@ -91,6 +91,9 @@ def test_is_cancelled(session, database, name):
     took = []
     while len(took) < TRIES and (not took or min(took) > LIMIT):
         session.begin(name)
+        # A cancel that comes before the statement would cancel nothing.
+        wait_until(lambda: not session.thread.is_alive() or stage.execute(
+            database, "SELECT 1 FROM pg_stat_activity WHERE pid = %s AND state = 'active'", (session.pid,)))
         session.thread.join(chance.uniform(0.1, 0.4))
         assert session.thread.is_alive(), session.error
         began = cpu_seconds(session.pid)
@@ -99,7 +102,7 @@ def test_is_cancelled(session, database, name):
         assert not session.thread.is_alive(), "it goes on after its cancel"
         took.append(cpu_seconds(session.pid) - began)
         assert session.error.pgcode == "57014", session.error
-        assert stage.threads(session.pid) <= session.idle + READY
+        assert threads(session.pid) <= session.idle + READY
     print(f"{name}: {min(took):.2f} s")
     assert min(took) <= LIMIT, took
     assert tables(database) == before

@@ -11,6 +11,7 @@ import mmap
 import os
 import pathlib
 import random
+import re
 import struct
 import subprocess
 import tempfile
@@ -27,6 +28,8 @@ SOME = 12
 FIRST = {"automl": 50, "cnn": 200}
 NEVER = 1 << 62
 KINDS = 1 << 17
+# What the server itself makes of memory that OpenSSL does not get for a digest.
+DIGEST = re.compile(r"could not (initialize|update|finalize) \w+ context: |could not compute \w+ hash: ")
 TEXT = 1 << 16
 CONTROL = 32 + 8 * KINDS + TEXT
 # Where memory is taken by destructors: of JSON values of a library, which are read nowhere else but in documents.
@@ -312,8 +315,10 @@ def test_every_allocation(session, memory, name):
             assert run(session, statement) == answer, number
         except psycopg2.Error as error:
             # 22000: it was memory that every configuration of a run failed for; 2201B: a regular expression
-            assert session.closed == 0 and error.pgcode in ("53200", "22000", "2201B"), (number, str(error))
-            assert "memory" in str(error), (number, str(error))
+            assert session.closed == 0, (number, str(error))
+            if not DIGEST.match(str(error)):
+                assert error.pgcode in ("53200", "22000", "2201B"), (number, str(error))
+                assert "memory" in str(error), (number, str(error))
             errors += 1
         finally:
             memory.stop()

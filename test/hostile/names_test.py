@@ -204,10 +204,10 @@ CALLS = [
     "SELECT hopper.wait(pg_catalog.max(run), 60) FROM hopper.runs",
     "SELECT hopper.publish(pg_catalog.max(run), {behind_copy}) FROM hopper.runs",
     "SELECT hopper.drop_run(pg_catalog.max(run)) FROM hopper.runs",
-    "SELECT hopper.create_run(pg_catalog.format('SELECT hopper.fit_multiple_model(%L, %L, %L, 1)',"
+    "SELECT hopper.create_run(pg_catalog.format('SELECT hopper.fit_multiple_model(%L, %L, %L, 100000)',"
     " {packed}::pg_catalog.text, {later}::pg_catalog.text, {configs}::pg_catalog.text)) IS NOT NULL",
     "SELECT hopper.stop_trial(pg_catalog.max(run), 1) FROM hopper.runs",
-    "SELECT hopper.set_iterations(pg_catalog.max(run), 2) FROM hopper.runs",
+    "SELECT hopper.set_iterations(pg_catalog.max(run), 200000) FROM hopper.runs",
     "SELECT hopper.add_trials(pg_catalog.max(run)) FROM hopper.runs",
     "SELECT hopper.clone_trial(pg_catalog.max(run), 1, fit_params := 'batch_size=5') FROM hopper.runs",
     "SELECT hopper.grant_run(pg_catalog.max(run), 'public') FROM hopper.runs",
@@ -215,6 +215,7 @@ CALLS = [
     "SELECT hopper.pause(pg_catalog.max(run)) FROM hopper.runs",
     "SELECT hopper.resume(pg_catalog.max(run)) FROM hopper.runs",
     "SELECT hopper.cancel(pg_catalog.max(run)) FROM hopper.runs",
+    "SELECT hopper.wait(pg_catalog.max(run), 60) FROM hopper.runs",
     # It ends after it was cancelled, and with it its tables.
     "SELECT hopper.submit(pg_catalog.format('SELECT hopper.fit_multiple_model(%L, %L, %L, 100000)',"
     " {packed}::pg_catalog.text, {later}::pg_catalog.text, {configs}::pg_catalog.text)) IS NOT NULL",

@@ -6,7 +6,6 @@ memory or answers with what is gone.
 """
 
 import threading
-import time
 
 import psycopg2
 import pytest
@@ -98,9 +97,8 @@ def test_models_reads_tables_as_their_owner():
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     # It need not wait for the lock; where it does, the view is there when it goes on.
-    deadline = time.monotonic() + 5
-    while not outcome and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: outcome or value(watching, "SELECT wait_event_type = 'Lock' FROM pg_stat_activity"
+                                        " WHERE pid = %s", caller.get_backend_pid()))
     waited = not outcome
     execute(attacker, "COMMIT")
     thread.join(60)

@@ -3,19 +3,18 @@
 import os
 import random
 import signal
-import time
 
 import psycopg2
 import pytest
 
-from conftest import wait_for_server
+from conftest import crashes, wait_for_server
 from digits import ADAM, connect, create_database, drop_database, query, select, value, wait_until
 
 pytestmark = pytest.mark.chance
 DATABASE = "hopper_run_kill"
 WATCHED = ("batch_size=16, callbacks=[EarlyStopping(monitor='val_loss', patience=3, min_delta=0.01,"
            " restore_best_weights=True), ReduceLROnPlateau(monitor='val_loss', patience=1)]")
-FIT = ("SELECT hopper.fit_multiple_model('packed', '{}', 'configs', 60, validation_table => 'packed_validation',"
+FIT = ("SELECT hopper.fit_multiple_model('packed', '{}', 'configs', 200, validation_table => 'packed_validation',"
        " seed => 5, threads => 1)")
 KILLS = 4
 
@@ -47,8 +46,9 @@ def test_a_worker_is_killed(database):
     run = value(connection, "SELECT hopper.submit(%s)", FIT.format("killed"))
     connection.close()
     wait_until(lambda: state(run)[0] == "running" and state(run)[2] > 0)
+    before = crashes()
     os.kill(state(run)[1], signal.SIGKILL)
-    time.sleep(0.2)
+    wait_until(lambda: crashes() > before)
     wait_for_server()
     connection = connect(DATABASE)
     assert value(connection, "SELECT hopper.wait(%s, 120)", run) == "done"
