@@ -1,0 +1,111 @@
+"""Which tests belong to files of this repository: for scripts/test --for.
+
+  python3 scripts/tests_for.py PATH...    lines "PART TEST", of which `unit`, `sql` and `pgtap` name a test, the
+                                          folders of clients' tests a file, and other parts are run whole
+
+A source of the core belongs to the test program that has the name of the innermost of its folders that there is
+one of; a file of the glue, or of an SQL function, to the tests that call its functions most, of each folder.
+"""
+
+import collections
+import pathlib
+import re
+import sys
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+UNIT = {path.name for path in (ROOT / "test/unit").iterdir() if list(path.glob("*_test.cpp"))}
+# Folders of src whose tests have another name.
+ELSEWHERE = {"metrics": "loss", "planned": "network"}
+CLIENTS = ("e2e", "hostile", "python", "viewers")
+# Tests that call each function.
+OF_ALL = {"every_function_test", "kill_test", "memory_fails_test", "names_test"}
+# How many files of a folder, and which of those: the ones that come near the first.
+MOST, NEAR = 3, 0.5
+
+
+def called(path):
+    """How often a test calls which of our functions."""
+    return collections.Counter(re.findall(r"\bhopper\.(\w+)\(", path.read_text(encoding="utf-8")))
+
+
+def functions_of(files):
+    """SQL functions that are defined in files of the glue."""
+    text = "".join(path.read_text(encoding="utf-8") for path in files)
+    names = {f"hopper_sql_{name}" for name in re.findall(r"^hopper_sql_(\w+)\(PG_FUNCTION_ARGS\)", text, re.M)}
+    return {path.stem for path in (ROOT / "sql/functions").glob("*.sql")
+            if names & set(re.findall(r"'(hopper_sql_\w+)'", path.read_text(encoding="utf-8")))}
+
+
+def most_about(functions):
+    """The tests in which the largest part of all calls is of these functions."""
+    for folder, pattern in (("sql", "*.sql"), *((name, "*_test.py") for name in CLIENTS)):
+        shares = {}
+        for path in (ROOT / "test" / folder).glob(pattern):
+            calls = called(path)
+            of_these = sum(calls[name] for name in functions)
+            if of_these and path.stem not in OF_ALL:
+                shares[path.stem] = of_these / sum(calls.values())
+        names = sorted(shares, key=lambda name: (-shares[name], name))[:MOST]
+        yield from ((folder, name) for name in names if shares[name] >= NEAR * shares[names[0]])
+
+
+def programs(path):
+    """Of a file of the core."""
+    if "cuda" in path.parts:
+        return ["cuda", "gpu"]
+    if path.parts[0] == "include" or path.parts[1] == "capi":
+        return ["capi", "capi_torch"]
+    name = next((ELSEWHERE.get(part, part) for part in reversed(path.parts) if ELSEWHERE.get(part, part) in UNIT), None)
+    # A layer is in a folder of `model`; what it computes is tested with the networks.
+    computes = name == "model" and re.match(r"torch|planned", path.name)
+    return [name, "network"] if computes else [name] if name else []
+
+
+def tests_of(path):
+    top, below = path.parts[0], path.parts[1] if len(path.parts) > 1 else ""
+    whole = ROOT / path
+    if path.parts[:2] == ("src", "pg"):
+        if "greenplum" in path.parts:
+            return [("greenplum", "")]
+        files = [whole] if whole.is_file() else list(whole.rglob("*.c"))
+        return most_about(functions_of(files) or functions_of(whole.parent.glob("*.c")))
+    if top in ("src", "include"):
+        return [("unit", name) for name in programs(path)]
+    if path.parts[:2] == ("sql", "functions"):
+        return most_about({path.stem})
+    if top == "sql":
+        return [("pgtap", file.stem) for file in (ROOT / "test/pgtap").glob("*.sql")] + [("e2e", "update_test")]
+    if top == "expected":
+        return [("sql", path.stem)]
+    if top == "clients":
+        return [("python", file.stem) for file in (ROOT / "test/python").glob("*_test.py")]
+    if top == "test" and below == "unit":
+        return [("unit", path.parts[2])] if path.parts[2] in UNIT else []
+    if top == "test" and below in ("sql", "pgtap"):
+        return [(below, path.stem)]
+    if top == "test" and below in CLIENTS:
+        return [(file.parent.name, file.stem) for folder in CLIENTS for file in (ROOT / "test" / folder).glob("*_test.py")
+                if file == whole or re.search(rf"^(from|import) {path.stem}\b", file.read_text(encoding="utf-8"), re.M)]
+    if top == "test" and below in ("isolation", "fuzz", "greenplum"):
+        return [(below, "")]
+    if path.suffix == ".md" or top in ("docs", "examples"):
+        return [("docs", "")]
+    return []
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    found = {}
+    for word in sys.argv[1:]:
+        path = pathlib.Path(word).resolve()
+        if not path.exists() or ROOT not in path.parents:
+            sys.exit(f"tests_for: {word} is no file of {ROOT.name}")
+        found.update(dict.fromkeys(tests_of(path.relative_to(ROOT))))
+    for part, test in found:
+        print(part, test)
+
+
+if __name__ == "__main__":
+    main()
