@@ -9,6 +9,7 @@ import pytest
 
 from conftest import connect
 from digits import outputs, query, value
+from kernels import has_12
 from runs import digests, fit
 
 ROW = ["mst_key", "next_key", "part", "n_parts", "done", "missing", "report", "result", "body"]
@@ -139,10 +140,12 @@ ROWS = {
 
 
 @pytest.mark.parametrize("damage", ROWS)
-def test_rows_that_do_not_belong_together(liar, damage):
+def test_rows_that_do_not_belong_together(liar, on_segments, damage):
+    """The next hop looks, too. Greenplum 7 may show what befell a process that read for the one which refused them."""
     columns, more = ROWS[damage]
     liar(columns, more)
-    assert ended("lied").pgcode in ("XX000", "XX001", "22004")  # the next hop looks, too
+    gone = ("42P01",) if has_12(on_segments) else ()
+    assert ended("lied").pgcode in ("XX000", "XX001", "22004", *gone)
 
 
 def test_what_is_not_changed_is_taken(liar, on_segments):

@@ -104,6 +104,10 @@ hopper_store_create(const hopper_run_row *row, const hopper_fit *fit)
 	hopper_store_event(row->run, "created", 0, NULL);
 }
 
+/*
+ * Of a cluster no row is locked: a run there is over before others see it, and processes that read
+ * for a cursor cannot lock rows in Greenplum 7.
+ */
 static bool
 read_row(int64 run, bool lock, hopper_run_row *row)
 {
@@ -112,7 +116,7 @@ read_row(int64 run, bool lock, hopper_run_row *row)
 								 " search_path, settings, tables, selection, model_table, data,"
 								 " started IS NOT NULL, outcome, continues, best_metric FROM %s"
 								 " WHERE run = " INT64_FORMAT "%s", hopper_own_name("all_runs"),
-								 run, lock ? " FOR UPDATE" : "")) != 1)
+								 run, lock && !HOPPER_DATA_ON_SEGMENTS ? " FOR UPDATE" : "")) != 1)
 		return false;
 	row->run = run;
 	row->role = (Oid) hopper_int_cell(NULL, 0, 1, 0, PG_UINT32_MAX);
