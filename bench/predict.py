@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
-"""Rows a second of hopper.predict() for an MNIST-size network (784-128-10).
+"""Rows a second of hopper.predict() for an MNIST-size network (784-128-10), and of packing and
+predicting a table of 50 columns (50-64-32-1).
 
     eval "$(scripts/server env BUILD)"
-    bench/predict.py [--rows 100000] [--repeat 3]
+    bench/predict.py [--rows 100000] [--wide-rows 1000000] [--repeat 3]
 
 Works in a database of its own, which it drops at the end. Pixels are random bytes stored as bytea,
 smallint[] and real[]; what is timed is the whole call: reading, computing, ranking and writing
 the table of predictions. For predict_rows() and predict_row() it is the server's part of a SELECT.
+
+Beside rows by the clock stand rows by CPU time of the session's process, threads included, which other
+work on the machine changes less.
 """
 
 import argparse
 import io
 import json
+import os
+import pathlib
 import time
 
 import numpy
@@ -24,6 +30,38 @@ MODEL = {"class_name": "Sequential", "config": {"name": "mlp", "layers": [
                                        "units": HIDDEN, "activation": "relu"}},
     {"class_name": "Dense", "config": {"name": "output", "units": CLASSES,
                                        "activation": "softmax"}}]}}
+
+
+COLUMNS = 50
+TABULAR = {"class_name": "Sequential", "config": {"name": "tabular", "layers": [
+    {"class_name": "Dense", "config": {"name": "a", "batch_input_shape": [None, COLUMNS], "units": 64,
+                                       "activation": "relu"}},
+    {"class_name": "Dense", "config": {"name": "b", "units": 32, "activation": "relu"}},
+    {"class_name": "Dense", "config": {"name": "c", "units": 1, "activation": "sigmoid"}}]}}
+
+
+class Clock:
+    """Least seconds of several runs, by the clock and of a process."""
+
+    def __init__(self, cursor, repeat):
+        cursor.execute("SELECT pg_backend_pid()")
+        self.stat = pathlib.Path(f"/proc/{cursor.fetchone()[0]}/stat")
+        self.repeat = repeat
+
+    def processors(self):
+        fields = self.stat.read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def print(self, what, rows, run, prepare=lambda: None):
+        clock, processors = [], []
+        for _ in range(self.repeat):
+            prepare()
+            before, started = self.processors(), time.perf_counter()
+            run()
+            clock.append(time.perf_counter() - started)
+            processors.append(self.processors() - before)
+        print(f"{what:<40} {rows / min(clock):>10,.0f} rows/s, {rows / max(min(processors), 0.01):>10,.0f}"
+              f" a CPU second ({min(clock):.2f} s, {min(processors):.2f} CPU s)", flush=True)
 
 
 def connect(database):
@@ -48,9 +86,33 @@ def make_tables(cursor, rows):
     cursor.execute("VACUUM ANALYZE")
 
 
+def wide_table(cursor, clock, rows):
+    """Packs and predicts a table of many columns."""
+    names = [f"c{i}" for i in range(COLUMNS)]
+    columns = ", ".join(f"((i * {2 * i + 3}) % 1009 / 1009.0)::real AS c{i}" for i in range(COLUMNS))
+    cursor.execute(f"CREATE TABLE wide AS SELECT i AS id, i % 2 AS label, {columns}"
+                   f" FROM generate_series(1, {rows}) i")
+    cursor.execute("VACUUM ANALYZE wide")
+    features = ", ".join(names)
+    clock.print("scan of 50 columns (sum of each)", rows, lambda: cursor.execute(
+        "SELECT " + ", ".join(f"sum({name})" for name in names) + " FROM wide"))
+    clock.print("training_preprocessor, 50 columns", rows, lambda: cursor.execute(
+        f"SELECT hopper.training_preprocessor('wide', 'wide_packed', 'label', '{features}')"),
+        lambda: cursor.execute("DROP TABLE IF EXISTS wide_packed, wide_packed_summary"))
+    cursor.execute("SELECT hopper.load_model('models', %s)", [json.dumps(TABULAR)])
+    cursor.execute("SELECT hopper.fit('wide_packed', 'wide_trained', 'models', 2, $$loss='binary_crossentropy',"
+                   " optimizer='Adam()', metrics=['accuracy']$$, 'batch_size=1024', 1)")
+    clock.print("predict, 50 columns", rows, lambda: cursor.execute(
+        f"SELECT hopper.predict('wide_trained', 'wide', 'id', '{features}', 'predicted', 'response')"),
+        lambda: cursor.execute("DROP TABLE IF EXISTS predicted"))
+    clock.print("predict_rows, 50 columns", rows, lambda: cursor.execute(
+        "SELECT count(class_value) FROM hopper.predict_rows('wide_trained', NULL::wide)"))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--wide-rows", type=int, default=1_000_000)
     parser.add_argument("--repeat", type=int, default=3)
     arguments = parser.parse_args()
 
@@ -69,24 +131,21 @@ def main():
                    " $$loss='sparse_categorical_crossentropy', optimizer='Adam()',"
                    " metrics=['accuracy']$$, 'batch_size=128', 1)")
     print(f"{arguments.rows} rows, {WIDTH}-{HIDDEN}-{CLASSES}, best of {arguments.repeat}")
+    clock = Clock(cursor, arguments.repeat)
     for kind in ("'response'", "'prob'", "3"):
         for table in ("as_bytea", "as_smallint", "as_real"):
-            seconds = []
-            for _ in range(arguments.repeat):
-                cursor.execute("DROP TABLE IF EXISTS predicted")
-                started = time.perf_counter()
-                cursor.execute(f"SELECT hopper.predict('trained', '{table}', 'id', 'x',"
-                               f" 'predicted', {kind})")
-                seconds.append(time.perf_counter() - started)
-            print(f"pred_type {kind:<11} {table:<12} {arguments.rows / min(seconds):>10,.0f} rows/s")
+            clock.print(f"predict, pred_type {kind}, {table}", arguments.rows, lambda: cursor.execute(
+                f"SELECT hopper.predict('trained', '{table}', 'id', 'x', 'predicted', {kind})"),
+                lambda: cursor.execute("DROP TABLE IF EXISTS predicted"))
     cursor.execute("PREPARE one AS SELECT * FROM hopper.predict_row('trained', 1, $1::bytea)")
     cursor.execute("SELECT x FROM as_bytea LIMIT 1")
     row = cursor.fetchone()[0]
     cursor.execute("EXECUTE one (%s)", [row])
-    started = time.perf_counter()
+    before, started = clock.processors(), time.perf_counter()
     for _ in range(1000):
         cursor.execute("EXECUTE one (%s)", [row])
-    print(f"predict_row      {(time.perf_counter() - started) * 1000:>10,.0f} us a call")
+    print(f"predict_row      {(time.perf_counter() - started) * 1000:>10,.0f} us a call,"
+          f" {(clock.processors() - before) * 1000:,.0f} of the processor")
     for what, text in (
             ("predict_rows", "SELECT count(class_value) FROM hopper.predict_rows('trained', NULL::{})"),
             ("predict_rows, all columns", "SELECT (source).*, class_value, prob FROM hopper.predict_rows('trained', NULL::{})"),
@@ -94,12 +153,10 @@ def main():
              " (SELECT * FROM hopper.predict_row('trained', 1, x) LIMIT 1) AS best")):
         for table in ("as_bytea", "as_smallint", "as_real"):
             rows = min(5000, arguments.rows) if "LATERAL" in what else arguments.rows
-            seconds = []
-            for _ in range(arguments.repeat):
-                started = time.perf_counter()
-                cursor.execute("EXPLAIN (ANALYZE, TIMING off) " + text.format(table))
-                seconds.append(time.perf_counter() - started)
-            print(f"{what:<27} {table:<12} {rows / min(seconds):>10,.0f} rows/s")
+            clock.print(f"{what}, {table}", rows, lambda: cursor.execute(
+                "EXPLAIN (ANALYZE, TIMING off) " + text.format(table)))
+    if arguments.wide_rows:
+        wide_table(cursor, clock, arguments.wide_rows)
     connection.close()
     server.execute(f"DROP DATABASE {DATABASE} WITH (FORCE)")
 

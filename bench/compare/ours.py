@@ -1,7 +1,9 @@
 """Our side of bench/compare_pytorch: SQL calls to a private server."""
 
 import io
+import json
 import os
+import pathlib
 import shlex
 import subprocess
 import sys
@@ -36,7 +38,18 @@ def connect(database):
     return connection
 
 
-def keras_text(layers, shape, classes):
+LOSSES = {"class": "categorical_crossentropy", "tags": "categorical_crossentropy",
+          "binary": "binary_crossentropy", "mask": "binary_crossentropy", "numbers": "mse"}
+LAST = {"class": "softmax", "binary": "sigmoid", "numbers": "linear"}
+
+
+def processor_seconds(pid):
+    """CPU time of a process so far."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def keras_text(layers, shape, task):
     """The architecture as Keras JSON; its last layer gets the activation that the loss wants."""
     if isinstance(layers, Network):
         return keras_networks.KINDS[layers.kind](shape, **layers.sizes)
@@ -53,38 +66,53 @@ def keras_text(layers, shape, classes):
         elif kind == "flatten":
             built.append(layer("Flatten", name))
         else:
-            last = "softmax" if classes else "sigmoid"
-            built.append(dense(name, values[0], values[1] or last))
+            built.append(dense(name, values[0], values[1] or LAST[task]))
     return sequential(*built, shape=shape)
 
 
-def compile_text(config, classes):
-    loss = "categorical_crossentropy" if classes else "binary_crossentropy"
+def compile_text(config, task):
     if config.optimizer == "adam":
         optimizer = f"Adam(lr={config.rate})"
     else:
         optimizer = f"SGD(lr={config.rate},momentum={config.momentum})"
-    return f"loss='{loss}', optimizer='{optimizer}', metrics=['accuracy']"
+    metric = "mse" if task == "numbers" else "accuracy"
+    return f"loss='{LOSSES[task]}', optimizer='{optimizer}', metrics=['{metric}']"
 
 
 def array(row):
     return str(row.tolist()).replace("[", "{").replace("]", "}")
 
 
-def copy_rows(connection, table, x, y, as_bytes, ids=0):
-    """A table (id, x, y): pixels as bytea, numbers as real[]; or (id, numbers, ids, y)."""
-    kind = "bytea" if as_bytes else "real[]"
-    columns = "numbers real[], ids smallint[]" if ids else f"x {kind}"
-    query(connection, f"CREATE TABLE {table} (id integer, {columns}, y integer)")
+ARRAYS = {"float32": "real[]", "float64": "real[]", "int16": "smallint[]", "int32": "integer[]"}
+
+
+def columns_of(x, inputs):
+    """Features as columns (name, SQL type, a text of each row): pixels as bytea, numbers as arrays,
+    those of several inputs in a column each, of integers if its name is that of ids."""
+    if not inputs:
+        if x.dtype == numpy.uint8:
+            return [("x", "bytea", ["\\\\x" + row.tobytes().hex() for row in x])]
+        inputs = {"x": x.shape[1]}
+    columns = []
+    at = 0
+    for name, width in inputs.items():
+        part = x[:, at:at + width] if len(inputs) > 1 else x
+        at += width
+        if name == "ids":
+            part = part.astype(numpy.int16)
+        columns.append((name, ARRAYS[part.dtype.name], [array(row) for row in part]))
+    return columns
+
+
+def copy_rows(connection, table, x, y, inputs):
+    """A table (id, the features' columns, y): y is an integer or an array."""
+    columns = columns_of(x, inputs)
+    kind = ARRAYS[y.dtype.name] if y.ndim > 1 else "integer"
+    query(connection, f"CREATE TABLE {table} (id integer, "
+          + ", ".join(f"{name} {own}" for name, own, _ in columns) + f", y {kind})")
     text = io.StringIO()
-    for i, (row, label) in enumerate(zip(x, y)):
-        if as_bytes:
-            value = "\\\\x" + row.tobytes().hex()
-        elif ids:
-            value = array(row[:-ids]) + "\t" + array(row[-ids:].astype(int))
-        else:
-            value = array(row)
-        text.write(f"{i}\t{value}\t{label}\n")
+    for i, (label, *values) in enumerate(zip(y, *(texts for _, _, texts in columns))):
+        text.write("\t".join([str(i), *values, array(label) if y.ndim > 1 else str(label)]) + "\n")
     text.seek(0)
     with connection.cursor() as cursor:
         cursor.copy_expert(f"COPY {table} FROM STDIN", text)
@@ -109,10 +137,10 @@ class Ours:
     def load(self):
         connection, workload = self.connection, self.workload
         as_bytes = workload.train[0].dtype == numpy.uint8
-        copy_rows(connection, "train", *workload.train, as_bytes, workload.ids)
-        copy_rows(connection, "valid", *workload.valid, as_bytes, workload.ids)
-        features = '{"numbers": "numbers", "ids": "ids"}' if workload.ids else "x"
-        scale = "" if workload.ids else f" normalizing_const => {workload.scale},"
+        copy_rows(connection, "train", *workload.train, workload.inputs)
+        copy_rows(connection, "valid", *workload.valid, workload.inputs)
+        features = json.dumps({name: name for name in workload.inputs}) if workload.inputs else "x"
+        scale = f" normalizing_const => {workload.scale}," if workload.scale != 1 else ""
         query(connection, "VACUUM ANALYZE")
         shape = ", image_shape => ARRAY[" + ",".join(map(str, workload.shape)) + "]" if as_bytes else ""
         start = time.perf_counter()
@@ -123,18 +151,18 @@ class Ours:
               " 'packed')", features)
         ids = {}
         for name, layers in workload.architectures.items():
-            text = keras_text(layers, workload.shape, workload.classes)
+            text = keras_text(layers, workload.shape, workload.task)
             ids[name] = query(connection, "SELECT hopper.load_model('architectures', %s)", text)[0][0]
         # One row for each configuration: a selection table is made of full products.
         query(connection, "SELECT hopper.load_model_selection_table('architectures', 'configs',"
               " ARRAY[%s], ARRAY[%s], ARRAY[%s])", ids[workload.configs[0].architecture],
-              compile_text(workload.configs[0], workload.classes),
+              compile_text(workload.configs[0], workload.task),
               f"batch_size={workload.configs[0].batch}")
         query(connection, "DELETE FROM configs")
         for key, config in enumerate(workload.configs, 1):
             query(connection, "INSERT INTO configs (mst_key, model_id, compile_params, fit_params)"
                   " VALUES (%s, %s, %s, %s)", key, ids[config.architecture],
-                  compile_text(config, workload.classes), f"batch_size={config.batch}")
+                  compile_text(config, workload.task), f"batch_size={config.batch}")
 
     def warm(self):
         """Makes the session load libtorch, with a little training."""
@@ -152,7 +180,9 @@ class Ours:
             query(self.connection, "DROP TABLE " + ", ".join(name for name, in names))
 
     def run(self):
-        """(seconds of the call, accuracies in the order of the configurations)"""
+        """(seconds of the call, accuracies in the order of the configurations)
+
+        Of numbers, 1 less the mean squared error."""
         self.drop_output()
         start = time.perf_counter()
         query(self.connection, "SELECT hopper.fit_multiple_model('packed', 'out', 'configs', %s,"
@@ -161,7 +191,11 @@ class Ours:
               self.workload.iterations, self.precision)
         seconds = time.perf_counter() - start
         rows = query(self.connection, "SELECT validation_metrics_final FROM out_info ORDER BY mst_key")
-        return seconds, [float(value) if value is not None else 0.0 for value, in rows]
+        found = [float(value) if value is not None else 0.0 for value, in rows]
+        return seconds, [1 - value for value in found] if self.workload.task == "numbers" else found
+
+    def processor_seconds(self):
+        return processor_seconds(query(self.connection, "SELECT pg_backend_pid()")[0][0])
 
     def close(self):
         self.connection.close()

@@ -21,10 +21,11 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 from compare import torch_models
+from compare.ours import processor_seconds
 from compare.workloads import WORKLOADS
 
 PEERS = ("usual", "processes", "compiled", "stacked", "stacked_compiled")
-UNSTACKED = ("f",)  # batch normalization keeps statistics, which vmap does not allow
+UNSTACKED = ("f", "j", "k")  # batch normalization keeps statistics, which vmap does not allow
 EVALUATION_BATCH = 1000
 
 
@@ -33,10 +34,10 @@ def autocast(precision):
 
 
 @torch.inference_mode()
-def accuracy(model, x, y, classes):
+def accuracy(model, x, y, task):
     model.eval()
-    right = sum(int(torch_models.correct(model(x[i:i + EVALUATION_BATCH]),
-                                         y[i:i + EVALUATION_BATCH], classes))
+    right = sum(float(torch_models.correct(model(x[i:i + EVALUATION_BATCH]),
+                                         y[i:i + EVALUATION_BATCH], task))
                 for i in range(0, len(x), EVALUATION_BATCH))
     model.train()
     return right / len(y)
@@ -50,17 +51,17 @@ def usual(workload):
         model = torch_models.module(workload.architectures[config.architecture], workload.shape)
         x, y = torch_models.tensors(workload, "train", channels_last=False)
         loader = DataLoader(TensorDataset(x, y), batch_size=config.batch, shuffle=True)
-        optimizer = torch_models.optimizer(config, model.parameters())
+        optimizer = torch_models.optimizer(config, model)
         for _ in range(workload.iterations):
             running = 0.0
             for inputs, targets in loader:
                 optimizer.zero_grad()
-                loss = torch_models.loss_of(model(inputs), targets, workload.classes)
+                loss = torch_models.loss_of(model(inputs), targets, workload.task)
                 loss.backward()
                 optimizer.step()
                 running += loss.item()
         found.append(accuracy(model, *torch_models.tensors(workload, "valid", False),
-                              workload.classes))
+                              workload.task))
     return found
 
 
@@ -106,16 +107,16 @@ class Worker:
                 model = torch_models.module(workload.architectures[config.architecture],
                                             workload.shape).to(memory_format=torch.channels_last)
                 self.compiled[key] = model, torch.compile(
-                    lambda x, y: torch_models.loss_of(model(x), y, workload.classes), dynamic=False)
+                    lambda x, y: torch_models.loss_of(model(x), y, workload.task), dynamic=False)
             model, loss_of = self.compiled[key]
             model.load_state_dict(fresh.state_dict())
         else:
             model = fresh.to(memory_format=torch.channels_last)
 
             def loss_of(x, y):
-                return torch_models.loss_of(model(x), y, workload.classes)
+                return torch_models.loss_of(model(x), y, workload.task)
 
-        optimizer = torch_models.optimizer(config, model.parameters(), fused=True)
+        optimizer = torch_models.optimizer(config, model, fused=True)
         running = torch.zeros(())
         for x, y in (self.warm_batches if warm else self.batches)(config.batch):
             optimizer.zero_grad(set_to_none=True)
@@ -125,7 +126,7 @@ class Worker:
             optimizer.step()
             running += loss.detach()
         with autocast(precision):
-            return [(index, accuracy(model, *self.valid, workload.classes))]
+            return [(index, accuracy(model, *self.valid, workload.task))]
 
     def stack(self, indexes, compiled, precision, warm):
         workload = self.workload
@@ -248,6 +249,9 @@ class TunedPeers:
         found = dict(self.processes.run(jobs_of(self.workload, peer, False)))
         seconds = time.perf_counter() - start
         return seconds, [found[i] for i in range(len(self.workload.configs))]
+
+    def processor_seconds(self):
+        return sum(processor_seconds(process.pid) for process in self.processes.processes)
 
     def close(self):
         self.processes.close()

@@ -218,7 +218,7 @@ class Predictions:
         connection = self.side.connection
         x = self.workload.train[0]
         take = numpy.resize(numpy.arange(len(x)), rows)
-        ours.copy_rows(connection, "pool", x, numpy.zeros(len(x), int), x.dtype == numpy.uint8)
+        ours.copy_rows(connection, "pool", x, numpy.zeros(len(x), int), {})
         # Rows in their own order, not repeated blocks of text.
         ours.query(connection, f"CREATE TABLE to_predict AS SELECT i AS id, x FROM generate_series(0, {rows - 1})"
                    f" i JOIN pool ON pool.id = i % {len(x)} ORDER BY i")

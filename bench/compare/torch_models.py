@@ -51,33 +51,57 @@ def module(layers, shape, stacked=False):
     return nn.Sequential(*built)
 
 
-def loss_of(logits, y, classes):
-    if classes:
+def loss_of(logits, y, task):
+    """class: an index a row; tags: one a step; binary: one output; mask: one a pixel; numbers: mse."""
+    if task == "class":
         return functional.cross_entropy(logits, y)
+    if task == "tags":
+        return functional.cross_entropy(logits.flatten(0, 1), y.flatten())
+    if task == "numbers":
+        return functional.mse_loss(logits, y)
     return functional.binary_cross_entropy_with_logits(logits.squeeze(1), y)
 
 
-def optimizer(config, parameters, **how):
+def optimizer(config, model, **how):
+    """Plain SGD changes only those rows of a table that a batch has read."""
+    parameters = model.parameters()
+    if config.optimizer == "sgd" and config.momentum == 0.0:
+        tables = [layer for layer in model.modules() if isinstance(layer, nn.Embedding)]
+        for layer in tables:
+            layer.sparse = True
+        if tables:
+            how = {}  # fused ones take no sparse gradients
     if config.optimizer == "adam":
         return torch.optim.Adam(parameters, lr=config.rate, eps=ADAM_EPSILON, **how)
     return torch.optim.SGD(parameters, lr=config.rate, momentum=config.momentum, **how)
 
 
 def tensors(workload, part, channels_last=True):
-    """Resident inputs as float32 and targets."""
+    """Resident inputs as float32, ids as int64, and targets."""
     x, y = (torch.from_numpy(values) for values in getattr(workload, part))
-    x = x.to(torch.float32).div_(workload.scale)
+    x = x.long() if x.dtype in (torch.int16, torch.int32) else x.to(torch.float32).div_(workload.scale)
     if len(workload.shape) == 3:
         x = x.permute(0, 3, 1, 2)
         x = x.contiguous(memory_format=torch.channels_last) if channels_last else x.contiguous()
-    return x, y if workload.classes else y.to(torch.float32)
+    if workload.task == "tags":
+        return x, y.argmax(-1)
+    if workload.task == "mask":
+        y = y.squeeze(-1)
+    return x, y if workload.task == "class" else y.to(torch.float32)
 
 
 @torch.inference_mode()
-def correct(logits, y, classes):
-    """How many of the last axis' predictions are right."""
-    if classes:
+def correct(logits, y, task):
+    """How many rows are predicted right, by the row after axes of networks; of tags and masks the
+    share of each row that is, of numbers 1 less the mean squared error."""
+    if task == "class":
         return (logits.argmax(-1) == y).sum(-1)
+    if task == "tags":
+        return (logits.argmax(-1) == y).float().mean(-1).sum(-1)
+    if task == "mask":
+        return ((logits.squeeze(-3) > 0) == (y > 0.5)).float().mean((-2, -1)).sum(-1)
+    if task == "numbers":
+        return (1 - (logits - y).square().mean(-1)).sum(-1)
     return ((logits.squeeze(-1) > 0) == (y > 0.5)).sum(-1)
 
 
@@ -86,7 +110,7 @@ class Stack:
     optimizer works on one matrix [K, parameters] with a rate for each row."""
 
     def __init__(self, workload, layers, configs):
-        self.classes = workload.classes
+        self.task = workload.task
         self.rates = torch.tensor([[c.rate] for c in configs])
         self.momentum = torch.tensor([[c.momentum] for c in configs])
         self.adam = configs[0].optimizer == "adam"
@@ -127,8 +151,10 @@ class Stack:
     def dense_loss(self, params, x, y):
         logits = self.dense_logits(params, x)
         k = len(self.rates)
-        if self.classes:
+        if self.task == "class":
             losses = functional.cross_entropy(logits.flatten(0, 1), y.repeat(k), reduction="none")
+        elif self.task == "numbers":
+            return functional.mse_loss(logits, y.expand(k, -1, -1)) * k
         else:
             losses = functional.binary_cross_entropy_with_logits(
                 logits.squeeze(2), y.expand(k, -1), reduction="none")
@@ -136,7 +162,7 @@ class Stack:
 
     def mapped_loss(self, params, x, y):
         def one(values, x, y):
-            return loss_of(torch.func.functional_call(self.model, values, (x,)), y, self.classes)
+            return loss_of(torch.func.functional_call(self.model, values, (x,)), y, self.task)
 
         return torch.func.vmap(one, in_dims=(0, None, None), randomness="different")(params, x, y).sum()
 
@@ -174,4 +200,4 @@ class Stack:
 
             logits = torch.func.vmap(one)(params)
         self.model.train()
-        return (correct(logits, y, self.classes) / len(y)).tolist()
+        return (correct(logits, y, self.task) / len(y)).tolist()

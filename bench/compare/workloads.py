@@ -53,7 +53,11 @@ class Workload:
     architectures: dict
     configs: list
     iterations: int
-    ids: int = 0  # of the features, the last ones: an input of their own, of integers
+    inputs: dict = dataclasses.field(default_factory=dict)  # several: how many features each has
+    task: str = ""  # what is learned, if not classes or one binary output: see torch_models.loss_of()
+
+    def __post_init__(self):
+        self.task = self.task or ("class" if self.classes else "binary")
 
     @property
     def size(self):
@@ -207,8 +211,141 @@ def workload_i(quick):
              for rate in (0.003, 0.01, 0.03, 0.1) for batch in (128, 256, 512)]
     network = Network("wide_deep", {"ids": 6, "rows": 1960, "width": 8, "hidden": (128, 64)})
     return Workload("i", "wide and deep, 24 configurations", (22,), 0, 1.0, (x[:rows], y[:rows]),
-                    (x[rows:], y[rows:]), {"wide_deep": network}, grid, 1, ids=6)
+                    (x[rows:], y[rows:]), {"wide_deep": network}, grid, 1,
+                    inputs={"numbers": 16, "ids": 6})
+
+
+def images(name, title, quick):
+    """One of keras.applications on small images."""
+    network = Network(name, {"classes": 10})
+    return Workload("j" if name == "mobilenet" else "k", title, (32, 32, 3), 10, 255.0,
+                    cifar(128 if quick else 512, "train"), cifar(128, "test"), {name: network},
+                    [Config(name, "adam", 1e-3, 32), Config(name, "sgd", 0.02, 32, 0.9)], 1)
+
+
+def workload_j(quick):
+    return images("mobilenet", "CIFAR-10 MobileNetV2, 2 configurations", quick)
+
+
+def workload_k(quick):
+    return images("efficientnet", "CIFAR-10 EfficientNetB0, 2 configurations", quick)
+
+
+def discs(rows):
+    """Noisy images of 32 x 32 with two discs of unlike brightness; the mask is the brighter one's."""
+    random = numpy.random.default_rng(11)
+    place = numpy.arange(32, dtype=numpy.float32)
+    x = 60 + 25 * random.standard_normal((rows, 32, 32), dtype=numpy.float32)
+    mask = numpy.zeros((rows, 32, 32), bool)
+    for brightness in (50, 110):
+        middle = random.uniform(6, 26, (2, rows, 1, 1))
+        radius = random.uniform(3, 9, (rows, 1, 1))
+        mask = (place[:, None] - middle[0]) ** 2 + (place - middle[1]) ** 2 < radius ** 2
+        x[mask] = brightness + x[mask] / 2
+    return x.clip(0, 255).astype(numpy.uint8)[..., None], mask.astype(numpy.int16)[..., None]
+
+
+def cut(x, y, rows):
+    return (x[:rows], y[:rows]), (x[rows:], y[rows:])
+
+
+def workload_l(quick):
+    rows = 256 if quick else 1024
+    network = Network("unet", {"widths": (16, 32, 64)})
+    return Workload("l", "discs of 32 x 32, 2 configurations of a U-Net", (32, 32, 1), 0, 255.0,
+                    *cut(*discs(rows + 128), rows), {"unet": network},
+                    [Config("unet", "adam", rate, 32) for rate in (1e-3, 3e-3)], 1, task="mask")
+
+
+def reviews(rows, steps, words):
+    """Ids of words, small ones frequent; each has one of 4 subjects, whose most frequent one is the class."""
+    random = numpy.random.default_rng(13)
+    x = (random.random((rows, steps)) ** 2 * words).astype(numpy.int16)
+    subjects = random.integers(0, 4, words)
+    leading = random.integers(0, 4, (rows, 1))
+    moved = random.random((rows, steps)) < 0.3  # to a word of the text's own subject
+    choice = numpy.stack([numpy.flatnonzero(subjects == s)[:words // 8] for s in range(4)])
+    own = choice[leading, random.integers(0, choice.shape[1], (rows, steps))]
+    return numpy.where(moved, own, x).astype(numpy.int16), leading[:, 0].astype(numpy.int64)
+
+
+def workload_n(quick):
+    rows = 2_000 if quick else 8_000
+    network = Network("text_cnn", {"words": 5000, "width": 64, "filters": 64, "sizes": (3, 4, 5), "classes": 4})
+    grid = [Config("text_cnn", "adam", rate, batch) for rate in (1e-3, 3e-3) for batch in (32, 64)]
+    return Workload("n", "texts of 48 words, 4 configurations of a TextCNN", (48,), 4, 1.0,
+                    *cut(*reviews(rows + 500, 48, 5000), rows), {"text_cnn": network}, grid, 1)
+
+
+def sentences(rows, steps, words, tags):
+    """Ids of words and a tag for each, one-hot: it depends on the word and on both neighbours."""
+    random = numpy.random.default_rng(17)
+    x = (random.random((rows, steps)) ** 2 * words).astype(numpy.int16)
+    kind = random.integers(0, 4, words)[x]
+    around = numpy.pad(kind, ((0, 0), (1, 1)))
+    tag = (2 * kind + (around[:, :-2] + around[:, 2:]) % 2) % tags
+    return x, numpy.eye(tags, dtype=numpy.int16)[tag]
+
+
+def workload_o(quick):
+    rows = 1_000 if quick else 4_000
+    network = Network("tagger", {"words": 2000, "width": 32, "units": 64, "tags": 8})
+    grid = [Config("tagger", "adam", rate, batch) for rate in (3e-3, 1e-2) for batch in (32, 64)]
+    return Workload("o", "sentences of 24 words, 4 configurations of a BiLSTM tagger", (24,), 8, 1.0,
+                    *cut(*sentences(rows + 500, 24, 2000, 8), rows), {"tagger": network}, grid, 1,
+                    task="tags")
+
+
+def meetings(rows, buyers, items):
+    """Ids of two tables, and whether they went together."""
+    random = numpy.random.default_rng(19)
+    x = (random.random((rows, 2)) ** 2 * [buyers, items]).astype(numpy.int32)
+    vectors = [random.standard_normal((n, 4)) for n in (buyers, items)]
+    score = (vectors[0][x[:, 0]] * vectors[1][x[:, 1]]).sum(1) + 0.3 * random.standard_normal(rows)
+    return x, (score > 0).astype(numpy.int64)
+
+
+def workload_p(quick):
+    rows = 40_000 if quick else 200_000
+    network = Network("two_tower", {"buyers": 100_000, "items": 20_000, "width": 32, "hidden": 64, "out": 32})
+    grid = [Config("two_tower", "adam", 1e-3, batch) for batch in (512, 2048)]
+    grid += [Config("two_tower", "sgd", 0.1, batch) for batch in (512, 2048)]
+    return Workload("p", "two towers over 100,000 and 20,000 ids, 4 configurations", (2,), 0, 1.0,
+                    *cut(*meetings(rows + 10_000, 100_000, 20_000), rows), {"two_tower": network},
+                    grid, 1, inputs={"buyer": 1, "item": 1})
+
+
+def sensors(rows):
+    """256 standardized numbers that 12 others tell."""
+    random = numpy.random.default_rng(23)
+    hidden = random.standard_normal((rows, 12), dtype=numpy.float32)
+    x = numpy.tanh(hidden @ random.standard_normal((12, 256), dtype=numpy.float32) / 2)
+    x += 0.1 * random.standard_normal((rows, 256), dtype=numpy.float32)
+    return ((x - x.mean(0)) / x.std(0)).astype(numpy.float32)
+
+
+def workload_q(quick):
+    rows = 8_000 if quick else 30_000
+    x = sensors(rows + 2_000)
+    layers = [("dense", n, "relu") for n in (128, 64, 16, 64, 128)] + [("dense", 256, None)]
+    grid = [Config("autoencoder", "adam", rate, batch) for rate in (1e-3, 3e-3) for batch in (64, 128, 256)]
+    return Workload("q", "autoencoder 256-128-64-16-64-128-256, 6 configurations", (256,), 0, 1.0,
+                    *cut(x, x, rows), {"autoencoder": layers}, grid, 1, task="numbers")
+
+
+def workload_r(quick):
+    """What agents learn online: values of 4 actions of a state of 8 numbers."""
+    rows = 2_000 if quick else 10_000
+    random = numpy.random.default_rng(29)
+    x = random.standard_normal((rows + 1_000, 8), dtype=numpy.float32)
+    y = numpy.tanh(x @ random.standard_normal((8, 4), dtype=numpy.float32)) * 1.5
+    layers = [("dense", 64, "relu"), ("dense", 64, "relu"), ("dense", 4, None)]
+    grid = [Config("dqn", "adam", rate, batch) for rate in (3e-4, 1e-3) for batch in (1, 2, 4, 8)]
+    return Workload("r", "DQN's MLP 8-64-64-4 with batches of 1 to 8, 8 configurations", (8,), 0, 1.0,
+                    *cut(x, y, rows), {"dqn": layers}, grid, 1, task="numbers")
 
 
 WORKLOADS = {"a": workload_a, "b": workload_b, "c": workload_c, "d": workload_d, "f": workload_f,
-             "g": workload_g, "h": workload_h, "i": workload_i, "m": workload_m}
+             "g": workload_g, "h": workload_h, "i": workload_i, "j": workload_j, "k": workload_k,
+             "l": workload_l, "m": workload_m, "n": workload_n, "o": workload_o, "p": workload_p,
+             "q": workload_q, "r": workload_r}
