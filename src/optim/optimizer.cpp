@@ -6,6 +6,7 @@
 
 #include "base/bf16.h"
 #include "base/pieces.h"
+#include "optim/gradient_rows.h"
 #include "optim/learning_rate.h"
 #include "optim/table.h"
 
@@ -70,14 +71,16 @@ double SumOfSquares(const float* x, int64_t n) {
 
 float Norm(const float* x, int64_t n) { return std::sqrt(static_cast<float>(SumOfSquares(x, n))); }
 
-void AddRegularization(const TrainableSpan& span, const float* __restrict w, float* __restrict g) {
+// Of `size` weights of the span.
+void AddRegularization(const TrainableSpan& span, int64_t size, const float* __restrict w,
+                       float* __restrict g) {
   if (span.l2 != 0.0) {
     const float factor = static_cast<float>(2.0 * span.l2);
-    for (int64_t i = 0; i < span.size; ++i) g[i] += factor * w[i];
+    for (int64_t i = 0; i < size; ++i) g[i] += factor * w[i];
   }
   if (span.l1 != 0.0) {
     const float l1 = static_cast<float>(span.l1);
-    for (int64_t i = 0; i < span.size; ++i) {
+    for (int64_t i = 0; i < size; ++i) {
       g[i] += w[i] > 0.0F ? l1 : (w[i] < 0.0F ? -l1 : 0.0F);
     }
   }
@@ -165,6 +168,7 @@ struct Update {
   float* slots;
   int64_t slot_size;
   uint16_t* shadow;
+  const GradientRows* rows;  // null: all weights have gradients
 
   const Rate& RateOf(const TrainableSpan& span) const {
     return *std::find_if(rates.begin(), rates.end(),
@@ -185,9 +189,7 @@ struct Update {
 
   // What comes before the kernel.
   void Prepare(const TrainableSpan& span, const StepSpan& part) const {
-    TrainableSpan regularized = span;
-    regularized.size = part.size;
-    if (regularizes) AddRegularization(regularized, part.w, part.g);
+    if (regularizes) AddRegularization(span, part.size, part.w, part.g);
     if (!optimizer.global_clipnorm && optimizer.clipvalue && *optimizer.clipvalue > 0.0) {
       ClipValues(static_cast<float>(*optimizer.clipvalue), part.size, part.g);
     }
@@ -219,6 +221,15 @@ struct Update {
   }
 
   void Run(const TrainableSpan& span, int64_t first, int64_t last) const {
+    const GradientRows::Table* table = rows == nullptr ? nullptr : rows->Find(span.offset);
+    if (table == nullptr) return RunAll(span, first, last);
+    for (const int64_t row : table->rows) {
+      const int64_t from = std::max(first, row * table->width);
+      const int64_t to = std::min(last, (row + 1) * table->width);
+      if (from < to) RunAll(span, from, to);
+    }
+  }
+  void RunAll(const TrainableSpan& span, int64_t first, int64_t last) const {
     Prepare(span, PartOf(span, first, last));
     const StepScalars& scalars = RateOf(span).scalars;
     InPieces(span, first, last, [&](const StepSpan& piece) { kernel.run(piece, scalars); });
@@ -276,11 +287,16 @@ void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
   const bool clips_norm = optimizer.clipnorm && *optimizer.clipnorm > 0.0;
   // Norms are sums over all weights, in one order: the calling thread's.
   const bool by_norm = optimizer.global_clipnorm || clips_norm;
+  const GradientRows* rows = GradientRowsScope::Current();
   int64_t size = 0;
+  double updated = 0.0;  // weights
   for (const TrainableSpan& span : spans) {
     size += span.size;
+    const GradientRows::Table* table = rows == nullptr ? nullptr : rows->Find(span.offset);
+    updated += static_cast<double>(
+        table == nullptr ? span.size : table->width * static_cast<int64_t>(table->rows.size()));
     if (!by_norm) continue;
-    AddRegularization(span, params + span.offset, gradients + span.offset);
+    AddRegularization(span, span.size, params + span.offset, gradients + span.offset);
     if (optimizer.global_clipnorm) continue;
     ClipNorm(static_cast<float>(*optimizer.clipnorm), span.size, gradients + span.offset);
   }
@@ -298,8 +314,9 @@ void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
                       gradients,
                       slots,
                       slot_size,
-                      shadow};
-  const double work = kUpdateWork * static_cast<double>(size);
+                      shadow,
+                      rows};
+  const double work = kUpdateWork * updated;
   // A team's members share the weights of all spans.
   const auto share = [&](const auto& run) {
     RunShares(team, size, work, [&](int64_t first, int64_t last, int) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/bf16.h"
+#include "optim/gradient_rows.h"
 #include "train/plan_cache.h"
 #include "train/stepper.h"
 #include "train/sums.h"
@@ -40,7 +41,9 @@ class PlanStep {
 class PlannedStepper : public Stepper {
  public:
   explicit PlannedStepper(const StepperSetup& setup)
-      : Stepper(setup), plans_(TrainingKind(setup)) {}
+      : Stepper(setup),
+        plans_(TrainingKind(setup)),
+        by_rows_(LeavesZeroGradients(setup.compile.optimizer, setup.spans)) {}
 
   bool Run(ModelState* state, const Partition& data, const int32_t* rows, int64_t n, bool metrics,
            MetricSums* sums) override {
@@ -69,6 +72,8 @@ class PlannedStepper : public Stepper {
       AddPlannedMetrics(setup_.compile, spec_, *setup_.objective, plan.loss, n, sums);
     }
     if (gradient != nullptr) {
+      rows_.Clear();
+      const GradientRowsScope rows(by_rows_ ? &rows_ : nullptr);
       plan.plan.Backward(step);
       ApplyOptimizer(setup_.compile.optimizer, state->step, setup_.spans, state->params.data(),
                      plans_->gradients().data(), state->slots.data(), spec_.slot_size,
@@ -91,6 +96,8 @@ class PlannedStepper : public Stepper {
   }
 
   PlanLease plans_;
+  const bool by_rows_;  // tables' gradients
+  GradientRows rows_;
   AlignedArray<uint16_t> shadow_;
 };
 

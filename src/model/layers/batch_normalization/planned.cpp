@@ -35,10 +35,10 @@ class PlannedBatchNorm : public PlannedOp {
         factor_(columns_),
         other_(columns_),
         shift_(columns_),
-        part_(columns_),
-        block_sums_(node->team == nullptr ? 0 : (rows_ + kBlock - 1) / kBlock * columns_),
+        part_(2 * columns_),
+        block_sums_(node->team == nullptr ? 0 : (rows_ + kBlock - 1) / kBlock * 2 * columns_),
         sums_(columns_),
-        products_(columns_) {
+        both_(2 * columns_) {
     node->keeps_inputs = true;
   }
 
@@ -72,22 +72,23 @@ class PlannedBatchNorm : public PlannedOp {
   void Backward(const StepArguments& step) override {
     const float* x = node_.inputs[0]->value->data;
     const float* dy = node_.output->gradient->data;
-    Sum(&sums_, [&](int64_t first, int64_t n, float* to) {
+    // Block by block, so that what the first reads of dy the second finds in a cache.
+    Sum(&both_, [&](int64_t first, int64_t n, float* to) {
       kernels_.column_sums(dy + first * columns_, n, columns_, to);
-    });
-    Sum(&products_, [&](int64_t first, int64_t n, float* to) {
       kernels_.column_products(x + first * columns_, mean_.data(), dy + first * columns_, nullptr,
-                               n, columns_, to);
+                               n, columns_, to + columns_);
     });
+    const double* sums = both_.data();
+    const double* products = sums + columns_;
     if (s_.scale && node_.weights[0].trainable) {
       for (int64_t j = 0; j < columns_; ++j) {
-        part_[j] = static_cast<float>(products_[j]) * inverse_deviation_[j];
+        part_[j] = static_cast<float>(products[j]) * inverse_deviation_[j];
       }
       node_.DeliverGradient(part_.data(), columns_, 0, step);
     }
     const size_t beta = s_.scale ? 1 : 0;
     if (s_.center && node_.weights[beta].trainable) {
-      for (int64_t j = 0; j < columns_; ++j) part_[j] = static_cast<float>(sums_[j]);
+      for (int64_t j = 0; j < columns_; ++j) part_[j] = static_cast<float>(sums[j]);
       node_.DeliverGradient(part_.data(), columns_, beta, step);
     }
     if (!node_.InputNeedsGradient(0)) return;
@@ -99,9 +100,9 @@ class PlannedBatchNorm : public PlannedOp {
       }
       const auto inverse = static_cast<double>(inverse_deviation_[j]);
       const auto factor = static_cast<double>(factor_[j]);
-      const double by_x = -factor * inverse * inverse * products_[j] / n;
+      const double by_x = -factor * inverse * inverse * products[j] / n;
       other_[j] = static_cast<float>(by_x);
-      shift_[j] = static_cast<float>(-factor * sums_[j] / n - by_x * static_cast<double>(mean_[j]));
+      shift_[j] = static_cast<float>(-factor * sums[j] / n - by_x * static_cast<double>(mean_[j]));
     }
     float* dx = node_.inputs[0]->gradient->data;
     RunShares(node_.team, rows_, Work(), [&](int64_t first, int64_t last, int) {
@@ -119,12 +120,13 @@ class PlannedBatchNorm : public PlannedOp {
   // Of one pass over all numbers; memory is what it waits for.
   double Work() const { return 4.0 * static_cast<double>(rows_ * columns_); }
 
-  // Calls block(first row, rows, sums) for all blocks and adds up their sums.
+  // Calls block(first row, rows, sums) for all blocks and adds up their sums, as many as `sums` has.
   template <typename Block>
   void Sum(std::vector<double>* sums, const Block& block) {
     std::fill(sums->begin(), sums->end(), 0.0);
+    const auto width = static_cast<int64_t>(sums->size());
     const auto add = [&](const float* part) {
-      for (int64_t j = 0; j < columns_; ++j) (*sums)[j] += static_cast<double>(part[j]);
+      for (int64_t j = 0; j < width; ++j) (*sums)[j] += static_cast<double>(part[j]);
     };
     if (node_.team == nullptr) {
       for (int64_t first = 0; first < rows_; first += kBlock) {
@@ -136,10 +138,10 @@ class PlannedBatchNorm : public PlannedOp {
     const int64_t blocks = (rows_ + kBlock - 1) / kBlock;
     RunShares(node_.team, blocks, Work(), [&](int64_t from, int64_t to, int) {
       for (int64_t b = from; b < to; ++b) {
-        block(b * kBlock, std::min(kBlock, rows_ - b * kBlock), &block_sums_[b * columns_]);
+        block(b * kBlock, std::min(kBlock, rows_ - b * kBlock), &block_sums_[b * width]);
       }
     });
-    for (int64_t b = 0; b < blocks; ++b) add(&block_sums_[b * columns_]);
+    for (int64_t b = 0; b < blocks; ++b) add(&block_sums_[b * width]);
   }
 
   // Keras' rule: moving = moving * momentum + batch * (1 - momentum), with the biased variance.
@@ -175,9 +177,9 @@ class PlannedBatchNorm : public PlannedOp {
   std::vector<float> other_;
   std::vector<float> shift_;
   std::vector<float> part_;
-  std::vector<float> block_sums_;  // [block][column], of a team
+  std::vector<float> block_sums_;  // [block][sums of a block], of a team
   std::vector<double> sums_;
-  std::vector<double> products_;
+  std::vector<double> both_;  // of gradients, then of their products with x - mean
 };
 
 }  // namespace
