@@ -38,11 +38,9 @@ void GradientRows::Add(int64_t offset, int64_t width, std::vector<int64_t> rows,
   table->rows = std::move(all);
 }
 
-bool LeavesZeroGradients(const OptimizerParams& optimizer,
-                         const std::vector<TrainableSpan>& spans) {
-  const KernelType& kernel = KernelAt(KernelPlace(optimizer));
-  if (kernel.slots > 0 || kernel.by_norms || optimizer.use_ema || optimizer.clipnorm ||
-      optimizer.global_clipnorm || optimizer.weight_decay != 0.0) {
+bool TakesRows(const OptimizerParams& optimizer, const std::vector<TrainableSpan>& spans) {
+  if (KernelAt(KernelPlace(optimizer)).by_norms || optimizer.clipnorm ||
+      optimizer.global_clipnorm) {
     return false;
   }
   return std::all_of(spans.begin(), spans.end(),

@@ -29,12 +29,12 @@ class GradientRows {
   std::vector<Table> tables_;  // few
 };
 
-// Whether a step leaves weights with a gradient of 0 as they are, whatever the other gradients:
-// plain SGD without penalties, decay, averages and norms.
-bool LeavesZeroGradients(const OptimizerParams& optimizer, const std::vector<TrainableSpan>& spans);
+// Whether an optimizer takes gradients as rows: without penalties, which give each weight a
+// gradient, and without norms of gradients or updates.
+bool TakesRows(const OptimizerParams& optimizer, const std::vector<TrainableSpan>& spans);
 
 // From its start to its end, the backward pass of this thread may give a table's gradient as rows,
-// and ApplyOptimizer() then updates those alone. One a thread; null: none.
+// and ApplyOptimizer(), if the optimizer TakesRows(), reads those alone. One a thread; null: none.
 class GradientRowsScope {
  public:
   explicit GradientRowsScope(GradientRows* rows);

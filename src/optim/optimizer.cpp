@@ -150,6 +150,8 @@ void UpdateAverage(const OptimizerParams& optimizer, int64_t step, int64_t size,
 
 // Weights of one piece of Update::Run().
 constexpr int64_t kShadowPiece = 2048;
+// Gradients of 0 that are read again and again.
+constexpr int64_t kZeros = 2048;
 
 void WriteShadow(const float* __restrict w, int64_t size, uint16_t* __restrict shadow) {
   for (int64_t i = 0; i < size; ++i) shadow[i] = ToBf16(w[i]);
@@ -193,6 +195,10 @@ struct Update {
     if (!optimizer.global_clipnorm && optimizer.clipvalue && *optimizer.clipvalue > 0.0) {
       ClipValues(static_cast<float>(*optimizer.clipvalue), part.size, part.g);
     }
+    PrepareWeights(span, part);
+  }
+  // Of it what asks no gradient.
+  void PrepareWeights(const TrainableSpan& span, const StepSpan& part) const {
     const float own_decay = decay * static_cast<float>(span.decay_factor);
     if (own_decay != 0.0F) DecayWeights(own_decay, RateOf(span).rate, part.size, part.w);
     const float first_slot = step == 0 ? optimizer.type->first_slot(optimizer) : 0.0F;
@@ -223,10 +229,31 @@ struct Update {
   void Run(const TrainableSpan& span, int64_t first, int64_t last) const {
     const GradientRows::Table* table = rows == nullptr ? nullptr : rows->Find(span.offset);
     if (table == nullptr) return RunAll(span, first, last);
+    int64_t at = first;
     for (const int64_t row : table->rows) {
       const int64_t from = std::max(first, row * table->width);
       const int64_t to = std::min(last, (row + 1) * table->width);
-      if (from < to) RunAll(span, from, to);
+      if (from >= to) continue;
+      RunWithoutGradients(span, at, from);
+      RunAll(span, from, to);
+      at = to;
+    }
+    RunWithoutGradients(span, at, last);
+  }
+  // Whether weights with a gradient of 0 stay as they are.
+  bool leaves_zero_gradients() const {
+    return kernel.type.slots == 0 && !optimizer.use_ema && decay == 0.0F;
+  }
+  void RunWithoutGradients(const TrainableSpan& span, int64_t first, int64_t last) const {
+    if (leaves_zero_gradients()) return;
+    static float zeros[kZeros];  // kernels that are not by norms only read gradients
+    const StepScalars& scalars = RateOf(span).scalars;
+    for (int64_t at = first; at < last; at += kZeros) {
+      StepSpan piece = PartOf(span, at, std::min(at + kZeros, last));
+      piece.g = zeros;
+      PrepareWeights(span, piece);
+      kernel.run(piece, scalars);
+      Finish(span, piece);
     }
   }
   void RunAll(const TrainableSpan& span, int64_t first, int64_t last) const {
@@ -289,12 +316,8 @@ void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
   const bool by_norm = optimizer.global_clipnorm || clips_norm;
   const GradientRows* rows = GradientRowsScope::Current();
   int64_t size = 0;
-  double updated = 0.0;  // weights
   for (const TrainableSpan& span : spans) {
     size += span.size;
-    const GradientRows::Table* table = rows == nullptr ? nullptr : rows->Find(span.offset);
-    updated += static_cast<double>(
-        table == nullptr ? span.size : table->width * static_cast<int64_t>(table->rows.size()));
     if (!by_norm) continue;
     AddRegularization(span, span.size, params + span.offset, gradients + span.offset);
     if (optimizer.global_clipnorm) continue;
@@ -316,7 +339,13 @@ void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
                       slot_size,
                       shadow,
                       rows};
-  const double work = kUpdateWork * updated;
+  int64_t updated = size;  // weights
+  for (const TrainableSpan& span : spans) {
+    const GradientRows::Table* table = rows == nullptr ? nullptr : rows->Find(span.offset);
+    if (table == nullptr || !update.leaves_zero_gradients()) continue;
+    updated -= span.size - table->width * static_cast<int64_t>(table->rows.size());
+  }
+  const double work = kUpdateWork * static_cast<double>(updated);
   // A team's members share the weights of all spans.
   const auto share = [&](const auto& run) {
     RunShares(team, size, work, [&](int64_t first, int64_t last, int) {

@@ -43,7 +43,7 @@ class PlannedStepper : public Stepper {
   explicit PlannedStepper(const StepperSetup& setup)
       : Stepper(setup),
         plans_(TrainingKind(setup)),
-        by_rows_(LeavesZeroGradients(setup.compile.optimizer, setup.spans)) {}
+        by_rows_(TakesRows(setup.compile.optimizer, setup.spans)) {}
 
   bool Run(ModelState* state, const Partition& data, const int32_t* rows, int64_t n, bool metrics,
            MetricSums* sums) override {

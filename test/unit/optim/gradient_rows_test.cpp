@@ -42,19 +42,17 @@ TEST(GradientRows, ClearsEachRowOnce) {
   EXPECT_EQ(rows.Find(4), nullptr);
 }
 
-TEST(GradientRows, AreForOptimizersThatLeaveTheOthersAlone) {
+TEST(GradientRows, AreNotForPenaltiesAndNorms) {
   const std::vector<TrainableSpan> plain = {{0, 0, 8}};
-  for (const char* text : {"SGD(lr=0.1)", "SGD(lr=0.1, clipvalue=0.5)"}) {
-    EXPECT_TRUE(LeavesZeroGradients(Optimizer(text), plain)) << text;
+  for (const char* text : {"SGD(lr=0.1)", "SGD(lr=0.1, clipvalue=0.5)", "AdamW(lr=0.1)"}) {
+    EXPECT_TRUE(TakesRows(Optimizer(text), plain)) << text;
   }
-  for (const char* text :
-       {"SGD(lr=0.1, momentum=0.9)", "SGD(lr=0.1, weight_decay=0.1)", "SGD(lr=0.1, clipnorm=1.0)",
-        "SGD(lr=0.1, global_clipnorm=1.0)", "SGD(lr=0.1, use_ema=True)", "Adam(lr=0.1)",
-        "Adagrad(lr=0.1)", "Lamb(learning_rate=0.1)", "Lion(lr=0.1)"}) {
-    EXPECT_FALSE(LeavesZeroGradients(Optimizer(text), plain)) << text;
+  for (const char* text : {"SGD(lr=0.1, clipnorm=1.0)", "Adam(lr=0.1, global_clipnorm=1.0)",
+                           "Lamb(learning_rate=0.1)"}) {
+    EXPECT_FALSE(TakesRows(Optimizer(text), plain)) << text;
   }
-  EXPECT_FALSE(LeavesZeroGradients(Optimizer("SGD(lr=0.1)"), {{0, 0, 8, 0.0, 0.1}}));
-  EXPECT_FALSE(LeavesZeroGradients(Optimizer("SGD(lr=0.1)"), {{0, 0, 8}, {8, 8, 8, 0.1, 0.0}}));
+  EXPECT_FALSE(TakesRows(Optimizer("SGD(lr=0.1)"), {{0, 0, 8, 0.0, 0.1}}));
+  EXPECT_FALSE(TakesRows(Optimizer("SGD(lr=0.1)"), {{0, 0, 8}, {8, 8, 8, 0.1, 0.0}}));
 }
 
 // Shares of a team end within rows; what stands in other rows' gradients is not read.
@@ -65,7 +63,11 @@ TEST(GradientRows, GiveTheBitsOfAWholeTable) {
       {0, 0, 50}, {64, 64, table}, {64 + table, 64 + table, 9}};
   const auto flat_size = static_cast<size_t>(64 + table + 9);
   const Philox random(8, Purpose::kSearch, 0, 0);
-  for (const char* text : {"SGD(lr=0.1)", "SGD(lr=0.1, clipvalue=0.2)"}) {
+  for (const char* text :
+       {"SGD(lr=0.1)", "SGD(lr=0.1, clipvalue=0.2)", "SGD(lr=0.1, weight_decay=0.1)",
+        "SGD(lr=0.1, momentum=0.9, nesterov=True)", "SGD(lr=0.1, use_ema=True)", "Adam(lr=0.01)",
+        "Adam(lr=0.01, amsgrad=True, clipvalue=0.2)", "AdamW(lr=0.01, weight_decay=0.1)",
+        "Adagrad(lr=0.1)", "Ftrl(lr=0.1)", "Lion(lr=0.01)"}) {
     const OptimizerParams optimizer = Optimizer(text);
     for (const int members : {1, 3}) {
       std::vector<float> whole(flat_size);
@@ -73,6 +75,8 @@ TEST(GradientRows, GiveTheBitsOfAWholeTable) {
       whole[64] = -0.0F;
       std::vector<float> by_rows = whole;
       const std::vector<float> start = whole;
+      std::vector<float> whole_slots(flat_size * static_cast<size_t>(SlotCount(optimizer)));
+      std::vector<float> slots = whole_slots;
       std::vector<uint16_t> shadow(flat_size), whole_shadow(flat_size);
       Team team(members, [] {});
       for (int64_t step = 0; step < 3; ++step) {
@@ -87,12 +91,14 @@ TEST(GradientRows, GiveTheBitsOfAWholeTable) {
           own[i] = gradients[i] =
               random.Uniform(static_cast<uint64_t>(step + 1) * 1000000 + i) - 0.5F;
         }
-        ApplyOptimizer(optimizer, step, spans, whole.data(), gradients.data(), nullptr, 0,
-                       whole_shadow.data());
+        ApplyOptimizer(optimizer, step, spans, whole.data(), gradients.data(), whole_slots.data(),
+                       static_cast<int64_t>(flat_size), whole_shadow.data());
         const GradientRowsScope scope(&rows);
-        ApplyOptimizer(optimizer, step, spans, by_rows.data(), own.data(), nullptr, 0,
-                       shadow.data(), members == 1 ? nullptr : &team);
+        ApplyOptimizer(optimizer, step, spans, by_rows.data(), own.data(), slots.data(),
+                       static_cast<int64_t>(flat_size), shadow.data(),
+                       members == 1 ? nullptr : &team);
         ASSERT_EQ(by_rows, whole) << text << ", step " << step;
+        ASSERT_EQ(slots, whole_slots) << text << ", step " << step;
       }
       EXPECT_TRUE(std::signbit(by_rows[64]) || by_rows[64] != 0.0F);
       EXPECT_EQ(shadow, whole_shadow) << "every row was updated in one of the steps";

@@ -120,7 +120,8 @@ class PlannedBatchNorm : public PlannedOp {
   // Of one pass over all numbers; memory is what it waits for.
   double Work() const { return 4.0 * static_cast<double>(rows_ * columns_); }
 
-  // Calls block(first row, rows, sums) for all blocks and adds up their sums, as many as `sums` has.
+  // Calls block(first row, rows, sums) for all blocks and adds up their sums, as many as `sums`
+  // has.
   template <typename Block>
   void Sum(std::vector<double>* sums, const Block& block) {
     std::fill(sums->begin(), sums->end(), 0.0);
