@@ -1,14 +1,12 @@
 /*
  * call.h
- *		Calls of functions as text that says all of them, whatever the session's settings become.
+ *		The statement of a run, and the settings that it depends on.
  */
 #ifndef HOPPER_RUN_CALL_H
 #define HOPPER_RUN_CALL_H
 
 #include "pg/server/glue.h"
 
-/* "SELECT ...fit(packed_table := 'p'::text, ...)": the call of fcinfo with its values. */
-extern char *hopper_call_text(FunctionCallInfo fcinfo);
 /* ERROR 22023 where a statement is not one SELECT. */
 extern void hopper_require_one_select(const char *statement);
 /* Settings of schema hopper that the session has changed, "name=value" each in a line. */

@@ -465,7 +465,7 @@ hopper_driver_open(int64 run)
 	hopper_request_context = NULL;
 	MemoryContextSwitchTo(caller);
 	hopper_driver_require_role(&hopper_driven->row);
-	if (hopper_driven->row.statement == NULL)
+	if (hopper_driven->row.settings == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("run " INT64_FORMAT " was trained in the foreground", run)));

@@ -54,6 +54,7 @@ hopper_search_request(const hopper_automl *run, hopper_fit *fit, int64 iteration
 	record->model_selection_table = run->tables.selection.quoted;
 	record->num_iterations = options->num_iterations;
 	record->frequency = options->metrics_compute_frequency;
+	record->statement = run->settings.statement;
 	record->name = run->settings.name;
 	record->description = run->settings.description;
 	record->rank_by = run->settings.rank_by;
@@ -244,6 +245,7 @@ begin_search(FunctionCallInfo fcinfo, hopper_automl *run)
 		"packed_table", "validation_table", "model_arch_table", "first_table", "from_run", NULL});
 	guard = hopper_search_start(run);
 	take_settings(fcinfo, run);
+	run->settings.statement = hopper_call_text(fcinfo);
 	hopper_search_require_possible(run);
 	run->replace = hopper_bool_named(fcinfo, "replace", false);
 	return guard;

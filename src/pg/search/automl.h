@@ -58,6 +58,7 @@ typedef struct hopper_search_settings
 {
 	bool		use_gpus;
 	int			frequency;
+	const char *statement;		/* the call */
 	const char *name;
 	const char *description;
 	const char *rank_by;

@@ -405,6 +405,11 @@ extern void hopper_require_argument(FunctionCallInfo fcinfo, int at, const char 
 extern bool hopper_is_given(FunctionCallInfo fcinfo, int at);
 /* Where the SQL function that is called has the argument of this name. */
 extern int	hopper_argument(FunctionCallInfo fcinfo, const char *argument);
+/*
+ * "SELECT ...fit(packed_table := 'p'::text, ...)": the call of fcinfo with its values, whatever the
+ * session's settings become.
+ */
+extern char *hopper_call_text(FunctionCallInfo fcinfo);
 /* -1: it has none of this name, which is never given. */
 extern int	hopper_argument_if_any(FunctionCallInfo fcinfo, const char *argument);
 /* By its name. */

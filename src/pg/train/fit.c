@@ -84,6 +84,7 @@ common_arguments(FunctionCallInfo fcinfo, hopper_fit *request)
 	if (request->has_validation)
 		request->validation = hopper_name_argument(fcinfo, validation, "validation_table");
 	request->warm_start = hopper_bool_named(fcinfo, "warm_start", false);
+	record->statement = hopper_call_text(fcinfo);
 	record->name = hopper_string_named(fcinfo, "name");
 	record->description = hopper_string_named(fcinfo, "description");
 	request->seed_given = !PG_ARGISNULL(seed);

@@ -482,6 +482,7 @@ hopper_store_record(int64 run, const hopper_fit *fit)
 	recorded = row.run = run;
 	row.started = true;
 	row.function = (char *) fit->function;
+	row.statement = (char *) fit->record.statement;
 	row.model_table = (char *) fit->shown;
 	hopper_store_create(&row, fit);
 	for (int i = 0; i < training->n_configs; i++)

@@ -26,7 +26,8 @@ typedef struct hopper_run_row
 	char	   *function;		/* "fit" */
 	char	   *statement;		/* the call, with all its arguments written out */
 	char	   *search_path;
-	char	   *settings;		/* of schema hopper, "name=value" each in a line */
+	/* of schema hopper, "name=value" each in a line; NULL: trained in the foreground */
+	char	   *settings;
 	char	   *tables;			/* quoted name of its table of models, or NULL: it has none */
 	char	   *selection;		/* quoted: of its configurations, or of its search; or NULL */
 	char	   *model_table;	/* as it was asked for */
