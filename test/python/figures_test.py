@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 
-from conftest import DATABASE, SOURCE
+from conftest import DATABASE, LONG, SOURCE
 from model_hopper._figures import parallel_figure
 
 
@@ -102,28 +102,61 @@ def test_one_bad_model_does_not_press_the_others_together():
     assert "0.12 to 0.76" in {text.get_text() for text in axes.texts}
 
 
-def test_a_notebook_shows_figures(database):
-    """Once each, as pictures, in a kernel as Jupyter starts it."""
+def pictures(messages):
+    """Pictures that are shown: the kind of message, the place that it is shown in, the content."""
+    return [(message["msg_type"], message["content"].get("transient", {}).get("display_id"), message["content"]["data"]["image/png"])
+            for message in messages if "image/png" in message["content"].get("data", {})]
+
+
+@pytest.fixture(scope="module")
+def kernel(database):
+    """Runs code in a kernel as Jupyter starts it, and returns its messages; `heard` gets each as it comes."""
     from jupyter_client.manager import start_new_kernel
 
     environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
     manager, client = start_new_kernel(kernel_name="python3", env=environment)
-    try:
+
+    def run(code, heard=lambda messages: None):
         outputs = []
 
-        def run(code):
-            outputs.clear()
-            reply = client.execute_interactive(code, timeout=120, output_hook=lambda message: outputs.append(message))
-            assert reply["content"]["status"] == "ok", reply["content"]
+        def hear(message):
+            outputs.append(message)
+            heard(outputs)
 
+        reply = client.execute_interactive(code, timeout=300, output_hook=hear)
+        assert reply["content"]["status"] == "ok", reply["content"]
+        return outputs
+
+    try:
         run(f"import sys\nsys.path.insert(0, {str(SOURCE / 'clients/python/src')!r})\nimport model_hopper\n"
             f"hopper = model_hopper.connect(dbname={DATABASE!r}, progress=False)")
-        for call in ("plot_curves", "plot_gantt"):
-            run(f"hopper.{call}('models')")
-            pictures = [message["content"]["data"] for message in outputs if "data" in message["content"]
-                        and "image/png" in message["content"]["data"]]
-            assert len(pictures) == 1, [message["msg_type"] for message in outputs]
-            assert base64.b64decode(pictures[0]["image/png"]).startswith(b"\x89PNG")
+        run.interrupt = manager.interrupt_kernel
+        yield run
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
+
+
+def test_a_notebook_shows_figures(kernel):
+    """Once each, as pictures."""
+    for call in ("plot_curves", "plot_gantt"):
+        (kind, _, picture), = pictures(kernel(f"hopper.{call}('models')"))
+        assert kind != "update_display_data" and base64.b64decode(picture).startswith(b"\x89PNG")
+
+
+def test_a_notebook_shows_a_run_live_and_its_button_stops_it(kernel):
+    """One figure that is drawn anew, as examples/notebook.ipynb has it; the button interrupts the kernel."""
+    kernel(f"run = hopper.submit('fit_multiple_model', 'packed', 'live', 'configs', {LONG})")
+    stopped = []
+
+    def stop(messages):
+        if len({picture for _, _, picture in pictures(messages)}) >= 3 and not stopped:
+            stopped.append(True)
+            kernel.interrupt()
+
+    messages = kernel("run.watch(every=0.2, interrupt='pause')", stop)
+    shown = pictures(messages)
+    assert [kind for kind, _, _ in shown] == ["display_data"] + ["update_display_data"] * (len(shown) - 1)
+    assert len({place for _, place, _ in shown}) == 1 and shown[0][1]
+    assert [message["content"]["data"]["text/plain"] for message in messages if message["msg_type"] == "execute_result"] == ["'paused'"]
+    kernel("run.cancel()")
