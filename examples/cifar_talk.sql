@@ -3,15 +3,19 @@
 --
 --   psql < examples/cifar_talk.sql                                          a small form, some minutes
 --   psql -v rows=50000 -v iterations=20 -v r=81 < examples/cifar_talk.sql   the talks' sizes
+--   psql -v pages=examples/gallery < examples/cifar_talk.sql                the small form, with its reports there
 --
 -- From the top of the repository, in a database without these tables. The images come from a program
 -- that prints rows for COPY (id, x as hex bytea, y as text): "python3 $CIFAR train ROWS". CIFAR is
--- cifar10.py in the current folder unless it is set; PYTHON may name another interpreter.
+-- cifar10.py in the current folder unless it is set; PYTHON may name another interpreter. The variable
+-- "images" is what the reports call them.
 \set ON_ERROR_STOP on
 \pset footer off
 \if :{?rows} \else \set rows 1000 \endif
 \if :{?iterations} \else \set iterations 3 \endif
 \if :{?r} \else \set r 9 \endif
+\if :{?images} \else \set images CIFAR-10 \endif
+\set description :rows ' images, ' :images ', a fifth of them for validation'
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS model_hopper;
 
@@ -36,7 +40,8 @@ SELECT hopper.generate_model_configs(model_arch_table := 'networks', model_selec
     fit_params_grid := $$ {'batch_size': [16, 32, 64, 128]} $$) AS configurations;
 SELECT models_trained, models_failed, best_mst_key, round(best_value::numeric, 4) AS accuracy, round(seconds::numeric, 1) AS seconds
 FROM hopper.fit_multiple_model(packed_table := 'cifar_packed', model_table := 'grid_models', model_selection_table := 'grid',
-    num_iterations := :iterations, validation_table := 'cifar_packed_validation', seed := 1);
+    num_iterations := :iterations, validation_table := 'cifar_packed_validation', seed := 1,
+    name := 'All 96 configurations', description := :'description');
 SELECT rank, name AS network, substring(compile_params FROM '[A-Za-z]+\([^)]*\)') AS optimizer,
        substring(fit_params FROM 'batch_size=(\d+)') AS batch, round(validation_metric::numeric, 4) AS accuracy, curve
 FROM hopper.leaderboard(model_table := 'grid_models', n := 6) JOIN networks USING (model_id) ORDER BY rank;
@@ -66,7 +71,8 @@ SELECT configurations, failed, iterations, best_mst_key, round(best_value::numer
 FROM hopper.automl(packed_table := 'cifar_packed', model_table := 'searched', model_arch_table := 'networks',
     model_selection_table := 'searched_best', model_id_list := ARRAY[:small, :large], compile_params_grid := :'wide',
     fit_params_grid := '{''batch_size'': [16, 32, 64, 128]}', automl_params := format('R=%s', :r),
-    validation_table := 'cifar_packed_validation', objective := 'accuracy', seed := 1);
+    validation_table := 'cifar_packed_validation', objective := 'accuracy', seed := 1,
+    name := 'Hyperband', description := :'description');
 SELECT place, round(value::numeric, 4) AS accuracy, iterations, parameters FROM searched_trials ORDER BY place LIMIT 5;
 SELECT parameter, round(importance::numeric, 3) AS importance FROM hopper.param_importance('searched');
 
@@ -80,3 +86,15 @@ FROM hopper.automl(packed_table := 'cifar_packed', model_table := 'searched_agai
     model_selection_table := 'searched_again_best', model_id_list := :'networks', compile_params_grid := :'narrow',
     fit_params_grid := '{''batch_size'': [16, 32, 64, 128]}', automl_params := format('R=%s', :r),
     validation_table := 'cifar_packed_validation', objective := 'accuracy', seed := 2);
+
+\if :{?pages}
+\pset tuples_only on
+\pset format unaligned
+\set page :pages /cifar_grid.html
+\o :page
+SELECT hopper.report('grid_models');
+\set page :pages /cifar_hyperband.html
+\o :page
+SELECT hopper.report('searched');
+\o
+\endif

@@ -15,7 +15,7 @@ COMMENT ON FUNCTION hopper.report_within(text, bigint) IS 'part of report(): wit
 CREATE FUNCTION hopper.report(model_table text) RETURNS text
     AS 'MODULE_PATHNAME', 'hopper_sql_report' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.report(text) IS
-    'one page of HTML on a run: the winner, leaderboard, learning curves, parameters, overfitting, cost, confusion matrix, where the models were when, and statements to repeat it; it needs nothing beside itself
+    'one page of HTML on a run: the winner, leaderboard, learning curves, importance of parameters and features, overfitting, cost, confusion matrix, where the models were when, and statements to repeat it; it needs nothing beside itself
 
 Task: 6.9 compare
 model_table: table of models that training writes

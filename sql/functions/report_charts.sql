@@ -1,4 +1,5 @@
--- The charts of report(): what trials reached, by iteration, parameter, overfitting and cost.
+-- The charts of report(): what trials reached, by iteration, parameter, overfitting and cost. What is read of the
+-- document by a SELECT of its own is read once, and not for each row.
 CREATE FUNCTION hopper.report_curves(doc json) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 WITH point AS (
@@ -14,25 +15,32 @@ WITH point AS (
 ), box AS (
     -- Values far from all others lie outside of the frame, and do not press these together.
     SELECT least(min(x), 1) AS x0, greatest(max(x), 2) AS x1,
-        min(CASE WHEN few OR key = ($1->>'best')::integer OR y >= q1 - 3 * (q3 - q1) THEN y END) AS y0,
-        max(CASE WHEN few OR key = ($1->>'best')::integer OR y <= q3 + 3 * (q3 - q1) THEN y END) AS y1, count(*) AS n
+        min(CASE WHEN few OR key = (SELECT $1->>'best')::integer OR y >= q1 - 3 * (q3 - q1) THEN y END) AS y0,
+        max(CASE WHEN few OR key = (SELECT $1->>'best')::integer OR y <= q3 + 3 * (q3 - q1) THEN y END) AS y1, count(*) AS n
     FROM point, fences
 ), line AS (
     SELECT key, split, at, string_agg(report_at(x, x0, x1, false, 60, 705) || ',' ||
         report_at(greatest(least(y, 2 * y1 - y0), 2 * y0 - y1), y0, y1, false, 290, 12), ' ' ORDER BY place) AS points
     FROM point, box GROUP BY key, split, at
+), dotted AS (
+    -- A point alone is a line to itself, of which the round ends are seen.
+    SELECT key, split, at, points || CASE WHEN alone THEN ' ' || points ELSE '' END AS points,
+        CASE WHEN alone THEN ' stroke-linecap="round"' ELSE '' END || CASE WHEN key = (SELECT $1->>'best')::integer
+            THEN CASE WHEN alone THEN ' stroke-width="9"' ELSE ' stroke-width="3"' END
+            ELSE CASE WHEN alone THEN ' stroke-width="6"' ELSE '' END || ' stroke-opacity="0.4"' END AS stroke
+    FROM line, LATERAL (SELECT strpos(points, ' ') = 0 AS alone) AS a
 )
 SELECT CASE WHEN (SELECT n FROM box) = 0 THEN report_missing('No iteration was evaluated yet.') ELSE
     report_chart('curves', 'Learning curves', format('%s by iteration, a line for each of %s trials; the best trial is the thick line.',
-        $1->>'metric', (SELECT count(DISTINCT key) FROM line)), 330,
-        (SELECT report_frame(x0, x1, false, 'iteration', y0, y1, false, $1->>'metric', 330) FROM box) ||
+        (SELECT $1->>'metric'), (SELECT count(DISTINCT key) FROM line)), 330,
+        (SELECT report_frame(x0, x1, false, 'iteration', y0, y1, false, (SELECT $1->>'metric'), 330) FROM box) ||
         '<clipPath id="plot"><path d="M59 10h647v282h-647z"/></clipPath><g class="lines" clip-path="url(#plot)" fill="none" stroke="currentColor">' ||
         (SELECT string_agg(format('<polyline data-k="%s" class="%s%s" points="%s"%s><title>%s</title></polyline>', l.key,
-                    CASE WHEN l.key = ($1->>'best')::integer THEN 'best' ELSE 'other' END,
-                    CASE WHEN l.split = 'training' AND $1->>'split' <> 'training' THEN ' dashed" stroke-dasharray="5 3' ELSE '' END,
-                    l.points, CASE WHEN l.key = ($1->>'best')::integer THEN ' stroke-width="3"' ELSE ' stroke-opacity="0.4"' END,
+                    CASE WHEN l.key = (SELECT $1->>'best')::integer THEN 'best' ELSE 'other' END,
+                    CASE WHEN l.split = 'training' AND (SELECT $1->>'split') <> 'training' THEN ' dashed" stroke-dasharray="5 3' ELSE '' END,
+                    l.points, l.stroke,
                     format('%s: %s %s', l.key, l.split, report_number((t.value->>'value')::double precision))), '' ORDER BY l.at DESC)
-         FROM line l JOIN json_array_elements($1->'trials') AS t(value) ON (t.value->>'key')::integer = l.key) || '</g>') END
+         FROM dotted l JOIN json_array_elements($1->'trials') AS t(value) ON (t.value->>'key')::integer = l.key) || '</g>') END
 $$;
 COMMENT ON FUNCTION hopper.report_curves(json) IS 'part of report(): learning curves';
 
@@ -44,27 +52,29 @@ WITH point AS (
         (t.value->>'value')::double precision AS y
     FROM json_array_elements($1->'trials') AS t(value)
     WHERE t.value->>$3 NOT IN ('NaN', 'Infinity', '-Infinity') AND t.value->>'value' NOT IN ('NaN', 'Infinity', '-Infinity')
+        -- An ensemble took no time of its own.
+        AND NOT ($6 AND (t.value->>$3)::double precision <= 0)
 ), box AS (
     -- With some room around them.
-    SELECT CASE WHEN $6 THEN greatest(min(x), 1e-9) / 1.1 ELSE min(x) - (max(x) - min(x)) / 40 END AS x0,
-        CASE WHEN $6 THEN greatest(max(x), 1e-9) * 1.1 ELSE max(x) + (max(x) - min(x)) / 40 END AS x1,
+    SELECT CASE WHEN $6 THEN min(x) / 1.1 ELSE min(x) - (max(x) - min(x)) / 40 END AS x0,
+        CASE WHEN $6 THEN max(x) * 1.1 ELSE max(x) + (max(x) - min(x)) / 40 END AS x1,
         min(y) - (max(y) - min(y)) / 30 AS y0, max(y) + (max(y) - min(y)) / 30 AS y1, count(*) AS n
     FROM point
 )
 SELECT CASE WHEN (SELECT n FROM box) < 2 THEN report_missing('It takes two trials with values to compare them.') ELSE
     report_chart($2, $4, format('A point for each of %s trials: %s across, %s upwards; the best is a filled square.',
-            (SELECT n FROM box), $5, $1->>'metric'), 330,
-        (SELECT report_frame(x0, x1, $6 AND x1 > x0 * 5, $5, y0, y1, false, $1->>'metric', 330) ||
+            (SELECT n FROM box), $5, (SELECT $1->>'metric')), 330,
+        (SELECT report_frame(x0, x1, $6 AND x1 > x0 * 5, $5, y0, y1, false, (SELECT $1->>'metric'), 330) ||
             CASE WHEN $3 = 'gap' AND x0 < 0 AND x1 > 0 THEN format('<path class="zero" stroke="#6a737d" stroke-dasharray="2 3" d="M%s 12V290"/>',
                 report_at(0, x0, x1, false, 60, 705)) ELSE '' END FROM box) ||
         '<g class="dots" fill="none" stroke="currentColor">' ||
-        (SELECT string_agg(CASE WHEN key = ($1->>'best')::integer
+        (SELECT string_agg(CASE WHEN key = (SELECT $1->>'best')::integer
                 THEN format('<rect data-k="%s" class="best" fill="currentColor" x="%s" y="%s" width="11" height="11" transform="translate(-5.5 -5.5)"><title>%s</title></rect>',
                     key, at.x, at.y, format('%s: %s', key, report_number(point.y)))
                 ELSE format('<circle data-k="%s" cx="%s" cy="%s" r="4"><title>%s</title></circle>',
                     key, at.x, at.y, format('%s: %s', key, report_number(point.y))) END, '' ORDER BY (trial->>'rank')::integer DESC)
          FROM point, box, LATERAL (SELECT
-            report_at(CASE WHEN $6 THEN greatest(point.x, 1e-9) ELSE point.x END, x0, x1, $6 AND x1 > x0 * 5, 60, 705) AS x,
+            report_at(point.x, x0, x1, $6 AND x1 > x0 * 5, 60, 705) AS x,
             report_at(point.y, y0, y1, false, 290, 12) AS y) AS at) || '</g>') END
 $$;
 COMMENT ON FUNCTION hopper.report_scatter(json, text, text, text, text, boolean) IS 'part of report(): trials by two numbers';
@@ -102,16 +112,16 @@ WITH named AS (
 SELECT CASE WHEN (SELECT count(*) FROM line) < 2 OR json_array_length($1->'names') = 0
     THEN report_missing('The trials do not differ in their parameters.') ELSE
     report_chart('parallel', 'Parallel coordinates', format('A line for each trial through its parameters (%s) to %s; the best trial is the thick line.',
-        (SELECT string_agg(name, ', ' ORDER BY at) FROM named), $1->>'metric'), 300,
+        (SELECT string_agg(name, ', ' ORDER BY at) FROM named), (SELECT $1->>'metric')), 300,
         '<g class="lines" fill="none" stroke="currentColor">' ||
         (SELECT string_agg(format('<polyline data-k="%s" class="%s" points="%s"%s><title>%s</title></polyline>', key,
-            CASE WHEN key = ($1->>'best')::integer THEN 'best' ELSE 'other' END, points,
-            CASE WHEN key = ($1->>'best')::integer THEN ' stroke-width="3"' ELSE ' stroke-opacity="0.4"' END,
-            report_text(report_trial_words($1, trial))), '' ORDER BY rank DESC) FROM line) || '</g>' ||
+            CASE WHEN key = (SELECT $1->>'best')::integer THEN 'best' ELSE 'other' END, points,
+            CASE WHEN key = (SELECT $1->>'best')::integer THEN ' stroke-width="3"' ELSE ' stroke-opacity="0.4"' END,
+            report_text(report_trial_words((SELECT json_build_object('names', $1->'names')), trial))), '' ORDER BY rank DESC) FROM line) || '</g>' ||
         (SELECT string_agg(format('<g class="axis" data-x="%s"><path stroke="#6a737d" d="M%s 40V260"/><text x="%s" y="%s" text-anchor="%s">%s</text>',
             round(x::numeric, 1), round(x::numeric, 1), round(x::numeric, 1), CASE WHEN at % 2 = 1 THEN 14 ELSE 288 END,
             CASE WHEN at = 1 THEN 'start' WHEN name IS NULL THEN 'end' ELSE 'middle' END,
-            report_text(left(coalesce(name, $1->>'metric'), 28))) ||
+            report_text(left(coalesce(name, (SELECT $1->>'metric')), 28))) ||
             coalesce((SELECT string_agg(format('<text class="label" x="%s" y="%s" dy="4" text-anchor="%s">%s</text>',
                     round((x + CASE WHEN name IS NULL THEN -5 ELSE 5 END)::numeric, 1), mark.y,
                     CASE WHEN name IS NULL THEN 'end' ELSE 'start' END, report_text(left(mark.word, 18))), '')
@@ -140,6 +150,32 @@ SELECT CASE WHEN (SELECT count(*) FROM bar) = 0 THEN report_missing($1->>'no_imp
             round((206 + 440 * share)::numeric, 1), 30 * at - 8, round(100 * share::numeric)), '' ORDER BY at) FROM bar)) END
 $$;
 COMMENT ON FUNCTION hopper.report_importance(json) IS 'part of report(): which parameters made the good trials good';
+
+-- With intervals of 95 %; what is below nothing is drawn to the left of where the bars begin.
+CREATE FUNCTION hopper.report_features_chart(doc json) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+WITH bar AS (
+    SELECT f.value->>0 AS name, (f.value->>1)::double precision AS size, (f.value->>2)::double precision AS low,
+        (f.value->>3)::double precision AS high, f.at
+    FROM json_array_elements($1->'features'->'features') WITH ORDINALITY AS f(value, at) WHERE f.at <= 20
+), box AS (
+    SELECT least(min(low), 0) AS x0, greatest(max(high), 1e-9) AS x1, count(*) AS n FROM bar
+), spot AS (
+    SELECT bar.*, 30 * at - 22 AS y, report_at(least(size, 0), x0, x1, false, 200, 640)::numeric AS a, report_at(greatest(size, 0), x0, x1, false, 200, 640)::numeric AS b,
+        report_at(low, x0, x1, false, 200, 640)::numeric AS c, report_at(high, x0, x1, false, 200, 640)::numeric AS d FROM bar, box
+), words AS (
+    SELECT format('%s is %s on at most %s rows of %s%s. A bar is how much worse it becomes when the values of one column are exchanged among the rows, a line its interval of 95 %%.',
+        $1->'features'->>'metric', report_number(($1->'features'->>'before')::double precision), $1->'features'->>'rows', $1->'features'->>'source',
+        CASE WHEN ($1->'features'->>'unseen')::boolean THEN '' ELSE ', some of which the models were trained on' END) AS text
+)
+SELECT CASE WHEN (SELECT n FROM box) = 0 THEN report_missing($1->>'no_features') ELSE
+    '<p>' || report_text((SELECT text FROM words)) || '</p>' || report_chart('features', 'Importance of features',
+        (SELECT string_agg(format('%s %s', name, report_number(size)), ', ' ORDER BY at) FROM bar), (SELECT 30 * n::integer + 10 FROM box),
+        (SELECT string_agg(format('<rect class="bar" fill="#0b62c4" x="%s" y="%s" width="%s" height="18"/><path stroke="currentColor" d="M%s %sH%s"/>'
+            '<text x="192" y="%s" text-anchor="end">%s</text><text class="label" x="%s" y="%s">%s</text>',
+            a, y, greatest(b - a, 1), c, y + 9, d, y + 14, report_text(left(name, 28)), d + 6, y + 14, report_number(size)), '' ORDER BY at) FROM spot)) END
+$$;
+COMMENT ON FUNCTION hopper.report_features_chart(json) IS 'part of report(): which columns the best model predicts by';
 
 -- Visits of models by worker: each configuration has a colour and, where there is room, its number.
 CREATE FUNCTION hopper.report_gantt(doc json) RETURNS text
@@ -183,7 +219,7 @@ SELECT CASE WHEN k IS NULL THEN report_missing($1->>'no_confusion') ELSE
         (SELECT string_agg(format('<rect x="%s" y="%s" width="%s" height="%s" class="cell" fill="currentColor" fill-opacity="%s"%s><title>%s</title></rect>',
                 150 + (col - 1) * side, 30 + (row - 1) * side, side - 1, side - 1, CASE WHEN n = 0 THEN 0.03 ELSE round((0.12 + 0.6 * n / most)::numeric, 2) END,
                 CASE WHEN row = col THEN ' stroke="currentColor"' ELSE '' END,
-                report_text(format('%s taken for %s: %s', $1->'confusion'->(row::integer - 1)->>'class', $1->'confusion'->(col::integer - 1)->>'class', n))), '') ||
+                report_text(format('%s taken for %s: %s', (SELECT $1->'confusion')->(row::integer - 1)->>'class', (SELECT $1->'confusion')->(col::integer - 1)->>'class', n))), '') ||
             coalesce(string_agg(CASE WHEN n > 0 AND side >= 20 THEN format('<text class="key" x="%s" y="%s" text-anchor="middle" dy="4" font-size="%s">%s</text>',
                 150 + (col - 1) * side + side / 2, 30 + (row - 1) * side + side / 2, CASE WHEN side < 30 OR n > 999 THEN 9 ELSE 11 END, n) ELSE '' END, ''), '')
          FROM cell) ||
@@ -191,7 +227,7 @@ SELECT CASE WHEN k IS NULL THEN report_missing($1->>'no_confusion') ELSE
                 report_text(left(r.value->>'class', 18))), '')
          FROM json_array_elements($1->'confusion') WITH ORDINALITY AS r(value, at)) ||
         CASE WHEN side >= 20 THEN (SELECT string_agg(format('<text x="%s" y="24" text-anchor="middle">%s</text>', 150 + (at - 1) * side + side / 2,
-                report_text(left(r.value->>'class', (side / 7)::integer))), '')
+                report_text(left(r.value->>'class', floor(side / 8.5)::integer))), '')
          FROM json_array_elements($1->'confusion') WITH ORDINALITY AS r(value, at)) ELSE '' END) END
 FROM size
 $$;

@@ -51,6 +51,11 @@ CREATE FUNCTION hopper.report_validation(model_table text) RETURNS text
 COMMENT ON FUNCTION hopper.report_validation(text) IS
     'part of report(): the validation table of models, if reading it runs nobody else''s functions';
 
+CREATE FUNCTION hopper.report_source(model_table text, of_validation boolean) RETURNS text
+    AS 'MODULE_PATHNAME', 'hopper_sql_report_source' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.report_source(text, boolean) IS
+    'part of report(): the rows that were packed for training or validation, if reading them runs nobody else''s functions';
+
 -- [{"class": "up", "counts": [98, 2]}, ...] or, as text, why not.
 CREATE FUNCTION hopper.report_counts(model_table text, mst_key integer, OUT counts json, OUT why text)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
@@ -92,6 +97,37 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 COMMENT ON FUNCTION hopper.report_points(text, integer, boolean) IS 'part of report(): predictions of a model beside the labels of its validation rows';
 
+-- Of models that read several columns {"source": ..., "metric": ..., "before": 0.9, "unseen": true, "rows": 500,
+-- "features": [[name, importance, low, high], ...]}, in some two seconds: as many rows as that allows, by what
+-- predictions were measured to take, 20 microseconds and half a nanosecond for each parameter.
+CREATE FUNCTION hopper.report_features(model_table text, mst_key integer, parameters bigint, summary json, OUT features json, OUT why text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+DECLARE
+    columns CONSTANT integer := json_array_length(summary->'independent_varname');
+    microseconds CONSTANT double precision := (5 * columns + 1) * (20 + coalesce(parameters, 0) / 2000.0);
+    rows CONSTANT integer := least(1000, floor(2e6 / microseconds));
+    trained text;
+    source text;
+BEGIN
+    trained := report_source(model_table, false);
+    source := coalesce(report_source(model_table, true), trained);
+    IF columns < 2 THEN
+        why := 'The models read one column alone.';
+    ELSIF (summary->>'independent_vartype') ~ '\[\]|bytea' OR rows < 40 THEN
+        why := format('It takes long for these models: SELECT * FROM hopper.feature_importance(%L, %L, mst_key := %s);',
+            model_table, source, mst_key);
+    ELSE
+        SELECT json_build_object('source', source, 'metric', min(f.metric_type), 'before', min(f.metric_before), 'unseen', source <> trained,
+                'rows', rows, 'features', json_agg(json_build_array(f.feature, f.importance, f.low, f.high) ORDER BY f.importance DESC, f.feature))
+        INTO features FROM feature_importance(model_table, source, mst_key, most_rows := rows) AS f;
+    END IF;
+EXCEPTION WHEN OTHERS THEN
+    features := NULL;
+    why := SQLERRM;
+END $$;
+COMMENT ON FUNCTION hopper.report_features(text, integer, bigint, json) IS
+    'part of report(): how much worse a model predicts when the values of a column are exchanged';
+
 CREATE FUNCTION hopper.report_data(model_table text, run bigint) RETURNS json
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 DECLARE
@@ -113,6 +149,8 @@ DECLARE
     no_confusion text;
     points_of_rows json;
     no_points text;
+    features json;
+    no_features text;
     origin timestamp with time zone;
     keys integer[];
 BEGIN
@@ -125,8 +163,11 @@ BEGIN
     IF model_table IS NOT NULL THEN
         summary := report_summary_of(model_table);
     END IF;
+    -- There names are as messages show them, without quotes.
     SELECT r.* INTO about FROM runs AS r WHERE CASE WHEN report_data.run IS NULL
-        THEN r.model_table IN (report_data.model_table, substring(report_data.model_table FROM '\.(.*)')) AND r.state = 'done'
+        THEN r.model_table IN (SELECT c.relname FROM pg_class c WHERE c.oid = report_data.model_table::regclass
+                UNION ALL SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                WHERE c.oid = report_data.model_table::regclass) AND r.state = 'done'
             AND (summary->>'start_training_time')::timestamp with time zone BETWEEN r.started - interval '1 second' AND r.ended
         ELSE r.run = report_data.run END ORDER BY r.run DESC LIMIT 1;
     IF model_table IS NULL AND about.run IS NULL THEN
@@ -139,6 +180,9 @@ BEGIN
             FROM json_each(p.parameters::json) AS g WHERE g.key <> 'optimizer_params_list')
         FROM trials AS p WHERE p.run = about.run AND p.trial = t.key AND p.parameters IS NOT NULL;
     END IF;
+    UPDATE pg_temp.hopper_report_trials AS t SET status = 'ensemble', given = '{}'
+    WHERE report_data.run IS NULL AND t.seconds = 0 AND t.status = 'done' AND NOT EXISTS (
+        SELECT 1 FROM trials AS p WHERE p.run = about.run AND p.trial = t.key) AND about.run IS NOT NULL;
     IF total > most THEN
         every := ceil((total - 100)::numeric / (most - 100));
         DELETE FROM pg_temp.hopper_report_trials AS t WHERE t.rank > 100 AND (t.rank - 100) % every <> 0;
@@ -192,6 +236,10 @@ BEGIN
         WHEN (summary->>'validation_table') IS NULL THEN 'There are no validation data: predictions on rows that a model has seen say little.'
         ELSE 'Labels are numbers: there are no classes to confuse.' END;
     no_points := no_confusion;
+    no_features := CASE WHEN summary IS NULL THEN 'The models of a run can be evaluated when it has ended.' ELSE 'No model was trained.' END;
+    IF summary IS NOT NULL AND best.key IS NOT NULL THEN
+        SELECT f.features, f.why INTO features, no_features FROM report_features(model_table, best.key, best.parameters, summary) AS f;
+    END IF;
     IF (summary->>'validation_table') IS NOT NULL AND best.key IS NOT NULL THEN
         IF summary->>'label_kind' = 'class' THEN
             SELECT c.counts, c.why INTO confusion, no_confusion FROM report_counts(model_table, best.key) AS c;
@@ -211,7 +259,7 @@ BEGIN
         'metric', CASE WHEN best.metric IS NOT NULL THEN best.split || ' ' || best.metric ELSE 'value' END, 'split', coalesce(best.split, 'training'),
         'ascends', metric_ascends(best.metric), 'best', best.key, 'total', total, 'failed', failed, 'every', every, 'names', to_json(coalesce(names, '{}')),
         'trials', coalesce(chosen, '[]'), 'curves', coalesce(curves, '[]'), 'visits', coalesce(visits, '[]'), 'importance', coalesce(importance, '[]'),
-        'no_importance', no_importance, 'confusion', coalesce(confusion, '[]'), 'no_confusion', no_confusion,
+        'no_importance', no_importance, 'features', features, 'no_features', no_features, 'confusion', coalesce(confusion, '[]'), 'no_confusion', no_confusion,
         'points', coalesce(points_of_rows, '[]'), 'no_points', no_points);
 END $$;
 COMMENT ON FUNCTION hopper.report_data(text, bigint) IS 'part of report(): all that it shows';

@@ -31,23 +31,23 @@ CREATE FUNCTION hopper.report_winner(doc json) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 WITH best AS (
     SELECT t.value AS trial, (t.value->>'value')::double precision AS p, ($1->'summary'->>'validation_rows')::double precision AS n
-    FROM json_array_elements($1->'trials') AS t(value) WHERE t.value->>'key' = $1->>'best'
+    FROM json_array_elements($1->'trials') AS t(value) WHERE t.value->>'key' = (SELECT $1->>'best')
 ), next AS (
     SELECT (t.value->>'value')::double precision AS value FROM json_array_elements($1->'trials') AS t(value)
     WHERE (t.value->>'rank')::bigint > 1 AND (t.value->>'value') IS NOT NULL ORDER BY (t.value->>'rank')::bigint LIMIT 1
 ), wilson AS (
     SELECT (p + 3.8415 / (2 * n)) / (1 + 3.8415 / n) AS middle,
         1.96 * sqrt(p * (1 - p) / n + 3.8415 / (4 * n * n)) / (1 + 3.8415 / n) AS half
-    FROM best WHERE $1->>'split' = 'validation' AND $1->>'metric' ~ ' (accuracy|binary_accuracy|categorical_accuracy|sparse_categorical_accuracy)$'
+    FROM best WHERE (SELECT $1->>'split') = 'validation' AND (SELECT $1->>'metric') ~ ' (accuracy|binary_accuracy|categorical_accuracy|sparse_categorical_accuracy)$'
         AND n > 0 AND p BETWEEN 0 AND 1
 )
-SELECT coalesce((SELECT '<p class="winner"><b>Configuration ' || report_text(report_trial_words($1, trial)) || '</b></p><ul>' ||
-    '<li>' || report_text($1->>'metric') || ' <b>' || report_number(p) || '</b>' ||
+SELECT coalesce((SELECT '<p class="winner"><b>Configuration ' || report_text(report_trial_words((SELECT json_build_object('names', $1->'names')), trial)) || CASE trial->>'status' WHEN 'ensemble' THEN ', an ensemble' ELSE '' END || '</b></p><ul>' ||
+    '<li>' || report_text((SELECT $1->>'metric')) || ' <b>' || report_number(p) || '</b>' ||
     coalesce((SELECT format('; with 95 %% confidence between %s and %s on as many other rows', report_number(middle - half), report_number(middle + half)) FROM wilson), '') || '</li>' ||
     coalesce('<li>' || (SELECT CASE WHEN value = p THEN 'as good as the second' ELSE report_number(abs(p - value)) || ' from the second' END FROM next) || '</li>', '') ||
-    CASE WHEN $1->>'split' = 'validation' AND (trial->>'gap') IS NOT NULL THEN '<li>' || report_number(abs((trial->>'gap')::double precision)) ||
-        CASE WHEN (trial->>'gap')::double precision > 0 THEN ' better on the training data (overfitting)' ELSE ' worse on the training data' END || '</li>' ELSE '' END ||
-    '<li>' || report_text(coalesce((trial->>'iterations') || ' iterations', '')) || coalesce(', ' || report_number((trial->>'seconds')::double precision) || ' s of computing', '') ||
+    CASE WHEN (SELECT $1->>'split') = 'validation' AND (trial->>'gap') IS NOT NULL THEN '<li>' || CASE WHEN (trial->>'gap')::double precision = 0 THEN 'as good' ELSE report_number(abs((trial->>'gap')::double precision)) END ||
+        CASE WHEN (trial->>'gap')::double precision = 0 THEN ' on the training data' WHEN (trial->>'gap')::double precision > 0 THEN ' better on the training data (overfitting)' ELSE ' worse on the training data' END || '</li>' ELSE '' END ||
+    '<li>' || report_text(coalesce((trial->>'iterations') || CASE trial->>'iterations' WHEN '1' THEN ' iteration' ELSE ' iterations' END, '')) || coalesce(', ' || report_number((trial->>'seconds')::double precision) || ' s of computing', '') ||
     coalesce(', ' || report_text(trial->>'parameters') || ' parameters', '') || '</li></ul>' FROM best),
     report_missing('No trial has a value to compare it by yet.'))
 $$;
@@ -59,14 +59,14 @@ WITH shown AS (
     SELECT n.value AS name, n.at FROM json_array_elements_text($1->'names') WITH ORDINALITY AS n(value, at) WHERE n.at <= 8
 ), line AS (
     SELECT (t.value->>'rank')::bigint AS rank, format('<tr data-k="%s"%s><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td>%s</tr>',
-        t.value->>'key', CASE WHEN t.value->>'key' = $1->>'best' THEN ' class="best"' ELSE '' END, t.value->>'rank', t.value->>'key',
+        t.value->>'key', CASE WHEN t.value->>'key' = (SELECT $1->>'best') THEN ' class="best"' ELSE '' END, t.value->>'rank', t.value->>'key',
         report_number((t.value->>'value')::double precision), report_number((t.value->>'training')::double precision),
         report_number((t.value->>'seconds')::double precision), t.value->>'iterations',
         report_text((t.value->>'status') || coalesce(': ' || (t.value->>'error'), '')),
         coalesce((SELECT string_agg('<td>' || report_text(left(coalesce(t.value->'given'->>s.name, E'\u2013'), 30)) || '</td>', '' ORDER BY s.at) FROM shown s), '')) AS html
     FROM json_array_elements($1->'trials') AS t(value)
 ), heading AS (
-    SELECT '<table><thead><tr><th>rank</th><th>mst_key</th><th>' || report_text($1->>'metric') || '</th><th>training</th><th>seconds</th><th>iterations</th><th>status</th>' ||
+    SELECT '<table><thead><tr><th>rank</th><th>mst_key</th><th>' || report_text((SELECT $1->>'metric')) || '</th><th>training</th><th>seconds</th><th>iterations</th><th>status</th>' ||
         coalesce((SELECT string_agg('<th>' || report_text(left(name, 30)) || '</th>', '' ORDER BY at) FROM shown), '') || '</tr></thead><tbody>' AS html
 )
 SELECT '<div class="table">' || html || coalesce((SELECT string_agg(html, '' ORDER BY rank) FROM line WHERE rank <= 20), '') || '</tbody></table></div>' ||
@@ -80,8 +80,8 @@ CREATE FUNCTION hopper.report_statements(doc json) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 SELECT '<pre>' || report_text(concat_ws(E'\n\n', regexp_replace($1->>'statement', ', (?=[a-z_]+ := )', E',\n    ', 'g') || ';',
     CASE WHEN ($1->>'summary') IS NOT NULL THEN format(E'SELECT * FROM hopper.leaderboard(%L);\nSELECT * FROM hopper.learning_curves(%L);', $1->>'title', $1->>'title') END,
-    CASE WHEN ($1->>'summary') IS NOT NULL AND ($1->>'best') IS NOT NULL AND ($1->>'validation_table') IS NOT NULL
-        THEN format('SELECT * FROM hopper.evaluate(%L, %L, mst_key := %s);', $1->>'title', $1->>'validation_table', $1->>'best') END,
+    CASE WHEN ($1->>'summary') IS NOT NULL AND (SELECT $1->>'best') IS NOT NULL AND ($1->>'validation_table') IS NOT NULL
+        THEN format('SELECT * FROM hopper.evaluate(%L, %L, mst_key := %s);', $1->>'title', $1->>'validation_table', (SELECT $1->>'best')) END,
     format('SELECT hopper.report(%s);', coalesce(quote_literal(CASE WHEN ($1->>'summary') IS NOT NULL THEN $1->>'title' END), $1->>'run')))) || '</pre>'
 $$;
 COMMENT ON FUNCTION hopper.report_statements(json) IS 'part of report(): how to do all of it again';
@@ -152,6 +152,7 @@ BEGIN
         '<section><h2>Learning curves</h2>' || report_curves(doc) || '</section>' ||
         '<section><h2>Parameters</h2>' || report_parallel(doc) || '</section>' ||
         '<section><h2>Importance of parameters</h2>' || report_importance(doc) || '</section>' ||
+        '<section><h2>Importance of features</h2>' || report_features_chart(doc) || '</section>' ||
         '<section><h2>Overfitting</h2>' || CASE doc->>'split' WHEN 'validation' THEN
             report_scatter(doc, 'overfitting', 'gap', 'Overfitting', 'how much better on the training data', false)
             ELSE report_missing('Without validation data nobody knows.') END || '</section>' ||

@@ -1,8 +1,11 @@
 """report(): one page that says what is so, whatever a run is like, and lets nobody's markup through."""
 
 import html.parser
+import json
+import os
 import re
 import subprocess
+import sys
 import xml.etree.ElementTree
 
 import psycopg2
@@ -15,7 +18,7 @@ MODELS = "\"Mo\"\"dels <i>\""
 GRID = "$${'loss': ['categorical_crossentropy'], 'metrics': [['accuracy']], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': %s}]}$$"
 long_on_segments = pytest.mark.skipif(GREENPLUM, reason="minutes on a cluster, to see what one server shows")
 SECTIONS = ["What was asked for", "The winner", "Leaderboard", "Learning curves", "Parameters", "Importance of parameters",
-            "Overfitting", "Cost", "Confusion", "Calibration", "Visits", "Again"]
+            "Importance of features", "Overfitting", "Cost", "Confusion", "Calibration", "Visits", "Again"]
 
 
 class Page(html.parser.HTMLParser):
@@ -94,18 +97,25 @@ def test_nothing_that_is_given_is_markup(connection):
     classes = [text.text for text in page.drawing("confusion").iter("text") if text.get("text-anchor") == "end"]
     assert sorted(classes) == sorted(["</title><script>", "a & b", "it's \"up\""])
     assert "hopper.report('public." + MODELS.replace("'", "''") + "')" in page.sections["Again"]
+    # Its statements do all of it again.
+    digests = f'SELECT mst_key, state_digest FROM {MODELS[:-1]}_info" ORDER BY 1'
+    before = query(connection, digests)
+    query(connection, "SELECT hopper.drop_model(%s)", MODELS)
     query(connection, page.sections["Again"])
+    assert query(connection, digests) == before != []
     numbered = report(connection, value(connection, "SELECT max(run) FROM hopper.runs"))
     assert HOSTILE in numbered.sections["What was asked for"]
 
 
 @long_on_segments
 def test_a_search_of_a_hundred_trials(connection):
-    query(connection, f"SELECT hopper.automl('packed', 'hundred', 'networks', 'hundred_best', ARRAY[1], {GRID % '[0.001, 1.0, $q$log$q$]'},"
-          .replace("$q$", "'") + " $${'batch_size': [16, 32, 64]}$$, 'random', 'num_configs=100, num_iterations=27', objective => 'accuracy',"
-          " validation_table => 'packed_validation')")
+    query(connection, "SELECT hopper.training_preprocessor('letters', 'whole', '\"<i>y\"', '\"<b>\", \"a & b\"', validation_fraction => 0.3, partitions => 1)")
+    query(connection, f"SELECT hopper.automl('whole', 'hundred', 'networks', 'hundred_best', ARRAY[1], {GRID % '[0.001, 1.0, $q$log$q$]'},"
+          .replace("$q$", "'") + " $${'batch_size': [16, 32, 64]}$$, 'random', 'num_configs=100, num_iterations=9', objective => 'accuracy',"
+          " validation_table => 'whole_validation')")
     page = report(connection, "hundred")
-    assert page.bytes <= 200000
+    # Were the run longer its curves would have 50 points.
+    assert 90000 < page.bytes <= 200000 - 100 * 41 * len(" 123.4,123.4")
     best, measured = query(connection, "SELECT mst_key, value FROM hopper.best_config('hundred')")[0]
     assert f"Configuration {best}:" in page.sections["The winner"] and f"{measured:.4g}"[:5] in page.sections["The winner"]
     assert "with 95 % confidence between" in page.sections["The winner"]
@@ -124,6 +134,32 @@ def test_a_search_of_a_hundred_trials(connection):
     assert sum(int(n) for n, _, _ in bins) == rows
     assert abs(sum(int(n) * float(right) for n, _, right in bins) - measured * rows) < 0.1
     assert {path.get("data-k") for path in page.drawing("gantt").findall("path")} <= {str(key) for key in range(1, 101)}
+
+
+def test_features_that_the_best_model_reads(connection):
+    fit(connection, "reading", "[0.1, 0.5]", iterations=12)
+    best = value(connection, "SELECT mst_key FROM hopper.leaderboard('reading', 1)")
+    page = report(connection, "reading")
+    measure = "SELECT feature, importance FROM hopper.feature_importance('reading', %s, %s, most_rows => %s)"
+    source, most, seen = re.search(r"on at most (\d+) rows of (\S+?)(, some of which the models were trained on)?\. ", page.sections["Importance of features"]).group(2, 1, 3)
+    rows = query(connection, measure, source, best, int(most))
+    assert source == "public.letters" and seen and {name for name, _ in rows} == {"<b>", "a & b"}
+    drawing = page.drawing("features")
+    assert [text.text for text in drawing.iter("text") if text.get("text-anchor") == "end"] == [name for name, _ in rows]
+    widths = [float(bar.get("width")) for bar in drawing.iter("rect")]
+    assert rows[0][1] > rows[1][1] > 0 and abs(widths[1] / widths[0] - rows[1][1] / rows[0][1]) < 0.01
+    # Rows of its own for validation are rows that no model has seen.
+    query(connection, "CREATE TABLE unseen AS SELECT * FROM letters WHERE id % 2 = 0")
+    query(connection, "SELECT hopper.validation_preprocessor('unseen', 'unseen_packed', '\"<i>y\"', '\"<b>\", \"a & b\"', 'packed')")
+    fit(connection, "judged", "[0.5]", validation=False, more=", validation_table => 'unseen_packed'")
+    assert "rows of public.unseen. " in report(connection, "judged").sections["Importance of features"]
+    # What takes long is a statement to run.
+    query(connection, "SET search_path = hopper, public")
+    why = value(connection, "SELECT why FROM report_features('judged', 1, 1000000000, (SELECT row_to_json(s) FROM judged_summary s))")
+    query(connection, "RESET search_path")
+    assert why.startswith("It takes long") and len(query(connection, why.partition(": ")[2])) == 2
+    query(connection, "DROP TABLE unseen")
+    assert 'relation "public.unseen" does not exist' in report(connection, "judged").sections["Importance of features"]
 
 
 def test_a_curve_is_where_its_values_are(connection):
@@ -170,10 +206,36 @@ def test_failures_and_values_that_are_no_numbers(connection):
 
 @long_on_segments
 def test_of_many_trials_it_draws_some_and_says_so(connection):
-    fit(connection, "many", str([round(0.001 * i, 4) for i in range(1, 601)]), iterations=1)
+    fit(connection, "many", "[0.5, 0.1]", iterations=2)
+    best = value(connection, "SELECT mst_key FROM hopper.leaderboard('many', 1)")
+    # Rows of trials that others have trained, all worse
+    query(connection, "INSERT INTO many_info SELECT r.* FROM many_info AS t, generate_series(3, 10000) AS k, LATERAL jsonb_populate_record(t,"
+          " jsonb_build_object('mst_key', k, 'compile_params', regexp_replace(t.compile_params, 'lr=[0-9.]+', 'lr=' || k / 1e5),"
+          " 'validation_metrics_final', t.validation_metrics_final * k / 1e5)) AS r WHERE t.mst_key = %s", best)
     page = report(connection, "many")
-    assert "600; shown are the best 100 and every 3. of the others" in page.sections["What was asked for"]
-    assert 200 < len(page.drawing("overfitting").findall(".//circle")) <= 300
+    assert "10000; shown are the best 100 and every 50. of the others" in page.sections["What was asked for"]
+    assert f"Configuration {best}" in page.sections["The winner"] and page.bytes < 400000
+    assert len(page.drawing("overfitting").findall(".//circle")) == 99 + 9900 // 50
+
+
+def test_values_that_are_no_numbers_are_not_drawn(connection):
+    """Curves as a loss that explodes gives them; no trial has a number at the end."""
+    query(connection, "SET search_path = hopper, public")
+    try:
+        def curves(*points):
+            document = {"best": 1, "split": "validation", "metric": "validation loss", "trials": [{"key": 1, "value": "NaN"}, {"key": 2, "value": "Infinity"}],
+                        "curves": [{"key": key, "split": "validation", "points": each} for key, each in enumerate(points, 1)],
+                        "names": ["lr"]}
+            return [value(connection, f"SELECT {call}", json.dumps(document)) for call in (
+                "report_curves(%s)", "report_parallel(%s)", "report_scatter(%s, 'cost', 'seconds', 'Cost', 'seconds', true)", "report_winner(%s)")]
+
+        drawn, parallel, scatter, winner = curves([[1, "0.5"], [2, "NaN"], [3, "0.25"]], [[1, "NaN"], [2, "-Infinity"]])
+        line, = Page(drawn).drawings[0].findall(".//polyline")
+        assert line.get("data-k") == "1" and len(line.get("points").split()) == 2
+        assert "do not differ" in parallel and "two trials with values" in scatter and "<b>NaN</b>" in winner
+        assert "No iteration was evaluated yet." in curves([[1, "NaN"]], [[1, "Infinity"]])[0]
+    finally:
+        query(connection, "RESET search_path")
 
 
 def test_numbers_have_no_classes(connection):
@@ -211,6 +273,18 @@ def test_others_see_nothing(connection):
         query(connection, "RESET ROLE; DROP ROLE curious")
 
 
+def test_who_may_read_the_models_alone_sees_these(connection):
+    fit(connection, "granted", "[0.1]", iterations=1)
+    query(connection, "CREATE ROLE reader; SELECT hopper.grant_model('granted', 'reader'); SET ROLE reader")
+    try:
+        page = report(connection, "granted")
+    finally:
+        query(connection, "RESET ROLE; DROP OWNED BY reader; DROP ROLE reader")
+    assert "Configuration 1" in page.sections["The winner"] and len(page.drawing("curves").findall(".//polyline")) == 2
+    for section in ("Importance of features", "Confusion", "Calibration"):
+        assert re.search(r"permission denied for table packed|permission denied for table letters", page.sections[section]), section
+
+
 def test_it_leaves_nothing_and_finds_what_the_caller_finds(connection):
     fit(connection, "beside", "[0.1]", iterations=1)
     before = query(connection, "SELECT relname FROM pg_class WHERE relname LIKE 'hopper_report%'")
@@ -226,20 +300,34 @@ def test_it_leaves_nothing_and_finds_what_the_caller_finds(connection):
     assert query(connection, "SELECT relname FROM pg_class WHERE relname LIKE 'hopper_report%'") == before == []
 
 
-def test_the_gallery_is_what_the_report_gives(tmp_path):
-    """Of the same search: the same trials in the same places, but for what clocks measure."""
+# Stands in for CIFAR-10, whose images are not in the repository: ten kinds that differ in brightness.
+IMAGES = """import random, sys
+draw = random.Random(10)
+for i in range(int(sys.argv[2])):
+    print(i, r"\\\\x" + bytes(b // 2 + i % 10 * 12 for b in draw.randbytes(3072)).hex(), f"kind {i % 10}", sep="\\t")
+"""
+
+
+@pytest.mark.parametrize("script, variables, pages", [
+    ("gallery/digits.sql", {}, ["digits.html"]),
+    pytest.param("cifar_talk.sql", {"rows": 100, "iterations": 1}, ["cifar_grid.html", "cifar_hyperband.html"], marks=long_on_segments)])
+def test_the_gallery_is_what_the_report_gives(tmp_path, script, variables, pages):
+    """Of the same searches: as many trials, parameters and curves, but for what clocks measure, and what other images give."""
     (tmp_path / "examples").symlink_to(SOURCE / "examples")
+    (tmp_path / "images.py").write_text(IMAGES, encoding="utf-8")
     run = ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1"]
+    given = [word for name, each in {**variables, "pages": tmp_path}.items() for word in ("-v", f"{name}={each}")]
     try:
         subprocess.run([*run, "-d", "postgres", "-c", "CREATE DATABASE hopper_gallery"], check=True)
-        subprocess.run([*run, "-d", "hopper_gallery", "-f", SOURCE / "examples/gallery/digits.sql"], check=True, cwd=tmp_path)
+        subprocess.run([*run, *given, "-d", "hopper_gallery", "-f", SOURCE / "examples" / script], check=True, cwd=tmp_path,
+                       env={**os.environ, "PYTHON": sys.executable, "CIFAR": "images.py", "PAGER": ""})
     finally:
         drop_database("hopper_gallery")
-    made, kept = (Page(path.read_text(encoding="utf-8")) for path in
-                  (tmp_path / "digits.html", SOURCE / "examples/gallery/digits.html"))
-    assert list(made.sections) == list(kept.sections) == SECTIONS
-    for section in ("Parameters", "Importance of parameters"):
-        assert made.sections[section].split(" ")[0] == kept.sections[section].split(" ")[0]
-    for name, mark in (("curves", "polyline"), ("parallel", "polyline"), ("overfitting", "circle"), ("cost", "circle")):
-        counts = [len(page.drawing(name).findall(f".//{mark}")) for page in (made, kept)]
-        assert counts[0] == counts[1] > 20, name
+    for page in pages:
+        made, kept = (Page(path.read_text(encoding="utf-8")) for path in (tmp_path / page, SOURCE / "examples/gallery" / page))
+        assert list(made.sections) == list(kept.sections) == SECTIONS
+        for section in ("Parameters", "Again"):
+            assert re.findall(r"[a-z_]+ :=|hopper\.\w+", made.sections[section]) == re.findall(r"[a-z_]+ :=|hopper\.\w+", kept.sections[section])
+        for name, mark in (("curves", "polyline"), ("parallel", "polyline"), ("overfitting", "circle"), ("cost", "circle"), ("confusion", "rect")):
+            counts = [len(page.drawing(name).findall(f".//{mark}")) for page in (made, kept)]
+            assert counts[0] == counts[1] > 10, name

@@ -45,7 +45,7 @@ typedef struct hopper_run_record
 	int32		num_iterations;
 	int32		frequency;
 	bool		warm_start;
-	const char *statement;		/* the call, with all its arguments written out: not in the summary */
+	const char *statement;		/* the call, with all its arguments; not in the summary */
 	const char *name;
 	const char *description;
 	const char *rank_by;		/* what all configurations are compared by; NULL: nothing */

@@ -14,6 +14,7 @@
 PG_FUNCTION_INFO_V1(hopper_sql_report);
 PG_FUNCTION_INFO_V1(hopper_sql_report_run);
 PG_FUNCTION_INFO_V1(hopper_sql_report_validation);
+PG_FUNCTION_INFO_V1(hopper_sql_report_source);
 
 const char *
 hopper_whole_name(const hopper_name *name)
@@ -65,6 +66,31 @@ hopper_sql_report_run(PG_FUNCTION_ARGS)
 	return page("NULL", psprintf(INT64_FORMAT, PG_GETARG_INT64(0)));
 }
 
+/* The table that this column of the only row of `table` names; NULL where that is NULL. */
+static hopper_name *
+table_in(const hopper_name *table, const char *column, const hopper_name *named)
+{
+	hopper_name *found;
+
+	if (hopper_select("SELECT %s::pg_catalog.text FROM %s WHERE %s IS NOT NULL", column,
+					  table->quoted, column) != 1)
+		return NULL;
+	found = palloc(sizeof(*found));
+	*found = hopper_name_in(table, named, hopper_cell(0, 1), column);
+	return found;
+}
+
+static Datum
+name_or_null(FunctionCallInfo fcinfo, const hopper_name *name, MemoryContext caller)
+{
+	char	   *text = name ? MemoryContextStrdup(caller, name->quoted) : NULL;
+
+	hopper_finish();
+	if (text == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(text));
+}
+
 /*
  * report_validation(model_table) -> the validation table that the models' summary names, or NULL.
  * ERROR 42501 where reading it would run functions of a role that the caller has not named.
@@ -75,19 +101,35 @@ hopper_sql_report_validation(PG_FUNCTION_ARGS)
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_outputs outputs = hopper_outputs_named(&models);
-	hopper_name named;
-	char	   *text = NULL;
 
 	hopper_connect();
 	hopper_outputs_open(&outputs);
-	if (hopper_select("SELECT validation_table::pg_catalog.text FROM %s"
-					  " WHERE validation_table IS NOT NULL", outputs.summary.quoted) == 1)
+	return name_or_null(fcinfo, table_in(&outputs.summary, "validation_table", &models), caller);
+}
+
+/*
+ * report_source(model_table, of_validation) -> the table or view whose rows were packed for
+ * training, or for validation, or NULL. ERROR 42501 as report_validation().
+ */
+Datum
+hopper_sql_report_source(PG_FUNCTION_ARGS)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
+	bool		of_validation = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
+	hopper_outputs outputs = hopper_outputs_named(&models);
+	hopper_name *found;
+	hopper_name summary;
+
+	hopper_connect();
+	hopper_outputs_open(&outputs);
+	found = table_in(&outputs.summary, of_validation ? "validation_table" : "source_table",
+					 &models);
+	if (found != NULL)
 	{
-		named = hopper_name_in(&outputs.summary, &models, hopper_cell(0, 1), "validation_table");
-		text = MemoryContextStrdup(caller, named.quoted);
+		summary = hopper_name_with_suffix(found, "summary");
+		hopper_require_harmless(&summary, &models, false);
+		found = table_in(&summary, "source_table", &models);
 	}
-	hopper_finish();
-	if (text == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text(text));
+	return name_or_null(fcinfo, found, caller);
 }
