@@ -235,7 +235,7 @@ def main():
                 seconds.setdefault(model, []).append(time.perf_counter() - started)
                 values.setdefault(model, []).append(case.value(predicted))
 
-            for model, made, train, test in others(case, seed, threads):
+            for model, made, train, test in others(case, seed, arguments.threads):
                 started = time.perf_counter()
                 made.fit(train, case.train.label)
                 note(model, started, made.predict(test) if case.numbers else made.predict_proba(test))
