@@ -176,9 +176,13 @@ BEGIN
     what := 'search';
     statement := format('SELECT * FROM %sautoml(packed_table := %L, model_table := %L, model_arch_table := %L,'
         ' model_selection_table := %L, model_id_list := ARRAY[%s], space := %L, automl_method := ''random'','
-        ' automl_params := ''num_configs=%s, num_iterations=%s'', objective := ''loss'', validation_table := %L, seed := %s)',
+        ' automl_params := ''num_configs=%s, num_iterations=%s'', objective := ''loss'', parallel := %s, max_seconds := %s,'
+        ' validation_table := %L, seed := %s)',
         own, model_table || '_packed', model_table, model_table || '_networks', model_table || '_best', network.model_id,
-        network.space, trials, iterations, model_table || '_packed_validation', seed);
+        -- Where others work beside it an iteration takes longer than the probe's: few trials at once, and none begins late.
+        network.space, trials, iterations, 2 * probe.threads,
+        round(greatest(0.85 * (seconds - extract(epoch FROM clock_timestamp() - began)), 0)::numeric, 1),
+        model_table || '_packed_validation', seed);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO search;
     PERFORM pg_catalog.set_config('search_path', safe, true);
