@@ -117,7 +117,7 @@ def test_session_by_session(database):
 def test_sessions_compare_trials_alike(database):
     """Also those that train some of them alone: by what all have in common."""
     select(database, "unlike", [CONFIGS[0], (2, 2, ADAM.replace("['accuracy']", "['mse']"), "batch_size=50")])
-    run = create(database, "compared", "unlike", 3)
+    run = create(database, "compared", "unlike", 100)
     query(database, "SELECT hopper.set_iterations(%s, 1, trial => 1)", run)
     while value(database, "SELECT status FROM hopper.trials WHERE run = %s AND trial = 1", run) != "done":
         connection = connect(DATABASE)
