@@ -181,7 +181,7 @@ BEGIN
         own, model_table || '_packed', model_table, model_table || '_networks', model_table || '_best', network.model_id,
         -- Where others work beside it an iteration takes longer than the probe's: few trials at once, and none begins late.
         network.space, trials, iterations, 2 * probe.threads,
-        round(greatest(0.85 * (seconds - extract(epoch FROM clock_timestamp() - began)), 0)::numeric, 1),
+        round(greatest(0.85 * (seconds - extract(epoch FROM clock_timestamp() - began)), 0.1)::numeric, 1),
         model_table || '_packed_validation', seed);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO search;

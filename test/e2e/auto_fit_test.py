@@ -80,6 +80,14 @@ def test_groups_and_times_are_not_separated(database):
         query(database, "SELECT hopper.auto_fit('few', 'bought', 'once', 1)")
 
 
+def test_its_time_is_over_before_the_search(database):
+    """The first configurations are trained nevertheless."""
+    query(database, "CREATE VIEW slow AS SELECT age, region, churned FROM customers, (SELECT pg_sleep(1.2)) AS s WHERE id <= 400")
+    rows = query(database, "SELECT what, statement FROM hopper.auto_fit('slow', 'churned', 'hurried', 1)")
+    assert [row[0] for row in rows][-1] == "predict"
+    assert "max_seconds := 0.1," in rows[3][1]
+
+
 @pytest.mark.parametrize("arguments, error", [
     ("'customers', 'churned', NULL", "must not be NULL"), ("'customers', 'churned', 'm', 0", "seconds must be 1 or more"),
     ("'customers', 'churned', 'My Model'", "model_table must be a name of small letters"),
