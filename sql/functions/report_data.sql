@@ -56,6 +56,11 @@ CREATE FUNCTION hopper.report_source(model_table text, of_validation boolean) RE
 COMMENT ON FUNCTION hopper.report_source(text, boolean) IS
     'part of report(): the rows that were packed for training or validation, if reading them runs nobody else''s functions';
 
+CREATE FUNCTION hopper.report_packing(model_table text, of_validation boolean) RETURNS text
+    AS 'MODULE_PATHNAME', 'hopper_sql_report_packing' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.report_packing(text, boolean) IS
+    'part of report(): the call that packed the rows for training or validation, if reading it runs nobody else''s functions';
+
 -- [{"class": "up", "counts": [98, 2]}, ...] or, as text, why not.
 CREATE FUNCTION hopper.report_counts(model_table text, mst_key integer, OUT counts json, OUT why text)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
@@ -151,6 +156,7 @@ DECLARE
     no_points text;
     features json;
     no_features text;
+    packing text;
     origin timestamp with time zone;
     keys integer[];
 BEGIN
@@ -247,13 +253,22 @@ BEGIN
         SELECT p.points, p.why INTO points_of_rows, no_points FROM report_points(model_table, best.key, summary->>'label_kind' = 'class') AS p;
     END IF;
 
+    IF summary IS NOT NULL THEN
+        BEGIN
+            SELECT nullif(concat_ws(E'\n', p.training, nullif(p.validation, p.training)), '') INTO packing
+            FROM (SELECT report_packing(model_table, false) || ';' AS training, report_packing(model_table, true) || ';' AS validation) AS p;
+        EXCEPTION WHEN insufficient_privilege OR undefined_table THEN
+            packing := NULL;
+        END;
+    END IF;
+
     SELECT json_agg(json_build_object('key', t.key, 'rank', t.rank, 'status', t.status, 'value', t.value::text, 'training', t.training::text,
         'gap', t.gap::text, 'seconds', t.seconds::text, 'iterations', t.iterations, 'parameters', t.parameters, 'given', t.given,
         'error', left(t.error, 200)) ORDER BY t.rank) INTO chosen FROM pg_temp.hopper_report_trials AS t;
     DROP TABLE pg_temp.hopper_report_trials;
     RETURN json_build_object('title', coalesce(model_table, about.model_table), 'run', about.run, 'state', about.state,
         'name', coalesce(about.name, summary->>'name'), 'description', coalesce(about.description, summary->>'description'),
-        'owner', about.owner, 'started', coalesce(about.started::text, summary->>'start_training_time'), 'statement', about.statement,
+        'owner', about.owner, 'started', coalesce(about.started::text, summary->>'start_training_time'), 'statement', about.statement, 'packing', packing,
         'search', about.search::json, 'packed_table', coalesce(summary->>'source_table', about.packed_table),
         'validation_table', coalesce(summary->>'validation_table', about.validation_table), 'data', about.data, 'summary', summary,
         'metric', CASE WHEN best.metric IS NOT NULL THEN best.split || ' ' || best.metric ELSE 'value' END, 'split', coalesce(best.split, 'training'),

@@ -78,7 +78,10 @@ COMMENT ON FUNCTION hopper.report_leaderboard(json) IS 'part of report(): trials
 
 CREATE FUNCTION hopper.report_statements(doc json) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-SELECT '<pre>' || report_text(concat_ws(E'\n\n', regexp_replace($1->>'statement', ', (?=[a-z_]+ := )', E',\n    ', 'g') || ';',
+SELECT '<pre>' || report_text(concat_ws(E'\n\n',
+    -- They are packed already: to be run where they are not.
+    '-- ' || regexp_replace(replace($1->>'packing', E'\n', E'\n-- '), ', (?=[a-z_]+ := )', E',\n--     ', 'g'),
+    regexp_replace($1->>'statement', ', (?=[a-z_]+ := )', E',\n    ', 'g') || ';',
     CASE WHEN ($1->>'summary') IS NOT NULL THEN format(E'SELECT * FROM hopper.leaderboard(%L);\nSELECT * FROM hopper.learning_curves(%L);', $1->>'title', $1->>'title') END,
     CASE WHEN ($1->>'summary') IS NOT NULL AND (SELECT $1->>'best') IS NOT NULL AND ($1->>'validation_table') IS NOT NULL
         THEN format('SELECT * FROM hopper.evaluate(%L, %L, mst_key := %s);', $1->>'title', $1->>'validation_table', (SELECT $1->>'best')) END,

@@ -100,8 +100,12 @@ def test_nothing_that_is_given_is_markup(connection):
     # Its statements do all of it again.
     digests = f'SELECT mst_key, state_digest FROM {MODELS[:-1]}_info" ORDER BY 1'
     before = query(connection, digests)
-    query(connection, "SELECT hopper.drop_model(%s)", MODELS)
-    query(connection, page.sections["Again"])
+    again = page.sections["Again"]
+    packing = "\n".join(line[3:] for line in again.splitlines() if line.startswith("-- "))
+    assert packing.count("training_preprocessor(") == 1 and "http" not in packing
+    query(connection, "SELECT hopper.drop_model(%s); SELECT hopper.drop_packed('packed'); SELECT hopper.drop_packed('packed_validation')", MODELS)
+    query(connection, packing)
+    query(connection, again)
     assert query(connection, digests) == before != []
     numbered = report(connection, value(connection, "SELECT max(run) FROM hopper.runs"))
     assert HOSTILE in numbered.sections["What was asked for"]

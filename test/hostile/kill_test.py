@@ -54,7 +54,7 @@ SHORT = ["add_trials", "best_config", "build_info", "cancel", "check_configs", "
          "learning_curves", "load_model", "load_model_selection_table", "losses", "metric_ascends", "metrics",
          "mlp", "model_id", "model_ids", "models", "optimizers", "param_importance", "params_json", "partial_dependence", "pause",
          "pred_type_of_double", "pred_type_of_real", "predict_given", "predict_given_best", "predict_outputs", "predict_packed", "predict_record",
-         "predict_record_best", "predict_row", "predict_row_best", "predict_value", "progress_slots", "publish", "rename_model", "report", "report_run", "report_source", "report_validation",
+         "predict_record_best", "predict_row", "predict_row_best", "predict_value", "progress_slots", "publish", "rename_model", "report", "report_packing", "report_run", "report_source", "report_validation",
          "resume", "revoke_model", "revoke_run", "run_timeline", "search_algorithms", "set_iterations", "sparkline", "step", "stop_trial", "submit", "tabular", "tensorboard_events",
          "tensorboard_files", "textin", "textout",
          "texts_in", "texts_of_booleans", "texts_of_text", "texts_out", "to_onnx", "to_onnx_arch", "to_pytorch",

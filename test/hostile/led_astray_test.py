@@ -94,6 +94,7 @@ def test_plain_tables_of_another_role(block, call):
     (BESIDE.format("run_info"), "hopper.evaluate('mal.run', 'mal.packed')"),
     (BESIDE.format("run_info"), "hopper.learning_curves('mal.run')"),
     ("UPDATE run_summary SET source_table = 'mal.evil_packed'", "hopper.report_source('mal.run', false)"),
+    ("UPDATE run_summary SET source_table = 'mal.evil_packed'", "hopper.report_packing('mal.run', false)"),
     ("UPDATE packed_summary SET source_table = 'mal.evil_models'", "hopper.report_source('mal.run', false)"),
     (BESIDE.format("searched_trials"), "hopper.best_config('mal.searched')"),
     (BESIDE.format("searched_info"), "hopper.best_config('mal.searched')"),

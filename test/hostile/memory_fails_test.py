@@ -62,6 +62,7 @@ CALLS = {
     "drop_model": "SELECT hopper.drop_model('run')",
     "drop_packed": "SELECT hopper.drop_packed('drawn')",
     "drop_run": f"SELECT hopper.drop_run({CREATED})",
+    "report_packing": "SELECT hopper.report_packing('run', false)",
     "report_source": "SELECT hopper.report_source('run', false)",
     "report_validation": "SELECT hopper.report_validation('run')",
     "ensemble": "SELECT value FROM hopper.ensemble('run', 'packed', 3)",

@@ -87,6 +87,7 @@ get_common(FunctionCallInfo fcinfo, hopper_pack_request *request, int buffer, in
 	memset(request, 0, sizeof(*request));
 	request->source = hopper_parse_name(ARGUMENT(0, PG_GETARG_TEXT_PP, NULL), "source_table");
 	request->output = hopper_parse_name(ARGUMENT(1, PG_GETARG_TEXT_PP, NULL), "output_table");
+	request->statement = hopper_call_text(fcinfo);
 	if (!PG_ARGISNULL(buffer))
 	{
 		request->buffer_size = hopper_integer_argument(fcinfo, buffer, "buffer_size", 0);

@@ -30,6 +30,7 @@ typedef enum hopper_pack_null_labels
 /* What the caller asked for. */
 typedef struct hopper_pack_request
 {
+	const char *statement;		/* the call itself */
 	hopper_name source;
 	hopper_name output;
 	List	   *x_names;		/* char *: independent_varname, split */

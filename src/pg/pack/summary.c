@@ -155,6 +155,7 @@ static const hopper_column summary_columns[] = {
 	{"label_range", FLOAT8ARRAYOID, "the least and the largest label that is a number",
 	.since = "0.2.0"},
 	HOPPER_COLUMN_SCHEMA,
+	{"statement", TEXTOID, "the call that packed it",.since = "0.2.0"},
 	{"segment_rows", INT8ARRAYOID, "rows on each segment, from segment 0"},
 };
 
@@ -216,7 +217,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 		psprintf("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, $1::%s[], %d,"
 				 " %.9g, %s, %s, %s, %s, %s, %s, %s, %s, %s,"
 				 " " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ","
-				 " %s, %s, %d, %s, %s, %s, %s, %s, %s%s)",
+				 " %s, %s, %d, %s, %s, %s, %s, %s, %s, %s%s)",
 				 name.quoted, hopper_literal(source->name.quoted),
 				 hopper_literal(output->named),
 				 text_array(n_y, y_names), text_array(source->n_x, x_names),
@@ -246,6 +247,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 				 hopper_literal(hopper_padding_text(summary->x, x_names[0])),
 				 class_counts(output), label_range(summary->ranges),
 				 hopper_literal(summary->x->schema ? summary->x->schema->text : NULL),
+				 hopper_literal(request->statement),
 				 output->segment_rows
 				 ? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");
 	hopper_require_inserted(&name, SPI_execute_with_args(insert, 1, parameter_types, parameters,

@@ -15,6 +15,7 @@ PG_FUNCTION_INFO_V1(hopper_sql_report);
 PG_FUNCTION_INFO_V1(hopper_sql_report_run);
 PG_FUNCTION_INFO_V1(hopper_sql_report_validation);
 PG_FUNCTION_INFO_V1(hopper_sql_report_source);
+PG_FUNCTION_INFO_V1(hopper_sql_report_packing);
 
 const char *
 hopper_whole_name(const hopper_name *name)
@@ -108,6 +109,27 @@ hopper_sql_report_validation(PG_FUNCTION_ARGS)
 }
 
 /*
+ * Of the packed table of training, or of validation, that the models' summary names: the name of
+ * its summary, in `models`' words; false where none is named.
+ */
+static bool
+summary_of_packed(FunctionCallInfo fcinfo, const hopper_name *models, hopper_name *summary)
+{
+	bool		of_validation = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
+	hopper_outputs outputs = hopper_outputs_named(models);
+	hopper_name *packed;
+
+	hopper_outputs_open(&outputs);
+	packed = table_in(&outputs.summary, of_validation ? "validation_table" : "source_table",
+					  models);
+	if (packed == NULL)
+		return false;
+	*summary = hopper_name_with_suffix(packed, "summary");
+	hopper_require_harmless(summary, models, false);
+	return true;
+}
+
+/*
  * report_source(model_table, of_validation) -> the table or view whose rows were packed for
  * training, or for validation, or NULL. ERROR 42501 as report_validation().
  */
@@ -116,20 +138,38 @@ hopper_sql_report_source(PG_FUNCTION_ARGS)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
-	bool		of_validation = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
-	hopper_outputs outputs = hopper_outputs_named(&models);
-	hopper_name *found;
+	hopper_name *found = NULL;
 	hopper_name summary;
 
 	hopper_connect();
-	hopper_outputs_open(&outputs);
-	found = table_in(&outputs.summary, of_validation ? "validation_table" : "source_table",
-					 &models);
-	if (found != NULL)
-	{
-		summary = hopper_name_with_suffix(found, "summary");
-		hopper_require_harmless(&summary, &models, false);
+	if (summary_of_packed(fcinfo, &models, &summary))
 		found = table_in(&summary, "source_table", &models);
-	}
 	return name_or_null(fcinfo, found, caller);
+}
+
+/*
+ * report_packing(model_table, of_validation) -> the call that packed the rows for training, or for
+ * validation; NULL where there are none or an earlier version packed them. ERROR 42501 as
+ * report_validation().
+ */
+Datum
+hopper_sql_report_packing(PG_FUNCTION_ARGS)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
+	hopper_name summary;
+	char	   *text = NULL;
+
+	hopper_connect();
+	if (summary_of_packed(fcinfo, &models, &summary) &&
+		hopper_select("SELECT %s FROM %s",
+					  hopper_column_selected(hopper_relation_oid(&summary, false),
+											 HOPPER_MADE_PACKED_SUMMARY, "statement"),
+					  summary.quoted) == 1)
+		text = hopper_cell(0, 1);
+	text = text ? MemoryContextStrdup(caller, text) : NULL;
+	hopper_finish();
+	if (text == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(text));
 }
