@@ -196,7 +196,7 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO best;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    result := 'model ' || best.mst_key || ', of ' || array_length(best.members, 1) || ' members, has a validation loss of '
+    result := 'model ' || best.mst_key || ', of ' || array_length(best.members, 1) || CASE array_length(best.members, 1) WHEN 1 THEN ' member' ELSE ' members' END || ', has a validation loss of '
         || round(best.value::numeric, 4);
     RETURN NEXT;
 

@@ -100,6 +100,20 @@ BEGIN
     RAISE WARNING 'others: %', before <> (SELECT string_agg(churn(age, income, plan, city, since), ',' ORDER BY id) FROM customers);
     RAISE EXCEPTION 'taken back';
 END $$;
+-- Types of one's own, spans of time and times of day
+CREATE DOMAIN years AS integer;
+CREATE TABLE visits AS SELECT i AS id, (CASE WHEN i % 3 = 0 THEN 'small' ELSE 'large' END)::size AS size, (i % 50)::years AS age,
+    i * interval '1 hour' - interval '1 mon 2 days' AS stay, time '08:00' + i * interval '1 minute' AS at, (CASE WHEN i % 3 = 0 THEN 'large' ELSE 'small' END)::size AS next
+FROM generate_series(1, 200) i;
+SELECT hopper.training_preprocessor('visits', 'visits_packed', 'next', 'size, age, stay, at', partitions => 1, treatments => '{"stay": "none", "at": "none"}');
+SELECT feature, sql_type, treatment, slots FROM hopper.describe_features('visits_packed');
+SELECT bool_and(t.features[4] = extract(epoch FROM v.stay)::real) AS spans, bool_and(t.features[5] = extract(epoch FROM v.at)::real) AS times, count(*)
+FROM hopper.transform_rows('visits_packed', 'visits') t JOIN (SELECT row_number() OVER () AS row_number, * FROM visits) v USING (row_number);
+SELECT hopper.mlp('m_visits_networks', 'visits_packed', hidden => 4);
+SELECT hopper.fit('visits_packed', 'm_visits', 'm_visits_networks', 1, $$loss='binary_crossentropy', optimizer='SGD(lr=0.1)', metrics=['accuracy']$$, $$batch_size=16$$, 1) IS NOT NULL AS trained;
+SELECT hopper.create_predict_function('m_visits', 'next_size');
+SELECT count(*), bool_and(next_size(size, age, stay, at)::text IS NOT DISTINCT FROM p.class_value) AS same, pg_typeof(min(next_size(size, age, stay, at)))
+FROM visits v, hopper.predict_row('m_visits', to_jsonb(v)) p WHERE p.prob > 0.5;
 -- Validation rows by the same schema; models of others do not fit
 SELECT hopper.validation_preprocessor('customers', 'checked', packed_table => 'packed');
 SELECT (SELECT schema FROM packed_summary) = (SELECT schema FROM checked_summary) AS same, n_rows FROM checked_summary;

@@ -29,8 +29,8 @@ typedef struct hopper_pack_column
 	char	   *name;
 	Oid			declared;		/* the column's own type */
 	Oid			type;			/* base type where that is a domain */
-	char	   *sql_type;		/* as format_type() writes the column's own: for messages */
-	char	   *qualified_type; /* the same for statements */
+	char	   *sql_type;		/* the column's own, with its schema unless that is pg_catalog */
+	char	   *qualified_type; /* with its schema, for statements */
 	char	   *expression;		/* what is selected; NULL: the column */
 } hopper_pack_column;
 

@@ -63,6 +63,8 @@ hopper_schema_family(Oid type)
 		case FLOAT4OID:
 		case FLOAT8OID:
 		case NUMERICOID:
+		case INTERVALOID:
+		case TIMEOID:
 			return "number";
 		case DATEOID:
 			return "date";
@@ -181,11 +183,29 @@ read_text(Oid type, Datum value, hopper_schema_cell *cell)
 	set_text(cell, written, strlen(written));
 }
 
+/* As extract(epoch FROM value), by which the survey has read the training rows. */
+static double
+interval_seconds(const Interval *span)
+{
+	double		days = span->month / MONTHS_PER_YEAR * DAYS_PER_YEAR +
+		span->month % MONTHS_PER_YEAR * (double) DAYS_PER_MONTH + span->day;
+
+#ifdef INTERVAL_NOT_FINITE
+	if (INTERVAL_NOT_FINITE(span))
+		return INFINITY;
+#endif
+	return days * SECS_PER_DAY + span->time / 1e6;
+}
+
 static double
 read_number(Oid type, Datum value)
 {
 	switch (type)
 	{
+		case INTERVALOID:
+			return interval_seconds(DatumGetIntervalP(value));
+		case TIMEOID:
+			return DatumGetTimeADT(value) / 1e6;
 		case DATEOID:
 			if (DATE_NOT_FINITE(DatumGetDateADT(value)))
 				return INFINITY;

@@ -22,8 +22,11 @@ hopper_pack_resolve_column(Oid relation, const char *name, hopper_pack_column *c
 	get_atttypetypmodcoll(relation, hopper_require_column(relation, name), &column->declared,
 						  &typmod, &collation);
 	column->name = pstrdup(name);
-	column->sql_type = format_type_with_typemod(column->declared, typmod);
 	column->qualified_type = hopper_type_name(column->declared, typmod);
+	/* It is stored, and read where another search_path holds. */
+	column->sql_type = column->qualified_type;
+	if (strncmp(column->sql_type, "pg_catalog.", strlen("pg_catalog.")) == 0)
+		column->sql_type += strlen("pg_catalog.");
 	column->type = getBaseType(column->declared);
 }
 

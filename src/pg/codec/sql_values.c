@@ -20,6 +20,8 @@ hopper_number_text(const hopper_pack_column *column)
 		case DATEOID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
+		case INTERVALOID:
+		case TIMEOID:
 			return psprintf("extract(epoch FROM %s)::pg_catalog.float8", name);
 		default:
 			return psprintf("%s::pg_catalog.float8", name);
@@ -49,6 +51,9 @@ text_of(const hopper_pack_column *column)
 			break;
 		case TIMESTAMPTZOID:
 			send = "timestamptz_send";
+			break;
+		case INTERVALOID:
+			send = "interval_send";
 			break;
 		case BYTEAOID:
 			send = "byteasend";

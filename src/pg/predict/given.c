@@ -146,7 +146,7 @@ hopper_given_read(hopper_named_value *into)
 }
 
 void
-hopper_given_read_as(hopper_named_value *into, const char *family)
+hopper_given_read_as(hopper_named_value *into, const hopper_schema_column *column)
 {
 	static const struct
 	{
@@ -162,8 +162,13 @@ hopper_given_read_as(hopper_named_value *into, const char *family)
 	Oid			parameter;
 
 	for (int i = 0; i < lengthof(types); i++)
-		if (strcmp(types[i].family, family) == 0)
+		if (strcmp(types[i].family, column->family) == 0)
 			type = types[i].type;
+	/* Numbers that are written in words of their own. */
+	if (strncmp(column->sql_type, "interval", 8) == 0)
+		type = INTERVALOID;
+	else if (type == FLOAT8OID && strncmp(column->sql_type, "time", 4) == 0)
+		type = TIMEOID;
 	if (value->type == jbvNull)
 	{
 		into->isnull = true;

@@ -5,6 +5,7 @@
 #ifndef HOPPER_GIVEN_H
 #define HOPPER_GIVEN_H
 
+#include "pg/codec/schema.h"
 #include "pg/server/glue.h"
 
 #include "access/htup.h"
@@ -38,11 +39,8 @@ extern void hopper_given_record(HeapTupleHeader record, hopper_given_row *row);
 extern void hopper_given_jsonb(Datum json, hopper_given_row *row);
 /* Fills what follows from value->json; the type is UNKNOWNOID where that is null. */
 extern void hopper_given_read(hopper_named_value *value);
-/*
- * Reads a value for a column of this family (codec/schema.h): texts are taken for what they
- * say, and null has the column's type.
- */
-extern void hopper_given_read_as(hopper_named_value *value, const char *family);
+/* Reads a value for a column: texts are taken for what they say, and null has the column's type. */
+extern void hopper_given_read_as(hopper_named_value *value, const hopper_schema_column *column);
 /* JSON, an array such as '{1,2}', or bytes such as '\x0102'. */
 extern void hopper_given_text(char *given, hopper_given_row *row);
 

@@ -324,7 +324,7 @@ find_columns(const hopper_ready_model *entry, hopper_given_row *row, Datum *datu
 					(errcode(ERRCODE_AMBIGUOUS_COLUMN),
 					 errmsg("source_row has several columns \"%s\"", entry->x_columns[i])));
 		if (found->json && entry->model.schema)
-			hopper_given_read_as(found, entry->model.schema->info.columns[i].family);
+			hopper_given_read_as(found, &entry->model.schema->info.columns[i]);
 		else if (found->json)
 			hopper_given_read(found);
 		datums[i] = found->value;
