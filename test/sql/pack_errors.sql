@@ -66,7 +66,7 @@ DROP VIEW out_validation_summary;
 SELECT hopper.training_preprocessor('images', 'a_name_of_exactly_sixty_three_bytes_that_leaves_no_room_for_more_', 'y', 'x');
 
 -- types
-CREATE TABLE types AS SELECT 1 AS id, '\x0102'::bytea AS b, now() - now() AS t, ARRAY['a'] AS s, 1.5 AS v, '{}'::json AS j;
+CREATE TABLE types AS SELECT 1 AS id, '\x0102'::bytea AS b, inet '10.0.0.1' AS t, ARRAY['a'] AS s, 1.5 AS v, '{}'::json AS j;
 SELECT hopper.training_preprocessor('types', 'out', 'id', 't');
 SELECT hopper.training_preprocessor('types', 'out', 'id', 's');
 SELECT hopper.training_preprocessor('types', 'out', 'id', 'b');
@@ -82,7 +82,7 @@ SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', num_classes => AR
 SELECT hopper.training_preprocessor('images', 'out', 'yy', 'x, xx', 0, -1, 0, 'gpu_segments', 0, validation_fraction => 20, fold_column => 'part',
     image_shape => ARRAY[0], starts => ARRAY[1, 1], label_kind => 'klass', null_labels => 'drop', bytea_type => 'text');
 SELECT hopper.training_preprocessor('image', 'out', 'y', 'x', 0, partitions => -1);
-CREATE TABLE churn AS SELECT i AS id, now() - now() AS signed, '{}'::json AS plan, '10'::bit(2) AS country, nullif(i % 3, 0) AS age,
+CREATE TABLE churn AS SELECT i AS id, inet '10.0.0.1' AS signed, '{}'::json AS plan, '10'::bit(2) AS country, nullif(i % 3, 0) AS age,
     nullif(i % 5, 0)::real AS fee, i % 2 = 0 AS has_app, i % 2 AS y FROM generate_series(1, 30) i;
 SELECT hopper.training_preprocessor('churn', 'out', 'y', 'signed, plan, age, country, fee, has_app');
 SELECT hopper.training_preprocessor('churn', 'out', 'y', 'signed, plan, age, fe', fold_column => 'plan', buffer_size => 0);
