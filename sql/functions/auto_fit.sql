@@ -59,19 +59,8 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', callers, true);
     source := source_table::pg_catalog.regclass;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    given := ARRAY[label, group_varname, time_varname];
-    FOR i IN 1..3 LOOP
-        CONTINUE WHEN given[i] IS NULL;
-        SELECT quote_ident(a.attname), format_type(a.atttypid, a.atttypmod) INTO named, named_type FROM pg_attribute a
-        WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped
-            AND (given[i] IN (a.attname::text, '"' || replace(a.attname, '"', '""') || '"') OR lower(given[i]) = a.attname)
-        ORDER BY a.attname::text <> given[i] LIMIT 1;
-        IF NOT FOUND THEN
-            RAISE EXCEPTION 'column "%" of "%" does not exist', given[i], source_table USING ERRCODE = 'undefined_column',
-                HINT = (ARRAY['label names the column to predict.', 'group_varname names a column.', 'time_varname names a column.'])[i];
-        END IF;
-        given[i] := named;
-    END LOOP;
+    EXECUTE format('SELECT ARRAY[%1$ssource_column($1, $2, ''label''), %1$ssource_column($1, $3, ''group_varname''),'
+        ' %1$ssource_column($1, $4, ''time_varname'')]', own) INTO given USING source, label, group_varname, time_varname;
     label := given[1];
     -- (t.*) is the row, even where a column is called t.
     -- No MD5, which servers that follow FIPS 140 do not have.
@@ -85,6 +74,8 @@ BEGIN
             named_type := 'pg_catalog.int4';
         ELSE
             kept := 't.' || given[3];
+            named_type := (SELECT format_type(a.atttypid, a.atttypmod) FROM pg_attribute a
+                WHERE a.attrelid = source AND a.attnum > 0 AND quote_ident(a.attname) = given[3]);
         END IF;
         PERFORM pg_catalog.set_config('search_path', callers, true);
         EXECUTE pg_catalog.format('SELECT s.k::pg_catalog.text FROM (SELECT g.k, pg_catalog.sum(g.n) OVER (ORDER BY g.k DESC) AS upto,'
@@ -115,15 +106,10 @@ BEGIN
 
     step := 2;
     what := 'pack';
-    -- A key says nothing of other rows. Without what 9.4 has not for jsonb.
-    treated := (SELECT json_object_agg(c.name, c.treatment ORDER BY c.given)::text::jsonb  -- of a name that comes twice the last counts
-        FROM (SELECT a.attname::text AS name, to_json('drop'::text) AS treatment, false AS given FROM pg_index i
-              JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
-              WHERE i.indrelid = source AND i.indisprimary
-              UNION ALL SELECT e.key, e.value::text::json, true FROM jsonb_each(treatments) AS e) AS c);
+    EXECUTE format('SELECT %ssource_treatments($1, $2, $3)', own) INTO treated USING source, treatments, given;
     statement := format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L,'
         ' independent_varname := ''*'', validation_fraction := 0.2, seed := %s, treatments := %L%s)',
-        own, model_table || '_rows', model_table || '_packed', label, seed, coalesce(treated, '{}'),
+        own, model_table || '_rows', model_table || '_packed', label, seed, treated,
         coalesce(', group_varname := ' || quote_literal(given[2]), '') || coalesce(', time_varname := ' || quote_literal(given[3]), ''));
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;

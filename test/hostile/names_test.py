@@ -190,6 +190,10 @@ CALLS = [
     "SELECT pg_catalog.count(*) FROM hopper.tensorboard_files({tried}) WHERE pg_catalog.length(content) OPERATOR(pg_catalog.>) 100",
     "SELECT pg_catalog.count(*) FROM hopper.auto_fit({points}, {y}, pg_catalog.format('made_by_itself%s', pg_catalog.pg_backend_pid()), 1,"
     " group_varname := {id})",
+    "SELECT metric, mean, fold_values FROM hopper.cross_validate({points}, pg_catalog.format('made_by_itself_too%s', pg_catalog.pg_backend_pid()), {y},"
+    " {x}, 2, 1, {configs})",
+    "SELECT metric FROM hopper.cross_validate({points}, pg_catalog.format('made_by_itself_also%s', pg_catalog.pg_backend_pid()), {y}, '*', 3, 1,"
+    " recipe := 'realmlp_small', group_varname := {id})",
     "SELECT hopper.optuna_views('seen') IS NOT NULL, hopper.mlflow_views('seen_too') IS NOT NULL",
     "SELECT study_name IS NOT NULL FROM seen.studies LIMIT 1",
     "SELECT best_mst_key, best_value, configurations FROM hopper.automl({packed}, {again}, {models}, {refound}, 1, {grid1},"
@@ -269,7 +273,7 @@ class World:
         cursor.execute("SELECT relname FROM pg_catalog.pg_class WHERE relkind OPERATOR(pg_catalog.=) 'r'"
                        " AND relnamespace OPERATOR(pg_catalog.=) (SELECT oid FROM pg_catalog.pg_namespace"
                        " WHERE nspname OPERATOR(pg_catalog.=) %s)", (self.names["schema"],))
-        # auto_fit() takes plain names alone.
+        # auto_fit() and cross_validate() take plain names alone.
         return sorted(self.kind_of(name) for name, in cursor.fetchall() if not name.startswith("made_by_itself"))
 
     def kind_of(self, name):

@@ -121,7 +121,7 @@ def functions(connection):
         WHERE n.nspname = 'hopper' AND p.prokind = 'f'
             -- Parts of others, which pass what they have made; and what takes a whole table, or a row of just these columns.
             AND coalesce(obj_description(p.oid, 'pg_proc'), '') NOT LIKE 'part of %'
-            AND p.proname NOT IN ('auto_fit', 'predict_outputs', 'predict_value') ORDER BY p.oid::regprocedure::text""")
+            AND p.proname NOT IN ('auto_fit', 'cross_validate', 'predict_outputs', 'predict_value') ORDER BY p.oid::regprocedure::text""")
     result = []
     for name, names, number, defaults, types in rows:
         if "internal" in types or "trigger" in types or "hopper.untyped" in types or name == "hopper.untyped_in":

@@ -1,0 +1,238 @@
+CREATE FUNCTION hopper.cross_validate(
+    source_table text,
+    output_table text,
+    dependent_varname text,
+    independent_varname hopper.columns DEFAULT '*',
+    folds integer DEFAULT 5,
+    num_iterations integer DEFAULT 20,
+    model_selection_table text DEFAULT NULL,
+    recipe text DEFAULT NULL,
+    options jsonb DEFAULT '{}',
+    treatments jsonb DEFAULT NULL,
+    label_kind text DEFAULT NULL,
+    group_varname text DEFAULT NULL,
+    validation_fraction double precision DEFAULT NULL,
+    seed bigint DEFAULT 0)
+RETURNS TABLE (mst_key integer, metric text, rank bigint, mean double precision, deviation double precision, fold_values double precision[])
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
+#variable_conflict use_variable
+-- Types, too, would be found in the caller's path.
+DECLARE
+    -- What the caller names is looked up by the caller's path, all else in pg_catalog.
+    callers CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
+    safe CONSTANT pg_catalog.text := 'pg_catalog, pg_temp';
+    own pg_catalog.text;
+    source pg_catalog.regclass;
+    label pg_catalog.text;
+    grouped pg_catalog.text;
+    kind pg_catalog.text;
+    columns pg_catalog.text;
+    spare pg_catalog.text := 'fold';
+    like_rows pg_catalog.text;
+    odd pg_catalog.text;
+    n pg_catalog.int8;
+    configurations pg_catalog.jsonb[];
+    configuration pg_catalog.jsonb;
+    treated pg_catalog.jsonb := treatments;
+    selection pg_catalog.text := model_selection_table;
+    network pg_catalog.record;
+    tested pg_catalog.record;
+    statements pg_catalog.text[];
+    statement pg_catalog.text;
+    keys pg_catalog.int4[];
+    key pg_catalog.int4;
+    rows_trained pg_catalog.int8;
+    rows_tested pg_catalog.int8;
+BEGIN
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    own := (SELECT quote_ident(n.nspname) || '.' FROM pg_extension e JOIN pg_namespace n
+        ON n.oid = e.extnamespace WHERE e.extname = 'model_hopper');
+    IF source_table IS NULL OR output_table IS NULL OR dependent_varname IS NULL OR independent_varname IS NULL OR folds IS NULL
+        OR num_iterations IS NULL OR options IS NULL OR seed IS NULL THEN
+        RAISE EXCEPTION 'source_table, output_table, dependent_varname, independent_varname, folds, num_iterations, options and seed must not be NULL'
+            USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    IF output_table !~ '^([a-z_][a-z0-9_]*[.])?[a-z_][a-z0-9_]*$' THEN
+        RAISE EXCEPTION 'output_table must be a name of small letters, digits and _' USING ERRCODE = 'invalid_name',
+            HINT = 'Names of other tables are made of it.';
+    END IF;
+    IF folds < 2 OR folds > 100 THEN
+        RAISE EXCEPTION 'folds must be from 2 to 100' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF num_iterations < 1 THEN
+        RAISE EXCEPTION 'num_iterations must be 1 or more' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF (model_selection_table IS NULL) = (recipe IS NULL) THEN
+        RAISE EXCEPTION 'either model_selection_table or recipe must be given' USING ERRCODE = 'invalid_parameter_value',
+            HINT = 'A recipe is one of tabular(), written for each fold''s columns; a table of configurations is as generate_model_configs() makes it.';
+    END IF;
+    validation_fraction := nullif(coalesce(validation_fraction, CASE WHEN recipe IS NOT NULL THEN 0.2 END), 0);
+    IF label_kind NOT IN ('class', 'value') THEN
+        RAISE EXCEPTION 'label_kind must be "class" or "value"' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    configurations := CASE jsonb_typeof(options) WHEN 'object' THEN ARRAY[options]
+        WHEN 'array' THEN ARRAY(SELECT e.value FROM jsonb_array_elements(options) AS e) ELSE '{}' END;
+    IF array_length(configurations, 1) IS NULL OR EXISTS (SELECT 1 FROM unnest(configurations) AS c WHERE jsonb_typeof(c) <> 'object') THEN
+        RAISE EXCEPTION 'options must be a JSON object, or a list of them' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    source := source_table::pg_catalog.regclass;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    EXECUTE format('SELECT %1$ssource_column($1, $2, ''dependent_varname''), %1$ssource_column($1, $3, ''group_varname'')', own)
+        INTO label, grouped USING source, dependent_varname, group_varname;
+    -- As training_preprocessor() tells classes from values.
+    kind := coalesce(label_kind, (SELECT CASE WHEN t.typcategory = 'A' OR t.typname IN ('float4', 'float8', 'numeric') THEN 'value' ELSE 'class' END
+        FROM pg_attribute a JOIN pg_type d ON d.oid = a.atttypid JOIN pg_type t ON t.oid = CASE d.typtype WHEN 'd' THEN d.typbasetype ELSE d.oid END
+        WHERE a.attrelid = source AND a.attnum > 0 AND quote_ident(a.attname) = label));
+    IF independent_varname::text = '*' THEN
+        EXECUTE format('SELECT %ssource_treatments($1, $2, $3, $4)', own) INTO treated USING source, treatments,
+            ARRAY[label, CASE WHEN validation_fraction IS NOT NULL THEN grouped END], CASE WHEN validation_fraction IS NULL THEN grouped END;
+    END IF;
+    columns := (SELECT string_agg('t.' || quote_ident(a.attname), ', ' ORDER BY a.attnum) FROM pg_attribute a
+        WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped);
+    -- No column's name begins with it.
+    WHILE EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = source AND strpos(a.attname, spare) = 1) LOOP
+        spare := spare || '_';
+    END LOOP;
+
+    -- Rows are dealt out in turn, each class in an order by chance; or whole groups, the largest first, there and back. Equal rows are in
+    -- one fold. (t.*) is the row, even where a column is called t; no MD5, which servers that follow FIPS 140 do not have.
+    like_rows := CASE WHEN grouped IS NULL THEN '(t.*)::pg_catalog.text' ELSE format('coalesce(t.%s::pg_catalog.text, '''')', grouped) END;
+    statement := format('SELECT %1$s, %2$s AS %3$sk%4$s FROM %5$s AS t WHERE t.%6$s IS NOT NULL', columns, like_rows, spare,
+        CASE WHEN grouped IS NULL THEN '' ELSE format(', pg_catalog.count(*) OVER (PARTITION BY %s) AS %sn', like_rows, spare) END, source, label);
+    statement := format('SELECT %1$s, pg_catalog.dense_rank() OVER (ORDER BY %2$spg_catalog.hashtext((%3$L OPERATOR(pg_catalog.||) t.%4$sk)'
+        ' COLLATE pg_catalog."C"), t.%4$sk COLLATE pg_catalog."C") OPERATOR(pg_catalog.-) 1 AS %4$st FROM (%5$s) AS t', columns,
+        CASE WHEN grouped IS NOT NULL THEN format('t.%sn DESC, ', spare) WHEN kind = 'class' THEN format('t.%s, ', label) ELSE '' END,
+        seed || '/', spare, statement);
+    statement := format('CREATE TABLE %1$s_folds AS SELECT %2$s, (1 OPERATOR(pg_catalog.+) %3$s)::pg_catalog.int4 AS %4$s FROM (%5$s) AS t',
+        output_table, columns, format(CASE WHEN grouped IS NULL THEN '(t.%1$st OPERATOR(pg_catalog.%%) %2$s)'
+            -- All these operators bind alike.
+            ELSE 'least(t.%1$st OPERATOR(pg_catalog.%%) %3$s, %4$s OPERATOR(pg_catalog.-) (t.%1$st OPERATOR(pg_catalog.%%) %3$s))'
+            END, spare, folds, 2 * folds, 2 * folds - 1), spare, statement);
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE statement;
+    EXECUTE pg_catalog.format('SELECT pg_catalog.count(DISTINCT %s) FROM %s_folds', spare, output_table) INTO n;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    IF n < folds THEN
+        RAISE EXCEPTION '"%" has too few % for % folds', source_table, CASE WHEN grouped IS NULL THEN 'different rows' ELSE 'groups' END, folds
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There are ' || n || '.';
+    END IF;
+    IF kind = 'class' THEN
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        EXECUTE pg_catalog.format('SELECT pg_catalog.min(s.c) FROM (SELECT t.%1$s::pg_catalog.text AS c FROM %2$s_folds AS t GROUP BY t.%1$s'
+            ' HAVING pg_catalog.count(DISTINCT t.%3$s) OPERATOR(pg_catalog.=) 1) AS s', label, output_table, spare) INTO odd;
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+        IF odd IS NOT NULL THEN
+            RAISE EXCEPTION 'class "%" of column % lies in one fold alone', odd, label USING ERRCODE = 'invalid_parameter_value',
+                DETAIL = 'Where that fold is the test, no row of the class is left to train on.', HINT = 'Leave the class out, or join it with others.';
+        END IF;
+    END IF;
+    statement := 'CREATE TABLE ' || output_table || ' (mst_key pg_catalog.int4, fold pg_catalog.int4, metric pg_catalog.text,'
+        ' value pg_catalog.float8, training_rows pg_catalog.int8, test_rows pg_catalog.int8)';
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE statement;
+
+    FOR i IN 1..folds LOOP
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+        statements := ARRAY[
+            format('CREATE VIEW %1$s_fold_rows AS SELECT %2$s FROM %1$s_folds AS t WHERE t.%3$s OPERATOR(pg_catalog.<>) %4$s', output_table, columns, spare, i),
+            format('CREATE VIEW %1$s_fold_test_rows AS SELECT %2$s FROM %1$s_folds AS t WHERE t.%3$s OPERATOR(pg_catalog.=) %4$s', output_table, columns, spare, i),
+            -- What is known of the columns is known from the fold's training rows.
+            format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L, independent_varname := %L,'
+                ' validation_fraction := %L, seed := %s, treatments := %L, label_kind := %L, group_varname := %L)', own, output_table || '_fold_rows',
+                output_table || '_fold_packed', label, independent_varname, validation_fraction, seed, treated, label_kind,
+                CASE WHEN validation_fraction IS NOT NULL THEN grouped END),
+            format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L)', own, output_table || '_fold_test_rows',
+                output_table || '_fold_test', output_table || '_fold_packed')];
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        FOREACH statement IN ARRAY statements LOOP
+            EXECUTE statement;
+        END LOOP;
+        IF recipe IS NOT NULL THEN
+            FOR c IN 1..pg_catalog.array_length(configurations, 1) LOOP
+                PERFORM pg_catalog.set_config('search_path', safe, true);
+                -- Schedules stretch over the run.
+                configuration := (SELECT json_object_agg(o.key, o.value)::text::jsonb FROM (SELECT 'iterations' AS key, to_json(num_iterations) AS value
+                    UNION ALL SELECT e.key, e.value::text::json FROM jsonb_each(configurations[c]) AS e WHERE e.key <> 'iterations') AS o);
+                statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := %L, options := %L, name := ''%s'')',
+                    own, output_table || '_fold_networks', output_table || '_fold_packed', recipe, configuration, c);
+                PERFORM pg_catalog.set_config('search_path', callers, true);
+                EXECUTE statement INTO network;
+                PERFORM pg_catalog.set_config('search_path', safe, true);
+                IF network.compile_params IS NULL THEN
+                    RAISE EXCEPTION 'options hold a range' USING ERRCODE = 'invalid_parameter_value',
+                        DETAIL = 'Configurations are compared, none is searched for.', HINT = 'Give a list of objects, one for each configuration.';
+                END IF;
+                selection := output_table || '_fold_configs';
+                statement := CASE c WHEN 1 THEN format('SELECT %sload_model_selection_table(%L, %L, ARRAY[%s], ARRAY[%L], ARRAY[%L])', own,
+                        output_table || '_fold_networks', selection, network.model_id, network.compile_params, network.fit_params)
+                    ELSE format('INSERT INTO %s (model_id, compile_params, fit_params) VALUES (%s, %L, %L)', selection, network.model_id,
+                        network.compile_params, network.fit_params) END;
+                PERFORM pg_catalog.set_config('search_path', callers, true);
+                EXECUTE statement;
+            END LOOP;
+        END IF;
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+        statements := ARRAY[
+            format('SELECT %sfit_multiple_model(packed_table := %L, model_table := %L, model_selection_table := %L, num_iterations := %s,'
+                ' validation_table := %L, seed := %s)', own, output_table || '_fold_packed', output_table || '_fold_models', selection, num_iterations,
+                CASE WHEN validation_fraction IS NOT NULL THEN output_table || '_fold_packed_validation' END, seed),
+            format('SELECT ARRAY(SELECT m.mst_key FROM %s AS m ORDER BY 1)', output_table || '_fold_models'),
+            format('SELECT (SELECT pg_catalog.count(*) FROM %1$s_fold_rows), (SELECT pg_catalog.count(*) FROM %1$s_fold_test_rows)', output_table)];
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        EXECUTE statements[1];
+        EXECUTE statements[2] INTO keys;
+        EXECUTE statements[3] INTO rows_trained, rows_tested;
+        FOREACH key IN ARRAY keys LOOP
+            EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own,
+                output_table OPERATOR(pg_catalog.||) '_fold_models', output_table OPERATOR(pg_catalog.||) '_fold_test', key) INTO tested;
+            EXECUTE pg_catalog.format('INSERT INTO %s SELECT $1, $2, m.name, m.value, $3, $4 FROM ROWS FROM (pg_catalog.unnest($5::pg_catalog.text[]),'
+                ' pg_catalog.unnest($6::pg_catalog.float8[])) AS m (name, value)', output_table)
+                USING key, i, rows_trained, rows_tested, pg_catalog.array_append(tested.metrics_type, 'loss'), pg_catalog.array_append(tested.metrics, tested.loss);
+        END LOOP;
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+        statements := ARRAY[format('SELECT %sdrop_model(%L)', own, output_table || '_fold_models'),
+            format('SELECT %sdrop_packed(%L)', own, output_table || '_fold_test'), format('SELECT %sdrop_packed(%L)', own, output_table || '_fold_packed'),
+            format('DROP VIEW %1$s_fold_rows, %1$s_fold_test_rows', output_table)]
+            || CASE WHEN recipe IS NULL THEN '{}'::text[] ELSE ARRAY[format('DROP TABLE %1$s_fold_configs, %1$s_fold_configs_summary, %1$s_fold_networks',
+                output_table)] END;
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        FOREACH statement IN ARRAY statements LOOP
+            EXECUTE statement;
+        END LOOP;
+    END LOOP;
+
+    source := output_table::pg_catalog.regclass;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    -- A configuration that failed in a fold has no mean.
+    RETURN QUERY EXECUTE format('SELECT s.mst_key, s.metric, CASE WHEN s.better IS NOT NULL AND s.mean IS NOT NULL THEN rank() OVER (PARTITION BY s.metric'
+        ' ORDER BY CASE s.better WHEN ''larger'' THEN -s.mean ELSE s.mean END) END, s.mean, s.deviation, s.fold_values'
+        ' FROM (SELECT v.mst_key, v.metric, CASE v.metric WHEN ''loss'' THEN ''smaller'' ELSE max(m.better) END AS better,'
+        ' CASE count(v.value) WHEN %1$s THEN avg(v.value) END AS mean, CASE count(v.value) WHEN %1$s THEN stddev_samp(v.value) END AS deviation,'
+        ' array_agg(v.value ORDER BY v.fold) AS fold_values FROM %2$s AS v LEFT JOIN %3$smetrics() AS m ON m.name = v.metric'
+        ' GROUP BY v.mst_key, v.metric) AS s ORDER BY s.metric = ''loss'', s.metric, 3, s.mst_key', folds, source, own);
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+END $$;
+COMMENT ON FUNCTION hopper.cross_validate(text, text, text, hopper.columns, integer, integer, text, text, jsonb, jsonb, text, text,
+    double precision, bigint) IS
+    'k-fold cross-validation: trains all configurations on all but one fold of a table and tests them on that fold, for each fold; returns mean and deviation of each metric
+
+Task: 4.95 train
+source_table: table or view, one example per row
+output_table: table to make, with each value of each configuration and fold; <output_table>_folds has the rows with their folds
+dependent_varname: column to predict; rows where it is NULL are left out
+independent_varname: columns of features, as training_preprocessor() takes them; by itself all
+folds: number of folds
+num_iterations: passes over the training rows of a fold, for each configuration
+model_selection_table: configurations to compare, which fit the columns of each fold; or
+recipe: a recipe of tabular(), whose network is written for the columns of each fold
+options: what is to differ from the recipe, a JSON object, or a list of them for several configurations
+treatments: what becomes of columns, by name, as training_preprocessor() takes it; statistics are those of each fold''s training rows
+label_kind: ''class'' or ''value'', as training_preprocessor() takes it; folds have the same part of each class
+group_varname: column whose rows of the same value are in one fold
+validation_fraction: this part of the training rows of a fold chooses the epoch, where configurations want one chosen; by itself 0.2 with a recipe, else none
+seed: another seed, other folds and random numbers; the same seed, the same result
+Example:
+SELECT mst_key, metric, mean, deviation FROM hopper.cross_validate(source_table := ''points'', output_table := ''compared'',
+    dependent_varname := ''y'', independent_varname := ''a, b'', folds := 3, num_iterations := 2, model_selection_table := ''configs'');';

@@ -1,0 +1,136 @@
+"""cross_validate(): folds and metrics are scikit-learn's (test/baseline/generate_folds.py), and nothing is known of a fold that is tested."""
+
+import json
+import statistics
+
+import psycopg2
+import pytest
+from digits import SOURCE, create_database, drop_database, outputs, query, value
+
+DATABASE = "hopper_cross_validate"
+TABLE = json.loads((SOURCE / "test" / "baseline" / "folds.json").read_text())
+# Without the epoch that is best for rows of validation.
+PLAIN = '{"hidden": [4], "restore_best": false, "batch_size": 32}'
+
+
+@pytest.fixture(scope="module")
+def database():
+    connection = create_database(DATABASE)
+    query(connection, "SET client_min_messages = error")
+    query(connection, "CREATE TABLE patients (bmi float8, pressure float8, s5 float8, progress float8, late boolean, hospital text)")
+    for row in TABLE["grouped"]["rows"]:
+        query(connection, "INSERT INTO patients VALUES (%s, %s, %s, %s, %s, %s)", *row)
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+@pytest.mark.parametrize("case", TABLE["stratified"])
+def test_classes_are_dealt_as_by_stratified_k_fold(database, case):
+    """The column that holds the folds has a name of its own."""
+    classes = [i for i, n in enumerate(case["counts"]) for _ in range(n)]
+    query(database, "DROP TABLE IF EXISTS dealt, dealt_folds, labelled")
+    query(database, "CREATE TABLE labelled AS SELECT i::text AS id, y, sin(i) AS fold FROM unnest(%s::int[]) WITH ORDINALITY AS u(y, i)"
+                    " UNION ALL SELECT 'none', NULL, 0", classes)
+    query(database, "ALTER TABLE labelled ADD PRIMARY KEY (id)")
+    query(database, "SELECT hopper.cross_validate('labelled', 'dealt', 'y', folds => %s, num_iterations => 1, recipe => 'realmlp_small',"
+                    " options => %s, validation_fraction => 0)", len(case["folds"]), PLAIN)
+    counts = query(database, "SELECT array_agg(n ORDER BY y) FROM (SELECT f, y, count(*)::int AS n FROM"
+                             " (SELECT fold_ AS f, y FROM dealt_folds) r GROUP BY 1, 2) c GROUP BY f")
+    assert sorted(row for row, in counts) == case["folds"]
+    # Each row is tested once.
+    total = sum(case["counts"])
+    assert query(database, "SELECT sum(test_rows), min(training_rows + test_rows), max(training_rows + test_rows) FROM dealt"
+                           " WHERE metric = 'loss'") == [(total, total, total)]
+    assert value(database, "SELECT count(DISTINCT id) FROM dealt_folds") == total
+
+
+@pytest.mark.parametrize("label, loss, metrics", [("progress", "mse", ["root_mean_squared_error"]), ("late", "binary_crossentropy", ["accuracy", "auc"])])
+def test_a_linear_model_has_scikit_learns_metrics(database, label, loss, metrics):
+    """A group is a fold here; statistics of the columns are those of the others."""
+    query(database, "SELECT hopper.training_preprocessor('patients', %s, %s, 'bmi, pressure, s5')", f"all_{label}", label)
+    network = value(database, "SELECT hopper.mlp('networks', %s, '{}', name => %s)", f"all_{label}", label)
+    query(database, "SELECT hopper.load_model_selection_table('networks', %s, ARRAY[%s], ARRAY[%s], ARRAY['batch_size=512'])", f"linear_{label}", network,
+          f"loss='{loss}', metrics={metrics}, optimizer='Adam(lr=0.02)'")
+    rows = query(database, f"SELECT metric, mean, deviation, fold_values FROM hopper.cross_validate('patients', 'by_{label}', '{label}',"
+                           f" 'bmi, pressure, s5', 3, 150, 'linear_{label}', group_varname => 'hospital',"
+                           " treatments => '{\"bmi\": \"standardize\", \"pressure\": \"standardize\", \"s5\": \"standardize\"}')")
+    fold_of = dict(query(database, f"SELECT DISTINCT hospital, fold FROM by_{label}_folds"))
+    assert fold_of == {"c": 1, "a": 2, "b": 3}  # the largest first
+    for metric, mean, deviation, values in rows:
+        assert mean == pytest.approx(statistics.mean(values)) and deviation == pytest.approx(statistics.stdev(values))
+        if metric == "loss" and label == "progress":
+            continue  # of standardised labels
+        for hospital, fold in fold_of.items():
+            assert values[fold - 1] == pytest.approx(TABLE["grouped"]["folds"][hospital][metric], rel=3e-3)
+    assert [row[0] for row in rows] == [*sorted(metrics), "loss"]
+
+
+def test_a_fold_by_hand_has_the_same_bits(database):
+    """Nothing but the other folds' rows has a part in it; the folds are those of the seed."""
+    query(database, "CREATE TABLE shops AS SELECT i AS id, (ARRAY['n', 's', 'e', NULL])[1 + i % 4] AS region, sin(i * 1.7) * 10 ^ (i % 3) AS income,"
+                    " i % 3 + sin(i) > 1 AS open FROM generate_series(1, 400) AS i")
+    query(database, "ALTER TABLE shops ADD PRIMARY KEY (id)")
+    options = ['{"hidden": [8], "batch_size": 32, "iterations": 3, "metrics": ["auc"], "monitor": "val_auc"}', '{"batch_size": 64, "iterations": 3, "metrics": ["auc"], "monitor": "val_auc"}']
+    rows = query(database, f"SELECT mst_key, metric, rank, mean, fold_values FROM hopper.cross_validate('shops', 'crossed', 'open', folds => 3,"
+                           f" num_iterations => 3, recipe => 'realmlp', options => '[{','.join(options)}]', seed => 4)")
+    query(database, "CREATE VIEW others AS SELECT id, region, income, open FROM crossed_folds WHERE fold <> 2")
+    query(database, "CREATE VIEW kept AS SELECT * FROM crossed_folds WHERE fold = 2")
+    query(database, "SELECT hopper.training_preprocessor('others', 'hand', 'open', '*', validation_fraction => 0.2, seed => 4,"
+                    " treatments => '{\"id\": \"drop\"}')")
+    query(database, "SELECT hopper.validation_preprocessor('kept', 'hand_test', packed_table => 'hand')")
+    for i, text in enumerate(options, 1):
+        network = query(database, "SELECT * FROM hopper.tabular('by_hand', 'hand', 'realmlp', %s, %s)", text, str(i))[0]
+        query(database, f"SELECT hopper.load_model_selection_table('by_hand', 'hand{i}', ARRAY[{network[0]}], ARRAY[%s], ARRAY[%s])", *network[1:3])
+    query(database, "INSERT INTO hand1 (model_id, compile_params, fit_params) SELECT model_id, compile_params, fit_params FROM hand2")
+    query(database, "SELECT hopper.fit_multiple_model('hand', 'handy', 'hand1', 3, validation_table => 'hand_validation', seed => 4)")
+    for key, metric, rank, mean, values in rows:
+        loss, auc = query(database, f"SELECT loss, metric FROM hopper.evaluate('handy', 'hand_test', mst_key => {key})")[0]
+        assert values[1] == (loss if metric == "loss" else auc)
+        means = sorted((row[3] for row in rows if row[1] == metric), reverse=metric == "auc")
+        assert rank == means.index(mean) + 1
+    assert value(database, "SELECT count(*) FROM pg_class WHERE relname LIKE 'crossed_fold\\_%%'") == 0
+    # Another seed, other folds.
+    query(database, "SELECT hopper.cross_validate('shops', 'recrossed', 'open', folds => 3, num_iterations => 1, recipe => 'realmlp_small',"
+                    f" options => '{PLAIN}', validation_fraction => 0, seed => 5)")
+    assert 0 < value(database, "SELECT count(*) FROM crossed_folds a JOIN recrossed_folds b USING (id) WHERE a.fold = b.fold") < 250
+
+
+def test_groups_and_equal_rows_are_not_separated(database):
+    """Sizes of folds differ by no more than the largest group has."""
+    query(database, 'CREATE TABLE visits AS SELECT floor(sqrt(i)) AS "Family", i % 40 AS seen, 0.5 * (i % 2) AS bought FROM generate_series(1, 900) AS i')
+    for name, more, key in (("kin", ", group_varname => 'Family'", '"Family"'), ("alike", "", "seen, bought")):
+        columns = "'seen'" if name == "kin" else "'*', treatments => '{\"Family\": \"drop\"}'"
+        source = "visits" if name == "kin" else "twice"
+        query(database, "CREATE OR REPLACE VIEW twice AS SELECT seen, bought, 0 AS \"Family\" FROM visits")
+        query(database, f"SELECT hopper.cross_validate('{source}', '{name}', 'bought', {columns}, num_iterations => 1, recipe => 'realmlp_small',"
+                        f" options => '{PLAIN}', validation_fraction => 0{more})")
+        assert value(database, f"SELECT max(n) FROM (SELECT count(DISTINCT fold) AS n FROM {name}_folds GROUP BY {key}) AS g") == 1
+        sizes = [n for n, in query(database, f"SELECT count(*) FROM {name}_folds GROUP BY fold")]
+        assert len(sizes) == 5 and sum(sizes) == 900
+        assert max(sizes) - min(sizes) <= value(database, f"SELECT max(n) FROM (SELECT count(*) AS n FROM {name}_folds GROUP BY {key}) AS g")
+
+
+@pytest.mark.parametrize("arguments, error", [
+    ("'patients', NULL, 'late', recipe => 'realmlp'", "must not be NULL"), ("'nowhere', 'c', 'late', recipe => 'realmlp'", 'relation "nowhere" does not exist'),
+    ("'patients', 'c', 'lat', recipe => 'realmlp'", 'column "lat" of "patients" does not exist'),
+    ("'patients', 'c', 'late', recipe => 'realmlp', group_varname => 'ward'", 'column "ward" of "patients" does not exist'),
+    ("'patients', 'C', 'late', recipe => 'realmlp'", "output_table must be a name of small letters"),
+    ("'patients', 'c', 'late', folds => 1, recipe => 'realmlp'", "folds must be from 2 to 100"),
+    ("'patients', 'c', 'late', num_iterations => 0, recipe => 'realmlp'", "num_iterations must be 1 or more"),
+    ("'patients', 'c', 'late'", "either model_selection_table or recipe must be given"),
+    ("'patients', 'c', 'late', recipe => 'realmlp', model_selection_table => 's'", "either model_selection_table or recipe must be given"),
+    ("'patients', 'c', 'late', recipe => 'realmlp', options => '[1]'", "options must be a JSON object"),
+    ("'patients', 'c', 'late', recipe => 'realmlp', options => '[]'", "options must be a JSON object"),
+    ("'patients', 'c', 'late', recipe => 'realmlp', options => '{\"learning_rate\": [0.1, 0.2]}'", "options hold a range"),
+    ("'patients', 'c', 'late', recipe => 'nonsense'", "nonsense"), ("'patients', 'c', 'late', recipe => 'realmlp', label_kind => 'text'", "label_kind"),
+    ("'patients', 'c', 'late', recipe => 'realmlp', group_varname => 'hospital'", '"patients" has too few groups for 5 folds'),
+    ("'patients', 'c', 'hospital', folds => 2, recipe => 'realmlp', group_varname => 'hospital'", 'class "a" of column hospital lies in one fold alone'),
+    ("'patients', 'c', 'late', '*', recipe => 'realmlp', treatments => '{\"wing\": \"log\"}'", "wing"),
+    ("'patients', 'c', 'late', model_selection_table => 'nowhere'", "nowhere")])
+def test_what_is_refused(database, arguments, error):
+    before, path = outputs(database), value(database, "SHOW search_path")
+    with pytest.raises(psycopg2.Error, match=error):
+        query(database, f"SELECT hopper.cross_validate({arguments})")
+    assert outputs(database) == before
+    assert value(database, "SHOW search_path") == path
