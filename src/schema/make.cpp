@@ -37,9 +37,7 @@ class Maker {
         return Make(WithIndex(asked), found);
       }
     }
-    column.null_rule = asked.null_rule.value_or(treatment->IsCategory() ? NullRule::kCategory
-                                                : found.n_nulls > 0     ? NullRule::kIndicator
-                                                                        : NullRule::kRefuse);
+    column.null_rule = asked.null_rule.value_or(DefaultNullRule(*treatment, found));
     if (treatment->IsCategory() && column.null_rule == NullRule::kRefuse) {
       column.has_null_value = false;
     }
@@ -49,6 +47,14 @@ class Maker {
  private:
   static const Treatment* TreatmentOf(const ColumnRequest& asked) {
     return asked.treatment != nullptr ? asked.treatment : DefaultTreatment(asked.family);
+  }
+
+  // A gap that only rows for validation or for prediction have is no reason to end there: it is
+  // the median, without an indicator, which training would never have seen at 1.
+  static NullRule DefaultNullRule(const Treatment& treatment, const Statistics& found) {
+    if (treatment.IsCategory()) return NullRule::kCategory;
+    if (found.n_nulls > 0) return NullRule::kIndicator;
+    return treatment.Reads() == CellKind::kNumber ? NullRule::kMedian : NullRule::kRefuse;
   }
 
   static const Treatment* DefaultTreatment(Family family) {

@@ -7,7 +7,7 @@ SET client_min_messages = warning;
 CREATE TABLE flowers AS SELECT i AS "Id", (i % 40) / 10.0::float8 AS size, CASE WHEN i % 9 > 0 THEN date '1955-01-01' + 37 * i END AS "seen ""on""",
     (ARRAY['a b', 'C"x', 'n'])[1 + (i % 40) / 14] AS kind, i % 5 AS t, ARRAY[i % 3, i % 4]::real[] AS codes FROM generate_series(1, 240) i;
 ALTER TABLE flowers ADD PRIMARY KEY ("Id");
-SELECT hopper.training_preprocessor('flowers', 'packed', 'kind', '*', treatments => '{"t": "none"}');
+SELECT hopper.training_preprocessor('flowers', 'packed', 'kind', '*', treatments => '{"t": "none", "size": {"null": "refuse"}}');
 SELECT hopper.mlp('networks', 'packed', '{12}');
 SELECT models_trained FROM hopper.fit('packed', 'm', 'networks', 1, 'loss=categorical_crossentropy, optimizer=Adam(lr=0.03), metrics=[accuracy]', 'batch_size=32, epochs=1', 12);
 

@@ -33,6 +33,10 @@ SELECT a.checksum = b.checksum AS same_rows, a.schema = b.schema AS same_schema 
 SELECT hopper.training_preprocessor('customers', 'split', 'churned', 'age, plan, income', validation_fraction => 0.25);
 SELECT hopper.training_preprocessor('shuffled', 'split_2', 'churned', 'age, plan, income', validation_fraction => 0.25);
 SELECT a.checksum = b.checksum AS same_rows, a.class_counts, v.class_counts AS validation FROM split_summary a, split_2_summary b, split_validation_summary v;
+-- A gap that the rows to train on do not have
+CREATE VIEW one_gap AS SELECT id, plan, nullif(age, 27) AS age, churned, age = 27 AS fold FROM customers;
+SELECT hopper.training_preprocessor('one_gap', 'gapped', 'churned', 'age, plan', fold_column => 'fold', partitions => 1);
+SELECT feature, on_null, nulls FROM hopper.describe_features('gapped');
 -- Treatments by name
 SELECT hopper.training_preprocessor('customers', 'named', 'churned', 'age, income, plan, city', treatments =>
     '{"age": "standardize", "income": {"treatment": "quantile", "quantiles": 5, "null": "median"}, "plan": "index", "city": {"treatment": "one_hot", "min_frequency": 50}}');
@@ -63,7 +67,7 @@ SELECT hopper.training_preprocessor('infinite', 'wrong', 'churned', 'endless, pl
 
 -- Prediction on rows as they are
 SELECT hopper.training_preprocessor('customers', 'packed', 'churned', 'age, income, plan, city, since', fold_column => 'fold', partitions => 1, replace => true,
-    treatments => '{"city": "one_hot"}');
+    treatments => '{"city": "one_hot", "age": {"null": "refuse"}}');
 SELECT hopper.mlp('networks', 'packed', '{8}');
 SELECT models_trained FROM hopper.fit('packed', 'm', 'networks', 1, 'loss=binary_crossentropy, optimizer=Adam(lr=0.02), metrics=[accuracy]', 'batch_size=32, epochs=1', 20);
 SELECT hopper.predict('m', 'customers', 'id', output_table => 'predicted', pred_type => 'response');

@@ -149,15 +149,19 @@ TEST(Schema, DefaultsGoByTypeAndNumberOfValues) {
 
 TEST(Schema, NullIsTheMedianAndAnIndicatorOrRefused) {
   const Schema schema =
-      MakeOf(RequestOf({ColumnOf("a", "number"), ColumnOf("b", "number")}, nullptr),
-             {NumberStatistics({0, 10, 20, 30, 40}, 100, 3), NumberStatistics({0, 1, 2, 3, 4})});
-  std::vector<Cell> cells(2);
+      MakeOf(RequestOf({ColumnOf("a", "number"), ColumnOf("b", "number"), ColumnOf("c", "number")},
+                       {{"b", {{"null", "refuse"}}}}),
+             {NumberStatistics({0, 10, 20, 30, 40}, 100, 3), NumberStatistics({0, 1, 2, 3, 4}),
+              NumberStatistics({0, 1, 2, 3, 4})});
+  std::vector<Cell> cells(3);
   cells[0].is_null = true;
   cells[1].number = 2.0;
-  EXPECT_EQ(EncodeOf(schema, cells), (std::vector<float>{0.0F, 1.0F, 0.0F}));
+  // Training rows of "c" have no NULL: the median is all that there is.
+  cells[2].is_null = true;
+  EXPECT_EQ(EncodeOf(schema, cells), (std::vector<float>{0.0F, 1.0F, 0.0F, 0.0F}));
   cells[0] = Cell();
   cells[1].is_null = true;
-  float row[3];
+  float row[4];
   const EncodeProblem problem = schema.Encode(cells.data(), row);
   EXPECT_EQ(problem.kind, EncodeProblem::Kind::kNull);
   EXPECT_EQ(problem.column, 1);
