@@ -6,7 +6,6 @@
 #include "pg/run/driver_state.h"
 
 #include "access/xact.h"
-#include "portability/instr_time.h"
 #include "postmaster/bgworker.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
@@ -207,16 +206,6 @@ hopper_driver_create(const char *statement)
 
 /* --- training --- */
 
-static void
-note_cost(instr_time start)
-{
-	instr_time	end;
-
-	INSTR_TIME_SET_CURRENT(end);
-	INSTR_TIME_SUBTRACT(end, start);
-	hopper_driven->spent += INSTR_TIME_GET_DOUBLE(end);
-}
-
 static int
 compare_trials(const void *a, const void *b)
 {
@@ -238,75 +227,14 @@ earlier_of(const hopper_fit *fit, int32 trial)
 	return found ? found->iterations : 0;
 }
 
-/* hopper_fit.target */
-static int32
-target_of(const hopper_fit *fit, int32 trial)
+int32
+hopper_driver_target(const hopper_fit *fit, int32 trial)
 {
 	int32		wanted = hopper_steering_target(&hopper_driven->steering, trial,
 												fit->options.num_iterations);
 	int32		earlier = earlier_of(fit, trial);
 
 	return wanted == 0 ? 0 : wanted > PG_INT32_MAX - earlier ? PG_INT32_MAX : wanted + earlier;
-}
-
-/* One that has halted trains to what others want now. */
-static void
-steer(hopper_training *training, int at, int32 iteration)
-{
-	int32		trial = training->configs[at].mst_key;
-	int32		target = target_of(hopper_driven->fit, trial);
-	hopper_error error;
-
-	if (hopper_driven->pool || training->durable[at].target == target)
-		return;
-	HOPPER_CHECK(hopper_torch()->run.set_iterations(training->run, trial,
-													Max(target - iteration, 1), &error), error);
-	training->durable[at].target = target;
-	hopper_store_event(hopper_driven->run, "steered", trial,
-					   psprintf("after iteration %d, to iteration %d", iteration,
-								Max(target, iteration + 1)));
-}
-
-/* hopper_training.checkpoint */
-static bool
-write_checkpoint(hopper_training *training, int at, int32 iteration)
-{
-	instr_time	start;
-
-	if (iteration > training->durable[at].stored)
-	{
-		INSTR_TIME_SET_CURRENT(start);
-		hopper_outputs_write_checkpoint(&hopper_driven->fit->made, training, at);
-		training->durable[at].stored = iteration;
-		hopper_store_trials(hopper_driven->run, training, &at, 1);
-		hopper_driven->n_written++;
-		note_cost(start);
-	}
-	steer(training, at, iteration);
-	training->durable[at].halted = hopper_driven->halts;
-	return !hopper_driven->halts;
-}
-
-/* hopper_training.ended */
-void
-hopper_driver_write_ended(hopper_training *training, int at, bool failed)
-{
-	instr_time	start;
-
-	if (training->durable[at].written)
-		return;
-	INSTR_TIME_SET_CURRENT(start);
-	hopper_outputs_write_ended(&hopper_driven->fit->made, training, at);
-	/* Values that a checkpoint took while weights moved may have been evaluated since then. */
-	if (training->durable[at].stored_until > training->durable[at].earlier)
-		hopper_store_forget(hopper_driven->run, training->configs[at].mst_key,
-							training->durable[at].earlier);
-	training->durable[at].stored_until = training->durable[at].earlier;
-	hopper_store_trials(hopper_driven->run, training, &at, 1);
-	hopper_driven->n_written++;
-	note_cost(start);
-	if (hopper_driven->pool)
-		hopper_pool_ended(hopper_driven->pool, at);
 }
 
 static void
@@ -343,7 +271,7 @@ resume_fit(hopper_fit *fit)
 	hopper_name own = hopper_parse_name(cstring_to_text(hopper_driven->row.tables), "tables");
 
 	fit->durable = true;
-	fit->target = target_of;
+	fit->target = hopper_driver_target;
 	fit->earlier = earlier_of;
 	fit->compared_by = hopper_driven->row.compared_by;
 	fit->continues = hopper_driven->row.continues;
@@ -376,7 +304,7 @@ start_fit(hopper_training *training)
 	for (int i = 0; i < training->n_configs; i++)
 	{
 		const hopper_durable *durable = &training->durable[i];
-		int32		target = target_of(hopper_driven->fit, training->configs[i].mst_key);
+		int32		target = hopper_driver_target(hopper_driven->fit, training->configs[i].mst_key);
 		int32		left = target - durable->stored;
 
 		hopper_training_look(training, i);
@@ -410,8 +338,9 @@ take_opened(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit,
 	require_same_data(fit);
 	training = &fit->training;
 	training->number = hopper_driven->run;
-	training->ended = hopper_driver_write_ended;
-	training->checkpoint = write_checkpoint;
+	training->halted = hopper_driver_note_halted;
+	training->ended = hopper_driver_note_ended;
+	training->write = hopper_driver_write;
 	/* Of a search others enter, and are ranked by its own rules. */
 	training->costs = search ? NULL : hopper_training_costs(training);
 	hopper_progress_begin(&hopper_driven->progress);

@@ -10,6 +10,20 @@
 #include "pg/run/steer.h"
 #include "pg/search/pool.h"
 
+/* Trials whose rows are still to be written. */
+typedef struct hopper_unwritten_trial
+{
+	int			at;				/* its place in the training */
+	int32		iteration;		/* in which it has halted */
+} hopper_unwritten_trial;
+
+typedef struct hopper_unwritten
+{
+	int			n;
+	int			allocated;
+	hopper_unwritten_trial *trials;
+} hopper_unwritten;
+
 typedef struct hopper_driver
 {
 	hopper_fit_taker taker;		/* while the statement of the run is executed */
@@ -32,6 +46,8 @@ typedef struct hopper_driver
 	double		cost;			/* seconds that the latest one took */
 	double		spent;			/* seconds within this step that wrote checkpoints */
 	int			n_written;		/* checkpoints in this step */
+	hopper_unwritten halted;	/* trials, for a checkpoint */
+	hopper_unwritten ended;
 	bool		has_grown;		/* the table of states, by dead rows */
 	int			n_seen;			/* trials of a search that have their rows */
 	bool		halts;			/* who halts does not go on before the next step */
@@ -43,8 +59,12 @@ extern hopper_driver *hopper_driven;
 
 /* ERROR 42501 where the session has not the role of the run, 55000 where it has ended. */
 extern void hopper_driver_require_role(const hopper_run_row *row);
-/* What a configuration has come to, with its last state; once. */
-extern void hopper_driver_write_ended(hopper_training *training, int at, bool failed);
+/* hopper_fit.target */
+extern int32 hopper_driver_target(const hopper_fit *fit, int32 trial);
+/* hopper_training.halted, .ended and .write */
+extern void hopper_driver_note_halted(hopper_training *training, int at, int32 iteration);
+extern void hopper_driver_note_ended(hopper_training *training, int at, bool failed);
+extern void hopper_driver_write(hopper_training *training);
 /* Whether dead rows of checkpoints take most of the tables that they are written to. */
 extern bool hopper_driver_has_grown(void);
 

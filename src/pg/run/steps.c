@@ -151,7 +151,8 @@ finish(void)
 		hopper_torch()->run.get_info(training->run, &training->info);
 	for (int i = 0; i < training->n_configs; i++)
 		if (!training->durable[i].written)
-			hopper_driver_write_ended(training, i, true);
+			hopper_driver_note_ended(training, i, true);
+	hopper_driver_write(training);
 	training->n_failed = 0;
 	for (int i = 0; i < training->n_configs; i++)
 		training->n_failed += training->results[i].status == HOPPER_MODEL_FAILED;

@@ -89,7 +89,7 @@ ended(hopper_training *training, int at, bool failed)
 	MemoryContext caller = MemoryContextSwitchTo(pool->result);
 
 	if (training->durable && !training->durable[at].written)
-		hopper_outputs_write_ended(&pool->fit.made, training, at);
+		hopper_outputs_write_ended(&pool->fit.made, training, &at, 1);
 	else if (pool->trains[hopper_trial_of_key(training->configs[at].mst_key)])
 		hopper_outputs_write_info(&pool->fit.made, training, at);
 	hopper_pool_ended(pool, at);
@@ -491,7 +491,7 @@ write_outputs(hopper_pool *pool)
 		fit->record.num_iterations = Max(fit->record.num_iterations,
 										 training->results[i].iterations);
 		if (training->durable && !training->durable[i].written)
-			hopper_outputs_write_ended(&fit->made, training, i);
+			hopper_outputs_write_ended(&fit->made, training, &i, 1);
 	}
 	if (!fit->durable)
 		hopper_exec("DELETE FROM %s", fit->made.info.quoted);

@@ -121,22 +121,19 @@ hopper_output_create(const hopper_name *table, const hopper_output_row *row,
 	hopper_exec("%s", query.data);
 }
 
-void
-hopper_output_insert(const hopper_name *table, const hopper_output_row *row)
+/* A generic plan: a custom one would hold copies of the values, which may be a gigabyte. */
+static void
+prepare(hopper_output_writer *writer, const hopper_output_row *row)
 {
-	Oid			relation = hopper_relation_oid(table, false);
+	Oid			relation = hopper_relation_oid(writer->table, false);
 	StringInfoData query;
 	StringInfoData selected;
 	Oid			types[HOPPER_OUTPUT_COLUMNS];
-	Datum		values[HOPPER_OUTPUT_COLUMNS];
-	char		nulls[HOPPER_OUTPUT_COLUMNS];
-	int			n = 0;
-	SPIPlanPtr	plan;
-	int			rc;
 
 	initStringInfo(&query);
 	initStringInfo(&selected);
-	appendStringInfo(&query, "INSERT INTO %s (", table->quoted);
+	writer->n = 0;
+	appendStringInfo(&query, "INSERT INTO %s (", writer->table->quoted);
 	for (int i = 0; i < row->n; i++)
 	{
 		const hopper_column *listed = &row->layout->columns[i];
@@ -145,30 +142,74 @@ hopper_output_insert(const hopper_name *table, const hopper_output_row *row)
 		if (listed->name)
 			column = hopper_column_there(relation, listed);
 		/* An earlier version's table has no place for it, and misses it as little. */
-		if (column == NULL && (row->nulls[i] || !listed->needed))
+		writer->left_out[i] = column == NULL && (row->nulls[i] || !listed->needed);
+		if (writer->left_out[i])
 			continue;
-		types[n] = row->types[i];
-		values[n] = row->values[i];
-		nulls[n] = row->nulls[i] ? 'n' : ' ';
-		appendStringInfo(&query, "%s%s", n ? ", " : "",
+		types[writer->n++] = row->types[i];
+		appendStringInfo(&query, "%s%s", writer->n > 1 ? ", " : "",
 						 hopper_identifier(column ? column : row->names[i]));
-		appendStringInfo(&selected, "%s$%d", n ? ", " : "", n + 1);
-		n++;
+		appendStringInfo(&selected, "%s$%d", writer->n > 1 ? ", " : "", writer->n);
 	}
 	appendStringInfo(&query, ") SELECT %s", selected.data);
-	/* A generic plan: a custom one would hold copies of the values, which may be a gigabyte. */
-	plan = SPI_prepare_cursor(query.data, n, types, CURSOR_OPT_GENERIC_PLAN);
-	if (plan == NULL)
+	writer->plan = SPI_prepare_cursor(query.data, writer->n, types, CURSOR_OPT_GENERIC_PLAN);
+	if (writer->plan == NULL)
 		elog(ERROR, "inserting into an output table failed: %s",
 			 SPI_result_code_string(SPI_result));
-	rc = SPI_execute_plan(plan, values, nulls, false, 0);
+	pfree(selected.data);
+	pfree(query.data);
+}
+
+/* Whether the plan leaves out a value that the table has to have. */
+static bool
+misses(const hopper_output_writer *writer, const hopper_output_row *row)
+{
+	for (int i = 0; i < row->n; i++)
+		if (writer->left_out[i] && !row->nulls[i] && row->layout->columns[i].needed)
+			return true;
+	return false;
+}
+
+void
+hopper_output_write(hopper_output_writer *writer, const hopper_output_row *row)
+{
+	Datum		values[HOPPER_OUTPUT_COLUMNS];
+	char		nulls[HOPPER_OUTPUT_COLUMNS];
+	int			n = 0;
+	int			rc;
+
+	if (writer->plan && misses(writer, row))
+		hopper_output_end(writer);
+	if (writer->plan == NULL)
+		prepare(writer, row);
+	for (int i = 0; i < row->n; i++)
+	{
+		if (writer->left_out[i])
+			continue;
+		values[n] = row->values[i];
+		nulls[n++] = row->nulls[i] ? 'n' : ' ';
+	}
+	rc = SPI_execute_plan(writer->plan, values, nulls, false, 0);
 	hopper_after_spi();
 	if (rc < 0)
 		elog(ERROR, "inserting into an output table failed: %s", SPI_result_code_string(rc));
 	/* A trigger or a rule has done something else. */
 	if (rc != SPI_OK_INSERT || SPI_processed != 1)
-		hopper_outputs_refuse_table(table, "take");
-	SPI_freeplan(plan);
-	pfree(selected.data);
-	pfree(query.data);
+		hopper_outputs_refuse_table(writer->table, "take");
+}
+
+void
+hopper_output_end(hopper_output_writer *writer)
+{
+	if (writer->plan)
+		SPI_freeplan(writer->plan);
+	writer->plan = NULL;
+}
+
+void
+hopper_output_insert(const hopper_name *table, const hopper_output_row *row)
+{
+	hopper_output_writer writer = {table};
+
+	hopper_output_write(&writer, row);
+	hopper_output_end(&writer);
 }

@@ -60,7 +60,20 @@ extern void hopper_read_summary(const hopper_outputs *outputs, hopper_run_record
 /* Makes the table, empty. `distribution` is added to the statement. */
 extern void hopper_output_create(const hopper_name *table, const hopper_output_row *row,
 								 const char *distribution);
-/* What an earlier version's table has no column for is left out where it is NULL. */
+/*
+ * Rows into a table, by one plan: begins as {table}. What an earlier version's table has no column
+ * for is left out where it is NULL. SPI must stay connected until the end.
+ */
+typedef struct hopper_output_writer
+{
+	const hopper_name *table;
+	SPIPlanPtr	plan;			/* NULL: none yet */
+	int			n;				/* values of a row that the plan takes */
+	bool		left_out[HOPPER_OUTPUT_COLUMNS];
+} hopper_output_writer;
+extern void hopper_output_write(hopper_output_writer *writer, const hopper_output_row *row);
+extern void hopper_output_end(hopper_output_writer *writer);
+/* One row. */
 extern void hopper_output_insert(const hopper_name *table, const hopper_output_row *row);
 
 #endif							/* HOPPER_OUTPUT_ROWS_H */

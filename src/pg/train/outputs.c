@@ -1,6 +1,6 @@
 /*
  * outputs.c
- *		Making, emptying and filling the output tables of a training run.
+ *		The output tables of a training run: making, replacing and copying them.
  */
 #include "pg/train/outputs.h"
 
@@ -13,16 +13,9 @@
 
 #include "pg/codec/rows.h"
 #include "pg/train/output_rows.h"
-#include "pg/train/results.h"
 #include "pg/train/store.h"
 #include "pg/server/words.h"
 #include "pg/train/options.h"
-
-/*
- * A state in one value. Small, so that the copies that the server makes of it on its way into the
- * table do not count.
- */
-#define STATE_PART_BYTES (4 * 1024 * 1024)
 
 /* --- the tables --- */
 
@@ -297,118 +290,6 @@ hopper_outputs_check_columns(const hopper_outputs *outputs, const hopper_packed 
 }
 
 void
-hopper_outputs_clear(const hopper_outputs *outputs, const hopper_training *training)
-{
-	StringInfoData of_keys;
-
-	initStringInfo(&of_keys);
-	if (training->keeps_others)
-	{
-		appendStringInfoString(&of_keys, " WHERE mst_key OPERATOR(pg_catalog.=) ANY ('{");
-		for (int i = 0; i < training->n_configs; i++)
-			appendStringInfo(&of_keys, "%s%d", i ? "," : "", training->configs[i].mst_key);
-		appendStringInfoString(&of_keys, "}'::pg_catalog.int4[])");
-	}
-	hopper_change("DELETE FROM %s%s", outputs->model.quoted, of_keys.data);
-	hopper_change("DELETE FROM %s%s", outputs->state.quoted, of_keys.data);
-	hopper_change("DELETE FROM %s%s", outputs->info.quoted, of_keys.data);
-	hopper_change("DELETE FROM %s", outputs->summary.quoted);
-}
-
-/* Where the bytes of a state come from: hopper_results_state() or hopper_results_copy(). */
-typedef size_t (*read_state) (hopper_training *training, int at, void *bytes, size_t size);
-
-static size_t
-write_state(const hopper_outputs *outputs, hopper_training *training, int at, read_state read)
-{
-	bytea	   *part_bytes = palloc(VARHDRSZ + STATE_PART_BYTES);
-	size_t		written = 0;
-	size_t		n;
-	hopper_output_row row;
-
-	for (int32 part = 0;; part++)
-	{
-		/* Filled to the brim, whatever pieces it comes in: parts are alike everywhere. */
-		size_t		size = 0;
-
-		while (size < STATE_PART_BYTES &&
-			   (n = read(training, at, VARDATA(part_bytes) + size, STATE_PART_BYTES - size)) > 0)
-			size += n;
-		if (size == 0)
-			break;
-		SET_VARSIZE(part_bytes, VARHDRSZ + size);
-		hopper_begin_row(&row, &hopper_states_layout);
-		hopper_fill_int(&row, "mst_key", training->configs[at].mst_key);
-		hopper_fill_int(&row, "part", part);
-		hopper_fill(&row, "state", PointerGetDatum(part_bytes), false);
-		hopper_output_insert(&outputs->state, &row);
-		written += size;
-		CHECK_FOR_INTERRUPTS();
-		/* A copy begins anew when it is read on. */
-		if (size < STATE_PART_BYTES)
-			break;
-	}
-	pfree(part_bytes);
-	return written;
-}
-
-static void
-write_model_row(const hopper_outputs *outputs, const hopper_config *config, bytea *weights)
-{
-	hopper_output_row row;
-
-	hopper_begin_row(&row, &hopper_models_layout);
-	hopper_fill_int(&row, "mst_key", config->mst_key);
-	hopper_fill(&row, "model_weights", PointerGetDatum(weights), false);
-	hopper_fill(&row, "model_arch",
-				PointerGetDatum(cstring_to_text(hopper_from_utf8(config->model_arch))), false);
-	hopper_output_insert(&outputs->model, &row);
-}
-
-/* Where weights come from: hopper_results_weights() or hopper_results_copy_weights(). */
-typedef void (*read_weights) (hopper_training *training, int at, float *weights);
-
-static void
-write_weights(const hopper_outputs *outputs, hopper_training *training, int at, int64 n,
-			  read_weights read)
-{
-	size_t		size = (size_t) n * sizeof(float);
-	bytea	   *weights = palloc(VARHDRSZ + size);
-
-	SET_VARSIZE(weights, VARHDRSZ + size);
-	read(training, at, (float *) VARDATA(weights));
-	write_model_row(outputs, &training->configs[at], weights);
-	pfree(weights);
-}
-
-/* The state first: the core then frees all but the weights. */
-static void
-write_model(const hopper_outputs *outputs, hopper_training *training, int at)
-{
-	size_t		size;
-
-	size = write_state(outputs, training, at, hopper_results_state);
-	if (training->durable)
-		((hopper_config *) training->configs)[at].state_size = size;
-	write_weights(outputs, training, at, training->results[at].n_weights, hopper_results_weights);
-}
-
-static void
-write_one(const hopper_outputs *outputs, hopper_training *training, int at)
-{
-	const hopper_model_result *result = &training->results[at];
-	const char *metrics[HOPPER_MAX_METRICS];
-
-	for (int j = 0; j < result->n_metrics; j++)
-		metrics[j] = hopper_from_utf8(result->metrics_type[j]);
-	hopper_history_align(training->histories[at], result->n_metrics, metrics);
-	/* the segments have written theirs */
-	if (result->status == HOPPER_MODEL_DONE && (training->run || training->rehearsed))
-		write_model(outputs, training, at);
-	hopper_output_insert(&outputs->info, hopper_info_row(training, at));
-}
-
-void
 hopper_outputs_copy_one(const hopper_outputs *outputs, int32 from, int32 to)
 {
 	const hopper_name *tables[] = {&outputs->model, &outputs->state, &outputs->info};
@@ -494,94 +375,6 @@ hopper_outputs_digest(const hopper_outputs *outputs)
 	digest = TextDatumGetCString(hopper_store_digest(hopper_cell(0, 1)));
 	SPI_freetuptable(SPI_tuptable);
 	return digest;
-}
-
-void
-hopper_outputs_clear_one(const hopper_outputs *outputs, int32 mst_key)
-{
-	const hopper_name *tables[] = {&outputs->model, &outputs->state, &outputs->info};
-
-	for (int i = 0; i < lengthof(tables); i++)
-		hopper_change("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.=) %d", tables[i]->quoted,
-					  mst_key);
-}
-
-/* The newest checkpoint becomes the one before, without its bytes being written again. */
-static void
-keep_checkpoint(const hopper_outputs *outputs, int32 mst_key)
-{
-	hopper_change("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.=) %d"
-				  " AND part OPERATOR(pg_catalog.<) 0", outputs->state.quoted, mst_key);
-	hopper_change("UPDATE %s SET part = -1 OPERATOR(pg_catalog.-) part"
-				  " WHERE mst_key OPERATOR(pg_catalog.=) %d", outputs->state.quoted, mst_key);
-	hopper_change("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.=) %d", outputs->model.quoted,
-				  mst_key);
-	hopper_change("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.=) %d", outputs->info.quoted,
-				  mst_key);
-}
-
-void
-hopper_outputs_write_checkpoint(const hopper_outputs *outputs, hopper_training *training, int at)
-{
-	keep_checkpoint(outputs, training->configs[at].mst_key);
-	(void) write_state(outputs, training, at, hopper_results_copy);
-	hopper_training_look(training, at);
-	write_weights(outputs, training, at, training->results[at].n_parameters,
-				  hopper_results_copy_weights);
-	hopper_output_insert(&outputs->info, hopper_info_row(training, at));
-}
-
-void
-hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *training, int at)
-{
-	hopper_outputs_clear_one(outputs, training->configs[at].mst_key);
-	hopper_training_look(training, at);
-	write_one(outputs, training, at);
-	training->durable[at].written = true;
-	training->durable[at].stored = training->results[at].iterations;
-}
-
-void
-hopper_outputs_write_info(const hopper_outputs *outputs, hopper_training *training, int at)
-{
-	hopper_training_look(training, at);
-	hopper_exec("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.=) %d", outputs->info.quoted,
-				training->configs[at].mst_key);
-	hopper_output_insert(&outputs->info, hopper_info_row(training, at));
-}
-
-void
-hopper_outputs_write_refused(const hopper_outputs *outputs, const hopper_config *config,
-							 const char *error)
-{
-	hopper_training training = {0};
-	hopper_model_result result = {0};
-	hopper_history history = {0};
-	hopper_history *histories = &history;
-	size_t		size = strlen(error);
-
-	result.status = HOPPER_MODEL_FAILED;
-	size = Min(size, sizeof(result.error) - 1);
-	/* Not in the middle of a character. */
-	while (size > 0 && (error[size] & 0xC0) == 0x80)
-		size--;
-	memcpy(result.error, error, size);
-	training.configs = memcpy(palloc(sizeof(*config)), config, sizeof(*config));
-	training.results = &result;
-	training.histories = &histories;
-	training.n_configs = 1;
-	hopper_output_insert(&outputs->info, hopper_info_row(&training, 0));
-}
-
-void
-hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training)
-{
-	for (int i = 0; i < training->n_configs; i++)
-	{
-		if (training->durable == NULL || !training->durable[i].written)
-			write_one(outputs, training, i);
-		CHECK_FOR_INTERRUPTS();
-	}
 }
 
 #define BEST_COLUMNS "SELECT mst_key, metric, coalesce(valid, train), valid IS NOT NULL"

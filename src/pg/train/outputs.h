@@ -138,9 +138,12 @@ extern void hopper_outputs_write_info(const hopper_outputs *outputs, hopper_trai
 /* A configuration that a search refused before it was built: `error` (UTF-8) says why. */
 extern void hopper_outputs_write_refused(const hopper_outputs *outputs,
 										 const hopper_config *config, const char *error);
-/* Model, state and info of a configuration that has halted, in the place of those before. */
-extern void hopper_outputs_write_checkpoint(const hopper_outputs *outputs,
-											hopper_training *training, int at);
+/*
+ * Models, states and infos of configurations (places in the training) that have halted, in the
+ * place of those before, whose states stay as the checkpoint before.
+ */
+extern void hopper_outputs_write_checkpoints(const hopper_outputs *outputs,
+											 hopper_training *training, const int *which, int n);
 /* The model, state and info of one configuration become another's, too, which has none. */
 extern void hopper_outputs_copy_one(const hopper_outputs *outputs, int32 from, int32 to);
 /*
@@ -156,9 +159,9 @@ extern void hopper_outputs_continue(const hopper_outputs *outputs, const hopper_
 extern char *hopper_outputs_digest(const hopper_outputs *outputs);
 /* All of one configuration goes from models, states and infos. */
 extern void hopper_outputs_clear_one(const hopper_outputs *outputs, int32 mst_key);
-/* Model, state and info of one that has ended, of a durable run; notes it there. */
+/* Models, states and infos of those that have ended, of a durable run; notes it there. */
 extern void hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *training,
-									   int at);
+									   const int *which, int n);
 /* Models, states and infos, of all that are not written. */
 extern void hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training);
 /*

@@ -276,8 +276,9 @@ hopper_training_release(const hopper_training *training, int at)
 											 &error), error);
 }
 
-bool
-hopper_training_drain(hopper_training *training)
+/* True once the run has finished. */
+static bool
+handle_events(hopper_training *training)
 {
 	hopper_event event;
 	int			at;
@@ -332,8 +333,9 @@ hopper_training_drain(hopper_training *training)
 				break;
 			case HOPPER_EVENT_CHECKPOINT:
 				at = index_of(training, event.mst_key);
-				if (training->checkpoint == NULL ||
-					training->checkpoint(training, at, event.iteration))
+				if (training->halted)
+					training->halted(training, at, event.iteration);
+				else
 					hopper_training_release(training, at);
 				break;
 			case HOPPER_EVENT_ITERATION:
@@ -343,6 +345,16 @@ hopper_training_drain(hopper_training *training)
 		}
 	}
 	return false;
+}
+
+bool
+hopper_training_drain(hopper_training *training)
+{
+	bool		finished = handle_events(training);
+
+	if (training->write)
+		training->write(training);
+	return finished;
 }
 
 void

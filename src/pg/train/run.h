@@ -46,10 +46,11 @@ typedef struct hopper_training
 	void	   *ended_state;	/* the caller's */
 	/*
 	 * Called when a configuration has halted (halt_for_checkpoints) after so many iterations: then
-	 * hopper_results_copy() can read its state. With true it goes on, else by
-	 * hopper_training_release().
+	 * hopper_results_copy() can read its state. It goes on by hopper_training_release().
 	 */
-	bool		(*checkpoint) (struct hopper_training *training, int at, int32 iteration);
+	void		(*halted) (struct hopper_training *training, int at, int32 iteration);
+	/* Called when all events that waited have been handled: writes what they told; or NULL. */
+	void		(*write) (struct hopper_training *training);
 	bool		enters;			/* configurations enter that are not there yet: a search */
 	/*
 	 * Of a durable run, whose states lie in its tables whenever nothing trains them; otherwise

@@ -91,8 +91,15 @@ extern int	hopper_store_earlier(int64 run, hopper_earlier **trials);
 extern void hopper_store_inherit(int64 run, int32 trial, int32 parent);
 /* Whether a trial has ended, and did not fail. */
 extern bool hopper_store_has_result(int64 run);
-/* The values of a trial after this iteration. */
+/* The values of a trial after this iteration go. */
 extern void hopper_store_forget(int64 run, int32 trial, int32 iteration);
+/*
+ * The values of these trials (places in the training) that the run has brought go; all that their
+ * histories have come with hopper_store_trials(). Values that a checkpoint took while weights moved
+ * may have been evaluated since then.
+ */
+extern void hopper_store_replace_metrics(int64 run, hopper_training *training, const int *which,
+										 int n);
 /* A run that one statement has trained to its end. */
 extern void hopper_store_record(int64 run, const hopper_fit *fit);
 /* How long a checkpoint took, of all trials that were due. */

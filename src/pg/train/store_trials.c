@@ -289,6 +289,36 @@ hopper_store_forget(int64 run, int32 trial, int32 iteration)
 					hopper_own_name("all_trial_metrics")), &list);
 }
 
+void
+hopper_store_replace_metrics(int64 run, hopper_training *training, const int *which, int n)
+{
+	static const Oid types[] = {INT4OID, INT4OID};
+	static const char *const names[] = {"trial", "earlier"};
+	hopper_own_values list = {0};
+	columns		rows;
+
+	begin_columns(&rows, lengthof(types), types, n);
+	for (int i = 0; i < n; i++)
+	{
+		hopper_durable *durable = &training->durable[which[i]];
+
+		if (durable->stored_until <= durable->earlier)
+			continue;
+		next_row(&rows);
+		set_column(&rows, 0, Int32GetDatum(training->configs[which[i]].mst_key), false);
+		set_column(&rows, 1, Int32GetDatum(durable->earlier), false);
+		rows.n++;
+		durable->stored_until = durable->earlier;
+	}
+	if (rows.n == 0)
+		return;
+	hopper_own_add_int8(&list, run);
+	change("all_trial_metrics",
+		   psprintf("DELETE FROM %s m USING (%s) n WHERE m.run = $1 AND m.trial = n.trial"
+					" AND m.iteration > n.earlier", hopper_own_name("all_trial_metrics"),
+					rows_query(&rows, names, &list)), &list);
+}
+
 static const char *const trial_names[] = {"trial", "model_id", "compile_params", "fit_params",
 	"architecture", "status", "iterations", "seconds", "digest", "error", "parameters", "value",
 "latest", "began", "elapsed", "earlier", "id", "uuid"};

@@ -1,0 +1,160 @@
+/*
+ * checkpoints.c
+ *		What trials of a run have come to goes into its tables: of all that have halted or ended
+ *		since the last time together, as they may be thousands.
+ */
+#include "pg/run/driver_state.h"
+
+#include "portability/instr_time.h"
+
+/* So many are written, even if more are to come at once: what has halted waits for that. */
+#define MOST_AT_ONCE 1000
+
+static void
+note_cost(instr_time start)
+{
+	instr_time	end;
+
+	INSTR_TIME_SET_CURRENT(end);
+	INSTR_TIME_SUBTRACT(end, start);
+	hopper_driven->spent += INSTR_TIME_GET_DOUBLE(end);
+}
+
+/* One that has halted trains to what others want now. */
+static void
+steer(hopper_training *training, int at, int32 iteration)
+{
+	int32		trial = training->configs[at].mst_key;
+	int32		target = hopper_driver_target(hopper_driven->fit, trial);
+	hopper_error error;
+
+	if (hopper_driven->pool || training->durable[at].target == target)
+		return;
+	HOPPER_CHECK(hopper_torch()->run.set_iterations(training->run, trial,
+													Max(target - iteration, 1), &error), error);
+	training->durable[at].target = target;
+	hopper_store_event(hopper_driven->run, "steered", trial,
+					   psprintf("after iteration %d, to iteration %d", iteration,
+								Max(target, iteration + 1)));
+}
+
+static void
+add(hopper_unwritten *list, hopper_training *training, int at, int32 iteration)
+{
+	if (list->n == list->allocated)
+	{
+		list->allocated = Max(64, 2 * list->allocated);
+		if (list->trials == NULL)
+			list->trials = MemoryContextAlloc(hopper_driven->context,
+											  list->allocated * sizeof(*list->trials));
+		else
+			list->trials = repalloc(list->trials, list->allocated * sizeof(*list->trials));
+	}
+	list->trials[list->n].at = at;
+	list->trials[list->n++].iteration = iteration;
+	if (list->n >= MOST_AT_ONCE)
+		hopper_driver_write(training);
+}
+
+void
+hopper_driver_note_halted(hopper_training *training, int at, int32 iteration)
+{
+	add(&hopper_driven->halted, training, at, iteration);
+}
+
+void
+hopper_driver_note_ended(hopper_training *training, int at, bool failed)
+{
+	if (!training->durable[at].written)
+		add(&hopper_driven->ended, training, at, 0);
+}
+
+/* The list in the caller's memory; it is empty then. */
+static int
+take(hopper_unwritten *list, hopper_unwritten_trial **trials)
+{
+	int			n = list->n;
+
+	*trials = palloc(Max(n, 1) * sizeof(hopper_unwritten_trial));
+	if (n > 0)
+		memcpy(*trials, list->trials, n * sizeof(hopper_unwritten_trial));
+	list->n = 0;
+	return n;
+}
+
+static void
+write_halted(hopper_training *training)
+{
+	hopper_unwritten_trial *trials;
+	int			n = take(&hopper_driven->halted, &trials);
+	int		   *which = palloc(Max(n, 1) * sizeof(int));
+	int			n_written = 0;
+	instr_time	start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	for (int i = 0; i < n; i++)
+		if (trials[i].iteration > training->durable[trials[i].at].stored)
+			which[n_written++] = trials[i].at;
+	if (n_written > 0)
+	{
+		hopper_outputs_write_checkpoints(&hopper_driven->fit->made, training, which, n_written);
+		for (int i = 0; i < n; i++)
+			training->durable[trials[i].at].stored = Max(training->durable[trials[i].at].stored,
+														 trials[i].iteration);
+		hopper_store_trials(hopper_driven->run, training, which, n_written);
+		hopper_driven->n_written += n_written;
+		note_cost(start);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		int			at = trials[i].at;
+
+		steer(training, at, trials[i].iteration);
+		training->durable[at].halted = hopper_driven->halts;
+		if (!hopper_driven->halts)
+			hopper_training_release(training, at);
+	}
+	pfree(which);
+	pfree(trials);
+}
+
+static void
+write_ended(hopper_training *training)
+{
+	hopper_unwritten_trial *trials;
+	int			n = take(&hopper_driven->ended, &trials);
+	int		   *which = palloc(Max(n, 1) * sizeof(int));
+	int			n_written = 0;
+	instr_time	start;
+
+	/* One that fails may be told of twice. */
+	for (int i = 0; i < n; i++)
+	{
+		if (training->durable[trials[i].at].written)
+			continue;
+		training->durable[trials[i].at].written = true;
+		which[n_written++] = trials[i].at;
+	}
+	if (n_written > 0)
+	{
+		INSTR_TIME_SET_CURRENT(start);
+		hopper_outputs_write_ended(&hopper_driven->fit->made, training, which, n_written);
+		hopper_store_replace_metrics(hopper_driven->run, training, which, n_written);
+		hopper_store_trials(hopper_driven->run, training, which, n_written);
+		hopper_driven->n_written += n_written;
+		note_cost(start);
+	}
+	for (int i = 0; i < n_written && hopper_driven->pool; i++)
+		hopper_pool_ended(hopper_driven->pool, which[i]);
+	pfree(which);
+	pfree(trials);
+}
+
+void
+hopper_driver_write(hopper_training *training)
+{
+	if (hopper_driven->halted.n > 0)
+		write_halted(training);
+	if (hopper_driven->ended.n > 0)
+		write_ended(training);
+}

@@ -1,0 +1,284 @@
+/*
+ * model_rows.c
+ *		What models leave in the output tables: weights, states and how they did; of a run that goes
+ *		on, as checkpoints.
+ *
+ * Models may be thousands, each of them small: their rows go through one plan a table, and what
+ * they take the place of goes by one statement a table.
+ */
+#include "pg/train/outputs.h"
+
+#include "lib/stringinfo.h"
+
+#include "pg/train/output_rows.h"
+#include "pg/train/results.h"
+#include "pg/server/words.h"
+
+/*
+ * A state in one value. Small, so that the copies that the server makes of it on its way into the
+ * table do not count.
+ */
+#define STATE_PART_BYTES (4 * 1024 * 1024)
+
+/* Of several models. */
+typedef struct model_writers
+{
+	hopper_output_writer model;
+	hopper_output_writer state;
+	hopper_output_writer info;
+	MemoryContext all;
+	MemoryContext one;			/* of one model's rows */
+	bytea	   *part;			/* room for a part of a state */
+} model_writers;
+
+static void
+begin_models(model_writers *writers, const hopper_outputs *outputs)
+{
+	memset(writers, 0, sizeof(*writers));
+	writers->model.table = &outputs->model;
+	writers->state.table = &outputs->state;
+	writers->info.table = &outputs->info;
+	writers->all = CurrentMemoryContext;
+	writers->one = AllocSetContextCreate(writers->all, "hopper rows of a model",
+										 ALLOCSET_DEFAULT_SIZES);
+}
+
+static void
+end_models(model_writers *writers)
+{
+	hopper_output_end(&writers->model);
+	hopper_output_end(&writers->state);
+	hopper_output_end(&writers->info);
+	if (writers->part)
+		pfree(writers->part);
+	MemoryContextDelete(writers->one);
+}
+
+/* Where the bytes of a state come from: hopper_results_state() or hopper_results_copy(). */
+typedef size_t (*read_state) (hopper_training *training, int at, void *bytes, size_t size);
+
+static size_t
+write_state(model_writers *writers, hopper_training *training, int at, read_state read)
+{
+	size_t		written = 0;
+	size_t		n;
+	hopper_output_row row;
+
+	if (writers->part == NULL)
+		writers->part = MemoryContextAlloc(writers->all, VARHDRSZ + STATE_PART_BYTES);
+	for (int32 part = 0;; part++)
+	{
+		/* Filled to the brim, whatever pieces it comes in: parts are alike everywhere. */
+		size_t		size = 0;
+
+		while (size < STATE_PART_BYTES &&
+			   (n = read(training, at, VARDATA(writers->part) + size,
+						 STATE_PART_BYTES - size)) > 0)
+			size += n;
+		if (size == 0)
+			break;
+		SET_VARSIZE(writers->part, VARHDRSZ + size);
+		hopper_begin_row(&row, &hopper_states_layout);
+		hopper_fill_int(&row, "mst_key", training->configs[at].mst_key);
+		hopper_fill_int(&row, "part", part);
+		hopper_fill(&row, "state", PointerGetDatum(writers->part), false);
+		hopper_output_write(&writers->state, &row);
+		written += size;
+		CHECK_FOR_INTERRUPTS();
+		/* A copy begins anew when it is read on. */
+		if (size < STATE_PART_BYTES)
+			break;
+	}
+	return written;
+}
+
+/* Where weights come from: hopper_results_weights() or hopper_results_copy_weights(). */
+typedef void (*read_weights) (hopper_training *training, int at, float *weights);
+
+static void
+write_weights(model_writers *writers, hopper_training *training, int at, int64 n,
+			  read_weights read)
+{
+	const hopper_config *config = &training->configs[at];
+	size_t		size = (size_t) n * sizeof(float);
+	bytea	   *weights = palloc(VARHDRSZ + size);
+	hopper_output_row row;
+
+	SET_VARSIZE(weights, VARHDRSZ + size);
+	read(training, at, (float *) VARDATA(weights));
+	hopper_begin_row(&row, &hopper_models_layout);
+	hopper_fill_int(&row, "mst_key", config->mst_key);
+	hopper_fill(&row, "model_weights", PointerGetDatum(weights), false);
+	hopper_fill(&row, "model_arch",
+				PointerGetDatum(cstring_to_text(hopper_from_utf8(config->model_arch))), false);
+	hopper_output_write(&writers->model, &row);
+	pfree(weights);
+}
+
+/* The state first: the core then frees all but the weights. */
+static void
+write_model(model_writers *writers, hopper_training *training, int at)
+{
+	size_t		size;
+
+	size = write_state(writers, training, at, hopper_results_state);
+	if (training->durable)
+		((hopper_config *) training->configs)[at].state_size = size;
+	write_weights(writers, training, at, training->results[at].n_weights, hopper_results_weights);
+}
+
+static void
+write_one(model_writers *writers, hopper_training *training, int at)
+{
+	const hopper_model_result *result = &training->results[at];
+	const char *metrics[HOPPER_MAX_METRICS];
+	MemoryContext caller = MemoryContextSwitchTo(writers->one);
+
+	for (int j = 0; j < result->n_metrics; j++)
+		metrics[j] = hopper_from_utf8(result->metrics_type[j]);
+	hopper_history_align(training->histories[at], result->n_metrics, metrics);
+	/* the segments have written theirs */
+	if (result->status == HOPPER_MODEL_DONE && (training->run || training->rehearsed))
+		write_model(writers, training, at);
+	hopper_output_write(&writers->info, hopper_info_row(training, at));
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(writers->one);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* " WHERE mst_key ..." of these configurations */
+static char *
+of_keys(const hopper_training *training, const int *which, int n)
+{
+	StringInfoData keys;
+
+	initStringInfo(&keys);
+	appendStringInfoString(&keys, " WHERE mst_key OPERATOR(pg_catalog.=) ANY ('{");
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&keys, "%s%d", i ? "," : "", training->configs[which[i]].mst_key);
+	appendStringInfoString(&keys, "}'::pg_catalog.int4[])");
+	return keys.data;
+}
+
+static void
+clear(const hopper_outputs *outputs, const char *of_keys)
+{
+	hopper_change("DELETE FROM %s%s", outputs->model.quoted, of_keys);
+	hopper_change("DELETE FROM %s%s", outputs->state.quoted, of_keys);
+	hopper_change("DELETE FROM %s%s", outputs->info.quoted, of_keys);
+}
+
+void
+hopper_outputs_clear(const hopper_outputs *outputs, const hopper_training *training)
+{
+	int		   *all = palloc(Max(training->n_configs, 1) * sizeof(int));
+
+	for (int i = 0; i < training->n_configs; i++)
+		all[i] = i;
+	clear(outputs, training->keeps_others ? of_keys(training, all, training->n_configs) : "");
+	hopper_change("DELETE FROM %s", outputs->summary.quoted);
+}
+
+void
+hopper_outputs_clear_one(const hopper_outputs *outputs, int32 mst_key)
+{
+	clear(outputs, psprintf(" WHERE mst_key OPERATOR(pg_catalog.=) %d", mst_key));
+}
+
+/* The newest checkpoint becomes the one before, without its bytes being written again. */
+static void
+keep_checkpoints(const hopper_outputs *outputs, const char *of_keys)
+{
+	hopper_change("DELETE FROM %s%s AND part OPERATOR(pg_catalog.<) 0", outputs->state.quoted,
+				  of_keys);
+	hopper_change("UPDATE %s SET part = -1 OPERATOR(pg_catalog.-) part%s", outputs->state.quoted,
+				  of_keys);
+	hopper_change("DELETE FROM %s%s", outputs->model.quoted, of_keys);
+	hopper_change("DELETE FROM %s%s", outputs->info.quoted, of_keys);
+}
+
+void
+hopper_outputs_write_checkpoints(const hopper_outputs *outputs, hopper_training *training,
+								 const int *which, int n)
+{
+	model_writers writers;
+
+	keep_checkpoints(outputs, of_keys(training, which, n));
+	begin_models(&writers, outputs);
+	for (int i = 0; i < n; i++)
+	{
+		int			at = which[i];
+		MemoryContext caller = MemoryContextSwitchTo(writers.one);
+
+		(void) write_state(&writers, training, at, hopper_results_copy);
+		hopper_training_look(training, at);
+		write_weights(&writers, training, at, training->results[at].n_parameters,
+					  hopper_results_copy_weights);
+		hopper_output_write(&writers.info, hopper_info_row(training, at));
+		MemoryContextSwitchTo(caller);
+		MemoryContextReset(writers.one);
+	}
+	end_models(&writers);
+}
+
+void
+hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *training,
+						   const int *which, int n)
+{
+	model_writers writers;
+
+	clear(outputs, of_keys(training, which, n));
+	begin_models(&writers, outputs);
+	for (int i = 0; i < n; i++)
+	{
+		hopper_training_look(training, which[i]);
+		write_one(&writers, training, which[i]);
+		training->durable[which[i]].written = true;
+		training->durable[which[i]].stored = training->results[which[i]].iterations;
+	}
+	end_models(&writers);
+}
+
+void
+hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training)
+{
+	model_writers writers;
+
+	begin_models(&writers, outputs);
+	for (int i = 0; i < training->n_configs; i++)
+		if (training->durable == NULL || !training->durable[i].written)
+			write_one(&writers, training, i);
+	end_models(&writers);
+}
+
+void
+hopper_outputs_write_info(const hopper_outputs *outputs, hopper_training *training, int at)
+{
+	hopper_training_look(training, at);
+	hopper_exec("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.=) %d", outputs->info.quoted,
+				training->configs[at].mst_key);
+	hopper_output_insert(&outputs->info, hopper_info_row(training, at));
+}
+
+void
+hopper_outputs_write_refused(const hopper_outputs *outputs, const hopper_config *config,
+							 const char *error)
+{
+	hopper_training training = {0};
+	hopper_model_result result = {0};
+	hopper_history history = {0};
+	hopper_history *histories = &history;
+	size_t		size = strlen(error);
+
+	result.status = HOPPER_MODEL_FAILED;
+	size = Min(size, sizeof(result.error) - 1);
+	/* Not in the middle of a character. */
+	while (size > 0 && (error[size] & 0xC0) == 0x80)
+		size--;
+	memcpy(result.error, error, size);
+	training.configs = memcpy(palloc(sizeof(*config)), config, sizeof(*config));
+	training.results = &result;
+	training.histories = &histories;
+	training.n_configs = 1;
+	hopper_output_insert(&outputs->info, hopper_info_row(&training, 0));
+}
