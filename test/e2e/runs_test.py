@@ -114,6 +114,36 @@ def test_session_by_session(database):
     assert checkpoints[0] > 0 and checkpoints[1] > 0
 
 
+def test_others_see_the_end_with_its_commit(database):
+    """Until the transaction ends it is its driver's: not interrupted, not for others to resume."""
+    select(database, "few", CONFIGS[:1])
+    for event, ending in (("done", "COMMIT"), ("paused", "COMMIT"), ("done", "ROLLBACK")):
+        run = create(database, "committed", "few", 2)
+        session = connect(DATABASE)
+        if event == "paused":
+            query(session, "SET hopper.checkpoint_interval = 0")
+            query(database, "SELECT hopper.set_iterations(%s, 1000000)", run)
+            assert value(session, "SELECT hopper.step(%s, 0)", run) == "running"
+            query(database, "SELECT hopper.pause(%s)", run)
+        query(session, "BEGIN")
+        assert value(session, "SELECT hopper.step(%s, 600)", run) == event
+        assert state(database, run) == value(database, "SELECT hopper.wait(%s, 0)", run) == "running"
+        with pytest.raises(psycopg2.errors.ObjectInUse, match=f"driven by process {pid(session)}"):
+            query(database, "SELECT hopper.resume(%s)", run)
+        if event == "paused":
+            query(session, "SELECT hopper.resume(%s)", run)
+        query(session, ending)
+        session.close()
+        if event == "paused":
+            wait_until(lambda: state(database, run) == "running")
+            query(database, "SELECT hopper.cancel(%s)", run)
+            assert value(database, "SELECT hopper.wait(%s, 60)", run) == "cancelled"
+        else:
+            assert state(database, run) == ("done" if ending == "COMMIT" else "created")
+        query(database, "SELECT hopper.drop_run(%s), hopper.drop_model('committed')", run)
+    query(database, "DROP TABLE few, few_summary")
+
+
 def test_sessions_compare_trials_alike(database):
     """Also those that train some of them alone: by what all have in common."""
     select(database, "unlike", [CONFIGS[0], (2, 2, ADAM.replace("['accuracy']", "['mse']"), "batch_size=50")])

@@ -45,10 +45,10 @@ hopper_sql_train(PG_FUNCTION_ARGS)
 	commit();
 	while (state == HOPPER_DRIVER_TRAINS)
 	{
-		if (!hopper_driver_has(run))
-			hopper_run_open(run);
 		hopper_driver_wait(60);
 		state = hopper_driver_step();
+		if (state == HOPPER_DRIVER_TRAINS && !hopper_driver_has(run))
+			hopper_run_open(run);
 		commit();
 		if (hopper_driver_wants_compaction())
 		{

@@ -190,10 +190,10 @@ train(int64 run)
 	while (state == HOPPER_DRIVER_TRAINS)
 	{
 		begin();
-		if (!hopper_driver_has(run))
-			hopper_run_open(run);
 		hopper_driver_wait(MOST_SECONDS_OF_A_WAIT);
 		state = hopper_driver_step();
+		if (state == HOPPER_DRIVER_TRAINS && !hopper_driver_has(run))
+			hopper_run_open(run);
 		commit();
 		begin();
 		if (hopper_driver_wants_compaction())

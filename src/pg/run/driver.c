@@ -41,6 +41,14 @@ hopper_driver_abandon(void)
 }
 
 void
+hopper_driver_close(void)
+{
+	/* Others see what it has written with the end of the transaction, and its lease until then. */
+	(void) hopper_lease_try(hopper_driven->run);
+	hopper_driver_abandon();
+}
+
+void
 hopper_driver_leave(void)
 {
 	/* Others' functions, of triggers say, may be called by a step. */

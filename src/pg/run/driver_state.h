@@ -59,6 +59,8 @@ extern hopper_driver *hopper_driven;
 
 /* ERROR 42501 where the session has not the role of the run, 55000 where it has ended. */
 extern void hopper_driver_require_role(const hopper_run_row *row);
+/* Ends it in this session within a step; the lease stays until the transaction ends. */
+extern void hopper_driver_close(void);
 /* hopper_fit.target */
 extern int32 hopper_driver_target(const hopper_fit *fit, int32 trial);
 /* hopper_training.halted, .ended and .write */

@@ -279,7 +279,10 @@ hopper_sql_resume(PG_FUNCTION_ARGS)
 	if (hopper_driver_has(run))
 		hopper_driver_leave();
 	pid = hopper_lease_holder(run);
-	if (pid != 0)
+	/* A step of this very transaction has closed it. */
+	if (pid == MyProcPid)
+		hopper_lease_give_back(run, false);
+	else if (pid != 0)
 		refuse_driven(run, pid);
 	read_unended(run, true, true, &row);
 	hopper_store_queued(run, "resumed", hopper_settings_text());

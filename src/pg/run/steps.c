@@ -330,7 +330,7 @@ hopper_driver_step(void)
 	if (is_to_open_again())
 	{
 		hopper_finish();
-		hopper_driver_abandon();
+		hopper_driver_close();
 		return HOPPER_DRIVER_TRAINS;
 	}
 	if (hopper_driven->finished)
@@ -349,7 +349,7 @@ hopper_driver_step(void)
 	hopper_finish();
 	hopper_driven->steps = false;
 	if (state != HOPPER_DRIVER_TRAINS)
-		hopper_driver_abandon();
+		hopper_driver_close();
 	else if (hopper_seconds_since(hopper_driven->last_checkpoint) >= checkpoint_interval())
 		ask_for_checkpoints(false);
 	return state;
