@@ -6,7 +6,8 @@ CREATE FUNCTION hopper.auto_fit(
     treatments jsonb DEFAULT NULL,
     seed bigint DEFAULT 0,
     group_varname text DEFAULT NULL,
-    time_varname text DEFAULT NULL)
+    time_varname text DEFAULT NULL,
+    replace boolean DEFAULT false)
 RETURNS TABLE (step integer, what text, result text, statement text)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
 #variable_conflict use_variable
@@ -15,10 +16,14 @@ DECLARE
     -- What the caller names is looked up by the caller's path, all else in pg_catalog.
     callers CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
     safe CONSTANT pg_catalog.text := 'pg_catalog, pg_temp';
+    -- By it a view is known again.
+    kept_apart CONSTANT pg_catalog.text := 'rows that auto_fit() keeps apart';
+    again CONSTANT pg_catalog.text := CASE WHEN replace THEN ', replace := true' ELSE '' END;
     began CONSTANT pg_catalog.timestamptz := pg_catalog.clock_timestamp();
     own pg_catalog.text;
     source pg_catalog.regclass;
     given pg_catalog.text[];
+    earlier pg_catalog.oid[];
     named pg_catalog.text;
     named_type pg_catalog.text;
     kept pg_catalog.text;
@@ -51,6 +56,21 @@ BEGIN
     END IF;
     IF seconds IS NULL OR NOT seconds >= 1 THEN
         RAISE EXCEPTION 'seconds must be 1 or more' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    named := pg_catalog.current_schema();
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    earlier := ARRAY(SELECT c.oid FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace,
+            unnest(ARRAY['', '_rows', '_test_rows', '_packed', '_packed_validation', '_test_packed', '_networks', '_best']) AS suffix
+        WHERE s.nspname = CASE WHEN model_table LIKE '%.%' THEN split_part(model_table, '.', 1) ELSE named END
+            AND c.relname = regexp_replace(model_table, '.*[.]', '') || suffix ORDER BY suffix);
+    SELECT c.relname INTO named FROM unnest(earlier) AS e(oid) JOIN pg_class c ON c.oid = e.oid
+    WHERE NOT replace OR c.relname ~ '_rows$' AND obj_description(c.oid, 'pg_class') IS DISTINCT FROM kept_apart LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'relation "%" already exists', named USING ERRCODE = 'duplicate_table',
+            HINT = CASE WHEN replace THEN 'It is none of auto_fit(): choose another model_table.'
+                ELSE 'Choose another model_table, or pass replace := true.' END;
     END IF;
 
     -- Rows that nothing sees before the end. Equal rows are on one side; rows without a label are left out.
@@ -90,11 +110,13 @@ BEGIN
         END IF;
         kept := format('(%s) OPERATOR(pg_catalog.>=) %L::%s', kept, named, named_type);
     END IF;
-    statement := format('CREATE VIEW %1$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND NOT coalesce(%3$s, false);'
+    statement := CASE WHEN earlier <> '{}' THEN format('DROP VIEW IF EXISTS %s, %s; ', model_table || '_rows', model_table || '_test_rows') ELSE '' END
+        || format('CREATE VIEW %1$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND NOT coalesce(%3$s, false);'
         ' CREATE VIEW %4$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND %3$s;',
         model_table || '_rows', source, kept, model_table || '_test_rows', label);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
+    EXECUTE pg_catalog.format('COMMENT ON VIEW %1$s_rows IS %2$L; COMMENT ON VIEW %1$s_test_rows IS %2$L', model_table, kept_apart);
     EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %s', model_table OPERATOR(pg_catalog.||) '_test_rows') INTO n;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     IF n = 0 THEN
@@ -108,9 +130,9 @@ BEGIN
     what := 'pack';
     EXECUTE format('SELECT %ssource_treatments($1, $2, $3)', own) INTO treated USING source, treatments, given;
     statement := format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L,'
-        ' independent_varname := ''*'', validation_fraction := 0.2, seed := %s, treatments := %L%s)',
+        ' independent_varname := ''*'', validation_fraction := 0.2, seed := %s, treatments := %L%s%s)',
         own, model_table || '_rows', model_table || '_packed', label, seed, treated,
-        coalesce(', group_varname := ' || quote_literal(given[2]), '') || coalesce(', time_varname := ' || quote_literal(given[3]), ''));
+        coalesce(', group_varname := ' || quote_literal(given[2]), '') || coalesce(', time_varname := ' || quote_literal(given[3]), ''), again);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
     EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %sdescribe_features(%L)', own,
@@ -128,10 +150,12 @@ BEGIN
     -- The epoch is chosen by what models are compared by.
     metrics := '"metrics": ' || metrics || ', "monitor": "val_loss"' || CASE kind WHEN 'class' THEN ', "label_smoothing": 0' ELSE '' END;
     options := format('{"iterations": 1, %s}', metrics);
-    statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := ''realmlp'', options := %L)',
-        own, model_table || '_networks', model_table || '_packed', options);
+    statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := ''realmlp'', options := %L%s)',
+        own, model_table || '_networks', model_table || '_packed', options, again);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO network;
+    -- Networks of an earlier search go; what the user has added stays.
+    EXECUTE pg_catalog.format('DELETE FROM %s WHERE name OPERATOR(pg_catalog.~~) %L', model_table OPERATOR(pg_catalog.||) '_networks', 'searched {%');
     -- One iteration says how many there is time for.
     EXECUTE pg_catalog.format('SELECT * FROM %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := %s,'
         ' compile_params := %L, fit_params := %L, num_iterations := 1, validation_table := %L)', own, model_table OPERATOR(pg_catalog.||) '_packed',
@@ -151,7 +175,7 @@ BEGIN
         ' "learning_rate": {"type": "float", "low": %s, "high": %s, "scale": "log"}}', iterations, metrics,
         CASE kind WHEN 'class' THEN 0.01 ELSE 0.05 END, CASE kind WHEN 'class' THEN 0.1 ELSE 0.3 END);
     statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := ''realmlp'', options := %L,'
-        ' name := ''searched'')', own, model_table || '_networks', model_table || '_packed', options);
+        ' name := ''searched''%s)', own, model_table || '_networks', model_table || '_packed', options, again);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO network;
     PERFORM pg_catalog.set_config('search_path', safe, true);
@@ -163,12 +187,12 @@ BEGIN
     statement := format('SELECT * FROM %sautoml(packed_table := %L, model_table := %L, model_arch_table := %L,'
         ' model_selection_table := %L, model_id_list := ARRAY[%s], space := %L, automl_method := ''random'','
         ' automl_params := ''num_configs=%s, num_iterations=%s'', objective := ''loss'', parallel := %s, max_seconds := %s,'
-        ' validation_table := %L, seed := %s)',
+        ' validation_table := %L, seed := %s%s)',
         own, model_table || '_packed', model_table, model_table || '_networks', model_table || '_best', network.model_id,
         -- Where others work beside it an iteration takes longer than the probe's: few trials at once, and none begins late.
         network.space, trials, iterations, 2 * probe.threads,
         round(greatest(0.85 * (seconds - extract(epoch FROM clock_timestamp() - began)), 0.1)::numeric, 1),
-        model_table || '_packed_validation', seed);
+        model_table || '_packed_validation', seed, again);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO search;
     PERFORM pg_catalog.set_config('search_path', safe, true);
@@ -189,9 +213,9 @@ BEGIN
     step := 6;
     what := 'test';
     PERFORM pg_catalog.set_config('search_path', callers, true);
-    EXECUTE pg_catalog.format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L)', own,
+    EXECUTE pg_catalog.format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L%s)', own,
         model_table OPERATOR(pg_catalog.||) '_test_rows', model_table OPERATOR(pg_catalog.||) '_test_packed',
-        model_table OPERATOR(pg_catalog.||) '_packed') INTO n;
+        model_table OPERATOR(pg_catalog.||) '_packed', again) INTO n;
     statement := pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, model_table,
         model_table OPERATOR(pg_catalog.||) '_test_packed', best.mst_key);
     EXECUTE statement INTO tested;
@@ -220,7 +244,7 @@ BEGIN
     RETURN NEXT;
     PERFORM pg_catalog.set_config('search_path', callers, true);
 END $$;
-COMMENT ON FUNCTION hopper.auto_fit(text, text, text, double precision, jsonb, bigint, text, text) IS
+COMMENT ON FUNCTION hopper.auto_fit(text, text, text, double precision, jsonb, bigint, text, text, boolean) IS
     'from a table as it is to an ensemble of the best networks: splits, packs, searches, ensembles and tests on rows that nothing has seen; a row for each step, with the statement that does it by hand
 
 Task: 4.9 train
@@ -232,5 +256,6 @@ treatments: what becomes of columns, by name, as training_preprocessor() takes i
 seed: another seed, other random numbers; the same seed, the same result
 group_varname: column whose rows of the same value are together in training, validation or test
 time_varname: column of times: the latest rows are for the test, those before them for validation
+replace: take the place of what an earlier call with this model_table has made, when all is done
 Example:
 SELECT step, what, result FROM hopper.auto_fit(source_table := ''points'', label := ''y'', model_table := ''auto'', seconds := 2);';

@@ -57,6 +57,28 @@ def test_numbers(database):
     assert rows[-2][1].startswith("root_mean_squared_error")
 
 
+def test_a_later_call_takes_the_place(database):
+    """Of few rows, too: nobody is warned of a batch that nobody chose."""
+    query(database, "CREATE TABLE small AS SELECT i AS id, i % 7 AS a, i % 3 = 0 AS y FROM generate_series(1, 300) AS i")
+    database.notices.clear()
+    query(database, "SELECT hopper.auto_fit('small', 'y', 'again', 1)")
+    assert not [notice for notice in database.notices if "larger than a partition" in notice]
+    with pytest.raises(psycopg2.errors.DuplicateTable, match="replace := true"):
+        query(database, "SELECT hopper.auto_fit('small', 'y', 'again', 1)")
+    query(database, "SELECT hopper.mlp('again_networks', 'again_packed', name => 'mine')")
+    query(database, "DELETE FROM small WHERE id > 200")
+    query(database, "SELECT hopper.auto_fit('small', 'y', 'again', 1, replace => true)")
+    assert value(database, "SELECT n_rows FROM again_packed_summary") + value(database, "SELECT n_rows FROM again_packed_validation_summary") \
+        + value(database, "SELECT n_rows FROM again_test_packed_summary") == 200
+    # A network for each model but the ensemble, the recipe, the ranges, and the one that is not of the search.
+    assert value(database, "SELECT count(*) FROM again_networks") <= value(database, "SELECT count(*) FROM again") - 1 + 3
+    assert value(database, "SELECT count(*) FROM again_networks WHERE name = 'mine'") == 1
+    query(database, "CREATE VIEW other_rows AS SELECT 1 AS mine")
+    with pytest.raises(psycopg2.errors.DuplicateTable, match="other_rows"):
+        query(database, "SELECT hopper.auto_fit('small', 'y', 'other', 1, replace => true)")
+    query(database, "DROP VIEW other_rows")
+
+
 def test_groups_and_times_are_not_separated(database):
     """Three parts, and a column that is called as the table within the statement."""
     query(database, 'CREATE TABLE visits AS SELECT i AS id, i % 50 AS "Family", date \'1969-01-01\' + (i * 7) % 900 AS seen, 0 AS t,'

@@ -90,7 +90,12 @@ class RecipeWriter {
 
  private:
   void ReadOptions() {
-    const Json defaults = RecipeDefaults(recipe_, classes_ > 0);
+    Json defaults = RecipeDefaults(recipe_, classes_ > 0);
+    // A batch never crosses partitions: it is as large as it can be there, and nobody is warned.
+    if (data_.n_partitions > 0) {
+      const int64_t rows = (data_.n_rows + data_.n_partitions - 1) / data_.n_partitions;
+      defaults["batch_size"] = std::min(defaults["batch_size"].get<int64_t>(), rows);
+    }
     std::vector<std::string> known = {"categories", "one_hot", "metrics", "monitor",
                                       "restore_best"};
     for (const auto& [name, value] : defaults.items()) known.push_back(name);
