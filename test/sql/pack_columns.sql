@@ -68,6 +68,22 @@ SELECT hopper.training_preprocessor('wide', 'wide_1', 'y', 'id', partitions => 1
 -- A JSON object that is none
 SELECT hopper.training_preprocessor('wide', 'wide_3', 'y', '{"a": "x", "b": n}');
 
+-- A numeric becomes the number that the server's cast makes of it, whatever its digits
+CREATE TABLE exact AS SELECT i AS id, i % 2 AS y, CASE i % 5
+    WHEN 0 THEN (hashint4(i)::numeric / 1000) WHEN 1 THEN hashint8(i)::numeric * hashint8(i + 1)
+    WHEN 2 THEN hashint4(i)::numeric / (10::numeric ^ (i % 37)) WHEN 3 THEN hashint4(i) % 100
+    ELSE (hashint4(i)::numeric * 10000) * (10::numeric ^ (i % 20)) END AS n
+  FROM generate_series(1, 4000) AS i;
+INSERT INTO exact SELECT 4000 + i, i % 2, n FROM unnest(ARRAY[0, 0.00, -0.5, 1e-30, 9007199254740992,
+    9007199254740993, -9007199254740993, 0.1, 1e22, 1e23, 123456789012345678, 0.00012345678901234567, 12345.6789]) WITH ORDINALITY AS u(n, i);
+INSERT INTO exact SELECT 5000 + i, i % 2, (9007199254740993 + 7919::bigint * i) * 0.0000000000000001 FROM generate_series(1, 1000) AS i;
+CREATE TABLE inexact AS SELECT id, y, n::float8 AS n, 1::float8 AS f FROM exact;
+CREATE VIEW exact_and_wide AS SELECT id, y, n, 1::float8 AS f FROM exact;
+SELECT hopper.training_preprocessor('exact_and_wide', 'exact_packed', 'y', 'n, f', partitions => 1);
+SELECT hopper.training_preprocessor('inexact', 'inexact_packed', 'y', 'n, f', partitions => 1);
+SELECT sum(a.n), bool_and(octet_length(a.features) = 16 * a.n) AS wide, bool_and(a.checksum = b.checksum) AS same
+  FROM exact_packed a JOIN inexact_packed b USING (buffer_id);
+
 -- Features and label in one column, as of an autoencoder
 CREATE TABLE pictures (id int PRIMARY KEY, img real[]);
 INSERT INTO pictures SELECT i, ARRAY[i % 2, i % 3, 1 - i % 2] FROM generate_series(1, 60) AS i;

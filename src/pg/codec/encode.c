@@ -109,32 +109,6 @@ hopper_pack_values_learn(hopper_pack_values *values, const hopper_pack_source *s
 	hopper_pack_values_learn_shape(values, rank, shape, hopper_pack_row_name(source));
 }
 
-double
-hopper_number_as_double(Oid type, Datum value)
-{
-	switch (type)
-	{
-		case BOOLOID:
-			return DatumGetBool(value) ? 1.0 : 0.0;
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		case INT8OID:
-			return (double) DatumGetInt64(value);
-		case FLOAT4OID:
-			return DatumGetFloat4(value);
-		case FLOAT8OID:
-			return DatumGetFloat8(value);
-		case NUMERICOID:
-			/* too large becomes infinity, which is refused with the row's name */
-			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
-		default:
-			elog(ERROR, "type %u is not numeric", type);
-			return 0;
-	}
-}
-
 static const char *
 name_non_finite(double value)
 {
@@ -151,11 +125,11 @@ check_range(const hopper_pack_values *values, const hopper_pack_source *source,
 		hopper_pack_refuse_number(source, column, "a value out of range for real", index, count);
 }
 
-/* Writes one number as `type`, which is at least as wide as its own or float32. */
+/* Writes one number as values->type, of `size` bytes, at least as wide as its own or float32. */
 static bool
 put_number(const hopper_pack_values *values, const hopper_pack_source *source,
 		   const hopper_pack_column *column,
-		   Oid from, Datum value, int64 index, int64 count, char *out)
+		   Oid from, Datum value, int64 index, int64 count, size_t size, char *out)
 {
 	int32		type = values->type;
 
@@ -202,7 +176,7 @@ put_number(const hopper_pack_values *values, const hopper_pack_source *source,
 				break;
 		}
 		/* little-endian: the low bytes come first */
-		memcpy(out, &number, hopper_core()->type_size(type));
+		memcpy(out, &number, size);
 	}
 	return true;
 }
@@ -334,7 +308,7 @@ encode_numbers(const hopper_pack_values *values, const hopper_pack_source *sourc
 		{
 			if (nulls[i])
 				return hopper_pack_refuse_null_element(source, column, i, n);
-			if (!put_number(values, source, column, element, elements[i], i, n,
+			if (!put_number(values, source, column, element, elements[i], i, n, size,
 							out + (i - first) * size))
 				return false;
 		}
@@ -363,14 +337,40 @@ encode_array(const hopper_pack_values *values, const hopper_pack_source *source,
 									out + at * hopper_core()->type_size(values->type));
 }
 
+/* A row's columns, one number each. */
+static bool
+encode_scalars(const hopper_pack_values *values, const hopper_pack_source *source,
+			   const Datum *datums, const bool *nulls, char *out)
+{
+	size_t		size = hopper_core()->type_size(values->type);
+	/* Then a real stays as it is, if it is finite. */
+	bool		as_reals = values->type == HOPPER_FLOAT32 && values->deviation <= 0 &&
+		values->divisor >= 1;
+
+	for (int i = 0; i < values->n_columns; i++, out += size)
+	{
+		if (nulls[i])
+			return hopper_pack_refuse_null(source, &values->columns[i]);
+		if (as_reals && values->elements[i] == FLOAT4OID)
+		{
+			float		number = DatumGetFloat4(datums[i]);
+
+			memcpy(out, &number, sizeof(number));
+			if (isfinite(number))
+				continue;
+		}
+		if (!put_number(values, source, &values->columns[i], values->elements[i], datums[i], 0, 1,
+						size, out))
+			return false;
+	}
+	return true;
+}
+
 bool
 hopper_pack_values_encode(const hopper_pack_values *values, const hopper_pack_source *source,
 						  const Datum *datums,
 				   const bool *nulls, char *out)
 {
-	int32		size;
-	int			i;
-
 	switch (values->layout)
 	{
 		case PACK_ARRAY:
@@ -380,20 +380,11 @@ hopper_pack_values_encode(const hopper_pack_values *values, const hopper_pack_so
 				return hopper_pack_refuse_null(source, &values->columns[0]);
 			return encode_bytes(values, source, datums[0], out);
 		case PACK_SCALARS:
-			size = hopper_core()->type_size(values->type);
-			for (i = 0; i < values->n_columns; i++)
-			{
-				if (nulls[i])
-					return hopper_pack_refuse_null(source, &values->columns[i]);
-				if (!put_number(values, source, &values->columns[i], values->elements[i],
-								datums[i], 0, 1, out + (size_t) i * size))
-					return false;
-			}
-			break;
+			return encode_scalars(values, source, datums, nulls, out);
 		case PACK_COLUMNS:
 			return hopper_schema_encode(values, source, datums, nulls, out);
 		case PACK_INPUTS:
-			for (i = 0; i < values->n_parts; i++)
+			for (int i = 0; i < values->n_parts; i++)
 			{
 				const hopper_pack_values *part = &values->parts[i];
 
