@@ -62,7 +62,10 @@ typedef struct hopper_predictor_api
 						   int64_t bytes, hopper_error *error);
 	/* 1: it is there, and starts to wait anew; 0: it has expired. */
 	int			(*touch) (hopper_predictor *predictor);
-	/* Copies `n` examples in; computed by a worker. */
+	/*
+	 * Copies `n` examples in; computed by a worker, or at once by the caller where one example at a
+	 * time was planned and that is quicker.
+	 */
 	int			(*submit) (hopper_predictor *predictor, const void *x, size_t x_size, int32_t n,
 						   hopper_error *error);
 	/*

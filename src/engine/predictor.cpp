@@ -10,9 +10,8 @@
 
 #include "engine/configuration.h"
 #include "engine/events.h"
-#include "engine/failure.h"
+#include "model/work.h"
 #include "model_hopper/limits.h"
-#include "train/forward.h"
 #include "train/plan_memory.h"
 
 namespace hopper {
@@ -21,6 +20,11 @@ namespace {
 
 // Beside those under way: what the caller reads, and what was taken last.
 constexpr int64_t kBatchesBeside = 2;
+// Floating-point operations of an example that are computed in less time, some 0.1 ms, than it may
+// take until another thread has begun, and after which a cancel is still answered at once.
+constexpr double kAtOnceFlops = 2e6;
+
+void NoWarnings(const std::string& /*text*/) {}
 
 }  // namespace
 
@@ -94,9 +98,9 @@ void Predictor::Plan(PredictionPlan* plan) {
       static_cast<int32_t>(std::clamp<int64_t>((left - threads * pass) / batch, 1, plan->batches));
   plan->bytes = account_->used() + threads * pass + (batches_ + kBatchesBeside) * batch;
   n_threads_ = threads;
+  at_once_ = rows == 1 && batches_ == 1 && PassFlops(network_->spec()) <= kAtOnceFlops;
   UsedLocked();  // the weights may have taken their time to come; nobody else is here yet
-  workers_.Start(
-      threads, account_.get(), [](const std::string&) {}, [this] { Work(); });
+  workers_.Start(threads, account_.get(), NoWarnings, [this] { Work(); });
 }
 
 Predictor::~Predictor() {
@@ -141,8 +145,10 @@ void Predictor::Submit(const void* x, size_t x_size, int32_t n) {
   if (n > rows_) throw Error(ErrorCode::kInternal, "a batch has more rows than were planned");
   auto job = std::make_shared<Job>(account_.get(), BatchBytes(n));
   job->n = n;
-  job->x = AlignedArray<uint8_t>(x_size);
-  std::memcpy(job->x.data(), x, x_size);
+  if (!at_once_) {
+    job->x = AlignedArray<uint8_t>(x_size);
+    std::memcpy(job->x.data(), x, x_size);
+  }
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (expired_) throw Error(ErrorCode::kInternal, "the predictor has expired");
@@ -150,10 +156,25 @@ void Predictor::Submit(const void* x, size_t x_size, int32_t n) {
       throw Error(ErrorCode::kInternal, "more batches are under way than were planned");
     }
     UsedLocked();
-    jobs_.push_back(std::move(job));
-    ++waiting_;
+    jobs_.push_back(job);
+    if (at_once_) {
+      ++running_;
+    } else {
+      ++waiting_;
+    }
   }
-  wake_.notify_one();
+  if (!at_once_) {
+    wake_.notify_one();
+    return;
+  }
+  job->Try([&] {
+    WorkHere(account_.get(), NoWarnings,
+             [&] { Compute(static_cast<const uint8_t*>(x), &here_, job.get()); });
+  });
+  const std::lock_guard<std::mutex> lock(mutex_);
+  job->done = true;
+  --running_;
+  UsedLocked();
 }
 
 bool Predictor::Take(const float** outputs, int32_t* n) {
@@ -196,6 +217,7 @@ void Predictor::FreeExpired() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!expired_ || n_threads_ > 0) return;
+    here_.reset();
     flat_ = AlignedArray<float>();
     network_.reset();
     GiveBack();
@@ -203,17 +225,16 @@ void Predictor::FreeExpired() {
   malloc_trim(0);
 }
 
+void Predictor::Compute(const uint8_t* x, std::optional<ForwardPass>* forward, Job* job) const {
+  if (!forward->has_value()) forward->emplace(network_, data_, flat_.data(), rows_);
+  job->outputs.resize(static_cast<size_t>(job->n) * static_cast<size_t>(n_outputs_));
+  (*forward)->Run(x, job->n, job->outputs.data());
+}
+
 void Predictor::Work() {
   std::optional<ForwardPass> forward;
   while (const std::shared_ptr<Job> job = NextJob()) {
-    try {
-      if (!forward.has_value()) forward.emplace(network_, data_, flat_.data(), rows_);
-      job->outputs.resize(static_cast<size_t>(job->n) * static_cast<size_t>(n_outputs_));
-      forward->Run(job->x.data(), job->n, job->outputs.data());
-    } catch (...) {
-      job->failed = true;
-      job->failure = DescribeException();
-    }
+    job->Try([&] { Compute(job->x.data(), &forward, job.get()); });
     job->x = AlignedArray<uint8_t>();
     bool first = false;
     {

@@ -14,9 +14,11 @@
 #include "base/aligned.h"
 #include "base/error.h"
 #include "data/dataset.h"
+#include "engine/failure.h"
 #include "engine/workers.h"
 #include "model/network/network.h"
 #include "model/weights/import.h"
+#include "train/forward.h"
 
 namespace hopper {
 
@@ -51,7 +53,8 @@ class Predictor {
   void ExpireAfter(double seconds, int64_t* counter, int64_t bytes);
   // False: it has expired. Else a use, from which the time counts anew.
   bool Touch();
-  // Copies the bytes of `n` examples in, within the plan.
+  // Copies the bytes of `n` examples in, within the plan. Where one example at a time was planned
+  // and takes no longer than to wake a thread, it is computed here and is ready then.
   void Submit(const void* x, size_t x_size, int32_t n);
   // True and the oldest batch's outputs, valid until the next call; false where it is not ready.
   // Throws what its computation threw.
@@ -66,6 +69,16 @@ class Predictor {
     ~Job() { account_->Add(-bytes_); }
     Job(const Job&) = delete;
     Job& operator=(const Job&) = delete;
+    // What `compute` throws is the job's failure.
+    template <typename F>
+    void Try(const F& compute) {
+      try {
+        compute();
+      } catch (...) {
+        failed = true;
+        failure = DescribeException();
+      }
+    }
 
     int32_t n = 0;
     AlignedArray<uint8_t> x;
@@ -80,6 +93,8 @@ class Predictor {
   };
   void Prepare(std::string_view model_arch, int64_t n_weights, const char* layer);
   int64_t BatchBytes(int32_t rows) const;
+  // The job's outputs, of the bytes `x`.
+  void Compute(const uint8_t* x, std::optional<ForwardPass>* forward, Job* job) const;
   void Work();
   // Null: the thread is to end.
   std::shared_ptr<Job> NextJob();
@@ -98,7 +113,9 @@ class Predictor {
   int32_t rows_ = 0;     // of a batch; 0: nothing was planned
   int32_t batches_ = 0;  // that may be submitted and not taken
   OwnedAccount account_;
-  std::shared_ptr<Job> taken_;  // owns what Take() handed out
+  bool at_once_ = false;             // Submit() computes
+  std::optional<ForwardPass> here_;  // of at_once_; a thread frees it once it has expired
+  std::shared_ptr<Job> taken_;       // owns what Take() handed out
 
   std::mutex mutex_;  // guards all that follows
   std::condition_variable wake_;

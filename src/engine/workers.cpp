@@ -34,6 +34,19 @@ class WarningRelay : public c10::WarningHandler {
 // libtorch's own threads (and its BLAS') stay out of it on every thread of ours.
 void WorkAlone() { at::set_num_threads(1); }
 
+// What `body` runs with, on any thread.
+class Surroundings {
+ public:
+  Surroundings(int team_size, MemoryAccount* account, bool promises, const WarningSink& warn)
+      : team_(team_size, WorkAlone), relay_(warn), guard_(&relay_), memory_(account, promises) {}
+
+ private:
+  TeamScope team_;
+  WarningRelay relay_;
+  c10::WarningUtils::WarningHandlerGuard guard_;
+  TensorMemoryScope memory_;
+};
+
 // The new threads on their way into their bodies.
 class Beginning {
  public:
@@ -62,10 +75,7 @@ void RunWorker(int team_size, MemoryAccount* account, bool promises, const Warni
   bool ready = false;
   try {
     WorkAlone();
-    const TeamScope team(team_size, WorkAlone);
-    WarningRelay relay(warn);
-    const c10::WarningUtils::WarningHandlerGuard guard(&relay);
-    const TensorMemoryScope memory(account, promises);
+    const Surroundings surroundings(team_size, account, promises, warn);
     ready = true;
     beginning->Arrive(true);
     body();
@@ -75,6 +85,14 @@ void RunWorker(int team_size, MemoryAccount* account, bool promises, const Warni
 }
 
 }  // namespace
+
+void WorkHere(MemoryAccount* account, const WarningSink& warn, const std::function<void()>& body) {
+  thread_local bool alone = false;
+  if (!alone) WorkAlone();
+  alone = true;
+  const Surroundings surroundings(1, account, false, warn);
+  body();
+}
 
 void Workers::Start(int count, MemoryAccount* account, WarningSink warn, std::function<void()> body,
                     int team_size, bool promises) {

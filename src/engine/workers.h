@@ -14,6 +14,10 @@ namespace hopper {
 // Takes the text of each warning that libtorch has for the user; called on any worker.
 using WarningSink = std::function<void(const std::string&)>;
 
+// Runs `body` on the calling thread with all that a worker has but blocked signals; it may throw.
+// Not on a worker.
+void WorkHere(MemoryAccount* account, const WarningSink& warn, const std::function<void()>& body);
+
 class Workers {
  public:
   Workers() = default;

@@ -50,6 +50,33 @@ SELECT is_current();
 ROLLBACK;
 SELECT is_current();
 
+-- Among many models, too
+INSERT INTO one SELECT 100 + i, model_weights, model_arch FROM one, generate_series(1, 600) i;
+DO $$
+DECLARE
+  columns text;
+BEGIN
+  SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO columns FROM pg_attribute
+    WHERE attrelid = 'one_info'::regclass AND attnum > 0 AND NOT attisdropped AND attname <> 'mst_key';
+  EXECUTE format('INSERT INTO one_info (mst_key, %1$s) SELECT 100 + i, %1$s FROM one_info, generate_series(1, 600) i', columns);
+END $$;
+SELECT is_current();
+UPDATE one SET model_weights = decode(repeat('0000803f', octet_length(model_weights) / 4), 'hex') WHERE mst_key = 1;
+SELECT is_current();
+UPDATE one SET model_weights = decode(repeat('00000000', octet_length(model_weights) / 4), 'hex') WHERE mst_key = 700;
+SELECT is_current();
+ALTER TABLE one DROP CONSTRAINT one_pkey;
+UPDATE one SET model_weights = decode('0000803f' || repeat('00000000', octet_length(model_weights) / 4 - 1), 'hex') WHERE mst_key = 1;
+SELECT is_current();
+-- As a function over the columns, which looks the model up once a statement
+SELECT hopper.create_predict_function('one', 'guess', 1);
+SELECT prosrc FROM pg_proc WHERE proname = 'guess';
+SELECT guess(ARRAY[1, 2]::real[]), guess(ARRAY[1, 2]::real[]) = (SELECT class_value::int FROM hopper.predict_row('one', 1, ARRAY[1, 2]::real[]) LIMIT 1) AS same;
+SELECT guess(NULL);
+SELECT hopper.create_predict_function('one', 'guess', 1, on_null => 'null', replace => true);
+SELECT guess(NULL) IS NULL AS none;
+DROP FUNCTION guess(real[]);
+
 -- What a session keeps is bounded, and goes with DISCARD ALL.
 SET hopper.keep_memory = 0;
 SELECT is_current(), is_current();

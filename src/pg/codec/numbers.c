@@ -2,9 +2,9 @@
  * numbers.c
  *		Values of the server's numeric types as floating point.
  *
- * The server makes a float of a numeric by way of its decimal text. Most columns hold numbers of few
- * digits, which are a whole number times a power of ten, both of them exact as doubles: then one
- * multiplication or division rounds correctly, as reading the text does (Clinger, "How to read
+ * The server makes a float of a numeric by way of its decimal text. Most columns hold numbers of
+ * few digits, which are a whole number times a power of ten, both of them exact as doubles: then
+ * one multiplication or division rounds correctly, as reading the text does (Clinger, "How to read
  * floating point numbers accurately", 1990), at a tenth of the time.
  */
 #include "pg/codec/rows.h"

@@ -59,7 +59,8 @@ typedef struct hopper_pack_source
 	/* the row that is being read */
 	int			segment;		/* Greenplum: where; -1: on the coordinator or the only server */
 	int64		row_number;		/* from 1 */
-	HeapTuple	tuple;
+	const Datum *values;		/* of the row, as `desc` has them */
+	const bool *nulls;
 	TupleDesc	desc;
 	int			first_key;		/* attribute number of the first column that names the row */
 } hopper_pack_source;
@@ -84,6 +85,8 @@ extern void hopper_pack_set_row_types(hopper_pack_source *source, int n_more, co
  * nothing may be taken out of a row before.
  */
 extern void hopper_pack_begin_rows(hopper_pack_source *source, TupleDesc desc);
+/* Makes this row the one that is being read. */
+extern void hopper_pack_deform(hopper_pack_source *source, HeapTuple tuple);
 /* "Row (id)=(17)", "Row at ctid (0,3)" or "Row number 5" */
 extern char *hopper_pack_row_name(const hopper_pack_source *source);
 

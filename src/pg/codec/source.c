@@ -114,6 +114,17 @@ hopper_pack_append_row_names(const hopper_pack_source *source, StringInfo query)
 }
 
 void
+hopper_pack_deform(hopper_pack_source *source, HeapTuple tuple)
+{
+	Datum	   *values = palloc(source->desc->natts * sizeof(Datum));
+	bool	   *nulls = palloc(source->desc->natts * sizeof(bool));
+
+	heap_deform_tuple(tuple, source->desc, values, nulls);
+	source->values = values;
+	source->nulls = nulls;
+}
+
+void
 hopper_pack_begin_rows(hopper_pack_source *source, TupleDesc desc)
 {
 	hopper_require_row_types(desc, source->n_columns, source->column_types, source->name.shown);
@@ -125,6 +136,19 @@ static const char *
 place_of_row(const hopper_pack_source *source)
 {
 	return source->segment < 0 ? "" : psprintf(" on segment %d", source->segment);
+}
+
+/* As text; NULL where it is. */
+static char *
+value_text(const hopper_pack_source *source, int column)
+{
+	Oid			function;
+	bool		varlena;
+
+	if (source->nulls[column - 1])
+		return NULL;
+	getTypeOutputInfo(TupleDescAttr(source->desc, column - 1)->atttypid, &function, &varlena);
+	return OidOutputFunctionCall(function, source->values[column - 1]);
 }
 
 char *
@@ -146,14 +170,13 @@ hopper_pack_row_name(const hopper_pack_source *source)
 		appendStringInfoString(&name, ")=(");
 		for (i = 0; i < source->n_keys; i++)
 			appendStringInfo(&name, "%s%s", i ? ", " : "",
-							 SPI_getvalue(source->tuple, source->desc, at + i));
+							 value_text(source, at + i));
 		appendStringInfoChar(&name, ')');
 		return name.data;
 	}
 	appendStringInfoString(&name, "Row at ");
 	if (source->has_tableoid)
-		appendStringInfo(&name, "%s ", SPI_getvalue(source->tuple, source->desc, at++));
-	appendStringInfo(&name, "ctid %s%s", SPI_getvalue(source->tuple, source->desc, at),
-					 place_of_row(source));
+		appendStringInfo(&name, "%s ", value_text(source, at++));
+	appendStringInfo(&name, "ctid %s%s", value_text(source, at), place_of_row(source));
 	return name.data;
 }

@@ -57,6 +57,32 @@ hopper_cursor_open(const char *query, bool read_only)
 	return portal;
 }
 
+uint64
+hopper_cursor_give(Portal portal, long n, hopper_row_taker take, void *state)
+{
+	SPITupleTable *table;
+	uint64		n_rows;
+
+	SPI_cursor_fetch(portal, true, n);
+	table = SPI_tuptable;
+	n_rows = (uint64) SPI_processed;
+	if (n_rows > 0)
+	{
+		Datum	   *values = palloc(table->tupdesc->natts * sizeof(Datum));
+		bool	   *nulls = palloc(table->tupdesc->natts * sizeof(bool));
+
+		for (uint64 row = 0; row < n_rows; row++)
+		{
+			heap_deform_tuple(table->vals[row], table->tupdesc, values, nulls);
+			take(state, values, nulls);
+		}
+		pfree(values);
+		pfree(nulls);
+	}
+	SPI_freetuptable(table);
+	return n_rows;
+}
+
 /* --- calls of the segments' functions --- */
 
 /* Up to PopOverrideSearchPath(). */

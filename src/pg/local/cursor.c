@@ -5,9 +5,11 @@
 #include "pg/server/glue.h"
 
 #include "access/xact.h"
+#include "executor/tuptable.h"
 #include "nodes/makefuncs.h"
 #include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
+#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 int
@@ -73,4 +75,51 @@ hopper_cursor_open(const char *query, bool read_only)
 	PortalStart(portal, NULL, 0, read_only ? GetActiveSnapshot() : GetTransactionSnapshot());
 	error_context_stack = context.previous;
 	return portal;
+}
+
+typedef struct row_receiver
+{
+	DestReceiver own;
+	hopper_row_taker take;
+	void	   *state;
+	MemoryContext context;
+	ResourceOwner owner;		/* what a taker opens is not closed with the portal */
+	uint64		n;
+} row_receiver;
+
+static void
+begin_rows(DestReceiver *own, int operation, TupleDesc descriptor)
+{
+}
+
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *own)
+{
+	row_receiver *receiver = (row_receiver *) own;
+	ResourceOwner portals = CurrentResourceOwner;
+	MemoryContext caller;
+
+	slot_getallattrs(slot);
+	caller = MemoryContextSwitchTo(receiver->context);
+	CurrentResourceOwner = receiver->owner;
+	receiver->take(receiver->state, slot->tts_values, slot->tts_isnull);
+	receiver->n++;
+	CurrentResourceOwner = portals;
+	MemoryContextSwitchTo(caller);
+	return true;
+}
+
+static void
+end_rows(DestReceiver *own)
+{
+}
+
+uint64
+hopper_cursor_give(Portal portal, long n, hopper_row_taker take, void *state)
+{
+	row_receiver receiver = {{receive_row, begin_rows, end_rows, end_rows, DestNone}, take, state,
+	CurrentMemoryContext, CurrentResourceOwner};
+
+	(void) PortalRunFetch(portal, FETCH_FORWARD, n, &receiver.own);
+	return receiver.n;
 }

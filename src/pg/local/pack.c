@@ -12,18 +12,6 @@
 #include "pg/local/sort.h"
 #include "pg/server/ceilings.h"
 
-/* Rows of the next fetch: about as many bytes as a buffer. */
-static long
-next_fetch(void)
-{
-	uint64		bytes = 0;
-	uint64		i;
-
-	for (i = 0; i < SPI_processed; i++)
-		bytes += SPI_tuptable->vals[i]->t_len;
-	return Max(Min((uint64) PACK_BUFFER_BYTES / (bytes / SPI_processed + 1), 1000), 1);
-}
-
 /* Allocates the encoded row once the shapes are known. */
 static bytea *
 start_rows(hopper_pack_job *job, const Datum *values, const bool *nulls)
@@ -80,62 +68,52 @@ require_room_to_sort(hopper_pack_job *job, const bytea *row)
 								 "temp_file_limit.");
 }
 
-/* Puts every row, encoded, into the sort. */
+typedef struct reading
+{
+	hopper_pack_job *job;
+	hopper_sort *sort;
+	MemoryContext scratch;		/* of a row */
+	bytea	   *row;			/* encoded; NULL before the first one */
+} reading;
+
+/* Encodes a row and puts it into the sort. */
+static void
+take_row(void *state, const Datum *values, const bool *nulls)
+{
+	reading    *r = state;
+	hopper_pack_source *source = &r->job->source;
+	MemoryContext caller;
+
+	CHECK_FOR_INTERRUPTS();
+	source->values = values;
+	source->nulls = nulls;
+	source->row_number++;
+	if (r->row == NULL)
+		r->row = start_rows(r->job, values, nulls);
+	caller = MemoryContextSwitchTo(r->scratch);
+	encode_row(r->job, values, nulls, r->row);
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(r->scratch);
+	hopper_sort_put(r->sort, PointerGetDatum(r->row));
+}
+
 static void
 read_rows(hopper_pack_job *job, hopper_sort *sort)
 {
-	hopper_pack_source *source = &job->source;
-	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "hopper packed row",
-													  ALLOCSET_DEFAULT_SIZES);
-	Portal		portal;
-	bytea	   *row = NULL;
-	Datum	   *values = NULL;
-	bool	   *nulls = NULL;
-	long		fetch = 16;
+	reading		r = {job, sort};
+	Portal		portal = hopper_cursor_open(hopper_pack_row_query(job), true);
 
-	portal = hopper_cursor_open(hopper_pack_row_query(job), true);
+	hopper_pack_begin_rows(&job->source, portal->tupDesc);
+	r.scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper packed row",
+									  ALLOCSET_DEFAULT_SIZES);
 	hopper_pack_start_counting(job);
-	for (;;)
+	if (hopper_cursor_give(portal, 1, take_row, &r) > 0)
 	{
-		SPITupleTable *table;
-		uint64		n;
-		uint64		i;
-
-		SPI_cursor_fetch(portal, true, fetch);
-		table = SPI_tuptable;
-		n = SPI_processed;
-		if (n == 0)
-			break;
-		fetch = next_fetch();
-		hopper_pack_begin_rows(source, table->tupdesc);
-		if (values == NULL)
-		{
-			values = palloc(sizeof(Datum) * source->n_columns);
-			nulls = palloc(sizeof(bool) * source->n_columns);
-		}
-		for (i = 0; i < n; i++)
-		{
-			MemoryContext caller;
-
-			CHECK_FOR_INTERRUPTS();
-			source->tuple = table->vals[i];
-			source->row_number++;
-			heap_deform_tuple(source->tuple, source->desc, values, nulls);
-			if (row == NULL)
-			{
-				row = start_rows(job, values, nulls);
-				require_room_to_sort(job, row);
-			}
-			caller = MemoryContextSwitchTo(row_context);
-			encode_row(job, values, nulls, row);
-			MemoryContextSwitchTo(caller);
-			MemoryContextReset(row_context);
-			hopper_sort_put(sort, PointerGetDatum(row));
-		}
-		SPI_freetuptable(table);
+		require_room_to_sort(job, r.row);
+		(void) hopper_cursor_give(portal, FETCH_ALL, take_row, &r);
 	}
 	SPI_cursor_close(portal);
-	MemoryContextDelete(row_context);
+	MemoryContextDelete(r.scratch);
 }
 
 /* --- writing --- */

@@ -76,8 +76,8 @@ found_row(const hopper_pack_job *job, int first_key)
 
 	if (source.n_keys == 0 && !source.has_ctid)
 		return "A row";
-	source.tuple = SPI_tuptable->vals[0];
 	source.desc = SPI_tuptable->tupdesc;
+	hopper_pack_deform(&source, SPI_tuptable->vals[0]);
 	source.first_key = first_key;
 	return hopper_pack_row_name(&source);
 }

@@ -136,52 +136,62 @@ hopper_predict_start(hopper_prediction *run)
 	}
 }
 
+static hopper_predict_batch *
+next_batch(hopper_predict_work *work)
+{
+	return &work->batches[(work->first + work->n_batches) % work->depth];
+}
+
 void
-hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n)
+hopper_predict_add(hopper_prediction *run, const Datum *values, const bool *nulls)
 {
 	hopper_predict_work *work = &run->work;
-	MemoryContext caller = CurrentMemoryContext;
-	hopper_predict_batch *batch = &work->batches[(work->first + work->n_batches) % work->depth];
-	Datum	   *datums = palloc(run->rows.n_columns * sizeof(Datum));
-	bool	   *nulls = palloc(run->rows.n_columns * sizeof(bool));
-	hopper_error error;
+	hopper_predict_batch *batch = next_batch(work);
+	int			row = work->n_added++;
+	int			id = run->rows.n_x;
+	char	   *features = work->features + row * run->values.size;
+	MemoryContext caller;
 
-	MemoryContextReset(batch->context);
-	batch->first_row = run->rows.row_number + 1;
-	batch->n = n;
-	MemoryContextSwitchTo(work->scratch);
-	for (int row = 0; row < n; row++)
+	if (row == 0)
 	{
-		int			id = run->rows.n_x;
-		char	   *features = work->features + row * run->values.size;
-
-		run->rows.row_number++;
-		run->rows.tuple = tuples[row];
-		heap_deform_tuple(tuples[row], run->rows.desc, datums, nulls);
-		batch->lacking[row] = !hopper_pack_values_encode(&run->values, &run->rows, datums, nulls,
-														 features);
-		if (batch->lacking[row])
-		{
-			work->n_lacking++;
-			memset(features, 0, run->values.size);
-		}
-		batch->id_nulls[row] = nulls[id];
-		batch->ids[row] = (Datum) 0;
-		if (!nulls[id])
-		{
-			MemoryContextSwitchTo(batch->context);
-			batch->ids[row] = datumCopy(datums[id], run->id_by_value, run->id_length);
-			MemoryContextSwitchTo(work->scratch);
-		}
-		/* The next row's copies take the same memory, which the caches hold. */
-		MemoryContextReset(work->scratch);
+		MemoryContextReset(batch->context);
+		batch->first_row = run->rows.row_number + 1;
+	}
+	run->rows.row_number++;
+	run->rows.values = values;
+	run->rows.nulls = nulls;
+	caller = MemoryContextSwitchTo(work->scratch);
+	batch->lacking[row] = !hopper_pack_values_encode(&run->values, &run->rows, values, nulls,
+													 features);
+	if (batch->lacking[row])
+	{
+		work->n_lacking++;
+		memset(features, 0, run->values.size);
+	}
+	batch->id_nulls[row] = nulls[id];
+	batch->ids[row] = (Datum) 0;
+	if (!nulls[id])
+	{
+		MemoryContextSwitchTo(batch->context);
+		batch->ids[row] = datumCopy(values[id], run->id_by_value, run->id_length);
 	}
 	MemoryContextSwitchTo(caller);
+	/* The next row's copies take the same memory, which the caches hold. */
+	MemoryContextReset(work->scratch);
+}
+
+void
+hopper_predict_submit(hopper_prediction *run)
+{
+	hopper_predict_work *work = &run->work;
+	int			n = work->n_added;
+	hopper_error error;
+
+	next_batch(work)->n = n;
+	work->n_added = 0;
 	HOPPER_CHECK(hopper_torch()->predictor.submit(work->predictor, work->features,
 												  n * run->values.size, n, &error), error);
 	work->n_batches++;
-	pfree(datums);
-	pfree(nulls);
 }
 
 /* Which rows those are of which one cannot be computed. */

@@ -8,6 +8,7 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 #include "pg/server/made.h"
@@ -107,15 +108,16 @@ put_rows(hopper_pack_source *rows, const hopper_pack_values *values, Tuplestores
 	Datum	   *elements = palloc(values->count * sizeof(Datum));
 
 	hopper_pack_begin_rows(rows, table->tupdesc);
+	rows->values = datums;
+	rows->nulls = nulls;
 	for (uint64 row = 0; row < SPI_processed; row++)
 	{
 		Datum		result[2];
 		bool		result_nulls[2] = {false, false};
 
 		CHECK_FOR_INTERRUPTS();
-		rows->tuple = table->vals[row];
 		rows->row_number++;
-		heap_deform_tuple(rows->tuple, rows->desc, datums, nulls);
+		heap_deform_tuple(table->vals[row], rows->desc, datums, nulls);
 		(void) hopper_pack_values_encode(values, rows, datums, nulls, (char *) encoded);
 		for (int64 i = 0; i < values->count; i++)
 			elements[i] = Float4GetDatum(encoded[i]);
@@ -193,6 +195,21 @@ arguments(int n)
 	for (int i = 1; i <= n; i++)
 		appendStringInfo(&list, ", $%d", i);
 	return list.data;
+}
+
+/* predict_value() takes none. */
+static bool
+reads_bytes(const hopper_trained *trained)
+{
+	for (int i = 0; i < trained->n_x_columns; i++)
+	{
+		char	   *name = hopper_type_in(&trained->outputs.summary, trained->x_sql_types[i]);
+		Datum		type = DirectFunctionCall1(regtypein, CStringGetDatum(name));
+
+		if (getBaseType(DatumGetObjectId(type)) == BYTEAOID)
+			return true;
+	}
+	return false;
 }
 
 /* $1 AS "age", $2 AS "plan" */
@@ -322,7 +339,7 @@ hopper_sql_create_predict_function(PG_FUNCTION_ARGS)
 	/* An expression, which the server writes into the statements that call the function. */
 	if (columns && !model.is_value)
 		out = class_columns(&trained, &model, result, key, &body);
-	else if (trained.schema_text && trained.n_x_columns <= FUNC_MAX_ARGS - 3)
+	else if (trained.n_x_columns <= FUNC_MAX_ARGS - 3 && !reads_bytes(&trained))
 		body = psprintf("SELECT %s(%s%s)::%s", hopper_own_name("predict_value"), key,
 						arguments(trained.n_x_columns), result);
 	else

@@ -10,6 +10,7 @@ typedef struct reading
 	const hopper_predict_sink *sink;
 	void	   *state;
 	MemoryContext scratch;		/* of one example's predictions */
+	HeapTuple	first;			/* row, as long as nothing has been started */
 	int64		n_rows;
 } reading;
 
@@ -51,21 +52,29 @@ give_oldest(reading *r, bool wait)
 	return true;
 }
 
-/* The shape of the features, where the model does not say it. */
+/* The first row tells the shape of the features, where the model does not say it. */
 static void
-learn_shape(hopper_prediction *run, HeapTuple tuple)
+learn_shape(hopper_prediction *run, HeapTuple first)
 {
-	Datum	   *datums = palloc(run->rows.n_columns * sizeof(Datum));
-	bool	   *nulls = palloc(run->rows.n_columns * sizeof(bool));
 	bool		may_lack = run->rows.may_lack;
 
+	hopper_pack_deform(&run->rows, first);
 	run->rows.row_number = 1;
-	run->rows.tuple = tuple;
 	run->rows.may_lack = false;
-	heap_deform_tuple(tuple, run->rows.desc, datums, nulls);
-	hopper_pack_values_learn(&run->values, &run->rows, datums, nulls);
+	hopper_pack_values_learn(&run->values, &run->rows, run->rows.values, run->rows.nulls);
 	run->rows.may_lack = may_lack;
 	run->rows.row_number = 0;
+}
+
+static void
+take_row(void *state, const Datum *values, const bool *nulls)
+{
+	reading    *r = state;
+
+	if (r->run->work.predictor)
+		hopper_predict_add(r->run, values, nulls);
+	else
+		r->first = heap_form_tuple(r->run->rows.desc, (Datum *) values, (bool *) nulls);
 }
 
 /* A query of the user's finds its names as the user does. */
@@ -92,27 +101,22 @@ hopper_predict_through(hopper_prediction *run, const hopper_predict_sink *sink, 
 	if (run->values.shape_known)
 		start(&r);
 	portal = open_cursor(run);
+	hopper_pack_begin_rows(&run->rows, portal->tupDesc);
 	for (;;)
 	{
-		SPITupleTable *table;
-		int			n;
-
 		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(portal, true, run->work.predictor ? run->work.batch_rows : 1);
-		table = SPI_tuptable;
-		n = (int) SPI_processed;
-		if (n == 0)
+		if (run->work.predictor && run->work.n_batches == run->work.depth)
+			give_oldest(&r, true);
+		if (hopper_cursor_give(portal, run->work.predictor ? run->work.batch_rows : 1, take_row,
+							   &r) == 0)
 			break;
-		hopper_pack_begin_rows(&run->rows, table->tupdesc);
 		if (run->work.predictor == NULL)
 		{
-			learn_shape(run, table->vals[0]);
+			learn_shape(run, r.first);
 			start(&r);
+			hopper_predict_add(run, run->rows.values, run->rows.nulls);
 		}
-		if (run->work.n_batches == run->work.depth)
-			give_oldest(&r, true);
-		hopper_predict_submit(run, table->vals, n);
-		SPI_freetuptable(table);
+		hopper_predict_submit(run);
 		while (run->work.n_batches > 0 && give_oldest(&r, false))
 			;
 	}

@@ -56,6 +56,15 @@ drop_ready_models(void)
 		drop_ready_model(&ready[i]);
 }
 
+/* What a call looks at: locked, no name means another table before the call ends. */
+typedef struct model_tables
+{
+	hopper_outputs outputs;
+	Oid			model;
+	Oid			info;
+	Oid			summary;
+} model_tables;
+
 /* A plain table alone: what stands behind views, foreign tables and children is not seen here. */
 static bool
 has_versions(Oid relation)
@@ -64,61 +73,100 @@ has_versions(Oid relation)
 }
 
 /*
- * Changes whenever the model's rows or the summary do, or the tables are replaced: transaction,
- * command and place of the rows. One transaction may train, predict and train again, and write its
- * rows to the same place each time.
+ * Whether the caller may read the model's tables as they are: asked with each call, because rights
+ * are revoked and roles change in a session. Where only some columns are his, reading tells.
  */
-static void
-current_version(const hopper_name *table, bool has_key, int32 mst_key, char *version)
+static bool
+may_read(const model_tables *tables)
 {
-	hopper_outputs outputs = hopper_outputs_named(table);
-	char	   *text;
-	uint8		key[16];
+	const Oid	relations[] = {tables->model, tables->info, tables->summary};
 
-	/* Where rows have no version, as in a view, the model is read anew for each call. */
-	version[0] = '\0';
-	if (!has_versions(hopper_relation_oid(table, false)) ||
-		!has_versions(hopper_relation_oid(&outputs.summary, false)) ||
-		!has_versions(hopper_relation_oid(&outputs.info, false)))
-		return;
+	for (int i = 0; i < lengthof(relations); i++)
+		if (pg_class_aclcheck(relations[i], GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+			return false;
+	return true;
+}
+
+/* Where each row has all rights to be seen, the tables tell without a statement. */
+static bool
+versions_from_tables(const model_tables *tables, bool has_key, int32 mst_key, StringInfo text)
+{
+	const Oid	relations[] = {tables->model, tables->info, tables->summary};
+
+	for (int i = 0; i < lengthof(relations); i++)
+	{
+		bool		is_summary = relations[i] == tables->summary;
+		int64		n;
+
+		if (hopper_hides_rows(relations[i]) ||
+			!hopper_row_versions(relations[i], is_summary || !has_key ? NULL : "mst_key", mst_key,
+								 text, &n))
+			return false;
+		/* as the statement finds none, or two */
+		if ((is_summary || has_key) && n != 1)
+			resetStringInfo(text);
+		if (text->len == 0)
+			break;
+	}
+	return true;
+}
+
+static void
+versions_by_statement(const model_tables *tables, bool has_key, int32 mst_key, StringInfo text)
+{
+	const hopper_outputs *outputs = &tables->outputs;
+	char	   *found;
+
 	/* Which one is the best depends on all that there are. */
 	if (has_key)
 		hopper_select("SELECT concat_ws(' ', m.tableoid, m.xmin, m.cmin, m.ctid,"
 					  " i.tableoid, i.xmin, i.cmin, i.ctid, s.tableoid, s.xmin, s.cmin, s.ctid)"
 					  " FROM %s m JOIN %s i USING (mst_key), %s s WHERE m.mst_key = %d LIMIT 2",
-					  table->quoted, outputs.info.quoted, outputs.summary.quoted, mst_key);
+					  outputs->model.quoted, outputs->info.quoted, outputs->summary.quoted,
+					  mst_key);
 	else
 		hopper_select("SELECT concat_ws(' ', s.tableoid, s.xmin, s.cmin, s.ctid, (SELECT"
 					  "  string_agg(concat_ws(' ', m.tableoid, m.xmin, m.cmin, m.ctid, i.tableoid,"
 					  "   i.xmin, i.cmin, i.ctid), ',' ORDER BY m.mst_key, i.mst_key)"
 					  "  FROM %s m FULL JOIN %s i USING (mst_key))) FROM %s s LIMIT 2",
-					  table->quoted, outputs.info.quoted, outputs.summary.quoted);
-	text = SPI_processed == 1 ? hopper_cell(0, 1) : NULL;
-	if (text)
-	{
-		/* Not md5(), which servers that follow FIPS 140 do not have. */
-		hopper_core()->row_key(0, text, strlen(text), "", 0, key);
-		for (int i = 0; i < (int) sizeof(key); i++)
-			snprintf(version + 2 * i, 3, "%02x", key[i]);
-	}
+					  outputs->model.quoted, outputs->info.quoted, outputs->summary.quoted);
+	found = SPI_processed == 1 ? hopper_cell(0, 1) : NULL;
+	if (found)
+		appendStringInfoString(text, found);
 	SPI_freetuptable(SPI_tuptable);
 }
 
 /*
- * Whether the caller may read the model's tables as they are: asked with each call, because rights
- * are revoked and roles change in a session. Where only some columns are his, reading tells.
+ * Changes whenever the model's rows or the summary do, or the tables are replaced: transaction,
+ * command and place of the rows. One transaction may train, predict and train again, and write its
+ * rows to the same place each time.
  */
-static bool
-may_read(const hopper_name *table)
+static void
+current_version(const model_tables *tables, bool readable, bool has_key, int32 mst_key,
+				char *version)
 {
-	hopper_outputs outputs = hopper_outputs_named(table);
-	const hopper_name *tables[] = {&outputs.model, &outputs.info, &outputs.summary};
+	StringInfoData text;
+	uint8		key[16];
 
-	for (int i = 0; i < lengthof(tables); i++)
-		if (pg_class_aclcheck(hopper_relation_oid(tables[i], false), GetUserId(),
-							  ACL_SELECT) != ACLCHECK_OK)
-			return false;
-	return true;
+	/* Where rows have no version, as in a view, the model is read anew for each call. */
+	version[0] = '\0';
+	if (!has_versions(tables->model) || !has_versions(tables->summary) ||
+		!has_versions(tables->info))
+		return;
+	initStringInfo(&text);
+	if (!readable || !versions_from_tables(tables, has_key, mst_key, &text))
+	{
+		resetStringInfo(&text);
+		versions_by_statement(tables, has_key, mst_key, &text);
+	}
+	if (text.len > 0)
+	{
+		/* Not md5(), which servers that follow FIPS 140 do not have. */
+		hopper_core()->row_key(0, text.data, text.len, "", 0, key);
+		for (int i = 0; i < (int) sizeof(key); i++)
+			snprintf(version + 2 * i, 3, "%02x", key[i]);
+	}
+	pfree(text.data);
 }
 
 static char **
@@ -405,26 +453,27 @@ static hopper_ready_model *
 get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_type, int n_inputs,
 		  const bool *is_bytea)
 {
-	Oid			relation = hopper_relation_oid(table, false);
 	char		version[READY_VERSION_SIZE];
 	hopper_ready_model *entry = NULL;
 	hopper_trained trained;
-	hopper_outputs outputs = hopper_outputs_named(table);
+	model_tables tables = {.outputs = hopper_outputs_named(table)};
 	bool		readable;
 
-	hopper_outputs_open(&outputs);
+	hopper_outputs_open(&tables.outputs);
+	tables.model = hopper_relation_oid(table, false);
+	tables.info = hopper_relation_oid(&tables.outputs.info, true);
+	tables.summary = hopper_relation_oid(&tables.outputs.summary, true);
 	/* Its errors are those of a table that is none of training. */
-	if (get_attnum(relation, "model_weights") == InvalidAttrNumber ||
-		!OidIsValid(hopper_relation_oid(&outputs.summary, true)) ||
-		!OidIsValid(hopper_relation_oid(&outputs.info, true)))
+	if (get_attnum(tables.model, "model_weights") == InvalidAttrNumber ||
+		!OidIsValid(tables.summary) || !OidIsValid(tables.info))
 		hopper_read_trained_data(table, &trained);
-	readable = may_read(table);
-	current_version(table, has_key, mst_key, version);
+	readable = may_read(&tables);
+	current_version(&tables, readable, has_key, mst_key, version);
 	for (int i = 0; i < MAX_READY; i++)
 	{
 		hopper_ready_model *found = &ready[i];
 
-		if (found->context == NULL || found->relation != relation ||
+		if (found->context == NULL || found->relation != tables.model ||
 			found->has_key != has_key || found->mst_key != mst_key ||
 			found->asked_type != asked_type)
 			continue;
@@ -438,7 +487,7 @@ get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_typ
 			entry = found;
 	}
 	if (entry == NULL)
-		entry = make_ready(table, relation, has_key, mst_key, asked_type, n_inputs, is_bytea,
+		entry = make_ready(table, tables.model, has_key, mst_key, asked_type, n_inputs, is_bytea,
 						   version);
 	entry->last_use = ++n_uses;
 	return entry;

@@ -45,6 +45,7 @@ typedef struct hopper_predict_work
 	hopper_predict_output *output;
 	int			batch_rows;
 	char	   *features;		/* of the batch that is being read */
+	int			n_added;		/* rows of it */
 	MemoryContext scratch;
 	hopper_predict_batch batches[PREDICT_MAX_BATCHES]; /* a ring */
 	int			depth;
@@ -123,10 +124,12 @@ extern void hopper_predict_set_row_types(hopper_prediction *run, Oid id_type, in
 /* Creates the predictor and what turns its outputs into rows; the shape must be known. */
 extern void hopper_predict_start(hopper_prediction *run);
 /*
- * Takes rows in, at most work.batch_rows, after hopper_pack_begin_rows(); there must be room:
- * work.n_batches < work.depth.
+ * Takes a row in, after hopper_pack_begin_rows(). There must be room for its batch,
+ * work.n_batches < work.depth, and in it: work.n_added < work.batch_rows.
  */
-extern void hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n);
+extern void hopper_predict_add(hopper_prediction *run, const Datum *values, const bool *nulls);
+/* Sends the rows, one at least, that were added since. */
+extern void hopper_predict_submit(hopper_prediction *run);
 /*
  * The oldest batch and its outputs (n x n_outputs floats), valid until hopper_predict_done().
  * Unless `wait`, NULL where it is not ready.

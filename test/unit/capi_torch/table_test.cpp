@@ -176,7 +176,9 @@ TEST(Evaluation, EqualsTheRunsValidation) {
 class Predicting {
  public:
   Predicting(const std::string& arch, const std::vector<float>& weights,
-             const hopper_data_desc& data, int threads, int64_t memory_limit = int64_t{1} << 30) {
+             const hopper_data_desc& data, int threads, int64_t memory_limit = int64_t{1} << 30,
+             const hopper_prediction_plan& plan = {2000, 64, 0})
+      : plan_(plan) {
     hopper_error error = {};
     const auto n = static_cast<int64_t>(weights.size());
     if (Api().predictor.create(arch.data(), arch.size(), n, &data, nullptr, threads, memory_limit,
@@ -216,12 +218,18 @@ class Predicting {
     if (done < 0) throw std::runtime_error(error.message);
     return {outputs, outputs + static_cast<int64_t>(n) * n_outputs_};
   }
+  bool IsReady() {
+    hopper_error error = {};
+    const float* outputs = nullptr;
+    int32_t n = 0;
+    return Api().predictor.take(predictor_, &outputs, &n, &error) != 0;
+  }
   int32_t n_outputs() const { return n_outputs_; }
   const hopper_prediction_plan& plan() const { return plan_; }
 
  private:
   EventFd event_fd_;
-  hopper_prediction_plan plan_ = {2000, 64, 0};
+  hopper_prediction_plan plan_;
   hopper_predictor* predictor_ = nullptr;
   int32_t n_outputs_ = 0;
 };
@@ -318,6 +326,34 @@ TEST(Predictor, PlansWithinItsMemory) {
   ASSERT_EQ(expected.size(), kRows);
   EXPECT_NE(expected[0], expected[1]);
   EXPECT_THROW(Predicting(arch, weights, table.desc(), 1, 410000), std::runtime_error);
+}
+
+TEST(Predictor, AnswersOneSmallExampleAtOnce) {
+  PackedTable::Options options;
+  options.x_shape = {784};
+  options.rows = 4;
+  const PackedTable table{options};
+  std::vector<uint8_t> x(784);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(7 * i);
+  for (const int units : {16, 4096}) {
+    const std::string arch =
+        KerasSequential({KerasDense("first", units, "relu", "\"batch_input_shape\": [null, 784]"),
+                         KerasDense("last", 10, "softmax")});
+    std::vector<float> weights(static_cast<size_t>(784 * units + units + units * 10 + 10));
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 7) * 0.001F;
+    Predicting batches(arch, weights, table.desc(), 1);
+    batches.Submit(x.data(), x.size(), 1);
+    const std::vector<float> expected = batches.Take();
+    Predicting single(arch, weights, table.desc(), 1, int64_t{1} << 30, {1, 1, 0});
+    for (int i = 0; i < 3; ++i) {
+      single.Submit(x.data(), x.size(), 1);
+      EXPECT_EQ(single.Take(), expected);
+    }
+    if (units > 16) continue;  // a thread's
+    single.Submit(x.data(), x.size(), 1);
+    EXPECT_TRUE(single.IsReady());
+    EXPECT_FALSE(single.IsReady());
+  }
 }
 
 // bench/predict.py says how fast; many batches in flight, on two threads, change no output.

@@ -50,8 +50,8 @@ hopper_pack_learn_shape_remotely(const hopper_pack_source *named, hopper_pack_va
 		hopper_pack_values_learn_shape(values, 1, shape, pstrdup("no row"));
 		return hopper_select("SELECT 1 FROM %s LIMIT 1", source.name.quoted) > 0;
 	}
-	source.tuple = SPI_tuptable->vals[0];
 	source.desc = SPI_tuptable->tupdesc;
+	hopper_pack_deform(&source, SPI_tuptable->vals[0]);
 	source.first_key = MOST_DIMENSIONS + 1;
 	source.row_number = 1;
 	for (; rank < MOST_DIMENSIONS; rank++)

@@ -36,6 +36,8 @@ start_encoding(FunctionCallInfo fcinfo, AnyTable input)
 	hopper_pack_begin_rows(&state->job.source, AnyTable_GetTupleDesc(input));
 	state->values = palloc(sizeof(Datum) * state->job.source.n_columns);
 	state->nulls = palloc(sizeof(bool) * state->job.source.n_columns);
+	state->job.source.values = state->values;
+	state->job.source.nulls = state->nulls;
 	hopper_pack_start_ranges(&state->job);
 	state->body_size = state->job.row.x_size + state->job.row.y_size;
 	fcinfo->flinfo->fn_extra = state;
@@ -54,6 +56,7 @@ hopper_sql_segment_encode(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	encoding   *state = fcinfo->flinfo->fn_extra;
 	hopper_pack_source *source;
+	HeapTuple	tuple;
 	Datum		values[3] = {0};
 	bool		nulls[3] = {false};
 	bytea	   *key;
@@ -64,8 +67,8 @@ hopper_sql_segment_encode(PG_FUNCTION_ARGS)
 	if (state == NULL)
 		state = start_encoding(fcinfo, input);
 	source = &state->job.source;
-	source->tuple = state->at_end ? NULL : AnyTable_GetNextTuple(input);
-	if (source->tuple == NULL && !state->at_end && source->row_number > 0)
+	tuple = state->at_end ? NULL : AnyTable_GetNextTuple(input);
+	if (tuple == NULL && !state->at_end && source->row_number > 0)
 	{
 		state->at_end = true;
 		values[0] = PointerGetDatum(hopper_pack_ranges_bytes(&state->job));
@@ -74,13 +77,13 @@ hopper_sql_segment_encode(PG_FUNCTION_ARGS)
 		result->isDone = ExprMultipleResult;
 		return HeapTupleGetDatum(heap_form_tuple(result->expectedDesc, values, nulls));
 	}
-	if (source->tuple == NULL)
+	if (tuple == NULL)
 	{
 		result->isDone = ExprEndResult;
 		PG_RETURN_NULL();
 	}
 	source->row_number++;
-	heap_deform_tuple(source->tuple, source->desc, state->values, state->nulls);
+	heap_deform_tuple(tuple, source->desc, state->values, state->nulls);
 	key = palloc(VARHDRSZ + PACK_KEY_SIZE);
 	body = MemoryContextAllocHuge(CurrentMemoryContext, VARHDRSZ + state->body_size);
 	SET_VARSIZE(key, VARHDRSZ + PACK_KEY_SIZE);

@@ -17,7 +17,6 @@ typedef struct segment_prediction
 	AnyTable	input;
 	bool		ended;			/* all rows have been read */
 	MemoryContext context;		/* of the rows of one batch */
-	HeapTuple  *tuples;
 	const hopper_predict_batch *batch; /* whose predictions go out; or NULL */
 	const float *outputs;
 	int			at;				/* its example */
@@ -64,33 +63,25 @@ read_batch(segment_prediction *state, MemoryContext lasting)
 {
 	hopper_prediction *run = &state->run;
 	MemoryContext caller = MemoryContextSwitchTo(state->context);
-	HeapTuple	first = AnyTable_GetNextTuple(state->input);
-	int			n = 0;
 
-	state->ended = first == NULL;
-	if (!state->ended)
+	do
 	{
+		HeapTuple	tuple = AnyTable_GetNextTuple(state->input);
+
+		state->ended = tuple == NULL;
+		if (state->ended)
+			break;
 		if (run->work.predictor == NULL)
 		{
 			MemoryContextSwitchTo(lasting);
 			hopper_predict_start(run);
-			state->tuples = palloc(run->work.batch_rows * sizeof(HeapTuple));
 			MemoryContextSwitchTo(state->context);
 		}
-		state->tuples[n++] = first;
-		while (n < run->work.batch_rows)
-		{
-			HeapTuple	tuple = AnyTable_GetNextTuple(state->input);
-
-			if (tuple == NULL)
-			{
-				state->ended = true;
-				break;
-			}
-			state->tuples[n++] = tuple;
-		}
-		hopper_predict_submit(run, state->tuples, n);
-	}
+		hopper_pack_deform(&run->rows, tuple);
+		hopper_predict_add(run, run->rows.values, run->rows.nulls);
+	} while (run->work.n_added < run->work.batch_rows);
+	if (run->work.n_added > 0)
+		hopper_predict_submit(run);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(state->context);
 }
