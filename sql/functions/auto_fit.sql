@@ -38,6 +38,9 @@ DECLARE
     best pg_catalog.record;
     tested pg_catalog.record;
     alone pg_catalog.record;
+    linear pg_catalog.record;
+    error pg_catalog.float8;
+    spent pg_catalog.float8;
     n pg_catalog.int8;
     total pg_catalog.float8;
     iterations pg_catalog.int4;
@@ -165,7 +168,22 @@ BEGIN
         model_table OPERATOR(pg_catalog.||) '_probe_info', model_table OPERATOR(pg_catalog.||) '_probe_summary') INTO probe;
     EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, model_table OPERATOR(pg_catalog.||) '_probe');
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    total := greatest(0.85 * (seconds - extract(epoch FROM clock_timestamp() - began)), 0) * probe.threads / greatest(probe.seconds, 0.001);
+    -- What a linear model makes of the columns, for comparison. Its passes take a fraction of the probe's.
+    statement := format('SELECT %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := $1, compile_params := %L,'
+        ' fit_params := ''batch_size=32, monitor=val_loss, restore_best=True'', num_iterations := %s, validation_table := %L)', own,
+        model_table || '_packed', model_table || '_linear', model_table || '_networks',
+        format('{"loss": "%s", "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.01}}, %s}', CASE WHEN kind <> 'class' THEN 'mse'
+            WHEN classes = 2 THEN 'binary_crossentropy' ELSE 'categorical_crossentropy' END, split_part(metrics, ', "monitor"', 1)),
+        greatest(1, least(100, floor(0.5 * (seconds - extract(epoch FROM clock_timestamp() - began)) / greatest(probe.seconds, 0.001)))),
+        model_table || '_packed_validation');
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE pg_catalog.format('SELECT %smlp(model_arch_table := %L, packed_table := %L, hidden := ''{}'', name := ''linear''%s)', own,
+        model_table OPERATOR(pg_catalog.||) '_networks', model_table OPERATOR(pg_catalog.||) '_packed', again) INTO n;
+    EXECUTE statement USING n;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    -- What comes behind the search takes about as long as what came before it, on a machine that is as busy then.
+    spent := extract(epoch FROM clock_timestamp() - began);
+    total := greatest(least(0.85 * (seconds - spent), seconds - 2 * spent), 0) * probe.threads / greatest(probe.seconds, 0.001);
     -- Few long trainings beside many short ones.
     iterations := greatest(3, least(64, floor(total / 8)));
     trials := greatest(2, least(200, floor(total / iterations)));
@@ -189,9 +207,10 @@ BEGIN
         ' automl_params := ''num_configs=%s, num_iterations=%s'', objective := ''loss'', parallel := %s, max_seconds := %s,'
         ' validation_table := %L, seed := %s%s)',
         own, model_table || '_packed', model_table, model_table || '_networks', model_table || '_best', network.model_id,
-        -- Where others work beside it an iteration takes longer than the probe's: few trials at once, and none begins late.
-        network.space, trials, iterations, 2 * probe.threads,
-        round(greatest(0.85 * (seconds - extract(epoch FROM clock_timestamp() - began)), 0.1)::numeric, 1),
+        -- Where others work beside it an iteration takes longer than the probe's: few trials at once, so that the search soon knows how long.
+        network.space, trials, iterations, probe.threads,
+        round(greatest(least(0.85 * (seconds - extract(epoch FROM clock_timestamp() - began)), seconds - extract(epoch FROM clock_timestamp() - began) - spent),
+            0.1)::numeric, 1),
         model_table || '_packed_validation', seed, again);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO search;
@@ -206,8 +225,8 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO best;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    result := 'model ' || best.mst_key || ', of ' || array_length(best.members, 1) || CASE array_length(best.members, 1) WHEN 1 THEN ' member' ELSE ' members' END || ', has a validation loss of '
-        || round(best.value::numeric, 4);
+    result := 'model ' || best.mst_key || ', of ' || array_length(best.members, 1)
+        || CASE array_length(best.members, 1) WHEN 1 THEN ' member' ELSE ' members' END || ', has a validation loss of ' || round(best.value::numeric, 4);
     RETURN NEXT;
 
     step := 6;
@@ -221,6 +240,13 @@ BEGIN
     EXECUTE statement INTO tested;
     EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, model_table,
         model_table OPERATOR(pg_catalog.||) '_test_packed', best.best_member) INTO alone;
+    EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L)', own, model_table OPERATOR(pg_catalog.||) '_linear',
+        model_table OPERATOR(pg_catalog.||) '_test_packed') INTO linear;
+    EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, model_table OPERATOR(pg_catalog.||) '_linear');
+    IF classes OPERATOR(pg_catalog.=) 2 THEN
+        EXECUTE pg_catalog.format('SELECT %1$sauc_error(pg_catalog.array_agg(p.label), pg_catalog.array_agg(p.outputs[1]))'
+            ' FROM %1$spredict_packed(%2$L, %3$L, %4$s) AS p', own, model_table, model_table OPERATOR(pg_catalog.||) '_test_packed', best.mst_key) INTO error;
+    END IF;
     IF kind OPERATOR(pg_catalog.=) 'class' THEN
         EXECUTE pg_catalog.format('SELECT pg_catalog.max(c)::pg_catalog.float8 OPERATOR(pg_catalog./) pg_catalog.sum(c)::pg_catalog.float8'
             ' FROM (SELECT pg_catalog.count(*) AS c FROM %s GROUP BY %s) AS g', model_table OPERATOR(pg_catalog.||) '_test_rows', label) INTO guess;
@@ -232,8 +258,10 @@ BEGIN
     result := tested.metrics_type[1] || ' ' || round(tested.metrics[1]::numeric, 4)
         -- Of a share: the normal approximation's 95 %.
         || CASE kind WHEN 'class' THEN ' ± ' || round((1.96 * sqrt(tested.metrics[1] * (1 - tested.metrics[1]) / n))::numeric, 4) ELSE '' END
-        || coalesce(', ' || tested.metrics_type[2] || ' ' || round(tested.metrics[2]::numeric, 4), '')
-        || '; the best model alone ' || round(alone.metrics[1]::numeric, 4) || ', a constant ' || round(guess::numeric, 4);
+        || coalesce(', ' || tested.metrics_type[2] || ' ' || round(tested.metrics[2]::numeric, 4) || coalesce(' ± ' || round((1.96 * error)::numeric, 4), ''), '')
+        || '; the best model alone ' || round(alone.metrics[1]::numeric, 4) || coalesce(', ' || round(alone.metrics[2]::numeric, 4), '')
+        || '; a linear model ' || round(linear.metrics[1]::numeric, 4) || coalesce(', ' || round(linear.metrics[2]::numeric, 4), '')
+        || '; a constant ' || round(guess::numeric, 4) || CASE WHEN kind <> 'class' THEN ', 0' WHEN classes = 2 THEN ', 0.5' ELSE '' END;
     RETURN NEXT;
 
     step := 7;

@@ -70,7 +70,7 @@ space: instead of the grids, a search space as JSON
 parallel: configurations under way at once, a part of the search: another number, another search
 max_configs: ends the search after so many configurations
 max_iterations: ends it after so many iterations that all configurations together have trained
-max_seconds: begins nothing more after so many seconds
+max_seconds: begins nothing more after so many seconds, nor what would be less than half trained by then, going by what others have taken
 target: ends it when the objective reaches this value
 threads: threads that train at once; by itself hopper.threads
 replace: take the place of the model_table and model_selection_table that are there

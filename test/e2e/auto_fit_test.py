@@ -1,8 +1,10 @@
 """auto_fit(): from a table with text and NULLs to an ensemble that is tested on rows that nothing has seen."""
 
+import json
+
 import psycopg2
 import pytest
-from digits import create_database, drop_database, outputs, query, value
+from digits import SOURCE, create_database, drop_database, outputs, query, value
 
 DATABASE = "hopper_auto_fit"
 
@@ -40,6 +42,12 @@ def test_classes(database):
     constant = value(database, "SELECT max(c) / sum(c)::float8 FROM (SELECT count(*) AS c FROM churn_test_rows GROUP BY churned) g")
     assert f"a constant {constant:.4f}".rstrip("0") in rows[5][2]
     assert tested[0] > constant + 0.15
+    # What separates the classes is not linear.
+    beside = [part.split(" ") for part in rows[5][2].split("; ")]
+    assert [part[:2] for part in beside[1:]] == [["the", "best"], ["a", "linear"], ["a", "constant"]]
+    assert constant - 0.1 < float(beside[2][3].strip(",")) < tested[0] - 0.05 and beside[3][3] == "0.5"
+    error = value(database, f"SELECT hopper.auc_error(array_agg(label), array_agg(outputs[2])) FROM hopper.predict_packed('churn', 'churn_test_packed', {members})")
+    assert f"auc {tested[1]:.4f} ± {1.96 * error:.4f}" in rows[5][2]
     assert value(database, "SELECT count(*) FROM churn_rows r JOIN churn_test_rows t USING (id)") == 0
     assert value(database, "SELECT count(*) FROM (SELECT id FROM churn_rows UNION ALL SELECT id FROM churn_test_rows) r") == 3000
     assert value(database, "SELECT count(*) FROM hopper.describe_features('churn') WHERE feature = 'id' AND treatment <> 'drop'") == 0
@@ -55,6 +63,20 @@ def test_numbers(database):
     # In the label's unit.
     assert tested[0][0] == "root_mean_squared_error" and tested[1][0] < deviation / 2
     assert rows[-2][1].startswith("root_mean_squared_error")
+    linear, zero = (part.split() for part in rows[-2][1].split("; ")[2:])
+    assert tested[1][0] < float(linear[3].strip(",")) < deviation * 1.1
+    assert zero[2:] == [f"{deviation:.4f},", "0"]
+    assert value(database, "SELECT count(*) FROM pg_class WHERE relname LIKE 'spending\\_linear%%'") == 0
+
+
+@pytest.mark.parametrize("case", json.loads((SOURCE / "test" / "baseline" / "auc.json").read_text()))
+def test_the_error_of_an_auc_is_delongs(database, case):
+    found = "SELECT hopper.auc_error(%s::int[]::text[], %s::float8[])"
+    assert value(database, found, case["truth"], case["chances"]) == pytest.approx(case["error"], rel=1e-5)
+    assert value(database, found, case["truth"], [1 - chance for chance in case["chances"]]) == pytest.approx(case["error"], rel=1e-5)
+    # A class of one row, or none, has no variance.
+    assert value(database, found, [0, 1, 1], [0.1, 0.2, 0.3]) is None
+    assert value(database, found, [1, 1], [0.1, 0.2]) is None
 
 
 def test_a_later_call_takes_the_place(database):
@@ -70,8 +92,8 @@ def test_a_later_call_takes_the_place(database):
     query(database, "SELECT hopper.auto_fit('small', 'y', 'again', 1, replace => true)")
     assert value(database, "SELECT n_rows FROM again_packed_summary") + value(database, "SELECT n_rows FROM again_packed_validation_summary") \
         + value(database, "SELECT n_rows FROM again_test_packed_summary") == 200
-    # A network for each model but the ensemble, the recipe, the ranges, and the one that is not of the search.
-    assert value(database, "SELECT count(*) FROM again_networks") <= value(database, "SELECT count(*) FROM again") - 1 + 3
+    # A network for each model but the ensemble, the recipe, the ranges, the linear one, and the one that is not of the search.
+    assert value(database, "SELECT count(*) FROM again_networks") <= value(database, "SELECT count(*) FROM again") - 1 + 4
     assert value(database, "SELECT count(*) FROM again_networks WHERE name = 'mine'") == 1
     query(database, "CREATE VIEW other_rows AS SELECT 1 AS mine")
     with pytest.raises(psycopg2.errors.DuplicateTable, match="other_rows"):

@@ -362,6 +362,18 @@ def test_time_ends_a_search(connection):
     assert value(connection, "SELECT reason FROM short_decisions WHERE decision = 'ended'") == "its time was up"
 
 
+def test_nothing_begins_that_would_be_less_than_half_trained(connection):
+    """A trial ends before the last half of another's time, or in it: now and then in it."""
+    for tenths in range(5, 30):
+        search(connection, "timely", ", automl_method => 'random', automl_params => 'num_configs=500, num_iterations=12', parallel => 1,"
+                                     f" replace => true, max_seconds => {tenths / 10}")
+        reason = value(connection, "SELECT reason FROM timely_decisions WHERE decision = 'ended'")
+        assert reason in ("its time was up", "its time would be up before another trial was half trained")
+        if "half" in reason:
+            return
+    pytest.fail("always too late")
+
+
 @pytest.mark.parametrize("method", ["hyperband", "asha", "tpe", "median"])
 def test_time_cuts_off_the_end_of_a_sequence(connection, unlike, method):
     """What comes before is the search without such an end."""

@@ -109,7 +109,7 @@ def test_time_is_up_for_a_search_of_several_sessions(connection):
     session_by_session(connection, run, random.Random(1))
     tried = value(connection, "SELECT count(*) FROM timed_trials")
     assert 1 < tried < 2000
-    assert query(connection, "SELECT decision, reason FROM timed_decisions WHERE reason LIKE '%%time was up%%'") != []
+    assert query(connection, "SELECT decision, reason FROM timed_decisions WHERE reason LIKE '%%its time %% up%%'") != []
     assert value(connection, "SELECT trials FROM hopper.runs WHERE run = %s", run) == value(
         connection, "SELECT count(*) FROM timed_info")
 

@@ -24,6 +24,7 @@
 PG_FUNCTION_INFO_V1(hopper_sql_automl);
 
 #define TIME_IS_UP "its time was up"
+#define TIME_IS_SHORT "its time would be up before another trial was half trained"
 
 void
 hopper_search_request(const hopper_automl *run, hopper_fit *fit, int64 iterations)
@@ -60,19 +61,31 @@ hopper_search_request(const hopper_automl *run, hopper_fit *fit, int64 iteration
 	record->rank_by = run->settings.rank_by;
 }
 
+/* Why nothing more begins by now, or NULL: what others have taken tells how long a trial trains. */
+static const char *
+why_over(const hopper_automl *run)
+{
+	double		left = run->options.max_seconds - hopper_seconds_since(run->started);
+
+	if (isnan(left))
+		return NULL;
+	if (left <= 0)
+		return TIME_IS_UP;
+	return run->n_ended > 0 && left <= run->seconds_ended / run->n_ended / 2 ? TIME_IS_SHORT : NULL;
+}
+
 bool
 hopper_search_ask(hopper_automl *run, hopper_search_assignment *work, int *n)
 {
-	double		most = run->options.max_seconds;
+	const char *over = run->stopped || run->replays ? NULL : why_over(run);
 	hopper_error error;
 
-	if (!isnan(most) && !run->stopped && !run->replays &&
-		hopper_seconds_since(run->started) >= most)
+	if (over)
 	{
-		HOPPER_CHECK(hopper_core()->search.stop(run->search, TIME_IS_UP, &error), error);
+		HOPPER_CHECK(hopper_core()->search.stop(run->search, over, &error), error);
 		run->stopped = true;
 		if (run->number != 0)
-			hopper_search_note_stop(run, TIME_IS_UP);
+			hopper_search_note_stop(run, over);
 	}
 	HOPPER_CHECK(hopper_core()->search.ask(run->search, work, HOPPER_MAX_ASSIGNMENTS, n, &error),
 				 error);

@@ -94,6 +94,8 @@ typedef struct hopper_automl
 	int			batch;			/* results that were told between two askings */
 	int			n_told;			/* in the journal */
 	bool		stopped;		/* nothing more begins: its time was up */
+	double		seconds_ended;	/* that trainings which have ended have taken together */
+	int			n_ended;		/* how many */
 	bool		replays;		/* what the journal has is told again */
 	int32	   *known_models;	/* by trial: the model of its row in the selection table, or 0 */
 	int			n_known;

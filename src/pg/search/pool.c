@@ -77,6 +77,8 @@ hopper_pool_ended(hopper_pool *pool, int at)
 	pool->trains[trial] = false;
 	pool->n_training--;
 	pool->n_told++;
+	pool->run->seconds_ended += hopper_seconds_since(pool->begun_at[trial]);
+	pool->run->n_ended++;
 	hopper_search_tell(pool->run, trial);
 	drop_stopped(pool);
 }
@@ -154,12 +156,14 @@ load_configs(hopper_pool *pool)
 		pool->configs = palloc(n * sizeof(hopper_config));
 		pool->trains = palloc(n * sizeof(bool));
 		pool->begun = palloc(n * sizeof(bool));
+		pool->begun_at = palloc(n * sizeof(TimestampTz));
 	}
 	else
 	{
 		pool->configs = repalloc_huge(pool->configs, n * sizeof(hopper_config));
 		pool->trains = repalloc_huge(pool->trains, n * sizeof(bool));
 		pool->begun = repalloc_huge(pool->begun, n * sizeof(bool));
+		pool->begun_at = repalloc_huge(pool->begun_at, n * sizeof(TimestampTz));
 	}
 	memset(pool->configs + known, 0, (n - known) * sizeof(hopper_config));
 	memset(pool->trains + known, 0, (n - known) * sizeof(bool));
@@ -304,6 +308,7 @@ begin(hopper_pool *pool, const hopper_search_assignment *work)
 	}
 	tell_promotion(pool, work);
 	pool->trains[work->trial] = pool->begun[work->trial] = true;
+	pool->begun_at[work->trial] = GetCurrentTimestamp();
 	pool->n_training++;
 	if (anew && training->durable)
 	{

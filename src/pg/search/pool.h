@@ -15,7 +15,8 @@ typedef struct hopper_pool
 	/* by trial; without a key: it is nothing to train */
 	hopper_config *configs;
 	bool	   *trains;
-	bool	   *begun;			/* in this session */
+	bool	   *begun;			/* in this session, */
+	TimestampTz *begun_at;		/* and when its last training has */
 	int			n_trials;
 	struct HTAB *models;		/* their architectures, or NULL */
 	int			n_training;
