@@ -83,15 +83,18 @@ typedef struct hopper_schema_api
 	 * number is to be standardised. A row for each column: name, treatment (NULL: by itself),
 	 * measure ("number" or "log"), fractions of quantiles ("0,0.25,1", NULL: none), "t" where
 	 * mean and deviation are asked, least number of rows of a value (NULL: values are not asked),
-	 * "t" where lengths of arrays are asked. A column that the user drops has no row. All of the
+	 * "t" where lengths of arrays are asked, letters and what stands for them (NULL, or the
+	 * values are the words of translate(text, letters, stand-ins), between blanks). A
+	 * column that the user drops has no row. All of the
 	 * user's problems at once.
 	 */
 	int			(*plan) (const char *request, hopper_rows **rows, int32_t *scales_label,
 						 hopper_error *error);
 	/*
 	 * A schema of the answers, {"columns": [{"rows", "nulls", "bad", "values_found", "quantiles",
-	 * "mean", "deviation", "values", "least_length", "largest_length"}, ...]}, one for each row of
-	 * plan(). The first row is the schema (JSON, NULL, NULL); the others are notes: message,
+	 * "mean", "deviation", "values", "words" (how many there are in all texts),
+	 * "least_length", "largest_length"}, ...]}, one for each row of plan(). The first row is
+	 * the schema (JSON, NULL, NULL); the others are notes: message,
 	 * detail, hint. `label` (or NULL) goes into the schema.
 	 */
 	int			(*make) (const char *request, const char *statistics,
@@ -110,7 +113,10 @@ typedef struct hopper_schema_api
 	/* A row a column: name, type, treatment, rule for NULL, NULLs, slots, statistics. */
 	int			(*describe) (const hopper_data_schema *schema, hopper_rows **rows,
 							 hopper_error *error);
-	/* A row a slot: name, kind ("number", "indicator", "one_hot", "index"), cardinality or NULL. */
+	/*
+	 * A row a slot: name, kind ("number", "indicator", "one_hot", "index", "word"), number of
+	 * ids or NULL, number of its column.
+	 */
 	int			(*slots) (const hopper_data_schema *schema, hopper_rows **rows,
 						  hopper_error *error);
 	/* One row with a sentence on the first difference, or none. */

@@ -58,7 +58,7 @@ pad_to: steps that sequences of unequal length are filled up to: a number, ''lon
 pad_value: what shorter sequences are filled up with; 0 is what an Embedding with mask_zero and a Masking layer leave out
 pad_side: ''post'': the padding follows the values; ''pre'': it comes before them
 truncate: what is cut off a sequence of more than pad_to steps, here and in prediction: ''post'' its end, ''pre'' its beginning; by itself such sequences are refused
-treatments: what becomes of columns, by name: ''{"age": "log", "plan": {"treatment": "index", "min_frequency": 20}, "note": "drop"}''; ''{}'': what their types suggest; by itself so too where a column is no number or ''*'' is given, else numbers are packed as they are
+treatments: what becomes of columns, by name: ''{"age": "log", "plan": {"treatment": "index", "min_frequency": 20}, "note": {"treatment": "words", "length": 100}, "id": "drop"}''; ''{}'': what their types suggest; by itself so too where a column is no number or ''*'' is given, else numbers are packed as they are
 group_varname: column whose rows of the same value all go to one side of validation_fraction: no customer is in training and validation
 time_varname: column of times: the latest rows go to validation, by validation_fraction
 Example:

@@ -52,7 +52,7 @@ const char* FlagText(bool flag) { return flag ? "t" : "f"; }
 int PlanSchema(const char* request, hopper_rows** rows, int32_t* scales_label,
                hopper_error* error) {
   return Guard(error, [&] {
-    auto table = std::make_unique<Rows>(7);
+    auto table = std::make_unique<Rows>(9);
     const SchemaRequest read = Schema::ReadRequest(Text(request));
     *scales_label = read.scales_label ? 1 : 0;
     for (const ColumnRequest& column : read.columns) {
@@ -65,7 +65,9 @@ int PlanSchema(const char* request, hopper_rows** rows, int32_t* scales_label,
            questions.of_logs ? "log" : "number", FractionsText(questions.fractions),
            FlagText(questions.moments),
            questions.values ? std::optional(std::to_string(questions.least_rows)) : std::nullopt,
-           FlagText(questions.lengths)});
+           FlagText(questions.lengths),
+           questions.words ? std::optional(questions.letters) : std::nullopt,
+           questions.words ? std::optional(questions.stand_ins) : std::nullopt});
     }
     *rows = Rows::Release(std::move(table));
   });
@@ -165,7 +167,10 @@ std::string StatisticsText(const Column& column) {
   if (column.values.size() > kMost) {
     add("and " + std::to_string(column.values.size() - kMost) + " more");
   }
-  if (column.n_other > 0) add("other in " + std::to_string(column.n_other) + " rows");
+  if (column.n_other > 0) {
+    add(column.treatment->IsOfWords() ? std::to_string(column.n_other) + " other words"
+                                      : "other in " + std::to_string(column.n_other) + " rows");
+  }
   return text;
 }
 
@@ -183,12 +188,15 @@ int DescribeSchema(const hopper_data_schema* schema, hopper_rows** rows, hopper_
 
 int SchemaSlots(const hopper_data_schema* schema, hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
-    auto table = std::make_unique<Rows>(3);
+    auto table = std::make_unique<Rows>(4);
+    int number = 0;
     for (const Column& column : schema->schema.columns()) {
+      ++number;
       for (const Slot& slot : column.slots) {
-        table->Add({slot.name, SlotKindName(slot.kind),
-                    slot.kind == SlotKind::kIndex ? std::optional(std::to_string(slot.cardinality))
-                                                  : std::nullopt});
+        table->Add(
+            {slot.name, SlotKindName(slot.kind),
+             slot.cardinality > 0 ? std::optional(std::to_string(slot.cardinality)) : std::nullopt,
+             std::to_string(number)});
       }
     }
     *rows = Rows::Release(std::move(table));

@@ -64,6 +64,8 @@ const char* SlotKindName(SlotKind kind) {
       return "one_hot";
     case SlotKind::kIndex:
       return "index";
+    case SlotKind::kWord:
+      return "word";
   }
   return "";
 }

@@ -48,7 +48,13 @@ enum class NullRule {
 
 const char* NullRuleName(NullRule rule);
 
-enum class SlotKind { kNumber, kIndicator, kOneHot, kIndex };
+enum class SlotKind {
+  kNumber,
+  kIndicator,
+  kOneHot,
+  kIndex,  // the id of a category
+  kWord,   // an id of a word; all of a column share an embedding, and 0 is padding
+};
 
 const char* SlotKindName(SlotKind kind);
 
@@ -56,7 +62,7 @@ const char* SlotKindName(SlotKind kind);
 struct Slot {
   SlotKind kind = SlotKind::kNumber;
   std::string name;         // "age", "age is null", "plan = basic"
-  int64_t cardinality = 0;  // kIndex: the values are whole numbers from 0 to below it
+  int64_t cardinality = 0;  // of ids: they are whole numbers from 0 to below it
 };
 
 // Finds a category's number by its text.
@@ -71,6 +77,17 @@ class CategoryPlaces {
 
  private:
   std::unordered_map<std::string_view, int> places_;
+};
+
+// How a text becomes words, as Keras' TextVectorization has it. Letters are those of ASCII alone.
+struct WordRules {
+  bool lowers = true;  // upper-case letters
+  bool strips = true;  // punctuation
+  bool splits = true;  // at white space; else the text is one word
+
+  bool operator==(const WordRules& other) const {
+    return lowers == other.lowers && strips == other.strips && splits == other.splits;
+  }
 };
 
 class Treatment;
@@ -88,10 +105,11 @@ struct Column {
   int64_t n_nulls = 0;
   std::vector<double> parameters;   // in the order of Treatment::Parameters()
   std::vector<double> quantiles;    // ascending
-  std::vector<std::string> values;  // categories with a slot of their own, the most frequent first
-  int64_t n_other = 0;              // training rows in the slot of all other values
+  std::vector<std::string> values;  // categories (words) with an id, the most frequent first
+  int64_t n_other = 0;              // training rows (words) with another value
   bool has_null_value = false;      // NULL has a slot of its own among the categories
-  int64_t length = 1;               // numbers of an array
+  int64_t length = 1;               // numbers of an array, words that are kept of a text
+  WordRules words;
   std::vector<Slot> slots;
   CategoryPlaces places;  // into `values`, whose memory it uses: columns are moved, never copied
 

@@ -8,6 +8,7 @@
 #include "params/json_writer.h"
 #include "schema/schema.h"
 #include "schema/treatments/quantile.h"
+#include "schema/treatments/words.h"
 
 namespace hopper {
 namespace {
@@ -66,10 +67,37 @@ bool NullRuleNamed(const std::string& name, NullRule* rule) {
   return true;
 }
 
+struct NamedWordRules {
+  const char* name;  // as TextVectorization's argument "standardize" has it
+  bool lowers;
+  bool strips;
+};
+constexpr NamedWordRules kStandardize[] = {{"lower_and_strip_punctuation", true, true},
+                                           {"lower", true, false},
+                                           {"strip_punctuation", false, true},
+                                           {"none", false, false}};
+
+std::string StandardizeName(const WordRules& rules) {
+  const auto* found = std::find_if(
+      std::begin(kStandardize), std::end(kStandardize), [&](const NamedWordRules& each) {
+        return each.lowers == rules.lowers && each.strips == rules.strips;
+      });
+  return found->name;
+}
+
+bool StandardizeNamed(const std::string& name, WordRules* rules) {
+  const auto* found = std::find_if(std::begin(kStandardize), std::end(kStandardize),
+                                   [&](const NamedWordRules& each) { return name == each.name; });
+  if (found == std::end(kStandardize)) return false;
+  rules->lowers = found->lowers;
+  rules->strips = found->strips;
+  return true;
+}
+
 std::string SlotJson(const Slot& slot) {
   JsonObjectText written;
   written.Add("name", JsonString(slot.name)).Add("kind", JsonString(SlotKindName(slot.kind)));
-  if (slot.kind == SlotKind::kIndex) written.Add("cardinality", std::to_string(slot.cardinality));
+  if (slot.cardinality > 0) written.Add("cardinality", std::to_string(slot.cardinality));
   return written.Text();
 }
 
@@ -89,6 +117,11 @@ std::string ColumnJson(const Column& column) {
     written.Add("values", JsonStrings(column.values))
         .Add("other", std::to_string(column.n_other))
         .Add("null_value", column.has_null_value ? "true" : "false");
+    if (column.treatment->IsOfWords()) {
+      written.Add("length", std::to_string(column.length))
+          .Add("standardize", JsonString(StandardizeName(column.words)))
+          .Add("split", JsonString(column.words.splits ? "whitespace" : "none"));
+    }
     return written.Text();
   }
   if (column.treatment->Reads() == CellKind::kNumbers) {
@@ -103,9 +136,9 @@ std::string ColumnJson(const Column& column) {
   return written.Text();
 }
 
-std::vector<std::string> ValuesOf(const json& written) {
+std::vector<std::string> ValuesOf(const json& written, size_t most) {
   const json& list = Member(written, "values");
-  if (!list.is_array() || list.size() > CategoryTreatment::kMostValues) {
+  if (!list.is_array() || list.size() > most) {
     Damaged("\"values\" is no list of categories");
   }
   std::vector<std::string> values;
@@ -119,6 +152,17 @@ std::vector<std::string> ValuesOf(const json& written) {
     Damaged("A category is there twice");
   }
   return values;
+}
+
+void ReadWords(const json& written, Column* column) {
+  column->length = CountOf(written, "length");
+  const std::string split = StringOf(written, "split");
+  column->words.splits = split == "whitespace";
+  if (column->length < 1 || column->length > WordsTreatment::kMostLength ||
+      (!column->words.splits && split != "none") ||
+      !StandardizeNamed(StringOf(written, "standardize"), &column->words)) {
+    Damaged("Column \"" + column->name + "\" has impossible rules for words");
+  }
 }
 
 Column ReadColumn(const json& written) {
@@ -140,9 +184,10 @@ Column ReadColumn(const json& written) {
     Damaged("Column \"" + column.name + "\" has another's rule for NULL");
   }
   if (column.treatment->IsCategory()) {
-    column.values = ValuesOf(written);
+    column.values = ValuesOf(written, column.treatment->MostValues());
     column.n_other = CountOf(written, "other");
     column.has_null_value = FlagOf(written, "null_value");
+    if (column.treatment->IsOfWords()) ReadWords(written, &column);
     return column;
   }
   if (column.treatment->Reads() == CellKind::kNumbers) {
@@ -273,31 +318,44 @@ class TreatmentReader {
                  "Use \"indicator\", \"median\", \"category\" or \"refuse\".");
       }
     } else if (key == "min_frequency") {
-      ReadCount(key, value, 1, &column_->options.min_frequency);
+      ReadCount(key, value, 1, 1000000000000000, &column_->options.min_frequency);
     } else if (key == "quantiles") {
-      ReadCount(key, value, 2, &column_->options.n_quantiles);
+      ReadCount(key, value, 2, 10000, &column_->options.n_quantiles);
+    } else if (key == "vocabulary") {
+      ReadCount(key, value, WordsTreatment::kFirstWord + 1, WordsTreatment::kMostWords,
+                &column_->options.vocabulary);
+    } else if (key == "length") {
+      ReadCount(key, value, 1, WordsTreatment::kMostLength, &column_->options.length);
     } else {
       const bool known = key == "treatment" || key == "null";
-      const std::string nearest =
-          NearestNameHint(key, {"treatment", "null", "min_frequency", "quantiles"});
+      const std::string nearest = NearestNameHint(
+          key, {"treatment", "null", "min_frequency", "quantiles", "vocabulary", "length"});
       Complain(known ? "has \"" + key + "\" that is no text" : "has an unknown \"" + key + "\"",
                !nearest.empty() && !known
                    ? nearest
-                   : "Use \"treatment\", \"null\", \"min_frequency\" and \"quantiles\".");
+                   : "Use \"treatment\", \"null\", \"min_frequency\", \"quantiles\", "
+                     "\"vocabulary\" and \"length\".");
     }
   }
 
-  void ReadCount(const std::string& key, const json& value, int64_t least, int64_t* count) {
+  void ReadCount(const std::string& key, const json& value, int64_t least, int64_t most,
+                 int64_t* count) {
     if (value.is_number_integer() && value.get<double>() >= static_cast<double>(least) &&
-        value.get<double>() <= (key == "quantiles" ? 10000.0 : 1e15)) {
+        value.get<double>() <= static_cast<double>(most)) {
       *count = value.get<int64_t>();
       return;
     }
-    Complain("has \"" + key + "\" that is no whole number from " + std::to_string(least) + " on",
-             key == "quantiles" ? "At most 10000 quantiles are kept." : "");
+    Complain("has \"" + key + "\" that is no whole number from " + std::to_string(least) + " to " +
+                 std::to_string(most),
+             "");
   }
 
   void CheckTogether() {
+    if (column_->treatment != nullptr && column_->treatment->IsOfWords() &&
+        column_->options.length == 0) {
+      Complain("lacks \"length\", how many words of each text a network reads",
+               "Write {\"treatment\": \"words\", \"length\": 100}.");
+    }
     if (column_->is_dropped || !column_->null_rule || *column_->null_rule == NullRule::kRefuse) {
       return;
     }
@@ -407,6 +465,7 @@ std::vector<Statistics> Schema::ReadStatistics(const std::string& json_text) {
     statistics.n_nulls = static_cast<int64_t>(Answer(found, "nulls"));
     statistics.n_bad = static_cast<int64_t>(Answer(found, "bad"));
     statistics.n_values = static_cast<int64_t>(Answer(found, "values_found"));
+    statistics.n_words = static_cast<int64_t>(Answer(found, "words"));
     statistics.mean = Answer(found, "mean");
     statistics.deviation = Answer(found, "deviation");
     statistics.least_length = static_cast<int64_t>(Answer(found, "least_length"));

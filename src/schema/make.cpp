@@ -28,8 +28,15 @@ class Maker {
     column.treatment = treatment;
     if (treatment->IsCategory()) {
       if (column.values.empty()) {
-        LeaveOut(asked, "holds no category often enough", Frequencies(found),
-                 "It may be a key or free prose: leave it out, or pass a smaller min_frequency.");
+        if (treatment->IsOfWords()) {
+          LeaveOut(asked, "holds no word often enough", "",
+                   "Leave it out, or pass a smaller min_frequency.");
+        } else {
+          LeaveOut(
+              asked, "holds no category often enough", Frequencies(found),
+              "Leave a key out. For prose write {\"treatment\": \"words\", \"length\": 100}, for "
+              "rare categories a smaller min_frequency.");
+        }
         return std::nullopt;
       }
       if (asked.treatment == nullptr &&
@@ -135,7 +142,7 @@ class Maker {
     }
     const bool is_constant =
         treatment.IsCategory()
-            ? found.n_values == 1
+            ? found.n_values == 1 && !treatment.IsOfWords()
             : found.quantiles.size() > 1 && found.quantiles.front() == found.quantiles.back();
     if (is_constant && found.n_nulls == 0) {
       notes_->push_back({ErrorCode::kInvalidParameter,

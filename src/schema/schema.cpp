@@ -26,7 +26,7 @@ std::string ColumnDifference(const Column& a, const Column& b, const std::string
   }
   if (a.parameters != b.parameters || a.quantiles != b.quantiles || a.fill != b.fill ||
       a.values != b.values || (a.n_other > 0) != (b.n_other > 0) ||
-      a.has_null_value != b.has_null_value || a.length != b.length) {
+      a.has_null_value != b.has_null_value || a.length != b.length || !(a.words == b.words)) {
     return column + " has other statistics in " + Quoted(a_name) + " than in " + Quoted(b_name) +
            ".";
   }

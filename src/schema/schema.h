@@ -53,12 +53,12 @@ class Schema {
 
   // Reads {"columns": [{"name", "type", "family"}, ...], "treatments": {...} or null, "star":
   // bool, "label": name}, in which `treatments` is what the user wrote, by column a name of a
-  // treatment or an object: {"treatment", "null", "min_frequency", "quantiles"}; of the label
-  // "standardize" or "none". Throws all problems at once.
+  // treatment or an object: {"treatment", "null", "min_frequency", "quantiles", "vocabulary",
+  // "length"}; of the label "standardize" or "none". Throws all problems at once.
   static SchemaRequest ReadRequest(const std::string& json);
   // Reads {"columns": [{"rows", "nulls", "bad", "values_found", "quantiles", "mean", "deviation",
-  // "values", "least_length", "largest_length"}, ...]}, one for each column of the request that is
-  // not dropped, in its order; "values" is a list of pairs.
+  // "values", "words", "least_length", "largest_length"}, ...]}, one for each column of the request
+  // that is not dropped, in its order; "values" is a list of pairs.
   static std::vector<Statistics> ReadStatistics(const std::string& json);
   // Makes a schema of the answers. Throws all problems at once; what is left out goes to `notes`.
   static Schema Make(const SchemaRequest& request, const std::vector<Statistics>& statistics,

@@ -8,6 +8,7 @@
 #include "schema/treatments/quantile.h"
 #include "schema/treatments/robust.h"
 #include "schema/treatments/standardize.h"
+#include "schema/treatments/words.h"
 
 namespace hopper {
 
@@ -21,8 +22,9 @@ const std::vector<const Treatment*>& Treatments() {
   static const OneHotTreatment one_hot;
   static const IndexTreatment index;
   static const ArrayTreatment array;
+  static const WordsTreatment words;
   static const std::vector<const Treatment*> all = {
-      &robust, &standardize, &quantile, &log, &none, &calendar, &one_hot, &index, &array};
+      &robust, &standardize, &quantile, &log, &none, &calendar, &one_hot, &index, &words, &array};
   return all;
 }
 

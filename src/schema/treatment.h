@@ -21,6 +21,11 @@ struct Questions {
   // Each value as text with its number of rows, those below `least_rows` left out.
   bool values = false;
   int64_t least_rows = 2;
+  // The values are words. What SQL's translate() is to do before they are split at blanks: letters,
+  // and what stands for each; those without are left out.
+  bool words = false;
+  std::string letters;
+  std::string stand_ins;
   bool lengths = false;  // of arrays
 };
 
@@ -34,6 +39,7 @@ struct Statistics {
   double mean = 0.0;
   double deviation = 0.0;
   std::vector<std::pair<std::string, int64_t>> values;
+  int64_t n_words = 0;  // of all texts together
   int64_t least_length = 0;
   int64_t largest_length = 0;
 };
@@ -42,6 +48,8 @@ struct Statistics {
 struct TreatmentOptions {
   int64_t min_frequency = 0;  // rows that a category must have; 0: by itself
   int64_t n_quantiles = 1000;
+  int64_t vocabulary = 10000;  // ids of words, padding and unknown words among them
+  int64_t length = 0;          // words that are kept of a text; 0: not said
 };
 
 // The least, the quartiles and the largest, by which all treatments of numbers begin.
@@ -57,6 +65,9 @@ class Treatment {
   virtual CellKind Reads() const { return CellKind::kNumber; }
   // Whether NULL is a value as any other for Encode(); else it gets the column's fill.
   virtual bool IsCategory() const { return false; }
+  // Whether it makes words of texts: the categories are these, and it needs a length.
+  virtual bool IsOfWords() const { return false; }
+  virtual size_t MostValues() const { return 0; }
   virtual void Ask(const TreatmentOptions& options, Questions* questions) const = 0;
   // Makes parameters, values and so on of the answers. No slots.
   virtual void Fit(const Statistics& statistics, const TreatmentOptions& options,
@@ -106,6 +117,7 @@ class CategoryTreatment : public Treatment {
   }
   CellKind Reads() const override { return CellKind::kText; }
   bool IsCategory() const override { return true; }
+  size_t MostValues() const override { return kMostValues; }
   void Ask(const TreatmentOptions& options, Questions* questions) const override;
   void Fit(const Statistics& statistics, const TreatmentOptions& options,
            Column* column) const override;

@@ -76,6 +76,9 @@ class ParametricActivation(Own):
 
 @own
 class CategoryEmbedding(Own):
+    def lengths(self):
+        return self.arguments.get("lengths", [1] * len(self.arguments["input_dims"]))
+
     def build(self, shape):
         rows = sum(self.arguments["input_dims"])
         self.table = self.add_weight(shape=(rows, self.arguments["output_dim"]),
@@ -83,11 +86,20 @@ class CategoryEmbedding(Own):
 
     def call(self, x):
         first = np.cumsum([0] + self.arguments["input_dims"][:-1])
-        y = ops.take(self.table, ops.cast(x, "int32") + first.astype(np.int32), axis=0)
-        return ops.reshape(y, (-1, len(first) * self.arguments["output_dim"]))
+        ids = ops.cast(x, "int32")
+        y = ops.take(self.table, ids + np.repeat(first, self.lengths()).astype(np.int32), axis=0)
+        parts, at = [], 0
+        for length in self.lengths():
+            part, words = y[:, at:at + length], ids[:, at:at + length, None] != 0
+            if length > 1:  # a text: the mean of its words, of none 0
+                count = ops.maximum(ops.sum(ops.cast(words, "float32"), axis=1), 1.0)
+                part = ops.sum(ops.where(words, part, 0.0), axis=1) / count
+            parts.append(ops.reshape(part, (-1, self.arguments["output_dim"])))
+            at += length
+        return ops.concatenate(parts, axis=1)
 
     def compute_output_shape(self, shape):
-        return (shape[0], shape[1] * self.arguments["output_dim"])
+        return (shape[0], len(self.arguments["input_dims"]) * self.arguments["output_dim"])
 
 
 @own
@@ -121,6 +133,8 @@ def layer_models():
     add("own_parametric_selu", (9,), ParametricActivation(activation="selu"), batch=21)
     add("own_parametric_mish", (3, 6), ParametricActivation(activation="mish"))
     add("own_ids_embedding", (3,), CategoryEmbedding(input_dims=[4, 9, 2], output_dim=5), batch=12)
+    add("own_ids_words", (6,), CategoryEmbedding(input_dims=[5, 7, 3], lengths=[1, 4, 1],
+                                                 output_dim=3), batch=12)
     add("own_take", (9,), Take(axis=1, indices=[7, 0, 1, 1, -1]), NTKDense(units=3))
     add("own_take_inner", (4, 3), Take(axis=1, indices=[2, 3, 0]))
     return models
@@ -129,9 +143,11 @@ def layer_models():
 def make_input(name, shape):
     if "_ids_" not in name:
         return normal_input(name, shape)
-    dims = np.array([4, 9, 2])
-    return (np.abs(random(seed_of(name) + 1, *shape)) * 1e3 % dims).astype(np.int32).astype(
-        np.float32)
+    dims = np.array([5, 7, 7, 7, 7, 3] if "words" in name else [4, 9, 2])
+    ids = (np.abs(random(seed_of(name) + 1, *shape)) * 1e3 % dims).astype(np.int32)
+    if "words" in name:  # texts of no, one and more words
+        ids[:, 1:5] *= np.arange(4) < np.arange(len(ids))[:, None] % 5
+    return ids.astype(np.float32)
 
 
 if __name__ == "__main__":

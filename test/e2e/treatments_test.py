@@ -2,6 +2,7 @@
 table are predicted as packed ones are."""
 
 import json
+import pathlib
 
 import numpy
 import psycopg2
@@ -141,6 +142,46 @@ def test_what_is_left_out_is_told(database):
         assert any(words in notice for notice in said), (words, said)
     said = notices(database, "SELECT hopper.training_preprocessor('people', 'by_id', 'id', 'age, plan')")
     assert any("they are taken for numbers to be predicted" in notice for notice in said), said
+
+
+KERAS = json.loads((pathlib.Path(__file__).parent.parent / "baseline" / "keras_words.json").read_text())["cases"]
+
+
+def test_words_have_the_ids_of_keras(database):
+    """The ids are of keras.layers.TextVectorization, test/baseline/generate_keras_words.py."""
+    for case in KERAS:
+        query(database, "CREATE TABLE texts AS SELECT i AS id, note, i %% 2 = 0 AS label FROM unnest(%s::text[]) WITH ORDINALITY"
+              " AS t(note, i)", case["train"])
+        query(database, "CREATE TABLE others AS SELECT i, note FROM unnest(%s::text[]) WITH ORDINALITY AS t(note, i)",
+              case["given"])
+        query(database, "SELECT hopper.training_preprocessor('texts', 'texts_packed', 'label', 'note', treatments => %s)",
+              json.dumps({"note": {"treatment": "words", "length": case["length"], "min_frequency": 1,
+                                   "vocabulary": case["vocabulary"]}}))
+        ids = query(database, "SELECT features FROM hopper.transform_rows('texts_packed', 'others')")
+        assert sorted(row[0] for row in ids) == sorted(case["ids"])
+        query(database, "DROP TABLE texts, others, texts_packed, texts_packed_summary")
+
+
+def test_a_text_is_learnt_beside_other_columns(database):
+    """What the label says is in the text alone; a text may be missing or without words."""
+    query(database, "CREATE TABLE tickets AS SELECT i AS id, i % 7 AS urgency, CASE WHEN i % 10 < 8 THEN"
+          " 'The ' || (ARRAY['app', 'page', 'bill'])[i % 3 + 1] || CASE WHEN i % 2 = 0 THEN ' CRASHES!' ELSE ' is fine.'"
+          " END WHEN i % 10 = 8 THEN '?!' END AS note, i % 2 = 0 AS bad, i % 5 = 0 AS fold FROM generate_series(1, 400) i")
+    query(database, "ALTER TABLE tickets ADD PRIMARY KEY (id)")
+    query(database, "SELECT hopper.training_preprocessor('tickets', 'tickets_packed', 'bad', 'urgency, note',"
+          " fold_column => 'fold', treatments => '{\"note\": {\"treatment\": \"words\", \"length\": 4}}')")
+    model = value(database, "SELECT hopper.mlp('networks', 'tickets_packed', '{8}')")
+    recipe = value(database, "SELECT model_id FROM hopper.tabular('networks', 'tickets_packed', 'realmlp_small')")
+    for number in (model, recipe):
+        query(database, "SELECT hopper.fit('tickets_packed', 'ticket_models', 'networks', %s, 'loss=binary_crossentropy,"
+              " optimizer=Adam(lr=0.03), metrics=[accuracy]', 'batch_size=32, epochs=1', 10,"
+              " validation_table => 'tickets_packed_validation')", number)
+        query(database, "SELECT hopper.predict('ticket_models', 'tickets', 'id', output_table => 'ticket_guesses',"
+              " pred_type => 'response')")
+        right = value(database, "SELECT avg((predicted_bad = bad)::int)::float8 FROM ticket_guesses JOIN tickets"
+                      " USING (id) WHERE fold AND id % 10 < 8")
+        assert right == 1.0
+        query(database, "DROP TABLE ticket_guesses, ticket_models, ticket_models_summary, ticket_models_info")
 
 
 def test_other_sessions_settings_do_not_matter(database):

@@ -180,7 +180,9 @@ class ConfigCheck {
       }
       return problems_.Warn(owner + " but " + column + " holds floating-point numbers",
                             "They are cut to whole numbers.",
-                            "Make the column one of integers in a view, and pack that.");
+                            "Treatments \"words\" and \"index\" make whole numbers. Else make the "
+                            "column one of integers in a "
+                            "view, and pack that.");
     }
   }
 

@@ -96,8 +96,8 @@ class RecipeWriter {
       const int64_t rows = (data_.n_rows + data_.n_partitions - 1) / data_.n_partitions;
       defaults["batch_size"] = std::min(defaults["batch_size"].get<int64_t>(), rows);
     }
-    std::vector<std::string> known = {"categories", "one_hot", "metrics", "monitor",
-                                      "restore_best"};
+    std::vector<std::string> known = {"categories", "texts",   "one_hot",
+                                      "metrics",    "monitor", "restore_best"};
     for (const auto& [name, value] : defaults.items()) known.push_back(name);
     for (const auto& [name, value] : options_.items()) {
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -120,29 +120,53 @@ class RecipeWriter {
     }
     if (!taken_.insert(place).second) {
       RefuseRecipe("place " + std::to_string(place) +
-                   " is named twice among categories and one_hot");
+                   " is named twice among categories, texts and one_hot");
     }
     return place - 1;
   }
 
-  // Which places of a row are ids of categories, which are one-hot, and which are numbers.
-  void ReadSlots() {
-    if (const Json& categories = Member(options_, "categories"); !categories.is_null()) {
-      if (!categories.is_object()) {
-        RefuseRecipe(
-            "option \"categories\" must be an object: the number of ids by the place in the row",
-            "Write {\"categories\": {\"3\": 20}}, for example.");
-      }
-      for (const auto& [place, count] : categories.items()) {
-        const bool digits = !place.empty() && place.size() < 10 &&
-                            place.find_first_not_of("0123456789") == std::string::npos;
-        if (!digits || !count.is_number_integer() || count.get<int64_t>() < 1) {
-          RefuseRecipe("option \"categories\" must hold numbers of ids by places in the row");
-        }
-        ids_.emplace_back(Slot(std::stoll(place), "categories"), count.get<int64_t>());
-      }
-      std::sort(ids_.begin(), ids_.end());
+  // Of a column of ids: the first of its places in a row, how many ids there are, and how many
+  // places it has, which share them.
+  struct Ids {
+    int64_t place;
+    int64_t count;
+    int64_t length;
+  };
+
+  // "3": 20, or of texts "3": {"ids": 20, "length": 9}.
+  void ReadIds(const std::string& name, const std::string& place, const Json& ids) {
+    const bool is_text = name == "texts";
+    const Json& count = is_text ? Member(ids, "ids") : ids;
+    const Json length = is_text ? Member(ids, "length") : Json(1);
+    const bool digits = !place.empty() && place.size() < 10 &&
+                        place.find_first_not_of("0123456789") == std::string::npos;
+    if (!digits || !count.is_number_integer() || count.get<int64_t>() < 1 ||
+        !length.is_number_integer() || length.get<int64_t>() < 1 ||
+        length.get<int64_t>() > slots_) {
+      RefuseRecipe("option \"" + name + "\" must hold numbers of ids by places in the row",
+                   is_text ? "Write {\"texts\": {\"3\": {\"ids\": 1000, \"length\": 20}}}: 20 "
+                             "places from 3 on hold ids of words."
+                           : "");
     }
+    const int64_t first = std::stoll(place);
+    ids_.push_back({first - 1, count.get<int64_t>(), length.get<int64_t>()});
+    for (int64_t i = 0; i < ids_.back().length; ++i) Slot(first + i, name.c_str());
+  }
+
+  // Which places of a row are ids of categories or words, which are one-hot, and which are numbers.
+  void ReadSlots() {
+    for (const char* name : {"categories", "texts"}) {
+      const Json& columns = Member(options_, name);
+      if (columns.is_null()) continue;
+      if (!columns.is_object()) {
+        RefuseRecipe(std::string("option \"") + name +
+                         "\" must be an object: the number of ids by the place in the row",
+                     "Write {\"categories\": {\"3\": 20}}, for example.");
+      }
+      for (const auto& [place, ids] : columns.items()) ReadIds(name, place, ids);
+    }
+    std::sort(ids_.begin(), ids_.end(),
+              [](const Ids& a, const Ids& b) { return a.place < b.place; });
     if (const Json& one_hot = Member(options_, "one_hot"); !one_hot.is_null()) {
       const bool list = one_hot.is_array() &&
                         std::all_of(one_hot.begin(), one_hot.end(),
@@ -216,15 +240,18 @@ class RecipeWriter {
       width_ += static_cast<int64_t>(one_hot_.size());
     }
     if (!ids_.empty()) {
-      std::vector<int64_t> places, counts;
-      for (const auto& [place, count] : ids_) {
-        places.push_back(place);
-        counts.push_back(count);
+      std::vector<int64_t> places, counts, lengths;
+      for (const Ids& ids : ids_) {
+        for (int64_t i = 0; i < ids.length; ++i) places.push_back(ids.place + i);
+        counts.push_back(ids.count);
+        lengths.push_back(ids.length);
       }
       const int64_t size = Whole("embedding");
-      parts.push_back(Add(
-          "CategoryEmbedding", "embedded_categories", {Take("categories", places)},
-          {{"input_dims", counts}, {"output_dim", size}, {"embeddings_initializer", Normal(1.0)}}));
+      Json config = {
+          {"input_dims", counts}, {"output_dim", size}, {"embeddings_initializer", Normal(1.0)}};
+      if (places.size() > counts.size()) config["lengths"] = lengths;
+      parts.push_back(Add("CategoryEmbedding", "embedded_categories", {Take("categories", places)},
+                          std::move(config)));
       width_ += static_cast<int64_t>(ids_.size()) * size;
     }
     if (parts.size() == 1) return parts[0];
@@ -395,7 +422,7 @@ class RecipeWriter {
   int64_t classes_ = 0;  // 0: numbers
   std::vector<int64_t> numbers_;
   std::vector<int64_t> one_hot_;
-  std::vector<std::pair<int64_t, int64_t>> ids_;  // place, number of ids
+  std::vector<Ids> ids_;
   std::set<int64_t> taken_;
   int64_t width_ = 0;  // of the features
   Json layers_ = Json::array();

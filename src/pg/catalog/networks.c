@@ -5,7 +5,7 @@
  *
  * The input has the shape of the packed features, the end follows from the labels: one sigmoid unit
  * for two classes, softmax over more, a sigmoid for each of an array of booleans, one or several
- * linear units for numbers. Places of a row that are indexes are embedded first.
+ * linear units for numbers. Places of a row that are ids are embedded first.
  */
 #include "pg/catalog/models.h"
 
@@ -39,7 +39,7 @@ typedef struct network
 	bool		batch_norm;
 	const hopper_data_desc *data;
 	int			n_places;		/* of a row that a schema describes */
-	int64	   *indexes;		/* hopper_schema_indexes() */
+	hopper_schema_place *places;	/* or NULL: none is an id */
 } network;
 
 /* "Conv2D" -> "conv2d" */
@@ -155,16 +155,16 @@ append_shape(network *net, int rank, const int64_t *shape)
 		appendStringInfo(&net->json, "%s" INT64_FORMAT, i ? ", " : "", shape[i]);
 }
 
-/* Chosen places of the row: those of indexes, or the others. */
+/* Chosen places of the row: those of ids, or the others. */
 static void
-add_places(network *net, bool of_indexes)
+add_places(network *net, bool of_ids)
 {
 	const char *comma = "";
 
 	begin_own_layer(net, "Take");
 	appendStringInfoString(&net->json, ", \"axis\": 1, \"indices\": [");
 	for (int i = 0; i < net->n_places; i++)
-		if ((net->indexes[i] > 0) == of_indexes)
+		if ((net->places[i].ids > 0) == of_ids)
 		{
 			appendStringInfo(&net->json, "%s%d", comma, i);
 			comma = ", ";
@@ -173,15 +173,36 @@ add_places(network *net, bool of_indexes)
 	end_layer_of(net, input_named("input"));
 }
 
+/* Of each column of ids how many there are, or how many of its places. */
+static void
+append_columns(network *net, const char *argument, bool of_lengths)
+{
+	const char *comma = "";
+
+	appendStringInfo(&net->json, ", \"%s\": [", argument);
+	for (int i = 0; i < net->n_places; i++)
+		if (net->places[i].length > 0)
+		{
+			appendStringInfo(&net->json, "%s" INT64_FORMAT, comma,
+							 of_lengths ? (int64) net->places[i].length : net->places[i].ids);
+			comma = ", ";
+		}
+	appendStringInfoChar(&net->json, ']');
+}
+
 /* Rows of weights in the place of ids, beside the numbers. */
 static void
 add_embeddings(network *net)
 {
 	int			n = 0;
+	bool		has_texts = false;
 	char	   *numbers = NULL;
 
 	for (int i = 0; i < net->n_places; i++)
-		n += net->indexes[i] > 0;
+	{
+		n += net->places[i].ids > 0;
+		has_texts = has_texts || net->places[i].length > 1;
+	}
 	if (n < net->n_places)
 	{
 		add_places(net, false);
@@ -189,11 +210,10 @@ add_embeddings(network *net)
 	}
 	add_places(net, true);
 	begin_own_layer(net, "CategoryEmbedding");
-	appendStringInfo(&net->json, ", \"output_dim\": %d, \"input_dims\": [", EMBEDDING);
-	for (int i = 0, place = 0; i < net->n_places; i++)
-		if (net->indexes[i] > 0)
-			appendStringInfo(&net->json, "%s" INT64_FORMAT, place++ ? ", " : "", net->indexes[i]);
-	appendStringInfoChar(&net->json, ']');
+	appendStringInfo(&net->json, ", \"output_dim\": %d", EMBEDDING);
+	append_columns(net, "input_dims", false);
+	if (has_texts)
+		append_columns(net, "lengths", true);
 	end_layer(net);
 	if (numbers == NULL)
 		return;
@@ -207,7 +227,7 @@ begin_network(network *net)
 {
 	initStringInfo(&net->json);
 	net->n_layers = 0;
-	net->is_functional = net->indexes != NULL;
+	net->is_functional = net->places != NULL;
 	strlcpy(net->last, "input", sizeof(net->last));
 	appendStringInfo(&net->json, "{\"class_name\": \"%s\", \"config\": {\"layers\": [\n"
 					 "{\"class_name\": \"InputLayer\", %s\"config\": {\"name\": \"input\", "
@@ -306,7 +326,7 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 	hopper_read_packed(&name, false, packed);
 	/* They outlive SPI's memory, where each statement ends. */
 	own = MemoryContextSwitchTo(caller);
-	net->indexes = hopper_schema_indexes(packed->schema_text, &net->n_places);
+	net->places = hopper_schema_places(packed->schema_text, &net->n_places);
 	MemoryContextSwitchTo(own);
 	if (packed->inputs.n > 0)
 		ereport(ERROR,

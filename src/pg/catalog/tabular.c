@@ -38,13 +38,17 @@ with_columns(const hopper_packed *packed, const char *options)
 
 	/* Without what 9.4 has not for jsonb; of a key that comes twice jsonb keeps the last. */
 	if (hopper_select("WITH slots AS (SELECT row_number() OVER (ORDER BY c.i, s.j) AS place,"
-					  "  s.slot FROM jsonb_array_elements(%s::jsonb->'columns')"
+					  "  c.i, s.slot FROM jsonb_array_elements(%s::jsonb->'columns')"
 					  "   WITH ORDINALITY AS c(col, i),"
 					  "  jsonb_array_elements(c.col->'slots') WITH ORDINALITY AS s(slot, j))"
 					  " SELECT json_object_agg(o.key, o.value ORDER BY o.given)::text::jsonb::text"
 					  " FROM (SELECT 'categories'::text AS key, coalesce(json_object_agg(place,"
 					  "   slot->'cardinality'), '{}') AS value, false AS given FROM slots"
 					  "   WHERE slot->>'kind' = 'index'"
+					  "  UNION ALL SELECT 'texts', coalesce(json_object_agg(t.place, t.ids), '{}'),"
+					  "   false FROM (SELECT min(place) AS place, json_build_object('length',"
+					  "    count(*), 'ids', max((slot->>'cardinality')::bigint)) AS ids FROM slots"
+					  "    WHERE slot->>'kind' = 'word' GROUP BY i) AS t"
 					  "  UNION ALL SELECT 'one_hot', coalesce(json_agg(place), '[]'), false"
 					  "   FROM slots WHERE slot->>'kind' IN ('one_hot', 'indicator')"
 					  "  UNION ALL SELECT e.key, e.value, true FROM json_each(CASE"

@@ -320,11 +320,12 @@ hopper_schema_label_unit(const char *text)
 	return schema->info.label.is_value ? schema->info.label.deviation : 0;
 }
 
-int64 *
-hopper_schema_indexes(const char *text, int *n)
+hopper_schema_place *
+hopper_schema_places(const char *text, int *n)
 {
-	int64	   *indexes;
+	hopper_schema_place *places;
 	bool		has_any = false;
+	int			first = 0;
 	hopper_rows *rows;
 	hopper_error error;
 
@@ -335,14 +336,21 @@ hopper_schema_indexes(const char *text, int *n)
 				 error);
 	(void) hopper_guard_rows(rows);
 	*n = (int) rows->n_rows;
-	indexes = palloc0(Max(*n, 1) * sizeof(int64));
+	places = palloc0(Max(*n, 1) * sizeof(hopper_schema_place));
 	for (int i = 0; i < *n; i++)
-		if (strcmp(rows->cells[3 * i + 1], "index") == 0)
-		{
-			indexes[i] = strtoll(rows->cells[3 * i + 2], NULL, 10);
-			has_any = true;
-		}
-	return has_any ? indexes : NULL;
+	{
+		const char *const *cells = rows->cells + 4 * i;
+
+		if (cells[2] == NULL)
+			continue;
+		/* of one column all are ids or none is */
+		if (i == 0 || strcmp(cells[3], cells[3 - 4]) != 0)
+			first = i;
+		places[i].ids = strtoll(cells[2], NULL, 10);
+		places[first].length++;
+		has_any = true;
+	}
+	return has_any ? places : NULL;
 }
 
 char *

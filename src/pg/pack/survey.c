@@ -23,6 +23,7 @@
 #define MOST_WHOLE_CLASSES 50
 #define MOST_COLUMNS_ASKED 400	/* at once; a query has 1,664 result columns at most */
 #define MOST_VALUES 10001		/* of a category; the core keeps 10,000 of them */
+#define MOST_WORDS 100000		/* of texts, as the core has it */
 
 /* --- '*' --- */
 
@@ -117,6 +118,8 @@ typedef struct question
 	const char *fractions;		/* "0,0.5,1", or NULL */
 	bool		moments;
 	const char *least_rows;		/* of a value, or NULL: values are not asked */
+	const char *letters;		/* the values are words, before which translate() puts stand_ins */
+	const char *stand_ins;		/* in the place of letters; NULL: they are values as they are */
 	bool		lengths;
 } question;
 
@@ -132,6 +135,22 @@ append_question(StringInfo query, const question *asked)
 	char	   *number;
 	char	   *measured;
 
+	if (asked->letters)
+	{
+		appendStringInfo(query, "(SELECT json_build_object('rows', (SELECT count(*) FROM"
+						 " hopper_rows), 'nulls', (SELECT count(*) - count(%s) FROM hopper_rows),"
+						 " 'bad', 0, 'values_found', count(*), 'words', coalesce(sum(s.n), 0),"
+						 " 'values', json_agg(json_build_array(s.v, s.n))"
+						 " FILTER (WHERE s.n >= %s AND s.place <= %d))::text"
+						 " FROM (SELECT g.v, g.n,"
+						 " row_number() OVER (ORDER BY g.n DESC, g.v DESC) AS place"
+						 " FROM (SELECT w.v, count(*) AS n FROM (SELECT unnest(string_to_array("
+						 "translate(%s::text, %s, %s), ' ')) COLLATE \"C\" AS v FROM hopper_rows) w"
+						 " WHERE w.v <> '' GROUP BY 1) g) s), NULL::float8[], NULL::float8[]", name,
+						 asked->least_rows, MOST_WORDS, name, hopper_literal(asked->letters),
+						 hopper_literal(asked->stand_ins));
+		return;
+	}
 	if (asked->least_rows)
 	{
 		appendStringInfo(query, "(SELECT json_build_object('rows', sum(s.n), 'nulls',"
@@ -393,6 +412,8 @@ read_plan(const hopper_pack_source *source, const char *request, int *n, bool *s
 		questions[i].moments = cells[4][0] == 't';
 		questions[i].least_rows = cells[5];
 		questions[i].lengths = cells[6][0] == 't';
+		questions[i].letters = cells[7];
+		questions[i].stand_ins = cells[8];
 	}
 	return questions;
 }

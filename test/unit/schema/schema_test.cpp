@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -184,6 +185,116 @@ TEST(Schema, TheRarestValueSharesItsIndexWithUnseenOnes) {
   EXPECT_EQ(index("c"), 0.0F);
   EXPECT_EQ(index("never"), 0.0F);
   EXPECT_EQ(schema.columns()[0].slots[0].cardinality, 3);
+}
+
+// Which words of a text there are is asked in SQL: translate(text, letters, stand-ins), split at '
+// '.
+std::vector<std::string> TranslatedWords(const std::string& text, const Questions& questions) {
+  std::vector<std::string> words(1);
+  for (const char letter : text) {
+    const size_t place = questions.letters.find(letter);
+    if (place == std::string::npos) {
+      words.back() += letter;
+    } else if (place < questions.stand_ins.size()) {
+      if (questions.stand_ins[place] == ' ') {
+        words.emplace_back();
+      } else {
+        words.back() += questions.stand_ins[place];
+      }
+    }
+  }
+  words.erase(std::remove(words.begin(), words.end(), ""), words.end());
+  return words;
+}
+
+// What keras.layers.TextVectorization makes of texts (test/baseline/generate_keras_words.py).
+TEST(Schema, WordsHaveTheIdsOfKeras) {
+  std::ifstream file(std::string(HOPPER_TEST_DIR) + "/baseline/keras_words.json");
+  const json cases = json::parse(file)["cases"];
+  ASSERT_GE(cases.size(), 4U);
+  for (const json& each : cases) {
+    SCOPED_TRACE(each["name"].get<std::string>());
+    const json request =
+        RequestOf(List(ColumnOf("x", "text")), {{"x",
+                                                 {{"treatment", "words"},
+                                                  {"length", each["length"]},
+                                                  {"vocabulary", each["vocabulary"]},
+                                                  {"min_frequency", 1}}}});
+    std::map<std::string, int64_t> counted;
+    int64_t n_words = 0;
+    const Questions questions = Schema::ReadRequest(request.dump()).columns[0].questions;
+    EXPECT_EQ(questions.least_rows, 1);
+    for (const json& text : each["train"]) {
+      for (const std::string& word : TranslatedWords(text.get<std::string>(), questions)) {
+        ++counted[word];
+        ++n_words;
+      }
+    }
+    json words = json::array();
+    for (const auto& [word, n] : counted) words.push_back(List(word, n));
+    EXPECT_EQ(words, each["words"]);
+    json statistics = ValueStatistics(words, static_cast<int64_t>(each["train"].size()));
+    statistics["words"] = n_words;
+    const Schema schema = Schema::Parse(MakeOf(request, List(statistics)).ToJson());
+    EXPECT_EQ(json(schema.columns()[0].values), each["vocabulary_found"]);
+    EXPECT_EQ(schema.columns()[0].slots[0].cardinality, 2 + each["vocabulary_found"].size());
+    for (size_t i = 0; i < each["given"].size(); ++i) {
+      EXPECT_EQ(EncodeOf(schema, {CellOf(each["given"][i], "text")}),
+                each["ids"][i].get<std::vector<float>>())
+          << each["given"][i];
+    }
+    Cell null;
+    null.is_null = true;
+    EXPECT_EQ(EncodeOf(schema, {null}), std::vector<float>(each["length"].get<size_t>(), 0.0F));
+  }
+}
+
+TEST(Schema, WordsNeedALengthAndMayBeRareOnes) {
+  const auto request = [](const json& treatment) {
+    return RequestOf(List(ColumnOf("note", "text")), {{"note", treatment}});
+  };
+  json statistics = ValueStatistics(List(List("a", 3), List("b", 3)), 9);
+  statistics["words"] = 8;
+  const std::string lacks = RefusalOf(request("words"), List(statistics));
+  EXPECT_NE(lacks.find("column \"note\" lacks \"length\""), std::string::npos) << lacks;
+  for (const json& length : {json(0), json(-1), json(1e9), json("9"), json(2.5)}) {
+    EXPECT_NE(RefusalOf(request({{"treatment", "words"}, {"length", length}}), List(statistics)),
+              "")
+        << length;
+  }
+  const std::string none = RefusalOf(
+      request({{"treatment", "words"}, {"length", 2}, {"min_frequency", 4}}), List(statistics));
+  EXPECT_NE(none.find("holds no word often enough"), std::string::npos) << none;
+  // Of equally frequent words the last comes first, as in Keras.
+  const Schema schema =
+      MakeOf(request({{"treatment", "words"}, {"length", 2}, {"vocabulary", 3}}), List(statistics));
+  EXPECT_EQ(schema.columns()[0].values, std::vector<std::string>{"b"});
+  EXPECT_EQ(schema.columns()[0].n_other, 5);
+  const Schema refuses = MakeOf(
+      request({{"treatment", "words"}, {"length", 2}, {"null", "refuse"}}), List(statistics));
+  Cell null;
+  null.is_null = true;
+  float row[2];
+  EXPECT_EQ(refuses.Encode(&null, row).kind, EncodeProblem::Kind::kNull);
+  const json good = json::parse(schema.ToJson());
+  for (const auto& [pointer, value] :
+       std::vector<std::pair<std::string, json>>{{"/columns/0/length", 0},
+                                                 {"/columns/0/length", 3},
+                                                 {"/columns/0/split", "never"},
+                                                 {"/columns/0/standardize", nullptr},
+                                                 {"/columns/0/null", "median"}}) {
+    json bad = good;
+    bad[json::json_pointer(pointer)] = value;
+    EXPECT_THROW(Schema::Parse(bad.dump()), Error) << pointer;
+  }
+}
+
+TEST(Schema, ProseIsToldTheTreatmentOfWords) {
+  const std::string refusal = RefusalOf(
+      RequestOf(List(ColumnOf("note", "text")), json::object()),
+      List(json({{"rows", 9}, {"nulls", 0}, {"values_found", 9}, {"values", json::array()}})));
+  EXPECT_NE(refusal.find("{\"treatment\": \"words\", \"length\": 100}"), std::string::npos)
+      << refusal;
 }
 
 TEST(Schema, AllProblemsOfTreatmentsAreOneError) {

@@ -1,5 +1,8 @@
 #include "model/layers/category_embedding/category_embedding.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "model/keras/json_text.h"
 #include "model/layers/inputs.h"
 
@@ -15,6 +18,7 @@ constexpr int64_t kMostCategories = int64_t{1} << 24;
 CategoryEmbedding::CategoryEmbedding(LayerConfig& config)
     : Layer(config),
       input_dims(config.Ints("input_dims", 0, {})),
+      lengths(config.Ints("lengths", 0, {})),
       output_dim(config.Int("output_dim", 8)),
       rules(config.GetRules("embeddings", "uniform")) {
   if (!config.Has("input_dims")) config.Missing("input_dims");
@@ -29,14 +33,26 @@ CategoryEmbedding::CategoryEmbedding(LayerConfig& config)
     first_rows.push_back(rows);
     rows += dim;
   }
+  const std::string columns = std::to_string(input_dims.size());
+  if (lengths.empty()) lengths.assign(input_dims.size(), 1);
+  const bool possible =
+      std::all_of(lengths.begin(), lengths.end(), [](int64_t length) { return length >= 1; });
+  if (!possible || lengths.size() != input_dims.size()) {
+    config.Fail(ErrorCode::kInvalidParameter,
+                "argument \"lengths\" is no list of numbers of ids of " + columns + " columns",
+                "Write a number of 1 or more for each number of input_dims.");
+    lengths.assign(input_dims.size(), 1);
+  }
+  places = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
 }
 
 Shape CategoryEmbedding::OutputShape(const std::vector<Shape>& inputs) const {
   RequireOneInput(*this, inputs);
   const auto columns = static_cast<int64_t>(input_dims.size());
-  if (inputs[0] != Shape{columns}) {
-    ThrowUnfit(*this, "input_dims of " + std::to_string(columns) +
-                          " columns do not fit an input of shape " + ShapeText(inputs[0]));
+  if (inputs[0] != Shape{places}) {
+    ThrowUnfit(*this, "input_dims of " + std::to_string(columns) + " columns" +
+                          (has_texts() ? " with " + std::to_string(places) + " ids" : "") +
+                          " do not fit an input of shape " + ShapeText(inputs[0]));
   }
   return {columns * output_dim};
 }

@@ -1,6 +1,7 @@
 // Embeddings of several columns of categories: value i of a row is an id of column i, which has
 // input_dims[i] of them and as many rows of weights; these stand behind each other in the output.
-// Ids are the packed numbers, exact up to 2^24.
+// A column of lengths[i] > 1 ids is a text: the mean of the rows of its ids other than 0, which is
+// padding; zeros where there are none. Ids are the packed numbers, exact up to 2^24.
 #pragma once
 
 #include "model/layer.h"
@@ -28,7 +29,11 @@ struct CategoryEmbedding : Layer {
     ThrowNoRow(column, id);
   }
 
+  bool has_texts() const { return places > static_cast<int64_t>(input_dims.size()); }
+
   std::vector<int64_t> input_dims;
+  std::vector<int64_t> lengths;     // ids of each column
+  int64_t places = 0;               // ids of all
   std::vector<int64_t> first_rows;  // of each column
   int64_t rows = 0;                 // of all
   int64_t output_dim;

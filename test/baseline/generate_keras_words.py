@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Writes keras_words.json: ids that keras.layers.TextVectorization gives texts, for src/schema.
+
+  pip install tensorflow-cpu==2.21.0 keras==3.15.1
+  test/baseline/generate_keras_words.py
+
+Of each case the texts that the layer was adapted to, how often each of their words comes (as the
+survey of a table counts them, here by Keras' own preprocessing), other texts, and their ids.
+"""
+import collections
+import json
+import os
+import pathlib
+import random
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import keras  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+HOSTILE = [
+    "", " ", "\t\n\v\f\r", "!\"#$%&()*+,-./:;<=>?@[\\]^_`{|}~'", "don't STOP", "Don't  stop.",
+    "naïve ÜBER Straße STRASSE", "ПРИВЕТ привет", "İstanbul ISTANBUL ıstanbul", "ΣΊΣΥΦΟΣ σίσυφος",
+    "日本 語", "a\u00a0b", "a\u2003b\u3000c", "a\u2028b\u0085c", "«guillemets» “quotes” it’s – dash…",
+    "¿Qué? ¡hola!", "tab\tand\vvertical\fform\rreturn\nline", "\x01\x02 bell\x07 \x1c\x1d\x1e\x1f x",
+    "\x7f del", "e\u0301 é", "\ufeffbom", "emoji 😀 👩\u200d👩\u200d👧", "[UNK] unk", "0 00 1.5 1,5 -3",
+    "a" * 300, "w " * 90, " lead and trail ", "-- --", "A-B a_b a.b AB", "x\u0000y".replace("\u0000", "")]
+
+
+def case(name, train, given, length, vocabulary=None, **arguments):
+    layer = keras.layers.TextVectorization(max_tokens=vocabulary, output_sequence_length=length,
+                                           **arguments)
+    layer.adapt(train)
+    words = layer._preprocess(train)
+    words = words.flat_values if layer._split is not None else words
+    counts = collections.Counter(word.decode() for word in words.numpy() if word)
+    ids = layer(given).numpy().tolist()
+    return {"name": name, "train": train, "length": length, "vocabulary": vocabulary or 100000,
+            "words": sorted(counts.items()), "vocabulary_found": layer.get_vocabulary()[2:],
+            "given": given, "ids": ids, **arguments}
+
+
+def main():
+    chance = random.Random(29)
+    words = ["the", "The", "of", "price!", "Größe", "ЦЕНА", "цена", "it's", "x-ray", "42", "naïve", "«a»"]
+    prose = [" ".join(chance.choice(words) for _ in range(chance.randrange(0, 30)))
+             for _ in range(60)]
+    cases = [
+        case("prose", prose, prose[:20] + ["never seen words the"], 12),
+        case("a small vocabulary, ties", ["b a c", "c d", "e f"], ["a b c d e f", "f"], 4, 6),
+        case("hostile", HOSTILE, HOSTILE + ["A\u00a0B", "UNK é"], 9),
+        case("a hostile small vocabulary", HOSTILE, HOSTILE, 40, 12),
+    ]
+    (HERE / "keras_words.json").write_text(json.dumps({"cases": cases}, ensure_ascii=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()
