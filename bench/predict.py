@@ -10,7 +10,8 @@ smallint[] and real[]; what is timed is the whole call: reading, computing, rank
 the table of predictions. For predict_rows() and predict_row() it is the server's part of a SELECT.
 
 Beside rows by the clock stand rows by CPU time of the session's process, threads included, which other
-work on the machine changes less.
+work on the machine changes less. predict_row() is called from the client: beside it stands what a call of
+a function that does nothing with the same argument takes.
 """
 
 import argparse
@@ -86,6 +87,21 @@ def make_tables(cursor, rows):
     cursor.execute("VACUUM ANALYZE")
 
 
+def calls(cursor, clock, what, function, value, n=2000):
+    """Calls of a set-returning function with one argument, from here."""
+    cursor.execute(f"PREPARE one AS SELECT * FROM {function}")
+    run = lambda: [cursor.execute("EXECUTE one (%s)", [value]) for _ in range(n)]
+    run()
+    least = []
+    for _ in range(clock.repeat):
+        before, started = clock.processors(), time.perf_counter()
+        run()
+        least.append(((clock.processors() - before) / n, (time.perf_counter() - started) / n))
+    print(f"{what:<40} {min(t for _, t in least) * 1e6:>10,.0f} us a call,"
+          f" {min(t for t, _ in least) * 1e6:,.0f} of the processor", flush=True)
+    cursor.execute("DEALLOCATE one")
+
+
 def wide_table(cursor, clock, rows):
     """Packs and predicts a table of many columns."""
     names = [f"c{i}" for i in range(COLUMNS)]
@@ -96,9 +112,16 @@ def wide_table(cursor, clock, rows):
     features = ", ".join(names)
     clock.print("scan of 50 columns (sum of each)", rows, lambda: cursor.execute(
         "SELECT " + ", ".join(f"sum({name})" for name in names) + " FROM wide"))
-    clock.print("training_preprocessor, 50 columns", rows, lambda: cursor.execute(
-        f"SELECT hopper.training_preprocessor('wide', 'wide_packed', 'label', '{features}')"),
-        lambda: cursor.execute("DROP TABLE IF EXISTS wide_packed, wide_packed_summary"))
+    for kind in ("numeric(10, 6)", "integer", "real"):
+        if kind != "real":
+            cast = ", ".join(f"({name} * 1000)::{kind} AS {name}" for name in names)
+            cursor.execute(f"CREATE TABLE wide_2 AS SELECT id, label, {cast} FROM wide")
+            cursor.execute("VACUUM ANALYZE wide_2")
+        table = "wide" if kind == "real" else "wide_2"
+        clock.print(f"training_preprocessor, 50 x {kind}", rows, lambda: cursor.execute(
+            f"SELECT hopper.training_preprocessor('{table}', 'wide_packed', 'label', '{features}')"),
+            lambda: cursor.execute("DROP TABLE IF EXISTS wide_packed, wide_packed_summary"))
+        cursor.execute("DROP TABLE IF EXISTS wide_2")
     cursor.execute("SELECT hopper.load_model('models', %s)", [json.dumps(TABULAR)])
     cursor.execute("SELECT hopper.fit('wide_packed', 'wide_trained', 'models', 2, $$loss='binary_crossentropy',"
                    " optimizer='Adam()', metrics=['accuracy']$$, 'batch_size=1024', 1)")
@@ -107,6 +130,15 @@ def wide_table(cursor, clock, rows):
         lambda: cursor.execute("DROP TABLE IF EXISTS predicted"))
     clock.print("predict_rows, 50 columns", rows, lambda: cursor.execute(
         "SELECT count(class_value) FROM hopper.predict_rows('wide_trained', NULL::wide)"))
+    cursor.execute("SELECT hopper.create_predict_function('wide_trained', 'guess', 1)")
+    part = min(rows, 20_000)
+    clock.print("create_predict_function's", part, lambda: cursor.execute(
+        f"SELECT count(guess({features})) FROM wide WHERE id <= {part}"))
+    cursor.execute("SELECT ARRAY[" + ", ".join(names) + "] FROM wide LIMIT 1")
+    row = cursor.fetchone()[0]
+    calls(cursor, clock, "nothing, 50 numbers", "unnest($1::real[]) LIMIT 1", row)
+    calls(cursor, clock, "predict_row, 50 numbers", "hopper.predict_row('wide_trained', 1, $1::real[])",
+          row)
 
 
 def main():
@@ -137,15 +169,10 @@ def main():
             clock.print(f"predict, pred_type {kind}, {table}", arguments.rows, lambda: cursor.execute(
                 f"SELECT hopper.predict('trained', '{table}', 'id', 'x', 'predicted', {kind})"),
                 lambda: cursor.execute("DROP TABLE IF EXISTS predicted"))
-    cursor.execute("PREPARE one AS SELECT * FROM hopper.predict_row('trained', 1, $1::bytea)")
     cursor.execute("SELECT x FROM as_bytea LIMIT 1")
     row = cursor.fetchone()[0]
-    cursor.execute("EXECUTE one (%s)", [row])
-    before, started = clock.processors(), time.perf_counter()
-    for _ in range(1000):
-        cursor.execute("EXECUTE one (%s)", [row])
-    print(f"predict_row      {(time.perf_counter() - started) * 1000:>10,.0f} us a call,"
-          f" {(clock.processors() - before) * 1000:,.0f} of the processor")
+    calls(cursor, clock, "nothing, an image", "generate_series(1, length($1::bytea)) LIMIT 1", row)
+    calls(cursor, clock, "predict_row, an image", "hopper.predict_row('trained', 1, $1::bytea)", row)
     for what, text in (
             ("predict_rows", "SELECT count(class_value) FROM hopper.predict_rows('trained', NULL::{})"),
             ("predict_rows, all columns", "SELECT (source).*, class_value, prob FROM hopper.predict_rows('trained', NULL::{})"),
