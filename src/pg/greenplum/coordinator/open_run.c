@@ -333,8 +333,13 @@ collect(open_segments *open, int *ended, bool *missing)
 	uint64		n;
 
 	*missing = false;
+	/*
+	 * Greenplum 7 sends a sorted row that is stored out of line as a pointer, which means nothing
+	 * here, where the row before it had only NULLs: what is computed lies in line.
+	 */
 	n = hopper_select_latest("SELECT mst_key, done, missing, gp_segment_id,"
-							 " CASE WHEN done THEN report END, result FROM %s"
+							 " CASE WHEN done THEN report OPERATOR(pg_catalog.||) '' END,"
+							 " result OPERATOR(pg_catalog.||) '' FROM %s"
 							 " WHERE part OPERATOR(pg_catalog.=) 0 ORDER BY mst_key",
 							 hops->tables[hops->at].quoted);
 	if (n != (uint64) open->n_training)
