@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes realmlp.safetensors: 20 steps of RealMLP by its authors' own package, pytabkit.
+"""Writes realmlp.safetensors: 20 steps of RealMLP by its authors' own package, pytabkit, and runs of eight
+epochs of 200 rows, in batches of 20.
 
     python3 -m venv venv
     venv/bin/pip install pytabkit==1.7.3 torch==2.11.0
@@ -95,10 +96,10 @@ def architecture(config, one_hot, classes):
         "output_layers": [["output", 0, 0]]}, "keras_version": "3.15.1"}
 
 
-def dataset(classes):
+def dataset(classes, n_rows):
     rng = np.random.default_rng(7)
-    x = rng.normal(size=(ROWS, NUMBERS)).astype(np.float32)
-    ids = np.stack([rng.integers(1, n, ROWS) for n in CATEGORIES], axis=1)
+    x = rng.normal(size=(n_rows, NUMBERS)).astype(np.float32)
+    ids = np.stack([rng.integers(1, n, n_rows) for n in CATEGORIES], axis=1)
     score = np.sin(2 * x[:, 0]) + x[:, 1] * (ids[:, 0] % 2) + 0.1 * (ids[:, 1] % 3)
     if classes:
         y = np.digitize(score, np.quantile(score, [0.4, 0.75]))[:, None]
@@ -150,14 +151,14 @@ def weights_of(model, layers):
     return result
 
 
-def run(name, params, classes, table, epsilon=1e-8):
+def run(name, params, classes, table, epsilon=1e-8, n_rows=ROWS, batch_size=BATCH, epochs=EPOCHS):
     torch.manual_seed(0)
-    config = dict(params, p_drop=0.0, hidden_sizes=[24, 24, 24], batch_size=BATCH, n_epochs=EPOCHS,
+    config = dict(params, p_drop=0.0, hidden_sizes=[24, 24, 24], batch_size=batch_size, n_epochs=epochs,
                   max_one_hot_cat_size=9, embedding_size=8, tfms=["one_hot", "embedding"],
                   normalize_output=False, clamp_output=False, opt_eps=epsilon)
-    ds = dataset(classes)
+    ds = dataset(classes, n_rows)
     creator = NNCreator(**config)
-    rows = torch.arange(ROWS)
+    rows = torch.arange(n_rows)
     split = SplitIdxs(rows[None], None, None, split_seed=1, sub_split_seeds=[2], split_id=0)
     creator.setup_from_dataset(ds, [split], InterfaceResources(1, []))
     model = creator.create_model(ds, [split])
@@ -169,12 +170,12 @@ def run(name, params, classes, table, epsilon=1e-8):
         [{"params": [p], "lr": 0.01} for p in model.parameters()], creator.hp_manager)
     criterion = creator.get_criterions()[0]
     learner, losses = Progress(), []
-    for step in range(EPOCHS * ROWS // BATCH):
-        learner.share = step * BATCH / (EPOCHS * ROWS)
+    for step in range(epochs * n_rows // batch_size):
+        learner.share = step * batch_size / (epochs * n_rows)
         learner.total_steps = step
         creator.hp_manager.update_hypers(learner)
-        at = step % (ROWS // BATCH) * BATCH
-        batch = {key: t[None, at:at + BATCH] for key, t in fitted.tensors.items()}
+        at = step % (n_rows // batch_size) * batch_size
+        batch = {key: t[None, at:at + batch_size] for key, t in fitted.tensors.items()}
         output = model(batch)
         loss = criterion(output["x_cont"], output["y"]).sum()
         loss.backward()
@@ -188,7 +189,7 @@ def run(name, params, classes, table, epsilon=1e-8):
     shapes = [list(w.shape) for w in first]
     table.add(name, {
         "architecture": json.dumps(architecture(config, one_hot.shape[1], classes)),
-        "batch": BATCH, "epochs": EPOCHS, "classes": classes, "learning_rate": config["lr"],
+        "batch": batch_size, "epochs": epochs, "classes": classes, "learning_rate": config["lr"],
         "beta_2": config["sq_mom"], "epsilon": epsilon, "weight_decay": config.get("wd", 0.0),
         "label_smoothing": config.get("ls_eps", 0.0) if classes else 0.0, "shapes": shapes,
     }, x=x, y=fitted.tensors["y"].numpy() if not classes else ds.tensors["y"].numpy(),
@@ -244,4 +245,7 @@ if __name__ == "__main__":
     # correction of the second moment, and Keras before it: here it is too small to count.
     run("classes_small", P.RealMLP_TD_S_CLASS, CLASSES, table, epsilon=1e-20)
     run("numbers_small", P.RealMLP_TD_S_REG, 0, table, epsilon=1e-20)
+    whole = {"n_rows": 200, "batch_size": 20, "epochs": 8}
+    run("classes_whole", P.RealMLP_TD_CLASS, CLASSES, table, **whole)
+    run("numbers_whole", P.RealMLP_TD_REG, 0, table, **whole)
     table.write("realmlp.safetensors")
