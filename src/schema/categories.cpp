@@ -1,5 +1,7 @@
 // Which values of a category have slots of their own.
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 #include "schema/treatment.h"
 
@@ -14,13 +16,30 @@ int64_t LeastRows(const TreatmentOptions& options, int64_t n_rows) {
 
 }  // namespace
 
+void TakeGivenValues(const Statistics& statistics, const TreatmentOptions& options, int64_t n,
+                     Column* column) {
+  column->values = options.values;
+  const std::unordered_set<std::string_view> given(options.values.begin(), options.values.end());
+  column->n_other = n;
+  for (const auto& [value, count] : statistics.values) {
+    if (given.count(value) != 0) column->n_other -= count;
+  }
+}
+
 void CategoryTreatment::Ask(const TreatmentOptions& options, Questions* questions) const {
   questions->values = true;
-  questions->least_rows = options.min_frequency > 0 ? options.min_frequency : 2;
+  questions->least_rows = !options.values.empty()     ? 1
+                          : options.min_frequency > 0 ? options.min_frequency
+                                                      : 2;
 }
 
 void CategoryTreatment::Fit(const Statistics& statistics, const TreatmentOptions& options,
                             Column* column) const {
+  if (!options.values.empty()) {
+    // NULL is one of the others: a network that was built for these values has no id for it.
+    TakeGivenValues(statistics, options, statistics.n_rows, column);
+    return;
+  }
   const int64_t least = LeastRows(options, statistics.n_rows);
   std::vector<std::pair<std::string, int64_t>> kept;
   for (const auto& value : statistics.values) {

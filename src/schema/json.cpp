@@ -3,6 +3,8 @@
 #include <cmath>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 
 #include "model/keras/keras_json.h"
 #include "params/json_writer.h"
@@ -326,15 +328,30 @@ class TreatmentReader {
                 &column_->options.vocabulary);
     } else if (key == "length") {
       ReadCount(key, value, 1, WordsTreatment::kMostLength, &column_->options.length);
+    } else if (key == "values") {
+      ReadValues(value);
+    } else if (key == "standardize") {
+      if (!value.is_string() ||
+          !StandardizeNamed(value.get<std::string>(), &column_->options.words)) {
+        Complain(
+            "has \"standardize\" that is not known",
+            "Use \"lower_and_strip_punctuation\", \"lower\", \"strip_punctuation\" or \"none\".");
+      }
+    } else if (key == "split") {
+      column_->options.words.splits = value == "whitespace";
+      if (value != "whitespace" && value != "none") {
+        Complain("has \"split\" that is not known", "Use \"whitespace\" or \"none\".");
+      }
     } else {
       const bool known = key == "treatment" || key == "null";
-      const std::string nearest = NearestNameHint(
-          key, {"treatment", "null", "min_frequency", "quantiles", "vocabulary", "length"});
+      const std::string nearest =
+          NearestNameHint(key, {"treatment", "null", "min_frequency", "quantiles", "vocabulary",
+                                "length", "values", "standardize", "split"});
       Complain(known ? "has \"" + key + "\" that is no text" : "has an unknown \"" + key + "\"",
                !nearest.empty() && !known
                    ? nearest
                    : "Use \"treatment\", \"null\", \"min_frequency\", \"quantiles\", "
-                     "\"vocabulary\" and \"length\".");
+                     "\"vocabulary\", \"length\", \"values\", \"standardize\" and \"split\".");
     }
   }
 
@@ -350,7 +367,40 @@ class TreatmentReader {
              "");
   }
 
+  // A vocabulary: texts, or whole numbers as the categories of columns of these.
+  void ReadValues(const json& list) {
+    bool possible = list.is_array() && !list.empty() &&
+                    list.size() <= static_cast<size_t>(WordsTreatment::kMostWords);
+    std::vector<std::string> values;
+    for (size_t i = 0; possible && i < list.size(); ++i) {
+      possible = list[i].is_string() || list[i].is_number_integer();
+      if (possible)
+        values.push_back(list[i].is_string() ? list[i].get<std::string>() : list[i].dump());
+    }
+    std::set<std::string_view> different(values.begin(), values.end());
+    if (!possible || different.size() != values.size()) {
+      Complain(
+          "has \"values\" that are no list of different texts or whole numbers",
+          "Write the categories or words that have ids, in their order, without those that stand "
+          "for padding and unknown ones.");
+      return;
+    }
+    column_->options.values = std::move(values);
+  }
+
   void CheckTogether() {
+    if (!column_->options.words.splits && column_->options.values.empty()) {
+      Complain("has \"split\": \"none\" without \"values\"",
+               "Treatment \"index\" makes ids of texts as they are.");
+    }
+    const size_t n_values = column_->options.values.size();
+    if (n_values > 0 && (column_->treatment == nullptr || !column_->treatment->IsCategory() ||
+                         n_values > column_->treatment->MostValues())) {
+      Complain("cannot have " + std::to_string(n_values) + " \"values\"",
+               "Treatments \"index\" and \"one_hot\" take up to " +
+                   std::to_string(CategoryTreatment::kMostValues) + ", \"words\" up to " +
+                   std::to_string(WordsTreatment::kMostWords) + ".");
+    }
     if (column_->treatment != nullptr && column_->treatment->IsOfWords() &&
         column_->options.length == 0) {
       Complain("lacks \"length\", how many words of each text a network reads",

@@ -142,7 +142,7 @@ class Maker {
     }
     const bool is_constant =
         treatment.IsCategory()
-            ? found.n_values == 1 && !treatment.IsOfWords()
+            ? found.n_values == 1 && !treatment.IsOfWords() && asked.options.values.empty()
             : found.quantiles.size() > 1 && found.quantiles.front() == found.quantiles.back();
     if (is_constant && found.n_nulls == 0) {
       notes_->push_back({ErrorCode::kInvalidParameter,

@@ -54,7 +54,8 @@ class Schema {
   // Reads {"columns": [{"name", "type", "family"}, ...], "treatments": {...} or null, "star":
   // bool, "label": name}, in which `treatments` is what the user wrote, by column a name of a
   // treatment or an object: {"treatment", "null", "min_frequency", "quantiles", "vocabulary",
-  // "length"}; of the label "standardize" or "none". Throws all problems at once.
+  // "length", "values", "standardize", "split"}; of the label "standardize" or "none". Throws all
+  // problems at once.
   static SchemaRequest ReadRequest(const std::string& json);
   // Reads {"columns": [{"rows", "nulls", "bad", "values_found", "quantiles", "mean", "deviation",
   // "values", "words", "least_length", "largest_length"}, ...]}, one for each column of the request

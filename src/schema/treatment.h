@@ -50,6 +50,10 @@ struct TreatmentOptions {
   int64_t n_quantiles = 1000;
   int64_t vocabulary = 10000;  // ids of words, padding and unknown words among them
   int64_t length = 0;          // words that are kept of a text; 0: not said
+  WordRules words;
+  // Categories or words that have ids, in the order of these: a vocabulary of Keras' layers. Empty:
+  // those of the training rows.
+  std::vector<std::string> values;
 };
 
 // The least, the quartiles and the largest, by which all treatments of numbers begin.
@@ -122,5 +126,10 @@ class CategoryTreatment : public Treatment {
   void Fit(const Statistics& statistics, const TreatmentOptions& options,
            Column* column) const override;
 };
+
+// Gives the column the values that the user wrote; n_other is what `n` rows or words have beside
+// them, as far as the survey has listed these.
+void TakeGivenValues(const Statistics& statistics, const TreatmentOptions& options, int64_t n,
+                     Column* column);
 
 }  // namespace hopper

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes keras_words.json: ids that keras.layers.TextVectorization gives texts, for src/schema.
+"""Writes keras_words.json: ids that keras.layers.TextVectorization gives texts, and StringLookup and
+IntegerLookup values, for src/schema.
 
   pip install tensorflow-cpu==2.21.0 keras==3.15.1
   test/baseline/generate_keras_words.py
@@ -40,6 +41,34 @@ def case(name, train, given, length, vocabulary=None, **arguments):
             "given": given, "ids": ids, **arguments}
 
 
+def looked_up(treatment, layer, family, given):
+    """A layer with a vocabulary of its own as a treatment with its options."""
+    ids = layer(given).numpy().reshape(len(given), -1).tolist()
+    return {"treatment": treatment, "family": family, "given": [str(v) for v in given], "ids": ids}
+
+
+def lookup_cases():
+    plans = ["basic", "Gold", "", "ünder wear", "a.b"]
+    texts = ["basic gold", "Gold", "", "never", "BASIC", "ünder wear", "a.b", "ab", " basic "]
+    numbers = [7, -3, 0, 1000000007]
+    words = ["basic", "gold", "wear", "Gold", "a.b", "BASIC"]
+    cases = [
+        looked_up({"treatment": "index", "values": plans},
+                  keras.layers.StringLookup(vocabulary=plans), "text", texts),
+        looked_up({"treatment": "index", "values": numbers},
+                  keras.layers.IntegerLookup(vocabulary=numbers), "integer", [7, 0, 5, -3, 1000000007, -7]),
+        looked_up({"treatment": "words", "standardize": "none", "split": "none", "length": 1,
+                   "values": ["basic", "Gold", "ünder wear", "a.b", " basic "]},
+                  keras.layers.StringLookup(vocabulary=["basic", "Gold", "ünder wear", "a.b", " basic "],
+                                            mask_token=""), "text", texts)]
+    for standardize in ("lower_and_strip_punctuation", "lower", "strip_punctuation", None):
+        cases.append(looked_up(
+            {"treatment": "words", "length": 3, "values": words, "standardize": standardize or "none"},
+            keras.layers.TextVectorization(standardize=standardize, output_sequence_length=3,
+                                           vocabulary=words), "text", texts))
+    return cases
+
+
 def main():
     chance = random.Random(29)
     words = ["the", "The", "of", "price!", "Größe", "ЦЕНА", "цена", "it's", "x-ray", "42", "naïve", "«a»"]
@@ -51,7 +80,7 @@ def main():
         case("hostile", HOSTILE, HOSTILE + ["A\u00a0B", "UNK é"], 9),
         case("a hostile small vocabulary", HOSTILE, HOSTILE, 40, 12),
     ]
-    (HERE / "keras_words.json").write_text(json.dumps({"cases": cases}, ensure_ascii=True) + "\n")
+    (HERE / "keras_words.json").write_text(json.dumps({"cases": cases, "lookups": lookup_cases()}) + "\n")
 
 
 if __name__ == "__main__":

@@ -7,10 +7,13 @@ namespace {
 
 constexpr const char* kAnotherFramework = "It wraps a model of another framework.";
 constexpr const char* kPreparesData = "It prepares data; the model gets packed numbers.";
+constexpr const char* kTreatments =
+    "Leave it out, and pack the column by a treatment with the layer's vocabulary, whose ids are "
+    "those of Keras: treatments => '{\"plan\": {\"treatment\": \"index\", \"values\": [\"basic\", "
+    "\"gold\"]}}' for StringLookup and IntegerLookup, {\"treatment\": \"words\", \"length\": 100, "
+    "\"values\": [...]} for TextVectorization.";
 constexpr const char* kNumbersInSql =
-    "Turn values into numbers in SQL, for example dense_rank() OVER (ORDER BY word), pack these, "
-    "and "
-    "give them to keras.layers.Embedding.";
+    "Leave it out, and pack the column by the treatment \"index\", with an id for each value.";
 constexpr const char* kNoVolumes = "Layers of volumes are not there.";
 constexpr const char* kImageByImage =
     "Write the layer of images inside keras.layers.TimeDistributed, for example "
@@ -30,8 +33,8 @@ const Detour kLayers[] = {
      "Write what it computes with layers: keras.layers.Rescaling(2.0) for x * 2, "
      "keras.layers.Activation(\"relu\"), keras.layers.Add()([x, y]), keras.layers.Reshape."},
     {"FlaxLayer JaxLayer TFSMLayer TorchModuleWrapper", kAnotherFramework, kKerasLayers},
-    {"Hashing HashedCrossing IntegerLookup StringLookup TextVectorization", kPreparesData,
-     kNumbersInSql},
+    {"IntegerLookup StringLookup TextVectorization", kPreparesData, kTreatments},
+    {"Hashing HashedCrossing", kPreparesData, kNumbersInSql},
     {"DenseFeatures", kPreparesData,
      "Pack columns of numbers; for categories give the model an input of its own with "
      "keras.layers.Embedding."},

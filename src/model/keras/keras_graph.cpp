@@ -196,8 +196,9 @@ class Reader {
                (dtype.empty() ? ShortJson(type) : "\"" + dtype + "\"") + " is not supported",
            "The input is " + layer->path + " of the architecture.",
            dtype == "string"
-               ? "Turn strings into numbers in SQL, for example dense_rank() OVER (ORDER BY word), "
-                 "pack these, and give them to keras.layers.Embedding."
+               ? "Make it an input of numbers: keras.Input(shape) without the layer that reads "
+                 "strings, "
+                 "and pack the column by the treatment \"index\" or \"words\", which makes ids."
                : "Declare it as float32 or as an integer type: keras.Input(shape, "
                  "dtype=\"float32\").");
     }

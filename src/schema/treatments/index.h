@@ -1,6 +1,7 @@
 // A category as a whole number for an embedding: 0 for rare values and those that training has not
 // seen, then the categories from the most frequent on, then NULL. Where no value is rare, the least
-// frequent one shares 0 with them, so that training has seen it.
+// frequent one shares 0 with them, so that training has seen it. With given values the ids are
+// those of Keras' StringLookup and IntegerLookup.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@ struct IndexTreatment : CategoryTreatment {
   void Fit(const Statistics& statistics, const TreatmentOptions& options,
            Column* column) const override {
     CategoryTreatment::Fit(statistics, options, column);
-    if (column->n_other > 0 || column->values.size() < 2) return;
+    if (!options.values.empty() || column->n_other > 0 || column->values.size() < 2) return;
     const auto last =
         std::find_if(statistics.values.begin(), statistics.values.end(),
                      [&](const auto& value) { return value.first == column->values.back(); });

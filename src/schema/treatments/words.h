@@ -3,6 +3,7 @@
 // `length` words, and NULL and texts without words are nothing else; 1 are words without an id of
 // their own; then come the words of the training rows from the most frequent on, of equally
 // frequent ones the last in the order of bytes. What is longer is cut.
+// `standardize` and `split` are otherwise where they are said, as is the vocabulary.
 #pragma once
 
 #include <algorithm>
@@ -28,12 +29,13 @@ struct WordsTreatment : Treatment {
     questions->values = true;
     questions->least_rows = Least(options);
     questions->words = true;
+    const WordRules& rules = options.words;
     std::string stripped;
     for (int c = 1; c < 128; ++c) {
       const char letter = static_cast<char>(c);
-      if (IsPunctuation(letter)) {
+      if (rules.strips && IsPunctuation(letter)) {
         stripped += letter;
-      } else if (IsBlank(letter) || Lower(letter) != letter) {
+      } else if (IsBlank(letter) || (rules.lowers && Lower(letter) != letter)) {
         questions->letters += letter;
         questions->stand_ins += IsBlank(letter) ? ' ' : Lower(letter);
       }
@@ -44,6 +46,11 @@ struct WordsTreatment : Treatment {
   void Fit(const Statistics& statistics, const TreatmentOptions& options,
            Column* column) const override {
     column->length = options.length;
+    column->words = options.words;
+    if (!options.values.empty()) {
+      TakeGivenValues(statistics, options, statistics.n_words, column);
+      return;
+    }
     column->n_other = statistics.n_words;
     std::vector<std::pair<std::string, int64_t>> kept;
     for (const auto& word : statistics.values) {
@@ -89,7 +96,7 @@ struct WordsTreatment : Treatment {
 
  private:
   static int64_t Least(const TreatmentOptions& options) {
-    return options.min_frequency > 0 ? options.min_frequency : 2;
+    return !options.values.empty() ? 1 : options.min_frequency > 0 ? options.min_frequency : 2;
   }
   static bool IsBlank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
   static bool IsPunctuation(char c) {

@@ -270,9 +270,9 @@ TEST(Refusals, Types) {
   EXPECT_EQ(
       Refusals(Sequential("", R"(, "dtype": "string")")),
       Strings{"input \"i\": dtype \"string\" is not supported | The input is config.layers[0] "
-              "of the architecture. | Turn strings into numbers in SQL, for example "
-              "dense_rank() OVER (ORDER BY word), pack these, and give them to "
-              "keras.layers.Embedding."});
+              "of the architecture. | Make it an input of numbers: keras.Input(shape) "
+              "without the layer that reads strings, and pack the column by the treatment "
+              "\"index\" or \"words\", which makes ids."});
   EXPECT_EQ(
       Refusals(Sequential("", R"(, "dtype": "float64")")),
       Strings{"input \"i\": dtype \"float64\" is not supported | The input is config.layers[0] "

@@ -249,6 +249,47 @@ TEST(Schema, WordsHaveTheIdsOfKeras) {
   }
 }
 
+// What Keras' StringLookup, IntegerLookup and TextVectorization with vocabularies make of values.
+TEST(Schema, GivenValuesHaveTheIdsOfKeras) {
+  std::ifstream file(std::string(HOPPER_TEST_DIR) + "/baseline/keras_words.json");
+  const json cases = json::parse(file)["lookups"];
+  ASSERT_GE(cases.size(), 7U);
+  for (const json& each : cases) {
+    SCOPED_TRACE(each["treatment"].dump());
+    const std::string family = each["family"];
+    // The rows hold one value of the vocabulary and no others.
+    json statistics = ValueStatistics(List(List("basic", 30)), 30);
+    statistics["words"] = 30;
+    const Schema schema = Schema::Parse(
+        MakeOf(RequestOf(List(ColumnOf("x", family)), {{"x", each["treatment"]}}), List(statistics))
+            .ToJson());
+    for (size_t i = 0; i < each["given"].size(); ++i) {
+      EXPECT_EQ(EncodeOf(schema, {CellOf(each["given"][i], "text")}),
+                each["ids"][i].get<std::vector<float>>())
+          << each["given"][i];
+    }
+    Cell null;
+    null.is_null = true;
+    EXPECT_EQ(EncodeOf(schema, {null})[0], 0.0F);
+  }
+}
+
+TEST(Schema, GivenValuesThatCannotBeAreRefused) {
+  for (const json& treatment :
+       {json({{"treatment", "index"}, {"values", {"a", "a"}}}),
+        json({{"treatment", "index"}, {"values", json::array()}}),
+        json({{"treatment", "index"}, {"values", {"a", 1.5}}}),
+        json({{"treatment", "index"}, {"values", "a"}}), json({{"values", {"a"}}}),
+        json({{"treatment", "words"}, {"length", 2}, {"split", "none"}}),
+        json({{"treatment", "words"}, {"length", 2}, {"split", "character"}}),
+        json({{"treatment", "words"}, {"length", 2}, {"standardize", 1}})}) {
+    EXPECT_THROW(
+        Schema::ReadRequest(RequestOf(List(ColumnOf("x", "text")), {{"x", treatment}}).dump()),
+        Error)
+        << treatment;
+  }
+}
+
 TEST(Schema, WordsNeedALengthAndMayBeRareOnes) {
   const auto request = [](const json& treatment) {
     return RequestOf(List(ColumnOf("note", "text")), {{"note", treatment}});
