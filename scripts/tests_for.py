@@ -2,12 +2,14 @@
 
   python3 scripts/tests_for.py PATH...    lines "PART TEST", of which `unit`, `sql` and `pgtap` name a test, the
                                           folders of clients' tests a file, and other parts are run whole
+  python3 scripts/tests_for.py --self-test    each test that belongs to a file is there, and no room of the sources has none
 
 A source of the core belongs to the test program that has the name of the innermost of its folders that there is
 one of; a file of the glue, or of an SQL function, to the tests that call its functions most, of each folder.
 """
 
 import collections
+import functools
 import pathlib
 import re
 import sys
@@ -17,24 +19,39 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 UNIT = {path.name for path in (ROOT / "test/unit").iterdir() if list(path.glob("*_test.cpp"))}
 # Folders of src whose tests have another name.
 ELSEWHERE = {"metrics": "loss", "planned": "network"}
+# Rooms of the glue without functions of their own: those that use them most.
+USERS = {"codec": ("pack", "predict"), "local": ("pack", "train")}
 CLIENTS = ("e2e", "hostile", "python", "viewers")
+# What no test has for its own: hosts of a cluster need it.
+UNTESTED = {"src/portable"}
 # Tests that call each function.
 OF_ALL = {"every_function_test", "kill_test", "memory_fails_test", "names_test"}
 # How many files of a folder, and which of those: the ones that come near the first.
 MOST, NEAR = 3, 0.5
 
 
+@functools.lru_cache(maxsize=None)
 def called(path):
     """How often a test calls which of our functions."""
     return collections.Counter(re.findall(r"\bhopper\.(\w+)\(", path.read_text(encoding="utf-8")))
 
 
+@functools.lru_cache(maxsize=None)
+def defined(path):
+    return {f"hopper_sql_{name}" for name in
+            re.findall(r"^hopper_sql_(\w+)\(PG_FUNCTION_ARGS\)", path.read_text(encoding="utf-8"), re.M)}
+
+
+@functools.lru_cache(maxsize=None)
+def sql_functions():
+    return {path.stem: set(re.findall(r"'(hopper_sql_\w+)'", path.read_text(encoding="utf-8")))
+            for path in (ROOT / "sql/functions").glob("*.sql")}
+
+
 def functions_of(files):
     """SQL functions that are defined in files of the glue."""
-    text = "".join(path.read_text(encoding="utf-8") for path in files)
-    names = {f"hopper_sql_{name}" for name in re.findall(r"^hopper_sql_(\w+)\(PG_FUNCTION_ARGS\)", text, re.M)}
-    return {path.stem for path in (ROOT / "sql/functions").glob("*.sql")
-            if names & set(re.findall(r"'(hopper_sql_\w+)'", path.read_text(encoding="utf-8")))}
+    names = set().union(*map(defined, files))
+    return {name for name, symbols in sql_functions().items() if names & symbols}
 
 
 def most_about(functions):
@@ -56,6 +73,8 @@ def programs(path):
         return ["cuda", "gpu"]
     if path.parts[0] == "include" or path.parts[1] == "capi":
         return ["capi", "capi_torch"]
+    if path.parts[1] == "activation":
+        return ["network"]
     name = next((ELSEWHERE.get(part, part) for part in reversed(path.parts) if ELSEWHERE.get(part, part) in UNIT), None)
     # A layer is in a folder of `model`; what it computes is tested with the networks.
     computes = name == "model" and re.match(r"torch|planned", path.name)
@@ -69,7 +88,8 @@ def tests_of(path):
         if "greenplum" in path.parts:
             return [("greenplum", "")]
         files = [whole] if whole.is_file() else list(whole.rglob("*.c"))
-        return most_about(functions_of(files) or functions_of(whole.parent.glob("*.c")))
+        users = [file for room in USERS.get(path.parts[2], ()) for file in (ROOT / "src/pg" / room).glob("*.c")]
+        return most_about(functions_of(files) or functions_of(whole.parent.glob("*.c")) or functions_of(users))
     if top in ("src", "include"):
         return [("unit", name) for name in programs(path)]
     if path.parts[:2] == ("sql", "functions"):
@@ -94,9 +114,39 @@ def tests_of(path):
     return []
 
 
+# Of some files what must be among their tests: one of each kind.
+SURE = {"src/loss/rows/hinges.h": "unit loss", "src/metrics/rows/auc.h": "unit loss", "src/capi/lists.cpp": "unit capi",
+        "src/model/layers/activation/leaky_relu.h": "unit model", "src/pg/run/lease.c": "e2e runs_test",
+        "src/pg/greenplum/kernel.h": "greenplum", "sql/functions/auto_fit.sql": "e2e auto_fit_test", "sql/tables.sql": "e2e update_test",
+        "expected/search.out": "sql search", "test/unit/state": "unit state", "test/pgtap/catalog.sql": "pgtap catalog",
+        "test/e2e/digits.py": "e2e runs_test", "clients/python/pyproject.toml": "python runs_test", "README.md": "docs"}
+
+
+def is_there(part, test):
+    if not test:
+        return (ROOT / "test" / part).is_dir() or part == "docs"
+    names = {"unit": "unit/{}", "sql": "sql/{}.sql", "pgtap": "pgtap/{}.sql"}
+    return (ROOT / "test" / names.get(part, part + "/{}.py").format(test)).exists()
+
+
+def self_test():
+    for name, sure in SURE.items():
+        if sure not in {f"{part} {test}".strip() for part, test in tests_of(pathlib.Path(name))}:
+            yield f"{sure} is not among the tests of {name}"
+    rooms = {path.parent for top in ("src", "sql") for path in (ROOT / top).rglob("*.*") if path.suffix in (".c", ".cpp", ".sql", ".h")}
+    for room in sorted(room.relative_to(ROOT) for room in rooms):
+        found = {each for path in (ROOT / room).iterdir() if path.is_file() for each in tests_of(path.relative_to(ROOT))}
+        yield from (f"{part} {test} of {room} is not there" for part, test in found if not is_there(part, test))
+        if not found and room.as_posix() not in UNTESTED:
+            yield f"no test belongs to any file of {room}"
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    if sys.argv[1:] == ["--self-test"]:
+        problems = list(self_test())
+        sys.exit("\n".join(problems) or None)
     found = {}
     for word in sys.argv[1:]:
         path = pathlib.Path(word).resolve()

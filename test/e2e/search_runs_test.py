@@ -114,6 +114,21 @@ def test_time_is_up_for_a_search_of_several_sessions(connection):
         connection, "SELECT count(*) FROM timed_info")
 
 
+def test_the_time_of_earlier_sessions_counts(connection):
+    run = value(connection, "SELECT hopper.create_run(%s)", call("earlier", "random", ", max_seconds => 500",
+                                                                 "num_configs=100000, num_iterations=1"))
+    session = connect(DATABASE)
+    query(session, "SET client_min_messages = warning")
+    query(session, "SET hopper.checkpoint_interval = 0")
+    while value(connection, "SELECT count(*) FROM hopper.all_search_results WHERE run = %s", run) == 0:
+        assert value(session, "SELECT hopper.step(%s, 0)", run) != "done"
+    session.close()
+    wait_until(lambda: state(connection, run) != "running")
+    query(connection, "UPDATE hopper.all_search_results SET elapsed = elapsed + 1000 WHERE run = %s", run)
+    assert value(connection, "SELECT hopper.step(%s, 60)", run) == "done"
+    assert query(connection, "SELECT 1 FROM earlier_decisions WHERE reason LIKE '%%its time %% up%%'") != []
+
+
 def test_a_search_is_paused_resumed_and_cancelled(connection):
     run = value(connection, "SELECT hopper.submit(%s)", call("endless", "random", "", "num_configs=100000, num_iterations=1"))
     other = value(connection, "SELECT count(*) FROM hopper.runs WHERE state = 'done'")
