@@ -128,6 +128,11 @@ typedef struct hopper_run_api
 	 */
 	int			(*halt_for_checkpoints) (hopper_run *run, int32_t all, hopper_error *error);
 	/*
+	 * `each` 1: from now on every model halts so after each of its iterations, those too that go on
+	 * later; 0: no longer, but for those that are asked by now.
+	 */
+	int			(*halt_each) (hopper_run *run, int32_t each, hopper_error *error);
+	/*
 	 * Of a model that has halted, or is done: the next bytes of its state image, `size` at most;
 	 * *taken: how many, 0 behind the last, after which result() has its digest. The model keeps it.
 	 */

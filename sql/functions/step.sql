@@ -8,6 +8,6 @@ COMMENT ON FUNCTION hopper.step(bigint, double precision) IS
 
 Task: 4.6 train
 run: number of a run, as hopper.runs shows it
-seconds: how long
+seconds: how long; 0: an iteration of each trial
 Example:
 SELECT hopper.step(run := max(run), seconds := 60) FROM hopper.runs;';

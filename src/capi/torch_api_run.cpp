@@ -73,6 +73,13 @@ int RunHaltForCheckpoints(hopper_run* run, int32_t all, hopper_error* error) {
   });
 }
 
+int RunHaltEach(hopper_run* run, int32_t each, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run);
+    run->HaltEach(each != 0);
+  });
+}
+
 int RunCopyState(hopper_run* run, int32_t mst_key, uint8_t* bytes, size_t size, size_t* taken,
                  hopper_error* error) {
   return Call(error, [&] {
@@ -212,6 +219,7 @@ void SetRunFunctions(hopper_run_api* api) {
   api->go_on = RunGoOn;
   api->close = RunClose;
   api->halt_for_checkpoints = RunHaltForCheckpoints;
+  api->halt_each = RunHaltEach;
   api->copy_state = RunCopyState;
   api->copy_weights = RunCopyWeights;
   api->set_iterations = RunSetIterations;

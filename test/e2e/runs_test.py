@@ -144,6 +144,27 @@ def test_others_see_the_end_with_its_commit(database):
     query(database, "DROP TABLE few, few_summary")
 
 
+def test_a_step_of_no_time_trains_an_iteration_of_each_trial(database):
+    """Iterations of a small network take less time than the session needs to look."""
+    query(database, "CREATE TABLE few_digits AS SELECT * FROM digits ORDER BY id LIMIT 20")
+    query(database, "SELECT hopper.training_preprocessor('few_digits', 'packed_few', 'label', 'pixels',"
+          " normalizing_const => 16)")
+    run = value(database, "SELECT hopper.create_run(%s)",
+                FIT.format("seldom", "configs", 1000).replace("'packed'", "'packed_few'"))
+    trained = "SELECT trial, iterations FROM hopper.trials WHERE run = %s ORDER BY trial"
+    for session in range(2):
+        connection = connect(DATABASE)
+        for step in range(2):
+            before = dict(query(database, trained, run))
+            assert value(connection, "SELECT hopper.step(%s, 0)", run) == "running"
+            assert all(n - before[trial] <= 1 for trial, n in query(database, trained, run))
+        connection.close()
+        wait_until(lambda: state(database, run) != "running")
+    assert sum(n for _, n in query(database, trained, run)) > 0
+    query(database, "SELECT hopper.drop_run(%s)", run)
+    query(database, "DROP TABLE few_digits, packed_few, packed_few_summary")
+
+
 def test_sessions_compare_trials_alike(database):
     """Also those that train some of them alone: by what all have in common."""
     select(database, "unlike", [CONFIGS[0], (2, 2, ADAM.replace("['accuracy']", "['mse']"), "batch_size=50")])

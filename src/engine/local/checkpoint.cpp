@@ -49,6 +49,21 @@ void Run::HaltForCheckpoints(bool all) {
   }
 }
 
+void Run::HaltEach(bool each) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    halts_each_ = each;
+  }
+  if (each) HaltForCheckpoints(false);
+}
+
+// The model goes on from here, and has nothing to tell yet.
+void Run::BeginCheckpoint(Model* model) const {
+  model->checkpoint = Checkpoint();
+  model->checkpoint.iterations = model->course.iterations;
+  if (halts_each_) model->checkpoint.halt = Halt::kAsked;
+}
+
 // No worker touches a model that has halted or is done.
 size_t Run::CopyState(int32_t mst_key, uint8_t* bytes, size_t size) {
   Model& model = Find(mst_key);
@@ -102,8 +117,7 @@ void Run::SetIterations(int32_t mst_key, int32_t more) {
 void Run::Release(int32_t mst_key) {
   Model& model = FindHalted(mst_key);
   const Books books(this);
-  model.checkpoint = Checkpoint();
-  model.checkpoint.iterations = model.course.iterations;
+  BeginCheckpoint(&model);
   model.ready_since = MonotonicSeconds();
   UpdateLocked(&model);
   RequestLoadLocked();

@@ -88,8 +88,7 @@ bool Run::GoOn(const Leg& leg, int32_t* take) {
   model.rules.num_iterations = leg.done + leg.iterations;
   model.course = Course();
   model.course.iterations = leg.done;
-  model.checkpoint = Checkpoint();
-  model.checkpoint.iterations = leg.done;
+  BeginCheckpoint(&model);
   model.observed = Observed();
   model.running = MetricSums();
   model.reported = leg.done;

@@ -85,6 +85,8 @@ class Run {
   // reported, and an EventType::kCheckpoint tells so. Models that end before that do not halt.
   // `all`: models that have trained nothing since their last checkpoint halt, too, at once.
   void HaltForCheckpoints(bool all);
+  // From now on every model halts so after each of its iterations, those too that go on later.
+  void HaltEach(bool each);
   // Of a model that has halted, or is done and was not taken: writes the next bytes of its state
   // image and returns how many, 0 behind the last; the model keeps its state.
   size_t CopyState(int32_t mst_key, uint8_t* bytes, size_t size);
@@ -331,6 +333,7 @@ class Run {
 
   // checkpoints (checkpoint.cpp)
   static bool HaltsHere(const Model& model);
+  void BeginCheckpoint(Model* model) const;
   void HaltIfDueLocked(Model* model);
 
   // work (work.cpp); the lock is held where the name ends in Locked
@@ -442,6 +445,7 @@ class Run {
   int live_ = 0;
   int training_ = 0;  // models that are neither done nor failed
   bool open_ = false;
+  bool halts_each_ = false;
   int running_workers_ = 0;
   bool books_lost_ = false;  // the run was cancelled
   GivenWeights given_;

@@ -20,6 +20,8 @@ hopper_training_start(hopper_training *training)
 	hopper_training_load(training);
 	HOPPER_CHECK(hopper_torch()->run.start(training->run, &error), error);
 	training->started = true;
+	if (training->halts_each)
+		hopper_training_halt_each(training, true);
 }
 
 static int64

@@ -39,16 +39,16 @@ hopper_sql_train(PG_FUNCTION_ARGS)
 
 	begin(fcinfo);
 	if (hopper_driver_has(run))
-		hopper_driver_go_on();
+		hopper_driver_go_on(false);
 	else
-		hopper_run_open(run);
+		hopper_run_open(run, false);
 	commit();
 	while (state == HOPPER_DRIVER_TRAINS)
 	{
 		hopper_driver_wait(60);
 		state = hopper_driver_step();
 		if (state == HOPPER_DRIVER_TRAINS && !hopper_driver_has(run))
-			hopper_run_open(run);
+			hopper_run_open(run, false);
 		commit();
 		if (hopper_driver_wants_compaction())
 		{

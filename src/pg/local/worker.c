@@ -185,7 +185,7 @@ train(int64 run)
 	}
 	pgstat_report_activity(STATE_RUNNING, psprintf("model_hopper run " INT64_FORMAT ": %s", run,
 												   row.statement));
-	hopper_run_open(run);
+	hopper_run_open(run, false);
 	commit();
 	while (state == HOPPER_DRIVER_TRAINS)
 	{
@@ -193,7 +193,7 @@ train(int64 run)
 		hopper_driver_wait(MOST_SECONDS_OF_A_WAIT);
 		state = hopper_driver_step();
 		if (state == HOPPER_DRIVER_TRAINS && !hopper_driver_has(run))
-			hopper_run_open(run);
+			hopper_run_open(run, false);
 		commit();
 		begin();
 		if (hopper_driver_wants_compaction())

@@ -349,6 +349,7 @@ take_opened(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit,
 	training->halted = hopper_driver_note_halted;
 	training->ended = hopper_driver_note_ended;
 	training->write = hopper_driver_write;
+	training->halts_each = hopper_driven->halts;
 	/* Of a search others enter, and are ranked by its own rules. */
 	training->costs = search ? NULL : hopper_training_costs(training);
 	hopper_progress_begin(&hopper_driven->progress);
@@ -384,7 +385,7 @@ hopper_driver_require_role(const hopper_run_row *row)
 }
 
 void
-hopper_driver_open(int64 run)
+hopper_driver_open(int64 run, bool halts)
 {
 	MemoryContext caller;
 	int			level;
@@ -396,6 +397,7 @@ hopper_driver_open(int64 run)
 	new_driver(run, true);
 	hopper_lease_take(run);
 	hopper_driven->creates = false;
+	hopper_driven->halts = halts;
 	caller = CurrentMemoryContext;
 	hopper_request_context = hopper_driven->context;
 	hopper_store_read(run, true, &hopper_driven->row);

@@ -23,9 +23,10 @@ extern int64 hopper_driver_create(const char *statement);
 
 /*
  * Takes the run's lease and begins to train, from its checkpoints where there are some. ERROR 55006
- * where another session drives it, 55000 where it has ended or its data have changed.
+ * where another session drives it, 55000 where it has ended or its data have changed. `halts`:
+ * each trial halts at the end of its next iteration, as by hopper_driver_halt().
  */
-extern void hopper_driver_open(int64 run);
+extern void hopper_driver_open(int64 run, bool halts);
 /* Whether this session drives the run: after a step that trains on it may have to open it again. */
 extern bool hopper_driver_has(int64 run);
 
@@ -50,8 +51,8 @@ extern hopper_driver_state hopper_driver_step(void);
  */
 extern void hopper_driver_halt(void);
 extern bool hopper_driver_has_halted(void);
-/* They go on. */
-extern void hopper_driver_go_on(void);
+/* They go on; `halts`: for an iteration each. */
+extern void hopper_driver_go_on(bool halts);
 /* After the commit: makes the tables of checkpoints small again where they have grown. */
 extern bool hopper_driver_wants_compaction(void);
 extern void hopper_driver_compact(void);
@@ -61,7 +62,7 @@ extern void hopper_run_cancel(const hopper_run_row *row);
 /* "running", "paused", ... */
 extern const char *hopper_driver_state_words(hopper_driver_state state);
 /* hopper_driver_open() between hopper_connect() and hopper_finish() (run/functions.c). */
-extern void hopper_run_open(int64 run);
+extern void hopper_run_open(int64 run, bool halts);
 /* The first argument. */
 extern int64 hopper_run_argument(FunctionCallInfo fcinfo);
 

@@ -50,7 +50,8 @@ typedef struct hopper_driver
 	hopper_unwritten ended;
 	bool		has_grown;		/* the table of states, by dead rows */
 	int			n_seen;			/* trials of a search that have their rows */
-	bool		halts;			/* who halts does not go on before the next step */
+	bool		halts;			/* what halts does not go on before the next step */
+	bool		halts_now;		/* trials are asked to, even such as have trained nothing */
 	int			level;			/* of transactions in which something was written last */
 } hopper_driver;
 

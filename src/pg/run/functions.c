@@ -94,16 +94,19 @@ hopper_driver_state_words(hopper_driver_state state)
 }
 
 void
-hopper_run_open(int64 run)
+hopper_run_open(int64 run, bool halts)
 {
 	hopper_connect();
-	hopper_driver_open(run);
+	hopper_driver_open(run, halts);
 	hopper_finish();
 }
 
+/* Of a step of no time: trials that have not begun an iteration by then do not train. */
+#define SECONDS_TO_BEGIN 1
+
 /*
- * step(run, seconds) -> state: trains for so long, and then to the end of each trial's iteration.
- * The end of the statement commits all that was trained.
+ * step(run, seconds) -> state: trains for so long, and then to the end of each trial's iteration; 0
+ * seconds: for one iteration of each. The end of the statement commits all that was trained.
  */
 Datum
 hopper_sql_step(PG_FUNCTION_ARGS)
@@ -112,22 +115,23 @@ hopper_sql_step(PG_FUNCTION_ARGS)
 	double		seconds = PG_ARGISNULL(1) ? 10 : PG_GETARG_FLOAT8(1);
 	TimestampTz start = GetCurrentTimestamp();
 	hopper_driver_state state = HOPPER_DRIVER_TRAINS;
-	double		left = seconds;
+	bool		once = seconds <= 0;
+	double		left = once ? SECONDS_TO_BEGIN : seconds;
 
 	if (hopper_driver_has(run))
-		hopper_driver_go_on();
+		hopper_driver_go_on(once);
 	else
-		hopper_run_open(run);
+		hopper_run_open(run, once);
 	if (hopper_driver_wants_compaction())
 		hopper_driver_compact();
 	for (;;)
 	{
 		if (!hopper_driver_has(run))
-			hopper_run_open(run);
+			hopper_run_open(run, once);
 		hopper_driver_wait(left > 0 ? left : 1);
 		state = hopper_driver_step();
-		left = seconds - hopper_seconds_since(start);
-		if (state != HOPPER_DRIVER_TRAINS || (left <= 0 && hopper_driver_has_halted()))
+		left = (once ? SECONDS_TO_BEGIN : seconds) - hopper_seconds_since(start);
+		if (state != HOPPER_DRIVER_TRAINS || ((once || left <= 0) && hopper_driver_has_halted()))
 			break;
 		if (left <= 0)
 			hopper_driver_halt();

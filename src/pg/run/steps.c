@@ -57,9 +57,9 @@ ask_for_checkpoints(bool all)
 void
 hopper_driver_halt(void)
 {
-	if (hopper_driven->fit == NULL || hopper_driven->halts)
+	if (hopper_driven->fit == NULL || hopper_driven->halts_now)
 		return;
-	hopper_driven->halts = true;
+	hopper_driven->halts = hopper_driven->halts_now = true;
 	ask_for_checkpoints(true);
 }
 
@@ -85,13 +85,16 @@ hopper_driver_has_halted(void)
 }
 
 void
-hopper_driver_go_on(void)
+hopper_driver_go_on(bool halts)
 {
 	/* The session may have another role by now. */
 	hopper_driver_require_role(&hopper_driven->row);
 	if (hopper_driven->fit == NULL)
 		return;
-	hopper_driven->halts = false;
+	hopper_driven->halts = halts;
+	hopper_driven->halts_now = false;
+	if (hopper_driven->fit->training.run)
+		hopper_training_halt_each(&hopper_driven->fit->training, halts);
 	for (int i = 0; i < hopper_driven->fit->training.n_configs; i++)
 	{
 		hopper_durable *durable = &hopper_driven->fit->training.durable[i];
@@ -283,7 +286,7 @@ hopper_driver_wants_compaction(void)
 static void
 go_on(void)
 {
-	if (hopper_driven->halts)
+	if (hopper_driven->halts_now)
 		hopper_watch_end();
 	else if (hopper_driven->pool == NULL)
 	{

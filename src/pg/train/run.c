@@ -268,6 +268,14 @@ take_visits(hopper_training *training)
 }
 
 void
+hopper_training_halt_each(const hopper_training *training, bool each)
+{
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_torch()->run.halt_each(training->run, each, &error), error);
+}
+
+void
 hopper_training_release(const hopper_training *training, int at)
 {
 	hopper_error error;

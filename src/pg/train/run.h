@@ -49,6 +49,7 @@ typedef struct hopper_training
 	 * hopper_results_copy() can read its state. It goes on by hopper_training_release().
 	 */
 	void		(*halted) (struct hopper_training *training, int at, int32 iteration);
+	bool		halts_each;		/* each halts after an iteration, from the start on */
 	/* Called when all events that waited have been handled: writes what they told; or NULL. */
 	void		(*write) (struct hopper_training *training);
 	bool		enters;			/* configurations enter that are not there yet: a search */
@@ -120,6 +121,8 @@ extern int32 hopper_training_earlier(const hopper_training *training, int at);
 extern int	hopper_training_place(const hopper_training *training, int32 mst_key);
 /* What is known of it by now: results[at]. */
 extern void hopper_training_look(hopper_training *training, int at);
+/* Whether each configuration halts after each of its iterations. */
+extern void hopper_training_halt_each(const hopper_training *training, bool each);
 /* A configuration that has halted goes on. */
 extern void hopper_training_release(const hopper_training *training, int at);
 /* Once it has finished: results and failures of all. */

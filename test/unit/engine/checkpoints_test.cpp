@@ -235,6 +235,41 @@ TEST(Checkpoints, AllHaltWhereAllAreAsked) {
   }
 }
 
+TEST(Checkpoints, EachHaltsAfterEachIteration) {
+  const PackedTable train{SmallImages()};
+  RunDriver run(RunDriver::Planned{}, SmallRun(2), train, nullptr);
+  run.StayOpen();
+  const std::vector<Configuration> configs = AllConfigurations(
+      {CnnJson(4, 3)}, {"SGD(learning_rate=0.05)", "Adam()", "RMSprop()"}, {"batch_size=8"});
+  for (const Configuration& config : configs) run.AddConfig(config);
+  run.Plan();
+  run.Start();
+  run.HaltEach(true);
+  for (const Configuration& config : configs) run.GoOn(config.key, 5);
+  run.Close();
+  std::set<int32_t> halted;
+  hopper_event event = {};
+  for (int32_t round = 1; round <= 3; ++round, halted.clear()) {
+    while (halted.size() < configs.size()) {
+      run.Visits();
+      if (!run.NextEvent(&event)) {
+        run.WaitForEvent();
+      } else if (event.type == HOPPER_EVENT_CHECKPOINT) {
+        EXPECT_TRUE(halted.insert(event.mst_key).second);
+        EXPECT_EQ(event.iteration, round);
+      }
+    }
+    if (round == 3) run.HaltEach(false);
+    for (const int32_t key : halted) run.Release(key);
+  }
+  event = hopper_event();
+  while (event.type != HOPPER_EVENT_FINISHED) {
+    run.Visits();
+    if (!run.NextEvent(&event)) run.WaitForEvent();
+    ASSERT_NE(event.type, HOPPER_EVENT_CHECKPOINT);
+  }
+}
+
 // Each halts somewhere; its weights there, and what it is once it has trained `more` iterations.
 void ExpectWeightsAndEnds(int32_t more) {
   const PackedTable train{SmallImages()};

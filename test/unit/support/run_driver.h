@@ -210,6 +210,7 @@ class RunDriver {
   void HaltForCheckpoints(bool all = false) {
     Check(Api().run.halt_for_checkpoints(run_, all ? 1 : 0, &error_));
   }
+  void HaltEach(bool each) { Check(Api().run.halt_each(run_, each ? 1 : 0, &error_)); }
   void Release(int32_t key) { Check(Api().run.release(run_, key, &error_)); }
   // Of a model that has halted or is done; it keeps its state.
   std::vector<uint8_t> CopyState(int32_t key) {
