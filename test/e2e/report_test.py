@@ -140,6 +140,7 @@ def test_a_search_of_a_hundred_trials(connection):
     assert {path.get("data-k") for path in page.drawing("gantt").findall("path")} <= {str(key) for key in range(1, 101)}
 
 
+@pytest.mark.skipif(GREENPLUM, reason="predictions are not explained on a cluster yet")
 def test_features_that_the_best_model_reads(connection):
     fit(connection, "reading", "[0.1, 0.5]", iterations=12)
     best = value(connection, "SELECT mst_key FROM hopper.leaderboard('reading', 1)")
