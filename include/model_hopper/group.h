@@ -32,7 +32,7 @@ typedef enum hopper_hop
 {
 	HOPPER_HOP_FIRST = 1,		/* train; it begins an iteration: earlier events are dropped */
 	HOPPER_HOP_NEXT = 2,		/* train on in the same iteration */
-	HOPPER_HOP_RESULTS = 3		/* nothing is trained, they go out as results */
+	HOPPER_HOP_RESULTS = 3		/* nothing is trained, they go out as results; open: below */
 } hopper_hop;
 
 /* One outgoing part of a model. Memory is valid until the next call of next_part. */
@@ -118,12 +118,14 @@ typedef struct hopper_group_api
 	 * An open share, whose models enter and leave between two calls of start: enter*, plan_data,
 	 * and so on as above; later keep, enter*, plan_data again. `enter` stands in the place of
 	 * add_config: what comes of the configuration trains so many iterations more, one at most in a
-	 * start, and goes out as a result then; `done` is said of each iteration, `iteration` and `hop`
-	 * of start mean nothing. plan_data fails with HOPPER_LIMIT_EXCEEDED where those that have
-	 * entered do not fit beside the data as these lie.
+	 * start, and goes out as a result then; `done`: how many of the same leg the state that comes
+	 * has behind it. A part's `done` is said of each iteration; `iteration` of start means nothing,
+	 * and `hop` nothing but HOPPER_HOP_RESULTS: who is between two iterations, or gets there, goes
+	 * out as a result whose status is HOPPER_MODEL_TRAINING. plan_data fails with
+	 * HOPPER_LIMIT_EXCEEDED where those that have entered do not fit beside the data as these lie.
 	 */
 	int			(*enter) (hopper_group *group, const hopper_config *config, int32_t iterations,
-						  hopper_error *error);
+						  int32_t done, hopper_error *error);
 	/* Forgets all configurations but these. */
 	int			(*keep) (hopper_group *group, const int32_t *mst_keys, int32_t n,
 						 hopper_error *error);

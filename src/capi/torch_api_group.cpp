@@ -43,11 +43,11 @@ int GroupAddConfig(hopper_group* group, const hopper_config* config, hopper_erro
   });
 }
 
-int GroupEnter(hopper_group* group, const hopper_config* config, int32_t iterations,
+int GroupEnter(hopper_group* group, const hopper_config* config, int32_t iterations, int32_t done,
                hopper_error* error) {
   return Call(error, [&] {
     RequireAll(group, config);
-    group->Enter(FromC(*config), iterations);
+    group->Enter(FromC(*config), iterations, done);
   });
 }
 

@@ -50,7 +50,7 @@ def session_by_session(connection, run, chance):
         session = connect(DATABASE)
         query(session, "SET client_min_messages = warning")
         query(session, "SET hopper.checkpoint_interval = 0")
-        for _ in range(chance.randint(1, 3)):
+        for _ in range(chance.randint(1, 2)):
             done = value(session, "SELECT hopper.step(%s, 0)", run) == "done"
             if done:
                 break
@@ -66,8 +66,8 @@ def test_session_by_session(connection, method):
     run = value(connection, "SELECT hopper.create_run(%s)", call("stepped_" + method, method))
     assert state(connection, run) == "created"
     sessions = session_by_session(connection, run, random.Random(method))
-    # The small ones may end within a session where the machine is busy with others.
-    assert sessions > 1 or method not in ("hyperband", "bohb", "pbt")
+    # Generations of one iteration each may begin one after the other within a step.
+    assert sessions > 1 or method not in ("hyperband", "bohb")
     expect_same(connection, "straight_" + method, "stepped_" + method)
     row = query(connection, "SELECT function, model_table, best_trial, best_metric, best_value, failed FROM hopper.runs"
                 " WHERE run = %s", run)[0]

@@ -28,8 +28,8 @@ def pytest_collection_modifyitems(config, items):
         large = [item for item in items if item.get_closest_marker("large")]
         config.hook.pytest_deselected(items=large)
         items[:] = [item for item in items if item not in large]
-    # They restart the cluster, the last of them all of it, under the connections that others share.
-    last = ["wrong_cluster_test.py", "package_test.py"]
+    # They restart the cluster, some of them all of it, under the connections that others share.
+    last = ["runs_test.py", "wrong_cluster_test.py", "package_test.py"]
     items.sort(key=lambda item: last.index(item.path.name) + 1 if item.path.name in last else 0)
 
 

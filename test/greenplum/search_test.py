@@ -49,18 +49,25 @@ def searched(greenplum, postgres):
     return greenplum, postgres
 
 
+def call(table, name, method, more="", architectures="architectures", keeps_best=True):
+    grid = GRID.replace("[0.0003, 0.1, 'log']", "[0.001, 0.01]") if method == "grid" else GRID
+    return (f"hopper.automl('{table}', '{name}', '{architectures}', '{name}_best', ARRAY[1, 2], $$ {grid} $$,"
+            f" '{{''batch_size'': [32, 64], ''restore_best'': [{keeps_best}]}}', '{method}', '{METHODS[method]}', 7,"
+            f" validation_table := '{table}_validation', objective := 'accuracy', parallel := 3{more})")
+
+
 def search(connection, table, name, method, more="", architectures="architectures", keeps_best=True):
     """All that a search decides and finds; nothing that a clock has measured.
 
     States that have watched name the validation data, which are packed in as many parts as there are segments.
     """
-    grid = GRID.replace("[0.0003, 0.1, 'log']", "[0.001, 0.01]") if method == "grid" else GRID
-    result = query(
-        connection, "SELECT best_mst_key, best_metric, best_value, configurations, failed, iterations"
-        f" FROM hopper.automl('{table}', '{name}', '{architectures}', '{name}_best', ARRAY[1, 2], %s,"
-        f" '{{''batch_size'': [32, 64], ''restore_best'': [{keeps_best}]}}', '{method}', '{METHODS[method]}', 7,"
-        f" validation_table := '{table}_validation', objective := 'accuracy', parallel := 3{more})", grid)
-    return [result] + [query(connection, f"SELECT {columns} FROM {name}{suffix} ORDER BY 1, 2, 3") for columns, suffix in (
+    result = query(connection, "SELECT best_mst_key, best_metric, best_value, configurations, failed, iterations FROM "
+                   + call(table, name, method, more, architectures, keeps_best))
+    return [result] + found(connection, name, keeps_best)
+
+
+def found(connection, name, keeps_best=True):
+    return [query(connection, f"SELECT {columns} FROM {name}{suffix} ORDER BY 1, 2, 3") for columns, suffix in (
         ("mst_key, iterations, place, value, status, parent, parameters::text, model_id, objectives, constraints",
          "_trials"),
         ("mst_key, iterations, virtual_time, objectives, kept, error", "_rungs"),

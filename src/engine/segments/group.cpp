@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "base/cancel.h"
@@ -73,15 +74,17 @@ void Group::RequireRest() const {
   throw Error(ErrorCode::kInternal, "configurations enter and leave a segment while it rests");
 }
 
-void Group::Enter(const ConfigSource& config, int32_t iterations) {
+void Group::Enter(const ConfigSource& config, int32_t iterations, int32_t done) {
   RequireRest();
-  if ((!open_ && !configs_.empty()) || iterations < 1) {
+  if ((!open_ && !configs_.empty()) || iterations < 1 || done < 0 ||
+      iterations > std::numeric_limits<int32_t>::max() - done) {
     throw Error(ErrorCode::kInternal,
                 "configuration " + std::to_string(config.mst_key) + " cannot enter");
   }
   open_ = true;
   AddConfig(config);
-  configs_[config.mst_key].rules.num_iterations = iterations;
+  configs_[config.mst_key].rules.num_iterations = done + iterations;
+  configs_[config.mst_key].done = done;
 }
 
 void Group::KeepOnly(const std::vector<int32_t>& mst_keys) {

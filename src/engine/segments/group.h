@@ -61,9 +61,11 @@ struct EnvelopeHead;
 
 // What the models do in one Start(), in which all segments take part.
 enum class Hop {
-  kFirst = 1,    // train; it begins an iteration: what was reported before is forgotten
-  kNext = 2,     // train on in the same iteration
-  kResults = 3,  // nothing is trained, envelopes become results
+  kFirst = 1,  // train; it begins an iteration: what was reported before is forgotten
+  kNext = 2,   // train on in the same iteration
+  // Nothing is trained, envelopes become results. In an open share: models train to the end of the
+  // iteration that they are in, and what is between two iterations becomes a result.
+  kResults = 3,
 };
 
 // What an envelope that no group has packed begins with: one byte.
@@ -101,8 +103,9 @@ class Group {
   // `config.weights` and `config.state` are not looked at: they come in envelopes.
   void AddConfig(const ConfigSource& config);
   // In the place of AddConfig(), also while nobody is at work: the share is open, and what comes of
-  // this configuration trains `iterations` more. PlanData() follows.
-  void Enter(const ConfigSource& config, int32_t iterations);
+  // this configuration trains `iterations` more; a state that comes has `done` of the same leg
+  // behind it. PlanData() follows.
+  void Enter(const ConfigSource& config, int32_t iterations, int32_t done);
   // Of an open share: forgets all configurations but these.
   void KeepOnly(const std::vector<int32_t>& mst_keys);
   // After the last configuration and before the first buffer: whether the data of this segment stay
@@ -271,7 +274,8 @@ class Group {
     bool refused = false;                    // for lack of memory: `problem` says so
     Problem problem;
     ModelMemory memory;
-    RunRules rules;  // the run's; of an open share with the iterations of its leg
+    RunRules rules;    // the run's; of an open share with the iterations of its leg
+    int32_t done = 0;  // of these
     // One that is refused has no state.
     ModelMemory Needs() const { return refused ? ModelMemory() : memory; }
   };

@@ -203,6 +203,7 @@ void Group::Unpack(Arrival* arrival, Traveller* model) const {
       case static_cast<uint8_t>(NewEnvelope::kState): {
         const size_t left = in.remaining();
         TakeState(in.View(left), left, model);
+        model->course.iterations = config.done;
         break;
       }
       case kEnvelopeKind:
@@ -332,7 +333,8 @@ void Group::MakeResult(Traveller* model) const {
     model->out.clear();
     return;
   }
-  result.status = ModelStatus::kDone;
+  const bool goes_on = open_ && HasVisits(model->rules, model->course);
+  result.status = goes_on ? ModelStatus::kTraining : ModelStatus::kDone;
   const ModelSpec& spec = model->trainer->network().spec();
   model->weights = AlignedArray<float>(static_cast<size_t>(spec.parameters));
   ExportWeights(spec, model->trainer->DeliveredWeights(model->state, nullptr).data(),

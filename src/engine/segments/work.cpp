@@ -19,12 +19,15 @@ bool Group::Complete(const Traveller& model) const {
 
 int32_t Group::Until(const Traveller& model) const {
   if (!open_) return iteration_;
-  if (model.evaluating) return model.course.iterations;
+  // One without a state has nothing to halt with.
+  const bool halts = hop_ == Hop::kResults && model.course.visit == 0 && model.has_state;
+  if (model.evaluating || halts) return model.course.iterations;
   return std::min(model.course.iterations + 1, model.rules.num_iterations);
 }
 
 bool Group::Ended(const Traveller& model) const {
   if (!open_) return hop_ == Hop::kResults;
+  if (hop_ == Hop::kResults) return Complete(model);
   return model.status == ModelStatus::kFailed ||
          (!HasVisits(model.rules, model.course) && !model.evaluating);
 }
@@ -187,7 +190,7 @@ bool Group::Poll() {
 // What this segment can do with the model next, whether the data are in memory or not.
 Group::Task Group::NextOf(const Traveller& model) const {
   Task task;
-  if (hop_ == Hop::kResults || Complete(model)) return task;
+  if ((!open_ && hop_ == Hop::kResults) || Complete(model)) return task;
   if (model.evaluating) {
     task.partitions = Lacking(model);
     if (!task.partitions.empty()) task.kind = Task::kEvaluate;

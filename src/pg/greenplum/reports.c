@@ -181,7 +181,8 @@ is_visit(const hopper_visit *visit, int32 mst_key)
 static bool
 is_result(const hopper_model_result *result)
 {
-	return (result->status == HOPPER_MODEL_DONE || result->status == HOPPER_MODEL_FAILED) &&
+	return (result->status == HOPPER_MODEL_DONE || result->status == HOPPER_MODEL_FAILED ||
+			result->status == HOPPER_MODEL_TRAINING) &&
 		result->iterations >= 0 && result->best_iteration >= 0 && result->kept_iteration >= 0 &&
 		result->examples >= 0 && result->n_parameters >= 0 && result->n_weights >= 0 &&
 		(result->stopped == 0 || result->stopped == 1) &&

@@ -82,6 +82,7 @@ typedef struct hopper_segment_run
 	int			n_configs;
 	hopper_config *configs;
 	int32	   *legs;			/* open: iterations of each; NULL, or 0 where it is read: closed */
+	int32	   *done;			/* open: of each, how many of its leg its state has behind it */
 } hopper_segment_run;
 
 /* The models that train on an open run from now on: which stay, enter or begin another leg. */
@@ -93,6 +94,7 @@ typedef struct hopper_segment_entry
 	int			n_configs;
 	hopper_config *configs;
 	int32	   *legs;
+	int32	   *done;
 	const hopper_data_desc *train;	/* what they are trained on; not sent */
 } hopper_segment_entry;
 

@@ -6,6 +6,7 @@
  * temporary file otherwise, until it trains on or the training ends.
  */
 #include "pg/catalog/configs.h"
+#include "pg/train/engine.h"
 #include "pg/train/results.h"
 
 void
@@ -144,6 +145,12 @@ hopper_training_drop_state(hopper_training *training, int at)
 	pfree(bytes);
 }
 
+void
+hopper_training_wait(const hopper_training *training, long timeout)
+{
+	hopper_wait(training->event_fd, timeout);
+}
+
 bool
 hopper_training_step(hopper_training *training, long timeout)
 {
@@ -157,4 +164,45 @@ hopper_training_close(hopper_training *training)
 	hopper_error error;
 
 	HOPPER_CHECK(hopper_torch()->run.close(training->run, &error), error);
+}
+
+/* --- of a durable run --- */
+
+void
+hopper_training_halt(hopper_training *training, bool all)
+{
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_torch()->run.halt_for_checkpoints(training->run, all, &error), error);
+}
+
+bool
+hopper_training_store(hopper_training *training, const int *which, int n,
+					  const hopper_outputs *outputs)
+{
+	return false;
+}
+
+void
+hopper_training_set_iterations(hopper_training *training, int at, int32 more)
+{
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_torch()->run.set_iterations(training->run, training->configs[at].mst_key,
+													more, &error), error);
+}
+
+void
+hopper_training_release(hopper_training *training, int at)
+{
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_torch()->run.release(training->run, training->configs[at].mst_key,
+											 &error), error);
+}
+
+/* Its threads train between two transactions. */
+void
+hopper_training_leave(hopper_training *training)
+{
 }

@@ -7,6 +7,8 @@
 
 #include "portability/instr_time.h"
 
+#include "pg/train/engine.h"
+
 /* So many are written, even if more are to come at once: what has halted waits for that. */
 #define MOST_AT_ONCE 1000
 
@@ -26,12 +28,10 @@ steer(hopper_training *training, int at, int32 iteration)
 {
 	int32		trial = training->configs[at].mst_key;
 	int32		target = hopper_driver_target(hopper_driven->fit, trial);
-	hopper_error error;
 
 	if (hopper_driven->pool || training->durable[at].target == target)
 		return;
-	HOPPER_CHECK(hopper_torch()->run.set_iterations(training->run, trial,
-													Max(target - iteration, 1), &error), error);
+	hopper_training_set_iterations(training, at, Max(target - iteration, 1));
 	training->durable[at].target = target;
 	hopper_store_event(hopper_driven->run, "steered", trial,
 					   psprintf("after iteration %d, to iteration %d", iteration,
@@ -82,6 +82,57 @@ take(hopper_unwritten *list, hopper_unwritten_trial **trials)
 	return n;
 }
 
+/* Others wait on segments for who has written there: then it is at the end of the slice. */
+static void
+write_trials(hopper_training *training, const int *which, int n, bool retold)
+{
+	if (!HOPPER_DATA_ON_SEGMENTS)
+	{
+		if (retold)
+			hopper_store_replace_metrics(hopper_driven->run, training, which, n);
+		hopper_store_trials(hopper_driven->run, training, which, n);
+		return;
+	}
+	for (int i = 0; i < n; i++)
+	{
+		hopper_durable *durable = &training->durable[which[i]];
+
+		durable->due = true;
+		durable->retold = durable->retold || retold;
+	}
+}
+
+void
+hopper_driver_note_seen(hopper_training *training, int at)
+{
+	write_trials(training, &at, 1, false);
+}
+
+void
+hopper_driver_write_due(hopper_training *training)
+{
+	int		   *which = palloc(Max(training->n_configs, 1) * sizeof(int));
+
+	for (int retold = 1; retold >= 0; retold--)
+	{
+		int			n = 0;
+
+		for (int i = 0; i < training->n_configs; i++)
+			if (retold ? training->durable[i].retold : training->durable[i].due)
+				which[n++] = i;
+		if (n > 0 && retold)
+			hopper_store_replace_metrics(hopper_driven->run, training, which, n);
+		else if (n > 0)
+			hopper_store_trials(hopper_driven->run, training, which, n);
+		for (int i = 0; i < n; i++)
+		{
+			training->durable[which[i]].retold = false;
+			training->durable[which[i]].due = retold;
+		}
+	}
+	pfree(which);
+}
+
 static void
 write_halted(hopper_training *training)
 {
@@ -101,7 +152,7 @@ write_halted(hopper_training *training)
 		for (int i = 0; i < n; i++)
 			training->durable[trials[i].at].stored = Max(training->durable[trials[i].at].stored,
 														 trials[i].iteration);
-		hopper_store_trials(hopper_driven->run, training, which, n_written);
+		write_trials(training, which, n_written, false);
 		hopper_driven->n_written += n_written;
 		note_cost(start);
 	}
@@ -139,8 +190,7 @@ write_ended(hopper_training *training)
 	{
 		INSTR_TIME_SET_CURRENT(start);
 		hopper_outputs_write_ended(&hopper_driven->fit->made, training, which, n_written);
-		hopper_store_replace_metrics(hopper_driven->run, training, which, n_written);
-		hopper_store_trials(hopper_driven->run, training, which, n_written);
+		write_trials(training, which, n_written, true);
 		hopper_driven->n_written += n_written;
 		note_cost(start);
 	}

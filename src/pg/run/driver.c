@@ -13,6 +13,7 @@
 #include "pg/run/call.h"
 #include "pg/run/lease.h"
 #include "pg/server/words.h"
+#include "pg/train/engine.h"
 #include "pg/train/results.h"
 
 hopper_driver *hopper_driven = NULL;
@@ -124,23 +125,12 @@ execute(const char *statement)
 
 /* --- a new run --- */
 
-static void
-refuse_on_segments(void)
-{
-	if (HOPPER_DATA_ON_SEGMENTS)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("training on segments cannot be a run of its own yet"),
-				 errhint("Call the function in the foreground.")));
-}
-
 /* The tables of a new run, and all that can be wrong; what is trained in them. */
 static hopper_fit *
 prepare_fit(hopper_fit *fit)
 {
 	hopper_name own = hopper_name_of_run(&fit->output, hopper_driven->run, "");
 
-	refuse_on_segments();
 	fit->durable = true;
 	hopper_require_absent(&own);
 	fit->made = hopper_outputs_named(&own);
@@ -156,7 +146,6 @@ prepare_search(hopper_automl *search)
 	hopper_pool *pool;
 	int			n;
 
-	refuse_on_segments();
 	hopper_search_create_tables(&search->tables, &search->models, search->replace,
 								hopper_driven->run);
 	hopper_search_rehearse(search);
@@ -408,7 +397,8 @@ hopper_driver_open(int64 run, bool halts)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("run " INT64_FORMAT " was trained in the foreground", run)));
-	hopper_store_started(run, MyBgworkerEntry != NULL);
+	if (!HOPPER_DATA_ON_SEGMENTS)
+		hopper_store_started(run, MyBgworkerEntry != NULL);
 	hopper_driven->scope = MemoryContextAllocZero(hopper_driven->context,
 												  sizeof(hopper_guard_scope));
 	hopper_driven->taker.take = take_opened;

@@ -51,6 +51,8 @@ extern hopper_driver_state hopper_driver_step(void);
  */
 extern void hopper_driver_halt(void);
 extern bool hopper_driver_has_halted(void);
+/* After they have halted, before the transaction ends: on segments the training ends with it. */
+extern void hopper_driver_end_transaction(void);
 /* They go on; `halts`: for an iteration each. */
 extern void hopper_driver_go_on(bool halts);
 /* After the commit: makes the tables of checkpoints small again where they have grown. */

@@ -45,6 +45,7 @@ typedef struct hopper_driver
 	TimestampTz last_checkpoint;	/* when the latest one was asked for */
 	double		cost;			/* seconds that the latest one took */
 	double		spent;			/* seconds within this step that wrote checkpoints */
+	double		untold;			/* of steps of this slice, which is to tell of its checkpoint */
 	int			n_written;		/* checkpoints in this step */
 	hopper_unwritten halted;	/* trials, for a checkpoint */
 	hopper_unwritten ended;
@@ -68,6 +69,10 @@ extern int32 hopper_driver_target(const hopper_fit *fit, int32 trial);
 extern void hopper_driver_note_halted(hopper_training *training, int at, int32 iteration);
 extern void hopper_driver_note_ended(hopper_training *training, int at, bool failed);
 extern void hopper_driver_write(hopper_training *training);
+/* The row of a trial that a search has begun. */
+extern void hopper_driver_note_seen(hopper_training *training, int at);
+/* What the slice has told of trials: on segments it is written at its end. */
+extern void hopper_driver_write_due(hopper_training *training);
 /* Whether dead rows of checkpoints take most of the tables that they are written to. */
 extern bool hopper_driver_has_grown(void);
 

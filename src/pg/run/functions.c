@@ -101,8 +101,11 @@ hopper_run_open(int64 run, bool halts)
 	hopper_finish();
 }
 
-/* Of a step of no time: trials that have not begun an iteration by then do not train. */
-#define SECONDS_TO_BEGIN 1
+/*
+ * Of a step of no time: trials that have not begun an iteration by then do not train. On segments a
+ * step has begun all that there is room for.
+ */
+#define SECONDS_TO_BEGIN (HOPPER_DATA_ON_SEGMENTS ? 0 : 1)
 
 /*
  * step(run, seconds) -> state: trains for so long, and then to the end of each trial's iteration; 0
@@ -122,7 +125,7 @@ hopper_sql_step(PG_FUNCTION_ARGS)
 		hopper_driver_go_on(once);
 	else
 		hopper_run_open(run, once);
-	if (hopper_driver_wants_compaction())
+	if (!HOPPER_DATA_ON_SEGMENTS && hopper_driver_wants_compaction())
 		hopper_driver_compact();
 	for (;;)
 	{
@@ -136,6 +139,7 @@ hopper_sql_step(PG_FUNCTION_ARGS)
 		if (left <= 0)
 			hopper_driver_halt();
 	}
+	hopper_driver_end_transaction();
 	PG_RETURN_TEXT_P(cstring_to_text(hopper_driver_state_words(state)));
 }
 
@@ -168,6 +172,9 @@ refuse_own(int64 run)
 {
 	int64		writer = InvalidTransactionId;
 
+	/* Segments have transaction ids of their own; and nothing waits there for a worker. */
+	if (HOPPER_DATA_ON_SEGMENTS)
+		return;
 	if (hopper_own_select("all_runs",
 						  psprintf("SELECT xmin::text::bigint FROM %s WHERE run = " INT64_FORMAT,
 								   hopper_own_name("all_runs"), run)) == 1)
@@ -289,8 +296,18 @@ hopper_sql_resume(PG_FUNCTION_ARGS)
 	else if (pid != 0)
 		refuse_driven(run, pid);
 	read_unended(run, true, true, &row);
-	hopper_store_queued(run, "resumed", hopper_settings_text());
-	hopper_worker_start(&row);
+	if (HOPPER_DATA_ON_SEGMENTS)
+	{
+		hopper_store_event(run, "resumed", 0, NULL);
+		ereport(NOTICE,
+				(errmsg("run " INT64_FORMAT " goes on with the next hopper.step(" INT64_FORMAT ")",
+						run, run)));
+	}
+	else
+	{
+		hopper_store_queued(run, "resumed", hopper_settings_text());
+		hopper_worker_start(&row);
+	}
 	hopper_finish();
 	PG_RETURN_VOID();
 }
@@ -335,7 +352,7 @@ hopper_sql_cancel(PG_FUNCTION_ARGS)
 		/* Tables of another role are dropped with that role's rights. */
 		if (has_privs_of_role(GetUserId(), row.role))
 			hopper_run_cancel(&row);
-		else
+		else if (!HOPPER_DATA_ON_SEGMENTS)
 			hopper_worker_start(&row);
 	}
 	hopper_finish();

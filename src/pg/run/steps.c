@@ -12,7 +12,7 @@
 #include "pg/server/own_tables.h"
 #include "pg/server/watch.h"
 #include "pg/server/words.h"
-#include "pg/train/results.h"
+#include "pg/train/engine.h"
 
 /* Checkpoints take at most one part in so many of the time. */
 #define LEAST_SHARE 33
@@ -41,16 +41,13 @@ hopper_driver_wait(double seconds)
 
 	seconds = Min(seconds, Min(looks, checkpoint));
 	if (!hopper_driven->finished)
-		hopper_wait(hopper_driven->fit->training.event_fd, Max((long) (seconds * 1000), 0));
+		hopper_training_wait(&hopper_driven->fit->training, Max((long) (seconds * 1000), 0));
 }
 
 static void
 ask_for_checkpoints(bool all)
 {
-	hopper_error error;
-
-	HOPPER_CHECK(hopper_torch()->run.halt_for_checkpoints(hopper_driven->fit->training.run, all,
-														  &error), error);
+	hopper_training_halt(&hopper_driven->fit->training, all);
 	hopper_driven->last_checkpoint = GetCurrentTimestamp();
 }
 
@@ -141,6 +138,31 @@ finish_fit(void)
 	hopper_store_set_tables(hopper_driven->run, hopper_driven->fit->outputs.model.quoted);
 }
 
+static void
+tell_checkpoint(void)
+{
+	hopper_store_checkpoint(hopper_driven->run, hopper_driven->untold);
+	hopper_driven->untold = 0;
+}
+
+/*
+ * On segments the training ends with the transaction. What the slice has come to is written now, in
+ * the tables that others write to as well.
+ */
+static void
+end_slice(void)
+{
+	hopper_training *training = &hopper_driven->fit->training;
+
+	if (!HOPPER_DATA_ON_SEGMENTS)
+		return;
+	hopper_training_leave(training);
+	hopper_store_started(hopper_driven->run, false);
+	hopper_driver_write_due(training);
+	if (hopper_driven->untold > 0)
+		tell_checkpoint();
+}
+
 /* The end of all models: what has failed is written down, and the tables get their names. */
 static void
 finish(void)
@@ -156,6 +178,7 @@ finish(void)
 		if (!training->durable[i].written)
 			hopper_driver_note_ended(training, i, true);
 	hopper_driver_write(training);
+	end_slice();
 	training->n_failed = 0;
 	for (int i = 0; i < training->n_configs; i++)
 		training->n_failed += training->results[i].status == HOPPER_MODEL_FAILED;
@@ -241,12 +264,14 @@ look_for_wishes(void)
 	switch (hopper_store_wish(hopper_driven->run))
 	{
 		case HOPPER_WISH_CANCEL:
+			end_slice();
 			take_back();
 			return HOPPER_DRIVER_CANCELLED;
 		case HOPPER_WISH_PAUSE:
 			hopper_driver_halt();
 			if (!hopper_driver_has_halted())
 				return HOPPER_DRIVER_TRAINS;
+			end_slice();
 			hopper_store_event(hopper_driven->run, "paused", 0, NULL);
 			return HOPPER_DRIVER_PAUSED;
 		default:
@@ -304,7 +329,7 @@ go_on(void)
 		hopper_guard_leave();
 		for (int *seen = &hopper_driven->n_seen; *seen < hopper_driven->fit->training.n_configs;
 			 (*seen)++)
-			hopper_store_trials(hopper_driven->run, &hopper_driven->fit->training, seen, 1);
+			hopper_driver_note_seen(&hopper_driven->fit->training, *seen);
 		hopper_request_context = NULL;
 		MemoryContextSwitchTo(caller);
 	}
@@ -321,17 +346,20 @@ hopper_driver_step(void)
 	hopper_driven->level = GetCurrentTransactionNestLevel();
 	hopper_connect();
 	hopper_driven->finished = hopper_driven->finished ||
-		hopper_training_drain(&hopper_driven->fit->training);
+		hopper_training_step(&hopper_driven->fit->training, 0);
 	if (hopper_driven->spent > 0)
 	{
 		hopper_driven->cost = hopper_driven->spent;
-		hopper_store_checkpoint(hopper_driven->run, hopper_driven->spent);
+		hopper_driven->untold += hopper_driven->spent;
+		if (!HOPPER_DATA_ON_SEGMENTS)
+			tell_checkpoint();
 	}
 	if (hopper_driven->finished ||
 		hopper_seconds_since(hopper_driven->looked) >= SECONDS_BETWEEN_LOOKS)
 		look_for_wants();
 	if (is_to_open_again())
 	{
+		end_slice();
 		hopper_finish();
 		hopper_driver_close();
 		return HOPPER_DRIVER_TRAINS;
@@ -356,6 +384,22 @@ hopper_driver_step(void)
 	else if (hopper_seconds_since(hopper_driven->last_checkpoint) >= checkpoint_interval())
 		ask_for_checkpoints(false);
 	return state;
+}
+
+void
+hopper_driver_end_transaction(void)
+{
+	bool		has_grown;
+
+	if (!HOPPER_DATA_ON_SEGMENTS || hopper_driven == NULL)
+		return;
+	hopper_connect();
+	end_slice();
+	has_grown = hopper_driver_has_grown();
+	hopper_finish();
+	if (has_grown)
+		hopper_driver_compact();
+	hopper_driver_close();
 }
 
 void

@@ -26,6 +26,7 @@
 #include "pg/server/ceilings.h"
 #include "pg/server/devices.h"
 #include "pg/server/words.h"
+#include "pg/train/engine.h"
 #include "pg/train/fit.h"
 #include "pg/train/options.h"
 #include "pg/train/store.h"
@@ -262,7 +263,8 @@ enter(hopper_pool *pool, const hopper_search_assignment *work)
 			PushActiveSnapshot(GetTransactionSnapshot());
 			stored = mend(pool, work);
 			if (stored)
-				hopper_warm_start(&fit->made, &fit->train.desc, &config, 1, &history);
+				hopper_warm_start(&fit->made, &fit->train.desc, &config, 1, &history,
+								  false);
 			PopActiveSnapshot();
 		}
 		at = hopper_training_enter(&fit->training, &config, history);

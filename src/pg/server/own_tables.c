@@ -46,7 +46,7 @@ refuse_triggers(Oid relation, const char *table)
 }
 
 void
-hopper_own_hold(const char *const *tables, int n, const char *what)
+hopper_own_hold(const char *const *tables, int n, LOCKMODE mode, const char *what)
 {
 	bool		told = false;
 
@@ -56,14 +56,14 @@ hopper_own_hold(const char *const *tables, int n, const char *what)
 
 		if (!OidIsValid(relation))
 			continue;
-		if (!ConditionalLockRelationOid(relation, RowExclusiveLock))
+		if (!ConditionalLockRelationOid(relation, mode))
 		{
 			if (!told)
 				ereport(NOTICE,
 						(errmsg("waiting for a session that has locked %s, \"hopper.%s\"", what,
 								tables[i])));
 			told = true;
-			LockRelationOid(relation, RowExclusiveLock);
+			LockRelationOid(relation, mode);
 		}
 		refuse_triggers(relation, tables[i]);
 	}
@@ -101,7 +101,7 @@ hopper_own_insert(const char *table, const char *insertion, int n, Oid *types, D
 	hopper_own_scope scope;
 	int			rc;
 
-	hopper_own_hold(&table, 1, "a table of the extension");
+	hopper_own_hold(&table, 1, RowExclusiveLock, "a table of the extension");
 	scope = hopper_own_begin(table);
 	rc = SPI_execute_with_args(psprintf("INSERT INTO %s %s", hopper_own_name(table), insertion), n,
 							   types, values, NULL, false, 0);
@@ -138,6 +138,17 @@ hopper_own_add_text(hopper_own_values *list, const char *value)
 	hopper_own_add(list, TEXTOID, value ? CStringGetTextDatum(value) : (Datum) 0, value == NULL);
 }
 
+/*
+ * Where rows lie on segments a statement that changes some takes the whole table. It is to be had
+ * at once: of two sessions that both began with less, neither could get more.
+ */
+static LOCKMODE
+lock_of(const char *query)
+{
+	return HOPPER_DATA_ON_SEGMENTS && strncmp(query, "INSERT", strlen("INSERT")) != 0
+		? ExclusiveLock : RowExclusiveLock;
+}
+
 void
 hopper_own_change(const char *table, const char *what, const char *query,
 				  const hopper_own_values *list)
@@ -145,7 +156,7 @@ hopper_own_change(const char *table, const char *what, const char *query,
 	hopper_own_scope scope;
 	int			rc;
 
-	hopper_own_hold(&table, 1, what);
+	hopper_own_hold(&table, 1, lock_of(query), what);
 	scope = hopper_own_begin(table);
 	rc = SPI_execute_with_args(query, list->n, (Oid *) list->types, (Datum *) list->values,
 							   list->nulls, false, 0);

@@ -8,13 +8,16 @@
 
 #include "pg/server/glue.h"
 
+#include "storage/lock.h"
+
 /*
- * Locks such tables, by their names in the extension's schema, to be written, until the transaction
- * ends: nobody alters, drops or rewrites them meanwhile, or gives them triggers. A NOTICE where
- * somebody has locked one now; `what` says what they are. ERROR 55000 where one has a trigger or a
- * rule, which would run with the rights of its owner. A table that is not there is left out.
+ * Locks such tables, by their names in the extension's schema, until the transaction ends: nobody
+ * alters, drops or rewrites them meanwhile, or with a mode for writing gives them triggers. A
+ * NOTICE where somebody has locked one now; `what` says what they are. ERROR 55000 where one has a
+ * trigger or a rule, which would run with the rights of its owner. A table that is not there is
+ * left out.
  */
-extern void hopper_own_hold(const char *const *tables, int n, const char *what);
+extern void hopper_own_hold(const char *const *tables, int n, LOCKMODE mode, const char *what);
 
 /*
  * What stands between these two runs as the owner of a table of the extension, as maintenance of

@@ -28,10 +28,15 @@ PG_FUNCTION_INFO_V1(hopper_sql_run_timeline);
 void
 hopper_journal_hold(void)
 {
-	static const char *const names[] = {JOURNAL_RUNS, JOURNAL_VISITS, "all_runs", "all_trials",
-	"all_trial_metrics", "all_run_events", "all_run_grants", "all_search_results"};
+	static const char *const journal[] = {JOURNAL_RUNS, JOURNAL_VISITS};
+	static const char *const runs[] = {"all_runs", "all_trials", "all_trial_metrics",
+	"all_run_events", "all_run_grants", "all_search_results"};
 
-	hopper_own_hold(names, lengthof(names), "the record of runs");
+	hopper_own_hold(journal, lengthof(journal), RowExclusiveLock, "the record of runs");
+	/* On segments who changes rows takes the whole table, and would wait for all who train. */
+	hopper_own_hold(runs, lengthof(runs),
+					HOPPER_DATA_ON_SEGMENTS ? AccessShareLock : RowExclusiveLock,
+					"the record of runs");
 }
 
 static int64

@@ -10,6 +10,7 @@
 
 #include "lib/stringinfo.h"
 
+#include "pg/train/engine.h"
 #include "pg/train/output_rows.h"
 #include "pg/train/results.h"
 #include "pg/server/words.h"
@@ -202,18 +203,22 @@ hopper_outputs_write_checkpoints(const hopper_outputs *outputs, hopper_training 
 								 const int *which, int n)
 {
 	model_writers writers;
+	bool		stored;
 
 	keep_checkpoints(outputs, of_keys(training, which, n));
+	stored = hopper_training_store(training, which, n, outputs);
 	begin_models(&writers, outputs);
 	for (int i = 0; i < n; i++)
 	{
 		int			at = which[i];
 		MemoryContext caller = MemoryContextSwitchTo(writers.one);
 
-		(void) write_state(&writers, training, at, hopper_results_copy);
+		if (!stored)
+			(void) write_state(&writers, training, at, hopper_results_copy);
 		hopper_training_look(training, at);
-		write_weights(&writers, training, at, training->results[at].n_parameters,
-					  hopper_results_copy_weights);
+		if (!stored)
+			write_weights(&writers, training, at, training->results[at].n_parameters,
+						  hopper_results_copy_weights);
 		hopper_output_write(&writers.info, hopper_info_row(training, at));
 		MemoryContextSwitchTo(caller);
 		MemoryContextReset(writers.one);
@@ -228,6 +233,7 @@ hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *train
 	model_writers writers;
 
 	clear(outputs, of_keys(training, which, n));
+	(void) hopper_training_store(training, which, n, outputs);
 	begin_models(&writers, outputs);
 	for (int i = 0; i < n; i++)
 	{

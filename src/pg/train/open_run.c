@@ -104,7 +104,8 @@ hopper_training_order_metrics(hopper_training *training, int at)
 	hopper_history *history = training->histories[at];
 	const char *names[HOPPER_MAX_METRICS];
 
-	if (history->metrics_earlier == NULL)
+	/* What a segment trains is known once it has told of it. */
+	if (history->metrics_earlier == NULL || result->loss_type[0] == '\0')
 		return;
 	for (int i = 0; i < result->n_metrics; i++)
 		names[i] = hopper_from_utf8(result->metrics_type[i]);

@@ -106,7 +106,9 @@ take_over(hopper_fit *request, const hopper_outputs *outputs, const hopper_packe
 	if (request->durable)
 		hopper_outputs_continue(&request->made, outputs, request->configs, request->n_configs,
 								request->keeps_others);
-	hopper_warm_start(outputs, &train->desc, request->configs, request->n_configs, histories);
+	/* A run of its own finds states in its tables; others go to segments with the first hop. */
+	hopper_warm_start(outputs, &train->desc, request->configs, request->n_configs, histories,
+					  HOPPER_DATA_ON_SEGMENTS && !request->durable);
 	PopActiveSnapshot();
 }
 
@@ -402,7 +404,7 @@ hopper_fit_resume(hopper_fit *request)
 	}
 	histories = new_histories(request);
 	hopper_warm_start(&request->made, &request->train.desc, request->configs, request->n_configs,
-					  histories);
+					  histories, false);
 	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
 	choose_ranking(request, request->keeps_others && !request->searches, &request->ranking);
 	describe_training(request, histories);

@@ -11,6 +11,7 @@
 #include "portability/instr_time.h"
 #include "utils/timestamp.h"
 
+#include "pg/train/engine.h"
 #include "pg/train/results.h"
 #include "pg/catalog/configs.h"
 #include "pg/server/watch.h"
@@ -273,15 +274,6 @@ hopper_training_halt_each(const hopper_training *training, bool each)
 	hopper_error error;
 
 	HOPPER_CHECK(hopper_torch()->run.halt_each(training->run, each, &error), error);
-}
-
-void
-hopper_training_release(const hopper_training *training, int at)
-{
-	hopper_error error;
-
-	HOPPER_CHECK(hopper_torch()->run.release(training->run, training->configs[at].mst_key,
-											 &error), error);
 }
 
 /* True once the run has finished. */

@@ -95,6 +95,9 @@ typedef struct hopper_durable
 	bool		halted;			/* after its checkpoint, as long as the driver halts */
 	int32		target;			/* iterations that it trains to, 0: to the next one */
 	int32		earlier;		/* iterations that its model had before the run: a warm start */
+	/* On segments, where rows of trials are written at the end of a slice: */
+	bool		due;			/* its row is to be written, with values that are new */
+	bool		retold;			/* and with all values that the run has brought */
 } hopper_durable;
 
 typedef struct hopper_failures
@@ -121,48 +124,17 @@ extern int32 hopper_training_earlier(const hopper_training *training, int at);
 extern int	hopper_training_place(const hopper_training *training, int32 mst_key);
 /* What is known of it by now: results[at]. */
 extern void hopper_training_look(hopper_training *training, int at);
-/* Whether each configuration halts after each of its iterations. */
+/* Whether each configuration halts after each of its iterations: in this process. */
 extern void hopper_training_halt_each(const hopper_training *training, bool each);
-/* A configuration that has halted goes on. */
-extern void hopper_training_release(const hopper_training *training, int at);
+/* Makes training->durable, before the start. */
+extern void hopper_training_make_durable(hopper_training *training);
 /* Once it has finished: results and failures of all. */
 extern void hopper_training_take(hopper_training *training);
 
 /*
- * A training that is open, training->ended: start; then enter and go_on as the caller likes, and
- * step again and again; close when nothing more comes, and step until it has finished
- * (local/open_run.c, greenplum/coordinator/open_run.c).
+ * What both engines use (train/engine.h, train/open_run.c): the configurations are to be more, and
+ * have places.
  */
-extern void hopper_training_start(hopper_training *training);
-/*
- * One more configuration, which is copied, with its history; returns its place. -1: it does not
- * fit beside what the run has planned, but would in a run of its own.
- */
-extern int	hopper_training_enter(hopper_training *training, const hopper_config *config,
-								  hopper_history *history);
-/*
- * Enters one with the state and the history of the configuration at `parent`, which is done.
- */
-extern int	hopper_training_enter_child(hopper_training *training, const hopper_config *config,
-										hopper_history *history, int parent);
-/*
- * It trains so many iterations more, or anew from its initial weights. `done`: the iterations of
- * the same leg that an earlier session of a durable run has behind it; 0 otherwise.
- */
-extern void hopper_training_go_on(hopper_training *training, int at, int32 iterations,
-								  int32 done, bool anew);
-/* Makes training->durable, before the start. */
-extern void hopper_training_make_durable(hopper_training *training);
-/* The state of a configuration that is done goes; its weights stay. */
-extern void hopper_training_drop_state(hopper_training *training, int at);
-/*
- * Goes on: until something has happened or `timeout` ms (-1: forever) are over; on segments by a
- * hop. True once the run has finished.
- */
-extern bool hopper_training_step(hopper_training *training, long timeout);
-extern void hopper_training_close(hopper_training *training);
-
-/* What both of them use (train/open_run.c): the configurations are to be more, and have places. */
 extern void hopper_training_open(hopper_training *training);
 /* One more, which is copied; its place. */
 extern int	hopper_training_add(hopper_training *training, const hopper_config *config,

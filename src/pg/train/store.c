@@ -16,10 +16,31 @@
 /* The run that hopper_store_record() has made last. */
 static int64 recorded = 0;
 
-/* Changes a table of runs, as its owner. */
+/*
+ * Of sessions that write what a slice or a training has come to, one has its turn after the other,
+ * as each of them takes whole tables on segments: in an order that all keep, with what may be
+ * written at any time first.
+ */
 static void
-change(const char *table, const char *query, const hopper_own_values *list)
+take_turn(const char *table)
 {
+	static const char *const at_any_time[] = {"all_run_events", "all_search_results",
+	"all_run_grants"};
+	static const char *const turn = "all_runs";
+
+	if (!HOPPER_DATA_ON_SEGMENTS)
+		return;
+	for (int i = 0; i < lengthof(at_any_time); i++)
+		if (strcmp(table, at_any_time[i]) == 0)
+			return;
+	hopper_own_hold(at_any_time, 1, RowExclusiveLock, "the record of runs");
+	hopper_own_hold(&turn, 1, ExclusiveLock, "the record of runs");
+}
+
+void
+hopper_store_change(const char *table, const char *query, const hopper_own_values *list)
+{
+	take_turn(table);
 	hopper_own_change(table, "the record of runs", query, list);
 }
 
@@ -93,7 +114,7 @@ hopper_store_create(const hopper_run_row *row, const hopper_fit *fit)
 	hopper_own_add_text(&list, compared_by(fit));
 	hopper_own_add_text(&list, fit ? fit->training.search : NULL);
 	hopper_own_add_text(&list, fit ? fit->continues : NULL);
-	change("all_runs",
+	hopper_store_change("all_runs",
 		   psprintf("INSERT INTO %s (run, role, function, statement, search_path, settings,"
 					" tables, selection, model_table, packed_table, validation_table, data, name,"
 					" description, created, started, best_metric, search, continues)"
@@ -192,7 +213,7 @@ hopper_store_revoke(int64 run, Oid role)
 
 	hopper_own_add_int8(&list, run);
 	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(role), false);
-	change("all_run_grants",
+	hopper_store_change("all_run_grants",
 		   psprintf("DELETE FROM %s WHERE run = $1 AND role = $2",
 					hopper_own_name("all_run_grants")), &list);
 }
@@ -206,7 +227,7 @@ hopper_store_grant(int64 run, Oid role, bool steers)
 	hopper_own_add_int8(&list, run);
 	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(role), false);
 	hopper_own_add(&list, BOOLOID, BoolGetDatum(steers), false);
-	change("all_run_grants",
+	hopper_store_change("all_run_grants",
 		   psprintf("INSERT INTO %s (run, role, steers) VALUES ($1, $2, $3)",
 					hopper_own_name("all_run_grants")), &list);
 }
@@ -237,7 +258,7 @@ hopper_store_started(int64 run, bool queued)
 
 	hopper_own_add_int8(&list, run);
 	hopper_own_add(&list, BOOLOID, BoolGetDatum(queued), false);
-	change("all_runs",
+	hopper_store_change("all_runs",
 		   psprintf("UPDATE %s SET started = coalesce(started, pg_catalog.clock_timestamp()),"
 					" sessions = sessions + 1, queued = CASE WHEN $2 THEN queued END,"
 					" ended = NULL, outcome = NULL, error = NULL, error_code = NULL"
@@ -253,7 +274,7 @@ hopper_store_queued(int64 run, const char *event, const char *settings)
 
 	hopper_own_add_int8(&list, run);
 	hopper_own_add_text(&list, settings);
-	change("all_runs",
+	hopper_store_change("all_runs",
 		   psprintf("UPDATE %s SET queued = pg_catalog.clock_timestamp(),"
 					" settings = coalesce($2, settings),"
 					" ended = NULL, outcome = NULL, error = NULL, error_code = NULL"
@@ -283,7 +304,7 @@ hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit, const 
 	hopper_own_add_text(&list, error ? error->message : NULL);
 	hopper_own_add_text(&list, error ? unpack_sql_state(error->sqlerrcode) : NULL);
 	add_results(&list, fit);
-	change("all_runs",
+	hopper_store_change("all_runs",
 		   psprintf("UPDATE %s SET outcome = $2, error = $3, error_code = $4, best_trial = $5,"
 					" best_metric = coalesce($6, best_metric), best_value = $7,"
 					" ended = pg_catalog.clock_timestamp(),"
@@ -303,7 +324,7 @@ hopper_store_set_tables(int64 run, const char *tables)
 
 	hopper_own_add_int8(&list, run);
 	hopper_own_add_text(&list, tables);
-	change("all_runs",
+	hopper_store_change("all_runs",
 		   psprintf("UPDATE %s SET tables = $2 WHERE run = $1", hopper_own_name("all_runs")),
 		   &list);
 }
@@ -315,7 +336,7 @@ hopper_store_checkpoint(int64 run, double seconds)
 
 	hopper_own_add_int8(&list, run);
 	hopper_own_add_float8(&list, seconds);
-	change("all_runs",
+	hopper_store_change("all_runs",
 		   psprintf("UPDATE %s SET checkpoints = checkpoints + 1,"
 					" seconds_checkpoints = seconds_checkpoints + $2,"
 					" last_checkpoint = pg_catalog.clock_timestamp() WHERE run = $1",
@@ -332,7 +353,7 @@ hopper_store_event(int64 run, const char *event, int32 trial, const char *detail
 	hopper_own_add(&list, INT4OID, Int32GetDatum(trial), trial == 0);
 	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(GetUserId()), false);
 	hopper_own_add_text(&list, detail);
-	change("all_run_events",
+	hopper_store_change("all_run_events",
 		   psprintf("INSERT INTO %s (run, at, event, trial, role, detail)"
 					" VALUES ($1, pg_catalog.clock_timestamp(), $2, $3, $4, $5)",
 					hopper_own_name("all_run_events")), &list);
@@ -344,15 +365,16 @@ hopper_store_event(int64 run, const char *event, int32 trial, const char *detail
 void
 hopper_store_drop(int64 run)
 {
-	static const char *const tables[] = {"all_search_results", "all_run_events",
-	"all_trial_metrics", "all_trials", "all_run_grants", "all_runs"};
+	/* In the order of take_turn(). */
+	static const char *const tables[] = {"all_run_events", "all_search_results",
+	"all_run_grants", "all_trial_metrics", "all_trials", "all_runs"};
 
 	for (int i = 0; i < lengthof(tables); i++)
 	{
 		hopper_own_values list = {0};
 
 		hopper_own_add_int8(&list, run);
-		change(tables[i],
+		hopper_store_change(tables[i],
 		   psprintf("DELETE FROM %s WHERE run = $1", hopper_own_name(tables[i])), &list);
 	}
 }
@@ -430,7 +452,7 @@ hopper_store_inherit(int64 run, int32 trial, int32 parent)
 	hopper_own_add_int8(&list, run);
 	hopper_own_add_int8(&list, trial);
 	hopper_own_add_int8(&list, parent);
-	change("all_trials",
+	hopper_store_change("all_trials",
 		   psprintf("UPDATE %s t SET earlier = p.earlier FROM %s p WHERE t.run = $1"
 					" AND t.trial = $2 AND p.run = $1 AND p.trial = $3",
 					hopper_own_name("all_trials"), hopper_own_name("all_trials")), &list);

@@ -12,12 +12,6 @@
 #include "pg/server/words.h"
 #include "pg/train/standing.h"
 
-static void
-change(const char *table, const char *query, const hopper_own_values *list)
-{
-	hopper_own_change(table, "the record of runs", query, list);
-}
-
 /* The values that the trials of a grid have: what a search may choose is known before. */
 void
 hopper_store_grid(int64 run)
@@ -25,7 +19,7 @@ hopper_store_grid(int64 run)
 	hopper_own_values list = {0};
 
 	hopper_own_add_int8(&list, run);
-	change("all_runs",
+	hopper_store_change("all_runs",
 		   psprintf("UPDATE %s SET search = g.search FROM (SELECT pg_catalog.json_build_object("
 					"'method', 'grid', 'space', pg_catalog.json_agg(pg_catalog.json_build_object("
 					"'parameter', key, 'type', CASE n WHEN 1 THEN 'constant' ELSE 'choice' END,"
@@ -138,7 +132,7 @@ insert_columns(int64 run, const char *table, const char *const *names, const col
 	if (rows->n == 0)
 		return;
 	hopper_own_add_int8(&list, run);
-	change(table,
+	hopper_store_change(table,
 		   psprintf("INSERT INTO %s (run, %s) SELECT $1, n.* FROM (%s) n", hopper_own_name(table),
 					joined(names, rows->width, ""), rows_query(rows, names, &list)), &list);
 }
@@ -284,7 +278,7 @@ hopper_store_forget(int64 run, int32 trial, int32 iteration)
 	hopper_own_add_int8(&list, run);
 	hopper_own_add_int8(&list, trial);
 	hopper_own_add_int8(&list, iteration);
-	change("all_trial_metrics",
+	hopper_store_change("all_trial_metrics",
 		   psprintf("DELETE FROM %s WHERE run = $1 AND trial = $2 AND iteration > $3",
 					hopper_own_name("all_trial_metrics")), &list);
 }
@@ -313,7 +307,7 @@ hopper_store_replace_metrics(int64 run, hopper_training *training, const int *wh
 	if (rows.n == 0)
 		return;
 	hopper_own_add_int8(&list, run);
-	change("all_trial_metrics",
+	hopper_store_change("all_trial_metrics",
 		   psprintf("DELETE FROM %s m USING (%s) n WHERE m.run = $1 AND m.trial = n.trial"
 					" AND m.iteration > n.earlier", hopper_own_name("all_trial_metrics"),
 					rows_query(&rows, names, &list)), &list);
@@ -336,14 +330,14 @@ write_trials(int64 run, const columns *rows)
 
 	hopper_own_add_int8(&list, run);
 	query = rows_query(rows, trial_names, &list);
-	change("all_trials",
+	hopper_store_change("all_trials",
 		   psprintf("UPDATE %s t SET (%s) = (%s) FROM (%s) n"
 					" WHERE t.run = $1 AND t.trial = n.trial", table,
 					joined(trial_names, rows->width, ""), joined(trial_names, rows->width, "n."),
 					query), &list);
 	if (SPI_processed == (uint64) rows->n)
 		return;
-	change("all_trials",
+	hopper_store_change("all_trials",
 		   psprintf("INSERT INTO %s (run, %s) SELECT $1, n.* FROM (%s) n WHERE NOT EXISTS"
 					" (SELECT FROM %s t WHERE t.run = $1 AND t.trial = n.trial)", table,
 					joined(trial_names, rows->width, ""), query, table), &list);

@@ -398,7 +398,7 @@ take_architecture(const hopper_outputs *outputs, hopper_config *config, const ch
 
 void
 hopper_warm_start(const hopper_outputs *outputs, const hopper_data_desc *data,
-				  hopper_config *configs, int n, hopper_history **histories)
+				  hopper_config *configs, int n, hopper_history **histories, bool takes_states)
 {
 	for (int i = 0; i < n; i++)
 	{
@@ -420,8 +420,7 @@ hopper_warm_start(const hopper_outputs *outputs, const hopper_data_desc *data,
 							   outputs->state.shown),
 					 errhint("Where it was removed, train anew: without warm_start, into another "
 							 "table.")));
-		/* It goes to the segments with the first hop. */
-		if (HOPPER_DATA_ON_SEGMENTS)
+		if (takes_states)
 			(void) gather_state(outputs, &configs[i], n_parts);
 		take_architecture(outputs, &configs[i], arch);
 		configs[i].weights = NULL;

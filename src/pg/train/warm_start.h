@@ -9,13 +9,14 @@
 
 /*
  * For each configuration that has a model in the output tables: its architecture, the size of its
- * state (on Greenplum the state itself) and its history are put into configs[i] and histories[i];
- * the others start anew. Compile and fit parameters stay those of `configs`; a history keeps no
- * loss where its configuration has another one now. `data` is the training table's. SPI must be
- * connected.
+ * state (`takes_states`: the state itself) and its history are put into configs[i] and
+ * histories[i]; the others start anew. Compile and fit parameters stay those of `configs`; a
+ * history keeps no loss where its configuration has another one now. `data` is the training
+ * table's. SPI must be connected.
  */
 extern void hopper_warm_start(const hopper_outputs *outputs, const hopper_data_desc *data,
-							  hopper_config *configs, int n, hopper_history **histories);
+							  hopper_config *configs, int n, hopper_history **histories,
+							  bool takes_states);
 /*
  * Of a run that goes on, a configuration that has a checkpoint: where its state is damaged, the one
  * before takes its place, or it begins anew, with a WARNING. Returns the iterations behind it then;

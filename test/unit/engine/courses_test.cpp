@@ -90,7 +90,10 @@ class BothEngines {
     std::map<int32_t, ModelResult> states = CompareOnce();
     if (Draw(0, 2) != 0) return;
     // And on from there.
-    for (Configuration& config : configs_) config.state = states[config.key].state;
+    for (Configuration& config : configs_) {
+      config.state = states[config.key].state;
+      bases_[config.key] = states[config.key].raw.iterations;
+    }
     options_.iterations = Draw(1, 3);
     CompareOnce();
   }
@@ -165,6 +168,7 @@ class BothEngines {
       EXPECT_EQ(ResultText(actual.at(key)), ResultText(result)) << key;
     }
     CompareOpen(expected, courses);
+    CompareHalted(expected, courses);
     return expected;
   }
   // However often metrics are taken, and whenever it stops.
@@ -203,7 +207,42 @@ class BothEngines {
     }
   }
 
+  // All of them halt again and again, and go on from what they had then.
+  void CompareHalted(const std::map<int32_t, ModelResult>& expected, const Courses& courses) {
+    std::vector<hopper_event> events;
+    GroupDriver groups(options_, train_, validates_ ? &valid_ : nullptr, train_keys_, valid_keys_,
+                       configs_, false, options_.iterations);
+    std::map<int32_t, int64_t> examples;
+    std::vector<int32_t> halted;
+    int left = Draw(0, 4);  // hops until they halt
+    for (int hops = 0; groups.n_training() > 0; ++hops) {
+      ASSERT_LT(hops, 1000);
+      const bool halts = left-- <= 0;
+      for (const int32_t key : groups.Step(&events, halts ? HOPPER_HOP_RESULTS : HOPPER_HOP_NEXT)) {
+        const hopper_model_result& raw = groups.results().at(key).raw;
+        if (raw.status == HOPPER_MODEL_TRAINING) halted.push_back(key);
+        if (raw.status == HOPPER_MODEL_TRAINING) examples[key] += raw.examples;
+      }
+      if (!halts || groups.n_training() > 0) continue;
+      for (const int32_t key : halted) {
+        Configuration config = configs_[static_cast<size_t>(key) - 1];
+        config.state = groups.results().at(key).state;
+        const int done = groups.results().at(key).raw.iterations - bases_[key];
+        ASSERT_TRUE(groups.Enter({config}, options_.iterations - done, done));
+      }
+      halted.clear();
+      left = Draw(1, 4);
+    }
+    EXPECT_EQ(CoursesOf(events), courses);
+    for (const auto& [key, result] : expected) {
+      ModelResult actual = groups.results().at(key);
+      actual.raw.examples += examples[key];
+      EXPECT_EQ(ResultText(actual), ResultText(result)) << key;
+    }
+  }
+
   std::mt19937 random_;
+  std::map<int32_t, int32_t> bases_;  // iterations of a warm start's states
   const PackedTable train_;
   const PackedTable valid_;
   bool validates_;

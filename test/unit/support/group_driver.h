@@ -83,15 +83,16 @@ class GroupDriver {
     return std::move(results_);
   }
 
-  // Of an open run: others enter, or the same again. False: there is no room beside the data.
-  bool Enter(const std::vector<Configuration>& configs, int leg) {
+  // Of an open run: others enter, or the same again, with a state that has `done` iterations of the
+  // leg behind it. False: there is no room beside the data.
+  bool Enter(const std::vector<Configuration>& configs, int leg, int done = 0) {
     std::vector<int32_t> stay;
     for (const auto& [key, envelope] : envelopes_) stay.push_back(key);
     const auto n = static_cast<int32_t>(stay.size());
     bool has_room = true;
     for (const auto& [key, group] : groups_) {
       Check(Api().group.keep(group, stay.data(), n, &error_));
-      for (const Configuration& config : configs) AddConfig(group, config, leg);
+      for (const Configuration& config : configs) AddConfig(group, config, leg, done);
       hopper_data_plan plan = {};
       const int code = Api().group.plan_data(group, &plan, &error_);
       has_room = has_room && code != HOPPER_LIMIT_EXCEEDED;
@@ -106,9 +107,9 @@ class GroupDriver {
     return has_room;
   }
   // One hop of an open run: what its models report of iterations that are complete; the keys of
-  // those that have ended, whose results() are there.
-  std::vector<int32_t> Step(std::vector<hopper_event>* events) {
-    HopOnce(0, HOPPER_HOP_NEXT);
+  // those that have ended, or with HOPPER_HOP_RESULTS have halted, whose results() are there.
+  std::vector<int32_t> Step(std::vector<hopper_event>* events, hopper_hop hop = HOPPER_HOP_NEXT) {
+    HopOnce(0, hop);
     for (const auto& [key, envelope] : envelopes_) {
       if (!envelope.done) continue;
       events->insert(events->end(), envelope.events.begin(), envelope.events.end());
@@ -199,14 +200,14 @@ class GroupDriver {
     }
     envelopes_[config.key] = std::move(envelope);
   }
-  void AddConfig(hopper_group* group, const Configuration& config, int leg) {
+  void AddConfig(hopper_group* group, const Configuration& config, int leg, int done = 0) {
     hopper_config raw = {};
     raw.mst_key = config.key;
     raw.model_arch = config.arch.data();
     raw.model_arch_size = config.arch.size();
     raw.compile_params = config.compile.c_str();
     raw.fit_params = config.fit.c_str();
-    Check(leg > 0 ? Api().group.enter(group, &raw, leg, &error_)
+    Check(leg > 0 ? Api().group.enter(group, &raw, leg, done, &error_)
                   : Api().group.add_config(group, &raw, &error_));
   }
   void AddBuffers(hopper_group* group, const PackedTable& table, hopper_split split,

@@ -301,7 +301,7 @@ hopper_driver_require_weights(const hopper_driver *run, const int *places, int n
 		const hopper_model_result *result = &training->results[at];
 		int32		mst_key = training->configs[at].mst_key;
 
-		if (result->status != HOPPER_MODEL_DONE)
+		if (result->n_weights == 0)
 			continue;
 		if (row >= n_weights || DatumGetInt32(hopper_told_value(row, 1, INT4OID)) != mst_key ||
 			result->n_weights != DatumGetInt32(hopper_told_value(row, 2, INT4OID)) /

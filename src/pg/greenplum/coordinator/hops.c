@@ -25,6 +25,19 @@ execute(SPIPlanPtr plan, Datum *values, int expected)
 
 /* --- working tables and data --- */
 
+char *
+hopper_hops_of_keys(const int32 *mst_keys, int n)
+{
+	StringInfoData words;
+
+	initStringInfo(&words);
+	appendStringInfoString(&words, " WHERE mst_key OPERATOR(pg_catalog.=) ANY ('{");
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&words, "%s%d", i ? "," : "", mst_keys[i]);
+	appendStringInfoString(&words, "}'::pg_catalog.int4[])");
+	return words.data;
+}
+
 void
 hopper_hops_create_table(const hopper_name *table)
 {
@@ -351,6 +364,7 @@ hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_name 
 										" AND mst_key OPERATOR(pg_catalog.=) ANY ($2)",
 										model->quoted, from->quoted), 2, types);
 	Datum	   *keys = palloc(sizeof(Datum) * run->n_configs);
+	int32	   *all = palloc(sizeof(int32) * run->n_configs);
 	int			n = 0;
 
 	for (int i = 0; i < run->n_configs; i++)
@@ -358,7 +372,7 @@ hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_name 
 		const hopper_config *config = &run->configs[i];
 		Datum		values[2];
 
-		keys[n++] = Int32GetDatum(config->mst_key);
+		keys[n++] = Int32GetDatum(all[i] = config->mst_key);
 		if (i + 1 < run->n_configs && config[1].model_arch == config->model_arch)
 			continue;
 		values[0] = CStringGetTextDatum(hopper_from_utf8(config->model_arch));
@@ -368,20 +382,28 @@ hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_name 
 	}
 	SPI_freeplan(plan);
 	hopper_exec("INSERT INTO %s (mst_key, part, state) SELECT mst_key, part, body FROM %s"
-				" WHERE part OPERATOR(pg_catalog.>=) 0"
+				"%s AND part OPERATOR(pg_catalog.>=) 0"
 				" AND pg_catalog.length(body) OPERATOR(pg_catalog.>) 0",
-				state->quoted, from->quoted);
+				state->quoted, from->quoted, hopper_hops_of_keys(all, run->n_configs));
+}
+
+void
+hopper_hops_free_plans(hopper_hops *hops)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		if (hops->plans[i])
+			SPI_freeplan(hops->plans[i]);
+		hops->plans[i] = NULL;
+	}
 }
 
 void
 hopper_hops_end(hopper_hops *hops)
 {
 	release(hops);
+	hopper_hops_free_plans(hops);
 	for (int i = 0; i < 2; i++)
-	{
-		if (hops->plans[i])
-			SPI_freeplan(hops->plans[i]);
 		hopper_exec("DROP TABLE %s", hops->tables[i].quoted);
-	}
 	hopper_exec("DROP TABLE %s", hops->log.quoted);
 }

@@ -39,7 +39,7 @@ extern char *hopper_hops_load(hopper_hops *hops);
 extern void hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, int n);
 /* Moves and trains the models: see hopper_group_api in model_hopper/group.h. */
 extern void hopper_hops_move(hopper_hops *hops, int32 iteration, hopper_hop hop);
-/* After the last one: states and weights from table `from` into the output tables. */
+/* States and weights of run->configs from table `from` into the output tables. */
 extern void hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_name *model,
 							  const hopper_name *state);
 /*
@@ -47,11 +47,15 @@ extern void hopper_hops_write(hopper_hops *hops, const hopper_name *from, const 
  * messages; palloc'ed.
  */
 extern char *hopper_hops_travelling(const hopper_training *training);
+/* Before SPI ends, with which they go; the next move makes them again. */
+extern void hopper_hops_free_plans(hopper_hops *hops);
 /* Gives the segments' memory back and drops the working tables. */
 extern void hopper_hops_end(hopper_hops *hops);
 
 /* --- what its files share --- */
 
+/* " WHERE mst_key = ANY (...)"; palloc'ed */
+extern char *hopper_hops_of_keys(const int32 *mst_keys, int n);
 /* A working table: parts of models. */
 extern void hopper_hops_create_table(const hopper_name *table);
 /* The segment on which a model starts. */
@@ -68,6 +72,9 @@ extern void hopper_hops_open(hopper_hops *hops, const hopper_name *model);
 extern bool hopper_hops_enter(hopper_hops *hops, const hopper_segment_entry *entry);
 /* As hopper_hops_put_models(), a model with the state that rests. */
 extern void hopper_hops_put_rested(hopper_hops *hops, int32 mst_key);
+/* Of a durable run: the states of these, which have some, rest as `state` has them. */
+extern void hopper_hops_take_stored(hopper_hops *hops, const hopper_name *state,
+									const int32 *mst_keys, int n);
 /* A model that has none yet is to begin with the state of one that rests. */
 extern void hopper_hops_copy_rested(hopper_hops *hops, int32 from, int32 to);
 /* These have ended what they were to train: they leave the way and rest. */

@@ -66,6 +66,28 @@ hopper_hops_put_rested(hopper_hops *hops, int32 mst_key)
 		elog(ERROR, "the state of configuration %d is gone", mst_key);
 }
 
+/* The rows lie where the models begin, as those that have halted lie where they have. */
+void
+hopper_hops_take_stored(hopper_hops *hops, const hopper_name *state, const int32 *mst_keys, int n)
+{
+	StringInfoData keys;
+	char	   *which = hopper_hops_of_keys(mst_keys, n);
+
+	initStringInfo(&keys);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&keys, "%s(%d, %d)", i ? ", " : "", mst_keys[i],
+						 hopper_hops_first_key(hops, mst_keys[i]));
+	hopper_exec("INSERT INTO %s (key, mst_key, part, n_parts, body)"
+				" SELECT k.key, s.mst_key, s.part, c.n, s.state FROM %s s"
+				" JOIN (VALUES %s) k (mst_key, key) USING (mst_key)"
+				" JOIN (SELECT mst_key, pg_catalog.count(*)::pg_catalog.int4 AS n FROM %s%s"
+				" AND part OPERATOR(pg_catalog.>=) 0 GROUP BY mst_key) c USING (mst_key)"
+				" WHERE s.part OPERATOR(pg_catalog.>=) 0",
+				hops->rest.quoted, state->quoted, keys.data, state->quoted, which);
+	pfree(keys.data);
+	pfree(which);
+}
+
 void
 hopper_hops_copy_rested(hopper_hops *hops, int32 from, int32 to)
 {
@@ -75,25 +97,11 @@ hopper_hops_copy_rested(hopper_hops *hops, int32 from, int32 to)
 				hops->rest.quoted, to, hops->rest.quoted, from);
 }
 
-/* " WHERE mst_key = ANY (...)" */
-static char *
-of_keys(const int32 *mst_keys, int n)
-{
-	StringInfoData words;
-
-	initStringInfo(&words);
-	appendStringInfoString(&words, " WHERE mst_key OPERATOR(pg_catalog.=) ANY ('{");
-	for (int i = 0; i < n; i++)
-		appendStringInfo(&words, "%s%d", i ? "," : "", mst_keys[i]);
-	appendStringInfoString(&words, "}'::pg_catalog.int4[])");
-	return words.data;
-}
-
 void
 hopper_hops_lay_down(hopper_hops *hops, const int32 *mst_keys, int n)
 {
 	const hopper_name *from = &hops->tables[hops->at];
-	char	   *which = of_keys(mst_keys, n);
+	char	   *which = hopper_hops_of_keys(mst_keys, n);
 
 	/* Models that have failed leave nothing. */
 	hopper_exec("INSERT INTO %s (key, mst_key, part, n_parts, body)"
@@ -107,7 +115,7 @@ hopper_hops_lay_down(hopper_hops *hops, const int32 *mst_keys, int n)
 void
 hopper_hops_forget(hopper_hops *hops, const int32 *mst_keys, int n, bool only_states)
 {
-	char	   *which = of_keys(mst_keys, n);
+	char	   *which = hopper_hops_of_keys(mst_keys, n);
 
 	hopper_exec("DELETE FROM %s%s%s", hops->rest.quoted, which,
 				only_states ? " AND part OPERATOR(pg_catalog.>=) 0" : "");

@@ -5,44 +5,18 @@
  * One statement moves everybody who trains to the segment of its next partition, each on its own
  * course and none by more than an iteration, so that nobody waits for a longer way than one hop.
  * A model rests in a table on the segments (open_hops.c) when its leg has ended; others take its
- * place before the next hop. The data stay where they are. A model without room beside them and the
- * others waits until there is some; where there is none though nobody trains, the data are loaded
- * anew, into what is left by the one that waits for it.
+ * place before the next hop. Where all are to halt, each rests so at the end of its iteration, as
+ * if its leg had ended, and a durable run stores what rests. The data stay where they are. A model
+ * without room beside them and the others waits until there is some; where there is none though
+ * nobody trains, the data are loaded anew, into what is left by the one that waits for it.
  */
-#include "pg/greenplum/coordinator/driver.h"
+#include "pg/greenplum/coordinator/open_run.h"
 #include "pg/greenplum/reports.h"
 
-#include "pg/train/outputs.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
 
-typedef struct open_model
-{
-	int32		leg;			/* iterations that it trains now */
-	bool		waits;			/* to enter */
-	bool		trains;
-	bool		rests;			/* its state lies on a segment */
-	int			since;			/* the statement in which its iteration began */
-	/* of the legs before */
-	int64		examples;
-	double		seconds_training;
-	double		seconds_evaluating;
-	double		seconds_waiting;
-} open_model;
-
-typedef struct open_segments
-{
-	hopper_driver driver;
-	int			allocated;
-	open_model *models;			/* by place */
-	int			n_waiting;
-	int			n_training;
-	bool		closed;
-} open_segments;
-
-static const hopper_config *
-config_at(const open_segments *open, int at)
-{
-	return &open->driver.training->configs[at];
-}
+#include "pg/train/engine.h"
 
 /* Room for a model at each place. */
 static void
@@ -58,7 +32,37 @@ grow(open_segments *open, int n)
 	open->allocated = more;
 }
 
-/* --- what the search calls --- */
+/* The working tables go. */
+static void
+end(open_segments *open)
+{
+	hopper_segment_timeline_settle(&open->driver.timeline);
+	hopper_hops_close(&open->driver.hops);
+	hopper_driver_end(&open->driver);
+	open->ended = true;
+}
+
+/* Of a durable run: the states of `n` configurations, where they have some, rest from now on. */
+static void
+take_stored(open_segments *open, int first, int n)
+{
+	const hopper_training *training = open->driver.training;
+	int32	   *keys = palloc(Max(n, 1) * sizeof(int32));
+	int			n_stored = 0;
+
+	for (int i = first; i < first + n; i++)
+	{
+		if (training->configs[i].state_size == 0)
+			continue;
+		keys[n_stored++] = training->configs[i].mst_key;
+		open->models[i].rests = true;
+	}
+	if (n_stored > 0)
+		hopper_hops_take_stored(&open->driver.hops, &training->stored->state, keys, n_stored);
+	pfree(keys);
+}
+
+/* --- what its caller calls --- */
 
 void
 hopper_training_start(hopper_training *training)
@@ -72,6 +76,9 @@ hopper_training_start(hopper_training *training)
 	grow(open, training->n_configs);
 	hopper_driver_begin(&open->driver, training, &training->stored->model);
 	hopper_hops_open(&open->driver.hops, &training->stored->model);
+	open->context = CurrentMemoryContext;
+	if (training->durable)
+		take_stored(open, 0, training->n_configs);
 	training->started = true;
 }
 
@@ -83,6 +90,8 @@ hopper_training_enter(hopper_training *training, const hopper_config *config,
 	int			at = hopper_training_add(training, config, history);
 
 	grow(training->segments, training->n_configs);
+	if (training->durable)
+		take_stored(training->segments, at, 1);
 	return at;
 }
 
@@ -112,7 +121,7 @@ hopper_training_go_on(hopper_training *training, int at, int32 iterations, int32
 	open_segments *open = training->segments;
 	open_model *model = &open->models[at];
 
-	if (open->closed || model->waits || model->trains)
+	if (open->closed || model->waits || model->trains || model->halted)
 		elog(ERROR, "configuration %d cannot go on", training->configs[at].mst_key);
 	if (anew)
 	{
@@ -122,6 +131,10 @@ hopper_training_go_on(hopper_training *training, int at, int32 iterations, int32
 		model->rests = false;
 	}
 	model->leg = iterations;
+	model->done = done;
+	model->behind = training->durable ? training->durable[at].stored : 0;
+	if (training->durable)
+		training->durable[at].written = false;
 	model->waits = true;
 	open->n_waiting++;
 }
@@ -141,135 +154,75 @@ hopper_training_close(hopper_training *training)
 	training->segments->closed = true;
 }
 
-/* --- entering --- */
-
-/* Copies those of who trains, and of who waits up to the place `last`. */
-static int
-choose(const open_segments *open, bool training, int last, hopper_config *configs, int32 *legs,
-	   int32 *keys)
+/* It is a step that trains; where all have halted there is nothing to do. */
+void
+hopper_training_wait(const hopper_training *training, long timeout)
 {
-	int			n = 0;
+	const open_segments *open = training->segments;
 
-	for (int i = 0; i < open->driver.training->n_configs; i++)
-	{
-		const open_model *model = &open->models[i];
-
-		if (!(training && model->trains) && !(i <= last && model->waits))
-			continue;
-		if (configs)
-			configs[n] = *config_at(open, i);
-		if (legs)
-			legs[n] = model->leg;
-		if (keys)
-			keys[n] = config_at(open, i)->mst_key;
-		n++;
-	}
-	return n;
+	if (open->n_training + open->n_waiting == 0 && open->n_halted > 0)
+		hopper_sleep(timeout);
 }
 
-/* The data to the segments, and who trains on them, with who waits up to the place `last`. */
-static void
-load(open_segments *open, int last)
+/* Nothing is committed before the caller's statement ends, for which all halt. */
+void
+hopper_training_halt(hopper_training *training, bool all)
 {
-	hopper_segment_run *run = &open->driver.run;
-	int			most = open->n_training + open->n_waiting;
+	open_segments *open = training->segments;
 
-	run->configs = palloc(Max(most, 1) * sizeof(hopper_config));
-	run->legs = palloc(Max(most, 1) * sizeof(int32));
-	run->n_configs = choose(open, true, last, run->configs, run->legs, NULL);
-	hopper_driver_load(&open->driver);
+	open->halts = open->halts || all;
+}
+
+bool
+hopper_training_store(hopper_training *training, const int *which, int n,
+					  const hopper_outputs *outputs)
+{
+	open_segments *open = training->segments;
+	hopper_segment_run *run;
+
+	/* Then all are stored. */
+	if (open == NULL || open->ended)
+		return true;
+	run = &open->driver.run;
+	run->configs = palloc(n * sizeof(hopper_config));
+	run->n_configs = n;
+	for (int i = 0; i < n; i++)
+		run->configs[i] = training->configs[which[i]];
+	hopper_hops_write(&open->driver.hops, &open->driver.hops.rest, &outputs->model,
+					  &outputs->state);
 	pfree(run->configs);
-	pfree(run->legs);
 	run->configs = NULL;
-	run->legs = NULL;
 	run->n_configs = 0;
+	return true;
 }
 
-/* False: there is no room for those who wait up to the place `last`. */
-static bool
-enter_beside(open_segments *open, int last)
+void
+hopper_training_set_iterations(hopper_training *training, int at, int32 more)
 {
-	hopper_segment_entry entry = {.run = open->driver.run.id, .train = &open->driver.run.train};
-	bool		has_room;
-
-	entry.stay = palloc(Max(open->n_training, 1) * sizeof(int32));
-	entry.configs = palloc(open->n_waiting * sizeof(hopper_config));
-	entry.legs = palloc(open->n_waiting * sizeof(int32));
-	entry.n_stay = choose(open, true, -1, NULL, NULL, entry.stay);
-	entry.n_configs = choose(open, false, last, entry.configs, entry.legs, NULL);
-	has_room = hopper_hops_enter(&open->driver.hops, &entry);
-	pfree(entry.stay);
-	pfree(entry.configs);
-	pfree(entry.legs);
-	return has_room;
+	training->segments->models[at].leg = more;
 }
 
-static void
-put(open_segments *open, int last)
+void
+hopper_training_release(hopper_training *training, int at)
 {
-	hopper_hops *hops = &open->driver.hops;
+	open_segments *open = training->segments;
 
-	for (int i = 0; i <= last; i++)
-	{
-		open_model *model = &open->models[i];
-
-		if (!model->waits)
-			continue;
-		if (model->rests)
-			hopper_hops_put_rested(hops, config_at(open, i)->mst_key);
-		else
-			hopper_hops_put_models(hops, config_at(open, i), 1);
-		model->waits = false;
-		model->trains = true;
-		model->since = open->driver.timeline.n_statements;
-		open->n_waiting--;
-		open->n_training++;
-	}
+	if (!open->models[at].halted)
+		elog(ERROR, "configuration %d has not halted", training->configs[at].mst_key);
+	open->models[at].halted = false;
+	open->models[at].waits = true;
+	open->n_halted--;
+	open->n_waiting++;
 }
 
-static int
-first_waiting(const open_segments *open)
+/* The segments keep data and models for a transaction. */
+void
+hopper_training_leave(hopper_training *training)
 {
-	int			at = 0;
+	open_segments *open = training->segments;
 
-	while (!open->models[at].waits)
-		at++;
-	return at;
-}
-
-/*
- * All who wait, as far as they fit: a segment has room for those who may meet on it. Where nobody
- * trains, the first of them does in any case: the data are loaded into what it leaves.
- */
-static void
-enter_waiting(open_segments *open)
-{
-	int			last = open->driver.training->n_configs - 1;
-	int			first;
-
-	if (open->n_waiting == 0)
-		return;
-	if (open->driver.hops.loaded && enter_beside(open, last))
-	{
-		put(open, last);
-		return;
-	}
-	if (open->n_training == 0)
-	{
-		first = first_waiting(open);
-		if (!open->driver.hops.loaded || !enter_beside(open, first))
-			load(open, first);
-		put(open, first);
-		if (open->n_waiting > 0 && enter_beside(open, last))
-			put(open, last);
-	}
-	while (open->n_waiting > 0)
-	{
-		first = first_waiting(open);
-		if (!enter_beside(open, first))
-			return;
-		put(open, first);
-	}
+	if (open && !open->ended)
+		end(open);
 }
 
 /* --- what comes of a hop --- */
@@ -291,7 +244,7 @@ take_result(open_segments *open, int at, const bytea *bytes, int segment)
 	hopper_training_order_metrics(training, at);
 }
 
-/* Models whose legs have ended rest, or have failed. */
+/* Models whose legs have ended or that halt rest, or have failed. */
 static void
 lay_down(open_segments *open, const int *ended, int n)
 {
@@ -308,7 +261,7 @@ lay_down(open_segments *open, const int *ended, int n)
 		keys[i] = training->configs[ended[i]].mst_key;
 		if (model->rests)
 			resting[n_resting++] = keys[i];
-		model->rests = training->results[ended[i]].status == HOPPER_MODEL_DONE;
+		model->rests = training->results[ended[i]].status != HOPPER_MODEL_FAILED;
 		model->trains = false;
 		open->n_training--;
 	}
@@ -320,8 +273,8 @@ lay_down(open_segments *open, const int *ended, int n)
 }
 
 /*
- * Reads what the models report of iterations that are complete. Returns how many legs have ended,
- * their places ascending by their keys. *missing: a segment has lost its data.
+ * Reads what the models report of iterations that are complete. Returns how many legs have ended
+ * or halt, their places ascending by their keys. *missing: a segment has lost its data.
  */
 static int
 collect(open_segments *open, int *ended, bool *missing)
@@ -373,19 +326,50 @@ collect(open_segments *open, int *ended, bool *missing)
 	return n_ended;
 }
 
-/* The working tables go, the models go to the output tables. */
+/* The models go to the output tables, if they are not there already; the working tables go. */
 static void
 finish(open_segments *open)
 {
 	hopper_training *training = open->driver.training;
 	hopper_hops *hops = &open->driver.hops;
 
-	hopper_segment_timeline_settle(&open->driver.timeline);
 	open->driver.run.configs = (hopper_config *) training->configs;
 	open->driver.run.n_configs = training->n_configs;
-	hopper_hops_write(hops, &hops->rest, &training->stored->model, &training->stored->state);
-	hopper_hops_close(hops);
-	hopper_driver_end(&open->driver);
+	if (training->durable == NULL)
+		hopper_hops_write(hops, &hops->rest, &training->stored->model, &training->stored->state);
+	end(open);
+}
+
+/* It has halted at the end of an iteration, or before it has trained one. */
+static void
+halt(open_segments *open, int at)
+{
+	hopper_training *training = open->driver.training;
+	open_model *model = &open->models[at];
+	int32		trained = training->results[at].iterations - model->behind;
+
+	if (trained > 0)
+	{
+		model->leg -= trained;
+		model->done += trained;
+		model->behind += trained;
+	}
+	model->halted = true;
+	open->n_halted++;
+	training->halted(training, at, model->behind);
+}
+
+static void
+halt_waiting(open_segments *open)
+{
+	for (int i = 0; i < open->driver.training->n_configs && open->n_waiting > 0; i++)
+	{
+		if (!open->models[i].waits)
+			continue;
+		open->models[i].waits = false;
+		open->n_waiting--;
+		halt(open, i);
+	}
 }
 
 /* One that has failed fails again. */
@@ -407,35 +391,77 @@ tell_failed(open_segments *open)
 	return any;
 }
 
-bool
-hopper_training_step(hopper_training *training, long timeout)
+/* Models move once, and what has come of it is told; `halts`: each halts where it can. */
+static void
+hop(open_segments *open, bool halts)
 {
-	open_segments *open = training->segments;
+	hopper_training *training = open->driver.training;
+	int		   *ended = palloc(open->n_training * sizeof(int));
 	bool		missing;
-	int		   *ended;
 	int			n;
 
-	if (open->closed)
+	hopper_driver_move(&open->driver, halts ? HOPPER_HOP_RESULTS : HOPPER_HOP_NEXT);
+	n = collect(open, ended, &missing);
+	if (n > 0)
+		lay_down(open, ended, n);
+	hopper_driver_note_loss(&open->driver, missing);
+	if (missing)
+		hopper_open_load(open, -1);
+	for (int i = 0; i < n; i++)
+	{
+		hopper_model_status status = training->results[ended[i]].status;
+
+		if (status == HOPPER_MODEL_TRAINING)
+			halt(open, ended[i]);
+		else
+			training->ended(training, ended[i], status == HOPPER_MODEL_FAILED);
+	}
+	pfree(ended);
+}
+
+/* True: all legs have ended, and no other comes. */
+static bool
+step(open_segments *open)
+{
+	int			n_waiting = open->n_waiting;
+	bool		entered;
+
+	if (open->closed && open->n_training + open->n_waiting + open->n_halted == 0)
 	{
 		finish(open);
 		return true;
 	}
 	if (tell_failed(open))
 		return false;
-	enter_waiting(open);
-	if (open->n_training == 0)
-		elog(ERROR, "no model of \"%s\" trains", training->shown);
-	hopper_driver_move(&open->driver, HOPPER_HOP_NEXT);
-	ended = palloc(open->n_training * sizeof(int));
-	n = collect(open, ended, &missing);
-	if (n > 0)
-		lay_down(open, ended, n);
-	hopper_driver_note_loss(&open->driver, missing);
-	if (missing)
-		load(open, -1);
-	for (int i = 0; i < n; i++)
-		training->ended(training, ended[i],
-						training->results[ended[i]].status == HOPPER_MODEL_FAILED);
-	pfree(ended);
+	if (open->halts)
+		halt_waiting(open);
+	else
+		hopper_open_enter_waiting(open);
+	/* A model that has just entered is to train before it halts. */
+	entered = open->n_waiting < n_waiting;
+	if (open->n_training > 0)
+		hop(open, open->halts || (open->driver.training->halts_each && !entered));
+	else if (open->n_halted + open->n_waiting == 0)
+		elog(ERROR, "no model of \"%s\" trains", open->driver.training->shown);
+	open->halts = open->halts && open->n_training > 0;
 	return false;
+}
+
+bool
+hopper_training_step(hopper_training *training, long timeout)
+{
+	open_segments *open = training->segments;
+	int			level = NewGUCNestLevel();
+	bool		finished;
+
+	/* As fit.c has it: of a durable run its statement is over. */
+	hopper_disable_jit();
+	hopper_disable_orca();
+	finished = step(open);
+	if (training->write)
+		training->write(training);
+	if (training->durable)
+		hopper_hops_free_plans(&open->driver.hops);
+	AtEOXact_GUC(true, level);
+	return finished;
 }

@@ -1,6 +1,6 @@
 /*
  * worker.c
- *		A cluster trains in the foreground.
+ *		A cluster trains a run in the sessions that step it.
  */
 #include "pg/run/worker.h"
 
@@ -9,8 +9,9 @@ hopper_worker_start(const hopper_run_row *row)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("a cluster does not train in the background yet"),
-			 errhint("Call the function that trains in the foreground.")));
+			 errmsg("a cluster does not train in the background"),
+			 errhint("Make a run with hopper.create_run(), and call hopper.step(run, seconds) "
+					 "again and again until it says done.")));
 }
 
 void

@@ -161,7 +161,8 @@ hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 	hopper_current.group = group;
 	for (int i = 0; i < run.n_configs; i++)
 		HOPPER_CHECK(run.legs[i] > 0
-					 ? torch->group.enter(group, &run.configs[i], run.legs[i], &error)
+					 ? torch->group.enter(group, &run.configs[i], run.legs[i], run.done[i],
+												&error)
 					 : torch->group.add_config(group, &run.configs[i], &error), error);
 	memcpy(hopper_current.tables, run.tables, sizeof(hopper_current.tables));
 	HOPPER_CHECK(torch->group.plan_data(group, &hopper_current.plan, &error), error);

@@ -159,8 +159,8 @@ hopper_sql_segment_enter(PG_FUNCTION_ARGS)
 	error_context_stack = &callback;
 	HOPPER_CHECK(api->keep(hopper_current.group, entry.stay, entry.n_stay, &error), error);
 	for (int i = 0; i < entry.n_configs; i++)
-		HOPPER_CHECK(api->enter(hopper_current.group, &entry.configs[i], entry.legs[i], &error),
-					 error);
+		HOPPER_CHECK(api->enter(hopper_current.group, &entry.configs[i], entry.legs[i],
+								entry.done[i], &error), error);
 	code = api->plan_data(hopper_current.group, &plan, &error);
 	if (code == HOPPER_LIMIT_EXCEEDED)
 	{

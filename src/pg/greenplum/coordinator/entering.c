@@ -1,0 +1,145 @@
+/*
+ * entering.c
+ *		How models enter an open run on the segments, as there is room.
+ */
+#include "pg/greenplum/coordinator/open_run.h"
+
+static const hopper_config *
+config_at(const open_segments *open, int at)
+{
+	return &open->driver.training->configs[at];
+}
+
+/* Copies those of who trains, and of who waits up to the place `last`. */
+static int
+choose(const open_segments *open, bool training, int last, hopper_config *configs, int32 *legs,
+	   int32 *done, int32 *keys)
+{
+	int			n = 0;
+
+	for (int i = 0; i < open->driver.training->n_configs; i++)
+	{
+		const open_model *model = &open->models[i];
+
+		if (!(training && model->trains) && !(i <= last && model->waits))
+			continue;
+		if (configs)
+			configs[n] = *config_at(open, i);
+		if (legs)
+			legs[n] = model->leg;
+		if (done)
+			done[n] = model->done;
+		if (keys)
+			keys[n] = config_at(open, i)->mst_key;
+		n++;
+	}
+	return n;
+}
+
+void
+hopper_open_load(open_segments *open, int last)
+{
+	hopper_segment_run *run = &open->driver.run;
+	int			most = open->n_training + open->n_waiting;
+	MemoryContext caller;
+
+	run->configs = palloc(Max(most, 1) * sizeof(hopper_config));
+	run->legs = palloc(Max(most, 1) * sizeof(int32));
+	run->done = palloc(Max(most, 1) * sizeof(int32));
+	run->n_configs = choose(open, true, last, run->configs, run->legs, run->done, NULL);
+	/* What it finds of the segments outlives the caller's step. */
+	caller = MemoryContextSwitchTo(open->context);
+	hopper_driver_load(&open->driver);
+	MemoryContextSwitchTo(caller);
+	pfree(run->configs);
+	pfree(run->legs);
+	pfree(run->done);
+	run->configs = NULL;
+	run->legs = run->done = NULL;
+	run->n_configs = 0;
+}
+
+/* False: there is no room for those who wait up to the place `last`. */
+static bool
+enter_beside(open_segments *open, int last)
+{
+	hopper_segment_entry entry = {.run = open->driver.run.id, .train = &open->driver.run.train};
+	bool		has_room;
+
+	entry.stay = palloc(Max(open->n_training, 1) * sizeof(int32));
+	entry.configs = palloc(open->n_waiting * sizeof(hopper_config));
+	entry.legs = palloc(open->n_waiting * sizeof(int32));
+	entry.done = palloc(open->n_waiting * sizeof(int32));
+	entry.n_stay = choose(open, true, -1, NULL, NULL, NULL, entry.stay);
+	entry.n_configs = choose(open, false, last, entry.configs, entry.legs, entry.done, NULL);
+	has_room = hopper_hops_enter(&open->driver.hops, &entry);
+	pfree(entry.stay);
+	pfree(entry.configs);
+	pfree(entry.legs);
+	pfree(entry.done);
+	return has_room;
+}
+
+static void
+put(open_segments *open, int last)
+{
+	hopper_hops *hops = &open->driver.hops;
+
+	for (int i = 0; i <= last; i++)
+	{
+		open_model *model = &open->models[i];
+
+		if (!model->waits)
+			continue;
+		if (model->rests)
+			hopper_hops_put_rested(hops, config_at(open, i)->mst_key);
+		else
+			hopper_hops_put_models(hops, config_at(open, i), 1);
+		model->waits = false;
+		model->trains = true;
+		model->since = open->driver.timeline.n_statements;
+		open->n_waiting--;
+		open->n_training++;
+	}
+}
+
+static int
+first_waiting(const open_segments *open)
+{
+	int			at = 0;
+
+	while (!open->models[at].waits)
+		at++;
+	return at;
+}
+
+void
+hopper_open_enter_waiting(open_segments *open)
+{
+	int			last = open->driver.training->n_configs - 1;
+	int			first;
+
+	if (open->n_waiting == 0)
+		return;
+	if (open->driver.hops.loaded && enter_beside(open, last))
+	{
+		put(open, last);
+		return;
+	}
+	if (open->n_training == 0)
+	{
+		first = first_waiting(open);
+		if (!open->driver.hops.loaded || !enter_beside(open, first))
+			hopper_open_load(open, first);
+		put(open, first);
+		if (open->n_waiting > 0 && enter_beside(open, last))
+			put(open, last);
+	}
+	while (open->n_waiting > 0)
+	{
+		first = first_waiting(open);
+		if (!enter_beside(open, first))
+			return;
+		put(open, first);
+	}
+}

@@ -1,0 +1,49 @@
+/*
+ * open_run.h
+ *		What the driver of an open run on the segments knows of it: open_run.c, and entering.c.
+ */
+#ifndef HOPPER_COORDINATOR_OPEN_RUN_H
+#define HOPPER_COORDINATOR_OPEN_RUN_H
+
+#include "pg/greenplum/coordinator/driver.h"
+
+typedef struct open_model
+{
+	int32		leg;			/* iterations that it trains from now on */
+	int32		done;			/* of the same leg, behind it */
+	int32		behind;			/* of its model, when that was put or had halted last */
+	bool		waits;			/* to enter */
+	bool		trains;
+	bool		halted;			/* within its leg: the caller releases it */
+	bool		rests;			/* its state lies on a segment */
+	int			since;			/* the statement in which its iteration began */
+	/* of the legs before */
+	int64		examples;
+	double		seconds_training;
+	double		seconds_evaluating;
+	double		seconds_waiting;
+} open_model;
+
+typedef struct open_segments
+{
+	hopper_driver driver;
+	int			allocated;
+	open_model *models;			/* by place */
+	int			n_waiting;
+	int			n_training;
+	int			n_halted;
+	bool		halts;			/* who trains or waits is to halt */
+	bool		closed;
+	bool		ended;			/* the working tables are gone */
+	MemoryContext context;		/* that of the start, which outlives a step */
+} open_segments;
+
+/* The data to the segments, and who trains on them, with who waits up to the place `last`. */
+extern void hopper_open_load(open_segments *open, int last);
+/*
+ * All who wait enter, as far as they fit: a segment has room for those who may meet on it. Where
+ * nobody trains, the first of them does in any case: the data are loaded into what it leaves.
+ */
+extern void hopper_open_enter_waiting(open_segments *open);
+
+#endif							/* HOPPER_COORDINATOR_OPEN_RUN_H */

@@ -1,0 +1,256 @@
+"""Runs as rows on a cluster: one committed slice a step, with the bits of a run in one piece."""
+
+import os
+import signal
+import threading
+
+import psycopg2
+import pytest
+
+from cluster import answer, seconds, segment_processes, spent
+from conftest import connect
+from digits import outputs, query, select, value, wait_until
+from faults_test import reconnected
+from runs import CONFIGS, LOSS, fit, working_tables
+from search_test import call, found, search
+
+WATCHED = ("{}, callbacks=[EarlyStopping(monitor='val_loss', patience=2, min_delta=0.01, restore_best_weights=True),"
+           " ReduceLROnPlateau(monitor='val_loss', patience=1)]")
+ITERATIONS = 6
+TRAINED = [CONFIGS[0], CONFIGS[1],
+           (3, 1, LOSS + "'Adam(lr=0.01)'", WATCHED.format("batch_size=16")),
+           (4, 2, LOSS + "'Adam(lr=0.01)'", WATCHED.format("batch_size=64"))]
+FIT = ("SELECT hopper.fit_multiple_model('{}', '{}', '{}', {}, validation_table := '{}_validation', seed := 7,"
+       " metrics_compute_frequency := 2)")
+
+
+@pytest.fixture(scope="module")
+def cluster(on_segments):
+    select(on_segments, "run_configs", TRAINED)
+    fit(on_segments, "packed_7", "straight", "run_configs", ITERATIONS, ", metrics_compute_frequency := 2")
+    return on_segments
+
+
+def create(connection, table, iterations=ITERATIONS, configs="run_configs"):
+    return value(connection, "SELECT hopper.create_run(%s)",
+                 FIT.format("packed_7", table, configs, iterations, "packed_7"))
+
+
+def state(connection, run):
+    return value(connection, "SELECT state FROM hopper.runs WHERE run = %s", run)
+
+
+def trials(connection, run):
+    return query(connection, "SELECT trial, iterations FROM hopper.trials WHERE run = %s ORDER BY 1", run)
+
+
+def results(connection, table):
+    return query(connection, "SELECT mst_key, state_digest, status, iterations, metrics_iters, training_metrics_all,"
+                 f" validation_metrics_all, validation_loss, best_iteration FROM {table}_info ORDER BY 1")
+
+
+def weights(connection, table):
+    return query(connection, f"SELECT mst_key, md5(encode(model_weights, 'hex')) FROM {table} ORDER BY 1")
+
+
+def expect_as_straight(connection, table):
+    assert results(connection, table) == results(connection, "straight")
+    assert weights(connection, table) == weights(connection, "straight")
+
+
+def kill_in_step(connection, run, number, chosen):
+    """Kills what `chosen` names of the session's process and its segments', in a slice of hours."""
+    process = value(connection, "SELECT pg_backend_pid()")
+    processes = segment_processes(process)
+    before = seconds(processes)
+
+    def kill():
+        try:
+            wait_until(lambda: spent(before, seconds(processes)) > 0.5)
+        finally:  # or it would not end
+            os.kill(chosen(process, processes), number)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    with pytest.raises(psycopg2.Error):
+        query(connection, "SELECT hopper.step(%s, 3600)", run)
+    thread.join()
+
+
+def busiest_of_segment_1(_, processes):
+    times = seconds({1: processes[1]})
+    return max(times, key=times.get)  # others only read
+
+
+def go_on_after(number, chosen, table):
+    """A run loses the slice that was killed, and ends as if it had not been."""
+    connection = connect("HOPPER_GREENPLUM")
+    run = create(connection, table)
+    assert value(connection, "SELECT hopper.step(%s, 0)", run) == "running"
+    query(connection, "SELECT hopper.set_iterations(%s, 100000)", run)
+    committed = trials(connection, run)
+    kill_in_step(connection, run, number, chosen)
+    connection.close()
+    other = reconnected()
+    assert state(other, run) == "interrupted"
+    assert working_tables(other) == []
+    assert trials(other, run) == committed
+    query(other, "SELECT hopper.set_iterations(%s, %s)", run, ITERATIONS)
+    assert value(other, "SELECT hopper.step(%s, 600)", run) == "done"
+    expect_as_straight(other, table)
+    other.close()
+
+
+def test_step_by_step(cluster):
+    """Each step trains an iteration or a little more, and commits; in whichever session."""
+    run = create(cluster, "stepped")
+    assert state(cluster, run) == "created"
+    first = connect("HOPPER_GREENPLUM")
+    assert value(first, "SELECT hopper.step(%s, 0)", run) == "running"
+    first.close()
+    steps = 1
+    while value(cluster, "SELECT hopper.step(%s, 0)", run) == "running":
+        steps += 1
+        assert working_tables(cluster) == []
+        assert all(iterations >= min(steps, 3) for _, iterations in trials(cluster, run))
+        assert state(cluster, run) == "interrupted"
+    assert steps > 2
+    assert state(cluster, run) == "done"
+    expect_as_straight(cluster, "stepped")
+    assert not outputs(cluster, f"hopper_run_{run}%")
+    told = query(cluster, "SELECT trial, iteration, value FROM hopper.trial_metrics WHERE run = %s"
+                 " AND split = 'validation' AND metric = 'loss' ORDER BY 1, 2", run)
+    assert told == query(cluster, "SELECT mst_key, unnest(metrics_iters), unnest(validation_loss)"
+                         " FROM stepped_info ORDER BY 1, 2")
+    assert query(cluster, "SELECT checkpoints > 0, best_trial FROM hopper.runs WHERE run = %s", run) == \
+        query(cluster, "SELECT true, mst_key FROM hopper.leaderboard('straight') LIMIT 1")
+
+
+def test_a_killed_segment_process_loses_a_slice(cluster):
+    go_on_after(signal.SIGKILL, busiest_of_segment_1, "killed_segment")
+    answer(cluster)
+
+
+def test_a_warm_start(cluster):
+    configs = "SELECT hopper.{}($$ SELECT hopper.fit_multiple_model('packed_7', 'warm_{}', 'configs_2', 2," \
+        " validation_table := 'packed_7_validation', warm_start := true) $$)"
+    for table in ("run", "straight"):
+        fit(cluster, "packed_7", f"warm_{table}", "configs_2", 2)
+    fit(cluster, "packed_7", "warm_straight", "configs_2", 2, ", warm_start := true")
+    run = value(cluster, configs.format("create_run", "run"))
+    while value(cluster, "SELECT hopper.step(%s, 0)", run) != "done":
+        pass
+    assert results(cluster, "warm_run") == results(cluster, "warm_straight")
+    assert weights(cluster, "warm_run") == weights(cluster, "warm_straight")
+
+
+@pytest.mark.parametrize("method", ["asha", "pbt"])
+def test_a_search(cluster, method):
+    """A slice ends in the middle of what trials are to train."""
+    expected = search(cluster, "packed_7", f"found_{method}", method)[1:]
+    run = value(cluster, "SELECT hopper.create_run(%s)", "SELECT " + call("packed_7", f"sliced_{method}", method))
+    steps = 0
+    while value(cluster, "SELECT hopper.step(%s, 0)", run) == "running":
+        steps += 1
+    assert steps > 3
+    assert found(cluster, f"sliced_{method}") == expected
+    assert working_tables(cluster) == []
+
+
+class Step:
+    """A step of hours in a session of its own; result() is what it says."""
+
+    def __init__(self, run):
+        self.connection = connect("HOPPER_GREENPLUM")
+        self.said = None
+        self.thread = threading.Thread(target=self.step, args=(run,))
+        self.thread.start()
+
+    def step(self, run):
+        self.said = value(self.connection, "SELECT hopper.step(%s, 3600)", run)
+
+    def result(self):
+        self.thread.join(120)
+        assert not self.thread.is_alive()
+        self.connection.close()
+        return self.said
+
+
+def test_others_steer_a_step(cluster):
+    run = create(cluster, "steered", 1000000, "configs_3")
+    step = Step(run)
+    wait_until(lambda: state(cluster, run) == "running")
+    with pytest.raises(psycopg2.errors.ObjectInUse, match=r"run \d+ is driven by process \d+"):
+        query(cluster, "SELECT hopper.step(%s, 0)", run)
+    with pytest.raises(psycopg2.errors.ObjectInUse, match="is driven by process"):
+        query(cluster, "SELECT hopper.drop_run(%s)", run)
+    query(cluster, "SELECT hopper.stop_trial(%s, 2)", run)
+    query(cluster, "SELECT hopper.set_iterations(%s, 999999, 3)", run)
+    query(cluster, "SELECT hopper.pause(%s)", run)
+    assert step.result() == "paused"
+    assert state(cluster, run) == "paused"
+    del cluster.notices[:]
+    query(cluster, "SET client_min_messages = notice")
+    query(cluster, "SELECT hopper.resume(%s)", run)
+    query(cluster, "SET client_min_messages = warning")
+    assert "goes on with the next hopper.step(" in cluster.notices[-1]
+    # What was wanted in the last moment is at the latest found by the next step.
+    assert value(cluster, "SELECT hopper.step(%s, 0)", run) == "running"
+    assert query(cluster, "SELECT trial, status FROM hopper.trials WHERE run = %s ORDER BY 1", run) == \
+        [(1, "training"), (2, "done"), (3, "training")]
+    step = Step(run)
+    wait_until(lambda: state(cluster, run) == "running")
+    query(cluster, "SELECT hopper.cancel(%s)", run)
+    assert step.result() == "cancelled"
+    assert not outputs(cluster, f"hopper_run_{run}%")
+    with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState, match="is cancelled"):
+        query(cluster, "SELECT hopper.step(%s, 0)", run)
+    query(cluster, "SELECT hopper.drop_run(%s)", run)
+    assert not query(cluster, "SELECT 1 FROM hopper.runs WHERE run = %s", run)
+
+
+def test_nothing_trains_in_the_background(cluster):
+    with pytest.raises(psycopg2.errors.FeatureNotSupported, match="does not train in the background") as error:
+        query(cluster, "SELECT hopper.submit(%s)", FIT.format("packed_7", "behind", "configs_2", 1, "packed_7"))
+    assert "hopper.step(run, seconds)" in error.value.diag.message_hint
+    assert not query(cluster, "SELECT 1 FROM hopper.runs WHERE model_table = 'behind'")
+
+
+def test_trainings_do_not_wait_for_each_other(cluster):
+    """A server that locks a whole table to change a row has long ones beside short ones all the same."""
+    run = create(cluster, "long", 1000000, "configs_2")
+    step = Step(run)
+    wait_until(lambda: state(cluster, run) == "running")
+    long = connect("HOPPER_GREENPLUM")
+    process = value(long, "SELECT pg_backend_pid()")
+    ended = []
+
+    def train():
+        try:
+            fit(long, "packed_7", "long_foreground", "configs_2", 1000000)
+        except psycopg2.Error as error:
+            ended.append(error.pgcode)
+
+    thread = threading.Thread(target=train)
+    thread.start()
+    # Beside both, which have not committed anything.
+    wait_until(lambda: value(cluster, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE"
+                             " 'fit \"%%' || 'iterations%%' AND %s = pid", process) > 0)
+    query(cluster, "SET statement_timeout = '120s'")
+    fit(cluster, "packed_7", "short", "configs_2", 1)
+    short = create(cluster, "short_run", 1, "configs_2")
+    assert value(cluster, "SELECT hopper.step(%s, 0)", short) == "done"
+    query(cluster, "SELECT hopper.drop_run(%s)", create(cluster, "never", 1, "configs_2"))
+    assert thread.is_alive() and step.thread.is_alive()
+    query(cluster, "SELECT hopper.cancel(%s)", run)
+    assert step.result() == "cancelled"
+    query(cluster, "SELECT pg_cancel_backend(%s)", process)
+    thread.join(60)
+    query(cluster, "RESET statement_timeout")
+    assert ended == ["57014"]
+    long.close()
+
+
+def test_a_killed_session_loses_a_slice(cluster):
+    """The coordinator starts anew, and no session survives: the last of the tests."""
+    go_on_after(signal.SIGKILL, lambda process, _: process, "killed_session")
