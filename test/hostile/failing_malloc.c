@@ -104,10 +104,13 @@ fails(void *caller)
 		is_spared(caller))
 		return 0;
 	place = __atomic_fetch_add(&control->count, 1, __ATOMIC_RELAXED);
-	if (control->notes && place < KINDS)
-		control->kinds[place] = kind();
 	if (control->notes)
-		look_for_handler(control->uncaught, TEXT);
+	{
+		int			ends = look_for_handler(control->uncaught, TEXT);
+
+		if (place < KINDS)
+			control->kinds[place] = ends ? 0 : kind();
+	}
 	if (__atomic_fetch_sub(&control->countdown, 1, __ATOMIC_RELAXED) != 1)
 		return 0;
 	errno = ENOMEM;

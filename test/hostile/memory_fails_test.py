@@ -284,16 +284,17 @@ def tidy():
 
 
 def chosen_places(name, kinds):
-    """Which allocations are to fail."""
+    """Which allocations are to fail: none of those whose exception ends the process (ENDS), of kind 0."""
     count = len(kinds)
     if "HOPPER_ALL_FAULTS" not in os.environ:
         chosen = random.Random(name).sample(range(1, count + 1), min(SOME, count))
-        return sorted({*chosen, *range(1, min(FIRST.get(name, 0), count) + 1)})
+        return [place for place in sorted({*chosen, *range(1, min(FIRST.get(name, 0), count) + 1)}) if kinds[place - 1] != 0]
     said = [int(number) for number in os.environ["HOPPER_ALL_FAULTS"].split()]
     each, first, last = said + [1, 1, NEVER][len(said):]
     alike = {}
     for place, kind in enumerate(kinds, 1):
-        alike.setdefault(kind if each else place, []).append(place)
+        if kind != 0:
+            alike.setdefault(kind if each else place, []).append(place)
     places = sorted({place for of_kind in alike.values() for place in (*of_kind[:2], of_kind[-1])})
     print(f"{name}: {len(alike)} kinds of {count} allocations")
     return [place for place in places if first <= place <= last]

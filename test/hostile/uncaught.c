@@ -103,7 +103,7 @@ is_new(const walk *all)
 	return __atomic_exchange_n(slot, hash, __ATOMIC_RELAXED) != hash;
 }
 
-void
+int
 look_for_handler(char *text, size_t size)
 {
 	walk		all = {.n = 0};
@@ -112,8 +112,10 @@ look_for_handler(char *text, size_t size)
 	memcpy(&all.exception.header.exception_class, "\0++CCUNG", 8);
 	all.exception.type = &_ZTISt9bad_alloc;
 	_Unwind_Backtrace(look, &all);
-	if (!all.is_thrown || all.is_caught || !is_new(&all))
-		return;
+	if (!all.is_thrown || all.is_caught)
+		return 0;
+	if (!is_new(&all))
+		return 1;
 	while (__atomic_test_and_set(&writes, __ATOMIC_ACQUIRE))
 		;
 	used = strnlen(text, size);
@@ -127,4 +129,5 @@ look_for_handler(char *text, size_t size)
 	if (used + 2 < size)
 		strcpy(text + used, "\n");
 	__atomic_clear(&writes, __ATOMIC_RELEASE);
+	return 1;
 }
