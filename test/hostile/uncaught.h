@@ -13,6 +13,6 @@
  * handler, or a function that lets none through, the frames down to that function are appended to
  * `text`: a library and an offset a line, then an empty line. Returns whether that is so.
  */
-extern int	look_for_handler(char* text, size_t size);
+extern int look_for_handler(char* text, size_t size);
 
 #endif /* UNCAUGHT_H */

@@ -179,10 +179,10 @@ is_visit(const hopper_visit *visit, int32 mst_key)
 }
 
 static bool
-is_result(const hopper_model_result *result)
+is_result(const hopper_model_result *result, bool may_train)
 {
 	return (result->status == HOPPER_MODEL_DONE || result->status == HOPPER_MODEL_FAILED ||
-			result->status == HOPPER_MODEL_TRAINING) &&
+			(may_train && result->status == HOPPER_MODEL_TRAINING)) &&
 		result->iterations >= 0 && result->best_iteration >= 0 && result->kept_iteration >= 0 &&
 		result->examples >= 0 && result->n_parameters >= 0 && result->n_weights >= 0 &&
 		(result->stopped == 0 || result->stopped == 1) &&
@@ -290,7 +290,8 @@ hopper_read_report(const bytea *bytes, int segment, int32 mst_key, hopper_report
 }
 
 void
-hopper_read_result(const bytea *bytes, int segment, int32 mst_key, hopper_model_result *result)
+hopper_read_result(const bytea *bytes, int segment, int32 mst_key, bool may_train,
+				   hopper_model_result *result)
 {
 	hopper_reader in;
 
@@ -318,7 +319,7 @@ hopper_read_result(const bytea *bytes, int segment, int32 mst_key, hopper_model_
 	result->kept_iteration = hopper_get_int32(&in);
 	result->learning_rate = hopper_get_number(&in);
 	result->mixed = hopper_get_bool(&in);
-	close_report(&in, is_result(result));
+	close_report(&in, is_result(result, may_train));
 }
 
 void

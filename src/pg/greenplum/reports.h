@@ -35,8 +35,11 @@ typedef struct hopper_report
 /* ERROR XX001 where it is not a report of this configuration; palloc'ed. */
 extern void hopper_read_report(const bytea *bytes, int segment, int32 mst_key,
 							   hopper_report *report);
-/* Reads the result of a model that is done or has failed, with such an ERROR. */
-extern void hopper_read_result(const bytea *bytes, int segment, int32 mst_key,
+/*
+ * Reads the result of a model that is done or has failed, or, `may_train`, that has halted, with
+ * such an ERROR.
+ */
+extern void hopper_read_result(const bytea *bytes, int segment, int32 mst_key, bool may_train,
 							   hopper_model_result *result);
 /* The values of one pass over data, for a model without a number of its own. */
 extern void hopper_read_values(const bytea *bytes, hopper_event *event);

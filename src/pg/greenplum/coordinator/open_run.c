@@ -235,7 +235,8 @@ take_result(open_segments *open, int at, const bytea *bytes, int segment)
 	hopper_model_result *result = &training->results[at];
 	open_model *model = &open->models[at];
 
-	hopper_read_result(bytes, segment, training->configs[at].mst_key, result);
+	hopper_read_result(bytes, segment, training->configs[at].mst_key, training->durable != NULL,
+					   result);
 	training->info.seconds_busy += result->seconds_training + result->seconds_evaluating;
 	model->examples = result->examples += model->examples;
 	model->seconds_training = result->seconds_training += model->seconds_training;

@@ -159,7 +159,7 @@ take_results(hopper_driver *run)
 
 		hopper_read_result(DatumGetByteaPP(hopper_told_value(row, 2, BYTEAOID)),
 						   DatumGetInt32(hopper_told_value(row, 3, INT4OID)),
-						   training->configs[row].mst_key, result);
+						   training->configs[row].mst_key, false, result);
 		training->n_failed += result->status == HOPPER_MODEL_FAILED;
 		training->info.seconds_busy += result->seconds_training + result->seconds_evaluating;
 	}
