@@ -16,13 +16,12 @@ def connection(greenplum):
     return greenplum
 
 
-@pytest.mark.parametrize("function", ["submit", "create_run"])
-def test_a_run_of_its_own_is_refused(connection, function):
+def test_the_background_is_refused(connection):
     """Before anything is made of it."""
     with pytest.raises(psycopg2.Error) as refused:
-        query(connection, f"SELECT hopper.{function}(%s)", FIT.format(data="foreground", model="backgrounded"))
+        query(connection, "SELECT hopper.submit(%s)", FIT.format(data="foreground", model="backgrounded"))
     assert refused.value.pgcode == "0A000"
-    assert "cannot be a run of its own" in str(refused.value) and "in the foreground" in refused.value.diag.message_hint
+    assert "does not train in the background" in str(refused.value) and "hopper.step(run, seconds)" in refused.value.diag.message_hint
     assert query(connection, "SELECT * FROM hopper.all_runs WHERE model_table LIKE '%%backgrounded%%'") == []
     assert value(connection, "SELECT count(*) FROM pg_class WHERE relname LIKE 'backgrounded%%'") == 0
 
