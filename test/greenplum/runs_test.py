@@ -11,6 +11,7 @@ from cluster import answer, seconds, segment_processes, spent
 from conftest import connect
 from digits import outputs, query, select, value, wait_until
 from faults_test import reconnected
+from kernels import has_12
 from runs import CONFIGS, LOSS, fit, working_tables
 from search_test import call, found, search
 
@@ -234,8 +235,8 @@ def test_trainings_do_not_wait_for_each_other(cluster):
     thread = threading.Thread(target=train)
     thread.start()
     # Beside both, which have not committed anything.
-    wait_until(lambda: value(cluster, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE"
-                             " 'fit \"%%' || 'iterations%%' AND %s = pid", process) > 0)
+    told = "hopper.progress WHERE" if has_12(cluster) else "pg_stat_activity WHERE query LIKE 'fit \"%%' || 'iterations%%' AND"
+    wait_until(lambda: value(cluster, f"SELECT count(*) FROM {told} pid = %s", process) > 0)
     query(cluster, "SET statement_timeout = '120s'")
     fit(cluster, "packed_7", "short", "configs_2", 1)
     short = create(cluster, "short_run", 1, "configs_2")
