@@ -118,7 +118,7 @@ typedef struct hopper_group_api
 	 * An open share, whose models enter and leave between two calls of start: enter*, plan_data,
 	 * and so on as above; later keep, enter*, plan_data again. `enter` stands in the place of
 	 * add_config: what comes of the configuration trains so many iterations more, one at most in a
-	 * start, and goes out as a result then; `done`: how many of the same leg the state that comes
+	 * start, and goes out as a result then; `done`: how many of the same stint the state that comes
 	 * has behind it. A part's `done` is said of each iteration; `iteration` of start means nothing,
 	 * and `hop` nothing but HOPPER_HOP_RESULTS: who is between two iterations, or gets there, goes
 	 * out as a result whose status is HOPPER_MODEL_TRAINING. plan_data fails with

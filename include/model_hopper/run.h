@@ -23,17 +23,17 @@ extern "C"
 typedef struct hopper_run hopper_run;
 
 /* What a configuration of an open run is to train now. */
-typedef struct hopper_leg
+typedef struct hopper_stint
 {
 	int32_t		mst_key;
 	int32_t		iterations;		/* more than it has */
-	int32_t		anew;			/* 1: from its initial weights: what it has is dropped */
+	int32_t		restart;			/* 1: from its initial weights: what it has is dropped */
 	/*
 	 * Of a run that is resumed: how many of its iterations the model's stored state has behind it
 	 * already. What is reported and evaluated is counted from the beginning of the run.
 	 */
 	int32_t		done;
-} hopper_leg;
+} hopper_stint;
 
 /*
  * create, add_config*, plan_data, wanted_state* and add_state*, add_buffer*, start, next_event*,
@@ -115,7 +115,7 @@ typedef struct hopper_run_api
 	 * 1: nothing has happened, for lack of room: the result of *take (which may be its own) is to
 	 * be taken, and then this is to be called again. What was taken comes back by add_state.
 	 */
-	int			(*go_on) (hopper_run *run, const hopper_leg *leg, int32_t *must_take,
+	int			(*go_on) (hopper_run *run, const hopper_stint *stint, int32_t *must_take,
 						  int32_t *take, hopper_error *error);
 	/* Nothing more comes: the run ends when all are done. */
 	int			(*close) (hopper_run *run, hopper_error *error);

@@ -51,11 +51,11 @@ int RunStayOpen(hopper_run* run, hopper_error* error) {
   });
 }
 
-int RunGoOn(hopper_run* run, const hopper_leg* leg, int32_t* must_take, int32_t* take,
+int RunGoOn(hopper_run* run, const hopper_stint* stint, int32_t* must_take, int32_t* take,
             hopper_error* error) {
   return Call(error, [&] {
-    RequireAll(run, leg, must_take, take);
-    *must_take = run->GoOn(FromC(*leg), take) ? 0 : 1;
+    RequireAll(run, stint, must_take, take);
+    *must_take = run->GoOn(FromC(*stint), take) ? 0 : 1;
   });
 }
 

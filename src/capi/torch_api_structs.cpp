@@ -41,7 +41,9 @@ TrainingOptions FromC(const hopper_run_options& options) {
   return out;
 }
 
-Leg FromC(const hopper_leg& leg) { return {leg.mst_key, leg.iterations, leg.anew != 0, leg.done}; }
+Stint FromC(const hopper_stint& stint) {
+  return {stint.mst_key, stint.iterations, stint.restart != 0, stint.done};
+}
 
 ExplainCosts FromC(const hopper_explain_costs& costs) {
   return {costs.read_bytes_per_second, costs.statement, costs.hop_bytes_per_second, costs.seconds,

@@ -21,7 +21,7 @@ namespace hopper {
 
 // Throws where `precision` is none.
 TrainingOptions FromC(const hopper_run_options& options);
-Leg FromC(const hopper_leg& leg);
+Stint FromC(const hopper_stint& stint);
 ExplainCosts FromC(const hopper_explain_costs& costs);
 PredictionPlan FromC(const hopper_prediction_plan& plan);
 

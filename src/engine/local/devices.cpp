@@ -2,7 +2,7 @@
 //
 // A device has several workers, each with a thread and a queue of its own, so that it computes
 // steps of several arrays at once. A worker takes all models of one shape that are due, up to the
-// lanes of an array. Each model stays with one worker, in an open run for a leg. Its state is on
+// lanes of an array. Each model stays with one worker, in an open run for a stint. Its state is on
 // the host, too, after each visit, so that checkpoints and results are taken as where threads
 // train. Snapshots, evaluations, failures and reports are those of work.cpp.
 #include <algorithm>

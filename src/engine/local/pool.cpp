@@ -1,9 +1,9 @@
-// A run that models enter and leave while it runs: legs of one model follow one another, others
+// A run that models enter and leave while it runs: stints of one model follow one another, others
 // come and go beside it.
 //
-// A model rests when it has entered and when its leg is done: its state stays in memory while that
-// lasts, until its result is taken. A model that waits for memory holds none; so whoever is in the
-// way has its result taken first, and comes back as a stored state.
+// A model rests when it has entered and when its stint is done: its state stays in memory while
+// that lasts, until its result is taken. A model that waits for memory holds none; so whoever is in
+// the way has its result taken first, and comes back as a stored state.
 #include <utility>
 
 #include "engine/failure.h"
@@ -61,15 +61,16 @@ bool Run::MayGiveWayLocked(const Model& model, int32_t* key) const {
   return other >= 0 || resting_.Contains(model.index);
 }
 
-bool Run::GoOn(const Leg& leg, int32_t* take) {
-  Model& model = Find(leg.mst_key);
+bool Run::GoOn(const Stint& stint, int32_t* take) {
+  Model& model = Find(stint.mst_key);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const bool dropped = model.delivery.state_taken && !model.delivery.weights_taken && !leg.anew;
-    if (!open_ || !started_ || leg.iterations < 1 || leg.done < 0 ||
+    const bool dropped =
+        model.delivery.state_taken && !model.delivery.weights_taken && !stint.restart;
+    if (!open_ || !started_ || stint.iterations < 1 || stint.done < 0 ||
         model.status == ModelStatus::kTraining || dropped) {
       throw Error(ErrorCode::kInternal,
-                  "configuration " + std::to_string(leg.mst_key) + " cannot go on");
+                  "configuration " + std::to_string(stint.mst_key) + " cannot go on");
     }
   }
   const Books books(this);
@@ -77,7 +78,7 @@ bool Run::GoOn(const Leg& leg, int32_t* take) {
     TellFailureLocked(model);
     return true;
   }
-  if (leg.anew) {
+  if (stint.restart) {
     ReleaseStateLocked(&model);
     model.stored.bytes = 0;
     model.total_iterations = 0;
@@ -85,16 +86,16 @@ bool Run::GoOn(const Leg& leg, int32_t* take) {
   const bool has_room = !AnyWaitsLocked() && HasRoomLocked(model);
   if (!has_room && MayGiveWayLocked(model, take)) return false;
 
-  model.rules.num_iterations = leg.done + leg.iterations;
+  model.rules.num_iterations = stint.done + stint.iterations;
   model.course = Course();
-  model.course.iterations = leg.done;
+  model.course.iterations = stint.done;
   BeginCheckpoint(&model);
   model.observed = Observed();
   model.running = MetricSums();
-  model.reported = leg.done;
+  model.reported = stint.done;
   model.delivery = Delivery();
   model.work = VisitWork(*model.trainer, data_.train().desc()) * data_.train().n_partitions() *
-               leg.iterations;
+               stint.iterations;
   if (!devices_.empty()) AssignDeviceLocked(&model);
   SetStatusLocked(&model, ModelStatus::kTraining);
   ++training_;

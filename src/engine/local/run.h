@@ -52,11 +52,11 @@
 namespace hopper {
 
 // What a configuration of an open run is to train now.
-struct Leg {
+struct Stint {
   int32_t mst_key = 0;
   int32_t iterations = 0;  // more than it has
-  bool anew = false;       // from its initial weights: what it has is dropped
-  // Iterations of this run that its stored state has behind it already, before those of the leg.
+  bool restart = false;    // from its initial weights: what it has is dropped
+  // Iterations of this run that its stored state has behind it already, before those of the stint.
   int32_t done = 0;
 };
 
@@ -78,7 +78,7 @@ class Run {
   // The model, which rests or is done, trains so many iterations more, as if it had never paused.
   // False: nothing has happened, for lack of room: the result of *take is to be taken first, which
   // may be its own.
-  bool GoOn(const Leg& leg, int32_t* take);
+  bool GoOn(const Stint& stint, int32_t* take);
   // Nobody enters any more, and nobody goes on.
   void Close();
   // Every model that trains now halts once, at the end of an iteration all of whose values were
@@ -181,7 +181,7 @@ class Run {
   struct Checkpoint {
     Halt halt = Halt::kNo;
     bool at_once = false;    // kAsked: also where it has trained nothing
-    int32_t iterations = 0;  // of the course, at the last one or the beginning of its leg
+    int32_t iterations = 0;  // of the course, at the last one or the beginning of its stint
     std::unique_ptr<StateWriter> writer;  // while the state is copied
     std::string digest;                   // of the state that was copied last
   };
@@ -198,12 +198,12 @@ class Run {
     ModelStatus status = ModelStatus::kTraining;
     int64_t state_bytes = 0;  // in state_bytes_
     Problem failure;
-    RunRules rules;  // the run's, in an open one with the iterations of its leg
+    RunRules rules;  // the run's, in an open one with the iterations of its stint
 
     int device = kNoDevice;  // index in devices_: the worker that trains it
     std::string lane_key;    // on devices: LaneKey()
     int lanes = 0;           // on devices: that its array has at most
-    bool reloads = false;    // on devices: what is there of it is of an earlier leg
+    bool reloads = false;    // on devices: what is there of it is of an earlier stint
     double assigned = 0.0;   // on devices: the work that it came with
     bool busy = false;       // a worker trains it
     bool settling = false;   // a worker is in Settle() for it

@@ -8,8 +8,9 @@
 // the order of its own visits decides them and nothing else.
 //
 // A share may be open: models enter and leave between two calls of Start(). Each of them trains a
-// leg, so many iterations with a course of its own, goes on by one iteration at most in a call, so
-// that nobody waits for a longer leg than its own, and goes out as a result when its leg is done.
+// stint, so many iterations with a course of its own, goes on by one iteration at most in a call,
+// so that nobody waits for a longer stint than its own, and goes out as a result when its stint is
+// done.
 //
 // Models that do not fit into the memory limit together wait outside of the group, with whoever
 // calls it, until others have gone out: what a segment holds at a time does not depend on who meets
@@ -103,7 +104,7 @@ class Group {
   // `config.weights` and `config.state` are not looked at: they come in envelopes.
   void AddConfig(const ConfigSource& config);
   // In the place of AddConfig(), also while nobody is at work: the share is open, and what comes of
-  // this configuration trains `iterations` more; a state that comes has `done` of the same leg
+  // this configuration trains `iterations` more; a state that comes has `done` of the same stint
   // behind it. PlanData() follows.
   void Enter(const ConfigSource& config, int32_t iterations, int32_t done);
   // Of an open share: forgets all configurations but these.
@@ -274,7 +275,7 @@ class Group {
     bool refused = false;                    // for lack of memory: `problem` says so
     Problem problem;
     ModelMemory memory;
-    RunRules rules;    // the run's; of an open share with the iterations of its leg
+    RunRules rules;    // the run's; of an open share with the iterations of its stint
     int32_t done = 0;  // of these
     // One that is refused has no state.
     ModelMemory Needs() const { return refused ? ModelMemory() : memory; }

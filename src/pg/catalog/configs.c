@@ -11,7 +11,7 @@
 #include "pg/catalog/models.h"
 #include "pg/codec/packed.h"
 #include "pg/catalog/problems.h"
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_check_configs);
 PG_FUNCTION_INFO_V1(hopper_sql_params_json);
@@ -38,8 +38,8 @@ hopper_name
 hopper_selection_models(const hopper_name *selection_table)
 {
 	hopper_name summary = hopper_name_with_suffix(selection_table, "summary");
-	const hopper_made tables[] = {{*selection_table, HOPPER_MADE_CONFIGS},
-	{summary, HOPPER_MADE_CONFIGS_SUMMARY}};
+	const hopper_table tables[] = {{*selection_table, HOPPER_TABLE_CONFIGS},
+	{summary, HOPPER_TABLE_CONFIGS_SUMMARY}};
 	char	   *models = NULL;
 
 	require_selection_table(selection_table);

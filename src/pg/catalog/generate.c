@@ -82,9 +82,9 @@ name_destination(FunctionCallInfo fcinfo, hopper_destination *to)
 	to->selection = hopper_name_argument(fcinfo, 1, "model_selection_table");
 	hopper_require_other_table(&to->selection, "model_selection_table", &to->models,
 							   "model_arch_table");
-	to->made[0] = (hopper_made) {to->selection, HOPPER_MADE_CONFIGS};
-	to->made[1] = (hopper_made) {hopper_name_with_suffix(&to->selection, "summary"),
-		HOPPER_MADE_CONFIGS_SUMMARY};
+	to->tables[0] = (hopper_table) {to->selection, HOPPER_TABLE_CONFIGS};
+	to->tables[1] = (hopper_table) {hopper_name_with_suffix(&to->selection, "summary"),
+		HOPPER_TABLE_CONFIGS_SUMMARY};
 	to->exists = false;
 	to->first_key = 1;
 }
@@ -116,7 +116,7 @@ write_combinations(hopper_destination *to, const config_lists *lists, bool repla
 						   lists->n_compile, lists->n_fit),
 				 errhint("Use fewer, or raise hopper.max_configs.")));
 	require_models(&to->models, lists->ids, lists->n_models);
-	to->replaces = hopper_make_room(to->made, lengthof(to->made), replace);
+	to->replaces = hopper_make_room(to->tables, lengthof(to->tables), replace);
 	HOPPER_CHECK(hopper_core()->cross_configs(lists->n_models, lists->ids, lists->n_compile,
 											  lists->compile, lists->n_fit, lists->fit, &rows,
 											  &error), error);
@@ -173,7 +173,7 @@ read_chosen(FunctionCallInfo fcinfo, config_lists *lists)
 	hopper_name run = hopper_name_argument(fcinfo, 9, "from_run");
 	hopper_name selection = hopper_name_argument(fcinfo, 1, "model_selection_table");
 	hopper_name info = hopper_name_with_suffix(&run, "info");
-	const hopper_made tables[] = {{run, HOPPER_MADE_MODELS}, {info, HOPPER_MADE_INFOS}};
+	const hopper_table tables[] = {{run, HOPPER_TABLE_MODELS}, {info, HOPPER_TABLE_INFOS}};
 	Oid			output;
 	bool		varlena;
 	char	   *keys;
@@ -334,7 +334,7 @@ hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
 	if (to.exists)
 		to.first_key = read_existing(&to.selection, &to.models, &grid);
 	else
-		to.replaces = hopper_make_room(to.made, lengthof(to.made), replace);
+		to.replaces = hopper_make_room(to.tables, lengthof(to.tables), replace);
 	HOPPER_CHECK(hopper_core()->generate_configs(&grid, &rows, &notice, &error), error);
 	n_added = hopper_write_configs(&to, rows);
 	if (notice.message[0])

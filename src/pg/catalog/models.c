@@ -12,7 +12,7 @@
 #include "utils/lsyscache.h"
 
 #include "pg/codec/packed.h"
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 #include "pg/server/words.h"
 
 /* With room for the other columns. */
@@ -196,7 +196,7 @@ create_model_table(const hopper_name *table)
 									  (const char *const[]) {HOPPER_IDENTITY}));
 	/* Weights are noise to a compressor: it would only cost time at each read. */
 	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL", table->quoted);
-	hopper_comment_made(table, &architectures_layout, NULL,
+	hopper_comment_layout(table, &architectures_layout, NULL,
 						"model architectures, filled by hopper.load_model()");
 	ereport(NOTICE, (errmsg("created table \"%s\" for model architectures", table->shown)));
 }

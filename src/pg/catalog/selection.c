@@ -38,7 +38,7 @@ hopper_create_configs_summary(const hopper_name *summary, const hopper_name *mod
 {
 	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, summary->quoted,
 				hopper_layout_columns(&hopper_configs_summary_layout, NULL, NULL));
-	hopper_comment_made(summary, &hopper_configs_summary_layout, NULL, comment);
+	hopper_comment_layout(summary, &hopper_configs_summary_layout, NULL, comment);
 	hopper_insert(summary, "(model_arch_table) VALUES (%s)", hopper_literal(models->quoted));
 }
 
@@ -50,7 +50,7 @@ create_selection_tables(const hopper_name *selection, const hopper_name *summary
 				HOPPER_DISTRIBUTED_BY("model_id"), selection->quoted,
 				hopper_layout_columns(&hopper_configs_layout, NULL,
 									  (const char *const[]) {"serial" HOPPER_SECOND_KEY}));
-	hopper_comment_made(selection, &hopper_configs_layout, NULL,
+	hopper_comment_layout(selection, &hopper_configs_layout, NULL,
 						"configurations to train, filled by hopper.generate_model_configs()");
 	hopper_create_configs_summary(summary, models,
 								  psprintf("the table of model architectures of %s",
@@ -64,8 +64,8 @@ make_selection_tables(const hopper_destination *to)
 	hopper_grants *grants = NULL;
 
 	if (to->replaces)
-		grants = hopper_drop_to_replace(to->made, lengthof(to->made));
-	create_selection_tables(&to->made[0].name, &to->made[1].name, &to->models);
+		grants = hopper_drop_to_replace(to->tables, lengthof(to->tables));
+	create_selection_tables(&to->tables[0].name, &to->tables[1].name, &to->models);
 	return grants;
 }
 

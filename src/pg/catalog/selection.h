@@ -6,14 +6,14 @@
 #define HOPPER_SELECTION_H
 
 #include "pg/server/glue.h"
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 
 /* Where configurations go: a table that is there, or one that is made once they are checked. */
 typedef struct hopper_destination
 {
 	hopper_name models;
 	hopper_name selection;
-	hopper_made made[2];		/* it and its summary */
+	hopper_table tables[2];		/* it and its summary */
 	bool		exists;
 	bool		replaces;
 	int64		first_key;

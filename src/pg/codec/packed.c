@@ -12,7 +12,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 
 static void
 refuse_unpacked(const hopper_name *table, bool validation, const char *detail)
@@ -289,12 +289,12 @@ select_summary(const hopper_name *summary, const char *table)
 					  " n_rows, partitions, starts, seed, packed_bytes, checksum, training_table,"
 					  " %s::pg_catalog.text, %s::pg_catalog.text, %s::pg_catalog.text,"
 					  " %s::pg_catalog.text, %s::pg_catalog.text, %s::pg_catalog.text"
-					  " FROM %s", hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "inputs"),
-					  hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "outputs"),
-					  hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "padding"),
-					  hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "class_counts"),
-					  hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "label_range"),
-					  hopper_column_selected(oid, HOPPER_MADE_PACKED_SUMMARY, "schema"),
+					  " FROM %s", hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "inputs"),
+					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "outputs"),
+					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "padding"),
+					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "class_counts"),
+					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "label_range"),
+					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "schema"),
 					  summary->quoted) != 1)
 		refuse_summary(summary, psprintf("It has " UINT64_FORMAT " rows instead of one",
 										 (uint64) SPI_processed));
@@ -397,13 +397,13 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 {
 	hopper_name summary = hopper_name_with_suffix(table, "summary");
 	hopper_data_desc *desc = &out->desc;
-	hopper_made tables[2];
+	hopper_table tables[2];
 	char	   *counts;
 
 	memset(out, 0, sizeof(*out));
 	check_packed(table, validation, &summary);
-	tables[0] = (hopper_made) {*table, HOPPER_MADE_PACKED};
-	tables[1] = (hopper_made) {summary, HOPPER_MADE_PACKED_SUMMARY};
+	tables[0] = (hopper_table) {*table, HOPPER_TABLE_PACKED};
+	tables[1] = (hopper_table) {summary, HOPPER_TABLE_PACKED_SUMMARY};
 	hopper_open_to_read(tables, lengthof(tables));
 	out->table = *table;
 	select_summary(&summary, table->shown);

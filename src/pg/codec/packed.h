@@ -77,7 +77,7 @@ typedef struct hopper_packed
 } hopper_packed;
 
 /*
- * Columns that the summary of a packed table and that of a training have alike (server/made.h), of
+ * Columns that the summary of a packed table and that of a training have alike (server/tables.h), of
  * the source, the features and the labels.
  */
 #define HOPPER_COLUMN_SOURCE \

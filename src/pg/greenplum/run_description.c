@@ -71,9 +71,9 @@ get_options(hopper_reader *in, hopper_run_options *options)
 	options->event_fd = -1;
 }
 
-/* legs, done: NULL where all train as long as the run. */
+/* stints, done: NULL where all train as long as the run. */
 static void
-put_configs(StringInfo out, int n, const hopper_config *configs, const int32 *legs,
+put_configs(StringInfo out, int n, const hopper_config *configs, const int32 *stints,
 			const int32 *done, const hopper_data_desc *data)
 {
 	hopper_put_int(out, n);
@@ -90,17 +90,17 @@ put_configs(StringInfo out, int n, const hopper_config *configs, const int32 *le
 			hopper_put_bytes(out, config->model_arch, config->model_arch_size);
 		hopper_put_text(out, config->compile_params);
 		hopper_put_text(out, hopper_balanced_params(config->fit_params, data));
-		hopper_put_int(out, legs ? legs[i] : 0);
+		hopper_put_int(out, stints ? stints[i] : 0);
 		hopper_put_int(out, done ? done[i] : 0);
 	}
 }
 
 static void
-get_configs(hopper_reader *in, int *n, hopper_config **configs, int32 **legs, int32 **done)
+get_configs(hopper_reader *in, int *n, hopper_config **configs, int32 **stints, int32 **done)
 {
 	*n = hopper_get_count(in, 7 * sizeof(int64));
 	*configs = palloc0(sizeof(hopper_config) * (*n + 1));
-	*legs = palloc0(sizeof(int32) * (*n + 1));
+	*stints = palloc0(sizeof(int32) * (*n + 1));
 	*done = palloc0(sizeof(int32) * (*n + 1));
 	for (int i = 0; i < *n; i++)
 	{
@@ -118,9 +118,9 @@ get_configs(hopper_reader *in, int *n, hopper_config **configs, int32 **legs, in
 		}
 		config->compile_params = hopper_get_text(in);
 		config->fit_params = hopper_get_text(in);
-		(*legs)[i] = hopper_get_natural(in);
+		(*stints)[i] = hopper_get_natural(in);
 		(*done)[i] = hopper_get_natural(in);
-		if ((*legs)[i] > PG_INT32_MAX - (*done)[i])
+		if ((*stints)[i] > PG_INT32_MAX - (*done)[i])
 			hopper_refuse_description();
 	}
 }
@@ -149,7 +149,7 @@ hopper_describe_run(const hopper_segment_run *run)
 	hopper_put_bytes(&out, run->segment_numbers, sizeof(int32) * run->n_segments);
 	hopper_put_int(&out, run->drop_cache);
 	hopper_put_text(&out, run->shown);
-	put_configs(&out, run->n_configs, run->configs, run->legs, run->done, &run->train);
+	put_configs(&out, run->n_configs, run->configs, run->stints, run->done, &run->train);
 	return hopper_end_description(&out, HOPPER_DESCRIBES_RUN);
 }
 
@@ -178,7 +178,7 @@ hopper_read_run(const bytea *description, hopper_segment_run *run)
 	run->segment_numbers = hopper_get_array(&in, run->n_segments, sizeof(int32));
 	run->drop_cache = hopper_get_natural(&in);
 	run->shown = hopper_get_required_text(&in);
-	get_configs(&in, &run->n_configs, &run->configs, &run->legs, &run->done);
+	get_configs(&in, &run->n_configs, &run->configs, &run->stints, &run->done);
 	hopper_get_end(&in);
 }
 
@@ -191,7 +191,7 @@ hopper_describe_entry(const hopper_segment_entry *entry)
 	hopper_put_int(&out, entry->run);
 	hopper_put_int(&out, entry->n_stay);
 	hopper_put_bytes(&out, entry->stay, sizeof(int32) * entry->n_stay);
-	put_configs(&out, entry->n_configs, entry->configs, entry->legs, entry->done, entry->train);
+	put_configs(&out, entry->n_configs, entry->configs, entry->stints, entry->done, entry->train);
 	return hopper_end_description(&out, HOPPER_DESCRIBES_ENTRY);
 }
 
@@ -205,9 +205,9 @@ hopper_read_entry(const bytea *description, hopper_segment_entry *entry)
 	entry->run = hopper_get_int_between(&in, 1, PG_INT64_MAX);
 	entry->n_stay = hopper_get_natural(&in);
 	entry->stay = hopper_get_array(&in, entry->n_stay, sizeof(int32));
-	get_configs(&in, &entry->n_configs, &entry->configs, &entry->legs, &entry->done);
+	get_configs(&in, &entry->n_configs, &entry->configs, &entry->stints, &entry->done);
 	for (int i = 0; i < entry->n_configs; i++)
-		if (entry->legs[i] < 1)
+		if (entry->stints[i] < 1)
 			hopper_refuse_description();
 	hopper_get_end(&in);
 }

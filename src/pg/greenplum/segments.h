@@ -81,11 +81,11 @@ typedef struct hopper_segment_run
 	const char *shown;			/* the output table, for messages */
 	int			n_configs;
 	hopper_config *configs;
-	int32	   *legs;			/* open: iterations of each; NULL, or 0 where it is read: closed */
-	int32	   *done;			/* open: of each, how many of its leg its state has behind it */
+	int32	   *stints;			/* open: iterations of each; NULL, or 0 where it is read: closed */
+	int32	   *done;			/* open: of each, how many of its stint its state has behind it */
 } hopper_segment_run;
 
-/* The models that train on an open run from now on: which stay, enter or begin another leg. */
+/* The models that train on an open run from now on: which stay, enter or begin another stint. */
 typedef struct hopper_segment_entry
 {
 	int64		run;
@@ -93,7 +93,7 @@ typedef struct hopper_segment_entry
 	int32	   *stay;			/* keys */
 	int			n_configs;
 	hopper_config *configs;
-	int32	   *legs;
+	int32	   *stints;
 	int32	   *done;
 	const hopper_data_desc *train;	/* what they are trained on; not sent */
 } hopper_segment_entry;

@@ -2,7 +2,7 @@
  * open_run.c
  *		A training that configurations enter and leave while it goes on, in this process.
  *
- * A model whose leg has ended rests in the core's memory while that lasts, and in a
+ * A model whose stint has ended rests in the core's memory while that lasts, and in a
  * temporary file otherwise, until it trains on or the training ends.
  */
 #include "pg/catalog/configs.h"
@@ -92,12 +92,12 @@ hopper_training_enter_child(hopper_training *training, const hopper_config *conf
 }
 
 void
-hopper_training_go_on(hopper_training *training, int at, int32 iterations, int32 done, bool anew)
+hopper_training_go_on(hopper_training *training, int at, int32 iterations, int32 done, bool restart)
 {
-	hopper_leg	leg = {training->configs[at].mst_key, iterations, anew ? 1 : 0, done};
+	hopper_stint	stint = {training->configs[at].mst_key, iterations, restart ? 1 : 0, done};
 	hopper_error error;
 
-	if (anew)
+	if (restart)
 	{
 		hopper_results_forget(training, at);
 		hopper_history_clear(training->histories[at]);
@@ -107,7 +107,7 @@ hopper_training_go_on(hopper_training *training, int at, int32 iterations, int32
 		int32		must_take;
 		int32		take;
 
-		HOPPER_CHECK(hopper_torch()->run.go_on(training->run, &leg, &must_take, &take, &error),
+		HOPPER_CHECK(hopper_torch()->run.go_on(training->run, &stint, &must_take, &take, &error),
 					 error);
 		if (!must_take)
 			break;

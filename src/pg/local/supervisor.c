@@ -94,7 +94,7 @@ databases(MemoryContext context)
 static void
 launcher_ends(int code, Datum nothing)
 {
-	hopper_note_sought();
+	hopper_note_runs_found();
 }
 
 void

@@ -18,19 +18,19 @@ pack_is_split(const hopper_pack_request *request)
 
 /* A packed table, its summary and, of a split, its validation table: their number. */
 static int
-tables_of(const hopper_name *packed, bool split, hopper_made *tables)
+tables_of(const hopper_name *packed, bool split, hopper_table *tables)
 {
 	hopper_name validation;
 
-	tables[0] = (hopper_made) {*packed, HOPPER_MADE_PACKED};
-	tables[1] = (hopper_made) {hopper_name_with_suffix(packed, "summary"),
-	HOPPER_MADE_PACKED_SUMMARY};
+	tables[0] = (hopper_table) {*packed, HOPPER_TABLE_PACKED};
+	tables[1] = (hopper_table) {hopper_name_with_suffix(packed, "summary"),
+	HOPPER_TABLE_PACKED_SUMMARY};
 	if (!split)
 		return 2;
 	validation = hopper_name_with_suffix(packed, "validation");
-	tables[2] = (hopper_made) {validation, HOPPER_MADE_PACKED};
-	tables[3] = (hopper_made) {hopper_name_with_suffix(&validation, "summary"),
-	HOPPER_MADE_PACKED_SUMMARY};
+	tables[2] = (hopper_table) {validation, HOPPER_TABLE_PACKED};
+	tables[3] = (hopper_table) {hopper_name_with_suffix(&validation, "summary"),
+	HOPPER_TABLE_PACKED_SUMMARY};
 	return PACK_TABLES;
 }
 
@@ -38,14 +38,14 @@ tables_of(const hopper_name *packed, bool split, hopper_made *tables)
 static bool
 has_split(const hopper_name *packed)
 {
-	hopper_made tables[PACK_TABLES];
+	hopper_table tables[PACK_TABLES];
 
 	(void) tables_of(packed, true, tables);
 	for (int i = 2; i < PACK_TABLES; i++)
 	{
 		Oid			relation = hopper_relation_oid(&tables[i].name, true);
 
-		if (!hopper_is_made(relation, tables[i].kind) || !hopper_is_owner(relation))
+		if (!hopper_is_table(relation, tables[i].kind) || !hopper_is_owner(relation))
 			return false;
 	}
 	/* It is his own, if not by name: a superuser's, or that of a role he is a member of. */
@@ -85,7 +85,7 @@ make_room(hopper_pack_job *job)
 static void
 replace_tables(const hopper_pack_job *job)
 {
-	const hopper_made *made = job->made;
+	const hopper_table *made = job->made;
 
 	if (!job->replacing || hopper_exchange_results(job->tables, made, job->n_tables))
 		return;
@@ -389,7 +389,7 @@ Datum
 hopper_sql_drop_packed(PG_FUNCTION_ARGS)
 {
 	hopper_name packed = hopper_name_argument(fcinfo, 0, "packed_table");
-	hopper_made tables[PACK_TABLES];
+	hopper_table tables[PACK_TABLES];
 	char	   *words;
 	int			n;
 
@@ -401,18 +401,18 @@ hopper_sql_drop_packed(PG_FUNCTION_ARGS)
 
 		if (!OidIsValid(relation))
 			continue;
-		if (!hopper_is_made(relation, tables[i].kind))
+		if (!hopper_is_table(relation, tables[i].kind))
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					 errmsg("\"%s\" is not a table that packing made", tables[i].name.shown),
-					 i == 0 && hopper_is_made(relation, HOPPER_MADE_MODELS)
+					 i == 0 && hopper_is_table(relation, HOPPER_TABLE_MODELS)
 					 ? errhint("It holds models, which hopper.drop_model() drops.")
 					 : errhint("Give the table that hopper.training_preprocessor() or "
 							   "hopper.validation_preprocessor() made.")));
 		if (!hopper_is_owner(relation))
 			aclcheck_error(ACLCHECK_NOT_OWNER, HOPPER_OBJECT_TABLE, tables[i].name.shown);
 	}
-	n = hopper_drop_made(tables, n, &words);
+	n = hopper_drop_tables(tables, n, &words);
 	if (n > 0)
 		ereport(NOTICE, (errmsg("dropped %s", words)));
 	else

@@ -14,7 +14,7 @@
 #define HOPPER_PACK_H
 
 #include "pg/codec/rows.h"
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 
 #define PACK_KEY_SIZE 16
 #define PACK_TABLES 4
@@ -170,8 +170,8 @@ typedef struct hopper_pack_job
 	int			n_strata;		/* 0 before the first row */
 	int64	   *strata;			/* rows of each stratum */
 	int64	   *quotas;			/* of them still to go to validation */
-	hopper_made tables[PACK_TABLES];	/* to be made, or also to be replaced */
-	hopper_made made[PACK_TABLES];	/* the same, or what takes their place once it is filled */
+	hopper_table tables[PACK_TABLES];	/* to be made, or also to be replaced */
+	hopper_table made[PACK_TABLES];	/* the same, or what takes their place once it is filled */
 	int			n_tables;
 	bool		replacing;
 } hopper_pack_job;

@@ -173,7 +173,7 @@ hopper_pack_summary_create(const hopper_name *name, const hopper_pack_column *y,
 
 	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, name->quoted,
 				hopper_layout_columns(&hopper_packed_summary_layout, &class_name, &class_type));
-	hopper_comment_made(name, &hopper_packed_summary_layout, &class_name,
+	hopper_comment_layout(name, &hopper_packed_summary_layout, &class_name,
 						"how the table was packed");
 }
 

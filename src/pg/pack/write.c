@@ -116,7 +116,7 @@ create_packed(const hopper_name *table, const char *x, const char *y)
 	hopper_exec("ALTER TABLE %s ALTER COLUMN %s SET STORAGE EXTERNAL,"
 				" ALTER COLUMN %s SET STORAGE EXTERNAL",
 				table->quoted, hopper_identifier(x), hopper_identifier(y));
-	hopper_comment_made(table, &hopper_packed_layout, names,
+	hopper_comment_layout(table, &hopper_packed_layout, names,
 						"packed examples, made by model_hopper: a row per buffer");
 }
 

@@ -111,7 +111,7 @@ hopper_create_confusion(const hopper_name *table)
 {
 	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, table->quoted,
 				hopper_layout_columns(&hopper_confusion_layout, NULL, NULL));
-	hopper_comment_made(table, &hopper_confusion_layout, NULL,
+	hopper_comment_layout(table, &hopper_confusion_layout, NULL,
 						"predictions counted by class and predicted class");
 }
 

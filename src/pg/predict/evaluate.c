@@ -11,7 +11,7 @@
 #include "pg/server/ceilings.h"
 #include "pg/predict/confusion.h"
 #include "pg/server/devices.h"
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 #include "pg/codec/placement.h"
 #include "pg/predict/evaluate.h"
 #include "pg/server/words.h"
@@ -44,41 +44,41 @@ typedef struct evaluation_tables
 {
 	bool		has[N_TABLES];
 	bool		replaces[N_TABLES];
-	hopper_made final[N_TABLES];
-	hopper_made made[N_TABLES]; /* the same, or what takes their place once it is filled */
+	hopper_table final[N_TABLES];
+	hopper_table staging[N_TABLES]; /* the same, or what takes their place once it is filled */
 } evaluation_tables;
 
 static void
-take_table(FunctionCallInfo fcinfo, int at, const char *argument, hopper_made_kind kind,
+take_table(FunctionCallInfo fcinfo, int at, const char *argument, hopper_table_kind kind,
 		   bool replace, evaluation_tables *tables, evaluation_table which)
 {
-	hopper_made *final = &tables->final[which];
+	hopper_table *final = &tables->final[which];
 
 	tables->has[which] = !PG_ARGISNULL(at);
 	if (!tables->has[which])
 		return;
-	*final = (hopper_made) {hopper_parse_name(PG_GETARG_TEXT_PP(at), argument), kind};
+	*final = (hopper_table) {hopper_parse_name(PG_GETARG_TEXT_PP(at), argument), kind};
 	tables->replaces[which] = hopper_make_room(final, 1, replace);
 }
 
 static void
 create_tables(evaluation_tables *tables)
 {
-	memcpy(tables->made, tables->final, sizeof(tables->made));
+	memcpy(tables->staging, tables->final, sizeof(tables->staging));
 	for (int i = 0; i < N_TABLES; i++)
 		if (tables->replaces[i])
 			hopper_name_new(&tables->final[i], 1, i == OF_ALL ? "" : "_confusion",
-							&tables->made[i]);
+							&tables->staging[i]);
 	if (tables->has[OF_ALL])
 	{
 		hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY,
-					tables->made[OF_ALL].name.quoted,
+					tables->staging[OF_ALL].name.quoted,
 					hopper_layout_columns(&hopper_evaluation_layout, NULL, NULL));
-		hopper_comment_made(&tables->made[OF_ALL].name, &hopper_evaluation_layout, NULL,
+		hopper_comment_layout(&tables->staging[OF_ALL].name, &hopper_evaluation_layout, NULL,
 							"an evaluation by model_hopper");
 	}
 	if (tables->has[OF_CLASSES])
-		hopper_create_confusion(&tables->made[OF_CLASSES].name);
+		hopper_create_confusion(&tables->staging[OF_CLASSES].name);
 }
 
 static void
@@ -153,8 +153,8 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 		"confusion_table", "model_table", "packed_table", NULL});
 	hopper_require_other_tables(fcinfo, "confusion_table", (const char *const[]) {
 		"model_table", "packed_table", NULL});
-	take_table(fcinfo, 2, "output_table", HOPPER_MADE_EVALUATION, replace, &tables, OF_ALL);
-	take_table(fcinfo, 5, "confusion_table", HOPPER_MADE_CONFUSION, replace, &tables, OF_CLASSES);
+	take_table(fcinfo, 2, "output_table", HOPPER_TABLE_EVALUATION, replace, &tables, OF_ALL);
+	take_table(fcinfo, 5, "confusion_table", HOPPER_TABLE_CONFUSION, replace, &tables, OF_CLASSES);
 	hopper_check_use_gpus(!PG_ARGISNULL(3) && PG_GETARG_BOOL(3), "evaluation computes");
 	hopper_read_trained(&table, !PG_ARGISNULL(4), hopper_key_argument(fcinfo, 4), &model);
 	if (tables.has[OF_CLASSES])
@@ -167,7 +167,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	/* What cannot be made is found out before the data are read. */
 	create_tables(&tables);
 	hopper_evaluate_data(&model, &data, &event,
-						 tables.has[OF_CLASSES] ? &tables.made[OF_CLASSES].name : NULL);
+						 tables.has[OF_CLASSES] ? &tables.staging[OF_CLASSES].name : NULL);
 	if (event.n_metrics != model.n_metrics)
 		hopper_refuse_damaged(&model.outputs.info,
 							  psprintf("Configuration %d has %s; column \"metrics_type\" names %d.",
@@ -177,7 +177,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	make_row(&model, &event, values, nulls);
 	if (tables.has[OF_ALL])
 	{
-		hopper_name table = tables.made[OF_ALL].name;
+		hopper_name table = tables.staging[OF_ALL].name;
 
 		/* in messages what the caller calls it */
 		table.shown = tables.final[OF_ALL].name.shown;
@@ -185,7 +185,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	}
 	for (int i = 0; i < N_TABLES; i++)
 		if (tables.replaces[i])
-			(void) hopper_exchange_results(&tables.final[i], &tables.made[i], 1);
+			(void) hopper_exchange_results(&tables.final[i], &tables.staging[i], 1);
 	MemoryContextSwitchTo(caller);
 	tuple = heap_form_tuple(descriptor, values, nulls);
 	hopper_finish();

@@ -11,7 +11,7 @@
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_describe_features);
 PG_FUNCTION_INFO_V1(hopper_sql_transform_rows);
@@ -23,7 +23,7 @@ schema_of(const hopper_name *table)
 {
 	char	   *text;
 
-	if (hopper_is_made(hopper_relation_oid(table, false), HOPPER_MADE_MODELS))
+	if (hopper_is_table(hopper_relation_oid(table, false), HOPPER_TABLE_MODELS))
 	{
 		hopper_trained trained;
 

@@ -22,7 +22,7 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 #include "pg/server/words.h"
 
 struct hopper_predict_output

@@ -111,7 +111,7 @@ replace_rows(const hopper_prediction *run, int64 n_rows)
 static void
 comment_output(const hopper_prediction *run)
 {
-	hopper_comment_made(&run->output_table, &hopper_predictions_layout, NULL,
+	hopper_comment_layout(&run->output_table, &hopper_predictions_layout, NULL,
 						"predictions by model_hopper");
 	for (int k = 0; k < run->model.n_parts; k++)
 		hopper_comment_column(&run->output_table,
@@ -142,11 +142,11 @@ void
 hopper_predict_prepare_output(FunctionCallInfo fcinfo, hopper_prediction *run, int at,
 							  int at_replace)
 {
-	hopper_made made;
+	hopper_table made;
 	bool		rows;
 	bool		replace = replacement_argument(fcinfo, at_replace, &rows);
 
-	run->final.kind = HOPPER_MADE_PREDICTIONS;
+	run->final.kind = HOPPER_TABLE_PREDICTIONS;
 	run->final.name = hopper_name_argument(fcinfo, at, "output_table");
 	run->output_table = run->final.name;
 	run->keeps_final = rows && OidIsValid(hopper_relation_oid(&run->final.name, true));
@@ -167,7 +167,7 @@ hopper_predict_all(hopper_prediction *run)
 		replace_rows(run, n_rows);
 	else if (strcmp(run->output_table.name, run->final.name.name) != 0)
 	{
-		hopper_made made = {run->output_table, HOPPER_MADE_PREDICTIONS};
+		hopper_table made = {run->output_table, HOPPER_TABLE_PREDICTIONS};
 
 		(void) hopper_exchange_results(&run->final, &made, 1);
 	}

@@ -6,7 +6,7 @@
 #define HOPPER_PREDICT_RUN_H
 
 #include "pg/server/ceilings.h"
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 #include "pg/predict/predict.h"
 
 #include "utils/array.h"
@@ -60,7 +60,7 @@ typedef struct hopper_prediction
 	hopper_predict_what what;
 	hopper_name source;
 	hopper_name output_table;	/* as it is made */
-	hopper_made final;			/* as it is called in the end */
+	hopper_table final;			/* as it is called in the end */
 	bool		keeps_final;	/* that table is there, and gets the rows */
 	char	   *id_column;		/* NULL: the id is the whole row */
 	char	   *whole_row;		/* then: the SQL expression of it */

@@ -148,7 +148,7 @@ write_halted(hopper_training *training)
 			which[n_written++] = trials[i].at;
 	if (n_written > 0)
 	{
-		hopper_outputs_write_checkpoints(&hopper_driven->fit->made, training, which, n_written);
+		hopper_outputs_write_checkpoints(&hopper_driven->fit->staging, training, which, n_written);
 		for (int i = 0; i < n; i++)
 			training->durable[trials[i].at].stored = Max(training->durable[trials[i].at].stored,
 														 trials[i].iteration);
@@ -189,7 +189,7 @@ write_ended(hopper_training *training)
 	if (n_written > 0)
 	{
 		INSTR_TIME_SET_CURRENT(start);
-		hopper_outputs_write_ended(&hopper_driven->fit->made, training, which, n_written);
+		hopper_outputs_write_ended(&hopper_driven->fit->staging, training, which, n_written);
 		write_trials(training, which, n_written, true);
 		hopper_driven->n_written += n_written;
 		note_cost(start);

@@ -133,8 +133,8 @@ prepare_fit(hopper_fit *fit)
 
 	fit->durable = true;
 	hopper_require_absent(&own);
-	fit->made = hopper_outputs_named(&own);
-	hopper_show_as(&fit->made.model, &fit->output);
+	fit->staging = hopper_outputs_named(&own);
+	hopper_show_as(&fit->staging.model, &fit->output);
 	hopper_fit_prepare(fit);
 	return fit;
 }
@@ -172,10 +172,10 @@ take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit, hopp
 	row->settings = hopper_settings_text();
 	fit = search ? prepare_search(search) : prepare_fit(fit);
 	fit->record.ended = fit->record.started;
-	hopper_outputs_write_summary(&fit->made, &fit->training, &fit->record);
+	hopper_outputs_write_summary(&fit->staging, &fit->training, &fit->record);
 	AtEOXact_GUC(true, fit->level);
 	row->function = (char *) fit->function;
-	row->tables = fit->made.model.quoted;
+	row->tables = fit->staging.model.quoted;
 	row->selection = search ? search->tables.selection.quoted
 		: fit->has_selection ? fit->selection.quoted : NULL;
 	row->model_table = search ? search->tables.final_output.shown : fit->output.shown;
@@ -276,9 +276,9 @@ resume_fit(hopper_fit *fit)
 	if (fit->keeps_others)
 		choose_trials(fit);
 	hopper_steering_read(hopper_driven->run, &hopper_driven->steering);
-	fit->made = hopper_outputs_named(&own);
+	fit->staging = hopper_outputs_named(&own);
 	hopper_store_require_same(hopper_driven->run, fit);
-	hopper_show_as(&fit->made.model, &fit->output);
+	hopper_show_as(&fit->staging.model, &fit->output);
 	fit->training.number = hopper_driven->run;
 	hopper_fit_resume(fit);
 	hopper_driven->fit = fit;

@@ -221,7 +221,7 @@ hopper_sql_wait(PG_FUNCTION_ARGS)
 	for (;;)
 	{
 		/* Before the state: one that is read later is as the launcher has left it. */
-		bool		seeks = hopper_seeks_runs() &&
+		bool		seeks = hopper_looks_for_runs() &&
 			hopper_seconds_since(start) < SECONDS_TO_BE_TAKEN_UP;
 
 		hopper_connect();
@@ -399,7 +399,7 @@ hopper_sql_publish(PG_FUNCTION_ARGS)
 	hopper_run_row row;
 	hopper_name name;
 	hopper_outputs outputs;
-	hopper_made searched[HOPPER_SEARCH_TABLES];
+	hopper_table searched[HOPPER_SEARCH_TABLES];
 	int64		n;
 
 	hopper_connect();
@@ -422,7 +422,7 @@ hopper_sql_publish(PG_FUNCTION_ARGS)
 	n = hopper_int_cell(NULL, 0, 1, 0, PG_INT64_MAX);
 	SPI_freetuptable(SPI_tuptable);
 	if (row.outcome == NULL || strcmp(row.outcome, "done") != 0)
-		(void) hopper_drop_made(searched, hopper_search_tables(&name, searched), NULL);
+		(void) hopper_drop_tables(searched, hopper_search_tables(&name, searched), NULL);
 	hopper_store_event(run, "published", 0, name.shown);
 	hopper_finish();
 	PG_RETURN_INT64(n);

@@ -201,7 +201,7 @@ take_back(void)
 {
 	const hopper_pool *pool = hopper_driven->pool;
 
-	hopper_search_drop_tables(&hopper_driven->fit->made.model,
+	hopper_search_drop_tables(&hopper_driven->fit->staging.model,
 							  pool ? &pool->run->tables.selection : NULL);
 	hopper_store_set_tables(hopper_driven->run, NULL);
 	hopper_store_ended(hopper_driven->run, "cancelled", NULL, NULL);
@@ -285,7 +285,7 @@ bool
 hopper_driver_has_grown(void)
 {
 	const hopper_training *training = &hopper_driven->fit->training;
-	const hopper_outputs *made = &hopper_driven->fit->made;
+	const hopper_outputs *made = &hopper_driven->fit->staging;
 	int64		contents = 0;
 	int64		size;
 
@@ -405,7 +405,7 @@ hopper_driver_end_transaction(void)
 void
 hopper_driver_compact(void)
 {
-	const hopper_outputs *made = &hopper_driven->fit->made;
+	const hopper_outputs *made = &hopper_driven->fit->staging;
 	const hopper_name *tables[] = {&made->state, &made->info, &made->model};
 
 	hopper_driven->has_grown = false;

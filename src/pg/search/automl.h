@@ -6,7 +6,7 @@
 #define HOPPER_AUTOML_H
 
 #include "pg/server/glue.h"
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 
 #include "utils/timestamp.h"
 

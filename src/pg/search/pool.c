@@ -61,7 +61,7 @@ drop_stopped(hopper_pool *pool)
 		if (trial < pool->n_trials && pool->trains[trial])
 			continue;
 		if (pool->fit.durable)
-			hopper_exec("DELETE FROM %s WHERE mst_key = %d", pool->fit.made.state.quoted, mst_key);
+			hopper_exec("DELETE FROM %s WHERE mst_key = %d", pool->fit.staging.state.quoted, mst_key);
 		else if (at >= 0)
 			hopper_training_drop_state(training, at);
 	}
@@ -92,9 +92,9 @@ ended(hopper_training *training, int at, bool failed)
 	MemoryContext caller = MemoryContextSwitchTo(pool->result);
 
 	if (training->durable && !training->durable[at].written)
-		hopper_outputs_write_ended(&pool->fit.made, training, &at, 1);
+		hopper_outputs_write_ended(&pool->fit.staging, training, &at, 1);
 	else if (pool->trains[hopper_trial_of_key(training->configs[at].mst_key)])
-		hopper_outputs_write_info(&pool->fit.made, training, at);
+		hopper_outputs_write_info(&pool->fit.staging, training, at);
 	hopper_pool_ended(pool, at);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(pool->result);
@@ -191,12 +191,12 @@ leave(hopper_pool *pool, const hopper_search_assignment *work)
 
 /*
  * Of a run: makes the rows that the trial begins from. Returns whether it has a state among them:
- * of an earlier session, of its last leg, or its parent's.
+ * of an earlier session, of its last stint, or its parent's.
  */
 static bool
 make_ready(const hopper_pool *pool, const hopper_search_assignment *work)
 {
-	const hopper_outputs *made = &pool->fit.made;
+	const hopper_outputs *made = &pool->fit.staging;
 	int32		mst_key = hopper_key_of_trial(work->trial);
 
 	if (hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d LIMIT 1", made->state.quoted,
@@ -216,19 +216,19 @@ make_ready(const hopper_pool *pool, const hopper_search_assignment *work)
 }
 
 /*
- * Where the trial's state is damaged, the one of the checkpoint before takes its place, of this leg
+ * Where the trial's state is damaged, the one of the checkpoint before takes its place, of this stint
  * or of its last one. False where it begins anew.
  */
 static bool
 mend(const hopper_pool *pool, const hopper_search_assignment *work)
 {
 	int32		mst_key = hopper_key_of_trial(work->trial);
-	int32		behind = hopper_mend_checkpoint(&pool->fit.made, mst_key, false);
+	int32		behind = hopper_mend_checkpoint(&pool->fit.staging, mst_key, false);
 
 	if (behind < 0)
 		return true;
 	if (behind < pool->run->trials.base[work->trial])
-		hopper_refuse_damaged(&pool->fit.made.state,
+		hopper_refuse_damaged(&pool->fit.staging.state,
 							  psprintf("No state of configuration %d is sound.", mst_key));
 	hopper_store_forget(pool->run->number, mst_key, behind);
 	return behind > 0;
@@ -263,7 +263,7 @@ enter(hopper_pool *pool, const hopper_search_assignment *work)
 			PushActiveSnapshot(GetTransactionSnapshot());
 			stored = mend(pool, work);
 			if (stored)
-				hopper_warm_start(&fit->made, &fit->train.desc, &config, 1, &history,
+				hopper_warm_start(&fit->staging, &fit->train.desc, &config, 1, &history,
 								  false);
 			PopActiveSnapshot();
 		}
@@ -282,7 +282,7 @@ enter(hopper_pool *pool, const hopper_search_assignment *work)
 	return hopper_training_enter(&fit->training, &config, history);
 }
 
-/* Iterations of this leg that an earlier session has trained. */
+/* Iterations of this stint that an earlier session has trained. */
 static int32
 done_of_leg(const hopper_pool *pool, int at, const hopper_search_assignment *work)
 {
@@ -298,7 +298,7 @@ begin(hopper_pool *pool, const hopper_search_assignment *work)
 {
 	hopper_training *training = &pool->fit.training;
 	int			at = hopper_training_place(training, hopper_key_of_trial(work->trial));
-	bool		anew = pool->begun[work->trial] && work->from == 0;
+	bool		restart = pool->begun[work->trial] && work->from == 0;
 	int32		done;
 
 	if (!pool->leaves && at < 0)
@@ -312,13 +312,13 @@ begin(hopper_pool *pool, const hopper_search_assignment *work)
 	pool->trains[work->trial] = pool->begun[work->trial] = true;
 	pool->begun_at[work->trial] = GetCurrentTimestamp();
 	pool->n_training++;
-	if (anew && training->durable)
+	if (restart && training->durable)
 	{
-		hopper_outputs_clear_one(&pool->fit.made, training->configs[at].mst_key);
+		hopper_outputs_clear_one(&pool->fit.staging, training->configs[at].mst_key);
 		memset(&training->durable[at], 0, sizeof(hopper_durable));
 	}
 	done = done_of_leg(pool, at, work);
-	hopper_training_go_on(training, at, (int32) (work->resource - work->from) - done, done, anew);
+	hopper_training_go_on(training, at, (int32) (work->resource - work->from) - done, done, restart);
 }
 
 /* What the search wants now, as far as it can be trained; how many assignments. */
@@ -413,7 +413,7 @@ pool_of(hopper_automl *run, const hopper_search_assignment *work, int n)
 	load_configs(pool);
 	request(pool, work, n);
 	pool->fit.durable = true;
-	pool->fit.made = hopper_outputs_named(&run->tables.output);
+	pool->fit.staging = hopper_outputs_named(&run->tables.output);
 	/* This very statement may have written what it begins from. */
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
@@ -486,10 +486,10 @@ write_outputs(hopper_pool *pool)
 
 	if (hopper_search_best(pool->run) < 0 && pool->n_left == 0)
 	{
-		hopper_made tables[HOPPER_OUTPUT_TABLES];
+		hopper_table tables[HOPPER_OUTPUT_TABLES];
 
-		hopper_outputs_tables(&fit->made, tables);
-		(void) hopper_drop_made(tables, HOPPER_OUTPUT_TABLES, NULL);
+		hopper_outputs_tables(&fit->staging, tables);
+		(void) hopper_drop_tables(tables, HOPPER_OUTPUT_TABLES, NULL);
 		return;
 	}
 	hopper_training_take(training);
@@ -498,10 +498,10 @@ write_outputs(hopper_pool *pool)
 		fit->record.num_iterations = Max(fit->record.num_iterations,
 										 training->results[i].iterations);
 		if (training->durable && !training->durable[i].written)
-			hopper_outputs_write_ended(&fit->made, training, &i, 1);
+			hopper_outputs_write_ended(&fit->staging, training, &i, 1);
 	}
 	if (!fit->durable)
-		hopper_exec("DELETE FROM %s", fit->made.info.quoted);
+		hopper_exec("DELETE FROM %s", fit->staging.info.quoted);
 	hopper_fit_finish(fit);
 }
 

@@ -9,7 +9,7 @@
 #include "utils/builtins.h"
 
 #include "pg/catalog/selection.h"
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 #include "pg/train/outputs.h"
 
 #define MEANS_VIRTUAL_TIME \
@@ -75,7 +75,7 @@ create(const hopper_name *table, const hopper_layout *layout, const char *commen
 {
 	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, table->quoted,
 				hopper_layout_columns(layout, NULL, NULL));
-	hopper_comment_made(table, layout, NULL, comment);
+	hopper_comment_layout(table, layout, NULL, comment);
 }
 
 /* The first column of a row of trials that no search has written so; NULL: they are all sound. */
@@ -130,7 +130,7 @@ hopper_search_name_tables(hopper_search_names *names, const hopper_name *output,
 
 /* All that a search makes beside models of this name. */
 static void
-model_tables(const hopper_name *output, hopper_made *tables)
+model_tables(const hopper_name *output, hopper_table *tables)
 {
 	hopper_outputs outputs = hopper_outputs_named(output);
 
@@ -142,12 +142,12 @@ void
 hopper_search_open(const hopper_name *output)
 {
 	hopper_outputs outputs = hopper_outputs_named(output);
-	hopper_made tables[HOPPER_OUTPUT_TABLES];
+	hopper_table tables[HOPPER_OUTPUT_TABLES];
 
 	hopper_outputs_tables(&outputs, tables);
 	/* in the place of the states, which are not read */
 	tables[HOPPER_OUTPUT_TABLES - 1] =
-		(hopper_made) {hopper_name_with_suffix(output, "trials"), HOPPER_MADE_TRIALS};
+		(hopper_table) {hopper_name_with_suffix(output, "trials"), HOPPER_TABLE_TRIALS};
 	hopper_open_to_read(tables, HOPPER_OUTPUT_TABLES);
 }
 
@@ -155,11 +155,11 @@ hopper_search_open(const hopper_name *output)
 
 
 static void
-config_tables(const hopper_name *selection, hopper_made *tables)
+config_tables(const hopper_name *selection, hopper_table *tables)
 {
-	tables[0] = (hopper_made) {*selection, HOPPER_MADE_CONFIGS};
-	tables[1] = (hopper_made) {hopper_name_with_suffix(selection, "summary"),
-	HOPPER_MADE_CONFIGS_SUMMARY};
+	tables[0] = (hopper_table) {*selection, HOPPER_TABLE_CONFIGS};
+	tables[1] = (hopper_table) {hopper_name_with_suffix(selection, "summary"),
+	HOPPER_TABLE_CONFIGS_SUMMARY};
 }
 
 /* What run `number` calls them until its search ends. */
@@ -187,13 +187,13 @@ void
 hopper_search_drop_tables(const hopper_name *models, const hopper_name *selection)
 {
 	hopper_outputs outputs = hopper_outputs_named(models);
-	hopper_made tables[HOPPER_MODEL_TABLES];
+	hopper_table tables[HOPPER_MODEL_TABLES];
 
-	(void) hopper_drop_made(tables, hopper_model_tables(&outputs, true, tables), NULL);
+	(void) hopper_drop_tables(tables, hopper_model_tables(&outputs, true, tables), NULL);
 	if (selection)
 	{
 		config_tables(selection, tables);
-		(void) hopper_drop_made(tables, CONFIGS_TABLES, NULL);
+		(void) hopper_drop_tables(tables, CONFIGS_TABLES, NULL);
 	}
 }
 
@@ -201,10 +201,10 @@ hopper_search_drop_tables(const hopper_name *models, const hopper_name *selectio
 static void
 make_room(hopper_search_names *names, bool replace, int64 number)
 {
-	hopper_made models[HOPPER_MODEL_TABLES];
-	hopper_made configs[CONFIGS_TABLES];
-	hopper_made made_models[HOPPER_MODEL_TABLES];
-	hopper_made made_configs[CONFIGS_TABLES];
+	hopper_table models[HOPPER_MODEL_TABLES];
+	hopper_table configs[CONFIGS_TABLES];
+	hopper_table made_models[HOPPER_MODEL_TABLES];
+	hopper_table made_configs[CONFIGS_TABLES];
 
 	hopper_outputs_take_back(&names->final_output);
 	model_tables(&names->final_output, models);
@@ -238,43 +238,43 @@ make_room(hopper_search_names *names, bool replace, int64 number)
 static void
 rehearse_replacing(const hopper_search_names *names)
 {
-	hopper_made tables[HOPPER_MODEL_TABLES];
-	hopper_made made[HOPPER_MODEL_TABLES];
+	hopper_table tables[HOPPER_MODEL_TABLES];
+	hopper_table staging[HOPPER_MODEL_TABLES];
 
 	if (names->replaces_output)
 	{
 		model_tables(&names->final_output, tables);
-		model_tables(&names->output, made);
-		hopper_exchange_rehearse(tables, made, HOPPER_MODEL_TABLES);
+		model_tables(&names->output, staging);
+		hopper_exchange_rehearse(tables, staging, HOPPER_MODEL_TABLES);
 	}
 	if (names->replaces_selection)
 	{
 		config_tables(&names->final_selection, tables);
-		config_tables(&names->selection, made);
-		hopper_exchange_rehearse(tables, made, CONFIGS_TABLES);
+		config_tables(&names->selection, staging);
+		hopper_exchange_rehearse(tables, staging, CONFIGS_TABLES);
 	}
 }
 
 static bool
 publish_configs(const hopper_search_names *names)
 {
-	hopper_made tables[CONFIGS_TABLES];
-	hopper_made made[CONFIGS_TABLES];
+	hopper_table tables[CONFIGS_TABLES];
+	hopper_table staging[CONFIGS_TABLES];
 
 	config_tables(&names->final_selection, tables);
-	config_tables(&names->selection, made);
-	return hopper_publish(tables, made, CONFIGS_TABLES, names->replaces_selection);
+	config_tables(&names->selection, staging);
+	return hopper_publish(tables, staging, CONFIGS_TABLES, names->replaces_selection);
 }
 
 static bool
 publish_models(const hopper_search_names *names)
 {
-	hopper_made tables[HOPPER_MODEL_TABLES];
-	hopper_made made[HOPPER_MODEL_TABLES];
+	hopper_table tables[HOPPER_MODEL_TABLES];
+	hopper_table staging[HOPPER_MODEL_TABLES];
 
 	model_tables(&names->final_output, tables);
-	model_tables(&names->output, made);
-	return hopper_publish(tables, made, HOPPER_MODEL_TABLES, names->replaces_output);
+	model_tables(&names->output, staging);
+	return hopper_publish(tables, staging, HOPPER_MODEL_TABLES, names->replaces_output);
 }
 
 /* What the summary says of where things are, once the models have the name of `output`. */
@@ -317,7 +317,7 @@ hopper_search_create_tables(hopper_search_names *names, const hopper_name *archi
 	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_BY("mst_key"), names->selection.quoted,
 				hopper_layout_columns(&hopper_configs_layout, NULL,
 									  (const char *const[]) {"pg_catalog.int4 PRIMARY KEY"}));
-	hopper_comment_made(&names->selection, &hopper_configs_layout, NULL,
+	hopper_comment_layout(&names->selection, &hopper_configs_layout, NULL,
 						"the best configuration of a search");
 	hopper_create_configs_summary(&names->selection_summary, architectures,
 								  "where the architectures of a search are");

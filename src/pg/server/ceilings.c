@@ -19,7 +19,7 @@ typedef struct server_totals
 	int64		memory;			/* bytes */
 	int64		threads;
 	int64		libraries;		/* sessions that have loaded libtorch */
-	bool		has_sought;		/* hopper_note_sought() */
+	bool		runs_found;		/* hopper_note_runs_found() */
 } server_totals;
 
 /* What libtorch takes of each session for itself; measured: 59 MB and the server's own. */
@@ -48,20 +48,20 @@ make_totals(void)
 		memset(totals, 0, sizeof(server_totals));
 	/* After the crash of a process the postmaster makes it once more, and starts workers itself. */
 	if (!IsUnderPostmaster)
-		totals->has_sought = again;
+		totals->runs_found = again;
 	again = true;
 }
 
 void
-hopper_note_sought(void)
+hopper_note_runs_found(void)
 {
-	totals->has_sought = true;
+	totals->runs_found = true;
 }
 
 bool
-hopper_seeks_runs(void)
+hopper_looks_for_runs(void)
 {
-	return totals && !totals->has_sought;
+	return totals && !totals->runs_found;
 }
 
 static void

@@ -20,10 +20,10 @@ extern void hopper_ceilings_init(void);
 
 /*
  * Beside the totals: whether runs that went on when the server ended may still be taken up by the
- * launcher of this start (local/supervisor.c), which says when it has sought them everywhere.
+ * launcher of this start (local/supervisor.c), which says when it has looked everywhere.
  */
-extern bool hopper_seeks_runs(void);
-extern void hopper_note_sought(void);
+extern bool hopper_looks_for_runs(void);
+extern void hopper_note_runs_found(void);
 
 /* `asked`, or hopper.max_threads where that is less. */
 extern int	hopper_allowed_threads(int asked);

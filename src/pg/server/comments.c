@@ -2,7 +2,7 @@
  * comments.c
  *		What tables that our functions make say about themselves in psql's \d+.
  */
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 
 #include "access/xact.h"
 #include "catalog/pg_class.h"
@@ -30,7 +30,7 @@ meaning_of(const hopper_layout *layout, const char *const *names, const char *co
 }
 
 void
-hopper_comment_made(const hopper_name *table, const hopper_layout *layout,
+hopper_comment_layout(const hopper_name *table, const hopper_layout *layout,
 					const char *const *names, const char *comment)
 {
 	Oid			relation = hopper_relation_oid(table, false);

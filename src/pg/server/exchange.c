@@ -9,23 +9,23 @@
  * possible, either, the new tables keep the names that they were filled under. A WARNING says so. A
  * cancel, a statement_timeout and the end of the session are heard at any time.
  */
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 
 #include "lib/stringinfo.h"
 #include "utils/guc.h"
 
 typedef struct exchange
 {
-	const hopper_made *tables;
-	const hopper_made *others;
+	const hopper_table *tables;
+	const hopper_table *others;
 	int			n;
-	hopper_made *aside;			/* names for `tables` */
+	hopper_table *aside;			/* names for `tables` */
 	hopper_rights **rights;		/* of `tables`, NULL where one is not there */
 	int			at;				/* the table that an attempt is for */
 } exchange;
 
 static bool
-is_there(const hopper_made *table)
+is_there(const hopper_table *table)
 {
 	return OidIsValid(hopper_relation_oid(&table->name, true));
 }
@@ -37,7 +37,7 @@ rename_others(void *state)
 
 	for (int i = 0; i < work->n; i++)
 		if (is_there(&work->others[i]))
-			hopper_rename_made(&work->others[i].name, &work->tables[i].name);
+			hopper_rename_table(&work->others[i].name, &work->tables[i].name);
 }
 
 static void
@@ -45,7 +45,7 @@ drop_old(void *state)
 {
 	const exchange *work = state;
 
-	(void) hopper_drop_made(work->tables, work->n, NULL);
+	(void) hopper_drop_tables(work->tables, work->n, NULL);
 }
 
 static void
@@ -68,7 +68,7 @@ give_rights(void *state)
 }
 
 void
-hopper_exchange(const hopper_made *tables, const hopper_made *others, int n)
+hopper_exchange(const hopper_table *tables, const hopper_table *others, int n)
 {
 	exchange	work = {.tables = tables,.others = others,.n = n};
 
@@ -100,7 +100,7 @@ exchange_all(void *state)
 }
 
 void
-hopper_exchange_rehearse(const hopper_made *tables, const hopper_made *others, int n)
+hopper_exchange_rehearse(const hopper_table *tables, const hopper_table *others, int n)
 {
 	exchange	work = {.tables = tables,.others = others,.n = n};
 
@@ -132,7 +132,7 @@ lock_old(void *state)
 
 	for (int i = 0; i < work->n; i++)
 	{
-		const hopper_made *table = &work->tables[i];
+		const hopper_table *table = &work->tables[i];
 
 		if (!is_there(table))
 			continue;
@@ -171,7 +171,7 @@ move_aside(void *state)
 
 	for (int i = 0; i < work->n; i++)
 		if (is_there(&work->tables[i]))
-			hopper_rename_made(&work->tables[i].name, &work->aside[i].name);
+			hopper_rename_table(&work->tables[i].name, &work->aside[i].name);
 }
 
 static const char *
@@ -211,11 +211,11 @@ names_to_give(const exchange *work)
 static void
 tell_kept(exchange *work, const ErrorData *error)
 {
-	bool		models = work->tables[0].kind == HOPPER_MADE_MODELS;
-	hopper_made *kept = palloc(work->n * sizeof(hopper_made));
+	bool		models = work->tables[0].kind == HOPPER_TABLE_MODELS;
+	hopper_table *kept = palloc(work->n * sizeof(hopper_table));
 
 	for (int i = 0; i < work->n; i++)
-		kept[i] = (hopper_made) {hopper_name_itself(&work->others[i].name), work->others[i].kind};
+		kept[i] = (hopper_table) {hopper_name_itself(&work->others[i].name), work->others[i].kind};
 	work->others = kept;
 	ereport(WARNING,
 			(errmsg("\"%s\" could not be replaced, what was computed is in \"%s\"",
@@ -253,7 +253,7 @@ put_in_place(exchange *work)
 
 	if (error == NULL)
 		return NULL;
-	work->aside = palloc(work->n * sizeof(hopper_made));
+	work->aside = palloc(work->n * sizeof(hopper_table));
 	hopper_name_elsewhere(work->tables, work->n, "hopper_old", work->aside);
 	stays = attempt(move_and_rename, work);
 	if (stays == NULL)
@@ -278,7 +278,7 @@ give_all(exchange *work)
 }
 
 bool
-hopper_exchange_results(const hopper_made *tables, const hopper_made *others, int n)
+hopper_exchange_results(const hopper_table *tables, const hopper_table *others, int n)
 {
 	exchange	work = {.tables = tables,.others = others,.n = n};
 	int			level = NewGUCNestLevel();
@@ -306,20 +306,20 @@ hopper_exchange_results(const hopper_made *tables, const hopper_made *others, in
 /* --- tables of runs --- */
 
 static void
-keep_own_names(const hopper_made *table, const hopper_made *other)
+keep_own_names(const hopper_table *table, const hopper_table *other)
 {
 	hopper_show_itself(&other->name);
 	ereport(WARNING,
 			(errmsg("\"%s\" is there already, what the run has made is in \"%s\"",
 					table->name.shown, hopper_name_itself(&other->name).shown),
-			 table->kind == HOPPER_MADE_MODELS
+			 table->kind == HOPPER_TABLE_MODELS
 			 ? errhint("Give it its name with hopper.rename_model(%s, %s, replace => true).",
 					   hopper_literal(hopper_written_name(&other->name)),
 					   hopper_literal(hopper_written_name(&table->name))) : 0));
 }
 
 bool
-hopper_publish(const hopper_made *tables, const hopper_made *others, int n, bool replace)
+hopper_publish(const hopper_table *tables, const hopper_table *others, int n, bool replace)
 {
 	exchange	work = {.tables = tables,.others = others,.n = n};
 	int			n_there = 0;

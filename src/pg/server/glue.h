@@ -265,7 +265,7 @@ extern char *hopper_role_name(Oid role);
 /* --- what tables say of themselves (server/comments.c) --- */
 
 /*
- * What a table that was just made says in psql; hopper_comment_made() says it of its columns, too.
+ * What a table that was just made says in psql; hopper_comment_layout() says it of its columns, too.
  * `comment` may be NULL for none, and a column that is not there is none of ours.
  */
 extern void hopper_comment_table(const hopper_name *table, const char *comment);

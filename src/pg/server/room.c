@@ -3,20 +3,20 @@
  *		Room for new tables: whether their names are free, or can be, and what is left of earlier
  *		ones.
  */
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 
 #include "lib/stringinfo.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 
 void
-hopper_require_replaceable(const hopper_made *table)
+hopper_require_replaceable(const hopper_table *table)
 {
 	Oid			relation = hopper_relation_oid(&table->name, true);
 
 	if (!OidIsValid(relation))
 		return;
-	if (!hopper_is_made(relation, table->kind))
+	if (!hopper_is_table(relation, table->kind))
 	{
 		if (hopper_is_gone(relation))
 			return;
@@ -31,10 +31,10 @@ hopper_require_replaceable(const hopper_made *table)
 }
 
 pg_attribute_noreturn() static void
-refuse_existing(const hopper_made *table)
+refuse_existing(const hopper_table *table)
 {
 	const char *drop = hopper_layout_of(table->kind)->drop;
-	bool		ours = hopper_is_made(hopper_relation_oid(&table->name, false), table->kind);
+	bool		ours = hopper_is_table(hopper_relation_oid(&table->name, false), table->kind);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DUPLICATE_TABLE),
@@ -46,7 +46,7 @@ refuse_existing(const hopper_made *table)
 
 typedef struct dropping
 {
-	const hopper_made *tables;
+	const hopper_table *tables;
 	int			n;
 } dropping;
 
@@ -55,12 +55,12 @@ drop_all(void *state)
 {
 	const dropping *drop = state;
 
-	(void) hopper_drop_made(drop->tables, drop->n, NULL);
+	(void) hopper_drop_tables(drop->tables, drop->n, NULL);
 }
 
 /* The columns that mark it, "{mst_key,model_weights,model_arch}", and their number. */
 static char *
-marks_of(hopper_made_kind kind, int *n)
+marks_of(hopper_table_kind kind, int *n)
 {
 	const hopper_layout *layout = hopper_layout_of(kind);
 	StringInfoData list;
@@ -80,7 +80,7 @@ marks_of(hopper_made_kind kind, int *n)
  * that its owner can have given away, lest anybody keep names from being used again. NULL for none.
  */
 static const char *
-bereft_of(const hopper_made *table, Oid companion, const char *ending)
+bereft_of(const hopper_table *table, Oid companion, const char *ending)
 {
 	Oid			schema = get_rel_namespace(companion);
 	int			n_columns;
@@ -114,7 +114,7 @@ bereft_of(const hopper_made *table, Oid companion, const char *ending)
 		SPI_tuptable = found;
 		SPI_processed = n;
 		relation = (Oid) hopper_int_cell(NULL, row, 1, 0, PG_UINT32_MAX);
-		if (hopper_is_made_alone(relation, table->kind))
+		if (hopper_is_table_alone(relation, table->kind))
 			name = hopper_name_shown(get_namespace_name(get_rel_namespace(relation)),
 									 strcmp(hopper_cell(row, 2), "f") == 0,
 									 get_rel_name(relation));
@@ -128,15 +128,15 @@ bereft_of(const hopper_made *table, Oid companion, const char *ending)
  * be seen, which is its columns and its key.
  */
 static bool
-is_left_over(const hopper_made *table)
+is_left_over(const hopper_table *table)
 {
 	Oid			relation = hopper_relation_oid(&table->name, true);
 	bool		has_key;
 
-	if (!OidIsValid(relation) || !hopper_is_made(relation, table->kind) ||
+	if (!OidIsValid(relation) || !hopper_is_table(relation, table->kind) ||
 		!hopper_is_owner(relation))
 		return false;
-	if (table->kind != HOPPER_MADE_STATES && table->kind != HOPPER_MADE_INFOS)
+	if (table->kind != HOPPER_TABLE_STATES && table->kind != HOPPER_TABLE_INFOS)
 		return true;
 	has_key = hopper_select_latest("SELECT 1 FROM pg_index WHERE indrelid = %u AND indisprimary",
 								   relation) > 0;
@@ -149,7 +149,7 @@ is_left_over(const hopper_made *table)
  * what is named after "models" is all that makes them usable.
  */
 static void
-refuse_companions_of_others(const hopper_made *tables, int n)
+refuse_companions_of_others(const hopper_table *tables, int n)
 {
 	for (int i = 1; i < n; i++)
 	{
@@ -169,7 +169,7 @@ refuse_companions_of_others(const hopper_made *tables, int n)
 					 errdetail("\"%s\", %s, has no \"%s%s\", and there is no \"%s\".", other,
 							   hopper_layout_of(tables[0].kind)->what, other, ending,
 							   tables[0].name.shown),
-					 tables[0].kind == HOPPER_MADE_MODELS
+					 tables[0].kind == HOPPER_TABLE_MODELS
 					 ? errhint("Where \"%s\" was \"%s\", let it be that again, and use "
 							   "hopper.rename_model() or hopper.copy_model(); else drop "
 							   "\"%s\".", other, tables[0].name.shown, companion->shown)
@@ -180,7 +180,7 @@ refuse_companions_of_others(const hopper_made *tables, int n)
 }
 
 bool
-hopper_make_room(const hopper_made *tables, int n, bool replace)
+hopper_make_room(const hopper_table *tables, int n, bool replace)
 {
 	dropping	drop = {tables, n};
 	bool		exists = OidIsValid(hopper_relation_oid(&tables[0].name, true));
@@ -195,7 +195,7 @@ hopper_make_room(const hopper_made *tables, int n, bool replace)
 			hopper_require_replaceable(&tables[i]);
 		else if (is_left_over(&tables[i]))
 		{
-			(void) hopper_drop_made(&tables[i], 1, NULL);
+			(void) hopper_drop_tables(&tables[i], 1, NULL);
 			ereport(NOTICE,
 					(errmsg("dropped \"%s\", which was left of an earlier \"%s\"",
 							tables[i].name.shown, tables[0].name.shown)));

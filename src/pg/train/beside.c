@@ -28,11 +28,11 @@ outputs_beside(const hopper_name *model)
 
 /* A table of ours, of the owner `owner`. */
 static bool
-is_there(const hopper_name *table, hopper_made_kind kind, Oid owner)
+is_there(const hopper_name *table, hopper_table_kind kind, Oid owner)
 {
 	Oid			relation = hopper_relation_oid(table, true);
 
-	return OidIsValid(relation) && hopper_is_made(relation, kind) &&
+	return OidIsValid(relation) && hopper_is_table(relation, kind) &&
 		hopper_owner(relation) == owner;
 }
 
@@ -47,31 +47,31 @@ hopper_outputs_named(const hopper_name *model)
 	if (!OidIsValid(relation) || !OidIsValid(hopper_relation_oid(&beside.summary, true)))
 		return outputs;
 	owner = hopper_owner(relation);
-	return !is_there(&outputs.summary, HOPPER_MADE_RUN, owner) &&
-		is_there(&beside.summary, HOPPER_MADE_RUN, owner) &&
-		is_there(&beside.info, HOPPER_MADE_INFOS, owner) ? beside : outputs;
+	return !is_there(&outputs.summary, HOPPER_TABLE_RUN, owner) &&
+		is_there(&beside.summary, HOPPER_TABLE_RUN, owner) &&
+		is_there(&beside.info, HOPPER_TABLE_INFOS, owner) ? beside : outputs;
 }
 
 /* `column` marks a table in MADlib's shape. */
 static void
-take_back(const hopper_made *beside, const hopper_name *name, const char *column)
+take_back(const hopper_table *beside, const hopper_name *name, const char *column)
 {
 	Oid			relation = hopper_relation_oid(&beside->name, true);
-	hopper_made shaped = {*name, beside->kind};
+	hopper_table shaped = {*name, beside->kind};
 
-	if (!OidIsValid(relation) || !hopper_is_made(relation, beside->kind) ||
+	if (!OidIsValid(relation) || !hopper_is_table(relation, beside->kind) ||
 		!hopper_is_owner(relation))
 		return;
 	relation = hopper_relation_oid(name, true);
 	if (OidIsValid(relation))
 	{
-		if (hopper_is_made(relation, beside->kind) || !hopper_is_owner(relation) ||
+		if (hopper_is_table(relation, beside->kind) || !hopper_is_owner(relation) ||
 			get_rel_relkind(relation) != RELKIND_RELATION ||
 			get_attnum(relation, column) == InvalidAttrNumber)
 			return;
-		(void) hopper_drop_made(&shaped, 1, NULL);
+		(void) hopper_drop_tables(&shaped, 1, NULL);
 	}
-	hopper_rename_made(&beside->name, name);
+	hopper_rename_table(&beside->name, name);
 }
 
 void
@@ -80,7 +80,7 @@ hopper_outputs_take_back(const hopper_name *model)
 	hopper_outputs outputs = outputs_with(model, "info", "summary");
 	hopper_outputs beside = outputs_beside(model);
 
-	take_back(&(hopper_made) {beside.info, HOPPER_MADE_INFOS}, &outputs.info, "loss_type");
-	take_back(&(hopper_made) {beside.summary, HOPPER_MADE_RUN}, &outputs.summary,
+	take_back(&(hopper_table) {beside.info, HOPPER_TABLE_INFOS}, &outputs.info, "loss_type");
+	take_back(&(hopper_table) {beside.summary, HOPPER_TABLE_RUN}, &outputs.summary,
 			  "madlib_version");
 }

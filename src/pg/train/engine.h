@@ -27,10 +27,10 @@ extern int	hopper_training_enter_child(hopper_training *training, const hopper_c
 										hopper_history *history, int parent);
 /*
  * It trains so many iterations more, or anew from its initial weights. `done`: the iterations of
- * the same leg that an earlier session of a durable run has behind it; 0 otherwise.
+ * the same stint that an earlier session of a durable run has behind it; 0 otherwise.
  */
 extern void hopper_training_go_on(hopper_training *training, int at, int32 iterations,
-								  int32 done, bool anew);
+								  int32 done, bool restart);
 /* The state of a configuration that is done goes; its weights stay. */
 extern void hopper_training_drop_state(hopper_training *training, int at);
 /* Sleeps until a step has something to do, `timeout` ms at most; needs no SPI and no snapshot. */

@@ -29,7 +29,7 @@ typedef struct hopper_fit
 	bool		keeps_others;	/* models of other configurations stay */
 	/*
 	 * Of a run that others see and that outlives its session (run/driver.c): its models are made in
-	 * `made`, tables of the run's own, and get their names at its end.
+	 * `staging`, tables of the run's own, and get their names at its end.
 	 */
 	bool		durable;
 	bool		searches;		/* configurations end more than once, and others enter */
@@ -46,7 +46,7 @@ typedef struct hopper_fit
 
 	/* set by hopper_fit_prepare() */
 	hopper_outputs outputs;
-	hopper_outputs made;		/* the same, or what takes their place */
+	hopper_outputs staging;		/* the same, or what takes their place */
 	hopper_packed train;
 	hopper_packed valid;
 	hopper_training training;
@@ -80,7 +80,7 @@ extern void hopper_fit_begin_request(void);
  */
 extern void hopper_fit_prepare(hopper_fit *fit);
 /*
- * Prepares a durable run whose tables, fit->made, are there: what has ended leaves fit->configs,
+ * Prepares a durable run whose tables, fit->staging, are there: what has ended leaves fit->configs,
  * what has a checkpoint begins there. ERROR where nothing is left to train.
  */
 extern void hopper_fit_resume(hopper_fit *fit);

@@ -27,7 +27,7 @@ PG_FUNCTION_INFO_V1(hopper_sql_revoke_model);
 typedef struct model_tables
 {
 	hopper_outputs outputs;
-	hopper_made tables[HOPPER_MODEL_TABLES];
+	hopper_table tables[HOPPER_MODEL_TABLES];
 	int			n;				/* hopper_model_tables() */
 } model_tables;
 
@@ -46,7 +46,7 @@ add_search_tables(model_tables *model, bool mine)
 }
 
 static bool
-has_kind(const model_tables *model, hopper_made_kind kind)
+has_kind(const model_tables *model, hopper_table_kind kind)
 {
 	for (int i = 0; i < model->n; i++)
 		if (model->tables[i].kind == kind)
@@ -61,7 +61,7 @@ has_kind(const model_tables *model, hopper_made_kind kind)
 static void
 name_like(const hopper_name *name, const model_tables *from, model_tables *model)
 {
-	hopper_made there[HOPPER_MODEL_TABLES];
+	hopper_table there[HOPPER_MODEL_TABLES];
 	int			n;
 
 	name_tables(name, model);
@@ -81,17 +81,17 @@ require_models(const model_tables *model)
 {
 	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
 	{
-		const hopper_made *table = &model->tables[i];
+		const hopper_table *table = &model->tables[i];
 		Oid			relation = hopper_relation_oid(&table->name, true);
 
 		/* What another session has just dropped is looked up again when the others are locked. */
-		if (!OidIsValid(relation) || hopper_is_made(relation, table->kind) ||
+		if (!OidIsValid(relation) || hopper_is_table(relation, table->kind) ||
 			hopper_is_gone(relation))
 			continue;
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a table that training made", table->name.shown),
-				 i == 0 && hopper_is_made(relation, HOPPER_MADE_PACKED)
+				 i == 0 && hopper_is_table(relation, HOPPER_TABLE_PACKED)
 				 ? errhint("It holds packed data, which hopper.drop_packed() drops.")
 				 : errhint("Give the table that hopper.fit_multiple_model() or hopper.fit() "
 						   "made.")));
@@ -142,10 +142,10 @@ require_complete(const model_tables *model)
 static void
 lock_both(const model_tables *model, bool alone, const hopper_name *name, bool replace)
 {
-	hopper_made_group groups[2];
-	hopper_made here[HOPPER_MODEL_TABLES];
+	hopper_table_group groups[2];
+	hopper_table here[HOPPER_MODEL_TABLES];
 	model_tables other;
-	hopper_made there[HOPPER_MODEL_TABLES];
+	hopper_table there[HOPPER_MODEL_TABLES];
 
 	groups[0].tables = here;
 	groups[0].n = hopper_model_tables(&model->outputs, alone, here);
@@ -159,7 +159,7 @@ lock_both(const model_tables *model, bool alone, const hopper_name *name, bool r
 		for (int i = 0; i < groups[1].n; i++)
 			hopper_require_replaceable(&there[i]);
 	}
-	hopper_lock_made(groups, replace ? 2 : 1);
+	hopper_lock_tables(groups, replace ? 2 : 1);
 }
 
 /* drop_model(model_table) -> number of tables */
@@ -177,7 +177,7 @@ hopper_sql_drop_model(PG_FUNCTION_ARGS)
 	model_argument(fcinfo, &model);
 	require_owner(&model);
 	add_search_tables(&model, true);
-	n = hopper_drop_made(model.tables, model.n, &words);
+	n = hopper_drop_tables(model.tables, model.n, &words);
 	if (n > 0)
 		ereport(NOTICE, (errmsg("dropped %s", words)));
 	else
@@ -222,7 +222,7 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 	name_like(&name, &model, &renamed);
 	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
 	(void) hopper_make_room(renamed.tables, renamed.n, replace);
-	(void) hopper_drop_made(renamed.tables + model.n, renamed.n - model.n, NULL);
+	(void) hopper_drop_tables(renamed.tables + model.n, renamed.n - model.n, NULL);
 	/* Before it has the owner and the policies of what it replaces. */
 	if (OidIsValid(hopper_relation_oid(&model.outputs.summary, true)))
 	{
@@ -274,7 +274,7 @@ keys_condition(FunctionCallInfo fcinfo, int at, const hopper_outputs *outputs)
 
 typedef struct table_copy
 {
-	const hopper_made *from;
+	const hopper_table *from;
 	const hopper_name *to;
 	MemoryContext context;		/* of what follows */
 	char	   *given;			/* names of columns that each new table gets, as an array */
@@ -341,7 +341,7 @@ create_without_given(const table_copy *copy)
 }
 
 static void
-create_copy(const hopper_made *from, const hopper_name *to)
+create_copy(const hopper_table *from, const hopper_name *to)
 {
 	table_copy	copy = {from, to, CurrentMemoryContext};
 	ErrorData  *error = hopper_attempt(create_like, &copy);
@@ -414,7 +414,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	require_complete(&model);
 	add_search_tables(&model, false);
 	require_readable(&model);
-	hopper_require_made_harmless(model.tables, model.n, false);
+	hopper_require_harmless_tables(model.tables, model.n, false);
 	condition = keys_condition(fcinfo, 2, &model.outputs);
 	name_like(&name, &model, &copy);
 	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
@@ -433,9 +433,9 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	for (int i = 0; i < model.n; i++)
 	{
-		const hopper_made *from = &model.tables[i];
+		const hopper_table *from = &model.tables[i];
 		/* What a search did stays whole, whichever of its models are copied. */
-		bool		whole = from->kind == HOPPER_MADE_RUN || i >= HOPPER_OUTPUT_TABLES;
+		bool		whole = from->kind == HOPPER_TABLE_RUN || i >= HOPPER_OUTPUT_TABLES;
 
 		const char *columns;
 
@@ -451,7 +451,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 								 " AND objsubid OPERATOR(pg_catalog.=) 0",
 								 hopper_relation_oid(&from->name, false),
 								 RelationRelationId) > 0)
-			hopper_comment_made(&copy.tables[i].name, hopper_layout_of(from->kind), NULL,
+			hopper_comment_layout(&copy.tables[i].name, hopper_layout_of(from->kind), NULL,
 								hopper_cell(0, 1));
 		SPI_freetuptable(SPI_tuptable);
 	}
@@ -557,8 +557,8 @@ change_rights(const model_tables *model, const char *command, const char *prepos
 {
 	for (int i = 0; i < model->n; i++)
 	{
-		const hopper_made *table = &model->tables[i];
-		bool		state = table->kind == HOPPER_MADE_STATES;
+		const hopper_table *table = &model->tables[i];
+		bool		state = table->kind == HOPPER_TABLE_STATES;
 
 		if ((rights & TO_PREDICT) && !state)
 			hopper_exec("%s SELECT ON TABLE %s %s %s", command, table->name.quoted, preposition,

@@ -1,7 +1,7 @@
 /*
  * output_rows.h
  *		Rows of the tables that training leaves behind: the list of a table's columns
- *		(server/made.h) makes it, and a row has a value for each of them.
+ *		(server/tables.h) makes it, and a row has a value for each of them.
  */
 #ifndef HOPPER_OUTPUT_ROWS_H
 #define HOPPER_OUTPUT_ROWS_H

@@ -53,38 +53,38 @@ hopper_outputs_refuse_table(const hopper_name *table, const char *what)
 }
 
 void
-hopper_outputs_tables(const hopper_outputs *outputs, hopper_made *tables)
+hopper_outputs_tables(const hopper_outputs *outputs, hopper_table *tables)
 {
-	tables[0] = (hopper_made) {outputs->model, HOPPER_MADE_MODELS};
-	tables[1] = (hopper_made) {outputs->info, HOPPER_MADE_INFOS};
-	tables[2] = (hopper_made) {outputs->summary, HOPPER_MADE_RUN};
-	tables[3] = (hopper_made) {outputs->state, HOPPER_MADE_STATES};
+	tables[0] = (hopper_table) {outputs->model, HOPPER_TABLE_MODELS};
+	tables[1] = (hopper_table) {outputs->info, HOPPER_TABLE_INFOS};
+	tables[2] = (hopper_table) {outputs->summary, HOPPER_TABLE_RUN};
+	tables[3] = (hopper_table) {outputs->state, HOPPER_TABLE_STATES};
 }
 
 int
-hopper_search_tables(const hopper_name *model, hopper_made *tables)
+hopper_search_tables(const hopper_name *model, hopper_table *tables)
 {
 	if (strlen(model->name) + strlen("_decisions") >= NAMEDATALEN)
 		return 0;
-	tables[0] = (hopper_made) {hopper_name_with_suffix(model, "trials"), HOPPER_MADE_TRIALS};
-	tables[1] = (hopper_made) {hopper_name_with_suffix(model, "decisions"), HOPPER_MADE_DECISIONS};
-	tables[2] = (hopper_made) {hopper_name_with_suffix(model, "rungs"), HOPPER_MADE_RUNGS};
+	tables[0] = (hopper_table) {hopper_name_with_suffix(model, "trials"), HOPPER_TABLE_TRIALS};
+	tables[1] = (hopper_table) {hopper_name_with_suffix(model, "decisions"), HOPPER_TABLE_DECISIONS};
+	tables[2] = (hopper_table) {hopper_name_with_suffix(model, "rungs"), HOPPER_TABLE_RUNGS};
 	return HOPPER_SEARCH_TABLES;
 }
 
 void
-hopper_output_add_key(const hopper_made *table)
+hopper_output_add_key(const hopper_table *table)
 {
 	switch (table->kind)
 	{
-		case HOPPER_MADE_MODELS:
-		case HOPPER_MADE_INFOS:
+		case HOPPER_TABLE_MODELS:
+		case HOPPER_TABLE_INFOS:
 			hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (mst_key)", table->name.quoted);
 			break;
-		case HOPPER_MADE_STATES:
+		case HOPPER_TABLE_STATES:
 			hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (mst_key, part)", table->name.quoted);
 			break;
-		case HOPPER_MADE_RUN:
+		case HOPPER_TABLE_RUN:
 			/* It has none, and its row is deleted: a publication of deletes would forbid that. */
 			if (HOPPER_HAS_PUBLICATIONS)
 				hopper_exec("ALTER TABLE %s REPLICA IDENTITY FULL", table->name.quoted);
@@ -95,10 +95,10 @@ hopper_output_add_key(const hopper_made *table)
 }
 
 int
-hopper_model_tables(const hopper_outputs *outputs, bool mine, hopper_made *tables)
+hopper_model_tables(const hopper_outputs *outputs, bool mine, hopper_table *tables)
 {
 	Oid			model = hopper_relation_oid(&outputs->model, true);
-	hopper_made searched[HOPPER_SEARCH_TABLES];
+	hopper_table searched[HOPPER_SEARCH_TABLES];
 	int			n_searched = hopper_search_tables(&outputs->model, searched);
 	int			n = HOPPER_OUTPUT_TABLES;
 
@@ -107,7 +107,7 @@ hopper_model_tables(const hopper_outputs *outputs, bool mine, hopper_made *table
 	{
 		Oid			relation = hopper_relation_oid(&searched[i].name, true);
 
-		if (OidIsValid(relation) && hopper_is_made(relation, searched[i].kind) &&
+		if (OidIsValid(relation) && hopper_is_table(relation, searched[i].kind) &&
 			(mine ? hopper_is_owner(relation)
 			 : OidIsValid(model) && hopper_owner(relation) == hopper_owner(model)))
 			tables[n++] = searched[i];
@@ -118,8 +118,8 @@ hopper_model_tables(const hopper_outputs *outputs, bool mine, hopper_made *table
 hopper_outputs
 hopper_outputs_make_room(const hopper_outputs *outputs, bool replace)
 {
-	hopper_made tables[HOPPER_MODEL_TABLES];
-	hopper_made working[HOPPER_MODEL_TABLES];
+	hopper_table tables[HOPPER_MODEL_TABLES];
+	hopper_table working[HOPPER_MODEL_TABLES];
 	int			n = hopper_model_tables(outputs, true, tables);
 
 	/* A search that begins has made its tables already, beside models that are to come. */
@@ -132,7 +132,7 @@ hopper_outputs_make_room(const hopper_outputs *outputs, bool replace)
 }
 
 static int
-tables_to_replace(const hopper_outputs *outputs, bool continues, hopper_made *tables)
+tables_to_replace(const hopper_outputs *outputs, bool continues, hopper_table *tables)
 {
 	if (!continues)
 		return hopper_model_tables(outputs, true, tables);
@@ -144,24 +144,24 @@ void
 hopper_outputs_rehearse_replace(const hopper_outputs *outputs, const hopper_outputs *working,
 								bool continues)
 {
-	hopper_made tables[HOPPER_MODEL_TABLES];
-	hopper_made made[HOPPER_MODEL_TABLES];
+	hopper_table tables[HOPPER_MODEL_TABLES];
+	hopper_table staging[HOPPER_MODEL_TABLES];
 	int			n = tables_to_replace(outputs, continues, tables);
 
-	hopper_name_like(&working->model, tables, n, made);
-	hopper_exchange_rehearse(tables, made, n);
+	hopper_name_like(&working->model, tables, n, staging);
+	hopper_exchange_rehearse(tables, staging, n);
 }
 
 bool
 hopper_outputs_publish(const hopper_outputs *outputs, const hopper_outputs *working, bool replace,
 					   bool continues)
 {
-	hopper_made tables[HOPPER_MODEL_TABLES];
-	hopper_made made[HOPPER_MODEL_TABLES];
+	hopper_table tables[HOPPER_MODEL_TABLES];
+	hopper_table staging[HOPPER_MODEL_TABLES];
 	int			n = tables_to_replace(outputs, continues, tables);
 
-	hopper_name_like(&working->model, tables, n, made);
-	return hopper_publish(tables, made, n, replace);
+	hopper_name_like(&working->model, tables, n, staging);
+	return hopper_publish(tables, staging, n, replace);
 }
 
 void
@@ -174,7 +174,7 @@ hopper_outputs_update_names(const hopper_outputs *outputs, const hopper_outputs 
 void
 hopper_outputs_lock(const hopper_outputs *outputs)
 {
-	hopper_made tables[HOPPER_OUTPUT_TABLES];
+	hopper_table tables[HOPPER_OUTPUT_TABLES];
 
 	hopper_outputs_tables(outputs, tables);
 	(void) hopper_relation_oid(&outputs->model, false);
@@ -190,13 +190,13 @@ hopper_outputs_lock(const hopper_outputs *outputs)
 	}
 	for (int i = 0; i < lengthof(tables); i++)
 		hopper_lock_table(&tables[i].name, ExclusiveLock, "EXCLUSIVE");
-	hopper_require_made_harmless(tables, lengthof(tables), true);
+	hopper_require_harmless_tables(tables, lengthof(tables), true);
 }
 
 void
 hopper_outputs_open(const hopper_outputs *outputs)
 {
-	hopper_made tables[HOPPER_OUTPUT_TABLES];
+	hopper_table tables[HOPPER_OUTPUT_TABLES];
 
 	hopper_outputs_tables(outputs, tables);
 	/* without the states, which come last */
@@ -206,7 +206,7 @@ hopper_outputs_open(const hopper_outputs *outputs)
 void
 hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 {
-	hopper_made tables[HOPPER_OUTPUT_TABLES];
+	hopper_table tables[HOPPER_OUTPUT_TABLES];
 	const char *class_values = hopper_class_values_column(train);
 
 	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_BY("mst_key"), outputs->model.quoted,
@@ -224,13 +224,13 @@ hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 	hopper_outputs_tables(outputs, tables);
 	for (int i = 0; i < lengthof(tables); i++)
 		hopper_output_add_key(&tables[i]);
-	hopper_comment_made(&outputs->model, &hopper_models_layout, NULL,
+	hopper_comment_layout(&outputs->model, &hopper_models_layout, NULL,
 						"trained models: a row per configuration that did not fail");
-	hopper_comment_made(&outputs->info, &hopper_infos_layout, NULL,
+	hopper_comment_layout(&outputs->info, &hopper_infos_layout, NULL,
 						"how the models did: a row per configuration");
-	hopper_comment_made(&outputs->summary, &hopper_run_layout, &class_values,
+	hopper_comment_layout(&outputs->summary, &hopper_run_layout, &class_values,
 						"the training run");
-	hopper_comment_made(&outputs->state, &hopper_states_layout, NULL,
+	hopper_comment_layout(&outputs->state, &hopper_states_layout, NULL,
 						"what a warm start goes on from; not needed for predictions");
 }
 
@@ -313,7 +313,7 @@ hopper_outputs_copy_one(const hopper_outputs *outputs, int32 from, int32 to)
 
 /* Columns of the kind that an old table has, perhaps by an earlier name: as `to` and as `from`. */
 static void
-list_columns(const hopper_made *old, StringInfo to, StringInfo from)
+list_columns(const hopper_table *old, StringInfo to, StringInfo from)
 {
 	const hopper_layout *layout = hopper_layout_of(old->kind);
 	Oid			relation = hopper_relation_oid(&old->name, false);
@@ -334,8 +334,8 @@ void
 hopper_outputs_continue(const hopper_outputs *outputs, const hopper_outputs *earlier,
 						const hopper_config *configs, int n, bool keeps_others)
 {
-	hopper_made from[HOPPER_OUTPUT_TABLES];
-	hopper_made to[HOPPER_OUTPUT_TABLES];
+	hopper_table from[HOPPER_OUTPUT_TABLES];
+	hopper_table to[HOPPER_OUTPUT_TABLES];
 	StringInfoData keys;
 
 	initStringInfo(&keys);
@@ -348,7 +348,7 @@ hopper_outputs_continue(const hopper_outputs *outputs, const hopper_outputs *ear
 		StringInfoData columns;
 		StringInfoData values;
 
-		if (from[i].kind == HOPPER_MADE_RUN)
+		if (from[i].kind == HOPPER_TABLE_RUN)
 			continue;
 		initStringInfo(&columns);
 		initStringInfo(&values);
@@ -368,7 +368,7 @@ hopper_outputs_digest(const hopper_outputs *outputs)
 	Oid			info = hopper_relation_oid(&outputs->info, true);
 	char	   *digest;
 
-	if (!OidIsValid(info) || !hopper_is_made(info, HOPPER_MADE_INFOS) || !hopper_is_owner(info))
+	if (!OidIsValid(info) || !hopper_is_table(info, HOPPER_TABLE_INFOS) || !hopper_is_owner(info))
 		return NULL;
 	hopper_select_latest("SELECT string_agg(concat_ws(' ', mst_key, iterations, state_digest), ','"
 						 " ORDER BY mst_key) FROM %s", outputs->info.quoted);

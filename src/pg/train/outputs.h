@@ -14,7 +14,7 @@
 #define HOPPER_OUTPUTS_H
 
 #include "pg/server/floats.h"
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 #include "pg/train/history.h"
 #include "pg/codec/packed.h"
 #include "pg/train/run.h"
@@ -64,12 +64,12 @@ extern hopper_outputs hopper_outputs_named(const hopper_name *model);
  * connected.
  */
 extern void hopper_outputs_take_back(const hopper_name *model);
-extern void hopper_outputs_tables(const hopper_outputs *outputs, hopper_made *tables);
+extern void hopper_outputs_tables(const hopper_outputs *outputs, hopper_table *tables);
 #define HOPPER_SEARCH_TABLES 3
 #define HOPPER_MODEL_TABLES (HOPPER_OUTPUT_TABLES + HOPPER_SEARCH_TABLES)
 
 /* What a search leaves beside them; how many, 0 where the name is too long for them. */
-extern int	hopper_search_tables(const hopper_name *model, hopper_made *tables);
+extern int	hopper_search_tables(const hopper_name *model, hopper_table *tables);
 /*
  * All that goes with a model, whoever drops it, moves it, copies it or replaces it: its own tables,
  * whether they are there or not, then those of a search that are there. Tables of these names may
@@ -77,9 +77,9 @@ extern int	hopper_search_tables(const hopper_name *model, hopper_made *tables);
  * out, otherwise those of others than the model's owner. Fills up to HOPPER_MODEL_TABLES;
  * returns how many.
  */
-extern int	hopper_model_tables(const hopper_outputs *outputs, bool mine, hopper_made *tables);
+extern int	hopper_model_tables(const hopper_outputs *outputs, bool mine, hopper_table *tables);
 /* Gives a new table its primary key, or where its kind has none what updates of it need instead. */
-extern void hopper_output_add_key(const hopper_made *table);
+extern void hopper_output_add_key(const hopper_table *table);
 /*
  * As hopper_make_room(). Returns the tables to make: those of `outputs` themselves, or where they
  * are to be replaced others, which take their place once they are filled, by

@@ -104,7 +104,7 @@ take_over(hopper_fit *request, const hopper_outputs *outputs, const hopper_packe
 	if (!request->keeps_others)
 		tell_dropped(request, outputs);
 	if (request->durable)
-		hopper_outputs_continue(&request->made, outputs, request->configs, request->n_configs,
+		hopper_outputs_continue(&request->staging, outputs, request->configs, request->n_configs,
 								request->keeps_others);
 	/* A run of its own finds states in its tables; others go to segments with the first hop. */
 	hopper_warm_start(outputs, &train->desc, request->configs, request->n_configs, histories,
@@ -154,7 +154,7 @@ ranked_others(const hopper_fit *request, hopper_ranked_config **ranked)
 	others = hopper_select("SELECT compile_params::pg_catalog.text,"
 						   " metrics_type::pg_catalog.text[] FROM %s WHERE status <> 'failed'"
 						   " AND mst_key <> ALL (%s) ORDER BY mst_key",
-						   request->made.info.quoted, keys_literal(request));
+						   request->staging.info.quoted, keys_literal(request));
 	*ranked = repalloc(*ranked, (n + others) * sizeof(**ranked));
 	for (uint64 row = 0; row < others; row++)
 		(*ranked)[n + row] = hopper_ranked_by_info(row, 1, 2);
@@ -193,7 +193,7 @@ choose_ranking(hopper_fit *request, bool has_others, hopper_ranking *ranking)
 static bool
 replaces(const hopper_fit *request)
 {
-	return strcmp(request->made.model.name, request->outputs.model.name) != 0;
+	return strcmp(request->staging.model.name, request->outputs.model.name) != 0;
 }
 
 /* The data, and what settings a training has for its own statements. */
@@ -204,7 +204,7 @@ begin_fit(hopper_fit *request)
 	hopper_outputs_take_back(&request->output);
 	request->outputs = hopper_outputs_named(&request->output);
 	if (!request->durable)
-		request->made = request->outputs;
+		request->staging = request->outputs;
 	if (request->shown == NULL)
 		request->shown = request->output.shown;
 	/* Our statements are many and touch few rows; the planner thinks otherwise of the arrays. */
@@ -263,7 +263,7 @@ describe_training(hopper_fit *request, hopper_history **histories)
 	training->rank_by = request->record.rank_by;
 	training->threads_given = request->threads_given;
 	training->push_state = hopper_push_state;
-	training->stored = &request->made;
+	training->stored = &request->staging;
 	training->keeps_others = request->keeps_others;
 }
 
@@ -273,7 +273,7 @@ make_room(hopper_fit *request)
 	hopper_outputs room = hopper_outputs_make_room(&request->outputs, request->replace);
 
 	if (!request->durable)
-		request->made = room;
+		request->staging = room;
 }
 
 /*
@@ -288,7 +288,7 @@ begin_continuing(hopper_fit *request)
 
 	hopper_outputs_lock(&request->outputs);
 	(void) hopper_outputs_make_room(&request->outputs, true);
-	hopper_outputs_create(&request->made, &request->train);
+	hopper_outputs_create(&request->staging, &request->train);
 	request->continues = hopper_outputs_digest(&request->outputs);
 	return memcpy(palloc(size), request->configs, request->n_configs * sizeof(hopper_config));
 }
@@ -311,11 +311,11 @@ hopper_fit_prepare(hopper_fit *request)
 	choose_ranking(request, request->warm_start && request->keeps_others, &request->ranking);
 	tell_validation(request, &request->train, request->has_validation ? &request->valid : NULL);
 	if (!request->warm_start)
-		hopper_outputs_create(&request->made, &request->train);
+		hopper_outputs_create(&request->staging, &request->train);
 	describe_training(request, histories);
-	hopper_outputs_rehearse(&request->made, &request->training, &request->record);
+	hopper_outputs_rehearse(&request->staging, &request->training, &request->record);
 	if (replaces(request) && (request->replace || request->warm_start))
-		hopper_outputs_rehearse_replace(&request->outputs, &request->made, request->warm_start);
+		hopper_outputs_rehearse_replace(&request->outputs, &request->staging, request->warm_start);
 	if (asked)
 		memcpy(request->configs, asked, request->n_configs * sizeof(hopper_config));
 	request->record.started = GetCurrentTimestamp();
@@ -325,8 +325,8 @@ hopper_fit_prepare(hopper_fit *request)
 static bool
 trains_further(const hopper_fit *request, uint64 row)
 {
-	return hopper_cell(row, 2) && hopper_int_cell(&request->made.info, row, 2, 0, PG_INT32_MAX) <
-		request->target(request, hopper_key_cell(&request->made.info, row, 1));
+	return hopper_cell(row, 2) && hopper_int_cell(&request->staging.info, row, 2, 0, PG_INT32_MAX) <
+		request->target(request, hopper_key_cell(&request->staging.info, row, 1));
 }
 
 /* Leaves the configurations that have not ended in an earlier session of the run. */
@@ -335,7 +335,7 @@ leave_unfinished(hopper_fit *request)
 {
 	uint64		n = hopper_select("SELECT mst_key, CASE status WHEN 'done' THEN iterations END"
 								  " FROM %s WHERE status IN ('done', 'stopped')"
-								  " ORDER BY mst_key", request->made.info.quoted);
+								  " ORDER BY mst_key", request->staging.info.quoted);
 	int			left = 0;
 	uint64		row = 0;
 
@@ -343,9 +343,9 @@ leave_unfinished(hopper_fit *request)
 	{
 		int32		key = request->configs[i].mst_key;
 
-		while (row < n && hopper_key_cell(&request->made.info, row, 1) < key)
+		while (row < n && hopper_key_cell(&request->staging.info, row, 1) < key)
 			row++;
-		if (row == n || hopper_key_cell(&request->made.info, row, 1) != key ||
+		if (row == n || hopper_key_cell(&request->staging.info, row, 1) != key ||
 			trains_further(request, row))
 			request->configs[left++] = request->configs[i];
 	}
@@ -363,9 +363,9 @@ mend_checkpoints(const hopper_fit *request)
 	{
 		int32		key = request->configs[i].mst_key;
 		bool		has_one = hopper_select("SELECT FROM %s WHERE mst_key = %d",
-											request->made.model.quoted, key) > 0;
+											request->staging.model.quoted, key) > 0;
 		bool		continues = request->earlier(request, key) > 0;
-		int32		behind = has_one ? hopper_mend_checkpoint(&request->made, key, continues)
+		int32		behind = has_one ? hopper_mend_checkpoint(&request->staging, key, continues)
 			: -1;
 
 		if (behind >= 0)
@@ -400,10 +400,10 @@ hopper_fit_resume(hopper_fit *request)
 		leave_unfinished(request);
 		mend_checkpoints(request);
 		if (request->warm_start)
-			take_arguments(request, &request->made);
+			take_arguments(request, &request->staging);
 	}
 	histories = new_histories(request);
-	hopper_warm_start(&request->made, &request->train.desc, request->configs, request->n_configs,
+	hopper_warm_start(&request->staging, &request->train.desc, request->configs, request->n_configs,
 					  histories, false);
 	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
 	choose_ranking(request, request->keeps_others && !request->searches, &request->ranking);
@@ -451,20 +451,20 @@ hopper_fit_finish(hopper_fit *request)
 	int64		number;
 
 	request->record.ended = GetCurrentTimestamp();
-	hopper_outputs_write_models(&request->made, training);
+	hopper_outputs_write_models(&request->staging, training);
 	/* It has one for those who look at the tables of a run that goes on. */
 	if (request->durable)
-		hopper_change("DELETE FROM %s", request->made.summary.quoted);
-	request->record.best = hopper_outputs_best(&request->made, request->record.rank_by);
-	hopper_outputs_write_summary(&request->made, training, &request->record);
+		hopper_change("DELETE FROM %s", request->staging.summary.quoted);
+	request->record.best = hopper_outputs_best(&request->staging, request->record.rank_by);
+	hopper_outputs_write_summary(&request->staging, training, &request->record);
 	if (replaces(request))
 	{
-		hopper_outputs_update_names(&request->made, &request->outputs);
-		if (!hopper_outputs_publish(&request->outputs, &request->made, may_replace(request),
+		hopper_outputs_update_names(&request->staging, &request->outputs);
+		if (!hopper_outputs_publish(&request->outputs, &request->staging, may_replace(request),
 									request->warm_start))
 		{
-			request->output = hopper_name_itself(&request->made.model);
-			request->outputs = request->made = hopper_outputs_named(&request->output);
+			request->output = hopper_name_itself(&request->staging.model);
+			request->outputs = request->staging = hopper_outputs_named(&request->output);
 			training->quoted = hopper_written_name(&request->output);
 			hopper_outputs_update_names(&request->outputs, &request->outputs);
 		}

@@ -164,7 +164,7 @@ hopper_sql_report_packing(PG_FUNCTION_ARGS)
 	if (summary_of_packed(fcinfo, &models, &summary) &&
 		hopper_select("SELECT %s FROM %s",
 					  hopper_column_selected(hopper_relation_oid(&summary, false),
-											 HOPPER_MADE_PACKED_SUMMARY, "statement"),
+											 HOPPER_TABLE_PACKED_SUMMARY, "statement"),
 					  summary.quoted) == 1)
 		text = hopper_cell(0, 1);
 	text = text ? MemoryContextStrdup(caller, text) : NULL;

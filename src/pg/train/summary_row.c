@@ -244,9 +244,9 @@ hopper_read_summary(const hopper_outputs *outputs, hopper_run_record *record,
 	if (hopper_select("SELECT source_table, validation_table, model_arch_table,"
 					  " num_iterations::pg_catalog.int4, metrics_compute_frequency,"
 					  " threads::pg_catalog.int4, %s, %s, %s FROM %s",
-					  hopper_column_selected(summary, HOPPER_MADE_RUN, "training_metrics_mode"),
-					  hopper_column_selected(summary, HOPPER_MADE_RUN, "dtype"),
-					  hopper_column_selected(summary, HOPPER_MADE_RUN, "validation_freq"),
+					  hopper_column_selected(summary, HOPPER_TABLE_RUN, "training_metrics_mode"),
+					  hopper_column_selected(summary, HOPPER_TABLE_RUN, "dtype"),
+					  hopper_column_selected(summary, HOPPER_TABLE_RUN, "validation_freq"),
 					  table->quoted) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),

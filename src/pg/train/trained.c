@@ -103,10 +103,10 @@ read_summary(hopper_trained *out)
 					  " normalizing_const::float8,"
 					  " source_table, independent_varname, independent_vartype,"
 					  " dependent_vartype[1], %s::text, %s::text, %s::text, %s::text FROM %s",
-					  hopper_column_selected(oid, HOPPER_MADE_RUN, "inputs"),
-					  hopper_column_selected(oid, HOPPER_MADE_RUN, "outputs"),
-					  hopper_column_selected(oid, HOPPER_MADE_RUN, "padding"),
-					  hopper_column_selected(oid, HOPPER_MADE_RUN, "schema"),
+					  hopper_column_selected(oid, HOPPER_TABLE_RUN, "inputs"),
+					  hopper_column_selected(oid, HOPPER_TABLE_RUN, "outputs"),
+					  hopper_column_selected(oid, HOPPER_TABLE_RUN, "padding"),
+					  hopper_column_selected(oid, HOPPER_TABLE_RUN, "schema"),
 					  summary->quoted) != 1)
 		not_an_output(table, psprintf("Its companion \"%s\" must have one row.", summary->shown));
 	for (int column = 1; column <= 12; column++)

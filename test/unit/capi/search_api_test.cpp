@@ -18,8 +18,8 @@ namespace {
 
 const hopper_search_api& SearchApi() { return Api().search; }
 
-// A pool keeps a trial's state from one leg to the next, and drops it when the search says so. What
-// is told last may have begun first, so that several results count at once.
+// A pool keeps a trial's state from one stint to the next, and drops it when the search says so.
+// What is told last may have begun first, so that several results count at once.
 class RestingStates {
  public:
   RestingStates(int64_t max_configs, uint64_t seed) {
@@ -45,17 +45,17 @@ class RestingStates {
   RestingStates(const RestingStates&) = delete;
   RestingStates& operator=(const RestingStates&) = delete;
 
-  // How many legs went on from a state.
+  // How many stints went on from a state.
   int Run() {
     Begin();
     while (!running_.empty()) {
-      const hopper_search_assignment leg = running_.back();
+      const hopper_search_assignment stint = running_.back();
       running_.pop_back();
-      resting_.insert(leg.trial);
-      const double loss = std::fmod(static_cast<double>((leg.trial + 1) * 7919), 31.0);
+      resting_.insert(stint.trial);
+      const double loss = std::fmod(static_cast<double>((stint.trial + 1) * 7919), 31.0);
       hopper_error error = {};
       const hopper_search_told told = {&loss, nullptr, 1, -1, nullptr};
-      EXPECT_EQ(SearchApi().tell(search_, leg.trial, &told, &error), 0)
+      EXPECT_EQ(SearchApi().tell(search_, stint.trial, &told, &error), 0)
           << error.message << error.detail;
       for (int64_t trial = 0; (trial = SearchApi().next_stopped(search_)) >= 0;)
         resting_.erase(trial);
@@ -67,17 +67,18 @@ class RestingStates {
 
  private:
   void Begin() {
-    hopper_search_assignment legs[4];
+    hopper_search_assignment stints[4];
     int32_t n = 0;
     hopper_error error = {};
     do {
-      ASSERT_EQ(SearchApi().ask(search_, legs, 4, &n, &error), 0) << error.message << error.detail;
+      ASSERT_EQ(SearchApi().ask(search_, stints, 4, &n, &error), 0)
+          << error.message << error.detail;
       for (int32_t i = 0; i < n; ++i) {
-        if (legs[i].from > 0) {
-          EXPECT_EQ(resting_.count(legs[i].trial), 1U) << "trial " << legs[i].trial;
+        if (stints[i].from > 0) {
+          EXPECT_EQ(resting_.count(stints[i].trial), 1U) << "trial " << stints[i].trial;
           ++went_on_;
         }
-        running_.push_back(legs[i]);
+        running_.push_back(stints[i]);
       }
     } while (n > 0);
   }
@@ -156,10 +157,10 @@ class TwoArchitectures {
     std::vector<int64_t> running;
     hopper_error error = {};
     while (SearchApi().done(search_) == 0) {
-      hopper_search_assignment legs[4];
+      hopper_search_assignment stints[4];
       int32_t n = 0;
-      EXPECT_EQ(SearchApi().ask(search_, legs, 4, &n, &error), 0) << error.message;
-      for (int32_t i = 0; i < n; ++i) running.push_back(legs[i].trial);
+      EXPECT_EQ(SearchApi().ask(search_, stints, 4, &n, &error), 0) << error.message;
+      for (int32_t i = 0; i < n; ++i) running.push_back(stints[i].trial);
       const double loss = 1;
       const hopper_search_told told = {&loss, nullptr, 1, -1, nullptr};
       EXPECT_EQ(SearchApi().tell(search_, running.back(), &told, &error), 0) << error.message;

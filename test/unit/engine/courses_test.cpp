@@ -272,7 +272,7 @@ Configuration CourseMlp(int key, int units) {
   return config;
 }
 
-// Legs of different lengths, with pauses between them in which others train on.
+// Stints of different lengths, with pauses between them in which others train on.
 TEST(Courses, OfLegsOnSegmentsAreThoseOfWarmStarts) {
   const PackedTable train{{}};
   const PackedTable valid{{}};
@@ -280,10 +280,10 @@ TEST(Courses, OfLegsOnSegmentsAreThoseOfWarmStarts) {
   RunOptions options;
   std::vector<Configuration> configs = {CourseMlp(1, 5), CourseMlp(2, 9), CourseMlp(3, 5)};
   std::map<int32_t, std::string> expected;
-  const std::map<int32_t, std::vector<int>> legs = {{1, {1, 2, 3}}, {2, {4, 1}}, {3, {2, 2}}};
+  const std::map<int32_t, std::vector<int>> stints = {{1, {1, 2, 3}}, {2, {4, 1}}, {3, {2, 2}}};
   for (Configuration config : configs) {
-    for (const int leg : legs.at(config.key)) {
-      options.iterations = leg;
+    for (const int stint : stints.at(config.key)) {
+      options.iterations = stint;
       ModelResult result = TrainAll(options, {config}, train, &valid).at(config.key);
       expected[config.key] = result.digest;
       config.state = std::move(result.state);
@@ -302,13 +302,13 @@ TEST(Courses, OfLegsOnSegmentsAreThoseOfWarmStarts) {
         continue;
       }
       Configuration config = configs[static_cast<size_t>(pause->first) - 1];
-      size_t& leg = begun[config.key];
-      if (leg > 0) config.state = groups.results().at(config.key).state;
-      ASSERT_TRUE(groups.Enter({config}, legs.at(config.key)[leg++]));
+      size_t& stint = begun[config.key];
+      if (stint > 0) config.state = groups.results().at(config.key).state;
+      ASSERT_TRUE(groups.Enter({config}, stints.at(config.key)[stint++]));
       pause = pauses.erase(pause);
     }
     for (const int32_t key : groups.Step(&events)) {
-      if (begun[key] < legs.at(key).size()) pauses.emplace_back(key, key);
+      if (begun[key] < stints.at(key).size()) pauses.emplace_back(key, key);
     }
   }
   for (const auto& [key, digest] : expected) {

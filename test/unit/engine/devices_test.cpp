@@ -140,7 +140,7 @@ TEST_F(DevicesTest, AStateGoesOnOnTheDevice) {
   EXPECT_THROW(TrainAll(options, again, table_), std::runtime_error);
 }
 
-// Legs that follow each other, another beginning, and checkpoints in between.
+// Stints that follow each other, another beginning, and checkpoints in between.
 TEST_F(DevicesTest, ModelsEnterRestAndHalt) {
   RunOptions options = OnDevices();
   options.fuse = 0;
@@ -155,10 +155,10 @@ TEST_F(DevicesTest, ModelsEnterRestAndHalt) {
     run.Plan();
     run.Start();
     // Each of them trains one iteration in vain, then anew three and two.
-    std::map<int32_t, int> legs;
+    std::map<int32_t, int> stints;
     const auto go_on = [&](int32_t key) {
-      const int leg = legs[key]++;
-      run.GoOn(key, leg == 0 ? 1 : leg == 1 ? 3 : 2, leg == 1);
+      const int stint = stints[key]++;
+      run.GoOn(key, stint == 0 ? 1 : stint == 1 ? 3 : 2, stint == 1);
     };
     for (int i = 0; i < 4; ++i) go_on(i + 1);
     size_t entered = 4;
@@ -179,7 +179,7 @@ TEST_F(DevicesTest, ModelsEnterRestAndHalt) {
         run.Release(event.mst_key);
       }
       if (event.type != HOPPER_EVENT_MODEL_DONE) continue;
-      if (legs[event.mst_key] == 3) {
+      if (stints[event.mst_key] == 3) {
         ++ended;
       } else {
         go_on(event.mst_key);

@@ -100,7 +100,7 @@ TEST_F(GroupDevicesTest, ModelsOfUnlikeReportsTrainSideBySide) {
   options.starts = {0};
   std::vector<Configuration> models = {Models()[0], Models()[1]};
   GroupDriver groups(options, table_, nullptr, {10, 10, 10, 10}, {}, {models[0]},
-                     /*planned=*/true, /*leg=*/3);
+                     /*planned=*/true, /*stint=*/3);
   ASSERT_TRUE(groups.Enter({models[1]}, 1));
   std::vector<hopper_event> events;
   EXPECT_EQ(groups.Step(&events), std::vector<int32_t>{2});

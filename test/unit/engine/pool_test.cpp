@@ -17,10 +17,10 @@
 namespace hopper {
 namespace {
 
-// What a model is to do: the lengths of its legs.
+// What a model is to do: the lengths of its stints.
 struct Plan {
   Configuration config;
-  std::vector<int> legs;
+  std::vector<int> stints;
 };
 
 struct PoolOutcome {
@@ -39,7 +39,7 @@ std::string MetricsText(const hopper_event& event) {
   return text;
 }
 
-// Every model enters when one before it has ended a leg, two at the start.
+// Every model enters when one before it has ended a stint, two at the start.
 class PoolDriver {
  public:
   PoolDriver(const RunOptions& options, const PackedTable& train, const PackedTable* valid)
@@ -50,7 +50,7 @@ class PoolDriver {
 
   PoolOutcome Train(const std::vector<Plan>& plans, uint32_t seed = 1) {
     std::mt19937 random(seed);
-    for (const Plan& plan : plans) left_[plan.config.key] = plan.legs;
+    for (const Plan& plan : plans) left_[plan.config.key] = plan.stints;
     size_t entered = 0;
     for (; entered < std::min<size_t>(plans.size(), 2); ++entered) {
       run_.AddConfig(plans[entered].config);
@@ -127,10 +127,10 @@ class PoolDriver {
   }
   void Begin(int32_t key) {
     std::vector<int>& left = left_[key];
-    const int leg = left.front();
+    const int stint = left.front();
     left.erase(left.begin());
     ++running_;
-    run_.GoOn(key, leg);
+    run_.GoOn(key, stint);
   }
 
   RunDriver run_;
@@ -139,14 +139,14 @@ class PoolDriver {
   PoolOutcome outcome_;
 };
 
-// The plans' legs by runs that start warm, one model alone in each.
+// The plans' stints by runs that start warm, one model alone in each.
 PoolOutcome ByWarmStarts(RunOptions options, const std::vector<Plan>& plans,
                          const PackedTable& train, const PackedTable* valid) {
   PoolOutcome outcome;
   for (const Plan& plan : plans) {
     Configuration config = plan.config;
-    for (const int leg : plan.legs) {
-      options.iterations = leg;
+    for (const int stint : plan.stints) {
+      options.iterations = stint;
       std::vector<hopper_event> events;
       const ModelResult result = TrainAll(options, {config}, train, valid, &events).at(config.key);
       for (const hopper_event& event : events) {
@@ -216,12 +216,12 @@ std::vector<Plan> Plans() {
       "batch_size=8", "batch_size=13, epochs=2",
       "batch_size=8, patience=0, monitor='val_loss', min_delta=0.05, restore_best=True",
       "batch_size=16, reduce_lr_on_plateau={'monitor': 'loss', 'patience': 1}"};
-  const std::vector<std::vector<int>> legs = {{1, 2}, {3}, {2, 1}, {1, 1, 1}, {1}};
+  const std::vector<std::vector<int>> stints = {{1, 2}, {3}, {2, 1}, {1, 1, 1}, {1}};
   std::vector<Plan> plans;
   for (const Configuration& config :
        AllConfigurations({CnnJson(4, 3), CnnJson(6, 3)},
                          {"SGD(learning_rate=0.05, momentum=0.9)", "Adam(clipnorm=1.0)"}, fits)) {
-    plans.push_back({config, legs[plans.size() % legs.size()]});
+    plans.push_back({config, stints[plans.size() % stints.size()]});
   }
   return plans;
 }
@@ -346,11 +346,11 @@ TEST(Pool, AStateIsDroppedAndAModelBeginsAnew) {
         Api().run.take_state(run.raw(), config.key, bytes.data(), bytes.size(), &taken, &error), 0);
   }
   EXPECT_GT(before, 0);
-  const hopper_leg leg = {config.key, 1, 0, 0};
+  const hopper_stint stint = {config.key, 1, 0, 0};
   int32_t must_take = 0;
   int32_t take = 0;
-  EXPECT_NE(Api().run.go_on(run.raw(), &leg, &must_take, &take, &error), 0);
-  run.GoOn(config.key, 2, /*anew=*/true);
+  EXPECT_NE(Api().run.go_on(run.raw(), &stint, &must_take, &take, &error), 0);
+  run.GoOn(config.key, 2, /*restart=*/true);
   wait();
   run.Close();
   run.WaitToEnd();
@@ -450,8 +450,8 @@ TEST(RandomPools, End) {
       if (draw(0, 3) == 0) {
         plan.config.fit += ", patience=0, monitor='val_loss', min_delta=0.05, restore_best=True";
       }
-      const int legs = draw(1, 4);
-      for (int leg = 0; leg < legs; ++leg) plan.legs.push_back(draw(1, 3));
+      const int stints = draw(1, 4);
+      for (int stint = 0; stint < stints; ++stint) plan.stints.push_back(draw(1, 3));
       plans.push_back(plan);
     }
     if (draw(0, 3) > 0) {

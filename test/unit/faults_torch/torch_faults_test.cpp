@@ -293,11 +293,11 @@ TEST_F(Faults, ARunThatModelsEnterAndLeave) {
     if (const int code = Api().run.start(run, &error_); code != 0) return code;
     config.mst_key = 2;
     if (const int code = Api().run.add_config(run, &config, &error_); code != 0) return code;
-    for (const hopper_leg& leg : {hopper_leg{1, 1, 0, 0}, hopper_leg{2, 1, 0, 0},
-                                  hopper_leg{1, 2, 0, 0}, hopper_leg{2, 1, 1, 0}}) {
+    for (const hopper_stint& stint : {hopper_stint{1, 1, 0, 0}, hopper_stint{2, 1, 0, 0},
+                                      hopper_stint{1, 2, 0, 0}, hopper_stint{2, 1, 1, 0}}) {
       int32_t must_take = 0;
       int32_t take = 0;
-      const int code = Api().run.go_on(run, &leg, &must_take, &take, &error_);
+      const int code = Api().run.go_on(run, &stint, &must_take, &take, &error_);
       if (code != 0) return code;
       if (must_take != 0) return HOPPER_INTERNAL;  // there is room for both
       hopper_event event;

@@ -29,8 +29,8 @@ TEST(RestingModels, LookAtFewHoweverManyThereAre) {
   for (const size_t n : {size_t{100}, size_t{100000}}) {
     RestingModels resting;
     for (size_t i = 0; i < n; ++i) resting.Set(i, true);
-    for (size_t leg = 0; leg < 1000; ++leg) {
-      const int64_t gives = resting.FirstBeside(leg % n);
+    for (size_t stint = 0; stint < 1000; ++stint) {
+      const int64_t gives = resting.FirstBeside(stint % n);
       ASSERT_GE(gives, 0);
       resting.Set(static_cast<size_t>(gives), false);
       resting.Set(static_cast<size_t>(gives), true);

@@ -25,7 +25,7 @@ constexpr int kPartitions = 4;
 struct Case {
   std::string algorithm;
   double most = 1.0;
-  double latency = 0.0;  // from the end of a trial's leg until its result is told
+  double latency = 0.0;  // from the end of a trial's stint until its result is told
   bool rounds = false;   // what is asked for at a time is trained to the end, as on segments
   bool known = true;     // the search's virtual time counts visits as they are; else all alike
 };

@@ -19,10 +19,10 @@ namespace hopper {
 class GroupDriver {
  public:
   // `train_keys` and `valid_keys` give the segment of each partition; `planned`: data above the
-  // memory limit are read in turns. `leg`: the run is open, and the configurations train as long.
+  // memory limit are read in turns. `stint`: the run is open, and the configurations train as long.
   GroupDriver(const RunOptions& options, const PackedTable& train, const PackedTable* valid,
               std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys,
-              const std::vector<Configuration>& configs, bool planned = false, int leg = 0)
+              const std::vector<Configuration>& configs, bool planned = false, int stint = 0)
       : train_(&train),
         valid_(valid),
         iterations_(options.iterations),
@@ -38,10 +38,10 @@ class GroupDriver {
       Check(Api().group.create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(),
                                train_keys_.data(), valid == nullptr ? nullptr : valid_keys.data(),
                                key, &group, &error_));
-      for (const Configuration& config : configs) AddConfig(group, config, leg);
+      for (const Configuration& config : configs) AddConfig(group, config, stint);
       hopper_data_plan plan = {};
       plan.resident = 1;
-      if (planned || leg > 0) Check(Api().group.plan_data(group, &plan, &error_));
+      if (planned || stint > 0) Check(Api().group.plan_data(group, &plan, &error_));
       plans_[key] = plan;
       if (plan.resident == 0) continue;
       AddBuffers(group, train, HOPPER_SPLIT_TRAIN, train_keys_, key);
@@ -84,15 +84,15 @@ class GroupDriver {
   }
 
   // Of an open run: others enter, or the same again, with a state that has `done` iterations of the
-  // leg behind it. False: there is no room beside the data.
-  bool Enter(const std::vector<Configuration>& configs, int leg, int done = 0) {
+  // stint behind it. False: there is no room beside the data.
+  bool Enter(const std::vector<Configuration>& configs, int stint, int done = 0) {
     std::vector<int32_t> stay;
     for (const auto& [key, envelope] : envelopes_) stay.push_back(key);
     const auto n = static_cast<int32_t>(stay.size());
     bool has_room = true;
     for (const auto& [key, group] : groups_) {
       Check(Api().group.keep(group, stay.data(), n, &error_));
-      for (const Configuration& config : configs) AddConfig(group, config, leg, done);
+      for (const Configuration& config : configs) AddConfig(group, config, stint, done);
       hopper_data_plan plan = {};
       const int code = Api().group.plan_data(group, &plan, &error_);
       has_room = has_room && code != HOPPER_LIMIT_EXCEEDED;
@@ -200,15 +200,15 @@ class GroupDriver {
     }
     envelopes_[config.key] = std::move(envelope);
   }
-  void AddConfig(hopper_group* group, const Configuration& config, int leg, int done = 0) {
+  void AddConfig(hopper_group* group, const Configuration& config, int stint, int done = 0) {
     hopper_config raw = {};
     raw.mst_key = config.key;
     raw.model_arch = config.arch.data();
     raw.model_arch_size = config.arch.size();
     raw.compile_params = config.compile.c_str();
     raw.fit_params = config.fit.c_str();
-    Check(leg > 0 ? Api().group.enter(group, &raw, leg, done, &error_)
-                  : Api().group.add_config(group, &raw, &error_));
+    Check(stint > 0 ? Api().group.enter(group, &raw, stint, done, &error_)
+                    : Api().group.add_config(group, &raw, &error_));
   }
   void AddBuffers(hopper_group* group, const PackedTable& table, hopper_split split,
                   const std::vector<int32_t>& keys, int32_t key) {

@@ -186,12 +186,12 @@ class RunDriver {
   void Close() { Check(Api().run.close(run_, &error_)); }
   // Takes the results that are in the way, which come back as stored states. `done`: iterations of
   // this run that the stored state has behind it.
-  void GoOn(int32_t key, int32_t iterations, bool anew = false, int32_t done = 0) {
-    const hopper_leg leg = {key, iterations, anew ? 1 : 0, done};
+  void GoOn(int32_t key, int32_t iterations, bool restart = false, int32_t done = 0) {
+    const hopper_stint stint = {key, iterations, restart ? 1 : 0, done};
     for (;;) {
       int32_t must_take = 0;
       int32_t take = 0;
-      Check(Api().run.go_on(run_, &leg, &must_take, &take, &error_));
+      Check(Api().run.go_on(run_, &stint, &must_take, &take, &error_));
       if (must_take == 0) break;
       PutAside(take);
     }

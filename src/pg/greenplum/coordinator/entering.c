@@ -12,7 +12,7 @@ config_at(const open_segments *open, int at)
 
 /* Copies those of who trains, and of who waits up to the place `last`. */
 static int
-choose(const open_segments *open, bool training, int last, hopper_config *configs, int32 *legs,
+choose(const open_segments *open, bool training, int last, hopper_config *configs, int32 *stints,
 	   int32 *done, int32 *keys)
 {
 	int			n = 0;
@@ -25,8 +25,8 @@ choose(const open_segments *open, bool training, int last, hopper_config *config
 			continue;
 		if (configs)
 			configs[n] = *config_at(open, i);
-		if (legs)
-			legs[n] = model->leg;
+		if (stints)
+			stints[n] = model->stint;
 		if (done)
 			done[n] = model->done;
 		if (keys)
@@ -44,18 +44,18 @@ hopper_open_load(open_segments *open, int last)
 	MemoryContext caller;
 
 	run->configs = palloc(Max(most, 1) * sizeof(hopper_config));
-	run->legs = palloc(Max(most, 1) * sizeof(int32));
+	run->stints = palloc(Max(most, 1) * sizeof(int32));
 	run->done = palloc(Max(most, 1) * sizeof(int32));
-	run->n_configs = choose(open, true, last, run->configs, run->legs, run->done, NULL);
+	run->n_configs = choose(open, true, last, run->configs, run->stints, run->done, NULL);
 	/* What it finds of the segments outlives the caller's step. */
 	caller = MemoryContextSwitchTo(open->context);
 	hopper_driver_load(&open->driver);
 	MemoryContextSwitchTo(caller);
 	pfree(run->configs);
-	pfree(run->legs);
+	pfree(run->stints);
 	pfree(run->done);
 	run->configs = NULL;
-	run->legs = run->done = NULL;
+	run->stints = run->done = NULL;
 	run->n_configs = 0;
 }
 
@@ -68,14 +68,14 @@ enter_beside(open_segments *open, int last)
 
 	entry.stay = palloc(Max(open->n_training, 1) * sizeof(int32));
 	entry.configs = palloc(open->n_waiting * sizeof(hopper_config));
-	entry.legs = palloc(open->n_waiting * sizeof(int32));
+	entry.stints = palloc(open->n_waiting * sizeof(int32));
 	entry.done = palloc(open->n_waiting * sizeof(int32));
 	entry.n_stay = choose(open, true, -1, NULL, NULL, NULL, entry.stay);
-	entry.n_configs = choose(open, false, last, entry.configs, entry.legs, entry.done, NULL);
+	entry.n_configs = choose(open, false, last, entry.configs, entry.stints, entry.done, NULL);
 	has_room = hopper_hops_enter(&open->driver.hops, &entry);
 	pfree(entry.stay);
 	pfree(entry.configs);
-	pfree(entry.legs);
+	pfree(entry.stints);
 	pfree(entry.done);
 	return has_room;
 }

@@ -78,7 +78,7 @@ extern void hopper_hops_take_stored(hopper_hops *hops, const hopper_name *state,
 /* A model that has none yet is to begin with the state of one that rests. */
 extern void hopper_hops_copy_rested(hopper_hops *hops, int32 from, int32 to);
 /* These have ended what they were to train: they leave the way and rest. */
-extern void hopper_hops_lay_down(hopper_hops *hops, const int32 *mst_keys, int n);
+extern void hopper_hops_park(hopper_hops *hops, const int32 *mst_keys, int n);
 /* What rests of these goes; with `only_states` their weights stay. */
 extern void hopper_hops_forget(hopper_hops *hops, const int32 *mst_keys, int n, bool only_states);
 /* Drops the table of hopper_hops_open(), before hopper_hops_end(). */

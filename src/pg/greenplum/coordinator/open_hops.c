@@ -2,7 +2,7 @@
  * open_hops.c
  *		The statements of a run on the segments that models enter and leave.
  *
- * A model whose leg has ended rests in <out>_hop_rest, an unlogged table like those in which
+ * A model whose stint has ended rests in <out>_hop_rest, an unlogged table like those in which
  * models travel, on the segment where it has ended: its state in parts, and its weights as part -1.
  * So states go from segment to segment and never pass the coordinator.
  */
@@ -98,7 +98,7 @@ hopper_hops_copy_rested(hopper_hops *hops, int32 from, int32 to)
 }
 
 void
-hopper_hops_lay_down(hopper_hops *hops, const int32 *mst_keys, int n)
+hopper_hops_park(hopper_hops *hops, const int32 *mst_keys, int n)
 {
 	const hopper_name *from = &hops->tables[hops->at];
 	char	   *which = hopper_hops_of_keys(mst_keys, n);

@@ -4,11 +4,11 @@
  *
  * One statement moves everybody who trains to the segment of its next partition, each on its own
  * course and none by more than an iteration, so that nobody waits for a longer way than one hop.
- * A model rests in a table on the segments (open_hops.c) when its leg has ended; others take its
+ * A model rests in a table on the segments (open_hops.c) when its stint has ended; others take its
  * place before the next hop. Where all are to halt, each rests so at the end of its iteration, as
- * if its leg had ended, and a durable run stores what rests. The data stay where they are. A model
+ * if its stint had ended, and a durable run stores what rests. The data stay where they are. A model
  * without room beside them and the others waits until there is some; where there is none though
- * nobody trains, the data are loaded anew, into what is left by the one that waits for it.
+ * nobody trains, the data are loaded restart, into what is left by the one that waits for it.
  */
 #include "pg/greenplum/coordinator/open_run.h"
 #include "pg/greenplum/reports.h"
@@ -116,21 +116,21 @@ hopper_training_enter_child(hopper_training *training, const hopper_config *conf
 }
 
 void
-hopper_training_go_on(hopper_training *training, int at, int32 iterations, int32 done, bool anew)
+hopper_training_go_on(hopper_training *training, int at, int32 iterations, int32 done, bool restart)
 {
 	open_segments *open = training->segments;
 	open_model *model = &open->models[at];
 
 	if (open->closed || model->waits || model->trains || model->halted)
 		elog(ERROR, "configuration %d cannot go on", training->configs[at].mst_key);
-	if (anew)
+	if (restart)
 	{
 		hopper_history_clear(training->histories[at]);
 		if (model->rests)
 			hopper_hops_forget(&open->driver.hops, &training->configs[at].mst_key, 1, false);
 		model->rests = false;
 	}
-	model->leg = iterations;
+	model->stint = iterations;
 	model->done = done;
 	model->behind = training->durable ? training->durable[at].stored : 0;
 	if (training->durable)
@@ -199,7 +199,7 @@ hopper_training_store(hopper_training *training, const int *which, int n,
 void
 hopper_training_set_iterations(hopper_training *training, int at, int32 more)
 {
-	training->segments->models[at].leg = more;
+	training->segments->models[at].stint = more;
 }
 
 void
@@ -227,7 +227,7 @@ hopper_training_leave(hopper_training *training)
 
 /* --- what comes of a hop --- */
 
-/* Its results of all legs together. */
+/* Its results of all stints together. */
 static void
 take_result(open_segments *open, int at, const bytea *bytes, int segment)
 {
@@ -245,9 +245,9 @@ take_result(open_segments *open, int at, const bytea *bytes, int segment)
 	hopper_training_order_metrics(training, at);
 }
 
-/* Models whose legs have ended or that halt rest, or have failed. */
+/* Models whose stints have ended or that halt rest, or have failed. */
 static void
-lay_down(open_segments *open, const int *ended, int n)
+park(open_segments *open, const int *ended, int n)
 {
 	hopper_training *training = open->driver.training;
 	int32	   *keys = palloc(n * sizeof(int32));
@@ -268,13 +268,13 @@ lay_down(open_segments *open, const int *ended, int n)
 	}
 	if (n_resting > 0)
 		hopper_hops_forget(&open->driver.hops, resting, n_resting, false);
-	hopper_hops_lay_down(&open->driver.hops, keys, n);
+	hopper_hops_park(&open->driver.hops, keys, n);
 	pfree(keys);
 	pfree(resting);
 }
 
 /*
- * Reads what the models report of iterations that are complete. Returns how many legs have ended
+ * Reads what the models report of iterations that are complete. Returns how many stints have ended
  * or halt, their places ascending by their keys. *missing: a segment has lost its data.
  */
 static int
@@ -351,7 +351,7 @@ halt(open_segments *open, int at)
 
 	if (trained > 0)
 	{
-		model->leg -= trained;
+		model->stint -= trained;
 		model->done += trained;
 		model->behind += trained;
 	}
@@ -404,7 +404,7 @@ hop(open_segments *open, bool halts)
 	hopper_driver_move(&open->driver, halts ? HOPPER_HOP_RESULTS : HOPPER_HOP_NEXT);
 	n = collect(open, ended, &missing);
 	if (n > 0)
-		lay_down(open, ended, n);
+		park(open, ended, n);
 	hopper_driver_note_loss(&open->driver, missing);
 	if (missing)
 		hopper_open_load(open, -1);
@@ -420,7 +420,7 @@ hop(open_segments *open, bool halts)
 	pfree(ended);
 }
 
-/* True: all legs have ended, and no other comes. */
+/* True: all stints have ended, and no other comes. */
 static bool
 step(open_segments *open)
 {

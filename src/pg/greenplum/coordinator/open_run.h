@@ -9,15 +9,15 @@
 
 typedef struct open_model
 {
-	int32		leg;			/* iterations that it trains from now on */
-	int32		done;			/* of the same leg, behind it */
+	int32		stint;			/* iterations that it trains from now on */
+	int32		done;			/* of the same stint, behind it */
 	int32		behind;			/* of its model, when that was put or had halted last */
 	bool		waits;			/* to enter */
 	bool		trains;
-	bool		halted;			/* within its leg: the caller releases it */
+	bool		halted;			/* within its stint: the caller releases it */
 	bool		rests;			/* its state lies on a segment */
 	int			since;			/* the statement in which its iteration began */
-	/* of the legs before */
+	/* of the stints before */
 	int64		examples;
 	double		seconds_training;
 	double		seconds_evaluating;

@@ -160,8 +160,8 @@ hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 									 run.train_keys, run.valid_keys, key, &group, &error), error);
 	hopper_current.group = group;
 	for (int i = 0; i < run.n_configs; i++)
-		HOPPER_CHECK(run.legs[i] > 0
-					 ? torch->group.enter(group, &run.configs[i], run.legs[i], run.done[i],
+		HOPPER_CHECK(run.stints[i] > 0
+					 ? torch->group.enter(group, &run.configs[i], run.stints[i], run.done[i],
 												&error)
 					 : torch->group.add_config(group, &run.configs[i], &error), error);
 	memcpy(hopper_current.tables, run.tables, sizeof(hopper_current.tables));

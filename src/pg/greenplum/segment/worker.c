@@ -159,7 +159,7 @@ hopper_sql_segment_enter(PG_FUNCTION_ARGS)
 	error_context_stack = &callback;
 	HOPPER_CHECK(api->keep(hopper_current.group, entry.stay, entry.n_stay, &error), error);
 	for (int i = 0; i < entry.n_configs; i++)
-		HOPPER_CHECK(api->enter(hopper_current.group, &entry.configs[i], entry.legs[i],
+		HOPPER_CHECK(api->enter(hopper_current.group, &entry.configs[i], entry.stints[i],
 								entry.done[i], &error), error);
 	code = api->plan_data(hopper_current.group, &plan, &error);
 	if (code == HOPPER_LIMIT_EXCEEDED)

@@ -1,31 +1,31 @@
 /*
- * made.h
+ * tables.h
  *		Tables that the functions make: knowing them again, making room for new ones, dropping them.
  */
-#ifndef HOPPER_MADE_H
-#define HOPPER_MADE_H
+#ifndef HOPPER_SERVER_TABLES_H
+#define HOPPER_SERVER_TABLES_H
 
 #include "pg/server/rights.h"
 
 #include "utils/rel.h"
 
-typedef enum hopper_made_kind
+typedef enum hopper_table_kind
 {
-	HOPPER_MADE_MODELS,
-	HOPPER_MADE_STATES,
-	HOPPER_MADE_INFOS,
-	HOPPER_MADE_RUN,			/* <out>_summary of training */
-	HOPPER_MADE_TRIALS,			/* of a search */
-	HOPPER_MADE_DECISIONS,
-	HOPPER_MADE_RUNGS,
-	HOPPER_MADE_PACKED,
-	HOPPER_MADE_PACKED_SUMMARY,
-	HOPPER_MADE_PREDICTIONS,
-	HOPPER_MADE_EVALUATION,
-	HOPPER_MADE_CONFUSION,
-	HOPPER_MADE_CONFIGS,
-	HOPPER_MADE_CONFIGS_SUMMARY
-} hopper_made_kind;
+	HOPPER_TABLE_MODELS,
+	HOPPER_TABLE_STATES,
+	HOPPER_TABLE_INFOS,
+	HOPPER_TABLE_RUN,			/* <out>_summary of training */
+	HOPPER_TABLE_TRIALS,			/* of a search */
+	HOPPER_TABLE_DECISIONS,
+	HOPPER_TABLE_RUNGS,
+	HOPPER_TABLE_PACKED,
+	HOPPER_TABLE_PACKED_SUMMARY,
+	HOPPER_TABLE_PREDICTIONS,
+	HOPPER_TABLE_EVALUATION,
+	HOPPER_TABLE_CONFUSION,
+	HOPPER_TABLE_CONFIGS,
+	HOPPER_TABLE_CONFIGS_SUMMARY
+} hopper_table_kind;
 
 /*
  * What such a table has, listed once, in the file that makes it: what creates it, says in psql what
@@ -54,7 +54,7 @@ typedef struct hopper_layout
 } hopper_layout;
 
 /* By kind; and those of single kinds, each defined in its room. */
-extern const hopper_layout *hopper_layout_of(hopper_made_kind kind);
+extern const hopper_layout *hopper_layout_of(hopper_table_kind kind);
 extern const hopper_layout hopper_models_layout;
 extern const hopper_layout hopper_states_layout;
 extern const hopper_layout hopper_infos_layout;
@@ -97,27 +97,27 @@ extern char *hopper_layout_columns(const hopper_layout *layout, const char *cons
  */
 extern const char *hopper_column_there(Oid relation, const hopper_column *column);
 /* The column as it is selected: quoted, or a NULL of type text. */
-extern const char *hopper_column_selected(Oid relation, hopper_made_kind kind,
+extern const char *hopper_column_selected(Oid relation, hopper_table_kind kind,
 										  const char *column);
 /*
  * What such a table, just made, says of its columns in psql; `names` as above, or NULL. `comment`
  * is its own.
  */
-extern void hopper_comment_made(const hopper_name *table, const hopper_layout *layout,
+extern void hopper_comment_layout(const hopper_name *table, const hopper_layout *layout,
 								const char *const *names, const char *comment);
 
-typedef struct hopper_made
+typedef struct hopper_table
 {
 	hopper_name name;
-	hopper_made_kind kind;
-} hopper_made;
+	hopper_table_kind kind;
+} hopper_table;
 
 /* Whether it is a table with the columns of its kind, and their types. */
-extern bool hopper_is_made(Oid relation, hopper_made_kind kind);
+extern bool hopper_is_table(Oid relation, hopper_table_kind kind);
 /* Whether it was dropped since it was looked up, before it was locked. */
 extern bool hopper_is_gone(Oid relation);
 /* Whether it has not those of another kind, too. */
-extern bool hopper_is_made_alone(Oid relation, hopper_made_kind kind);
+extern bool hopper_is_table_alone(Oid relation, hopper_table_kind kind);
 /*
  * Before tables[0] and its companions, the others, are made. Where tables[0] is there already:
  * ERROR 42P07, or with `replace` true is returned, and hopper_drop_to_replace() or
@@ -127,26 +127,26 @@ extern bool hopper_is_made_alone(Oid relation, hopper_made_kind kind);
  * be those of a table that was renamed. Nobody else can make tables of these names until the
  * transaction ends.
  */
-extern bool hopper_make_room(const hopper_made *tables, int n, bool replace);
+extern bool hopper_make_room(const hopper_table *tables, int n, bool replace);
 /*
  * Names that nobody has and that are to each other as those of `tables`, for what will have these
  * later, or had them: in the schema of tables[0], `prefix` before a number. Fills `named`.
  */
-extern void hopper_name_elsewhere(const hopper_made *tables, int n, const char *prefix,
-								  hopper_made *named);
+extern void hopper_name_elsewhere(const hopper_table *tables, int n, const char *prefix,
+								  hopper_table *named);
 /*
  * Names for tables in the making, "hopper_new<what>" before a number: messages call them by the
  * names of `tables`, until hopper_exchange_results() or the end of the statement.
  */
-extern void hopper_name_new(const hopper_made *tables, int n, const char *what, hopper_made *named);
+extern void hopper_name_new(const hopper_table *tables, int n, const char *what, hopper_table *named);
 /* The names of `tables` for another tables[0]; ERROR 42622 where one is too long. */
-extern void hopper_name_like(const hopper_name *name, const hopper_made *tables, int n,
-							 hopper_made *named);
+extern void hopper_name_like(const hopper_name *name, const hopper_table *tables, int n,
+							 hopper_table *named);
 /*
  * Drops those that there are, after another session's statements that use them; *words (or NULL)
  * names them: "a", "b" and "c". Returns how many.
  */
-extern int	hopper_drop_made(const hopper_made *tables, int n, char **words);
+extern int	hopper_drop_tables(const hopper_table *tables, int n, char **words);
 /*
  * Drops tables before others of these names are made, in this transaction and memory context: the
  * new ones have the old ones' owners, rights and policies once hopper_grant_again() is called: when
@@ -158,13 +158,13 @@ typedef struct hopper_grants
 	hopper_name *tables;
 	hopper_rights **rights;		/* by table */
 } hopper_grants;
-extern hopper_grants *hopper_drop_to_replace(const hopper_made *tables, int n);
+extern hopper_grants *hopper_drop_to_replace(const hopper_table *tables, int n);
 /* NULL for none; tables that were not made again are left out. */
 extern void hopper_grant_again(const hopper_grants *grants);
 /* ERROR 42809 or 42501 where what has the name is something else, or another role's. */
-extern void hopper_require_replaceable(const hopper_made *table);
+extern void hopper_require_replaceable(const hopper_table *table);
 /* With its primary key's index, after another session's statements that use it. */
-extern void hopper_rename_made(const hopper_name *table, const hopper_name *new_name);
+extern void hopper_rename_table(const hopper_name *table, const hopper_name *new_name);
 /*
  * Several tables are locked in one order, whoever needs them for whatever, so that no two sessions
  * wait for each other: those that go together as they are listed (hopper_outputs_tables() and
@@ -172,21 +172,21 @@ extern void hopper_rename_made(const hopper_name *table, const hopper_name *new_
  * several such groups by their first tables' names. What is not there, or not the caller's to lock,
  * is left out: who needs it finds that out when it is used.
  */
-typedef struct hopper_made_group
+typedef struct hopper_table_group
 {
-	const hopper_made *tables;
+	const hopper_table *tables;
 	int			n;
 	bool		alone;			/* nobody else may use them; else: to read them */
-} hopper_made_group;
+} hopper_table_group;
 /*
  * Groups that are read are opened so: ERROR 42501 where one of the others is not what tables[0] is
  * taken for (hopper_require_harmless()).
  */
-extern void hopper_lock_made(const hopper_made_group *groups, int n);
+extern void hopper_lock_tables(const hopper_table_group *groups, int n);
 /* Opens one group to read it: for all that is read through a table which the caller names. */
-extern void hopper_open_to_read(const hopper_made *tables, int n);
+extern void hopper_open_to_read(const hopper_table *tables, int n);
 /* The refusal alone, of tables that are locked; `written`: of tables[0] itself, too. */
-extern void hopper_require_made_harmless(const hopper_made *tables, int n, bool written);
+extern void hopper_require_harmless_tables(const hopper_table *tables, int n, bool written);
 
 /* --- new tables in the place of old ones (server/exchange.c) --- */
 
@@ -195,9 +195,9 @@ extern void hopper_require_made_harmless(const hopper_made *tables, int n, bool 
  * rights and policies (server/rights.h) beside those that others[i] has; tables[i] is dropped where
  * it is there. The names of all of them begin with that of tables[0].
  */
-extern void hopper_exchange(const hopper_made *tables, const hopper_made *others, int n);
+extern void hopper_exchange(const hopper_table *tables, const hopper_table *others, int n);
 /* Finds out whether it can be done, and takes it back. */
-extern void hopper_exchange_rehearse(const hopper_made *tables, const hopper_made *others, int n);
+extern void hopper_exchange_rehearse(const hopper_table *tables, const hopper_table *others, int n);
 /*
  * Exchanges at the end of long work, for others[i] that were made for it: others have no rights on
  * them but those that they have on tables[i]. It waits for locks as long as it takes, and fails
@@ -205,12 +205,12 @@ extern void hopper_exchange_rehearse(const hopper_made *tables, const hopper_mad
  * ones keep theirs, and their rights. A WARNING says so. With true they may be somebody else's now,
  * and have policies: what is to be in them has to be there before.
  */
-extern bool hopper_exchange_results(const hopper_made *tables, const hopper_made *others, int n);
+extern bool hopper_exchange_results(const hopper_table *tables, const hopper_table *others, int n);
 /*
  * Publishes tables that were made under names of their own, where nothing may be at their places:
  * what is there by now stays, with a WARNING and false, unless it is to be replaced.
  */
-extern bool hopper_publish(const hopper_made *tables, const hopper_made *others, int n,
+extern bool hopper_publish(const hopper_table *tables, const hopper_table *others, int n,
 						   bool replace);
 
-#endif							/* HOPPER_MADE_H */
+#endif							/* HOPPER_SERVER_TABLES_H */

@@ -1,9 +1,9 @@
 /*
- * made.c
+ * tables.c
  *		Tables that the functions make. They are ordinary tables, which users rename, copy and drop:
  *		they are known by their columns, and nothing else keeps account of them.
  */
-#include "pg/server/made.h"
+#include "pg/server/tables.h"
 
 #include "catalog/pg_class.h"
 #include "commands/defrem.h"
@@ -15,24 +15,24 @@
 #define MAX_TABLES 8
 
 static const hopper_layout *const layouts[] = {
-	[HOPPER_MADE_MODELS] = &hopper_models_layout,
-	[HOPPER_MADE_STATES] = &hopper_states_layout,
-	[HOPPER_MADE_INFOS] = &hopper_infos_layout,
-	[HOPPER_MADE_RUN] = &hopper_run_layout,
-	[HOPPER_MADE_TRIALS] = &hopper_trials_layout,
-	[HOPPER_MADE_DECISIONS] = &hopper_decisions_layout,
-	[HOPPER_MADE_RUNGS] = &hopper_rungs_layout,
-	[HOPPER_MADE_PACKED] = &hopper_packed_layout,
-	[HOPPER_MADE_PACKED_SUMMARY] = &hopper_packed_summary_layout,
-	[HOPPER_MADE_PREDICTIONS] = &hopper_predictions_layout,
-	[HOPPER_MADE_EVALUATION] = &hopper_evaluation_layout,
-	[HOPPER_MADE_CONFUSION] = &hopper_confusion_layout,
-	[HOPPER_MADE_CONFIGS] = &hopper_configs_layout,
-	[HOPPER_MADE_CONFIGS_SUMMARY] = &hopper_configs_summary_layout,
+	[HOPPER_TABLE_MODELS] = &hopper_models_layout,
+	[HOPPER_TABLE_STATES] = &hopper_states_layout,
+	[HOPPER_TABLE_INFOS] = &hopper_infos_layout,
+	[HOPPER_TABLE_RUN] = &hopper_run_layout,
+	[HOPPER_TABLE_TRIALS] = &hopper_trials_layout,
+	[HOPPER_TABLE_DECISIONS] = &hopper_decisions_layout,
+	[HOPPER_TABLE_RUNGS] = &hopper_rungs_layout,
+	[HOPPER_TABLE_PACKED] = &hopper_packed_layout,
+	[HOPPER_TABLE_PACKED_SUMMARY] = &hopper_packed_summary_layout,
+	[HOPPER_TABLE_PREDICTIONS] = &hopper_predictions_layout,
+	[HOPPER_TABLE_EVALUATION] = &hopper_evaluation_layout,
+	[HOPPER_TABLE_CONFUSION] = &hopper_confusion_layout,
+	[HOPPER_TABLE_CONFIGS] = &hopper_configs_layout,
+	[HOPPER_TABLE_CONFIGS_SUMMARY] = &hopper_configs_summary_layout,
 };
 
 const hopper_layout *
-hopper_layout_of(hopper_made_kind kind)
+hopper_layout_of(hopper_table_kind kind)
 {
 	return layouts[kind];
 }
@@ -68,7 +68,7 @@ hopper_column_there(Oid relation, const hopper_column *column)
 }
 
 const char *
-hopper_column_selected(Oid relation, hopper_made_kind kind, const char *name)
+hopper_column_selected(Oid relation, hopper_table_kind kind, const char *name)
 {
 	for (int i = 0; i < layouts[kind]->n; i++)
 	{
@@ -92,13 +92,13 @@ hopper_is_gone(Oid relation)
 
 /* Also of another kind, whose columns are more than those of this one. */
 bool
-hopper_is_made_alone(Oid relation, hopper_made_kind kind)
+hopper_is_table_alone(Oid relation, hopper_table_kind kind)
 {
 	for (int i = 0; i < lengthof(layouts); i++)
 		if (i != (int) kind && layouts[i]->is_like == NULL &&
-			hopper_is_made(relation, (hopper_made_kind) i))
+			hopper_is_table(relation, (hopper_table_kind) i))
 			return false;
-	return hopper_is_made(relation, kind);
+	return hopper_is_table(relation, kind);
 }
 
 /* A user's own column may have the same name. */
@@ -112,7 +112,7 @@ has_column(Oid relation, const hopper_column *column)
 }
 
 bool
-hopper_is_made(Oid relation, hopper_made_kind kind)
+hopper_is_table(Oid relation, hopper_table_kind kind)
 {
 	Relation	opened;
 	bool		found;
@@ -135,16 +135,16 @@ hopper_is_made(Oid relation, hopper_made_kind kind)
 static int
 compare_groups(const void *a, const void *b)
 {
-	const hopper_made_group *one = a;
-	const hopper_made_group *other = b;
+	const hopper_table_group *one = a;
+	const hopper_table_group *other = b;
 
 	return strcmp(one->tables[0].name.quoted, other->tables[0].name.quoted);
 }
 
 void
-hopper_lock_made(const hopper_made_group *groups, int n)
+hopper_lock_tables(const hopper_table_group *groups, int n)
 {
-	hopper_made_group *ordered = memcpy(palloc(n * sizeof(*ordered)), groups,
+	hopper_table_group *ordered = memcpy(palloc(n * sizeof(*ordered)), groups,
 										n * sizeof(*ordered));
 
 	qsort(ordered, n, sizeof(*ordered), compare_groups);
@@ -156,17 +156,17 @@ hopper_lock_made(const hopper_made_group *groups, int n)
 	pfree(ordered);
 	for (int i = 0; i < n; i++)
 		if (!groups[i].alone)
-			hopper_require_made_harmless(groups[i].tables, groups[i].n, false);
+			hopper_require_harmless_tables(groups[i].tables, groups[i].n, false);
 }
 
 void
-hopper_open_to_read(const hopper_made *tables, int n)
+hopper_open_to_read(const hopper_table *tables, int n)
 {
-	hopper_lock_made(&(hopper_made_group) {.tables = tables,.n = n}, 1);
+	hopper_lock_tables(&(hopper_table_group) {.tables = tables,.n = n}, 1);
 }
 
 void
-hopper_require_made_harmless(const hopper_made *tables, int n, bool written)
+hopper_require_harmless_tables(const hopper_table *tables, int n, bool written)
 {
 	/* Whoever names a table knows what reading it runs, not what writing does. */
 	for (int i = written ? 0 : 1; i < n; i++)
@@ -179,18 +179,18 @@ hint_without_cascade(void *dropped)
 {
 	if (geterrcode() != ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST)
 		return;
-	if (((const hopper_made *) dropped)->kind == HOPPER_MADE_PREDICTIONS)
+	if (((const hopper_table *) dropped)->kind == HOPPER_TABLE_PREDICTIONS)
 		errhint("replace => 'rows' keeps the table, and what depends on it.");
 	else
 		errhint("Drop first what depends on it.");
 }
 
 int
-hopper_drop_made(const hopper_made *tables, int n, char **words)
+hopper_drop_tables(const hopper_table *tables, int n, char **words)
 {
 	StringInfoData query;
 	StringInfoData shown;
-	const hopper_made *there[MAX_TABLES];
+	const hopper_table *there[MAX_TABLES];
 	int			n_there = 0;
 
 	for (int i = 0; i < n; i++)
@@ -222,7 +222,7 @@ hopper_drop_made(const hopper_made *tables, int n, char **words)
 /* --- names --- */
 
 void
-hopper_name_like(const hopper_name *name, const hopper_made *tables, int n, hopper_made *named)
+hopper_name_like(const hopper_name *name, const hopper_table *tables, int n, hopper_table *named)
 {
 	size_t		first = strlen(tables[0].name.name);
 
@@ -237,7 +237,7 @@ hopper_name_like(const hopper_name *name, const hopper_made *tables, int n, hopp
 }
 
 static bool
-is_any_there(const hopper_made *tables, int n)
+is_any_there(const hopper_table *tables, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (OidIsValid(hopper_relation_oid(&tables[i].name, true)))
@@ -246,7 +246,7 @@ is_any_there(const hopper_made *tables, int n)
 }
 
 void
-hopper_name_elsewhere(const hopper_made *tables, int n, const char *prefix, hopper_made *named)
+hopper_name_elsewhere(const hopper_table *tables, int n, const char *prefix, hopper_table *named)
 {
 	hopper_name beside = tables[0].name;
 	int			number = MyProcPid;
@@ -261,7 +261,7 @@ hopper_name_elsewhere(const hopper_made *tables, int n, const char *prefix, hopp
 }
 
 void
-hopper_name_new(const hopper_made *tables, int n, const char *what, hopper_made *named)
+hopper_name_new(const hopper_table *tables, int n, const char *what, hopper_table *named)
 {
 	hopper_name_elsewhere(tables, n, psprintf("hopper_new%s", what), named);
 	hopper_show_as(&named[0].name, &tables[0].name);
@@ -297,7 +297,7 @@ rename_not_nulls(Oid relation, const char *old_name, const hopper_name *new_name
 }
 
 void
-hopper_rename_made(const hopper_name *table, const hopper_name *new_name)
+hopper_rename_table(const hopper_name *table, const hopper_name *new_name)
 {
 	Oid			relation = hopper_relation_oid(table, false);
 	hopper_name key = *new_name;
@@ -321,7 +321,7 @@ hopper_rename_made(const hopper_name *table, const hopper_name *new_name)
 }
 
 static hopper_grants *
-note_grants(const hopper_made *tables, int n)
+note_grants(const hopper_table *tables, int n)
 {
 	hopper_grants *grants = palloc(sizeof(hopper_grants));
 
@@ -339,11 +339,11 @@ note_grants(const hopper_made *tables, int n)
 }
 
 hopper_grants *
-hopper_drop_to_replace(const hopper_made *tables, int n)
+hopper_drop_to_replace(const hopper_table *tables, int n)
 {
 	hopper_grants *grants = note_grants(tables, n);
 
-	(void) hopper_drop_made(tables, n, NULL);
+	(void) hopper_drop_tables(tables, n, NULL);
 	return grants;
 }
 
