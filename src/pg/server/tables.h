@@ -138,7 +138,8 @@ extern void hopper_name_elsewhere(const hopper_table *tables, int n, const char 
  * Names for tables in the making, "hopper_new<what>" before a number: messages call them by the
  * names of `tables`, until hopper_exchange_results() or the end of the statement.
  */
-extern void hopper_name_new(const hopper_table *tables, int n, const char *what, hopper_table *named);
+extern void hopper_name_new(const hopper_table *tables, int n, const char *what,
+							hopper_table *named);
 /* The names of `tables` for another tables[0]; ERROR 42622 where one is too long. */
 extern void hopper_name_like(const hopper_name *name, const hopper_table *tables, int n,
 							 hopper_table *named);

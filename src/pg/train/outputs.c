@@ -67,7 +67,8 @@ hopper_search_tables(const hopper_name *model, hopper_table *tables)
 	if (strlen(model->name) + strlen("_decisions") >= NAMEDATALEN)
 		return 0;
 	tables[0] = (hopper_table) {hopper_name_with_suffix(model, "trials"), HOPPER_TABLE_TRIALS};
-	tables[1] = (hopper_table) {hopper_name_with_suffix(model, "decisions"), HOPPER_TABLE_DECISIONS};
+	tables[1] = (hopper_table) {hopper_name_with_suffix(model, "decisions"),
+		HOPPER_TABLE_DECISIONS};
 	tables[2] = (hopper_table) {hopper_name_with_suffix(model, "rungs"), HOPPER_TABLE_RUNGS};
 	return HOPPER_SEARCH_TABLES;
 }
