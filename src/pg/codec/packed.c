@@ -289,7 +289,8 @@ select_summary(const hopper_name *summary, const char *table)
 					  " n_rows, partitions, starts, seed, packed_bytes, checksum, training_table,"
 					  " %s::pg_catalog.text, %s::pg_catalog.text, %s::pg_catalog.text,"
 					  " %s::pg_catalog.text, %s::pg_catalog.text, %s::pg_catalog.text"
-					  " FROM %s", hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "inputs"),
+					  " FROM %s",
+					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "inputs"),
 					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "outputs"),
 					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "padding"),
 					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "class_counts"),

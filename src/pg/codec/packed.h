@@ -77,8 +77,8 @@ typedef struct hopper_packed
 } hopper_packed;
 
 /*
- * Columns that the summary of a packed table and that of a training have alike (server/tables.h), of
- * the source, the features and the labels.
+ * Columns that the summary of a packed table and that of a training have alike (server/tables.h),
+ * of the source, the features and the labels.
  */
 #define HOPPER_COLUMN_SOURCE \
 	{"source_table", TEXTOID, "table that the rows come from"}

@@ -61,7 +61,8 @@ drop_stopped(hopper_pool *pool)
 		if (trial < pool->n_trials && pool->trains[trial])
 			continue;
 		if (pool->fit.durable)
-			hopper_exec("DELETE FROM %s WHERE mst_key = %d", pool->fit.staging.state.quoted, mst_key);
+			hopper_exec("DELETE FROM %s WHERE mst_key = %d", pool->fit.staging.state.quoted,
+						mst_key);
 		else if (at >= 0)
 			hopper_training_drop_state(training, at);
 	}
@@ -216,8 +217,8 @@ make_ready(const hopper_pool *pool, const hopper_search_assignment *work)
 }
 
 /*
- * Where the trial's state is damaged, the one of the checkpoint before takes its place, of this stint
- * or of its last one. False where it begins anew.
+ * Where the trial's state is damaged, the one of the checkpoint before takes its place, of this
+ * stint or of its last one. False where it begins anew.
  */
 static bool
 mend(const hopper_pool *pool, const hopper_search_assignment *work)
@@ -284,7 +285,7 @@ enter(hopper_pool *pool, const hopper_search_assignment *work)
 
 /* Iterations of this stint that an earlier session has trained. */
 static int32
-done_of_leg(const hopper_pool *pool, int at, const hopper_search_assignment *work)
+done_of_stint(const hopper_pool *pool, int at, const hopper_search_assignment *work)
 {
 	const hopper_durable *durable = pool->fit.training.durable;
 
@@ -317,8 +318,9 @@ begin(hopper_pool *pool, const hopper_search_assignment *work)
 		hopper_outputs_clear_one(&pool->fit.staging, training->configs[at].mst_key);
 		memset(&training->durable[at], 0, sizeof(hopper_durable));
 	}
-	done = done_of_leg(pool, at, work);
-	hopper_training_go_on(training, at, (int32) (work->resource - work->from) - done, done, restart);
+	done = done_of_stint(pool, at, work);
+	hopper_training_go_on(training, at, (int32) (work->resource - work->from) - done, done,
+						  restart);
 }
 
 /* What the search wants now, as far as it can be trained; how many assignments. */

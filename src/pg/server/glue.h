@@ -265,8 +265,8 @@ extern char *hopper_role_name(Oid role);
 /* --- what tables say of themselves (server/comments.c) --- */
 
 /*
- * What a table that was just made says in psql; hopper_comment_layout() says it of its columns, too.
- * `comment` may be NULL for none, and a column that is not there is none of ours.
+ * What a table that was just made says in psql; hopper_comment_layout() says it of its columns,
+ * too. `comment` may be NULL for none, and a column that is not there is none of ours.
  */
 extern void hopper_comment_table(const hopper_name *table, const char *comment);
 extern void hopper_comment_column(const hopper_name *table, const char *column,
