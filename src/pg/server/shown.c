@@ -3,8 +3,9 @@
  *		What messages call tables: tables in the making by the names that they will have.
  *
  * What is to replace other tables is filled under names that nobody has (server/tables.c), which
- * say nothing to users. They are known here until the exchange, so that whatever names such a table on
- * the way, a function that is called by a statement of ours say, calls it what the user does.
+ * say nothing to users. They are known here until the exchange, so that whatever names such a
+ * table on the way, a function that is called by a statement of ours say, calls it what the user
+ * does.
  */
 #include "pg/server/glue.h"
 

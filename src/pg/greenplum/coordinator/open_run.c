@@ -7,8 +7,8 @@
  * A model rests in a table on the segments (open_hops.c) when its stint has ended; others take its
  * place before the next hop. Where all are to halt, each rests so at the end of its iteration, as
  * if its stint had ended, and a durable run stores what rests. The data stay where they are. A
- * model without room beside them and the others waits until there is some; where there is none though
- * nobody trains, the data are loaded again, into what is left by the one that waits for it.
+ * model without room beside them and the others waits until there is some; where there is none
+ * though nobody trains, the data are loaded again, into what is left by the one that waits for it.
  */
 #include "pg/greenplum/coordinator/open_run.h"
 #include "pg/greenplum/reports.h"
