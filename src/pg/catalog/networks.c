@@ -495,26 +495,6 @@ refuse_model_name(const hopper_name *table, const char *name)
 			 : errhint("None of its models has a name.")));
 }
 
-bool
-hopper_find_named_model(const hopper_name *table, const char *name, int32 *model_id)
-{
-	hopper_select("SELECT model_id FROM %s"
-				  " WHERE name OPERATOR(pg_catalog.=) %s ORDER BY model_id LIMIT 2",
-				  table->quoted, hopper_literal(name));
-	if (SPI_processed == 0)
-		return false;
-	if (SPI_processed > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("several models in \"%s\" are named \"%s\"", table->shown, name),
-				 errdetail("Two of them are %s and %s.", hopper_cell(0, 1), hopper_cell(1, 1)),
-				 errhint("Give the model_id, or delete all but one of them: replace := true then "
-						 "takes its place.")));
-	*model_id = hopper_key_cell(table, 0, 1);
-	SPI_freetuptable(SPI_tuptable);
-	return true;
-}
-
 static int32
 find_model_id(const hopper_name *table, const char *name)
 {

@@ -330,8 +330,6 @@ extern bool hopper_pack_output_row(hopper_pack_output *output);
 extern void hopper_pack_output_next(hopper_pack_output *output);
 /* All rows must have come. */
 extern void hopper_pack_output_require_complete(const hopper_pack_output *output);
-/* Hash over the checksums of all buffers. */
-extern char *hopper_pack_output_checksum(const hopper_pack_output *output);
 
 /* --- a buffer (pack/buffer.c) --- */
 
@@ -358,10 +356,12 @@ extern void hopper_pack_buffer_columns(hopper_pack_buffer *buffer, int32 partiti
 
 /*
  * For hopper_pack_move_rows(), once all rows are counted: ERROR where there are too few; opens the
- * tables; false where there is none for validation. (pack.c)
+ * tables; false where there is none for validation. (pack/outputs.c)
  */
 extern bool hopper_pack_open_outputs(hopper_pack_job *job, hopper_pack_output *training,
 									 hopper_pack_output *validation);
+/* Whether some of the rows are put aside for validation. */
+extern bool hopper_pack_is_split(const hopper_pack_request *request);
 /* Reads the source and fills one or two packed tables. */
 extern void hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 								  hopper_pack_output *validation);

@@ -177,6 +177,21 @@ hopper_pack_summary_create(const hopper_name *name, const hopper_pack_column *y,
 						"how the table was packed");
 }
 
+/* Hash over the checksums of all buffers. */
+static char *
+output_checksum(const hopper_pack_output *output)
+{
+	uint8_t		hash[16];
+	char	   *text = palloc(33);
+	int			i;
+
+	/* the hash of a row with these bytes and no label */
+	hopper_core()->row_key(0, output->checksums.data, output->checksums.len, "", 0, hash);
+	for (i = 0; i < 16; i++)
+		snprintf(text + 2 * i, 3, "%02x", hash[i]);
+	return text;
+}
+
 void
 hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_output *output,
 						  const char *training_table)
@@ -240,7 +255,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 				 starts_array(request, output,
 							  request->n_starts > 0 && training_table == NULL),
 				 request->seed, output->bytes,
-				 hopper_literal(hopper_pack_output_checksum(output)),
+				 hopper_literal(output_checksum(output)),
 				 hopper_literal(training_table), HOPPER_PACK_FORMAT,
 				 hopper_literal(hopper_inputs_text(summary->x)),
 				 hopper_literal(summary->outputs),

@@ -172,17 +172,3 @@ hopper_pack_output_require_complete(const hopper_pack_output *output)
 		elog(ERROR, "partition %d of \"%s\" lacks " INT64_FORMAT " rows", output->partition,
 			 output->table.shown, output->rows_left - output->filled);
 }
-
-char *
-hopper_pack_output_checksum(const hopper_pack_output *output)
-{
-	uint8_t		hash[16];
-	char	   *text = palloc(33);
-	int			i;
-
-	/* the hash of a row with these bytes and no label */
-	hopper_core()->row_key(0, output->checksums.data, output->checksums.len, "", 0, hash);
-	for (i = 0; i < 16; i++)
-		snprintf(text + 2 * i, 3, "%02x", hash[i]);
-	return text;
-}

@@ -96,7 +96,7 @@ extern void hopper_predict_read_labels(hopper_prediction *run, const hopper_trai
 /* class_values text[]: one list, or MADlib's form, the only row of a two-dimensional array. */
 extern void hopper_predict_given_classes(hopper_predict_model *model, ArrayType *array);
 
-/* --- a call that writes a table (predict/predict.c) --- */
+/* --- the table that a call writes (predict/output_table.c) --- */
 
 /*
  * The output's name; where it replaces a table, or its rows, it takes their place when it is
@@ -109,6 +109,11 @@ extern void hopper_predict_prepare_output(FunctionCallInfo fcinfo, hopper_predic
  * table that lacks one of them.
  */
 extern void hopper_predict_make_output(const hopper_prediction *run, const char *distributed);
+/* Once it is filled with n_rows: puts it, or its rows, where they were asked for. */
+extern void hopper_predict_finish_output(const hopper_prediction *run, int64 n_rows);
+
+/* --- a call that writes a table (predict/predict.c) --- */
+
 /* NOTICE where a pred_type other than the function's own has nothing to choose between. */
 extern void hopper_predict_tell_unused(const hopper_prediction *run,
 									   hopper_predict_kind by_itself);

@@ -108,6 +108,28 @@ hopper_require_argument(FunctionCallInfo fcinfo, int at, const char *argument)
 				 errmsg("argument \"%s\" must not be null", argument)));
 }
 
+void
+hopper_require_other_tables(FunctionCallInfo fcinfo, const char *output,
+							const char *const *others)
+{
+	int			at = hopper_argument(fcinfo, output);
+	hopper_name name;
+
+	if (PG_ARGISNULL(at))
+		return;
+	name = hopper_name_argument(fcinfo, at, output);
+	for (; *others; others++)
+	{
+		int			other_at = hopper_argument(fcinfo, *others);
+		hopper_name other;
+
+		if (PG_ARGISNULL(other_at))
+			continue;
+		other = hopper_name_argument(fcinfo, other_at, *others);
+		hopper_require_other_table(&name, output, &other, *others);
+	}
+}
+
 char *
 hopper_call_text(FunctionCallInfo fcinfo)
 {

@@ -1,20 +1,18 @@
 /*
  * core_loader.c
- *		Opens libhopper_core.so and libhopper_torch.so, which lie beside the glue.
+ *		Opens libhopper_core.so, and any library that lies beside the glue.
  *
  * PostgreSQL opens modules with RTLD_GLOBAL; the core libraries and libtorch with its many
  * dependencies must not offer their symbols to the rest of the backend, hence RTLD_LOCAL.
  */
-#include "pg/server/ceilings.h"
+#include "pg/server/loader.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static const hopper_core_api *core_api = NULL;
-static const hopper_torch_api *torch_api = NULL;
 
 /* The path of `library` in the folder that the glue was loaded from. */
 static char *
@@ -36,8 +34,8 @@ library_path(const char *library)
  * The library's symbol. Threads that a library's initializers start inherit the signal mask: with
  * everything blocked, PostgreSQL's signal handlers can only ever run on the main thread.
  */
-static void *
-open_library(const char *library, const char *symbol)
+void *
+hopper_open_library(const char *library, const char *symbol)
 {
 	char	   *path = library_path(library);
 	char	   *reason = NULL;
@@ -76,19 +74,18 @@ open_library(const char *library, const char *symbol)
 	return function;
 }
 
-static void
-require_version(const char *library, const void *api, bool same)
+void
+hopper_require_library(const char *library, bool same_version)
 {
-	if (api == NULL || !same)
+	if (!same_version)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("library \"%s\" is of another version than model_hopper.so", library),
 				 errhint("Install all libraries of model_hopper from one build, and reconnect.")));
 }
 
-/* What the core asks in long calls. */
-static int
-statement_ends(void)
+int
+hopper_statement_ends(void)
 {
 	return QueryCancelPending || ProcDiePending;
 }
@@ -103,55 +100,13 @@ hopper_core(void)
 		const hopper_core_api *api;
 
 		/* ISO C has no cast from an object pointer to a function pointer. */
-		*(void **) &get = open_library(library, "hopper_core_api_get");
+		*(void **) &get = hopper_open_library(library, "hopper_core_api_get");
 		api = get(HOPPER_API_VERSION);
-		require_version(library, api,
-						api != NULL && api->version == HOPPER_API_VERSION &&
-						api->size == (int32_t) sizeof(hopper_core_api) &&
-						strcmp(api->library_version, HOPPER_VERSION) == 0);
-		api->ask_for_cancel(statement_ends);
+		hopper_require_library(library, api != NULL && api->version == HOPPER_API_VERSION &&
+							   api->size == (int32_t) sizeof(hopper_core_api) &&
+							   strcmp(api->library_version, HOPPER_VERSION) == 0);
+		api->ask_for_cancel(hopper_statement_ends);
 		core_api = api;
 	}
 	return core_api;
-}
-
-/*
- * Ends the process without libtorch's destructors, once the server's own exit callbacks have run:
- * they take a tenth of a second of a session that is to be gone at once, and have nothing to do
- * that the kernel does not.
- */
-static void
-skip_destructors(int status, void *arg)
-{
-	if (!proc_exit_inprogress)
-		return;
-	fflush(NULL);
-	_exit(status);
-}
-
-const hopper_torch_api *
-hopper_torch(void)
-{
-	if (torch_api == NULL)
-	{
-		const char *library = "libhopper_torch.so";
-		hopper_torch_api_get_fn get;
-		const hopper_torch_api *api;
-		hopper_readings readings;
-
-		hopper_take_library();
-		*(void **) &get = open_library(library, "hopper_torch_api_get");
-		api = get(HOPPER_API_VERSION);
-		require_version(library, api,
-						api != NULL && api->version == HOPPER_API_VERSION &&
-						api->size == (int32_t) sizeof(hopper_torch_api));
-		api->ask_for_cancel(statement_ends);
-		/* Both read configurations: what one of them has read the other has, too. */
-		if (hopper_core()->readings(&readings, NULL) == HOPPER_OK)
-			api->share_readings(&readings);
-		/* Registered after libtorch's, and so run before them. */
-		on_exit(skip_destructors, NULL);
-		torch_api = api;
-	}
-	return torch_api;
 }

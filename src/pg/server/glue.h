@@ -60,12 +60,6 @@ extern bool hopper_accepts(int code, const hopper_error *error);
 typedef void (*hopper_rows_free_fn) (hopper_rows *rows);
 
 /*
- * Compiling a query takes up to a second and memory for good, and the planner thinks that the
- * arrays in our tables, and a catalog with many dead rows, are long; a few hundred rows are not
- * worth it. Returns the level at whose end (AtEOXact_GUC()), also on error, the setting ends.
- */
-extern int	hopper_without_jit(void);
-/*
  * Returns `rows` as the result of the set-returning function of fcinfo: cells become values
  * through the input functions of the result's columns, in order. Frees `rows` also on error;
  * without `free_rows` they are the memory context's.
@@ -188,12 +182,6 @@ extern hopper_name hopper_name_with_suffix(const hopper_name *name, const char *
 extern hopper_name hopper_name_of_run(const hopper_name *name, int64 number, const char *suffix);
 /* As the user wrote it, quoted: for hints and results that are typed in again. */
 extern char *hopper_written_name(const hopper_name *name);
-/* ERROR 22023 where two arguments name the same table that is to be made. */
-extern void hopper_require_other_table(const hopper_name *name, const char *argument,
-									   const hopper_name *other, const char *other_argument);
-/* Such an ERROR for an argument and others, up to a NULL; a NULL or left-out one names none. */
-extern void hopper_require_other_tables(FunctionCallInfo fcinfo, const char *output,
-										const char *const *others);
 /* As messages show it; its number where it is gone. */
 extern char *hopper_relation_shown(Oid relation);
 /* A hint at `nearest`, a "table" say, which was perhaps meant where `written` stands. */
@@ -205,6 +193,9 @@ extern char *hopper_meant_hint(const char *kind, const char *nearest, const char
 extern Oid	hopper_relation_oid(const hopper_name *name, bool missing_ok);
 /* The Oid of one that is there, locked against changes of its columns, as a SELECT locks it. */
 extern Oid	hopper_source_oid(const hopper_name *name);
+/* ERROR 22023 where two arguments name the same table that is to be made. */
+extern void hopper_require_other_table(const hopper_name *name, const char *argument,
+									   const hopper_name *other, const char *other_argument);
 /*
  * LOCK TABLE in `mode`, "EXCLUSIVE" say, until the transaction ends; where that has to wait for
  * another session, a NOTICE says so first.
@@ -297,6 +288,12 @@ extern void hopper_show_itself(const hopper_name *name);
  */
 extern void hopper_connect(void);
 extern void hopper_finish(void);
+/*
+ * Compiling a query takes up to a second and memory for good, and the planner thinks that the
+ * arrays in our tables, and a catalog with many dead rows, are long; a few hundred rows are not
+ * worth it. Returns the level at whose end (AtEOXact_GUC()), also on error, the setting ends.
+ */
+extern int	hopper_without_jit(void);
 /*
  * After a wait for another session: what it has committed is seen from now on, as a statement that
  * began after the wait would see it. Without effect under REPEATABLE READ and where the snapshot is
@@ -427,6 +424,9 @@ extern hopper_name hopper_name_named(FunctionCallInfo fcinfo, const char *argume
 extern char *hopper_string_named(FunctionCallInfo fcinfo, const char *argument);
 extern char *hopper_utf8_named(FunctionCallInfo fcinfo, const char *argument);
 extern bool hopper_bool_named(FunctionCallInfo fcinfo, const char *argument, bool otherwise);
+/* hopper_require_other_table() for an argument and others, up to a NULL; a NULL names none. */
+extern void hopper_require_other_tables(FunctionCallInfo fcinfo, const char *output,
+										const char *const *others);
 
 /* --- keys and lists of integers as arguments (server/integers.c) --- */
 

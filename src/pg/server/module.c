@@ -85,30 +85,3 @@ _PG_init(void)
 	MarkGUCPrefixReserved("hopper");
 	hopper_supervisor_register();
 }
-
-int
-hopper_effective_threads(void)
-{
-	int			asked = hopper_threads > 0 ? hopper_threads : hopper_core()->available_processors();
-	int			allowed = hopper_allowed_threads(asked);
-
-	if (hopper_threads > 0 && allowed < asked)
-		ereport(NOTICE,
-				(errmsg("hopper.threads is %d, but %s", asked, hopper_max_threads_words())));
-	return allowed;
-}
-
-int64
-hopper_effective_memory_limit(void)
-{
-	int64		asked = HOPPER_BYTES(hopper_memory_limit);
-	int64		allowed = hopper_free_memory();
-
-	if (asked == 0)
-		return Max(allowed, 1);
-	if (allowed < asked)
-		ereport(NOTICE,
-				(errmsg("hopper.memory_limit is %s, but hopper.max_memory leaves %s",
-						hopper_bytes_words(asked), hopper_bytes_words(allowed))));
-	return Max(Min(asked, allowed), 1);
-}

@@ -172,50 +172,6 @@ hopper_relation_shown(Oid relation)
 		: psprintf("%u", relation);
 }
 
-/* Where the table is, or would be made. */
-static Oid
-namespace_of(const hopper_name *name)
-{
-	Oid			relation = hopper_relation_oid(name, true);
-
-	return OidIsValid(relation) ? get_rel_namespace(relation)
-		: RangeVarGetCreationNamespace(makeRangeVar(name->schema, name->name, -1));
-}
-
-void
-hopper_require_other_table(const hopper_name *name, const char *argument,
-						   const hopper_name *other, const char *other_argument)
-{
-	if (strcmp(name->name, other->name) != 0 || namespace_of(name) != namespace_of(other))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s and %s are both \"%s\"", argument, other_argument, name->shown),
-			 errhint("Give them different names.")));
-}
-
-void
-hopper_require_other_tables(FunctionCallInfo fcinfo, const char *output,
-							const char *const *others)
-{
-	int			at = hopper_argument(fcinfo, output);
-	hopper_name name;
-
-	if (PG_ARGISNULL(at))
-		return;
-	name = hopper_name_argument(fcinfo, at, output);
-	for (; *others; others++)
-	{
-		int			other_at = hopper_argument(fcinfo, *others);
-		hopper_name other;
-
-		if (PG_ARGISNULL(other_at))
-			continue;
-		other = hopper_name_argument(fcinfo, other_at, *others);
-		hopper_require_other_table(&name, output, &other, *others);
-	}
-}
-
 char *
 hopper_meant_hint(const char *kind, const char *nearest, const char *written)
 {

@@ -131,6 +131,28 @@ hopper_source_oid(const hopper_name *name)
 	return RangeVarGetRelid(makeRangeVar(name->schema, name->name, -1), AccessShareLock, false);
 }
 
+/* Where the table is, or would be made. */
+static Oid
+namespace_of(const hopper_name *name)
+{
+	Oid			relation = hopper_relation_oid(name, true);
+
+	return OidIsValid(relation) ? get_rel_namespace(relation)
+		: RangeVarGetCreationNamespace(makeRangeVar(name->schema, name->name, -1));
+}
+
+void
+hopper_require_other_table(const hopper_name *name, const char *argument,
+						   const hopper_name *other, const char *other_argument)
+{
+	if (strcmp(name->name, other->name) != 0 || namespace_of(name) != namespace_of(other))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s and %s are both \"%s\"", argument, other_argument, name->shown),
+			 errhint("Give them different names.")));
+}
+
 void
 hopper_lock_table(const hopper_name *name, LOCKMODE mode, const char *mode_name)
 {

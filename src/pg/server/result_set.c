@@ -5,7 +5,6 @@
 #include "pg/server/glue.h"
 
 #include "miscadmin.h"
-#include "utils/guc.h"
 #include "utils/tuplestore.h"
 
 void
@@ -105,15 +104,6 @@ hopper_return_rows(FunctionCallInfo fcinfo, hopper_rows *rows, hopper_rows_free_
 	if (free_rows)
 		free_rows(rows);
 	return (Datum) 0;
-}
-
-int
-hopper_without_jit(void)
-{
-	int			level = NewGUCNestLevel();
-
-	hopper_disable_jit();
-	return level;
 }
 
 void

@@ -103,6 +103,15 @@ hopper_finish(void)
 	SPI_finish();
 }
 
+int
+hopper_without_jit(void)
+{
+	int			level = NewGUCNestLevel();
+
+	hopper_disable_jit();
+	return level;
+}
+
 /* true: what the users' functions and triggers have set stays */
 static void
 callers_jit(int level)

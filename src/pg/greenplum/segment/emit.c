@@ -2,17 +2,14 @@
  * emit.c
  *		What goes out of a segment, a row a part.
  */
-#include "pg/greenplum/segment/emit.h"
+#include "pg/greenplum/segment/part.h"
 
 #include "funcapi.h"
-#include "miscadmin.h"
-#include "nodes/pg_list.h"
 #include "utils/faultinjector.h"
-#include "utils/memutils.h"
 
 #include "pg/greenplum/reports.h"
 #include "pg/greenplum/segment/outside.h"
-#include "pg/greenplum/segment/part.h"
+#include "pg/greenplum/segment/untrained.h"
 #include "pg/greenplum/wire.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_segment_emit);
@@ -33,62 +30,6 @@ typedef struct hopper_emitted
 	Datum		result;
 	Datum		body;			/* bytea */
 } hopper_emitted;
-
-/* A part that came while the data were not here; it goes out again as it is. */
-typedef struct waiting_part
-{
-	int32		mst_key;
-	int32		part;
-	int32		n_parts;
-	bytea	   *body;
-} waiting_part;
-
-/*
- * The parts that wait for segment_emit(), which the same statement calls; where another one does,
- * as any role may, they must not be there any more, or be those of the same role.
- */
-static struct
-{
-	MemoryContext context;		/* NULL: none; below the transaction's */
-	List	   *parts;
-	Oid			role;
-} waiting;
-
-void
-hopper_emit_forget(void)
-{
-	if (waiting.context)
-		MemoryContextDelete(waiting.context);
-	memset(&waiting, 0, sizeof(waiting));
-}
-
-void
-hopper_emit_untrained(FunctionCallInfo fcinfo)
-{
-	MemoryContext caller;
-	waiting_part *part;
-
-	if (waiting.context == NULL)
-	{
-		waiting.context = AllocSetContextCreate(TopTransactionContext, "hopper waiting models",
-												ALLOCSET_DEFAULT_SIZES);
-		waiting.role = GetUserId();
-	}
-	caller = MemoryContextSwitchTo(waiting.context);
-	part = palloc(sizeof(waiting_part));
-	part->mst_key = PG_GETARG_INT32(5);
-	part->part = PG_GETARG_INT32(6);
-	part->n_parts = PG_GETARG_INT32(7);
-	part->body = PG_GETARG_BYTEA_P_COPY(8);
-	waiting.parts = lappend(waiting.parts, part);
-	MemoryContextSwitchTo(caller);
-}
-
-bool
-hopper_emit_has_untrained(void)
-{
-	return waiting.parts != NIL;
-}
 
 static HeapTuple
 form_part(TupleDesc descriptor, const hopper_emitted *part)
@@ -111,22 +52,22 @@ form_part(TupleDesc descriptor, const hopper_emitted *part)
 	return heap_form_tuple(descriptor, values, nulls);
 }
 
-/* The first of those that came while the data were not here; it waits no longer. */
+/* What came while the data were not here, as it came; NULL: there is no more of it. */
 static HeapTuple
 take_untrained(FunctionCallInfo fcinfo, TupleDesc descriptor)
 {
-	waiting_part *part = linitial(waiting.parts);
-	hopper_emitted out = {part->mst_key, part->part, part->n_parts, false, true};
+	const hopper_untrained_part *part = hopper_untrained_first();
+	hopper_emitted out = {0};
 	HeapTuple	row;
 
+	if (part == NULL)
+		return NULL;
+	out = (hopper_emitted) {part->mst_key, part->part, part->n_parts, false, true};
 	out.next_key = PG_GETARG_DATUM(1);
 	out.no_next_key = PG_ARGISNULL(1);
 	out.body = PointerGetDatum(part->body);
 	row = form_part(descriptor, &out);
-	pfree(part->body);
-	waiting.parts = list_delete_first(waiting.parts);
-	if (waiting.parts == NIL)
-		hopper_emit_forget();
+	hopper_untrained_drop_first();
 	return row;
 }
 
@@ -197,11 +138,9 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 		MemoryContextSwitchTo(caller);
 	}
 	call = SRF_PERCALL_SETUP();
-	if (waiting.parts != NIL && waiting.role == GetUserId())
-	{
-		row = take_untrained(fcinfo, call->tuple_desc);
+	row = take_untrained(fcinfo, call->tuple_desc);
+	if (row)
 		SRF_RETURN_NEXT(call, HeapTupleGetDatum(row));
-	}
 	if (PG_ARGISNULL(0) || PG_GETARG_INT32(0) == 0 || !hopper_is_current(hopper_current.id))
 		SRF_RETURN_DONE(call);
 	error_context_stack = &callback;

@@ -11,8 +11,8 @@
 #include "cdb/cdbvars.h"
 #include "miscadmin.h"
 
-#include "pg/greenplum/segment/emit.h"
 #include "pg/greenplum/segment/outside.h"
+#include "pg/greenplum/segment/untrained.h"
 #include "pg/greenplum/wire.h"
 
 hopper_segment_part hopper_current;
@@ -41,7 +41,7 @@ hopper_segment_part_leave(void)
 static void
 transaction_ends(XactEvent event, void *arg)
 {
-	hopper_emit_forget();
+	hopper_untrained_forget();
 	hopper_outside_forget();
 	hopper_segment_part_leave();
 }
@@ -51,7 +51,7 @@ subtransaction_ends(SubXactEvent event, SubTransactionId mine, SubTransactionId 
 {
 	if (event == SUBXACT_EVENT_ABORT_SUB)
 	{
-		hopper_emit_forget();
+		hopper_untrained_forget();
 		hopper_outside_forget();
 	}
 	if (hopper_current.id == 0 || hopper_current.subxact != mine)

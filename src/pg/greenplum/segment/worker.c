@@ -16,8 +16,8 @@
 #include "miscadmin.h"
 #include "utils/faultinjector.h"
 
-#include "pg/greenplum/segment/emit.h"
 #include "pg/greenplum/segment/outside.h"
+#include "pg/greenplum/segment/untrained.h"
 #include "pg/greenplum/wire.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_segment_load);
@@ -196,7 +196,7 @@ hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 		step->hop = PG_GETARG_BOOL(4) ? HOPPER_HOP_RESULTS
 			: PG_GETARG_BOOL(3) ? HOPPER_HOP_FIRST : HOPPER_HOP_NEXT;
 		hopper_segment_part_follow_transactions();
-		hopper_emit_forget();
+		hopper_untrained_forget();
 		hopper_outside_forget();
 		hopper_current.iteration = step->iteration;
 	}
@@ -206,7 +206,7 @@ hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 	error_context_stack = &callback;
 	body = PG_GETARG_BYTEA_PP(8);
 	if (!hopper_is_current(PG_GETARG_INT64(1)))
-		hopper_emit_untrained(fcinfo);
+		hopper_untrained_keep(fcinfo);
 	else
 	{
 		int32		later = 0;
@@ -237,7 +237,7 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	if (hopper_emit_has_untrained() || hopper_current.group == NULL)
+	if (hopper_untrained_any() || hopper_current.group == NULL)
 		PG_RETURN_INT32(0);
 	step = (visit_step *) PG_GETARG_POINTER(0);
 	torch = hopper_torch();
