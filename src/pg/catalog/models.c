@@ -224,25 +224,16 @@ create_model_table(const hopper_name *table)
 char *
 hopper_complete_architecture(const char *arch)
 {
-	const hopper_core_api *core = hopper_core();
 	hopper_rows *rows;
+	hopper_guard *guard;
 	hopper_error error = {0};
-	char	   *volatile text = NULL;
+	char	   *text;
 
-	HOPPER_CHECK(core->complete_model(arch, strlen(arch), &rows, &error), error);
-	PG_TRY();
-	{
-		text = hopper_from_utf8(rows->n_rows ? rows->cells[0] : arch);
-		/* It may be the argument itself. */
-		text = pstrdup(text);
-	}
-	PG_CATCH();
-	{
-		core->rows_free(rows);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	core->rows_free(rows);
+	HOPPER_CHECK(hopper_core()->complete_model(arch, strlen(arch), &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	/* It may be the argument itself. */
+	text = pstrdup(hopper_from_utf8(rows->n_rows ? rows->cells[0] : arch));
+	hopper_guard_release(guard);
 	return text;
 }
 

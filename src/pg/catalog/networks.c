@@ -528,24 +528,23 @@ Datum
 hopper_sql_model_ids(PG_FUNCTION_ARGS)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
-	Datum	   *names = NULL;
+	char	  **names = NULL;
 	Datum	   *ids;
-	bool	   *nulls;
 	int			n = 0;
 
 	if (!PG_ARGISNULL(1))
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false, 'i', &names, &nulls, &n);
+		names = hopper_texts(PG_GETARG_DATUM(1), &n);
 	(void) hopper_require_model_table(&table);
 	ids = palloc(sizeof(Datum) * Max(n, 1));
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	for (int i = 0; i < n; i++)
 	{
-		if (nulls[i])
+		if (names[i] == NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("argument \"names\" must not hold nulls")));
-		ids[i] = Int32GetDatum(find_model_id(&table, TextDatumGetCString(names[i])));
+		ids[i] = Int32GetDatum(find_model_id(&table, names[i]));
 	}
 	SPI_finish();
 	PG_RETURN_ARRAYTYPE_P(construct_array(ids, n, INT4OID, sizeof(int32), true, 'i'));

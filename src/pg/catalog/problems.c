@@ -110,22 +110,14 @@ static void
 check_part(hopper_problems *problems, const hopper_config *configs, int n,
 		   const hopper_data_desc *desc)
 {
-	const hopper_core_api *core = hopper_core();
 	hopper_rows *rows;
+	hopper_guard *guard;
 	hopper_error error = {0};
 
-	HOPPER_CHECK(core->check_configs(configs, n, desc, &rows, &error), error);
-	PG_TRY();
-	{
-		add_rows(problems, rows);
-	}
-	PG_CATCH();
-	{
-		core->rows_free(rows);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	core->rows_free(rows);
+	HOPPER_CHECK(hopper_core()->check_configs(configs, n, desc, &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	add_rows(problems, rows);
+	hopper_guard_release(guard);
 }
 
 void

@@ -85,25 +85,14 @@ refuse_outputs(const hopper_name *summary)
 static void
 read_classes(const hopper_name *summary, uint64 row, int column, hopper_output *output)
 {
-	bool		isnull;
-	Datum		value = hopper_value(row, column, TEXTARRAYOID, &isnull);
-	Datum	   *datums;
-	bool	   *nulls;
-	const char **names;
 	int			n;
+	char	  **names = hopper_text_cells(row, column, &n);
 
-	if (isnull)
-		refuse_outputs(summary);
-	deconstruct_array(DatumGetArrayTypeP(value), TEXTOID, -1, false, 'i', &datums, &nulls, &n);
 	if (n < 1 || n > output->num_classes)
 		refuse_outputs(summary);
-	names = palloc(n * sizeof(char *));
-	for (int i = 0; i < n; i++)
-	{
-		if (nulls[i] && i > 0)
+	for (int i = 1; i < n; i++)
+		if (names[i] == NULL)
 			refuse_outputs(summary);
-		names[i] = nulls[i] ? NULL : TextDatumGetCString(datums[i]);
-	}
 	output->n_class_values = n;
 	output->class_values = (const char *const *) names;
 }

@@ -5,8 +5,6 @@
 #include "pg/codec/rows.h"
 #include "pg/codec/schema.h"
 
-#include <math.h>
-
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/fmgroids.h"
@@ -39,125 +37,25 @@ refuse_summary(const hopper_name *summary, const char *what)
 
 /* --- cells of the summary's row --- */
 
-/* text[] without NULLs; returns the length. */
+/* text[] without NULLs, not empty; returns the length. */
 static int
 get_texts(const hopper_name *summary, int column, char ***values)
 {
-	bool		isnull;
-	Datum		value = hopper_value(0, column, TEXTARRAYOID, &isnull);
-	Datum	   *datums;
-	bool	   *nulls;
-	int			n = 0;
-	int			i;
+	int			n;
 
-	if (!isnull)
-		deconstruct_array(DatumGetArrayTypeP(value), TEXTOID, -1, false, 'i', &datums,
-						  &nulls, &n);
+	*values = hopper_text_cells(0, column, &n);
 	if (n == 0)
 		hopper_refuse_cell(summary, 0, column);
-	*values = palloc(sizeof(char *) * n);
-	for (i = 0; i < n; i++)
-	{
-		if (nulls[i])
+	for (int i = 0; i < n; i++)
+		if ((*values)[i] == NULL)
 			hopper_refuse_cell(summary, 0, column);
-		(*values)[i] = TextDatumGetCString(datums[i]);
-	}
-	return n;
-}
-
-/* int[] without NULLs; returns the length. */
-static int
-get_ints_at(const hopper_name *summary, uint64 row, int column, int32 **values)
-{
-	bool		isnull;
-	Datum		value = hopper_value(row, column, INT4ARRAYOID, &isnull);
-	Datum	   *datums;
-	bool	   *nulls;
-	int			n;
-	int			i;
-
-	if (isnull)
-		hopper_refuse_cell(summary, row, column);
-	deconstruct_array(DatumGetArrayTypeP(value), INT4OID, sizeof(int32), true, 'i',
-					  &datums, &nulls, &n);
-	*values = palloc(sizeof(int32) * (n + 1));
-	for (i = 0; i < n; i++)
-	{
-		if (nulls[i])
-			hopper_refuse_cell(summary, row, column);
-		(*values)[i] = DatumGetInt32(datums[i]);
-	}
 	return n;
 }
 
 static int
 get_ints(const hopper_name *summary, int column, int32 **values)
 {
-	return get_ints_at(summary, 0, column, values);
-}
-
-int
-hopper_shape_cell_at(const hopper_name *table, uint64 row, int column, int64_t *shape)
-{
-	int32	   *values;
-	int			n = get_ints_at(table, row, column, &values);
-
-	if (n > HOPPER_MAX_RANK)
-		hopper_refuse_cell(table, row, column);
-	for (int i = 0; i < n; i++)
-	{
-		if (values[i] < 1)
-			hopper_refuse_cell(table, row, column);
-		shape[i] = values[i];
-	}
-	return n;
-}
-
-int
-hopper_shape_cell(const hopper_name *table, int column, int64_t *shape)
-{
-	return hopper_shape_cell_at(table, 0, column, shape);
-}
-
-int32
-hopper_kind_cell(const hopper_name *table, int column)
-{
-	return hopper_kind_cell_at(table, 0, column);
-}
-
-int32
-hopper_kind_cell_at(const hopper_name *table, uint64 row, int column)
-{
-	char	   *kind = hopper_text_cell(table, row, column);
-
-	if (strcmp(kind, "class") == 0)
-		return HOPPER_LABEL_CLASS;
-	if (strcmp(kind, "value") == 0)
-		return HOPPER_LABEL_VALUE;
-	if (strcmp(kind, "array") != 0)
-		hopper_refuse_cell(table, row, column);
-	return HOPPER_LABEL_ARRAY;
-}
-
-int32
-hopper_type_cell(const hopper_name *table, int column)
-{
-	char	   *name = hopper_text_cell(table, 0, column);
-	int32		type = hopper_pack_type_from_name(name);
-
-	if (type == 0 && strcmp(name, PACK_SEVERAL_TYPES) != 0)
-		hopper_refuse_cell(table, 0, column);
-	return type;
-}
-
-double
-hopper_constant_cell(const hopper_name *table, int column)
-{
-	double		value = hopper_float_value(0, column);
-
-	if (!(value > 0) || isinf(value))
-		hopper_refuse_cell(table, 0, column);
-	return value;
+	return hopper_ints_cell_at(summary, 0, column, values);
 }
 
 /* --- the summary --- */
@@ -176,12 +74,6 @@ check_packed(const hopper_name *table, bool validation, const hopper_name *summa
 		get_attnum(relation, "independent_type") == InvalidAttrNumber)
 		refuse_unpacked(table, validation,
 						psprintf("Table \"%s\" does not describe packed data.", summary->shown));
-}
-
-char *
-hopper_class_values_name(const char *label)
-{
-	return psprintf("%s_class_values", label);
 }
 
 static void
@@ -337,31 +229,6 @@ read_source(const hopper_name *summary, hopper_packed *out)
 	return labels[0];
 }
 
-static bool
-is_own(const char *name)
-{
-	static const char *const own[] = {"partition_id", "buffer_id", "n", "checksum"};
-
-	for (int i = 0; i < lengthof(own); i++)
-		if (strcmp(name, own[i]) == 0)
-			return true;
-	return false;
-}
-
-const char *
-hopper_packed_label(const char *name)
-{
-	return is_own(name) ? PACK_LABELS : name;
-}
-
-const char *
-hopper_packed_features(int n, char *const *names, const char *label)
-{
-	if (n != 1 || is_own(names[0]) || strcmp(names[0], hopper_packed_label(label)) == 0)
-		return PACK_FEATURES;
-	return names[0];
-}
-
 /* What the examples are, for the core. */
 static void
 read_examples(const hopper_name *summary, char *label, hopper_packed *out)
@@ -423,16 +290,6 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 }
 
 /* --- the buffers --- */
-
-void
-hopper_refuse_packed(const hopper_packed *packed, const char *what)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("packed table \"%s\" is damaged", packed->table.shown),
-			 errdetail("%s.", what),
-			 errhint("Pack the data again.")));
-}
 
 hopper_buffer
 hopper_make_buffer(hopper_split split, const Datum row[6])

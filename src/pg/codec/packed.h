@@ -155,6 +155,8 @@ extern int32 hopper_kind_cell(const hopper_name *table, int column);
 extern int32 hopper_kind_cell_at(const hopper_name *table, uint64 row, int column);
 extern int32 hopper_type_cell(const hopper_name *table, int column);
 extern int	hopper_shape_cell(const hopper_name *table, int column, int64_t *shape);
+/* int[] without NULLs, palloc'ed; returns its length. */
+extern int	hopper_ints_cell_at(const hopper_name *table, uint64 row, int column, int32 **values);
 /* A shape of another row. */
 extern int	hopper_shape_cell_at(const hopper_name *table, uint64 row, int column,
 								 int64_t *shape);

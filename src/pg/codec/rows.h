@@ -90,7 +90,7 @@ extern void hopper_pack_deform(hopper_pack_source *source, HeapTuple tuple);
 /* "Row (id)=(17)", "Row at ctid (0,3)" or "Row number 5" */
 extern char *hopper_pack_row_name(const hopper_pack_source *source);
 
-/* --- lists of columns (codec/features.c) --- */
+/* --- lists of columns (codec/column_list.c, codec/features.c) --- */
 
 /* The names (char *) of a comma-separated argument; ERROR where it is NULL or names one twice. */
 extern List *hopper_column_list(text *value, const char *argument);

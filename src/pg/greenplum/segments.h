@@ -19,7 +19,10 @@
 #include "pg/codec/placement.h"
 #include "pg/train/run.h"
 
-/* --- statements that call the segments' functions (greenplum/cursor.c) --- */
+/* A cursor in the path that is in place (greenplum/cursor.c). */
+extern Portal hopper_cursor_open_here(const char *query, bool read_only);
+
+/* --- statements that call the segments' functions (greenplum/calls.c) --- */
 
 /*
  * They name these without a schema, and everything else with it. The functions are found in the

@@ -149,7 +149,7 @@ hopper_pack_finish_classes(hopper_pack_classes *classes)
 
 void
 hopper_pack_read_classes(const hopper_pack_request *request, const hopper_pack_source *source,
-						 hopper_pack_classes *classes)
+						 const char *labelled, hopper_pack_classes *classes)
 {
 	uint64		n_rows;
 	uint64		row;
@@ -162,9 +162,7 @@ hopper_pack_read_classes(const hopper_pack_request *request, const hopper_pack_s
 								   " FROM %s%s) s ORDER BY s.v NULLS FIRST LIMIT %d",
 								   hopper_identifier(source->y.name),
 								   is_text ? "::pg_catalog.text COLLATE pg_catalog.\"C\"" : "",
-								   source->name.quoted,
-								   hopper_pack_labelled_rows(request, source),
-								   PACK_MAX_CLASSES + 1);
+								   source->name.quoted, labelled, PACK_MAX_CLASSES + 1);
 	if (n_rows > PACK_MAX_CLASSES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

@@ -129,7 +129,7 @@ part_job(const hopper_pack_job *job, int i)
 		part->request.label_kind =
 			part->request.label_kind == HOPPER_LABEL_VALUE &&
 			!hopper_pack_number_type(part->source.y.type) ? 0 : part->request.label_kind;
-	hopper_pack_set_labels(part);
+	hopper_pack_set_label(part);
 	return part;
 }
 
@@ -172,8 +172,8 @@ array_expression(const hopper_pack_column *column, const hopper_output *output)
 												  "float4"));
 }
 
-void
-hopper_pack_set_outputs(hopper_pack_job *job)
+static void
+set_outputs(hopper_pack_job *job)
 {
 	job->n_outputs = job->source.n_labels - (job->request.weight_name ? 1 : 0);
 	job->outputs = palloc0(sizeof(hopper_output) * job->n_outputs);
@@ -183,8 +183,8 @@ hopper_pack_set_outputs(hopper_pack_job *job)
 		job->parts[i] = part_job(job, i);
 }
 
-void
-hopper_pack_read_outputs(hopper_pack_job *job)
+static void
+read_outputs(hopper_pack_job *job)
 {
 	hopper_pack_source *source = &job->source;
 	hopper_output *outputs = job->outputs;
@@ -201,7 +201,7 @@ hopper_pack_read_outputs(hopper_pack_job *job)
 		char	   *own;
 		int64		values = 1;
 
-		hopper_pack_read_labels(part);
+		hopper_pack_read_label(part);
 		output->name = job->request.output_names ? job->request.output_names[i] : column->name;
 		output->column = column->name;
 		output->kind = part->y_kind;
@@ -257,6 +257,24 @@ hopper_pack_read_outputs(hopper_pack_job *job)
 	hopper_pack_values_init(&job->y, 1, &source->y, source->name.shown);
 	job->y.type = HOPPER_FLOAT32;
 	hopper_pack_values_set_shape(&job->y, 1, &count);
+}
+
+void
+hopper_pack_set_labels(hopper_pack_job *job)
+{
+	if (job->source.n_labels > 0)
+		set_outputs(job);
+	else
+		hopper_pack_set_label(job);
+}
+
+void
+hopper_pack_read_labels(hopper_pack_job *job)
+{
+	if (job->source.n_labels > 0)
+		read_outputs(job);
+	else
+		hopper_pack_read_label(job);
 }
 
 char *

@@ -104,9 +104,10 @@ extern hopper_pack_family hopper_pack_label_family(Oid type);
 extern char *hopper_pack_label_expression(const hopper_pack_column *y, hopper_pack_family family);
 /* The expression's type where there are classes. */
 extern Oid	hopper_pack_label_type(hopper_pack_family family);
+/* `labelled`: hopper_pack_labelled_rows() */
 extern void hopper_pack_read_classes(const hopper_pack_request *request,
-									 const hopper_pack_source *source,
-							  hopper_pack_classes *classes);
+									 const hopper_pack_source *source, const char *labelled,
+									 hopper_pack_classes *classes);
 extern void hopper_pack_training_classes(const hopper_pack_request *request,
 										 const hopper_pack_source *source,
 								  hopper_pack_classes *classes);
@@ -198,10 +199,16 @@ extern void hopper_pack_find_features(hopper_pack_request *request, Oid relation
 /* Refuses columns whose names are taken in the packed table or its summary. */
 extern void hopper_pack_require_free_names(const hopper_pack_job *job);
 extern void hopper_pack_set_features(hopper_pack_job *job);
-/* What the columns' types and the request say: no row is read. */
+/*
+ * What the columns' types and the request say of the labels, no row being read; then what the rows
+ * say: classes, the range of numbers, rows without a label. Labels of several outputs, or with
+ * weights, become the one column that the rest sees. (pack/joined_labels.c)
+ */
 extern void hopper_pack_set_labels(hopper_pack_job *job);
-/* What the rows say: classes, the range of numbers, rows without a label. */
 extern void hopper_pack_read_labels(hopper_pack_job *job);
+/* Both of one label by itself. (pack/types.c) */
+extern void hopper_pack_set_label(hopper_pack_job *job);
+extern void hopper_pack_read_label(hopper_pack_job *job);
 /* Where dependent_varname is '{"output": "column", ...}': fills the request. (joined_labels.c) */
 extern bool hopper_pack_outputs_argument(text *value, hopper_pack_request *request);
 /*
@@ -228,9 +235,6 @@ extern char *hopper_pack_number_expression(Oid type, const char *number, const c
 /* SQL: whether the column's array has the output's shape; NULL where it is none. */
 extern char *hopper_pack_shape_condition(const hopper_pack_column *column,
 										 const hopper_output *output);
-/* Labels of several outputs, or weights, as the one column that the rest sees. */
-extern void hopper_pack_set_outputs(hopper_pack_job *job);
-extern void hopper_pack_read_outputs(hopper_pack_job *job);
 /* The summary's cell, or NULL. */
 extern char *hopper_pack_outputs_summary(const hopper_pack_job *job);
 /* " WHERE y IS NOT NULL" where such rows are left out, else "" */

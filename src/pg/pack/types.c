@@ -305,17 +305,12 @@ look_at_labels(hopper_pack_job *job)
 }
 
 void
-hopper_pack_set_labels(hopper_pack_job *job)
+hopper_pack_set_label(hopper_pack_job *job)
 {
 	const hopper_pack_request *request = &job->request;
 	const hopper_pack_column *column = &job->source.y;
 	hopper_pack_family family = hopper_pack_label_family(column->type);
 
-	if (job->source.n_labels > 0)
-	{
-		hopper_pack_set_outputs(job);
-		return;
-	}
 	if (request->label_kind == HOPPER_LABEL_CLASS && family == PACK_NO_CLASS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -346,14 +341,11 @@ hopper_pack_set_labels(hopper_pack_job *job)
 }
 
 void
-hopper_pack_read_labels(hopper_pack_job *job)
+hopper_pack_read_label(hopper_pack_job *job)
 {
-	if (job->source.n_labels > 0)
-	{
-		hopper_pack_read_outputs(job);
-		return;
-	}
 	if (job->y_kind == HOPPER_LABEL_CLASS && !job->request.validation)
-		hopper_pack_read_classes(&job->request, &job->source, &job->classes);
+		hopper_pack_read_classes(&job->request, &job->source,
+								 hopper_pack_labelled_rows(&job->request, &job->source),
+								 &job->classes);
 	look_at_labels(job);
 }

@@ -460,8 +460,6 @@ hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained
 void
 hopper_predict_given_classes(hopper_predict_model *model, ArrayType *array)
 {
-	Datum	   *values;
-	bool	   *nulls;
 	char	  **names;
 	int			n;
 
@@ -470,15 +468,12 @@ hopper_predict_given_classes(hopper_predict_model *model, ArrayType *array)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("models with several outputs are not supported"),
 				 errdetail("class_values has %d rows.", ARR_DIMS(array)[0])));
-	deconstruct_array(array, TEXTOID, -1, false, 'i', &values, &nulls, &n);
+	names = hopper_texts(PointerGetDatum(array), &n);
 	if (n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("class_values must not be empty"),
 				 errhint("Leave it out to see the classes' indexes.")));
-	names = palloc(n * sizeof(char *));
-	for (int i = 0; i < n; i++)
-		names[i] = nulls[i] ? NULL : TextDatumGetCString(values[i]);
 	model->n_classes = model->n_class_values = n;
 	model->class_values = (const char *const *) names;
 }

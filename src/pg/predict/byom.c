@@ -238,8 +238,7 @@ static void
 take_class_values(hopper_predict_model *model, ArrayType *array)
 {
 	int			n = model->n_parts;
-	Datum	   *values;
-	bool	   *nulls;
+	char	  **names;
 	int			n_values;
 	int			width;
 
@@ -250,17 +249,14 @@ take_class_values(hopper_predict_model *model, ArrayType *array)
 						model->shown),
 				 errhint("Write ARRAY[ARRAY['a', 'b', NULL], ARRAY[NULL, NULL, NULL]]: fill up "
 						 "with NULL, which is all that outputs without names have.")));
-	deconstruct_array(array, TEXTOID, -1, false, 'i', &values, &nulls, &n_values);
+	names = hopper_texts(PointerGetDatum(array), &n_values);
 	width = n_values / n;
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++, names += width)
 	{
-		char	  **names = palloc(sizeof(char *) * width);
 		int			count = width;
 
-		while (count > 0 && nulls[i * width + count - 1])
+		while (count > 0 && names[count - 1] == NULL)
 			count--;
-		for (int k = 0; k < count; k++)
-			names[k] = nulls[i * width + k] ? NULL : TextDatumGetCString(values[i * width + k]);
 		model->parts[i].n_classes = model->parts[i].n_class_values = count;
 		model->parts[i].class_values = (const char *const *) names;
 	}

@@ -5,6 +5,7 @@
 #include "pg/server/glue.h"
 
 #include "catalog/pg_type.h"
+#include "utils/array.h"
 #include "utils/lsyscache.h"
 
 /* A query that should have given a row gave none: its table changed, or hides its rows. */
@@ -111,4 +112,39 @@ int32
 hopper_key_cell(const hopper_name *table, uint64 row, int column)
 {
 	return (int32) hopper_int_cell(table, row, column, PG_INT32_MIN, PG_INT32_MAX);
+}
+
+char **
+hopper_texts(Datum array, int *n)
+{
+	Datum	   *values;
+	bool	   *nulls;
+	char	  **texts;
+
+	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, 'i', &values, &nulls, n);
+	texts = palloc(Max(*n, 1) * sizeof(char *));
+	for (int i = 0; i < *n; i++)
+		texts[i] = nulls[i] ? NULL : TextDatumGetCString(values[i]);
+	return texts;
+}
+
+char **
+hopper_text_cells(uint64 row, int column, int *n)
+{
+	bool		isnull;
+	Datum		array = hopper_value(row, column, TEXTARRAYOID, &isnull);
+
+	*n = 0;
+	return isnull ? NULL : hopper_texts(array, n);
+}
+
+char **
+hopper_name_cells(uint64 row, int column, int *n)
+{
+	char	  **names = hopper_text_cells(row, column, n);
+
+	for (int i = 0; i < *n; i++)
+		if (names[i] == NULL)
+			names[i] = "";
+	return names;
 }

@@ -381,6 +381,10 @@ extern void hopper_require_type(TupleDesc descriptor, int column, Oid type);
 extern char *hopper_cell(uint64 row, int column);
 /* A text that must not be NULL: ERROR XX001 '"table" is damaged'. */
 extern char *hopper_text_cell(const hopper_name *table, uint64 row, int column);
+/* The elements of a text[], and of such a cell (NULL: none): NULL stays NULL, or becomes "". */
+extern char **hopper_texts(Datum array, int *n);
+extern char **hopper_text_cells(uint64 row, int column, int *n);
+extern char **hopper_name_cells(uint64 row, int column, int *n);
 /* A number of any integer type within bounds; the same error where it is NULL or out of them. */
 extern int64 hopper_int_cell(const hopper_name *table, uint64 row, int column, int64 least,
 							 int64 most);

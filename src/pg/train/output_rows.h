@@ -57,6 +57,9 @@ extern const char *hopper_class_values_column(const hopper_packed *train);
 extern void hopper_read_summary(const hopper_outputs *outputs, hopper_run_record *record,
 								hopper_run_options *options);
 
+/* ERROR 55000 where a table does not "take" or "give up" rows. */
+extern void hopper_outputs_refuse_table(const hopper_name *table,
+										const char *what) pg_attribute_noreturn();
 /* Makes the table, empty. `distribution` is added to the statement. */
 extern void hopper_output_create(const hopper_name *table, const hopper_output_row *row,
 								 const char *distribution);

@@ -44,15 +44,6 @@ const hopper_layout hopper_states_layout = {
 };
 
 void
-hopper_outputs_refuse_table(const hopper_name *table, const char *what)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("\"%s\" does not %s rows as training needs it", table->shown, what),
-			 errhint("Look for triggers, rules and policies of row-level security on it.")));
-}
-
-void
 hopper_outputs_tables(const hopper_outputs *outputs, hopper_table *tables)
 {
 	tables[0] = (hopper_table) {outputs->model, HOPPER_TABLE_MODELS};
@@ -376,47 +367,6 @@ hopper_outputs_digest(const hopper_outputs *outputs)
 	digest = TextDatumGetCString(hopper_store_digest(hopper_cell(0, 1)));
 	SPI_freetuptable(SPI_tuptable);
 	return digest;
-}
-
-#define BEST_COLUMNS "SELECT mst_key, metric, coalesce(valid, train), valid IS NOT NULL"
-
-/*
- * Not by hopper.leaderboard(): the right to call it may be taken from a role while its models are
- * trained, and its tables are still its own.
- */
-hopper_best
-hopper_outputs_best(const hopper_outputs *outputs, const char *rank_by)
-{
-	hopper_best best = {0};
-	bool		validated;
-	char	   *metric;
-	char	   *has_weights;
-	uint64		n;
-
-	/* Latest: what was inserted by this very statement must be seen. */
-	n = hopper_select_latest(BEST_COLUMNS ", has_weights FROM (%s) b",
-							 hopper_compared_query(&outputs->model, rank_by, 1, false));
-	if (n == 0)
-		hopper_refuse_damaged(&outputs->info, "It has no row.");
-	metric = hopper_cell(0, 2);
-	if (n > 1 || metric == NULL)
-		return best;
-	has_weights = hopper_cell(0, 5);
-	if (has_weights && strcmp(has_weights, "f") == 0)
-	{
-		/* Models may have been deleted, whose infos stay. */
-		if (hopper_select_latest(BEST_COLUMNS " FROM (%s) b",
-								 hopper_compared_query(&outputs->model, rank_by, 1, true)) == 0)
-			return best;
-		metric = hopper_cell(0, 2);
-		if (metric == NULL)
-			return best;
-	}
-	best.mst_key = hopper_key_cell(&outputs->info, 0, 1);
-	best.value = hopper_float_value(0, 3);
-	validated = strcmp(hopper_cell(0, 4), "t") == 0;
-	best.metric = psprintf("%s %s", validated ? "validation" : "training", metric);
-	return best;
 }
 
 void

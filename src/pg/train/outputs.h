@@ -105,9 +105,6 @@ extern void hopper_outputs_lock(const hopper_outputs *outputs);
 /* Before models are read, compared or used: as hopper_open_to_read(). */
 extern void hopper_outputs_open(const hopper_outputs *outputs);
 extern void hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train);
-/* ERROR 55000 where a table does not "take" or "give up" rows. */
-extern void hopper_outputs_refuse_table(const hopper_name *table,
-										const char *what) pg_attribute_noreturn();
 /* ERROR 42804 or 42703 where a column is not of the type that it was made with. */
 extern void hopper_outputs_check_columns(const hopper_outputs *outputs,
 										 const hopper_packed *train);
@@ -208,8 +205,6 @@ typedef struct hopper_trained
  * 42809 where it is no output table.
  */
 extern void hopper_read_trained_data(const hopper_name *table, hopper_trained *out);
-/* A text[] cell of SPI_tuptable, NULL as an empty text; *n: 0 where the cell is NULL. */
-extern char **hopper_name_cells(uint64 row, int column, int *n);
 
 /*
  * The model `mst_key` of an output table (has_key false: the best, with a NOTICE where it is not

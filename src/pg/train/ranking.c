@@ -47,26 +47,19 @@ void
 hopper_rank_configs(int n, const hopper_ranked_config *configs, const hopper_data_desc *data,
 					const char *rank_by, bool lenient, hopper_ranking *out)
 {
-	const hopper_core_api *core = hopper_core();
 	hopper_rows *rows;
+	hopper_guard *guard;
 	hopper_error error;
 
 	memset(out, 0, sizeof(*out));
 	out->n = n;
 	out->ranks = hopper_palloc0_huge(Max(n, 1) * sizeof(hopper_rank));
-	HOPPER_CHECK(core->rank_configs(n, configs, data, rank_by ? hopper_to_utf8(rank_by) : NULL,
-									lenient, &rows, &error), error);
-	PG_TRY();
-	{
-		take_rows(rows, out);
-	}
-	PG_CATCH();
-	{
-		core->rows_free(rows);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	core->rows_free(rows);
+	HOPPER_CHECK(hopper_core()->rank_configs(n, configs, data,
+											 rank_by ? hopper_to_utf8(rank_by) : NULL, lenient,
+											 &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	take_rows(rows, out);
+	hopper_guard_release(guard);
 }
 
 hopper_ranked_config

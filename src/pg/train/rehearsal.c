@@ -7,7 +7,7 @@
  * it then stop it now. What a rehearsal with made-up values cannot find, constraints on values, is
  * looked for in the catalogs.
  */
-#include "pg/train/outputs.h"
+#include "pg/train/output_rows.h"
 
 #include <sys/statvfs.h>
 

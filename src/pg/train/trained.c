@@ -13,26 +13,6 @@
 #include "pg/train/ranking.h"
 #include "pg/server/words.h"
 
-/* A text[] cell of SPI_tuptable as C strings; a NULL element is a null pointer. */
-static char **
-text_cells(uint64 row, int column, int *n)
-{
-	bool		isnull;
-	Datum		array = hopper_value(row, column, TEXTARRAYOID, &isnull);
-	Datum	   *values;
-	bool	   *nulls;
-	char	  **texts;
-
-	*n = 0;
-	if (isnull)
-		return NULL;
-	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, 'i', &values, &nulls, n);
-	texts = palloc(Max(*n, 1) * sizeof(char *));
-	for (int i = 0; i < *n; i++)
-		texts[i] = nulls[i] ? NULL : TextDatumGetCString(values[i]);
-	return texts;
-}
-
 static void
 not_an_output(const hopper_name *table, const char *why)
 {
@@ -41,17 +21,6 @@ not_an_output(const hopper_name *table, const char *why)
 			 errmsg("\"%s\" is not an output table of training", table->shown),
 			 errdetail("%s", why),
 			 errhint("Give the table that hopper.fit_multiple_model() or hopper.fit() made.")));
-}
-
-char **
-hopper_name_cells(uint64 row, int column, int *n)
-{
-	char	  **names = text_cells(row, column, n);
-
-	for (int i = 0; i < *n; i++)
-		if (names[i] == NULL)
-			names[i] = "";
-	return names;
 }
 
 /* NULL where labels are no classes. */
@@ -153,7 +122,8 @@ read_summary(hopper_trained *out)
 	hopper_require_column(oid, out->class_values_column);
 	hopper_select("SELECT %s::pg_catalog.text[] FROM %s",
 				  hopper_identifier(out->class_values_column), summary->quoted);
-	out->desc.class_values = (const char *const *) text_cells(0, 1, &out->desc.n_class_values);
+	out->desc.class_values = (const char *const *)
+		hopper_text_cells(0, 1, &out->desc.n_class_values);
 	SPI_freetuptable(SPI_tuptable);
 	/* Only the first class can be that of NULL; NULLs at the end are classes without rows. */
 	while (out->desc.n_class_values > 1 &&

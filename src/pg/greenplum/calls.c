@@ -1,0 +1,71 @@
+/*
+ * calls.c
+ *		Statements that call the functions of the segments.
+ */
+#include "pg/greenplum/segments.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_namespace.h"
+
+/* Up to PopOverrideSearchPath(). */
+static void
+push_own_path(void)
+{
+	OverrideSearchPath path = {0};
+
+	path.schemas = list_make2_oid(PG_CATALOG_NAMESPACE, hopper_schema());
+	PushOverrideSearchPath(&path);
+}
+
+SPIPlanPtr
+hopper_calls_prepare(const char *query, int n, Oid *types)
+{
+	SPIPlanPtr	plan;
+
+	push_own_path();
+	plan = hopper_prepare(query, n, types);
+	PopOverrideSearchPath();
+	return plan;
+}
+
+void
+hopper_calls_execute(SPIPlanPtr plan, Datum *values, bool read_only, int expected)
+{
+	int			rc;
+
+	push_own_path();
+	rc = SPI_execute_plan(plan, values, NULL, read_only, 0);
+	PopOverrideSearchPath();
+	if (rc != expected)
+		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
+}
+
+uint64
+hopper_calls_select(const char *query)
+{
+	Portal		portal;
+
+	push_own_path();
+	portal = hopper_cursor_open_here(query, true);
+	PopOverrideSearchPath();
+	SPI_cursor_fetch(portal, true, FETCH_ALL);
+	SPI_cursor_close(portal);
+	return (uint64) SPI_processed;
+}
+
+/*
+ * The window sorts pointers to the buffers; an aggregate with an order of its own would sort what
+ * else it is given with each of them. The condition keeps a planner from dropping the window.
+ */
+char *
+hopper_calls_over_buffers(const char *columns, const hopper_packed *packed)
+{
+	return psprintf("SELECT %s FROM (SELECT " HOPPER_DIST_KEY " AS k, partition_id AS p,"
+					" buffer_id AS b, n, %s AS x, %s AS y, checksum AS c,"
+					" pg_catalog.row_number() OVER (PARTITION BY " HOPPER_DIST_KEY
+					" ORDER BY partition_id, buffer_id) AS r FROM %s) s"
+					" WHERE r OPERATOR(pg_catalog.>) 0 GROUP BY k",
+					columns, hopper_identifier(packed->desc.x_column),
+					hopper_identifier(hopper_packed_label(packed->desc.y_column)),
+					packed->table.quoted);
+}
