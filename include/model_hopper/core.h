@@ -83,6 +83,13 @@ typedef struct hopper_core_api
 	int			(*describe_model) (const char *json, size_t size, const hopper_data_desc *data,
 								   hopper_rows **rows, hopper_error *error);
 	/*
+	 * What the model asks of columns of a table that are its inputs, a row for each in its order:
+	 * name; treatment, as hopper_schema_api.plan() reads it; "t" where layers of the model need
+	 * this one. `has_weights`: it has weights of its own.
+	 */
+	int			(*model_columns) (const char *json, size_t size, int32_t has_weights,
+								  hopper_rows **rows, hopper_error *error);
+	/*
 	 * A model that was written by hand, as Keras' model_from_json() reads it: one row with its JSON
 	 * in ASCII. No row where the text needs nothing. The text has been inspected.
 	 */

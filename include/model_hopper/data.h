@@ -101,6 +101,12 @@ typedef struct hopper_data_desc
 	 * unit, in which metrics are given; 0: they are as the user has them.
 	 */
 	double		label_unit;
+
+	/*
+	 * For checks of models against it: the schema of columns of any type (schema.h), in UTF-8, or
+	 * NULL.
+	 */
+	const char *schema;
 } hopper_data_desc;
 
 typedef enum hopper_split

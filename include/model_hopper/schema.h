@@ -100,7 +100,12 @@ typedef struct hopper_schema_api
 	int			(*make) (const char *request, const char *statistics,
 						 const hopper_schema_label *label, hopper_rows **rows,
 						 hopper_error *error);
-	/* Reads JSON that make() has written. */
+	/*
+	 * A schema that needs no answers, as one row, of a request all of whose columns have treatments
+	 * that say all; fails where one does not.
+	 */
+	int			(*complete) (const char *request, hopper_rows **rows, hopper_error *error);
+	/* Reads JSON that make() or complete() has written. */
 	int			(*open) (const char *json, hopper_data_schema **schema, hopper_error *error);
 	void		(*free) (hopper_data_schema *schema);
 	void		(*info) (const hopper_data_schema *schema, hopper_schema_info *info);

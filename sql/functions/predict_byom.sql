@@ -27,7 +27,7 @@ model_arch_table: table of architectures, made by load_model()
 model_id: number of an architecture in model_arch_table
 source_table: table or view with rows to predict
 id_col: column that tells the rows apart; it is copied to the output
-independent_varname: columns of features, in the order of the model''s input; of several inputs the columns of each: ''{"image": "pixels", "numbers": ["age", "income"]}''
+independent_varname: columns of features, in the order of the model''s input; of several inputs the columns of each: ''{"image": "pixels", "numbers": ["age", "income"]}''; of a model that prepares its columns one for each input
 output_table: name of the table to make
 pred_type: ''prob'': every class with its probability; ''response'': the most probable one; an integer: so many of the most probable; a number below 1: those that are more probable
 use_gpus: not yet: true is an error

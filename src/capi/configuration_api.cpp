@@ -8,6 +8,7 @@
 #include "base/cancel.h"
 #include "capi/arguments.h"
 #include "capi/boundary.h"
+#include "capi/checked_data.h"
 #include "capi/core_parts.h"
 #include "capi/readings.h"
 #include "capi/rows.h"
@@ -85,7 +86,7 @@ int CheckConfigurations(const hopper_config* configs, int32_t n_configs,
   return Guard(error, [&] {
     std::vector<ConfigSource> sources;
     for (int32_t i = 0; i < n_configs; ++i) sources.push_back(FromC(configs[i]));
-    const auto desc = FromC(data);
+    const auto desc = CheckedFromC(data);
     auto table = std::make_unique<Rows>(6);
     for (const ConfigProblem& found : CheckConfigs(sources, PointerTo(desc))) {
       const ParamProblem& problem = found.problem;

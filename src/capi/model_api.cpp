@@ -9,10 +9,12 @@
 #include "base/product.h"
 #include "capi/arguments.h"
 #include "capi/boundary.h"
+#include "capi/checked_data.h"
 #include "capi/core_parts.h"
 #include "capi/rows.h"
 #include "capi/structs.h"
 #include "model/check/check.h"
+#include "model/columns.h"
 #include "model/exported/export_model.h"
 #include "model/keras/complete.h"
 #include "model/layer.h"
@@ -91,7 +93,10 @@ int NotesOnModel(const char* json, size_t size, hopper_rows** rows, hopper_error
 int DescribeModel(const char* json, size_t size, const hopper_data_desc* data, hopper_rows** rows,
                   hopper_error* error) {
   return Guard(error, [&] {
-    const auto desc = FromC(data);
+    const auto desc = CheckedFromC(data);
+    if (desc.has_value() && desc->misfit) {
+      if (const auto misfit = desc->misfit(JsonText(json, size))) throw Error(*misfit);
+    }
     const auto spec = desc.has_value() ? ParseModelFor(JsonText(json, size), desc->inputs)
                                        : ParseModel(JsonText(json, size), nullptr);
     if (desc.has_value()) {
@@ -135,6 +140,17 @@ int DescribeModel(const char* json, size_t size, const hopper_data_desc* data, h
          ShapeText(spec->outputs.size() == 1 ? spec->outputs[0].shape : spec->output_shape()),
          std::to_string(spec->parameters), std::to_string(spec->trainable_parameters),
          std::to_string(spec->flops), std::nullopt});
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+int ColumnsOf(const char* json, size_t size, int32_t has_weights, hopper_rows** rows,
+              hopper_error* error) {
+  return Guard(error, [&] {
+    auto table = std::make_unique<Rows>(3);
+    for (const ModelColumn& column : ColumnsOfModel(JsonText(json, size), has_weights != 0)) {
+      table->Add({column.name, column.treatment, column.is_prepared ? "t" : "f"});
+    }
     *rows = Rows::Release(std::move(table));
   });
 }
@@ -260,6 +276,7 @@ void SetModelFunctions(hopper_core_api* api) {
   api->inspect_model = InspectModel;
   api->model_ends = ModelEnds;
   api->describe_model = DescribeModel;
+  api->model_columns = ColumnsOf;
   api->complete_model = CompleteText;
   api->notes_on_model = NotesOnModel;
   api->check_weights = CheckModelWeights;

@@ -103,6 +103,14 @@ int MakeSchema(const char* request, const char* statistics, const hopper_schema_
   });
 }
 
+int CompleteSchema(const char* request, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    auto table = std::make_unique<Rows>(1);
+    table->Add({Schema::MakeComplete(Schema::ReadRequest(Text(request))).ToJson()});
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
 int OpenSchema(const char* json, hopper_data_schema** schema, hopper_error* error) {
   return Guard(error, [&] {
     auto opened =
@@ -162,6 +170,9 @@ std::string StatisticsText(const Column& column) {
     add(std::to_string(column.quantiles.size()) + " quantiles from " +
         ShortText(column.quantiles.front()) + " to " + ShortText(column.quantiles.back()));
   }
+  if (column.ids.bins > 0) add(std::to_string(column.ids.bins) + " bins");
+  if (column.ids.mask) add("mask " + *column.ids.mask);
+  if (column.ids.unknown != 1) add(std::to_string(column.ids.unknown) + " ids of other values");
   constexpr size_t kMost = 20;
   for (size_t i = 0; i < column.values.size() && i < kMost; ++i) add(column.values[i]);
   if (column.values.size() > kMost) {
@@ -221,6 +232,7 @@ hopper_schema_api MakeSchemaApi() {
   hopper_schema_api api = {};
   api.plan = PlanSchema;
   api.make = MakeSchema;
+  api.complete = CompleteSchema;
   api.open = OpenSchema;
   api.free = FreeSchema;
   api.info = SchemaInfo;

@@ -9,6 +9,7 @@
 #include "base/cancel.h"
 #include "base/field_text.h"
 #include "capi/arguments.h"
+#include "capi/checked_data.h"
 #include "capi/search_cost.h"
 #include "capi/structs.h"
 #include "model/check/check.h"
@@ -131,7 +132,7 @@ std::shared_ptr<const SearchSpace> ReadSpace(const hopper_search_options& option
   // That nothing was given to choose from is one of the caller's problems.
   if (options.space == nullptr && options.compile_grid == nullptr && before > 0) return space;
   std::optional<DataDesc> data;
-  Collect(problems, [&] { data = FromC(options.data); });
+  Collect(problems, [&] { data = CheckedFromC(options.data); });
   PointCheck check;
   if (checks && data.has_value() && options.model_archs != nullptr) {
     check = [&](const SearchSpace& s, const SearchPoint& p) {

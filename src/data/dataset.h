@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/aligned.h"
+#include "base/error.h"
 #include "base/hash.h"
 #include "data/batch.h"
 #include "data/features.h"
@@ -52,6 +55,9 @@ struct DataDesc {
   std::string x_column;
   double label_unit = 0.0;  // what 1 is in the unit of labels that were scaled; 0: they were not
   std::optional<bool> validation;  // for checks: whether there is a validation table beside it
+  // For checks: why a model, Keras' JSON, does not take the columns that were packed, where it can
+  // be read; empty: they have no treatments.
+  std::function<std::optional<Problem>(std::string_view)> misfit;
 
   // Throws Error where these are no data that a model could be trained on or applied to.
   void Check() const;

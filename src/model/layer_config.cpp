@@ -76,6 +76,11 @@ std::string IntsText(const std::vector<int64_t>& values) {
   return text;
 }
 
+bool IsToken(const json& value) { return value.is_string() || value.is_number_integer(); }
+std::string TokenText(const json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 }  // namespace
 
 LayerConfig::LayerConfig(const json& config, std::string class_name, std::string path,
@@ -319,6 +324,34 @@ std::vector<double> LayerConfig::Numbers(const std::string& key,
   };
   Remember(key, text(numbers), text(fallback));
   return numbers;
+}
+
+std::vector<std::string> LayerConfig::Strings(const std::string& key) {
+  std::vector<std::string> texts;
+  if (!Has(key)) return texts;
+  const json& value = *Find(key);
+  if (value.is_number_integer()) {
+    texts.push_back(TokenText(value));
+  } else if (value.is_array() && std::all_of(value.begin(), value.end(), IsToken)) {
+    for (const json& one : value) texts.push_back(TokenText(one));
+  } else {
+    WrongType(key, "a list of texts or whole numbers", value);
+  }
+  std::string all;
+  for (const std::string& text : texts) all += std::to_string(text.size()) + ":" + text;
+  Remember(key, all, "");
+  return texts;
+}
+
+std::optional<std::string> LayerConfig::Token(const std::string& key) {
+  if (!Has(key)) return std::nullopt;
+  const json& value = *Find(key);
+  if (!IsToken(value)) {
+    WrongType(key, "a text or a whole number", value);
+    return std::nullopt;
+  }
+  Remember(key, ":" + TokenText(value), "");
+  return TokenText(value);
 }
 
 WeightFactors LayerConfig::Factors(const std::string& key) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -97,6 +98,10 @@ class LayerConfig {
   std::vector<int64_t> OpenInts(const std::string& key);
   // A number, or a list of them, which may have lists in it (taken one after the other).
   std::vector<double> Numbers(const std::string& key, const std::vector<double>& fallback);
+  // A list of texts or whole numbers, which become texts, or one number; absent: none.
+  std::vector<std::string> Strings(const std::string& key);
+  // A text or a whole number as a text.
+  std::optional<std::string> Token(const std::string& key);
   // A number of 0 or more for all weights, or an object of them by the weights' names.
   WeightFactors Factors(const std::string& key);
   // Linear where it is null, and where it is absent and `fallback` names no other.

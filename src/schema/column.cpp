@@ -13,6 +13,16 @@ constexpr FamilyRow kFamilies[] = {
     {Family::kNumbers, "numbers"},
 };
 
+struct NamedWordRules {
+  const char* name;
+  bool lowers;
+  bool strips;
+};
+constexpr NamedWordRules kStandardize[] = {{"lower_and_strip_punctuation", true, true},
+                                           {"lower", true, false},
+                                           {"strip_punctuation", false, true},
+                                           {"none", false, false}};
+
 // The first family of those that stand for each other.
 Family GroupOf(Family family) {
   if (family == Family::kInteger) return Family::kNumber;
@@ -52,6 +62,33 @@ const char* NullRuleName(NullRule rule) {
       return "category";
   }
   return "";
+}
+
+bool NullRuleNamed(std::string_view name, NullRule* rule) {
+  for (const NullRule each :
+       {NullRule::kRefuse, NullRule::kMedian, NullRule::kIndicator, NullRule::kCategory}) {
+    if (name != NullRuleName(each)) continue;
+    *rule = each;
+    return true;
+  }
+  return false;
+}
+
+const char* StandardizeName(const WordRules& rules) {
+  for (const NamedWordRules& each : kStandardize) {
+    if (each.lowers == rules.lowers && each.strips == rules.strips) return each.name;
+  }
+  return "";
+}
+
+bool StandardizeNamed(std::string_view name, WordRules* rules) {
+  for (const NamedWordRules& each : kStandardize) {
+    if (name != each.name) continue;
+    rules->lowers = each.lowers;
+    rules->strips = each.strips;
+    return true;
+  }
+  return false;
 }
 
 const char* SlotKindName(SlotKind kind) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -47,6 +48,8 @@ enum class NullRule {
 };
 
 const char* NullRuleName(NullRule rule);
+// False where no rule has that name.
+bool NullRuleNamed(std::string_view name, NullRule* rule);
 
 enum class SlotKind {
   kNumber,
@@ -90,6 +93,29 @@ struct WordRules {
   }
 };
 
+// The name of what is done with letters, as TextVectorization's argument "standardize" has it.
+const char* StandardizeName(const WordRules& rules);
+// False where there is none of that name.
+bool StandardizeNamed(std::string_view name, WordRules* rules);
+
+// How a value becomes an id, as Keras' StringLookup, IntegerLookup and Hashing have it.
+struct IdRules {
+  static constexpr int64_t kMostUnknown = 1000000;
+
+  // Ids of values that have none of their own. Of several a text's hash tells which, of a whole
+  // number what is left when it is divided by them. Of none such a value is -1.
+  int64_t unknown = 1;
+  std::optional<std::string> mask;  // the value whose id is 0, before all others
+  int64_t bins = 0;                 // of hashes, the mask's with them
+  // Two numbers that hashes depend on; else there are none.
+  std::optional<std::pair<uint64_t, uint64_t>> salt;
+
+  bool operator==(const IdRules& other) const {
+    return unknown == other.unknown && mask == other.mask && bins == other.bins &&
+           salt == other.salt;
+  }
+};
+
 class Treatment;
 
 struct Column {
@@ -110,6 +136,7 @@ struct Column {
   bool has_null_value = false;      // NULL has a slot of its own among the categories
   int64_t length = 1;               // numbers of an array, words that are kept of a text
   WordRules words;
+  IdRules ids;
   std::vector<Slot> slots;
   CategoryPlaces places;  // into `values`, whose memory it uses: columns are moved, never copied
 

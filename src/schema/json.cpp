@@ -1,13 +1,12 @@
-// Schemas, requests and statistics as JSON.
+// Schemas as JSON.
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string_view>
 
 #include "model/keras/keras_json.h"
 #include "params/json_writer.h"
+#include "schema/salt.h"
 #include "schema/schema.h"
 #include "schema/treatments/quantile.h"
 #include "schema/treatments/words.h"
@@ -16,9 +15,6 @@ namespace hopper {
 namespace {
 
 using nlohmann::json;
-
-constexpr NullRule kNullRules[] = {NullRule::kRefuse, NullRule::kMedian, NullRule::kIndicator,
-                                   NullRule::kCategory};
 
 [[noreturn]] void Damaged(const std::string& what) {
   throw Error(ErrorCode::kCorrupt, "a schema is damaged", what + ".",
@@ -61,46 +57,22 @@ bool FlagOf(const json& object, const char* key) {
   return value.get<bool>();
 }
 
-bool NullRuleNamed(const std::string& name, NullRule* rule) {
-  const auto* found = std::find_if(std::begin(kNullRules), std::end(kNullRules),
-                                   [&](NullRule each) { return name == NullRuleName(each); });
-  if (found == std::end(kNullRules)) return false;
-  *rule = *found;
-  return true;
-}
-
-struct NamedWordRules {
-  const char* name;  // as TextVectorization's argument "standardize" has it
-  bool lowers;
-  bool strips;
-};
-constexpr NamedWordRules kStandardize[] = {{"lower_and_strip_punctuation", true, true},
-                                           {"lower", true, false},
-                                           {"strip_punctuation", false, true},
-                                           {"none", false, false}};
-
-std::string StandardizeName(const WordRules& rules) {
-  const auto* found = std::find_if(
-      std::begin(kStandardize), std::end(kStandardize), [&](const NamedWordRules& each) {
-        return each.lowers == rules.lowers && each.strips == rules.strips;
-      });
-  return found->name;
-}
-
-bool StandardizeNamed(const std::string& name, WordRules* rules) {
-  const auto* found = std::find_if(std::begin(kStandardize), std::end(kStandardize),
-                                   [&](const NamedWordRules& each) { return name == each.name; });
-  if (found == std::end(kStandardize)) return false;
-  rules->lowers = found->lowers;
-  rules->strips = found->strips;
-  return true;
-}
-
 std::string SlotJson(const Slot& slot) {
   JsonObjectText written;
   written.Add("name", JsonString(slot.name)).Add("kind", JsonString(SlotKindName(slot.kind)));
   if (slot.cardinality > 0) written.Add("cardinality", std::to_string(slot.cardinality));
   return written.Text();
+}
+
+// What is not as it is by itself.
+void AddIdRules(const IdRules& ids, JsonObjectText* written) {
+  if (ids.unknown != 1) written->Add("unknown", std::to_string(ids.unknown));
+  if (ids.mask) written->Add("mask", JsonString(*ids.mask));
+  if (ids.bins > 0) written->Add("bins", std::to_string(ids.bins));
+  if (ids.salt) {
+    written->Add("salt",
+                 JsonList({std::to_string(ids.salt->first), std::to_string(ids.salt->second)}));
+  }
 }
 
 std::string ColumnJson(const Column& column) {
@@ -124,6 +96,7 @@ std::string ColumnJson(const Column& column) {
           .Add("standardize", JsonString(StandardizeName(column.words)))
           .Add("split", JsonString(column.words.splits ? "whitespace" : "none"));
     }
+    AddIdRules(column.ids, &written);
     return written.Text();
   }
   if (column.treatment->Reads() == CellKind::kNumbers) {
@@ -167,6 +140,16 @@ void ReadWords(const json& written, Column* column) {
   }
 }
 
+void ReadIdRules(const json& written, IdRules* ids) {
+  if (written.contains("unknown")) ids->unknown = CountOf(written, "unknown");
+  if (written.contains("mask")) ids->mask = StringOf(written, "mask");
+  if (written.contains("bins")) ids->bins = CountOf(written, "bins");
+  if (written.contains("salt") && !ReadSalt(written["salt"], ids)) {
+    Damaged("\"salt\" is not two whole numbers");
+  }
+  if (ids->unknown > IdRules::kMostUnknown) Damaged("\"unknown\" is too large");
+}
+
 Column ReadColumn(const json& written) {
   Column column;
   column.name = StringOf(written, "name");
@@ -190,6 +173,10 @@ Column ReadColumn(const json& written) {
     column.n_other = CountOf(written, "other");
     column.has_null_value = FlagOf(written, "null_value");
     if (column.treatment->IsOfWords()) ReadWords(written, &column);
+    ReadIdRules(written, &column.ids);
+    if (!column.treatment->IsSound(column)) {
+      Damaged("Column \"" + column.name + "\" has impossible rules for ids");
+    }
     return column;
   }
   if (column.treatment->Reads() == CellKind::kNumbers) {
@@ -246,294 +233,7 @@ Label ReadLabel(const json& written) {
   return label;
 }
 
-const json& ParsedInternal(const std::string& text, JsonDocument* document) {
-  std::vector<Problem> problems;
-  if (!ParseAnyJson(text, document, &problems)) {
-    throw Error(ErrorCode::kInternal, "the glue's JSON cannot be read", problems.front().message);
-  }
-  return *document->root();
-}
-
-// --- requests ---
-
-class TreatmentReader {
- public:
-  explicit TreatmentReader(std::vector<Problem>* problems) : problems_(problems) {}
-
-  void Read(const json& written, ColumnRequest* column) {
-    column_ = column;
-    if (written.is_string()) {
-      ReadTreatment(written.get<std::string>());
-    } else if (written.is_object()) {
-      for (const auto& [key, value] : written.items()) ReadOption(key, value);
-    } else {
-      Complain("is neither the name of a treatment nor an object",
-               "Write \"robust\", or {\"treatment\": \"robust\", \"null\": \"median\"}.");
-    }
-    CheckTogether();
-  }
-
- private:
-  void Complain(const std::string& what, const std::string& hint) {
-    problems_->push_back({ErrorCode::kInvalidParameter,
-                          "the treatment of column \"" + column_->name + "\" " + what, "", hint});
-  }
-
-  static std::string Listed(const std::vector<std::string>& names) {
-    std::string text;
-    for (size_t i = 0; i < names.size(); ++i) {
-      text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + ("\"" + names[i] + "\"");
-    }
-    return text;
-  }
-
-  void ReadTreatment(const std::string& name) {
-    if (name == "drop") {
-      column_->is_dropped = true;
-      return;
-    }
-    std::vector<std::string> possible;
-    for (const Treatment* treatment : Treatments()) {
-      if (treatment->Takes(column_->family)) possible.emplace_back(treatment->Name());
-    }
-    possible.emplace_back("drop");
-    column_->treatment = FindTreatment(name);
-    if (column_->treatment != nullptr && column_->treatment->Takes(column_->family)) return;
-    const std::string nearest =
-        column_->treatment == nullptr ? NearestNameHint(name, possible) : "";
-    Complain(column_->treatment == nullptr
-                 ? "is \"" + name + "\", which is not known"
-                 : "is \"" + name + "\", which is not for values of type " + column_->sql_type,
-             nearest.empty() ? "Use " + Listed(possible) + "." : nearest);
-    column_->treatment = nullptr;
-  }
-
-  void ReadOption(const std::string& key, const json& value) {
-    if (key == "treatment" && value.is_string()) {
-      ReadTreatment(value.get<std::string>());
-    } else if (key == "null" && value.is_string()) {
-      NullRule rule = NullRule::kRefuse;
-      if (NullRuleNamed(value.get<std::string>(), &rule)) {
-        column_->null_rule = rule;
-      } else {
-        Complain("has \"null\": \"" + value.get<std::string>() + "\", which is not known",
-                 "Use \"indicator\", \"median\", \"category\" or \"refuse\".");
-      }
-    } else if (key == "min_frequency") {
-      ReadCount(key, value, 1, 1000000000000000, &column_->options.min_frequency);
-    } else if (key == "quantiles") {
-      ReadCount(key, value, 2, 10000, &column_->options.n_quantiles);
-    } else if (key == "vocabulary") {
-      ReadCount(key, value, WordsTreatment::kFirstWord + 1, WordsTreatment::kMostWords,
-                &column_->options.vocabulary);
-    } else if (key == "length") {
-      ReadCount(key, value, 1, WordsTreatment::kMostLength, &column_->options.length);
-    } else if (key == "values") {
-      ReadValues(value);
-    } else if (key == "standardize") {
-      if (!value.is_string() ||
-          !StandardizeNamed(value.get<std::string>(), &column_->options.words)) {
-        Complain(
-            "has \"standardize\" that is not known",
-            "Use \"lower_and_strip_punctuation\", \"lower\", \"strip_punctuation\" or \"none\".");
-      }
-    } else if (key == "split") {
-      column_->options.words.splits = value == "whitespace";
-      if (value != "whitespace" && value != "none") {
-        Complain("has \"split\" that is not known", "Use \"whitespace\" or \"none\".");
-      }
-    } else {
-      const bool known = key == "treatment" || key == "null";
-      const std::string nearest =
-          NearestNameHint(key, {"treatment", "null", "min_frequency", "quantiles", "vocabulary",
-                                "length", "values", "standardize", "split"});
-      Complain(known ? "has \"" + key + "\" that is no text" : "has an unknown \"" + key + "\"",
-               !nearest.empty() && !known
-                   ? nearest
-                   : "Use \"treatment\", \"null\", \"min_frequency\", \"quantiles\", "
-                     "\"vocabulary\", \"length\", \"values\", \"standardize\" and \"split\".");
-    }
-  }
-
-  void ReadCount(const std::string& key, const json& value, int64_t least, int64_t most,
-                 int64_t* count) {
-    if (value.is_number_integer() && value.get<double>() >= static_cast<double>(least) &&
-        value.get<double>() <= static_cast<double>(most)) {
-      *count = value.get<int64_t>();
-      return;
-    }
-    Complain("has \"" + key + "\" that is no whole number from " + std::to_string(least) + " to " +
-                 std::to_string(most),
-             "");
-  }
-
-  // A vocabulary: texts, or whole numbers as the categories of columns of these.
-  void ReadValues(const json& list) {
-    bool possible = list.is_array() && !list.empty() &&
-                    list.size() <= static_cast<size_t>(WordsTreatment::kMostWords);
-    std::vector<std::string> values;
-    for (size_t i = 0; possible && i < list.size(); ++i) {
-      possible = list[i].is_string() || list[i].is_number_integer();
-      if (possible)
-        values.push_back(list[i].is_string() ? list[i].get<std::string>() : list[i].dump());
-    }
-    std::set<std::string_view> different(values.begin(), values.end());
-    if (!possible || different.size() != values.size()) {
-      Complain(
-          "has \"values\" that are no list of different texts or whole numbers",
-          "Write the categories or words that have ids, in their order, without those that stand "
-          "for padding and unknown ones.");
-      return;
-    }
-    column_->options.values = std::move(values);
-  }
-
-  void CheckTogether() {
-    if (!column_->options.words.splits && column_->options.values.empty()) {
-      Complain("has \"split\": \"none\" without \"values\"",
-               "Treatment \"index\" makes ids of texts as they are.");
-    }
-    const size_t n_values = column_->options.values.size();
-    if (n_values > 0 && (column_->treatment == nullptr || !column_->treatment->IsCategory() ||
-                         n_values > column_->treatment->MostValues())) {
-      Complain("cannot have " + std::to_string(n_values) + " \"values\"",
-               "Treatments \"index\" and \"one_hot\" take up to " +
-                   std::to_string(CategoryTreatment::kMostValues) + ", \"words\" up to " +
-                   std::to_string(WordsTreatment::kMostWords) + ".");
-    }
-    if (column_->treatment != nullptr && column_->treatment->IsOfWords() &&
-        column_->options.length == 0) {
-      Complain("lacks \"length\", how many words of each text a network reads",
-               "Write {\"treatment\": \"words\", \"length\": 100}.");
-    }
-    if (column_->is_dropped || !column_->null_rule || *column_->null_rule == NullRule::kRefuse) {
-      return;
-    }
-    const bool is_category = column_->treatment != nullptr ? column_->treatment->IsCategory()
-                                                           : column_->family == Family::kText;
-    const bool of_category = *column_->null_rule == NullRule::kCategory;
-    if (column_->family == Family::kNumbers) {
-      Complain("cannot fill in NULL", "Of arrays NULL is refused.");
-    } else if (is_category != of_category) {
-      Complain(std::string("cannot have \"null\": \"") + NullRuleName(*column_->null_rule) + "\"",
-               is_category ? "Of categories NULL is one of them: \"category\", or \"refuse\"."
-                           : "Of numbers it is \"indicator\", \"median\" or \"refuse\".");
-    }
-  }
-
-  std::vector<Problem>* problems_;
-  ColumnRequest* column_ = nullptr;
-};
-
-void ReadLabelTreatment(const std::string& name, const json& value, SchemaRequest* request,
-                        std::vector<Problem>* problems) {
-  if (value == "none") {
-    request->scales_label = false;
-  } else if (value != "standardize") {
-    problems->push_back({ErrorCode::kInvalidParameter,
-                         "the treatment of label \"" + name + "\" is not known", "",
-                         "Use \"standardize\" or \"none\"."});
-  }
-}
-
-void AskAbout(ColumnRequest* column) {
-  if (column->is_dropped) return;
-  if (column->treatment != nullptr) {
-    column->treatment->Ask(column->options, &column->questions);
-    return;
-  }
-  switch (column->family) {
-    case Family::kText:
-      FindTreatment("one_hot")->Ask(column->options, &column->questions);
-      break;
-    case Family::kNumbers:
-      column->questions.lengths = true;
-      break;
-    default:
-      column->questions.fractions = kQuartiles;
-  }
-}
-
-double Answer(const json& found, const char* key) {
-  const auto value = found.find(key);
-  return value == found.end() || !value->is_number() ? 0.0 : value->get<double>();
-}
-
 }  // namespace
-
-SchemaRequest Schema::ReadRequest(const std::string& json_text) {
-  JsonDocument document;
-  const json& written = ParsedInternal(json_text, &document);
-  std::vector<Problem> problems;
-  SchemaRequest request;
-  request.chosen_by_star = written.value("star", false);
-  std::vector<std::string> names;
-  for (const json& each : written.at("columns")) {
-    ColumnRequest column;
-    column.name = each.at("name").get<std::string>();
-    column.sql_type = each.at("type").get<std::string>();
-    FamilyNamed(each.at("family").get<std::string>(), &column.family);
-    names.push_back(column.name);
-    request.columns.push_back(std::move(column));
-  }
-  static const json nothing;
-  const json& treatments = written.contains("treatments") ? written["treatments"] : nothing;
-  if (!treatments.is_null() && !treatments.is_object()) {
-    problems.push_back({ErrorCode::kInvalidParameter, "treatments are no JSON object", "",
-                        "Write them by column: '{\"age\": \"log\", \"plan\": {\"treatment\": "
-                        "\"one_hot\"}}'."});
-  } else if (treatments.is_object()) {
-    TreatmentReader reader(&problems);
-    const std::string label = written.value("label", "");
-    for (const auto& [name, value] : treatments.items()) {
-      if (!label.empty() && name == label) {
-        ReadLabelTreatment(name, value, &request, &problems);
-        continue;
-      }
-      const auto found = std::find(names.begin(), names.end(), name);
-      if (found == names.end()) {
-        problems.push_back({ErrorCode::kInvalidParameter,
-                            "treatments name column \"" + name + "\", which is no feature", "",
-                            NearestNameHint(name, names)});
-        continue;
-      }
-      reader.Read(value, &request.columns[found - names.begin()]);
-    }
-  }
-  for (ColumnRequest& column : request.columns) AskAbout(&column);
-  if (!problems.empty()) throw Error(SummaryOf(problems));
-  return request;
-}
-
-std::vector<Statistics> Schema::ReadStatistics(const std::string& json_text) {
-  JsonDocument document;
-  const json& written = ParsedInternal(json_text, &document);
-  std::vector<Statistics> all;
-  for (const json& found : written.at("columns")) {
-    Statistics statistics;
-    statistics.n_rows = static_cast<int64_t>(Answer(found, "rows"));
-    statistics.n_nulls = static_cast<int64_t>(Answer(found, "nulls"));
-    statistics.n_bad = static_cast<int64_t>(Answer(found, "bad"));
-    statistics.n_values = static_cast<int64_t>(Answer(found, "values_found"));
-    statistics.n_words = static_cast<int64_t>(Answer(found, "words"));
-    statistics.mean = Answer(found, "mean");
-    statistics.deviation = Answer(found, "deviation");
-    statistics.least_length = static_cast<int64_t>(Answer(found, "least_length"));
-    statistics.largest_length = static_cast<int64_t>(Answer(found, "largest_length"));
-    if (found.contains("quantiles") && found["quantiles"].is_array()) {
-      for (const json& value : found["quantiles"]) {
-        statistics.quantiles.push_back(value.is_number() ? value.get<double>() : 0.0);
-      }
-    }
-    if (found.contains("values") && found["values"].is_array()) {
-      for (const json& pair : found["values"]) {
-        statistics.values.emplace_back(pair.at(0).get<std::string>(), pair.at(1).get<int64_t>());
-      }
-    }
-    all.push_back(std::move(statistics));
-  }
-  return all;
-}
 
 std::string Schema::ToJson() const {
   std::vector<std::string> columns;

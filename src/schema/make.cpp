@@ -26,7 +26,7 @@ class Maker {
     if (found.quantiles.size() == kQuartiles.size()) column.fill = found.quantiles[kMedianQuartile];
     treatment->Fit(found, asked.options, &column);
     column.treatment = treatment;
-    if (treatment->IsCategory()) {
+    if (treatment->HasValues()) {
       if (column.values.empty()) {
         if (treatment->IsOfWords()) {
           LeaveOut(asked, "holds no word often enough", "",
@@ -141,7 +141,7 @@ class Maker {
       return false;
     }
     const bool is_constant =
-        treatment.IsCategory()
+        treatment.HasValues()
             ? found.n_values == 1 && !treatment.IsOfWords() && asked.options.values.empty()
             : found.quantiles.size() > 1 && found.quantiles.front() == found.quantiles.back();
     if (is_constant && found.n_nulls == 0) {
@@ -158,6 +158,33 @@ class Maker {
 };
 
 }  // namespace
+
+Schema Schema::MakeComplete(const SchemaRequest& request) {
+  std::vector<Problem> problems;
+  Schema schema;
+  for (const ColumnRequest& asked : request.columns) {
+    if (asked.is_dropped) continue;
+    Column column;
+    column.name = asked.name;
+    column.sql_type = asked.sql_type;
+    column.family = asked.family;
+    column.treatment = asked.treatment;
+    if (column.treatment == nullptr || !column.treatment->IsComplete(asked.options)) {
+      problems.push_back(
+          {ErrorCode::kNotReady,
+           "what becomes of column \"" + asked.name + "\" is to be learnt from rows to train on",
+           "", "Pack a table, and train the model there."});
+      continue;
+    }
+    column.treatment->Fit(Statistics(), asked.options, &column);
+    column.has_null_value = false;
+    column.null_rule = column.treatment->IsCategory() ? NullRule::kCategory : NullRule::kRefuse;
+    schema.columns_.push_back(std::move(column));
+  }
+  if (!problems.empty()) throw Error(SummaryOf(problems));
+  schema.Finish();
+  return schema;
+}
 
 Schema Schema::Make(const SchemaRequest& request, const std::vector<Statistics>& statistics,
                     std::vector<Note>* notes) {

@@ -26,7 +26,8 @@ std::string ColumnDifference(const Column& a, const Column& b, const std::string
   }
   if (a.parameters != b.parameters || a.quantiles != b.quantiles || a.fill != b.fill ||
       a.values != b.values || (a.n_other > 0) != (b.n_other > 0) ||
-      a.has_null_value != b.has_null_value || a.length != b.length || !(a.words == b.words)) {
+      a.has_null_value != b.has_null_value || a.length != b.length || !(a.words == b.words) ||
+      !(a.ids == b.ids)) {
     return column + " has other statistics in " + Quoted(a_name) + " than in " + Quoted(b_name) +
            ".";
   }
@@ -78,6 +79,21 @@ EncodeProblem Schema::Encode(const Cell* cells, float* out) const {
     ++at;
   }
   return {};
+}
+
+std::string Schema::ColumnDiffers(size_t column, const Schema& wanted) const {
+  const Column& a = columns_[column];
+  const Column& b = wanted.columns_[0];
+  if (a.treatment != b.treatment) {
+    return "The column's treatment is " + Quoted(a.treatment->Name()) + ", the model needs " +
+           Quoted(b.treatment->Name()) + ".";
+  }
+  if (a.values != b.values) return "The values are others than the vocabulary of the model.";
+  if (a.length != b.length || !(a.words == b.words) || !(a.ids == b.ids) ||
+      a.has_null_value != b.has_null_value) {
+    return "The treatment has other options than the model needs.";
+  }
+  return "";
 }
 
 std::string Schema::Difference(const Schema& other, const std::string& name,

@@ -54,8 +54,8 @@ class Schema {
   // Reads {"columns": [{"name", "type", "family"}, ...], "treatments": {...} or null, "star":
   // bool, "label": name}, in which `treatments` is what the user wrote, by column a name of a
   // treatment or an object: {"treatment", "null", "min_frequency", "quantiles", "vocabulary",
-  // "length", "values", "standardize", "split"}; of the label "standardize" or "none". Throws all
-  // problems at once.
+  // "length", "values", "standardize", "split", "unknown", "mask", "bins", "salt"}; of the label
+  // "standardize" or "none". Throws all problems at once.
   static SchemaRequest ReadRequest(const std::string& json);
   // Reads {"columns": [{"rows", "nulls", "bad", "values_found", "quantiles", "mean", "deviation",
   // "values", "words", "least_length", "largest_length"}, ...]}, one for each column of the request
@@ -64,6 +64,10 @@ class Schema {
   // Makes a schema of the answers. Throws all problems at once; what is left out goes to `notes`.
   static Schema Make(const SchemaRequest& request, const std::vector<Statistics>& statistics,
                      std::vector<Note>* notes);
+
+  // Makes a schema that needs no training rows, as those of a Keras model with its own
+  // vocabularies; numbers that are NULL it refuses. Throws all problems at once.
+  static Schema MakeComplete(const SchemaRequest& request);
 
   // Reads what ToJson() wrote. Throws (XX001) where it is damaged or of a later version.
   static Schema Parse(const std::string& json);
@@ -81,6 +85,9 @@ class Schema {
   // "b".', or "" where both encode every row alike.
   std::string Difference(const Schema& other, const std::string& name,
                          const std::string& other_name) const;
+  // A sentence where ids or words of a column are others than those of `wanted`, a schema of one
+  // column; how often values were in training rows does not count.
+  std::string ColumnDiffers(size_t column, const Schema& wanted) const;
 
  private:
   void Finish();  // slots, places and the width, of complete columns

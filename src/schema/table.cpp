@@ -1,6 +1,7 @@
 // All treatments: a row each.
 #include "schema/treatments/array.h"
 #include "schema/treatments/calendar.h"
+#include "schema/treatments/hash.h"
 #include "schema/treatments/index.h"
 #include "schema/treatments/log.h"
 #include "schema/treatments/none.h"
@@ -8,6 +9,7 @@
 #include "schema/treatments/quantile.h"
 #include "schema/treatments/robust.h"
 #include "schema/treatments/standardize.h"
+#include "schema/treatments/word_counts.h"
 #include "schema/treatments/words.h"
 
 namespace hopper {
@@ -22,9 +24,12 @@ const std::vector<const Treatment*>& Treatments() {
   static const OneHotTreatment one_hot;
   static const IndexTreatment index;
   static const ArrayTreatment array;
+  static const HashTreatment hash;
   static const WordsTreatment words;
-  static const std::vector<const Treatment*> all = {
-      &robust, &standardize, &quantile, &log, &none, &calendar, &one_hot, &index, &words, &array};
+  static const WordCountsTreatment word_counts;
+  static const std::vector<const Treatment*> all = {&robust, &standardize, &quantile,    &log,
+                                                    &none,   &calendar,    &one_hot,     &index,
+                                                    &hash,   &words,       &word_counts, &array};
   return all;
 }
 

@@ -49,8 +49,9 @@ struct TreatmentOptions {
   int64_t min_frequency = 0;  // rows that a category must have; 0: by itself
   int64_t n_quantiles = 1000;
   int64_t vocabulary = 10000;  // ids of words, padding and unknown words among them
-  int64_t length = 0;          // words that are kept of a text; 0: not said
+  int64_t length = 0;          // words that are kept of a text, numbers of an array; 0: not said
   WordRules words;
+  IdRules ids;
   // Categories or words that have ids, in the order of these: a vocabulary of Keras' layers. Empty:
   // those of the training rows.
   std::vector<std::string> values;
@@ -69,8 +70,16 @@ class Treatment {
   virtual CellKind Reads() const { return CellKind::kNumber; }
   // Whether NULL is a value as any other for Encode(); else it gets the column's fill.
   virtual bool IsCategory() const { return false; }
-  // Whether it makes words of texts: the categories are these, and it needs a length.
+  // Whether it makes words of texts: the categories are these.
   virtual bool IsOfWords() const { return false; }
+  // Whether it must be told how many words count.
+  virtual bool NeedsLength() const { return false; }
+  // Whether it knows categories (words) one by one, and not by what they are made of.
+  virtual bool HasValues() const { return IsCategory(); }
+  // Whether the options say all that it needs, so that no training rows are asked.
+  virtual bool IsComplete(const TreatmentOptions& options) const {
+    return HasValues() && !options.values.empty();
+  }
   virtual size_t MostValues() const { return 0; }
   virtual void Ask(const TreatmentOptions& options, Questions* questions) const = 0;
   // Makes parameters, values and so on of the answers. No slots.

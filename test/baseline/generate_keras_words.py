@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes keras_words.json: ids that keras.layers.TextVectorization gives texts, and StringLookup and
-IntegerLookup values, for src/schema.
+IntegerLookup and Hashing values, for src/schema.
 
   pip install tensorflow-cpu==2.21.0 keras==3.15.1
   test/baseline/generate_keras_words.py
@@ -61,6 +61,35 @@ def lookup_cases():
                    "values": ["basic", "Gold", "ünder wear", "a.b", " basic "]},
                   keras.layers.StringLookup(vocabulary=["basic", "Gold", "ünder wear", "a.b", " basic "],
                                             mask_token=""), "text", texts)]
+    more = texts + ["x" * n for n in range(1, 200, 7)] + ["ünder " * n for n in range(1, 12)]
+    integers = [7, 0, 5, -3, 1000000007, -7, 12345678901]
+    cases += [
+        looked_up({"treatment": "index", "values": plans[:2], "mask": ""},
+                  keras.layers.StringLookup(vocabulary=plans[:2], mask_token=""), "text", texts),
+        looked_up({"treatment": "index", "values": plans[:2], "unknown": 3},
+                  keras.layers.StringLookup(vocabulary=plans[:2], num_oov_indices=3), "text", more),
+        looked_up({"treatment": "index", "values": plans[:2], "unknown": 7, "mask": "never"},
+                  keras.layers.StringLookup(vocabulary=plans[:2], num_oov_indices=7, mask_token="never"),
+                  "text", more),
+        looked_up({"treatment": "index", "values": numbers, "unknown": 0},
+                  keras.layers.IntegerLookup(vocabulary=numbers, num_oov_indices=0), "integer", numbers),
+        looked_up({"treatment": "index", "values": numbers, "unknown": 5, "mask": 5},
+                  keras.layers.IntegerLookup(vocabulary=numbers, num_oov_indices=5, mask_token=5),
+                  "integer", integers),
+        looked_up({"treatment": "hash", "bins": 1000}, keras.layers.Hashing(1000), "text", more),
+        looked_up({"treatment": "hash", "bins": 16000000}, keras.layers.Hashing(16000000), "text", more),
+        looked_up({"treatment": "hash", "bins": 1}, keras.layers.Hashing(1), "text", texts),
+        looked_up({"treatment": "hash", "bins": 9, "mask": "Gold"},
+                  keras.layers.Hashing(9, mask_value="Gold"), "text", more),
+        looked_up({"treatment": "hash", "bins": 1000, "salt": [133, 137]},
+                  keras.layers.Hashing(1000, salt=[133, 137]), "text", more),
+        looked_up({"treatment": "hash", "bins": 1000, "salt": [7, 7]},
+                  keras.layers.Hashing(1000, salt=7), "integer", integers),
+        looked_up({"treatment": "hash", "bins": 50, "mask": 7},
+                  keras.layers.Hashing(50, mask_value=7), "integer", integers),
+        looked_up({"treatment": "word_counts", "values": words},
+                  keras.layers.TextVectorization(output_mode="count", vocabulary=words), "text",
+                  texts + ["gold, gold: never wear never"])]
     for standardize in ("lower_and_strip_punctuation", "lower", "strip_punctuation", None):
         cases.append(looked_up(
             {"treatment": "words", "length": 3, "values": words, "standardize": standardize or "none"},

@@ -52,7 +52,7 @@ SHORT = ["add_trials", "best_config", "build_info", "cancel", "check_configs", "
          "from_safetensors", "generate_model_configs", "gpu_configuration", "grant_model", "grant_run", "help", "help_function",
          "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard",
          "learning_curves", "load_model", "load_model_selection_table", "losses", "metric_ascends", "metrics",
-         "mlp", "model_id", "model_ids", "models", "optimizers", "param_importance", "params_json", "partial_dependence", "pause",
+         "mlp", "model_columns", "model_id", "model_ids", "models", "optimizers", "param_importance", "params_json", "partial_dependence", "pause",
          "pred_type_of_double", "pred_type_of_real", "predict_given", "predict_given_best", "predict_outputs", "predict_packed", "predict_record",
          "predict_record_best", "predict_row", "predict_row_best", "predict_value", "progress_slots", "publish", "rename_model", "report", "report_packing", "report_run", "report_source", "report_validation",
          "resume", "revoke_model", "revoke_run", "run_timeline", "search_algorithms", "set_iterations", "sparkline", "step", "stop_trial", "submit", "tabular", "tensorboard_events",

@@ -57,6 +57,7 @@ CALLS = {
     "create_predict_function, columns": "SELECT hopper.create_predict_function('run', 'guess', 1, pred_type := 'columns') IS NOT NULL",
     "describe_features": "SELECT count(*) FROM hopper.describe_features('treated')",
     "describe_architecture": f"SELECT count(*) FROM hopper.describe_model($${SMALL}$$)",
+    "model_columns": "SELECT count(*) FROM hopper.model_columns('models', 1)",
     "describe_model": "SELECT count(*) FROM hopper.describe_model('models', 1, 'packed')",
     "describe_space": f"SELECT count(*) FROM hopper.describe_space('models', '{{1}}', $${GRID}$$)",
     "drop_model": "SELECT hopper.drop_model('run')",

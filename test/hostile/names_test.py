@@ -93,6 +93,7 @@ CALLS = [
     "SELECT hopper.model_id({models}, 'it''s \\ \"'), hopper.model_ids({models}, 'it''s \\ \"', 'other')",
     "SELECT hopper.model_ids({models}, ARRAY['it''s \\ \"', 'other']), hopper.model_ids({models}, names := 'other'::pg_catalog.text)",
     "SELECT layer, inputs FROM hopper.describe_model({models}, 1)",
+    "SELECT treatments FROM hopper.model_columns({models}, 1)",
     "SELECT hopper.training_preprocessor({points}, {packed}, {y}, {x}, validation_fraction := 0.25,"
     " partitions := 2)",
     "SELECT hopper.training_preprocessor({points}, {seen}, {y}, {x}, fold_column := {fold})",

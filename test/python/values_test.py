@@ -1,6 +1,7 @@
 """Python's and numpy's values as arguments, and tables as results."""
 
 import builtins
+import json
 import warnings
 
 import numpy as np
@@ -22,6 +23,34 @@ def test_numpy_does_not_leak_into_texts():
     assert literal({"lr": np.array([0.1], "f4")}) == "{'lr': [0.1]}"
     with pytest.raises(ValueError, match="nan"):
         literal({"lr": [float("nan")]})
+
+
+class Lookup:
+    """A layer of Keras whose vocabulary adapt() has learnt; it needs TensorFlow, which is not here."""
+
+    def get_vocabulary(self):
+        return ["[UNK]", np.str_("gold"), np.int64(3)]
+
+
+class OuterModel:
+    """A model with such a layer in a model within it."""
+
+    def to_json(self):
+        lookup = {"class_name": "StringLookup", "config": {"name": "plans", "vocabulary": None}}
+        inner = {"class_name": "Functional", "config": {"name": "inner", "layers": [lookup]}}
+        return json.dumps({"class_name": "Functional", "config": {"name": "outer", "layers": [inner]}})
+
+    def get_weights(self):
+        return []
+
+    def get_layer(self, name):
+        return {"inner": self, "plans": Lookup()}[name]
+
+
+def test_vocabularies_that_keras_leaves_out_are_in_the_json():
+    written = json.loads(as_text(OuterModel(), "model_arch"))
+    inner = written["config"]["layers"][0]["config"]
+    assert inner["layers"][0]["config"]["vocabulary"] == ["[UNK]", "gold", 3]
 
 
 def test_conversions():

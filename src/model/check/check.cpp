@@ -310,9 +310,15 @@ std::vector<ConfigProblem> CheckConfigs(const std::vector<ConfigSource>& configs
     auto [at, is_new] = architectures.try_emplace(key);
     Architecture& architecture = at->second;
     if (is_new) {
-      architecture.spec =
-          data != nullptr ? ParseModelFor(config.model_arch, data->inputs, &architecture.problems)
-                          : ParseModel(config.model_arch, nullptr, &architecture.problems);
+      std::optional<Problem> misfit;
+      if (data != nullptr && data->misfit) misfit = data->misfit(config.model_arch);
+      if (misfit) {
+        architecture.problems.push_back(*misfit);
+      } else {
+        architecture.spec =
+            data != nullptr ? ParseModelFor(config.model_arch, data->inputs, &architecture.problems)
+                            : ParseModel(config.model_arch, nullptr, &architecture.problems);
+      }
       // Without data, a shape that is left open is no problem yet.
       auto& found = architecture.problems;
       found.erase(std::remove_if(

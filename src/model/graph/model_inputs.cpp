@@ -63,6 +63,8 @@ class InputFinder {
       return false;
     }
     std::vector<const DataInput*> found(n, nullptr);
+    // Columns of which packing made one row are the model's inputs in its order.
+    if (data != nullptr && n > 1 && FitsRow(*data)) data = nullptr;
     if (data != nullptr && !FindInputs(*data, &found)) return false;
     for (size_t i = 0; i < n; ++i) {
       const GraphLayer& input = graph_.layers[graph_.inputs[i].layer];
@@ -96,6 +98,20 @@ class InputFinder {
       }
     }
     return true;
+  }
+
+  // Whether one row of numbers holds the values of all inputs, one behind the other.
+  bool FitsRow(const std::vector<DataInput>& data) const {
+    if (data.size() != 1 || !data[0].name.empty()) return false;
+    int64_t values = 0;
+    for (const TensorRef& ref : graph_.inputs) {
+      const std::optional<Shape>& stated = graph_.layers[ref.layer].input_shape;
+      if (!stated || std::any_of(stated->begin(), stated->end(), [](int64_t n) { return n < 1; })) {
+        return false;
+      }
+      values = SaturatingAdd(values, ElementCount(*stated));
+    }
+    return data[0].shape.size() == 1 && data[0].shape[0] == values;
   }
 
   // Which input of the data is which of the model's.

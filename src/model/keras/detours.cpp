@@ -7,13 +7,6 @@ namespace {
 
 constexpr const char* kAnotherFramework = "It wraps a model of another framework.";
 constexpr const char* kPreparesData = "It prepares data; the model gets packed numbers.";
-constexpr const char* kTreatments =
-    "Leave it out, and pack the column by a treatment with the layer's vocabulary, whose ids are "
-    "those of Keras: treatments => '{\"plan\": {\"treatment\": \"index\", \"values\": [\"basic\", "
-    "\"gold\"]}}' for StringLookup and IntegerLookup, {\"treatment\": \"words\", \"length\": 100, "
-    "\"values\": [...]} for TextVectorization.";
-constexpr const char* kNumbersInSql =
-    "Leave it out, and pack the column by the treatment \"index\", with an id for each value.";
 constexpr const char* kNoVolumes = "Layers of volumes are not there.";
 constexpr const char* kImageByImage =
     "Write the layer of images inside keras.layers.TimeDistributed, for example "
@@ -33,8 +26,8 @@ const Detour kLayers[] = {
      "Write what it computes with layers: keras.layers.Rescaling(2.0) for x * 2, "
      "keras.layers.Activation(\"relu\"), keras.layers.Add()([x, y]), keras.layers.Reshape."},
     {"FlaxLayer JaxLayer TFSMLayer TorchModuleWrapper", kAnotherFramework, kKerasLayers},
-    {"IntegerLookup StringLookup TextVectorization", kPreparesData, kTreatments},
-    {"Hashing HashedCrossing", kPreparesData, kNumbersInSql},
+    {"HashedCrossing", kPreparesData,
+     "Join the two columns to one text in a view, and let keras.layers.Hashing read that."},
     {"DenseFeatures", kPreparesData,
      "Pack columns of numbers; for categories give the model an input of its own with "
      "keras.layers.Embedding."},

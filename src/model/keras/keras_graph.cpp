@@ -190,17 +190,14 @@ class Reader {
     const json& type = Member(config, "dtype");
     static const std::set<std::string> numbers = {"float32", "uint8", "int8",
                                                   "int16",   "int32", "int64"};
-    if (!type.is_null() && (!DtypeName(type, &dtype) || numbers.count(dtype) == 0)) {
+    const bool is_number = type.is_null() || (DtypeName(type, &dtype) && numbers.count(dtype) != 0);
+    layer->is_text = dtype == "string";
+    if (!is_number && !layer->is_text) {
       Fail(graph, ErrorCode::kNotSupported,
            "input \"" + layer->name + "\": dtype " +
                (dtype.empty() ? ShortJson(type) : "\"" + dtype + "\"") + " is not supported",
            "The input is " + layer->path + " of the architecture.",
-           dtype == "string"
-               ? "Make it an input of numbers: keras.Input(shape) without the layer that reads "
-                 "strings, "
-                 "and pack the column by the treatment \"index\" or \"words\", which makes ids."
-               : "Declare it as float32 or as an integer type: keras.Input(shape, "
-                 "dtype=\"float32\").");
+           "Declare it as float32 or as an integer type: keras.Input(shape, dtype=\"float32\").");
     }
     for (const char* key : {"sparse", "ragged", "optional"}) {
       if (Member(config, key) != json(true)) continue;
@@ -375,6 +372,7 @@ void ReadKerasModel(json* document, KerasModel* model, std::vector<Problem>* pro
   Reader reader(model, problems);
   reader.ReadModel(document, "", "", false, &model->graph);
   reader.NameRefusals();
+  if (problems->empty() && model->graph.valid) ReadColumns(model, problems);
 }
 
 }  // namespace hopper

@@ -67,10 +67,15 @@ struct GraphLayer {
   int layer = -1;          // kLayer: index in KerasModel::layers; -1: has problems
   bool operation = false;  // kLayer: stands for an operation, whose numbers it holds
   int parts = 1;           // kLayer: outputs of a call; each has a layer from `layer` on
-  std::vector<ConstantOperand> constants;     // of an operation, in order, where they are tensors
-  std::unique_ptr<ModelGraph> model;          // kModel
-  std::optional<Shape> input_shape;           // kInput: as stated; -1 for an open axis
-  bool lacks_batch = false;                   // kInput: one size stands where the batch's is null
+  std::vector<ConstantOperand> constants;  // of an operation, in order, where they are tensors
+  std::unique_ptr<ModelGraph> model;       // kModel
+  std::optional<Shape> input_shape;        // kInput: as stated; -1 for an open axis
+  bool lacks_batch = false;                // kInput: one size stands where the batch's is null
+  bool is_text = false;                    // kInput: of strings
+  // kInput of the model: the treatment that its column needs, as JSON; "" where any will do.
+  std::string treatment;
+  bool is_normalized =
+      false;  // kInput of the model: read by Normalization that adapt() fills alone
   MaskOperation mask = MaskOperation::kSame;  // kMask
   std::vector<Call> calls;
 };
@@ -170,6 +175,10 @@ bool IsOperationOfMasks(const nlohmann::json& entry, const std::set<std::string>
 // Fills in `calls`, `inputs` and `outputs` of a Functional from its config.
 void ReadConnections(const nlohmann::json& config, KerasFamily family, ModelGraph* graph,
                      std::vector<Problem>* problems);
+
+// Of a model that is read: which of its inputs layers prepare (StringLookup and its like), and by
+// what treatment of a column packing does that. Such an input gets the shape that packing gives it.
+void ReadColumns(KerasModel* model, std::vector<Problem>* problems);
 
 // [null, 28, 28, 1] without the batch, -1 for null; nullopt where the value is not a shape. Of a
 // shape that is written without the batch, `axes_before` is 0.

@@ -40,6 +40,8 @@
 #include "model/layers/input_layer/input_layer.h"
 #include "model/layers/layer_normalization/layer_normalization.h"
 #include "model/layers/layer_scale/layer_scale.h"
+#include "model/layers/lookup/lookup.h"
+#include "model/layers/lookup/text_vectorization.h"
 #include "model/layers/masking/masking.h"
 #include "model/layers/matmul/matmul.h"
 #include "model/layers/merge/merge.h"
@@ -95,24 +97,25 @@ using Layers = LayerList<
     layers::Floor, layers::FloorDivide, layers::GRU, layers::GaussianDropout, layers::GaussianNoise,
     layers::GetItem, layers::GlobalAveragePooling1D, layers::GlobalAveragePooling2D,
     layers::GlobalMaxPooling1D, layers::GlobalMaxPooling2D, layers::Greater, layers::GreaterEqual,
-    layers::GroupNormalization, layers::GroupQueryAttention, layers::Identity, layers::InputLayer,
-    layers::Log10, layers::Log2, layers::Logsumexp, layers::LSTM, layers::LayerNormalization,
-    layers::LayerScale, layers::LeakyReLU, layers::Less, layers::LessEqual, layers::Log,
-    layers::Log1p, layers::LogicalAnd, layers::LogicalOr, layers::MaskingLayer, layers::Matmul,
-    layers::Max, layers::MaxPooling1D, layers::MaxPooling2D, layers::Maximum, layers::Mean,
-    layers::Min, layers::Minimum, layers::Mod, layers::Moveaxis, layers::MultiHeadAttention,
-    layers::Multiply, layers::Norm, layers::Normalization, layers::NTKDense, layers::NotEqual,
-    layers::OneHot, layers::PReLU, layers::ParametricActivation, layers::PeriodicEmbedding,
-    layers::Permute, layers::Power, layers::Prod, layers::Repeat, layers::RMSNormalization,
-    layers::RandomBrightness, layers::RandomContrast, layers::RandomCrop, layers::RandomFlip,
-    layers::RandomRotation, layers::RandomTranslation, layers::RandomZoom, layers::ReLU,
-    layers::Reciprocal, layers::RepeatVector, layers::Rescaling, layers::Reshape, layers::Resizing,
-    layers::Round, layers::Rsqrt, layers::SeparableConv1D, layers::SeparableConv2D, layers::Sign,
-    layers::SimpleRNN, layers::Sin, layers::Sinh, layers::Softmax, layers::SpatialDropout1D,
-    layers::SpatialDropout2D, layers::SpectralNormalization, layers::Split, layers::Sqrt,
-    layers::Square, layers::Squeeze, layers::Stack, layers::Std, layers::Subtract, layers::Sum,
-    layers::Swapaxes, layers::Take, layers::Tan, layers::ThresholdedReLU, layers::Tile,
-    layers::TimeDistributed, layers::UnitNormalization, layers::UpSampling1D, layers::UpSampling2D,
-    layers::Var, layers::Where, layers::ZeroPadding1D, layers::ZeroPadding2D>;
+    layers::GroupNormalization, layers::GroupQueryAttention, layers::Hashing, layers::Identity,
+    layers::InputLayer, layers::IntegerLookup, layers::Log10, layers::Log2, layers::Logsumexp,
+    layers::LSTM, layers::LayerNormalization, layers::LayerScale, layers::LeakyReLU, layers::Less,
+    layers::LessEqual, layers::Log, layers::Log1p, layers::LogicalAnd, layers::LogicalOr,
+    layers::MaskingLayer, layers::Matmul, layers::Max, layers::MaxPooling1D, layers::MaxPooling2D,
+    layers::Maximum, layers::Mean, layers::Min, layers::Minimum, layers::Mod, layers::Moveaxis,
+    layers::MultiHeadAttention, layers::Multiply, layers::Norm, layers::Normalization,
+    layers::NTKDense, layers::NotEqual, layers::OneHot, layers::PReLU, layers::ParametricActivation,
+    layers::PeriodicEmbedding, layers::Permute, layers::Power, layers::Prod, layers::Repeat,
+    layers::RMSNormalization, layers::RandomBrightness, layers::RandomContrast, layers::RandomCrop,
+    layers::RandomFlip, layers::RandomRotation, layers::RandomTranslation, layers::RandomZoom,
+    layers::ReLU, layers::Reciprocal, layers::RepeatVector, layers::Rescaling, layers::Reshape,
+    layers::Resizing, layers::Round, layers::Rsqrt, layers::SeparableConv1D,
+    layers::SeparableConv2D, layers::Sign, layers::SimpleRNN, layers::Sin, layers::Sinh,
+    layers::Softmax, layers::SpatialDropout1D, layers::SpatialDropout2D,
+    layers::SpectralNormalization, layers::Split, layers::Sqrt, layers::Square, layers::Squeeze,
+    layers::Stack, layers::Std, layers::StringLookup, layers::Subtract, layers::Sum,
+    layers::Swapaxes, layers::Take, layers::Tan, layers::TextVectorization, layers::ThresholdedReLU,
+    layers::Tile, layers::TimeDistributed, layers::UnitNormalization, layers::UpSampling1D,
+    layers::UpSampling2D, layers::Var, layers::Where, layers::ZeroPadding1D, layers::ZeroPadding2D>;
 
 }  // namespace hopper

@@ -58,6 +58,23 @@ extern bool hopper_find_named_model(const hopper_name *table, const char *name, 
  */
 extern char *hopper_complete_architecture(const char *arch);
 
+/* --- columns of a table that are a model's inputs (catalog/model_columns.c) --- */
+
+struct hopper_pack_column;
+
+typedef struct hopper_model_column
+{
+	char	   *name;			/* of the input */
+	char	   *treatment;		/* JSON */
+	bool		is_prepared;	/* a layer of the model needs this treatment */
+} hopper_model_column;
+
+/* The model's inputs in its order. ERROR where the architecture is wrong. palloc'ed. */
+extern hopper_model_column *hopper_model_columns(const hopper_model *model, int *n);
+/* The schema (JSON) by which n columns are the inputs; ERROR where it would need training rows. */
+extern char *hopper_model_schema(int n, const hopper_model_column *columns,
+								 const struct hopper_pack_column *x);
+
 /* --- architectures that were read (catalog/known_models.c) --- */
 
 /* An empty hash table of entries that begin with an int32, its key; in the current context. */

@@ -282,6 +282,7 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 	out->padding = hopper_read_padding(&summary, out->padding_text, &out->inputs);
 	hopper_read_outputs(&summary, out->outputs_text, desc, &out->y_types, &out->weight_column);
 	desc->label_unit = hopper_schema_label_unit(out->schema_text);
+	desc->schema = out->schema_text ? hopper_to_utf8(out->schema_text) : NULL;
 	if (desc->y_kind == HOPPER_LABEL_CLASS)
 	{
 		read_class_values(&summary, out);

@@ -173,6 +173,12 @@ append_question(StringInfo query, const question *asked)
 						 name);
 		return;
 	}
+	if (asked->fractions == NULL && !asked->moments)
+	{
+		appendStringInfo(query, "json_build_object('rows', count(*), 'nulls', count(*) - count(%s),"
+						 " 'bad', 0)::text, NULL::float8[], NULL::float8[]", name);
+		return;
+	}
 	number = hopper_number_text(column);
 	measured = asked->of_logs ? psprintf("sign(%s) * ln(1 + abs(%s))", number, number) : number;
 	appendStringInfo(query, "json_build_object('rows', count(*), 'nulls', count(*) - count(%s),"

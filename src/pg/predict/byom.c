@@ -175,6 +175,34 @@ take_inputs(hopper_predict_model *model, const model_ends *ends, text *argument)
 	return columns;
 }
 
+/* A model whose layers prepare columns: they are encoded by a schema, as packing does it. */
+static void
+take_schema(hopper_predict_model *model, const hopper_name *source, int n,
+			const hopper_model_column *wanted, List *columns)
+{
+	Oid			relation = hopper_source_oid(source);
+	hopper_pack_column *x = palloc0(sizeof(hopper_pack_column) * n);
+	hopper_row_schema *schema;
+	ListCell   *cell;
+	int			i = 0;
+
+	if (list_length(columns) != n)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" has %s but independent_varname names %s", model->shown,
+						hopper_plural(n, "input", "inputs"),
+						hopper_plural(list_length(columns), "column", "columns")),
+				 errhint("hopper.model_columns() shows the inputs in their order.")));
+	hopper_require_columns(relation, columns);
+	foreach(cell, columns)
+		hopper_pack_resolve_column(relation, lfirst(cell), &x[i++]);
+	schema = hopper_schema_open(hopper_model_schema(n, wanted, x));
+	model->schema = schema;
+	model->trained_type = HOPPER_FLOAT32;
+	model->x_rank = 1;
+	model->x_shape[0] = schema->info.width;
+}
+
 /* pad_value (NULL: arrays have the model's shape), pad_side, truncate */
 static void
 take_padding(FunctionCallInfo fcinfo, int at, hopper_predict_model *model)
@@ -320,6 +348,9 @@ hopper_sql_predict_byom(PG_FUNCTION_ARGS)
 	hopper_model stored;
 	model_ends	ends;
 	List	   *columns;
+	hopper_model_column *wanted;
+	bool		prepares = false;
+	int			n_wanted;
 	int64		n_rows;
 
 	hopper_connect();
@@ -349,9 +380,20 @@ hopper_sql_predict_byom(PG_FUNCTION_ARGS)
 	model->x_rank = ends.inputs[0].rank;
 	memcpy(model->x_shape, ends.inputs[0].shape, sizeof(model->x_shape));
 	take_outputs(model, &ends, PG_ARGISNULL(8) ? NULL : PG_GETARG_ARRAYTYPE_P(8));
-	/* These models do not know their features' names. */
-	columns = take_inputs(model, &ends, hopper_text_argument(fcinfo, 4));
-	take_padding(fcinfo, 13, model);
+	wanted = hopper_model_columns(&stored, &n_wanted);
+	for (int i = 0; i < n_wanted; i++)
+		prepares = prepares || wanted[i].is_prepared;
+	if (prepares)
+	{
+		columns = hopper_column_list(hopper_text_argument(fcinfo, 4), "independent_varname");
+		take_schema(model, &run->source, n_wanted, wanted, columns);
+	}
+	else
+	{
+		/* These models do not know their features' names. */
+		columns = take_inputs(model, &ends, hopper_text_argument(fcinfo, 4));
+		take_padding(fcinfo, 13, model);
+	}
 	hopper_predict_take_layer(model, hopper_text_argument(fcinfo, 12));
 	hopper_predict_tell_unused(run, PREDICT_ALL);
 	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 11);

@@ -12,9 +12,10 @@ struct ArrayTreatment : Treatment {
   void Ask(const TreatmentOptions& /*options*/, Questions* questions) const override {
     questions->lengths = true;
   }
-  void Fit(const Statistics& statistics, const TreatmentOptions& /*options*/,
+  bool IsComplete(const TreatmentOptions& options) const override { return options.length > 0; }
+  void Fit(const Statistics& statistics, const TreatmentOptions& options,
            Column* column) const override {
-    column->length = statistics.largest_length;
+    column->length = options.length > 0 ? options.length : statistics.largest_length;
   }
   void AddSlots(const Column& column, std::vector<Slot>* slots) const override {
     for (int64_t i = 1; i <= column.length; ++i) {

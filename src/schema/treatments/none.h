@@ -7,6 +7,7 @@ namespace hopper {
 
 struct NoTreatment : NumberTreatment {
   const char* Name() const override { return "none"; }
+  bool IsComplete(const TreatmentOptions& /*options*/) const override { return true; }
   void Fit(const Statistics& /*statistics*/, const TreatmentOptions& /*options*/,
            Column* /*column*/) const override {}
   double Value(const Column& /*column*/, double number) const override { return number; }

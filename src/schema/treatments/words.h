@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "schema/treatment.h"
 
@@ -23,6 +24,7 @@ struct WordsTreatment : Treatment {
   CellKind Reads() const override { return CellKind::kText; }
   bool IsCategory() const override { return true; }
   bool IsOfWords() const override { return true; }
+  bool NeedsLength() const override { return true; }
   size_t MostValues() const override { return kMostWords; }
 
   void Ask(const TreatmentOptions& options, Questions* questions) const override {
@@ -45,7 +47,7 @@ struct WordsTreatment : Treatment {
 
   void Fit(const Statistics& statistics, const TreatmentOptions& options,
            Column* column) const override {
-    column->length = options.length;
+    column->length = std::max<int64_t>(options.length, 1);
     column->words = options.words;
     if (!options.values.empty()) {
       TakeGivenValues(statistics, options, statistics.n_words, column);
@@ -76,22 +78,28 @@ struct WordsTreatment : Treatment {
 
   void Encode(const Column& column, const Cell& cell, float* out) const override {
     std::fill(out, out + column.length, 0.0F);
-    if (cell.is_null) return;
     const float* const end = out + column.length;
+    ForEachWord(column, cell, [&](std::string_view word) {
+      *out++ = static_cast<float>(column.places.Find(word) + kFirstWord);
+      return out < end;
+    });
+  }
+
+ protected:
+  // Calls put(word) for each word of a text, until that is false. NULL has none.
+  template <typename Put>
+  static void ForEachWord(const Column& column, const Cell& cell, const Put& put) {
+    if (cell.is_null) return;
     std::string word;
-    const auto put = [&] {
-      if (!word.empty()) *out++ = static_cast<float>(column.places.Find(word) + kFirstWord);
-      word.clear();
-    };
     for (const char letter : cell.text) {
       if (column.words.splits && IsBlank(letter)) {
-        put();
-        if (out == end) return;
+        if (!word.empty() && !put(word)) return;
+        word.clear();
       } else if (!column.words.strips || !IsPunctuation(letter)) {
         word += column.words.lowers ? Lower(letter) : letter;
       }
     }
-    put();
+    if (!word.empty()) put(word);
   }
 
  private:

@@ -391,6 +391,17 @@ TEST(Spec, SeveralInputsAreFoundByTheirNames) {
             "model \"m\" has the inputs \"a\", \"b\" but the data have one input without a name");
   EXPECT_EQ(message_for({a, {"c", {3}, ValueType::kInt16}}),
             "model \"m\" has the inputs \"a\", \"b\" but the data have \"a\", \"c\"");
+  // Of one row of numbers the inputs are parts, where all their shapes are stated.
+  std::string closed = text;
+  const size_t open = closed.find("[null,null]");
+  ASSERT_NE(open, std::string::npos);
+  closed.replace(open, 11, "[null,3]");
+  const auto of_row = ParseModelFor(closed, {{"", {5}, ValueType::kFloat32}});
+  ASSERT_NE(of_row, nullptr);
+  EXPECT_EQ(of_row->inputs[0].first, 0);
+  EXPECT_EQ(of_row->inputs[1].first, 2);
+  EXPECT_EQ(message_for({{"", {5}, ValueType::kFloat32}}),
+            "model \"m\" has the inputs \"a\", \"b\" but the data have one input without a name");
   // Without any name in common it is the order that counts.
   const auto by_order =
       ParseModelFor(text, {{"x", {2}, ValueType::kFloat32}, {"y", {3}, ValueType::kFloat32}});

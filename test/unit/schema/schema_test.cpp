@@ -253,7 +253,7 @@ TEST(Schema, WordsHaveTheIdsOfKeras) {
 TEST(Schema, GivenValuesHaveTheIdsOfKeras) {
   std::ifstream file(std::string(HOPPER_TEST_DIR) + "/baseline/keras_words.json");
   const json cases = json::parse(file)["lookups"];
-  ASSERT_GE(cases.size(), 7U);
+  ASSERT_GE(cases.size(), 20U);
   for (const json& each : cases) {
     SCOPED_TRACE(each["treatment"].dump());
     const std::string family = each["family"];
@@ -268,9 +268,17 @@ TEST(Schema, GivenValuesHaveTheIdsOfKeras) {
                 each["ids"][i].get<std::vector<float>>())
           << each["given"][i];
     }
+    // NULL, of which Keras knows nothing, is the mask, or else as an unknown value or an empty
+    // text.
     Cell null;
     null.is_null = true;
-    EXPECT_EQ(EncodeOf(schema, {null})[0], 0.0F);
+    const json& treatment = each["treatment"];
+    if (treatment["treatment"] != "hash" || treatment.contains("mask")) {
+      const bool refuses = treatment.value("unknown", 1) == 0;
+      EXPECT_EQ(EncodeOf(schema, {null})[0], refuses ? -1.0F : 0.0F);
+    } else {
+      EXPECT_EQ(EncodeOf(schema, {null}), EncodeOf(schema, {CellOf("", "text")}));
+    }
   }
 }
 
@@ -282,7 +290,15 @@ TEST(Schema, GivenValuesThatCannotBeAreRefused) {
         json({{"treatment", "index"}, {"values", "a"}}), json({{"values", {"a"}}}),
         json({{"treatment", "words"}, {"length", 2}, {"split", "none"}}),
         json({{"treatment", "words"}, {"length", 2}, {"split", "character"}}),
-        json({{"treatment", "words"}, {"length", 2}, {"standardize", 1}})}) {
+        json({{"treatment", "words"}, {"length", 2}, {"standardize", 1}}),
+        json({{"treatment", "hash"}}), json({{"treatment", "hash"}, {"bins", 0}}),
+        json({{"treatment", "hash"}, {"bins", 9}, {"values", {"a"}}}),
+        json({{"treatment", "hash"}, {"bins", 9}, {"salt", {1, -2}}}),
+        json({{"treatment", "hash"}, {"bins", 9}, {"unknown", 2}}),
+        json({{"treatment", "index"}, {"bins", 9}}),
+        json({{"treatment", "index"}, {"values", {"a"}}, {"unknown", -1}}),
+        json({{"treatment", "index"}, {"values", {"a"}}, {"mask", 1.5}}),
+        json({{"treatment", "one_hot"}, {"values", {"a"}}, {"mask", "b"}})}) {
     EXPECT_THROW(
         Schema::ReadRequest(RequestOf(List(ColumnOf("x", "text")), {{"x", treatment}}).dump()),
         Error)

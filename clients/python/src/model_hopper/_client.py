@@ -685,7 +685,9 @@ class Hopper:
         if isinstance(model, (str, pathlib.PurePath)):
             architecture, values = self._read_file(model, weights, input_shape, model_arch)
         elif callable(getattr(model, "to_json", None)):
-            architecture, values = model.to_json(), model.get_weights()
+            from ._keras import architecture_of
+
+            architecture, values = architecture_of(model), model.get_weights()
         elif type(model).__module__.partition(".")[0] == "torch":
             from ._torch import from_torch
 

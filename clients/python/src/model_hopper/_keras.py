@@ -68,6 +68,29 @@ def _give_input(layers: List[Dict[str, Any]], input_shape: Optional[Sequence[int
                       "registered_name": None})
 
 
+_WITH_VOCABULARY = ("IntegerLookup", "StringLookup", "TextVectorization")
+
+
+def architecture_of(model: Any) -> str:
+    """What model.to_json() writes, with the vocabularies that adapt() has learnt, which that leaves out."""
+    written: str = model.to_json()
+    if not any(name in written for name in _WITH_VOCABULARY):
+        return written
+    architecture = json.loads(written)
+    _write_vocabularies(model, architecture["config"])
+    return json.dumps(architecture)
+
+
+def _write_vocabularies(model: Any, config: Dict[str, Any]) -> None:
+    for entry in config.get("layers", []):
+        inner = entry["config"]
+        if entry["class_name"] in _WITH_VOCABULARY:
+            tokens = model.get_layer(inner["name"]).get_vocabulary()
+            inner["vocabulary"] = [token.item() if hasattr(token, "item") else token for token in tokens]
+        elif "layers" in inner:
+            _write_vocabularies(model.get_layer(inner["name"]), inner)
+
+
 def split_weights(values: bytes, shapes: Sequence[Sequence[int]]) -> List[Any]:
     """The arrays of these shapes that lie one after the other in the bytes of a model's weights."""
     numbers = np.frombuffer(values, "<f4")

@@ -126,7 +126,9 @@ def as_text(value: Any, argument: str) -> str:
                         + (": pack data with training_preprocessor() or validation_preprocessor() first"
                            if argument in ("packed_table", "validation_table") else ""))
     if callable(getattr(value, "to_json", None)) and hasattr(value, "get_weights"):
-        return str(value.to_json())  # a model of Keras
+        from ._keras import architecture_of
+
+        return architecture_of(value)
     value = plain(value)
     if argument == "automl_params" and isinstance(value, Mapping):
         return ", ".join(f"{name}={literal(item)}" for name, item in value.items())

@@ -8,22 +8,18 @@
 
 namespace hopper {
 namespace layers {
-namespace {
 
-Encoding::Mode ReadMode(LayerConfig& config, const char* fallback) {
+Encoding::Mode ReadEncodingMode(LayerConfig& config, const char* fallback, bool may_be_numbers) {
   const std::string mode = config.String("output_mode", fallback);
   if (mode == "one_hot") return Encoding::Mode::kOneHot;
   if (mode == "multi_hot" || mode == "binary") return Encoding::Mode::kMultiHot;
   if (mode == "count") return Encoding::Mode::kCount;
-  if (mode == "int" && config.class_name() == Discretization::kName) {
-    return Encoding::Mode::kNumbers;
-  }
+  if (mode == "int" && may_be_numbers) return Encoding::Mode::kNumbers;
   config.Fail(ErrorCode::kNotSupported, "output_mode \"" + mode + "\" is not supported",
-              "Use \"one_hot\", \"multi_hot\" or \"count\".");
+              may_be_numbers ? "Use \"int\", \"one_hot\", \"multi_hot\" or \"count\"."
+                             : "Use \"one_hot\", \"multi_hot\" or \"count\".");
   return Encoding::Mode::kMultiHot;
 }
-
-}  // namespace
 
 Shape Encoding::OutputShape(const Layer& layer, const Shape& input) const {
   if (mode == Mode::kNumbers) return input;
@@ -41,20 +37,21 @@ Shape Encoding::OutputShape(const Layer& layer, const Shape& input) const {
   return output;
 }
 
-CategoryEncoding::CategoryEncoding(LayerConfig& config) : Layer(config) {
-  encoding.mode = ReadMode(config, "multi_hot");
+CategoryEncoding::CategoryEncoding(LayerConfig& config) : IdLayer(config) {
+  encoding.mode = ReadEncodingMode(config, "multi_hot", false);
   encoding.depth = config.Int("num_tokens", 1);
   config.RequireGivenCount("num_tokens", &encoding.depth);
   config.RequireUnset("sparse");
 }
 
-Shape CategoryEncoding::OutputShape(const std::vector<Shape>& inputs) const {
+Shape IdLayer::OutputShape(const std::vector<Shape>& inputs) const {
   RequireOneInput(*this, inputs);
   return encoding.OutputShape(*this, inputs[0]);
 }
 
-int64_t CategoryEncoding::AutogradFloats(const std::vector<Shape>& inputs, const Shape&) const {
-  return Product({4, ElementCount(inputs[0]), encoding.depth});
+int64_t IdLayer::AutogradFloats(const std::vector<Shape>& inputs, const Shape&) const {
+  const int64_t depth = encoding.mode == Encoding::Mode::kNumbers ? 1 : encoding.depth;
+  return Product({4, ElementCount(inputs[0]), depth});
 }
 
 void CategoryEncoding::ThrowNoId(float id) const {
@@ -79,7 +76,7 @@ Discretization::Discretization(LayerConfig& config)
                 "argument \"bin_boundaries\" must be in ascending order");
     boundaries = {0.0};
   }
-  encoding.mode = ReadMode(config, "int");
+  encoding.mode = ReadEncodingMode(config, "int", true);
   encoding.depth = static_cast<int64_t>(boundaries.size()) + 1;
   config.RequireUnset("sparse");
   config.Ignore("num_bins");  // how the boundaries were found

@@ -16,7 +16,8 @@ Value Encode(const Encoding& encoding, const Value& given) {
     sizes.pop_back();
   sizes.push_back(1);
   std::vector<float> all;
-  for (int64_t i = 0; i < encoding.depth; ++i) all.push_back(static_cast<float>(i));
+  for (int64_t i = 0; i < encoding.depth; ++i)
+    all.push_back(static_cast<float>(encoding.first + i));
   const Value numbers = given.graph()->Constant(all, {encoding.depth});
   const Value hits = eq(reshape(given, sizes), numbers).to(ops::Type::kFloat);
   if (encoding.mode == Encoding::Mode::kOneHot) return hits;
@@ -26,7 +27,7 @@ Value Encode(const Encoding& encoding, const Value& given) {
 
 }  // namespace
 
-Value Export(const CategoryEncoding& layer, const ExportCall& call) {
+Value Export(const IdLayer& layer, const ExportCall& call) {
   // An id that is not there hits nothing.
   return Encode(layer.encoding, call.x().to(ops::Type::kInt64).to(ops::Type::kFloat));
 }

@@ -22,7 +22,8 @@ at::Tensor Encode(const Encoding& encoding, at::Tensor numbers) {
   if (encoding.mode == Encoding::Mode::kNumbers) return numbers;
   const bool lone = numbers.dim() > 1 && numbers.size(-1) == 1;
   if (encoding.mode == Encoding::Mode::kOneHot && lone) numbers = numbers.squeeze(-1);
-  const at::Tensor all = at::arange(encoding.depth, numbers.options());
+  const at::Tensor all =
+      at::arange(encoding.first, encoding.first + encoding.depth, numbers.options());
   const at::Tensor hits = numbers.unsqueeze(-1).eq(all).to(numbers.scalar_type());
   if (encoding.mode == Encoding::Mode::kOneHot) return hits;
   const at::Tensor counts = at::sum(hits, {-2});
@@ -31,12 +32,12 @@ at::Tensor Encode(const Encoding& encoding, at::Tensor numbers) {
 
 }  // namespace
 
-std::unique_ptr<Operator> MakeOperator(const CategoryEncoding& layer) {
+std::unique_ptr<Operator> MakeOperator(const IdLayer& layer) {
   return MakeFunctionOperator([&layer](const std::vector<at::Tensor>& inputs,
                                        const std::vector<at::Tensor>&,
                                        const ForwardContext&) -> at::Tensor {
     const at::Tensor ids = at::trunc(inputs[0].detach().to(at::kFloat));
-    const auto depth = static_cast<float>(layer.encoding.depth);
+    const auto depth = static_cast<float>(layer.encoding.first + layer.encoding.depth);
     if (ids.is_cpu()) {
       const at::Tensor flat = ids.contiguous();
       const float* values = flat.const_data_ptr<float>();

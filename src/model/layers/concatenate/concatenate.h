@@ -10,6 +10,8 @@ struct Concatenate : Layer {
   static constexpr const char* kName = "Concatenate";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "inputs joined along one axis";
+  // Keras' FeatureSpace joins its features by a class of its own.
+  static std::vector<std::string> FormerNames() { return {"TFDConcat"}; }
 
   explicit Concatenate(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;

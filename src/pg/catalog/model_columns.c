@@ -1,0 +1,130 @@
+/*
+ * model_columns.c
+ *		model_columns(): what a stored model asks of the columns of a table that are its inputs.
+ *		Keras' layers that prepare data, such as StringLookup, are treatments of these columns.
+ */
+#include "pg/catalog/models.h"
+
+#include "utils/builtins.h"
+#include "utils/json.h"
+
+#include "pg/codec/schema.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_model_columns);
+
+hopper_model_column *
+hopper_model_columns(const hopper_model *model, int *n)
+{
+	hopper_model_column *columns;
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+
+	HOPPER_CHECK(hopper_core()->model_columns(model->arch, model->arch_size,
+											  HOPPER_HAS_FLOATS(&model->weights) ? 1 : 0, &rows,
+											  &error), error);
+	guard = hopper_guard_rows(rows);
+	*n = rows->n_rows;
+	columns = palloc0(sizeof(hopper_model_column) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+	{
+		const char *const *cells = rows->cells + (size_t) i * rows->n_columns;
+
+		columns[i].name = pstrdup(hopper_from_utf8(cells[0]));
+		columns[i].treatment = pstrdup(hopper_from_utf8(cells[1]));
+		columns[i].is_prepared = cells[2][0] == 't';
+	}
+	hopper_guard_release(guard);
+	return columns;
+}
+
+/* {"column": treatment, ...}, of columns that may have other names than the inputs. */
+static void
+append_treatments(StringInfo text, int n, const hopper_model_column *columns,
+				  const char *const *names)
+{
+	appendStringInfoChar(text, '{');
+	for (int i = 0; i < n; i++)
+	{
+		appendStringInfoString(text, i ? ", " : "");
+		escape_json(text, names[i]);
+		appendStringInfo(text, ": %s", columns[i].treatment);
+	}
+	appendStringInfoChar(text, '}');
+}
+
+char *
+hopper_model_schema(int n, const hopper_model_column *columns, const hopper_pack_column *x)
+{
+	const char **names = palloc(sizeof(char *) * Max(n, 1));
+	StringInfoData request;
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+	char	   *schema;
+
+	for (int i = 0; i < n; i++)
+		names[i] = x[i].name;
+	initStringInfo(&request);
+	appendStringInfoString(&request, "{\"treatments\": ");
+	append_treatments(&request, n, columns, names);
+	appendStringInfoString(&request, ", \"columns\": [");
+	for (int i = 0; i < n; i++)
+	{
+		const char *family = hopper_schema_family(x[i].type);
+
+		if (family == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" is of type %s, for which there is no treatment",
+							x[i].name, x[i].sql_type),
+					 errhint("Cast the column in a view.")));
+		appendStringInfoString(&request, i ? ", {\"name\": " : "{\"name\": ");
+		escape_json(&request, x[i].name);
+		appendStringInfoString(&request, ", \"type\": ");
+		escape_json(&request, x[i].sql_type);
+		appendStringInfo(&request, ", \"family\": \"%s\"}", family);
+	}
+	appendStringInfoString(&request, "]}");
+	HOPPER_CHECK(hopper_core()->schema.complete(hopper_to_utf8(request.data), &rows, &error),
+				 error);
+	guard = hopper_guard_rows(rows);
+	schema = pstrdup(hopper_from_utf8(rows->cells[0]));
+	hopper_guard_release(guard);
+	return schema;
+}
+
+/* model_columns(model_arch_table, model_id) */
+Datum
+hopper_sql_model_columns(PG_FUNCTION_ARGS)
+{
+	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
+	hopper_model model;
+	hopper_model_column *columns;
+	const char **names;
+	const char *cells[2];
+	hopper_rows result = {.n_rows = 1,.n_columns = 2,.cells = cells};
+	StringInfoData list;
+	StringInfoData treatments;
+	int			n;
+
+	hopper_require_argument(fcinfo, 1, "model_id");
+	hopper_connect();
+	(void) hopper_require_model_table(&table);
+	hopper_read_model(&table, hopper_key_argument(fcinfo, 1), &model);
+	columns = hopper_model_columns(&model, &n);
+	names = palloc(sizeof(char *) * Max(n, 1));
+	initStringInfo(&list);
+	initStringInfo(&treatments);
+	for (int i = 0; i < n; i++)
+	{
+		names[i] = columns[i].name;
+		appendStringInfo(&list, "%s%s", i ? ", " : "", hopper_identifier(names[i]));
+	}
+	append_treatments(&treatments, n, columns, names);
+	cells[0] = list.data;
+	cells[1] = treatments.data;
+	(void) hopper_return_rows(fcinfo, &result, NULL);
+	hopper_finish();
+	return (Datum) 0;
+}
