@@ -104,9 +104,9 @@ typedef struct hopper_run_api
 
 	/*
 	 * A run that configurations enter and leave while it runs: stay_open after create, start,
-	 * go_on*, close. Options' num_iterations counts for nothing then. add_config is allowed also
-	 * after the start (HOPPER_LIMIT_EXCEEDED: it fits into memory_limit, but not beside what this
-	 * run has planned); its strings may go afterwards, its weights not. Not on GPUs.
+	 * go_on*, close; or go_on* and close before plan_data, which then plans for those who train.
+	 * add_config is allowed also after the start (HOPPER_LIMIT_EXCEEDED: it fits into memory_limit,
+	 * but not beside what this run has planned); its strings may go afterwards, its weights not.
 	 */
 	int			(*stay_open) (hopper_run *run, hopper_error *error);
 	/*

@@ -28,20 +28,20 @@ void Run::ChooseDevices(const TrainingOptions& options) {
   settings_.numerics_class = std::move(choice.numerics_class);
 }
 
-// Workers of all devices, and who trains with which: of a run that is not open all models are
+// Workers of all devices, and who trains with which: of a run that is closed by now all models are
 // known, and workers that none needs are not started.
 void Run::AssignDevicesLocked() {
   devices_ = WorkersOf(devices_, data_.bytes());
   on_devices_.assign(devices_.size(), OnDevice());
-  if (!pool_) {
+  if (!open_) {
     std::map<std::string, size_t> shapes;
     for (const auto& model : models_) {
-      if (model->status == ModelStatus::kFailed) continue;
+      if (model->status != ModelStatus::kTraining) continue;
       model->lane_key = LaneKey(*model->trainer, data_.train().desc());
       ++shapes[model->lane_key];
     }
     for (const auto& model : models_) {
-      if (model->status == ModelStatus::kFailed) continue;
+      if (model->status != ModelStatus::kTraining) continue;
       model->lanes = EvenLanes(shapes[model->lane_key], LanesOn(*model));
       AssignDeviceLocked(model.get());
     }

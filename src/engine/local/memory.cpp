@@ -20,11 +20,16 @@ namespace hopper {
 void Run::PlanModels(const DataMemory& data) {
   const std::vector<ModelMemory> models = ModelsMemory();
   const std::array<int64_t, 2> features = WantedFeatures();
+  for (const auto& model : models_) {
+    // Of an open run they come one after another.
+    if (open_ || !model->new_weights) continue;
+    initial_weights_.Expect(model->trainer->network().spec(), model->trainer->seed());
+  }
   const auto plan = [&](const DataMemory& of) {
     // Devices are planned by their own memory.
     const int32_t threads = devices_.empty() ? n_workers_ : settings_.threads;
     plan_ = std::make_unique<MemoryPlan>(PlanMemory(budget(), threads, models, of,
-                                                    initial_weights_.SharedBytes(), pool_,
+                                                    initial_weights_.SharedBytes(), open_,
                                                     features[kTrainSplit] + features[kValidSplit]));
     least_data_ = of.largest;
   };
@@ -89,7 +94,7 @@ std::array<int64_t, 2> Run::WantedFeatures() const {
 
 // How many groups of models follow one another at most.
 int32_t Run::Waves() const {
-  if (plan_->together || pool_) return 1;
+  if (plan_->together || open_) return 1;
   int32_t waves = 0;
   int64_t lasting = 0;
   LargestSum tasks(n_workers_);

@@ -67,7 +67,7 @@ bool Run::GoOn(const Stint& stint, int32_t* take) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const bool dropped =
         model.delivery.state_taken && !model.delivery.weights_taken && !stint.restart;
-    if (!open_ || !started_ || stint.iterations < 1 || stint.done < 0 ||
+    if (!open_ || stint.iterations < 1 || stint.done < 0 ||
         model.status == ModelStatus::kTraining || dropped) {
       throw Error(ErrorCode::kInternal,
                   "configuration " + std::to_string(stint.mst_key) + " cannot go on");
@@ -75,7 +75,7 @@ bool Run::GoOn(const Stint& stint, int32_t* take) {
   }
   const Books books(this);
   if (model.status == ModelStatus::kFailed) {
-    TellFailureLocked(model);
+    if (started_) TellFailureLocked(model);  // otherwise the start does
     return true;
   }
   if (stint.restart) {
@@ -83,7 +83,8 @@ bool Run::GoOn(const Stint& stint, int32_t* take) {
     model.stored.bytes = 0;
     model.total_iterations = 0;
   }
-  const bool has_room = !AnyWaitsLocked() && HasRoomLocked(model);
+  // Before the start the run plans for all who train.
+  const bool has_room = !started_ || (!AnyWaitsLocked() && HasRoomLocked(model));
   if (!has_room && MayGiveWayLocked(model, take)) return false;
 
   model.rules.num_iterations = stint.done + stint.iterations;
@@ -94,11 +95,12 @@ bool Run::GoOn(const Stint& stint, int32_t* take) {
   model.running = MetricSums();
   model.reported = stint.done;
   model.delivery = Delivery();
+  SetStatusLocked(&model, ModelStatus::kTraining);
+  if (!started_) return true;
+  ++training_;
   model.work = VisitWork(*model.trainer, data_.train().desc()) * data_.train().n_partitions() *
                stint.iterations;
   if (!devices_.empty()) AssignDeviceLocked(&model);
-  SetStatusLocked(&model, ModelStatus::kTraining);
-  ++training_;
   if (has_room) {
     if (model.has_state) model.trainer->stopping().Adopt(&model.state.monitor);
     AdmitOneLocked(&model);

@@ -65,10 +65,10 @@ void Run::AddConfig(const ConfigSource& config) {
   model->index = models_.size();
   by_key_[config.mst_key] = model->index;
   SetStatusLocked(model.get(), model->status);
+  if (model->stored.bytes > 0 && !model->stored.checked) wanted_states_.AddToCheck(model->index);
   if (pool_) {
     EnterLocked(std::move(model));
   } else {
-    if (model->stored.bytes > 0 && !model->stored.checked) wanted_states_.AddToCheck(model->index);
     models_.push_back(std::move(model));
   }
 }
@@ -83,7 +83,7 @@ void Run::ReadConfig(const ConfigSource& config, Model* model) {
   if (model->memory.alone() > account_->limit()) return;  // PlanModels() says it
   if (config.state_size > 0) {
     model->stored.bytes = config.state_size;
-    model->stored.checked = config.state != nullptr || pool_;
+    model->stored.checked = config.state != nullptr || started_;
     if (config.state == nullptr) return;
     AdoptState(model, ReadStored(*model->trainer, config.state, config.state_size));
   } else if (config.weights != nullptr) {
@@ -94,8 +94,8 @@ void Run::ReadConfig(const ConfigSource& config, Model* model) {
       given_.bytes += bytes;
       if (started_) account_->Add(bytes);
     }
-  } else if (!pool_) {  // whose models come one after another
-    initial_weights_.Expect(model->trainer->network().spec(), model->trainer->seed());
+  } else {
+    model->new_weights = true;
   }
 }
 
@@ -195,10 +195,11 @@ void Run::Start() {
       needs.push_back(model->memory.task);
       if (model->status == ModelStatus::kFailed) continue;
       ++live_;
-      if (pool_) continue;
+      if (model->status == ModelStatus::kDone) continue;  // it rests
       ++training_;
       model->work = VisitWork(*model->trainer, data_.train().desc()) *
-                    data_.train().n_partitions() * rules_.num_iterations;
+                    data_.train().n_partitions() *
+                    (model->rules.num_iterations - model->course.iterations);
       CountProgressLocked(model.get());
     }
     if (!devices_.empty()) AssignDevicesLocked();

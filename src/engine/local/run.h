@@ -73,7 +73,8 @@ class Run {
   // ends.
   void AddConfig(const ConfigSource& config);
   // Before the first configuration: a run that others enter and leave while it runs. What is added,
-  // also after the start, rests until GoOn().
+  // also after the start, rests until GoOn(). One that is closed before the data are planned has
+  // all its models by then, and is planned for these.
   void StayOpen();
   // The model, which rests or is done, trains so many iterations more, as if it had never paused.
   // False: nothing has happened, for lack of room: the result of *take is to be taken first, which
@@ -193,6 +194,7 @@ class Run {
     ModelState state;
     bool has_state = false;                // false: the first visit makes the initial one
     const float* given_weights = nullptr;  // for the initial state; the caller's
+    bool new_weights = false;              // it begins with such as its seed makes
     StoredState stored;
     bool admitted = false;  // false: it waits until there is memory for it
     ModelStatus status = ModelStatus::kTraining;

@@ -10,19 +10,22 @@
 #include "pg/train/results.h"
 
 void
+hopper_training_begin(hopper_training *training)
+{
+	hopper_training_open(training);
+	hopper_training_create(training);
+	if (training->halts_each)
+		hopper_training_halt_each(training, true);
+}
+
+void
 hopper_training_start(hopper_training *training)
 {
 	hopper_error error;
 
-	hopper_training_open(training);
-	/* A durable run's states lie in its tables. */
-	if (training->durable == NULL)
-		training->push_state = hopper_results_push_state;
 	hopper_training_load(training);
 	HOPPER_CHECK(hopper_torch()->run.start(training->run, &error), error);
 	training->started = true;
-	if (training->halts_each)
-		hopper_training_halt_each(training, true);
 }
 
 static int64

@@ -295,27 +295,6 @@ resume_search(hopper_automl *search, hopper_search_assignment **work, int *n)
 }
 
 static void
-start_fit(hopper_training *training)
-{
-	hopper_training_start(training);
-	for (int i = 0; i < training->n_configs; i++)
-	{
-		const hopper_durable *durable = &training->durable[i];
-		int32		target = hopper_driver_target(hopper_driven->fit, training->configs[i].mst_key);
-		int32		left = target - durable->stored;
-
-		hopper_training_look(training, i);
-		hopper_training_order_metrics(training, i);
-		training->durable[i].target = target;
-		/* One that had no iteration left when its last checkpoint was written has ended. */
-		hopper_training_go_on(training, i, Max(left, 1), durable->stored - durable->earlier,
-							  false);
-	}
-	hopper_training_close(training);
-	hopper_progress_start(&hopper_driven->progress, training);
-}
-
-static void
 take_opened(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit,
 			hopper_automl *search)
 {
@@ -339,8 +318,6 @@ take_opened(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit,
 	training->ended = hopper_driver_note_ended;
 	training->write = hopper_driver_write;
 	training->halts_each = hopper_driven->halts;
-	/* Of a search others enter, and are ranked by its own rules. */
-	training->costs = search ? NULL : hopper_training_costs(training);
 	hopper_progress_begin(&hopper_driven->progress);
 	if (fit->n_configs == 0)
 	{
@@ -352,7 +329,7 @@ take_opened(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit,
 	else if (search)
 		hopper_pool_start(hopper_driven->pool, work, n);
 	else
-		start_fit(training);
+		hopper_fit_start(fit, &hopper_driven->progress);
 	AtEOXact_GUC(true, fit->level);
 }
 

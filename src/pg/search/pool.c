@@ -442,6 +442,7 @@ hopper_pool_resume(hopper_automl *run, hopper_search_assignment **work, int *n)
 void
 hopper_pool_start(hopper_pool *pool, const hopper_search_assignment *work, int n)
 {
+	hopper_training_begin(&pool->fit.training);
 	hopper_training_start(&pool->fit.training);
 	hopper_progress_begin(&pool->progress);
 	for (int i = 0; i < n; i++)
@@ -465,12 +466,17 @@ hopper_pool_go_on(hopper_pool *pool)
 /* --- in the foreground --- */
 
 static void
+go_on(hopper_progress *progress, const hopper_training *training)
+{
+	hopper_pool_go_on(training->ended_state);
+}
+
+static void
 train(hopper_pool *pool)
 {
 	hopper_training *training = &pool->fit.training;
 
-	while (!hopper_training_step(training, hopper_progress_timeout(&pool->progress)))
-		hopper_pool_go_on(pool);
+	hopper_training_run(training, &pool->progress, go_on);
 	/* Before its time where its books are lost, for lack of memory: its results say so. */
 	if (!pool->closed)
 	{

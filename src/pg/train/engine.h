@@ -3,16 +3,19 @@
  *		What trains: local/ or greenplum/ gives all of these, each in its open_run.c, and every run
  *		and search is driven by them.
  *
- * A training is open, training->ended: start; then enter and go_on as the caller likes, and step
- * again and again; close when nothing more comes, and step until it has finished. Within a step the
- * caller is told by training->halted and training->ended, and then by training->write. SPI must be
- * connected.
+ * A training is open: begin, then start; from the beginning on go_on and, after the start, enter
+ * as the caller likes, and step again and again; close when nothing more comes, and step until it
+ * has finished. One that is closed before it starts is planned for what has been told to go on.
+ * Within a step the caller is told by training->halted and training->ended, and then by
+ * training->write. SPI must be connected.
  */
 #ifndef HOPPER_TRAIN_ENGINE_H
 #define HOPPER_TRAIN_ENGINE_H
 
 #include "pg/train/outputs.h"
 
+/* Its configurations rest. */
+extern void hopper_training_begin(hopper_training *training);
 extern void hopper_training_start(hopper_training *training);
 /*
  * One more configuration, which is copied, with its history; returns its place. -1: it does not

@@ -159,7 +159,7 @@ fit(hopper_fit *request)
 	fit_outcome outcome;
 
 	hopper_fit_prepare(request);
-	hopper_train(training, &request->staging, request->warm_start);
+	hopper_train(request);
 	hopper_fit_finish(request);
 	hopper_progress_finished(training, request->record.best.mst_key,
 							 request->record.best.metric, request->record.best.value);

@@ -124,11 +124,6 @@ extern void hopper_outputs_rehearse(const hopper_outputs *outputs, const hopper_
  */
 extern void hopper_outputs_clear(const hopper_outputs *outputs,
 								 const hopper_training *training);
-/*
- * Trains where the data are; `replace`: what an earlier run left in the outputs goes, once nothing
- * of it is needed any more. (local/train.c, greenplum/coordinator/run.c)
- */
-extern void hopper_train(hopper_training *training, const hopper_outputs *outputs, bool replace);
 /* What is known of the configuration at `at` by now, in the place of what was known before. */
 extern void hopper_outputs_write_info(const hopper_outputs *outputs, hopper_training *training,
 									  int at);

@@ -18,6 +18,7 @@
 #include "pg/catalog/configs.h"
 #include "pg/codec/placement.h"
 #include "pg/server/words.h"
+#include "pg/train/engine.h"
 #include "pg/train/ranking.h"
 #include "pg/train/store.h"
 #include "pg/train/warm_start.h"
@@ -423,6 +424,36 @@ hopper_fit_resume(hopper_fit *request)
 		durable->earlier = request->earlier(request, request->configs[i].mst_key);
 	}
 	request->record.started = GetCurrentTimestamp();
+}
+
+void
+hopper_fit_start(hopper_fit *fit, hopper_progress *progress)
+{
+	hopper_training *training = &fit->training;
+
+	training->costs = hopper_training_costs(training);
+	hopper_training_begin(training);
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		int32		left = training->options.num_iterations;
+		int32		done = 0;
+
+		if (training->durable)
+		{
+			hopper_durable *durable = &training->durable[i];
+
+			hopper_training_look(training, i);
+			hopper_training_order_metrics(training, i);
+			durable->target = fit->target(fit, training->configs[i].mst_key);
+			/* One that had no iteration left when its last checkpoint was written has ended. */
+			left = Max(durable->target - durable->stored, 1);
+			done = durable->stored - durable->earlier;
+		}
+		hopper_training_go_on(training, i, left, done, false);
+	}
+	hopper_training_close(training);
+	hopper_training_start(training);
+	hopper_progress_start(progress, training);
 }
 
 /* Whether the models take the place of others: a warm start that of those that it went on with. */

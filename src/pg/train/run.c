@@ -8,7 +8,6 @@
  */
 #include "pg/train/run.h"
 
-#include "portability/instr_time.h"
 #include "utils/timestamp.h"
 
 #include "pg/train/engine.h"
@@ -23,9 +22,8 @@ free_run(void *run)
 	hopper_torch()->run.free((hopper_run *) run);
 }
 
-/* Errors that end the run say in their context where it was. */
-static void
-training_context(void *arg)
+void
+hopper_training_context(void *arg)
 {
 	hopper_training *training = arg;
 
@@ -39,6 +37,12 @@ training_context(void *arg)
 				   hopper_count_words(done.iterations),
 				   hopper_plural(done.iterations_total, "iteration", "iterations"));
 	}
+}
+
+bool
+hopper_training_is_whole(const hopper_training *training)
+{
+	return !training->enters && training->durable == NULL;
 }
 
 int32
@@ -161,7 +165,13 @@ push_states(hopper_training *training)
 
 	while (hopper_torch()->run.wanted_state(training->run, &mst_key) == 1)
 	{
-		training->push_state(training, index_of(training, mst_key));
+		int			at = index_of(training, mst_key);
+
+		/* What was put aside is the newest one. */
+		if (hopper_results_are_aside(training, at))
+			hopper_results_push_state(training, at);
+		else
+			training->push_state(training, at);
 		CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -198,15 +208,14 @@ bytes_aside(const hopper_training *training, const hopper_data_plan *plan)
 	return plan->bytes_aside + Max(rest - Max(room, 0), 0);
 }
 
-/* All data, or none where they do not fit: then events ask for them. */
-static void
-load(hopper_training *training)
+void
+hopper_training_create(hopper_training *training)
 {
 	const hopper_torch_api *torch = hopper_torch();
-	hopper_data_plan plan;
-	int64		aside;
 	hopper_error error;
 
+	hopper_training_allocate(training);
+	training->timeline = hopper_timeline_new(training);
 	training->share = hopper_share_new();
 	training->options.threads = hopper_take_threads(training->share, training->options.threads,
 													Max(training->options.threads_per_model, 1));
@@ -216,8 +225,7 @@ load(hopper_training *training)
 								   training->valid ? &training->valid->desc : NULL,
 								   &training->run, &error), error);
 	training->guard = hopper_guard_add(training->run, free_run);
-	if (training->ended)
-		HOPPER_CHECK(torch->run.stay_open(training->run, &error), error);
+	HOPPER_CHECK(torch->run.stay_open(training->run, &error), error);
 	for (int i = 0; i < training->n_configs; i++)
 	{
 		hopper_config config = training->configs[i];
@@ -226,7 +234,18 @@ load(hopper_training *training)
 		HOPPER_CHECK(torch->run.add_config(training->run, &config, &error), error);
 		CHECK_FOR_INTERRUPTS();
 	}
-	HOPPER_CHECK(torch->run.plan_data(training->run, &plan, &error), error);
+}
+
+/* All data, or none where they do not fit: then events ask for them. */
+void
+hopper_training_load(hopper_training *training)
+{
+	TimestampTz then = GetCurrentTimestamp();
+	hopper_data_plan plan;
+	int64		aside;
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_torch()->run.plan_data(training->run, &plan, &error), error);
 	/* Models that wait take no more than the limit. */
 	training->share_bytes = Min(training->options.memory_limit,
 								plan.bytes_models +
@@ -240,18 +259,21 @@ load(hopper_training *training)
 	if (plan.n_waiting > 0)
 		tell_waiting(training, &plan);
 	push_states(training);
-	if (!plan.resident)
+	if (plan.resident)
+	{
+		hopper_scan_packed(training->train, HOPPER_SPLIT_TRAIN, add_buffer, training);
+		if (training->valid)
+			hopper_scan_packed(training->valid, HOPPER_SPLIT_VALID, add_buffer, training);
+	}
+	else
 	{
 		hopper_require_readable(training->train);
 		if (training->valid)
 			hopper_require_readable(training->valid);
-		if (!training->ended)
+		if (hopper_training_is_whole(training))
 			tell_reading_in_turns(training, &plan);
-		return;
 	}
-	hopper_scan_packed(training->train, HOPPER_SPLIT_TRAIN, add_buffer, training);
-	if (training->valid)
-		hopper_scan_packed(training->valid, HOPPER_SPLIT_VALID, add_buffer, training);
+	training->seconds_reading = hopper_seconds_since(then);
 }
 
 #define VISITS_AT_ONCE 64
@@ -391,58 +413,27 @@ hopper_training_allocate(hopper_training *training)
 	int			n = training->n_configs;
 
 	training->allocated = n;
+	training->n_failed = 0;
 	training->failed = palloc0(n * sizeof(bool));
 	training->stopped = palloc0(n * sizeof(bool));
 	training->results = hopper_palloc0_huge(n * sizeof(hopper_model_result));
 }
 
 void
-hopper_training_load(hopper_training *training)
+hopper_training_run(hopper_training *training, hopper_progress *progress,
+					void (*go_on) (hopper_progress *progress, const hopper_training *training))
 {
-	instr_time	start;
-	instr_time	end;
-
-	hopper_training_allocate(training);
-	training->n_failed = 0;
-	training->timeline = hopper_timeline_new(training);
-	INSTR_TIME_SET_CURRENT(start);
-	load(training);
-	INSTR_TIME_SET_CURRENT(end);
-	INSTR_TIME_SUBTRACT(end, start);
-	training->seconds_reading = INSTR_TIME_GET_DOUBLE(end);
-}
-
-void
-hopper_training_run(hopper_training *training)
-{
-	ErrorContextCallback context = {error_context_stack, training_context, training};
-	hopper_progress progress;
-	hopper_error error;
-
-	training->costs = hopper_training_costs(training);
-	training->started = false;
-	error_context_stack = &context;
-	hopper_training_load(training);
-
-	hopper_progress_start(&progress, training);
-	training->started = true;
-	HOPPER_CHECK(hopper_torch()->run.start(training->run, &error), error);
-	while (!hopper_training_drain(training))
-	{
-		hopper_progress_line(&progress, training);
-		hopper_wait(training->event_fd, hopper_progress_timeout(&progress));
-	}
-	error_context_stack = context.previous;
-	hopper_training_take(training);
-	hopper_refuse_all_failed(training);
+	while (!hopper_training_step(training, hopper_progress_timeout(progress)))
+		go_on(progress, training);
 }
 
 void
 hopper_training_end(hopper_training *training)
 {
+	hopper_watch_end();
+	hopper_training_leave(training);
 	if (training->run == NULL)
 		return;
-	hopper_watch_end();
 	hopper_results_end(training);
 	hopper_guard_release(training->guard);
 	hopper_eventfd_close(training->event_fd);

@@ -39,8 +39,7 @@ typedef struct hopper_training
 	bool		rehearsed;		/* nothing was trained: results are made up of zeros */
 	bool		keeps_others;	/* models of other configurations stay in the outputs */
 	/*
-	 * Not NULL: configurations enter and leave while the run goes on; called whenever one of them
-	 * has ended what it was to train, or failed.
+	 * Called whenever one of them has ended what it was to train, or failed; or NULL.
 	 */
 	void		(*ended) (struct hopper_training *training, int at, bool failed);
 	void	   *ended_state;	/* the caller's */
@@ -60,7 +59,7 @@ typedef struct hopper_training
 	struct hopper_durable *durable;
 	int			expected;		/* configurations that will have entered at its end, about */
 
-	/* set by hopper_training_run() */
+	/* set by the engine */
 	hopper_run *run;
 	hopper_run_info info;
 	hopper_model_result *results;	/* per configuration; train/results.h has what belongs to it */
@@ -78,7 +77,7 @@ typedef struct hopper_training
 	bool	   *stopped;		/* by early stopping */
 	int			n_stopped;
 	List	   *failures;		/* hopper_failures *: those of one reason */
-	double	   *costs;			/* of an iteration of each model, in any unit; NULL: open */
+	double	   *costs;			/* of an iteration of each model, in any unit; NULL: a search */
 	int			allocated;		/* configurations that there is room for */
 	int		   *places;			/* open: by key, the configuration's place, or -1 */
 	int			n_places;
@@ -106,15 +105,34 @@ typedef struct hopper_failures
 	int			n;
 } hopper_failures;
 
-/*
- * Loads the data, trains to the end and takes the results. Tells of progress, warns of failed
- * configurations; interrupts are served all the time. Where all configurations fail: ERROR 22000.
- * SPI must be connected. The run dies with the current memory context.
- */
-extern void hopper_training_run(hopper_training *training);
-extern void hopper_training_end(hopper_training *training);
+typedef struct hopper_progress
+{
+	TimestampTz started;
+	TimestampTz last_line;
+	double		interval;		/* seconds; doubled as the run grows long */
+	int			n_lines;
+} hopper_progress;
 
-/* Its parts: loads the data. */
+/*
+ * The loop of the foreground, for one that has started (train/engine.h): steps until it has
+ * finished, and calls `go_on` after each step but the last. Warns of failed configurations;
+ * interrupts are served all the time.
+ */
+extern void hopper_training_run(hopper_training *training, hopper_progress *progress,
+								void (*go_on) (hopper_progress *progress,
+											   const hopper_training *training));
+extern void hopper_training_end(hopper_training *training);
+/* An error context, of hopper_training *: where the run was. */
+extern void hopper_training_context(void *training);
+/*
+ * Whether all that it ever trains is known when it starts, and trains in one statement: neither a
+ * search nor a durable run.
+ */
+extern bool hopper_training_is_whole(const hopper_training *training);
+
+/* Its parts, in this process: makes the core's run, whose configurations rest. */
+extern void hopper_training_create(hopper_training *training);
+/* Loads the data. */
 extern void hopper_training_load(hopper_training *training);
 /* Handles the events that wait; true once the run has finished. */
 extern bool hopper_training_drain(hopper_training *training);
@@ -172,14 +190,6 @@ typedef struct hopper_done
 } hopper_done;
 
 extern hopper_done hopper_training_done(const hopper_training *training);
-
-typedef struct hopper_progress
-{
-	TimestampTz started;
-	TimestampTz last_line;
-	double		interval;		/* seconds; doubled as the run grows long */
-	int			n_lines;
-} hopper_progress;
 
 /* What other sessions see of it, if it is due (server/watch.h). */
 extern void hopper_progress_watch(const hopper_progress *progress,

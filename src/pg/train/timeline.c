@@ -37,7 +37,7 @@ hopper_timeline_new(const hopper_training *training)
 	for (int i = 0; i < training->n_configs * OPEN_ROWS; i++)
 		timeline->open[i] = -1;
 	/* How many there will be is not known: they are summed up by and by. */
-	if (training->ended)
+	if (!hopper_training_is_whole(training))
 		timeline->level = HOPPER_TIMELINE_ITERATIONS;
 	else if (count_visits(training, training->train->desc.n_partitions,
 					 training->valid ? training->valid->desc.n_partitions : 0) <= MAX_ROWS)

@@ -395,6 +395,66 @@ TEST(Pool, OneAboveTheLimitFailsAloneAndOneAboveThePlanSaysSo) {
   EXPECT_EQ(run.Result(1).raw.status, HOPPER_MODEL_DONE);
 }
 
+// Then all that train are known when the data are planned: as in a run that nobody enters.
+TEST(Pool, OneThatIsClosedBeforeItStartsIsPlannedForAll) {
+  const PackedTable train{SmallImages()};
+  const PackedTable valid{ValidImages()};
+  std::vector<Configuration> configs;
+  for (const Plan& plan : Plans()) configs.push_back(plan.config);
+  RunOptions options = SmallRun(2);
+  options.iterations = 1;
+  configs[1].state = TrainAll(options, {configs[1]}, train, &valid).at(configs[1].key).state;
+  configs[3].compile = "optimizer='none'";
+  options.iterations = 3;
+  const auto train_all = [&](bool open, hopper_data_plan* plan) {
+    RunDriver run(RunDriver::Planned{}, options, train, &valid);
+    if (open) run.StayOpen();
+    for (const Configuration& config : configs) run.AddConfig(config);
+    for (const Configuration& config : configs) {
+      if (open) run.GoOn(config.key, options.iterations);
+    }
+    if (open) run.Close();
+    *plan = run.Plan();
+    run.Start();
+    PoolOutcome outcome;
+    for (const hopper_event& event : run.WaitToEnd()) {
+      if (event.type == HOPPER_EVENT_MODEL_FAILED) {
+        EXPECT_TRUE(outcome.failed.insert(event.mst_key).second) << "told once";
+      }
+      if (event.type == HOPPER_EVENT_METRICS) {
+        outcome.metrics[event.mst_key].push_back(MetricsText(event));
+      }
+    }
+    for (const Configuration& config : configs) {
+      const ModelResult result = run.Result(config.key);
+      if (result.raw.status == HOPPER_MODEL_DONE) outcome.results[config.key] = result;
+    }
+    outcome.states_added = run.states_added();
+    return outcome;
+  };
+  int64_t data = 0;
+  const int64_t most = MostAlone(options, Plans(), train, &valid, &data);
+  int waited = 0;
+  for (const int64_t limit : {int64_t{0}, data + 3 * most, most + data / 2}) {
+    if (limit > 0) options.memory_limit = limit;
+    hopper_data_plan expected_plan = {};
+    hopper_data_plan plan = {};
+    const PoolOutcome expected = train_all(false, &expected_plan);
+    const PoolOutcome found = train_all(true, &plan);
+    ExpectSameReports(expected, found);
+    EXPECT_EQ(expected.failed, (std::set<int32_t>{configs[3].key}));
+    EXPECT_EQ(plan.resident, expected_plan.resident) << limit;
+    EXPECT_EQ(plan.bytes_models, expected_plan.bytes_models) << limit;
+    EXPECT_EQ(plan.bytes_window, expected_plan.bytes_window) << limit;
+    EXPECT_EQ(plan.max_reads, expected_plan.max_reads) << limit;
+    EXPECT_EQ(plan.n_waiting, expected_plan.n_waiting) << limit;
+    EXPECT_EQ(plan.bytes_aside, expected_plan.bytes_aside) << limit;
+    EXPECT_EQ(found.states_added, expected.states_added) << limit;
+    waited += plan.n_waiting;
+  }
+  EXPECT_GT(waited, 0);
+}
+
 TEST(Pool, EndsWithNobodyAndWhenItIsCancelled) {
   const PackedTable train{SmallImages()};
   for (const bool cancels : {false, true}) {

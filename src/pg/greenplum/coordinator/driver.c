@@ -168,7 +168,7 @@ hopper_driver_load(hopper_driver *run)
 		hopper_require_temporary(plan->bytes_aside, "moving models between segments",
 								 "Raise statement_mem or temp_file_limit, or train fewer "
 								 "configurations at a time.");
-	if (run->training->ended)
+	if (!hopper_training_is_whole(run->training))
 		return;
 	if (plan->n_waiting > 0)
 		ereport(NOTICE,
@@ -252,7 +252,8 @@ take_event(hopper_driver *run, int at, hopper_event *event, int segment)
 				training->failed[at] = true;
 				training->n_failed++;
 				tell_segment(event, segment,
-							 training->ended ? event->iteration + 1 : run->iteration);
+							 hopper_training_is_whole(training) ? run->iteration
+							 : event->iteration + 1);
 				hopper_progress_failed(training, event);
 			}
 			break;

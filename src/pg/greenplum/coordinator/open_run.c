@@ -65,7 +65,7 @@ take_stored(open_segments *open, int first, int n)
 /* --- what its caller calls --- */
 
 void
-hopper_training_start(hopper_training *training)
+hopper_training_begin(hopper_training *training)
 {
 	open_segments *open = palloc0(sizeof(open_segments));
 
@@ -79,6 +79,12 @@ hopper_training_start(hopper_training *training)
 	open->context = CurrentMemoryContext;
 	if (training->durable)
 		take_stored(open, 0, training->n_configs);
+}
+
+/* The first step loads the data, for who is to train then. */
+void
+hopper_training_start(hopper_training *training)
+{
 	training->started = true;
 }
 

@@ -7,7 +7,7 @@
 #include "pg/greenplum/reports.h"
 
 #include "pg/server/words.h"
-#include "pg/train/outputs.h"
+#include "pg/train/fit.h"
 
 /* Statements beyond those foreseen for an iteration; more are none that get the models on. */
 #define MAX_MORE_HOPS 1000
@@ -228,10 +228,10 @@ segments_train(hopper_training *training, const hopper_name *model, const hopper
 }
 
 void
-hopper_train(hopper_training *training, const hopper_outputs *outputs, bool replace)
+hopper_train(hopper_fit *fit)
 {
 	/* The hops write into the output tables themselves. */
-	if (replace)
-		hopper_outputs_clear(outputs, training);
-	segments_train(training, &outputs->model, &outputs->state);
+	if (fit->warm_start)
+		hopper_outputs_clear(&fit->staging, &fit->training);
+	segments_train(&fit->training, &fit->staging.model, &fit->staging.state);
 }
