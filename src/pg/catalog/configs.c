@@ -20,18 +20,9 @@ static void
 require_selection_table(const hopper_name *table)
 {
 	static const char *const columns[] = {"mst_key", "model_id", "compile_params", "fit_params"};
-	Oid			relation = hopper_relation_oid(table, false);
-	int			i;
 
-	for (i = 0; i < lengthof(columns); i++)
-	{
-		if (get_attnum(relation, columns[i]) == InvalidAttrNumber)
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("relation \"%s\" is not a model selection table", table->shown),
-					 errdetail("It has no column \"%s\".", columns[i]),
-					 errhint("Make one with hopper.generate_model_configs().")));
-	}
+	(void) hopper_require_columns_of(table, "a model selection table", lengthof(columns), columns,
+									 "Make one with hopper.generate_model_configs().");
 }
 
 hopper_name

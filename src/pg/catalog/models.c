@@ -73,20 +73,10 @@ hopper_require_model_table(const hopper_name *table)
 {
 	static const char *const columns[] = {"model_id", "model_arch", "model_weights", "name",
 	"description"};
-	Oid			relation = hopper_relation_oid(table, false);
-	int			i;
 
-	for (i = 0; i < lengthof(columns); i++)
-	{
-		if (get_attnum(relation, columns[i]) == InvalidAttrNumber)
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("relation \"%s\" is not a table of model architectures", table->shown),
-					 errdetail("It has no column \"%s\".", columns[i]),
-					 errhint("Name a table that hopper.load_model() made, or a new one for it "
-							 "to make.")));
-	}
-	return relation;
+	return hopper_require_columns_of(table, "a table of model architectures", lengthof(columns),
+									 columns, "Name a table that hopper.load_model() made, or a "
+									 "new one for it to make.");
 }
 
 /*

@@ -295,15 +295,10 @@ encode_numbers(const hopper_pack_values *values, const hopper_pack_source *sourc
 	}
 	else
 	{
-		int16		length;
-		bool		by_value;
-		char		alignment;
 		Datum	   *elements;
 		bool	   *nulls;
-		int			n;
+		int			n = hopper_elements(array, &elements, &nulls);
 
-		get_typlenbyvalalign(element, &length, &by_value, &alignment);
-		deconstruct_array(array, element, length, by_value, alignment, &elements, &nulls, &n);
 		for (int64 i = first; i < first + count; i++)
 		{
 			if (nulls[i])

@@ -363,7 +363,7 @@ hopper_read_inputs(const hopper_name *summary, const char *text, int n_columns,
 
 		read[i].name = inputs->names[i] = hopper_text_cell(summary, i, 1);
 		read[i].type = hopper_pack_type_from_name(hopper_text_cell(summary, i, 3));
-		read[i].rank = hopper_shape_cell_at(summary, i, 4, read[i].shape);
+		read[i].rank = hopper_shape_cell(summary, i, 4, read[i].shape);
 		for (int k = 0; k < read[i].rank; k++)
 		{
 			if (read[i].shape[k] > PACK_MAX_BUFFER_BYTES / product)

@@ -137,9 +137,9 @@ hopper_read_outputs(const hopper_name *summary, const char *text, hopper_data_de
 
 		read[i].name = hopper_text_cell(summary, i, 1);
 		read[i].column = hopper_text_cell(summary, i, 2);
-		read[i].kind = hopper_kind_cell_at(summary, i, 3);
+		read[i].kind = hopper_kind_cell(summary, i, 3);
 		(*types)[i] = hopper_text_cell(summary, i, 4);
-		read[i].rank = hopper_shape_cell_at(summary, i, 5, read[i].shape);
+		read[i].rank = hopper_shape_cell(summary, i, 5, read[i].shape);
 		for (int k = 0; k < read[i].rank; k++)
 		{
 			if (read[i].shape[k] > PACK_MAX_BUFFER_BYTES / product)

@@ -52,12 +52,6 @@ get_texts(const hopper_name *summary, int column, char ***values)
 	return n;
 }
 
-static int
-get_ints(const hopper_name *summary, int column, int32 **values)
-{
-	return hopper_ints_cell_at(summary, 0, column, values);
-}
-
 /* --- the summary --- */
 
 static void
@@ -112,16 +106,15 @@ read_class_values(const hopper_name *summary, hopper_packed *out)
 	SPI_freetuptable(SPI_tuptable);
 }
 
-/* An array's text, whose elements have this type of eight bytes; their number. */
+/* An array's text, whose elements have this type; their number. */
 static int
-read_numbers(const hopper_name *summary, char *text, Oid type, bool by_value, const char *column,
-			 Datum **numbers)
+read_numbers(const hopper_name *summary, char *text, Oid type, const char *column, Datum **numbers)
 {
 	Datum		array = OidInputFunctionCall(F_ARRAY_IN, text, type, -1);
 	bool	   *nulls;
 	int			n;
 
-	deconstruct_array(DatumGetArrayTypeP(array), type, 8, by_value, 'd', numbers, &nulls, &n);
+	n = hopper_elements(DatumGetArrayTypeP(array), numbers, &nulls);
 	for (int i = 0; i < n; i++)
 		if (nulls[i])
 			refuse_summary(summary, psprintf("Column \"%s\" holds NULL", column));
@@ -136,7 +129,7 @@ read_label_range(const hopper_name *summary, char *text, hopper_data_desc *desc)
 
 	if (text == NULL)
 		return;
-	if (read_numbers(summary, text, FLOAT8OID, FLOAT8PASSBYVAL, "label_range", &ends) != 2)
+	if (read_numbers(summary, text, FLOAT8OID, "label_range", &ends) != 2)
 		refuse_summary(summary, "Column \"label_range\" is not two numbers");
 	desc->has_label_range = 1;
 	desc->least_label = DatumGetFloat8(ends[0]);
@@ -152,7 +145,7 @@ read_class_counts(const hopper_name *summary, char *text, hopper_data_desc *desc
 
 	if (text == NULL)
 		return;
-	n = read_numbers(summary, text, INT8OID, FLOAT8PASSBYVAL, "class_counts", &datums);
+	n = read_numbers(summary, text, INT8OID, "class_counts", &datums);
 	if (n < 1 || n > desc->num_classes)
 		refuse_summary(summary, psprintf("There are %d numbers of rows for %d classes", n,
 										 desc->num_classes));
@@ -225,7 +218,7 @@ read_source(const hopper_name *summary, hopper_packed *out)
 	out->inputs_text = hopper_cell(0, 22);
 	out->padding_text = hopper_cell(0, 24);
 	out->schema_text = hopper_cell(0, 27);
-	out->n_starts = get_ints(summary, 17, &out->starts);
+	out->n_starts = hopper_ints_cell(summary, 0, 17, &out->starts);
 	return labels[0];
 }
 
@@ -241,10 +234,10 @@ read_examples(const hopper_name *summary, char *label, hopper_packed *out)
 	desc->x_column = hopper_packed_features(out->n_x_columns, out->x_columns, desc->y_column);
 	desc->normalizing_const = hopper_constant_cell(summary, 8);
 	desc->x_type = hopper_type_cell(summary, 10);
-	desc->x_rank = hopper_shape_cell(summary, 11, desc->x_shape);
-	desc->y_kind = hopper_kind_cell(summary, 12);
+	desc->x_rank = hopper_shape_cell(summary, 0, 11, desc->x_shape);
+	desc->y_kind = hopper_kind_cell(summary, 0, 12);
 	desc->y_type = hopper_type_cell(summary, 13);
-	desc->y_rank = hopper_shape_cell(summary, 14, desc->y_shape);
+	desc->y_rank = hopper_shape_cell(summary, 0, 14, desc->y_shape);
 	desc->n_partitions = (int32) hopper_int_cell(summary, 0, 16, 1, PACK_MAX_PARTITIONS);
 	/* none is empty, and a partition's rows are counted in 32 bits */
 	desc->buffer_rows = out->buffer_size;
@@ -252,7 +245,7 @@ read_examples(const hopper_name *summary, char *label, hopper_packed *out)
 								   (int64) desc->n_partitions * PG_INT32_MAX);
 	if (desc->y_kind == HOPPER_LABEL_CLASS)
 	{
-		if (get_ints(summary, 9, &num_classes) != 1 || num_classes[0] < 1)
+		if (hopper_ints_cell(summary, 0, 9, &num_classes) != 1 || num_classes[0] < 1)
 			refuse_summary(summary, "Column \"num_classes\" is not one number");
 		desc->num_classes = num_classes[0];
 		out->class_values_column = hopper_class_values_name(label);

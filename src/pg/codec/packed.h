@@ -147,19 +147,17 @@ extern char *hopper_class_values_name(const char *label);
 extern void hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out);
 
 /*
- * Cells of the first row of SPI_tuptable, of packed tables' and of training's summaries alike;
- * ERROR XX001 where they hold what these columns cannot hold. A hopper_label_kind; a hopper_type,
- * 0 of several inputs; a shape (returns its rank); a positive number that features are divided by.
+ * Cells of SPI_tuptable (of its first row where none is named), of packed tables' and of training's
+ * summaries alike; ERROR XX001 where they hold what these columns cannot hold. A hopper_label_kind;
+ * a hopper_type, 0 of several inputs; a shape (returns its rank); a positive number that features
+ * are divided by.
  */
-extern int32 hopper_kind_cell(const hopper_name *table, int column);
-extern int32 hopper_kind_cell_at(const hopper_name *table, uint64 row, int column);
+extern int32 hopper_kind_cell(const hopper_name *table, uint64 row, int column);
 extern int32 hopper_type_cell(const hopper_name *table, int column);
-extern int	hopper_shape_cell(const hopper_name *table, int column, int64_t *shape);
 /* int[] without NULLs, palloc'ed; returns its length. */
-extern int	hopper_ints_cell_at(const hopper_name *table, uint64 row, int column, int32 **values);
-/* A shape of another row. */
-extern int	hopper_shape_cell_at(const hopper_name *table, uint64 row, int column,
-								 int64_t *shape);
+extern int	hopper_ints_cell(const hopper_name *table, uint64 row, int column, int32 **values);
+extern int	hopper_shape_cell(const hopper_name *table, uint64 row, int column,
+							  int64_t *shape);
 extern double hopper_constant_cell(const hopper_name *table, int column);
 
 /*

@@ -46,7 +46,7 @@ hopper_class_values_name(const char *label)
 /* --- cells --- */
 
 int
-hopper_ints_cell_at(const hopper_name *summary, uint64 row, int column, int32 **values)
+hopper_ints_cell(const hopper_name *summary, uint64 row, int column, int32 **values)
 {
 	bool		isnull;
 	Datum		value = hopper_value(row, column, INT4ARRAYOID, &isnull);
@@ -57,8 +57,7 @@ hopper_ints_cell_at(const hopper_name *summary, uint64 row, int column, int32 **
 
 	if (isnull)
 		hopper_refuse_cell(summary, row, column);
-	deconstruct_array(DatumGetArrayTypeP(value), INT4OID, sizeof(int32), true, 'i',
-					  &datums, &nulls, &n);
+	n = hopper_elements(DatumGetArrayTypeP(value), &datums, &nulls);
 	*values = palloc(sizeof(int32) * (n + 1));
 	for (i = 0; i < n; i++)
 	{
@@ -70,10 +69,10 @@ hopper_ints_cell_at(const hopper_name *summary, uint64 row, int column, int32 **
 }
 
 int
-hopper_shape_cell_at(const hopper_name *table, uint64 row, int column, int64_t *shape)
+hopper_shape_cell(const hopper_name *table, uint64 row, int column, int64_t *shape)
 {
 	int32	   *values;
-	int			n = hopper_ints_cell_at(table, row, column, &values);
+	int			n = hopper_ints_cell(table, row, column, &values);
 
 	if (n > HOPPER_MAX_RANK)
 		hopper_refuse_cell(table, row, column);
@@ -86,14 +85,8 @@ hopper_shape_cell_at(const hopper_name *table, uint64 row, int column, int64_t *
 	return n;
 }
 
-int
-hopper_shape_cell(const hopper_name *table, int column, int64_t *shape)
-{
-	return hopper_shape_cell_at(table, 0, column, shape);
-}
-
 int32
-hopper_kind_cell_at(const hopper_name *table, uint64 row, int column)
+hopper_kind_cell(const hopper_name *table, uint64 row, int column)
 {
 	char	   *kind = hopper_text_cell(table, row, column);
 
@@ -104,12 +97,6 @@ hopper_kind_cell_at(const hopper_name *table, uint64 row, int column)
 	if (strcmp(kind, "array") != 0)
 		hopper_refuse_cell(table, row, column);
 	return HOPPER_LABEL_ARRAY;
-}
-
-int32
-hopper_kind_cell(const hopper_name *table, int column)
-{
-	return hopper_kind_cell_at(table, 0, column);
 }
 
 int32

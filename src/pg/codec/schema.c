@@ -226,16 +226,11 @@ read_numbers(Oid type, Datum value, hopper_schema_cell *cell)
 {
 	ArrayType  *array = DatumGetArrayTypeP(value);
 	Oid			element = ARR_ELEMTYPE(array);
-	int16		length;
-	bool		by_value;
-	char		alignment;
 	Datum	   *elements;
 	bool	   *nulls;
 	double	   *numbers;
-	int			n;
+	int			n = hopper_elements(array, &elements, &nulls);
 
-	get_typlenbyvalalign(element, &length, &by_value, &alignment);
-	deconstruct_array(array, element, length, by_value, alignment, &elements, &nulls, &n);
 	numbers = palloc(Max(n, 1) * sizeof(double));
 	for (int i = 0; i < n; i++)
 	{

@@ -210,8 +210,7 @@ numbers_cell(int column, int *n)
 	*n = 0;
 	if (isnull)
 		return NULL;
-	deconstruct_array(DatumGetArrayTypeP(value), FLOAT8OID, 8, FLOAT8PASSBYVAL, 'd', &datums,
-					  &nulls, n);
+	*n = hopper_elements(DatumGetArrayTypeP(value), &datums, &nulls);
 	numbers = palloc(sizeof(double) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 		numbers[i] = nulls[i] ? 0 : DatumGetFloat8(datums[i]);

@@ -416,9 +416,6 @@ hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained
 	const hopper_name *summary = &trained->outputs.summary;
 	Oid			array_type;
 	Oid			type;
-	int16		length;
-	bool		by_value;
-	char		alignment;
 	bool		isnull;
 	Datum		array;
 
@@ -448,10 +445,9 @@ hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained
 	array = hopper_value(0, 1, array_type, &isnull);
 	if (isnull)
 		return;
-	get_typlenbyvalalign(type, &length, &by_value, &alignment);
 	/* The elements point into the array, which stays with SPI's memory. */
-	deconstruct_array(DatumGetArrayTypePCopy(array), type, length, by_value, alignment,
-					  &run->labels.values, &run->labels.nulls, &run->labels.n);
+	run->labels.n = hopper_elements(DatumGetArrayTypePCopy(array), &run->labels.values,
+									&run->labels.nulls);
 	run->labels.type = hopper_type_name(type, -1);
 	run->labels.oid = type;
 	SPI_freetuptable(SPI_tuptable);

@@ -33,10 +33,8 @@ static void
 put_values(const result_rows *result, Datum array, Datum *values, bool *nulls)
 {
 	Datum	   *numbers;
-	int			n;
+	int			n = hopper_elements(DatumGetArrayTypeP(array), &numbers, NULL);
 
-	deconstruct_array(DatumGetArrayTypeP(array), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, 'd',
-					  &numbers, NULL, &n);
 	nulls[3] = nulls[4] = false;
 	for (int i = 0; i < n; i++)
 	{

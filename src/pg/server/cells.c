@@ -114,6 +114,20 @@ hopper_key_cell(const hopper_name *table, uint64 row, int column)
 	return (int32) hopper_int_cell(table, row, column, PG_INT32_MIN, PG_INT32_MAX);
 }
 
+int
+hopper_elements(const struct ArrayType *array, Datum **values, bool **nulls)
+{
+	Oid			type = ARR_ELEMTYPE(array);
+	int16		length;
+	bool		by_value;
+	char		alignment;
+	int			n;
+
+	get_typlenbyvalalign(type, &length, &by_value, &alignment);
+	deconstruct_array((ArrayType *) array, type, length, by_value, alignment, values, nulls, &n);
+	return n;
+}
+
 char **
 hopper_texts(Datum array, int *n)
 {
@@ -121,7 +135,7 @@ hopper_texts(Datum array, int *n)
 	bool	   *nulls;
 	char	  **texts;
 
-	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, 'i', &values, &nulls, n);
+	*n = hopper_elements(DatumGetArrayTypeP(array), &values, &nulls);
 	texts = palloc(Max(*n, 1) * sizeof(char *));
 	for (int i = 0; i < *n; i++)
 		texts[i] = nulls[i] ? NULL : TextDatumGetCString(values[i]);

@@ -136,3 +136,19 @@ hopper_require_columns(Oid relation, List *columns)
 	hopper_complain_of_columns(&complaints, relation, columns);
 	hopper_throw_complaints(&complaints, "");
 }
+
+Oid
+hopper_require_columns_of(const hopper_name *table, const char *what, int n,
+						  const char *const *columns, const char *hint)
+{
+	Oid			relation = hopper_relation_oid(table, false);
+
+	for (int i = 0; i < n; i++)
+		if (get_attnum(relation, columns[i]) == InvalidAttrNumber)
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("relation \"%s\" is not %s", table->shown, what),
+					 errdetail("It has no column \"%s\".", columns[i]),
+					 errhint("%s", hint)));
+	return relation;
+}

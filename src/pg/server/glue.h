@@ -269,6 +269,9 @@ extern void hopper_comment_column(const hopper_name *table, const char *column,
 extern AttrNumber hopper_require_column(Oid relation, const char *column);
 /* ERROR 42703 with all of these names (char *) that are no columns. */
 extern void hopper_require_columns(Oid relation, List *columns);
+/* ERROR 42809 where the table lacks one of n columns that `what` has; returns its Oid. */
+extern Oid	hopper_require_columns_of(const hopper_name *table, const char *what, int n,
+									  const char *const *columns, const char *hint);
 
 /* --- what messages call tables (server/shown.c) --- */
 
@@ -381,6 +384,11 @@ extern void hopper_require_type(TupleDesc descriptor, int column, Oid type);
 extern char *hopper_cell(uint64 row, int column);
 /* A text that must not be NULL: ERROR XX001 '"table" is damaged'. */
 extern char *hopper_text_cell(const hopper_name *table, uint64 row, int column);
+/*
+ * The elements of an array of any type, which point into it; `nulls` may be NULL where none of them
+ * is. Returns their number.
+ */
+extern int	hopper_elements(const struct ArrayType *array, Datum **values, bool **nulls);
 /* The elements of a text[], and of such a cell (NULL: none): NULL stays NULL, or becomes "". */
 extern char **hopper_texts(Datum array, int *n);
 extern char **hopper_text_cells(uint64 row, int column, int *n);

@@ -27,6 +27,15 @@ hopper_after_spi(void)
 
 static char *format_statement(const char *format, va_list arguments) pg_attribute_printf(1, 0);
 
+/* `statement`, palloc'ed, of the arguments of the function that it stands in. */
+#define FORMAT_STATEMENT(statement, format) \
+	do { \
+		va_list		arguments_; \
+		va_start(arguments_, format); \
+		(statement) = format_statement(format, arguments_); \
+		va_end(arguments_); \
+	} while (0)
+
 static char *
 format_statement(const char *format, va_list arguments)
 {
@@ -136,13 +145,10 @@ execute(char *statement)
 void
 hopper_exec(const char *format,...)
 {
-	va_list		arguments;
 	char	   *statement;
 	int			level;
 
-	va_start(arguments, format);
-	statement = format_statement(format, arguments);
-	va_end(arguments);
+	FORMAT_STATEMENT(statement, format);
 	level = hopper_safe_path();
 	(void) execute(statement);
 	hopper_callers_path(level);
@@ -163,13 +169,10 @@ hopper_require_inserted(const hopper_name *table, int rc)
 void
 hopper_insert(const hopper_name *table, const char *format,...)
 {
-	va_list		arguments;
 	char	   *row;
 	int			level;
 
-	va_start(arguments, format);
-	row = format_statement(format, arguments);
-	va_end(arguments);
+	FORMAT_STATEMENT(row, format);
 	level = hopper_safe_path();
 	hopper_require_inserted(table, execute(psprintf("INSERT INTO %s %s", table->quoted, row)));
 	hopper_callers_path(level);
@@ -179,26 +182,20 @@ hopper_insert(const hopper_name *table, const char *format,...)
 void
 hopper_change(const char *format,...)
 {
-	va_list		arguments;
 	char	   *statement;
 
-	va_start(arguments, format);
-	statement = format_statement(format, arguments);
-	va_end(arguments);
+	FORMAT_STATEMENT(statement, format);
 	(void) execute(statement);
 }
 
 void
 hopper_change_at(Snapshot snapshot, const char *format,...)
 {
-	va_list		arguments;
 	char	   *statement;
 	int			level;
 	int			rc;
 
-	va_start(arguments, format);
-	statement = format_statement(format, arguments);
-	va_end(arguments);
+	FORMAT_STATEMENT(statement, format);
 	level = hopper_without_jit();
 	rc = SPI_execute_snapshot(hopper_prepare(statement, 0, NULL), NULL, NULL, snapshot,
 							  InvalidSnapshot, false, true, 0);
@@ -227,37 +224,28 @@ run_select(char *statement, bool read_only)
 uint64
 hopper_select(const char *format,...)
 {
-	va_list		arguments;
 	char	   *statement;
 
-	va_start(arguments, format);
-	statement = format_statement(format, arguments);
-	va_end(arguments);
+	FORMAT_STATEMENT(statement, format);
 	return run_select(statement, true);
 }
 
 uint64
 hopper_select_latest(const char *format,...)
 {
-	va_list		arguments;
 	char	   *statement;
 
-	va_start(arguments, format);
-	statement = format_statement(format, arguments);
-	va_end(arguments);
+	FORMAT_STATEMENT(statement, format);
 	return run_select(statement, false);
 }
 
 uint64
 hopper_select_at_once(const char *format,...)
 {
-	va_list		arguments;
 	char	   *statement;
 	int			rc;
 
-	va_start(arguments, format);
-	statement = format_statement(format, arguments);
-	va_end(arguments);
+	FORMAT_STATEMENT(statement, format);
 	rc = SPI_execute(statement, true, 0);
 	hopper_after_spi();
 	if (rc != SPI_OK_SELECT)

@@ -121,20 +121,6 @@ require_owner(const model_tables *model)
 	}
 }
 
-/* All four are there. */
-static void
-require_complete(const model_tables *model)
-{
-	(void) hopper_relation_oid(&model->outputs.model, false);
-	for (int i = 1; i < HOPPER_OUTPUT_TABLES; i++)
-		if (!OidIsValid(hopper_relation_oid(&model->tables[i].name, true)))
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("\"%s\" is not an output table of training",
-							model->outputs.model.shown),
-					 errdetail("It has no companion \"%s\".", model->tables[i].name.shown)));
-}
-
 /*
  * The tables of a model, and those that it is to replace, which others may give each other's names
  * or copy over each other at the same time.
@@ -403,7 +389,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 
 	hopper_connect();
 	model_argument(fcinfo, &model);
-	require_complete(&model);
+	hopper_outputs_require_all(&model.outputs);
 	add_search_tables(&model, false);
 	require_readable(&model);
 	name = hopper_name_argument(fcinfo, 1, "new_name");
@@ -411,7 +397,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	lock_both(&model, false, &name, replace);
 	/* As they are now that nobody else can change them. */
 	require_models(&model);
-	require_complete(&model);
+	hopper_outputs_require_all(&model.outputs);
 	add_search_tables(&model, false);
 	require_readable(&model);
 	hopper_require_harmless_tables(model.tables, model.n, false);
@@ -582,7 +568,7 @@ hopper_sql_grant_model(PG_FUNCTION_ARGS)
 
 	hopper_connect();
 	model_argument(fcinfo, &model);
-	require_complete(&model);
+	hopper_outputs_require_all(&model.outputs);
 	if (strcmp(role, "PUBLIC") != 0)
 		id = get_role_oid(text_to_cstring(PG_GETARG_TEXT_PP(1)), false);
 	add_search_tables(&model, false);
@@ -608,7 +594,7 @@ hopper_sql_revoke_model(PG_FUNCTION_ARGS)
 
 	hopper_connect();
 	model_argument(fcinfo, &model);
-	require_complete(&model);
+	hopper_outputs_require_all(&model.outputs);
 	add_search_tables(&model, false);
 	change_rights(&model, "REVOKE", "FROM", role, training ? TO_TRAIN : TO_PREDICT | TO_TRAIN);
 	hopper_finish();

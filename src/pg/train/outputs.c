@@ -164,22 +164,29 @@ hopper_outputs_update_names(const hopper_outputs *outputs, const hopper_outputs 
 }
 
 void
-hopper_outputs_lock(const hopper_outputs *outputs)
+hopper_outputs_require_all(const hopper_outputs *outputs)
 {
 	hopper_table tables[HOPPER_OUTPUT_TABLES];
 
 	hopper_outputs_tables(outputs, tables);
 	(void) hopper_relation_oid(&outputs->model, false);
-	/* Before hours of training, after which they are refilled. */
-	PreventCommandIfReadOnly("DELETE");
 	for (int i = 1; i < lengthof(tables); i++)
-	{
 		if (!OidIsValid(hopper_relation_oid(&tables[i].name, true)))
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					 errmsg("\"%s\" is not an output table of training", outputs->model.shown),
 					 errdetail("It has no companion \"%s\".", tables[i].name.shown)));
-	}
+}
+
+void
+hopper_outputs_lock(const hopper_outputs *outputs)
+{
+	hopper_table tables[HOPPER_OUTPUT_TABLES];
+
+	hopper_outputs_tables(outputs, tables);
+	hopper_outputs_require_all(outputs);
+	/* Before hours of training, after which they are refilled. */
+	PreventCommandIfReadOnly("DELETE");
 	for (int i = 0; i < lengthof(tables); i++)
 		hopper_lock_table(&tables[i].name, ExclusiveLock, "EXCLUSIVE");
 	hopper_require_harmless_tables(tables, lengthof(tables), true);

@@ -102,6 +102,8 @@ extern void hopper_outputs_rehearse_replace(const hopper_outputs *outputs,
  * them until the transaction ends.
  */
 extern void hopper_outputs_lock(const hopper_outputs *outputs);
+/* ERROR 42809 where one of them is not there. */
+extern void hopper_outputs_require_all(const hopper_outputs *outputs);
 /* Before models are read, compared or used: as hopper_open_to_read(). */
 extern void hopper_outputs_open(const hopper_outputs *outputs);
 extern void hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train);

@@ -191,18 +191,12 @@ put_given(StringInfo out, const char *text)
 
 /* The elements of an array argument without NULLs; ERROR where they are not `n`, unless n is -1. */
 static Datum *
-elements(FunctionCallInfo fcinfo, int at, Oid type, int *n)
+elements(FunctionCallInfo fcinfo, int at, int *n)
 {
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(at);
 	Datum	   *values;
 	bool	   *nulls;
-	int			found;
-	int16		length;
-	bool		by_value;
-	char		alignment;
+	int			found = hopper_elements(PG_GETARG_ARRAYTYPE_P(at), &values, &nulls);
 
-	get_typlenbyvalalign(type, &length, &by_value, &alignment);
-	deconstruct_array(array, type, length, by_value, alignment, &values, &nulls, &found);
 	if (*n == -1)
 		*n = found;
 	for (int i = 0; i < found; i++)
@@ -227,12 +221,12 @@ hopper_sql_tensorboard_events(PG_FUNCTION_ARGS)
 {
 	int			n = -1;
 	int			n_given = -1;
-	Datum	   *tags = elements(fcinfo, 0, TEXTOID, &n);
-	Datum	   *steps = elements(fcinfo, 1, INT8OID, &n);
-	Datum	   *times = elements(fcinfo, 2, FLOAT8OID, &n);
-	Datum	   *values = elements(fcinfo, 3, FLOAT8OID, &n);
-	Datum	   *names = elements(fcinfo, 4, TEXTOID, &n_given);
-	Datum	   *given = elements(fcinfo, 5, TEXTOID, &n_given);
+	Datum	   *tags = elements(fcinfo, 0, &n);
+	Datum	   *steps = elements(fcinfo, 1, &n);
+	Datum	   *times = elements(fcinfo, 2, &n);
+	Datum	   *values = elements(fcinfo, 3, &n);
+	Datum	   *names = elements(fcinfo, 4, &n_given);
+	Datum	   *given = elements(fcinfo, 5, &n_given);
 	double		began = PG_GETARG_FLOAT8(6);
 	double		ended = n > 0 ? DatumGetFloat8(times[n - 1]) : began;
 	StringInfoData pair;

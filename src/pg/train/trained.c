@@ -84,11 +84,11 @@ read_summary(hopper_trained *out)
 										  SPI_fname(SPI_tuptable->tupdesc, column)));
 	y_column = hopper_cell(0, 1);
 	out->desc.y_column = y_column;
-	out->desc.y_kind = hopper_kind_cell(summary, 2);
+	out->desc.y_kind = hopper_kind_cell(summary, 0, 2);
 	out->desc.x_type = hopper_type_cell(summary, 3);
-	out->desc.x_rank = hopper_shape_cell(summary, 4, out->desc.x_shape);
+	out->desc.x_rank = hopper_shape_cell(summary, 0, 4, out->desc.x_shape);
 	out->desc.y_type = hopper_type_cell(summary, 5);
-	out->desc.y_rank = hopper_shape_cell(summary, 6, out->desc.y_shape);
+	out->desc.y_rank = hopper_shape_cell(summary, 0, 6, out->desc.y_shape);
 	if (out->desc.y_kind == HOPPER_LABEL_CLASS)
 		out->desc.num_classes = (int32) hopper_int_cell(summary, 0, NUM_CLASSES_COLUMN, 1,
 														PACK_MAX_CLASSES);

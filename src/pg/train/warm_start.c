@@ -18,18 +18,9 @@ array_cells(int column, Oid type, Datum **values, bool **nulls)
 {
 	bool		isnull;
 	Datum		array = hopper_value(0, column, get_array_type(type), &isnull);
-	int16		length;
-	bool		by_value;
-	char		alignment;
-	int			n = 0;
 
 	*values = NULL;
-	if (isnull)
-		return 0;
-	get_typlenbyvalalign(type, &length, &by_value, &alignment);
-	deconstruct_array(DatumGetArrayTypeP(array), type, length, by_value, alignment, values, nulls,
-					  &n);
-	return n;
+	return isnull ? 0 : hopper_elements(DatumGetArrayTypeP(array), values, nulls);
 }
 
 /* The text of compile_params that it was trained with, or NULL. */
