@@ -297,7 +297,7 @@ class Step {
     network_ = std::make_unique<Network>(ParseModel(workload.architecture, &shape));
     std::vector<ParamProblem> problems;
     compile_ = ParseCompileParams(CompileText(workload), &problems);
-    objective_ = MakeObjective(compile_, spec(), desc_);
+    objective_ = MakeObjective(compile_, spec(), desc_, /*training=*/true);
     PlanOptions options;
     options.batch = batch_;
     options.training = true;

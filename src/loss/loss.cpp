@@ -150,12 +150,6 @@ bool LooksAtBatch(LossKind loss, const LossOptions& options) {
          std::any_of(options.axes.begin(), options.axes.end(), may_be_batch);
 }
 
-bool UsesLogits(LossKind loss, Activation last) {
-  const LossType& type = LossTypeOf(loss);
-  return type.from_logits &&
-         (last == Activation::kSigmoid || (last == Activation::kSoftmax && !type.of_sigmoid));
-}
-
 at::Tensor LossPerExample(LossKind loss, const at::Tensor& output, bool logits, Activation /*last*/,
                           const Targets& targets, const LossOptions& options) {
   return FunctionOf(Losses(), loss)({output, logits || options.from_logits, targets, options});

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "model/layer_config.h"
+#include "params/loss_type.h"
 #include "params/params.h"
 
 namespace hopper {
@@ -18,12 +19,6 @@ struct Targets {
 // The targets with the shape of `output`: class indexes become one-hot rows, or with a single
 // output the number itself.
 at::Tensor TargetValues(const Targets& targets, const at::Tensor& output);
-
-// True where the loss is computed from logits when the model ends in `last`, as Keras on
-// TensorFlow does: crossentropies after softmax or sigmoid. Like Keras this does not ask whether
-// the two go together: after it, the loss decides. A categorical crossentropy takes a sigmoid's
-// inputs as softmax's, a binary one a softmax's inputs as sigmoid's.
-bool UsesLogits(LossKind loss, Activation last);
 
 // True where an example's loss may depend on the whole batch: the hinges ask whether all labels are
 // 0 or 1, and Dice and Tversky can sum over all examples, which then share one value.

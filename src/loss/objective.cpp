@@ -2,7 +2,9 @@
 
 #include <ATen/ops/add.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/mean.h>
 #include <ATen/ops/mul.h>
+#include <ATen/ops/repeat_interleave.h>
 
 #include <algorithm>
 #include <cstring>
@@ -14,7 +16,21 @@
 #include "params/loss_type.h"
 
 namespace hopper {
-Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, const DataDesc& data) {
+namespace {
+
+// Each member has the labels of its example.
+Targets OfMembers(const Targets& targets, int64_t members) {
+  Targets repeated = targets;
+  for (at::Tensor* labels : {&repeated.classes, &repeated.values}) {
+    if (labels->defined()) *labels = at::repeat_interleave(*labels, members, 0);
+  }
+  return repeated;
+}
+
+}  // namespace
+
+Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, const DataDesc& data,
+                        bool training) {
   Objective objective;
   const bool single = spec.outputs.size() == 1;
   const std::vector<std::string> names = spec.OutputNames();
@@ -53,7 +69,19 @@ Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, con
       throw Error(ErrorCode::kNotSupported, "loss \"" + std::string(LossName(part.loss)) +
                                                 "\" of an output with a mask is not supported");
     }
-    objective.outputs += part.size + part.mask_size;
+    if (training && output.members > 0) {
+      const char* why = WhyNoLossOfMembers(part.loss, part.options, output.member_activation);
+      if (why != nullptr) {
+        throw Error(
+            ErrorCode::kNotSupported,
+            "loss \"" + std::string(LossName(part.loss)) + "\" of each member is not supported",
+            why);
+      }
+      part.members = output.members;
+      part.members_first = output.members_first;
+      part.member_last = output.member_activation;
+      part.member_logits = UsesLogits(part.loss, part.member_last);
+    }
     objective.parts.push_back(std::move(part));
   }
   if (spec.outputs.size() != data.outputs.size()) {
@@ -63,14 +91,16 @@ Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, con
                     std::to_string(data.outputs.size()));
   }
   objective.weighted = data.weighted;
-  objective.plain =
-      !data.by_parts && single && objective.parts[0].weight == 1.0F && !objective.parts[0].by_row();
+  objective.outputs = ElementCount(spec.output_shape());
+  const ObjectivePart& first = objective.parts[0];
+  objective.plain = !data.by_parts && single && first.weight == 1.0F && !first.by_row() &&
+                    first.size == objective.outputs;
   return objective;
 }
 
 at::Tensor PartOutput(const Objective& objective, size_t part, const at::Tensor& output) {
   const ObjectivePart& of = objective.parts[part];
-  if (objective.parts.size() == 1 && of.mask_size == 0) return output;
+  if (of.size == objective.outputs) return output;
   return output.narrow(1, of.first, of.size).reshape(WithBatch(output.size(0), of.shape));
 }
 
@@ -112,6 +142,14 @@ at::Tensor PartLossPerExample(const Objective& objective, size_t part, const at:
     const at::Tensor mask = PartMask(objective, part, output);
     return LossOfRows(of, RowsOfPart(of, own, labels, mask, /*ignores=*/true), output.size(0));
   }
+  if (of.members > 0) {
+    const int64_t batch = output.size(0);
+    const at::Tensor members = output.narrow(1, of.members_first, of.members * of.size)
+                                   .reshape(WithBatch(batch * of.members, of.shape));
+    const at::Tensor losses = LossPerExample(of.loss, members, of.member_logits, of.member_last,
+                                             OfMembers(labels, of.members), of.options);
+    return at::mean(losses.reshape({batch, of.members}), {1});
+  }
   return LossPerExample(of.loss, own, of.logits, of.last, labels, of.options);
 }
 
@@ -140,14 +178,19 @@ PlannedObjective::PlannedObjective(const Objective& objective, int64_t batch,
     : objective_(objective), batch_(batch), targets_(objective.parts.size()) {
   int64_t largest = 0;
   int64_t rows = 0;
+  int64_t members = 0;
   for (const ObjectivePart& part : objective_.parts) {
     const bool by_row = part.by_row();
+    const bool by_member = part.members > 0;
+    const int64_t losses = batch * (by_row ? part.rows() : by_member ? part.members : 1);
     parts_.push_back(std::make_unique<PlannedLoss>(
-        part.loss, part.options, part.logits, part.last, by_row ? batch * part.rows() : batch,
-        by_row ? Shape{part.width()} : part.shape, kernels));
-    if (by_row) rows = std::max(rows, batch * part.rows());
+        part.loss, part.options, by_member ? part.member_logits : part.logits,
+        by_member ? part.member_last : part.last, losses, by_row ? Shape{part.width()} : part.shape,
+        kernels));
     if (objective_.plain) return;
-    largest = std::max(largest, part.size);
+    if (by_row || by_member) rows = std::max(rows, losses);
+    members = std::max(members, part.members * part.size);
+    largest = std::max({largest, part.size, part.members * part.size});
     outputs_.emplace_back(static_cast<size_t>(batch * part.size));
     part_losses_.emplace_back(static_cast<size_t>(batch));
   }
@@ -155,6 +198,7 @@ PlannedObjective::PlannedObjective(const Objective& objective, int64_t batch,
   factors_ = AlignedArray<float>(static_cast<size_t>(batch));
   losses_ = AlignedArray<float>(static_cast<size_t>(batch));
   row_factors_ = AlignedArray<float>(static_cast<size_t>(rows));
+  members_ = AlignedArray<float>(static_cast<size_t>(batch * members));
 }
 
 namespace {
@@ -192,6 +236,27 @@ void PlannedObjective::RunRows(size_t part, bool gradient) {
   }
 }
 
+void PlannedObjective::RunMembers(size_t part, bool gradient) {
+  const ObjectivePart& of = objective_.parts[part];
+  const auto n = static_cast<size_t>(of.members);
+  const size_t values = n * static_cast<size_t>(of.size);
+  const auto share = 1.0F / static_cast<float>(n);
+  for (size_t i = 0; i < static_cast<size_t>(batch_); ++i) {
+    std::memcpy(members_.data() + i * values,
+                output_ + i * static_cast<size_t>(objective_.outputs) + of.members_first,
+                values * sizeof(float));
+    if (gradient) std::fill_n(row_factors_.data() + i * n, n, factors_[i] * share);
+  }
+  parts_[part]->Run(members_.data(), OfMembers(targets_[part], of.members), row_factors_.data(),
+                    gradient ? gradient_.data() : nullptr);
+  const float* losses = parts_[part]->losses();
+  for (size_t i = 0; i < static_cast<size_t>(batch_); ++i) {
+    float sum = 0.0F;
+    for (size_t member = i * n; member < (i + 1) * n; ++member) sum += losses[member];
+    part_losses_[part][i] = sum * share;
+  }
+}
+
 void PlannedObjective::Run(const float* output, const Targets& targets, const float* factors,
                            float* gradient) {
   output_ = output;
@@ -218,6 +283,8 @@ void PlannedObjective::Run(const float* output, const Targets& targets, const fl
     }
     if (part.by_row()) {
       RunRows(p, gradient != nullptr);
+    } else if (part.members > 0) {
+      RunMembers(p, gradient != nullptr);
     } else {
       parts_[p]->Run(own, targets_[p], factors_.data(),
                      gradient != nullptr ? gradient_.data() : nullptr);
@@ -227,11 +294,15 @@ void PlannedObjective::Run(const float* output, const Targets& targets, const fl
       if (weights != nullptr) part_losses_[p][i] *= weights[i];
       losses_[i] += part_losses_[p][i] * part.weight;
     }
+    // What the loss does not look at, masks and means of members, has none.
+    const bool by_member = part.members > 0;
+    const size_t values = by_member ? static_cast<size_t>(part.members) * row : row;
     for (size_t i = 0; gradient != nullptr && i < n; ++i) {
-      std::memcpy(gradient + i * width + part.first, gradient_.data() + i * row,
-                  row * sizeof(float));
-      if (part.mask_size == 0) continue;
-      std::fill_n(gradient + i * width + part.mask_first, part.mask_size, 0.0F);
+      float* to = gradient + i * width;
+      std::memcpy(to + (by_member ? part.members_first : part.first), gradient_.data() + i * values,
+                  values * sizeof(float));
+      if (by_member) std::fill_n(to + part.first, row, 0.0F);
+      std::fill_n(to + part.mask_first, part.mask_size, 0.0F);
     }
   }
 }

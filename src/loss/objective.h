@@ -33,6 +33,13 @@ struct ObjectivePart {
   // Which of its steps count, in a row of the model's outputs; size 0: all do.
   int64_t mask_first = 0;
   int64_t mask_size = 0;
+  // In training: members of an ensemble, of whose losses it is the mean, each as large as the
+  // output, and their place in a row of the model's outputs; 0: its loss is the output's. Metrics
+  // are the output's in any case.
+  int64_t members = 0;
+  int64_t members_first = 0;
+  Activation member_last = Activation::kLinear;
+  bool member_logits = false;
 
   // The last axis, as metrics see it.
   int64_t width() const { return shape.empty() ? 1 : shape.back(); }
@@ -47,12 +54,14 @@ struct Objective {
   // One output, whose labels are those of the examples, and nothing is weighed or left out.
   bool plain = true;
   bool weighted = false;  // the last label of an example is its weight
-  int64_t outputs = 0;    // values of an example, with its masks
+  int64_t outputs = 0;    // values of an example, with its masks and members
   uint64_t linear = 0;    // bit i: part i takes logits
 };
 
-// `compile` has gone through FitToOutputs(). Throws Error where the data have no such outputs.
-Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, const DataDesc& data);
+// `compile` has gone through FitToOutputs(). `training`: where an output averages members, each of
+// them has a loss of its own. Throws Error where the data have no such outputs.
+Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, const DataDesc& data,
+                        bool training);
 
 // What is a part's of a batch.
 at::Tensor PartOutput(const Objective& objective, size_t part, const at::Tensor& output);
@@ -93,6 +102,8 @@ class PlannedObjective {
  private:
   // A part whose rows count or not: factors_ and gradient_ as of the others.
   void RunRows(size_t part, bool gradient);
+  // A part of members, alike.
+  void RunMembers(size_t part, bool gradient);
 
   const Objective objective_;
   const int64_t batch_;
@@ -105,7 +116,8 @@ class PlannedObjective {
   AlignedArray<float> gradient_;  // as large as the largest part's output
   AlignedArray<float> factors_;
   AlignedArray<float> losses_;
-  AlignedArray<float> row_factors_;  // of the largest part by rows
+  AlignedArray<float> row_factors_;  // of the largest part by rows or members
+  AlignedArray<float> members_;      // of the largest part
 };
 
 }  // namespace hopper

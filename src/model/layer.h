@@ -162,6 +162,10 @@ class Layer {
   // The activation that ends this layer and that a loss from logits leaves out.
   virtual Activation FinalActivation() const { return Activation::kLinear; }
 
+  // Of a layer that averages members of an ensemble, the first axis of its input: what it applies
+  // to each before. Null: it does not.
+  virtual const ActivationSpec* OfMembers() const { return nullptr; }
+
   // What it gives on, of an input of this shape.
   virtual Passes PassesOn(const Shape& /*input*/) const { return Passes::kNothing; }
 

@@ -30,6 +30,7 @@ enum class InitializerKind {
   kVarianceScaling,  // Glorot, He and Lecun are instances
   kOrthogonal,
   kIdentity,
+  kRandomSign,  // -1 or 1
 };
 
 struct InitializerSpec {

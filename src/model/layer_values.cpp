@@ -118,6 +118,8 @@ const InitializerRow kInitializers[] = {
     {"IdentityInitializer",
      "identity_initializer",
      {Init::kIdentity, 1, 0, Fan::kAverage, Draw::kUniform}},
+    // Not of Keras: edward2's, where all are as likely.
+    {"RandomSign", "random_sign", {Init::kRandomSign, 0, 0, Fan::kAverage, Draw::kUniform}},
     // Keras 1's short names, which later versions still read.
     {"uniform", "uniform", {Init::kRandomUniform, -0.05, 0.05, Fan::kAverage, Draw::kUniform}},
     {"normal", "normal", {Init::kRandomNormal, 0, 0.05, Fan::kAverage, Draw::kUniform}},

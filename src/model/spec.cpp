@@ -124,24 +124,48 @@ class Builder {
       masks.push_back(graph_.TakeMask(tensor));
       masked = masked || !masks.back().empty();
     }
-    return (tensors.size() == 1 && !masked) || JoinOutputs(graph, masks);
+    std::vector<int> averaged;
+    bool ensembles = false;
+    for (ModelOutput& output : spec_->outputs) {
+      averaged.push_back(FindMembers(&output));
+      ensembles = ensembles || output.members > 0;
+    }
+    if (tensors.size() == 1 && !masked && !ensembles) return true;
+    return JoinOutputs(graph, masks, averaged);
   }
 
-  // One row of the outputs' values, and of their masks.
-  bool JoinOutputs(const ModelGraph& graph, const std::vector<Mask>& masks) {
+  // What the output averages members of, or -1.
+  int FindMembers(ModelOutput* output) const {
+    for (const Node& node : spec_->nodes) {
+      if (node.output != output->tensor) continue;
+      const ActivationSpec* activation = keras_->layers[node.layer]->OfMembers();
+      if (activation == nullptr) return -1;
+      output->members = spec_->tensors[node.inputs[0]][0];
+      output->member_activation = activation->kind;
+      return node.inputs[0];
+    }
+    return -1;
+  }
+
+  // A tensor as a row of values, by a layer of ours; -1 where there is a problem.
+  int Flat(int tensor) {
+    if (spec_->tensors[tensor].size() == 1) return tensor;
+    JsonDocument config;
+    (*config.root())["name"] = "outputs";
+    return graph_.CallOwn("Flatten", *config.root(), "outputs", {tensor});
+  }
+
+  // One row of the outputs' values, of their masks, and of the members that they average.
+  bool JoinOutputs(const ModelGraph& graph, const std::vector<Mask>& masks,
+                   const std::vector<int>& averaged) {
     int64_t values = 0;
     std::vector<int> flat;
     for (ModelOutput& output : spec_->outputs) {
       output.first = values;
       values = SaturatingAdd(values, ElementCount(output.shape));
       if (!CheckTensorShape({values}, "all outputs of the model together", problems_)) return false;
-      int tensor = output.tensor;
-      if (output.shape.size() != 1) {
-        JsonDocument config;
-        (*config.root())["name"] = "outputs";
-        tensor = graph_.CallOwn("Flatten", *config.root(), "outputs", {tensor});
-        if (tensor < 0) return false;
-      }
+      const int tensor = Flat(output.tensor);
+      if (tensor < 0) return false;
       flat.push_back(tensor);
     }
     for (size_t i = 0; i < masks.size(); ++i) {
@@ -163,6 +187,15 @@ class Builder {
       output.mask_size = spec_->tensors[tensor][0];
       values = SaturatingAdd(values, output.mask_size);
       if (!CheckTensorShape({values}, "all outputs of the model together", problems_)) return false;
+      flat.push_back(tensor);
+    }
+    for (size_t i = 0; i < averaged.size(); ++i) {
+      if (averaged[i] < 0) continue;
+      spec_->outputs[i].members_first = values;
+      values = SaturatingAdd(values, ElementCount(spec_->tensors[averaged[i]]));
+      if (!CheckTensorShape({values}, "all outputs of the model together", problems_)) return false;
+      const int tensor = Flat(averaged[i]);
+      if (tensor < 0) return false;
       flat.push_back(tensor);
     }
     JsonDocument config;
@@ -290,7 +323,13 @@ class Builder {
       const Activation last = layer.FinalActivation();
       // Torn rows of softmax are probabilities, which add up to nothing.
       if (last != Activation::kLinear) return rows ? last : Activation::kSigmoid;
+      // Means of rows of softmax are such.
+      const ActivationSpec* of_members = layer.OfMembers();
+      if (of_members != nullptr && of_members->kind != Activation::kLinear) {
+        return rows ? of_members->kind : Activation::kSigmoid;
+      }
       tensor = node.inputs[0];
+      if (of_members != nullptr) continue;
       const Passes passes = layer.PassesOn(spec_->tensors[tensor]);
       if (passes == Passes::kNothing) return Activation::kLinear;
       rows = rows && passes == Passes::kRows;

@@ -29,7 +29,7 @@ struct ModelInput {
   int64_t first = 0;  // its place in the row
 };
 
-// What a model with several outputs, or masks of outputs, gives is one row of their values.
+// What a model with several outputs, masks of outputs or members gives is one row of their values.
 struct ModelOutput {
   std::string name;
   Shape shape;
@@ -44,6 +44,12 @@ struct ModelOutput {
   // of all outputs.
   int64_t mask_first = 0;
   int64_t mask_size = 0;  // 0: it has none
+  // Where it averages members of an ensemble (EnsembleAverage): how many, and the place of what is
+  // averaged in the row, behind all outputs and masks; 0: it does not. `member_activation` is what
+  // the average applies to each, which a loss of each takes logits of.
+  int64_t members = 0;
+  int64_t members_first = 0;
+  Activation member_activation = Activation::kLinear;
 };
 
 // Immutable after parsing; shared freely between threads.
@@ -75,7 +81,7 @@ struct ModelSpec {
   const Shape& input_shape() const { return tensors[input]; }
   const Shape& output_shape() const { return tensors[output]; }
   std::vector<std::string> OutputNames() const;
-  // Of all outputs, without masks: what a prediction is.
+  // Of all outputs, without masks and members: what a prediction is.
   int64_t OutputValues() const;
 };
 

@@ -114,4 +114,13 @@ bool ReadLoss(const Value& value, OutputLoss* loss, ProblemList* problems) {
   return true;
 }
 
+const char* WhyNoLossOfMembers(LossKind loss, const LossOptions& options, Activation last) {
+  if (LossTypeOf(loss).overlap != nullptr) return "It adds up all values of an example or batch.";
+  if (options.ignore_class) return "It leaves out steps of a class, by ignore_class.";
+  if (last == Activation::kLinear) return nullptr;
+  if (options.from_logits) return "The mean is of probabilities, and from_logits takes logits.";
+  if (UsesLogits(loss, last)) return nullptr;
+  return "Members before the activation of EnsembleAverage are logits, and it takes none.";
+}
+
 }  // namespace hopper

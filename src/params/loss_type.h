@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "activation/activation_type.h"
 #include "params/arguments.h"
 #include "params/params.h"
 
@@ -80,5 +81,19 @@ struct LossType {
 // A LossKind is a place in it.
 const std::vector<LossType>& LossTypes();
 inline const LossType& LossTypeOf(LossKind loss) { return LossTypes()[static_cast<size_t>(loss)]; }
+
+// True where the loss is computed from logits when the model ends in `last`, as Keras on
+// TensorFlow does: crossentropies after softmax or sigmoid. Like Keras this does not ask whether
+// the two go together: after it, the loss decides. A categorical crossentropy takes a sigmoid's
+// inputs as softmax's, a binary one a softmax's inputs as sigmoid's.
+inline bool UsesLogits(LossKind loss, Activation last) {
+  const LossType& type = LossTypeOf(loss);
+  return type.from_logits &&
+         (last == Activation::kSigmoid || (last == Activation::kSoftmax && !type.of_sigmoid));
+}
+
+// Why each member of an ensemble cannot have this loss, where EnsembleAverage applies `last` to
+// them; null: it can. A sentence.
+const char* WhyNoLossOfMembers(LossKind loss, const LossOptions& options, Activation last);
 
 }  // namespace hopper

@@ -48,7 +48,7 @@ void ForwardPass::Run(const void* x, int64_t n, float* outputs) {
   const auto* bytes = static_cast<const uint8_t*>(x);
   const int64_t width = ElementCount(network_->spec().output_shape());
   const int64_t wanted = network_->spec().OutputValues();
-  // Without the masks, which come last in a row.
+  // Without masks and members, which come last in a row.
   const auto take = [&](const float* from, int64_t first, int64_t count) {
     const int64_t rows = wanted == width ? 1 : count;
     const auto bytes = static_cast<size_t>(wanted * count / rows) * sizeof(float);

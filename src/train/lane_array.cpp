@@ -76,6 +76,7 @@ LaneArray::LaneArray(const Trainer& trainer, const DataDesc& data, const LaneOpt
       compile_(trainer.compile()),
       fit_(trainer.fit()),
       objective_(trainer.objective()),
+      training_objective_(trainer.training_objective()),
       bf16_(options.precision == "bf16"),
       lanes_(options.lanes),
       largest_partition_(LargestPartition(data)),

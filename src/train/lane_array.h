@@ -113,6 +113,7 @@ class LaneArray {
   const CompileParams compile_;  // of any lane: loss and metrics
   const FitParams fit_;
   const Objective objective_;
+  const Objective training_objective_;
   const bool bf16_;
   const int lanes_;
   const int64_t largest_partition_;

@@ -220,7 +220,7 @@ void LaneArray::TrainStep(const LaneData& data, int64_t n, bool metrics) {
   context.penalties = &penalties;
   const at::Tensor output =
       FoldLanes(network_.Forward(Input(data, rows), weights_, context)).to(at::kFloat);
-  const at::Tensor losses = Losses(objective_, output, targets, lanes_);
+  const at::Tensor losses = Losses(training_objective_, output, targets, lanes_);
   {
     const at::NoGradGuard no_grad;
     at::Tensor weighted = losses.detach();

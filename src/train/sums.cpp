@@ -102,7 +102,7 @@ void AddPlannedMetrics(const CompileParams& compile, const ModelSpec& spec,
     const ObjectivePart& part = objective.parts[p];
     const float* output = planned.output(p);
     double sum = 0.0;
-    if (metric.of_loss && !objective.plain) {
+    if (metric.of_loss && !objective.plain && part.members == 0) {
       const float* losses = planned.losses(p);
       for (int64_t i = 0; i < batch; ++i) sum += static_cast<double>(losses[i]);
       *at += sum;

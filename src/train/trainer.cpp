@@ -160,8 +160,10 @@ Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, 
       loss_text_(LossText(compile_)),
       class_weights_(ClassWeightsOf(fit_, data_)),
       precision_(precision),
-      objective_(
-          std::make_shared<const Objective>(MakeObjective(compile_, network_->spec(), data_))) {
+      objective_(std::make_shared<const Objective>(
+          MakeObjective(compile_, network_->spec(), data_, /*training=*/false))),
+      training_objective_(std::make_shared<const Objective>(
+          MakeObjective(compile_, network_->spec(), data_, /*training=*/true))) {
   loss_text_ += LayoutText(*objective_);
   const int64_t steps = StepsOfIteration(fit_, data_);
   CountSteps(steps, &compile_.optimizer.schedule);

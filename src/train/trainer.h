@@ -40,7 +40,10 @@ class Trainer {
   const CompileParams& compile() const { return compile_; }
   const FitParams& fit() const { return fit_; }
   const Stopping& stopping() const { return stopping_; }
+  // What a model is evaluated by, and what it trains for: they differ where members of an ensemble
+  // have losses of their own.
   const Objective& objective() const { return *objective_; }
+  const Objective& training_objective() const { return *training_objective_; }
 
   // Initial weights (or `keras_weights` of spec().parameters floats, may be null), zero slots.
   ModelState InitialState(const float* keras_weights, const std::string& numerics_class) const;
@@ -137,6 +140,7 @@ class Trainer {
   std::vector<float> class_weights_;                   // empty: all 1
   Precision precision_;                                // of training; evaluation is in fp32
   std::shared_ptr<const Objective> objective_;
+  std::shared_ptr<const Objective> training_objective_;
   // Trains and evaluates on features what is behind the frozen part; null: nothing is frozen.
   std::unique_ptr<const Trainer> head_;
 };

@@ -39,9 +39,9 @@ VisitEnd Trainer::Visit(ModelState* state, const Partition& data, int partition,
     reduced.optimizer.learning_rate = static_cast<double>(state->monitor.learning_rate);
   }
   const CompileParams& compile = state->monitor.reduced ? reduced : compile_;
-  const StepperSetup setup{network_,       compile,    data_,      spans_,
-                           class_weights_, loss_text_, objective_, seed_,
-                           capacity,       precision_, fit_};
+  const StepperSetup setup{
+      network_, compile,  data_,      spans_, class_weights_, loss_text_, training_objective_,
+      seed_,    capacity, precision_, fit_};
   const bool planned = PlannedStepsAreUsed() || precision_ != Precision::kFp32;
   const std::unique_ptr<Stepper> stepper =
       planned ? MakePlannedStepper(setup) : MakeAutogradStepper(setup, state);

@@ -43,6 +43,45 @@ class NTKDense(Own):
 
 
 @own
+class DenseBatchEnsemble(Own):
+    def uses(self, what):
+        return self.arguments.get("use_" + what, True)
+
+    def build(self, shape):
+        units, members = self.arguments["units"], self.arguments["ensemble_size"]
+        self.kernel = self.add_weight(shape=(shape[-1], units), name="kernel")
+        if self.uses("alpha"):
+            self.alpha = self.add_weight(shape=(members, shape[-1]), name="alpha")
+        if self.uses("gamma"):
+            self.gamma = self.add_weight(shape=(members, units), name="gamma")
+        if self.uses("bias"):
+            each = (members, units) if self.uses("ensemble_bias") else (units,)
+            self.bias = self.add_weight(shape=each, name="bias")
+
+    def call(self, x):
+        if len(x.shape) == 2:  # one row for all members
+            x = ops.repeat(x[:, None], self.arguments["ensemble_size"], axis=1)
+        y = ops.matmul(x * self.alpha if self.uses("alpha") else x, self.kernel)
+        if self.uses("gamma"):
+            y = y * self.gamma
+        if self.uses("bias"):
+            y = y + self.bias
+        return keras.activations.get(self.arguments.get("activation"))(y)
+
+    def compute_output_shape(self, shape):
+        return (shape[0], self.arguments["ensemble_size"], self.arguments["units"])
+
+
+@own
+class EnsembleAverage(Own):
+    def call(self, x):
+        return ops.mean(keras.activations.get(self.arguments.get("activation"))(x), axis=1)
+
+    def compute_output_shape(self, shape):
+        return (shape[0], *shape[2:])
+
+
+@own
 class PeriodicEmbedding(Own):
     def build(self, shape):
         n, k, u = shape[-1], self.arguments["frequencies"], self.arguments["units"]
@@ -127,6 +166,22 @@ def layer_models():
     add("own_ntk_dense_two", (9,), NTKDense(units=20, activation="selu"),
         NTKDense(units=3, activation="softmax"), batch=33)
     add("own_ntk_dense_series", (3, 5), NTKDense(units=6, activation="mish"))
+    signs = {"class_name": "RandomSign", "config": {}}
+    add("own_batch_ensemble", (7,), DenseBatchEnsemble(
+        units=6, ensemble_size=3, activation="relu", alpha_initializer=signs), batch=9)
+    add("own_batch_ensemble_two", (5,), DenseBatchEnsemble(
+        units=9, ensemble_size=4, activation="selu", use_gamma=False, use_ensemble_bias=False),
+        DenseBatchEnsemble(units=3, ensemble_size=4, activation="softmax"), batch=21)
+    add("own_batch_ensemble_bare", (5,), DenseBatchEnsemble(
+        units=4, ensemble_size=2, use_alpha=False, use_bias=False),
+        DenseBatchEnsemble(units=3, ensemble_size=2, use_gamma=False, activation="mish"))
+    add("own_batch_ensemble_kernel", (4, 5), DenseBatchEnsemble(
+        units=3, ensemble_size=4, use_alpha=False, use_gamma=False))
+    # As an output it is one of members, too (test/unit/train/tabm_test.cpp).
+    for activation in ("softmax", "sigmoid", None):
+        add(f"own_average_{activation}", (4, 3), EnsembleAverage(activation=activation),
+            L.Identity())
+    add("own_average_inner", (3, 2, 4), EnsembleAverage(activation="softmax"), L.Flatten())
     add("own_periodic", (6,), PeriodicEmbedding(frequencies=16, units=3, append_input=True),
         batch=37)
     add("own_periodic_alone", (3,), PeriodicEmbedding(frequencies=5, units=1, append_input=False))

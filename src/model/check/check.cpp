@@ -124,6 +124,16 @@ class ConfigCheck {
                      "Use a crossentropy, or leave mask_zero and Masking out."},
                     false);
     }
+    const char* why = end.members == 0 ? nullptr
+                                       : WhyNoLossOfMembers(compile.loss, compile.loss_options,
+                                                            end.member_activation);
+    if (why != nullptr) {
+      problems_.Add({ErrorCode::kNotSupported,
+                     "loss \"" + compile.loss_name + "\" of each member is not supported", why,
+                     "Use a crossentropy or an error, or put a layer such as Identity behind "
+                     "EnsembleAverage: then the loss is one of the mean."},
+                    false);
+    }
     CheckAxes("loss \"" + compile.loss_name + "\"", compile.loss_options, end);
     for (const MetricParams& metric : compile.metrics) CheckMetric(metric, end);
     if (data_ == nullptr) return;

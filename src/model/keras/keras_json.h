@@ -114,6 +114,7 @@ class JsonDocument {
   JsonDocument(const JsonDocument&) = delete;
   JsonDocument& operator=(const JsonDocument&) = delete;
   nlohmann::json* root() { return root_.get(); }
+  const nlohmann::json* root() const { return root_.get(); }
 
  private:
   std::unique_ptr<nlohmann::json> root_;

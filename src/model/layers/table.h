@@ -23,6 +23,7 @@
 #include "model/layers/conv_transpose/conv_transpose.h"
 #include "model/layers/cumulative_sum/cumulative_sum.h"
 #include "model/layers/dense/dense.h"
+#include "model/layers/dense_batch_ensemble/dense_batch_ensemble.h"
 #include "model/layers/depthwise_conv_2d/depthwise_conv_2d.h"
 #include "model/layers/dot/dot.h"
 #include "model/layers/dropout/dropout.h"
@@ -30,6 +31,7 @@
 #include "model/layers/einsum_dense/einsum_dense.h"
 #include "model/layers/elementwise/elementwise.h"
 #include "model/layers/embedding/embedding.h"
+#include "model/layers/ensemble_average/ensemble_average.h"
 #include "model/layers/flatten/flatten.h"
 #include "model/layers/floor_divide/floor_divide.h"
 #include "model/layers/get_item/get_item.h"
@@ -91,15 +93,16 @@ using Layers = LayerList<
     layers::Conv1D, layers::Conv1DTranspose, layers::Conv2D, layers::Conv2DTranspose,
     layers::ConvLSTM1D, layers::ConvLSTM2D, layers::Cos, layers::Cosh, layers::Cropping1D,
     layers::Cropping2D, layers::CumulativeSum, layers::CustomScaleLayer, layers::Dense,
-    layers::DepthwiseConv1D, layers::DepthwiseConv2D, layers::Discretization, layers::Divide,
-    layers::Dot, layers::Dropout, layers::ELU, layers::Einsum, layers::EinsumDense,
-    layers::Embedding, layers::Equal, layers::ExpandDims, layers::Expm1, layers::Flatten,
-    layers::Floor, layers::FloorDivide, layers::GRU, layers::GaussianDropout, layers::GaussianNoise,
-    layers::GetItem, layers::GlobalAveragePooling1D, layers::GlobalAveragePooling2D,
-    layers::GlobalMaxPooling1D, layers::GlobalMaxPooling2D, layers::Greater, layers::GreaterEqual,
-    layers::GroupNormalization, layers::GroupQueryAttention, layers::Hashing, layers::Identity,
-    layers::InputLayer, layers::IntegerLookup, layers::Log10, layers::Log2, layers::Logsumexp,
-    layers::LSTM, layers::LayerNormalization, layers::LayerScale, layers::LeakyReLU, layers::Less,
+    layers::DenseBatchEnsemble, layers::DepthwiseConv1D, layers::DepthwiseConv2D,
+    layers::Discretization, layers::Divide, layers::Dot, layers::Dropout, layers::ELU,
+    layers::Einsum, layers::EinsumDense, layers::Embedding, layers::EnsembleAverage, layers::Equal,
+    layers::ExpandDims, layers::Expm1, layers::Flatten, layers::Floor, layers::FloorDivide,
+    layers::GRU, layers::GaussianDropout, layers::GaussianNoise, layers::GetItem,
+    layers::GlobalAveragePooling1D, layers::GlobalAveragePooling2D, layers::GlobalMaxPooling1D,
+    layers::GlobalMaxPooling2D, layers::Greater, layers::GreaterEqual, layers::GroupNormalization,
+    layers::GroupQueryAttention, layers::Hashing, layers::Identity, layers::InputLayer,
+    layers::IntegerLookup, layers::Log10, layers::Log2, layers::Logsumexp, layers::LSTM,
+    layers::LayerNormalization, layers::LayerScale, layers::LeakyReLU, layers::Less,
     layers::LessEqual, layers::Log, layers::Log1p, layers::LogicalAnd, layers::LogicalOr,
     layers::MaskingLayer, layers::Matmul, layers::Max, layers::MaxPooling1D, layers::MaxPooling2D,
     layers::Maximum, layers::Mean, layers::Min, layers::Minimum, layers::Mod, layers::Moveaxis,

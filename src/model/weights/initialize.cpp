@@ -189,6 +189,8 @@ void FillElements(const Draws& draws, const WeightSpec& weight, int64_t first, i
     case InitializerKind::kIdentity:
       return each(
           [&](int64_t i) { return i / weight.shape[1] == i % weight.shape[1] ? init.a : 0.0; });
+    case InitializerKind::kRandomSign:
+      return each([&](int64_t i) { return draws.Uniform(i, -1.0, 1.0) < 0.0 ? -1.0 : 1.0; });
     case InitializerKind::kVarianceScaling:
       break;
   }

@@ -1,26 +1,15 @@
 // RealMLP against its authors' own package: 20 steps from the same weights, and runs of 80, through
 // planned steps, through autograd, and in lanes; the schedules as numbers; and the recipe that is
 // written for a table is that architecture.
-#include <ATen/Parallel.h>
-#include <gtest/gtest.h>
-
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <iostream>
-#include <memory>
 
 #include "base/philox.h"
-#include "baseline_table.h"
-#include "data/dataset.h"
 #include "model/recipes/tabular.h"
-#include "model/weights/storage.h"
 #include "optim/learning_rate.h"
 #include "support/cpu_clock.h"
-#include "support/data_desc.h"
-#include "train/lane_array.h"
-#include "train/stepper.h"
-#include "train/trainer.h"
+#include "support/package_steps.h"
 
 namespace hopper {
 namespace {
@@ -30,144 +19,28 @@ const BaselineTable& RealMlpTable() {
   return table;
 }
 
-nlohmann::json RealMlpRuns() {
-  nlohmann::json runs = nlohmann::json::array();
-  for (const nlohmann::json& one : RealMlpTable().cases()) {
-    if (one.contains("architecture")) runs.push_back(one);
-  }
-  return runs;
-}
-
-class RealMLP : public testing::TestWithParam<nlohmann::json> {
+class RealMLP : public PackageSteps {
  protected:
-  RealMLP()
-      : classes_(GetParam()["classes"]),
-        spec_(ParseModel(GetParam()["architecture"].get<std::string>(), nullptr)),
-        x_(RealMlpTable().Get(GetParam(), "x")) {
-    at::set_num_threads(1);
-    for (const float label : RealMlpTable().Get(GetParam(), "y").values) {
-      if (classes_ == 0) y_.push_back(label);
-      for (int i = 0; i < classes_; ++i) y_.push_back(i == static_cast<int>(label) ? 1.0F : 0.0F);
-    }
-    PackedBuffer buffer;
-    buffer.n = static_cast<int32_t>(x_.shape[0]);
-    buffer.x = x_.values.data();
-    buffer.x_size = x_.values.size() * sizeof(float);
-    buffer.y = y_.data();
-    buffer.y_size = y_.size() * sizeof(float);
-    checksum_ = BufferChecksum(0, 0, buffer.n, buffer.x, buffer.x_size, buffer.y, buffer.y_size);
-    buffer.checksum = checksum_.bytes.data();
-    LabelsDesc labels;
-    if (classes_ > 0) {
-      labels.kind = LabelKind::kArray;
-      labels.shape = {classes_};
-    }
-    data_ = std::make_unique<Dataset>(
-        MakeDesc(ValueType::kFloat32, {x_.shape[1]}, labels, x_.shape[0]));
-    data_->AddBuffer(buffer);
+  RealMLP() : PackageSteps(RealMlpTable()) {
     const std::string iterations = "decay_iterations=" + GetParam()["epochs"].dump();
     const std::string loss = classes_ > 0 ? "CategoricalCrossentropy(label_smoothing=" +
                                                 GetParam()["label_smoothing"].dump() + ")"
                                           : "mse";
-    std::vector<ParamProblem> problems;
-    trainer_ = std::make_unique<Trainer>(
-        std::make_shared<const Network>(spec_),
-        ParseCompileParams(
-            "loss='" + loss + "', optimizer='Adam(lr=" + GetParam()["learning_rate"].dump() +
-                ", learning_rate_schedule=CosineLogDecay(" + iterations + "), beta_2=" +
-                GetParam()["beta_2"].dump() + ", epsilon=" + GetParam()["epsilon"].dump() +
-                ", weight_decay=" + GetParam()["weight_decay"].dump() +
-                ", weight_decay_schedule=FlatCosineDecay(" + iterations + "))'",
-            &problems),
-        ParseFitParams("shuffle=False, batch_size=" + GetParam()["batch"].dump(), &problems),
-        data_->desc(), 1);
-    for (const ParamProblem& problem : problems) ADD_FAILURE() << problem.message;
-    std::vector<float> weights;
-    for (int i = 0; i < BaselineTable::Count(GetParam(), "weights"); ++i) {
-      const std::vector<float>& one = RealMlpTable().Get(GetParam(), "weights", i).values;
-      weights.insert(weights.end(), one.begin(), one.end());
-    }
-    CheckWeightCount(*spec_, static_cast<int64_t>(weights.size()));
-    state_ = trainer_->InitialState(weights.data(), "class");
+    Begin("loss='" + loss + "', optimizer='Adam(lr=" + GetParam()["learning_rate"].dump() +
+          ", learning_rate_schedule=CosineLogDecay(" + iterations +
+          "), beta_2=" + GetParam()["beta_2"].dump() + ", epsilon=" + GetParam()["epsilon"].dump() +
+          ", weight_decay=" + GetParam()["weight_decay"].dump() +
+          ", weight_decay_schedule=FlatCosineDecay(" + iterations + "))'");
   }
-
-  // The mean of the losses of an epoch's steps.
-  double Expected(size_t epoch) const {
-    const std::vector<float>& losses = RealMlpTable().Get(GetParam(), "losses").values;
-    const size_t steps = losses.size() / Epochs();
-    double sum = 0.0;
-    for (size_t i = epoch * steps; i < (epoch + 1) * steps; ++i) sum += losses[i];
-    return sum / static_cast<double>(steps);
-  }
-  static size_t Epochs() { return GetParam()["epochs"]; }
-
-  void ExpectLoss(const MetricSums& sums, size_t epoch) const {
-    const double loss = sums.loss / static_cast<double>(sums.examples);
-    EXPECT_NEAR(loss, Expected(epoch), 2e-5 * (1.0 + Expected(epoch))) << "epoch " << epoch;
-  }
-
-  void ExpectWeights() const {
-    std::vector<float> after(spec_->parameters);
-    ExportWeights(*spec_, state_.params.data(), after.data());
-    size_t offset = 0;
-    for (int i = 0; i < BaselineTable::Count(GetParam(), "weights_after"); ++i) {
-      const std::vector<float>& expected =
-          RealMlpTable().Get(GetParam(), "weights_after", i).values;
-      EXPECT_LE(RelativeDifference(after.data() + offset, expected), 2e-4)
-          << spec_->weights[i].name;
-      offset += expected.size();
-    }
-  }
-
-  void ExpectRun() {
-    for (size_t epoch = 0; epoch < Epochs(); ++epoch) {
-      MetricSums sums;
-      ASSERT_EQ(trainer_->Visit(&state_, data_->partition(0), 0, cancel_, &sums), VisitEnd::kDone);
-      ++state_.iteration;
-      ExpectLoss(sums, epoch);
-    }
-    ExpectWeights();
-  }
-
-  const int classes_;
-  std::shared_ptr<const ModelSpec> spec_;
-  const BaselineTensor& x_;
-  std::vector<float> y_;
-  Digest checksum_;
-  std::unique_ptr<Dataset> data_;
-  std::unique_ptr<Trainer> trainer_;
-  ModelState state_;
-  const std::atomic<bool> cancel_{false};
 };
 
 TEST_P(RealMLP, Planned) { ExpectRun(); }
 
-TEST_P(RealMLP, Autograd) {
-  UsePlannedSteps(false);
-  ExpectRun();
-  UsePlannedSteps(true);
-}
+TEST_P(RealMLP, Autograd) { ExpectRunByAutograd(); }
 
-TEST_P(RealMLP, Lanes) {
-  const std::unique_ptr<LaneDevice> device = MakeCpuLaneDevice();
-  const LaneData rows(*data_, device.get());
-  LaneOptions options;
-  options.lanes = 2;
-  LaneArray array(*trainer_, data_->desc(), options, device.get());
-  for (int lane = 0; lane < 2; ++lane) array.Load(lane, *trainer_, state_);
-  for (size_t epoch = 0; epoch < Epochs(); ++epoch) {
-    std::vector<LaneVisit> visits{{trainer_.get(), &state_, 0, {}, VisitEnd::kDone}};
-    array.Train(&visits, rows, cancel_, true);
-    ASSERT_EQ(visits[0].end, VisitEnd::kDone);
-    ++state_.iteration;
-    ExpectLoss(visits[0].sums, epoch);
-  }
-  array.Save({&state_});
-  ExpectWeights();
-}
+TEST_P(RealMLP, Lanes) { ExpectRunInLanes(); }
 
-INSTANTIATE_TEST_SUITE_P(All, RealMLP,
-                         testing::ValuesIn(RealMlpRuns().get<std::vector<nlohmann::json>>()),
+INSTANTIATE_TEST_SUITE_P(All, RealMLP, testing::ValuesIn(RunsOf(RealMlpTable())),
                          [](const auto& info) { return CaseName(info.param); });
 
 TEST(RealMLPSchedules, AreThoseOfThePackage) {
@@ -194,7 +67,7 @@ TEST(RealMLPSchedules, AreThoseOfThePackage) {
 // Without the layers of dropout and with the package's sizes, what is written for a table has the
 // weights of the table's architecture, factors included.
 TEST(TabularRecipe, IsTheArchitectureOfThePackage) {
-  for (const nlohmann::json& the_case : RealMlpRuns()) {
+  for (const nlohmann::json& the_case : RunsOf(RealMlpTable())) {
     const std::string name = the_case["name"];
     const auto wanted = ParseModel(the_case["architecture"].get<std::string>(), nullptr);
     const int classes = the_case["classes"];
@@ -282,7 +155,7 @@ TEST(TabularRecipe, TakesRanges) {
 
 // Every recipe is a model that can be trained.
 TEST(TabularRecipe, AreModels) {
-  for (const char* recipe : {"realmlp", "realmlp_small", "resnet"}) {
+  for (const char* recipe : {"realmlp", "realmlp_small", "resnet", "tabm", "tabm_mini"}) {
     for (const int classes : {0, 2, 5}) {
       LabelsDesc labels;
       labels.kind = classes > 0 ? LabelKind::kClass : LabelKind::kValue;

@@ -414,8 +414,8 @@ TEST_F(KeptPlans, HoldNothingOfAStepThatFailed) {
 
 // What a cache counts is what the account counts, to the parts that it only estimates.
 TEST_F(KeptPlans, CountTheirArenaAsTheAllocatorDoes) {
-  const Objective objective =
-      MakeObjective(Make("0.001").compile(), network_->spec(), data_.desc());
+  const Objective objective = MakeObjective(Make("0.001").compile(), network_->spec(), data_.desc(),
+                                            /*training=*/false);
   for (const int64_t batch : {1, 3, 33, 100, 1000}) {
     PlanKind kind;
     kind.network = network_;
