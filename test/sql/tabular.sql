@@ -25,6 +25,17 @@ SELECT r.model_id, r.compile_params AS compile, r.fit_params AS fit FROM hopper.
     '{"hidden": [16, 16], "categories": {"3": 5}, "learning_rate": 0.01, "batch_size": 32}', name => 'residual') AS r \gset
 SELECT (hopper.fit('classes', 'run_resnet', 'networks', :model_id, :'compile', :'fit', 10, validation_table => 'classes_validation', seed => 1)).best_value > 0.6 AS learnt;
 
+-- TabM: members of an ensemble, of which predictions and metrics are the mean
+SELECT r.model_id, r.compile_params AS compile, r.fit_params AS fit FROM hopper.tabular('networks', 'classes', 'tabm',
+    '{"hidden": [16, 16], "members": 4, "categories": {"3": 5}, "learning_rate": 0.01, "batch_size": 32}', name => 'members') AS r \gset
+SELECT class_name, output_shape, parameters FROM hopper.describe_model('networks', :model_id);
+SELECT (hopper.fit('classes', 'run_members', 'networks', :model_id, :'compile', :'fit', 15, validation_table => 'classes_validation', seed => 1)).best_value > 0.8 AS learnt;
+SELECT hopper.predict('run_members', 'points', id_col => 'id', output_table => 'predicted', pred_type => 'response') AS rows;
+SELECT avg((p.class = predicted.predicted_class)::int) > 0.8 AS right_mostly FROM predicted JOIN points AS p USING (id);
+SELECT r.model_id, r.compile_params AS compile, r.fit_params AS fit FROM hopper.tabular('networks', 'numbers', 'tabm_mini',
+    '{"hidden": [16, 16], "members": 4, "frequencies": 8, "batch_size": 32}', name => 'mini') AS r \gset
+SELECT (hopper.fit('numbers', 'run_mini', 'networks', :model_id, :'compile', :'fit', 15, validation_table => 'numbers_validation', seed => 1)).best_value < 0.3 AS learnt;
+
 -- Ranges are a search's
 SELECT compile_params IS NULL AS not_fixed, space::json -> 'parameters' AS parameters FROM hopper.tabular('networks', 'classes', options =>
     '{"learning_rate": {"type": "float", "low": 0.01, "high": 0.1, "scale": "log"}, "dropout": [0.0, 0.2]}', name => 'ranges');
@@ -32,6 +43,7 @@ SELECT compile_params IS NULL AS not_fixed, space::json -> 'parameters' AS param
 -- What is refused
 SELECT hopper.tabular('networks', 'classes', 'real_mlp');
 SELECT hopper.tabular('networks', 'classes', options => '{"itrations": 3}');
+SELECT hopper.tabular('networks', 'classes', 'tabm', '{"hidden": []}');
 SELECT hopper.tabular('networks', 'classes', options => '{"categories": {"4": 3}}');
 SELECT hopper.tabular('networks', 'classes', options => '[1]');
 SELECT hopper.tabular('networks', 'points');

@@ -1,6 +1,7 @@
 #include "model/recipes/tabular.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -8,266 +9,188 @@
 
 #include "base/error.h"
 #include "model/keras/json_text.h"
-#include "model/keras/keras_json.h"
+#include "model/recipes/tabular_options.h"
+#include "params/json_writer.h"
 
 namespace hopper {
 namespace {
 
 using Json = nlohmann::json;
+using Fields = JsonObjectText;
 
-// The defaults that recipes differ in; null: the recipe has no such thing.
-Json RecipeDefaults(const std::string& recipe, bool classes) {
-  if (recipe == "resnet") {
-    return {{"hidden", {128, 128}},  {"hidden_factor", 2},   {"hidden_dropout", 0.25},
-            {"dropout", 0.1},        {"embedding", 8},       {"activation", "relu"},
-            {"learning_rate", 1e-3}, {"weight_decay", 0.01}, {"label_smoothing", 0.0},
-            {"batch_size", 128},     {"iterations", 1000},   {"patience", 20}};
-  }
-  Json defaults = {{"hidden", {256, 256, 256}},
-                   {"activation", classes ? "selu" : "mish"},
-                   {"embedding", 8},
-                   {"scale_lr_factor", 6.0},
-                   {"bias_lr_factor", 0.1},
-                   {"beta_2", 0.95},
-                   {"batch_size", 256},
-                   {"iterations", 256}};
-  if (classes) defaults["label_smoothing"] = 0.1;
-  if (recipe == "realmlp") {
-    defaults.update({{"dropout", 0.15},
-                     {"weight_decay", 0.02},
-                     {"learning_rate", classes ? 0.04 : 0.2},
-                     {"activation_lr_factor", 0.1},
-                     {"frequencies", 16},
-                     {"frequency_units", 3},
-                     {"sigma", 0.1},
-                     {"frequency_lr_factor", 0.1}});
-  } else {
-    defaults["learning_rate"] = classes ? 0.04 : 0.07;
-  }
-  return defaults;
+std::string WholeNumbers(const std::vector<int64_t>& numbers) {
+  std::vector<std::string> texts;
+  texts.reserve(numbers.size());
+  for (const int64_t number : numbers) texts.push_back(std::to_string(number));
+  return JsonList(texts);
 }
 
-[[noreturn]] void RefuseRecipe(const std::string& message, const std::string& hint = "") {
-  throw Error(ErrorCode::kInvalidParameter, message, "", hint);
+std::string OfClass(const char* class_name, const Fields& config) {
+  return Fields().Add("class_name", JsonString(class_name)).Add("config", config.Text()).Text();
 }
 
-// A list of choices, or an object of a space's parameter.
-bool IsRecipeRange(const Json& value) { return value.is_array() || value.is_object(); }
+std::string Normal(double deviation) {
+  return OfClass("RandomNormal", Fields().Add("mean", "0.0").Add("stddev", JsonNumber(deviation)));
+}
 
-// The network and its configuration, layer by layer.
+// PyTorch's own of a kernel: even numbers between -1 and 1, divided by the root of its inputs.
+std::string UniformOfInputs() {
+  return OfClass("VarianceScaling", Fields()
+                                        .Add("scale", JsonNumber(1.0 / 3.0))
+                                        .Add("mode", "\"fan_in\"")
+                                        .Add("distribution", "\"uniform\""));
+}
+
+// A factor for the bias alone.
+std::string OfBias(const std::string& factor) { return Fields().Add("bias", factor).Text(); }
+
+// The network and its configuration, layer by layer, as text.
 class RecipeWriter {
  public:
-  RecipeWriter(const std::string& recipe, Json options, const DataDesc& data)
-      : recipe_(recipe), options_(std::move(options)), data_(data), slots_(data.x_elements()) {
+  RecipeWriter(const std::string& recipe, std::string_view options, const DataDesc& data)
+      : recipe_(recipe), options_(recipe, options, data), data_(data) {
     const DataOutput& labels = data.outputs[0];
     classes_ = labels.kind == LabelKind::kClass ? labels.num_classes : 0;
-    ReadOptions();
   }
 
   TabularRecipe Write() {
-    const std::string end = recipe_ == "resnet" ? ResNet(Features()) : RealMLP(Features());
-    Output(end);
-    TabularRecipe made;
-    made.architecture = Json({{"class_name", "Functional"},
-                              {"config",
-                               {{"name", recipe_},
-                                {"layers", std::move(layers_)},
-                                {"input_layers", {{"input", 0, 0}}},
-                                {"output_layers", {{"output", 0, 0}}}}},
-                              {"keras_version", "3.0.0"}})
-                            .dump();
-    const Json compile = Compile();
-    const Json fit = Fit();
-    if (parameters_.empty()) {
-      made.compile_params = compile.dump();
-      made.fit_params = fit.dump();
+    const std::string features = Features();
+    if (is("resnet")) {
+      PlainOutput(ResNet(features));
+    } else if (tabm()) {
+      TabM(features);
+    } else {
+      NTKDense("output", RealMLP(features), std::to_string(Units()), true);
     }
-    made.space =
-        Json({{"parameters", parameters_}, {"compile_params", compile}, {"fit_params", fit}})
-            .dump();
+    TabularRecipe made;
+    made.architecture = Fields()
+                            .Add("class_name", "\"Functional\"")
+                            .Add("config", Fields()
+                                               .Add("name", JsonString(recipe_))
+                                               .Add("layers", JsonList(layers_))
+                                               .Add("input_layers", R"([["input",0,0]])")
+                                               .Add("output_layers", R"([["output",0,0]])")
+                                               .Text())
+                            .Add("keras_version", "\"3.0.0\"")
+                            .Text();
+    const std::string compile = Compile();
+    const std::string fit = Fit();
+    if (parameters_.empty()) {
+      made.compile_params = compile;
+      made.fit_params = fit;
+    }
+    Fields parameters;
+    for (const auto& [name, range] : parameters_) parameters.Add(name, range);
+    made.space = Fields()
+                     .Add("compile_params", compile)
+                     .Add("fit_params", fit)
+                     .Add("parameters", parameters.Text())
+                     .Text();
     return made;
   }
 
  private:
-  void ReadOptions() {
-    Json defaults = RecipeDefaults(recipe_, classes_ > 0);
-    // A batch never crosses partitions: it is as large as it can be there, and nobody is warned.
-    if (data_.n_partitions > 0) {
-      const int64_t rows = (data_.n_rows + data_.n_partitions - 1) / data_.n_partitions;
-      defaults["batch_size"] = std::min(defaults["batch_size"].get<int64_t>(), rows);
-    }
-    std::vector<std::string> known = {"categories", "texts",   "one_hot",
-                                      "metrics",    "monitor", "restore_best"};
-    for (const auto& [name, value] : defaults.items()) known.push_back(name);
-    for (const auto& [name, value] : options_.items()) {
-      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      std::string all;
-      for (const std::string& one : known) all += (all.empty() ? "" : ", ") + one;
-      const std::string hint = NearestNameHint(name, known);
-      RefuseRecipe("recipe \"" + recipe_ + "\" has no option \"" + name + "\"",
-                   hint.empty() ? "Its options are " + all + "." : hint);
-    }
-    for (const auto& [name, value] : defaults.items()) {
-      if (!options_.contains(name) || options_[name].is_null()) options_[name] = value;
-    }
-    ReadSlots();
-  }
-
-  int64_t Slot(int64_t place, const char* option) {
-    if (place < 1 || place > slots_) {
-      RefuseRecipe(std::string("option \"") + option + "\" names the place " +
-                   std::to_string(place) + " of rows that have " + std::to_string(slots_));
-    }
-    if (!taken_.insert(place).second) {
-      RefuseRecipe("place " + std::to_string(place) +
-                   " is named twice among categories, texts and one_hot");
-    }
-    return place - 1;
-  }
-
-  // Of a column of ids: the first of its places in a row, how many ids there are, and how many
-  // places it has, which share them.
-  struct Ids {
-    int64_t place;
-    int64_t count;
-    int64_t length;
-  };
-
-  // "3": 20, or of texts "3": {"ids": 20, "length": 9}.
-  void ReadIds(const std::string& name, const std::string& place, const Json& ids) {
-    const bool is_text = name == "texts";
-    const Json& count = is_text ? Member(ids, "ids") : ids;
-    const Json length = is_text ? Member(ids, "length") : Json(1);
-    const bool digits = !place.empty() && place.size() < 10 &&
-                        place.find_first_not_of("0123456789") == std::string::npos;
-    if (!digits || !count.is_number_integer() || count.get<int64_t>() < 1 ||
-        !length.is_number_integer() || length.get<int64_t>() < 1 ||
-        length.get<int64_t>() > slots_) {
-      RefuseRecipe("option \"" + name + "\" must hold numbers of ids by places in the row",
-                   is_text ? "Write {\"texts\": {\"3\": {\"ids\": 1000, \"length\": 20}}}: 20 "
-                             "places from 3 on hold ids of words."
-                           : "");
-    }
-    const int64_t first = std::stoll(place);
-    ids_.push_back({first - 1, count.get<int64_t>(), length.get<int64_t>()});
-    for (int64_t i = 0; i < ids_.back().length; ++i) Slot(first + i, name.c_str());
-  }
-
-  // Which places of a row are ids of categories or words, which are one-hot, and which are numbers.
-  void ReadSlots() {
-    for (const char* name : {"categories", "texts"}) {
-      const Json& columns = Member(options_, name);
-      if (columns.is_null()) continue;
-      if (!columns.is_object()) {
-        RefuseRecipe(std::string("option \"") + name +
-                         "\" must be an object: the number of ids by the place in the row",
-                     "Write {\"categories\": {\"3\": 20}}, for example.");
-      }
-      for (const auto& [place, ids] : columns.items()) ReadIds(name, place, ids);
-    }
-    std::sort(ids_.begin(), ids_.end(),
-              [](const Ids& a, const Ids& b) { return a.place < b.place; });
-    if (const Json& one_hot = Member(options_, "one_hot"); !one_hot.is_null()) {
-      const bool list = one_hot.is_array() &&
-                        std::all_of(one_hot.begin(), one_hot.end(),
-                                    [](const Json& place) { return place.is_number_integer(); });
-      if (!list) RefuseRecipe("option \"one_hot\" must be a list of places in the row");
-      for (const Json& place : one_hot) one_hot_.push_back(Slot(place.get<int64_t>(), "one_hot"));
-      std::sort(one_hot_.begin(), one_hot_.end());
-    }
-    for (int64_t place = 1; place <= slots_; ++place) {
-      if (taken_.count(place) == 0) numbers_.push_back(place - 1);
-    }
-  }
+  bool is(const char* recipe) const { return recipe_ == recipe; }
+  bool tabm() const { return is("tabm") || is("tabm_mini"); }
 
   // An option, or what stands for it in a search.
-  Json Option(const std::string& name) { return Placed(name, options_[name]); }
-  Json Placed(const std::string& name, const Json& value) {
-    if (!IsRecipeRange(value)) return value;
-    parameters_[name] = value;
-    return {{"hopper", name}};
+  std::string Option(const char* name) { return Placed(name, options_.Value(name)); }
+  std::string Placed(const std::string& name, const Json& value) {
+    if (!RecipeOptions::IsRange(value)) return JsonOf(value);
+    parameters_[name] = JsonOf(value);
+    return Fields().Add("hopper", JsonString(name)).Text();
   }
-  // One that decides shapes or the length of a schedule.
-  int64_t Whole(const std::string& name) const {
-    const Json& value = options_[name];
-    if (value.is_number_integer() && value.get<int64_t>() >= 1) return value.get<int64_t>();
-    RefuseRecipe("option \"" + name + "\" must be a whole number of 1 or more, not " +
-                 ShortJson(value));
-  }
+  // One that may not be a range.
+  std::string Fixed(const char* name) const { return JsonOf(options_.Value(name)); }
 
   std::string Add(const char* class_name, const std::string& name,
-                  const std::vector<std::string>& inputs, Json config) {
-    config["name"] = name;
-    Json entry = {{"class_name", class_name}, {"name", name}, {"config", std::move(config)}};
-    static const std::set<std::string> own = {"CategoryEmbedding", "NTKDense",
-                                              "ParametricActivation", "PeriodicEmbedding", "Take"};
-    if (own.count(class_name) != 0)
-      entry["registered_name"] = std::string("model_hopper>") + class_name;
-    Json nodes = Json::array();
-    for (const std::string& input : inputs)
-      nodes.push_back(Json::array({input, 0, 0, Json::object()}));
-    entry["inbound_nodes"] = inputs.empty() ? Json::array() : Json::array({nodes});
-    layers_.push_back(std::move(entry));
+                  const std::vector<std::string>& inputs, Fields config) {
+    config.Add("name", JsonString(name));
+    Fields entry;
+    entry.Add("class_name", JsonString(class_name))
+        .Add("name", JsonString(name))
+        .Add("config", config.Text());
+    static const std::set<std::string> own = {"CategoryEmbedding",
+                                              "DenseBatchEnsemble",
+                                              "EnsembleAverage",
+                                              "NTKDense",
+                                              "ParametricActivation",
+                                              "PeriodicEmbedding",
+                                              "Take"};
+    if (own.count(class_name) != 0) {
+      entry.Add("registered_name", JsonString(std::string("model_hopper>") + class_name));
+    }
+    std::vector<std::string> nodes;
+    nodes.reserve(inputs.size());
+    for (const std::string& input : inputs) nodes.push_back("[" + JsonString(input) + ",0,0,{}]");
+    entry.Add("inbound_nodes", inputs.empty() ? "[]" : "[" + JsonList(nodes) + "]");
+    layers_.push_back(entry.Text());
     return name;
   }
 
   std::string Take(const char* name, const std::vector<int64_t>& places) {
-    return Add("Take", name, {"input"}, {{"axis", 1}, {"indices", places}});
+    return Add("Take", name, {"input"},
+               Fields().Add("axis", "1").Add("indices", WholeNumbers(places)));
+  }
+
+  // Whether numbers are embedded, by cosines of them.
+  bool embeds_numbers() const { return options_.IsOn("frequencies"); }
+
+  std::string Numbers() {
+    const auto n = static_cast<int64_t>(options_.numbers().size());
+    const std::string numbers = Take("numbers", options_.numbers());
+    width_ += n;
+    if (!embeds_numbers()) return numbers;
+    const int64_t units = options_.Whole("frequency_units");
+    width_ += n * units;
+    return Add("PeriodicEmbedding", "embedded_numbers", {numbers},
+               Fields()
+                   .Add("frequencies", std::to_string(options_.Whole("frequencies")))
+                   .Add("units", std::to_string(units))
+                   .Add("sigma", Option("sigma"))
+                   .Add("lr_factor", Fixed("frequency_lr_factor"))
+                   .Add("weight_decay_factor", tabm() ? "0.0" : Fixed("frequency_lr_factor")));
+  }
+
+  std::string EmbeddedIds() {
+    std::vector<int64_t> places, counts, lengths;
+    for (const RecipeIds& ids : options_.ids()) {
+      for (int64_t i = 0; i < ids.length; ++i) places.push_back(ids.place + i);
+      counts.push_back(ids.count);
+      lengths.push_back(ids.length);
+    }
+    const int64_t size = options_.Whole("embedding");
+    Fields config;
+    config.Add("input_dims", WholeNumbers(counts))
+        .Add("output_dim", std::to_string(size))
+        .Add("embeddings_initializer", Normal(1.0));
+    if (places.size() > counts.size()) config.Add("lengths", WholeNumbers(lengths));
+    width_ += static_cast<int64_t>(counts.size()) * size;
+    return Add("CategoryEmbedding", "embedded_categories", {Take("categories", places)}, config);
   }
 
   // The row as one vector of features: numbers, one-hot values, embeddings.
   std::string Features() {
-    Add("InputLayer", "input", {}, {{"batch_shape", {nullptr, slots_}}});
+    Add("InputLayer", "input", {},
+        Fields().Add("batch_shape", "[null," + std::to_string(data_.x_elements()) + "]"));
     std::vector<std::string> parts;
-    if (!numbers_.empty()) {
-      std::string numbers = Take("numbers", numbers_);
-      width_ += static_cast<int64_t>(numbers_.size());
-      if (recipe_ == "realmlp") {
-        const int64_t units = Whole("frequency_units");
-        const Json factor = options_["frequency_lr_factor"];
-        numbers = Add("PeriodicEmbedding", "embedded_numbers", {numbers},
-                      {{"frequencies", Whole("frequencies")},
-                       {"units", units},
-                       {"sigma", Option("sigma")},
-                       {"lr_factor", factor},
-                       {"weight_decay_factor", factor}});
-        width_ += static_cast<int64_t>(numbers_.size()) * units;
-      }
-      parts.push_back(numbers);
+    if (!options_.numbers().empty()) parts.push_back(Numbers());
+    if (!options_.one_hot().empty()) {
+      parts.push_back(Take("one_hot", options_.one_hot()));
+      width_ += static_cast<int64_t>(options_.one_hot().size());
     }
-    if (!one_hot_.empty()) {
-      parts.push_back(Take("one_hot", one_hot_));
-      width_ += static_cast<int64_t>(one_hot_.size());
-    }
-    if (!ids_.empty()) {
-      std::vector<int64_t> places, counts, lengths;
-      for (const Ids& ids : ids_) {
-        for (int64_t i = 0; i < ids.length; ++i) places.push_back(ids.place + i);
-        counts.push_back(ids.count);
-        lengths.push_back(ids.length);
-      }
-      const int64_t size = Whole("embedding");
-      Json config = {
-          {"input_dims", counts}, {"output_dim", size}, {"embeddings_initializer", Normal(1.0)}};
-      if (places.size() > counts.size()) config["lengths"] = lengths;
-      parts.push_back(Add("CategoryEmbedding", "embedded_categories", {Take("categories", places)},
-                          std::move(config)));
-      width_ += static_cast<int64_t>(ids_.size()) * size;
-    }
+    if (!options_.ids().empty()) parts.push_back(EmbeddedIds());
     if (parts.size() == 1) return parts[0];
-    return Add("Concatenate", "features", parts, {{"axis", -1}});
+    return Add("Concatenate", "features", parts, Fields().Add("axis", "-1"));
   }
 
-  static Json Normal(double deviation) {
-    return {{"class_name", "RandomNormal"}, {"config", {{"mean", 0.0}, {"stddev", deviation}}}};
-  }
-
-  std::vector<Json> Hidden() {
-    const Json& hidden = options_["hidden"];
+  // Each as text, or what stands for it.
+  std::vector<std::string> Hidden() {
+    const Json& hidden = options_.Value("hidden");
     if (!hidden.is_array()) RefuseRecipe("option \"hidden\" must be a list of numbers of units");
-    std::vector<Json> units;
+    std::vector<std::string> units;
     for (const Json& one : hidden) {
-      if (!IsRecipeRange(one) && !(one.is_number_integer() && one.get<int64_t>() >= 1)) {
+      if (!RecipeOptions::IsRange(one) && !(one.is_number_integer() && one.get<int64_t>() >= 1)) {
         RefuseRecipe("option \"hidden\" must be a list of numbers of units, not " +
                      ShortJson(hidden));
       }
@@ -276,79 +199,125 @@ class RecipeWriter {
     return units;
   }
 
-  bool small() const { return recipe_ == "realmlp_small"; }
-
   // `end`: the last layer.
-  std::string NTKDense(const std::string& name, const std::string& from, const Json& units,
+  std::string NTKDense(const std::string& name, const std::string& from, const std::string& units,
                        bool end) {
-    Json config = {{"units", units},
-                   {"lr_factor", {{"bias", options_["bias_lr_factor"]}}},
-                   {"weight_decay_factor", {{"bias", 0.0}}}};
-    if (!small()) {
-      config["kernel_data_init"] = "std";
-      config["bias_data_init"] = "he+5";
+    Fields config;
+    config.Add("units", units)
+        .Add("lr_factor", OfBias(Fixed("bias_lr_factor")))
+        .Add("weight_decay_factor", OfBias("0.0"));
+    if (is("realmlp")) {
+      config.Add("kernel_data_init", "\"std\"").Add("bias_data_init", "\"he+5\"");
     } else if (end) {
-      config["kernel_initializer"] = "zeros";
+      config.Add("kernel_initializer", "\"zeros\"");
     } else {
-      config["bias_initializer"] = Normal(1.0);
+      config.Add("bias_initializer", Normal(1.0));
     }
-    if (end) config["activation"] = EndActivation();
-    return Add("NTKDense", name, {from}, std::move(config));
+    if (end) config.Add("activation", JsonString(EndActivation()));
+    return Add("NTKDense", name, {from}, config);
   }
 
   std::string RealMLP(std::string at) {
-    const Json factor = options_["scale_lr_factor"];
+    const std::string factor = Fixed("scale_lr_factor");
     at = Add("LayerScale", "scale", {at},
-             {{"projection_dim", width_},
-              {"init_values", 1.0},
-              {"lr_factor", factor},
-              {"weight_decay_factor", factor}});
-    const std::vector<Json> hidden = Hidden();
+             Fields()
+                 .Add("projection_dim", std::to_string(width_))
+                 .Add("init_values", "1.0")
+                 .Add("lr_factor", factor)
+                 .Add("weight_decay_factor", factor));
+    const std::vector<std::string> hidden = Hidden();
     for (size_t i = 0; i < hidden.size(); ++i) {
       const std::string number = std::to_string(i + 1);
       at = NTKDense("dense_" + number, at, hidden[i], false);
-      if (small()) {
-        at =
-            Add("Activation", "activation_" + number, {at}, {{"activation", Option("activation")}});
+      Fields config;
+      config.Add("activation", Option("activation"));
+      if (is("realmlp_small")) {
+        at = Add("Activation", "activation_" + number, {at}, config);
         continue;
       }
-      const Json slope = options_["activation_lr_factor"];
-      at = Add("ParametricActivation", "activation_" + number, {at},
-               {{"activation", Option("activation")},
-                {"lr_factor", slope},
-                {"weight_decay_factor", slope}});
-      if (options_["dropout"] != 0) {
-        at = Add("Dropout", "dropout_" + number, {at}, {{"rate", Option("dropout")}});
-      }
+      const std::string slope = Fixed("activation_lr_factor");
+      config.Add("lr_factor", slope).Add("weight_decay_factor", slope);
+      at = Add("ParametricActivation", "activation_" + number, {at}, config);
+      at = Dropout("dropout", "dropout_" + number, at);
     }
     return at;
   }
 
+  // A layer of the option's rate; none where that is 0.
+  std::string Dropout(const char* option, const std::string& name, const std::string& at) {
+    if (!options_.IsOn(option)) return at;
+    return Add("Dropout", name, {at}, Fields().Add("rate", Option(option)));
+  }
+
+  std::string Normalization(const std::string& name, const std::string& at) {
+    return Add("BatchNormalization", name, {at},
+               Fields().Add("epsilon", "1e-5").Add("momentum", "0.9"));
+  }
+
   std::string ResNet(std::string at) {
-    const std::vector<Json> hidden = Hidden();
+    const std::vector<std::string> hidden = Hidden();
     if (hidden.empty()) return at;
-    for (const Json& width : hidden) {
-      if (!width.is_number_integer() || width != hidden[0]) {
+    for (const Json& width : options_.Value("hidden")) {
+      if (RecipeOptions::IsRange(width) || JsonOf(width) != hidden[0]) {
         RefuseRecipe("option \"hidden\" of a ResNet must hold the same number for each block");
       }
     }
-    const int64_t width = hidden[0].get<int64_t>();
-    at = Add("Dense", "first", {at}, {{"units", width}});
+    const int64_t width = options_.Value("hidden")[0].get<int64_t>();
+    at = Add("Dense", "first", {at}, Fields().Add("units", std::to_string(width)));
     for (size_t i = 0; i < hidden.size(); ++i) {
       const std::string number = std::to_string(i + 1);
-      std::string branch =
-          Add("BatchNormalization", "norm_" + number, {at}, {{"epsilon", 1e-5}, {"momentum", 0.9}});
+      std::string branch = Normalization("norm_" + number, at);
+      branch = Add("Dense", "wide_" + number, {branch},
+                   Fields()
+                       .Add("units", std::to_string(width * options_.Whole("hidden_factor")))
+                       .Add("activation", Option("activation")));
+      branch = Dropout("hidden_dropout", "hidden_dropout_" + number, branch);
       branch =
-          Add("Dense", "wide_" + number, {branch},
-              {{"units", width * Whole("hidden_factor")}, {"activation", Option("activation")}});
-      branch = Add("Dropout", "hidden_dropout_" + number, {branch},
-                   {{"rate", Option("hidden_dropout")}});
-      branch = Add("Dense", "narrow_" + number, {branch}, {{"units", width}});
-      branch = Add("Dropout", "dropout_" + number, {branch}, {{"rate", Option("dropout")}});
-      at = Add("Add", "add_" + number, {at, branch}, Json::object());
+          Add("Dense", "narrow_" + number, {branch}, Fields().Add("units", std::to_string(width)));
+      branch = Dropout("dropout", "dropout_" + number, branch);
+      at = Add("Add", "add_" + number, {at, branch}, Fields());
     }
-    at = Add("BatchNormalization", "norm", {at}, {{"epsilon", 1e-5}, {"momentum", 0.9}});
-    return Add("Activation", "activation", {at}, {{"activation", Option("activation")}});
+    at = Normalization("norm", at);
+    return Add("Activation", "activation", {at}, Fields().Add("activation", Option("activation")));
+  }
+
+  void PlainOutput(const std::string& from) {
+    Add("Dense", "output", {from},
+        Fields()
+            .Add("units", std::to_string(Units()))
+            .Add("activation", JsonString(EndActivation())));
+  }
+
+  // Members differ by scales of what each layer is given and gives; of the mini variant by those of
+  // the features alone. Each has a head of its own.
+  void TabM(std::string at) {
+    const std::vector<std::string> hidden = Hidden();
+    if (hidden.empty()) RefuseRecipe("option \"hidden\" of TabM must hold a number at least");
+    const bool mini = is("tabm_mini");
+    for (size_t i = 0; i < hidden.size(); ++i) {
+      const std::string number = std::to_string(i + 1);
+      Fields config;
+      config.Add("units", hidden[i])
+          .Add("activation", Option("activation"))
+          .Add("kernel_initializer", UniformOfInputs())
+          .Add("weight_decay_factor", OfBias("0.0"));
+      if (i == 0 || !mini) config.Add("ensemble_size", Option("members"));
+      if (i == 0) {
+        config.Add("alpha_initializer",
+                   embeds_numbers() ? Normal(1.0) : OfClass("RandomSign", Fields()));
+        if (mini) config.Add("use_gamma", "false").Add("use_ensemble_bias", "false");
+      }
+      at = Add(i == 0 || !mini ? "DenseBatchEnsemble" : "Dense", "dense_" + number, {at}, config);
+      at = Dropout("dropout", "dropout_" + number, at);
+    }
+    at = Add("EinsumDense", "heads", {at},
+             Fields()
+                 .Add("equation", "\"bmi,mio->bmo\"")
+                 .Add("output_shape", "[null," + std::to_string(Units()) + "]")
+                 .Add("bias_axes", "\"mo\"")
+                 .Add("kernel_initializer", UniformOfInputs())
+                 .Add("weight_decay_factor", OfBias("0.0")));
+    Add("EnsembleAverage", "output", {at}, Fields().Add("activation", JsonString(EndActivation())));
   }
 
   int64_t Units() const {
@@ -358,75 +327,64 @@ class RecipeWriter {
   const char* EndActivation() const {
     return classes_ == 0 ? "linear" : classes_ == 2 ? "sigmoid" : "softmax";
   }
-  void Output(const std::string& from) {
-    if (recipe_ == "resnet") {
-      Add("Dense", "output", {from}, {{"units", Units()}, {"activation", EndActivation()}});
-    } else {
-      NTKDense("output", from, Units(), true);
-    }
+
+  std::string Schedule(const char* class_name) const {
+    return OfClass(class_name,
+                   Fields().Add("decay_iterations", std::to_string(options_.Whole("iterations"))));
   }
 
-  Json Schedule(const char* class_name) const {
-    return {{"class_name", class_name}, {"config", {{"decay_iterations", Whole("iterations")}}}};
-  }
-
-  Json Compile() {
-    Json loss = "mean_squared_error";
+  std::string Compile() {
+    std::string loss = "\"mean_squared_error\"";
     if (classes_ > 0) {
-      loss = {{"class_name", classes_ == 2 ? "BinaryCrossentropy" : "CategoricalCrossentropy"},
-              {"config", {{"label_smoothing", Option("label_smoothing")}}}};
+      loss = OfClass(classes_ == 2 ? "BinaryCrossentropy" : "CategoricalCrossentropy",
+                     Fields().Add("label_smoothing", Option("label_smoothing")));
     }
-    Json config = {{"learning_rate", Option("learning_rate")}};
-    if (recipe_ != "resnet") {
-      config["learning_rate_schedule"] = Schedule("CosineLogDecay");
-      config["beta_2"] = Option("beta_2");
-      config["epsilon"] = 1e-8;
+    // RealMLP's schedules and moments; the others have AdamW's.
+    const bool scheduled = options_.Has("beta_2");
+    Fields config;
+    if (scheduled) config.Add("beta_2", Option("beta_2"));
+    if (!is("resnet")) config.Add("epsilon", "1e-08");
+    config.Add("learning_rate", Option("learning_rate"));
+    if (scheduled) config.Add("learning_rate_schedule", Schedule("CosineLogDecay"));
+    if (options_.Has("weight_decay")) {
+      config.Add("weight_decay", Option("weight_decay"));
+      if (scheduled) config.Add("weight_decay_schedule", Schedule("FlatCosineDecay"));
     }
-    if (options_.contains("weight_decay")) {
-      config["weight_decay"] = Option("weight_decay");
-      if (recipe_ == "realmlp") config["weight_decay_schedule"] = Schedule("FlatCosineDecay");
+    std::string metrics = Fixed("metrics");
+    if (!options_.Has("metrics")) {
+      metrics = classes_ > 0 ? R"(["accuracy"])" : R"(["root_mean_squared_error"])";
     }
-    Json metrics = Member(options_, "metrics");
-    if (metrics.is_null()) {
-      metrics = Json::array({classes_ > 0 ? "accuracy" : "root_mean_squared_error"});
-    }
-    return {{"loss", loss},
-            {"metrics", metrics},
-            {"optimizer",
-             {{"class_name", recipe_ == "resnet" ? "AdamW" : "Adam"}, {"config", config}}}};
+    return Fields()
+        .Add("loss", loss)
+        .Add("metrics", metrics)
+        .Add("optimizer", OfClass(scheduled ? "Adam" : "AdamW", config))
+        .Text();
   }
 
-  Json Fit() {
-    Json fit = {{"batch_size", Option("batch_size")}};
-    if (recipe_ == "realmlp" && options_["dropout"] != 0) {
-      fit["dropout_schedule"] = Schedule("FlatCosineDecay");
+  std::string Fit() {
+    Fields fit;
+    fit.Add("batch_size", Option("batch_size"));
+    if (is("realmlp") && options_.IsOn("dropout")) {
+      fit.Add("dropout_schedule", Schedule("FlatCosineDecay"));
     }
-    const Json& best = Member(options_, "restore_best");
+    const Json& best = options_.Value("restore_best");
     if (!best.is_null() && !best.is_boolean()) {
       RefuseRecipe("option \"restore_best\" must be true or false");
     }
-    if (!best.is_boolean() || best.get<bool>()) {
-      fit["restore_best"] = true;
-      const Json& monitor = Member(options_, "monitor");
-      fit["monitor"] =
-          monitor.is_null() ? Json(classes_ > 0 ? "val_accuracy" : "val_loss") : monitor;
-      if (options_.contains("patience")) fit["patience"] = Whole("patience");
-    }
-    return fit;
+    if (best.is_boolean() && !best.get<bool>()) return fit.Text();
+    const char* watched = classes_ > 0 ? "\"val_accuracy\"" : "\"val_loss\"";
+    fit.Add("monitor", options_.Has("monitor") ? Fixed("monitor") : watched);
+    if (options_.Has("patience")) fit.Add("patience", std::to_string(options_.Whole("patience")));
+    return fit.Add("restore_best", "true").Text();
   }
 
   const std::string recipe_;
-  Json options_;
+  const RecipeOptions options_;
   const DataDesc& data_;
-  const int64_t slots_;
   int64_t classes_ = 0;  // 0: numbers
-  std::vector<int64_t> numbers_;
-  std::vector<int64_t> one_hot_;
-  std::vector<Ids> ids_;
-  std::set<int64_t> taken_;
-  int64_t width_ = 0;  // of the features
-  Json layers_ = Json::array();
-  Json parameters_ = Json::object();
+  int64_t width_ = 0;    // of the features
+  std::vector<std::string> layers_;
+  std::map<std::string, std::string> parameters_;  // ranges, by the names that stand for them
 };
 
 void RequireTabularRows(const DataDesc& data) {
@@ -449,20 +407,16 @@ void RequireTabularRows(const DataDesc& data) {
 
 TabularRecipe MakeTabularRecipe(const std::string& recipe, std::string_view options,
                                 const DataDesc& data) {
-  const std::vector<std::string> recipes = {"realmlp", "realmlp_small", "resnet"};
+  const std::vector<std::string> recipes = {"realmlp", "realmlp_small", "resnet", "tabm",
+                                            "tabm_mini"};
   if (std::find(recipes.begin(), recipes.end(), recipe) == recipes.end()) {
     const std::string hint = NearestNameHint(recipe, recipes);
-    RefuseRecipe("recipe \"" + recipe + "\" is not known",
-                 hint.empty() ? "Recipes are realmlp, realmlp_small and resnet." : hint);
+    RefuseRecipe(
+        "recipe \"" + recipe + "\" is not known",
+        hint.empty() ? "Recipes are realmlp, realmlp_small, resnet, tabm and tabm_mini." : hint);
   }
   RequireTabularRows(data);
-  JsonDocument document;
-  std::vector<Problem> problems;
-  if (!ParseAnyJson(options, &document, &problems)) {
-    throw Error(ErrorCode::kInvalidText, "options are not valid JSON", problems.front().detail);
-  }
-  if (!document.root()->is_object()) RefuseRecipe("options must be a JSON object");
-  return RecipeWriter(recipe, *document.root(), data).Write();
+  return RecipeWriter(recipe, options, data).Write();
 }
 
 }  // namespace hopper

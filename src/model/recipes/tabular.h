@@ -21,10 +21,12 @@ struct TabularRecipe {
 // `recipe`: "realmlp" and "realmlp_small" (TD and TD-S of Holzmueller et al., "Better by Default",
 // 2024, with the defaults of pytabkit 1.7.3 for classes or for numbers, which the labels tell), or
 // "resnet" (Gorishniy et al., "Revisiting Deep Learning Models for Tabular Data", 2021, with the
-// defaults of TabZilla). `options`: a JSON object, see TabularOptionNames(); a list of choices or
-// an object with "low" and "high" in the place of a number or a name is a range. Places in the row
-// are counted from 1. Throws for data of more than a row of numbers or with several inputs or
-// outputs, and for options that are not known or do not fit.
+// defaults of TabZilla), or "tabm" and "tabm_mini" (Gorishniy et al., "TabM", 2025, with the
+// defaults of pytabkit's TabM_D; members share batches, and biases begin as zeros). `options`: a
+// JSON object, see RecipeOptions; a list of choices or an object with "low" and "high" in the place
+// of a number or a name is a range. Places in the row are counted from 1. Throws for data of more
+// than a row of numbers or with several inputs or outputs, and for options that are not known or do
+// not fit.
 TabularRecipe MakeTabularRecipe(const std::string& recipe, std::string_view options,
                                 const DataDesc& data);
 
