@@ -52,50 +52,82 @@ HOPPER_INLINE CellRange WindowsOver(int64_t at, int64_t cells, int64_t dilation,
 }
 
 // Sums of kPixels neighbouring pixels, which have the same cells: those under `rows` and `columns`
-// at x, `pitch` floats from a row to the next and `next` from a pixel's to the next one's.
-template <int kPixels>
-HOPPER_INLINE void DepthwisePixels(const hopper::DepthwiseArgs& p, const CellRange& rows,
-                                   const CellRange& columns, const float* x, int64_t pitch,
-                                   int64_t next, const float* kernel, const float* bias, bool relu,
-                                   bool accumulate, float* y) {
-  const int64_t channels = p.channels;
-  const auto body = [&](int64_t c, const auto& load, const auto& store) {
-    Vec sum[kPixels];
+// at x, `pitch` floats from a row to the next and `next` from a pixel's to the next one's. Unless
+// kCells is 0 `columns` has so many, kStep pixels apart, and each pixel is read once for all of
+// them. kVecs vectors of channels at once, so that sums are enough not to wait for each other.
+template <int kPixels, int kVecs, int kCells = 0, int kStep = 1>
+void DepthwisePixels(int64_t channels, int64_t kernel_width, CellRange rows, CellRange columns,
+                     const float* x, int64_t pitch, int64_t next, const float* kernel,
+                     const float* bias, bool relu, bool accumulate, float* y) {
+  ForSomeVectors<kVecs>(0, channels, [&](auto some, int64_t c, auto load, auto store) {
+    constexpr int kSums = decltype(some)::value;
+    Vec sum[kPixels][kSums];
+    for (int v = 0; v < kSums; ++v) {
+      const Vec first = bias != nullptr ? load(bias + c + v * kWidth) : Vec{};
 #pragma GCC unroll 8
-    for (int i = 0; i < kPixels; ++i) sum[i] = bias != nullptr ? load(bias + c) : Vec{};
-    for (int64_t h = rows.first, ph = rows.place; h < rows.last;
-         h += rows.step, ph += rows.stride) {
-      for (int64_t w = columns.first, pw = columns.place; w < columns.last;
-           w += columns.step, pw += columns.stride) {
-        const Vec factor = load(kernel + (h * p.kernel_width + w) * channels + c);
-        const float* from = x + ph * pitch + pw * channels + c;
+      for (int i = 0; i < kPixels; ++i) sum[i][v] = first;
+    }
+    const float* row = x + rows.place * pitch + columns.place * channels + c;
+    const float* factors = kernel + (rows.first * kernel_width + columns.first) * channels + c;
+    for (int64_t h = rows.first; h < rows.last; h += rows.step) {
+      if constexpr (kCells > 0) {
+        constexpr int kPast = kStep > 0 ? 0 : kCells - 1;  // pixels before the first cell's
+        Vec in[kPixels + kCells - 1];
+#pragma GCC unroll 16
+        for (int i = 0; i < kPixels + kCells - 1; ++i) in[i] = load(row + (i - kPast) * channels);
 #pragma GCC unroll 8
-        for (int i = 0; i < kPixels; ++i) sum[i] += load(from + i * next) * factor;
+        for (int w = 0; w < kCells; ++w) {
+          const Vec factor = load(factors + w * channels);
+#pragma GCC unroll 8
+          for (int i = 0; i < kPixels; ++i) sum[i][0] += in[kPast + i + kStep * w] * factor;
+        }
+      } else {
+        const float* from = row;
+        const float* factor = factors;
+        for (int64_t w = columns.first; w < columns.last; w += columns.step) {
+#pragma GCC unroll 8
+          for (int v = 0; v < kSums; ++v) {
+            const Vec f = load(factor + v * kWidth);
+#pragma GCC unroll 8
+            for (int i = 0; i < kPixels; ++i) sum[i][v] += load(from + i * next + v * kWidth) * f;
+          }
+          from += columns.stride * channels;
+          factor += columns.step * channels;
+        }
       }
+      row += rows.stride * pitch;
+      factors += rows.step * kernel_width * channels;
     }
 #pragma GCC unroll 8
     for (int i = 0; i < kPixels; ++i) {
-      Vec v = relu ? Max(Vec{}, sum[i]) : sum[i];
-      if (accumulate) v += load(y + i * channels + c);
-      store(y + i * channels + c, v);
+#pragma GCC unroll 8
+      for (int v = 0; v < kSums; ++v) {
+        float* to = y + i * channels + c + v * kWidth;
+        const Vec sums = relu ? Max(Vec{}, sum[i][v]) : sum[i][v];
+        store(to, accumulate ? sums + load(to) : sums);
+      }
     }
-  };
-  ForVectors(
-      channels,
-      [&](int64_t c) {
-        body(
-            c, [](const float* from) { return Load(from); },
-            [](float* to, Vec v) { Store(to, v); });
-      },
-      [&](int64_t c, int64_t n) {
-        body(
-            c, [n](const float* from) { return LoadPart(from, n); },
-            [n](float* to, Vec v) { StorePart(to, v, n); });
-      });
+  });
 }
 
 // Neighbours that share the loads of the kernel.
 constexpr int kDepthwisePixels = 4;
+
+// DepthwisePixels() of so many, all of whose cells are inside; of neighbouring cells (`dense`) by
+// the commonest widths.
+template <int kStep, typename... Rest>
+HOPPER_INLINE void DepthwiseInside(const hopper::DepthwiseArgs& p, const CellRange& rows,
+                                   int64_t place, bool dense, Rest... rest) {
+  const CellRange columns{0, p.kernel_width, 1, place, kStep * p.dilation_width};
+  const auto pixels = dense && p.kernel_width == 3 ? DepthwisePixels<kDepthwisePixels, 1, 3, kStep>
+                      : dense && p.kernel_width == 5
+                          ? DepthwisePixels<kDepthwisePixels, 1, 5, kStep>
+                          : DepthwisePixels<kDepthwisePixels, 1>;
+  pixels(p.channels, p.kernel_width, rows, columns, rest...);
+}
+
+// One, of which some cells may be outside.
+constexpr auto DepthwiseBorder = DepthwisePixels<1, kDepthwisePixels>;
 
 void Depthwise(const hopper::DepthwiseArgs& p, const float* x, const float* kernel,
                const float* bias, bool relu, float* y) {
@@ -103,6 +135,7 @@ void Depthwise(const hopper::DepthwiseArgs& p, const float* x, const float* kern
   const int64_t pitch = p.width * channels;
   const int64_t step = p.stride_width * channels;
   const int64_t reach = (p.kernel_width - 1) * p.dilation_width;
+  const bool dense = p.stride_width == 1 && p.dilation_width == 1;
   for (int64_t image = 0; image < p.images; ++image, x += p.height * pitch) {
     for (int64_t oh = 0; oh < p.out_height; ++oh) {
       const CellRange rows = CellsInside(oh * p.stride_height - p.before_height, p.kernel_height,
@@ -111,15 +144,14 @@ void Depthwise(const hopper::DepthwiseArgs& p, const float* x, const float* kern
         const int64_t start = ow * p.stride_width - p.before_width;
         const int64_t end = start + (kDepthwisePixels - 1) * p.stride_width + reach;
         if (start >= 0 && end < p.width && ow + kDepthwisePixels <= p.out_width) {
-          const CellRange columns{0, p.kernel_width, 1, start, p.dilation_width};
-          DepthwisePixels<kDepthwisePixels>(p, rows, columns, x, pitch, step, kernel, bias, relu,
-                                            false, y);
+          DepthwiseInside<1>(p, rows, start, dense, x, pitch, step, kernel, bias, relu, false, y);
           ow += kDepthwisePixels;
           y += kDepthwisePixels * channels;
           continue;
         }
         const CellRange columns = CellsInside(start, p.kernel_width, p.dilation_width, p.width);
-        DepthwisePixels<1>(p, rows, columns, x, pitch, step, kernel, bias, relu, false, y);
+        DepthwiseBorder(channels, p.kernel_width, rows, columns, x, pitch, step, kernel, bias, relu,
+                        false, y);
         ++ow;
         y += channels;
       }
@@ -142,17 +174,16 @@ void DepthwiseInputGradient(const hopper::DepthwiseArgs& p, const float* dy, con
         const int64_t at = w + p.before_width;
         if (p.stride_width == 1 && at >= reach && w + kDepthwisePixels <= p.width &&
             at + kDepthwisePixels <= p.out_width) {
-          const CellRange columns{0, p.kernel_width, 1, at, -p.dilation_width};
-          DepthwisePixels<kDepthwisePixels>(p, rows, columns, dy, pitch, channels, kernel, nullptr,
-                                            false, accumulate, dx);
+          DepthwiseInside<-1>(p, rows, at, p.dilation_width == 1, dy, pitch, channels, kernel,
+                              nullptr, false, accumulate, dx);
           w += kDepthwisePixels;
           dx += kDepthwisePixels * channels;
           continue;
         }
         const CellRange columns = WindowsOver(at, p.kernel_width, p.dilation_width, p.stride_width,
                                               columns_apart, p.out_width);
-        DepthwisePixels<1>(p, rows, columns, dy, pitch, channels, kernel, nullptr, false,
-                           accumulate, dx);
+        DepthwiseBorder(channels, p.kernel_width, rows, columns, dy, pitch, channels, kernel,
+                        nullptr, false, accumulate, dx);
         ++w;
         dx += channels;
       }
@@ -160,10 +191,11 @@ void DepthwiseInputGradient(const hopper::DepthwiseArgs& p, const float* dy, con
   }
 }
 
-// Adds to the sums of kCells neighbouring cells of a window's row what one row of outputs gives.
-template <int kCells>
-HOPPER_INLINE void DepthwiseRowProducts(const hopper::DepthwiseArgs& p, const float* x,
-                                        int64_t first_cell, const float* dy, float* sums) {
+// Adds to the sums of kCells neighbouring cells of kRows neighbouring rows of a window what one row
+// of outputs gives. Rows of x are `pitch` floats apart.
+template <int kRows, int kCells>
+void DepthwiseRowProducts(const hopper::DepthwiseArgs& p, const float* x, int64_t pitch,
+                          int64_t first_cell, const float* dy, float* sums) {
   // From `some` on outputs have a cell inside, from `all` on all of them, until the ends.
   const int64_t begin = first_cell * p.dilation_width - p.before_width;
   const int64_t end = begin + (kCells - 1) * p.dilation_width;
@@ -174,62 +206,69 @@ HOPPER_INLINE void DepthwiseRowProducts(const hopper::DepthwiseArgs& p, const fl
   const int64_t all = bound(begin);
   const int64_t all_end = std::max(all, bound(end - p.width));
   const int64_t some_end = std::max(all_end, bound(begin - p.width));
-  const auto body = [&](int64_t c, const auto& load, const auto& store) {
-    Vec sum[kCells] = {};
+  const auto body = [&](auto /*one*/, int64_t c, auto load, auto store) {
+    Vec sum[kRows][kCells] = {};
     const auto edge = [&](int64_t from, int64_t to) {
       for (int64_t ow = from; ow < to; ++ow) {
         const Vec gradient = load(dy + ow * p.channels + c);
         for (int i = 0; i < kCells; ++i) {
           const int64_t w = begin + i * p.dilation_width + ow * p.stride_width;
-          if (w >= 0 && w < p.width) sum[i] += load(x + w * p.channels + c) * gradient;
+          if (w < 0 || w >= p.width) continue;
+          for (int r = 0; r < kRows; ++r) {
+            sum[r][i] += load(x + r * pitch + w * p.channels + c) * gradient;
+          }
         }
       }
     };
     edge(some, all);
     for (int64_t ow = all; ow < all_end; ++ow) {
       const Vec gradient = load(dy + ow * p.channels + c);
+      const float* from = x + (begin + ow * p.stride_width) * p.channels + c;
 #pragma GCC unroll 4
-      for (int i = 0; i < kCells; ++i) {
-        const int64_t w = begin + i * p.dilation_width + ow * p.stride_width;
-        sum[i] += load(x + w * p.channels + c) * gradient;
+      for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+        for (int i = 0; i < kCells; ++i) {
+          sum[r][i] += load(from + r * pitch + i * p.dilation_width * p.channels) * gradient;
+        }
       }
     }
     edge(all_end, some_end);
-    for (int i = 0; i < kCells; ++i) {
-      float* to = sums + i * p.channels + c;
-      store(to, load(to) + sum[i]);
+    for (int r = 0; r < kRows; ++r) {
+      for (int i = 0; i < kCells; ++i) {
+        float* to = sums + (r * p.kernel_width + i) * p.channels + c;
+        store(to, load(to) + sum[r][i]);
+      }
     }
   };
-  const int64_t last = p.first_channel + p.some_channels;
-  int64_t c = p.first_channel;
-  for (; c + kWidth <= last; c += kWidth) {
-    body(
-        c, [](const float* at) { return Load(at); }, [](float* to, Vec v) { Store(to, v); });
+  ForSomeVectors<1>(p.first_channel, p.first_channel + p.some_channels, body);
+}
+
+// Rows of a window and their cells are taken three at a time, the last ones by two or one.
+template <int kRows>
+void DepthwiseRows(const hopper::DepthwiseArgs& p, const float* x, int64_t pitch, const float* dy,
+                   float* sums) {
+  int64_t w = 0;
+  for (; w + 3 <= p.kernel_width; w += 3) {
+    DepthwiseRowProducts<kRows, 3>(p, x, pitch, w, dy, sums + w * p.channels);
   }
-  if (c < last) {
-    const int64_t n = last - c;
-    body(
-        c, [n](const float* at) { return LoadPart(at, n); },
-        [n](float* to, Vec v) { StorePart(to, v, n); });
-  }
+  sums += w * p.channels;
+  if (w + 2 == p.kernel_width) DepthwiseRowProducts<kRows, 2>(p, x, pitch, w, dy, sums);
+  if (w + 1 == p.kernel_width) DepthwiseRowProducts<kRows, 1>(p, x, pitch, w, dy, sums);
 }
 
 void DepthwiseKernelGradient(const hopper::DepthwiseArgs& p, const float* x, const float* dy,
                              float* sums) {
-  const int64_t channels = p.channels;
-  for (int64_t image = 0; image < p.images; ++image, x += p.height * p.width * channels) {
-    for (int64_t oh = 0; oh < p.out_height; ++oh, dy += p.out_width * channels) {
+  const int64_t line = p.width * p.channels;
+  const int64_t pitch = p.dilation_height * line;
+  for (int64_t image = 0; image < p.images; ++image, x += p.height * line) {
+    for (int64_t oh = 0; oh < p.out_height; ++oh, dy += p.out_width * p.channels) {
       const CellRange rows = CellsInside(oh * p.stride_height - p.before_height, p.kernel_height,
                                          p.dilation_height, p.height);
-      for (int64_t h = rows.first, at = rows.place; h < rows.last; ++h, at += rows.stride) {
-        const float* row = x + at * p.width * channels;
-        float* to = sums + h * p.kernel_width * channels;
-        int64_t w = 0;
-        for (; w + 3 <= p.kernel_width; w += 3) {
-          DepthwiseRowProducts<3>(p, row, w, dy, to + w * channels);
-        }
-        if (w + 2 == p.kernel_width) DepthwiseRowProducts<2>(p, row, w, dy, to + w * channels);
-        if (w + 1 == p.kernel_width) DepthwiseRowProducts<1>(p, row, w, dy, to + w * channels);
+      for (int64_t h = rows.first; h < rows.last; h += 3) {
+        const int64_t n = std::min<int64_t>(3, rows.last - h);
+        const auto some = n == 3 ? DepthwiseRows<3> : n == 2 ? DepthwiseRows<2> : DepthwiseRows<1>;
+        some(p, x + rows.place * line + (h - rows.first) * pitch, pitch, dy,
+             sums + h * p.kernel_width * p.channels);
       }
     }
   }

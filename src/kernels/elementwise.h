@@ -31,22 +31,31 @@ void Transpose(const float* in, int64_t rows, int64_t columns, float* out) {
   }
 }
 
-// kVecs vectors of columns at a time; four partial sums, so that additions overlap.
-template <int kVecs>
-HOPPER_INLINE void SumColumns(const float* x, int64_t rows, int64_t columns, float* sums) {
+// sums[j] = the sum over rows of at(row, j), vectors of columns; two partial sums of each, so that
+// additions overlap.
+template <int kVecs, typename At>
+HOPPER_INLINE void SumOfRows(int64_t rows, const At& at, Vec* sums) {
   Vec part[2][kVecs] = {};
   int64_t i = 0;
   for (; i + 2 <= rows; i += 2) {
 #pragma GCC unroll 8
     for (int j = 0; j < kVecs; ++j) {
-      part[0][j] += Load(x + i * columns + j * kWidth);
-      part[1][j] += Load(x + (i + 1) * columns + j * kWidth);
+      part[0][j] += at(i, j);
+      part[1][j] += at(i + 1, j);
     }
   }
-  for (; i < rows; ++i) {
-    for (int j = 0; j < kVecs; ++j) part[0][j] += Load(x + i * columns + j * kWidth);
+  if (i < rows) {
+    for (int j = 0; j < kVecs; ++j) part[0][j] += at(i, j);
   }
-  for (int j = 0; j < kVecs; ++j) Store(sums + j * kWidth, part[0][j] + part[1][j]);
+  for (int j = 0; j < kVecs; ++j) sums[j] = part[0][j] + part[1][j];
+}
+
+template <int kVecs>
+HOPPER_INLINE void SumColumns(const float* x, int64_t rows, int64_t columns, float* sums) {
+  Vec sum[kVecs];
+  SumOfRows<kVecs>(
+      rows, [&](int64_t i, int j) { return Load(x + i * columns + j * kWidth); }, sum);
+  for (int j = 0; j < kVecs; ++j) Store(sums + j * kWidth, sum[j]);
 }
 
 void ColumnSums(const float* x, int64_t rows, int64_t columns, float* sums) {
@@ -69,36 +78,26 @@ void ColumnSums(const float* x, int64_t rows, int64_t columns, float* sums) {
   }
 }
 
-template <typename LoadAt>
-HOPPER_INLINE Vec ProductSum(int64_t rows, const LoadAt& at) {
-  Vec sum[2] = {};
-  int64_t i = 0;
-  for (; i + 2 <= rows; i += 2) {
-    sum[0] += at(i);
-    sum[1] += at(i + 1);
-  }
-  if (i < rows) sum[0] += at(i);
-  return sum[0] + sum[1];
-}
-
 void ColumnProducts(const float* x, const float* mean, const float* y, const float* shift,
                     int64_t rows, int64_t columns, float* sums) {
-  int64_t j = 0;
-  for (; j + kWidth <= columns; j += kWidth) {
-    const Vec m = Load(mean + j);
-    const Vec s = shift == nullptr ? Vec{} : Load(shift + j);
-    Store(sums + j, ProductSum(rows, [&](int64_t i) {
-            return (Load(x + i * columns + j) - m) * (Load(y + i * columns + j) - s);
-          }));
-  }
-  if (j == columns) return;
-  const int64_t n = columns - j;
-  const Vec m = LoadPart(mean + j, n);
-  const Vec s = shift == nullptr ? Vec{} : LoadPart(shift + j, n);
-  const Vec sum = ProductSum(rows, [&](int64_t i) {
-    return (LoadPart(x + i * columns + j, n) - m) * (LoadPart(y + i * columns + j, n) - s);
+  ForSomeVectors<4>(0, columns, [&](auto some, int64_t column, auto load, auto store) {
+    constexpr int kVecs = decltype(some)::value;
+    Vec m[kVecs];
+    Vec s[kVecs];
+    Vec sum[kVecs];
+    for (int j = 0; j < kVecs; ++j) {
+      m[j] = load(mean + column + j * kWidth);
+      s[j] = shift == nullptr ? Vec{} : load(shift + column + j * kWidth);
+    }
+    SumOfRows<kVecs>(
+        rows,
+        [&](int64_t i, int j) {
+          const int64_t at = i * columns + column + j * kWidth;
+          return (load(x + at) - m[j]) * (load(y + at) - s[j]);
+        },
+        sum);
+    for (int j = 0; j < kVecs; ++j) store(sums + column + j * kWidth, sum[j]);
   });
-  StorePart(sums + j, sum, n);
 }
 
 void AffineRows(const float* x, const float* a, const float* c, int64_t rows, int64_t columns,

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -209,6 +210,27 @@ HOPPER_INLINE void ForVectors(int64_t n, const Whole& whole, const Part& part) {
   int64_t i = 0;
   for (; i + kWidth <= n; i += kWidth) whole(i);
   if (i < n) part(i, n - i);
+}
+
+// Calls body(vectors, i, load, store) from i = first on until `last`: for kVecs vectors at once as
+// long as there are, which the constant `vectors` says, then for one, and for the rest of one.
+template <int kVecs, typename Body>
+HOPPER_INLINE void ForSomeVectors(int64_t first, int64_t last, const Body& body) {
+  const std::integral_constant<int, 1> one;
+  const auto load = [](const float* from) { return Load(from); };
+  const auto store = [](float* to, Vec v) { Store(to, v); };
+  int64_t i = first;
+  if constexpr (kVecs > 1) {
+    for (; i + kVecs * kWidth <= last; i += kVecs * kWidth) {
+      body(std::integral_constant<int, kVecs>(), i, load, store);
+    }
+  }
+  for (; i + kWidth <= last; i += kWidth) body(one, i, load, store);
+  if (i == last) return;
+  const int64_t n = last - i;
+  body(
+      one, i, [n](const float* from) { return LoadPart(from, n); },
+      [n](float* to, Vec v) { StorePart(to, v, n); });
 }
 
 }  // namespace

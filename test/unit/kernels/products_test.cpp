@@ -157,16 +157,33 @@ TEST_P(KernelSet, ANumberHasTheSameBitsInEveryProduct) {
   }
 }
 
-TEST_P(KernelSet, ColumnSums) {
+TEST_P(KernelSet, SumsAndProductsOfColumns) {
   for (const int64_t columns : {1, 5, 16, 33, 64, 100}) {
     for (const int64_t rows : {1, 2, 37}) {
       const auto x = Random(static_cast<size_t>(rows * columns), 11);
-      std::vector<float> sums(static_cast<size_t>(columns));
+      const auto y = Random(x.size(), 12);
+      const auto mean = Random(static_cast<size_t>(columns), 13);
+      const auto shift = Random(static_cast<size_t>(columns), 14);
+      std::vector<float> sums(static_cast<size_t>(columns)), products = sums, shifted = sums;
       GetParam()->column_sums(x.data(), rows, columns, sums.data());
+      GetParam()->column_products(x.data(), mean.data(), y.data(), nullptr, rows, columns,
+                                  products.data());
+      GetParam()->column_products(x.data(), mean.data(), y.data(), shift.data(), rows, columns,
+                                  shifted.data());
       for (int64_t j = 0; j < columns; ++j) {
         double sum = 0.0;
-        for (int64_t i = 0; i < rows; ++i) sum += x[i * columns + j];
+        double product = 0.0;
+        double of_both = 0.0;
+        for (int64_t i = 0; i < rows; ++i) {
+          const int64_t at = i * columns + j;
+          const double x_less_mean = static_cast<double>(x[at]) - mean[j];
+          sum += x[at];
+          product += x_less_mean * y[at];
+          of_both += x_less_mean * (static_cast<double>(y[at]) - shift[j]);
+        }
         ASSERT_NEAR(sums[j], sum, 1e-5);
+        ASSERT_NEAR(products[j], product, 2e-5);
+        ASSERT_NEAR(shifted[j], of_both, 2e-5);
       }
     }
   }
