@@ -474,6 +474,7 @@ def test_a_run_is_shown_to_others_and_steered_by_them(database):
     assert query(member, seen) == [(0, False, False, 0)]
     query(database, "SELECT hopper.grant_run(%s, 'public')", run)
     assert query(member, seen)[0][0] == 1
+    assert value(member, "SELECT hopper.expire_runs('0 days')") == 0
     with pytest.raises(psycopg2.errors.InvalidParameterValue, match='privilege "own" is not known'):
         query(database, "SELECT hopper.grant_run(%s, 'public', 'own')", run)
     with pytest.raises(psycopg2.errors.UndefinedObject):

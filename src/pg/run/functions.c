@@ -439,8 +439,13 @@ hopper_sql_expire_runs(PG_FUNCTION_ARGS)
 	hopper_require_argument(fcinfo, 0, "older_than");
 	hopper_connect();
 	older = OidOutputFunctionCall(F_INTERVAL_OUT, PG_GETARG_DATUM(0));
-	n = hopper_select("SELECT run FROM %s WHERE ended < clock_timestamp() - %s::interval"
-					  " ORDER BY run", hopper_own_name("runs"), hopper_literal(older));
+	/* Not those that others let the caller see, which it may not drop. */
+	n = hopper_own_select("all_runs",
+						  psprintf("SELECT run FROM %s"
+								   " WHERE ended < clock_timestamp() - %s::interval"
+								   " AND pg_has_role(%u, role, 'USAGE') ORDER BY run",
+								   hopper_own_name("all_runs"), hopper_literal(older),
+								   GetUserId()));
 	runs = palloc(Max(n, 1) * sizeof(int64));
 	for (uint64 row = 0; row < n; row++)
 		runs[row] = hopper_int_cell(NULL, row, 1, 0, PG_INT64_MAX);
