@@ -2,7 +2,8 @@
 --
 --     psql -X -q -v ON_ERROR_STOP=1 -d shop -f night.sql
 --
--- What another night has left unfinished, because the server was stopped say, is continued, and not begun anew.
+-- What another night has left unfinished, because the server was stopped say, is continued, and not begun anew. What failed
+-- for a reason that does not go away, as changed data, is begun anew.
 \set ON_ERROR_STOP on
 CREATE EXTENSION IF NOT EXISTS model_hopper;
 SET client_min_messages = warning;
@@ -22,8 +23,11 @@ SELECT hopper.generate_model_configs(model_arch_table := 'night_networks', model
 \endif
 
 -- Every night: the run that is left over, or a new one.
+SELECT max(run) AS newest FROM hopper.runs WHERE owner = current_user AND model_table LIKE '%night_models' \gset
+\if :{?newest}
 SELECT max(run) AS left_over FROM hopper.runs
-WHERE model_table LIKE '%night_models' AND state IN ('interrupted', 'paused', 'failed') \gset
+WHERE run = :newest AND (state IN ('interrupted', 'paused') OR state = 'failed' AND error_code ~ '^5[37]') \gset
+\endif
 \if :{?left_over}
 SELECT :left_over AS run \gset
 SELECT hopper.resume(run := :run);

@@ -50,3 +50,35 @@ def test_three_nights(connection):
     night()
     assert [state for _, state in runs(connection)] == ["done"] * 3
     assert value(connection, "SELECT max(iterations) FROM night_models_info") == 8
+
+
+def test_what_cannot_go_on_is_begun_anew(connection):
+    night()
+    session = connect(DATABASE)
+    left = value(session, "SELECT hopper.create_run($$ SELECT hopper.fit_multiple_model('night_packed', 'night_models',"
+                 " 'night_configs', 400, replace := true) $$)")
+    assert value(session, "SELECT hopper.step(%s, 0.001)", left) == "running"
+    session.close()
+    wait_until(lambda: (left, "interrupted") in runs(connection))
+    query(connection, "SELECT hopper.training_preprocessor(source_table := 'night_points', output_table := 'night_packed',"
+          " dependent_varname := 'y', independent_varname := 'a, b', validation_fraction := 0.3, replace := true)")
+    night()
+    assert [state for _, state in runs(connection)] == ["done", "failed"]
+    night()
+    assert [state for _, state in runs(connection)] == ["done", "failed", "done"]
+
+
+def test_runs_of_other_roles_are_theirs(connection):
+    night()
+    query(connection, "DROP ROLE IF EXISTS other_nights; CREATE ROLE other_nights; GRANT CREATE ON SCHEMA public TO other_nights;"
+          " GRANT SELECT ON ALL TABLES IN SCHEMA public TO other_nights")
+    session = connect(DATABASE)
+    query(session, "SET ROLE other_nights")
+    other = value(session, "SELECT hopper.create_run($$ SELECT hopper.fit_multiple_model('night_packed', 'their_night_models',"
+                  " 'night_configs', 400) $$)")
+    assert value(session, "SELECT hopper.step(%s, 0.001)", other) == "running"
+    session.close()
+    wait_until(lambda: (other, "interrupted") in runs(connection))
+    night()
+    assert sorted(state for _, state in runs(connection)) == ["done", "done", "interrupted"]
+    query(connection, "SELECT hopper.drop_run(%s); DROP OWNED BY other_nights; DROP ROLE other_nights", other)
