@@ -92,6 +92,8 @@ CREATE TABLE hopper.all_search_results (
     last_objectives double precision[],
     error text,
     elapsed double precision NOT NULL,
+    steering text,
+    wished timestamp with time zone,
     PRIMARY KEY (run, number));
 COMMENT ON TABLE hopper.all_search_results IS
     'what searches of all runs were told, in this order: a search is restored by telling it again';

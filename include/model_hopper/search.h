@@ -138,6 +138,14 @@ typedef struct hopper_search_forecast
 	double		all_to_end;		/* seconds, were all trained as long as the longest one */
 } hopper_search_forecast;
 
+/* What is done to a trial from outside. */
+typedef enum hopper_search_steering
+{
+	HOPPER_SEARCH_STOP_TRIAL,	/* it is given no more iterations; its results stay */
+	HOPPER_SEARCH_PIN_TRIAL,	/* it goes on whatever its results are, */
+	HOPPER_SEARCH_UNPIN_TRIAL	/* as long as it is not unpinned */
+} hopper_search_steering;
+
 typedef struct hopper_search_api
 {
 	/* What a search will take, of which `n` configurations' costs are known. */
@@ -160,6 +168,17 @@ typedef struct hopper_search_api
 	int64_t		(*next_stopped) (hopper_search *search);
 	/* 1: a rung that was decided since the last call; 0: none. */
 	int32_t		(*next_rung) (hopper_search *search, hopper_search_rung *rung);
+	/*
+	 * `what`: hopper_search_steering; `reason`: for the decision. *changed: 0 where the trial has
+	 * failed or was stopped, so that nothing changes.
+	 */
+	int			(*steer) (hopper_search *search, int64_t trial, int32_t what, const char *reason,
+						  int32_t *changed, hopper_error *error);
+	/*
+	 * Proposes these parameters (JSON) before all others once a configuration is to begin; fails
+	 * (22023) with all that is wrong with them.
+	 */
+	int			(*enqueue) (hopper_search *search, const char *parameters, hopper_error *error);
 	/* Begins nothing more. */
 	int			(*stop) (hopper_search *search, const char *reason, hopper_error *error);
 	/* 1: nothing runs, and nothing is left to begin. */

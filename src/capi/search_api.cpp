@@ -97,6 +97,27 @@ int32_t NextRung(hopper_search* search, hopper_search_rung* rung) {
   return 1;
 }
 
+int Steer(hopper_search* search, int64_t trial, int32_t what, const char* reason, int32_t* changed,
+          hopper_error* error) {
+  return Guard(error, [&] {
+    Require(reason != nullptr, "reason");
+    const bool done = what == HOPPER_SEARCH_STOP_TRIAL
+                          ? search->search.StopTrial(trial, reason)
+                          : search->search.PinTrial(trial, what == HOPPER_SEARCH_PIN_TRIAL, reason);
+    *changed = done ? 1 : 0;
+  });
+}
+
+int Enqueue(hopper_search* search, const char* parameters, hopper_error* error) {
+  return Guard(error, [&] {
+    Require(parameters != nullptr, "parameters");
+    std::vector<Problem> problems;
+    SearchPoint point = search->search.journal().space().ParsePoint(parameters, &problems);
+    ThrowSearchProblems(problems);
+    search->search.Enqueue(std::move(point));
+  });
+}
+
 int Stop(hopper_search* search, const char* reason, hopper_error* error) {
   return Guard(error, [&] { search->search.Stop(reason); });
 }
@@ -121,7 +142,7 @@ std::optional<std::string> NumberOrNull(int64_t value) {
 const char* StatusOf(const Trial& trial) {
   if (trial.earlier) return "earlier";
   if (trial.failed()) return "failed";
-  if (trial.stopped) return "stopped";
+  if (trial.stopped || trial.over) return "stopped";
   return trial.running ? "running" : "done";
 }
 
@@ -392,6 +413,8 @@ hopper_search_api MakeSearchApi() {
   api.tell = Tell;
   api.next_stopped = NextStopped;
   api.next_rung = NextRung;
+  api.steer = Steer;
+  api.enqueue = Enqueue;
   api.stop = Stop;
   api.done = Done;
   api.iterations = Iterations;

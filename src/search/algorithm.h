@@ -23,7 +23,8 @@ class SearchAlgorithm {
  public:
   virtual ~SearchAlgorithm() = default;
   // The next work for a free seat; nothing: none before another result is told, or none at all
-  // where nothing runs. It never names a trial that runs, failed or is past the resource.
+  // where nothing runs. It never names a trial that runs, is past the resource or does not
+  // go on (Trial::GoesOn).
   virtual std::optional<SearchWork> Next(SearchJournal* journal) = 0;
   // The trial's last result is new.
   virtual void Told(int64_t trial, SearchJournal* journal) = 0;

@@ -34,8 +34,9 @@ const TrialResult* Trial::ResultAt(int64_t at) const {
 }
 
 const char* DecisionName(DecisionKind kind) {
-  static const char* const kNames[] = {"proposed",  "reused", "promoted",  "stopped", "exploited",
-                                       "completed", "failed", "exhausted", "ended"};
+  static const char* const kNames[] = {"proposed",  "reused",    "promoted", "stopped",
+                                       "exploited", "completed", "failed",   "exhausted",
+                                       "ended",     "pinned",    "unpinned"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -161,6 +162,37 @@ void SearchJournal::Stop(int64_t id, int bracket, int rung, std::string reason) 
   decision.resource = trial.resource;
   decision.reason = std::move(reason);
   Note(std::move(decision));
+}
+
+Trial* SearchJournal::Steer(int64_t id, DecisionKind kind, std::string reason) {
+  if (id < 0 || id >= static_cast<int64_t>(trials_.size())) {
+    throw Error(ErrorCode::kInternal, "there is no trial " + std::to_string(id));
+  }
+  Trial& trial = trials_[static_cast<size_t>(id)];
+  // What was stopped has no state any more.
+  if (trial.earlier || trial.stopped || !trial.GoesOn()) return nullptr;
+  Decision decision;
+  decision.kind = kind;
+  decision.trial = id;
+  decision.resource = trial.resource;
+  decision.reason = std::move(reason);
+  Note(std::move(decision));
+  return &trial;
+}
+
+bool SearchJournal::StopFromOutside(int64_t id, std::string reason) {
+  Trial* trial = Steer(id, DecisionKind::kStopped, std::move(reason));
+  if (trial == nullptr) return false;
+  trial->over = true;
+  return true;
+}
+
+bool SearchJournal::Pin(int64_t id, bool pinned, std::string reason) {
+  Trial* trial =
+      Steer(id, pinned ? DecisionKind::kPinned : DecisionKind::kUnpinned, std::move(reason));
+  if (trial == nullptr) return false;
+  trial->pinned = pinned;
+  return true;
 }
 
 void SearchJournal::AddEarlier(SearchPoint point, int64_t resource, const SearchOutcome& outcome) {

@@ -74,6 +74,8 @@ struct Trial {
   int64_t resource = 0;              // trained so far, or will be when what runs is done
   bool running = false;
   bool stopped = false;  // its state is of no more use; if it comes back, it trains anew
+  bool over = false;     // stopped from outside: it trains no further, and its results stay
+  bool pinned = false;   // it goes on whatever its results are
   bool earlier = false;  // of an earlier search: known, never trained
   int64_t parent = -1;   // whose state it began from, at parent_resource
   int64_t parent_resource = 0;
@@ -81,6 +83,8 @@ struct Trial {
   bool failed() const {
     return !results.empty() && results.back().standing.grade == Standing::kFailed;
   }
+  // It may be given more iterations.
+  bool GoesOn() const { return !over && !failed(); }
   // The first result of at least this resource, a failure in any case; nullptr: there is none yet.
   const TrialResult* ResultAt(int64_t at) const;
 };
@@ -95,6 +99,8 @@ enum class DecisionKind {
   kFailed,
   kExhausted,
   kEnded,
+  kPinned,
+  kUnpinned,
 };
 const char* DecisionName(DecisionKind kind);
 
@@ -180,11 +186,16 @@ class SearchJournal {
   void AddFirst(SearchPoint point) { first_.push_back(std::move(point)); }
   void AddEarlier(SearchPoint point, int64_t resource, const SearchOutcome& outcome);
   void Begin(int64_t trial, int64_t resource);
+  // As Search says. False where the trial goes on no more: nothing changes.
+  bool StopFromOutside(int64_t trial, std::string reason);
+  bool Pin(int64_t trial, bool pinned, std::string reason);
   void AddResult(int64_t trial, int64_t resource, SearchOutcome outcome);
   void SetTime(double now) { now_ = now; }
 
  private:
   int64_t Add(SearchPoint point, bool earlier);
+  // The trial, and a decision about it, where it may be steered; else nullptr.
+  Trial* Steer(int64_t trial, DecisionKind kind, std::string reason);
   // Whether the budget of configurations is spent, which is noted once, where a trial was wanted.
   bool IsFull(const Decision& wanted);
   void NoteExhausted(Decision decision, std::string reason);

@@ -91,6 +91,24 @@ void Search::End(const std::string& reason) {
 
 void Search::Stop(const std::string& reason) { End(reason); }
 
+bool Search::StopTrial(int64_t trial, const std::string& reason) {
+  if (!journal_.StopFromOutside(trial, reason)) return false;
+  if (held_ && held_->trial == trial) held_.reset();
+  Fill();
+  return true;
+}
+
+void Search::Enqueue(SearchPoint point) {
+  journal_.AddFirst(std::move(point));
+  Fill();
+}
+
+bool Search::PinTrial(int64_t trial, bool pinned, const std::string& reason) {
+  if (!journal_.Pin(trial, pinned, reason)) return false;
+  Fill();
+  return true;
+}
+
 namespace {
 
 std::string IterationsText(int64_t n) {

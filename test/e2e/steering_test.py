@@ -1,8 +1,12 @@
 """Trials of a run are stopped, trained longer, added and cloned while it trains, and its models are used before it ends."""
 
+import json
+
 import psycopg2
 import pytest
 from digits import ADAM, connect, create_database, drop_database, query, select, value, wait_until
+
+from search_runs_test import call, expect_same
 
 DATABASE = "hopper_steering"
 CONFIGS = [(1, 1, ADAM, "batch_size=32"), (2, 2, ADAM, "batch_size=50"), (3, 1, ADAM, "batch_size=16")]
@@ -170,3 +174,85 @@ def test_what_cannot_be_steered(database):
         query(database, "SELECT hopper.clone_trial(%s, 1)", run)
     with pytest.raises(psycopg2.errors.FeatureNotSupported, match="has no table of configurations"):
         query(database, "SELECT hopper.clone_trial(%s, 1)", one)
+
+# --- searches ---
+
+SEARCHES = {"successive_halving": "num_configs=6, r=3, R=9", "pbt": "population=4, interval=3, generations=3"}
+
+
+def search(name, method):
+    """One trial trains at a time, so that a step of no time is its next iteration and nothing else."""
+    return call(name, method, ", threads => 1", SEARCHES[method]).replace("parallel => 4", "parallel => 1")
+
+
+def at(connection, run, trial):
+    return value(connection, "SELECT coalesce(max(iterations), 0) FROM hopper.trials WHERE run = %s AND trial = %s", run, trial)
+
+
+def steer(connection, run, plan, leaves):
+    """The run is trained to its end; each wish is uttered once its trial has had so many iterations."""
+    driver = connect_quietly()
+    for trial, iterations, wish in plan:
+        while at(connection, run, trial) < iterations:
+            assert value(driver, "SELECT hopper.step(%s, 0)", run) == "running"
+        assert at(connection, run, trial) == iterations
+        if leaves:
+            driver.close()
+            driver = connect_quietly()
+        query(connection, "SELECT hopper." + wish.format(run))
+    assert value(driver, "SELECT hopper.step(%s, 600)", run) == "done"
+    driver.close()
+
+
+def connect_quietly():
+    connection = connect(DATABASE)
+    query(connection, "SET client_min_messages = warning")
+    return connection
+
+
+@pytest.mark.parametrize("method", list(SEARCHES))
+def test_a_search_is_steered(database, method):
+    """What others wish is told to the search once, in whichever session it goes on."""
+    name = "steered_" + method
+    wanted = {"model_id": 1, "loss": "categorical_crossentropy", "metrics": ["accuracy"], "optimizer": "SGD", "lr": 0.1, "batch_size": 64,
+              "patience": 3}
+    plan = [(1, 1, "stop_trial({}, 1)"), (2, 1, "pin_trial({}, 2)"),
+            (3, 1, f"enqueue_trial({{}}, '{json.dumps(wanted)}')".replace('{"', '{{"').replace("}'", "}}'")),
+            (3, 2, "pin_trial({}, 3)"), (4, 1, "unpin_trial({}, 3)")]
+    for kept in ("_kept", "_left"):
+        run = value(database, "SELECT hopper.create_run(%s)", search(name + kept, method))
+        steer(database, run, plan, kept == "_left")
+        told = dict(query(database, "SELECT trial, string_agg(detail, '; ' ORDER BY at) FROM hopper.run_events"
+                          " WHERE run = %s AND event = 'steered' AND trial > 0 GROUP BY trial", run))
+        assert told == {1: "after iteration 1, to iteration 2", 2: "goes on whatever its results are",
+                        3: "goes on whatever its results are; goes on as far as the search wants"}
+    expect_same(database, name + "_kept", name + "_left")
+    reached = dict(query(database, f"SELECT mst_key, iterations FROM {name}_kept_trials"))
+    assert reached[1] == 2 and reached[2] == max(reached.values()) > 3
+    assert value(database, f"SELECT status FROM {name}_kept_trials WHERE mst_key = 1") == "stopped"
+    assert value(database, f"SELECT count(*) FROM {name}_kept WHERE mst_key = 1") == 1
+    assert [reason for reason, in query(database, f"SELECT reason FROM {name}_kept_decisions WHERE decision IN ('stopped', 'pinned',"
+                                        " 'unpinned') AND reason LIKE 'by %%' ORDER BY number")] == 4 * ["by postgres"]
+    tried = [parameters["lr"] for parameters, in query(database, f"SELECT parameters FROM {name}_kept_trials ORDER BY mst_key")]
+    # A population begins all at once.
+    assert (tried[3] == wanted["lr"]) == (method != "pbt"), tried
+
+
+def test_what_cannot_be_steered_of_a_search(database):
+    run = value(database, "SELECT hopper.create_run(%s)", search("unsteered", "successive_halving"))
+    for function, more in (("set_iterations", ", 9"), ("add_trials", ""), ("clone_trial", ", 1, fit_params => 'batch_size=8'")):
+        with pytest.raises(psycopg2.errors.FeatureNotSupported, match="is a search") as refused:
+            query(database, f"SELECT hopper.{function}(%s{more})", run)
+        assert "hopper.enqueue_trial()" in refused.value.diag.message_hint
+    for function in ("stop_trial", "pin_trial", "unpin_trial"):
+        with pytest.raises(psycopg2.errors.UndefinedObject, match="has no trial 99"):
+            query(database, f"SELECT hopper.{function}(%s, 99)", run)
+    with pytest.raises(psycopg2.errors.InvalidTextRepresentation):
+        query(database, "SELECT hopper.enqueue_trial(%s, 'nonsense')", run)
+    query(database, """SELECT hopper.enqueue_trial(%s, '{"nonsense": 1}')""", run)
+    query(database, "CALL hopper.train(%s)", run)
+    assert value(database, "SELECT detail LIKE 'refused: %%nonsense%%' FROM hopper.run_events WHERE run = %s AND event = 'steered'", run)
+    fit = create(database, "unpinned", 2)
+    for call_of_search in ("pin_trial({}, 1)", "unpin_trial({}, 1)", """enqueue_trial({}, '{{"lr": 1}}')"""):
+        with pytest.raises(psycopg2.errors.FeatureNotSupported, match="is not a search"):
+            query(database, "SELECT hopper." + call_of_search.format(fit))

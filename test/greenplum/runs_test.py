@@ -158,6 +158,28 @@ def test_a_search(cluster, method):
     assert working_tables(cluster) == []
 
 
+def test_a_search_is_steered(cluster):
+    """Each step opens the run anew: what others wish is heeded there once."""
+    run = value(cluster, "SELECT hopper.create_run(%s)", "SELECT " + call("packed_7", "steered_search", "median"))
+    while not dict(trials(cluster, run)).get(1):
+        assert value(cluster, "SELECT hopper.step(%s, 0)", run) == "running"
+    at = dict(trials(cluster, run))
+    assert at[1] < 3
+    query(cluster, "SELECT hopper.stop_trial(%s, 1)", run)
+    for trial in at:
+        if trial > 1:
+            query(cluster, "SELECT hopper.pin_trial(%s, %s)", run, trial)
+    while value(cluster, "SELECT hopper.step(%s, 0)", run) == "running":
+        pass
+    reached = {trial: iterations for trial, iterations in query(cluster, "SELECT mst_key, iterations FROM steered_search_trials")}
+    assert reached[1] in (at[1], at[1] + 1)
+    assert {reached[trial] for trial in at if trial > 1} == {3}
+    told = query(cluster, "SELECT mst_key, decision, reason FROM steered_search_decisions WHERE reason LIKE 'by %%' ORDER BY number")
+    assert [row[:2] for row in told] == [(1, "stopped")] + [(trial, "pinned") for trial in sorted(at) if trial > 1]
+    assert len({row[2] for row in told}) == 1
+    assert query(cluster, "SELECT status FROM steered_search_trials WHERE mst_key = 1") == [("stopped",)]
+
+
 class Step:
     """A step of hours in a session of its own; result() is what it says."""
 

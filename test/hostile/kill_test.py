@@ -48,17 +48,17 @@ THE_SAME = ["create_predict_function, columns", "fit_multiple_model, replaced", 
 SHORT = ["add_trials", "best_config", "build_info", "cancel", "check_configs", "clone_trial", "cnn", "columns_of_name",
          "columns_of_names", "copy_model", "create_predict_function", "create_run", "delete_model", "describe_architecture",
          "describe_features", "describe_model", "describe_space",
-         "drop_model", "drop_packed", "drop_run", "ensemble", "expire_runs", "explain_automl", "explain_fit", "explain_row", "feature_importance",
+         "drop_model", "drop_packed", "drop_run", "enqueue_trial", "ensemble", "expire_runs", "explain_automl", "explain_fit", "explain_row", "feature_importance",
          "from_safetensors", "generate_model_configs", "gpu_configuration", "grant_model", "grant_run", "help", "help_function",
          "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard",
          "learning_curves", "load_model", "load_model_selection_table", "losses", "metric_ascends", "metrics",
-         "mlp", "model_columns", "model_id", "model_ids", "models", "optimizers", "param_importance", "params_json", "partial_dependence", "pause",
+         "mlp", "model_columns", "model_id", "model_ids", "models", "optimizers", "param_importance", "params_json", "partial_dependence", "pause", "pin_trial",
          "pred_type_of_double", "pred_type_of_real", "predict_given", "predict_given_best", "predict_outputs", "predict_packed", "predict_record",
          "predict_record_best", "predict_row", "predict_row_best", "predict_value", "progress_slots", "publish", "rename_model", "report", "report_packing", "report_run", "report_source", "report_validation",
          "resume", "revoke_model", "revoke_run", "run_timeline", "search_algorithms", "set_iterations", "sparkline", "step", "stop_trial", "submit", "tabular", "tensorboard_events",
          "tensorboard_files", "textin", "textout",
          "texts_in", "texts_of_booleans", "texts_of_text", "texts_out", "to_onnx", "to_onnx_arch", "to_pytorch",
-         "to_pytorch_arch", "to_safetensors", "transform_rows", "version", "wait"]
+         "to_pytorch_arch", "to_safetensors", "transform_rows", "unpin_trial", "version", "wait"]
 
 
 def test_no_function_is_forgotten():

@@ -36,6 +36,8 @@ CONTROL = 32 + 8 * KINDS + TEXT
 EVERY = 20
 
 CREATED = "hopper.create_run($r$SELECT hopper.fit_multiple_model('packed', 'made', 'configs', 1)$r$)"
+SEARCH_CREATED = ("hopper.create_run($r$SELECT hopper.automl('packed', 'made', 'models', 'made_configs', '{1}', $g$"
+                  + GRID + "$g$, $f${'batch_size': [8]}$f$, 'random', 'num_configs=2, num_iterations=1')$r$)")
 
 # By the C function; after a comma, another way to call it.
 CALLS = {
@@ -125,6 +127,9 @@ CALLS = {
     " AS run OFFSET 0) c OFFSET 0) s WHERE ended = 'done'",
     "set_iterations": f"SELECT hopper.set_iterations({CREATED}, 2)",
     "stop_trial": f"SELECT hopper.stop_trial({CREATED}, 1)",
+    "pin_trial": f"SELECT hopper.pin_trial({SEARCH_CREATED}, 1)",
+    "unpin_trial": f"SELECT hopper.unpin_trial({SEARCH_CREATED}, 1)",
+    "enqueue_trial": f"SELECT hopper.enqueue_trial({SEARCH_CREATED}, '{{\"batch_size\": 8}}')",
     "grant_run": f"SELECT hopper.grant_run({CREATED}, 'public')",
     "revoke_run": f"SELECT hopper.revoke_run({CREATED}, 'public')",
     "pause": f"SELECT hopper.pause({CREATED})",

@@ -28,6 +28,7 @@ ROOM = {"schema": 63, "points": 63, "pictures": 63, "packed": 63 - len("_validat
         "more": 63 - len("_summary"), "models": 63, "configs": 63 - len("_summary"),
         "grid": 63 - len("_summary"), "run": 63 - len("_summary"), "one": 63 - len("_summary"),
         "behind": 63 - len("_summary"), "behind_copy": 63 - len("_summary"), "later": 63 - len("_summary"),
+        "steered": 63 - len("_decisions"), "steered_best": 63 - len("_summary"),
         "shown": 63 - len("_summary"), "drawn": 63 - len("_summary"), "treated": 63 - len("_validation_summary"),
         "guess": 63, "by_class": 63, "seen": 63 - len("_validation_summary"),
         "evaluated": 63, "confused": 63, "together": 63 - len("_summary"), "predicted1": 63, "predicted2": 63, "predicted3": 63,
@@ -221,6 +222,13 @@ CALLS = [
     "SELECT hopper.resume(pg_catalog.max(run)) FROM hopper.runs",
     "SELECT hopper.cancel(pg_catalog.max(run)) FROM hopper.runs",
     "SELECT hopper.wait(pg_catalog.max(run), 60) FROM hopper.runs",
+    "SELECT hopper.create_run(pg_catalog.format('SELECT hopper.automl(%L, %L, %L, %L, 1, %L, %L, %L, %L)',"
+    " {packed}::pg_catalog.text, {steered}::pg_catalog.text, {models}::pg_catalog.text, {steered_best}::pg_catalog.text,"
+    " {grid1}::pg_catalog.text, $f${{'batch_size': [4, 8]}}$f$, 'random', 'num_configs=2, num_iterations=1')) IS NOT NULL",
+    "SELECT hopper.pin_trial(pg_catalog.max(run), 1) FROM hopper.runs",
+    "SELECT hopper.unpin_trial(pg_catalog.max(run), 1) FROM hopper.runs",
+    "SELECT hopper.enqueue_trial(pg_catalog.max(run), '{{\"nonsense\": 4}}') FROM hopper.runs",
+    "SELECT hopper.step(pg_catalog.max(run), 60) FROM hopper.runs",
     # It ends after it was cancelled, and with it its tables.
     "SELECT hopper.submit(pg_catalog.format('SELECT hopper.fit_multiple_model(%L, %L, %L, 100000)',"
     " {packed}::pg_catalog.text, {later}::pg_catalog.text, {configs}::pg_catalog.text)) IS NOT NULL",

@@ -27,15 +27,19 @@ static void
 steer(hopper_training *training, int at, int32 iteration)
 {
 	int32		trial = training->configs[at].mst_key;
-	int32		target = hopper_driver_target(hopper_driven->fit, trial);
+	int32		target;
 
-	if (hopper_driven->pool || training->durable[at].target == target)
+	if (hopper_driven->pool)
+	{
+		hopper_pool_steer(hopper_driven->pool, at, iteration);
+		return;
+	}
+	target = hopper_driver_target(hopper_driven->fit, trial);
+	if (training->durable[at].target == target)
 		return;
 	hopper_training_set_iterations(training, at, Max(target - iteration, 1));
 	training->durable[at].target = target;
-	hopper_store_event(hopper_driven->run, "steered", trial,
-					   psprintf("after iteration %d, to iteration %d", iteration,
-								Max(target, iteration + 1)));
+	hopper_store_steered(hopper_driven->run, trial, iteration, Max(target, iteration + 1));
 }
 
 static void

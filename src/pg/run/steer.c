@@ -1,20 +1,28 @@
 /*
  * steer.c
- *		Steering a run: stop_trial(), set_iterations(), add_trials() and clone_trial().
+ *		Steering a run: stop_trial(), pin_trial(), unpin_trial(), enqueue_trial(),
+ *		set_iterations(), add_trials() and clone_trial().
  */
 #include "pg/run/steer.h"
 
+#include "catalog/pg_type.h"
+#include "utils/fmgroids.h"
+
 #include "pg/catalog/configs.h"
 #include "pg/run/driver.h"
+#include "pg/search/automl.h"
 #include "pg/server/own_tables.h"
 #include "pg/server/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_stop_trial);
+PG_FUNCTION_INFO_V1(hopper_sql_pin_trial);
+PG_FUNCTION_INFO_V1(hopper_sql_unpin_trial);
+PG_FUNCTION_INFO_V1(hopper_sql_enqueue_trial);
 PG_FUNCTION_INFO_V1(hopper_sql_set_iterations);
 PG_FUNCTION_INFO_V1(hopper_sql_add_trials);
 PG_FUNCTION_INFO_V1(hopper_sql_clone_trial);
 
-#define STOP "stop trial"
+#define STOP HOPPER_STOP_TRIAL
 #define ITERATIONS "set iterations"
 #define ADD "add trials"
 
@@ -59,6 +67,7 @@ hopper_steering_target(const hopper_steering *steering, int32 trial, int32 plann
 
 /* --- in SQL --- */
 
+/* A run that goes on. */
 static void
 read_steerable(FunctionCallInfo fcinfo, hopper_run_row *row)
 {
@@ -71,11 +80,32 @@ read_steerable(FunctionCallInfo fcinfo, hopper_run_row *row)
 				 errmsg("run " INT64_FORMAT " is %s", run, row->outcome),
 				 errhint("Train its models further with warm_start of "
 						 "hopper.fit_multiple_model().")));
+}
+
+static void
+read_steerable_fit(FunctionCallInfo fcinfo, hopper_run_row *row)
+{
+	read_steerable(fcinfo, row);
 	if (hopper_is_search(row))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("run " INT64_FORMAT " is a search", run),
-				 errdetail("It decides by itself which trials there are and how far they train.")));
+				 errmsg("run " INT64_FORMAT " is a search", row->run),
+				 errdetail("It decides by itself which trials there are and how far they train."),
+				 errhint("hopper.enqueue_trial() has it try parameters, and hopper.pin_trial() has"
+						 " it train a trial to the end.")));
+}
+
+static void
+read_steerable_search(FunctionCallInfo fcinfo, hopper_run_row *row)
+{
+	read_steerable(fcinfo, row);
+	if (!hopper_is_search(row))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("run " INT64_FORMAT " is not a search", row->run),
+				 errdetail("It trains all of its trials to the end."),
+				 errhint("hopper.set_iterations() changes how far they train, and"
+						 " hopper.add_trials() adds others.")));
 }
 
 /* ERROR 42704 where the run has no such trial. */
@@ -113,6 +143,52 @@ hopper_sql_stop_trial(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+static void
+pin(FunctionCallInfo fcinfo, const char *event)
+{
+	hopper_run_row row;
+	int32		trial;
+
+	hopper_connect();
+	read_steerable_search(fcinfo, &row);
+	trial = trial_argument(fcinfo, 1, row.run);
+	hopper_store_event(row.run, event, trial, NULL);
+	hopper_finish();
+}
+
+/* pin_trial(run, trial) */
+Datum
+hopper_sql_pin_trial(PG_FUNCTION_ARGS)
+{
+	pin(fcinfo, HOPPER_PIN_TRIAL);
+	PG_RETURN_VOID();
+}
+
+/* unpin_trial(run, trial) */
+Datum
+hopper_sql_unpin_trial(PG_FUNCTION_ARGS)
+{
+	pin(fcinfo, HOPPER_UNPIN_TRIAL);
+	PG_RETURN_VOID();
+}
+
+/* enqueue_trial(run, parameters) */
+Datum
+hopper_sql_enqueue_trial(PG_FUNCTION_ARGS)
+{
+	hopper_run_row row;
+	char	   *parameters;
+
+	hopper_connect();
+	read_steerable_search(fcinfo, &row);
+	hopper_require_argument(fcinfo, 1, "parameters");
+	parameters = hopper_string_argument(fcinfo, 1);
+	(void) OidInputFunctionCall(F_JSON_IN, parameters, JSONOID, -1);
+	hopper_store_event(row.run, HOPPER_ENQUEUE_TRIAL, 0, parameters);
+	hopper_finish();
+	PG_RETURN_VOID();
+}
+
 /* set_iterations(run, iterations, trial) */
 Datum
 hopper_sql_set_iterations(PG_FUNCTION_ARGS)
@@ -122,7 +198,7 @@ hopper_sql_set_iterations(PG_FUNCTION_ARGS)
 	int			iterations;
 
 	hopper_connect();
-	read_steerable(fcinfo, &row);
+	read_steerable_fit(fcinfo, &row);
 	hopper_require_argument(fcinfo, 1, "iterations");
 	iterations = hopper_positive_argument(fcinfo, 1, "iterations", 1);
 	trial = PG_ARGISNULL(2) ? 0 : trial_argument(fcinfo, 2, row.run);
@@ -188,7 +264,7 @@ hopper_sql_add_trials(PG_FUNCTION_ARGS)
 	int			n;
 
 	hopper_connect();
-	read_steerable(fcinfo, &row);
+	read_steerable_fit(fcinfo, &row);
 	n = add_new_trials(&row);
 	hopper_finish();
 	PG_RETURN_INT32(n);
@@ -206,7 +282,7 @@ hopper_sql_clone_trial(PG_FUNCTION_ARGS)
 	int32		clone;
 
 	hopper_connect();
-	read_steerable(fcinfo, &row);
+	read_steerable_fit(fcinfo, &row);
 	trial = trial_argument(fcinfo, 1, row.run);
 	for (int i = 0; i < 2; i++)
 		given[i] = PG_ARGISNULL(i + 2) ? NULL

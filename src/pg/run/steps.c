@@ -81,6 +81,28 @@ hopper_driver_has_halted(void)
 	return n_halted > 0 || (hopper_driven->pool && !hopper_driven->pool->closed);
 }
 
+/* What others wish of a search's trials takes effect where each of them halts. */
+static void
+steer_search(void)
+{
+	if (!hopper_driven->pool->closed && hopper_search_steer(hopper_driven->pool->run))
+		ask_for_checkpoints(true);
+}
+
+/* Trials that have halted, and that nobody has let go on yet. */
+static void
+steer_halted(void)
+{
+	hopper_training *training = &hopper_driven->fit->training;
+
+	hopper_connect();
+	if (!hopper_driven->pool->closed && hopper_search_steer(hopper_driven->pool->run))
+		for (int i = 0; i < training->n_configs; i++)
+			if (training->durable[i].halted)
+				hopper_pool_steer(hopper_driven->pool, i, training->durable[i].stored);
+	hopper_finish();
+}
+
 void
 hopper_driver_go_on(bool halts)
 {
@@ -90,6 +112,8 @@ hopper_driver_go_on(bool halts)
 		return;
 	hopper_driven->halts = halts;
 	hopper_driven->halts_now = false;
+	if (hopper_driven->pool)
+		steer_halted();
 	if (hopper_driven->fit->training.run)
 		hopper_training_halt_each(&hopper_driven->fit->training, halts);
 	for (int i = 0; i < hopper_driven->fit->training.n_configs; i++)
@@ -229,13 +253,19 @@ static void
 look_for_wants(void)
 {
 	hopper_steering now;
-	MemoryContext caller = MemoryContextSwitchTo(hopper_driven->context);
+	MemoryContext caller;
 
+	if (hopper_driven->pool)
+	{
+		steer_search();
+		return;
+	}
+	caller = MemoryContextSwitchTo(hopper_driven->context);
 	hopper_request_context = hopper_driven->context;
 	hopper_steering_read(hopper_driven->run, &now);
 	hopper_request_context = NULL;
 	MemoryContextSwitchTo(caller);
-	if (hopper_driven->pool || now.n == hopper_driven->steering.n)
+	if (now.n == hopper_driven->steering.n)
 		return;
 	hopper_driven->reopens = hopper_driven->reopens || wants_others(&now);
 	hopper_driven->steering = now;

@@ -42,6 +42,14 @@ typedef struct hopper_search_names
 } hopper_search_names;
 
 /* Trials in the selection table, and those of earlier searches, by their numbers. */
+/* Whether a trial ends with its next iteration, as others wish. */
+typedef enum hopper_search_over
+{
+	HOPPER_NOT_OVER,
+	HOPPER_OVER,
+	HOPPER_OVER_TOLD			/* with an event that names the iteration */
+} hopper_search_over;
+
 typedef struct hopper_search_trials
 {
 	int			n;
@@ -51,6 +59,7 @@ typedef struct hopper_search_trials
 	const char **parameters;	/* what was chosen, as JSON in UTF-8 */
 	int32	   *trained;		/* iterations of its last result */
 	int32	   *base;			/* iterations that it had when it was asked for last */
+	hopper_search_over *over;
 } hopper_search_trials;
 
 /* What its trainings are told. */
@@ -236,6 +245,32 @@ extern void hopper_search_finish_tables(const hopper_automl *run, int64 best);
 
 /* Method, objective and what may be chosen, as JSON. */
 extern const char *hopper_search_json(const hopper_automl *run);
+
+/* --- what others wish of a run's search (search/steering.c) --- */
+
+/* Events of runs. */
+#define HOPPER_STOP_TRIAL "stop trial"
+#define HOPPER_PIN_TRIAL "pin trial"
+#define HOPPER_UNPIN_TRIAL "unpin trial"
+#define HOPPER_ENQUEUE_TRIAL "enqueue trial"
+
+typedef struct hopper_search_wish
+{
+	const char *event;			/* one of these */
+	TimestampTz at;
+	int32		mst_key;		/* 0: of no trial */
+	const char *text;			/* why; of one to enqueue: its parameters */
+} hopper_search_wish;
+
+/*
+ * Steers the search as others wish by now, and notes it in the journal; whether a trial is to stop.
+ * SPI must be connected.
+ */
+extern bool hopper_search_steer(hopper_automl *run);
+/* A wish alone, which the journal has; what is wrong with it, or NULL. */
+extern const char *hopper_search_heed(hopper_automl *run, const hopper_search_wish *wish);
+/* In the journal of run->number (search/replay.c). */
+extern void hopper_search_note_wish(hopper_automl *run, const hopper_search_wish *wish);
 
 /* --- searches that outlive their sessions (search/replay.c) --- */
 

@@ -85,6 +85,28 @@ hopper_pool_ended(hopper_pool *pool, int at)
 	drop_stopped(pool);
 }
 
+/* Says once with which iteration it ends. */
+static void
+tell_over(hopper_pool *pool, int64 trial, int32 iteration)
+{
+	if (pool->run->trials.over[trial] == HOPPER_OVER)
+		hopper_store_steered(pool->run->number, hopper_key_of_trial(trial), iteration,
+							 iteration + 1);
+	pool->run->trials.over[trial] = HOPPER_OVER_TOLD;
+}
+
+void
+hopper_pool_steer(hopper_pool *pool, int at, int32 iteration)
+{
+	hopper_training *training = &pool->fit.training;
+	int64		trial = hopper_trial_of_key(training->configs[at].mst_key);
+
+	if (pool->run->trials.over[trial] != HOPPER_OVER || !pool->trains[trial])
+		return;
+	hopper_training_set_iterations(training, at, 1);
+	tell_over(pool, trial, iteration);
+}
+
 /* hopper_training.ended, in the foreground */
 static void
 ended(hopper_training *training, int at, bool failed)
@@ -300,6 +322,7 @@ begin(hopper_pool *pool, const hopper_search_assignment *work)
 	hopper_training *training = &pool->fit.training;
 	int			at = hopper_training_place(training, hopper_key_of_trial(work->trial));
 	bool		restart = pool->begun[work->trial] && work->from == 0;
+	bool		over;
 	int32		done;
 
 	if (!pool->leaves && at < 0)
@@ -319,8 +342,11 @@ begin(hopper_pool *pool, const hopper_search_assignment *work)
 		memset(&training->durable[at], 0, sizeof(hopper_durable));
 	}
 	done = done_of_stint(pool, at, work);
-	hopper_training_go_on(training, at, (int32) (work->resource - work->from) - done, done,
-						  restart);
+	over = pool->run->trials.over[work->trial] != HOPPER_NOT_OVER;
+	hopper_training_go_on(training, at, over ? 1 : (int32) (work->resource - work->from) - done,
+						  done, restart);
+	if (over)
+		tell_over(pool, work->trial, pool->run->trials.base[work->trial] + done);
 }
 
 /* What the search wants now, as far as it can be trained; how many assignments. */
@@ -436,6 +462,7 @@ hopper_pool *
 hopper_pool_resume(hopper_automl *run, hopper_search_assignment **work, int *n)
 {
 	*work = hopper_search_replay(run, n);
+	(void) hopper_search_steer(run);
 	return pool_of(run, *work, *n);
 }
 

@@ -46,6 +46,8 @@ extern hopper_pool *hopper_pool_resume(hopper_automl *run, hopper_search_assignm
 extern void hopper_pool_start(hopper_pool *pool, const hopper_search_assignment *work, int n);
 /* What has ended, at this place of the training: its info is in the tables. */
 extern void hopper_pool_ended(hopper_pool *pool, int at);
+/* One that has halted in this iteration ends with the next one, where others wish it to stop. */
+extern void hopper_pool_steer(hopper_pool *pool, int at, int32 iteration);
 /* Begins what the search wants now, and closes the training where it wants nothing more. */
 extern void hopper_pool_go_on(hopper_pool *pool);
 /* The whole of a search in the foreground; its models are in their tables then. */

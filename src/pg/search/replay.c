@@ -39,25 +39,27 @@ add_null(hopper_own_values *list, Oid type)
 	hopper_own_add(list, type, (Datum) 0, true);
 }
 
-/* `told`: NULL where nothing more is to begin, for this reason. */
+/*
+ * `told`: NULL where nothing more is to begin, for this reason, or, with `wish`, where the search
+ * was steered.
+ */
 static void
-note(hopper_automl *run, int64 trial, const hopper_search_told *told, const char *reason)
+note(hopper_automl *run, int64 trial, const hopper_search_told *told, const char *reason,
+	 const hopper_search_wish *wish)
 {
 	hopper_own_values list = {0};
 
 	hopper_own_add_int8(&list, run->number);
 	add_int4(&list, ++run->n_told);
 	add_int4(&list, run->batch);
-	if (told == NULL)
-	{
+	if (trial < 0)
 		add_null(&list, INT4OID);
-		add_null(&list, INT4OID);
-	}
 	else
-	{
 		add_int4(&list, hopper_key_of_trial(trial));
+	if (told == NULL)
+		add_null(&list, INT4OID);
+	else
 		add_int4(&list, (int32) told->iterations);
-	}
 	if (told == NULL || told->failure)
 	{
 		add_null(&list, FLOAT8ARRAYOID);
@@ -70,23 +72,31 @@ note(hopper_automl *run, int64 trial, const hopper_search_told *told, const char
 	}
 	hopper_own_add_text(&list, reason);
 	hopper_own_add_float8(&list, hopper_seconds_since(run->started));
+	hopper_own_add_text(&list, wish ? wish->event : NULL);
+	hopper_own_add(&list, TIMESTAMPTZOID, TimestampTzGetDatum(wish ? wish->at : 0), wish == NULL);
 	hopper_own_change(TABLE, "the record of runs",
 					  psprintf("INSERT INTO %s (run, number, batch, trial, iterations, objectives,"
-							   " last_objectives, error, elapsed)"
-							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+							   " last_objectives, error, elapsed, steering, wished)"
+							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
 							   hopper_own_name(TABLE)), &list);
 }
 
 void
 hopper_search_note_told(hopper_automl *run, int64 trial, const hopper_search_told *told)
 {
-	note(run, trial, told, told->failure ? hopper_from_utf8(told->failure) : NULL);
+	note(run, trial, told, told->failure ? hopper_from_utf8(told->failure) : NULL, NULL);
 }
 
 void
 hopper_search_note_stop(hopper_automl *run, const char *reason)
 {
-	note(run, -1, NULL, reason);
+	note(run, -1, NULL, reason, NULL);
+}
+
+void
+hopper_search_note_wish(hopper_automl *run, const hopper_search_wish *wish)
+{
+	note(run, hopper_trial_of_key(wish->mst_key), NULL, wish->text, wish);
 }
 
 /* --- telling it again --- */
@@ -97,6 +107,7 @@ typedef struct journal_row
 	int64		trial;			/* -1: nothing more was to begin */
 	double		elapsed;
 	hopper_search_told told;
+	hopper_search_wish wish;	/* its event is NULL: the search was not steered */
 } journal_row;
 
 /* An array cell of SPI_tuptable; NULL where it is NULL. */
@@ -121,7 +132,7 @@ read_journal(const hopper_automl *run, uint64 *n)
 
 	*n = hopper_own_select(TABLE, psprintf("SELECT batch, coalesce(trial, 0),"
 										   " coalesce(iterations, 0), objectives,"
-										   " last_objectives, error, elapsed FROM %s"
+										   " last_objectives, error, elapsed, steering FROM %s"
 										   " WHERE run = " INT64_FORMAT " ORDER BY number",
 										   hopper_own_name(TABLE), run->number));
 	rows = palloc0(Max(*n, 1) * sizeof(journal_row));
@@ -138,6 +149,9 @@ read_journal(const hopper_automl *run, uint64 *n)
 		row->told.last = float_cells(i, 5, &n_last);
 		row->told.failure = error ? hopper_to_utf8(error) : NULL;
 		row->elapsed = hopper_float_value(i, 7);
+		row->wish.event = hopper_cell(i, 8) ? pstrdup(hopper_cell(i, 8)) : NULL;
+		row->wish.mst_key = hopper_key_of_trial(row->trial);
+		row->wish.text = error ? pstrdup(error) : NULL;
 		CHECK_FOR_INTERRUPTS();
 	}
 	SPI_freetuptable(SPI_tuptable);
@@ -220,6 +234,14 @@ hopper_search_replay(hopper_automl *run, int *n)
 		const journal_row *row = &rows[i];
 		hopper_error error;
 
+		if (row->wish.event)
+		{
+			if (row->batch != batch)
+				ask(run, &list);
+			batch = row->batch;
+			(void) hopper_search_heed(run, &row->wish);
+			continue;
+		}
 		if (row->trial < 0)
 		{
 			HOPPER_CHECK(hopper_core()->search.stop(run->search, row->told.failure, &error),

@@ -80,6 +80,7 @@ grow(hopper_search_trials *trials)
 		trials->parameters = palloc(trials->allocated * sizeof(char *));
 		trials->trained = palloc(trials->allocated * sizeof(int32));
 		trials->base = palloc(trials->allocated * sizeof(int32));
+		trials->over = palloc(trials->allocated * sizeof(hopper_search_over));
 		return;
 	}
 	trials->model_ids = repalloc(trials->model_ids, trials->allocated * sizeof(int32));
@@ -87,6 +88,7 @@ grow(hopper_search_trials *trials)
 	trials->parameters = repalloc(trials->parameters, trials->allocated * sizeof(char *));
 	trials->trained = repalloc(trials->trained, trials->allocated * sizeof(int32));
 	trials->base = repalloc(trials->base, trials->allocated * sizeof(int32));
+	trials->over = repalloc(trials->over, trials->allocated * sizeof(hopper_search_over));
 }
 
 /* `state`: the run, which grows. */
@@ -115,6 +117,7 @@ take_new_trial(const hopper_automl *unused, const char *const *cells, void *stat
 	run->trials.impossible[run->trials.n] = impossible;
 	run->trials.parameters[run->trials.n] = pstrdup(cells[4]);
 	run->trials.trained[run->trials.n] = run->trials.base[run->trials.n] = 0;
+	run->trials.over[run->trials.n] = HOPPER_NOT_OVER;
 	run->trials.n++;
 }
 

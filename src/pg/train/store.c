@@ -322,6 +322,13 @@ hopper_store_event(int64 run, const char *event, int32 trial, const char *detail
 }
 
 void
+hopper_store_steered(int64 run, int32 trial, int32 iteration, int32 last)
+{
+	hopper_store_event(run, "steered", trial,
+					   psprintf("after iteration %d, to iteration %d", iteration, last));
+}
+
+void
 hopper_store_drop(int64 run)
 {
 	/* In the order of take_turn(). */

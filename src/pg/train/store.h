@@ -110,6 +110,8 @@ extern void hopper_store_record(int64 run, const hopper_fit *fit);
 extern void hopper_store_checkpoint(int64 run, double seconds);
 /* trial: 0 for none; detail may be NULL. */
 extern void hopper_store_event(int64 run, const char *event, int32 trial, const char *detail);
+/* A trial that has halted in this iteration trains to its last one, as others wish. */
+extern void hopper_store_steered(int64 run, int32 trial, int32 iteration, int32 last);
 /* Makes those of the configurations trials of the run that are none yet; how many. */
 extern int	hopper_store_new_trials(int64 run, const hopper_config *configs, int n);
 /* ERROR 55000 where a configuration is not what it was when the run was created. */

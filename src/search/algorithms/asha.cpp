@@ -50,12 +50,12 @@ class Asha : public SearchAlgorithm {
     size_t k = 0;
     while (resources_[k] != trial.resource) ++k;
     // Trials that failed count among those that were told.
-    const Member told{id, trial.results.back().standing, trial.failed()};
+    const Member told{id, trial.results.back().standing, !trial.GoesOn()};
     const auto behind =
         std::upper_bound(rungs_[k].begin(), rungs_[k].end(), told,
                          [](const Member& a, const Member& b) { return a.standing < b.standing; });
     rungs_[k].insert(behind, told);
-    if (k + 1 == rungs_.size() && !trial.failed()) {
+    if (k + 1 == rungs_.size() && trial.GoesOn()) {
       Decision decision;
       decision.kind = DecisionKind::kCompleted;
       decision.trial = id;
@@ -69,7 +69,7 @@ class Asha : public SearchAlgorithm {
   struct Member {
     int64_t trial = 0;
     Standing standing;
-    bool left = false;  // promoted, or failed
+    bool left = false;  // promoted, or without a way on
   };
 
   // Iterations of a trial in rung k, after those of the rung below.
@@ -94,24 +94,28 @@ class Asha : public SearchAlgorithm {
     return Begin(member.trial, k + 1);
   }
 
-  // The best of a rung that has not left it; its size where there is none.
-  size_t BestWaiting(size_t k) const {
+  // The best of a rung that has not left it, or of its pinned ones; its size where there is none.
+  size_t BestWaiting(size_t k, const SearchJournal& journal, bool pinned = false) const {
     const std::vector<Member>& rung = rungs_[k];
-    return static_cast<size_t>(
-        std::find_if(rung.begin(), rung.end(), [](const Member& member) { return !member.left; }) -
-        rung.begin());
+    const auto waits = [&](const Member& member) {
+      const Trial& trial = journal.trial(member.trial);
+      return !member.left && trial.GoesOn() && (!pinned || trial.pinned);
+    };
+    return static_cast<size_t>(std::find_if(rung.begin(), rung.end(), waits) - rung.begin());
   }
 
   std::optional<SearchWork> PromoteBest(size_t k, SearchJournal* journal) {
+    const size_t pinned = BestWaiting(k, *journal, /*pinned=*/true);
+    if (pinned < rungs_[k].size()) return Promote(k, pinned, "pinned", journal);
     const size_t best = rungs_[k].size() / eta_;
-    const size_t place = BestWaiting(k);
+    const size_t place = BestWaiting(k, *journal);
     if (place >= best || (fills_up_ && StepOf(k + 1) > iterations_left_)) return {};
     return Promote(k, place, "the best " + std::to_string(best) + " go on", journal);
   }
 
   std::optional<SearchWork> PromoteNext(SearchJournal* journal) {
     for (size_t k = 0; k + 1 < rungs_.size(); ++k) {
-      const size_t place = BestWaiting(k);
+      const size_t place = BestWaiting(k, *journal);
       if (place == rungs_[k].size()) continue;
       if (StepOf(k + 1) > iterations_left_) return {};
       fills_up_ = true;

@@ -22,7 +22,7 @@ class EachToTheEnd : public SearchAlgorithm {
   }
 
   void Told(int64_t trial, SearchJournal* journal) override {
-    if (journal->trial(trial).failed()) return;
+    if (!journal->trial(trial).GoesOn()) return;
     Decision decision;
     decision.kind = DecisionKind::kCompleted;
     decision.trial = trial;

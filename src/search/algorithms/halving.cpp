@@ -16,7 +16,9 @@ std::optional<SearchWork> HalvingBracket::Next(SearchJournal* journal, SearchPro
     const int64_t resource = rungs_[rung_].resource;
     open_.erase(std::remove_if(open_.begin(), open_.end(),
                                [&](int64_t member) {
-                                 return journal->trial(member).ResultAt(resource) != nullptr;
+                                 const Trial& trial = journal->trial(member);
+                                 return trial.ResultAt(resource) != nullptr ||
+                                        (!trial.running && !trial.GoesOn());
                                }),
                 open_.end());
     // One that runs is this bracket's, or another's that shares it and is looked at later.
@@ -25,7 +27,7 @@ std::optional<SearchWork> HalvingBracket::Next(SearchJournal* journal, SearchPro
     }
     while (next_ < members_.size()) {
       const Trial& trial = journal->trial(members_[next_++]);
-      if (trial.ResultAt(resource) != nullptr) continue;
+      if (trial.ResultAt(resource) != nullptr || !trial.GoesOn()) continue;
       open_.push_back(trial.id);
       if (!trial.running) return SearchWork{trial.id, resource};
     }
@@ -57,7 +59,7 @@ bool HalvingBracket::Reuse(SearchJournal* journal) {
   for (const int64_t member : members_) is_member[static_cast<size_t>(member)] = true;
   std::vector<int64_t> others;
   for (const Trial& trial : journal->trials()) {
-    if (!trial.earlier && !trial.failed() && !is_member[static_cast<size_t>(trial.id)]) {
+    if (!trial.earlier && trial.GoesOn() && !is_member[static_cast<size_t>(trial.id)]) {
       others.push_back(trial.id);
     }
   }
@@ -78,8 +80,11 @@ bool HalvingBracket::Reuse(SearchJournal* journal) {
 void HalvingBracket::Promote(SearchJournal* journal) {
   const int64_t resource = rungs_[rung_].resource;
   std::vector<int64_t> ranked;
+  int64_t failed = 0;
   for (const int64_t member : members_) {
-    if (!journal->trial(member).failed()) ranked.push_back(member);
+    const Trial& trial = journal->trial(member);
+    if (trial.GoesOn()) ranked.push_back(member);
+    failed += trial.failed() ? 1 : 0;
   }
   const auto standing = [&](int64_t trial) {
     return journal->trial(trial).ResultAt(resource)->standing;
@@ -89,6 +94,7 @@ void HalvingBracket::Promote(SearchJournal* journal) {
     return !(standing(b) < standing(a)) && a < b;
   });
   const size_t of = members_.size();
+  members_.clear();
   const bool last = rung_ + 1 == rungs_.size();
   size_t stay = 0;
   if (!last) stay = std::min(ranked.size(), std::max<size_t>(1, of / static_cast<size_t>(eta_)));
@@ -97,14 +103,13 @@ void HalvingBracket::Promote(SearchJournal* journal) {
   end.rung = rung();
   end.resource = resource;
   end.configs = static_cast<int64_t>(of);
-  end.failed = static_cast<int64_t>(of - ranked.size());
-  end.go_on = static_cast<int64_t>(stay);
+  end.failed = failed;
   if (!ranked.empty()) end.best = ranked.front();
-  if (of > 0) journal->EndRung(end);
   for (size_t place = 0; place < ranked.size(); ++place) {
     const std::string reason = "place " + std::to_string(place + 1) + " of " + std::to_string(of) +
                                (last ? "" : ", the best " + std::to_string(stay) + " go on");
-    if (!last && place >= stay) {
+    const bool pinned = place >= stay && journal->trial(ranked[place]).pinned;
+    if (!last && place >= stay && !pinned) {
       journal->Stop(ranked[place], number_, rung(), reason);
       continue;
     }
@@ -114,12 +119,13 @@ void HalvingBracket::Promote(SearchJournal* journal) {
     decision.bracket = number_;
     decision.rung = last ? rung() : rung() + 1;
     decision.resource = last ? resource : rungs_[rung_ + 1].resource;
-    decision.reason = reason;
+    decision.reason = reason + (!last && pinned ? ", and this one is pinned" : "");
     journal->Note(std::move(decision));
+    if (!last) members_.push_back(ranked[place]);
   }
-  ranked.resize(stay);
-  std::sort(ranked.begin(), ranked.end());
-  members_ = std::move(ranked);
+  end.go_on = static_cast<int64_t>(members_.size());
+  if (of > 0) journal->EndRung(end);
+  std::sort(members_.begin(), members_.end());
   next_ = 0;
   ++rung_;
   if (members_.empty()) rung_ = rungs_.size();

@@ -26,9 +26,10 @@ class MedianStopping : public SearchAlgorithm {
       : proposer_(std::move(proposer)), options_(options), left_(options.configs) {}
 
   std::optional<SearchWork> Next(SearchJournal* journal) override {
-    if (!going_on_.empty()) {
+    while (!going_on_.empty()) {
       const int64_t trial = going_on_.front();
       going_on_.pop_front();
+      if (!journal->trial(trial).GoesOn()) continue;
       return SearchWork{trial, StepAfter(journal->trial(trial).resource)};
     }
     if (left_ == 0) return {};
@@ -43,7 +44,7 @@ class MedianStopping : public SearchAlgorithm {
 
   void Told(int64_t id, SearchJournal* journal) override {
     const Trial& trial = journal->trial(id);
-    if (trial.failed()) return;
+    if (!trial.GoesOn()) return;
     if (trial.resource >= options_.iterations) {
       completed_.push_back(id);
       Decision decision;
@@ -57,7 +58,8 @@ class MedianStopping : public SearchAlgorithm {
         std::min_element(trial.results.begin(), trial.results.end(),
                          [](const auto& a, const auto& b) { return a.standing < b.standing; })
             ->standing;
-    if (trial.resource >= options_.grace && completed_.size() >= options_.min_trials) {
+    if (!trial.pinned && trial.resource >= options_.grace &&
+        completed_.size() >= options_.min_trials) {
       const Standing median = MedianAt(trial.resource, *journal);
       if (median < best) {
         char reason[160];

@@ -41,7 +41,7 @@ class Pbt : public SearchAlgorithm {
       bool all_told = true;
       for (const int64_t member : members_) {
         const Trial& trial = journal->trial(member);
-        if (trial.failed() || trial.ResultAt(resource) != nullptr) continue;
+        if (trial.ResultAt(resource) != nullptr || (!trial.running && !trial.GoesOn())) continue;
         all_told = false;
         if (!trial.running) return SearchWork{member, resource};
       }
@@ -60,7 +60,7 @@ class Pbt : public SearchAlgorithm {
  private:
   void Complete(SearchJournal* journal) {
     for (const int64_t member : members_) {
-      if (journal->trial(member).failed()) continue;
+      if (!journal->trial(member).GoesOn()) continue;
       Decision decision;
       decision.kind = DecisionKind::kCompleted;
       decision.trial = member;
@@ -75,7 +75,10 @@ class Pbt : public SearchAlgorithm {
     const int64_t resource = generation_ * options_.interval;
     std::vector<int64_t> ranked = members_;
     // Children go on from states, whatever weights of earlier iterations are kept.
-    const auto at_last = [&](int64_t id) { return journal->trial(id).results.back().at_last; };
+    const auto at_last = [&](int64_t id) {
+      const Trial& trial = journal->trial(id);
+      return trial.GoesOn() ? trial.results.back().at_last : Standing{};
+    };
     std::stable_sort(ranked.begin(), ranked.end(),
                      [&](int64_t a, int64_t b) { return at_last(a) < at_last(b); });
     size_t alive = 0;
@@ -87,13 +90,17 @@ class Pbt : public SearchAlgorithm {
     const size_t n = ranked.size();
     const size_t few =
         std::min(alive, static_cast<size_t>(std::ceil(options_.quantile * static_cast<double>(n))));
-    // The worst, and all that failed, are replaced. None stands among the best, too.
+    // The worst, and all that go on no more, are replaced. None stands among the best, too.
     const size_t first_bad = std::max(few, std::min(n - few, alive));
     // Children come first: they take states before those who have them train on.
     members_.clear();
     std::vector<int64_t> stay(ranked.begin(),
                               ranked.begin() + static_cast<std::ptrdiff_t>(first_bad));
     for (size_t place = first_bad; place < n; ++place) {
+      if (journal->trial(ranked[place]).pinned && journal->trial(ranked[place]).GoesOn()) {
+        stay.push_back(ranked[place]);
+        continue;
+      }
       const uint64_t draw = static_cast<uint64_t>(generation_) << 32 | place;
       const Philox random = journal->Random(kPbtStream, draw);
       const int64_t parent = ranked[random.Below(0, few)];
@@ -104,16 +111,16 @@ class Pbt : public SearchAlgorithm {
       std::snprintf(reason, sizeof(reason),
                     "place %zu of %zu at %lld takes the state of configuration %lld", place + 1, n,
                     static_cast<long long>(resource), static_cast<long long>(parent) + 1);
-      const bool failed = journal->trial(ranked[place]).failed();
+      const bool goes_on = journal->trial(ranked[place]).GoesOn();
       const auto child = journal->Exploit(std::move(point), parent, resource + options_.interval,
                                           std::string(reason) + "; " + changes);
       if (!child) {
         // No more configurations are wanted: those that there are train on.
-        if (!failed) stay.push_back(ranked[place]);
+        if (goes_on) stay.push_back(ranked[place]);
         continue;
       }
       members_.push_back(*child);
-      if (!failed) journal->Stop(ranked[place], -1, static_cast<int>(generation_), reason);
+      if (goes_on) journal->Stop(ranked[place], -1, static_cast<int>(generation_), reason);
     }
     members_.insert(members_.end(), stay.begin(), stay.end());
   }

@@ -1,0 +1,113 @@
+/*
+ * steering.c
+ *		What others wish of the trials of a run's search: one stops, goes on whatever its results
+ *		are, or is tried next.
+ *
+ * A wish is an event of the run. It is heeded once, at a place of the search's journal that names
+ * it, so that a search that is told its journal again has heeded it at the same place.
+ */
+#include "pg/search/automl.h"
+
+#include "catalog/pg_type.h"
+
+#include "pg/server/own_tables.h"
+#include "pg/train/store.h"
+
+/* Wishes that the journal does not have, from the oldest on. */
+static hopper_search_wish *
+read_wishes(const hopper_automl *run, uint64 *n)
+{
+	hopper_search_wish *wishes;
+
+	*n = hopper_own_select("all_run_events",
+						   psprintf("SELECT event, coalesce(trial, 0), at, CASE WHEN event = '"
+									HOPPER_ENQUEUE_TRIAL "' THEN detail ELSE 'by '"
+									" || pg_catalog.pg_get_userbyid(role) END FROM %s e"
+									" WHERE run = " INT64_FORMAT " AND event IN ('"
+									HOPPER_STOP_TRIAL "', '" HOPPER_PIN_TRIAL "', '"
+									HOPPER_UNPIN_TRIAL "', '" HOPPER_ENQUEUE_TRIAL "')"
+									" AND NOT EXISTS (SELECT 1 FROM %s r WHERE r.run = e.run"
+									" AND r.wished = e.at AND r.steering = e.event"
+									" AND coalesce(r.trial, 0) = coalesce(e.trial, 0))"
+									" ORDER BY at", hopper_own_name("all_run_events"), run->number,
+									hopper_own_name("all_search_results")));
+	wishes = palloc(Max(*n, 1) * sizeof(hopper_search_wish));
+	for (uint64 row = 0; row < *n; row++)
+	{
+		bool		isnull;
+
+		wishes[row].event = pstrdup(hopper_cell(row, 1));
+		wishes[row].mst_key = (int32) hopper_int_cell(NULL, row, 2, 0, PG_INT32_MAX);
+		wishes[row].at = DatumGetTimestampTz(hopper_value(row, 3, TIMESTAMPTZOID, &isnull));
+		wishes[row].text = pstrdup(hopper_cell(row, 4));
+	}
+	SPI_freetuptable(SPI_tuptable);
+	return wishes;
+}
+
+static bool
+is_of(const hopper_search_wish *wish, const char *event)
+{
+	return strcmp(wish->event, event) == 0;
+}
+
+const char *
+hopper_search_heed(hopper_automl *run, const hopper_search_wish *wish)
+{
+	int64		trial = hopper_trial_of_key(wish->mst_key);
+	int32		what = is_of(wish, HOPPER_STOP_TRIAL) ? HOPPER_SEARCH_STOP_TRIAL
+		: is_of(wish, HOPPER_PIN_TRIAL) ? HOPPER_SEARCH_PIN_TRIAL : HOPPER_SEARCH_UNPIN_TRIAL;
+	int32		changed = 0;
+	hopper_error error;
+
+	if (is_of(wish, HOPPER_ENQUEUE_TRIAL))
+	{
+		if (hopper_accepts(hopper_core()->search.enqueue(run->search, hopper_to_utf8(wish->text),
+														 &error), &error))
+			return NULL;
+		return hopper_from_utf8(psprintf("refused: %s%s%s", error.message,
+										 error.detail[0] ? ": " : "", error.detail));
+	}
+	/* The table of trials has it, and the search has not, where others have written there. */
+	if (trial < 0 || trial >= run->trials.n)
+		return "refused: the search has no such trial";
+	HOPPER_CHECK(hopper_core()->search.steer(run->search, trial, what,
+											 hopper_to_utf8(wish->text), &changed, &error), error);
+	if (!changed)
+		return "too late: it has ended";
+	if (what == HOPPER_SEARCH_STOP_TRIAL)
+		run->trials.over[trial] = run->replays ? HOPPER_OVER_TOLD : HOPPER_OVER;
+	return NULL;
+}
+
+/* What comes of a wish, for hopper.run_events; NULL: it is told when the trial halts. */
+static const char *
+come_of(const hopper_search_wish *wish)
+{
+	if (is_of(wish, HOPPER_ENQUEUE_TRIAL))
+		return psprintf("%s is tried next", wish->text);
+	if (is_of(wish, HOPPER_PIN_TRIAL))
+		return "goes on whatever its results are";
+	return is_of(wish, HOPPER_UNPIN_TRIAL) ? "goes on as far as the search wants" : NULL;
+}
+
+bool
+hopper_search_steer(hopper_automl *run)
+{
+	uint64		n;
+	hopper_search_wish *wishes = read_wishes(run, &n);
+	bool		stops = false;
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		const char *wrong = hopper_search_heed(run, &wishes[i]);
+		const char *told = wrong ? wrong : come_of(&wishes[i]);
+
+		hopper_search_note_wish(run, &wishes[i]);
+		if (told)
+			hopper_store_event(run->number, "steered", wishes[i].mst_key, told);
+		stops = stops || (wrong == NULL && is_of(&wishes[i], HOPPER_STOP_TRIAL));
+		CHECK_FOR_INTERRUPTS();
+	}
+	return stops;
+}
