@@ -405,6 +405,8 @@ void Print(const Workload& workload, double peak, double bandwidth, int steps) {
   double whole = 0.0;
   double kinds[kKinds] = {};
   for (size_t i = 0; i < needs.size(); ++i) {
+    // A node without an op, as an activation that the one before applies, needs nothing.
+    if (std::accumulate(sums[i].begin(), sums[i].end(), 0.0) == 0.0) continue;
     operations += needs[i].operations;
     whole += bound(needs[i]);
     for (int kind = 0; kind < kKinds; ++kind) kinds[kind] += sums[i][kind];

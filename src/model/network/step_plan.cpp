@@ -7,10 +7,43 @@
 #include <cstring>
 #include <utility>
 
+#include "activation/table.h"
 #include "base/product.h"
+#include "model/layers/activation/activation_layer.h"
 #include "model/planned/place_buffers.h"
 
 namespace hopper {
+
+namespace {
+
+// By node: the node that alone reads what it gives, if that applies an activation to each element
+// by itself; otherwise 0.
+std::vector<size_t> ActivationsBehind(const ModelSpec& spec, uint64_t linear) {
+  std::vector<int> readers(spec.tensors.size(), 0);
+  std::vector<size_t> reader(spec.tensors.size(), 0);
+  for (size_t i = 0; i < spec.nodes.size(); ++i) {
+    for (const int id : spec.nodes[i].inputs) {
+      ++readers[id];
+      reader[id] = i;
+    }
+  }
+  ++readers[spec.output];
+  std::vector<size_t> behind(spec.nodes.size(), 0);
+  for (size_t i = 0; i < spec.nodes.size(); ++i) {
+    const int id = spec.nodes[i].output;
+    if (readers[id] != 1 || reader[id] == 0) continue;
+    const Node& next = spec.nodes[reader[id]];
+    const auto* layer = dynamic_cast<const layers::ActivationLayer*>(spec.layers[next.layer].get());
+    if (layer == nullptr || FormOf(layer->activation).place < 0) continue;
+    if (!AppliesActivation(layer->activation, LeavesOutActivation(spec, linear, next.output))) {
+      continue;
+    }
+    behind[i] = reader[id];
+  }
+  return behind;
+}
+
+}  // namespace
 
 StepPlan::~StepPlan() = default;
 
@@ -54,6 +87,8 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
     values_[spec.input].gradient = NewBuffer(input_.size);
   }
   entries_.resize(spec.nodes.size());
+  const std::vector<size_t> behind = ActivationsBehind(spec, options.linear);
+  std::vector<char> taken(spec.nodes.size(), 0);
   for (size_t i = 0; i < spec.nodes.size(); ++i) {
     const Node& at = spec.nodes[i];
     auto node = std::make_unique<PlanNode>();
@@ -87,7 +122,13 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
     node->input_accumulates.assign(node->inputs.size(), 0);
     node->weight_accumulates.assign(node->weights.size(), 0);
     Entry& entry = entries_[i];
-    entry.op = PlanLayer(*spec.layers[at.layer], node.get());
+    if (behind[i] != 0) {
+      const Layer& next = *spec.layers[spec.nodes[behind[i]].layer];
+      node->next = &static_cast<const layers::ActivationLayer&>(next).activation;
+    }
+    node->alias = taken[i] != 0;
+    if (!node->alias) entry.op = PlanLayer(*spec.layers[at.layer], node.get());
+    if (entry.op != nullptr && node->takes_next) taken[behind[i]] = 1;
     if (node->alias) {
       const PlanValue& input = *node->inputs[0];
       output.value = input.value;

@@ -23,15 +23,17 @@ PlannedActivation::PlannedActivation(PlanNode* node, const ActivationSpec& spec)
       size_(output_.size),
       width_(output_.shape.empty() ? 1 : output_.shape.back()),
       kernels_(*node->kernels) {
-  if (!AppliesActivation(spec, *node)) return;
-  form_ = FormOf(spec);
+  node->takes_next = !AppliesActivation(spec, *node) && node->next != nullptr;
+  const ActivationSpec& own = node->takes_next ? *node->next : spec;
+  if (!node->takes_next && !AppliesActivation(spec, *node)) return;
+  form_ = FormOf(own);
   if (form_.place >= 0) {
     kind_ = form_.of_result ? Kind::kOfResult : Kind::kOfArgument;
     if (!form_.of_result && node->backward) {
       derivatives_ = node->Scratch({size_}, PlanNode::During::kBoth);
     }
   } else {
-    kind_ = spec.kind == Activation::kSoftmax ? Kind::kSoftmax : Kind::kLogSoftmax;
+    kind_ = own.kind == Activation::kSoftmax ? Kind::kSoftmax : Kind::kLogSoftmax;
   }
 }
 
@@ -39,19 +41,18 @@ bool PlannedActivation::relu() const {
   return kind_ == Kind::kOfResult && form_.place == kPlainRelu;
 }
 
-void PlannedActivation::Forward(const float* x, float* y) const {
+void PlannedActivation::ForwardOf(const float* x, int64_t n, float* y, float* derivative) const {
   switch (kind_) {
     case Kind::kNone:
-      if (x != y) std::memcpy(y, x, sizeof(float) * static_cast<size_t>(size_));
+      if (x != y) std::memcpy(y, x, sizeof(float) * static_cast<size_t>(n));
       return;
     case Kind::kOfResult:
     case Kind::kOfArgument:
-      return kernels_.activate(form_, x, size_, y,
-                               derivatives_ == nullptr ? nullptr : derivatives_->data);
+      return kernels_.activate(form_, x, n, y, derivative);
     case Kind::kSoftmax:
-      return kernels_.softmax(x, size_ / width_, width_, y);
+      return kernels_.softmax(x, n / width_, width_, y);
     case Kind::kLogSoftmax:
-      return kernels_.log_softmax(x, size_ / width_, width_, y);
+      return kernels_.log_softmax(x, n / width_, width_, y);
   }
 }
 
@@ -71,6 +72,14 @@ void PlannedActivation::BackwardOf(const float* y, const float* derivative, cons
     case Kind::kLogSoftmax:
       return kernels_.log_softmax_gradient(y, dy, n / width_, width_, dx);
   }
+}
+
+void PlannedActivation::Forward(const float* x, float* y) const {
+  ForwardOf(x, size_, y, derivatives_ == nullptr ? nullptr : derivatives_->data);
+}
+
+void PlannedActivation::ForwardPart(int64_t first, int64_t n, float* y) const {
+  ForwardOf(y, n, y, derivatives_ == nullptr ? nullptr : derivatives_->data + first);
 }
 
 void PlannedActivation::BackwardPart(int64_t first, int64_t n, float* dy) const {

@@ -13,8 +13,9 @@ class PlannedActivation {
   // False where an activation has no planned form; autograd then runs the layer. `applies` is
   // AppliesActivation() of the node: false leaves the activation out.
   static bool Supports(const ActivationSpec& spec, bool applies, const Shape& output);
-  // Over the output of `node`, which it asks for memory.
-  PlannedActivation(PlanNode* node, const ActivationSpec& spec);
+  // Over the output of `node`, which it asks for memory. Where `spec` does nothing, the activation
+  // of the layer that follows, if it can be had.
+  explicit PlannedActivation(PlanNode* node, const ActivationSpec& spec = {});
 
   // Identity: neither pass has anything to do.
   bool none() const { return kind_ == Kind::kNone; }
@@ -27,11 +28,13 @@ class PlannedActivation {
   void Forward(const float* x, float* y) const;
   // dx = dy * f'(x), also in place. `y` is where the output lies.
   void Backward(const float* y, const float* dy, float* dx) const;
-  // In place for n elements, a multiple of the last axis, from `first` on.
+  // Both in place for n elements, a multiple of the last axis, from `first` on.
+  void ForwardPart(int64_t first, int64_t n, float* y) const;
   void BackwardPart(int64_t first, int64_t n, float* dy) const;
 
  private:
   enum class Kind { kNone, kOfResult, kOfArgument, kSoftmax, kLogSoftmax };
+  void ForwardOf(const float* x, int64_t n, float* y, float* derivative) const;
   void BackwardOf(const float* y, const float* derivative, const float* dy, int64_t n,
                   float* dx) const;
 

@@ -74,6 +74,10 @@ class PlanNode {
   std::vector<PlanValue*> inputs;
   PlanValue* output = nullptr;
   std::vector<PlanWeight> weights;
+  // The activation of the layer that alone reads the output, of each element by itself, or null.
+  // The op may apply it, and says so: it is then its own, and that layer's node has nothing to do.
+  const ActivationSpec* next = nullptr;
+  bool takes_next = false;
   bool training = false;           // dropout drops, batch statistics are taken
   bool backward = false;           // Backward() will be called
   bool linear = false;             // leave out the final activation

@@ -5,13 +5,15 @@
 #include <vector>
 
 #include "model/layers/batch_normalization/batch_normalization.h"
-#include "model/planned/planned_op.h"
+#include "model/planned/planned_activation.h"
 
 namespace hopper {
 namespace layers {
 namespace {
 
 constexpr int64_t kBlock = 256;  // rows whose sum is taken in float32; blocks are added in float64
+
+constexpr int64_t kInCache = 4096;  // floats of a piece that two loops go over
 
 struct NormSizes {
   bool scale = true;  // the node's weights: gamma and beta as there are, then the moving statistics
@@ -26,6 +28,7 @@ class PlannedBatchNorm : public PlannedOp {
   PlannedBatchNorm(PlanNode* node, const NormSizes& sizes)
       : node_(*node),
         kernels_(*node->kernels),
+        activation_(node),
         s_(sizes),
         columns_(node->output->shape.back()),
         rows_(node->output->size / columns_),
@@ -40,6 +43,7 @@ class PlannedBatchNorm : public PlannedOp {
         sums_(columns_),
         both_(2 * columns_) {
     node->keeps_inputs = true;
+    node->keeps_output = activation_.keeps_output();
   }
 
   void Forward(const StepArguments& step) override {
@@ -62,8 +66,14 @@ class PlannedBatchNorm : public PlannedOp {
     }
     float* y = node_.output->value->data;
     RunShares(node_.team, rows_, Work(), [&](int64_t first, int64_t last, int) {
-      kernels_.affine_rows(x + first * columns_, factor_.data(), shift_.data(), last - first,
-                           columns_, y + first * columns_);
+      // What one writes the other finds in the first cache.
+      const int64_t some = std::max<int64_t>(1, kInCache / columns_);
+      for (; first < last; first += some) {
+        const int64_t n = std::min(some, last - first);
+        const int64_t at = first * columns_;
+        kernels_.affine_rows(x + at, factor_.data(), shift_.data(), n, columns_, y + at);
+        if (!activation_.none()) activation_.ForwardPart(at, n * columns_, y + at);
+      }
     });
   }
 
@@ -71,9 +81,12 @@ class PlannedBatchNorm : public PlannedOp {
   //   dx = gamma / deviation * (dy - sum(dy) / n - h * sum(dy * h) / n)
   void Backward(const StepArguments& step) override {
     const float* x = node_.inputs[0]->value->data;
-    const float* dy = node_.output->gradient->data;
-    // Block by block, so that what the first reads of dy the second finds in a cache.
+    float* dy = node_.output->gradient->data;
+    // Block by block, so that what the first reads of dy the next ones find in a cache.
     Sum(&both_, [&](int64_t first, int64_t n, float* to) {
+      if (!activation_.none()) {
+        activation_.BackwardPart(first * columns_, n * columns_, dy + first * columns_);
+      }
       kernels_.column_sums(dy + first * columns_, n, columns_, to);
       kernels_.column_products(x + first * columns_, mean_.data(), dy + first * columns_, nullptr,
                                n, columns_, to + columns_);
@@ -168,6 +181,7 @@ class PlannedBatchNorm : public PlannedOp {
 
   const PlanNode& node_;
   const Kernels& kernels_;
+  const PlannedActivation activation_;
   const NormSizes s_;
   const int64_t columns_;
   const int64_t rows_;
