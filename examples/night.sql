@@ -43,3 +43,9 @@ SELECT hopper.expire_runs('90 days');
 -- What ran last night, by whom, on which data, how good and how long.
 SELECT run, owner, state, packed_table, model_table, best_metric, best_value, seconds, error
 FROM hopper.runs WHERE started > now() - interval '1 day' ORDER BY run;
+
+-- For cron: psql ends with 3 where the run has failed.
+SELECT state = 'failed' AS has_failed FROM hopper.runs WHERE run = :run \gset
+\if :has_failed
+DO $$ BEGIN RAISE EXCEPTION 'the run has failed: its error is above'; END $$;
+\endif

@@ -411,6 +411,10 @@ def test_bad_input(database):
     for function in ("step", "wait", "pause", "resume", "cancel", "drop_run"):
         with pytest.raises(psycopg2.errors.UndefinedObject, match="there is no run 987654"):
             query(database, f"SELECT hopper.{function}(987654)")
+    for call, message in [("step(987654, 'NaN')", "seconds must be a number"), ("wait(987654, 'NaN')", "seconds must be a number"),
+                          ("expire_runs('-1 day')", "older_than must not be negative")]:
+        with pytest.raises(psycopg2.errors.InvalidParameterValue, match=message):
+            query(database, f"SELECT hopper.{call}")
     with pytest.raises(psycopg2.errors.InvalidTransactionTermination):
         query(database, "DO $$ BEGIN CALL hopper.train(1); EXCEPTION WHEN others THEN RAISE; END $$")
 

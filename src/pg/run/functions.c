@@ -5,6 +5,8 @@
  */
 #include "pg/run/driver.h"
 
+#include <math.h>
+
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "storage/proc.h"
@@ -107,6 +109,19 @@ hopper_run_open(int64 run, bool halts)
  */
 #define SECONDS_TO_BEGIN (HOPPER_DATA_ON_SEGMENTS ? 0 : 1)
 
+/* The second argument; `otherwise` where it is NULL. ERROR 22023 for NaN, which no time reaches. */
+static double
+seconds_argument(FunctionCallInfo fcinfo, double otherwise)
+{
+	double		seconds = PG_ARGISNULL(1) ? otherwise : PG_GETARG_FLOAT8(1);
+
+	if (isnan(seconds))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("seconds must be a number, got NaN")));
+	return seconds;
+}
+
 /*
  * step(run, seconds) -> state: trains for so long, and then to the end of each trial's iteration; 0
  * seconds: for one iteration of each. The end of the statement commits all that was trained.
@@ -115,7 +130,7 @@ Datum
 hopper_sql_step(PG_FUNCTION_ARGS)
 {
 	int64		run = hopper_run_argument(fcinfo);
-	double		seconds = PG_ARGISNULL(1) ? 10 : PG_GETARG_FLOAT8(1);
+	double		seconds = seconds_argument(fcinfo, 10);
 	TimestampTz start = GetCurrentTimestamp();
 	hopper_driver_state state = HOPPER_DRIVER_TRAINS;
 	bool		once = seconds <= 0;
@@ -214,6 +229,7 @@ Datum
 hopper_sql_wait(PG_FUNCTION_ARGS)
 {
 	int64		run = hopper_run_argument(fcinfo);
+	double		seconds = seconds_argument(fcinfo, INFINITY);
 	TimestampTz start = GetCurrentTimestamp();
 	char	   *state;
 	bool		waits;
@@ -232,8 +248,7 @@ hopper_sql_wait(PG_FUNCTION_ARGS)
 		else if (seeks)
 			waits = may_be_taken_up(run, state);
 		hopper_finish();
-		if (!waits ||
-			(!PG_ARGISNULL(1) && hopper_seconds_since(start) >= PG_GETARG_FLOAT8(1)))
+		if (!waits || hopper_seconds_since(start) >= seconds)
 			break;
 		hopper_sleep(LOOK_MS);
 	}
@@ -432,11 +447,18 @@ hopper_sql_publish(PG_FUNCTION_ARGS)
 Datum
 hopper_sql_expire_runs(PG_FUNCTION_ARGS)
 {
+	Interval	none = {0};
 	char	   *older;
 	uint64		n;
 	int64	   *runs;
 
 	hopper_require_argument(fcinfo, 0, "older_than");
+	/* All that has ended would be older. */
+	if (DatumGetBool(DirectFunctionCall2(interval_lt, PG_GETARG_DATUM(0),
+										 PointerGetDatum(&none))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("older_than must not be negative")));
 	hopper_connect();
 	older = OidOutputFunctionCall(F_INTERVAL_OUT, PG_GETARG_DATUM(0));
 	/* Not those that others let the caller see, which it may not drop. */
