@@ -22,6 +22,7 @@
 #include "model/spec.h"
 #include "model/weights/import.h"
 #include "model/weights/safetensors.h"
+#include "schema/model_fit.h"
 
 namespace hopper {
 namespace {
@@ -29,6 +30,9 @@ namespace {
 int InspectModel(const char* json, size_t size, hopper_model_info* info, hopper_error* error) {
   return Guard(error, [&] {
     const auto spec = ParseModel(JsonText(json, size), nullptr);
+    if (const auto problem = ColumnsProblem(ColumnsOfModel(JsonText(json, size), false))) {
+      throw Error(*problem);
+    }
     *info = {};
     info->n_parameters = spec->parameters;
     info->flops = spec->flops;

@@ -37,6 +37,26 @@ bool NeedColumns(const std::vector<ModelColumn>& columns) {
                                            [](const ModelColumn& one) { return one.is_prepared; });
 }
 
+std::optional<Problem> ColumnsProblem(const std::vector<ModelColumn>& columns) {
+  for (const ModelColumn& wanted : columns) {
+    if (!wanted.is_prepared) continue;
+    Column column;
+    column.name = wanted.name;
+    column.family = Family::kText;  // all treatments of prepared columns take texts
+    column.sql_type = "text";
+    try {
+      WantedOf(wanted, column);
+    } catch (const Error& error) {
+      const Problem& problem = error.problem();
+      return Problem{problem.code,
+                     "input " + ColumnQuoted(wanted.name) +
+                         " of the model cannot be prepared as its layers ask",
+                     problem.message + ".", problem.hint};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Problem> ColumnsMismatch(const std::vector<ModelColumn>& columns,
                                        const Schema& schema, std::string_view table) {
   const std::vector<Column>& packed = schema.columns();

@@ -29,6 +29,7 @@ class TreatmentReader {
 
   void Read(const json& written, ColumnRequest* column) {
     column_ = column;
+    const size_t before = problems_->size();
     if (written.is_string()) {
       ReadTreatment(written.get<std::string>());
     } else if (written.is_object()) {
@@ -37,7 +38,8 @@ class TreatmentReader {
       Complain("is neither the name of a treatment nor an object",
                "Write \"robust\", or {\"treatment\": \"robust\", \"null\": \"median\"}.");
     }
-    CheckTogether();
+    // Of options that were refused one by one there is no more to say.
+    if (problems_->size() == before) CheckTogether();
   }
 
  private:
@@ -149,8 +151,9 @@ class TreatmentReader {
     std::vector<std::string> values;
     for (size_t i = 0; possible && i < list.size(); ++i) {
       possible = list[i].is_string() || list[i].is_number_integer();
-      if (possible)
-        values.push_back(list[i].is_string() ? list[i].get<std::string>() : list[i].dump());
+      if (!possible) break;
+      values.push_back(list[i].is_string() ? list[i].get<std::string>() : list[i].dump());
+      possible = values.back().find('\0') == std::string::npos;  // no value of a column has it
     }
     std::set<std::string_view> different(values.begin(), values.end());
     if (!possible || different.size() != values.size()) {

@@ -97,3 +97,26 @@ def test_a_table_that_was_packed_otherwise_is_refused(database):
             train(database, "other", number)
         assert message in str(refused.value)
         assert "hopper.model_columns()" in str(refused.value)
+
+
+def test_a_model_that_packing_cannot_prepare_columns_for_is_refused_when_it_is_loaded(database):
+    _, case = CASES["given vocabularies"]
+    model = json.loads(case["model"])
+    for layer in model["config"]["layers"]:
+        if layer["class_name"] == "StringLookup":
+            layer["config"]["vocabulary"] = ["twice", "twice"]
+    with pytest.raises(psycopg2.Error) as refused:
+        query(database, "SELECT hopper.load_model('networks', %s::json)", json.dumps(model))
+    assert 'of the model cannot be prepared as its layers ask' in str(refused.value)
+
+
+def test_predict_byom_refuses_what_would_change_ids(database):
+    number, case = CASES["given vocabularies"]
+    turned = ", ".join(["plan", "age", *case["columns"][2:]])
+    for names, more, message in [
+            (turned, "", 'input 1 of "given vocabularies" is "age" but column 1 of independent_varname is "plan"'),
+            (", ".join(case["columns"]), ", normalizing_const => 255", "normalizing_const is not for"),
+            (", ".join(case["columns"]), ", pad_value => 0", "pad_value is not for")]:
+        with pytest.raises(psycopg2.Error) as refused:
+            query(database, f"SELECT hopper.predict_byom('networks', {number}, 'customers', 'id', '{names}', 'refused'{more})")
+        assert message in str(refused.value)

@@ -195,7 +195,21 @@ take_schema(hopper_predict_model *model, const hopper_name *source, int n,
 				 errhint("hopper.model_columns() shows the inputs in their order.")));
 	hopper_require_columns(relation, columns);
 	foreach(cell, columns)
+	{
+		for (int other = 0; other < n; other++)
+		{
+			if (other != i && strcmp(wanted[other].name, lfirst(cell)) == 0 &&
+				strcmp(wanted[i].name, lfirst(cell)) != 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("input %d of \"%s\" is \"%s\" but column %d of"
+								" independent_varname is \"%s\", its input %d", i + 1,
+								model->shown, wanted[i].name, i + 1, wanted[other].name,
+								other + 1),
+						 errhint("hopper.model_columns() shows the inputs in their order.")));
+		}
 		hopper_pack_resolve_column(relation, lfirst(cell), &x[i++]);
+	}
 	schema = hopper_schema_open(hopper_model_schema(n, wanted, x));
 	model->schema = schema;
 	model->trained_type = HOPPER_FLOAT32;
@@ -385,6 +399,11 @@ hopper_sql_predict_byom(PG_FUNCTION_ARGS)
 		prepares = prepares || wanted[i].is_prepared;
 	if (prepares)
 	{
+		if (model->normalizing_const != 1 || !PG_ARGISNULL(13))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s is not for \"%s\", which prepares its columns itself",
+							PG_ARGISNULL(13) ? "normalizing_const" : "pad_value", model->shown)));
 		columns = hopper_column_list(hopper_text_argument(fcinfo, 4), "independent_varname");
 		take_schema(model, &run->source, n_wanted, wanted, columns);
 	}

@@ -371,6 +371,15 @@ TEST(Refusals, LayersThatPrepareColumns) {
          "it | ");
   starts(OfStrings("[null, 2]", Lookup("b", "plan", given)),
          "input \"plan\" has several values in an example, of which layer \"b\" makes ids | ");
+  for (const char* salt : {R"(["1],\"bins\":[2", "3"])", "[1, -2]", "[1, 2, 3]"}) {
+    starts(
+        OfStrings("[null, 1]",
+                  R"({"name": "b", "class_name": "Hashing", "config": {"name": "b", "num_bins": 9,
+                      "salt": )" +
+                      std::string(salt) + R"(}, "inbound_nodes": [[["plan", 0, 0, {}]]]})"),
+        "layer \"b\" of class Hashing: argument \"salt\" must be one or two whole numbers of 0 "
+        "or more | ");
+  }
   // The vocabulary alone decides, not how its ids are encoded.
   std::vector<Problem> problems;
   EXPECT_NE(ParseModel(OfStrings("[null, 1]",

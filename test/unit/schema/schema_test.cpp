@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "schema/model_fit.h"
 #include "schema/treatments/quantile.h"
 
 namespace hopper {
@@ -288,6 +289,7 @@ TEST(Schema, GivenValuesThatCannotBeAreRefused) {
         json({{"treatment", "index"}, {"values", json::array()}}),
         json({{"treatment", "index"}, {"values", {"a", 1.5}}}),
         json({{"treatment", "index"}, {"values", "a"}}), json({{"values", {"a"}}}),
+        json({{"treatment", "index"}, {"values", {"a", std::string("b\0", 2)}}}),
         json({{"treatment", "words"}, {"length", 2}, {"split", "none"}}),
         json({{"treatment", "words"}, {"length", 2}, {"split", "character"}}),
         json({{"treatment", "words"}, {"length", 2}, {"standardize", 1}}),
@@ -304,6 +306,33 @@ TEST(Schema, GivenValuesThatCannotBeAreRefused) {
         Error)
         << treatment;
   }
+}
+
+TEST(Schema, WhatFollowsFromARefusedOptionIsNotToldAgain) {
+  const auto refusal = [](const char* family, const json& treatment) {
+    return RefusalOf(RequestOf(List(ColumnOf("x", family)), {{"x", treatment}}), json::array());
+  };
+  EXPECT_EQ(refusal("number", {{"treatment", "index"}, {"values", {"1"}}, {"unknown", 2}}),
+            "the treatment of column \"x\" is \"index\", which is not for values of type number||"
+            "Use \"robust\", \"standardize\", \"quantile\", \"log\", \"none\" or \"drop\".");
+  EXPECT_EQ(refusal("text", {{"treatment", "hash"}, {"bins", 1 << 25}}),
+            "the treatment of column \"x\" has \"bins\" that is no whole number from 1 to "
+            "16777216||");
+}
+
+TEST(Schema, AModelWhoseColumnsCannotBePreparedIsRefused) {
+  const auto problem = [](const json& treatment) {
+    const auto found = ColumnsProblem(
+        {{"age", 1, R"({"treatment":"none"})", false}, {"plan", 1, treatment.dump(), true}});
+    return found ? found->message + "|" + found->detail : "";
+  };
+  EXPECT_EQ(problem({{"treatment", "index"}, {"values", {"a", "b"}}, {"mask", ""}}), "");
+  EXPECT_EQ(problem({{"treatment", "index"}, {"values", {"a", "a"}}}),
+            "input \"plan\" of the model cannot be prepared as its layers ask|the treatment of "
+            "column \"plan\" has \"values\" that are no list of different texts or whole numbers.");
+  EXPECT_NE(problem({{"treatment", "words"}, {"length", 9}, {"values", json::array()}}), "");
+  EXPECT_NE(problem({{"treatment", "words"}, {"length", 1 << 29}, {"values", {"a"}}}), "");
+  EXPECT_NE(problem({{"treatment", "hash"}, {"bins", 1 << 25}}), "");
 }
 
 TEST(Schema, WordsNeedALengthAndMayBeRareOnes) {

@@ -1,5 +1,7 @@
 #include "model/layers/lookup/lookup.h"
 
+#include <algorithm>
+
 #include "model/layers/inputs.h"
 #include "params/json_writer.h"
 
@@ -94,8 +96,12 @@ Hashing::Hashing(LayerConfig& config)
   config.RequireGivenCount("num_bins", &encoding.depth);
   config.RequireUnset("sparse");
   if (salt.size() == 1) salt.push_back(salt[0]);
-  if (!salt.empty() && salt.size() != 2) {
-    config.Fail(ErrorCode::kInvalidParameter, "argument \"salt\" must be one or two whole numbers");
+  const bool whole = std::all_of(salt.begin(), salt.end(), [](const std::string& number) {
+    return !number.empty() && number.find_first_not_of("0123456789") == std::string::npos;
+  });
+  if (!whole || (!salt.empty() && salt.size() != 2)) {
+    config.Fail(ErrorCode::kInvalidParameter,
+                "argument \"salt\" must be one or two whole numbers of 0 or more");
     salt.clear();
   }
 }
