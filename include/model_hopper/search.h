@@ -170,13 +170,13 @@ typedef struct hopper_search_api
 	int32_t		(*next_rung) (hopper_search *search, hopper_search_rung *rung);
 	/*
 	 * `what`: hopper_search_steering; `reason`: for the decision. *changed: 0 where the trial has
-	 * failed or was stopped, so that nothing changes.
+	 * ended, has failed or was stopped, so that nothing changes.
 	 */
 	int			(*steer) (hopper_search *search, int64_t trial, int32_t what, const char *reason,
 						  int32_t *changed, hopper_error *error);
 	/*
 	 * Proposes these parameters (JSON) before all others once a configuration is to begin; fails
-	 * (22023) with all that is wrong with them.
+	 * (22023) with all that is wrong with them, and where they were tried or nothing more begins.
 	 */
 	int			(*enqueue) (hopper_search *search, const char *parameters, hopper_error *error);
 	/* Begins nothing more. */

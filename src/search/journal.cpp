@@ -147,6 +147,10 @@ std::optional<int64_t> SearchJournal::Exploit(SearchPoint point, int64_t parent,
 
 void SearchJournal::Note(Decision decision) {
   decision.time = now_;
+  if (decision.trial >= 0) {
+    trials_[static_cast<size_t>(decision.trial)].completed =
+        decision.kind == DecisionKind::kCompleted;
+  }
   decisions_.push_back(std::move(decision));
 }
 
@@ -169,8 +173,8 @@ Trial* SearchJournal::Steer(int64_t id, DecisionKind kind, std::string reason) {
     throw Error(ErrorCode::kInternal, "there is no trial " + std::to_string(id));
   }
   Trial& trial = trials_[static_cast<size_t>(id)];
-  // What was stopped has no state any more.
-  if (trial.earlier || trial.stopped || !trial.GoesOn()) return nullptr;
+  // What was stopped has no state any more, and what is complete trains no further anyway.
+  if (trial.earlier || trial.stopped || trial.completed || !trial.GoesOn()) return nullptr;
   Decision decision;
   decision.kind = kind;
   decision.trial = id;

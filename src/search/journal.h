@@ -73,11 +73,12 @@ struct Trial {
   std::vector<TrialResult> results;  // resources ascend
   int64_t resource = 0;              // trained so far, or will be when what runs is done
   bool running = false;
-  bool stopped = false;  // its state is of no more use; if it comes back, it trains anew
-  bool over = false;     // stopped from outside: it trains no further, and its results stay
-  bool pinned = false;   // it goes on whatever its results are
-  bool earlier = false;  // of an earlier search: known, never trained
-  int64_t parent = -1;   // whose state it began from, at parent_resource
+  bool stopped = false;    // its state is of no more use; if it comes back, it trains anew
+  bool over = false;       // stopped from outside: it trains no further, and its results stay
+  bool pinned = false;     // it goes on whatever its results are
+  bool completed = false;  // by the last decision about it
+  bool earlier = false;    // of an earlier search: known, never trained
+  int64_t parent = -1;     // whose state it began from, at parent_resource
   int64_t parent_resource = 0;
 
   bool failed() const {

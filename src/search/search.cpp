@@ -99,6 +99,11 @@ bool Search::StopTrial(int64_t trial, const std::string& reason) {
 }
 
 void Search::Enqueue(SearchPoint point) {
+  const auto fail = [](const std::string& message) {
+    throw Error(ErrorCode::kInvalidParameter, message);
+  };
+  if (ended_) fail("nothing more begins: " + end_reason_);
+  if (journal_.IsTried(point)) fail("these parameters were tried before");
   journal_.AddFirst(std::move(point));
   Fill();
 }

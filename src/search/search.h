@@ -75,10 +75,12 @@ class Search {
   // From outside, at any time. A trial that is stopped is given no more iterations; what came of
   // the ones that it trains now is still told. One that is pinned goes on whatever its results are,
   // beside those that the algorithm lets go on, until it is unpinned. False, and nothing changes,
-  // where the trial has failed or was stopped. Throws Error where there is no such trial.
+  // where the trial is complete, has failed or was stopped. Throws Error where there is no such
+  // trial.
   bool StopTrial(int64_t trial, const std::string& reason);
   bool PinTrial(int64_t trial, bool pinned, const std::string& reason);
-  // Proposed before all others, once a new configuration is to begin.
+  // Proposed before all others, once a new configuration is to begin. Throws Error
+  // (kInvalidParameter) where it was tried before, or nothing more begins.
   void Enqueue(SearchPoint point);
   // Begins nothing more; what runs may still be told.
   void Stop(const std::string& reason);

@@ -85,7 +85,7 @@ static const char *
 come_of(const hopper_search_wish *wish)
 {
 	if (is_of(wish, HOPPER_ENQUEUE_TRIAL))
-		return psprintf("%s is tried next", wish->text);
+		return psprintf("%s is tried with the next trial that begins", wish->text);
 	if (is_of(wish, HOPPER_PIN_TRIAL))
 		return "goes on whatever its results are";
 	return is_of(wish, HOPPER_UNPIN_TRIAL) ? "goes on as far as the search wants" : NULL;

@@ -190,6 +190,34 @@ TEST_P(Steered, AllOfThem) {
   EXPECT_THROW(search.StopTrial(1000000, ""), Error);
 }
 
+// A trial that has all its iterations stays complete, whatever is wished of it.
+TEST(SteeredSearch, OneThatIsComplete) {
+  SearchRequest request = RequestOf(LineSpace(), "random", "num_configs=3, num_iterations=4");
+  request.seats = 1;
+  Search search(std::move(request));
+  Driven(&search, {1, [](Search* s) {
+                     EXPECT_FALSE(s->StopTrial(0, "too late"));
+                     EXPECT_FALSE(s->PinTrial(0, true, "too late"));
+                   }});
+  EXPECT_FALSE(search.journal().trial(0).over);
+  EXPECT_EQ(Count(search, DecisionKind::kStopped), 0);
+  EXPECT_EQ(Count(search, DecisionKind::kPinned), 0);
+}
+
+// What was tried before, or comes when nothing more begins, is refused instead of forgotten.
+TEST(SteeredSearch, WhatIsEnqueuedInVain) {
+  SearchRequest request = RequestOf(LineSpace(), "random", "num_configs=6, num_iterations=4");
+  request.seats = 2;
+  Search search(std::move(request));
+  Driven(&search, {1, [](Search* s) {
+                     const SearchPoint tried = s->journal().trial(0).point;
+                     EXPECT_THROW(s->Enqueue(tried), Error);
+                     s->Stop("its time is up");
+                     EXPECT_THROW(s->Enqueue({0.125}), Error);
+                   }});
+  EXPECT_LT(search.journal().trials().size(), 6U);
+}
+
 // What waits for the budget is forgotten where it is stopped.
 TEST(SteeredSearch, OneThatWaitsForTheBudget) {
   SearchRequest request = RequestOf(LineSpace(), "random", "num_configs=6, num_iterations=4");
