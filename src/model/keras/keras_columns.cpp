@@ -36,9 +36,10 @@ class ColumnReader {
     return dynamic_cast<const layers::ReadsColumn*>(LayerOf(layer));
   }
 
-  // Finds the layers that read an input, in nested models, too.
+  // Finds the layers that read an input, in nested models, too. One that is called several times is
+  // followed once: models that call each other twice have 2^n ways through n of them.
   void Follow(ModelGraph* graph, int input) {
-    inputs_.push_back(&graph->layers[input]);
+    if (!inputs_.insert(&graph->layers[input]).second) return;
     for (GraphLayer& layer : graph->layers) {
       for (const Call& call : layer.calls) {
         for (size_t i = 0; i < call.inputs.size(); ++i) {
@@ -134,7 +135,7 @@ class ColumnReader {
   KerasModel* model_;
   std::vector<Problem>* problems_;
   // Of the input that is looked at: it and those of nested models that it is given on to.
-  std::vector<GraphLayer*> inputs_;
+  std::set<GraphLayer*> inputs_;
   std::vector<const GraphLayer*> readers_;
   std::vector<const GraphLayer*> others_;
   std::set<std::pair<const GraphLayer*, const Call*>> known_;  // calls on inputs

@@ -390,6 +390,30 @@ TEST(Refusals, LayersThatPrepareColumns) {
       << problems[0].message;
 }
 
+// 5^16 ways lead through the models to the layer that reads the input.
+TEST(Refusals, ModelsThatCallEachOtherOften) {
+  std::string model =
+      R"({"name": "m", "layers": [{"class_name": "InputLayer", "name": "x", "config":
+      {"name": "x", "batch_shape": [null, 1], "dtype": "string"}, "inbound_nodes": []},
+      {"class_name": "StringLookup", "name": "s", "config": {"name": "s", "vocabulary": ["a"]},
+       "inbound_nodes": [[["x", 0, 0, {}]]]}])";
+  const std::string ends = R"(, "input_layers": [["x", 0, 0]], "output_layers": [["s", 0, 0]]})";
+  model += ends;
+  for (int depth = 0; depth < 16; ++depth) {
+    std::string outer =
+        R"({"name": "m", "layers": [{"class_name": "InputLayer", "name": "x", "config":
+      {"name": "x", "batch_shape": [null, 1], "dtype": "string"}, "inbound_nodes": []},
+      {"class_name": "Functional", "name": "i", "config": )";
+    outer += model + R"(, "inbound_nodes": [[["x", 0, 0, {}]], [["x", 0, 0, {}]], [["x", 0, 0, {}]],
+      [["x", 0, 0, {}]], [["x", 0, 0, {}]]]}, {"class_name": "Add", "name": "s", "config": {"name": "s"},
+       "inbound_nodes": [[["i", 0, 0, {}], ["i", 1, 0, {}], ["i", 2, 0, {}], ["i", 3, 0, {}],
+      ["i", 4, 0, {}]]]}])";
+    model = outer + ends;
+  }
+  EXPECT_EQ(Refusals(R"({"class_name": "Functional", "config": )" + model + "}"),
+            Strings{"model calls its layers too often | The limit is 10000 calls. | "});
+}
+
 TEST(Refusals, Sizes) {
   EXPECT_EQ(Refusals(Sequential(
                 R"({"class_name": "RepeatVector", "config": {"name": "r", "n": 1000000000}})")),
