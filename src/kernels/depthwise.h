@@ -127,7 +127,7 @@ HOPPER_INLINE void DepthwiseInside(const hopper::DepthwiseArgs& p, const CellRan
 }
 
 // One, of which some cells may be outside.
-constexpr auto DepthwiseBorder = DepthwisePixels<1, kDepthwisePixels>;
+constexpr auto kDepthwiseBorder = DepthwisePixels<1, kDepthwisePixels>;
 
 void Depthwise(const hopper::DepthwiseArgs& p, const float* x, const float* kernel,
                const float* bias, bool relu, float* y) {
@@ -150,8 +150,8 @@ void Depthwise(const hopper::DepthwiseArgs& p, const float* x, const float* kern
           continue;
         }
         const CellRange columns = CellsInside(start, p.kernel_width, p.dilation_width, p.width);
-        DepthwiseBorder(channels, p.kernel_width, rows, columns, x, pitch, step, kernel, bias, relu,
-                        false, y);
+        kDepthwiseBorder(channels, p.kernel_width, rows, columns, x, pitch, step, kernel, bias,
+                         relu, false, y);
         ++ow;
         y += channels;
       }
@@ -182,8 +182,8 @@ void DepthwiseInputGradient(const hopper::DepthwiseArgs& p, const float* dy, con
         }
         const CellRange columns = WindowsOver(at, p.kernel_width, p.dilation_width, p.stride_width,
                                               columns_apart, p.out_width);
-        DepthwiseBorder(channels, p.kernel_width, rows, columns, dy, pitch, channels, kernel,
-                        nullptr, false, accumulate, dx);
+        kDepthwiseBorder(channels, p.kernel_width, rows, columns, dy, pitch, channels, kernel,
+                         nullptr, false, accumulate, dx);
         ++w;
         dx += channels;
       }

@@ -7,7 +7,7 @@ namespace layers {
 using ops::Value;
 
 Value Export(const EnsembleAverage& layer, const ExportCall& call) {
-  return mean(Activate(call.x(), layer.activation), {1}, /*keepdims=*/false);
+  return mean(Activate(call.x(), layer.activation), {1}, /*keepdim=*/false);
 }
 
 }  // namespace layers
