@@ -526,3 +526,63 @@ def test_old_runs_are_removed(database):
     assert value(database, "SELECT hopper.expire_runs('0 days')") > 0
     assert not query(database, "SELECT 1 FROM hopper.runs WHERE run = %s", run)
     assert value(database, "SELECT count(*) FROM old") == 2
+
+
+def test_a_new_run_meets_no_table_and_no_driver_of_another(database):
+    """Tables and drivers of an extension that was dropped stay, and the numbers of runs begin anew."""
+    left = create(database, "left", "endless", 2)
+    tables = outputs(database, f"hopper_run_{left}%")
+    driver = connect(DATABASE)
+    driven = create(driver, "driven", "endless", 1000000)
+    assert value(driver, "SELECT hopper.step(%s, 0)", driven) == "running"
+    query(database, f"DROP TABLE {', '.join(outputs(database, f'hopper_run_{driven}%'))}")
+    query(database, "DELETE FROM hopper.all_runs WHERE run >= %s", left)
+    query(database, f"ALTER SEQUENCE hopper.journal_run_seq RESTART {left}")
+    run = create(database, "anew", "endless", 2)
+    assert run not in (left, driven)
+    driver.close()
+    assert value(database, "SELECT hopper.step(%s, 60)", run) == "done"
+    assert value(database, "SELECT count(*) FROM anew") == 2
+    assert outputs(database, f"hopper_run_{left}%") == tables
+    query(database, f"DROP TABLE {', '.join(tables)}")
+
+
+@pytest.mark.parametrize("change", ["ALTER TABLE {}_state RENAME TO moved", "ALTER TABLE {}_info RENAME TO moved",
+                                    "ALTER TABLE {}_summary RENAME TO moved", "ALTER TABLE {} RENAME TO moved",
+                                    "DROP TABLE {}_state"])
+def test_a_run_whose_table_is_not_found_says_so_and_ends(database, change):
+    run = create(database, "without", "endless", 3)
+    query(database, change.format(f"hopper_run_{run}"))
+    for call in ("step({}, 0)", "publish({}, 'published')"):
+        with pytest.raises(psycopg2.errors.UndefinedTable, match=rf'run {run} does not find its table "public.hopper_run_{run}'):
+            query(database, f"SELECT hopper.{call.format(run)}")
+    del database.notices[:]
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert ["was not found" in notice for notice in database.notices] == [True]
+    assert state(database, run) == "cancelled"
+    assert not outputs(database, f"hopper_run_{run}%")
+    query(database, "SELECT hopper.drop_run(%s)", run)
+    query(database, "DROP TABLE IF EXISTS moved")
+
+
+def test_a_run_whose_schema_has_another_name(database):
+    """It does not go on, but is cancelled with all of its tables, also by its worker."""
+    session = connect(DATABASE)
+    query(session, "CREATE SCHEMA shop; SET search_path = shop, public")
+    search = ("SELECT hopper.automl('packed', 'found', 'architectures', 'found_configs', ARRAY[1], $g${'loss':"
+              " ['categorical_crossentropy'], 'metrics': [['accuracy']], 'optimizer_params_list': [{'optimizer':"
+              " ['Adam'], 'lr': [0.001, 0.1, 'log']}]}$g$, $g${'batch_size': [32]}$g$, 'random',"
+              " 'num_configs=2, num_iterations=100000', seed => 1)").replace("'found", "'shop.found")
+    fit = FIT.format("shop.models", "endless", 100000)
+    runs = [value(session, "SELECT hopper.create_run(%s)", statement) for statement in (fit, search)]
+    worked = value(session, "SELECT hopper.submit(%s)", fit)
+    wait_until(lambda: state(session, worked) == "running")
+    query(session, "ALTER SCHEMA shop RENAME TO store")
+    with pytest.raises(psycopg2.Error, match="shop") as error:
+        query(session, "SELECT hopper.step(%s, 0)", runs[0])
+    for run in (*runs, worked):
+        query(session, "SELECT hopper.cancel(%s)", run)
+        assert value(session, "SELECT hopper.wait(%s, 60)", run) == "cancelled"
+    assert not query(session, "SELECT relname FROM pg_class WHERE relnamespace = 'store'::regnamespace")
+    query(session, "DROP SCHEMA store")
+    session.close()

@@ -215,10 +215,11 @@ note_failure(int64 run, const ErrorData *error)
 	if (hopper_lease_holder(run) == 0 && hopper_store_read_if_there(run, &row) &&
 		row.outcome == NULL)
 	{
-		if (!cancelled)
-			hopper_store_ended(run, "failed", NULL, error);
-		else if (hopper_store_wish(run) == HOPPER_WISH_CANCEL)
+		/* Whatever has ended it: who wished that it be cancelled was told that it is. */
+		if (hopper_store_wish(run) == HOPPER_WISH_CANCEL)
 			hopper_run_cancel(&row);
+		else if (!cancelled)
+			hopper_store_ended(run, "failed", NULL, error);
 		else
 		{
 			hopper_store_event(run, "pause", 0, error->message);

@@ -7,6 +7,7 @@
 
 #include "portability/instr_time.h"
 
+#include "pg/run/tables.h"
 #include "pg/train/engine.h"
 
 /* So many are written, even if more are to come at once: what has halted waits for that. */
@@ -207,6 +208,8 @@ write_ended(hopper_training *training)
 void
 hopper_driver_write(hopper_training *training)
 {
+	if (hopper_driven->halted.n > 0 || hopper_driven->ended.n > 0)
+		hopper_run_require_tables(&hopper_driven->row, true);
 	if (hopper_driven->halted.n > 0)
 		write_halted(training);
 	if (hopper_driven->ended.n > 0)

@@ -12,6 +12,7 @@
 
 #include "pg/run/call.h"
 #include "pg/run/lease.h"
+#include "pg/run/tables.h"
 #include "pg/server/words.h"
 #include "pg/train/engine.h"
 #include "pg/train/results.h"
@@ -132,7 +133,6 @@ prepare_fit(hopper_fit *fit)
 	hopper_name own = hopper_name_of_run(&fit->output, hopper_driven->run, "");
 
 	fit->durable = true;
-	hopper_require_absent(&own);
 	fit->staging = hopper_outputs_named(&own);
 	hopper_show_as(&fit->staging.model, &fit->output);
 	hopper_fit_prepare(fit);
@@ -166,7 +166,7 @@ take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit, hopp
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the statement trains more than once"),
 				 errhint("Create a run of each call.")));
-	hopper_driven->run = row->run = hopper_store_next();
+	hopper_driven->run = row->run = hopper_run_new_number();
 	row->statement = hopper_call_text(fcinfo);
 	row->search_path = (char *) hopper_setting("search_path");
 	row->settings = hopper_settings_text();
@@ -350,9 +350,20 @@ hopper_driver_require_role(const hopper_run_row *row)
 				 errmsg("run " INT64_FORMAT " is %s", row->run, row->outcome)));
 }
 
+/* What a table that is not found was looked for by. */
+static void
+opening_context(void *arg)
+{
+	const hopper_run_row *row = arg;
+
+	errcontext("run " INT64_FORMAT ", which finds tables by the names in its call, with "
+			   "search_path %s", row->run, row->search_path);
+}
+
 void
 hopper_driver_open(int64 run, bool halts)
 {
+	ErrorContextCallback callback = {error_context_stack, opening_context, NULL};
 	MemoryContext caller;
 	int			level;
 
@@ -374,6 +385,7 @@ hopper_driver_open(int64 run, bool halts)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("run " INT64_FORMAT " was trained in the foreground", run)));
+	hopper_run_require_tables(&hopper_driven->row, true);
 	if (!HOPPER_DATA_ON_SEGMENTS)
 		hopper_store_started(run, MyBgworkerEntry != NULL);
 	hopper_driven->scope = MemoryContextAllocZero(hopper_driven->context,
@@ -384,9 +396,12 @@ hopper_driver_open(int64 run, bool halts)
 	/* In the foreground the session's own settings count. */
 	hopper_apply_settings(hopper_driven->row.search_path,
 						  MyBgworkerEntry ? hopper_driven->row.settings : NULL);
+	callback.arg = &hopper_driven->row;
+	error_context_stack = &callback;
 	hopper_guard_enter(hopper_driven->scope);
 	execute(hopper_driven->row.statement);
 	hopper_guard_leave();
+	error_context_stack = callback.previous;
 	AtEOXact_GUC(true, level);
 	hopper_driven->looked = hopper_driven->last_checkpoint = GetCurrentTimestamp();
 	hopper_driven->has_grown = hopper_driver_has_grown();

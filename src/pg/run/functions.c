@@ -18,6 +18,7 @@
 #include "pg/run/call.h"
 #include "pg/run/lease.h"
 #include "pg/run/steer.h"
+#include "pg/run/tables.h"
 #include "pg/run/worker.h"
 #include "pg/search/automl.h"
 #include "pg/server/ceilings.h"
@@ -327,25 +328,10 @@ hopper_sql_resume(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Its tables, where nobody trains it: what a driver does otherwise. */
-static void
-drop_tables(const hopper_run_row *row)
-{
-	hopper_name models;
-	hopper_name selection;
-
-	if (row->tables == NULL)
-		return;
-	models = hopper_parse_name(cstring_to_text(row->tables), "tables");
-	if (hopper_is_search(row))
-		selection = hopper_parse_name(cstring_to_text(row->selection), "selection");
-	hopper_search_drop_tables(&models, hopper_is_search(row) ? &selection : NULL);
-}
-
 void
 hopper_run_cancel(const hopper_run_row *row)
 {
-	drop_tables(row);
+	hopper_run_drop_tables(row);
 	hopper_store_set_tables(row->run, NULL);
 	hopper_store_ended(row->run, "cancelled", NULL, NULL);
 }
@@ -387,7 +373,7 @@ drop_run(int64 run)
 		refuse_driven(run, hopper_lease_holder(run));
 	hopper_store_read(run, true, &row);
 	if (row.outcome == NULL || strcmp(row.outcome, "done") != 0)
-		drop_tables(&row);
+		hopper_run_drop_tables(&row);
 	hopper_store_drop(run);
 	hopper_lease_give_back(run, false);
 }

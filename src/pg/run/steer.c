@@ -10,6 +10,7 @@
 
 #include "pg/catalog/configs.h"
 #include "pg/run/driver.h"
+#include "pg/run/tables.h"
 #include "pg/search/automl.h"
 #include "pg/server/own_tables.h"
 #include "pg/server/words.h"
@@ -214,24 +215,6 @@ refuse_without_configs(const hopper_run_row *row)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("run " INT64_FORMAT " has no table of configurations", row->run),
 			 errdetail("hopper.fit() trains one.")));
-}
-
-void
-hopper_run_open_tables(const hopper_run_row *row, bool written, hopper_outputs *outputs,
-					   hopper_name *selection)
-{
-	char	   *by = psprintf("run " INT64_FORMAT, row->run);
-	hopper_name own = hopper_parse_name(cstring_to_text(row->tables), "tables");
-
-	*outputs = hopper_outputs_named(&own);
-	hopper_require_plain(&outputs->model, by, written);
-	hopper_require_plain(&outputs->info, by, written);
-	hopper_require_plain(&outputs->summary, by, false);
-	hopper_require_plain(&outputs->state, by, written);
-	if (selection == NULL)
-		return;
-	*selection = hopper_parse_name(cstring_to_text(row->selection), "model_selection_table");
-	hopper_require_plain(selection, by, written);
 }
 
 /* The configurations of the run's selection table that are no trials yet; their number. */

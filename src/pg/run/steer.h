@@ -26,12 +26,4 @@ extern void hopper_steering_read(int64 run, hopper_steering *steering);
 /* How far a trial is to train, 0: one iteration more; `planned` where nobody wants anything. */
 extern int32 hopper_steering_target(const hopper_steering *steering, int32 trial, int32 planned);
 
-/*
- * The tables of a run, and, unless NULL, its model selection table (the run has one), for a caller
- * who may have no more than the run's number: ERROR 42501 where one of them would run functions of
- * another role (hopper_require_plain()).
- */
-extern void hopper_run_open_tables(const hopper_run_row *row, bool written,
-								   hopper_outputs *outputs, hopper_name *selection);
-
 #endif							/* HOPPER_RUN_STEER_H */

@@ -220,17 +220,6 @@ finish(void)
 	AtEOXact_GUC(true, fit->level);
 }
 
-static void
-take_back(void)
-{
-	const hopper_pool *pool = hopper_driven->pool;
-
-	hopper_search_drop_tables(&hopper_driven->fit->staging.model,
-							  pool ? &pool->run->tables.selection : NULL);
-	hopper_store_set_tables(hopper_driven->run, NULL);
-	hopper_store_ended(hopper_driven->run, "cancelled", NULL, NULL);
-}
-
 /* Whether a want is of something that this opening of the run does not train. */
 static bool
 wants_others(const hopper_steering *steering)
@@ -295,7 +284,7 @@ look_for_wishes(void)
 	{
 		case HOPPER_WISH_CANCEL:
 			end_slice();
-			take_back();
+			hopper_run_cancel(&hopper_driven->row);
 			return HOPPER_DRIVER_CANCELLED;
 		case HOPPER_WISH_PAUSE:
 			hopper_driver_halt();

@@ -219,8 +219,9 @@ extern void hopper_search_create_tables(hopper_search_names *names,
 										int64 number);
 /* The tables that hopper_search_create_tables() has made for a run. */
 extern void hopper_search_use_tables(hopper_search_names *names, bool replace, int64 number);
-/* Drops all that there is of a run's own tables, beside models of this name. */
-extern void hopper_search_drop_tables(const hopper_name *models, const hopper_name *selection);
+/* The model selection table of a search and its summary. */
+#define HOPPER_CONFIGS_TABLES 2
+extern void hopper_search_config_tables(const hopper_name *selection, hopper_table *tables);
 /* Before an earlier search's models, summary and trials are read: as hopper_open_to_read(). */
 extern void hopper_search_open(const hopper_name *output);
 /* ERROR where the table of trials, which others may write to, is not what a search has written. */

@@ -151,11 +151,8 @@ hopper_search_open(const hopper_name *output)
 	hopper_open_to_read(tables, HOPPER_OUTPUT_TABLES);
 }
 
-#define CONFIGS_TABLES 2
-
-
-static void
-config_tables(const hopper_name *selection, hopper_table *tables)
+void
+hopper_search_config_tables(const hopper_name *selection, hopper_table *tables)
 {
 	tables[0] = (hopper_table) {*selection, HOPPER_TABLE_CONFIGS};
 	tables[1] = (hopper_table) {hopper_name_with_suffix(selection, "summary"),
@@ -183,32 +180,18 @@ hopper_search_use_tables(hopper_search_names *names, bool replace, int64 number)
 	name_of_run(names, number);
 }
 
-void
-hopper_search_drop_tables(const hopper_name *models, const hopper_name *selection)
-{
-	hopper_outputs outputs = hopper_outputs_named(models);
-	hopper_table tables[HOPPER_MODEL_TABLES];
-
-	(void) hopper_drop_tables(tables, hopper_model_tables(&outputs, true, tables), NULL);
-	if (selection)
-	{
-		config_tables(selection, tables);
-		(void) hopper_drop_tables(tables, CONFIGS_TABLES, NULL);
-	}
-}
-
 /* Others use the old tables while the search goes on. */
 static void
 make_room(hopper_search_names *names, bool replace, int64 number)
 {
 	hopper_table models[HOPPER_MODEL_TABLES];
-	hopper_table configs[CONFIGS_TABLES];
+	hopper_table configs[HOPPER_CONFIGS_TABLES];
 	hopper_table made_models[HOPPER_MODEL_TABLES];
-	hopper_table made_configs[CONFIGS_TABLES];
+	hopper_table made_configs[HOPPER_CONFIGS_TABLES];
 
 	hopper_outputs_take_back(&names->final_output);
 	model_tables(&names->final_output, models);
-	config_tables(&names->final_selection, configs);
+	hopper_search_config_tables(&names->final_selection, configs);
 	for (int i = 0; i < lengthof(models) * lengthof(configs); i++)
 		if (strcmp(models[i / lengthof(configs)].name.quoted,
 				   configs[i % lengthof(configs)].name.quoted) == 0)
@@ -249,21 +232,21 @@ rehearse_replacing(const hopper_search_names *names)
 	}
 	if (names->replaces_selection)
 	{
-		config_tables(&names->final_selection, tables);
-		config_tables(&names->selection, staging);
-		hopper_exchange_rehearse(tables, staging, CONFIGS_TABLES);
+		hopper_search_config_tables(&names->final_selection, tables);
+		hopper_search_config_tables(&names->selection, staging);
+		hopper_exchange_rehearse(tables, staging, HOPPER_CONFIGS_TABLES);
 	}
 }
 
 static bool
 publish_configs(const hopper_search_names *names)
 {
-	hopper_table tables[CONFIGS_TABLES];
-	hopper_table staging[CONFIGS_TABLES];
+	hopper_table tables[HOPPER_CONFIGS_TABLES];
+	hopper_table staging[HOPPER_CONFIGS_TABLES];
 
-	config_tables(&names->final_selection, tables);
-	config_tables(&names->selection, staging);
-	return hopper_publish(tables, staging, CONFIGS_TABLES, names->replaces_selection);
+	hopper_search_config_tables(&names->final_selection, tables);
+	hopper_search_config_tables(&names->selection, staging);
+	return hopper_publish(tables, staging, HOPPER_CONFIGS_TABLES, names->replaces_selection);
 }
 
 static bool
