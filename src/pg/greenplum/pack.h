@@ -30,11 +30,10 @@
 extern void hopper_pack_write_place(char *place, const char *key, int32 segment, ItemPointer row);
 
 /* The parts that prediction sends as well. */
-extern void hopper_pack_put_source(StringInfo out, const hopper_pack_source *source);
-extern void hopper_pack_get_source(hopper_reader *in, hopper_pack_source *source);
-extern void hopper_pack_put_values(StringInfo out, const hopper_pack_values *values);
-extern void hopper_pack_get_values(hopper_reader *in, hopper_pack_values *values, int n_columns,
-								   const hopper_pack_column *columns);
+extern void hopper_pack_wire_source(hopper_wire *wire, hopper_pack_source *source);
+/* Of the columns, which are there before. */
+extern void hopper_pack_wire_values(hopper_wire *wire, hopper_pack_values *values, int n_columns,
+									const hopper_pack_column *columns);
 /*
  * Takes the shape of arrays from a row of the source that has one, without moving its values; where
  * no row has any, the segments will complain of the first one they see. False: there are no rows.

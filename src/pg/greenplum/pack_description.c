@@ -28,284 +28,233 @@ hopper_pack_write_place(char *place, const char *key, int32 segment, ItemPointer
 }
 
 static void
-put_column(StringInfo out, const hopper_pack_column *column)
+pass_column(hopper_wire *wire, hopper_pack_column *column)
 {
-	hopper_put_text(out, column->name);
-	hopper_put_int(out, column->declared);
-	hopper_put_text(out, column->sql_type);
-}
-
-static void
-get_column(hopper_reader *in, hopper_pack_column *column)
-{
-	column->name = hopper_get_text(in);
-	column->declared = (Oid) hopper_get_int_between(in, 0, PG_UINT32_MAX);
+	column->name = hopper_wire_text(wire, column->name);
+	column->declared = hopper_wire_oid(wire, column->declared);
 	/* neither where there is no fold */
-	if (OidIsValid(column->declared))
+	if (wire->reads && OidIsValid(column->declared))
 		column->type = getBaseType(column->declared);
-	column->sql_type = hopper_get_text(in);
+	column->sql_type = hopper_wire_text(wire, column->sql_type);
 }
 
 void
-hopper_pack_put_source(StringInfo out, const hopper_pack_source *source)
+hopper_pack_wire_source(hopper_wire *wire, hopper_pack_source *source)
 {
-	hopper_put_text(out, source->name.shown);
-	hopper_put_int(out, source->n_x);
+	source->name.shown = hopper_wire_required_text(wire, source->name.shown);
+	source->n_x = hopper_wire_count(wire, source->n_x, 3 * sizeof(int64));
+	source->x = hopper_wire_items(wire, source->x, source->n_x, sizeof(hopper_pack_column));
 	for (int i = 0; i < source->n_x; i++)
-		put_column(out, &source->x[i]);
-	put_column(out, &source->y);
-	put_column(out, &source->fold);
-	hopper_put_int(out, source->n_keys);
+		pass_column(wire, &source->x[i]);
+	pass_column(wire, &source->y);
+	pass_column(wire, &source->fold);
+	source->n_keys = hopper_wire_count(wire, source->n_keys, sizeof(int64));
+	source->keys = hopper_wire_items(wire, source->keys, source->n_keys, sizeof(char *));
 	for (int i = 0; i < source->n_keys; i++)
-		hopper_put_text(out, source->keys[i]);
-	hopper_put_int(out, source->has_ctid);
-	hopper_put_int(out, source->has_tableoid);
-	hopper_put_int(out, source->first_key);
+		source->keys[i] = hopper_wire_required_text(wire, source->keys[i]);
+	source->has_ctid = hopper_wire_bool(wire, source->has_ctid);
+	source->has_tableoid = hopper_wire_bool(wire, source->has_tableoid);
+	source->first_key = hopper_wire_natural(wire, source->first_key);
+	if (wire->reads)
+		source->segment = GpIdentity.segindex;
 }
 
-void
-hopper_pack_get_source(hopper_reader *in, hopper_pack_source *source)
-{
-	source->name.shown = hopper_get_required_text(in);
-	source->n_x = hopper_get_count(in, 3 * sizeof(int64));
-	source->x = palloc0(sizeof(hopper_pack_column) * (source->n_x + 1));
-	for (int i = 0; i < source->n_x; i++)
-		get_column(in, &source->x[i]);
-	get_column(in, &source->y);
-	get_column(in, &source->fold);
-	source->n_keys = hopper_get_count(in, sizeof(int64));
-	source->keys = palloc0(sizeof(char *) * (source->n_keys + 1));
-	for (int i = 0; i < source->n_keys; i++)
-		source->keys[i] = hopper_get_required_text(in);
-	source->has_ctid = hopper_get_bool(in);
-	source->has_tableoid = hopper_get_bool(in);
-	source->first_key = hopper_get_natural(in);
-	source->segment = GpIdentity.segindex;
-}
-
-/* Several inputs are put one by one. */
-void
-hopper_pack_put_values(StringInfo out, const hopper_pack_values *values)
-{
-	hopper_put_int(out, values->n_parts);
-	for (int i = 0; i < values->n_parts; i++)
-	{
-		hopper_put_text(out, values->inputs.names[i]);
-		hopper_put_int(out, values->parts[i].n_columns);
-		hopper_pack_put_values(out, &values->parts[i]);
-	}
-	if (values->n_parts > 0)
-		return;
-	hopper_put_text(out, values->schema ? values->schema->text : NULL);
-	if (values->schema)
-		return;
-	hopper_put_int(out, values->layout);
-	hopper_put_bytes(out, values->elements, sizeof(Oid) * values->n_columns);
-	hopper_put_int(out, values->type);
-	hopper_put_int(out, values->or_bytes);
-	hopper_put_int(out, values->shape_given);
-	hopper_put_int(out, values->rank);
-	hopper_put_bytes(out, values->shape, sizeof(values->shape));
-	hopper_put_number(out, values->divisor);
-	hopper_put_number(out, values->mean);
-	hopper_put_number(out, values->deviation);
-	hopper_put_text(out, values->first_row);
-	hopper_put_int(out, values->padding.given);
-	hopper_put_number(out, values->padding.value);
-	hopper_put_int(out, values->padding.before);
-	hopper_put_int(out, values->padding.truncate);
-}
-
-/* Layout and types of the numbers are looked up again; the rest must go with them. */
+/* Layout and types of the numbers are looked up again; what has been read must go with them. */
 static void
-get_one_input(hopper_reader *in, hopper_pack_values *values, int n_columns,
-			  const hopper_pack_column *columns)
+settle_input(hopper_pack_values *values)
 {
 	hopper_pack_values known;
-	int64		shape[HOPPER_MAX_RANK];
-	bool		given;
-	int			rank;
-	const char *schema = hopper_get_text(in);
+	bool		given = values->shape_given;
 
-	if (schema)
-	{
-		hopper_pack_values_init_schema(values, hopper_schema_open(schema), n_columns, columns,
-									   "the rows", "the rows");
-		return;
-	}
-	memset(values, 0, sizeof(*values));
-	values->layout = (hopper_pack_layout) hopper_get_int32(in);
-	values->n_columns = n_columns;
-	values->columns = columns;
-	values->elements = hopper_get_array(in, n_columns, sizeof(Oid));
-	values->type = hopper_get_int32(in);
-	values->or_bytes = hopper_get_bool(in);
-	given = hopper_get_bool(in);
-	rank = (int) hopper_get_int_between(in, 0, HOPPER_MAX_RANK);
-	hopper_get_array_into(in, shape, HOPPER_MAX_RANK, sizeof(int64));
-	values->divisor = hopper_get_number(in);
-	values->mean = hopper_get_number(in);
-	values->deviation = hopper_get_number(in);
-	values->first_row = hopper_get_text(in);
-	values->padding.given = hopper_get_bool(in);
-	values->padding.value = hopper_get_number(in);
-	values->padding.before = hopper_get_bool(in);
-	values->padding.truncate = hopper_get_int_between(in, PACK_REFUSE_LONGER, PACK_CUT_END);
-	hopper_pack_values_init(&known, n_columns, columns, "the rows");
+	hopper_pack_values_init(&known, values->n_columns, values->columns, "the rows");
 	if (values->layout != known.layout ||
-		memcmp(values->elements, known.elements, sizeof(Oid) * n_columns) != 0 ||
+		memcmp(values->elements, known.elements, sizeof(Oid) * values->n_columns) != 0 ||
 		hopper_core()->type_size(values->type) < 1)
 		hopper_refuse_description();
-	hopper_pack_values_set_shape(values, rank, shape);
+	memcpy(known.shape, values->shape, sizeof(known.shape));
+	hopper_pack_values_set_shape(values, values->rank, known.shape);
 	values->shape_given = given;
-	if (values->layout == PACK_SCALARS && values->count != n_columns)
+	if (values->layout == PACK_SCALARS && values->count != values->n_columns)
 		hopper_refuse_description();
-	if (values->padding.given && (values->layout != PACK_ARRAY || rank < 1 ||
+	if (values->padding.given && (values->layout != PACK_ARRAY || values->rank < 1 ||
 								  !hopper_padding_fits(values->type, values->padding.value)))
 		hopper_refuse_description();
 }
 
 static void
-get_inputs(hopper_reader *in, hopper_pack_values *values, int n, int n_columns,
+pass_input(hopper_wire *wire, hopper_pack_values *values, int n_columns,
 		   const hopper_pack_column *columns)
 {
+	const char *schema = hopper_wire_text(wire, values->schema ? values->schema->text : NULL);
+
+	if (schema)
+	{
+		if (wire->reads)
+			hopper_pack_values_init_schema(values, hopper_schema_open(schema), n_columns, columns,
+										   "the rows", "the rows");
+		return;
+	}
+	values->n_columns = n_columns;
+	values->columns = columns;
+	values->layout = (hopper_pack_layout) hopper_wire_int32(wire, values->layout);
+	values->elements = hopper_wire_array(wire, values->elements, n_columns, sizeof(Oid));
+	values->type = hopper_wire_int32(wire, values->type);
+	values->or_bytes = hopper_wire_bool(wire, values->or_bytes);
+	values->shape_given = hopper_wire_bool(wire, values->shape_given);
+	values->rank = (int) hopper_wire_between(wire, values->rank, 0, HOPPER_MAX_RANK);
+	hopper_wire_array_in(wire, values->shape, HOPPER_MAX_RANK, sizeof(int64));
+	values->divisor = hopper_wire_number(wire, values->divisor);
+	values->mean = hopper_wire_number(wire, values->mean);
+	values->deviation = hopper_wire_number(wire, values->deviation);
+	values->first_row = hopper_wire_text(wire, values->first_row);
+	values->padding.given = hopper_wire_bool(wire, values->padding.given);
+	values->padding.value = hopper_wire_number(wire, values->padding.value);
+	values->padding.before = hopper_wire_bool(wire, values->padding.before);
+	values->padding.truncate = hopper_wire_between(wire, values->padding.truncate,
+												   PACK_REFUSE_LONGER, PACK_CUT_END);
+	if (wire->reads)
+		settle_input(values);
+}
+
+static void
+pass_inputs(hopper_wire *wire, hopper_pack_values *values, int n_columns,
+			const hopper_pack_column *columns)
+{
+	int			n = values->n_parts;
 	int			at = 0;
 
 	if (n < 2 || n > HOPPER_MAX_INPUTS)
 		hopper_refuse_description();
-	memset(values, 0, sizeof(*values));
-	values->layout = PACK_INPUTS;
-	values->divisor = 1.0;
-	values->n_columns = n_columns;
-	values->columns = columns;
-	values->elements = palloc0(sizeof(Oid) * n_columns);
-	values->inputs.n = values->n_parts = n;
-	values->inputs.names = palloc0(sizeof(char *) * n);
-	values->inputs.columns = palloc0(sizeof(int) * n);
-	values->parts = palloc0(sizeof(hopper_pack_values) * n);
+	values->parts = hopper_wire_items(wire, values->parts, n, sizeof(hopper_pack_values));
+	if (wire->reads)
+	{
+		values->layout = PACK_INPUTS;
+		values->divisor = 1.0;
+		values->n_columns = n_columns;
+		values->columns = columns;
+		values->elements = palloc0(sizeof(Oid) * n_columns);
+		values->inputs.n = n;
+		values->inputs.names = palloc0(sizeof(char *) * n);
+		values->inputs.columns = palloc0(sizeof(int) * n);
+	}
 	for (int i = 0; i < n; i++)
 	{
-		values->inputs.names[i] = hopper_get_required_text(in);
-		values->inputs.columns[i] = (int) hopper_get_int_between(in, 1, n_columns - at);
-		if (hopper_get_int(in) != 0)
-			hopper_refuse_description();
-		get_one_input(in, &values->parts[i], values->inputs.columns[i], columns + at);
-		at += values->inputs.columns[i];
+		int			n_own = values->parts[i].n_columns;
+
+		values->inputs.names[i] = hopper_wire_required_text(wire, values->inputs.names[i]);
+		n_own = (int) hopper_wire_between(wire, n_own, 1, n_columns - at);
+		if (wire->reads)
+			values->inputs.columns[i] = n_own;
+		pass_input(wire, &values->parts[i], n_own, columns + at);
+		at += n_own;
 	}
 	if (at != n_columns)
 		hopper_refuse_description();
-	hopper_pack_values_know_inputs(values);
+	if (wire->reads)
+		hopper_pack_values_know_inputs(values);
 }
 
 void
-hopper_pack_get_values(hopper_reader *in, hopper_pack_values *values, int n_columns,
-					   const hopper_pack_column *columns)
+hopper_pack_wire_values(hopper_wire *wire, hopper_pack_values *values, int n_columns,
+						const hopper_pack_column *columns)
 {
-	int			n = hopper_get_count(in, 3 * sizeof(int64));
-
-	if (n > 0)
-		get_inputs(in, values, n, n_columns, columns);
+	if (wire->reads)
+		memset(values, 0, sizeof(*values));
+	values->n_parts = hopper_wire_count(wire, values->n_parts, 3 * sizeof(int64));
+	if (values->n_parts > 0)
+		pass_inputs(wire, values, n_columns, columns);
 	else
-		get_one_input(in, values, n_columns, columns);
+		pass_input(wire, values, n_columns, columns);
+}
+
+static void
+pass_classes(hopper_wire *wire, hopper_pack_classes *classes)
+{
+	classes->family = (hopper_pack_family) hopper_wire_between(wire, classes->family, PACK_BOOL,
+															   PACK_TEXT);
+	/* none where the source has no rows */
+	classes->num_classes = hopper_wire_natural(wire, classes->num_classes);
+	classes->n = hopper_wire_count(wire, classes->n, sizeof(int64));
+	classes->names = hopper_wire_texts(wire, classes->names, classes->n);
+	if (!wire->reads)
+		return;
+	if (classes->n > classes->num_classes)
+		hopper_refuse_description();
+	hopper_pack_finish_classes(classes);
+}
+
+static void
+pass_job(hopper_wire *wire, hopper_pack_job *job)
+{
+	job->request.seed = hopper_wire_int(wire, job->request.seed);
+	job->request.validation = hopper_wire_bool(wire, job->request.validation);
+	job->request.training.table.shown = hopper_wire_text(wire, job->request.training.table.shown);
+	hopper_pack_wire_source(wire, &job->source);
+	hopper_pack_wire_values(wire, &job->x, job->source.n_x, job->source.x);
+	job->y_kind = (int32) hopper_wire_between(wire, job->y_kind, HOPPER_LABEL_CLASS,
+											  HOPPER_LABEL_ARRAY);
+	if (job->y_kind == HOPPER_LABEL_CLASS)
+		pass_classes(wire, &job->classes);
+	else
+		hopper_pack_wire_values(wire, &job->y, 1, &job->source.y);
 }
 
 bytea *
 hopper_pack_describe_job(const hopper_pack_job *job)
 {
-	StringInfoData out;
+	hopper_pack_job sent = *job;
+	hopper_wire wire;
 
-	hopper_begin_description(&out, HOPPER_DESCRIBES_PACKING);
-	hopper_put_int(&out, job->request.seed);
-	hopper_put_int(&out, job->request.validation);
-	hopper_put_text(&out, job->request.training.table.shown);
-	hopper_pack_put_source(&out, &job->source);
-	hopper_pack_put_values(&out, &job->x);
-	hopper_put_int(&out, job->y_kind);
-	if (job->y_kind != HOPPER_LABEL_CLASS)
-		hopper_pack_put_values(&out, &job->y);
-	else
-	{
-		hopper_put_int(&out, job->classes.family);
-		hopper_put_int(&out, job->classes.num_classes);
-		hopper_put_int(&out, job->classes.n);
-		for (int i = 0; i < job->classes.n; i++)
-			hopper_put_text(&out, job->classes.names[i]);
-	}
-	return hopper_end_description(&out, HOPPER_DESCRIBES_PACKING);
+	hopper_begin_description(&wire, HOPPER_DESCRIBES_PACKING);
+	pass_job(&wire, &sent);
+	return hopper_end_description(&wire, HOPPER_DESCRIBES_PACKING);
 }
 
 void
 hopper_pack_read_job(const bytea *description, hopper_pack_job *job)
 {
-	hopper_reader in;
+	hopper_wire wire;
 
 	memset(job, 0, sizeof(*job));
-	hopper_open_description(description, HOPPER_DESCRIBES_PACKING, &in);
-	job->request.seed = hopper_get_int(&in);
-	job->request.validation = hopper_get_bool(&in);
-	job->request.training.table.shown = hopper_get_text(&in);
-	hopper_pack_get_source(&in, &job->source);
-	hopper_pack_get_values(&in, &job->x, job->source.n_x, job->source.x);
-	job->y_kind = (int32) hopper_get_int_between(&in, HOPPER_LABEL_CLASS, HOPPER_LABEL_ARRAY);
-	if (job->y_kind != HOPPER_LABEL_CLASS)
-		hopper_pack_get_values(&in, &job->y, 1, &job->source.y);
-	else
-	{
-		job->classes.family = (hopper_pack_family) hopper_get_int_between(&in, PACK_BOOL,
-																		  PACK_TEXT);
-		/* none where the source has no rows */
-		job->classes.num_classes = (int) hopper_get_int_between(&in, 0, PG_INT32_MAX);
-		job->classes.n = hopper_get_count(&in, sizeof(int64));
-		job->classes.names = palloc0(sizeof(char *) * (job->classes.n + 1));
-		for (int i = 0; i < job->classes.n; i++)
-			job->classes.names[i] = hopper_get_text(&in);
-		if (job->classes.n > job->classes.num_classes)
-			hopper_refuse_description();
-		hopper_pack_finish_classes(&job->classes);
-	}
-	hopper_get_end(&in);
+	hopper_open_description(description, HOPPER_DESCRIBES_PACKING, &wire);
+	pass_job(&wire, job);
+	hopper_wire_end(&wire);
 	hopper_pack_set_row_shape(job);
 }
 
 static void
-put_row_shape(StringInfo out, const hopper_pack_row_shape *row)
+pass_plan(hopper_wire *wire, hopper_pack_plan *plan)
 {
-	hopper_put_int(out, (int64) row->x_size);
-	hopper_put_int(out, (int64) row->y_size);
-	hopper_put_int(out, row->x_rank);
-	hopper_put_bytes(out, row->x_shape, sizeof(row->x_shape));
-	hopper_put_int(out, row->y_rank);
-	hopper_put_bytes(out, row->y_shape, sizeof(row->y_shape));
-}
+	hopper_pack_row_shape *row = &plan->row;
 
-static void
-get_row_shape(hopper_reader *in, hopper_pack_row_shape *row)
-{
-	row->x_size = (size_t) hopper_get_int_between(in, 1, PACK_MAX_BUFFER_BYTES);
-	row->y_size = (size_t) hopper_get_int_between(in, 1, PACK_MAX_BUFFER_BYTES);
-	row->x_rank = (int) hopper_get_int_between(in, 0, HOPPER_MAX_RANK);
-	hopper_get_array_into(in, row->x_shape, HOPPER_MAX_RANK, sizeof(int64));
-	row->y_rank = (int) hopper_get_int_between(in, 0, HOPPER_MAX_RANK);
-	hopper_get_array_into(in, row->y_shape, HOPPER_MAX_RANK, sizeof(int64));
+	plan->validation = hopper_wire_bool(wire, plan->validation);
+	row->x_size = (size_t) hopper_wire_between(wire, (int64) row->x_size, 1,
+											   PACK_MAX_BUFFER_BYTES);
+	row->y_size = (size_t) hopper_wire_between(wire, (int64) row->y_size, 1,
+											   PACK_MAX_BUFFER_BYTES);
+	row->x_rank = (int) hopper_wire_between(wire, row->x_rank, 0, HOPPER_MAX_RANK);
+	hopper_wire_array_in(wire, row->x_shape, HOPPER_MAX_RANK, sizeof(int64));
+	row->y_rank = (int) hopper_wire_between(wire, row->y_rank, 0, HOPPER_MAX_RANK);
+	hopper_wire_array_in(wire, row->y_shape, HOPPER_MAX_RANK, sizeof(int64));
+	plan->n_strata = (int32) hopper_wire_between(wire, plan->n_strata, 1, PG_INT32_MAX);
+	plan->n_buffers = (int32) hopper_wire_between(wire, plan->n_buffers, 1, PG_INT32_MAX);
+	plan->limits = hopper_wire_array(wire, plan->limits, plan->n_strata, PACK_PLACE_SIZE);
+	plan->any = hopper_wire_array(wire, plan->any, plan->n_strata, sizeof(bool));
+	plan->ends = hopper_wire_array(wire, plan->ends, plan->n_buffers, PACK_PLACE_SIZE);
+	plan->partitions = hopper_wire_array(wire, plan->partitions, plan->n_buffers, sizeof(int32));
+	plan->rows = hopper_wire_array(wire, plan->rows, plan->n_buffers, sizeof(int32));
+	plan->keys = hopper_wire_array(wire, plan->keys, plan->n_buffers, sizeof(int32));
 }
 
 bytea *
 hopper_pack_describe_plan(const hopper_pack_plan *plan)
 {
-	StringInfoData out;
+	hopper_pack_plan sent = *plan;
+	hopper_wire wire;
 
-	hopper_begin_description(&out, HOPPER_DESCRIBES_PLAN);
-	hopper_put_int(&out, plan->validation);
-	put_row_shape(&out, &plan->row);
-	hopper_put_int(&out, plan->n_strata);
-	hopper_put_int(&out, plan->n_buffers);
-	hopper_put_bytes(&out, plan->limits, (size_t) plan->n_strata * PACK_PLACE_SIZE);
-	hopper_put_bytes(&out, plan->any, (size_t) plan->n_strata * sizeof(bool));
-	hopper_put_bytes(&out, plan->ends, (size_t) plan->n_buffers * PACK_PLACE_SIZE);
-	hopper_put_bytes(&out, plan->partitions, (size_t) plan->n_buffers * sizeof(int32));
-	hopper_put_bytes(&out, plan->rows, (size_t) plan->n_buffers * sizeof(int32));
-	hopper_put_bytes(&out, plan->keys, (size_t) plan->n_buffers * sizeof(int32));
-	return hopper_end_description(&out, HOPPER_DESCRIBES_PLAN);
+	hopper_begin_description(&wire, HOPPER_DESCRIBES_PLAN);
+	pass_plan(&wire, &sent);
+	return hopper_end_description(&wire, HOPPER_DESCRIBES_PLAN);
 }
 
 /* What hopper_pack_buffer_init() relies on: a value holds a buffer's features, or its labels. */
@@ -326,19 +275,11 @@ check_plan(const hopper_pack_plan *plan)
 void
 hopper_pack_read_plan(const bytea *description, hopper_pack_plan *plan)
 {
-	hopper_reader in;
+	hopper_wire wire;
 
-	hopper_open_description(description, HOPPER_DESCRIBES_PLAN, &in);
-	plan->validation = hopper_get_bool(&in);
-	get_row_shape(&in, &plan->row);
-	plan->n_strata = (int32) hopper_get_int_between(&in, 1, PG_INT32_MAX);
-	plan->n_buffers = (int32) hopper_get_int_between(&in, 1, PG_INT32_MAX);
-	plan->limits = hopper_get_array(&in, plan->n_strata, PACK_PLACE_SIZE);
-	plan->any = hopper_get_array(&in, plan->n_strata, sizeof(bool));
-	plan->ends = hopper_get_array(&in, plan->n_buffers, PACK_PLACE_SIZE);
-	plan->partitions = hopper_get_array(&in, plan->n_buffers, sizeof(int32));
-	plan->rows = hopper_get_array(&in, plan->n_buffers, sizeof(int32));
-	plan->keys = hopper_get_array(&in, plan->n_buffers, sizeof(int32));
-	hopper_get_end(&in);
+	hopper_open_description(description, HOPPER_DESCRIBES_PLAN, &wire);
+	memset(plan, 0, sizeof(*plan));
+	pass_plan(&wire, plan);
+	hopper_wire_end(&wire);
 	check_plan(plan);
 }

@@ -12,106 +12,51 @@
 #include "pg/server/devices.h"
 
 static void
-put_output(StringInfo out, const hopper_predict_model *model)
+pass_output(hopper_wire *wire, hopper_predict_model *model)
 {
-	hopper_put_text(out, model->class_name);
-	hopper_put_int(out, model->link);
-	hopper_put_int(out, model->link_width);
-	hopper_put_int(out, model->is_value);
-	hopper_put_int(out, model->is_array);
-	hopper_put_int(out, model->is_each);
-	hopper_put_int(out, model->class_type);
-	hopper_put_int(out, model->rank);
-	for (int i = 0; i < model->rank; i++)
-		hopper_put_int(out, model->shape[i]);
-	hopper_put_int(out, model->n_classes);
-	hopper_put_int(out, model->n_class_values);
-	for (int i = 0; i < model->n_class_values; i++)
-		hopper_put_text(out, model->class_values[i]);
-	hopper_put_int(out, model->first);
-	hopper_put_int(out, model->count);
-}
-
-static void
-get_output(hopper_reader *in, hopper_predict_model *model)
-{
-	char	  **names;
-
-	model->class_name = hopper_get_required_text(in);
-	model->link = (hopper_link) hopper_get_int_between(in, HOPPER_LINK_NONE, HOPPER_LINK_SOFTMAX);
-	model->link_width = hopper_get_int(in);
-	model->is_value = hopper_get_bool(in);
-	model->is_array = hopper_get_bool(in);
-	model->is_each = hopper_get_bool(in);
-	model->class_type = (Oid) hopper_get_int_between(in, 0, PG_UINT32_MAX);
-	if (model->is_each && model->class_type != INT2OID && model->class_type != INT4OID &&
-		model->class_type != INT8OID && model->class_type != TEXTOID)
+	model->class_name = hopper_wire_required_text(wire, model->class_name);
+	model->link = (hopper_link) hopper_wire_between(wire, model->link, HOPPER_LINK_NONE,
+													HOPPER_LINK_SOFTMAX);
+	model->link_width = hopper_wire_int(wire, model->link_width);
+	model->is_value = hopper_wire_bool(wire, model->is_value);
+	model->is_array = hopper_wire_bool(wire, model->is_array);
+	model->is_each = hopper_wire_bool(wire, model->is_each);
+	model->class_type = hopper_wire_oid(wire, model->class_type);
+	if (wire->reads && model->is_each && model->class_type != INT2OID &&
+		model->class_type != INT4OID && model->class_type != INT8OID &&
+		model->class_type != TEXTOID)
 		hopper_refuse_description();
 	/* what does not fit the values is an array of one dimension */
-	model->rank = (int) hopper_get_int_between(in, 0, HOPPER_MAX_RANK);
+	model->rank = (int) hopper_wire_between(wire, model->rank, 0, HOPPER_MAX_RANK);
 	for (int i = 0; i < model->rank; i++)
-		model->shape[i] = hopper_get_int(in);
-	model->n_classes = (int) hopper_get_int_between(in, 0, PACK_MAX_CLASSES);
-	model->n_class_values = hopper_get_count(in, sizeof(int64));
-	names = palloc(sizeof(char *) * (model->n_class_values + 1));
-	for (int i = 0; i < model->n_class_values; i++)
-		names[i] = hopper_get_text(in);
-	model->class_values = (const char *const *) names;
+		model->shape[i] = hopper_wire_int(wire, model->shape[i]);
+	model->n_classes = (int) hopper_wire_between(wire, model->n_classes, 0, PACK_MAX_CLASSES);
+	model->n_class_values = hopper_wire_count(wire, model->n_class_values, sizeof(int64));
+	model->class_values = hopper_wire_texts(wire, model->class_values, model->n_class_values);
 	/* among the outputs: hopper_predict_bind_outputs() looks */
-	model->first = hopper_get_int(in);
-	model->count = hopper_get_int32(in);
+	model->first = hopper_wire_int(wire, model->first);
+	model->count = hopper_wire_int32(wire, model->count);
 }
 
 static void
-put_model(StringInfo out, const hopper_predict_model *model)
+pass_model(hopper_wire *wire, hopper_predict_model *model)
 {
-	hopper_put_text(out, model->shown);
-	hopper_put_bytes(out, model->model_arch, model->model_arch_size);
-	hopper_put_floats(out, &model->weights);
-	hopper_put_number(out, model->normalizing_const);
-	hopper_put_text(out, model->layer);
-	put_output(out, model);
-	hopper_put_int(out, model->n_parts);
-	for (int i = 0; i < model->n_parts; i++)
-		put_output(out, &model->parts[i]);
-}
-
-static void
-get_model(hopper_reader *in, hopper_predict_model *model)
-{
-	model->shown = hopper_get_required_text(in);
-	model->model_arch = hopper_get_bytes(in, &model->model_arch_size);
+	model->shown = hopper_wire_required_text(wire, model->shown);
+	model->model_arch = hopper_wire_bytes(wire, model->model_arch, &model->model_arch_size);
 	if (model->model_arch == NULL)
 		hopper_refuse_description();
-	model->weights.n = hopper_get_int(in);
-	model->weights.values = hopper_get_array(in, model->weights.n, sizeof(float));
-	model->normalizing_const = hopper_get_number(in);
-	model->layer = hopper_get_text(in);
-	get_output(in, model);
-	model->n_parts = (int) hopper_get_int_between(in, 0, HOPPER_MAX_OUTPUTS);
-	model->parts = palloc0(sizeof(hopper_predict_model) * (model->n_parts + 1));
+	hopper_wire_floats(wire, &model->weights);
+	model->normalizing_const = hopper_wire_number(wire, model->normalizing_const);
+	model->layer = hopper_wire_text(wire, model->layer);
+	pass_output(wire, model);
+	model->n_parts = (int) hopper_wire_between(wire, model->n_parts, 0, HOPPER_MAX_OUTPUTS);
+	model->parts = hopper_wire_items(wire, model->parts, model->n_parts,
+									 sizeof(hopper_predict_model));
 	for (int i = 0; i < model->n_parts; i++)
 	{
 		model->parts[i].shown = model->shown;
-		get_output(in, &model->parts[i]);
+		pass_output(wire, &model->parts[i]);
 	}
-}
-
-/* The labels as text: their type has the same number on all segments. */
-static void
-put_labels(StringInfo out, const hopper_prediction *run)
-{
-	Oid			output;
-	bool		is_varlena;
-
-	hopper_put_int(out, run->labels.type ? run->labels.oid : InvalidOid);
-	if (run->labels.type == NULL)
-		return;
-	getTypeOutputInfo(run->labels.oid, &output, &is_varlena);
-	hopper_put_int(out, run->labels.n);
-	for (int i = 0; i < run->labels.n; i++)
-		hopper_put_text(out, run->labels.nulls[i] ? NULL
-				 : OidOutputFunctionCall(output, run->labels.values[i]));
 }
 
 /* A type whose values the role could make in any statement of its own. */
@@ -127,72 +72,80 @@ require_label_type(Oid type)
 		aclcheck_error_type(result, type);
 }
 
+/* The labels as text: their type has the same number on all segments. */
 static void
-get_labels(hopper_reader *in, hopper_prediction *run)
+pass_labels(hopper_wire *wire, hopper_prediction *run)
 {
-	Oid			input;
-	Oid			parameter;
+	Oid			input,
+				parameter,
+				output;
+	bool		is_varlena;
 
-	run->labels.oid = (Oid) hopper_get_int_between(in, 0, PG_UINT32_MAX);
+	run->labels.oid = hopper_wire_oid(wire, run->labels.type || wire->reads ? run->labels.oid
+									  : InvalidOid);
 	if (!OidIsValid(run->labels.oid))
 		return;
-	require_label_type(run->labels.oid);
+	if (wire->reads)
+		require_label_type(run->labels.oid);
 	getTypeInputInfo(run->labels.oid, &input, &parameter);
-	run->labels.n = hopper_get_count(in, sizeof(int64));
-	run->labels.values = palloc0(sizeof(Datum) * (run->labels.n + 1));
-	run->labels.nulls = palloc0(sizeof(bool) * (run->labels.n + 1));
+	getTypeOutputInfo(run->labels.oid, &output, &is_varlena);
+	run->labels.n = hopper_wire_count(wire, run->labels.n, sizeof(int64));
+	run->labels.values = hopper_wire_items(wire, run->labels.values, run->labels.n, sizeof(Datum));
+	run->labels.nulls = hopper_wire_items(wire, run->labels.nulls, run->labels.n, sizeof(bool));
 	for (int i = 0; i < run->labels.n; i++)
 	{
-		char	   *label = hopper_get_text(in);
+		char	   *label = wire->reads || run->labels.nulls[i] ? NULL
+			: OidOutputFunctionCall(output, run->labels.values[i]);
 
+		label = hopper_wire_text(wire, label);
 		run->labels.nulls[i] = label == NULL;
-		if (label)
+		if (wire->reads && label)
 			run->labels.values[i] = OidInputFunctionCall(input, label, parameter, -1);
 	}
+}
+
+static void
+pass_prediction(hopper_wire *wire, hopper_prediction *run)
+{
+	pass_model(wire, &run->model);
+	pass_labels(wire, run);
+	run->what.kind = (hopper_predict_kind) hopper_wire_between(wire, run->what.kind, PREDICT_ALL,
+															   PREDICT_COLUMNS);
+	run->what.k = hopper_wire_natural(wire, run->what.k);
+	run->what.threshold = hopper_wire_number(wire, run->what.threshold);
+	hopper_pack_wire_source(wire, &run->rows);
+	run->rows.may_lack = hopper_wire_bool(wire, run->rows.may_lack);
+	hopper_pack_wire_values(wire, &run->values, run->rows.n_x, run->rows.x);
 }
 
 bytea *
 hopper_predict_describe(const hopper_prediction *run, int segments_on_host)
 {
-	StringInfoData out;
+	hopper_prediction sent = *run;
+	hopper_wire wire;
 
-	hopper_begin_description(&out, HOPPER_DESCRIBES_PREDICTION);
-	put_model(&out, &run->model);
-	put_labels(&out, run);
-	hopper_put_int(&out, run->what.kind);
-	hopper_put_int(&out, run->what.k);
-	hopper_put_number(&out, run->what.threshold);
-	hopper_pack_put_source(&out, &run->rows);
-	hopper_put_int(&out, run->rows.may_lack);
-	hopper_pack_put_values(&out, &run->values);
-	hopper_put_int(&out, hopper_threads);
-	hopper_put_int(&out, segments_on_host);
-	return hopper_end_description(&out, HOPPER_DESCRIBES_PREDICTION);
+	hopper_begin_description(&wire, HOPPER_DESCRIBES_PREDICTION);
+	pass_prediction(&wire, &sent);
+	(void) hopper_wire_int(&wire, hopper_threads);
+	(void) hopper_wire_int(&wire, segments_on_host);
+	return hopper_end_description(&wire, HOPPER_DESCRIBES_PREDICTION);
 }
 
 void
 hopper_predict_read_description(const bytea *description, hopper_prediction *run)
 {
-	hopper_reader in;
+	hopper_wire wire;
 	int			threads;
 	int			segments_on_host;
 
 	memset(run, 0, sizeof(*run));
-	hopper_open_description(description, HOPPER_DESCRIBES_PREDICTION, &in);
-	get_model(&in, &run->model);
-	get_labels(&in, run);
-	run->what.kind = (hopper_predict_kind) hopper_get_int_between(&in, PREDICT_ALL,
-																  PREDICT_COLUMNS);
-	run->what.k = hopper_get_natural(&in);
-	run->what.threshold = hopper_get_number(&in);
-	hopper_pack_get_source(&in, &run->rows);
-	run->rows.may_lack = hopper_get_bool(&in);
+	hopper_open_description(description, HOPPER_DESCRIBES_PREDICTION, &wire);
+	pass_prediction(&wire, run);
+	threads = (int) hopper_wire_between(&wire, 0, 0, HOPPER_MAX_THREADS);
+	segments_on_host = hopper_wire_natural(&wire, 0);
+	hopper_wire_end(&wire);
 	run->source = run->rows.name;
-	hopper_pack_get_values(&in, &run->values, run->rows.n_x, run->rows.x);
 	/* which a value's unit comes from, too */
 	run->model.schema = run->values.schema;
-	threads = (int) hopper_get_int_between(&in, 0, HOPPER_MAX_THREADS);
-	segments_on_host = hopper_get_natural(&in);
-	hopper_get_end(&in);
 	run->work.threads = hopper_segment_threads(threads, segments_on_host);
 }

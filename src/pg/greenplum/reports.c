@@ -18,133 +18,6 @@
 #define LEAST_EVENT (15 * sizeof(int64))
 #define VISIT_SIZE (15 * sizeof(int64))
 
-/* --- writing --- */
-
-static void
-begin_report(StringInfo out)
-{
-	initStringInfo(out);
-	hopper_put_int(out, REPORT_FORMAT);
-}
-
-static Datum
-end_report(StringInfo out)
-{
-	Datum		value = hopper_bytes_datum(out->data, out->len);
-
-	pfree(out->data);
-	return value;
-}
-
-static void
-put_event(StringInfo out, const hopper_event *event)
-{
-	hopper_put_int(out, event->type);
-	hopper_put_int(out, event->mst_key);
-	hopper_put_int(out, event->iteration);
-	hopper_put_int(out, event->split);
-	hopper_put_int(out, event->running);
-	hopper_put_int(out, event->n_live);
-	hopper_put_number(out, event->loss);
-	hopper_put_int(out, event->n_metrics);
-	for (int i = 0; i < event->n_metrics; i++)
-		hopper_put_number(out, event->metrics[i]);
-	hopper_put_number(out, event->elapsed);
-	hopper_put_text(out, event->message);
-	hopper_put_text(out, event->detail);
-	hopper_put_text(out, event->hint);
-	hopper_put_int(out, event->partition);
-	hopper_put_int(out, event->take);
-	hopper_put_int(out, event->reason_size);
-}
-
-static void
-put_visit(StringInfo out, const hopper_visit *visit)
-{
-	hopper_put_int(out, visit->mst_key);
-	hopper_put_int(out, visit->iteration);
-	hopper_put_int(out, visit->kind);
-	hopper_put_int(out, visit->split);
-	hopper_put_int(out, visit->worker);
-	hopper_put_int(out, visit->hop);
-	hopper_put_int(out, visit->first_partition);
-	hopper_put_int(out, visit->n_partitions);
-	hopper_put_number(out, visit->started);
-	hopper_put_number(out, visit->read);
-	hopper_put_number(out, visit->wait);
-	hopper_put_number(out, visit->hopping);
-	hopper_put_number(out, visit->train);
-	hopper_put_number(out, visit->evaluate);
-	hopper_put_int(out, visit->bytes_written);
-}
-
-Datum
-hopper_report_datum(const hopper_group_part *part)
-{
-	StringInfoData out;
-
-	begin_report(&out);
-	hopper_put_int(&out, part->n_events);
-	for (int i = 0; i < part->n_events; i++)
-		put_event(&out, &part->events[i]);
-	hopper_put_int(&out, part->n_visits);
-	for (int i = 0; i < part->n_visits; i++)
-		put_visit(&out, &part->visits[i]);
-	return end_report(&out);
-}
-
-Datum
-hopper_result_datum(const hopper_model_result *result)
-{
-	StringInfoData out;
-
-	begin_report(&out);
-	hopper_put_int(&out, result->status);
-	hopper_put_int(&out, result->iterations);
-	hopper_put_number(&out, result->seconds_training);
-	hopper_put_number(&out, result->seconds_evaluating);
-	hopper_put_number(&out, result->seconds_waiting);
-	hopper_put_int(&out, result->examples);
-	hopper_put_int(&out, result->n_parameters);
-	hopper_put_int(&out, result->n_weights);
-	hopper_put_int(&out, (int64) result->state_size);
-	hopper_put_text(&out, result->digest);
-	hopper_put_text(&out, result->loss_type);
-	hopper_put_int(&out, result->n_metrics);
-	for (int i = 0; i < result->n_metrics; i++)
-		hopper_put_text(&out, result->metrics_type[i]);
-	hopper_put_text(&out, result->error);
-	hopper_put_text(&out, result->error_detail);
-	hopper_put_int(&out, result->reason_size);
-	hopper_put_int(&out, result->stopped);
-	hopper_put_int(&out, result->best_iteration);
-	hopper_put_int(&out, result->kept_iteration);
-	hopper_put_number(&out, result->learning_rate);
-	hopper_put_int(&out, result->mixed);
-	return end_report(&out);
-}
-
-Datum
-hopper_values_datum(const hopper_event *event)
-{
-	StringInfoData out;
-
-	begin_report(&out);
-	put_event(&out, event);
-	return end_report(&out);
-}
-
-Datum
-hopper_counts_datum(const int64_t *counts, int32 n)
-{
-	StringInfoData out;
-
-	begin_report(&out);
-	hopper_put_int(&out, n);
-	hopper_put_bytes(&out, counts, sizeof(int64) * n * n);
-	return end_report(&out);
-}
-
 /* --- checks --- */
 
 static bool
@@ -190,158 +63,237 @@ is_result(const hopper_model_result *result, bool may_train)
 		is_seconds(result->seconds_waiting);
 }
 
+/* --- the parts --- */
+
+static void
+pass_event(hopper_wire *wire, int32 mst_key, hopper_event *event)
+{
+	event->type = hopper_wire_int32(wire, event->type);
+	event->mst_key = hopper_wire_int32(wire, event->mst_key);
+	event->iteration = hopper_wire_int32(wire, event->iteration);
+	event->split = hopper_wire_int32(wire, event->split);
+	event->running = hopper_wire_bool(wire, event->running);
+	event->n_live = hopper_wire_int32(wire, event->n_live);
+	event->loss = hopper_wire_number(wire, event->loss);
+	event->n_metrics = (int32) hopper_wire_between(wire, event->n_metrics, 0,
+												   HOPPER_MAX_METRICS);
+	for (int i = 0; i < event->n_metrics; i++)
+		event->metrics[i] = hopper_wire_number(wire, event->metrics[i]);
+	event->elapsed = hopper_wire_number(wire, event->elapsed);
+	hopper_wire_field(wire, event->message, sizeof(event->message));
+	hopper_wire_field(wire, event->detail, sizeof(event->detail));
+	hopper_wire_field(wire, event->hint, sizeof(event->hint));
+	event->partition = hopper_wire_int32(wire, event->partition);
+	event->take = hopper_wire_int32(wire, event->take);
+	event->reason_size = (int32) hopper_wire_between(wire, event->reason_size, 0,
+													 strlen(event->message));
+	if (wire->reads && !is_event(event, mst_key))
+		hopper_refuse(wire);
+}
+
+static void
+pass_visit(hopper_wire *wire, int32 mst_key, hopper_visit *visit)
+{
+	visit->mst_key = hopper_wire_int32(wire, visit->mst_key);
+	visit->iteration = hopper_wire_int32(wire, visit->iteration);
+	visit->kind = hopper_wire_int32(wire, visit->kind);
+	visit->split = hopper_wire_int32(wire, visit->split);
+	visit->worker = hopper_wire_int32(wire, visit->worker);
+	visit->hop = hopper_wire_int32(wire, visit->hop);
+	visit->first_partition = hopper_wire_int32(wire, visit->first_partition);
+	visit->n_partitions = hopper_wire_int32(wire, visit->n_partitions);
+	visit->started = hopper_wire_number(wire, visit->started);
+	visit->read = hopper_wire_number(wire, visit->read);
+	visit->wait = hopper_wire_number(wire, visit->wait);
+	visit->hopping = hopper_wire_number(wire, visit->hopping);
+	visit->train = hopper_wire_number(wire, visit->train);
+	visit->evaluate = hopper_wire_number(wire, visit->evaluate);
+	visit->bytes_written = hopper_wire_int(wire, visit->bytes_written);
+	if (wire->reads && !is_visit(visit, mst_key))
+		hopper_refuse(wire);
+}
+
+/* mst_key: of what is read. */
+static void
+pass_report(hopper_wire *wire, int32 mst_key, hopper_report *report)
+{
+	report->n_events = hopper_wire_count(wire, report->n_events, LEAST_EVENT);
+	report->events = hopper_wire_items(wire, report->events, report->n_events,
+									   sizeof(hopper_event));
+	for (int i = 0; i < report->n_events; i++)
+		pass_event(wire, mst_key, &report->events[i]);
+	report->n_visits = hopper_wire_count(wire, report->n_visits, VISIT_SIZE);
+	report->visits = hopper_wire_items(wire, report->visits, report->n_visits,
+									   sizeof(hopper_visit));
+	for (int i = 0; i < report->n_visits; i++)
+		pass_visit(wire, mst_key, &report->visits[i]);
+}
+
+static void
+pass_result(hopper_wire *wire, hopper_model_result *result)
+{
+	result->status = hopper_wire_int32(wire, result->status);
+	result->iterations = hopper_wire_int32(wire, result->iterations);
+	result->seconds_training = hopper_wire_number(wire, result->seconds_training);
+	result->seconds_evaluating = hopper_wire_number(wire, result->seconds_evaluating);
+	result->seconds_waiting = hopper_wire_number(wire, result->seconds_waiting);
+	result->examples = hopper_wire_int(wire, result->examples);
+	result->n_parameters = hopper_wire_int(wire, result->n_parameters);
+	result->n_weights = hopper_wire_int(wire, result->n_weights);
+	result->state_size = (size_t) hopper_wire_between(wire, (int64) result->state_size, 0,
+													  PG_INT64_MAX);
+	hopper_wire_field(wire, result->digest, sizeof(result->digest));
+	hopper_wire_field(wire, result->loss_type, sizeof(result->loss_type));
+	result->n_metrics = (int32) hopper_wire_between(wire, result->n_metrics, 0,
+													HOPPER_MAX_METRICS);
+	for (int i = 0; i < result->n_metrics; i++)
+		hopper_wire_field(wire, result->metrics_type[i], sizeof(result->metrics_type[i]));
+	hopper_wire_field(wire, result->error, sizeof(result->error));
+	hopper_wire_field(wire, result->error_detail, sizeof(result->error_detail));
+	result->reason_size = (int32) hopper_wire_between(wire, result->reason_size, 0,
+													  strlen(result->error));
+	result->stopped = hopper_wire_int32(wire, result->stopped);
+	result->best_iteration = hopper_wire_int32(wire, result->best_iteration);
+	result->kept_iteration = hopper_wire_int32(wire, result->kept_iteration);
+	result->learning_rate = hopper_wire_number(wire, result->learning_rate);
+	result->mixed = hopper_wire_bool(wire, result->mixed);
+}
+
+/* --- writing --- */
+
+static void
+begin_report(hopper_wire *wire)
+{
+	memset(wire, 0, sizeof(*wire));
+	initStringInfo(&wire->out);
+	(void) hopper_wire_int(wire, REPORT_FORMAT);
+}
+
+static Datum
+end_report(hopper_wire *wire)
+{
+	Datum		value = hopper_bytes_datum(wire->out.data, wire->out.len);
+
+	pfree(wire->out.data);
+	return value;
+}
+
+Datum
+hopper_report_datum(const hopper_group_part *part)
+{
+	hopper_report report = {part->n_events, (hopper_event *) part->events, part->n_visits,
+	(hopper_visit *) part->visits};
+	hopper_wire wire;
+
+	begin_report(&wire);
+	pass_report(&wire, 0, &report);
+	pfree(report.events);
+	pfree(report.visits);
+	return end_report(&wire);
+}
+
+Datum
+hopper_result_datum(const hopper_model_result *result)
+{
+	hopper_model_result sent = *result;
+	hopper_wire wire;
+
+	begin_report(&wire);
+	pass_result(&wire, &sent);
+	return end_report(&wire);
+}
+
+Datum
+hopper_values_datum(const hopper_event *event)
+{
+	hopper_event sent = *event;
+	hopper_wire wire;
+
+	begin_report(&wire);
+	pass_event(&wire, NOT_A_MODELS, &sent);
+	return end_report(&wire);
+}
+
+Datum
+hopper_counts_datum(const int64_t *counts, int32 n)
+{
+	hopper_wire wire;
+
+	begin_report(&wire);
+	(void) hopper_wire_int(&wire, n);
+	(void) hopper_wire_array(&wire, counts, (int64) n * n, sizeof(int64));
+	return end_report(&wire);
+}
+
 /* --- reading --- */
 
 /* `damaged`: the error's message where it is no such report. */
 static void
-open_report(const bytea *bytes, const char *damaged, hopper_reader *in)
+open_report(const bytea *bytes, const char *damaged, hopper_wire *wire)
 {
-	in->at = VARDATA_ANY(bytes);
-	in->end = in->at + VARSIZE_ANY_EXHDR(bytes);
-	in->damaged = damaged;
-	if (hopper_get_int(in) != REPORT_FORMAT)
-		hopper_refuse(in);
+	hopper_wire_read(bytes, damaged, wire);
+	if (hopper_wire_int(wire, 0) != REPORT_FORMAT)
+		hopper_refuse(wire);
 }
 
 static void
-open_model_report(const bytea *bytes, int segment, int32 mst_key, hopper_reader *in)
+open_model_report(const bytea *bytes, int segment, int32 mst_key, hopper_wire *wire)
 {
 	open_report(bytes, psprintf("what segment %d tells of configuration %d is damaged", segment,
-								mst_key), in);
+								mst_key), wire);
 }
 
 static void
-close_report(hopper_reader *in, bool holds)
+close_report(const hopper_wire *wire, bool holds)
 {
 	if (!holds)
-		hopper_refuse(in);
-	hopper_get_end(in);
-}
-
-static void
-get_event(hopper_reader *in, int32 mst_key, hopper_event *event)
-{
-	memset(event, 0, sizeof(*event));
-	event->type = hopper_get_int32(in);
-	event->mst_key = hopper_get_int32(in);
-	event->iteration = hopper_get_int32(in);
-	event->split = hopper_get_int32(in);
-	event->running = hopper_get_bool(in);
-	event->n_live = hopper_get_int32(in);
-	event->loss = hopper_get_number(in);
-	event->n_metrics = (int32) hopper_get_int_between(in, 0, HOPPER_MAX_METRICS);
-	for (int i = 0; i < event->n_metrics; i++)
-		event->metrics[i] = hopper_get_number(in);
-	event->elapsed = hopper_get_number(in);
-	hopper_get_field(in, event->message, sizeof(event->message));
-	hopper_get_field(in, event->detail, sizeof(event->detail));
-	hopper_get_field(in, event->hint, sizeof(event->hint));
-	event->partition = hopper_get_int32(in);
-	event->take = hopper_get_int32(in);
-	event->reason_size = (int32) hopper_get_int_between(in, 0, strlen(event->message));
-	if (!is_event(event, mst_key))
-		hopper_refuse(in);
-}
-
-static void
-get_visit(hopper_reader *in, int32 mst_key, hopper_visit *visit)
-{
-	visit->mst_key = hopper_get_int32(in);
-	visit->iteration = hopper_get_int32(in);
-	visit->kind = hopper_get_int32(in);
-	visit->split = hopper_get_int32(in);
-	visit->worker = hopper_get_int32(in);
-	visit->hop = hopper_get_int32(in);
-	visit->first_partition = hopper_get_int32(in);
-	visit->n_partitions = hopper_get_int32(in);
-	visit->started = hopper_get_number(in);
-	visit->read = hopper_get_number(in);
-	visit->wait = hopper_get_number(in);
-	visit->hopping = hopper_get_number(in);
-	visit->train = hopper_get_number(in);
-	visit->evaluate = hopper_get_number(in);
-	visit->bytes_written = hopper_get_int(in);
-	if (!is_visit(visit, mst_key))
-		hopper_refuse(in);
-}
-
-/* For n things of `width` bytes. */
-static void *
-allocate(size_t n, size_t width)
-{
-	return MemoryContextAllocHuge(CurrentMemoryContext, n * width + 1);
+		hopper_refuse(wire);
+	hopper_wire_end(wire);
 }
 
 void
 hopper_read_report(const bytea *bytes, int segment, int32 mst_key, hopper_report *report)
 {
-	hopper_reader in;
+	hopper_wire wire;
 
-	open_model_report(bytes, segment, mst_key, &in);
-	report->n_events = hopper_get_count(&in, LEAST_EVENT);
-	report->events = allocate(report->n_events, sizeof(hopper_event));
-	for (int i = 0; i < report->n_events; i++)
-		get_event(&in, mst_key, &report->events[i]);
-	report->n_visits = hopper_get_count(&in, VISIT_SIZE);
-	report->visits = allocate(report->n_visits, sizeof(hopper_visit));
-	for (int i = 0; i < report->n_visits; i++)
-		get_visit(&in, mst_key, &report->visits[i]);
-	close_report(&in, true);
+	open_model_report(bytes, segment, mst_key, &wire);
+	pass_report(&wire, mst_key, report);
+	close_report(&wire, true);
 }
 
 void
 hopper_read_result(const bytea *bytes, int segment, int32 mst_key, bool may_train,
 				   hopper_model_result *result)
 {
-	hopper_reader in;
+	hopper_wire wire;
 
-	open_model_report(bytes, segment, mst_key, &in);
+	open_model_report(bytes, segment, mst_key, &wire);
 	memset(result, 0, sizeof(*result));
-	result->status = hopper_get_int32(&in);
-	result->iterations = hopper_get_int32(&in);
-	result->seconds_training = hopper_get_number(&in);
-	result->seconds_evaluating = hopper_get_number(&in);
-	result->seconds_waiting = hopper_get_number(&in);
-	result->examples = hopper_get_int(&in);
-	result->n_parameters = hopper_get_int(&in);
-	result->n_weights = hopper_get_int(&in);
-	result->state_size = (size_t) hopper_get_int_between(&in, 0, PG_INT64_MAX);
-	hopper_get_field(&in, result->digest, sizeof(result->digest));
-	hopper_get_field(&in, result->loss_type, sizeof(result->loss_type));
-	result->n_metrics = (int32) hopper_get_int_between(&in, 0, HOPPER_MAX_METRICS);
-	for (int i = 0; i < result->n_metrics; i++)
-		hopper_get_field(&in, result->metrics_type[i], sizeof(result->metrics_type[i]));
-	hopper_get_field(&in, result->error, sizeof(result->error));
-	hopper_get_field(&in, result->error_detail, sizeof(result->error_detail));
-	result->reason_size = (int32) hopper_get_int_between(&in, 0, strlen(result->error));
-	result->stopped = hopper_get_int32(&in);
-	result->best_iteration = hopper_get_int32(&in);
-	result->kept_iteration = hopper_get_int32(&in);
-	result->learning_rate = hopper_get_number(&in);
-	result->mixed = hopper_get_bool(&in);
-	close_report(&in, is_result(result, may_train));
+	pass_result(&wire, result);
+	close_report(&wire, is_result(result, may_train));
 }
 
 void
 hopper_read_values(const bytea *bytes, hopper_event *event)
 {
-	hopper_reader in;
+	hopper_wire wire;
 
-	open_report(bytes, "what the segments tell of an evaluation is damaged", &in);
-	get_event(&in, NOT_A_MODELS, event);
-	close_report(&in, event->type == HOPPER_EVENT_METRICS);
+	open_report(bytes, "what the segments tell of an evaluation is damaged", &wire);
+	memset(event, 0, sizeof(*event));
+	pass_event(&wire, NOT_A_MODELS, event);
+	close_report(&wire, event->type == HOPPER_EVENT_METRICS);
 }
 
 int64_t *
 hopper_read_counts(const bytea *bytes, int *n)
 {
-	hopper_reader in;
+	hopper_wire wire;
 	int64_t    *counts;
 
-	open_report(bytes, "what the segments tell of the confusion of classes is damaged", &in);
-	*n = (int) hopper_get_int_between(&in, 1, INT16_MAX);
-	counts = hopper_get_array(&in, (int64) *n * *n, sizeof(int64));
-	close_report(&in, true);
+	open_report(bytes, "what the segments tell of the confusion of classes is damaged", &wire);
+	*n = (int) hopper_wire_between(&wire, 0, 1, INT16_MAX);
+	counts = hopper_wire_array(&wire, NULL, (int64) *n * *n, sizeof(int64));
+	close_report(&wire, true);
 	return counts;
 }
 
@@ -353,9 +305,9 @@ hopper_told_value(uint64 row, int column, Oid type)
 
 	if (isnull)
 	{
-		hopper_reader in = {NULL, NULL, "what the segments tell is incomplete"};
+		hopper_wire wire = {.damaged = "what the segments tell is incomplete"};
 
-		hopper_refuse(&in);
+		hopper_refuse(&wire);
 	}
 	return value;
 }

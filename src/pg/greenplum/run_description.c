@@ -8,206 +8,168 @@
 #include "pg/greenplum/wire.h"
 
 static void
-put_table(StringInfo out, const hopper_segment_table *table)
+pass_table(hopper_wire *wire, hopper_segment_table *table)
 {
-	hopper_put_int(out, table->relation);
-	hopper_put_text(out, table->x_column);
-	hopper_put_text(out, table->y_column);
+	table->relation = (Oid) hopper_wire_between(wire, table->relation, 1, PG_UINT32_MAX);
+	hopper_wire_field(wire, table->x_column, sizeof(table->x_column));
+	hopper_wire_field(wire, table->y_column, sizeof(table->y_column));
 }
 
+/*
+ * All but event_fd and device_number, which each segment has of its own. What the core takes for
+ * granted is checked; it checks the rest.
+ */
 static void
-get_table(hopper_reader *in, hopper_segment_table *table)
+pass_options(hopper_wire *wire, hopper_run_options *options)
 {
-	table->relation = (Oid) hopper_get_int_between(in, 1, PG_UINT32_MAX);
-	hopper_get_field(in, table->x_column, sizeof(table->x_column));
-	hopper_get_field(in, table->y_column, sizeof(table->y_column));
+	options->seed = (uint64) hopper_wire_int(wire, (int64) options->seed);
+	options->num_iterations = (int32) hopper_wire_between(wire, options->num_iterations, 1,
+														  PG_INT32_MAX);
+	options->metrics_compute_frequency =
+		(int32) hopper_wire_between(wire, options->metrics_compute_frequency, 1, PG_INT32_MAX);
+	options->validation_freq = hopper_wire_natural(wire, options->validation_freq);
+	options->training_metrics = (int32) hopper_wire_between(wire, options->training_metrics,
+															HOPPER_METRICS_RUNNING,
+															HOPPER_METRICS_EVERY);
+	options->threads = hopper_wire_int32(wire, options->threads);
+	options->n_starts = hopper_wire_int32(wire, options->n_starts);
+	options->starts = hopper_wire_array(wire, options->starts, options->n_starts, sizeof(int32));
+	options->memory_limit = hopper_wire_int(wire, options->memory_limit);
+	options->precision = hopper_wire_required_text(wire, options->precision);
+	options->data_name = hopper_wire_text(wire, options->data_name);
+	options->mix_numerics = hopper_wire_bool(wire, options->mix_numerics);
+	options->threads_per_model = hopper_wire_int32(wire, options->threads_per_model);
+	options->use_gpus = hopper_wire_bool(wire, options->use_gpus);
+	options->n_gpus = hopper_wire_int32(wire, options->n_gpus);
+	options->gpus = hopper_wire_array(wire, options->gpus, options->n_gpus, sizeof(int32));
+	options->fuse = hopper_wire_bool(wire, options->fuse);
+	if (wire->reads)
+		options->event_fd = -1;
 }
 
-/* All but event_fd and device_number, which each segment has of its own. */
+/*
+ * stints, done: NULL where all train as long as the run; 0 once read. `data`: what they are
+ * trained on, where they are written.
+ */
 static void
-put_options(StringInfo out, const hopper_run_options *options)
+pass_configs(hopper_wire *wire, int *n, hopper_config **configs, int32 **stints, int32 **done,
+			 const hopper_data_desc *data)
 {
-	hopper_put_int(out, (int64) options->seed);
-	hopper_put_int(out, options->num_iterations);
-	hopper_put_int(out, options->metrics_compute_frequency);
-	hopper_put_int(out, options->validation_freq);
-	hopper_put_int(out, options->training_metrics);
-	hopper_put_int(out, options->threads);
-	hopper_put_int(out, options->n_starts);
-	hopper_put_bytes(out, options->starts, sizeof(int32) * options->n_starts);
-	hopper_put_int(out, options->memory_limit);
-	hopper_put_text(out, options->precision);
-	hopper_put_text(out, options->data_name);
-	hopper_put_int(out, options->mix_numerics);
-	hopper_put_int(out, options->threads_per_model);
-	hopper_put_int(out, options->use_gpus);
-	hopper_put_int(out, options->n_gpus);
-	hopper_put_bytes(out, options->gpus, sizeof(int32) * options->n_gpus);
-	hopper_put_int(out, options->fuse);
-}
-
-/* What the core takes for granted is checked; it checks the rest. */
-static void
-get_options(hopper_reader *in, hopper_run_options *options)
-{
-	options->seed = (uint64) hopper_get_int(in);
-	options->num_iterations = (int32) hopper_get_int_between(in, 1, PG_INT32_MAX);
-	options->metrics_compute_frequency = (int32) hopper_get_int_between(in, 1, PG_INT32_MAX);
-	options->validation_freq = (int32) hopper_get_int_between(in, 0, PG_INT32_MAX);
-	options->training_metrics = (int32) hopper_get_int_between(in, HOPPER_METRICS_RUNNING,
-															   HOPPER_METRICS_EVERY);
-	options->threads = hopper_get_int32(in);
-	options->n_starts = hopper_get_int32(in);
-	options->starts = hopper_get_array(in, options->n_starts, sizeof(int32));
-	options->memory_limit = hopper_get_int(in);
-	options->precision = hopper_get_required_text(in);
-	options->data_name = hopper_get_text(in);
-	options->mix_numerics = hopper_get_bool(in);
-	options->threads_per_model = hopper_get_int32(in);
-	options->use_gpus = hopper_get_bool(in);
-	options->n_gpus = hopper_get_int32(in);
-	options->gpus = hopper_get_array(in, options->n_gpus, sizeof(int32));
-	options->fuse = hopper_get_bool(in);
-	options->event_fd = -1;
-}
-
-/* stints, done: NULL where all train as long as the run. */
-static void
-put_configs(StringInfo out, int n, const hopper_config *configs, const int32 *stints,
-			const int32 *done, const hopper_data_desc *data)
-{
-	hopper_put_int(out, n);
-	for (int i = 0; i < n; i++)
-	{
-		const hopper_config *config = &configs[i];
-
-		hopper_put_int(out, config->mst_key);
-		hopper_put_int(out, config->model_id);
-		/* an architecture once, not once a configuration */
-		if (i > 0 && config->model_arch == configs[i - 1].model_arch)
-			hopper_put_int(out, -1);
-		else
-			hopper_put_bytes(out, config->model_arch, config->model_arch_size);
-		hopper_put_text(out, config->compile_params);
-		hopper_put_text(out, hopper_balanced_params(config->fit_params, data));
-		hopper_put_int(out, stints ? stints[i] : 0);
-		hopper_put_int(out, done ? done[i] : 0);
-	}
-}
-
-static void
-get_configs(hopper_reader *in, int *n, hopper_config **configs, int32 **stints, int32 **done)
-{
-	*n = hopper_get_count(in, 7 * sizeof(int64));
-	*configs = palloc0(sizeof(hopper_config) * (*n + 1));
-	*stints = palloc0(sizeof(int32) * (*n + 1));
-	*done = palloc0(sizeof(int32) * (*n + 1));
+	*n = hopper_wire_count(wire, *n, 7 * sizeof(int64));
+	*configs = hopper_wire_items(wire, *configs, *n, sizeof(hopper_config));
+	*stints = hopper_wire_items(wire, *stints, *n, sizeof(int32));
+	*done = hopper_wire_items(wire, *done, *n, sizeof(int32));
 	for (int i = 0; i < *n; i++)
 	{
 		hopper_config *config = &(*configs)[i];
+		const char *before = i > 0 ? config[-1].model_arch : NULL;
 
-		config->mst_key = hopper_get_int32(in);
-		config->model_id = hopper_get_int32(in);
-		config->model_arch = hopper_get_bytes(in, &config->model_arch_size);
+		config->mst_key = hopper_wire_int32(wire, config->mst_key);
+		config->model_id = hopper_wire_int32(wire, config->model_id);
+		/* an architecture once, not once a configuration: NULL is the one before */
+		if (wire->reads || config->model_arch != before)
+			config->model_arch = hopper_wire_bytes(wire, config->model_arch,
+												   &config->model_arch_size);
+		else
+			(void) hopper_wire_text(wire, NULL);
 		if (config->model_arch == NULL)
 		{
-			if (i == 0)
+			if (before == NULL)
 				hopper_refuse_description();
-			config->model_arch = config[-1].model_arch;
+			config->model_arch = before;
 			config->model_arch_size = config[-1].model_arch_size;
 		}
-		config->compile_params = hopper_get_text(in);
-		config->fit_params = hopper_get_text(in);
-		(*stints)[i] = hopper_get_natural(in);
-		(*done)[i] = hopper_get_natural(in);
+		if (!wire->reads)
+			config->fit_params = hopper_balanced_params(config->fit_params, data);
+		config->compile_params = hopper_wire_text(wire, config->compile_params);
+		config->fit_params = hopper_wire_text(wire, config->fit_params);
+		(*stints)[i] = hopper_wire_natural(wire, (*stints)[i]);
+		(*done)[i] = hopper_wire_natural(wire, (*done)[i]);
 		if ((*stints)[i] > PG_INT32_MAX - (*done)[i])
 			hopper_refuse_description();
 	}
 }
 
+static void
+pass_run(hopper_wire *wire, hopper_segment_run *run)
+{
+	run->id = hopper_wire_between(wire, run->id, 1, PG_INT64_MAX);
+	pass_options(wire, &run->options);
+	hopper_wire_desc(wire, &run->train);
+	run->train_keys = hopper_wire_array(wire, run->train_keys, run->train.n_partitions,
+										sizeof(int32));
+	pass_table(wire, &run->tables[HOPPER_SPLIT_TRAIN]);
+	run->has_valid = hopper_wire_bool(wire, run->has_valid);
+	if (run->has_valid)
+	{
+		hopper_wire_desc(wire, &run->valid);
+		run->valid_keys = hopper_wire_array(wire, run->valid_keys, run->valid.n_partitions,
+											sizeof(int32));
+		pass_table(wire, &run->tables[HOPPER_SPLIT_VALID]);
+	}
+	run->segments_on_host = (int) hopper_wire_between(wire, run->segments_on_host, 1,
+													  PG_INT32_MAX);
+	run->n_segments = (int) hopper_wire_between(wire, run->n_segments, 1, PG_INT32_MAX);
+	run->segment_numbers = hopper_wire_array(wire, run->segment_numbers, run->n_segments,
+											 sizeof(int32));
+	run->drop_cache = hopper_wire_natural(wire, run->drop_cache);
+	run->shown = hopper_wire_required_text(wire, run->shown);
+	pass_configs(wire, &run->n_configs, &run->configs, &run->stints, &run->done, &run->train);
+}
+
 bytea *
 hopper_describe_run(const hopper_segment_run *run)
 {
-	StringInfoData out;
+	hopper_segment_run sent = *run;
+	hopper_wire wire;
 
-	hopper_begin_description(&out, HOPPER_DESCRIBES_RUN);
-	hopper_put_int(&out, run->id);
-	put_options(&out, &run->options);
-	hopper_put_desc(&out, &run->train);
-	hopper_put_bytes(&out, run->train_keys, sizeof(int32) * run->train.n_partitions);
-	hopper_put_int(&out, run->has_valid);
-	if (run->has_valid)
-	{
-		hopper_put_desc(&out, &run->valid);
-		hopper_put_bytes(&out, run->valid_keys, sizeof(int32) * run->valid.n_partitions);
-	}
-	put_table(&out, &run->tables[HOPPER_SPLIT_TRAIN]);
-	if (run->has_valid)
-		put_table(&out, &run->tables[HOPPER_SPLIT_VALID]);
-	hopper_put_int(&out, run->segments_on_host);
-	hopper_put_int(&out, run->n_segments);
-	hopper_put_bytes(&out, run->segment_numbers, sizeof(int32) * run->n_segments);
-	hopper_put_int(&out, run->drop_cache);
-	hopper_put_text(&out, run->shown);
-	put_configs(&out, run->n_configs, run->configs, run->stints, run->done, &run->train);
-	return hopper_end_description(&out, HOPPER_DESCRIBES_RUN);
+	hopper_begin_description(&wire, HOPPER_DESCRIBES_RUN);
+	pass_run(&wire, &sent);
+	return hopper_end_description(&wire, HOPPER_DESCRIBES_RUN);
 }
 
 void
 hopper_read_run(const bytea *description, hopper_segment_run *run)
 {
-	hopper_reader in;
+	hopper_wire wire;
 
-	hopper_open_description(description, HOPPER_DESCRIBES_RUN, &in);
+	hopper_open_description(description, HOPPER_DESCRIBES_RUN, &wire);
 	memset(run, 0, sizeof(*run));
-	run->id = hopper_get_int_between(&in, 1, PG_INT64_MAX);
-	get_options(&in, &run->options);
-	hopper_get_desc(&in, &run->train);
-	run->train_keys = hopper_get_array(&in, run->train.n_partitions, sizeof(int32));
-	run->has_valid = hopper_get_bool(&in);
-	if (run->has_valid)
-	{
-		hopper_get_desc(&in, &run->valid);
-		run->valid_keys = hopper_get_array(&in, run->valid.n_partitions, sizeof(int32));
-	}
-	get_table(&in, &run->tables[HOPPER_SPLIT_TRAIN]);
-	if (run->has_valid)
-		get_table(&in, &run->tables[HOPPER_SPLIT_VALID]);
-	run->segments_on_host = (int) hopper_get_int_between(&in, 1, PG_INT32_MAX);
-	run->n_segments = (int) hopper_get_int_between(&in, 1, PG_INT32_MAX);
-	run->segment_numbers = hopper_get_array(&in, run->n_segments, sizeof(int32));
-	run->drop_cache = hopper_get_natural(&in);
-	run->shown = hopper_get_required_text(&in);
-	get_configs(&in, &run->n_configs, &run->configs, &run->stints, &run->done);
-	hopper_get_end(&in);
+	pass_run(&wire, run);
+	hopper_wire_end(&wire);
+}
+
+static void
+pass_entry(hopper_wire *wire, hopper_segment_entry *entry)
+{
+	entry->run = hopper_wire_between(wire, entry->run, 1, PG_INT64_MAX);
+	entry->n_stay = hopper_wire_natural(wire, entry->n_stay);
+	entry->stay = hopper_wire_array(wire, entry->stay, entry->n_stay, sizeof(int32));
+	pass_configs(wire, &entry->n_configs, &entry->configs, &entry->stints, &entry->done,
+				 entry->train);
 }
 
 bytea *
 hopper_describe_entry(const hopper_segment_entry *entry)
 {
-	StringInfoData out;
+	hopper_segment_entry sent = *entry;
+	hopper_wire wire;
 
-	hopper_begin_description(&out, HOPPER_DESCRIBES_ENTRY);
-	hopper_put_int(&out, entry->run);
-	hopper_put_int(&out, entry->n_stay);
-	hopper_put_bytes(&out, entry->stay, sizeof(int32) * entry->n_stay);
-	put_configs(&out, entry->n_configs, entry->configs, entry->stints, entry->done, entry->train);
-	return hopper_end_description(&out, HOPPER_DESCRIBES_ENTRY);
+	hopper_begin_description(&wire, HOPPER_DESCRIBES_ENTRY);
+	pass_entry(&wire, &sent);
+	return hopper_end_description(&wire, HOPPER_DESCRIBES_ENTRY);
 }
 
 void
 hopper_read_entry(const bytea *description, hopper_segment_entry *entry)
 {
-	hopper_reader in;
+	hopper_wire wire;
 
-	hopper_open_description(description, HOPPER_DESCRIBES_ENTRY, &in);
+	hopper_open_description(description, HOPPER_DESCRIBES_ENTRY, &wire);
 	memset(entry, 0, sizeof(*entry));
-	entry->run = hopper_get_int_between(&in, 1, PG_INT64_MAX);
-	entry->n_stay = hopper_get_natural(&in);
-	entry->stay = hopper_get_array(&in, entry->n_stay, sizeof(int32));
-	get_configs(&in, &entry->n_configs, &entry->configs, &entry->stints, &entry->done);
+	pass_entry(&wire, entry);
 	for (int i = 0; i < entry->n_configs; i++)
 		if (entry->stints[i] < 1)
 			hopper_refuse_description();
-	hopper_get_end(&in);
+	hopper_wire_end(&wire);
 }

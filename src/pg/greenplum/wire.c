@@ -17,7 +17,7 @@
 
 #include "pg/greenplum/wire.h"
 
-/* --- reading --- */
+/* --- values --- */
 
 void
 hopper_refuse_description(void)
@@ -29,154 +29,215 @@ hopper_refuse_description(void)
 }
 
 void
-hopper_refuse(const hopper_reader *in)
+hopper_refuse(const hopper_wire *wire)
 {
-	if (in->damaged == NULL)
+	if (wire->damaged == NULL)
 		hopper_refuse_description();
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("%s", in->damaged),
+			 errmsg("%s", wire->damaged),
 			 errhint("Install the libraries of one build on all hosts, reconnect, and repeat.")));
 	pg_unreachable();
 }
 
-int64
-hopper_get_int(hopper_reader *in)
+static void
+pass(hopper_wire *wire, void *value, int64 size)
 {
-	int64		value;
+	if (!wire->reads)
+	{
+		appendBinaryStringInfo(&wire->out, value, (int) size);
+		return;
+	}
+	if (size < 0 || wire->end - wire->at < size)
+		hopper_refuse(wire);
+	memcpy(value, wire->at, size);
+	wire->at += size;
+}
 
-	if (in->end - in->at < (ptrdiff_t) sizeof(value))
-		hopper_refuse(in);
-	memcpy(&value, in->at, sizeof(value));
-	in->at += sizeof(value);
+int64
+hopper_wire_int(hopper_wire *wire, int64 value)
+{
+	pass(wire, &value, sizeof(value));
 	return value;
 }
 
 int64
-hopper_get_int_between(hopper_reader *in, int64 least, int64 most)
+hopper_wire_between(hopper_wire *wire, int64 value, int64 least, int64 most)
 {
-	int64		value = hopper_get_int(in);
-
-	if (value < least || value > most)
-		hopper_refuse(in);
+	value = hopper_wire_int(wire, value);
+	if (wire->reads && (value < least || value > most))
+		hopper_refuse(wire);
 	return value;
 }
 
 double
-hopper_get_number(hopper_reader *in)
+hopper_wire_number(hopper_wire *wire, double value)
 {
-	double		value;
-
-	if (in->end - in->at < (ptrdiff_t) sizeof(value))
-		hopper_refuse(in);
-	memcpy(&value, in->at, sizeof(value));
-	in->at += sizeof(value);
+	pass(wire, &value, sizeof(value));
 	return value;
 }
 
 int
-hopper_get_count(hopper_reader *in, size_t least)
+hopper_wire_count(hopper_wire *wire, int n, size_t least)
 {
-	int64		n = hopper_get_int_between(in, 0, PG_INT32_MAX);
-
-	if (n > (in->end - in->at) / (ptrdiff_t) least)
-		hopper_refuse(in);
-	return (int) n;
-}
-
-char *
-hopper_get_bytes(hopper_reader *in, size_t *size)
-{
-	int64		length = hopper_get_int(in);
-	char	   *bytes;
-
-	if (size)
-		*size = 0;
-	if (length == -1)
-		return NULL;
-	if (length < 0 || in->end - in->at < length)
-		hopper_refuse(in);
-	bytes = palloc(length + 1);
-	memcpy(bytes, in->at, length);
-	bytes[length] = '\0';
-	in->at += length;
-	if (size)
-		*size = (size_t) length;
-	return bytes;
-}
-
-char *
-hopper_get_text(hopper_reader *in)
-{
-	size_t		size;
-	char	   *text = hopper_get_bytes(in, &size);
-
-	if (text && strlen(text) != size)
-		hopper_refuse(in);
-	return text;
-}
-
-char *
-hopper_get_required_text(hopper_reader *in)
-{
-	char	   *text = hopper_get_text(in);
-
-	if (text == NULL)
-		hopper_refuse(in);
-	return text;
+	n = hopper_wire_natural(wire, n);
+	if (wire->reads && n > (wire->end - wire->at) / (ptrdiff_t) least)
+		hopper_refuse(wire);
+	return n;
 }
 
 void *
-hopper_get_array(hopper_reader *in, int64 n, size_t width)
+hopper_wire_items(const hopper_wire *wire, const void *items, int n, size_t width)
 {
-	size_t		size;
-	char	   *bytes = hopper_get_bytes(in, &size);
+	void	   *copy = hopper_palloc0_huge(((size_t) n + 1) * width);
+
+	if (!wire->reads && items)
+		memcpy(copy, items, n * width);
+	return copy;
+}
+
+char *
+hopper_wire_bytes(hopper_wire *wire, const char *bytes, size_t *size)
+{
+	int64		length = hopper_wire_int(wire, bytes ? (int64) *size : -1);
+	char	   *read;
+
+	if (!wire->reads)
+	{
+		if (bytes)
+			appendBinaryStringInfo(&wire->out, bytes, (int) length);
+		return (char *) bytes;
+	}
+	*size = 0;
+	if (length == -1)
+		return NULL;
+	if (length < 0 || wire->end - wire->at < length)
+		hopper_refuse(wire);
+	read = palloc(length + 1);
+	pass(wire, read, length);
+	read[length] = '\0';
+	*size = (size_t) length;
+	return read;
+}
+
+char *
+hopper_wire_text(hopper_wire *wire, const char *text)
+{
+	size_t		size = wire->reads || text == NULL ? 0 : strlen(text);
+	char	   *result = hopper_wire_bytes(wire, text, &size);
+
+	if (result && strlen(result) != size)
+		hopper_refuse(wire);
+	return result;
+}
+
+char *
+hopper_wire_required_text(hopper_wire *wire, const char *text)
+{
+	char	   *result = hopper_wire_text(wire, text);
+
+	if (wire->reads && result == NULL)
+		hopper_refuse(wire);
+	return result;
+}
+
+void *
+hopper_wire_texts(hopper_wire *wire, const void *texts, int n)
+{
+	char	  **copy = hopper_wire_items(wire, texts, n, sizeof(char *));
+
+	for (int i = 0; i < n; i++)
+		copy[i] = hopper_wire_text(wire, copy[i]);
+	return copy;
+}
+
+void *
+hopper_wire_array(hopper_wire *wire, const void *values, int64 n, size_t width)
+{
+	size_t		size = wire->reads ? 0 : n * width;
+	char	   *bytes = hopper_wire_bytes(wire, values ? values : "", &size);
 
 	if (n < 0 || bytes == NULL || size / width != (size_t) n || size % width != 0)
-		hopper_refuse(in);
+		hopper_refuse(wire);
 	return bytes;
 }
 
 void
-hopper_get_array_into(hopper_reader *in, void *values, int64 n, size_t width)
+hopper_wire_array_in(hopper_wire *wire, void *values, int64 n, size_t width)
 {
-	void	   *read = hopper_get_array(in, n, width);
+	void	   *read = hopper_wire_array(wire, values, n, width);
 
+	if (!wire->reads)
+		return;
 	memcpy(values, read, n * width);
 	pfree(read);
 }
 
 void
-hopper_get_field(hopper_reader *in, char *field, size_t room)
+hopper_wire_field(hopper_wire *wire, char *field, size_t room)
 {
-	char	   *text = hopper_get_required_text(in);
+	char	   *text = hopper_wire_required_text(wire, field);
 
+	if (!wire->reads)
+		return;
 	if (strlcpy(field, text, room) >= room)
-		hopper_refuse(in);
+		hopper_refuse(wire);
 	pfree(text);
 }
 
-void
-hopper_get_end(const hopper_reader *in)
+static int
+append_piece(void *out, int64 first, const float *values, int64 n, hopper_error *error)
 {
-	if (in->at != in->end)
-		hopper_refuse(in);
+	appendBinaryStringInfo(out, (const char *) values, (int) (n * sizeof(float)));
+	return 0;
+}
+
+void
+hopper_wire_floats(hopper_wire *wire, hopper_floats *floats)
+{
+	floats->n = hopper_wire_int(wire, floats->n);
+	if (wire->reads)
+	{
+		floats->values = hopper_wire_array(wire, NULL, floats->n, sizeof(float));
+		return;
+	}
+	(void) hopper_wire_int(wire, floats->n * (int64) sizeof(float));
+	hopper_floats_pass(floats, append_piece, &wire->out);
+}
+
+void
+hopper_wire_read(const bytea *bytes, const char *damaged, hopper_wire *wire)
+{
+	memset(wire, 0, sizeof(*wire));
+	wire->reads = true;
+	wire->at = VARDATA_ANY(bytes);
+	wire->end = wire->at + VARSIZE_ANY_EXHDR(bytes);
+	wire->damaged = damaged;
+}
+
+void
+hopper_wire_end(const hopper_wire *wire)
+{
+	if (wire->at != wire->end)
+		hopper_refuse(wire);
 }
 
 /* --- whole descriptions --- */
 
 void
-hopper_begin_description(StringInfo out, hopper_description kind)
+hopper_begin_description(hopper_wire *wire, hopper_description kind)
 {
-	initStringInfo(out);
-	hopper_put_text(out, HOPPER_VERSION);
-	hopper_put_text(out, hopper_library_ids());
-	hopper_put_int(out, kind);
+	memset(wire, 0, sizeof(*wire));
+	initStringInfo(&wire->out);
+	(void) hopper_wire_text(wire, HOPPER_VERSION);
+	(void) hopper_wire_text(wire, hopper_library_ids());
+	(void) hopper_wire_int(wire, kind);
 }
 
 bytea *
-hopper_end_description(StringInfo out, hopper_description kind)
+hopper_end_description(hopper_wire *wire, hopper_description kind)
 {
+	const StringInfo out = &wire->out;
 	bytea	   *result = palloc(VARHDRSZ + out->len + HOPPER_SEAL_SIZE);
 
 	SET_VARSIZE(result, VARHDRSZ + out->len + HOPPER_SEAL_SIZE);
@@ -198,37 +259,35 @@ equal_seals(const uint8 *a, const uint8 *b)
 }
 
 static void
-open_seal(hopper_description kind, const char *begin, hopper_reader *in)
+open_seal(hopper_description kind, const char *begin, hopper_wire *wire)
 {
 	uint8		seal[HOPPER_SEAL_SIZE];
 
-	if (in->end - in->at < HOPPER_SEAL_SIZE)
+	if (wire->end - wire->at < HOPPER_SEAL_SIZE)
 		hopper_refuse_description();
-	in->end -= HOPPER_SEAL_SIZE;
-	hopper_seal(kind, begin, in->end - begin, seal);
-	if (!equal_seals(seal, (const uint8 *) in->end))
+	wire->end -= HOPPER_SEAL_SIZE;
+	hopper_seal(kind, begin, wire->end - begin, seal);
+	if (!equal_seals(seal, (const uint8 *) wire->end))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("a description for the segments was not made by this session's "
 						"coordinator"),
 				 errhint("Call the functions that are for users; those named segment_* are called "
 						 "by them.")));
-	if (hopper_get_int(in) != kind)
+	if (hopper_wire_int(wire, 0) != kind)
 		hopper_refuse_description();
 }
 
 void
-hopper_open_description(const bytea *description, hopper_description kind, hopper_reader *in)
+hopper_open_description(const bytea *description, hopper_description kind, hopper_wire *wire)
 {
 	const char *begin = VARDATA_ANY(description);
 	char	   *version;
 	char	   *libraries;
 
-	in->at = begin;
-	in->end = begin + VARSIZE_ANY_EXHDR(description);
-	in->damaged = NULL;
+	hopper_wire_read(description, NULL, wire);
 	/* the words of these errors do no harm, whoever they come from */
-	version = hopper_get_text(in);
+	version = hopper_wire_text(wire, NULL);
 	if (version == NULL || strcmp(version, HOPPER_VERSION) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -237,7 +296,7 @@ hopper_open_description(const bytea *description, hopper_description kind, hoppe
 				 errdetail("The coordinator has %s, the segment %s.", version ? version : "none",
 						   HOPPER_VERSION),
 				 errhint("Install the same version on all hosts, and reconnect.")));
-	libraries = hopper_get_text(in);
+	libraries = hopper_wire_text(wire, NULL);
 	if (libraries == NULL || strcmp(libraries, hopper_library_ids()) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -247,131 +306,64 @@ hopper_open_description(const bytea *description, hopper_description kind, hoppe
 						   libraries ? libraries : "none", GpIdentity.segindex,
 						   hopper_library_ids()),
 				 errhint("Install the libraries of one build on all hosts, and reconnect.")));
-	open_seal(kind, begin, in);
+	open_seal(kind, begin, wire);
 }
 
-static int
-append_piece(void *out, int64 first, const float *values, int64 n, hopper_error *error)
+/* Shapes, types and the numbers of rows and classes are the core's to check. */
+static void
+pass_output(hopper_wire *wire, hopper_output *output)
 {
-	appendBinaryStringInfo(out, (const char *) values, (int) (n * sizeof(float)));
-	return 0;
-}
-
-void
-hopper_put_floats(StringInfo out, const hopper_floats *floats)
-{
-	hopper_put_int(out, floats->n);
-	hopper_put_int(out, floats->n * (int64) sizeof(float));
-	hopper_floats_pass(floats, append_piece, out);
-}
-
-void
-hopper_put_desc(StringInfo out, const hopper_data_desc *desc)
-{
-	hopper_put_int(out, desc->x_type);
-	hopper_put_int(out, desc->x_rank);
-	hopper_put_bytes(out, desc->x_shape, sizeof(desc->x_shape));
-	hopper_put_int(out, desc->n_inputs);
-	for (int i = 0; i < desc->n_inputs; i++)
-	{
-		hopper_put_text(out, desc->inputs[i].name);
-		hopper_put_int(out, desc->inputs[i].type);
-		hopper_put_int(out, desc->inputs[i].rank);
-		hopper_put_bytes(out, desc->inputs[i].shape, sizeof(desc->inputs[i].shape));
-	}
-	hopper_put_int(out, desc->y_kind);
-	hopper_put_int(out, desc->y_type);
-	hopper_put_int(out, desc->y_rank);
-	hopper_put_bytes(out, desc->y_shape, sizeof(desc->y_shape));
-	hopper_put_int(out, desc->num_classes);
-	hopper_put_int(out, desc->weighted);
-	hopper_put_int(out, desc->n_outputs);
-	for (int i = 0; i < desc->n_outputs; i++)
-	{
-		const hopper_output *output = &desc->outputs[i];
-
-		hopper_put_text(out, output->name);
-		hopper_put_text(out, output->column);
-		hopper_put_int(out, output->kind);
-		hopper_put_int(out, output->rank);
-		hopper_put_bytes(out, output->shape, sizeof(output->shape));
-		hopper_put_int(out, output->num_classes);
-		hopper_put_int(out, output->n_class_values);
-		for (int k = 0; k < output->n_class_values; k++)
-			hopper_put_text(out, output->class_values[k]);
-	}
-	hopper_put_int(out, desc->n_partitions);
-	hopper_put_int(out, desc->n_rows);
-	hopper_put_int(out, desc->buffer_rows);
-	hopper_put_number(out, desc->normalizing_const);
-	hopper_put_number(out, desc->label_unit);
-	hopper_put_int(out, desc->validation);
-	hopper_put_int(out, desc->n_class_values);
-	for (int i = 0; i < desc->n_class_values; i++)
-		hopper_put_text(out, desc->class_values[i]);
-	hopper_put_text(out, desc->table_name);
-	hopper_put_text(out, desc->x_column);
-	hopper_put_text(out, desc->y_column);
+	output->name = hopper_wire_required_text(wire, output->name);
+	output->column = hopper_wire_required_text(wire, output->column);
+	output->kind = hopper_wire_int32(wire, output->kind);
+	output->rank = hopper_wire_int32(wire, output->rank);
+	hopper_wire_array_in(wire, output->shape, HOPPER_MAX_RANK, sizeof(int64));
+	output->num_classes = hopper_wire_int32(wire, output->num_classes);
+	output->n_class_values = hopper_wire_count(wire, output->n_class_values, sizeof(int64));
+	output->class_values = hopper_wire_texts(wire, output->class_values, output->n_class_values);
 }
 
 void
-hopper_get_desc(hopper_reader *in, hopper_data_desc *desc)
+hopper_wire_desc(hopper_wire *wire, hopper_data_desc *desc)
 {
-	const char **values;
 	hopper_input *inputs;
 	hopper_output *outputs;
 
-	/* shapes, types and the numbers of rows and classes are the core's to check */
-	desc->x_type = hopper_get_int32(in);
-	desc->x_rank = hopper_get_int32(in);
-	hopper_get_array_into(in, desc->x_shape, HOPPER_MAX_RANK, sizeof(int64));
-	desc->n_inputs = hopper_get_count(in, 4 * sizeof(int64));
-	inputs = palloc0(sizeof(hopper_input) * (desc->n_inputs + 1));
+	desc->x_type = hopper_wire_int32(wire, desc->x_type);
+	desc->x_rank = hopper_wire_int32(wire, desc->x_rank);
+	hopper_wire_array_in(wire, desc->x_shape, HOPPER_MAX_RANK, sizeof(int64));
+	desc->n_inputs = hopper_wire_count(wire, desc->n_inputs, 4 * sizeof(int64));
+	desc->inputs = inputs = hopper_wire_items(wire, desc->inputs, desc->n_inputs,
+											  sizeof(hopper_input));
 	for (int i = 0; i < desc->n_inputs; i++)
 	{
-		inputs[i].name = hopper_get_required_text(in);
-		inputs[i].type = hopper_get_int32(in);
-		inputs[i].rank = hopper_get_int32(in);
-		hopper_get_array_into(in, inputs[i].shape, HOPPER_MAX_RANK, sizeof(int64));
+		inputs[i].name = hopper_wire_required_text(wire, inputs[i].name);
+		inputs[i].type = hopper_wire_int32(wire, inputs[i].type);
+		inputs[i].rank = hopper_wire_int32(wire, inputs[i].rank);
+		hopper_wire_array_in(wire, inputs[i].shape, HOPPER_MAX_RANK, sizeof(int64));
 	}
-	desc->inputs = inputs;
-	desc->y_kind = hopper_get_int32(in);
-	desc->y_type = hopper_get_int32(in);
-	desc->y_rank = hopper_get_int32(in);
-	hopper_get_array_into(in, desc->y_shape, HOPPER_MAX_RANK, sizeof(int64));
-	desc->num_classes = hopper_get_int32(in);
-	desc->weighted = hopper_get_int32(in);
-	desc->n_outputs = hopper_get_count(in, 6 * sizeof(int64));
-	outputs = palloc0(sizeof(hopper_output) * (desc->n_outputs + 1));
+	desc->y_kind = hopper_wire_int32(wire, desc->y_kind);
+	desc->y_type = hopper_wire_int32(wire, desc->y_type);
+	desc->y_rank = hopper_wire_int32(wire, desc->y_rank);
+	hopper_wire_array_in(wire, desc->y_shape, HOPPER_MAX_RANK, sizeof(int64));
+	desc->num_classes = hopper_wire_int32(wire, desc->num_classes);
+	desc->weighted = hopper_wire_int32(wire, desc->weighted);
+	desc->n_outputs = hopper_wire_count(wire, desc->n_outputs, 6 * sizeof(int64));
+	desc->outputs = outputs = hopper_wire_items(wire, desc->outputs, desc->n_outputs,
+												sizeof(hopper_output));
 	for (int i = 0; i < desc->n_outputs; i++)
-	{
-		outputs[i].name = hopper_get_required_text(in);
-		outputs[i].column = hopper_get_required_text(in);
-		outputs[i].kind = hopper_get_int32(in);
-		outputs[i].rank = hopper_get_int32(in);
-		hopper_get_array_into(in, outputs[i].shape, HOPPER_MAX_RANK, sizeof(int64));
-		outputs[i].num_classes = hopper_get_int32(in);
-		outputs[i].n_class_values = hopper_get_count(in, sizeof(int64));
-		values = palloc(sizeof(char *) * (outputs[i].n_class_values + 1));
-		for (int k = 0; k < outputs[i].n_class_values; k++)
-			values[k] = hopper_get_text(in);
-		outputs[i].class_values = values;
-	}
-	desc->outputs = outputs;
-	desc->n_partitions = (int32) hopper_get_int_between(in, 1, PG_INT32_MAX);
-	desc->n_rows = hopper_get_int(in);
-	desc->buffer_rows = hopper_get_int_between(in, 0, PG_INT32_MAX);
-	desc->normalizing_const = hopper_get_number(in);
-	desc->label_unit = hopper_get_number(in);
-	desc->validation = hopper_get_int32(in);
-	desc->n_class_values = hopper_get_count(in, sizeof(int64));
-	values = palloc(sizeof(char *) * (desc->n_class_values + 1));
-	for (int i = 0; i < desc->n_class_values; i++)
-		values[i] = hopper_get_text(in);
-	desc->class_values = values;
-	desc->table_name = hopper_get_required_text(in);
-	desc->x_column = hopper_get_required_text(in);
-	desc->y_column = hopper_get_required_text(in);
+		pass_output(wire, &outputs[i]);
+	desc->n_partitions = (int32) hopper_wire_between(wire, desc->n_partitions, 1, PG_INT32_MAX);
+	desc->n_rows = hopper_wire_int(wire, desc->n_rows);
+	desc->buffer_rows = hopper_wire_between(wire, desc->buffer_rows, 0, PG_INT32_MAX);
+	desc->normalizing_const = hopper_wire_number(wire, desc->normalizing_const);
+	desc->label_unit = hopper_wire_number(wire, desc->label_unit);
+	desc->validation = hopper_wire_int32(wire, desc->validation);
+	desc->n_class_values = hopper_wire_count(wire, desc->n_class_values, sizeof(int64));
+	desc->class_values = hopper_wire_texts(wire, desc->class_values, desc->n_class_values);
+	desc->table_name = hopper_wire_required_text(wire, desc->table_name);
+	desc->x_column = hopper_wire_required_text(wire, desc->x_column);
+	desc->y_column = hopper_wire_required_text(wire, desc->y_column);
 }
 
 /* --- arguments --- */

@@ -28,84 +28,77 @@ typedef enum hopper_description
 	HOPPER_DESCRIBES_ENTRY
 } hopper_description;
 
-static inline void
-hopper_put_int(StringInfo out, int64 value)
+/*
+ * Bytes that are written, or read: one function for each struct names its fields once, in their
+ * order, and hands each to a function below. That writes the value and returns it; or, where the
+ * wire reads, it does not look at the value and returns what comes from the wire. What is read is
+ * checked, and ends with an ERROR where it does not hold. (greenplum/wire.c)
+ */
+typedef struct hopper_wire
 {
-	appendBinaryStringInfo(out, (const char *) &value, sizeof(value));
-}
-
-static inline void
-hopper_put_number(StringInfo out, double value)
-{
-	appendBinaryStringInfo(out, (const char *) &value, sizeof(value));
-}
-
-/* Text, or an array of numbers. */
-static inline void
-hopper_put_bytes(StringInfo out, const void *bytes, size_t size)
-{
-	hopper_put_int(out, (int64) size);
-	appendBinaryStringInfo(out, bytes, (int) size);
-}
-
-/* NULL stays NULL. */
-static inline void
-hopper_put_text(StringInfo out, const char *text)
-{
-	if (text == NULL)
-		hopper_put_int(out, -1);
-	else
-		hopper_put_bytes(out, text, strlen(text));
-}
-
-/* --- reading: each function checks what it reads, and ends with an ERROR (greenplum/wire.c) --- */
-
-typedef struct hopper_reader
-{
-	const char *at;
+	StringInfoData out;			/* what is written */
+	bool		reads;
+	const char *at;				/* what is read next, and where it ends */
 	const char *end;
 	const char *damaged;		/* the error's message, of a report; NULL: a description's */
-} hopper_reader;
+} hopper_wire;
 
 extern void hopper_refuse_description(void) pg_attribute_noreturn();
 /* What is read is damaged. */
-extern void hopper_refuse(const hopper_reader *in) pg_attribute_noreturn();
-/* Of any value, or one within bounds. */
-extern int64 hopper_get_int(hopper_reader *in);
-extern int64 hopper_get_int_between(hopper_reader *in, int64 least, int64 most);
+extern void hopper_refuse(const hopper_wire *wire) pg_attribute_noreturn();
+/* Any value, or one within bounds. */
+extern int64 hopper_wire_int(hopper_wire *wire, int64 value);
+extern int64 hopper_wire_between(hopper_wire *wire, int64 value, int64 least, int64 most);
 static inline bool
-hopper_get_bool(hopper_reader *in)
+hopper_wire_bool(hopper_wire *wire, bool value)
 {
-	return hopper_get_int_between(in, 0, 1) != 0;
+	return hopper_wire_between(wire, value, 0, 1) != 0;
 }
 /* Any int4, and one that is not negative. */
 static inline int32
-hopper_get_int32(hopper_reader *in)
+hopper_wire_int32(hopper_wire *wire, int32 value)
 {
-	return (int32) hopper_get_int_between(in, PG_INT32_MIN, PG_INT32_MAX);
+	return (int32) hopper_wire_between(wire, value, PG_INT32_MIN, PG_INT32_MAX);
 }
 static inline int32
-hopper_get_natural(hopper_reader *in)
+hopper_wire_natural(hopper_wire *wire, int32 value)
 {
-	return (int32) hopper_get_int_between(in, 0, PG_INT32_MAX);
+	return (int32) hopper_wire_between(wire, value, 0, PG_INT32_MAX);
+}
+static inline Oid
+hopper_wire_oid(hopper_wire *wire, Oid value)
+{
+	return (Oid) hopper_wire_between(wire, value, 0, PG_UINT32_MAX);
 }
 /* Any number, NaN too. */
-extern double hopper_get_number(hopper_reader *in);
+extern double hopper_wire_number(hopper_wire *wire, double value);
 /* A number of things that follow, each of which takes `least` bytes or more. */
-extern int	hopper_get_count(hopper_reader *in, size_t least);
-/* palloc'ed, and a zero byte behind it; NULL where there was NULL. */
-extern char *hopper_get_bytes(hopper_reader *in, size_t *size);
-extern char *hopper_get_text(hopper_reader *in);
+extern int	hopper_wire_count(hopper_wire *wire, int n, size_t least);
+/*
+ * An array of n things of `width` bytes that are passed one by one: a palloc'ed copy, or where it
+ * is read or `items` is NULL all zero.
+ */
+extern void *hopper_wire_items(const hopper_wire *wire, const void *items, int n, size_t width);
+/* Bytes; NULL stays NULL. Once read they are palloc'ed, and a zero byte is behind them. */
+extern char *hopper_wire_bytes(hopper_wire *wire, const char *bytes, size_t *size);
+extern char *hopper_wire_text(hopper_wire *wire, const char *text);
 /* A text; ERROR where there was NULL. */
-extern char *hopper_get_required_text(hopper_reader *in);
+extern char *hopper_wire_required_text(hopper_wire *wire, const char *text);
+/* n texts, some of which may be NULL: char ** that is palloc'ed once read. */
+extern void *hopper_wire_texts(hopper_wire *wire, const void *texts, int n);
 /* n numbers of `width` bytes; ERROR where there are others. */
-extern void *hopper_get_array(hopper_reader *in, int64 n, size_t width);
-/* Reads such an array into the caller's memory. */
-extern void hopper_get_array_into(hopper_reader *in, void *values, int64 n, size_t width);
-/* Text into a field of `room` bytes; ERROR where it does not fit. */
-extern void hopper_get_field(hopper_reader *in, char *field, size_t room);
+extern void *hopper_wire_array(hopper_wire *wire, const void *values, int64 n, size_t width);
+/* Such an array in the caller's memory. */
+extern void hopper_wire_array_in(hopper_wire *wire, void *values, int64 n, size_t width);
+/* Text in a field of `room` bytes; ERROR where it does not fit. */
+extern void hopper_wire_field(hopper_wire *wire, char *field, size_t room);
+/* Their number and all of them; once read they are in memory. */
+extern void hopper_wire_floats(hopper_wire *wire, hopper_floats *floats);
+extern void hopper_wire_desc(hopper_wire *wire, hopper_data_desc *desc);
+/* Reads from the bytes; `damaged`: see above. */
+extern void hopper_wire_read(const bytea *bytes, const char *damaged, hopper_wire *wire);
 /* ERROR where more follows. */
-extern void hopper_get_end(const hopper_reader *in);
+extern void hopper_wire_end(const hopper_wire *wire);
 
 /* --- whole descriptions (greenplum/wire.c) --- */
 
@@ -114,15 +107,11 @@ extern void hopper_get_end(const hopper_reader *in);
  * a seal: nobody but a coordinator can make it, and it is good for this session, database and role
  * alone. All the same its readers check what they read.
  */
-extern void hopper_begin_description(StringInfo out, hopper_description kind);
-extern bytea *hopper_end_description(StringInfo out, hopper_description kind);
+extern void hopper_begin_description(hopper_wire *wire, hopper_description kind);
+extern bytea *hopper_end_description(hopper_wire *wire, hopper_description kind);
 /* ERROR 55000 where another version or build wrote it, 42501 where no coordinator did. */
 extern void hopper_open_description(const bytea *description, hopper_description kind,
-									hopper_reader *in);
-/* Their number, and the bytes that hopper_put_bytes() makes of them. */
-extern void hopper_put_floats(StringInfo out, const hopper_floats *floats);
-extern void hopper_put_desc(StringInfo out, const hopper_data_desc *desc);
-extern void hopper_get_desc(hopper_reader *in, hopper_data_desc *desc);
+									hopper_wire *wire);
 
 /* --- the seal (greenplum/seal.c) --- */
 

@@ -21,61 +21,57 @@ PG_FUNCTION_INFO_V1(hopper_sql_segment_evaluation_total);
 
 /* --- the description --- */
 
+static void
+pass_evaluation(hopper_wire *wire, hopper_segment_evaluation *evaluation)
+{
+	hopper_config *config = &evaluation->config;
+	hopper_floats weights = wire->reads ? (hopper_floats) {0} : *evaluation->weights;
+
+	config->mst_key = hopper_wire_int32(wire, config->mst_key);
+	config->model_id = hopper_wire_int32(wire, config->model_id);
+	config->model_arch = hopper_wire_bytes(wire, config->model_arch, &config->model_arch_size);
+	if (config->model_arch == NULL)
+		hopper_refuse_description();
+	config->compile_params = hopper_wire_text(wire, config->compile_params);
+	config->fit_params = hopper_wire_text(wire, config->fit_params);
+	hopper_wire_floats(wire, &weights);
+	config->n_weights = weights.n;
+	config->weights = weights.n > 0 ? weights.values : NULL;
+	config->state_size = (size_t) hopper_wire_between(wire, (int64) config->state_size, 0,
+													  PG_INT64_MAX);
+	config->state = hopper_wire_array(wire, config->state, (int64) config->state_size, 1);
+	if (config->state_size == 0)
+		config->state = NULL;
+	config->confusion = hopper_wire_bool(wire, config->confusion);
+	hopper_wire_desc(wire, &evaluation->desc);
+	evaluation->keys = hopper_wire_array(wire, evaluation->keys, evaluation->desc.n_partitions,
+										 sizeof(int32));
+	evaluation->threads = hopper_wire_int32(wire, evaluation->threads);
+	evaluation->memory_limit = hopper_wire_int(wire, evaluation->memory_limit);
+	evaluation->segments_on_host = hopper_wire_natural(wire, evaluation->segments_on_host);
+}
+
 bytea *
 hopper_evaluate_describe(const hopper_segment_evaluation *evaluation)
 {
-	const hopper_config *config = &evaluation->config;
-	StringInfoData out;
+	hopper_segment_evaluation sent = *evaluation;
+	hopper_wire wire;
 
-	hopper_begin_description(&out, HOPPER_DESCRIBES_EVALUATION);
-	hopper_put_int(&out, config->mst_key);
-	hopper_put_int(&out, config->model_id);
-	hopper_put_bytes(&out, config->model_arch, config->model_arch_size);
-	hopper_put_text(&out, config->compile_params);
-	hopper_put_text(&out, config->fit_params);
-	hopper_put_floats(&out, evaluation->weights);
-	hopper_put_int(&out, (int64) config->state_size);
-	hopper_put_bytes(&out, config->state, config->state_size);
-	hopper_put_int(&out, config->confusion);
-	hopper_put_desc(&out, &evaluation->desc);
-	hopper_put_bytes(&out, evaluation->keys, sizeof(int32) * evaluation->desc.n_partitions);
-	hopper_put_int(&out, evaluation->threads);
-	hopper_put_int(&out, evaluation->memory_limit);
-	hopper_put_int(&out, evaluation->segments_on_host);
-	return hopper_end_description(&out, HOPPER_DESCRIBES_EVALUATION);
+	hopper_begin_description(&wire, HOPPER_DESCRIBES_EVALUATION);
+	pass_evaluation(&wire, &sent);
+	return hopper_end_description(&wire, HOPPER_DESCRIBES_EVALUATION);
 }
 
 /* Threads and memory are those of this segment. */
 static void
 read_description(const bytea *description, hopper_segment_evaluation *evaluation)
 {
-	hopper_config *config = &evaluation->config;
-	hopper_reader in;
+	hopper_wire wire;
 
 	memset(evaluation, 0, sizeof(*evaluation));
-	hopper_open_description(description, HOPPER_DESCRIBES_EVALUATION, &in);
-	config->mst_key = hopper_get_int32(&in);
-	config->model_id = hopper_get_int32(&in);
-	config->model_arch = hopper_get_bytes(&in, &config->model_arch_size);
-	if (config->model_arch == NULL)
-		hopper_refuse_description();
-	config->compile_params = hopper_get_text(&in);
-	config->fit_params = hopper_get_text(&in);
-	config->n_weights = hopper_get_int(&in);
-	config->weights = hopper_get_array(&in, config->n_weights, sizeof(float));
-	if (config->n_weights == 0)
-		config->weights = NULL;
-	config->state_size = (size_t) hopper_get_int_between(&in, 0, PG_INT64_MAX);
-	config->state = hopper_get_array(&in, (int64) config->state_size, 1);
-	if (config->state_size == 0)
-		config->state = NULL;
-	config->confusion = hopper_get_bool(&in);
-	hopper_get_desc(&in, &evaluation->desc);
-	evaluation->keys = hopper_get_array(&in, evaluation->desc.n_partitions, sizeof(int32));
-	evaluation->threads = hopper_get_int32(&in);
-	evaluation->memory_limit = hopper_get_int(&in);
-	evaluation->segments_on_host = hopper_get_natural(&in);
-	hopper_get_end(&in);
+	hopper_open_description(description, HOPPER_DESCRIBES_EVALUATION, &wire);
+	pass_evaluation(&wire, evaluation);
+	hopper_wire_end(&wire);
 	evaluation->segments_on_host = Max(evaluation->segments_on_host, 1);
 	evaluation->threads = hopper_segment_threads(evaluation->threads,
 												 evaluation->segments_on_host);
