@@ -24,8 +24,9 @@ USERS = {"codec": ("pack", "predict"), "local": ("pack", "train")}
 CLIENTS = ("e2e", "hostile", "python", "viewers")
 # What no test has for its own: hosts of a cluster need it.
 UNTESTED = {"src/portable"}
-# Tests that call each function.
-OF_ALL = {"every_function_test", "kill_test", "memory_fails_test", "names_test"}
+# Tests that call each function, or that take minutes to see what holds for all of them.
+OF_ALL = {"control_group_memory_test", "disk_full_test", "every_function_test", "kill_test", "memory_fails_test", "memory_peak_test",
+          "names_test"}
 # How many files of a folder, and which of those: the ones that come near the first.
 MOST, NEAR = 3, 0.5
 
@@ -34,6 +35,11 @@ MOST, NEAR = 3, 0.5
 def called(path):
     """How often a test calls which of our functions."""
     return collections.Counter(re.findall(r"\bhopper\.(\w+)\(", path.read_text(encoding="utf-8")))
+
+
+@functools.lru_cache(maxsize=None)
+def words(path):
+    return collections.Counter(re.findall(r"\b(\w+)\(", path.read_text(encoding="utf-8")))
 
 
 @functools.lru_cache(maxsize=None)
@@ -54,8 +60,8 @@ def functions_of(files):
     return {name for name, symbols in sql_functions().items() if names & symbols}
 
 
-def most_about(functions):
-    """The tests in which the largest part of all calls is of these functions."""
+def most_about(functions, called=called):
+    """The tests in which the largest part of all calls is of these functions; `called`: how calls are written."""
     for folder, pattern in (("sql", "*.sql"), *((name, "*_test.py") for name in CLIENTS)):
         shares = {}
         for path in (ROOT / "test" / folder).glob(pattern):
@@ -65,6 +71,16 @@ def most_about(functions):
                 shares[path.stem] = of_these / sum(calls.values())
         names = sorted(shares, key=lambda name: (-shares[name], name))[:MOST]
         yield from ((folder, name) for name in names if shares[name] >= NEAR * shares[names[0]])
+
+
+def about_sql(functions):
+    """The tests of SQL functions, or, of parts of others, those of the functions that call them."""
+    found, seen = [], set()
+    while functions and not (found := list(most_about(functions)) or list(most_about(functions, words))):
+        files = {path for path in (ROOT / "sql/functions").glob("*.sql") if functions & set(words(path))}
+        seen |= functions
+        functions = {path.stem for path in files} - seen
+    return found
 
 
 def programs(path):
@@ -93,7 +109,8 @@ def tests_of(path):
     if top in ("src", "include"):
         return [("unit", name) for name in programs(path)]
     if path.parts[:2] == ("sql", "functions"):
-        return most_about({path.stem})
+        made = re.findall(r"^CREATE FUNCTION hopper\.(\w+)\(", whole.read_text(encoding="utf-8"), re.M)
+        return [("pgtap", "catalog"), *about_sql({path.stem, *made})]
     if top == "sql":
         return [("pgtap", file.stem) for file in (ROOT / "test/pgtap").glob("*.sql")] + [("e2e", "update_test")]
     if top == "expected":
@@ -117,7 +134,8 @@ def tests_of(path):
 # Of some files what must be among their tests: one of each kind.
 SURE = {"src/loss/rows/hinges.h": "unit loss", "src/metrics/rows/auc.h": "unit loss", "src/capi/lists.cpp": "unit capi",
         "src/model/layers/activation/leaky_relu.h": "unit model", "src/pg/run/lease.c": "e2e runs_test",
-        "src/pg/greenplum/kernel.h": "greenplum", "sql/functions/auto_fit.sql": "e2e auto_fit_test", "sql/tables.sql": "e2e update_test",
+        "src/pg/greenplum/kernel.h": "greenplum", "sql/functions/auto_fit.sql": "e2e auto_fit_test", "sql/functions/report_axes.sql": "e2e report_test",
+        "sql/tables.sql": "e2e update_test",
         "expected/search.out": "sql search", "test/unit/state": "unit state", "test/pgtap/catalog.sql": "pgtap catalog",
         "test/e2e/digits.py": "e2e runs_test", "clients/python/pyproject.toml": "python runs_test", "README.md": "docs"}
 
