@@ -31,13 +31,13 @@ CALLS = {
     "validation_preprocessor": (
         "", "hopper.validation_preprocessor('noise', 'made', 'y', 'x', 'few_packed')", "made"),
     "fit_multiple_model": (
-        "", "hopper.fit_multiple_model('packed', 'made', 'wide', 1, threads => 2)", "made_state"),
+        "", "hopper.fit_multiple_model('first_packed', 'made', 'wide', 1, threads => 2)", "made_state"),
     "warm start": (
-        "", "hopper.fit_multiple_model('packed', 'trained', 'wide', 1, warm_start => true,"
+        "", "hopper.fit_multiple_model('first_packed', 'trained', 'wide', 1, warm_start => true,"
         " threads => 2)", "trained_state"),
     "results put aside": (
         "SET hopper.memory_limit = '150MB'",
-        "hopper.fit_multiple_model('packed', 'made', 'ten_wide', 1, threads => 2)", "in a temporary file"),
+        "hopper.fit_multiple_model('first_packed', 'made', 'ten_wide', 1, threads => 2)", "in a temporary file"),
     "predict": (
         "", "hopper.predict('small', 'many', 'id', 'pixels', 'made')", "made"),
     "predict_byom": (
@@ -48,7 +48,7 @@ CALLS = {
 }
 
 # Two at a time fit, but not all that rest meanwhile.
-SEARCH = """hopper.automl('packed', 'made', 'architectures', 'made_best',
+SEARCH = """hopper.automl('first_packed', 'made', 'architectures', 'made_best',
     (SELECT max(model_id) FROM architectures), '{''loss'': [''categorical_crossentropy''],
     ''optimizer_params_list'': [{''optimizer'': [''Adam''], ''lr'': [1e-4, 1e-2, ''log'']}]}',
     '{''batch_size'': [128]}', 'random', 'num_configs=10, num_iterations=1', 1, parallel => 2, threads => 2)"""
@@ -58,6 +58,9 @@ SEARCH = """hopper.automl('packed', 'made', 'architectures', 'made_best',
 def database():
     connection = create_database(DATABASE)
     query(connection, "SET client_min_messages = warning")
+    # Two batches of each model.
+    query(connection, "CREATE TABLE first AS SELECT * FROM digits WHERE id <= 256")
+    query(connection, "SELECT hopper.training_preprocessor('first', 'first_packed', 'label', 'pixels', normalizing_const => 16)")
     query(connection, "SELECT hopper.load_model('architectures', %s)", WIDE)
     model = value(connection, "SELECT max(model_id) FROM architectures")
     for table, n in (("wide", 2), ("ten_wide", 10)):
@@ -66,13 +69,12 @@ def database():
              "batch_size=128") for key in range(1, n + 1)])
     # 24 MB that do not compress.
     query(connection, "CREATE TABLE noise AS SELECT i AS id, i % 3 AS y,"
-          " array_agg(random()::real) AS x FROM generate_series(1, 7000) i, generate_series(1, 1000)"
-          " GROUP BY i")
+          " ARRAY(SELECT random()::real FROM generate_series(1, 1000) WHERE i > 0) AS x FROM generate_series(1, 7000) i")
     query(connection, "CREATE TABLE few AS SELECT * FROM noise WHERE id <= 100")
     query(connection, "SELECT hopper.training_preprocessor('few', 'few_packed', 'y', 'x')")
     query(connection, "CREATE VIEW many AS SELECT id + 10000 * i AS id, pixels"
           " FROM digits, generate_series(1, 150) i")
-    query(connection, "SELECT hopper.fit_multiple_model('packed', 'trained', 'wide', 1)")
+    query(connection, "SELECT hopper.fit_multiple_model('first_packed', 'trained', 'wide', 1)")
     query(connection, "SELECT hopper.fit('packed', 'small', 'architectures', 1, %s, 'batch_size=32', 1)", ADAM)
     query(connection, "SELECT hopper.load_model('byom', %s, model_weights) FROM small", PLAIN)
     yield connection
@@ -128,7 +130,7 @@ def refused(session, name):
 
 @pytest.mark.parametrize("before, call, what", [
     ("SET hopper.memory_limit = '150MB'",
-     "hopper.fit_multiple_model('packed', 'made', 'ten_wide', 1, threads => 2)", "training models"),
+     "hopper.fit_multiple_model('first_packed', 'made', 'ten_wide', 1, threads => 2)", "training models"),
     ("SET maintenance_work_mem = '1MB'",
      "hopper.training_preprocessor('noise', 'made', 'y', 'x')", 'sorting the rows of "noise"'),
     ("SET hopper.memory_limit = '150MB'", SEARCH, "training models"),
@@ -170,8 +172,8 @@ def test_models_that_cannot_fit_are_refused_before_they_train(session, small_dis
     query(session, "SET default_tablespace = small")
     free = os.statvfs(small_disk).f_bfree
     tables = outputs(session)
-    for call in ("hopper.fit_multiple_model('packed', 'made', 'ten_wide', 1000000, threads => 2)",
-                 "hopper.fit_multiple_model('packed', 'trained', 'ten_wide', 1000000, threads => 2,"
+    for call in ("hopper.fit_multiple_model('first_packed', 'made', 'ten_wide', 1000000, threads => 2)",
+                 "hopper.fit_multiple_model('first_packed', 'trained', 'ten_wide', 1000000, threads => 2,"
                  " replace => true)"):
         with pytest.raises(psycopg2.errors.DiskFull) as raised:
             query(session, f"SELECT {call}")

@@ -23,6 +23,9 @@ WIDE = sequential(layer("Flatten", "flatten"), dense("hidden", 18000, "relu"),
 @pytest.fixture(scope="module")
 def database():
     connection = create_database(DATABASE)
+    # Two batches of each model: what is in memory does not depend on how many there are.
+    query(connection, "CREATE TABLE few AS SELECT * FROM digits WHERE id <= 256")
+    query(connection, "SELECT hopper.training_preprocessor('few', 'few_packed', 'label', 'pixels', normalizing_const => 16)")
     query(connection, "SELECT hopper.load_model('architectures', %s)", WIDE)
     model = value(connection, "SELECT max(model_id) FROM architectures")
     for n in (1, 10):
@@ -74,7 +77,7 @@ def session():
     """A session that has libtorch and its buffers, with the limit set."""
     connection = connect(DATABASE)
     query(connection, "SET client_min_messages = warning")
-    query(connection, "SELECT * FROM hopper.fit_multiple_model('packed', 'warm_up', 'wide_1', 1,"
+    query(connection, "SELECT * FROM hopper.fit_multiple_model('few_packed', 'warm_up', 'wide_1', 1,"
           " threads => 2)")
     query(connection, "DROP TABLE warm_up, warm_up_state, warm_up_info, warm_up_summary")
     query(connection, "RESET client_min_messages")
@@ -87,7 +90,7 @@ def fit(connection, output, more=""):
     process = pid(connection)
     base = status(process, "RssAnon")
     with Watch(process) as watch:
-        query(connection, f"SELECT * FROM hopper.fit_multiple_model('packed', '{output}', 'wide_10',"
+        query(connection, f"SELECT * FROM hopper.fit_multiple_model('few_packed', '{output}', 'wide_10',"
               f" 1, threads => 2{more})")
     print(f"{output}{more}: {(watch.most - base) / MEGABYTE:.1f} MB of {LIMIT}; {watch.looks} looks,"
           f" {watch.longest_gap * 1000:.0f} ms apart at most")
@@ -127,7 +130,7 @@ def test_the_peak_stays_below_the_limit(database):
     # With all memory that it wants it computes the same.
     roomy = connect(DATABASE)
     for more in ("", ", warm_start => true"):
-        query(roomy, "SELECT * FROM hopper.fit_multiple_model('packed', 'roomy', 'wide_10', 1,"
+        query(roomy, "SELECT * FROM hopper.fit_multiple_model('few_packed', 'roomy', 'wide_10', 1,"
               f" threads => 2{more})")
         assert digests(roomy, "roomy") == (first if more == "" else second)
     assert not [notice for notice in roomy.notices if "wait" in notice]
@@ -141,7 +144,7 @@ def predict(connection, limit):
     base = status(process, "RssAnon")
     try:
         with Watch(process) as watch:
-            query(connection, "SELECT hopper.predict('wide', 'many', 'id', 'pixels', 'predicted')")
+            query(connection, "SELECT hopper.predict('wide', 'digits', 'id', 'pixels', 'predicted')")
     except psycopg2.Error as error:
         assert "hopper.memory_limit" in str(error), error
         return error.pgcode
@@ -151,8 +154,7 @@ def predict(connection, limit):
 
 
 def test_predictions_keep_to_the_limit(database):
-    query(database, "SELECT hopper.fit_multiple_model('packed', 'wide', 'wide_1', 1)")
-    query(database, "CREATE TABLE many AS SELECT id + n AS id, pixels FROM digits, generate_series(0, 3) n")
+    query(database, "SELECT hopper.fit_multiple_model('few_packed', 'wide', 'wide_1', 1)")
     connection = connect(DATABASE)
     query(connection, "SET client_min_messages = warning")
     # The session has libtorch and what its threads keep.
@@ -174,8 +176,9 @@ def test_predictions_keep_to_the_limit(database):
 @pytest.fixture(scope="module")
 def broad(database):
     """64 MB of data, three times as much as any of the limits, and eight small models."""
-    query(database, "CREATE TABLE broad AS SELECT i AS id, i % 2 AS label, array_agg((i % 97 * n % 89)::real) AS x"
-          " FROM generate_series(1, 16000) i, generate_series(1, 1000) n GROUP BY i")
+    query(database, "CREATE TABLE broad AS SELECT i AS id, i % 2 AS label, x FROM generate_series(1, 16000) i"
+          " JOIN (SELECT m, array_agg((m * n % 89)::real) AS x FROM generate_series(0, 96) m, generate_series(1, 1000) n"
+          " GROUP BY m) rows ON m = i % 97")
     query(database, "SELECT hopper.training_preprocessor('broad', 'broad_packed', 'label', 'x', partitions => 32,"
           " normalizing_const => 100)")
     query(database, "SELECT hopper.load_model('architectures', %s)",
@@ -190,7 +193,7 @@ def broad(database):
 
 TURNS = ("SELECT * FROM hopper.fit_multiple_model('broad_packed', 'turns', 'flat', 2, threads => 2,"
          " validation_table => 'broad_packed', {})")
-SEARCH = ("SELECT * FROM hopper.automl('packed', 'found', 'architectures', 'found_best', (SELECT model_id FROM wide_1),"
+SEARCH = ("SELECT * FROM hopper.automl('few_packed', 'found', 'architectures', 'found_best', (SELECT model_id FROM wide_1),"
           " '{{''loss'': [''categorical_crossentropy''], ''optimizer_params_list'': [{{''optimizer'': [''Adam''],"
           " ''lr'': [1e-4, 1e-2, ''log'']}}]}}', '{{''batch_size'': [128]}}', {}, seed => 1, parallel => 4, threads => 2,"
           " replace => true)")
