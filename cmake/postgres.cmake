@@ -9,6 +9,8 @@ file(GLOB_RECURSE glue_sources CONFIGURE_DEPENDS src/pg/*.c)
 # What lies in one place, and what a cluster has for it: the same functions.
 list(FILTER glue_sources EXCLUDE REGEX "/src/pg/greenplum/")
 add_library(model_hopper MODULE ${glue_sources})
+# Loops over a row's numbers are meant to become vector code.
+set_source_files_properties(src/pg/codec/encode.c src/pg/pack/ranges.c PROPERTIES COMPILE_OPTIONS -O3)
 # Before version 16 the server's headers mark no symbol as exported: exports.map alone decides.
 set_target_properties(model_hopper PROPERTIES PREFIX "" C_VISIBILITY_PRESET default
   LINK_DEPENDS ${CMAKE_SOURCE_DIR}/src/pg/exports.map)

@@ -146,7 +146,16 @@ void Predictor::Submit(const void* x, size_t x_size, int32_t n) {
   auto job = std::make_shared<Job>(account_.get(), BatchBytes(n));
   job->n = n;
   if (!at_once_) {
-    job->x = AlignedArray<uint8_t>(x_size);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!spare_.empty()) {
+        job->x = std::move(spare_.back());
+        spare_.pop_back();
+      }
+    }
+    if (job->x.size() == 0) {
+      job->x = AlignedArray<uint8_t>(static_cast<size_t>(rows_) * data_.x_bytes());
+    }
     std::memcpy(job->x.data(), x, x_size);
   }
   {
@@ -218,6 +227,7 @@ void Predictor::FreeExpired() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!expired_ || n_threads_ > 0) return;
     here_.reset();
+    spare_.clear();
     flat_ = AlignedArray<float>();
     network_.reset();
     GiveBack();
@@ -235,10 +245,10 @@ void Predictor::Work() {
   std::optional<ForwardPass> forward;
   while (const std::shared_ptr<Job> job = NextJob()) {
     job->Try([&] { Compute(job->x.data(), &forward, job.get()); });
-    job->x = AlignedArray<uint8_t>();
     bool first = false;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
+      spare_.push_back(std::move(job->x));
       job->done = true;
       --running_;
       UsedLocked();

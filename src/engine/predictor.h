@@ -119,8 +119,9 @@ class Predictor {
 
   std::mutex mutex_;  // guards all that follows
   std::condition_variable wake_;
-  std::deque<std::shared_ptr<Job>> jobs_;  // all that were not taken
-  size_t waiting_ = 0;                     // the last ones of them: nobody computes them yet
+  std::deque<std::shared_ptr<Job>> jobs_;     // all that were not taken
+  size_t waiting_ = 0;                        // the last ones of them: nobody computes them yet
+  std::vector<AlignedArray<uint8_t>> spare_;  // for the examples of later jobs, rows_ of them
   bool stop_ = false;
   int running_ = 0;    // jobs at a thread
   int n_threads_ = 0;  // that have not ended

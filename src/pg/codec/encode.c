@@ -225,10 +225,13 @@ check_numbers(const hopper_pack_values *values, const hopper_pack_source *source
 
 /* Bytes, one for each number, in the type of the others. */
 static void
-widen_bytes(const hopper_pack_values *values, const unsigned char *bytes, char *out)
+widen_bytes(const hopper_pack_values *values, const unsigned char *restrict bytes,
+			char *restrict out)
 {
+	int64		n = values->count;
+
 #define WIDEN(number_type) \
-	for (int64 i = 0; i < values->count; i++) \
+	for (int64 i = 0; i < n; i++) \
 	{ \
 		number_type number = bytes[i]; \
 		memcpy(out + i * sizeof(number), &number, sizeof(number)); \
@@ -332,28 +335,65 @@ encode_array(const hopper_pack_values *values, const hopper_pack_source *source,
 									out + at * hopper_core()->type_size(values->type));
 }
 
+/* Integers and finite reals of columns that have the packed type; false: there are others. */
+static bool
+copy_scalars(const hopper_pack_values *values, const Datum *restrict datums, const bool *nulls,
+			 char *restrict out)
+{
+	int			n = values->n_columns;
+	uint32		largest = 0;
+
+	if (values->common_type != values->type || memchr(nulls, true, n * sizeof(bool)))
+		return false;
+#define COPY(number_type, get) \
+	for (int i = 0; i < n; i++) \
+	{ \
+		number_type number = get(datums[i]); \
+		memcpy(out + i * sizeof(number), &number, sizeof(number)); \
+	}
+
+	switch (values->type)
+	{
+		case HOPPER_INT16:
+			COPY(int16, DatumGetInt16);
+			return true;
+		case HOPPER_INT32:
+			COPY(int32, DatumGetInt32);
+			return true;
+		case HOPPER_INT64:
+			COPY(int64, DatumGetInt64);
+			return true;
+		case HOPPER_FLOAT32:
+			if (values->deviation > 0 || values->divisor < 1)
+				return false;
+			for (int i = 0; i < n; i++)
+			{
+				uint32		number = DatumGetUInt32(datums[i]);
+
+				largest = Max(largest, number & 0x7fffffff);
+				memcpy(out + i * sizeof(number), &number, sizeof(number));
+			}
+			/* infinity's bits; those of NaN are above */
+			return largest < 0x7f800000;
+		default:
+			return false;
+	}
+#undef COPY
+}
+
 /* A row's columns, one number each. */
 static bool
 encode_scalars(const hopper_pack_values *values, const hopper_pack_source *source,
 			   const Datum *datums, const bool *nulls, char *out)
 {
 	size_t		size = hopper_core()->type_size(values->type);
-	/* Then a real stays as it is, if it is finite. */
-	bool		as_reals = values->type == HOPPER_FLOAT32 && values->deviation <= 0 &&
-		values->divisor >= 1;
 
+	if (copy_scalars(values, datums, nulls, out))
+		return true;
 	for (int i = 0; i < values->n_columns; i++, out += size)
 	{
 		if (nulls[i])
 			return hopper_pack_refuse_null(source, &values->columns[i]);
-		if (as_reals && values->elements[i] == FLOAT4OID)
-		{
-			float		number = DatumGetFloat4(datums[i]);
-
-			memcpy(out, &number, sizeof(number));
-			if (isfinite(number))
-				continue;
-		}
 		if (!put_number(values, source, &values->columns[i], values->elements[i], datums[i], 0, 1,
 						size, out))
 			return false;

@@ -128,6 +128,7 @@ typedef struct hopper_pack_values
 	const hopper_pack_column *columns;
 	Oid		   *elements;		/* type of the numbers in each column */
 	int32		type;			/* hopper_type they are packed as; 0: several inputs */
+	int32		common_type;	/* PACK_SCALARS: the own one of each column; 0: they differ */
 	bool		or_bytes;		/* PACK_BYTES: one byte a number is widened to `type` */
 	bool		shape_known;
 	bool		shape_given;	/* by image_shape or by the training table: rows are reshaped */

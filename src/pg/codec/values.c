@@ -188,6 +188,10 @@ hopper_pack_values_init(hopper_pack_values *values, int n_columns,
 		type = hopper_pack_number_type(values->elements[i]);
 		/* hopper_type ascends from narrow to wide */
 		values->type = Max(values->type, type);
+		if (i == 0)
+			values->common_type = type;
+		if (type != values->common_type || values->elements[i] == NUMERICOID)
+			values->common_type = 0;
 	}
 	if (values->layout == PACK_SCALARS)
 	{

@@ -71,6 +71,7 @@ settle_input(hopper_pack_values *values)
 		memcmp(values->elements, known.elements, sizeof(Oid) * values->n_columns) != 0 ||
 		hopper_core()->type_size(values->type) < 1)
 		hopper_refuse_description();
+	values->common_type = known.common_type;
 	memcpy(known.shape, values->shape, sizeof(known.shape));
 	hopper_pack_values_set_shape(values, values->rank, known.shape);
 	values->shape_given = given;

@@ -68,7 +68,7 @@ hopper_pack_start_ranges(hopper_pack_job *job)
 		return (double) number; \
 	} while (0)
 
-static double
+static inline double
 number_at(int32 type, const char *values, int64 i)
 {
 	switch (type)
@@ -88,6 +88,14 @@ number_at(int32 type, const char *values, int64 i)
 	}
 }
 
+/* Inlined with a type that is known it has no switch for each number. */
+static pg_attribute_always_inline void
+find_largest(int32 type, const char *values, int64 n, bool alike, double *restrict largest)
+{
+	for (int64 i = 0; i < n; i++, largest += alike ? 0 : 1)
+		*largest = Max(*largest, fabs(number_at(type, values, i)));
+}
+
 static void
 look_at_features(hopper_pack_job *job, const char *x)
 {
@@ -95,12 +103,12 @@ look_at_features(hopper_pack_job *job, const char *x)
 
 	if (job->ranges.n_features == 0 || (alike && job->source.row_number > SOME_ROWS))
 		return;
-	for (int64 i = 0; i < job->x.count; i++)
-	{
-		double	   *largest = &job->ranges.largest[alike ? 0 : i];
-
-		*largest = Max(*largest, fabs(number_at(job->x.type, x, i)));
-	}
+	if (job->x.type == HOPPER_FLOAT32 && !alike)
+		find_largest(HOPPER_FLOAT32, x, job->x.count, false, job->ranges.largest);
+	else if (job->x.type == HOPPER_INT32 && !alike)
+		find_largest(HOPPER_INT32, x, job->x.count, false, job->ranges.largest);
+	else
+		find_largest(job->x.type, x, job->x.count, alike, job->ranges.largest);
 }
 
 static void
