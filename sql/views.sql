@@ -15,7 +15,8 @@ SELECT r.run,
             WHEN (SELECT e.event FROM hopper.all_run_events e WHERE e.run = r.run
                   AND e.event IN ('submitted', 'resumed', 'pause', 'cancel')
                   ORDER BY e.at DESC LIMIT 1) = 'pause' THEN 'paused'
-            WHEN r.queued > pg_catalog.pg_postmaster_start_time() THEN 'waiting'
+            WHEN r.queued > pg_catalog.pg_postmaster_start_time()
+                 AND EXISTS (SELECT 1 FROM pg_catalog.pg_roles o WHERE o.oid = r.role) THEN 'waiting'
             WHEN r.started IS NULL THEN 'created'
             ELSE 'interrupted' END AS state,
        pg_catalog.pg_get_userbyid(r.role) AS owner,

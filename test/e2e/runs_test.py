@@ -19,6 +19,11 @@ CONFIGS = [(1, 1, ADAM, "batch_size=32"), (2, 2, ADAM, "batch_size=50"),
 FIT = ("SELECT hopper.fit_multiple_model('packed', '{}', '{}', {}, validation_table => 'packed_validation',"
        " seed => 5, metrics_compute_frequency => 2)")
 
+SEARCH = ("SELECT hopper.automl('packed', '{0}', 'architectures', '{0}_configs', ARRAY[1], $g${{'loss':"
+          " ['categorical_crossentropy'], 'metrics': [['accuracy']], 'optimizer_params_list': [{{'optimizer':"
+          " ['Adam'], 'lr': [0.001, 0.1, 'log']}}]}}$g$, $g${{'batch_size': [32]}}$g$, 'random',"
+          " 'num_configs=3, num_iterations={1}', seed => 1)")
+
 
 @pytest.fixture(scope="module")
 def database():
@@ -314,11 +319,7 @@ def test_a_worker_that_comes_late_leaves_the_run_alone(database):
 
 
 def test_a_search_in_the_background(database):
-    search = ("SELECT hopper.automl('packed', 'found', 'architectures', 'found_configs', ARRAY[1], $g${'loss':"
-              " ['categorical_crossentropy'], 'metrics': [['accuracy']], 'optimizer_params_list': [{'optimizer':"
-              " ['Adam'], 'lr': [0.001, 0.1, 'log']}]}$g$, $g${'batch_size': [32]}$g$, 'random',"
-              " 'num_configs=3, num_iterations=2', seed => 1)")
-    run = value(database, "SELECT hopper.submit(%s)", search)
+    run = value(database, "SELECT hopper.submit(%s)", SEARCH.format("found", 2))
     assert value(database, "SELECT hopper.wait(%s, 120)", run) == "done"
     assert query(database, "SELECT function, model_table, trials FROM hopper.runs WHERE run = %s", run) == [
         ("automl", "found", 3)]
@@ -569,10 +570,7 @@ def test_a_run_whose_schema_has_another_name(database):
     """It does not go on, but is cancelled with all of its tables, also by its worker."""
     session = connect(DATABASE)
     query(session, "CREATE SCHEMA shop; SET search_path = shop, public")
-    search = ("SELECT hopper.automl('packed', 'found', 'architectures', 'found_configs', ARRAY[1], $g${'loss':"
-              " ['categorical_crossentropy'], 'metrics': [['accuracy']], 'optimizer_params_list': [{'optimizer':"
-              " ['Adam'], 'lr': [0.001, 0.1, 'log']}]}$g$, $g${'batch_size': [32]}$g$, 'random',"
-              " 'num_configs=2, num_iterations=100000', seed => 1)").replace("'found", "'shop.found")
+    search = SEARCH.format("shop.found", 100000)
     fit = FIT.format("shop.models", "endless", 100000)
     runs = [value(session, "SELECT hopper.create_run(%s)", statement) for statement in (fit, search)]
     worked = value(session, "SELECT hopper.submit(%s)", fit)
@@ -586,3 +584,119 @@ def test_a_run_whose_schema_has_another_name(database):
     assert not query(session, "SELECT relname FROM pg_class WHERE relnamespace = 'store'::regnamespace")
     query(session, "DROP SCHEMA store")
     session.close()
+
+
+def in_thread(connection, text, *arguments):
+    """Begins a statement; what it returned, or the error, is in the list once the thread has ended."""
+    found = []
+
+    def ask():
+        try:
+            found.append(query(connection, text, *arguments))
+        except psycopg2.Error as error:
+            found.append(error)
+    thread = threading.Thread(target=ask)
+    thread.start()
+    return thread, found
+
+
+def wait_for_lock(watcher, connection):
+    wait_until(lambda: value(watcher, "SELECT wait_event_type FROM pg_stat_activity WHERE pid = %s",
+                             connection.info.backend_pid) == "Lock")
+
+
+def test_runs_are_removed_by_several_sessions_at_once(database):
+    """Each is dropped once, and nobody is told of what another session has dropped meanwhile."""
+    query(database, "SELECT hopper.expire_runs('0 days')")
+    runs = [create(database, f"removed{number}", "endless", 1) for number in range(4)]
+    for run in runs[:3]:
+        assert value(database, "SELECT hopper.step(%s, 60)", run) == "done"
+    query(database, "SELECT hopper.cancel(%s)", runs[3])
+    one, other, third = connect(DATABASE), connect(DATABASE), connect(DATABASE)
+    query(one, "BEGIN")
+    query(one, "SELECT hopper.drop_run(%s)", runs[1])
+    thread, found = in_thread(other, "SELECT hopper.expire_runs('0 days')")
+    wait_for_lock(database, other)
+    dropping, dropped = in_thread(third, "SELECT hopper.drop_run(%s)", runs[1])
+    wait_for_lock(database, third)
+    query(one, "COMMIT")
+    thread.join(60)
+    dropping.join(60)
+    assert found == [[(3,)]]
+    assert f"there is no run {runs[1]}" in str(dropped[0])
+    assert not query(database, "SELECT 1 FROM hopper.runs WHERE run = ANY (%s)", runs)
+    for connection in (one, other, third):
+        connection.close()
+
+
+def test_a_run_that_goes_on_is_not_removed(database):
+    """It had failed; the session that removes old runs has seen it before it was resumed."""
+    query(database, "SELECT hopper.expire_runs('0 days')")
+    run = create(database, "failing", "endless", 1000000)
+    query(database, f"ALTER TABLE hopper_run_{run}_state RENAME TO away")
+    query(database, "SELECT hopper.resume(%s)", run)
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "failed"
+    query(database, f"ALTER TABLE away RENAME TO hopper_run_{run}_state")
+    one, other = connect(DATABASE), connect(DATABASE)
+    query(one, "BEGIN")
+    query(one, "SELECT hopper.resume(%s)", run)
+    thread, found = in_thread(other, "SELECT hopper.expire_runs('0 days')")
+    wait_for_lock(database, other)
+    query(one, "COMMIT")
+    thread.join(60)
+    assert found == [[(0,)]]
+    wait_until(lambda: state(database, run) == "running")
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "cancelled"
+    one.close()
+    other.close()
+
+
+def test_the_role_of_a_run_was_dropped(database):
+    query(database, "DROP ROLE IF EXISTS hopper_runs_gone")
+    query(database, "CREATE ROLE hopper_runs_gone SUPERUSER LOGIN")
+    gone = connect(DATABASE)
+    query(gone, "SET SESSION AUTHORIZATION hopper_runs_gone")
+    runs = [create(gone, f"orphan{number}", "endless", 3) for number in range(2)]
+    gone.close()
+    query(database, "REASSIGN OWNED BY hopper_runs_gone TO postgres; DROP ROLE hopper_runs_gone")
+    for call in ("stop_trial({}, 1)", "set_iterations({}, 9)", "add_trials({})", "step({})", "resume({})"):
+        with pytest.raises(psycopg2.errors.UndefinedObject, match=f"role of run {runs[0]} was dropped") as error:
+            query(database, "SELECT hopper." + call.format(runs[0]))
+        assert error.value.diag.message_hint == f"hopper.drop_run({runs[0]}) removes it."
+    query(database, "UPDATE hopper.all_runs SET queued = now() WHERE run = %s", runs[0])
+    assert state(database, runs[0]) == "created"
+    query(database, "SELECT hopper.cancel(%s)", runs[0])
+    assert state(database, runs[0]) == "cancelled"
+    query(database, "SELECT hopper.drop_run(%s)", runs[1])
+    assert value(database, "SELECT hopper.expire_runs('0 days')") > 0
+    assert not query(database, "SELECT 1 FROM hopper.runs WHERE run = ANY (%s)", runs)
+    assert not outputs(database, f"hopper_run_{runs[0]}%")
+
+
+def test_who_wishes_while_a_run_ends_is_told(database):
+    """Before the last look for wishes: in an event. After it: by an error, once the end has committed."""
+    driver, wisher = connect(DATABASE), connect(DATABASE)
+    for statement in (FIT.format("ending", "endless", 2), SEARCH.format("ended", 2)):
+        run = value(database, "SELECT hopper.create_run(%s)", statement)
+        query(wisher, "BEGIN")
+        query(wisher, "SELECT hopper.stop_trial(%s, 1)", run)
+        thread, found = in_thread(driver, "SELECT hopper.step(%s, 600)", run)
+        wait_until(lambda: query(database, "SELECT 1 FROM hopper.progress WHERE run = %s", run))
+        query(wisher, "COMMIT")
+        thread.join(60)
+        assert found == [[("done",)]]
+        told = query(database, "SELECT trial, detail FROM hopper.run_events WHERE run = %s AND event = 'steered'", run)
+        assert len(told) == 1 and told[0][0] == 1, told
+    for wish in ("stop_trial({}, 1)", "cancel({})", "pause({})"):
+        query(database, "SELECT hopper.drop_model('ending')")
+        run = create(database, "ending", "endless", 2)
+        query(driver, "BEGIN")
+        assert value(driver, "SELECT hopper.step(%s, 600)", run) == "done"
+        thread, found = in_thread(wisher, "SELECT hopper." + wish.format(run))
+        wait_for_lock(database, wisher)
+        query(driver, "COMMIT")
+        thread.join(60)
+        assert f"run {run} is done" in str(found[0])
+    driver.close()
+    wisher.close()

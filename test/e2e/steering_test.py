@@ -238,6 +238,26 @@ def test_a_search_is_steered(database, method):
     assert (tried[3] == wanted["lr"]) == (method != "pbt"), tried
 
 
+def test_what_trains_no_more_is_told_at_once(database):
+    """A trial of a search that rests between two rungs ends there; one of fit() has ended already."""
+    run = value(database, "SELECT hopper.create_run(%s)", search("resting", "successive_halving"))
+    steer(database, run, [(2, 1, "stop_trial({}, 1)")], False)
+    assert steered(database, run) == [(1, "has ended: it rested")]
+    assert value(database, "SELECT iterations FROM resting_trials WHERE mst_key = 1") == 3
+    run = create(database, "ended", 100000)
+    query(database, "SELECT hopper.set_iterations(%s, 1, 1)", run)
+    driver = connect(DATABASE)
+    while value(database, "SELECT status FROM hopper.trials WHERE run = %s AND trial = 1", run) != "done":
+        query(driver, "SELECT hopper.step(%s, 0)", run)
+    del driver.notices[:]
+    query(driver, "SELECT hopper.stop_trial(%s, 1)", run)
+    assert driver.notices == [f"NOTICE:  trial 1 of run {run} has ended already\n"]
+    query(driver, "SELECT hopper.step(%s, 2)", run)
+    assert (1, "too late: it has ended") in steered(database, run)
+    query(driver, "SELECT hopper.cancel(%s)", run)
+    driver.close()
+
+
 def test_what_cannot_be_steered_of_a_search(database):
     run = value(database, "SELECT hopper.create_run(%s)", search("unsteered", "successive_halving"))
     for function, more in (("set_iterations", ", 9"), ("add_trials", ""), ("clone_trial", ", 1, fit_params => 'batch_size=8'")):

@@ -99,15 +99,13 @@ start_wanted(XactEvent event, void *nothing)
 static void
 require_role(const hopper_run_row *row)
 {
-	HeapTuple	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(row->role));
+	HeapTuple	tuple;
 	bool		can_login;
 
+	hopper_store_require_role(row);
+	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(row->role));
 	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("the role of run " INT64_FORMAT " was dropped", row->run),
-				 errdetail("A run trains with the rights of its role."),
-				 errhint("hopper.drop_run(" INT64_FORMAT ") removes it.", row->run)));
+		elog(ERROR, "role %u is gone", row->role);
 	can_login = ((Form_pg_authid) GETSTRUCT(tuple))->rolcanlogin;
 	ReleaseSysCache(tuple);
 	if (HOPPER_BYPASS_LOGIN == 0 && !can_login)

@@ -336,6 +336,7 @@ take_opened(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit,
 void
 hopper_driver_require_role(const hopper_run_row *row)
 {
+	hopper_store_require_role(row);
 	if (row->role != GetUserId())
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

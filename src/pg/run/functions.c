@@ -161,7 +161,7 @@ hopper_sql_step(PG_FUNCTION_ARGS)
 
 /* The state as hopper.runs has it. */
 static char *
-state_of(int64 run)
+state_in_view(int64 run)
 {
 	char	   *state;
 
@@ -174,6 +174,18 @@ state_of(int64 run)
 	state = hopper_cell(0, 1);
 	SPI_freetuptable(SPI_tuptable);
 	return state;
+}
+
+/*
+ * Locks are read after the snapshot is taken: of a driver that commits in between, the lock is gone
+ * and the commit not seen. A second look sees it.
+ */
+static char *
+state_of(int64 run)
+{
+	char	   *state = state_in_view(run);
+
+	return strcmp(state, "running") == 0 ? state : state_in_view(run);
 }
 
 static bool
@@ -277,6 +289,8 @@ hopper_sql_pause(PG_FUNCTION_ARGS)
 
 	hopper_connect();
 	read_unended(run, false, false, &row);
+	hopper_wishes_hold(run);
+	read_unended(run, false, false, &row);
 	if (hopper_store_wish(run) == HOPPER_WISH_PAUSE)
 		ereport(NOTICE, (errmsg("run " INT64_FORMAT " is paused already", run)));
 	else
@@ -346,8 +360,10 @@ hopper_sql_cancel(PG_FUNCTION_ARGS)
 	read_unended(run, false, true, &row);
 	if (hopper_driver_has(run))
 		hopper_driver_leave();
+	hopper_wishes_hold(run);
+	read_unended(run, false, true, &row);
 	hopper_store_event(run, "cancel", 0, NULL);
-	if (hopper_lease_try(run))
+	if (hopper_lease_try(run) == 0)
 	{
 		read_unended(run, true, true, &row);
 		/* Tables of another role are dropped with that role's rights. */
@@ -360,22 +376,50 @@ hopper_sql_cancel(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Published models are the user's: they stay. */
-static void
-drop_run(int64 run)
+static bool
+is_final(const hopper_run_row *row)
+{
+	return row->outcome && strcmp(row->outcome, "failed") != 0;
+}
+
+/*
+ * Published models are the user's: they stay. `expires`: only where it has ended, and another
+ * session has not dropped it or goes on with it meanwhile; whether it was dropped.
+ */
+static bool
+drop_run(int64 run, bool expires)
 {
 	hopper_run_row row;
+	bool		drives;
+	int			pid;
 
-	hopper_store_read(run, false, &row);
+	if (!expires)
+		hopper_store_read(run, false, &row);
+	else if (!hopper_store_look(run, &row))
+		return false;
 	if (hopper_driver_has(run))
 		hopper_driver_leave();
-	if (!hopper_lease_try(run))
-		refuse_driven(run, hopper_lease_holder(run));
-	hopper_store_read(run, true, &row);
+	/* Nobody drives it again once it is done or cancelled: who has the lease then drops it. */
+	drives = !is_final(&row);
+	pid = drives ? hopper_lease_try(run) : 0;
+	if (pid != 0 && expires)
+		return false;
+	if (pid != 0)
+		refuse_driven(run, pid);
+	if (!expires)
+		hopper_store_read(run, true, &row);
+	else if (!hopper_store_read_if_there(run, &row) || row.outcome == NULL)
+	{
+		if (drives)
+			hopper_lease_give_back(run, false);
+		return false;
+	}
 	if (row.outcome == NULL || strcmp(row.outcome, "done") != 0)
 		hopper_run_drop_tables(&row);
 	hopper_store_drop(run);
-	hopper_lease_give_back(run, false);
+	if (drives)
+		hopper_lease_give_back(run, false);
+	return true;
 }
 
 Datum
@@ -384,7 +428,7 @@ hopper_sql_drop_run(PG_FUNCTION_ARGS)
 	int64		run = hopper_run_argument(fcinfo);
 
 	hopper_connect();
-	drop_run(run);
+	(void) drop_run(run, false);
 	hopper_finish();
 	PG_RETURN_VOID();
 }
@@ -437,6 +481,7 @@ hopper_sql_expire_runs(PG_FUNCTION_ARGS)
 	char	   *older;
 	uint64		n;
 	int64	   *runs;
+	int32		n_dropped = 0;
 
 	hopper_require_argument(fcinfo, 0, "older_than");
 	/* All that has ended would be older. */
@@ -460,11 +505,11 @@ hopper_sql_expire_runs(PG_FUNCTION_ARGS)
 	SPI_freetuptable(SPI_tuptable);
 	for (uint64 i = 0; i < n; i++)
 	{
-		drop_run(runs[i]);
+		n_dropped += drop_run(runs[i], true);
 		CHECK_FOR_INTERRUPTS();
 	}
 	hopper_finish();
-	PG_RETURN_INT32((int32) n);
+	PG_RETURN_INT32(n_dropped);
 }
 
 /* --- rights --- */

@@ -6,12 +6,15 @@
 
 #include "storage/lock.h"
 
+#define MS_BETWEEN_TRIES 50
+#define MOST_TRIES_TO_CLOSE 600
+
 static LOCKTAG
-tag_of(int64 run)
+tag_of(int64 run, uint16 kind)
 {
 	LOCKTAG		tag;
 
-	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, HOPPER_LEASE_CLASS, (uint32) run, HOPPER_LEASE_KIND);
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, HOPPER_LEASE_CLASS, (uint32) run, kind);
 	return tag;
 }
 
@@ -29,33 +32,69 @@ hopper_lease_holder(int64 run)
 	return pid;
 }
 
+/* 0, or who has it. */
+static int
+try_to_take(int64 run, bool session)
+{
+	LOCKTAG		tag = tag_of(run, HOPPER_LEASE_KIND);
+	int			pid;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (LockAcquire(&tag, ExclusiveLock, session, true) != LOCKACQUIRE_NOT_AVAIL)
+			return 0;
+		/* It may have been given back since then. */
+		pid = hopper_lease_holder(run);
+	} while (pid == 0);
+	return pid;
+}
+
 void
 hopper_lease_take(int64 run)
 {
-	LOCKTAG		tag = tag_of(run);
+	int			pid = try_to_take(run, true);
 
-	if (LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL)
+	if (pid == 0)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("run " INT64_FORMAT " is driven by process %d", run,
-					hopper_lease_holder(run)),
+			 errmsg("run " INT64_FORMAT " is driven by process %d", run, pid),
 			 errhint("Watch it in hopper.progress, or end it with hopper.pause() or "
 					 "hopper.cancel().")));
 }
 
-bool
+int
 hopper_lease_try(int64 run)
 {
-	LOCKTAG		tag = tag_of(run);
-
-	return LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
+	return try_to_take(run, false);
 }
 
 void
 hopper_lease_give_back(int64 run, bool session)
 {
-	LOCKTAG		tag = tag_of(run);
+	LOCKTAG		tag = tag_of(run, HOPPER_LEASE_KIND);
 
 	(void) LockRelease(&tag, ExclusiveLock, session);
+}
+
+void
+hopper_wishes_hold(int64 run)
+{
+	LOCKTAG		tag = tag_of(run, HOPPER_WISHES_KIND);
+
+	(void) LockAcquire(&tag, ShareLock, false, false);
+}
+
+void
+hopper_wishes_close(int64 run)
+{
+	LOCKTAG		tag = tag_of(run, HOPPER_WISHES_KIND);
+
+	for (int i = 0; i < MOST_TRIES_TO_CLOSE; i++)
+	{
+		if (LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL)
+			return;
+		hopper_sleep(MS_BETWEEN_TRIES);
+	}
 }

@@ -17,14 +17,30 @@
  */
 #define HOPPER_LEASE_CLASS 1213156434
 #define HOPPER_LEASE_KIND 5
+/* Of the lock between wishes and the end of a run. */
+#define HOPPER_WISHES_KIND 6
 
 /* Takes the lease for this session; ERROR 55006 with the holder's process where there is one. */
 extern void hopper_lease_take(int64 run);
-/* For this transaction, where nobody drives the run; false where another session does. */
-extern bool hopper_lease_try(int64 run);
+/*
+ * For this transaction, where nobody drives the run: 0, or the process of another session that
+ * does. SPI must be connected unless this session has it.
+ */
+extern int	hopper_lease_try(int64 run);
 /* session: what hopper_lease_take() has taken. */
 extern void hopper_lease_give_back(int64 run, bool session);
 /* The process that drives the run, 0 where none does. SPI must be connected. */
 extern int	hopper_lease_holder(int64 run);
+
+/*
+ * Wishes and the end of a run know of each other: whoever wishes something holds this until the
+ * transaction ends, and reads then whether the run has ended; waits for a transaction that ends it.
+ */
+extern void hopper_wishes_hold(int64 run);
+/*
+ * Before the last look for wishes, until the transaction ends. Waits for transactions that hold
+ * them, but not for ever: who sits in one keeps no run from its end.
+ */
+extern void hopper_wishes_close(int64 run);
 
 #endif							/* HOPPER_RUN_LEASE_H */

@@ -10,6 +10,7 @@
 
 #include "pg/catalog/configs.h"
 #include "pg/run/driver.h"
+#include "pg/run/lease.h"
 #include "pg/run/tables.h"
 #include "pg/search/automl.h"
 #include "pg/server/own_tables.h"
@@ -75,6 +76,9 @@ read_steerable(FunctionCallInfo fcinfo, hopper_run_row *row)
 	int64		run = hopper_run_argument(fcinfo);
 
 	hopper_store_read_steered(run, false, row);
+	hopper_store_require_role(row);
+	hopper_wishes_hold(run);
+	hopper_store_read_steered(run, false, row);
 	if (row->outcome && strcmp(row->outcome, "failed") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -139,6 +143,9 @@ hopper_sql_stop_trial(PG_FUNCTION_ARGS)
 	hopper_connect();
 	read_steerable(fcinfo, &row);
 	trial = trial_argument(fcinfo, 1, row.run);
+	if (!hopper_is_search(&row) && hopper_store_has_ended(row.run, trial))
+		ereport(NOTICE,
+				(errmsg("trial %d of run " INT64_FORMAT " has ended already", trial, row.run)));
 	hopper_store_event(row.run, STOP, trial, NULL);
 	hopper_finish();
 	PG_RETURN_VOID();

@@ -9,6 +9,7 @@
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
 
+#include "pg/run/lease.h"
 #include "pg/server/own_tables.h"
 #include "pg/server/watch.h"
 #include "pg/server/words.h"
@@ -81,11 +82,22 @@ hopper_driver_has_halted(void)
 	return n_halted > 0 || (hopper_driven->pool && !hopper_driven->pool->closed);
 }
 
+/* Whether a trial is to stop where it halts. */
+static bool
+heed_wishes(hopper_pool *pool)
+{
+	bool		stops = !pool->closed && hopper_search_steer(pool->run);
+
+	if (stops)
+		hopper_pool_tell_resting(pool);
+	return stops;
+}
+
 /* What others wish of a search's trials takes effect where each of them halts. */
 static void
 steer_search(void)
 {
-	if (!hopper_driven->pool->closed && hopper_search_steer(hopper_driven->pool->run))
+	if (heed_wishes(hopper_driven->pool))
 		ask_for_checkpoints(true);
 }
 
@@ -96,7 +108,7 @@ steer_halted(void)
 	hopper_training *training = &hopper_driven->fit->training;
 
 	hopper_connect();
-	if (!hopper_driven->pool->closed && hopper_search_steer(hopper_driven->pool->run))
+	if (heed_wishes(hopper_driven->pool))
 		for (int i = 0; i < training->n_configs; i++)
 			if (training->durable[i].halted)
 				hopper_pool_steer(hopper_driven->pool, i, training->durable[i].stored);
@@ -149,6 +161,7 @@ finish_search(void)
 	record->best.mst_key = hopper_key_of_trial(found.best);
 	record->best.metric = (char *) hopper_search_objective(search);
 	record->best.value = found.value;
+	hopper_search_refuse_wishes(search);
 	hopper_store_set_tables(hopper_driven->run, search->tables.output.quoted);
 }
 
@@ -220,6 +233,23 @@ finish(void)
 	AtEOXact_GUC(true, fit->level);
 }
 
+/* Who has wished that a trial stop is told that there was nothing to stop. */
+static void
+tell_ended(const hopper_steering *steering)
+{
+	const hopper_training *training = &hopper_driven->fit->training;
+
+	for (int i = hopper_driven->steering.n; i < steering->n; i++)
+	{
+		int32		trial = steering->wants[i].trial;
+		int			at = trial > 0 ? hopper_training_place(training, trial) : -1;
+
+		if (steering->wants[i].iterations == 0 &&
+			(at >= 0 ? training->durable[at].written : !hopper_driven->reopens))
+			hopper_store_event(hopper_driven->run, "steered", trial, HOPPER_TOO_LATE);
+	}
+}
+
 /* Whether a want is of something that this opening of the run does not train. */
 static bool
 wants_others(const hopper_steering *steering)
@@ -257,6 +287,7 @@ look_for_wants(void)
 	if (now.n == hopper_driven->steering.n)
 		return;
 	hopper_driven->reopens = hopper_driven->reopens || wants_others(&now);
+	tell_ended(&now);
 	hopper_driven->steering = now;
 	if (hopper_driven->finished)
 		return;
@@ -277,15 +308,21 @@ is_to_open_again(void)
 }
 
 static hopper_driver_state
+cancel(void)
+{
+	end_slice();
+	hopper_run_cancel(&hopper_driven->row);
+	return HOPPER_DRIVER_CANCELLED;
+}
+
+static hopper_driver_state
 look_for_wishes(void)
 {
 	hopper_driven->looked = GetCurrentTimestamp();
 	switch (hopper_store_wish(hopper_driven->run))
 	{
 		case HOPPER_WISH_CANCEL:
-			end_slice();
-			hopper_run_cancel(&hopper_driven->row);
-			return HOPPER_DRIVER_CANCELLED;
+			return cancel();
 		case HOPPER_WISH_PAUSE:
 			hopper_driver_halt();
 			if (!hopper_driver_has_halted())
@@ -373,6 +410,8 @@ hopper_driver_step(void)
 		if (!HOPPER_DATA_ON_SEGMENTS)
 			tell_checkpoint();
 	}
+	if (hopper_driven->finished)
+		hopper_wishes_close(hopper_driven->run);
 	if (hopper_driven->finished ||
 		hopper_seconds_since(hopper_driven->looked) >= SECONDS_BETWEEN_LOOKS)
 		look_for_wants();
@@ -383,7 +422,9 @@ hopper_driver_step(void)
 		hopper_driver_close();
 		return HOPPER_DRIVER_TRAINS;
 	}
-	if (hopper_driven->finished)
+	if (hopper_driven->finished && hopper_store_wish(hopper_driven->run) == HOPPER_WISH_CANCEL)
+		state = cancel();
+	else if (hopper_driven->finished)
 	{
 		finish();
 		state = HOPPER_DRIVER_DONE;

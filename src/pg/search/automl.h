@@ -251,6 +251,8 @@ extern const char *hopper_search_json(const hopper_automl *run);
 
 /* Events of runs. */
 #define HOPPER_STOP_TRIAL "stop trial"
+/* What comes of one that has nothing to change any more. */
+#define HOPPER_TOO_LATE "too late: it has ended"
 #define HOPPER_PIN_TRIAL "pin trial"
 #define HOPPER_UNPIN_TRIAL "unpin trial"
 #define HOPPER_ENQUEUE_TRIAL "enqueue trial"
@@ -268,6 +270,8 @@ typedef struct hopper_search_wish
  * SPI must be connected.
  */
 extern bool hopper_search_steer(hopper_automl *run);
+/* At the end: says of wishes that the journal does not have that they came too late. */
+extern void hopper_search_refuse_wishes(hopper_automl *run);
 /* A wish alone, which the journal has; what is wrong with it, or NULL. */
 extern const char *hopper_search_heed(hopper_automl *run, const hopper_search_wish *wish);
 /* In the journal of run->number (search/replay.c). */

@@ -107,6 +107,32 @@ hopper_pool_steer(hopper_pool *pool, int at, int32 iteration)
 	tell_over(pool, trial, iteration);
 }
 
+/* One that waits for another training gets one iteration there. */
+static bool
+waits(const hopper_pool *pool, int64 trial)
+{
+	for (int i = 0; i < pool->n_left; i++)
+		if (pool->left[i].trial == trial)
+			return true;
+	return false;
+}
+
+void
+hopper_pool_tell_resting(hopper_pool *pool)
+{
+	hopper_automl *run = pool->run;
+
+	for (int64 trial = 0; trial < run->trials.n; trial++)
+	{
+		if (run->trials.over[trial] != HOPPER_OVER ||
+			(trial < pool->n_trials && pool->trains[trial]) || waits(pool, trial))
+			continue;
+		hopper_store_event(run->number, "steered", hopper_key_of_trial(trial),
+						   "has ended: it rested");
+		run->trials.over[trial] = HOPPER_OVER_TOLD;
+	}
+}
+
 /* hopper_training.ended, in the foreground */
 static void
 ended(hopper_training *training, int at, bool failed)

@@ -74,7 +74,7 @@ hopper_search_heed(hopper_automl *run, const hopper_search_wish *wish)
 	HOPPER_CHECK(hopper_core()->search.steer(run->search, trial, what,
 											 hopper_to_utf8(wish->text), &changed, &error), error);
 	if (!changed)
-		return "too late: it has ended";
+		return HOPPER_TOO_LATE;
 	if (what == HOPPER_SEARCH_STOP_TRIAL)
 		run->trials.over[trial] = run->replays ? HOPPER_OVER_TOLD : HOPPER_OVER;
 	return NULL;
@@ -110,4 +110,15 @@ hopper_search_steer(hopper_automl *run)
 		CHECK_FOR_INTERRUPTS();
 	}
 	return stops;
+}
+
+void
+hopper_search_refuse_wishes(hopper_automl *run)
+{
+	uint64		n;
+	hopper_search_wish *wishes = read_wishes(run, &n);
+
+	for (uint64 i = 0; i < n; i++)
+		hopper_store_event(run->number, "steered", wishes[i].mst_key,
+						   "too late: the search has ended");
 }

@@ -7,6 +7,7 @@
 #include "catalog/pg_type.h"
 #include "commands/async.h"
 #include "utils/acl.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "pg/server/own_tables.h"
@@ -120,6 +121,12 @@ read_row(int64 run, bool lock, hopper_run_row *row)
 }
 
 bool
+hopper_store_look(int64 run, hopper_run_row *row)
+{
+	return read_row(run, false, row);
+}
+
+bool
 hopper_store_read_if_there(int64 run, hopper_run_row *row)
 {
 	return read_row(run, true, row);
@@ -163,6 +170,18 @@ void
 hopper_store_read_steered(int64 run, bool lock, hopper_run_row *row)
 {
 	read_permitted(run, lock, true, row);
+}
+
+void
+hopper_store_require_role(const hopper_run_row *row)
+{
+	if (SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(row->role)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("the role of run " INT64_FORMAT " was dropped", row->run),
+			 errdetail("A run trains with the rights of its role."),
+			 errhint("hopper.drop_run(" INT64_FORMAT ") removes it.", row->run)));
 }
 
 void
@@ -433,6 +452,19 @@ hopper_store_has_result(int64 run)
 
 	SPI_freetuptable(SPI_tuptable);
 	return has_one;
+}
+
+bool
+hopper_store_has_ended(int64 run, int32 trial)
+{
+	bool		has_ended = select_as_owner(psprintf("SELECT FROM %s WHERE run = " INT64_FORMAT
+													 " AND trial = %d AND status IN"
+													 " ('done', 'stopped', 'failed')",
+													 hopper_own_name("all_trials"), run,
+													 trial)) > 0;
+
+	SPI_freetuptable(SPI_tuptable);
+	return has_ended;
 }
 
 int

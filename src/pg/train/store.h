@@ -63,8 +63,12 @@ extern void hopper_store_read_steered(int64 run, bool lock, hopper_run_row *row)
 /* role: 0 for everybody. It sees the run, steers it, or does neither (revoked). */
 extern void hopper_store_grant(int64 run, Oid role, bool steers);
 extern void hopper_store_revoke(int64 run, Oid role);
+/* ERROR 42704 where the role of the run was dropped: nobody can train it any more. */
+extern void hopper_store_require_role(const hopper_run_row *row);
 /* Reads a run without these errors, and locks it; false where there is none. */
 extern bool hopper_store_read_if_there(int64 run, hopper_run_row *row);
+/* Reads it so, and locks nothing. */
+extern bool hopper_store_look(int64 run, hopper_run_row *row);
 /*
  * What the newest of its events "created", "submitted", "resumed", "pause" and "cancel" asks for: a
  * wish is an event, so that it waits for nobody who has locked the run's row.
@@ -95,6 +99,8 @@ extern int	hopper_store_earlier(int64 run, hopper_earlier **trials);
 extern void hopper_store_inherit(int64 run, int32 trial, int32 parent);
 /* Whether a trial has ended, and did not fail. */
 extern bool hopper_store_has_result(int64 run);
+/* Whether this trial has ended, as of the last checkpoint. */
+extern bool hopper_store_has_ended(int64 run, int32 trial);
 /* The values of a trial after this iteration go. */
 extern void hopper_store_forget(int64 run, int32 trial, int32 iteration);
 /*
