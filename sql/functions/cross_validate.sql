@@ -62,6 +62,11 @@ BEGIN
     IF num_iterations < 1 THEN
         RAISE EXCEPTION 'num_iterations must be 1 or more' USING ERRCODE = 'invalid_parameter_value';
     END IF;
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    source := source_table::pg_catalog.regclass;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    EXECUTE format('SELECT %1$ssource_column($1, $2, ''dependent_varname''), %1$ssource_column($1, $3, ''group_varname'')', own)
+        INTO label, grouped USING source, dependent_varname, group_varname;
     IF (model_selection_table IS NULL) = (recipe IS NULL) THEN
         RAISE EXCEPTION 'either model_selection_table or recipe must be given' USING ERRCODE = 'invalid_parameter_value',
             HINT = 'A recipe is one of tabular(), written for each fold''s columns; a table of configurations is as generate_model_configs() makes it.';
@@ -76,11 +81,6 @@ BEGIN
         RAISE EXCEPTION 'options must be a JSON object, or a list of them' USING ERRCODE = 'invalid_parameter_value';
     END IF;
 
-    PERFORM pg_catalog.set_config('search_path', callers, true);
-    source := source_table::pg_catalog.regclass;
-    PERFORM pg_catalog.set_config('search_path', safe, true);
-    EXECUTE format('SELECT %1$ssource_column($1, $2, ''dependent_varname''), %1$ssource_column($1, $3, ''group_varname'')', own)
-        INTO label, grouped USING source, dependent_varname, group_varname;
     -- As training_preprocessor() tells classes from values.
     kind := coalesce(label_kind, (SELECT CASE WHEN t.typcategory = 'A' OR t.typname IN ('float4', 'float8', 'numeric') THEN 'value' ELSE 'class' END
         FROM pg_attribute a JOIN pg_type d ON d.oid = a.atttypid JOIN pg_type t ON t.oid = CASE d.typtype WHEN 'd' THEN d.typbasetype ELSE d.oid END

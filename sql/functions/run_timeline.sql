@@ -18,7 +18,7 @@ RETURNS TABLE (
     bytes_written bigint)
     AS 'MODULE_PATHNAME', 'hopper_sql_run_timeline' LANGUAGE C VOLATILE PARALLEL UNSAFE /* EXECUTE ON INITPLAN */;
 COMMENT ON FUNCTION hopper.run_timeline(text) IS
-    'the visits of a run''s models in the order of time: where each was, and what its seconds went to
+    'the visits of a run''s models in the order of time: where each was, and what its seconds went to; of a run of several sessions those of the last one
 
 Task: 6.3 compare
 model_table: table of models that training writes; its companions are _info, _summary and _state

@@ -114,6 +114,7 @@ def test_groups_and_equal_rows_are_not_separated(database):
 @pytest.mark.parametrize("arguments, error", [
     ("'patients', NULL, 'late', recipe => 'realmlp'", "must not be NULL"), ("'nowhere', 'c', 'late', recipe => 'realmlp'", 'relation "nowhere" does not exist'),
     ("'patients', 'c', 'lat', recipe => 'realmlp'", 'column "lat" of "patients" does not exist'),
+    ("'patients', 'c', 'lat'", 'column "lat" of "patients" does not exist'),
     ("'patients', 'c', 'late', recipe => 'realmlp', group_varname => 'ward'", 'column "ward" of "patients" does not exist'),
     ("'patients', 'C', 'late', recipe => 'realmlp'", "output_table must be a name of small letters"),
     ("'patients', 'c', 'late', folds => 1, recipe => 'realmlp'", "folds must be from 2 to 100"),

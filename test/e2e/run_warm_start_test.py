@@ -93,6 +93,19 @@ def test_a_warm_start_in_the_background(database):
     expect_alike(database, table, straight)
 
 
+@pytest.mark.parametrize("change, what", [
+    ("CREATE INDEX looked ON {}_info (status)", 'index "looked" of "{}_info"'),
+    ("ALTER TABLE {} ADD CONSTRAINT positive CHECK (mst_key > 0)", 'constraint "positive" of "{}"'),
+    ("CREATE TRIGGER told AFTER INSERT ON {}_state FOR EACH ROW EXECUTE FUNCTION nothing()", 'trigger "told" of "{}_state"')])
+def test_what_the_models_would_lose_is_refused_before_it_trains(database, change, what):
+    table = copied(database, "kept")
+    query(database, "CREATE OR REPLACE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+    query(database, change.format(table))
+    with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState, match=f"{what.format(table)} stands in the way of a warm start"):
+        query(database, "SELECT hopper.submit(%s)", FIT.format(table, "configs", 2, WARM))
+    query(database, f"SELECT hopper.drop_model('{table}'); DROP FUNCTION nothing()")
+
+
 def test_cancelled_it_leaves_the_models_as_they_were(database):
     table = copied(database, "cancelled")
     run = value(database, "SELECT hopper.create_run(%s)", FIT.format(table, "configs", 1000, WARM))

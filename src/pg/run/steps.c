@@ -233,7 +233,7 @@ finish(void)
 	AtEOXact_GUC(true, fit->level);
 }
 
-/* Who has wished that a trial stop is told that there was nothing to stop. */
+/* Says of wishes to stop a trial that there was nothing to stop. */
 static void
 tell_ended(const hopper_steering *steering)
 {

@@ -48,7 +48,7 @@ extern void hopper_pool_start(hopper_pool *pool, const hopper_search_assignment 
 extern void hopper_pool_ended(hopper_pool *pool, int at);
 /* One that has halted in this iteration ends with the next one, where others wish it to stop. */
 extern void hopper_pool_steer(hopper_pool *pool, int at, int32 iteration);
-/* Says of those that others wish to stop, and that train nothing now, that they are at their end. */
+/* Says of trials that others wish to stop, and that do not train now, that they have ended. */
 extern void hopper_pool_tell_resting(hopper_pool *pool);
 /* Begins what the search wants now, and closes the training where it wants nothing more. */
 extern void hopper_pool_go_on(hopper_pool *pool);

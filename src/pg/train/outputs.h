@@ -94,6 +94,11 @@ extern bool hopper_outputs_publish(const hopper_outputs *outputs, const hopper_o
 extern void hopper_outputs_update_names(const hopper_outputs *outputs,
 										const hopper_outputs *names);
 /* Whether it can be done, before the training. */
+/*
+ * ERROR 55000 where tables that others are to take the place of have what these would not have, but
+ * rights and policies: constraints, indexes, triggers, rules.
+ */
+extern void hopper_outputs_refuse_losses(const hopper_outputs *outputs);
 extern void hopper_outputs_rehearse_replace(const hopper_outputs *outputs,
 											const hopper_outputs *working, bool continues);
 /*

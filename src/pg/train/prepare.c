@@ -315,6 +315,8 @@ hopper_fit_prepare(hopper_fit *request)
 		hopper_outputs_create(&request->staging, &request->train);
 	describe_training(request, histories);
 	hopper_outputs_rehearse(&request->staging, &request->training, &request->record);
+	if (replaces(request) && request->warm_start)
+		hopper_outputs_refuse_losses(&request->outputs);
 	if (replaces(request) && (request->replace || request->warm_start))
 		hopper_outputs_rehearse_replace(&request->outputs, &request->staging, request->warm_start);
 	if (asked)

@@ -86,6 +86,37 @@ refuse_constraints(const hopper_outputs *outputs)
 	}
 }
 
+void
+hopper_outputs_refuse_losses(const hopper_outputs *outputs)
+{
+	hopper_table tables[HOPPER_OUTPUT_TABLES];
+
+	refuse_constraints(outputs);
+	hopper_outputs_tables(outputs, tables);
+	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
+	{
+		const hopper_name *table = &tables[i].name;
+		Oid			relation = hopper_relation_oid(table, false);
+
+		if (hopper_select("SELECT relname, 'index' FROM pg_index JOIN pg_class"
+						  "  ON pg_class.oid = indexrelid"
+						  " WHERE indrelid = %u AND NOT indisprimary"
+						  " UNION ALL SELECT tgname, 'trigger' FROM pg_trigger"
+						  " WHERE tgrelid = %u AND NOT tgisinternal"
+						  " UNION ALL SELECT rulename, 'rule' FROM pg_rewrite"
+						  " WHERE ev_class = %u"
+						  " ORDER BY 1 LIMIT 1", relation, relation, relation) > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("%s \"%s\" of \"%s\" stands in the way of a warm start as a run",
+							hopper_cell(0, 2), hopper_cell(0, 1), table->shown),
+					 errdetail("The run's tables take the place of the old ones, which would lose "
+							   "it."),
+					 errhint("Drop it, or call the function itself, which keeps the tables.")));
+		SPI_freetuptable(SPI_tuptable);
+	}
+}
+
 /* --- what the disk tells --- */
 
 /* The weights of a model; 0: nobody knows. */
