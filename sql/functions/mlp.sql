@@ -14,7 +14,7 @@ COMMENT ON FUNCTION hopper.mlp(text, text, hopper.integers, text, double precisi
 
 Task: 2.2 architectures
 model_arch_table: table of architectures, which is made on first use
-packed_table: packed table, made by training_preprocessor(): its features give the input, with an embedding of eight numbers for each category of columns that are indexes, and for each word, of a text their mean; its labels the last layer (one sigmoid unit for two classes, softmax over more; linear for numbers)
+packed_table: packed table, made by training_preprocessor(): its features give the input, with an embedding of eight numbers for each category of columns that are indexes, and for each word, of a text their mean; its labels the last layer (one sigmoid unit for two classes, softmax over more; linear for numbers), of several labels one for each, with the name of its output
 hidden: units of the hidden layers, one number per layer; an empty list makes a linear model
 activation: activation of the hidden layers
 dropout: share of the hidden layers'' values that training sets to zero, from 0 to below 1

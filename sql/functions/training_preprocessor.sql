@@ -37,7 +37,7 @@ COMMENT ON FUNCTION hopper.training_preprocessor(text, text, hopper.columns, hop
 Task: 1.1 pack
 source_table: table, view, materialized view or foreign table, one example per row
 output_table: name of the packed table; <output_table>_summary is made with it
-dependent_varname: column of the label: what a model is to predict; of a model with several outputs the column of each: ''{"price": "price", "churn": "has_left"}''
+dependent_varname: column of the label: what a model is to predict; of a model with several outputs the column of each: ''price, has_left'', or by names of outputs ''{"price": "price", "churn": "has_left"}''
 independent_varname: column of features, or several columns of numbers: ''age, income'', with text, dates and NULLs among them, which treatments make numbers of; ''*'': all columns but the label, the primary key and those that other arguments name; of a model with several inputs the columns of each: ''{"image": "pixels", "numbers": ["age", "income"]}''
 buffer_size: about how many rows one packed value holds; by itself some 4 MB of them
 normalizing_const: features are divided by it when a model reads them, such as 255 for bytes of images

@@ -313,8 +313,6 @@ def test_weights_of_one_output(database):
 
 
 def test_what_does_not_fit_is_refused(database):
-    with pytest.raises(psycopg2.Error, match="need their names"):
-        query(database, "SELECT hopper.training_preprocessor('things', 'x', 'price, grade', 'w1')")
     query(database, "SELECT hopper.training_preprocessor('things', 'two', %s, %s)",
           '{"price": "price", "grade": "grade"}', INPUTS)
     with pytest.raises(psycopg2.Error, match='has the outputs "price", "grade", "tags"'):
@@ -429,3 +427,53 @@ def test_damaged_summaries_harm_nobody(database, damage):
     with pytest.raises(psycopg2.Error):
         query(database, "SELECT hopper.fit_multiple_model('hurt', 'x', 'chosen', 1)")
     assert value(database, "SELECT 1") == 1
+
+
+@pytest.mark.parametrize("features", ["w1, w2, kind, d1", "w1, w2, d1"])
+def test_a_list_of_labels_names_the_outputs_of_a_network_that_fits(database, features):
+    """With columns that have treatments, among them ids for an embedding, and with numbers as they are."""
+    query(database, "DROP VIEW IF EXISTS homes")
+    query(database, "CREATE VIEW homes AS SELECT *, 'k' || id % 12 AS kind, price > 0 AS \"is \"\"dear\"\"\" FROM things")
+    query(database, "SELECT hopper.training_preprocessor('homes', 'by_list', ARRAY['price', 'grade', 'is \"dear\"', 'tags'], %s,"
+                    " treatments => CASE WHEN %s LIKE '%%kind%%' THEN '{\"kind\": {\"treatment\": \"index\", \"min_frequency\": 1}}'::jsonb END,"
+                    " weight_varname => 'weight', replace => true)", features, features)
+    model = value(database, "SELECT hopper.mlp('written', 'by_list', '{8}', batch_norm => true)")
+    network = value(database, "SELECT model_arch FROM written WHERE model_id = %s", model)["config"]
+    layers = {layer["config"]["name"]: layer for layer in network["layers"]}
+    assert [name for name, *_ in network["output_layers"]] == ["price", "grade", 'is "dear"', "tags"]
+    assert [(layers[name]["config"]["units"], layers[name]["config"]["activation"]) for name, *_ in network["output_layers"]] == [
+        (1, "linear"), (3, "softmax"), (1, "sigmoid"), (2, "linear")]
+    # All read the same hidden layer.
+    assert len({json.dumps(layers[name]["inbound_nodes"]) for name, *_ in network["output_layers"]}) == 1
+    query(database, "SELECT hopper.fit('by_list', 'by_list_models', 'written', %s, $$loss={'price': 'mse', 'grade': 'categorical_crossentropy',"
+                    " 'is \"dear\"': 'binary_crossentropy', 'tags': 'mse'}, metrics={'price': ['mae'], 'is \"dear\"': ['accuracy']},"
+                    " optimizer='Adam(lr=0.03)'$$, 'batch_size=16', 40, replace => true)", model)
+    query(database, "SELECT hopper.predict('by_list_models', 'homes', 'id', output_table => 'by_list_predicted', replace => 'true')")
+    right, error = query(database, "SELECT avg((\"predicted_is \"\"dear\"\"\" = \"is \"\"dear\"\"\"::text)::int)::float8, avg(abs(predicted_price - price))"
+                                   " FROM by_list_predicted JOIN homes USING (id)")[0]
+    shown = dict(zip(*query(database, "SELECT metrics_type, metrics FROM hopper.evaluate('by_list_models', 'by_list')")[0]))
+    assert shown['is "dear"_accuracy'] == pytest.approx(right, abs=1e-6) and right > 0.8
+    assert shown["price_mae"] == pytest.approx(error, rel=1e-4)
+
+
+def test_a_network_for_images_has_several_outputs(database):
+    query(database, "CREATE TABLE pictures AS SELECT i AS id, ARRAY[ARRAY[i % 2, 0, 1], ARRAY[0, i % 2, 0], ARRAY[i % 3, 1, 0]]::real[] AS picture,"
+                    " i % 2 AS odd, (i % 3)::float8 AS third, ARRAY[ARRAY[i % 2, 0], ARRAY[1, 0]]::real[] AS square FROM generate_series(1, 60) AS i")
+    query(database, "SELECT hopper.training_preprocessor('pictures', 'pictures_packed', 'odd, third, square', 'picture')")
+    model = value(database, "SELECT hopper.cnn('written', 'pictures_packed', filters => '{2}', kernel_size => 2, pooling => 1, hidden => '{4}')")
+    rows = query(database, "SELECT layer, class_name, output_shape FROM hopper.describe_model('written', %s)"
+                           " WHERE layer IN ('odd', 'third', 'square')", model)
+    assert [row[:2] for row in rows] == [("odd", "Dense"), ("third", "Dense"), ("square", "Reshape")]
+    assert value(database, "SELECT models_trained FROM hopper.fit('pictures_packed', 'pictures_models', 'written', %s, $$loss={'odd':"
+                           " 'binary_crossentropy', 'third': 'mse', 'square': 'mse'}, optimizer='Adam(lr=0.01)'$$, 'batch_size=8', 2)", model) == 1
+
+
+def test_a_list_that_outputs_cannot_have(database):
+    for labels, message in [("price, nothing", 'column "nothing" of relation "things" does not exist'),
+                            ("price, price", '"price"')]:
+        with pytest.raises(psycopg2.Error, match=message):
+            query(database, "SELECT hopper.training_preprocessor('things', 'refused', %s, 'w1')", labels)
+    query(database, "CREATE VIEW one_class AS SELECT *, true AS always FROM things")
+    query(database, "SELECT hopper.training_preprocessor('one_class', 'one_class_packed', 'price, always', 'w1')")
+    with pytest.raises(psycopg2.Error, match='column "always" of "one_class_packed" holds one class only'):
+        query(database, "SELECT hopper.mlp('written', 'one_class_packed')")

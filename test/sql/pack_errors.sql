@@ -74,7 +74,6 @@ SELECT hopper.training_preprocessor('types', 'out', 'id', 'v, b');
 SELECT hopper.training_preprocessor('types', 'out', 'b', 'v');
 SELECT hopper.training_preprocessor('types', 'out', 'j', 'v');
 SELECT hopper.training_preprocessor('types', 'out', 's', 'v');
-SELECT hopper.training_preprocessor('types', 'out', 'id, v', 'b');
 SELECT hopper.training_preprocessor('types', 'out', 'v', 'id', num_classes => ARRAY[2]);
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', num_classes => ARRAY[2]);
 

@@ -29,15 +29,18 @@ PG_FUNCTION_INFO_V1(hopper_sql_model_ids);
 
 typedef struct network
 {
+	const char *kind;			/* "mlp" */
 	StringInfoData json;
 	int			n_layers;
 	bool		is_functional;	/* layers name what they read, else each reads the one before */
-	char		name[NAMEDATALEN];	/* of the layer that is written */
-	char		last[NAMEDATALEN];	/* of the one before */
+	const char *name;			/* of the layer that is written, in JSON */
+	const char *last;			/* of the one before */
 	char	   *activation;
 	double		dropout;
 	bool		batch_norm;
 	const hopper_data_desc *data;
+	int			n_outputs;
+	hopper_output *outputs;		/* at least one */
 	int			n_places;		/* of a row that a schema describes */
 	hopper_schema_place *places;	/* or NULL: none is an id */
 } network;
@@ -55,18 +58,25 @@ lower_words(const char *class_name)
 
 /* The comma is what stands between two layers. */
 static void
-begin_named_layer(network *net, const char *class_name, const char *more)
+begin_named_layer(network *net, const char *class_name, const char *more, const char *name)
 {
-	snprintf(net->name, sizeof(net->name), "%s_%d", lower_words(class_name), ++net->n_layers);
-	appendStringInfo(&net->json, ",\n{\"class_name\": \"%s\", %s\"config\": {\"name\": \"%s\"",
-					 class_name, more, net->name);
+	net->name = name;
+	appendStringInfo(&net->json, ",\n{\"class_name\": \"%s\", %s\"config\": {\"name\": %s",
+					 class_name, more, name);
+}
+
+/* "dense_3" */
+static char *
+next_name(network *net, const char *class_name)
+{
+	return psprintf("\"%s_%d\"", lower_words(class_name), ++net->n_layers);
 }
 
 /* Each argument begins with a comma, too. */
 static void
 begin_layer(network *net, const char *class_name)
 {
-	begin_named_layer(net, class_name, "");
+	begin_named_layer(net, class_name, "", next_name(net, class_name));
 }
 
 /* One that Keras does not have, or has as an operation alone. */
@@ -74,7 +84,8 @@ static void
 begin_own_layer(network *net, const char *class_name)
 {
 	begin_named_layer(net, class_name,
-					  psprintf("\"registered_name\": \"model_hopper>%s\", ", class_name));
+					  psprintf("\"registered_name\": \"model_hopper>%s\", ", class_name),
+					  next_name(net, class_name));
 }
 
 /* A layer that reads `inputs`, [["name", 0, 0, {}], ...] without the outer brackets. */
@@ -83,16 +94,16 @@ end_layer_of(network *net, const char *inputs)
 {
 	appendStringInfoChar(&net->json, '}');
 	if (net->is_functional)
-		appendStringInfo(&net->json, ", \"name\": \"%s\", \"inbound_nodes\": [[%s]]", net->name,
+		appendStringInfo(&net->json, ", \"name\": %s, \"inbound_nodes\": [[%s]]", net->name,
 						 inputs);
 	appendStringInfoChar(&net->json, '}');
-	strlcpy(net->last, net->name, sizeof(net->last));
+	net->last = net->name;
 }
 
 static char *
 input_named(const char *name)
 {
-	return psprintf("[\"%s\", 0, 0, {}]", name);
+	return psprintf("[%s, 0, 0, {}]", name);
 }
 
 static void
@@ -170,7 +181,7 @@ add_places(network *net, bool of_ids)
 			comma = ", ";
 		}
 	appendStringInfoChar(&net->json, ']');
-	end_layer_of(net, input_named("input"));
+	end_layer_of(net, input_named("\"input\""));
 }
 
 /* Of each column of ids how many there are, or how many of its places. */
@@ -196,7 +207,7 @@ add_embeddings(network *net)
 {
 	int			n = 0;
 	bool		has_texts = false;
-	char	   *numbers = NULL;
+	const char *numbers = NULL;
 
 	for (int i = 0; i < net->n_places; i++)
 	{
@@ -206,7 +217,7 @@ add_embeddings(network *net)
 	if (n < net->n_places)
 	{
 		add_places(net, false);
-		numbers = pstrdup(net->last);
+		numbers = net->last;
 	}
 	add_places(net, true);
 	begin_own_layer(net, "CategoryEmbedding");
@@ -227,15 +238,15 @@ begin_network(network *net)
 {
 	initStringInfo(&net->json);
 	net->n_layers = 0;
-	net->is_functional = net->places != NULL;
-	strlcpy(net->last, "input", sizeof(net->last));
+	net->is_functional = net->places != NULL || net->n_outputs > 1;
+	net->last = "\"input\"";
 	appendStringInfo(&net->json, "{\"class_name\": \"%s\", \"config\": {\"layers\": [\n"
 					 "{\"class_name\": \"InputLayer\", %s\"config\": {\"name\": \"input\", "
 					 "\"batch_shape\": [null, ", net->is_functional ? "Functional" : "Sequential",
 					 net->is_functional ? "\"name\": \"input\", \"inbound_nodes\": [], " : "");
 	append_shape(net, net->data->x_rank, net->data->x_shape);
 	appendStringInfoString(&net->json, "]}}");
-	if (net->is_functional)
+	if (net->places)
 		add_embeddings(net);
 	/* Bytes as they are would be too large for weights that begin small. */
 	if (net->data->x_type == HOPPER_UINT8 && net->data->normalizing_const == 1)
@@ -246,62 +257,111 @@ begin_network(network *net)
 	}
 }
 
+/* The last layer of one among several outputs has its name. */
+static void
+begin_end(network *net, const char *class_name, bool is_last, const hopper_output *output)
+{
+	StringInfoData name;
+
+	if (!is_last || net->n_outputs == 1)
+	{
+		begin_layer(net, class_name);
+		return;
+	}
+	initStringInfo(&name);
+	escape_json(&name, output->name);
+	begin_named_layer(net, class_name, "", name.data);
+}
+
 /*
- * The last layers: a number for each class or value of the labels. Of two classes one unit tells
- * the second one's probability, so that metrics such as AUC and precision are of that class.
+ * The last layers of an output: a number for each class or value of the labels. Of two classes one
+ * unit tells the second one's probability, so that metrics such as AUC and precision are of that
+ * class.
  */
 static void
-end_network(network *net)
+add_end(network *net, const hopper_output *output)
 {
-	const hopper_data_desc *data = net->data;
+	bool		is_class = output->kind == HOPPER_LABEL_CLASS;
+	bool		is_reshaped = output->rank > 1;
 	int64		units = 1;
 	const char *activation = "linear";
 
-	if (data->y_kind == HOPPER_LABEL_CLASS)
+	if (is_class)
 	{
-		units = data->num_classes == 2 ? 1 : data->num_classes;
-		activation = data->num_classes == 2 ? "sigmoid" : "softmax";
+		units = output->num_classes == 2 ? 1 : output->num_classes;
+		activation = output->num_classes == 2 ? "sigmoid" : "softmax";
 	}
 	else
-		for (int i = 0; i < data->y_rank; i++)
-			units *= data->y_shape[i];
+		for (int i = 0; i < output->rank; i++)
+			units *= output->shape[i];
 	/* Only arrays of booleans are packed as bytes: each says whether a label holds. */
-	if (data->y_kind == HOPPER_LABEL_ARRAY && data->y_type == HOPPER_UINT8)
+	if (output->kind == HOPPER_LABEL_ARRAY && net->data->y_type == HOPPER_UINT8)
 		activation = "sigmoid";
-	begin_layer(net, "Dense");
+	begin_end(net, "Dense", !is_reshaped, output);
 	appendStringInfo(&net->json, ", \"units\": " INT64_FORMAT, units);
 	add_activation(net, activation);
 	end_layer(net);
-	if (data->y_kind == HOPPER_LABEL_ARRAY && data->y_rank > 1)
+	if (!is_reshaped)
+		return;
+	begin_end(net, "Reshape", true, output);
+	appendStringInfoString(&net->json, ", \"target_shape\": [");
+	append_shape(net, output->rank, output->shape);
+	appendStringInfoChar(&net->json, ']');
+	end_layer(net);
+}
+
+static void
+end_network(network *net)
+{
+	const char *before = net->last;
+	StringInfoData ends;
+
+	initStringInfo(&ends);
+	for (int i = 0; i < net->n_outputs; i++)
 	{
-		begin_layer(net, "Reshape");
-		appendStringInfoString(&net->json, ", \"target_shape\": [");
-		append_shape(net, data->y_rank, data->y_shape);
-		appendStringInfoChar(&net->json, ']');
-		end_layer(net);
+		net->last = before;
+		add_end(net, &net->outputs[i]);
+		appendStringInfo(&ends, "%s[%s, 0, 0]", i ? ", " : "", net->last);
 	}
 	appendStringInfoChar(&net->json, ']');
 	if (net->is_functional)
-		appendStringInfo(&net->json, ", \"name\": \"mlp\", \"input_layers\": [%s],"
-						 " \"output_layers\": [%s]", "[\"input\", 0, 0]",
-						 psprintf("[\"%s\", 0, 0]", net->last));
+		appendStringInfo(&net->json, ", \"name\": \"%s\", \"input_layers\": [[\"input\", 0, 0]],"
+						 " \"output_layers\": [%s]", net->kind, ends.data);
 	appendStringInfoString(&net->json, "}}");
 }
 
 /* --- arguments --- */
 
-/* Of rows with weights: the label as it would be without them. */
+/* What the labels are; without an output of its own the label is one. */
 static void
-single_output(hopper_data_desc *desc)
+take_outputs(network *net, const hopper_data_desc *desc, const char *table)
 {
-	const hopper_output *output = &desc->outputs[0];
+	net->n_outputs = Max(desc->n_outputs, 1);
+	net->outputs = palloc0(net->n_outputs * sizeof(hopper_output));
+	for (int i = 0; i < net->n_outputs; i++)
+	{
+		hopper_output *output = &net->outputs[i];
 
-	desc->y_kind = output->kind;
-	desc->y_rank = output->rank;
-	memcpy(desc->y_shape, output->shape, sizeof(desc->y_shape));
-	desc->num_classes = output->num_classes;
-	desc->n_class_values = output->n_class_values;
-	desc->class_values = output->class_values;
+		if (desc->n_outputs > 0)
+			*output = desc->outputs[i];
+		else
+		{
+			output->column = desc->y_column;
+			output->kind = desc->y_kind;
+			output->rank = desc->y_rank;
+			memcpy(output->shape, desc->y_shape, sizeof(output->shape));
+			output->num_classes = desc->num_classes;
+		}
+		if (output->kind == HOPPER_LABEL_CLASS && output->num_classes < 2)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("column \"%s\" of \"%s\" holds one class only", output->column, table),
+					 errdetail("There is nothing to learn."),
+					 errhint("Pack rows of other classes, too, or numbers with label_kind => "
+							 "'value'.")));
+		if (output->name)
+			output->name = pstrdup(output->name);
+	}
 }
 
 /* Arguments from `activation` on, and what the packed table says. */
@@ -336,23 +396,10 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 				 errdetail("It has the inputs %s.",
 						   hopper_columns_words(packed->inputs.n, packed->inputs.names)),
 				 errhint("Build it with Keras and store it with hopper.load_model().")));
-	if (packed->desc.n_outputs > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("\"%s\" was packed with several outputs, which only your architecture has",
-						name.shown),
-				 errhint("Build it with Keras and store it with hopper.load_model().")));
-	if (packed->desc.n_outputs == 1)
-		single_output(&packed->desc);
 	net->data = &packed->desc;
-	if (net->data->y_kind == HOPPER_LABEL_CLASS && net->data->num_classes < 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of \"%s\" holds one class only", net->data->y_column,
-						name.shown),
-				 errdetail("There is nothing to learn."),
-				 errhint("Pack rows of other classes, too, or numbers with label_kind => "
-						 "'value'.")));
+	own = MemoryContextSwitchTo(caller);
+	take_outputs(net, &packed->desc, name.shown);
+	MemoryContextSwitchTo(own);
 	hopper_finish();
 }
 
@@ -388,7 +435,7 @@ add_network(FunctionCallInfo fcinfo, network *net, int at, text *otherwise)
 Datum
 hopper_sql_mlp(PG_FUNCTION_ARGS)
 {
-	network		net;
+	network		net = {.kind = "mlp"};
 	int32	   *hidden;
 	int			n;
 
@@ -409,7 +456,7 @@ hopper_sql_mlp(PG_FUNCTION_ARGS)
 Datum
 hopper_sql_cnn(PG_FUNCTION_ARGS)
 {
-	network		net;
+	network		net = {.kind = "cnn"};
 	int32	   *filters;
 	int32	   *hidden;
 	int			n;

@@ -62,19 +62,12 @@ require_between(hopper_pack_request *request, int value, int most, const char *a
 static List *
 label_argument(FunctionCallInfo fcinfo, hopper_pack_request *request, int i)
 {
-	List	   *names;
-
 	if (hopper_pack_outputs_argument(hopper_text_argument(fcinfo, i), request))
 		return request->y_names;
-	names = split_columns(fcinfo, i, "dependent_varname");
-	if (list_length(names) > 1)
-		hopper_complain(&request->complaints, ERRCODE_INVALID_PARAMETER_VALUE,
-						"labels of several outputs need their names",
-						psprintf("Argument \"dependent_varname\" names %d columns.",
-								 list_length(names)),
-						"Write '{\"output\": \"column\", ...}' with the names of the model's "
-						"outputs; several targets of one output can be one array.");
-	return names;
+	request->y_names = split_columns(fcinfo, i, "dependent_varname");
+	if (list_length(request->y_names) > 1)
+		hopper_pack_name_outputs(request);
+	return request->y_names;
 }
 
 /* What both functions have beside columns; `buffer` and `rules` are the arguments' positions. */

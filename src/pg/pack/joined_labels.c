@@ -11,6 +11,29 @@
 
 #include "pg/server/words.h"
 
+static void
+name_outputs(hopper_pack_request *request, int n, char **names)
+{
+	if (n > HOPPER_MAX_OUTPUTS)
+		hopper_complain(&request->complaints, ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+						psprintf("argument \"dependent_varname\" names %d outputs", n),
+						psprintf("The limit is %d.", HOPPER_MAX_OUTPUTS), NULL);
+	request->n_outputs = n;
+	request->output_names = names;
+}
+
+void
+hopper_pack_name_outputs(hopper_pack_request *request)
+{
+	char	  **names = palloc(sizeof(char *) * list_length(request->y_names));
+	int			n = 0;
+	ListCell   *cell;
+
+	foreach(cell, request->y_names)
+		names[n++] = lfirst(cell);
+	name_outputs(request, n, names);
+}
+
 /*
  * One column an output; false where the argument is no dictionary. One entry is an output with a
  * name of its own, unless that is the column's.
@@ -32,24 +55,16 @@ hopper_pack_outputs_argument(text *value, hopper_pack_request *request)
 							NULL, "Name one label column an output; several targets can be one "
 							"array.");
 		else if (strcmp(named.names[0], linitial(columns)) != 0)
-		{
-			request->n_outputs = 1;
-			request->output_names = named.names;
-		}
+			name_outputs(request, 1, named.names);
 		return true;
 	}
-	if (named.n > HOPPER_MAX_OUTPUTS)
-		hopper_complain(&request->complaints, ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-						psprintf("argument \"dependent_varname\" names %d outputs", named.n),
-						psprintf("The limit is %d.", HOPPER_MAX_OUTPUTS), NULL);
 	for (int i = 0; i < named.n; i++)
 		if (named.columns[i] != 1)
 			hopper_complain(&request->complaints, ERRCODE_INVALID_PARAMETER_VALUE,
 							psprintf("argument \"dependent_varname\" names %d columns for output "
 									 "\"%s\"", named.columns[i], named.names[i]), NULL,
 							"Name one label column an output; several targets can be one array.");
-	request->n_outputs = named.n;
-	request->output_names = named.names;
+	name_outputs(request, named.n, named.names);
 	return true;
 }
 

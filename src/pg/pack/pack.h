@@ -211,6 +211,8 @@ extern void hopper_pack_set_label(hopper_pack_job *job);
 extern void hopper_pack_read_label(hopper_pack_job *job);
 /* Where dependent_varname is '{"output": "column", ...}': fills the request. (joined_labels.c) */
 extern bool hopper_pack_outputs_argument(text *value, hopper_pack_request *request);
+/* Outputs that have the names of the label columns, request->y_names. (joined_labels.c) */
+extern void hopper_pack_name_outputs(hopper_pack_request *request);
 /*
  * pad_to, pad_value, pad_side and truncate, arguments from `at` on; what is wrong is complained of.
  * (pack/padding.c)
