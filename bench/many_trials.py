@@ -4,8 +4,8 @@
     eval "$(scripts/server env BUILD)"
     bench/many_trials.py [--trials 10000] [--iterations 4]
 
-Each step of the run writes a checkpoint of every trial that has trained; the last ones write the ended models and
-publish them. Prints the seconds that the session's main thread computed, which other work on the machine hardly
+Each step of the run writes a checkpoint of every trial that has trained; the third one opens the run in another session;
+the last ones write the ended models and publish them. Prints the seconds that the session's main thread computed, which other work on the machine hardly
 changes, and those on the clock; the same of views that are read by another session. Works in a database of its own,
 which it drops at the end.
 """
@@ -63,6 +63,10 @@ def main():
     while state == "running":
         n += 1
         state = timed(connection, f"step {n}", "SELECT hopper.step(%s, 0)", run)[0][0]
+        if n == 2:
+            # The next step opens the run from its checkpoints, and loads the libraries.
+            connection.close()
+            connection = connect(DATABASE)
         timed(connection, "  checkpoints so far", "SELECT checkpoints, seconds_checkpoints FROM hopper.runs WHERE run = %s",
               run)
     reader = connect(DATABASE)

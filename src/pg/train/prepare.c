@@ -362,6 +362,8 @@ leave_unfinished(hopper_fit *request)
 static void
 mend_checkpoints(const hopper_fit *request)
 {
+	if (hopper_checkpoints_are_sound(&request->staging, request->configs, request->n_configs))
+		return;
 	for (int i = 0; i < request->n_configs; i++)
 	{
 		int32		key = request->configs[i].mst_key;

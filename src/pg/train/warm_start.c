@@ -298,6 +298,118 @@ look_at_state(void *state)
 	pfree((void *) look->config.state);
 }
 
+/* --- all states in one pass --- */
+
+typedef struct checking
+{
+	const hopper_outputs *outputs;
+	const char *keys;			/* "1,2": of these configurations */
+	uint8_t    *state;			/* of one of them */
+	size_t		size;
+	size_t		allocated;
+	int64		n_parts;
+	int64		n_sound;
+	bool		sound;
+} checking;
+
+static void
+add_part(checking *check, const bytea *part)
+{
+	size_t		size = VARSIZE_ANY_EXHDR(part);
+
+	if (check->size + size > check->allocated)
+	{
+		check->allocated = Max(2 * check->allocated, check->size + size);
+		check->state = repalloc_huge(check->state, check->allocated);
+	}
+	hopper_copy(check->state + check->size, VARDATA_ANY(part), size);
+	check->size += size;
+	check->n_parts++;
+}
+
+/* Its last part has been read. */
+static void
+check_state(checking *check)
+{
+	char		digest[33];
+	int64		iterations;
+	hopper_error error;
+
+	if (check->n_parts == 0)
+		return;
+	if (check->size > 0 &&
+		hopper_accepts(hopper_core()->verify_state(check->state, check->size, digest, &iterations,
+												   &error), &error))
+		check->n_sound++;
+	else
+		check->sound = false;
+	check->size = 0;
+	check->n_parts = 0;
+}
+
+static void
+check_states(void *state)
+{
+	checking   *check = state;
+	int64		key = 0;
+	Portal		portal = hopper_cursor_open(
+		psprintf("SELECT s.mst_key, s.part, s.state FROM %s s WHERE s.part >= 0"
+				 " AND s.mst_key = ANY ('{%s}') AND EXISTS (SELECT 1 FROM %s m"
+				 " WHERE m.mst_key = s.mst_key) ORDER BY s.mst_key, s.part",
+				 check->outputs->state.quoted, check->keys, check->outputs->model.quoted), true);
+
+	while (check->sound)
+	{
+		bool		isnull;
+		Datum		value;
+		bytea	   *part;
+
+		CHECK_FOR_INTERRUPTS();
+		SPI_cursor_fetch(portal, true, 1);
+		if (SPI_processed == 0)
+			break;
+		if (hopper_int_cell(NULL, 0, 1, PG_INT64_MIN, PG_INT64_MAX) != key)
+			check_state(check);
+		key = hopper_int_cell(NULL, 0, 1, PG_INT64_MIN, PG_INT64_MAX);
+		value = hopper_value(0, 3, BYTEAOID, &isnull);
+		if (isnull || hopper_int_cell(NULL, 0, 2, 0, PG_INT32_MAX) != check->n_parts)
+			check->sound = false;
+		else
+		{
+			part = DatumGetByteaPP(value);
+			add_part(check, part);
+			if ((Pointer) part != DatumGetPointer(value))
+				pfree(part);
+		}
+		SPI_freetuptable(SPI_tuptable);
+	}
+	check_state(check);
+	SPI_cursor_close(portal);
+}
+
+bool
+hopper_checkpoints_are_sound(const hopper_outputs *outputs, const hopper_config *configs, int n)
+{
+	StringInfoData keys;
+	checking	check = {.outputs = outputs,.allocated = 65536,.sound = true};
+	int64		n_models;
+
+	initStringInfo(&keys);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&keys, "%s%d", i ? "," : "", configs[i].mst_key);
+	hopper_select("SELECT count(*) FROM %s WHERE mst_key = ANY ('{%s}')", outputs->model.quoted,
+				  keys.data);
+	n_models = hopper_int_cell(NULL, 0, 1, 0, PG_INT64_MAX);
+	SPI_freetuptable(SPI_tuptable);
+	check.keys = keys.data;
+	check.state = palloc(check.allocated);
+	if (n_models > 0 && hopper_attempt(check_states, &check) != NULL)
+		check.sound = false;
+	pfree(check.state);
+	pfree(keys.data);
+	return check.sound && check.n_sound == n_models;
+}
+
 static void
 see_changes(void)
 {

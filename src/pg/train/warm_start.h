@@ -18,6 +18,12 @@ extern void hopper_warm_start(const hopper_outputs *outputs, const hopper_data_d
 							  hopper_config *configs, int n, hopper_history **histories,
 							  bool takes_states);
 /*
+ * Whether each of these configurations that has a model has a sound state, too: all of them in one
+ * pass. False also where one could not be read: each tells of itself then.
+ */
+extern bool hopper_checkpoints_are_sound(const hopper_outputs *outputs,
+										 const hopper_config *configs, int n);
+/*
  * Of a run that goes on, a configuration that has a checkpoint: where its state is damaged, the one
  * before takes its place, or it begins anew, with a WARNING. Returns the iterations behind it then;
  * -1: it is sound. `continues`: it is a warm start, which cannot begin anew: ERROR instead.
