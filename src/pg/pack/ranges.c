@@ -89,7 +89,7 @@ number_at(int32 type, const char *values, int64 i)
 }
 
 /* Inlined with a type that is known it has no switch for each number. */
-static pg_attribute_always_inline void
+static inline void
 find_largest(int32 type, const char *values, int64 n, bool alike, double *restrict largest)
 {
 	for (int64 i = 0; i < n; i++, largest += alike ? 0 : 1)
