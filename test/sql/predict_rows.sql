@@ -31,6 +31,12 @@ CREATE VIEW predicted AS SELECT (source).*, class_value FROM hopper.predict_rows
 SELECT * FROM predicted ORDER BY id LIMIT 2;
 CREATE TABLE kept AS SELECT * FROM hopper.predict_rows('m', NULL::points);
 SELECT count(*), bool_and((source).id > 0) AS ids FROM kept;
+-- without a dropped column, rows are read where they lie: columns in another order, the place as the row's name
+CREATE TABLE plain AS SELECT note, b, id, a FROM points;
+SELECT count(*), bool_and(r.prob = p.prob) AS same, bool_and((r.source).note = 'note ' || p.id) AS whole
+FROM hopper.predict_rows('m', NULL::plain) AS r JOIN p ON p.id = (r.source).id;
+UPDATE plain SET a = NULL WHERE id = 7;
+SELECT count(*) FROM hopper.predict_rows('m', NULL::plain);
 SELECT (source).id, class_value FROM hopper.predict_rows('m', NULL::points,
     source_query => $$ SELECT * FROM points WHERE note LIKE '%7' AND id < 30; $$) ORDER BY 1;
 SELECT source, class_value FROM hopper.predict_rows('m', NULL::points,

@@ -49,13 +49,22 @@ hopper_cursor_open(const char *query, bool read_only)
 	return portal;
 }
 
+hopper_row_cursor
+hopper_row_cursor_open(const char *query)
+{
+	hopper_row_cursor rows = {hopper_cursor_open(query, true)};
+
+	rows.desc = rows.portal->tupDesc;
+	return rows;
+}
+
 uint64
-hopper_cursor_give(Portal portal, long n, hopper_row_taker take, void *state)
+hopper_row_cursor_give(const hopper_row_cursor *rows, long n, hopper_row_taker take, void *state)
 {
 	SPITupleTable *table;
 	uint64		n_rows;
 
-	SPI_cursor_fetch(portal, true, n);
+	SPI_cursor_fetch(rows->portal, true, n);
 	table = SPI_tuptable;
 	n_rows = (uint64) SPI_processed;
 	if (n_rows > 0)

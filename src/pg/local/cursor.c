@@ -4,11 +4,14 @@
  */
 #include "pg/server/glue.h"
 
+#include "access/table.h"
 #include "access/xact.h"
 #include "executor/tuptable.h"
 #include "nodes/makefuncs.h"
+#include "parser/parsetree.h"
 #include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
+#include "utils/rel.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
@@ -48,14 +51,71 @@ point_into_query(void *query)
  * up. Planning already runs functions of users, or takes them apart, and SPI would analyse a
  * statement again as soon as the path is another.
  */
-Portal
-hopper_cursor_open(const char *query, bool read_only)
+/*
+ * Where the statement only takes columns of one table: has the plan scan the whole table's, which
+ * the executor hands over where they lie, and sets rows->from. It would copy each column of each
+ * row otherwise. The statement needs no more rights than before, and a row is taken apart up to
+ * the last column that is asked for, as before.
+ */
+static void
+scan_in_place(PlannedStmt *statement, hopper_row_cursor *rows)
+{
+	Plan	   *plan = statement->planTree;
+	Index		scanned;
+	Relation	relation;
+	TupleDesc	desc;
+	AttrNumber *from = palloc(list_length(plan->targetlist) * sizeof(AttrNumber));
+	List	   *all = NIL;
+	ListCell   *cell;
+	int			n = 0;
+
+	if (!IsA(plan, SeqScan))
+		return;
+	scanned = ((Scan *) plan)->scanrelid;
+	/* planned, therefore locked */
+	relation = table_open(rt_fetch(scanned, statement->rtable)->relid, NoLock);
+	desc = RelationGetDescr(relation);
+	foreach(cell, plan->targetlist)
+	{
+		TargetEntry *entry = lfirst(cell);
+		Var		   *column = (Var *) entry->expr;
+
+		if (!IsA(column, Var) || entry->resjunk ||
+			(column->varattno == 0 && column->vartype != desc->tdtypeid))
+			break;
+		from[n++] = column->varattno;
+	}
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(desc, i);
+
+		/* where the executor would not hand them over */
+		if (column->attisdropped || column->atthasmissing)
+			break;
+		all = lappend(all, makeTargetEntry((Expr *) makeVar(scanned, i + 1, column->atttypid,
+															column->atttypmod,
+															column->attcollation, 0),
+										   i + 1, NULL, false));
+	}
+	if (cell == NULL && list_length(all) == desc->natts)
+	{
+		rows->desc = ExecTypeFromTL(plan->targetlist);
+		rows->from = from;
+		plan->targetlist = all;
+	}
+	table_close(relation, NoLock);
+}
+
+/* `rows`: they are taken by hopper_row_cursor_give(); NULL: in another way. */
+static Portal
+open_portal(const char *query, bool read_only, hopper_row_cursor *rows)
 {
 	Portal		portal = CreateNewPortal();
 	MemoryContext caller = MemoryContextSwitchTo(portal->portalContext);
 	char	   *kept = pstrdup(query);
 	ErrorContextCallback context;
 	List	   *queries;
+	List	   *plans;
 	int			level;
 
 	context.callback = point_into_query;
@@ -66,8 +126,10 @@ hopper_cursor_open(const char *query, bool read_only)
 	queries = pg_analyze_and_rewrite_fixedparams(linitial(pg_parse_query(kept)), kept, NULL, 0,
 												 NULL);
 	hopper_callers_path(level);
-	PortalDefineQuery(portal, NULL, kept, CMDTAG_SELECT,
-					  pg_plan_queries(queries, kept, CURSOR_OPT_NO_SCROLL, NULL), NULL);
+	plans = pg_plan_queries(queries, kept, CURSOR_OPT_NO_SCROLL, NULL);
+	if (rows)
+		scan_in_place(linitial_node(PlannedStmt, plans), rows);
+	PortalDefineQuery(portal, NULL, kept, CMDTAG_SELECT, plans, NULL);
 	portal->cursorOptions = CURSOR_OPT_NO_SCROLL;
 	MemoryContextSwitchTo(caller);
 	if (!read_only)
@@ -77,9 +139,31 @@ hopper_cursor_open(const char *query, bool read_only)
 	return portal;
 }
 
+Portal
+hopper_cursor_open(const char *query, bool read_only)
+{
+	return open_portal(query, read_only, NULL);
+}
+
+hopper_row_cursor
+hopper_row_cursor_open(const char *query)
+{
+	hopper_row_cursor rows = {NULL};
+
+	rows.portal = open_portal(query, true, &rows);
+	if (rows.from == NULL)
+		rows.desc = rows.portal->tupDesc;
+	return rows;
+}
+
 typedef struct row_receiver
 {
 	DestReceiver own;
+	const hopper_row_cursor *rows;
+	AttrNumber	last;			/* of rows->from */
+	Datum	   *values;			/* then: in the statement's order */
+	bool	   *nulls;
+	MemoryContext whole;		/* a copy of the row, where it is a value itself */
 	hopper_row_taker take;
 	void	   *state;
 	MemoryContext context;
@@ -92,17 +176,56 @@ begin_rows(DestReceiver *own, int operation, TupleDesc descriptor)
 {
 }
 
+/* The table's columns in the statement's order. */
+static void
+order_columns(row_receiver *receiver, TupleTableSlot *slot)
+{
+	const AttrNumber *from = receiver->rows->from;
+	int			n = receiver->rows->desc->natts;
+	const Datum *table_values = slot->tts_values;
+	const bool *table_nulls = slot->tts_isnull;
+	Datum	   *restrict values = receiver->values;
+	bool	   *restrict nulls = receiver->nulls;
+
+	slot_getsomeattrs(slot, receiver->last);
+	for (int i = 0; i < n; i++)
+	{
+		if (from[i] > 0)
+		{
+			values[i] = table_values[from[i] - 1];
+			nulls[i] = table_nulls[from[i] - 1];
+		}
+		else if (from[i] < 0)
+			values[i] = slot_getsysattr(slot, from[i], &nulls[i]);
+		else
+		{
+			MemoryContext caller;
+
+			MemoryContextReset(receiver->whole);
+			caller = MemoryContextSwitchTo(receiver->whole);
+			values[i] = ExecFetchSlotHeapTupleDatum(slot);
+			nulls[i] = false;
+			MemoryContextSwitchTo(caller);
+		}
+	}
+}
+
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *own)
 {
 	row_receiver *receiver = (row_receiver *) own;
 	ResourceOwner portals = CurrentResourceOwner;
+	bool		in_order = receiver->rows->from == NULL;
 	MemoryContext caller;
 
-	slot_getallattrs(slot);
+	if (in_order)
+		slot_getallattrs(slot);
+	else
+		order_columns(receiver, slot);
 	caller = MemoryContextSwitchTo(receiver->context);
 	CurrentResourceOwner = receiver->owner;
-	receiver->take(receiver->state, slot->tts_values, slot->tts_isnull);
+	receiver->take(receiver->state, in_order ? slot->tts_values : receiver->values,
+				   in_order ? slot->tts_isnull : receiver->nulls);
 	receiver->n++;
 	CurrentResourceOwner = portals;
 	MemoryContextSwitchTo(caller);
@@ -115,11 +238,20 @@ end_rows(DestReceiver *own)
 }
 
 uint64
-hopper_cursor_give(Portal portal, long n, hopper_row_taker take, void *state)
+hopper_row_cursor_give(const hopper_row_cursor *rows, long n, hopper_row_taker take, void *state)
 {
-	row_receiver receiver = {{receive_row, begin_rows, end_rows, end_rows, DestNone}, take, state,
-	CurrentMemoryContext, CurrentResourceOwner};
+	MemoryContext room = AllocSetContextCreate(CurrentMemoryContext, "hopper rows",
+											   ALLOCSET_SMALL_SIZES);
+	row_receiver receiver = {.own = {receive_row, begin_rows, end_rows, end_rows, DestNone},
+		.rows = rows,.take = take,.state = state,.context = CurrentMemoryContext,
+	.owner = CurrentResourceOwner};
 
-	(void) PortalRunFetch(portal, FETCH_FORWARD, n, &receiver.own);
+	receiver.values = MemoryContextAlloc(room, rows->desc->natts * sizeof(Datum));
+	receiver.nulls = MemoryContextAlloc(room, rows->desc->natts * sizeof(bool));
+	receiver.whole = AllocSetContextCreate(room, "hopper whole row", ALLOCSET_DEFAULT_SIZES);
+	for (int i = 0; rows->from && i < rows->desc->natts; i++)
+		receiver.last = Max(receiver.last, rows->from[i]);
+	(void) PortalRunFetch(rows->portal, FETCH_FORWARD, n, &receiver.own);
+	MemoryContextDelete(room);
 	return receiver.n;
 }

@@ -101,18 +101,18 @@ static void
 read_rows(hopper_pack_job *job, hopper_sort *sort)
 {
 	reading		r = {job, sort};
-	Portal		portal = hopper_cursor_open(hopper_pack_row_query(job), true);
+	hopper_row_cursor rows = hopper_row_cursor_open(hopper_pack_row_query(job));
 
-	hopper_pack_begin_rows(&job->source, portal->tupDesc);
+	hopper_pack_begin_rows(&job->source, rows.desc);
 	r.scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper packed row",
 									  ALLOCSET_DEFAULT_SIZES);
 	hopper_pack_start_counting(job);
-	if (hopper_cursor_give(portal, 1, take_row, &r) > 0)
+	if (hopper_row_cursor_give(&rows, 1, take_row, &r) > 0)
 	{
 		require_room_to_sort(job, r.row);
-		(void) hopper_cursor_give(portal, FETCH_ALL, take_row, &r);
+		(void) hopper_row_cursor_give(&rows, FETCH_ALL, take_row, &r);
 	}
-	SPI_cursor_close(portal);
+	SPI_cursor_close(rows.portal);
 	MemoryContextDelete(r.scratch);
 }
 

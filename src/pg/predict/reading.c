@@ -78,37 +78,40 @@ take_row(void *state, const Datum *values, const bool *nulls)
 }
 
 /* A query of the user's finds its names as the user does. */
-static Portal
-open_cursor(const hopper_prediction *run)
+static hopper_row_cursor
+open_rows(const hopper_prediction *run)
 {
 	char	   *query = hopper_predict_row_query(run);
+	hopper_row_cursor rows = {NULL};
 	SPIPlanPtr	plan;
 
 	if (run->source_query == NULL)
-		return hopper_cursor_open(query, true);
+		return hopper_row_cursor_open(query);
 	plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_NO_SCROLL);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	return SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	rows.portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	rows.desc = rows.portal->tupDesc;
+	return rows;
 }
 
 int64
 hopper_predict_through(hopper_prediction *run, const hopper_predict_sink *sink, void *state)
 {
 	reading		r = {run, sink, state};
-	Portal		portal;
+	hopper_row_cursor rows;
 
 	if (run->values.shape_known)
 		start(&r);
-	portal = open_cursor(run);
-	hopper_pack_begin_rows(&run->rows, portal->tupDesc);
+	rows = open_rows(run);
+	hopper_pack_begin_rows(&run->rows, rows.desc);
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (run->work.predictor && run->work.n_batches == run->work.depth)
 			give_oldest(&r, true);
-		if (hopper_cursor_give(portal, run->work.predictor ? run->work.batch_rows : 1, take_row,
-							   &r) == 0)
+		if (hopper_row_cursor_give(&rows, run->work.predictor ? run->work.batch_rows : 1, take_row,
+							 &r) == 0)
 			break;
 		if (run->work.predictor == NULL)
 		{
@@ -120,7 +123,7 @@ hopper_predict_through(hopper_prediction *run, const hopper_predict_sink *sink, 
 		while (run->work.n_batches > 0 && give_oldest(&r, false))
 			;
 	}
-	SPI_cursor_close(portal);
+	SPI_cursor_close(rows.portal);
 	if (run->work.predictor == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -339,16 +339,27 @@ extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1
 extern uint64 hopper_select_at_once(const char *format,...) pg_attribute_printf(1, 2);
 /* A SELECT row by row, with SPI_cursor_fetch(), until SPI_cursor_close(). */
 extern Portal hopper_cursor_open(const char *query, bool read_only);
+/* A cursor whose rows hopper_row_cursor_give() gives, until SPI_cursor_close() of its portal. */
+typedef struct hopper_row_cursor
+{
+	Portal		portal;
+	TupleDesc	desc;
+	const AttrNumber *from;		/* the scanned table's column of each; NULL: as rows come */
+} hopper_row_cursor;
+
+/* hopper_cursor_open() of a SELECT that reads. */
+extern hopper_row_cursor hopper_row_cursor_open(const char *query);
 /*
  * Takes a row: its values, which lie where the executor has them and are gone with the next one. It
  * is called with the memory context of who fetches.
  */
 typedef void (*hopper_row_taker) (void *state, const Datum *values, const bool *nulls);
 /*
- * Gives the next rows of a cursor over a SELECT, `n` at most, to `take`; returns how many. No row
- * is copied on its way, which with many columns would take longer than to read them.
+ * Gives the next rows, `n` at most, to `take`; returns how many. No row is copied on its way, which
+ * with many columns would take longer than to read them.
  */
-extern uint64 hopper_cursor_give(Portal portal, long n, hopper_row_taker take, void *state);
+extern uint64 hopper_row_cursor_give(const hopper_row_cursor *rows, long n, hopper_row_taker take,
+									 void *state);
 /* SPI_prepare(), or ERROR. It leaves the search_path alone: as hopper_select_at_once(). */
 extern SPIPlanPtr hopper_prepare(const char *query, int n, Oid *types);
 /*
