@@ -14,7 +14,7 @@ begin(void *state, hopper_prediction *run)
 	int			n;
 
 	hopper_predict_make_output(run, "");
-	n = hopper_predict_column_types(&run->model, &run->what, run->id_oid, run->labels.oid, types);
+	n = hopper_predict_column_types(run, types);
 	*insert = hopper_bulk_insert_open(&run->output_table, n, types);
 }
 

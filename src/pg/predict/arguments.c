@@ -344,9 +344,9 @@ hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x)
 				 errhint("Predict from a view that gives it another name.")));
 	if (run->what.kind == PREDICT_COLUMNS)
 		hopper_predict_require_columns(&run->model);
-	hopper_predict_check_id(&run->model, &run->what, id_column.name, run->labels.type != NULL);
 	run->id_column = id_column.name;
 	run->id_type = id_column.qualified_type;
+	hopper_predict_check_id(run);
 
 	rows->name = run->source;
 	resolve_features(rows, relation, x);

@@ -106,27 +106,21 @@ replace_rows(const hopper_prediction *run, int64 n_rows)
 static void
 comment_output(const hopper_prediction *run)
 {
-	hopper_comment_layout(&run->output_table, &hopper_predictions_layout, NULL,
-						  "predictions by model_hopper");
-	for (int k = 0; k < run->model.n_parts; k++)
-		hopper_comment_column(&run->output_table,
-							  hopper_predict_part_column(&run->model, k, "predicted"),
-							  "what the model predicts for this output");
-	if (run->model.n_parts == 0)
-		hopper_comment_column(&run->output_table, hopper_predict_value_column(&run->model),
-							  run->model.layer ? HOPPER_LAYER_COMMENT
-							  : hopper_predict_has_rows(&run->model)
-							  ? "the most probable class, in the label's own type"
-							  : "what the model predicts");
-	hopper_comment_column(&run->output_table, run->id_column, "of the row that was predicted");
+	hopper_predict_columns list;
+
+	hopper_comment_table(&run->output_table, "predictions by model_hopper");
+	hopper_predict_list_columns(run, &list);
+	for (int i = 0; i < list.n; i++)
+		if (list.columns[i].meaning)
+			hopper_comment_column(&run->output_table, list.columns[i].name,
+								  list.columns[i].meaning);
 }
 
 void
 hopper_predict_make_output(const hopper_prediction *run, const char *distributed)
 {
 	hopper_exec("CREATE TABLE %s (%s)%s", run->output_table.quoted,
-				hopper_predict_columns(&run->model, &run->what, run->id_column, run->id_type,
-									   run->labels.type), distributed);
+				hopper_predict_column_definitions(run), distributed);
 	if (run->keeps_final)
 		require_columns(run);
 	else

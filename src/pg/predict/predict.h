@@ -109,7 +109,7 @@ extern void hopper_predict_each(const hopper_predict_model *model, hopper_predic
 								const float *outputs, const Datum *names, const bool *name_nulls,
 								bool all, Datum *predicted, Datum *probabilities);
 
-/* --- rows of predictions (predict/output.c) --- */
+/* --- rows of predictions (predict/output.c, predict/output_columns.c) --- */
 
 typedef enum hopper_predict_kind
 {
@@ -133,38 +133,16 @@ typedef struct hopper_predict_output hopper_predict_output;
 /* of several outputs: id, and two for each */
 #define PREDICT_MAX_COLUMNS (1 + 2 * HOPPER_MAX_OUTPUTS)
 
-/* Definitions of the output's columns; `label_type` (SQL, or NULL) is of the label in its type. */
-extern char *hopper_predict_columns(const hopper_predict_model *model,
-									const hopper_predict_what *what,
-									const char *id_column, const char *id_type,
-									const char *label_type);
-/*
- * Types of these columns, where they differ from other tables' only in those of id and label
- * (InvalidOid: none); returns their number.
- */
-extern int	hopper_predict_column_types(const hopper_predict_model *model,
-										const hopper_predict_what *what,
-										Oid id_type, Oid label_type, Oid *types);
 /* The column of values, of a layer's, or of the label in its own type. */
 extern char *hopper_predict_value_column(const hopper_predict_model *model);
 /* The comment on it where it holds what a layer gives, by which such a table is known. */
 #define HOPPER_LAYER_COMMENT "what this layer gives"
-/*
- * A column of one of several outputs, `prefix` "predicted" or "prob": <prefix>_<output> as far as
- * names go, with a number for its end where other outputs' names begin alike.
- */
-extern char *hopper_predict_part_column(const hopper_predict_model *model, int part,
-										const char *prefix);
 /* "prob_<class>" of the only output, as far as names go, with a number where others begin alike. */
 extern char *hopper_predict_class_column(const hopper_predict_model *model, int class);
 /* ERROR 22023 or 54000 where the model's classes cannot be columns, as 'columns' asks. */
 extern void hopper_predict_require_columns(const hopper_predict_model *model);
 /* ERROR 0A000 where it has several outputs, or an array of them. (predict/features.c) */
 extern void hopper_predict_require_one_value(const hopper_predict_model *model);
-/* ERROR 42701 where the output has another column of the id's name. */
-extern void hopper_predict_check_id(const hopper_predict_model *model,
-									const hopper_predict_what *what,
-									const char *id_column, bool has_label);
 /*
  * The first n_labels classes in the label's type (NULL: none); ERROR XX001 where there are more
  * classes. Everything must outlive the output.
@@ -183,6 +161,8 @@ extern bool hopper_predict_output_next(hopper_predict_output *output, Datum *val
 extern int	hopper_predict_output_part(const hopper_predict_output *output);
 /* Whether there is a row for each class, or for the most probable ones. */
 extern bool hopper_predict_has_rows(const hopper_predict_model *model);
+/* Whether it has a probability beside what is predicted, where there is no row for each class. */
+extern bool hopper_predict_has_prob(const hopper_predict_model *model);
 /* Whether an output tells classes apart; others are values, or classes that exclude no other. */
 extern bool hopper_predict_is_class(const hopper_predict_model *part);
 

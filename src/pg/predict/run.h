@@ -96,7 +96,30 @@ extern void hopper_predict_read_labels(hopper_prediction *run, const hopper_trai
 /* class_values text[]: one list, or MADlib's form, the only row of a two-dimensional array. */
 extern void hopper_predict_given_classes(hopper_predict_model *model, ArrayType *array);
 
-/* --- the table that a call writes (predict/output_table.c) --- */
+/* --- the table that a call writes (predict/output_columns.c, predict/output_table.c) --- */
+
+typedef struct hopper_predict_column
+{
+	char	   *name;
+	Oid			type;
+	const char *sql_type;		/* in full, or NULL: the type's name */
+	const char *meaning;		/* for psql, or NULL */
+} hopper_predict_column;
+
+typedef struct hopper_predict_columns
+{
+	int			n;
+	hopper_predict_column columns[PREDICT_MAX_COLUMNS];
+} hopper_predict_columns;
+
+/* The id first. On a segment, which reads types alone, the id has neither name nor sql_type. */
+extern void hopper_predict_list_columns(const hopper_prediction *run, hopper_predict_columns *list);
+/* "id integer, ..." for a statement */
+extern char *hopper_predict_column_definitions(const hopper_prediction *run);
+/* Returns their number. */
+extern int	hopper_predict_column_types(const hopper_prediction *run, Oid *types);
+/* ERROR 42701 where the output has another column of the id's name. */
+extern void hopper_predict_check_id(const hopper_prediction *run);
 
 /*
  * The output's name; where it replaces a table, or its rows, it takes their place when it is

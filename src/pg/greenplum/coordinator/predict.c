@@ -30,8 +30,7 @@ distribution(const hopper_prediction *run)
 int64
 hopper_predict_source(hopper_prediction *run)
 {
-	char	   *columns = hopper_predict_columns(&run->model, &run->what, run->id_column,
-												 run->id_type, run->labels.type);
+	char	   *columns = hopper_predict_column_definitions(run);
 	Oid			types[] = {BYTEAOID};
 	Datum		values[1];
 	SPIPlanPtr	plan;

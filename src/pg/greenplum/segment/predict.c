@@ -27,8 +27,7 @@ static void
 require_result(const hopper_prediction *run, TupleDesc result)
 {
 	Oid			types[PREDICT_MAX_COLUMNS];
-	int			n = hopper_predict_column_types(&run->model, &run->what, run->id_oid,
-												run->labels.oid, types);
+	int			n = hopper_predict_column_types(run, types);
 
 	hopper_require_row_types(result, n, types, run->source.shown);
 }
