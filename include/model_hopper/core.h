@@ -11,13 +11,13 @@
 #include "model_hopper/basics.h"
 #include "model_hopper/cancel.h"
 #include "model_hopper/config.h"
-#include "model_hopper/course.h"
 #include "model_hopper/data.h"
 #include "model_hopper/metrics.h"
 #include "model_hopper/model.h"
 #include "model_hopper/readings.h"
 #include "model_hopper/schema.h"
 #include "model_hopper/search.h"
+#include "model_hopper/training.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -210,12 +210,6 @@ typedef struct hopper_core_api
 	/* --- runs on segments --- */
 
 	/*
-	 * Statements that move all models through `iteration` (of this run, from 1), as far as can be
-	 * foreseen.
-	 */
-	int			(*hops_of_iteration) (const hopper_course_data *run, int32_t iteration,
-									  int32_t *hops, hopper_error *error);
-	/*
 	 * How often a model of a run with these options is evaluated on the split (hopper_split), where
 	 * the split has data and the model makes all iterations.
 	 */
@@ -224,8 +218,6 @@ typedef struct hopper_core_api
 	/* Where a model begins; `starts` as in hopper_run_options. */
 	int			(*first_partition) (const int32_t *starts, int32_t n_starts, int32_t mst_key,
 									int32_t *partition, hopper_error *error);
-	/* Whether fit_params (which were checked) have a callback that waits for metrics. */
-	int			(*waits_for_metrics) (const char *fit_params, int32_t *waits, hopper_error *error);
 
 	/* What this process has read of configurations; libhopper_torch.so takes it. */
 	int			(*readings) (hopper_readings *readings, hopper_error *error);

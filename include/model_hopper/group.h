@@ -27,14 +27,6 @@ typedef struct hopper_group hopper_group;
 #define HOPPER_ENVELOPE_WEIGHTS 'W' /* floats in Keras' order follow */
 #define HOPPER_ENVELOPE_STATE 'S'	/* a state image follows */
 
-/* What the models do in one start of all processes. */
-typedef enum hopper_hop
-{
-	HOPPER_HOP_FIRST = 1,		/* train; it begins an iteration: earlier events are dropped */
-	HOPPER_HOP_NEXT = 2,		/* train on in the same iteration */
-	HOPPER_HOP_RESULTS = 3		/* nothing is trained, they go out as results; open: below */
-} hopper_hop;
-
 /* One outgoing part of a model. Memory is valid until the next call of next_part. */
 typedef struct hopper_group_part
 {
@@ -54,9 +46,9 @@ typedef struct hopper_group_part
 } hopper_group_part;
 
 /*
- * create, add_config*, add_buffer*, check_data, then again and again add_part*, start, poll*,
- * next_part*; a model is an envelope of one or several parts that visits the processes in the order
- * of its ring
+ * create, enter*, plan_data, add_buffer*, check_data, then again and again add_part*, start, poll*,
+ * next_part*; later keep, enter*, plan_data again, while it rests. A model is an envelope of one or
+ * several parts that visits the processes in the order of its ring.
  *
  * Models for which there is no room beside the others wait outside. While poll says 0 next_part
  * gives back those that are through, where others wait for their room, and next_arrival asks for
@@ -72,9 +64,18 @@ typedef struct hopper_group_api
 						   const hopper_data_desc *valid, const int32_t *train_keys,
 						   const int32_t *valid_keys, int32_t key, hopper_group **group,
 						   hopper_error *error);
-	/* Weights and state of the configuration are not looked at: they come in envelopes. */
-	int			(*add_config) (hopper_group *group, const hopper_config *config,
-							   hopper_error *error);
+	/* Before plan_data: others enter later, and may meet those that are there on any process. */
+	int			(*stay_open) (hopper_group *group, hopper_error *error);
+	/*
+	 * What comes of the configuration trains so many iterations more, one at most in a start, and
+	 * goes out as a result then; `done`: how many of the same stint the state that comes has behind
+	 * it. Weights and state are not looked at: they come in envelopes.
+	 */
+	int			(*enter) (hopper_group *group, const hopper_config *config, int32_t iterations,
+						  int32_t done, hopper_error *error);
+	/* Forgets all configurations but these. */
+	int			(*keep) (hopper_group *group, const int32_t *mst_keys, int32_t n,
+						 hopper_error *error);
 	int			(*add_buffer) (hopper_group *group, const hopper_buffer *buffer,
 							   hopper_error *error);
 	/* Fails where partitions of this process lack rows or do not fit into memory. */
@@ -88,11 +89,11 @@ typedef struct hopper_group_api
 							 const uint8_t *bytes, size_t size, int32_t *later,
 							 hopper_error *error);
 	/*
-	 * Trains what came, each model as far as this process' partitions allow, until `iteration` (of
-	 * this run, from 1) is complete with its evaluations, or what else `hop` (hopper_hop) says.
+	 * Trains what came, each model as far as this process' partitions allow, until its iteration
+	 * is complete with its evaluations. `halts`: who is between two iterations, or gets there,
+	 * goes out as a result whose status is HOPPER_MODEL_TRAINING.
 	 */
-	int			(*start) (hopper_group *group, int32_t iteration, int32_t hop,
-						  hopper_error *error);
+	int			(*start) (hopper_group *group, int32_t halts, hopper_error *error);
 	/* 1: done; 0: not yet; -1: *error */
 	int			(*poll) (hopper_group *group, hopper_error *error);
 	/*
@@ -107,28 +108,16 @@ typedef struct hopper_group_api
 	/* bytes_data, numerics_class, what was read, and bytes_models, the most at a time; else zero */
 	void		(*get_info) (const hopper_group *group, hopper_run_info *info);
 
-	/* As hopper_run_api's, but the plan is about the partitions of this process. */
+	/*
+	 * As hopper_run_api's, but the plan is about the partitions of this process. Again: it fails
+	 * with HOPPER_LIMIT_EXCEEDED where those that have entered do not fit beside the data as these
+	 * lie.
+	 */
 	int			(*plan_data) (hopper_group *group, hopper_data_plan *plan, hopper_error *error);
 	/* 1: *partition of *split has to be read; 0: none, look again when the eventfd wakes */
 	int			(*next_load) (hopper_group *group, int32_t *split, int32_t *partition);
 	int			(*end_load) (hopper_group *group, int32_t split, int32_t partition,
 							 hopper_error *error);
-
-	/*
-	 * An open share, whose models enter and leave between two calls of start: enter*, plan_data,
-	 * and so on as above; later keep, enter*, plan_data again. `enter` stands in the place of
-	 * add_config: what comes of the configuration trains so many iterations more, one at most in a
-	 * start, and goes out as a result then; `done`: how many of the same stint the state that comes
-	 * has behind it. A part's `done` is said of each iteration; `iteration` of start means nothing,
-	 * and `hop` nothing but HOPPER_HOP_RESULTS: who is between two iterations, or gets there, goes
-	 * out as a result whose status is HOPPER_MODEL_TRAINING. plan_data fails with
-	 * HOPPER_LIMIT_EXCEEDED where those that have entered do not fit beside the data as these lie.
-	 */
-	int			(*enter) (hopper_group *group, const hopper_config *config, int32_t iterations,
-						  int32_t done, hopper_error *error);
-	/* Forgets all configurations but these. */
-	int			(*keep) (hopper_group *group, const int32_t *mst_keys, int32_t n,
-						 hopper_error *error);
 } hopper_group_api;
 
 #ifdef __cplusplus

@@ -223,14 +223,6 @@ int RankConfigurations(int32_t n, const hopper_ranked_config* configs, const hop
   });
 }
 
-int WaitsForMetrics(const char* fit_params, int32_t* waits, hopper_error* error) {
-  return Guard(error, [&] {
-    std::vector<ParamProblem> problems;
-    const FitParams fit = ParseFitParams(Text(fit_params), &problems);
-    *waits = fit.early_stopping.active() || fit.plateau.active ? 1 : 0;
-  });
-}
-
 int KeepsBest(const char* fit_params, int32_t* keeps, hopper_error* error) {
   return Guard(error, [&] {
     std::vector<ParamProblem> problems;
@@ -275,7 +267,6 @@ void SetConfigurationFunctions(hopper_core_api* api) {
   api->output_link = LinkOfOutput;
   api->rank_configs = RankConfigurations;
   api->keeps_best = KeepsBest;
-  api->waits_for_metrics = WaitsForMetrics;
   api->readings = TellReadings;
   api->balance_classes = BalanceClassesOf;
   api->tabular = RecipeFor;

@@ -100,27 +100,6 @@ int VerifyStateImage(const uint8_t* state, size_t size, char digest[33], int64_t
   });
 }
 
-int HopsOf(const hopper_course_data* run, int32_t iteration, int32_t* hops, hopper_error* error) {
-  return Guard(error, [&] {
-    Require(run != nullptr && hops != nullptr, "run");
-    Require(run->options != nullptr, "options");
-    RunRules rules = RulesFromC(*run->options);
-    for (int32_t& frequency : rules.frequency) frequency = std::max(frequency, 1);
-    rules.partitions = {run->n_partitions, run->n_valid};
-    SegmentKeys keys;
-    keys.of[kTrainSplit].assign(run->train_keys, run->train_keys + run->n_partitions);
-    if (run->n_valid > 0) {
-      keys.of[kValidSplit].assign(run->valid_keys, run->valid_keys + run->n_valid);
-    }
-    std::vector<Walker> models;
-    for (int32_t i = 0; i < run->n_models; ++i) {
-      models.push_back({run->mst_keys[i], {{run->waits[i] != 0, false}, false}});
-    }
-    *hops = HopsOfIteration(keys, Ring(run->n_partitions, StartsFromC(*run->options)), rules,
-                            iteration, models);
-  });
-}
-
 int EvaluationsOf(const hopper_run_options* options, int32_t split, int64_t* n,
                   hopper_error* error) {
   return Guard(error, [&] {
@@ -173,7 +152,6 @@ hopper_core_api MakeApi() {
   api.list = ListRows;
   api.workers_of = Workers;
   api.check_threads_per_model = CheckThreads;
-  api.hops_of_iteration = HopsOf;
   api.evaluations = EvaluationsOf;
   api.first_partition = FirstPartitionOf;
   api.type_size = SizeOfType;

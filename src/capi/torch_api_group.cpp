@@ -36,10 +36,10 @@ int GroupCreate(const hopper_run_options* options, const hopper_data_desc* train
   });
 }
 
-int GroupAddConfig(hopper_group* group, const hopper_config* config, hopper_error* error) {
+int GroupStayOpen(hopper_group* group, hopper_error* error) {
   return Call(error, [&] {
-    RequireAll(group, config);
-    group->AddConfig(FromC(*config));
+    RequireAll(group);
+    group->StayOpen();
   });
 }
 
@@ -110,15 +110,10 @@ int GroupNextArrival(hopper_group* group, int32_t* mst_key) {
   });
 }
 
-static_assert(static_cast<int>(Hop::kFirst) == HOPPER_HOP_FIRST &&
-              static_cast<int>(Hop::kNext) == HOPPER_HOP_NEXT &&
-              static_cast<int>(Hop::kResults) == HOPPER_HOP_RESULTS);
-
-int GroupStart(hopper_group* group, int32_t iteration, int32_t hop, hopper_error* error) {
+int GroupStart(hopper_group* group, int32_t halts, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(group);
-    Require(hop >= HOPPER_HOP_FIRST && hop <= HOPPER_HOP_RESULTS, "hop");
-    group->Start(iteration, static_cast<Hop>(hop));
+    group->Start(halts != 0);
   });
 }
 
@@ -179,7 +174,7 @@ void GroupGetInfo(const hopper_group* group, hopper_run_info* info) {
 
 void SetGroupFunctions(hopper_group_api* api) {
   api->create = GroupCreate;
-  api->add_config = GroupAddConfig;
+  api->stay_open = GroupStayOpen;
   api->add_buffer = GroupAddBuffer;
   api->check_data = GroupCheckData;
   api->add_part = GroupAddPart;

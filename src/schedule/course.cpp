@@ -1,7 +1,6 @@
 #include "schedule/course.h"
 
 #include <algorithm>
-#include <set>
 
 namespace hopper {
 
@@ -105,51 +104,6 @@ int VisitsOn(const SegmentKeys& keys, const Ring& ring, int mst_key, int visit, 
     if (keys.of[kTrainSplit][static_cast<size_t>(partition)] != here) break;
   }
   return visits;
-}
-
-int HopsOfIteration(const SegmentKeys& keys, const Ring& ring, const RunRules& rules,
-                    int32_t iteration, const std::vector<Walker>& models) {
-  std::set<int> starts;
-  std::array<const Watching*, 2> kinds = {};  // of those that watch nothing, and that do
-  for (const Walker& model : models) {
-    starts.insert(ring.FirstPartition(model.mst_key));
-    kinds[model.watching.any() ? 1 : 0] = &model.watching;
-  }
-  const auto segment = [&](int partition) {
-    return keys.of[kTrainSplit][static_cast<size_t>(partition)];
-  };
-  const int n = ring.n_partitions();
-  int longest = 1;
-  for (const int start : starts) {
-    int hops = 1;
-    for (int v = 1; v < n; ++v) {
-      hops += segment((start + v) % n) != segment((start + v - 1) % n) ? 1 : 0;
-    }
-    longest = std::max(longest, hops);
-  }
-  const auto others = [](const SegmentKeys& of) {
-    return std::max(static_cast<int>(of.All().size()) - 1, 0);
-  };
-  int evaluating = 0;
-  for (const Watching* watching : kinds) {
-    if (watching == nullptr) continue;
-    Course ended = {iteration, 0, false, false, false};
-    const auto round = [&] {
-      const std::array<bool, 2> ordered = Ordered(rules, *watching, ended, iteration);
-      SegmentKeys wanted;
-      for (size_t split = 0; split < ordered.size(); ++split) {
-        if (ordered[split]) wanted.of[split] = keys.of[split];
-      }
-      return others(wanted);
-    };
-    int rounds = round();
-    if (WhatFollows(rules, *watching, ended, iteration) == AfterReports::kFinalPass) {
-      ended.final_pass = true;
-      rounds += round();
-    }
-    evaluating = std::max(evaluating, rounds);
-  }
-  return longest + evaluating;
 }
 
 }  // namespace hopper

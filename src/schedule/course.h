@@ -136,15 +136,4 @@ int32_t NextToEvaluate(const std::vector<int32_t>& all, int32_t here, const Lack
   return here;
 }
 
-struct Walker {
-  int mst_key = 1;  // which decides where it starts
-  Watching watching;
-};
-
-// Statements that move all models through an iteration: the segments that the longest way touches,
-// and then those that evaluate, in the last iteration the final pass, too. Models that stop early
-// may need more.
-int HopsOfIteration(const SegmentKeys& keys, const Ring& ring, const RunRules& rules,
-                    int32_t iteration, const std::vector<Walker>& models);
-
 }  // namespace hopper

@@ -36,7 +36,6 @@ class SegmentsPlayer {
     }
     for (const int32_t key : places.keys.of[kTrainSplit]) at_visit_.push_back(place_[key]);
     for (const auto& count : counts_) n_data_segments_ += count[kTrainSplit] > 0 ? 1 : 0;
-    for (const ModelCost& cost : models) walkers_.push_back({cost.key, cost.watching});
   }
 
   int workers() const { return n_data_segments_ * places_.workers; }
@@ -48,12 +47,10 @@ class SegmentsPlayer {
     Forecast result;
     models_.assign(costs_.size(), Model());
     for (size_t i = 0; i < models_.size(); ++i) models_[i].at = SegmentOfVisit(i);
-    const int expected = HopsOfIteration(places_.keys, ring_, rules_, iteration, walkers_);
-    bool complete = false;
-    for (int hop = 0; hop < expected || !complete; ++hop) {
+    const auto trains = [](const Model& model) { return !model.done; };
+    while (std::any_of(models_.begin(), models_.end(), trains)) {
       Statement(&result, cancel);
       if ((*cancel)()) return {};
-      complete = std::all_of(models_.begin(), models_.end(), [](const Model& m) { return m.done; });
     }
     result.idle =
         std::max(result.seconds * workers() - result.train - result.evaluate - result.hop, 0.0);
@@ -180,7 +177,6 @@ class SegmentsPlayer {
   std::vector<int32_t> all_;                // places
   std::vector<std::array<int, 2>> counts_;  // by segment and split: partitions
   std::vector<size_t> at_visit_;            // by training partition: its segment
-  std::vector<Walker> walkers_;
   int n_data_segments_ = 0;
   std::vector<Model> models_;
   int iteration_ = 0;

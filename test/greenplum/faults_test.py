@@ -130,10 +130,9 @@ def test_an_error_on_a_segment_tells_where(on_segments, place):
         fit(on_segments, "packed_6", f"out_{place}", "configs_5")
     reset_fault(on_segments, name)
     context = error.value.diag.context
-    where = {"load": "on segment 1", "train": "on segment 1, iteration 1",
-             "emit": "on segment 1, iteration 1"}[place]
-    assert where in context and f'"out_{place}"' in context
-    assert ("in iteration 1 of 3" if place != "load" else "before its first iteration") in context
+    assert "on segment 1" in context and f'"out_{place}"' in context
+    assert ("after 0 of 15 iterations" if place != "load" else "before its first iteration") in context
+    assert ("with configurations 1-5" in context) == (place != "load")
     assert outputs(on_segments, f"out_{place}%") == []
     fit(on_segments, "packed_6", f"after_{place}", "configs_5")
     assert len(digests(on_segments, f"after_{place}")) == 5
@@ -168,8 +167,8 @@ def test_an_error_of_the_server_tells_which_models_travelled(on_segments, name, 
     assert name in str(error.value) and f"seg{segment}" in str(error.value)
     context = error.value.diag.context
     # Configuration 2 had failed before.
-    assert re.search(rf'"out_{name}" in iteration \d+ of 100000, hop \d+, with configurations 1, 3-6$',
-                     context, re.MULTILINE), context
+    assert re.search(r"^hop \d+, with configurations 1, 3-6$", context, re.MULTILINE), context
+    assert f'"out_{name}" after ' in context
     assert outputs(on_segments, f"out_{name}%") == []
     fit(connection, "packed_7", f"after_{name}", "some_bad", 1)
     assert len(digests(connection, f"after_{name}")) == 6
@@ -218,7 +217,7 @@ def test_a_hop_that_gets_no_memory_ends_the_run(on_segments, starving):
         fit(starving, "packed_3", "starved", "big_first", 2)
     assert error.value.pgcode.startswith("53")
     assert "seg1" in str(error.value)
-    assert "in iteration 1 of 2" in error.value.diag.context
+    assert "after 0 of 6 iterations" in error.value.diag.context
     assert outputs(on_segments, "starved%") == []
     fit(on_segments, "packed_3", "sated", "no_big", 1)
     assert len(digests(on_segments, "sated")) == 2

@@ -102,7 +102,7 @@ def test_a_damaged_report(liar, damage):
     liar({"report": f"CASE WHEN r.part = 0 THEN {REPORTS[damage]} END"})
     error = ended("lied")
     assert error.pgcode == "XX001", error
-    assert "in iteration 1 of 1" in error.diag.context
+    assert "hop 5, with configurations 1-2" in error.diag.context
     assert error.diag.message_hint
     if damage != "none":
         assert "tells of configuration" in error.diag.message_primary

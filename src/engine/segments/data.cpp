@@ -32,7 +32,7 @@ Group::Visitors Group::PlanVisitors(bool again) {
       continue;
     }
     any_fits = true;
-    // Models that enter at any time may meet anywhere.
+    // Models that enter later may meet these anywhere.
     const int32_t first =
         open_ ? key_ : keys_.of[kTrainSplit][static_cast<size_t>(ring_.FirstPartition(key))];
     visitors[first].push_back(config.memory);
@@ -56,7 +56,7 @@ std::array<int64_t, 2> Group::FeatureBytes() const {
 }
 
 void Group::PlanData(DataPlan* plan) {
-  const bool again = open_ && planned_;
+  const bool again = planned_;
   if (data_.train().bytes() > 0 && !again)
     throw Error(ErrorCode::kInternal, "data were planned after they had come");
   const Visitors visitors = PlanVisitors(again);
@@ -103,7 +103,8 @@ void Group::PlanData(DataPlan* plan) {
   }
   const bool fits_beside =
       plan->resident || (window_ != nullptr && plan->bytes_window >= window_bytes_);
-  if (again && (!meet || !fits_beside)) {
+  // Where nobody enters later, models without room wait beside their segment, as at the beginning.
+  if (again && ((open_ && !meet) || !fits_beside)) {
     throw Error(ErrorCode::kLimitExceeded,
                 "configurations do not fit beside the data as they lie in memory",
                 "They take " + BytesText(plan->bytes_models) + "; hopper.memory_limit is " +

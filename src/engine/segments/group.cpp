@@ -48,7 +48,17 @@ Group::~Group() {
   device_.reset();
 }
 
-void Group::AddConfig(const ConfigSource& config) {
+void Group::RequireRest() const {
+  if (workers_ == nullptr && travellers_.empty() && arrivals_.empty()) return;
+  throw Error(ErrorCode::kInternal, "configurations enter and leave a segment while it rests");
+}
+
+void Group::Enter(const ConfigSource& config, int32_t iterations, int32_t done) {
+  RequireRest();
+  if (iterations < 1 || done < 0 || iterations > std::numeric_limits<int32_t>::max() - done) {
+    throw Error(ErrorCode::kInternal,
+                "configuration " + std::to_string(config.mst_key) + " cannot enter");
+  }
   Config entry;
   try {
     ConfigSource bare = config;
@@ -66,30 +76,13 @@ void Group::AddConfig(const ConfigSource& config) {
     entry.problem = DescribeException();
   }
   entry.rules = rules_;
+  entry.rules.num_iterations = done + iterations;
+  entry.done = done;
   configs_[config.mst_key] = std::move(entry);
-}
-
-void Group::RequireRest() const {
-  if (workers_ == nullptr && travellers_.empty() && arrivals_.empty()) return;
-  throw Error(ErrorCode::kInternal, "configurations enter and leave a segment while it rests");
-}
-
-void Group::Enter(const ConfigSource& config, int32_t iterations, int32_t done) {
-  RequireRest();
-  if ((!open_ && !configs_.empty()) || iterations < 1 || done < 0 ||
-      iterations > std::numeric_limits<int32_t>::max() - done) {
-    throw Error(ErrorCode::kInternal,
-                "configuration " + std::to_string(config.mst_key) + " cannot enter");
-  }
-  open_ = true;
-  AddConfig(config);
-  configs_[config.mst_key].rules.num_iterations = done + iterations;
-  configs_[config.mst_key].done = done;
 }
 
 void Group::KeepOnly(const std::vector<int32_t>& mst_keys) {
   RequireRest();
-  if (!open_) throw Error(ErrorCode::kInternal, "configurations leave an open share alone");
   const std::set<int32_t> stay(mst_keys.begin(), mst_keys.end());
   for (auto at = configs_.begin(); at != configs_.end();) {
     at = stay.count(at->first) != 0 ? std::next(at) : configs_.erase(at);

@@ -7,10 +7,11 @@
 // the key of the segment that has the next partition. A model's bits are those of the local engine:
 // the order of its own visits decides them and nothing else.
 //
-// A share may be open: models enter and leave between two calls of Start(). Each of them trains a
-// stint, so many iterations with a course of its own, goes on by one iteration at most in a call,
-// so that nobody waits for a longer stint than its own, and goes out as a result when its stint is
-// done.
+// Models enter and leave between two calls of Start(). Each of them trains a stint, so many
+// iterations with a course of its own, goes on by one iteration at most in a call, so that nobody
+// waits for a longer stint than its own, and goes out as a result when its stint is done. Where the
+// share stays open, those that meet here are not known before they come; otherwise all of them have
+// entered before the data, and begin on the segments of their first partitions together.
 //
 // Models that do not fit into the memory limit together wait outside of the group, with whoever
 // calls it, until others have gone out: what a segment holds at a time does not depend on who meets
@@ -60,15 +61,6 @@ class PlanCache;
 struct Envelope;
 struct EnvelopeHead;
 
-// What the models do in one Start(), in which all segments take part.
-enum class Hop {
-  kFirst = 1,  // train; it begins an iteration: what was reported before is forgotten
-  kNext = 2,   // train on in the same iteration
-  // Nothing is trained, envelopes become results. In an open share: models train to the end of the
-  // iteration that they are in, and what is between two iterations becomes a result.
-  kResults = 3,
-};
-
 // What an envelope that no group has packed begins with: one byte.
 enum class NewEnvelope : uint8_t {
   kInitial = 'N',  // initial weights by the seed; nothing follows
@@ -101,18 +93,18 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  // `config.weights` and `config.state` are not looked at: they come in envelopes.
-  void AddConfig(const ConfigSource& config);
-  // In the place of AddConfig(), also while nobody is at work: the share is open, and what comes of
-  // this configuration trains `iterations` more; a state that comes has `done` of the same stint
-  // behind it. PlanData() follows.
+  // Before the first plan: others enter later.
+  void StayOpen() { open_ = true; }
+  // While nobody is at work: what comes of this configuration trains `iterations` more; a state
+  // that comes has `done` of the same stint behind it. PlanData() follows. `config.weights` and
+  // `config.state` are not looked at: they come in envelopes.
   void Enter(const ConfigSource& config, int32_t iterations, int32_t done);
-  // Of an open share: forgets all configurations but these.
+  // Forgets all configurations but these.
   void KeepOnly(const std::vector<int32_t>& mst_keys);
   // After the last configuration and before the first buffer: whether the data of this segment stay
   // in memory. Throws kOutOfMemory where not even one partition fits. Again where others have
-  // entered an open share: kLimitExceeded where they do not fit beside the data as these lie; then
-  // the plan is what it was.
+  // entered: kLimitExceeded where they do not fit beside the data as these lie; then the plan is
+  // what it was.
   void PlanData(DataPlan* plan);
   void AddBuffer(const PackedBuffer& buffer);
   // Throws where data that stay lack rows.
@@ -124,9 +116,9 @@ class Group {
   // One part of an envelope, in any order; `n_parts` is the same for all parts of a model. False:
   // there is no room for the model now; it comes when NextArrival() says so.
   bool AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes, size_t size);
-  // Trains and evaluates what came until iteration `iteration` (of this run, from 1) is complete,
-  // or what else the hop is for.
-  void Start(int32_t iteration, Hop hop);
+  // Trains and evaluates what came, each model to the end of its iteration at most. `halts`: what
+  // is between two iterations, or gets there, goes out as a result.
+  void Start(bool halts);
   // True once all workers have ended; throws what one of them could not handle.
   bool Poll();
   void Cancel();
@@ -275,7 +267,7 @@ class Group {
     bool refused = false;                    // for lack of memory: `problem` says so
     Problem problem;
     ModelMemory memory;
-    RunRules rules;    // the run's; of an open share with the iterations of its stint
+    RunRules rules;    // the run's, with the iterations of its stint
     int32_t done = 0;  // of these
     // One that is refused has no state.
     ModelMemory Needs() const { return refused ? ModelMemory() : memory; }
@@ -286,9 +278,8 @@ class Group {
   Networks networks_;
 
   std::map<int32_t, Arrival> arrivals_;
-  int32_t iteration_ = 0;
   double started_ = 0.0;  // the work on what came
-  Hop hop_ = Hop::kFirst;
+  bool halts_ = false;
   Outgoing out_;
   std::atomic<bool> cancel_{false};
   std::atomic<int> running_{0};

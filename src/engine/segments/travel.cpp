@@ -243,7 +243,6 @@ void Group::CheckHead(const EnvelopeHead& head, const Traveller& model) const {
     if (!holds) throw Error(ErrorCode::kCorrupt, "an envelope does not fit its run");
   };
   require(head.course.iterations <= model.rules.num_iterations);
-  require(open_ || head.course.iterations <= iteration_);
   require(head.course.visit < data_.train().n_partitions());
   require(head.total_iterations >= head.course.iterations);
   size_t n_sums = 0;
@@ -272,8 +271,8 @@ void Group::CheckHead(const EnvelopeHead& head, const Traveller& model) const {
 void Group::TakeEnvelope(Envelope&& envelope, Traveller* model) const {
   CheckHead(envelope.head, *model);
   static_cast<EnvelopeHead&>(*model) = std::move(envelope.head);
-  // What an open share has reported of it is read when its iteration is complete.
-  const bool fresh = open_ ? model->course.visit == 0 && !model->evaluating : hop_ == Hop::kFirst;
+  // What was reported of it is read when its iteration is complete.
+  const bool fresh = model->course.visit == 0 && !model->evaluating;
   if (fresh) {
     model->hop = 0;
     model->events.clear();
@@ -333,7 +332,7 @@ void Group::MakeResult(Traveller* model) const {
     model->out.clear();
     return;
   }
-  const bool goes_on = open_ && HasVisits(model->rules, model->course);
+  const bool goes_on = HasVisits(model->rules, model->course);
   result.status = goes_on ? ModelStatus::kTraining : ModelStatus::kDone;
   const ModelSpec& spec = model->trainer->network().spec();
   model->weights = AlignedArray<float>(static_cast<size_t>(spec.parameters));

@@ -18,24 +18,21 @@ bool Group::Complete(const Traveller& model) const {
 }
 
 int32_t Group::Until(const Traveller& model) const {
-  if (!open_) return iteration_;
   // One without a state has nothing to halt with.
-  const bool halts = hop_ == Hop::kResults && model.course.visit == 0 && model.has_state;
+  const bool halts = halts_ && model.course.visit == 0 && model.has_state;
   if (model.evaluating || halts) return model.course.iterations;
   return std::min(model.course.iterations + 1, model.rules.num_iterations);
 }
 
 bool Group::Ended(const Traveller& model) const {
-  if (!open_) return hop_ == Hop::kResults;
-  if (hop_ == Hop::kResults) return Complete(model);
+  if (halts_) return Complete(model);
   return model.status == ModelStatus::kFailed ||
          (!HasVisits(model.rules, model.course) && !model.evaluating);
 }
 
-void Group::Start(int32_t iteration, Hop hop) {
+void Group::Start(bool halts) {
   if (workers_ != nullptr) throw Error(ErrorCode::kInternal, "the segment is at work already");
-  iteration_ = iteration;
-  hop_ = hop;
+  halts_ = halts;
   started_ = MonotonicSeconds();
   data_.Keep(kept_.orders, kept_.features);
   if (arrivals_.empty()) {
@@ -190,7 +187,7 @@ bool Group::Poll() {
 // What this segment can do with the model next, whether the data are in memory or not.
 Group::Task Group::NextOf(const Traveller& model) const {
   Task task;
-  if ((!open_ && hop_ == Hop::kResults) || Complete(model)) return task;
+  if (Complete(model)) return task;
   if (model.evaluating) {
     task.partitions = Lacking(model);
     if (!task.partitions.empty()) task.kind = Task::kEvaluate;

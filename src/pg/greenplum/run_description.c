@@ -47,10 +47,7 @@ pass_options(hopper_wire *wire, hopper_run_options *options)
 		options->event_fd = -1;
 }
 
-/*
- * stints, done: NULL where all train as long as the run; 0 once read. `data`: what they are
- * trained on, where they are written.
- */
+/* `data`: what they are trained on, where they are written. */
 static void
 pass_configs(hopper_wire *wire, int *n, hopper_config **configs, int32 **stints, int32 **done,
 			 const hopper_data_desc *data)
@@ -83,7 +80,7 @@ pass_configs(hopper_wire *wire, int *n, hopper_config **configs, int32 **stints,
 			config->fit_params = hopper_balanced_params(config->fit_params, data);
 		config->compile_params = hopper_wire_text(wire, config->compile_params);
 		config->fit_params = hopper_wire_text(wire, config->fit_params);
-		(*stints)[i] = hopper_wire_natural(wire, (*stints)[i]);
+		(*stints)[i] = (int32) hopper_wire_between(wire, (*stints)[i], 1, PG_INT32_MAX);
 		(*done)[i] = hopper_wire_natural(wire, (*done)[i]);
 		if ((*stints)[i] > PG_INT32_MAX - (*done)[i])
 			hopper_refuse_description();
@@ -114,6 +111,7 @@ pass_run(hopper_wire *wire, hopper_segment_run *run)
 											 sizeof(int32));
 	run->drop_cache = hopper_wire_natural(wire, run->drop_cache);
 	run->shown = hopper_wire_required_text(wire, run->shown);
+	run->stays_open = hopper_wire_bool(wire, run->stays_open);
 	pass_configs(wire, &run->n_configs, &run->configs, &run->stints, &run->done, &run->train);
 }
 
@@ -168,8 +166,5 @@ hopper_read_entry(const bytea *description, hopper_segment_entry *entry)
 	hopper_open_description(description, HOPPER_DESCRIBES_ENTRY, &wire);
 	memset(entry, 0, sizeof(*entry));
 	pass_entry(&wire, entry);
-	for (int i = 0; i < entry->n_configs; i++)
-		if (entry->stints[i] < 1)
-			hopper_refuse_description();
 	hopper_wire_end(&wire);
 }

@@ -84,11 +84,12 @@ typedef struct hopper_segment_run
 	const char *shown;			/* the output table, for messages */
 	int			n_configs;
 	hopper_config *configs;
-	int32	   *stints;			/* open: iterations of each; NULL, or 0 where it is read: closed */
-	int32	   *done;			/* open: of each, how many of its stint its state has behind it */
+	int32	   *stints;			/* iterations of each */
+	int32	   *done;			/* of each, how many of its stint its state has behind it */
+	bool		stays_open;		/* others enter later */
 } hopper_segment_run;
 
-/* The models that train on an open run from now on: which stay, enter or begin another stint. */
+/* The models that train on a run from now on: which stay, enter or begin another stint. */
 typedef struct hopper_segment_entry
 {
 	int64		run;

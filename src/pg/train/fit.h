@@ -87,9 +87,8 @@ extern void hopper_fit_resume(hopper_fit *fit);
 /* Begins to train all configurations, each to its end, and no other. */
 extern void hopper_fit_start(hopper_fit *fit, hopper_progress *progress);
 /*
- * In the foreground, to their ends, where the data are; what an earlier run left in the outputs
- * goes, once nothing of it is needed any more (local/train.c, greenplum/coordinator/run.c). ERROR
- * 22000 where all configurations fail.
+ * In the foreground, to their ends; what an earlier run left in the outputs goes, once nothing of
+ * it is needed any more. ERROR 22000 where all configurations fail.
  */
 extern void hopper_train(hopper_fit *fit);
 /* Leaves the configurations of `keys`; ERROR 22023 where one of them is not there. */

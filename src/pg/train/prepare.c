@@ -107,7 +107,7 @@ take_over(hopper_fit *request, const hopper_outputs *outputs, const hopper_packe
 	if (request->durable)
 		hopper_outputs_continue(&request->staging, outputs, request->configs, request->n_configs,
 								request->keeps_others);
-	/* A run of its own finds states in its tables; others go to segments with the first hop. */
+	/* Segments copy states from table to table. A run of its own checks them when it opens. */
 	hopper_warm_start(outputs, &train->desc, request->configs, request->n_configs, histories,
 					  HOPPER_DATA_ON_SEGMENTS && !request->durable);
 	PopActiveSnapshot();

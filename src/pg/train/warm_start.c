@@ -501,7 +501,7 @@ take_architecture(const hopper_outputs *outputs, hopper_config *config, const ch
 
 void
 hopper_warm_start(const hopper_outputs *outputs, const hopper_data_desc *data,
-				  hopper_config *configs, int n, hopper_history **histories, bool takes_states)
+				  hopper_config *configs, int n, hopper_history **histories, bool checks_states)
 {
 	for (int i = 0; i < n; i++)
 	{
@@ -523,8 +523,12 @@ hopper_warm_start(const hopper_outputs *outputs, const hopper_data_desc *data,
 							   outputs->state.shown),
 					 errhint("Where it was removed, train anew: without warm_start, into another "
 							 "table.")));
-		if (takes_states)
+		if (checks_states)
+		{
 			(void) gather_state(outputs, &configs[i], n_parts);
+			pfree((void *) configs[i].state);
+			configs[i].state = NULL;
+		}
 		take_architecture(outputs, &configs[i], arch);
 		configs[i].weights = NULL;
 		configs[i].n_weights = 0;

@@ -9,14 +9,14 @@
 
 /*
  * For each configuration that has a model in the output tables: its architecture, the size of its
- * state (`takes_states`: the state itself) and its history are put into configs[i] and
- * histories[i]; the others start anew. Compile and fit parameters stay those of `configs`; a
- * history keeps no loss where its configuration has another one now. `data` is the training
- * table's. SPI must be connected.
+ * state and its history are put into configs[i] and histories[i]; the others start anew.
+ * `checks_states`: ERROR where a state is damaged, which else is found when it is read. Compile and
+ * fit parameters stay those of `configs`; a history keeps no loss where its configuration has
+ * another one now. `data` is the training table's. SPI must be connected.
  */
 extern void hopper_warm_start(const hopper_outputs *outputs, const hopper_data_desc *data,
 							  hopper_config *configs, int n, hopper_history **histories,
-							  bool takes_states);
+							  bool checks_states);
 /*
  * Whether each of these configurations that has a model has a sound state, too: all of them in one
  * pass. False also where one could not be read: each tells of itself then.

@@ -82,9 +82,8 @@ TEST(Readings, AProcessReadsAConfigurationOnce) {
   const int64_t read = ReadingsOf(Core()).count;
   EXPECT_EQ(read, core.count + 3);
 
-  int32_t waits = 0;
-  ASSERT_EQ(Core().waits_for_metrics(raw.fit_params, &waits, &error), 0);
-  EXPECT_EQ(waits, 1);
+  int32_t keeps = 0;
+  ASSERT_EQ(Core().keeps_best(raw.fit_params, &keeps, &error), 0);
   const ModelResult together = TrainAll(options, {config}, train, nullptr).at(1);
   EXPECT_EQ(together.digest, alone.digest) << "training by what the other library has read";
   EXPECT_EQ(together.weights, alone.weights);

@@ -211,14 +211,14 @@ class BothEngines {
   void CompareHalted(const std::map<int32_t, ModelResult>& expected, const Courses& courses) {
     std::vector<hopper_event> events;
     GroupDriver groups(options_, train_, validates_ ? &valid_ : nullptr, train_keys_, valid_keys_,
-                       configs_, false, options_.iterations);
+                       configs_, /*planned=*/true);
     std::map<int32_t, int64_t> examples;
     std::vector<int32_t> halted;
     int left = Draw(0, 4);  // hops until they halt
     for (int hops = 0; groups.n_training() > 0; ++hops) {
       ASSERT_LT(hops, 1000);
       const bool halts = left-- <= 0;
-      for (const int32_t key : groups.Step(&events, halts ? HOPPER_HOP_RESULTS : HOPPER_HOP_NEXT)) {
+      for (const int32_t key : groups.Step(&events, halts)) {
         const hopper_model_result& raw = groups.results().at(key).raw;
         if (raw.status == HOPPER_MODEL_TRAINING) halted.push_back(key);
         if (raw.status == HOPPER_MODEL_TRAINING) examples[key] += raw.examples;

@@ -214,12 +214,12 @@ class HopTest : public ::testing::Test {
     auto driver =
         std::make_unique<GroupDriver>(options_, train_, nullptr, std::vector<int32_t>{1, 2},
                                       std::vector<int32_t>{}, std::vector<Configuration>{config});
-    driver->HopOnce(1, HOPPER_HOP_FIRST);
+    driver->HopOnce();
     return driver;
   }
   static std::string ErrorOf(GroupDriver* driver) {
     try {
-      driver->HopOnce(1, HOPPER_HOP_NEXT);
+      driver->HopOnce();
       return "";
     } catch (const std::runtime_error& e) {
       return e.what();

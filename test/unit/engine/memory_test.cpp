@@ -364,7 +364,7 @@ TEST(Memory, AHopBringsWhatItsEnvelopesHold) {
   std::vector<Configuration> configs = Mlps(5, 3000);
   for (Configuration& config : configs) config.fit = "batch_size=128";
   GroupDriver group(options, train, &train, keys, keys, configs, /*planned=*/true);
-  group.HopOnce(1, HOPPER_HOP_FIRST);
+  group.HopOnce();
   // Models that start on one segment, with keys of one parity, travel together.
   std::map<int, int64_t> written;
   for (const Configuration& config : configs) {

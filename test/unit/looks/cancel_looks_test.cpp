@@ -191,7 +191,7 @@ class CancelLooks : public ::testing::Test {
     EXPECT_EQ(Api().group.create(&raw, &table_.desc(), &table_.desc(), keys.data(), keys.data(), 1,
                                  &group, &error),
               0);
-    EXPECT_EQ(Api().group.add_config(group, &config, &error), 0);
+    EXPECT_EQ(Api().group.enter(group, &config, 2, 0, &error), 0);
     for (const auto split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
       for (const hopper_buffer& buffer : table_.buffers(split)) {
         EXPECT_EQ(Api().group.add_buffer(group, &buffer, &error), 0);
@@ -201,7 +201,7 @@ class CancelLooks : public ::testing::Test {
     return group;
   }
   // A hop of the model, in parts of a few MB; the code of what failed.
-  int Visit(hopper_group* group, int iteration, hopper_hop hop, std::vector<uint8_t>* bytes) {
+  int Visit(hopper_group* group, std::vector<uint8_t>* bytes) {
     hopper_error error = {};
     constexpr size_t kPart = size_t{7} << 20;
     const auto n = static_cast<int32_t>((bytes->size() + kPart - 1) / kPart);
@@ -214,8 +214,7 @@ class CancelLooks : public ::testing::Test {
       });
       if (code != 0) return code;
     }
-    if (const int code = Counted([&] { return Api().group.start(group, iteration, hop, &error); });
-        code != 0) {
+    if (const int code = Counted([&] { return Api().group.start(group, 0, &error); }); code != 0) {
       return code;
     }
     int done = 0;
@@ -259,10 +258,9 @@ TEST_F(CancelLooks, InARunItsWarmStartAndOneWithWeights) {
 TEST_F(CancelLooks, OnASegmentInEveryHopAndAtTheEnd) {
   std::vector<uint8_t> bytes = {HOPPER_ENVELOPE_NEW};
   hopper_group* group = Segment();
-  EXPECT_EQ(Visit(group, 1, HOPPER_HOP_FIRST, &bytes), 0);
-  EXPECT_EQ(Visit(group, 2, HOPPER_HOP_FIRST, &bytes), 0);
+  EXPECT_EQ(Visit(group, &bytes), 0);
+  EXPECT_EQ(Visit(group, &bytes), 0);
   EXPECT_GT(bytes.size(), size_t{60} << 20);
-  EXPECT_EQ(Visit(group, 2, HOPPER_HOP_RESULTS, &bytes), 0);
   ExpectLooked();
   // From that state, and from weights.
   std::vector<uint8_t> state = {HOPPER_ENVELOPE_STATE};
@@ -272,7 +270,7 @@ TEST_F(CancelLooks, OnASegmentInEveryHopAndAtTheEnd) {
   Api().group.free(group);
   for (std::vector<uint8_t>* begin : {&state, &weights}) {
     group = Segment();
-    EXPECT_EQ(Visit(group, 1, HOPPER_HOP_FIRST, begin), 0);
+    EXPECT_EQ(Visit(group, begin), 0);
     Api().group.free(group);
     ExpectLooked();
   }
@@ -286,10 +284,10 @@ std::atomic<bool> asked{false};
 TEST_F(CancelLooks, ASegmentEndsAtWhicheverLook) {
   std::vector<uint8_t> begin = {HOPPER_ENVELOPE_NEW};
   hopper_group* group = Segment();
-  ASSERT_EQ(Visit(group, 1, HOPPER_HOP_FIRST, &begin), 0);
+  ASSERT_EQ(Visit(group, &begin), 0);
   const int64_t before = looks.load();
   std::vector<uint8_t> bytes = begin;
-  ASSERT_EQ(Visit(group, 2, HOPPER_HOP_FIRST, &bytes), 0);
+  ASSERT_EQ(Visit(group, &bytes), 0);
   const int64_t n = looks.load() - before;
   Api().group.free(group);
   ASSERT_GT(n, 20);
@@ -308,7 +306,7 @@ TEST_F(CancelLooks, ASegmentEndsAtWhicheverLook) {
       reinterpret_cast<Group*>(cancelled)->Cancel();  // which it derives from
     };
     bytes = begin;
-    const int code = Visit(group, 2, HOPPER_HOP_FIRST, &bytes);
+    const int code = Visit(group, &bytes);
     at_look = nullptr;
     EXPECT_TRUE(code == 0 || code == HOPPER_CANCELLED) << code;
     if (code == HOPPER_CANCELLED || bytes.empty()) ++ended;

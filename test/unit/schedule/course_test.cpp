@@ -162,7 +162,7 @@ TEST(Course, EndsWithValuesOfWhatItDelivers) {
   EXPECT_EQ(WhatFollows(rules, kValLoss, course, 3), AfterReports::kDone);
 }
 
-TEST(Segments, HaveHopsAndTurns) {
+TEST(Segments, HaveTurns) {
   const SegmentKeys keys = {{{{10, 10, 20, 20, 30}, {30, 40}}}};
   EXPECT_EQ(keys.All(), (std::vector<int32_t>{10, 20, 30, 40}));
   const Ring ring(5, {0, 3});
@@ -172,18 +172,6 @@ TEST(Segments, HaveHopsAndTurns) {
   EXPECT_EQ(VisitsOn(keys, ring, 1, 4, 30), 1);
   EXPECT_EQ(NextToEvaluate(keys.All(), 30, [](int32_t key) { return key != 40; }), 10);
   EXPECT_EQ(NextToEvaluate(keys.All(), 30, [](int32_t key) { return key == 30; }), 30);
-
-  RunRules rules = Rules(TrainingMetrics::kFinal, 2, 2);
-  rules.partitions[kTrainSplit] = 5;
-  const auto hops = [&](int iteration, const std::vector<Walker>& models) {
-    return HopsOfIteration(keys, ring, rules, iteration, models);
-  };
-  EXPECT_EQ(hops(1, {{1, kNothing}}), 3);                 // from 0: 10, 20, 30
-  EXPECT_EQ(hops(1, {{1, kNothing}, {2, kNothing}}), 4);  // from 3: 20, 30, 10, 20
-  EXPECT_EQ(hops(2, {{2, kNothing}}), 5);                 // validation is on two
-  EXPECT_EQ(hops(5, {{2, kNothing}}), 7);                 // and all are on four
-  EXPECT_EQ(hops(5, {{2, kLoss}}), 7);                    // two, then three
-  EXPECT_EQ(hops(4, {{2, kLoss}}), 5);
 }
 
 }  // namespace

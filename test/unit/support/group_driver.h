@@ -19,15 +19,12 @@ namespace hopper {
 class GroupDriver {
  public:
   // `train_keys` and `valid_keys` give the segment of each partition; `planned`: data above the
-  // memory limit are read in turns. `stint`: the run is open, and the configurations train as long.
+  // memory limit are read in turns. `stint`: the run stays open, and these configurations train as
+  // long; 0: the iterations of the options.
   GroupDriver(const RunOptions& options, const PackedTable& train, const PackedTable* valid,
               std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys,
               const std::vector<Configuration>& configs, bool planned = false, int stint = 0)
-      : train_(&train),
-        valid_(valid),
-        iterations_(options.iterations),
-        starts_(options.starts),
-        train_keys_(std::move(train_keys)) {
+      : train_(&train), valid_(valid), starts_(options.starts), train_keys_(std::move(train_keys)) {
     hopper_run_options raw = ToC(options, event_fd_.fd());
     std::vector<int32_t> keys = train_keys_;
     keys.insert(keys.end(), valid_keys.begin(), valid_keys.end());
@@ -38,7 +35,10 @@ class GroupDriver {
       Check(Api().group.create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(),
                                train_keys_.data(), valid == nullptr ? nullptr : valid_keys.data(),
                                key, &group, &error_));
-      for (const Configuration& config : configs) AddConfig(group, config, stint);
+      if (stint > 0) Check(Api().group.stay_open(group, &error_));
+      for (const Configuration& config : configs) {
+        AddConfig(group, config, stint > 0 ? stint : options.iterations);
+      }
       hopper_data_plan plan = {};
       plan.resident = 1;
       if (planned || stint > 0) Check(Api().group.plan_data(group, &plan, &error_));
@@ -68,22 +68,15 @@ class GroupDriver {
   }
 
   std::map<int32_t, ModelResult> Train(std::vector<hopper_event>* events = nullptr) {
-    for (int32_t iteration = 1; iteration <= iterations_; ++iteration) {
-      int hops = 0;
-      do {
-        if (++hops > 100) throw std::runtime_error("the models do not end their iteration");
-        HopOnce(iteration, hops == 1 ? HOPPER_HOP_FIRST : HOPPER_HOP_NEXT);
-      } while (!AllDone());
-      if (events == nullptr) continue;
-      for (const auto& [key, envelope] : envelopes_) {
-        events->insert(events->end(), envelope.events.begin(), envelope.events.end());
-      }
+    std::vector<hopper_event> unheard;
+    for (int hops = 0; n_training() > 0; ++hops) {
+      if (hops > 10000) throw std::runtime_error("the models do not end");
+      Step(events == nullptr ? &unheard : events);
     }
-    HopOnce(iterations_, HOPPER_HOP_RESULTS);
     return std::move(results_);
   }
 
-  // Of an open run: others enter, or the same again, with a state that has `done` iterations of the
+  // Others enter, or the same again, with a state that has `done` iterations of the
   // stint behind it. False: there is no room beside the data.
   bool Enter(const std::vector<Configuration>& configs, int stint, int done = 0) {
     std::vector<int32_t> stay;
@@ -106,10 +99,10 @@ class GroupDriver {
     }
     return has_room;
   }
-  // One hop of an open run: what its models report of iterations that are complete; the keys of
-  // those that have ended, or with HOPPER_HOP_RESULTS have halted, whose results() are there.
-  std::vector<int32_t> Step(std::vector<hopper_event>* events, hopper_hop hop = HOPPER_HOP_NEXT) {
-    HopOnce(0, hop);
+  // One hop: what the models report of iterations that are complete; the keys of those that have
+  // ended, or with `halts` have halted, whose results() are there.
+  std::vector<int32_t> Step(std::vector<hopper_event>* events, bool halts = false) {
+    HopOnce(halts);
     for (const auto& [key, envelope] : envelopes_) {
       if (!envelope.done) continue;
       events->insert(events->end(), envelope.events.begin(), envelope.events.end());
@@ -141,7 +134,7 @@ class GroupDriver {
   }
 
   // One hop of all models; what they are to travel in next may be changed.
-  void HopOnce(int32_t iteration, hopper_hop hop) {
+  void HopOnce(bool halts = false) {
     std::map<int32_t, Envelope> next;
     ended_.clear();
     for (const auto& [key, group] : groups_) {
@@ -151,7 +144,7 @@ class GroupDriver {
         if (envelopes_.at(mst_key).key != key) continue;
         outside_ += Add(group, mst_key, envelopes_.at(mst_key)) ? 0 : 1;
       }
-      Check(Api().group.start(group, iteration, hop, &error_));
+      Check(Api().group.start(group, halts ? 1 : 0, &error_));
       int done = 0;
       while ((done = Api().group.poll(group, &error_)) == 0) {
         if (!Load(group) && !Exchange(group, &next)) event_fd_.Wait();
@@ -207,8 +200,7 @@ class GroupDriver {
     raw.model_arch_size = config.arch.size();
     raw.compile_params = config.compile.c_str();
     raw.fit_params = config.fit.c_str();
-    Check(stint > 0 ? Api().group.enter(group, &raw, stint, done, &error_)
-                    : Api().group.add_config(group, &raw, &error_));
+    Check(Api().group.enter(group, &raw, stint, done, &error_));
   }
   void AddBuffers(hopper_group* group, const PackedTable& table, hopper_split split,
                   const std::vector<int32_t>& keys, int32_t key) {
@@ -255,12 +247,6 @@ class GroupDriver {
     --outside_;
     return true;
   }
-  bool AllDone() const {
-    for (const auto& [key, envelope] : envelopes_) {
-      if (!envelope.done) return false;
-    }
-    return true;
-  }
   // In which models come, another one each time where it is shuffled.
   std::vector<int32_t> Order() {
     std::vector<int32_t> keys;
@@ -293,7 +279,6 @@ class GroupDriver {
   const PackedTable* train_;
   const PackedTable* valid_;
   std::map<int32_t, hopper_data_plan> plans_;
-  int32_t iterations_;
   std::vector<int32_t> starts_;
   std::vector<int32_t> train_keys_;
   std::map<int32_t, hopper_group*> groups_;

@@ -1,7 +1,6 @@
 /*
  * driver.c
- *		What the drivers of runs on the segments share: setting up, loading the data, a hop, and
- *		what the models report.
+ *		A run on the segments: setting up, loading the data, a hop, and what the models report.
  */
 #include "pg/greenplum/coordinator/driver.h"
 
@@ -149,17 +148,16 @@ void
 hopper_driver_load(hopper_driver *run)
 {
 	const hopper_data_plan *plan = &run->hops.plan;
+	bool		again = run->hops.loaded;
 	TimestampTz then = GetCurrentTimestamp();
 
 	/* where only some have lost their data, the others must not get theirs twice */
-	if (run->hops.loaded)
+	if (again)
 		run->run.id = new_run_id();
 	strlcpy(run->training->info.numerics_class, hopper_to_utf8(hopper_hops_load(&run->hops)),
 			sizeof(run->training->info.numerics_class));
 	hopper_segment_timeline_keys(&run->timeline, &run->hops.log);
 	run->training->seconds_reading += hopper_seconds_since(then);
-	if (run->iteration > 0)
-		return;
 	/*
 	 * A hop sorts the models that arrive at a segment by where they go, in what the statement's
 	 * other steps leave of its memory.
@@ -168,7 +166,8 @@ hopper_driver_load(hopper_driver *run)
 		hopper_require_temporary(plan->bytes_aside, "moving models between segments",
 								 "Raise statement_mem or temp_file_limit, or train fewer "
 								 "configurations at a time.");
-	if (!hopper_training_is_whole(run->training))
+	run->training->started = true;
+	if (again || !hopper_training_is_whole(run->training))
 		return;
 	if (plan->n_waiting > 0)
 		ereport(NOTICE,
@@ -188,14 +187,14 @@ hopper_driver_load(hopper_driver *run)
 					   hopper_bytes_words(plan->bytes_models))));
 }
 
-void
-hopper_driver_move(hopper_driver *run, hopper_hop hop)
+uint64
+hopper_driver_move(hopper_driver *run, bool halts)
 {
 	TimestampTz then = GetCurrentTimestamp();
+	uint64		n = hopper_hops_move(&run->hops, halts);
 
-	run->hop = hop == HOPPER_HOP_FIRST ? 1 : run->hop + 1;
-	hopper_hops_move(&run->hops, run->iteration, hop);
 	hopper_segment_timeline_statement(&run->timeline, then);
+	return n;
 }
 
 /*
@@ -251,9 +250,7 @@ take_event(hopper_driver *run, int at, hopper_event *event, int segment)
 			{
 				training->failed[at] = true;
 				training->n_failed++;
-				tell_segment(event, segment,
-							 hopper_training_is_whole(training) ? run->iteration
-							 : event->iteration + 1);
+				tell_segment(event, segment, event->iteration + 1);
 				hopper_progress_failed(training, event);
 			}
 			break;
@@ -284,33 +281,4 @@ hopper_driver_take_report(hopper_driver *run, int at, const bytea *bytes, int se
 		hopper_segment_timeline_visit(&run->timeline, &report.visits[i], since);
 	pfree(report.events);
 	pfree(report.visits);
-}
-
-void
-hopper_driver_require_weights(const hopper_driver *run, const int *places, int n)
-{
-	const hopper_training *training = run->training;
-	uint64		n_weights = hopper_select_latest("SELECT mst_key, pg_catalog.length(body) FROM %s"
-												 " WHERE part OPERATOR(pg_catalog.=) -1"
-												 " ORDER BY mst_key",
-												 run->hops.tables[run->hops.at].quoted);
-	uint64		row = 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		int			at = places ? places[i] : i;
-		const hopper_model_result *result = &training->results[at];
-		int32		mst_key = training->configs[at].mst_key;
-
-		if (result->n_weights == 0)
-			continue;
-		if (row >= n_weights || DatumGetInt32(hopper_told_value(row, 1, INT4OID)) != mst_key ||
-			result->n_weights != DatumGetInt32(hopper_told_value(row, 2, INT4OID)) /
-			(int64) sizeof(float))
-			elog(ERROR, "a segment did not return the weights of configuration %d", mst_key);
-		row++;
-	}
-	if (row != n_weights)
-		elog(ERROR, "segments returned weights of models that are not done");
-	SPI_freetuptable(SPI_tuptable);
 }

@@ -1,8 +1,7 @@
 /*
  * driver.h
- *		What the drivers of runs on the segments share: that of a run whose models train together
- *		from its beginning to its end (run.c), and that of one which they enter and leave
- *		(open_run.c).
+ *		What a run on the segments is beside who trains on it (open_run.c): its data and statements,
+ *		what models report, where the time went.
  *
  * SPI must be connected for all of it.
  */
@@ -17,8 +16,6 @@ typedef struct hopper_driver
 	hopper_training *training;
 	hopper_segment_run run;
 	hopper_hops hops;
-	int32		iteration;		/* 0: before the first one, and where each model has its own */
-	int			hop;			/* the statement of this iteration, from 1 */
 	int			reloads;		/* since a statement found all data */
 	TimestampTz started;
 	hopper_segment_timeline timeline;
@@ -34,8 +31,8 @@ extern void hopper_driver_begin(hopper_driver *run, hopper_training *training,
 extern int	hopper_driver_segments(const hopper_driver *run);
 /* The data, and run.configs, to the segments; again where some of them have lost them. */
 extern void hopper_driver_load(hopper_driver *run);
-/* One statement that moves and trains the models. */
-extern void hopper_driver_move(hopper_driver *run, hopper_hop hop);
+/* As hopper_hops_move(). */
+extern uint64 hopper_driver_move(hopper_driver *run, bool halts);
 /*
  * Whether a segment had lost its data in the statement that was read last. ERROR 55000 where it
  * happens again and again; else the caller is to load them.
@@ -47,11 +44,6 @@ extern void hopper_driver_note_loss(hopper_driver *run, bool lost);
  */
 extern void hopper_driver_take_report(hopper_driver *run, int at, const bytea *bytes, int segment,
 									  int since);
-/*
- * The weights of those who are done are there, and as many as their results say. `places`: n
- * configurations, ascending; NULL: the first n.
- */
-extern void hopper_driver_require_weights(const hopper_driver *run, const int *places, int n);
 /* The working tables go, and the time that the run took is known. */
 extern void hopper_driver_end(hopper_driver *run);
 

@@ -1,8 +1,10 @@
 /*
  * entering.c
- *		How models enter an open run on the segments, as there is room.
+ *		How models enter a run on the segments, as there is room, and which are on their way.
  */
 #include "pg/greenplum/coordinator/open_run.h"
+
+#include "lib/stringinfo.h"
 
 static const hopper_config *
 config_at(const open_segments *open, int at)
@@ -47,6 +49,7 @@ hopper_open_load(open_segments *open, int last)
 	run->stints = palloc(Max(most, 1) * sizeof(int32));
 	run->done = palloc(Max(most, 1) * sizeof(int32));
 	run->n_configs = choose(open, true, last, run->configs, run->stints, run->done, NULL);
+	run->stays_open = !open->closed;
 	/* What it finds of the segments outlives the caller's step. */
 	caller = MemoryContextSwitchTo(open->context);
 	hopper_driver_load(&open->driver);
@@ -84,6 +87,10 @@ static void
 put(open_segments *open, int last)
 {
 	hopper_hops *hops = &open->driver.hops;
+	hopper_config *begin = palloc(open->n_waiting * sizeof(hopper_config));
+	int32	   *rested = palloc(open->n_waiting * sizeof(int32));
+	int			n_begin = 0;
+	int			n_rested = 0;
 
 	for (int i = 0; i <= last; i++)
 	{
@@ -92,15 +99,21 @@ put(open_segments *open, int last)
 		if (!model->waits)
 			continue;
 		if (model->rests)
-			hopper_hops_put_rested(hops, config_at(open, i)->mst_key);
+			rested[n_rested++] = config_at(open, i)->mst_key;
 		else
-			hopper_hops_put_models(hops, config_at(open, i), 1);
+			begin[n_begin++] = *config_at(open, i);
 		model->waits = false;
 		model->trains = true;
 		model->since = open->driver.timeline.n_statements;
 		open->n_waiting--;
 		open->n_training++;
 	}
+	if (n_rested > 0)
+		hopper_hops_put_rested(hops, rested, n_rested);
+	if (n_begin > 0)
+		hopper_hops_put_models(hops, begin, n_begin);
+	pfree(begin);
+	pfree(rested);
 }
 
 static int
@@ -121,6 +134,13 @@ hopper_open_enter_waiting(open_segments *open)
 
 	if (open->n_waiting == 0)
 		return;
+	/* Where no other comes, those without room wait on their segments. */
+	if (!open->driver.hops.loaded && open->closed)
+	{
+		hopper_open_load(open, last);
+		put(open, last);
+		return;
+	}
 	if (open->driver.hops.loaded && enter_beside(open, last))
 	{
 		put(open, last);
@@ -142,4 +162,43 @@ hopper_open_enter_waiting(open_segments *open)
 			return;
 		put(open, first);
 	}
+}
+
+/* Numbers of configurations in a message; more are counted. */
+#define MAX_RANGES 20
+
+char *
+hopper_open_travelling(const open_segments *open)
+{
+	const hopper_training *training = open->driver.training;
+	StringInfoData out;
+	int			n_ranges = 0;
+	int			n = 0;
+	int			left = 0;
+
+	initStringInfo(&out);
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		int			first = i;
+
+		if (!open->models[i].trains)
+			continue;
+		while (i + 1 < training->n_configs && open->models[i + 1].trains &&
+			   training->configs[i + 1].mst_key == training->configs[i].mst_key + 1)
+			i++;
+		n += i - first + 1;
+		if (++n_ranges > MAX_RANGES)
+		{
+			left += i - first + 1;
+			continue;
+		}
+		appendStringInfo(&out, "%s%d", n_ranges > 1 ? ", " : "", training->configs[first].mst_key);
+		if (i > first)
+			appendStringInfo(&out, "-%d", training->configs[i].mst_key);
+	}
+	if (left > 0)
+		appendStringInfo(&out, " and %d more", left);
+	if (n == 0)
+		return "no configuration";
+	return psprintf("%s %s", n == 1 ? "configuration" : "configurations", out.data);
 }

@@ -1,11 +1,11 @@
 /*
  * hops.c
  *		The statements of a run on the segments: working tables, data into memory, models on their
- *		way, results into the output tables. What an open run alone needs is in open_hops.c.
+ *		way, results into the output tables. How models enter and leave is in open_hops.c.
  *
  * Everything happens in the caller's transaction. The working tables <out>_hop_a, <out>_hop_b,
- * <out>_hop_log and, of an open run, <out>_hop_rest are dropped at the end; an error takes them
- * back with the transaction.
+ * <out>_hop_log and, where models have rested, <out>_hop_rest are dropped at the end; an error
+ * takes them back with the transaction.
  */
 #include "pg/greenplum/coordinator/hops.h"
 
@@ -158,8 +158,8 @@ hopper_hops_load(hopper_hops *hops)
 	uint64		n;
 
 	/*
-	 * The run's number is another one after a loss: all segments begin anew. And who trains on an
-	 * open run is known when it loads its data.
+	 * The run's number is another one after a loss: all segments begin anew. And who trains is
+	 * known when the data are loaded.
 	 */
 	hops->description = hopper_describe_run(hops->run);
 	hops->loaded = true;
@@ -207,13 +207,7 @@ put_model(hopper_hops *hops, SPIPlanPtr plan, const hopper_config *config)
 	int32		key = hopper_hops_first_key(hops, config->mst_key);
 	int32		n_parts;
 
-	if (config->state)
-	{
-		kind = HOPPER_ENVELOPE_STATE;
-		bytes = (const char *) config->state;
-		size = config->state_size;
-	}
-	else if (config->weights)
+	if (config->weights)
 	{
 		kind = HOPPER_ENVELOPE_WEIGHTS;
 		bytes = (const char *) config->weights;
@@ -246,7 +240,7 @@ put_model(hopper_hops *hops, SPIPlanPtr plan, const hopper_config *config)
 void
 hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, int n)
 {
-	/* Models that start from their seed in one statement, the others one by one. */
+	/* Models that start from their seed in one statement, those with weights one by one. */
 	Oid			types[] = {INT4OID, INT4OID, INT4OID, INT4OID, BYTEAOID};
 	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s"
 										" (key, next_key, mst_key, part, n_parts, body)"
@@ -260,7 +254,7 @@ hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, int n)
 		const hopper_config *config = &configs[i];
 		int32		key = hopper_hops_first_key(hops, config->mst_key);
 
-		if (config->state || config->weights)
+		if (config->weights)
 			put_model(hops, plan, config);
 		else
 			appendStringInfo(&fresh, "%s(%d, %d, %d, 0, 1, '%c'::pg_catalog.bytea)",
@@ -273,118 +267,84 @@ hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, int n)
 	SPI_freeplan(plan);
 }
 
-/* The statement that moves and trains the models. */
+/* The statement that moves and trains the models, and tells what they report. */
 static char *
 hop_query(const hopper_name *from, const hopper_name *to)
 {
 	return psprintf("INSERT INTO %s SELECT k, (r).mst_key, (r).next_key, (r).part, (r).n_parts,"
 					" (r).done, (r).missing, (r).report, (r).result, (r).body"
-					" FROM (SELECT next_key AS k, segment_emit(segment_visit($1, $2, $3, $4,"
+					" FROM (SELECT next_key AS k, segment_emit(segment_visit($1, 0, false, $2,"
 					" mst_key, part, n_parts, body), next_key) AS r"
-					" FROM %s GROUP BY next_key) s", to->quoted, from->quoted);
+					" FROM %s GROUP BY next_key) s"
+					" RETURNING mst_key, part, done, missing, gp_segment_id,"
+					" CASE WHEN done THEN report END, result,"
+					" CASE part WHEN -1 THEN pg_catalog.length(body) END",
+					to->quoted, from->quoted);
 }
 
-void
-hopper_hops_move(hopper_hops *hops, int32 iteration, hopper_hop hop)
+uint64
+hopper_hops_move(hopper_hops *hops, bool halts)
 {
-	Oid			types[] = {INT8OID, INT4OID, BOOLOID, BOOLOID};
-	Datum		values[4];
+	Oid			types[] = {INT8OID, BOOLOID};
+	Datum		values[2];
 	int			from = hops->at;
+	SPITupleTable *told;
+	uint64		n;
 
 	CHECK_FOR_INTERRUPTS();
+	hops->n_statements++;
 	if (hops->plans[from] == NULL)
 		hops->plans[from] = hopper_calls_prepare(hop_query(&hops->tables[from],
-														   &hops->tables[1 - from]), 4, types);
+														   &hops->tables[1 - from]), 2, types);
 	values[0] = Int64GetDatum(hops->run->id);
-	values[1] = Int32GetDatum(iteration);
-	values[2] = BoolGetDatum(hop == HOPPER_HOP_FIRST);
-	values[3] = BoolGetDatum(hop == HOPPER_HOP_RESULTS);
-	hopper_calls_execute(hops->plans[from], values, false, SPI_OK_INSERT);
+	values[1] = BoolGetDatum(halts);
+	hopper_calls_execute(hops->plans[from], values, false, SPI_OK_INSERT_RETURNING);
+	told = SPI_tuptable;
+	n = SPI_processed;
 	hopper_exec("TRUNCATE %s", hops->tables[from].quoted);
+	SPI_tuptable = told;
+	SPI_processed = n;
 	hops->at = 1 - from;
-	hops->n_statements++;
+	return n;
 }
 
-/* Numbers of configurations in a message; more are counted. */
-#define MAX_RANGES 20
-
-static bool
-travels(const hopper_training *training, int at)
-{
-	return !training->failed[at] && !training->stopped[at];
-}
-
-char *
-hopper_hops_travelling(const hopper_training *training)
-{
-	StringInfoData out;
-	int			n_ranges = 0;
-	int			n = 0;
-	int			left = 0;
-
-	initStringInfo(&out);
-	for (int i = 0; i < training->n_configs; i++)
-	{
-		int			first = i;
-
-		if (!travels(training, i))
-			continue;
-		while (i + 1 < training->n_configs && travels(training, i + 1) &&
-			   training->configs[i + 1].mst_key == training->configs[i].mst_key + 1)
-			i++;
-		n += i - first + 1;
-		if (++n_ranges > MAX_RANGES)
-		{
-			left += i - first + 1;
-			continue;
-		}
-		appendStringInfo(&out, "%s%d", n_ranges > 1 ? ", " : "", training->configs[first].mst_key);
-		if (i > first)
-			appendStringInfo(&out, "-%d", training->configs[i].mst_key);
-	}
-	if (left > 0)
-		appendStringInfo(&out, " and %d more", left);
-	if (n == 0)
-		return "no configuration";
-	return psprintf("%s %s", n == 1 ? "configuration" : "configurations", out.data);
-}
 
 /* --- results --- */
 
 /* Nothing comes here. */
 void
-hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_name *model,
-				  const hopper_name *state)
+hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_config *configs, int n,
+				  const hopper_name *model, const hopper_name *state)
 {
-	const hopper_segment_run *run = hops->run;
 	Oid			types[] = {TEXTOID, INT4ARRAYOID};
 	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s (mst_key, model_weights, model_arch)"
 										" SELECT mst_key, body, $1::pg_catalog.json FROM %s"
 										" WHERE part OPERATOR(pg_catalog.=) -1"
 										" AND mst_key OPERATOR(pg_catalog.=) ANY ($2)",
 										model->quoted, from->quoted), 2, types);
-	Datum	   *keys = palloc(sizeof(Datum) * run->n_configs);
-	int32	   *all = palloc(sizeof(int32) * run->n_configs);
-	int			n = 0;
+	Datum	   *keys = palloc(sizeof(Datum) * n);
+	int32	   *all = palloc(sizeof(int32) * n);
+	int			alike = 0;
 
-	for (int i = 0; i < run->n_configs; i++)
+	for (int i = 0; i < n; i++)
 	{
-		const hopper_config *config = &run->configs[i];
+		const hopper_config *config = &configs[i];
 		Datum		values[2];
 
-		keys[n++] = Int32GetDatum(all[i] = config->mst_key);
-		if (i + 1 < run->n_configs && config[1].model_arch == config->model_arch)
+		keys[alike++] = Int32GetDatum(all[i] = config->mst_key);
+		if (i + 1 < n && config[1].model_arch == config->model_arch)
 			continue;
 		values[0] = CStringGetTextDatum(hopper_from_utf8(config->model_arch));
-		values[1] = PointerGetDatum(construct_array(keys, n, INT4OID, sizeof(int32), true, 'i'));
+		values[1] = PointerGetDatum(construct_array(keys, alike, INT4OID, sizeof(int32), true,
+													'i'));
 		execute(plan, values, SPI_OK_INSERT);
-		n = 0;
+		alike = 0;
 	}
 	SPI_freeplan(plan);
 	hopper_exec("INSERT INTO %s (mst_key, part, state) SELECT mst_key, part, body FROM %s"
 				"%s AND part OPERATOR(pg_catalog.>=) 0"
 				" AND pg_catalog.length(body) OPERATOR(pg_catalog.>) 0",
-				state->quoted, from->quoted, hopper_hops_of_keys(all, run->n_configs));
+				state->quoted, from->quoted, hopper_hops_of_keys(all, n));
 }
 
 void

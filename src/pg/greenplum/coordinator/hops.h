@@ -1,6 +1,6 @@
 /*
  * hops.h
- *		The statements of a run on the segments, for its driver (greenplum/coordinator/run.c).
+ *		The statements of a run on the segments, for its driver (greenplum/coordinator/open_run.c).
  *
  * SPI must be connected for all of them.
  */
@@ -19,7 +19,8 @@ typedef struct hopper_hops
 	hopper_name log;
 	SPIPlanPtr	plans[2];		/* from tables[i] to the other */
 	int			at;				/* the table that holds the models */
-	hopper_name rest;			/* of an open run: the models that do not travel */
+	hopper_name rest;			/* the models that do not travel */
+	bool		rests;			/* the table is there */
 	int64		n_statements;
 	bool		loaded;			/* at least once */
 	hopper_data_plan plan;		/* the most of any segment; max_reads 0: all keep their data */
@@ -37,16 +38,16 @@ extern void hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run,
 extern char *hopper_hops_load(hopper_hops *hops);
 /* Models as they start, each on the segment of its first partition. */
 extern void hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, int n);
-/* Moves and trains the models: see hopper_group_api in model_hopper/group.h. */
-extern void hopper_hops_move(hopper_hops *hops, int32 iteration, hopper_hop hop);
-/* States and weights of run->configs from table `from` into the output tables. */
-extern void hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_name *model,
-							  const hopper_name *state);
 /*
- * "configurations 1-5, 7": those that have neither failed nor stopped and so are on their way, for
- * messages; palloc'ed.
+ * Moves and trains the models: see hopper_group_api in model_hopper/group.h. Returns the rows of
+ * their parts, in any order, as the current result: mst_key, part, done, missing, segment, report
+ * where it is done, result, bytes of weights.
  */
-extern char *hopper_hops_travelling(const hopper_training *training);
+extern uint64 hopper_hops_move(hopper_hops *hops, bool halts);
+/* States and weights of n configurations from table `from` into the output tables. */
+extern void hopper_hops_write(hopper_hops *hops, const hopper_name *from,
+							  const hopper_config *configs, int n, const hopper_name *model,
+							  const hopper_name *state);
 /* Before SPI ends, with which they go; the next move makes them again. */
 extern void hopper_hops_free_plans(hopper_hops *hops);
 /* Gives the segments' memory back and drops the working tables. */
@@ -61,27 +62,29 @@ extern void hopper_hops_create_table(const hopper_name *table);
 /* The segment on which a model starts. */
 extern int32 hopper_hops_first_key(const hopper_hops *hops, int32 mst_key);
 
-/* --- of an open run, which models enter and leave (open_hops.c) --- */
+/* --- as models enter and leave (open_hops.c) --- */
 
-/* After hopper_hops_begin(): the table of those that rest. */
+/* After hopper_hops_begin(): the table of those that rest, which is made for the first one. */
 extern void hopper_hops_open(hopper_hops *hops, const hopper_name *model);
 /*
  * Tells the segments, which have the data, who trains from now on. False: some segment has no room
  * for those who enter beside the data as these lie; nobody has entered then.
  */
 extern bool hopper_hops_enter(hopper_hops *hops, const hopper_segment_entry *entry);
-/* As hopper_hops_put_models(), a model with the state that rests. */
-extern void hopper_hops_put_rested(hopper_hops *hops, int32 mst_key);
-/* Of a durable run: the states of these, which have some, rest as `state` has them. */
+/* As hopper_hops_put_models(), models with the states that rest. */
+extern void hopper_hops_put_rested(hopper_hops *hops, const int32 *mst_keys, int n);
+/* The states of these, which have some in table `state`, rest as it has them. */
 extern void hopper_hops_take_stored(hopper_hops *hops, const hopper_name *state,
 									const int32 *mst_keys, int n);
 /* A model that has none yet is to begin with the state of one that rests. */
 extern void hopper_hops_copy_rested(hopper_hops *hops, int32 from, int32 to);
-/* These have ended what they were to train: they leave the way and rest. */
-extern void hopper_hops_park(hopper_hops *hops, const int32 *mst_keys, int n);
+/*
+ * These have ended what they were to train: they leave the way, and rest where `stay` says so.
+ */
+extern void hopper_hops_park(hopper_hops *hops, const int32 *mst_keys, int n, bool stay);
 /* What rests of these goes; with `only_states` their weights stay. */
 extern void hopper_hops_forget(hopper_hops *hops, const int32 *mst_keys, int n, bool only_states);
-/* Drops the table of hopper_hops_open(), before hopper_hops_end(). */
+/* Drops the table of those that rest, before hopper_hops_end(). */
 extern void hopper_hops_close(hopper_hops *hops);
 
 #endif							/* HOPPER_COORDINATOR_HOPS_H */

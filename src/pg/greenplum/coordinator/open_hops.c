@@ -1,6 +1,6 @@
 /*
  * open_hops.c
- *		The statements of a run on the segments that models enter and leave.
+ *		The statements by which models enter a run on the segments and leave it.
  *
  * A model whose stint has ended rests in <out>_hop_rest, an unlogged table like those in which
  * models travel, on the segment where it has ended: its state in parts, and its weights as part -1.
@@ -15,13 +15,22 @@ void
 hopper_hops_open(hopper_hops *hops, const hopper_name *model)
 {
 	hops->rest = hopper_name_with_suffix(model, "hop_rest");
-	hopper_hops_create_table(&hops->rest);
+	hopper_require_absent(&hops->rest);
+}
+
+static void
+require_rest(hopper_hops *hops)
+{
+	if (!hops->rests)
+		hopper_hops_create_table(&hops->rest);
+	hops->rests = true;
 }
 
 void
 hopper_hops_close(hopper_hops *hops)
 {
-	hopper_exec("DROP TABLE %s", hops->rest.quoted);
+	if (hops->rests)
+		hopper_exec("DROP TABLE %s", hops->rest.quoted);
 }
 
 /*
@@ -51,40 +60,51 @@ hopper_hops_enter(hopper_hops *hops, const hopper_segment_entry *entry)
 	return has_room;
 }
 
-void
-hopper_hops_put_rested(hopper_hops *hops, int32 mst_key)
+/* "(mst_key, key), ...": the segments on which models start; palloc'ed. */
+static char *
+first_keys(const hopper_hops *hops, const int32 *mst_keys, int n)
 {
-	int32		key = hopper_hops_first_key(hops, mst_key);
+	StringInfoData keys;
+
+	initStringInfo(&keys);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&keys, "%s(%d, %d)", i ? ", " : "", mst_keys[i],
+						 hopper_hops_first_key(hops, mst_keys[i]));
+	return keys.data;
+}
+
+void
+hopper_hops_put_rested(hopper_hops *hops, const int32 *mst_keys, int n)
+{
+	char	   *keys = first_keys(hops, mst_keys, n);
 
 	hopper_exec("INSERT INTO %s (key, next_key, mst_key, part, n_parts, body)"
-				" SELECT %d, %d, %d, part, n_parts, CASE part WHEN 0"
-				" THEN '%c'::pg_catalog.bytea OPERATOR(pg_catalog.||) body ELSE body END FROM %s"
-				" WHERE mst_key OPERATOR(pg_catalog.=) %d AND part OPERATOR(pg_catalog.>=) 0",
-				hops->tables[hops->at].quoted, key, key, mst_key, HOPPER_ENVELOPE_STATE,
-				hops->rest.quoted, mst_key);
-	if (SPI_processed == 0)
-		elog(ERROR, "the state of configuration %d is gone", mst_key);
+				" SELECT k.key, k.key, r.mst_key, r.part, r.n_parts, CASE r.part WHEN 0"
+				" THEN '%c'::pg_catalog.bytea OPERATOR(pg_catalog.||) r.body ELSE r.body END"
+				" FROM %s r JOIN (VALUES %s) k (mst_key, key) USING (mst_key)"
+				" WHERE r.part OPERATOR(pg_catalog.>=) 0",
+				hops->tables[hops->at].quoted, HOPPER_ENVELOPE_STATE, hops->rest.quoted, keys);
+	if (SPI_processed < (uint64) n)
+		elog(ERROR, "states of models are gone");
+	pfree(keys);
 }
 
 /* The rows lie where the models begin, as those that have halted lie where they have. */
 void
 hopper_hops_take_stored(hopper_hops *hops, const hopper_name *state, const int32 *mst_keys, int n)
 {
-	StringInfoData keys;
+	char	   *keys = first_keys(hops, mst_keys, n);
 	char	   *which = hopper_hops_of_keys(mst_keys, n);
 
-	initStringInfo(&keys);
-	for (int i = 0; i < n; i++)
-		appendStringInfo(&keys, "%s(%d, %d)", i ? ", " : "", mst_keys[i],
-						 hopper_hops_first_key(hops, mst_keys[i]));
+	require_rest(hops);
 	hopper_exec("INSERT INTO %s (key, mst_key, part, n_parts, body)"
 				" SELECT k.key, s.mst_key, s.part, c.n, s.state FROM %s s"
 				" JOIN (VALUES %s) k (mst_key, key) USING (mst_key)"
 				" JOIN (SELECT mst_key, pg_catalog.count(*)::pg_catalog.int4 AS n FROM %s%s"
 				" AND part OPERATOR(pg_catalog.>=) 0 GROUP BY mst_key) c USING (mst_key)"
 				" WHERE s.part OPERATOR(pg_catalog.>=) 0",
-				hops->rest.quoted, state->quoted, keys.data, state->quoted, which);
-	pfree(keys.data);
+				hops->rest.quoted, state->quoted, keys, state->quoted, which);
+	pfree(keys);
 	pfree(which);
 }
 
@@ -98,16 +118,20 @@ hopper_hops_copy_rested(hopper_hops *hops, int32 from, int32 to)
 }
 
 void
-hopper_hops_park(hopper_hops *hops, const int32 *mst_keys, int n)
+hopper_hops_park(hopper_hops *hops, const int32 *mst_keys, int n, bool stay)
 {
 	const hopper_name *from = &hops->tables[hops->at];
 	char	   *which = hopper_hops_of_keys(mst_keys, n);
 
 	/* Models that have failed leave nothing. */
-	hopper_exec("INSERT INTO %s (key, mst_key, part, n_parts, body)"
-				" SELECT key, mst_key, part, n_parts, body FROM %s%s"
-				" AND pg_catalog.length(body) OPERATOR(pg_catalog.>) 0",
-				hops->rest.quoted, from->quoted, which);
+	if (stay)
+	{
+		require_rest(hops);
+		hopper_exec("INSERT INTO %s (key, mst_key, part, n_parts, body)"
+					" SELECT key, mst_key, part, n_parts, body FROM %s%s"
+					" AND pg_catalog.length(body) OPERATOR(pg_catalog.>) 0",
+					hops->rest.quoted, from->quoted, which);
+	}
 	hopper_exec("DELETE FROM %s%s", from->quoted, which);
 	pfree(which);
 }

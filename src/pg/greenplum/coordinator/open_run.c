@@ -4,18 +4,20 @@
  *
  * One statement moves everybody who trains to the segment of its next partition, each on its own
  * course and none by more than an iteration, so that nobody waits for a longer way than one hop.
- * A model rests in a table on the segments (open_hops.c) when its stint has ended; others take its
- * place before the next hop. Where all are to halt, each rests so at the end of its iteration, as
- * if its stint had ended, and a durable run stores what rests. The data stay where they are. A
- * model without room beside them and the others waits until there is some; where there is none
- * though nobody trains, the data are loaded again, into what is left by the one that waits for it.
+ * A model rests in a table on the segments (open_hops.c) when its stint has ended, or goes into the
+ * output tables where no stint follows; others take its place before the next hop. Where all are to
+ * halt, each rests so at the end of its iteration, as if its stint had ended, and a durable run
+ * stores what rests. The data stay where they are. A model without room beside them and the others
+ * waits until there is some; where there is none though nobody trains, the data are loaded again,
+ * into what is left by the one that waits for it. Where all models are known at the beginning they
+ * enter together, and those without room wait on their segments.
  */
 #include "pg/greenplum/coordinator/open_run.h"
-#include "pg/greenplum/reports.h"
 
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
+#include "pg/server/words.h"
 #include "pg/train/engine.h"
 
 /* Room for a model at each place. */
@@ -42,7 +44,7 @@ end(open_segments *open)
 	open->ended = true;
 }
 
-/* Of a durable run: the states of `n` configurations, where they have some, rest from now on. */
+/* The states of `n` configurations, where the outputs have some, rest from now on. */
 static void
 take_stored(open_segments *open, int first, int n)
 {
@@ -62,6 +64,18 @@ take_stored(open_segments *open, int first, int n)
 	pfree(keys);
 }
 
+static void
+write_models(open_segments *open, const hopper_name *from, const int *which, int n,
+			 const hopper_outputs *outputs)
+{
+	hopper_config *configs = palloc(Max(n, 1) * sizeof(hopper_config));
+
+	for (int i = 0; i < n; i++)
+		configs[i] = open->driver.training->configs[which[i]];
+	hopper_hops_write(&open->driver.hops, from, configs, n, &outputs->model, &outputs->state);
+	pfree(configs);
+}
+
 /* --- what its caller calls --- */
 
 void
@@ -77,15 +91,28 @@ hopper_training_begin(hopper_training *training)
 	hopper_driver_begin(&open->driver, training, &training->stored->model);
 	hopper_hops_open(&open->driver.hops, &training->stored->model);
 	open->context = CurrentMemoryContext;
-	if (training->durable)
-		take_stored(open, 0, training->n_configs);
+	take_stored(open, 0, training->n_configs);
+}
+
+static void
+tell_idle(const hopper_training *training)
+{
+	int			n_segments = hopper_driver_segments(&training->segments->driver);
+
+	if (training->n_configs < n_segments)
+		ereport(NOTICE,
+				(errmsg("%s \"%s\": %d of %d segments with data are idle at any time, as there "
+						"are only %s", training->function, training->shown,
+						n_segments - training->n_configs, n_segments,
+						hopper_plural(training->n_configs, "configuration", "configurations"))));
 }
 
 /* The first step loads the data, for who is to train then. */
 void
 hopper_training_start(hopper_training *training)
 {
-	training->started = true;
+	if (hopper_training_is_whole(training))
+		tell_idle(training);
 }
 
 /* Whether it fits is seen when it is to train. */
@@ -96,8 +123,7 @@ hopper_training_enter(hopper_training *training, const hopper_config *config,
 	int			at = hopper_training_add(training, config, history);
 
 	grow(training->segments, training->n_configs);
-	if (training->durable)
-		take_stored(training->segments, at, 1);
+	take_stored(training->segments, at, 1);
 	return at;
 }
 
@@ -184,21 +210,10 @@ hopper_training_store(hopper_training *training, const int *which, int n,
 					  const hopper_outputs *outputs)
 {
 	open_segments *open = training->segments;
-	hopper_segment_run *run;
 
 	/* Then all are stored. */
-	if (open == NULL || open->ended)
-		return true;
-	run = &open->driver.run;
-	run->configs = palloc(n * sizeof(hopper_config));
-	run->n_configs = n;
-	for (int i = 0; i < n; i++)
-		run->configs[i] = training->configs[which[i]];
-	hopper_hops_write(&open->driver.hops, &open->driver.hops.rest, &outputs->model,
-					  &outputs->state);
-	pfree(run->configs);
-	run->configs = NULL;
-	run->n_configs = 0;
+	if (open && !open->ended)
+		write_models(open, &open->driver.hops.rest, which, n, outputs);
 	return true;
 }
 
@@ -233,34 +248,18 @@ hopper_training_leave(hopper_training *training)
 
 /* --- what comes of a hop --- */
 
-/* Its results of all stints together. */
-static void
-take_result(open_segments *open, int at, const bytea *bytes, int segment)
-{
-	hopper_training *training = open->driver.training;
-	hopper_model_result *result = &training->results[at];
-	open_model *model = &open->models[at];
-
-	hopper_read_result(bytes, segment, training->configs[at].mst_key, training->durable != NULL,
-					   result);
-	training->info.seconds_busy += result->seconds_training + result->seconds_evaluating;
-	model->examples = result->examples += model->examples;
-	model->seconds_training = result->seconds_training += model->seconds_training;
-	model->seconds_evaluating = result->seconds_evaluating += model->seconds_evaluating;
-	model->seconds_waiting = result->seconds_waiting += model->seconds_waiting;
-	hopper_training_order_metrics(training, at);
-}
-
-/* Models whose stints have ended or that halt rest, or have failed. */
+/* Models whose stints have ended or that halt leave the way, or have failed. */
 static void
 park(open_segments *open, const int *ended, int n)
 {
 	hopper_training *training = open->driver.training;
+	hopper_hops *hops = &open->driver.hops;
+	/* Of a search that has closed, too: states of trials that are stopped are dropped. */
+	bool		stay = !hopper_training_is_whole(training);
 	int32	   *keys = palloc(n * sizeof(int32));
 	int32	   *resting = palloc(n * sizeof(int32));
 	int			n_resting = 0;
 
-	hopper_driver_require_weights(&open->driver, ended, n);
 	for (int i = 0; i < n; i++)
 	{
 		open_model *model = &open->models[ended[i]];
@@ -268,82 +267,35 @@ park(open_segments *open, const int *ended, int n)
 		keys[i] = training->configs[ended[i]].mst_key;
 		if (model->rests)
 			resting[n_resting++] = keys[i];
-		model->rests = training->results[ended[i]].status != HOPPER_MODEL_FAILED;
+		model->rests = stay && training->results[ended[i]].status != HOPPER_MODEL_FAILED;
 		model->trains = false;
 		open->n_training--;
 	}
-	if (n_resting > 0)
-		hopper_hops_forget(&open->driver.hops, resting, n_resting, false);
-	hopper_hops_park(&open->driver.hops, keys, n);
+	if (stay && n_resting > 0)
+		hopper_hops_forget(hops, resting, n_resting, false);
+	if (!stay)
+		write_models(open, &hops->tables[hops->at], ended, n, training->stored);
+	/* The table goes where nobody is on the way. */
+	if (stay || open->n_training > 0)
+		hopper_hops_park(hops, keys, n, stay);
 	pfree(keys);
 	pfree(resting);
 }
 
-/*
- * Reads what the models report of iterations that are complete. Returns how many stints have ended
- * or halt, their places ascending by their keys. *missing: a segment has lost its data.
- */
-static int
-collect(open_segments *open, int *ended, bool *missing)
-{
-	hopper_training *training = open->driver.training;
-	const hopper_hops *hops = &open->driver.hops;
-	int32		last = 0;
-	int			n_ended = 0;
-	uint64		n;
-
-	*missing = false;
-	/*
-	 * Greenplum 7 sends a sorted row that is stored out of line as a pointer, which means nothing
-	 * here, where the row before it had only NULLs: what is computed lies in line.
-	 */
-	n = hopper_select_latest("SELECT mst_key, done, missing, gp_segment_id,"
-							 " CASE WHEN done THEN report OPERATOR(pg_catalog.||) '' END,"
-							 " result OPERATOR(pg_catalog.||) '' FROM %s"
-							 " WHERE part OPERATOR(pg_catalog.=) 0 ORDER BY mst_key",
-							 hops->tables[hops->at].quoted);
-	if (n != (uint64) open->n_training)
-		elog(ERROR, UINT64_FORMAT " of %d models came back from the segments", n,
-			 open->n_training);
-	for (uint64 row = 0; row < n; row++)
-	{
-		int32		mst_key = DatumGetInt32(hopper_told_value(row, 1, INT4OID));
-		int			segment = DatumGetInt32(hopper_told_value(row, 4, INT4OID));
-		int			at = hopper_training_place(training, mst_key);
-		Datum		result;
-		bool		isnull;
-
-		if (at < 0 || !open->models[at].trains || mst_key <= last)
-			elog(ERROR, "configuration %d came back from the segments, and did not train", mst_key);
-		last = mst_key;
-		*missing = DatumGetBool(hopper_told_value(row, 3, BOOLOID)) || *missing;
-		if (!DatumGetBool(hopper_told_value(row, 2, BOOLOID)))
-			continue;
-		hopper_driver_take_report(&open->driver, at,
-								  DatumGetByteaPP(hopper_told_value(row, 5, BYTEAOID)), segment,
-								  open->models[at].since);
-		open->models[at].since = open->driver.timeline.n_statements;
-		result = hopper_value(row, 6, BYTEAOID, &isnull);
-		if (isnull)
-			continue;
-		take_result(open, at, DatumGetByteaPP(result), segment);
-		ended[n_ended++] = at;
-	}
-	SPI_freetuptable(SPI_tuptable);
-	return n_ended;
-}
-
-/* The models go to the output tables, if they are not there already; the working tables go. */
+/* What rests goes to the output tables, if it is not there already; the working tables go. */
 static void
 finish(open_segments *open)
 {
 	hopper_training *training = open->driver.training;
-	hopper_hops *hops = &open->driver.hops;
+	int		   *resting = palloc(Max(training->n_configs, 1) * sizeof(int));
+	int			n = 0;
 
-	open->driver.run.configs = (hopper_config *) training->configs;
-	open->driver.run.n_configs = training->n_configs;
-	if (training->durable == NULL)
-		hopper_hops_write(hops, &hops->rest, &training->stored->model, &training->stored->state);
+	for (int i = 0; i < training->n_configs && training->durable == NULL; i++)
+		if (open->models[i].rests)
+			resting[n++] = i;
+	if (n > 0)
+		write_models(open, &open->driver.hops.rest, resting, n, training->stored);
+	pfree(resting);
 	end(open);
 }
 
@@ -392,7 +344,8 @@ tell_failed(open_segments *open)
 			continue;
 		open->models[i].waits = false;
 		open->n_waiting--;
-		training->ended(training, i, true);
+		if (training->ended)
+			training->ended(training, i, true);
 		any = true;
 	}
 	return any;
@@ -404,11 +357,10 @@ hop(open_segments *open, bool halts)
 {
 	hopper_training *training = open->driver.training;
 	int		   *ended = palloc(open->n_training * sizeof(int));
+	uint64		n_rows = hopper_driver_move(&open->driver, halts);
 	bool		missing;
-	int			n;
+	int			n = hopper_open_collect(open, n_rows, ended, &missing);
 
-	hopper_driver_move(&open->driver, halts ? HOPPER_HOP_RESULTS : HOPPER_HOP_NEXT);
-	n = collect(open, ended, &missing);
 	if (n > 0)
 		park(open, ended, n);
 	hopper_driver_note_loss(&open->driver, missing);
@@ -420,7 +372,7 @@ hop(open_segments *open, bool halts)
 
 		if (status == HOPPER_MODEL_TRAINING)
 			halt(open, ended[i]);
-		else
+		else if (training->ended)
 			training->ended(training, ended[i], status == HOPPER_MODEL_FAILED);
 	}
 	pfree(ended);
@@ -454,17 +406,30 @@ step(open_segments *open)
 	return false;
 }
 
+static void
+step_context(void *arg)
+{
+	const open_segments *open = arg;
+
+	if (open->driver.hops.n_statements > 0)
+		errcontext("hop " INT64_FORMAT ", with %s", open->driver.hops.n_statements,
+				   hopper_open_travelling(open));
+}
+
 bool
 hopper_training_step(hopper_training *training, long timeout)
 {
 	open_segments *open = training->segments;
+	ErrorContextCallback context = {error_context_stack, step_context, open};
 	int			level = NewGUCNestLevel();
 	bool		finished;
 
 	/* As fit.c has it: of a durable run its statement is over. */
 	hopper_disable_jit();
 	hopper_disable_orca();
+	error_context_stack = &context;
 	finished = step(open);
+	error_context_stack = context.previous;
 	if (training->write)
 		training->write(training);
 	if (training->durable)

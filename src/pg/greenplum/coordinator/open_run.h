@@ -1,6 +1,6 @@
 /*
  * open_run.h
- *		What the driver of an open run on the segments knows of it: open_run.c, and entering.c.
+ *		What the driver of a run on the segments knows of it: open_run.c, entering.c and collect.c.
  */
 #ifndef HOPPER_COORDINATOR_OPEN_RUN_H
 #define HOPPER_COORDINATOR_OPEN_RUN_H
@@ -17,6 +17,7 @@ typedef struct open_model
 	bool		halted;			/* within its stint: the caller releases it */
 	bool		rests;			/* its state lies on a segment */
 	int			since;			/* the statement in which its iteration began */
+	int64		n_weights;		/* that have come with its result */
 	/* of the stints before */
 	int64		examples;
 	double		seconds_training;
@@ -45,5 +46,13 @@ extern void hopper_open_load(open_segments *open, int last);
  * nobody trains, the first of them does in any case: the data are loaded into what it leaves.
  */
 extern void hopper_open_enter_waiting(open_segments *open);
+/*
+ * Reads what the models report of iterations that are complete, in `n` rows of the current result.
+ * Returns how many stints have ended or halt, their places ascending by their keys. *missing: a
+ * segment has lost its data.
+ */
+extern int	hopper_open_collect(open_segments *open, uint64 n, int *ended, bool *missing);
+/* "configurations 1-5, 7": those that train, for messages; palloc'ed. */
+extern char *hopper_open_travelling(const open_segments *open);
 
 #endif							/* HOPPER_COORDINATOR_OPEN_RUN_H */

@@ -31,7 +31,7 @@ typedef struct hopper_segment_timeline
 	int			n_keys;
 	int32	   *keys;			/* of segments, and their content ids */
 	int32	   *contents;
-	int			n_statements;	/* since it was settled: of this iteration, or of an open run */
+	int			n_statements;	/* since it was settled */
 	int			allocated;
 	hopper_statement *statements;
 	int			n_visits;		/* as many, a model's of an iteration one after the other */

@@ -152,8 +152,7 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 	if (row)
 		SRF_RETURN_NEXT(call, HeapTupleGetDatum(row));
 	hopper_outside_end();
-	if (hopper_current.drop_cache > 0 && hopper_current.hop != HOPPER_HOP_RESULTS &&
-		hopper_current.hops >= hopper_current.drop_cache)
+	if (hopper_current.drop_cache > 0 && hopper_current.hops >= hopper_current.drop_cache)
 		hopper_segment_part_leave();
 	SRF_RETURN_DONE(call);
 }

@@ -86,16 +86,9 @@ hopper_segment_part_context(void *arg)
 {
 	if (hopper_current.id == 0)
 		errcontext("reading packed data on segment %d", GpIdentity.segindex);
-	else if (hopper_current.mst_key > 0 && hopper_current.iteration == 0)
+	else if (hopper_current.mst_key > 0)
 		errcontext("training of \"%s\" on segment %d, configuration %d", hopper_current.shown,
 				   GpIdentity.segindex, hopper_current.mst_key);
-	else if (hopper_current.mst_key > 0)
-		errcontext("training of \"%s\" on segment %d, iteration %d, configuration %d",
-				   hopper_current.shown, GpIdentity.segindex, hopper_current.iteration,
-				   hopper_current.mst_key);
-	else if (hopper_current.iteration > 0)
-		errcontext("training of \"%s\" on segment %d, iteration %d", hopper_current.shown,
-				   GpIdentity.segindex, hopper_current.iteration);
 	else
 		errcontext("training of \"%s\" on segment %d", hopper_current.shown, GpIdentity.segindex);
 }
@@ -159,11 +152,11 @@ hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 	HOPPER_CHECK(torch->group.create(&run.options, &run.train, run.has_valid ? &run.valid : NULL,
 									 run.train_keys, run.valid_keys, key, &group, &error), error);
 	hopper_current.group = group;
+	if (run.stays_open)
+		HOPPER_CHECK(torch->group.stay_open(group, &error), error);
 	for (int i = 0; i < run.n_configs; i++)
-		HOPPER_CHECK(run.stints[i] > 0
-					 ? torch->group.enter(group, &run.configs[i], run.stints[i], run.done[i],
-												&error)
-					 : torch->group.add_config(group, &run.configs[i], &error), error);
+		HOPPER_CHECK(torch->group.enter(group, &run.configs[i], run.stints[i], run.done[i],
+										&error), error);
 	memcpy(hopper_current.tables, run.tables, sizeof(hopper_current.tables));
 	HOPPER_CHECK(torch->group.plan_data(group, &hopper_current.plan, &error), error);
 }

@@ -22,9 +22,7 @@ typedef struct hopper_segment_part
 	int			hops;			/* since the data came */
 	int			drop_cache;
 	char		shown[2 * NAMEDATALEN + 2];
-	int32		iteration;
 	int32		mst_key;		/* for messages: the configuration at hand; 0: none */
-	hopper_hop	hop;			/* the last one that was trained for */
 } hopper_segment_part;
 
 extern hopper_segment_part hopper_current;
@@ -40,7 +38,7 @@ extern void hopper_segment_part_join(int64 id, const bytea *description, int32 k
 extern void hopper_segment_part_leave(void);
 /* From now on the end of a transaction or of this process ends what it has of a run. */
 extern void hopper_segment_part_follow_transactions(void);
-/* An error context callback: the run, the segment, and the iteration and configuration at hand. */
+/* An error context callback: the run, the segment, and the configuration at hand. */
 extern void hopper_segment_part_context(void *arg);
 
 #endif							/* HOPPER_SEGMENT_PART_H */

@@ -30,8 +30,7 @@ PG_FUNCTION_INFO_V1(hopper_sql_segment_release);
 /* What one segment_visit() collects for. */
 typedef struct visit_step
 {
-	int32		iteration;
-	hopper_hop	hop;
+	bool		halts;
 } visit_step;
 
 /* --- data --- */
@@ -133,7 +132,7 @@ hopper_sql_segment_load_end(PG_FUNCTION_ARGS)
 											  (int64) plan->bytes_aside, plan->n_waiting)));
 }
 
-/* --- who trains on an open run --- */
+/* --- who trains --- */
 
 /*
  * segment_enter(run bigint, description bytea): 1: they are in, 0: this segment has lost its data,
@@ -176,8 +175,8 @@ hopper_sql_segment_enter(PG_FUNCTION_ARGS)
 /* --- training --- */
 
 /*
- * segment_collect(internal, run bigint, iteration int, first bool, results bool, mst_key int,
- * part int, n_parts int, body bytea)
+ * segment_collect(internal, run bigint, iteration int, fresh bool, halts bool, mst_key int,
+ * part int, n_parts int, body bytea); `iteration` and `fresh` were 0.1.0's and mean nothing
  */
 Datum
 hopper_sql_segment_collect(PG_FUNCTION_ARGS)
@@ -192,13 +191,10 @@ hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 	{
 		step = MemoryContextAllocZero(context, sizeof(*step));
-		step->iteration = PG_GETARG_INT32(2);
-		step->hop = PG_GETARG_BOOL(4) ? HOPPER_HOP_RESULTS
-			: PG_GETARG_BOOL(3) ? HOPPER_HOP_FIRST : HOPPER_HOP_NEXT;
+		step->halts = PG_GETARG_BOOL(4);
 		hopper_segment_part_follow_transactions();
 		hopper_untrained_forget();
 		hopper_outside_forget();
-		hopper_current.iteration = step->iteration;
 	}
 	else
 		step = (visit_step *) PG_GETARG_POINTER(0);
@@ -241,15 +237,12 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 		PG_RETURN_INT32(0);
 	step = (visit_step *) PG_GETARG_POINTER(0);
 	torch = hopper_torch();
-	hopper_current.iteration = step->iteration;
 	hopper_current.mst_key = 0;
-	hopper_current.hop = step->hop;
 	error_context_stack = &callback;
 	SIMPLE_FAULT_INJECTOR("hopper_segment_train");
 	if (hopper_current.hops++ == 0)
 		HOPPER_CHECK(torch->group.check_data(hopper_current.group, &error), error);
-	HOPPER_CHECK(torch->group.start(hopper_current.group, step->iteration, step->hop, &error),
-				 error);
+	HOPPER_CHECK(torch->group.start(hopper_current.group, step->halts, &error), error);
 	/* the time limit: latches of 9.4 are set by few signals */
 	while ((done = torch->group.poll(hopper_current.group, &error)) == 0)
 		if (!load_partition() && !hopper_outside_exchange(hopper_current.group))

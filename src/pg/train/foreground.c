@@ -1,6 +1,6 @@
 /*
- * train.c
- *		fit() in the foreground, where all data are in one place.
+ * foreground.c
+ *		fit() in the foreground: the loop, in the caller's statement.
  */
 #include "pg/train/fit.h"
 
@@ -13,11 +13,14 @@ hopper_train(hopper_fit *fit)
 
 	error_context_stack = &context;
 	hopper_fit_start(fit, &progress);
+	/* Segments have taken the states of the earlier run, and write into the outputs themselves. */
+	if (fit->warm_start && HOPPER_DATA_ON_SEGMENTS)
+		hopper_outputs_clear(&fit->staging, training);
 	hopper_training_run(training, &progress, hopper_progress_line);
 	error_context_stack = context.previous;
 	hopper_training_take(training);
 	hopper_refuse_all_failed(training);
-	/* Until now states of the earlier run may have been read. */
-	if (fit->warm_start)
+	/* Elsewhere they may have been read until now. */
+	if (fit->warm_start && !HOPPER_DATA_ON_SEGMENTS)
 		hopper_outputs_clear(&fit->staging, training);
 }
