@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "model_hopper/limits.h"
+#include "model_hopper/schema.h"
 
 /* Types of packed values, little-endian, C order. The numbers are stored in packed tables. */
 typedef enum hopper_type
@@ -49,8 +50,9 @@ typedef struct hopper_output
 	int32_t		n_class_values; /* LABEL_CLASS: names of the classes in order, NULL allowed */
 	const char *const *class_values;
 	int32_t		has_label_range;	/* 1: the two that follow are known; of classes they are not */
-	double		least_label;
+	double		least_label;	/* as it is packed */
 	double		largest_label;
+	hopper_label_scale scale;
 } hopper_output;
 
 /*

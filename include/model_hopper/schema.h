@@ -44,16 +44,21 @@ typedef struct hopper_schema_column
 	int64_t		length;			/* HOPPER_CELL_NUMBERS: elements of each array */
 } hopper_schema_column;
 
-/* Of a label that is a number: networks learn (y - mean) / deviation. */
-typedef struct hopper_schema_label
+/* Of labels that are numbers, how they are scaled for training. */
+typedef struct hopper_label_scale
 {
-	const char *name;
-	const char *sql_type;
-	int32_t		is_value;		/* else what follows means nothing */
+	int32_t		is_scaled;		/* 1: (y - mean) / deviation is packed; 0: y */
 	double		mean;
 	double		deviation;		/* above 0 */
 	double		least;			/* of the training rows: predictions are between these two */
 	double		largest;
+} hopper_label_scale;
+
+typedef struct hopper_schema_label
+{
+	const char *name;
+	const char *sql_type;
+	hopper_label_scale scale;
 } hopper_schema_label;
 
 typedef struct hopper_schema_info
@@ -61,7 +66,7 @@ typedef struct hopper_schema_info
 	int64_t		width;
 	int32_t		n_columns;
 	const hopper_schema_column *columns;	/* the schema's, as long as it lives */
-	hopper_schema_label label;	/* name is NULL where there is none */
+	hopper_schema_label label;	/* of one output; name is NULL where there is none */
 } hopper_schema_info;
 
 /* Why a row could not be encoded. */
@@ -79,16 +84,15 @@ typedef struct hopper_schema_api
 	/*
 	 * What must be known of the columns that are to be features. `request`: {"columns": [{"name",
 	 * "type", "family"}, ...], "treatments": what the user wrote or null, "star": whether the
-	 * columns are all of a table, "label": its name}. *scales_label: 1 where a label that is a
-	 * number is to be standardised. A row for each column: name, treatment (NULL: by itself),
-	 * measure ("number" or "log"), fractions of quantiles ("0,0.25,1", NULL: none), "t" where
-	 * mean and deviation are asked, least number of rows of a value (NULL: values are not asked),
-	 * "t" where lengths of arrays are asked, letters and what stands for them (NULL, or the
-	 * values are the words of translate(text, letters, stand-ins), between blanks). A
-	 * column that the user drops has no row. All of the
-	 * user's problems at once.
+	 * columns are all of a table, "labels": their names}. labels_scaled[i]: 1 where that label is
+	 * to be standardised if it is a number. A row for each column: name, treatment (NULL: by
+	 * itself), measure ("number" or "log"), fractions of quantiles ("0,0.25,1", NULL: none), "t"
+	 * where mean and deviation are asked, least number of rows of a value (NULL: values are not
+	 * asked), "t" where lengths of arrays are asked, letters and what stands for them (NULL, or
+	 * the values are the words of translate(text, letters, stand-ins), between blanks). A column
+	 * that the user drops has no row. All of the user's problems at once.
 	 */
-	int			(*plan) (const char *request, hopper_rows **rows, int32_t *scales_label,
+	int			(*plan) (const char *request, hopper_rows **rows, int32_t *labels_scaled,
 						 hopper_error *error);
 	/*
 	 * A schema of the answers, {"columns": [{"rows", "nulls", "bad", "values_found", "quantiles",

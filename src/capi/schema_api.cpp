@@ -49,12 +49,12 @@ std::string ShortText(double value) {
 
 const char* FlagText(bool flag) { return flag ? "t" : "f"; }
 
-int PlanSchema(const char* request, hopper_rows** rows, int32_t* scales_label,
+int PlanSchema(const char* request, hopper_rows** rows, int32_t* labels_scaled,
                hopper_error* error) {
   return Guard(error, [&] {
     auto table = std::make_unique<Rows>(9);
     const SchemaRequest read = Schema::ReadRequest(Text(request));
-    *scales_label = read.scales_label ? 1 : 0;
+    for (const LabelRequest& label : read.labels) *labels_scaled++ = label.is_scaled ? 1 : 0;
     for (const ColumnRequest& column : read.columns) {
       if (column.is_dropped) continue;
       const Questions& questions = column.questions;
@@ -77,12 +77,13 @@ Label LabelFromC(const hopper_schema_label& label) {
   Label read;
   read.name = Text(label.name);
   read.sql_type = Text(label.sql_type);
-  read.is_value = label.is_value != 0;
+  const hopper_label_scale& scale = label.scale;
+  read.is_value = scale.is_scaled != 0;
   if (read.is_value) {
-    read.mean = label.mean;
-    read.deviation = label.deviation > 0.0 ? label.deviation : 1.0;
-    read.least = label.least;
-    read.largest = label.largest;
+    read.mean = scale.mean;
+    read.deviation = scale.deviation > 0.0 ? scale.deviation : 1.0;
+    read.least = scale.least;
+    read.largest = scale.largest;
   }
   return read;
 }
@@ -133,9 +134,9 @@ void SchemaInfo(const hopper_data_schema* schema, hopper_schema_info* info) {
   info->columns = schema->columns.data();
   const Label& label = schema->schema.label();
   if (label.name.empty()) return;
-  info->label = {label.name.c_str(), label.sql_type.c_str(), label.is_value ? 1 : 0,
-                 label.mean,         label.deviation,        label.least,
-                 label.largest};
+  info->label = {label.name.c_str(),
+                 label.sql_type.c_str(),
+                 {label.is_value ? 1 : 0, label.mean, label.deviation, label.least, label.largest}};
 }
 
 int32_t EncodeRow(const hopper_data_schema* schema, const hopper_schema_cell* cells, void* out,
@@ -171,7 +172,7 @@ std::string StatisticsText(const Column& column) {
         ShortText(column.quantiles.front()) + " to " + ShortText(column.quantiles.back()));
   }
   if (column.ids.bins > 0) add(std::to_string(column.ids.bins) + " bins");
-  if (column.ids.mask) add("mask " + *column.ids.mask);
+  if (column.ids.mask) add("mask \"" + *column.ids.mask + "\"");
   if (column.ids.unknown != 1) add(std::to_string(column.ids.unknown) + " ids of other values");
   constexpr size_t kMost = 20;
   for (size_t i = 0; i < column.values.size() && i < kMost; ++i) add(column.values[i]);

@@ -96,6 +96,7 @@ DataOutput OnlyOutputFromC(const hopper_data_desc& desc) {
     output.class_counts.assign(desc.class_counts, desc.class_counts + desc.n_class_counts);
   }
   output.range = RangeFromC(desc);
+  if (desc.label_unit > 0.0) output.unit = desc.label_unit;
   output.size = ProductOf(output.shape);
   return output;
 }
@@ -109,6 +110,7 @@ DataOutput OutputFromC(const hopper_output& from, int64_t first) {
   output.num_classes = from.num_classes;
   output.class_values = ClassesFromC(from.n_class_values, from.class_values);
   output.range = RangeFromC(from);
+  if (from.scale.is_scaled != 0) output.unit = from.scale.deviation;
   output.first = first;
   output.size = ProductOf(output.shape);
   if (from.kind < HOPPER_LABEL_CLASS || from.kind > HOPPER_LABEL_ARRAY) {
@@ -169,7 +171,6 @@ DataDesc FromC(const hopper_data_desc& desc) {
   out.normalizing_const = desc.normalizing_const;
   out.table_name = Text(desc.table_name);
   out.x_column = Text(desc.x_column);
-  if (desc.label_unit > 0.0) out.label_unit = desc.label_unit;
   if (desc.validation != 0) out.validation = desc.validation > 0;
   return out;
 }

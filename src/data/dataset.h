@@ -53,7 +53,6 @@ struct DataDesc {
   double normalizing_const = 1.0;
   std::string table_name;  // for messages; the label's column is its output's
   std::string x_column;
-  double label_unit = 0.0;  // what 1 is in the unit of labels that were scaled; 0: they were not
   std::optional<bool> validation;  // for checks: whether there is a validation table beside it
   // For checks: why a model, Keras' JSON, does not take the columns that were packed, where it can
   // be read; empty: they have no treatments.

@@ -29,9 +29,10 @@ struct DataOutput {
   // In the order of the classes, perhaps not of all; none for the class of SQL's NULL.
   std::vector<std::optional<std::string>> class_values;
   std::vector<int64_t> class_counts;  // rows of each class; empty: not known
-  std::optional<LabelRange> range;    // of numbers; none: not known
-  int64_t first = 0;                  // its place among the labels of an example
-  int64_t size = 1;                   // values there
+  std::optional<LabelRange> range;    // of numbers as they are packed; none: not known
+  double unit = 0.0;  // what 1 is in the unit of labels that were scaled; 0: they were not
+  int64_t first = 0;  // its place among the labels of an example
+  int64_t size = 1;   // values there
 
   // The classes that are not SQL's NULL.
   std::vector<std::string> ClassNames() const;

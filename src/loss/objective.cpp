@@ -63,6 +63,7 @@ Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, con
     part.label_first = labels.first;
     part.label_size = labels.size;
     part.num_classes = labels.num_classes;
+    part.unit = labels.unit;
     part.mask_first = output.mask_first;
     part.mask_size = output.mask_size;
     if (part.by_row() && LossTypeOf(part.loss).overlap != nullptr) {

@@ -30,6 +30,7 @@ struct ObjectivePart {
   int64_t label_first = 0;  // in a row of labels
   int64_t label_size = 1;
   int64_t num_classes = 0;
+  double unit = 0.0;  // DataOutput::unit
   // Which of its steps count, in a row of the model's outputs; size 0: all do.
   int64_t mask_first = 0;
   int64_t mask_size = 0;

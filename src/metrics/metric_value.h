@@ -24,10 +24,10 @@ inline double MetricValue(const MetricParams& metric, const double* sums, int64_
 }
 
 // By what a metric of scaled labels is multiplied so that it is in their own unit; `unit` 0: they
-// are not scaled.
+// are not scaled. An output's loss stays in the unit of training, as that of all outputs does.
 inline double UnitFactor(const MetricParams& metric, double unit) {
   const int power = PowerOfUnit(metric);
-  if (unit == 0.0 || power < 1) return 1.0;
+  if (unit == 0.0 || power < 1 || metric.of_loss) return 1.0;
   return power == 1 ? unit : unit * unit;
 }
 

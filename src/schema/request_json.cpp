@@ -68,13 +68,29 @@ class TreatmentReader {
     possible.emplace_back("drop");
     column_->treatment = FindTreatment(name);
     if (column_->treatment != nullptr && column_->treatment->Takes(column_->family)) return;
-    const std::string nearest =
-        column_->treatment == nullptr ? NearestNameHint(name, possible) : "";
-    Complain(column_->treatment == nullptr
-                 ? "is \"" + name + "\", which is not known"
-                 : "is \"" + name + "\", which is not for values of type " + column_->sql_type,
-             nearest.empty() ? "Use " + Listed(possible) + "." : nearest);
+    const std::string use = Listed(possible) + ".";
+    if (column_->treatment == nullptr) {
+      const std::string nearest = NearestNameHint(name, possible);
+      Complain("is \"" + name + "\", which is not known", nearest.empty() ? "Use " + use : nearest);
+      return;
+    }
+    const std::string cast = CastThatHelps();
+    Complain("is \"" + name + "\", which is not for values of type " + column_->sql_type,
+             cast.empty() ? "Use " + use : cast + ", or use " + use);
     column_->treatment = nullptr;
+  }
+
+  // What a view can make of the column, so that the treatment takes it; of arrays nothing.
+  std::string CastThatHelps() const {
+    std::string types;
+    if (column_->family == Family::kNumbers) return types;
+    for (const auto& [family, type] :
+         {std::pair(Family::kInteger, "integer"), std::pair(Family::kText, "text"),
+          std::pair(Family::kNumber, "double precision")}) {
+      if (column_->treatment->Takes(family))
+        types += (types.empty() ? "" : " or ") + std::string(type);
+    }
+    return types.empty() ? types : "Cast it to " + types + " in a view";
   }
 
   void ReadOption(const std::string& key, const json& value) {
@@ -222,13 +238,12 @@ class TreatmentReader {
   ColumnRequest* column_ = nullptr;
 };
 
-void ReadLabelTreatment(const std::string& name, const json& value, SchemaRequest* request,
-                        std::vector<Problem>* problems) {
+void ReadLabelTreatment(const json& value, LabelRequest* label, std::vector<Problem>* problems) {
   if (value == "none") {
-    request->scales_label = false;
+    label->is_scaled = false;
   } else if (value != "standardize") {
     problems->push_back({ErrorCode::kInvalidParameter,
-                         "the treatment of label \"" + name + "\" is not known", "",
+                         "the treatment of label \"" + label->name + "\" is not known", "",
                          "Use \"standardize\" or \"none\"."});
   }
 }
@@ -273,6 +288,9 @@ SchemaRequest Schema::ReadRequest(const std::string& json_text) {
     names.push_back(column.name);
     request.columns.push_back(std::move(column));
   }
+  if (written.contains("labels")) {
+    for (const json& name : written["labels"]) request.labels.push_back({name.get<std::string>()});
+  }
   static const json nothing;
   const json& treatments = written.contains("treatments") ? written["treatments"] : nothing;
   if (!treatments.is_null() && !treatments.is_object()) {
@@ -281,10 +299,12 @@ SchemaRequest Schema::ReadRequest(const std::string& json_text) {
                         "\"one_hot\"}}'."});
   } else if (treatments.is_object()) {
     TreatmentReader reader(&problems);
-    const std::string label = written.value("label", "");
     for (const auto& [name, value] : treatments.items()) {
-      if (!label.empty() && name == label) {
-        ReadLabelTreatment(name, value, &request, &problems);
+      const auto label =
+          std::find_if(request.labels.begin(), request.labels.end(),
+                       [&name = name](const LabelRequest& each) { return each.name == name; });
+      if (label != request.labels.end()) {
+        ReadLabelTreatment(value, &*label, &problems);
         continue;
       }
       const auto found = std::find(names.begin(), names.end(), name);

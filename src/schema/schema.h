@@ -28,10 +28,15 @@ struct ColumnRequest {
   Questions questions;
 };
 
+struct LabelRequest {
+  std::string name;
+  bool is_scaled = true;  // where it is a number, it is standardised
+};
+
 struct SchemaRequest {
   std::vector<ColumnRequest> columns;  // dropped ones included, in the table's order
   bool chosen_by_star = false;         // '*': columns that say nothing are left out, not refused
-  bool scales_label = true;            // a label that is a number is standardised
+  std::vector<LabelRequest> labels;
 };
 
 // What the user should know of a schema, as a message, a detail and a hint.
@@ -52,9 +57,9 @@ class Schema {
   static constexpr int64_t kMostSlots = 1000000;
 
   // Reads {"columns": [{"name", "type", "family"}, ...], "treatments": {...} or null, "star":
-  // bool, "label": name}, in which `treatments` is what the user wrote, by column a name of a
-  // treatment or an object: {"treatment", "null", "min_frequency", "quantiles", "vocabulary",
-  // "length", "values", "standardize", "split", "unknown", "mask", "bins", "salt"}; of the label
+  // bool, "labels": [name, ...]}, in which `treatments` is what the user wrote, by column a name of
+  // a treatment or an object: {"treatment", "null", "min_frequency", "quantiles", "vocabulary",
+  // "length", "values", "standardize", "split", "unknown", "mask", "bins", "salt"}; of a label
   // "standardize" or "none". Throws all problems at once.
   static SchemaRequest ReadRequest(const std::string& json);
   // Reads {"columns": [{"rows", "nulls", "bad", "values_found", "quantiles", "mean", "deviation",

@@ -261,7 +261,7 @@ void Trainer::Finish(const MetricSums& sums, double* loss, std::vector<double>* 
   for (const MetricParams& metric : compile_.metrics) {
     const int64_t width = OutputWidth(metric, network_->spec());
     metrics->push_back(MetricValue(metric, at, sums.examples, width) *
-                       UnitFactor(metric, data_.label_unit));
+                       UnitFactor(metric, objective_->parts[metric.part].unit));
     at += MetricSumCount(metric, width);
   }
 }

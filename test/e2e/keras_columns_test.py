@@ -120,3 +120,32 @@ def test_predict_byom_refuses_what_would_change_ids(database):
         with pytest.raises(psycopg2.Error) as refused:
             query(database, f"SELECT hopper.predict_byom('networks', {number}, 'customers', 'id', '{names}', 'refused'{more})")
         assert message in str(refused.value)
+
+
+def test_a_column_of_other_numbers_is_cast_for_a_lookup(database):
+    """The hint says what can be done about the column: nobody has chosen its treatment."""
+    number, case = CASES["given vocabularies"]
+    others = ", ".join(name for name in case["columns"] if name != "code")
+    query(database, f"CREATE VIEW as_numeric AS SELECT id, code::numeric AS code, {others} FROM customers")
+    with pytest.raises(psycopg2.Error) as refused:
+        query(database, "SELECT hopper.predict_byom('networks', %s, 'as_numeric', 'id', %s, 'refused')", number, ", ".join(case["columns"]))
+    assert 'the treatment of column "code" is "index", which is not for values of type numeric' in str(refused.value)
+    assert "Cast it to integer or text in a view, or use" in str(refused.value)
+
+
+def test_a_vocabulary_begins_with_what_stands_for_other_words(database):
+    """Keras takes "[UNK]", the default of oov_token, for no word; with oov_token=None it is one."""
+    def treatment(more):
+        layers = [{"class_name": "InputLayer", "config": {"name": "word", "batch_shape": [None, 1], "dtype": "string"}},
+                  {"class_name": "StringLookup", "config": {"vocabulary": ["[UNK]", "x", "y"], "output_mode": "one_hot", **more}},
+                  {"class_name": "Dense", "config": {"units": 1}}]
+        query(database, "SELECT hopper.load_model('vocabularies', %s)",
+              json.dumps({"class_name": "Sequential", "config": {"layers": layers}}))
+        return value(database, "SELECT c.treatments->'word' FROM hopper.model_columns('vocabularies',"
+                               " (SELECT max(model_id) FROM vocabularies)) AS c")
+
+    assert treatment({}) == treatment({"oov_token": "[UNK]"}) == {"treatment": "index", "values": ["x", "y"]}
+    assert treatment({"oov_token": None})["values"] == ["[UNK]", "x", "y"]
+    query(database, """SELECT hopper.training_preprocessor('customers', 'masked', 'kind', 'plan', treatments => '{"plan":'
+        ' {"treatment": "index", "values": ["gold", "basic"], "mask": ""}}')""")
+    assert value(database, "SELECT statistics FROM hopper.describe_features('masked')").startswith('mask "", gold, basic')

@@ -131,6 +131,72 @@ def test_rows_of_the_table_are_predicted_as_packed_ones(database):
     assert value(database, "SELECT guess(%s, %s, %s, %s, %s)", *row[:-1]) == row[-1]
 
 
+def test_labels_are_scaled_each_and_given_back_in_their_units(database):
+    """A number, a whole number of many values and classes; with weights, and one label alone with weights."""
+    query(database, "CREATE VIEW homes AS SELECT id, age, plan, member, label, fold, 250000.0 + 1000 * age + 20000 * member::int AS price,"
+          " 2 * age AS visits, (1 + age / 50)::real AS weight FROM people")
+    said = "".join(notices(database, "SELECT hopper.training_preprocessor('homes', 'homes_packed', 'price, label, visits',"
+                                     " 'age, plan, member', fold_column => 'fold', weight_varname => 'weight')"))
+    assert 'label column "visits" of "homes" holds 50 whole numbers or more' in said and "Networks come to large numbers" not in said
+    rows = query(database, "SELECT price::float8, visits::float8, fold, label, weight FROM homes")
+    train, aside = ([row for row in rows if row[2] is fold] for fold in (False, True))
+    scaler = StandardScaler().fit([row[:2] for row in train])
+    outputs = {each.get("name"): each for each in json.loads(value(database, "SELECT outputs FROM homes_packed_summary"))}
+    for i, name in enumerate(["price", "visits"]):
+        values = [row[i] for row in train]
+        assert [outputs[name][key] for key in ("mean", "deviation", "least", "largest")] == pytest.approx(
+            [scaler.mean_[i], scaler.scale_[i], min(values), max(values)], rel=1e-12)
+    assert outputs["label"]["classes"] == ["no", "yes"]
+    for name, of in (("homes_packed", train), ("homes_packed_validation", aside)):
+        packed = numpy.concatenate([numpy.frombuffer(bytes(part), numpy.float32).reshape(-1, 4)
+                                    for part, in query(database, f"SELECT labels FROM {name}")])
+        scaled = scaler.transform([row[:2] for row in of])
+        expected = [(price, row[3] == "yes", visits, row[4]) for (price, visits), row in zip(scaled, of)]
+        numpy.testing.assert_allclose(sorted_rows(packed), sorted_rows(expected), rtol=1e-6, atol=1e-6)
+
+    network = value(database, "SELECT hopper.mlp('networks', 'homes_packed', '{16}')")
+    compile_params = "loss={'price': 'mse', 'label': 'binary_crossentropy', 'visits': 'mse'}, optimizer='Adam(lr=0.02)', metrics=%s"
+    fit = "SELECT hopper.fit('homes_packed', 'homes_models', 'networks', %s, %s, 'batch_size=32', 20, validation_table => 'homes_packed_validation')"
+    query(database, fit, network, compile_params % "{'price': ['mae', 'rmse'], 'label': ['accuracy'], 'visits': ['mse']}")
+    query(database, "SELECT hopper.predict('homes_models', 'homes', 'id', output_table => 'homes_predicted')")
+    predicted = query(database, "SELECT predicted_price, price::float8, predicted_visits, visits::float8, predicted_label = label"
+                                " FROM homes_predicted JOIN homes USING (id) WHERE fold")
+    price, visits = (numpy.array([row[i] - row[i + 1] for row in predicted]) for i in (0, 2))
+    assert numpy.abs(price).mean() < 5000
+    shown = dict(zip(*query(database, "SELECT metrics_type, metrics FROM hopper.evaluate('homes_models', 'homes_packed_validation')")[0]))
+    # Predictions go no further than the labels of training went, which metrics do not know.
+    assert shown["price_mae"] == pytest.approx(numpy.abs(price).mean(), rel=0.02)
+    assert shown["price_rmse"] == pytest.approx(numpy.sqrt((price ** 2).mean()), rel=0.02)
+    assert shown["visits_mse"] == pytest.approx((visits ** 2).mean(), rel=0.04)
+    assert shown["label_accuracy"] == pytest.approx(numpy.mean([row[4] for row in predicted]), abs=1e-6)
+    assert shown["price_loss"] < 1  # of what is trained
+    for at in range(2):
+        column = ["price", "visits"][at]
+        assert value(database, f"SELECT bool_and(predicted_{column} BETWEEN (o.v->>'least')::float8 AND (o.v->>'largest')::float8)"
+                               " FROM homes_predicted, homes_packed_summary, json_array_elements(outputs::json) AS o (v)"
+                               " WHERE o.v->>'name' = %s", column)
+    single = dict(query(database, "SELECT output, value FROM hopper.predict_row('homes_models', (SELECT h FROM homes AS h WHERE id = 7))"
+                                  " WHERE value IS NOT NULL"))
+    assert (single["price"], single["visits"]) == pytest.approx(
+        query(database, "SELECT predicted_price, predicted_visits FROM homes_predicted WHERE id = 7")[0])
+    with pytest.raises(psycopg2.Error, match='metric "price_mape" cannot be given in the unit of the labels'):
+        query(database, fit.replace("homes_models", "others"), network, compile_params % "{'price': ['mape']}")
+
+    # By its name a label is left as it is, as it is by itself.
+    query(database, "SELECT hopper.training_preprocessor('homes', 'plain_homes', 'price, visits', 'age, plan', label_kind => 'value',"
+                    """ treatments => '{"visits": "none"}')""")
+    scaled = value(database, "SELECT array_agg(o.v->>'deviation' IS NOT NULL) FROM plain_homes_summary, json_array_elements(outputs::json) AS o (v)")
+    assert scaled == [True, False]
+    query(database, "SELECT hopper.training_preprocessor('homes', 'weighted_homes', 'price', 'age, plan, member', weight_varname => 'weight')")
+    network = value(database, "SELECT hopper.mlp('networks', 'weighted_homes', '{16}')")
+    query(database, "SELECT hopper.fit('weighted_homes', 'weighted_models', 'networks', %s, 'loss=mse, optimizer=Adam(lr=0.02), metrics=[mae]',"
+                    " 'batch_size=32', 20)", network)
+    query(database, "SELECT hopper.predict('weighted_models', 'homes', 'id', output_table => 'weighted_predicted')")
+    error = value(database, "SELECT avg(abs(predicted_price - price))::float8 FROM weighted_predicted JOIN homes USING (id)")
+    assert error < 5000
+    assert value(database, "SELECT metrics[1] FROM hopper.evaluate('weighted_models', 'weighted_homes')") == pytest.approx(error, rel=0.02)
+
+
 def test_what_is_left_out_is_told(database):
     query(database, "CREATE VIEW more AS SELECT p.*, 7 AS constant, 'note ' || id AS note,"
           " NULL::real AS nothing, '{}'::json AS document FROM people p")

@@ -44,6 +44,12 @@ SELECT compile_params IS NULL AS not_fixed, space::json -> 'parameters' AS param
 SELECT hopper.tabular('networks', 'classes', 'real_mlp');
 SELECT hopper.tabular('networks', 'classes', options => '{"itrations": 3}');
 SELECT hopper.tabular('networks', 'classes', 'tabm', '{"hidden": []}');
+SELECT hopper.tabular('networks', 'classes', 'tabm', '{"members": 0}');
+SELECT hopper.tabular('networks', 'classes', 'tabm', '{"members": [4, 2.5]}');
+SELECT hopper.tabular('networks', 'classes', 'tabm', '{"frequencies": -4}');
+SELECT hopper.tabular('networks', 'classes', 'tabm', '{"frequency_units": -4}');
+SELECT hopper.tabular('networks', 'classes', options => '{"dropout": 1}');
+SELECT hopper.tabular('networks', 'classes', options => '{"learning_rate": "fast"}');
 SELECT hopper.tabular('networks', 'classes', options => '{"categories": {"4": 3}}');
 SELECT hopper.tabular('networks', 'classes', options => '[1]');
 SELECT hopper.tabular('networks', 'points');

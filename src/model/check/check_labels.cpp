@@ -237,7 +237,8 @@ class LabelCheck {
           "End the model without an activation, unless all values are between 0 and 1.");
     }
     for (const MetricParams& metric : compile.metrics) {
-      if (data_.label_unit > 0.0 && !metric.type->of_classes && PowerOfUnit(metric) < 0) {
+      if (labels_.unit > 0.0 && !metric.of_loss && !metric.type->of_classes &&
+          PowerOfUnit(metric) < 0) {
         problems_->Fail("metric \"" + metric.name + "\" cannot be given in the unit of the labels",
                         "Column " + Column() + " of " + Table() +
                             " was standardised, and this metric goes with no power of its unit.",

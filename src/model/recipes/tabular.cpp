@@ -322,7 +322,7 @@ class RecipeWriter {
 
   int64_t Units() const {
     if (classes_ > 0) return classes_ == 2 ? 1 : classes_;
-    return data_.y_elements();
+    return data_.outputs[0].size;
   }
   const char* EndActivation() const {
     return classes_ == 0 ? "linear" : classes_ == 2 ? "sigmoid" : "softmax";

@@ -1,6 +1,7 @@
 #include "model/recipes/tabular_options.h"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -76,6 +77,58 @@ std::string DefaultsOf(const std::string& recipe, bool classes, const DataDesc& 
       .Text();
 }
 
+// What a number may be; of a list of choices each.
+struct NumberRule {
+  const char* name;
+  bool whole;
+  double least;
+  double below;  // infinite: there is no limit
+};
+
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+constexpr NumberRule kNumberRules[] = {
+    {"activation_lr_factor", false, 0.0, kNoLimit},
+    {"batch_size", true, 1.0, kNoLimit},
+    {"beta_2", false, 0.0, 1.0},
+    {"bias_lr_factor", false, 0.0, kNoLimit},
+    {"dropout", false, 0.0, 1.0},
+    {"embedding", true, 1.0, kNoLimit},
+    {"frequencies", true, 0.0, kNoLimit},
+    {"frequency_lr_factor", false, 0.0, kNoLimit},
+    {"frequency_units", true, 1.0, kNoLimit},
+    {"hidden_dropout", false, 0.0, 1.0},
+    {"hidden_factor", true, 1.0, kNoLimit},
+    {"iterations", true, 1.0, kNoLimit},
+    {"label_smoothing", false, 0.0, 1.0},
+    {"learning_rate", false, 0.0, kNoLimit},
+    {"members", true, 1.0, kNoLimit},
+    {"patience", true, 1.0, kNoLimit},
+    {"scale_lr_factor", false, 0.0, kNoLimit},
+    {"sigma", false, 0.0, kNoLimit},
+    {"weight_decay", false, 0.0, kNoLimit},
+};
+
+void CheckNumber(const NumberRule& rule, const Json& value) {
+  if (value.is_object()) return;  // the space checks it
+  if (value.is_array()) {
+    for (const Json& one : value) CheckNumber(rule, one);
+    return;
+  }
+  const bool fits = rule.whole ? value.is_number_integer() : value.is_number();
+  const double number = fits ? value.get<double>() : 0.0;
+  if (fits && number >= rule.least && number < rule.below) return;
+  std::string wanted = rule.whole ? "a whole number of " : "a number ";
+  if (rule.whole) {
+    wanted += NumberText(rule.least) + " or more";
+  } else if (rule.below < kNoLimit) {
+    wanted += "from " + NumberText(rule.least) + " to below " + NumberText(rule.below);
+  } else {
+    wanted += "of " + NumberText(rule.least) + " or more";
+  }
+  RefuseRecipe(std::string("option \"") + rule.name + "\" must be " + wanted + ", not " +
+               ShortJson(value));
+}
+
 void ParseOptions(std::string_view text, JsonDocument* document) {
   std::vector<Problem> problems;
   if (!ParseAnyJson(text, document, &problems)) {
@@ -100,6 +153,10 @@ RecipeOptions::RecipeOptions(const std::string& recipe, std::string_view given,
   ParseOptions(given, &given_);
   ParseOptions(DefaultsOf(recipe, data.outputs[0].kind == LabelKind::kClass, data), &defaults_);
   RefuseUnknown();
+  for (const NumberRule& rule : kNumberRules) {
+    const Json& value = Member(*given_.root(), rule.name);
+    if (!value.is_null()) CheckNumber(rule, value);
+  }
   ReadSlots();
 }
 

@@ -6,11 +6,13 @@
  * The user names them in dependent_varname: '{"price": "price", "churn": "has_left"}'. A summary
  * keeps what was packed in its column "outputs", as text:
  * [{"name": "price", "column": "price", "type": "double precision", "kind": "value", "shape": [],
- *   "range": [1, 90.5]},
+ *   "range": [-1.2, 2.5], "mean": 30, "deviation": 24.2, "least": 1, "largest": 90.5},
  *  {"name": "churn", "column": "has_left", "type": "boolean", "kind": "class", "shape": [],
  *   "num_classes": 2, "classes": ["f", "t"]}, {"kind": "weight", "column": "w"}]
  */
 #include "pg/codec/rows.h"
+
+#include <math.h>
 
 #include "catalog/pg_type.h"
 #include "utils/array.h"
@@ -63,6 +65,10 @@ hopper_outputs_text(int n, const hopper_output *outputs, char *const *types, con
 		if (output->has_label_range)
 			appendStringInfo(&text, ", \"range\": [%.17g, %.17g]", output->least_label,
 							 output->largest_label);
+		if (output->scale.is_scaled)
+			appendStringInfo(&text, ", \"mean\": %.17g, \"deviation\": %.17g, \"least\": %.17g,"
+							 " \"largest\": %.17g", output->scale.mean, output->scale.deviation,
+							 output->scale.least, output->scale.largest);
 		appendStringInfoChar(&text, '}');
 	}
 	if (weight)
@@ -97,6 +103,25 @@ read_classes(const hopper_name *summary, uint64 row, int column, hopper_output *
 	output->class_values = (const char *const *) names;
 }
 
+/* Four columns from `column` on; NULL where labels are as the user has them. */
+static void
+read_scale(const hopper_name *summary, uint64 row, int column, hopper_label_scale *scale)
+{
+	if (hopper_cell(row, column) == NULL)
+		return;
+	for (int i = 1; i < 4; i++)
+		if (hopper_cell(row, column + i) == NULL)
+			refuse_outputs(summary);
+	scale->is_scaled = 1;
+	scale->mean = hopper_float_value(row, column);
+	scale->deviation = hopper_float_value(row, column + 1);
+	scale->least = hopper_float_value(row, column + 2);
+	scale->largest = hopper_float_value(row, column + 3);
+	if (!(isfinite(scale->mean) && isfinite(scale->deviation) && scale->deviation > 0 &&
+		  scale->least <= scale->largest))
+		refuse_outputs(summary);
+}
+
 void
 hopper_read_outputs(const hopper_name *summary, const char *text, hopper_data_desc *desc,
 					char ***types, char **weight)
@@ -115,7 +140,9 @@ hopper_read_outputs(const hopper_name *summary, const char *text, hopper_data_de
 					  " (e.v->>'num_classes')::int4,"
 					  " CASE WHEN e.v->>'kind' = 'class' THEN"
 					  "  ARRAY(SELECT json_array_elements_text(e.v->'classes')) END,"
-					  " (e.v->'range'->>0)::float8, (e.v->'range'->>1)::float8"
+					  " (e.v->'range'->>0)::float8, (e.v->'range'->>1)::float8,"
+					  " (e.v->>'mean')::float8, (e.v->>'deviation')::float8,"
+					  " (e.v->>'least')::float8, (e.v->>'largest')::float8"
 					  " FROM json_array_elements(%s::json) WITH ORDINALITY AS e(v, i)"
 					  " ORDER BY e.i", hopper_literal(text));
 	if (n < 1 || n > HOPPER_MAX_OUTPUTS + 1)
@@ -159,6 +186,8 @@ hopper_read_outputs(const hopper_name *summary, const char *text, hopper_data_de
 			read[i].least_label = hopper_float_value(i, 8);
 			read[i].largest_label = hopper_float_value(i, 9);
 		}
+		if (read[i].kind == HOPPER_LABEL_VALUE)
+			read_scale(summary, i, 10, &read[i].scale);
 		values += product;
 	}
 	SPI_freetuptable(SPI_tuptable);
@@ -167,6 +196,14 @@ hopper_read_outputs(const hopper_name *summary, const char *text, hopper_data_de
 		refuse_outputs(summary);
 	desc->n_outputs = n_outputs;
 	desc->outputs = read;
+}
+
+static bool
+scales_are_alike(const hopper_label_scale *one, const hopper_label_scale *other)
+{
+	return one->is_scaled == other->is_scaled && one->mean == other->mean &&
+		one->deviation == other->deviation && one->least == other->least &&
+		one->largest == other->largest;
 }
 
 /* "output "a"", or "the label" where there is one. */
@@ -198,6 +235,9 @@ hopper_different_outputs(const hopper_data_desc *a, const char *a_name, const ho
 		if (one->kind != other->kind || one->rank != other->rank ||
 			memcmp(one->shape, other->shape, sizeof(int64) * one->rank) != 0)
 			return psprintf("Labels of %s are of another kind or shape in \"%s\" than in \"%s\".",
+							output_words(a, i), a_name, b_name);
+		if (!scales_are_alike(&one->scale, &other->scale))
+			return psprintf("Labels of %s are scaled otherwise in \"%s\" than in \"%s\".",
 							output_words(a, i), a_name, b_name);
 		if (one->num_classes != other->num_classes ||
 			one->n_class_values != other->n_class_values)

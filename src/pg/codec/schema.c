@@ -312,7 +312,7 @@ hopper_schema_label_unit(const char *text)
 	if (text == NULL)
 		return 0;
 	schema = hopper_schema_open(text);
-	return schema->info.label.is_value ? schema->info.label.deviation : 0;
+	return schema->info.label.scale.is_scaled ? schema->info.label.scale.deviation : 0;
 }
 
 hopper_schema_place *

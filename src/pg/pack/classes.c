@@ -11,6 +11,9 @@
 #include "mb/pg_wchar.h"
 #include "utils/lsyscache.h"
 
+/* More values of a whole-number label are taken for numbers, not for classes. */
+#define MOST_WHOLE_CLASSES 50
+
 typedef struct hopper_pack_class_key
 {
 	int64		number;			/* PACK_BOOL, PACK_INTEGER */
@@ -39,6 +42,29 @@ hopper_pack_label_family(Oid type)
 		default:
 			return get_typtype(type) == TYPTYPE_ENUM ? PACK_TEXT : PACK_NO_CLASS;
 	}
+}
+
+void
+hopper_pack_judge_label(hopper_pack_job *job)
+{
+	hopper_pack_request *request = &job->request;
+	const hopper_pack_column *y = &job->source.y;
+	uint64		n;
+
+	if (!request->by_schema || request->validation || request->label_kind != 0 ||
+		request->num_classes > 0 || hopper_pack_label_family(y->type) != PACK_INTEGER)
+		return;
+	n = hopper_select("SELECT DISTINCT %s FROM %s LIMIT %d", hopper_identifier(y->name),
+					  job->source.name.quoted, MOST_WHOLE_CLASSES);
+	SPI_freetuptable(SPI_tuptable);
+	if (n < MOST_WHOLE_CLASSES)
+		return;
+	request->label_kind = HOPPER_LABEL_VALUE;
+	ereport(NOTICE,
+			(errmsg("label column \"%s\" of \"%s\" holds %d whole numbers or more: they are taken "
+					"for numbers to be predicted", y->name, job->source.name.shown,
+					MOST_WHOLE_CLASSES),
+			 errhint("Pass label_kind => 'class' for classes.")));
 }
 
 char *

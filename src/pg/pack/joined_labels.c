@@ -144,6 +144,7 @@ part_job(const hopper_pack_job *job, int i)
 		part->request.label_kind =
 			part->request.label_kind == HOPPER_LABEL_VALUE &&
 			!hopper_pack_number_type(part->source.y.type) ? 0 : part->request.label_kind;
+	hopper_pack_judge_label(part);
 	hopper_pack_set_label(part);
 	return part;
 }
@@ -185,6 +186,20 @@ array_expression(const hopper_pack_column *column, const hopper_output *output)
 					hopper_pack_number_expression(getBaseType(get_element_type(column->type)),
 												  psprintf("pg_catalog.unnest(%s)", name),
 												  "float4"));
+}
+
+/* A number, scaled as a label without others is, in double. */
+static char *
+value_expression(const hopper_pack_column *column, const hopper_label_scale *scale)
+{
+	const char *name = hopper_identifier(column->name);
+
+	if (!scale->is_scaled)
+		return psprintf("ARRAY[%s]", hopper_pack_number_expression(column->type, name, "float4"));
+	return psprintf("ARRAY[((%s OPERATOR(pg_catalog.-) '%.17g'::pg_catalog.float8)"
+					" OPERATOR(pg_catalog./) '%.17g'::pg_catalog.float8)::pg_catalog.float4]",
+					hopper_pack_number_expression(column->type, name, "float8"), scale->mean,
+					scale->deviation);
 }
 
 static void
@@ -229,10 +244,11 @@ read_outputs(hopper_pack_job *job)
 			own = psprintf("ARRAY[%s]::pg_catalog.float4[]", expressions[i]);
 		}
 		else if (part->y_kind == HOPPER_LABEL_VALUE)
-			own = psprintf("ARRAY[%s]",
-						   hopper_pack_number_expression(column->type,
-														 hopper_identifier(column->name),
-														 "float4"));
+		{
+			if (job->request.validation)
+				output->scale = job->request.training.desc.outputs[i].scale;
+			own = value_expression(column, &output->scale);
+		}
 		else
 		{
 			if (job->request.validation)
@@ -277,10 +293,10 @@ read_outputs(hopper_pack_job *job)
 void
 hopper_pack_set_labels(hopper_pack_job *job)
 {
-	if (job->source.n_labels > 0)
-		set_outputs(job);
-	else
+	if (job->source.n_labels == 0)
 		hopper_pack_set_label(job);
+	else if (job->parts == NULL)
+		set_outputs(job);
 }
 
 void

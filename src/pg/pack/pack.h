@@ -191,6 +191,11 @@ extern void hopper_pack_survey(hopper_pack_job *job);
  * by a column. ERROR 22023 where a side would be empty. (pack/split.c)
  */
 extern void hopper_pack_choose_validation(hopper_pack_job *job);
+/*
+ * Of columns with treatments: a label of whole numbers that has many values is taken for a number
+ * to be predicted, with a NOTICE. (pack/classes.c)
+ */
+extern void hopper_pack_judge_label(hopper_pack_job *job);
 /* Columns of types for which there is no treatment. */
 extern void hopper_pack_complain_of_families(hopper_complaints *complaints,
 											 const hopper_pack_source *source);

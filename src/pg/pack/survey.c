@@ -19,8 +19,6 @@
 #include "pg/codec/schema.h"
 #include "pg/server/words.h"
 
-/* More values of a whole-number label are taken for numbers, not for classes. */
-#define MOST_WHOLE_CLASSES 50
 #define MOST_COLUMNS_ASKED 400	/* at once; a query has 1,664 result columns at most */
 #define MOST_VALUES 10001		/* of a category; the core keeps 10,000 of them */
 #define MOST_WORDS 100000		/* of texts, as the core has it */
@@ -299,46 +297,13 @@ ask(const hopper_pack_job *job, int n, const question *questions)
 
 /* --- the label --- */
 
-/* Whether a label of whole numbers has so many that they are numbers to be predicted. */
+/* How labels that are numbers are scaled, by the rows that train. */
 static void
-judge_label(hopper_pack_job *job)
+ask_scale(const hopper_pack_column *y, const char *rows, hopper_label_scale *scale)
 {
-	hopper_pack_request *request = &job->request;
-	const hopper_pack_column *y = &job->source.y;
-	uint64		n;
-
-	if (job->source.n_labels > 0 || request->label_kind != 0 || request->num_classes > 0 ||
-		hopper_pack_label_family(y->type) != PACK_INTEGER)
-		return;
-	n = hopper_select("SELECT DISTINCT %s FROM %s LIMIT %d", hopper_identifier(y->name),
-					  job->source.name.quoted, MOST_WHOLE_CLASSES);
-	SPI_freetuptable(SPI_tuptable);
-	if (n < MOST_WHOLE_CLASSES)
-		return;
-	request->label_kind = HOPPER_LABEL_VALUE;
-	ereport(NOTICE,
-			(errmsg("label column \"%s\" of \"%s\" holds %d whole numbers or more: they are taken "
-					"for numbers to be predicted", y->name, job->source.name.shown,
-					MOST_WHOLE_CLASSES),
-			 errhint("Pass label_kind => 'class' for classes.")));
-}
-
-/* How a label that is a number is scaled; false where it is not. */
-static bool
-ask_label(const hopper_pack_job *job, bool scales, hopper_schema_label *label)
-{
-	const hopper_pack_column *y = &job->source.y;
-	char	   *rows = training_rows(job);
 	double	   *numbers;
 	int			n;
 
-	memset(label, 0, sizeof(*label));
-	if (job->source.n_labels > 0)
-		return false;
-	label->name = hopper_to_utf8(y->name);
-	label->sql_type = hopper_to_utf8(y->sql_type);
-	if (!scales || job->y_kind != HOPPER_LABEL_VALUE)
-		return true;
 	(void) hopper_select("SELECT ARRAY[avg(%s)::float8, stddev_pop(%s)::float8, min(%s), max(%s)]"
 						 " FROM %s", exact_of(y), exact_of(y), hopper_number_text(y),
 						 hopper_number_text(y), rows);
@@ -346,13 +311,33 @@ ask_label(const hopper_pack_job *job, bool scales, hopper_schema_label *label)
 	SPI_freetuptable(SPI_tuptable);
 	/* What is not finite is refused with its row when it is packed. */
 	if (n != 4 || !isfinite(numbers[2]) || !isfinite(numbers[3]))
-		return true;
-	label->is_value = true;
-	label->mean = numbers[0];
-	label->deviation = numbers[1] > 0 ? numbers[1] : 1;
-	label->least = numbers[2];
-	label->largest = numbers[3];
-	return true;
+		return;
+	scale->is_scaled = true;
+	scale->mean = numbers[0];
+	scale->deviation = numbers[1] > 0 ? numbers[1] : 1;
+	scale->least = numbers[2];
+	scale->largest = numbers[3];
+}
+
+/* Of each label; scaled[i]: it is to be scaled. Returns that of the only one, or NULL. */
+static hopper_schema_label *
+ask_labels(hopper_pack_job *job, const int32 *scaled)
+{
+	const char *rows = training_rows(job);
+	const hopper_pack_column *y = &job->source.y;
+	hopper_schema_label *label;
+
+	for (int i = 0; i < job->n_outputs; i++)
+		if (scaled[i] && job->parts[i]->y_kind == HOPPER_LABEL_VALUE)
+			ask_scale(&job->source.labels[i], rows, &job->outputs[i].scale);
+	if (job->source.n_labels > 0)
+		return NULL;
+	label = palloc0(sizeof(hopper_schema_label));
+	label->name = hopper_to_utf8(y->name);
+	label->sql_type = hopper_to_utf8(y->sql_type);
+	if (scaled[0] && job->y_kind == HOPPER_LABEL_VALUE)
+		ask_scale(y, rows, &label->scale);
+	return label;
 }
 
 /* --- the schema --- */
@@ -363,11 +348,17 @@ request_text(const hopper_pack_job *job)
 	const hopper_pack_request *request = &job->request;
 	const hopper_pack_source *source = &job->source;
 	StringInfoData text;
+	ListCell   *cell;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "{\"star\": %s, \"label\": ", request->star ? "true" : "false");
-	escape_json(&text, source->n_labels == 0 ? source->y.name : "");
-	appendStringInfo(&text, ", \"treatments\": %s, \"columns\": [",
+	appendStringInfo(&text, "{\"star\": %s, \"labels\": [", request->star ? "true" : "false");
+	foreach(cell, request->y_names)
+	{
+		if (cell != list_head(request->y_names))
+			appendStringInfoString(&text, ", ");
+		escape_json(&text, lfirst(cell));
+	}
+	appendStringInfo(&text, "], \"treatments\": %s, \"columns\": [",
 					 request->treatments ? request->treatments : "null");
 	for (int i = 0; i < source->n_x; i++)
 	{
@@ -395,17 +386,15 @@ find_column(const hopper_pack_source *source, const char *name)
 }
 
 static question *
-read_plan(const hopper_pack_source *source, const char *request, int *n, bool *scales_label)
+read_plan(const hopper_pack_source *source, const char *request, int *n, int32 *labels_scaled)
 {
 	hopper_rows *rows;
 	hopper_error error;
 	question   *questions;
-	int32_t		scales;
 
-	HOPPER_CHECK(hopper_core()->schema.plan(request, &rows, &scales, &error), error);
+	HOPPER_CHECK(hopper_core()->schema.plan(request, &rows, labels_scaled, &error), error);
 	(void) hopper_guard_rows(rows);
 	*n = rows->n_rows;
-	*scales_label = scales != 0;
 	questions = palloc0(sizeof(question) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
@@ -513,10 +502,10 @@ void
 hopper_pack_survey(hopper_pack_job *job)
 {
 	hopper_pack_request *request = &job->request;
-	hopper_schema_label label;
+	hopper_schema_label *label;
 	question   *questions;
 	char	   *asked;
-	bool		scales_label;
+	int32	   *labels_scaled = palloc0(sizeof(int32) * list_length(request->y_names));
 	int			n;
 
 	if (!request->by_schema)
@@ -533,15 +522,14 @@ hopper_pack_survey(hopper_pack_job *job)
 		return;
 	}
 	asked = request_text(job);
-	questions = read_plan(&job->source, asked, &n, &scales_label);
-	judge_label(job);
-	/* The label's kind tells what is split by classes, and what is scaled. */
+	questions = read_plan(&job->source, asked, &n, labels_scaled);
 	if (job->source.n_labels == 0)
-		hopper_pack_set_labels(job);
+		hopper_pack_judge_label(job);
+	/* The label's kind tells what is split by classes, and what is scaled. */
+	hopper_pack_set_labels(job);
 	hopper_pack_choose_validation(job);
 	require_training_rows(job);
-	job->schema = hopper_schema_open(
-		make_schema(asked, ask(job, n, questions),
-					ask_label(job, scales_label, &label) ? &label : NULL));
+	label = ask_labels(job, labels_scaled);
+	job->schema = hopper_schema_open(make_schema(asked, ask(job, n, questions), label));
 	take_columns(job);
 }

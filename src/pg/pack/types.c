@@ -227,10 +227,10 @@ set_number_labels(hopper_pack_job *job)
 	if (job->y_kind == HOPPER_LABEL_VALUE)
 	{
 		hopper_pack_values_set_shape(y, 0, NULL);
-		if (job->schema && job->schema->info.label.is_value)
+		if (job->schema && job->schema->info.label.scale.is_scaled)
 		{
-			y->mean = job->schema->info.label.mean;
-			y->deviation = job->schema->info.label.deviation;
+			y->mean = job->schema->info.label.scale.mean;
+			y->deviation = job->schema->info.label.scale.deviation;
 		}
 	}
 	else if (job->request.validation)

@@ -31,6 +31,10 @@ set_output(const hopper_trained *trained, int i, hopper_predict_model *model)
 	model->count = (int) link.count;
 	model->class_name = output == NULL ? desc->y_column : output->name;
 	model->is_value = link.meaning == HOPPER_MEANS_VALUES;
+	if (output)
+		model->scale = output->scale;
+	else if (model->schema)
+		model->scale = model->schema->info.label.scale;
 	model->is_array = kind == HOPPER_LABEL_ARRAY;
 	model->is_each = link.meaning == HOPPER_MEANS_CLASS_EACH;
 	model->rank = link.rank;
@@ -239,12 +243,12 @@ hopper_predict_values(const hopper_predict_model *model, int n_outputs, const fl
 					  double *values)
 {
 	int64		width = model->link_width;
-	const hopper_schema_label *label = model->schema ? &model->schema->info.label : NULL;
+	const hopper_label_scale *label = &model->scale;
 
 	for (int i = 0; i < n_outputs; i++)
 		values[i] = model->link == HOPPER_LINK_SIGMOID ? sigmoid(outputs[i]) : outputs[i];
 	/* Labels were standardised for training: back to their unit, and no further than they went. */
-	if (label && label->is_value && model->is_value && model->layer == NULL)
+	if (label->is_scaled && model->is_value && model->layer == NULL)
 		for (int i = 0; i < n_outputs; i++)
 			values[i] = Min(Max(values[i] * label->deviation + label->mean, label->least),
 							label->largest);

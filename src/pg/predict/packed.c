@@ -91,9 +91,9 @@ number_at(int32 type, const char *bytes)
 static double
 label_in_unit(const packed_prediction *run, double label)
 {
-	const hopper_schema_label *scaled = run->model.schema ? &run->model.schema->info.label : NULL;
+	const hopper_label_scale *scale = &run->model.scale;
 
-	return scaled && scaled->is_value ? label * scaled->deviation + scaled->mean : label;
+	return scale->is_scaled ? label * scale->deviation + scale->mean : label;
 }
 
 static void

@@ -34,6 +34,7 @@ typedef struct hopper_predict_model
 	hopper_link link;			/* what makes probabilities of them */
 	int64		link_width;		/* so many neighbours belong together */
 	bool		is_value;		/* regression: outputs are values, not classes */
+	hopper_label_scale scale;	/* of values: how those of training were scaled */
 	bool		is_array;		/* several values a row */
 	bool		is_each;		/* a class at each step or pixel, which are an array */
 	int			rank;			/* of an array that is predicted */

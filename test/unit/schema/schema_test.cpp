@@ -312,9 +312,11 @@ TEST(Schema, WhatFollowsFromARefusedOptionIsNotToldAgain) {
   const auto refusal = [](const char* family, const json& treatment) {
     return RefusalOf(RequestOf(List(ColumnOf("x", family)), {{"x", treatment}}), json::array());
   };
-  EXPECT_EQ(refusal("number", {{"treatment", "index"}, {"values", {"1"}}, {"unknown", 2}}),
-            "the treatment of column \"x\" is \"index\", which is not for values of type number||"
-            "Use \"robust\", \"standardize\", \"quantile\", \"log\", \"none\" or \"drop\".");
+  EXPECT_EQ(
+      refusal("number", {{"treatment", "index"}, {"values", {"1"}}, {"unknown", 2}}),
+      "the treatment of column \"x\" is \"index\", which is not for values of type number||"
+      "Cast it to integer or text in a view, or use \"robust\", \"standardize\", \"quantile\", "
+      "\"log\", \"none\" or \"drop\".");
   EXPECT_EQ(refusal("text", {{"treatment", "hash"}, {"bins", 1 << 25}}),
             "the treatment of column \"x\" has \"bins\" that is no whole number from 1 to "
             "16777216||");

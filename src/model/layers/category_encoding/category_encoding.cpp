@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/product.h"
+#include "model/keras/json_text.h"
 #include "model/layers/inputs.h"
 
 namespace hopper {
@@ -55,7 +56,7 @@ int64_t IdLayer::AutogradFloats(const std::vector<Shape>& inputs, const Shape&) 
 }
 
 void CategoryEncoding::ThrowNoId(float id) const {
-  ThrowUnfit(*this, "there is no id " + std::to_string(static_cast<double>(id)),
+  ThrowUnfit(*this, "there is no id " + NumberText(id),
              "Its ids are 0 to " + std::to_string(encoding.depth - 1) +
                  "; give num_tokens the largest id plus 1.");
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/keras/json_text.h"
 #include "model/layers/inputs.h"
 #include "params/json_writer.h"
 
@@ -23,7 +24,7 @@ void DropSpecial(const std::string& token, int64_t count, std::vector<std::strin
 
 }  // namespace
 
-Lookup::Lookup(LayerConfig& config)
+Lookup::Lookup(LayerConfig& config, const char* oov_token)
     : IdLayer(config),
       vocabulary(config.Strings("vocabulary")),
       mask(config.Token("mask_token")),
@@ -35,7 +36,8 @@ Lookup::Lookup(LayerConfig& config)
                 "Build the model with vocabulary=layer.get_vocabulary(include_special_tokens=False)"
                 " of the layer that was adapted, or write that list into the JSON.");
   }
-  const std::optional<std::string> oov = config.Token("oov_token");
+  std::optional<std::string> oov = config.Token("oov_token");
+  if (!oov && !config.IsNull("oov_token")) oov = oov_token;
   if (unknown < 0 || unknown > kMostUnknown) {
     config.Fail(ErrorCode::kInvalidParameter,
                 "argument \"num_oov_indices\" must be from 0 to " + std::to_string(kMostUnknown));
@@ -75,13 +77,16 @@ void Lookup::ThrowNoId(float id) const {
     ThrowUnfit(*this, "a value is not in its vocabulary, and num_oov_indices is 0",
                "Leave such rows out in a view.");
   }
-  ThrowUnfit(*this, "there is no id " + std::to_string(static_cast<double>(id)),
-             "Pack the column by the treatment that hopper.model_columns() shows.");
+  ThrowUnfit(*this, "there is no id " + NumberText(id),
+             "Pack the column by the treatment that hopper.model_columns() shows; a "
+             "column of other numbers is cast to integer or text in a view.");
 }
 
-StringLookup::StringLookup(LayerConfig& config) : Lookup(config) { config.Ignore("oov_method"); }
+StringLookup::StringLookup(LayerConfig& config) : Lookup(config, "[UNK]") {
+  config.Ignore("oov_method");
+}
 
-IntegerLookup::IntegerLookup(LayerConfig& config) : Lookup(config) {
+IntegerLookup::IntegerLookup(LayerConfig& config) : Lookup(config, "-1") {
   const std::string method = config.String("oov_method", "floormod");
   if (unknown > 1 && method != "floormod") {
     config.Fail(ErrorCode::kNotSupported, "oov_method \"" + method + "\" is not supported",
@@ -115,8 +120,9 @@ std::string Hashing::Treatment() const {
 }
 
 void Hashing::ThrowNoId(float id) const {
-  ThrowUnfit(*this, "there is no id " + std::to_string(static_cast<double>(id)),
-             "Pack the column by the treatment that hopper.model_columns() shows.");
+  ThrowUnfit(*this, "there is no id " + NumberText(id),
+             "Pack the column by the treatment that hopper.model_columns() shows; a "
+             "column of other numbers is cast to integer or text in a view.");
 }
 
 }  // namespace layers

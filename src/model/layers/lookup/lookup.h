@@ -15,7 +15,7 @@ namespace layers {
 // Ids of a vocabulary: the mask token's, then `unknown` for values that it does not hold, then its
 // own. Encoded, the mask token is none of them.
 struct Lookup : IdLayer, ReadsColumn {
-  explicit Lookup(LayerConfig& config);
+  Lookup(LayerConfig& config, const char* oov_token);  // what Keras has where none is written
   std::string Treatment() const override;
   [[noreturn]] void ThrowNoId(float id) const override;
 
