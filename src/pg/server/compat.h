@@ -651,9 +651,4 @@ hopper_reset_latch(void)
 	"::pg_catalog.bit(64)::pg_catalog.int8"
 #endif
 
-/* 9.4 has no such name. */
-#ifndef pg_attribute_always_inline
-#define pg_attribute_always_inline __attribute__((always_inline)) inline
-#endif
-
 #endif							/* HOPPER_COMPAT_H */

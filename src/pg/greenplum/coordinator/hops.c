@@ -308,7 +308,6 @@ hopper_hops_move(hopper_hops *hops, bool halts)
 	return n;
 }
 
-
 /* --- results --- */
 
 /* Nothing comes here. */
