@@ -86,8 +86,8 @@ def test_a_run_without_its_role_keeps_none_back(server):
     taken_up(other)
     assert ask("SELECT hopper.wait(%s, 120)", other) == [("done",)]
     assert ask("SELECT state, owner FROM hopper.runs WHERE run = %s", left) == [("interrupted", "unknown (OID=4000000000)")]
-    for statement, error in ("SELECT hopper.resume(%s)", "the role of run .* was dropped"), ("SELECT hopper.step(%s, 1)", "belongs to role"):
-        with pytest.raises(psycopg2.Error, match=error):
+    for statement in "SELECT hopper.resume(%s)", "SELECT hopper.step(%s, 1)":
+        with pytest.raises(psycopg2.Error, match="the role of run .* was dropped"):
             ask(statement, left)
     ask("SELECT hopper.drop_run(%s)", left)
 

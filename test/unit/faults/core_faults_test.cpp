@@ -376,7 +376,7 @@ TEST_F(Faults, Schemas) {
   for (int i = 0; i < 1000; ++i) statistics += std::to_string(i) + (i < 999 ? "," : "");
   statistics += R"(]}, {"rows": 90, "nulls": 0, "bad": 0, "values_found": 2,
         "values": [["a", 50], ["b", 40]]}]})";
-  const hopper_schema_label label = {"y", "real", 1, 0.5, 2.0, -1.0, 3.0};
+  const hopper_schema_label label = {"y", "real", {1, 0.5, 2.0, -1.0, 3.0}};
   std::string made;
   const auto make = [&](hopper_rows** rows, hopper_error* error) {
     const int code = Api().schema.make(request, statistics.c_str(), &label, rows, error);
