@@ -148,7 +148,10 @@ void Predictor::Submit(const void* x, size_t x_size, int32_t n) {
   if (!at_once_) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      if (!spare_.empty()) {
+      if (spare_.empty()) {
+        // All are at jobs: a worker that gives one back needs no memory for it.
+        spare_.reserve(jobs_.size() + 1);
+      } else {
         job->x = std::move(spare_.back());
         spare_.pop_back();
       }
