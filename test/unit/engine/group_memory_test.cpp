@@ -83,12 +83,12 @@ std::map<int32_t, std::string> Answers(const std::map<int32_t, ModelResult>& res
 }
 
 TEST_F(GroupMemory, WhoDoesNotFitBesideOthersWaits) {
-  const std::vector<Configuration> configs = Mlps(12, 400);
+  const std::vector<Configuration> configs = Mlps(24, 400);
   const auto roomy = Segments(configs);
   const std::map<int32_t, ModelResult> all = roomy->Train();
   const int64_t state = static_cast<int64_t>(all.at(2).raw.state_size);
-  EXPECT_GE(roomy->most_inside(), 4);
-  for (const double more : {0.0, 0.75, 1.5}) {
+  EXPECT_GE(roomy->most_inside(), 6);
+  for (const double more : {0.0, 1.5, 3.5}) {
     options_.memory_limit =
         Alone(configs) + static_cast<int64_t>(more * static_cast<double>(state));
     for (const int threads : {1, 3}) {

@@ -11,6 +11,7 @@
 #include "model/fixtures.h"
 #include "model/keras/json_text.h"
 #include "params/readings.h"
+#include "support/repetitions.h"
 
 namespace hopper {
 namespace {
@@ -624,9 +625,7 @@ TEST(Spec, ExtremeNumbersNeverOverflow) {
   EXPECT_GT(n, 2000);
 }
 
-// The sanitized build sees what these do; fuzz_keras_json goes on from there.
 TEST(Spec, MutatedFilesNeverCrash) {
-  constexpr int kMutations = 10, kFlips = 3;
   std::mt19937_64 random(20240501);
   int64_t accepted = 0;
   int64_t n = 0;
@@ -635,12 +634,12 @@ TEST(Spec, MutatedFilesNeverCrash) {
       for (const json& fixture : file.document[list]) {
         const json& architecture = fixture["architecture"];
         const std::string text = architecture.dump();
-        for (int i = 0; i < kMutations; ++i) {
+        for (int i = 0; i < ChanceCases(40); ++i) {
           json mutated = architecture;
           for (uint64_t k = random() % 3 + 1; k > 0; --k) Mutate(&mutated, &random);
           ParseQuietly(mutated.dump(), &accepted);
         }
-        for (int i = 0; i < kFlips; ++i) {
+        for (int i = 0; i < ChanceCases(10); ++i) {
           std::string flipped = text;
           for (uint64_t k = random() % 4 + 1; k > 0; --k) {
             flipped[random() % flipped.size()] ^= static_cast<char>(1u << (random() % 8));
@@ -648,11 +647,11 @@ TEST(Spec, MutatedFilesNeverCrash) {
           ParseQuietly(flipped, &accepted);
           ParseQuietly(text.substr(0, random() % text.size()), &accepted);
         }
-        n += kMutations + 2 * kFlips;
+        n += ChanceCases(40) + 2 * ChanceCases(10);
       }
     }
   }
-  EXPECT_GT(n, 2500);
+  EXPECT_GT(n, ChanceCases(10000));
   // Both ways happen often: the mutations are neither harmless nor all fatal.
   EXPECT_GT(accepted, n / 50);
   EXPECT_LT(accepted, n * 9 / 10);
