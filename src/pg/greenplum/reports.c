@@ -164,8 +164,7 @@ pass_result(hopper_wire *wire, hopper_model_result *result)
 static void
 begin_report(hopper_wire *wire)
 {
-	memset(wire, 0, sizeof(*wire));
-	initStringInfo(&wire->out);
+	hopper_wire_write(wire);
 	(void) hopper_wire_int(wire, REPORT_FORMAT);
 }
 

@@ -206,6 +206,13 @@ hopper_wire_floats(hopper_wire *wire, hopper_floats *floats)
 }
 
 void
+hopper_wire_write(hopper_wire *wire)
+{
+	memset(wire, 0, sizeof(*wire));
+	initStringInfo(&wire->out);
+}
+
+void
 hopper_wire_read(const bytea *bytes, const char *damaged, hopper_wire *wire)
 {
 	memset(wire, 0, sizeof(*wire));
@@ -227,8 +234,7 @@ hopper_wire_end(const hopper_wire *wire)
 void
 hopper_begin_description(hopper_wire *wire, hopper_description kind)
 {
-	memset(wire, 0, sizeof(*wire));
-	initStringInfo(&wire->out);
+	hopper_wire_write(wire);
 	(void) hopper_wire_text(wire, HOPPER_VERSION);
 	(void) hopper_wire_text(wire, hopper_library_ids());
 	(void) hopper_wire_int(wire, kind);
@@ -309,7 +315,6 @@ hopper_open_description(const bytea *description, hopper_description kind, hoppe
 	open_seal(kind, begin, wire);
 }
 
-/* Shapes, types and the numbers of rows and classes are the core's to check. */
 void
 hopper_wire_scale(hopper_wire *wire, hopper_label_scale *scale)
 {
@@ -320,6 +325,7 @@ hopper_wire_scale(hopper_wire *wire, hopper_label_scale *scale)
 	scale->largest = hopper_wire_number(wire, scale->largest);
 }
 
+/* Shapes, types and the numbers of rows and classes are the core's to check. */
 static void
 pass_output(hopper_wire *wire, hopper_output *output)
 {

@@ -96,7 +96,8 @@ extern void hopper_wire_field(hopper_wire *wire, char *field, size_t room);
 extern void hopper_wire_floats(hopper_wire *wire, hopper_floats *floats);
 extern void hopper_wire_scale(hopper_wire *wire, hopper_label_scale *scale);
 extern void hopper_wire_desc(hopper_wire *wire, hopper_data_desc *desc);
-/* Reads from the bytes; `damaged`: see above. */
+/* Begins to write into wire->out, or to read the bytes; `damaged`: see above. */
+extern void hopper_wire_write(hopper_wire *wire);
 extern void hopper_wire_read(const bytea *bytes, const char *damaged, hopper_wire *wire);
 /* ERROR where more follows. */
 extern void hopper_wire_end(const hopper_wire *wire);

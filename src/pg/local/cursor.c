@@ -47,11 +47,6 @@ point_into_query(void *query)
 }
 
 /*
- * What SPI's cursors do, but with our search_path for the analysis alone, where names are looked
- * up. Planning already runs functions of users, or takes them apart, and SPI would analyse a
- * statement again as soon as the path is another.
- */
-/*
  * Where the statement only takes columns of one table: has the plan scan the whole table's, which
  * the executor hands over where they lie, and sets rows->from. It would copy each column of each
  * row otherwise. The statement needs no more rights than before, and a row is taken apart up to
@@ -106,7 +101,13 @@ scan_in_place(PlannedStmt *statement, hopper_row_cursor *rows)
 	table_close(relation, NoLock);
 }
 
-/* `rows`: they are taken by hopper_row_cursor_give(); NULL: in another way. */
+/*
+ * What SPI's cursors do, but with our search_path for the analysis alone, where names are looked
+ * up. Planning already runs functions of users, or takes them apart, and SPI would analyse a
+ * statement again as soon as the path is another.
+ *
+ * `rows`: they are taken by hopper_row_cursor_give(); NULL: in another way.
+ */
 static Portal
 open_portal(const char *query, bool read_only, hopper_row_cursor *rows)
 {
