@@ -682,7 +682,7 @@ def test_who_wishes_while_a_run_ends_is_told(database):
         query(wisher, "BEGIN")
         query(wisher, "SELECT hopper.stop_trial(%s, 1)", run)
         thread, found = in_thread(driver, "SELECT hopper.step(%s, 600)", run)
-        wait_until(lambda: query(database, "SELECT 1 FROM hopper.progress WHERE run = %s", run))
+        wait_until(lambda: state(database, run) == "running")  # its end waits for the wish
         query(wisher, "COMMIT")
         thread.join(60)
         assert found == [[("done",)]]
