@@ -121,11 +121,11 @@ def copy_rows(connection, table, x, y, inputs):
 class Ours:
     """A database of our own with one workload's packed tables and configurations."""
 
-    def __init__(self, workload, precision, partitions=None):
+    def __init__(self, workload, precision, partitions=None, purpose="train"):
         self.workload = workload
         self.precision = precision
         self.partitions = partitions
-        self.database = f"{DATABASE}_{workload.name}_{precision}"
+        self.database = f"{DATABASE}_{purpose}_{workload.name}_{precision}"
         admin = connect("postgres")
         query(admin, f"DROP DATABASE IF EXISTS {self.database} WITH (FORCE)")
         query(admin, f"CREATE DATABASE {self.database}")

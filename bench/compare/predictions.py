@@ -213,7 +213,7 @@ class Predictions:
         self.rows = rows
         self.workload = WORKLOADS[name](True)
         self.workload.configs = [c for c in self.workload.configs if c.batch >= 128][:1]
-        self.side = ours.Ours(self.workload, "fp32")
+        self.side = ours.Ours(self.workload, "fp32", purpose="predict")
         self.side.run()
         connection = self.side.connection
         x = self.workload.train[0]
