@@ -66,15 +66,25 @@ text_of(const hopper_pack_column *column)
 	return psprintf("pg_catalog.encode(pg_catalog.%s(%s), 'hex')", send, name);
 }
 
+/* A call takes so many arguments, and its text is no other when it is made of calls for some each. */
+#define COLUMNS_OF_A_CALL 50
+
 char *
 hopper_hash_text(List *columns, int64 seed)
 {
 	StringInfoData values;
 	ListCell   *cell;
+	int			n = 0;
 
 	initStringInfo(&values);
 	foreach(cell, columns)
+	{
+		if (n > 0 && n % COLUMNS_OF_A_CALL == 0)
+			appendStringInfoString(&values, "), pg_catalog.concat_ws('|'");
 		appendStringInfo(&values, ", coalesce(%s, '\\N')", text_of(lfirst(cell)));
+		n++;
+	}
 	return psprintf(HOPPER_SQL_HASH,
-					psprintf("pg_catalog.concat_ws('|', '" INT64_FORMAT "'%s)", seed, values.data));
+					psprintf("pg_catalog.concat_ws('|', '" INT64_FORMAT
+							 "', pg_catalog.concat_ws('|'%s))", seed, values.data));
 }

@@ -61,24 +61,22 @@ split_rows(const hopper_pack_job *job)
 	if (n > MOST_STRATA)
 		appendStringInfo(&fold, "(%s) OPERATOR(pg_catalog.<=) '%.0f'::pg_catalog.int8", hash,
 						 ldexp(job->request.validation_fraction, 64) - ldexp(1, 63));
+	else if (n == 0)
+		appendStringInfoString(&fold, "false");
 	else
 	{
-		appendStringInfoString(&fold, "CASE");
+		appendStringInfo(&fold, "coalesce((%s) OPERATOR(pg_catalog.<=) CASE", hash);
 		for (uint64 i = 0; i < n; i++)
 		{
 			char	   *class = hopper_cell(i, 1);
 			char	   *largest = hopper_cell(i, 2);
 
-			if (largest == NULL)
-				continue;
-			appendStringInfo(&fold, " WHEN (%s) %s%s THEN (%s) OPERATOR(pg_catalog.<=)"
-							 " %s::pg_catalog.int8", label,
+			appendStringInfo(&fold, " WHEN (%s) %s%s THEN %s::pg_catalog.int8", label,
 							 class ? "OPERATOR(pg_catalog.=) " : "IS NULL",
 							 class ? psprintf("%s::pg_catalog.text", hopper_literal(class)) : "",
-							 hash, hopper_literal(largest));
+							 largest ? hopper_literal(largest) : "NULL");
 		}
-		appendStringInfoString(&fold, fold.len > 4 ? " ELSE false END"
-							   : " WHEN true THEN false END");
+		appendStringInfoString(&fold, " END, false)");
 	}
 	SPI_freetuptable(SPI_tuptable);
 	return fold.data;
