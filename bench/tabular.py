@@ -11,7 +11,7 @@ All get the same rows, and are judged by the same ones: a fifth, by chance, whic
 scikit-learn's: AUC of two classes, accuracy of several, RMSE of numbers. "recipe" is tabular() with its
 defaults over so many iterations, for classes without label smoothing and with the epoch of the least
 loss; "searched" is the best model that auto_fit() finds in so many seconds, "ensembled" what it makes of
-all of them. auto_fit() keeps a fifth of what it gets for a test of its own, and learns from the rest.
+all of them; a fifth of the rows that it gets are for validation.
 --file names a file of commas with a line of names, whose last column is the label, packed by xz or not.
 Works in a database of its own, which it drops at the end.
 """
@@ -208,7 +208,7 @@ class Hopper:
 
     def auto_fit(self, seconds, seed):
         """The numbers of the ensemble and of the model whose validation loss is least."""
-        self.cursor.execute("SELECT hopper.auto_fit('train', 'label', 'auto', %s, seed := %s)", [seconds, seed])
+        self.cursor.execute("SELECT hopper.auto_fit('train', 'label', 'auto', %s, seed := %s, test_fraction := 0)", [seconds, seed])
         self.cursor.execute("SELECT (SELECT max(mst_key) FROM auto), mst_key FROM auto_info"
                             " WHERE mst_key < (SELECT max(mst_key) FROM auto) ORDER BY validation_loss_final LIMIT 1")
         return self.cursor.fetchone()

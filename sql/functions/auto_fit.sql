@@ -7,7 +7,8 @@ CREATE FUNCTION hopper.auto_fit(
     seed bigint DEFAULT 0,
     group_varname text DEFAULT NULL,
     time_varname text DEFAULT NULL,
-    replace boolean DEFAULT false)
+    replace boolean DEFAULT false,
+    test_fraction double precision DEFAULT 0.2)
 RETURNS TABLE (step integer, what text, result text, statement text)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
 #variable_conflict use_variable
@@ -60,6 +61,9 @@ BEGIN
     IF seconds IS NULL OR NOT seconds >= 1 THEN
         RAISE EXCEPTION 'seconds must be 1 or more' USING ERRCODE = 'invalid_parameter_value';
     END IF;
+    IF test_fraction IS NULL OR NOT (test_fraction = 0 OR test_fraction BETWEEN 0.01 AND 0.9) THEN
+        RAISE EXCEPTION 'test_fraction must be 0, or 0.01 to 0.9' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
 
     PERFORM pg_catalog.set_config('search_path', callers, true);
     named := pg_catalog.current_schema();
@@ -89,10 +93,12 @@ BEGIN
     -- No MD5, which servers that follow FIPS 140 do not have.
     kept := format('pg_catalog.hashtext((%s) COLLATE pg_catalog."C")',
         CASE WHEN given[2] IS NULL THEN '(t.*)::pg_catalog.text' ELSE format('coalesce(t.%s::pg_catalog.text, '''')', given[2]) END);
-    IF group_varname IS NULL AND time_varname IS NULL THEN
-        kept := format('(%s OPERATOR(pg_catalog.%%) 5) OPERATOR(pg_catalog.=) 0', kept);
+    IF test_fraction = 0 THEN
+        kept := 'false';
+    ELSIF group_varname IS NULL AND time_varname IS NULL THEN
+        kept := format('pg_catalog.abs(%s OPERATOR(pg_catalog.%%) 1000) OPERATOR(pg_catalog.<) %s', kept, round(1000 * test_fraction));
     ELSE
-        -- As many whole groups, or latest times, as come nearest to a fifth of the rows.
+        -- As many whole groups, or latest times, as come nearest to the fraction of the rows.
         IF time_varname IS NULL THEN
             named_type := 'pg_catalog.int4';
         ELSE
@@ -104,8 +110,8 @@ BEGIN
         EXECUTE pg_catalog.format('SELECT s.k::pg_catalog.text FROM (SELECT g.k, pg_catalog.sum(g.n) OVER (ORDER BY g.k DESC) AS upto,'
             ' pg_catalog.sum(g.n) OVER () AS total FROM (SELECT %s AS k, pg_catalog.count(*) AS n FROM %s AS t WHERE %s IS NOT NULL GROUP BY 1) AS g'
             ' WHERE g.k IS NOT NULL) AS s WHERE s.upto OPERATOR(pg_catalog.<) s.total'
-            ' ORDER BY pg_catalog.abs(s.upto OPERATOR(pg_catalog.-) (s.total OPERATOR(pg_catalog.*) 0.2)), s.upto LIMIT 1', kept, source, label)
-            INTO named;
+            ' ORDER BY pg_catalog.abs(s.upto OPERATOR(pg_catalog.-) (s.total OPERATOR(pg_catalog.*) %s)), s.upto LIMIT 1', kept, source, label,
+            test_fraction::pg_catalog.numeric) INTO named;
         PERFORM pg_catalog.set_config('search_path', safe, true);
         IF named IS NULL THEN
             RAISE EXCEPTION 'column % of "%" holds no two values', coalesce(given[3], given[2]), source_table
@@ -122,11 +128,11 @@ BEGIN
     EXECUTE pg_catalog.format('COMMENT ON VIEW %1$s_rows IS %2$L; COMMENT ON VIEW %1$s_test_rows IS %2$L', model_table, kept_apart);
     EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %s', model_table OPERATOR(pg_catalog.||) '_test_rows') INTO n;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    IF n = 0 THEN
+    IF n = 0 AND test_fraction > 0 THEN
         RAISE EXCEPTION '"%" has too few rows', source_table USING ERRCODE = 'invalid_parameter_value',
             DETAIL = 'None is left for the test.';
     END IF;
-    result := n || ' rows are kept for the test';
+    result := CASE WHEN n > 0 THEN n || ' rows are kept for the test' ELSE 'all rows are for training and validation' END;
     RETURN NEXT;
 
     step := 2;
@@ -168,25 +174,28 @@ BEGIN
         model_table OPERATOR(pg_catalog.||) '_probe_info', model_table OPERATOR(pg_catalog.||) '_probe_summary') INTO probe;
     EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, model_table OPERATOR(pg_catalog.||) '_probe');
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    -- What a linear model makes of the columns, for comparison. Its passes take a fraction of the probe's.
-    statement := format('SELECT %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := $1, compile_params := %L,'
-        ' fit_params := ''batch_size=32, monitor=val_loss, restore_best=True'', num_iterations := %s, validation_table := %L)', own,
-        model_table || '_packed', model_table || '_linear', model_table || '_networks',
-        format('{"loss": "%s", "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.01}}, %s}', CASE WHEN kind <> 'class' THEN 'mse'
-            WHEN classes = 2 THEN 'binary_crossentropy' ELSE 'categorical_crossentropy' END, split_part(metrics, ', "monitor"', 1)),
-        greatest(1, least(100, floor(0.5 * (seconds - extract(epoch FROM clock_timestamp() - began)) / greatest(probe.seconds, 0.001)))),
-        model_table || '_packed_validation');
-    PERFORM pg_catalog.set_config('search_path', callers, true);
-    EXECUTE pg_catalog.format('SELECT %smlp(model_arch_table := %L, packed_table := %L, hidden := ''{}'', name := ''linear''%s)', own,
-        model_table OPERATOR(pg_catalog.||) '_networks', model_table OPERATOR(pg_catalog.||) '_packed', again) INTO n;
-    EXECUTE statement USING n;
-    PERFORM pg_catalog.set_config('search_path', safe, true);
+    IF test_fraction > 0 THEN
+        -- What a linear model makes of the columns, for comparison. Its passes take a fraction of the probe's.
+        statement := format('SELECT %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := $1, compile_params := %L,'
+            ' fit_params := ''batch_size=32, monitor=val_loss, restore_best=True'', num_iterations := %s, validation_table := %L)', own,
+            model_table || '_packed', model_table || '_linear', model_table || '_networks',
+            format('{"loss": "%s", "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.01}}, %s}', CASE WHEN kind <> 'class' THEN 'mse'
+                WHEN classes = 2 THEN 'binary_crossentropy' ELSE 'categorical_crossentropy' END, split_part(metrics, ', "monitor"', 1)),
+            greatest(1, least(100, floor(0.5 * (seconds - extract(epoch FROM clock_timestamp() - began)) / greatest(probe.seconds, 0.001)))),
+            model_table || '_packed_validation');
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        EXECUTE pg_catalog.format('SELECT %smlp(model_arch_table := %L, packed_table := %L, hidden := ''{}'', name := ''linear''%s)', own,
+            model_table OPERATOR(pg_catalog.||) '_networks', model_table OPERATOR(pg_catalog.||) '_packed', again) INTO n;
+        EXECUTE statement USING n;
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+    END IF;
     -- What comes behind the search takes about as long as what came before it, on a machine that is as busy then.
     spent := extract(epoch FROM clock_timestamp() - began);
-    total := greatest(least(0.85 * (seconds - spent), seconds - 2 * spent), 0) * probe.threads / greatest(probe.seconds, 0.001);
+    total := greatest(least(0.95 * (seconds - spent), seconds - 2 * spent), 0) * probe.threads / greatest(probe.seconds, 0.001);
     -- Few long trainings beside many short ones.
     iterations := greatest(3, least(64, floor(total / 8)));
-    trials := greatest(2, least(200, floor(total / iterations)));
+    -- Twice as many as there is time for, which ends the search: the probe's iteration may have been slower than others are.
+    trials := greatest(2, least(1000, floor(2 * total / iterations)));
     -- Where a number has thresholds, only high frequencies find them: sigma has the range of pytabkit's space "tabarena".
     options := format('{"iterations": %s, %s, "dropout": [0.0, 0.15, 0.3], "weight_decay": [0.0, 0.02],'
         ' "sigma": {"type": "float", "low": 0.01, "high": 50, "scale": "log"},'
@@ -209,7 +218,7 @@ BEGIN
         own, model_table || '_packed', model_table, model_table || '_networks', model_table || '_best', network.model_id,
         -- Where others work beside it an iteration takes longer than the probe's: few trials at once, so that the search soon knows how long.
         network.space, trials, iterations, probe.threads,
-        round(greatest(least(0.85 * (seconds - extract(epoch FROM clock_timestamp() - began)), seconds - extract(epoch FROM clock_timestamp() - began) - spent),
+        round(greatest(least(0.95 * (seconds - extract(epoch FROM clock_timestamp() - began)), seconds - extract(epoch FROM clock_timestamp() - began) - spent),
             0.1)::numeric, 1),
         model_table || '_packed_validation', seed, again);
     PERFORM pg_catalog.set_config('search_path', callers, true);
@@ -231,37 +240,42 @@ BEGIN
 
     step := 6;
     what := 'test';
-    PERFORM pg_catalog.set_config('search_path', callers, true);
-    EXECUTE pg_catalog.format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L%s)', own,
-        model_table OPERATOR(pg_catalog.||) '_test_rows', model_table OPERATOR(pg_catalog.||) '_test_packed',
-        model_table OPERATOR(pg_catalog.||) '_packed', again) INTO n;
-    statement := pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, model_table,
-        model_table OPERATOR(pg_catalog.||) '_test_packed', best.mst_key);
-    EXECUTE statement INTO tested;
-    EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, model_table,
-        model_table OPERATOR(pg_catalog.||) '_test_packed', best.best_member) INTO alone;
-    EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L)', own, model_table OPERATOR(pg_catalog.||) '_linear',
-        model_table OPERATOR(pg_catalog.||) '_test_packed') INTO linear;
-    EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, model_table OPERATOR(pg_catalog.||) '_linear');
-    IF classes OPERATOR(pg_catalog.=) 2 THEN
-        EXECUTE pg_catalog.format('SELECT %1$sauc_error(pg_catalog.array_agg(p.label), pg_catalog.array_agg(p.outputs[1]))'
-            ' FROM %1$spredict_packed(%2$L, %3$L, %4$s) AS p', own, model_table, model_table OPERATOR(pg_catalog.||) '_test_packed', best.mst_key) INTO error;
-    END IF;
-    IF kind OPERATOR(pg_catalog.=) 'class' THEN
-        EXECUTE pg_catalog.format('SELECT pg_catalog.max(c)::pg_catalog.float8 OPERATOR(pg_catalog./) pg_catalog.sum(c)::pg_catalog.float8'
-            ' FROM (SELECT pg_catalog.count(*) AS c FROM %s GROUP BY %s) AS g', model_table OPERATOR(pg_catalog.||) '_test_rows', label) INTO guess;
+    IF test_fraction = 0 THEN
+        statement := NULL;
+        result := 'no rows are kept: evaluate() tests on others';
     ELSE
-        EXECUTE pg_catalog.format('SELECT pg_catalog.stddev_pop(%s)::pg_catalog.float8 FROM %s', label,
-            model_table OPERATOR(pg_catalog.||) '_test_rows') INTO guess;
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        EXECUTE pg_catalog.format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L%s)', own,
+            model_table OPERATOR(pg_catalog.||) '_test_rows', model_table OPERATOR(pg_catalog.||) '_test_packed',
+            model_table OPERATOR(pg_catalog.||) '_packed', again) INTO n;
+        statement := pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, model_table,
+            model_table OPERATOR(pg_catalog.||) '_test_packed', best.mst_key);
+        EXECUTE statement INTO tested;
+        EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, model_table,
+            model_table OPERATOR(pg_catalog.||) '_test_packed', best.best_member) INTO alone;
+        EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L)', own, model_table OPERATOR(pg_catalog.||) '_linear',
+            model_table OPERATOR(pg_catalog.||) '_test_packed') INTO linear;
+        EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, model_table OPERATOR(pg_catalog.||) '_linear');
+        IF classes OPERATOR(pg_catalog.=) 2 THEN
+            EXECUTE pg_catalog.format('SELECT %1$sauc_error(pg_catalog.array_agg(p.label), pg_catalog.array_agg(p.outputs[1]))'
+                ' FROM %1$spredict_packed(%2$L, %3$L, %4$s) AS p', own, model_table, model_table OPERATOR(pg_catalog.||) '_test_packed', best.mst_key) INTO error;
+        END IF;
+        IF kind OPERATOR(pg_catalog.=) 'class' THEN
+            EXECUTE pg_catalog.format('SELECT pg_catalog.max(c)::pg_catalog.float8 OPERATOR(pg_catalog./) pg_catalog.sum(c)::pg_catalog.float8'
+                ' FROM (SELECT pg_catalog.count(*) AS c FROM %s GROUP BY %s) AS g', model_table OPERATOR(pg_catalog.||) '_test_rows', label) INTO guess;
+        ELSE
+            EXECUTE pg_catalog.format('SELECT pg_catalog.stddev_pop(%s)::pg_catalog.float8 FROM %s', label,
+                model_table OPERATOR(pg_catalog.||) '_test_rows') INTO guess;
+        END IF;
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+        result := tested.metrics_type[1] || ' ' || round(tested.metrics[1]::numeric, 4)
+            -- Of a share: the normal approximation's 95 %.
+            || CASE kind WHEN 'class' THEN ' ± ' || round((1.96 * sqrt(tested.metrics[1] * (1 - tested.metrics[1]) / n))::numeric, 4) ELSE '' END
+            || coalesce(', ' || tested.metrics_type[2] || ' ' || round(tested.metrics[2]::numeric, 4) || coalesce(' ± ' || round((1.96 * error)::numeric, 4), ''), '')
+            || '; the best model alone ' || round(alone.metrics[1]::numeric, 4) || coalesce(', ' || round(alone.metrics[2]::numeric, 4), '')
+            || '; a linear model ' || round(linear.metrics[1]::numeric, 4) || coalesce(', ' || round(linear.metrics[2]::numeric, 4), '')
+            || '; a constant ' || round(guess::numeric, 4) || CASE WHEN kind <> 'class' THEN ', 0' WHEN classes = 2 THEN ', 0.5' ELSE '' END;
     END IF;
-    PERFORM pg_catalog.set_config('search_path', safe, true);
-    result := tested.metrics_type[1] || ' ' || round(tested.metrics[1]::numeric, 4)
-        -- Of a share: the normal approximation's 95 %.
-        || CASE kind WHEN 'class' THEN ' ± ' || round((1.96 * sqrt(tested.metrics[1] * (1 - tested.metrics[1]) / n))::numeric, 4) ELSE '' END
-        || coalesce(', ' || tested.metrics_type[2] || ' ' || round(tested.metrics[2]::numeric, 4) || coalesce(' ± ' || round((1.96 * error)::numeric, 4), ''), '')
-        || '; the best model alone ' || round(alone.metrics[1]::numeric, 4) || coalesce(', ' || round(alone.metrics[2]::numeric, 4), '')
-        || '; a linear model ' || round(linear.metrics[1]::numeric, 4) || coalesce(', ' || round(linear.metrics[2]::numeric, 4), '')
-        || '; a constant ' || round(guess::numeric, 4) || CASE WHEN kind <> 'class' THEN ', 0' WHEN classes = 2 THEN ', 0.5' ELSE '' END;
     RETURN NEXT;
 
     step := 7;
@@ -272,7 +286,7 @@ BEGIN
     RETURN NEXT;
     PERFORM pg_catalog.set_config('search_path', callers, true);
 END $$;
-COMMENT ON FUNCTION hopper.auto_fit(text, text, text, double precision, jsonb, bigint, text, text, boolean) IS
+COMMENT ON FUNCTION hopper.auto_fit(text, text, text, double precision, jsonb, bigint, text, text, boolean, double precision) IS
     'from a table as it is to an ensemble of the best networks: splits, packs, searches, ensembles and tests on rows that nothing has seen; a row for each step, with the statement that does it by hand
 
 Task: 4.9 train
@@ -285,5 +299,6 @@ seed: another seed, other random numbers; the same seed, the same result
 group_varname: column whose rows of the same value are together in training, validation or test
 time_varname: column of times: the latest rows are for the test, those before them for validation
 replace: take the place of what an earlier call with this model_table has made, when all is done
+test_fraction: share of the rows that nothing sees before the test; 0: none, all rows are for training and validation
 Example:
 SELECT step, what, result FROM hopper.auto_fit(source_table := ''points'', label := ''y'', model_table := ''auto'', seconds := 2);';

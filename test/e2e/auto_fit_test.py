@@ -116,6 +116,8 @@ def test_groups_and_times_are_not_separated(database):
         assert value(database, f"SELECT count(*) FROM hopper.describe_features('{name}') WHERE feature = %s", column.strip('"')) == 0
     query(database, "SELECT hopper.auto_fit('visits', 'bought', 'by_chance', 1)")
     assert 150 <= value(database, "SELECT count(*) FROM by_chance_test_rows") <= 250
+    query(database, "SELECT hopper.auto_fit('visits', 'bought', 'many_kept', 1, test_fraction => 0.5, group_varname => 'Family')")
+    assert value(database, "SELECT count(*) FROM many_kept_test_rows") == 500
     with pytest.raises(psycopg2.Error, match='column t of "visits" holds no two values'):
         query(database, "SELECT hopper.auto_fit('visits', 'bought', 'once', 1, time_varname => 't')")
     with pytest.raises(psycopg2.Error, match='column "family" of "visits" does not exist'):
@@ -123,6 +125,16 @@ def test_groups_and_times_are_not_separated(database):
     query(database, "CREATE TABLE few AS SELECT * FROM visits WHERE id IN (SELECT min(id) FROM visits)")
     with pytest.raises(psycopg2.Error, match="few"):
         query(database, "SELECT hopper.auto_fit('few', 'bought', 'once', 1)")
+
+
+def test_no_rows_are_kept_for_a_test(database):
+    rows = query(database, "SELECT step, what, result, statement FROM hopper.auto_fit('customers', 'churned', 'untested', 1, test_fraction => 0)")
+    assert [what for _, what, _, _ in rows] == ["split", "pack", "network", "search", "ensemble", "test", "predict"]
+    assert rows[0][2] == "all rows are for training and validation"
+    assert rows[5][2:] == ("no rows are kept: evaluate() tests on others", None)
+    assert value(database, "SELECT sum(n) FROM (SELECT count(*) AS n FROM untested_rows UNION ALL SELECT count(*) FROM untested_test_rows) AS r") \
+        == value(database, "SELECT count(*) FROM customers WHERE churned IS NOT NULL")
+    assert not outputs(database, "untested_%linear%")
 
 
 def test_its_time_is_over_before_the_search(database):
@@ -135,6 +147,7 @@ def test_its_time_is_over_before_the_search(database):
 
 @pytest.mark.parametrize("arguments, error", [
     ("'customers', 'churned', NULL", "must not be NULL"), ("'customers', 'churned', 'm', 0", "seconds must be 1 or more"),
+    ("'customers', 'churned', 'm', test_fraction => 1", "test_fraction must be 0, or 0.01 to 0.9"),
     ("'customers', 'churned', 'My Model'", "model_table must be a name of small letters"),
     ("'nowhere', 'churned', 'm'", 'relation "nowhere" does not exist'), ("'customers', 'churn', 'm'", 'column "churn" of "customers" does not exist'),
     ("'customers', 'churned IS NULL) OR (true', 'm'", 'column "churned IS NULL.*" does not exist')])
