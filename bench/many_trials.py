@@ -17,7 +17,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "test" / "e2e"))
-from digits import ADAM, connect, create_database, drop_database, pid, query, select, sequential, dense, value  # noqa: E402
+from digits import ADAM, connect, create_database, drop_database, pid, query, select, sequential, dense, value, wait_until  # noqa: E402
 
 DATABASE = "hopper_many_trials"
 VIEWS = {
@@ -65,8 +65,10 @@ def main():
         state = timed(connection, f"step {n}", "SELECT hopper.step(%s, 0)", run)[0][0]
         if n == 2:
             # The next step opens the run from its checkpoints, and loads the libraries.
+            earlier = pid(connection)
             connection.close()
             connection = connect(DATABASE)
+            wait_until(lambda: not query(connection, "SELECT 1 FROM pg_stat_activity WHERE pid = %s", earlier))
         timed(connection, "  checkpoints so far", "SELECT checkpoints, seconds_checkpoints FROM hopper.runs WHERE run = %s",
               run)
     reader = connect(DATABASE)
