@@ -66,7 +66,7 @@ text_of(const hopper_pack_column *column)
 	return psprintf("pg_catalog.encode(pg_catalog.%s(%s), 'hex')", send, name);
 }
 
-/* A call takes so many arguments, and its text is no other when it is made of calls for some each. */
+/* A call takes a hundred arguments; made of several calls, the text is no other. */
 #define COLUMNS_OF_A_CALL 50
 
 char *
