@@ -118,6 +118,15 @@ SELECT hopper.fit('visits_packed', 'm_visits', 'm_visits_networks', 1, $$loss='b
 SELECT hopper.create_predict_function('m_visits', 'next_size');
 SELECT count(*), bool_and(next_size(size, age, stay, at)::text IS NOT DISTINCT FROM p.class_value) AS same, pg_typeof(min(next_size(size, age, stay, at)))
 FROM visits v, hopper.predict_row('m_visits', to_jsonb(v)) p WHERE p.prob > 0.5;
+-- A label of type char(n) comes whole
+CREATE VIEW visits_char AS SELECT id, size, age, stay, at, next::text::char(8) AS next FROM visits;
+SELECT hopper.training_preprocessor('visits_char', 'visits_char_packed', 'next', 'size, age', partitions => 1);
+SELECT hopper.mlp('m_visits_networks', 'visits_char_packed', hidden => 4, name => 'of char');
+SELECT hopper.fit('visits_char_packed', 'm_char', 'm_visits_networks', 2, $$loss='binary_crossentropy', optimizer='SGD(lr=0.1)'$$, $$batch_size=16$$, 1) IS NOT NULL AS trained;
+SELECT hopper.create_predict_function('m_char', 'next_char');
+SELECT hopper.create_predict_function('m_char', 'next_char_columns', pred_type => 'columns');
+SELECT count(*), bool_and(next_char(size, age) = p.class_value::char(8)) AS same, bool_and((next_char_columns(size, age)).predicted_next = p.class_value::char(8)) AS same_columns
+FROM visits_char v, hopper.predict_row('m_char', to_jsonb(v)) p WHERE p.prob > 0.5;
 -- Validation rows by the same schema; models of others do not fit
 SELECT hopper.validation_preprocessor('customers', 'checked', packed_table => 'packed');
 SELECT (SELECT schema FROM packed_summary) = (SELECT schema FROM checked_summary) AS same, n_rows FROM checked_summary;

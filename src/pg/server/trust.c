@@ -327,7 +327,7 @@ hopper_type_in(const hopper_name *holder, const char *value)
 	char	   *text;
 
 	/* Read as a type it is nothing else: what follows a type's name is an error. */
-	if (hopper_select("SELECT t.oid::int8, format_type(t.oid, NULL), e.oid::int8 FROM pg_type t"
+	if (hopper_select("SELECT t.oid::int8, format_type(t.oid, -1), e.oid::int8 FROM pg_type t"
 					  " LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typlen = -1 WHERE t.oid ="
 					  " %s::regtype", hopper_literal(value)) != 1)
 		ereport(ERROR,
