@@ -130,6 +130,8 @@ def test_models_that_others_have_trained_meanwhile_stay(database):
     connection.close()
     assert query(database, digests) == others
     assert value(database, f"SELECT max(iterations) FROM hopper_run_{run}_info") == 7
+    assert value(database, "SELECT model_table FROM hopper.runs WHERE run = %s", run) == f"public.hopper_run_{run}"
+    assert f'"{table}" is there already' in value(database, "SELECT detail FROM hopper.run_events WHERE run = %s AND event = 'not published'", run)
     query(database, f"SELECT hopper.rename_model('hopper_run_{run}', '{table}', replace => true)")
     assert query(database, digests) != others
 

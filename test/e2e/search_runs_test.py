@@ -162,7 +162,7 @@ def test_a_search_replaces_another_or_keeps_its_own_names(connection):
     query(connection, "CALL hopper.train(%s)", run)
     assert any('"meanwhile" is there already' in notice for notice in connection.notices)
     assert value(connection, f"SELECT count(*) > 0 FROM hopper.leaderboard('hopper_run_{run}')")
-    assert value(connection, "SELECT state FROM hopper.runs WHERE run = %s", run) == "done"
+    assert query(connection, "SELECT state, model_table FROM hopper.runs WHERE run = %s", run) == [("done", f"public.hopper_run_{run}")]
     query(connection, f"SELECT hopper.drop_model('hopper_run_{run}')")
 
 

@@ -346,7 +346,7 @@ void
 hopper_run_cancel(const hopper_run_row *row)
 {
 	hopper_run_drop_tables(row);
-	hopper_store_set_tables(row->run, NULL);
+	hopper_store_set_tables(row->run, NULL, NULL);
 	hopper_store_ended(row->run, "cancelled", NULL, NULL);
 }
 

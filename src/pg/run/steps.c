@@ -149,6 +149,21 @@ longest_trial(void)
 	return (int32) hopper_int_cell(NULL, 0, 1, 0, PG_INT32_MAX);
 }
 
+/* What looks the run up finds its models, also where somebody else has a table of their name. */
+static void
+store_place(const hopper_name *models)
+{
+	const hopper_run_row *row = &hopper_driven->row;
+	const char *shown = strcmp(models->quoted, row->tables) == 0 ? hopper_name_itself(models).shown
+		: NULL;
+
+	hopper_store_set_tables(hopper_driven->run, models->quoted, shown);
+	if (shown)
+		hopper_store_event(hopper_driven->run, "not published", 0,
+						   psprintf("\"%s\" is there already, the models are in \"%s\"",
+									row->model_table, shown));
+}
+
 /* The best of a search is by its first objective. */
 static void
 finish_search(void)
@@ -162,7 +177,7 @@ finish_search(void)
 	record->best.metric = (char *) hopper_search_objective(search);
 	record->best.value = found.value;
 	hopper_search_refuse_wishes(search);
-	hopper_store_set_tables(hopper_driven->run, search->tables.output.quoted);
+	store_place(&search->tables.output);
 }
 
 static void
@@ -172,7 +187,7 @@ finish_fit(void)
 
 	hopper_progress_finished(&hopper_driven->fit->training, best->mst_key, best->metric,
 							 best->value);
-	hopper_store_set_tables(hopper_driven->run, hopper_driven->fit->outputs.model.quoted);
+	store_place(&hopper_driven->fit->outputs.model);
 }
 
 static void

@@ -296,15 +296,16 @@ hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit, const 
 }
 
 void
-hopper_store_set_tables(int64 run, const char *tables)
+hopper_store_set_tables(int64 run, const char *tables, const char *shown)
 {
 	hopper_own_values list = {0};
 
 	hopper_own_add_int8(&list, run);
 	hopper_own_add_text(&list, tables);
+	hopper_own_add_text(&list, shown);
 	hopper_store_change("all_runs",
-		   psprintf("UPDATE %s SET tables = $2 WHERE run = $1", hopper_own_name("all_runs")),
-		   &list);
+		   psprintf("UPDATE %s SET tables = $2, model_table = coalesce($3, model_table)"
+					" WHERE run = $1", hopper_own_name("all_runs")), &list);
 }
 
 void

@@ -81,8 +81,11 @@ extern void hopper_store_queued(int64 run, const char *event, const char *settin
 /* `fit`: its results, or NULL where there are none; `error`: why it failed, or NULL. */
 extern void hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit,
 							   const ErrorData *error);
-/* Where its models are now, quoted; NULL: nowhere. */
-extern void hopper_store_set_tables(int64 run, const char *tables);
+/*
+ * Where its models are now, quoted; NULL: nowhere. `shown`: their name where it is not the one that
+ * was asked for, else NULL.
+ */
+extern void hopper_store_set_tables(int64 run, const char *tables, const char *shown);
 /* What these trials (places in the training) are by now, with values of metrics that are new. */
 extern void hopper_store_trials(int64 run, hopper_training *training, const int *which, int n);
 /* The values of its trials' parameters, where no search has said what it may choose. */
