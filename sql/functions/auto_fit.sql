@@ -58,8 +58,9 @@ BEGIN
         RAISE EXCEPTION 'model_table must be a name of small letters, digits and _' USING ERRCODE = 'invalid_name',
             HINT = 'Names of other tables are made of it.';
     END IF;
-    IF seconds IS NULL OR NOT seconds >= 1 THEN
-        RAISE EXCEPTION 'seconds must be 1 or more' USING ERRCODE = 'invalid_parameter_value';
+    -- NaN is more than all numbers.
+    IF seconds IS NULL OR NOT (seconds >= 1 AND seconds < 'Infinity') THEN
+        RAISE EXCEPTION 'seconds must be 1 or more, and finite' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF test_fraction IS NULL OR NOT (test_fraction = 0 OR test_fraction BETWEEN 0.01 AND 0.9) THEN
         RAISE EXCEPTION 'test_fraction must be 0, or 0.01 to 0.9' USING ERRCODE = 'invalid_parameter_value';
@@ -130,7 +131,7 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', safe, true);
     IF n = 0 AND test_fraction > 0 THEN
         RAISE EXCEPTION '"%" has too few rows', source_table USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = 'None is left for the test.';
+            DETAIL = 'None with a label is left for the test.';
     END IF;
     result := CASE WHEN n > 0 THEN n || ' rows are kept for the test' ELSE 'all rows are for training and validation' END;
     RETURN NEXT;

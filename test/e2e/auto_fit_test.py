@@ -148,10 +148,13 @@ def test_its_time_is_over_before_the_search(database):
 @pytest.mark.parametrize("arguments, error", [
     ("'customers', 'churned', NULL", "must not be NULL"), ("'customers', 'churned', 'm', 0", "seconds must be 1 or more"),
     ("'customers', 'churned', 'm', test_fraction => 1", "test_fraction must be 0, or 0.01 to 0.9"),
+    ("'customers', 'churned', 'm', 'NaN'", "seconds must be .* finite"), ("'customers', 'churned', 'm', 'Infinity'", "seconds must be .* finite"),
+    ("'unlabelled', 'churned', 'm'", "None with a label is left"),
     ("'customers', 'churned', 'My Model'", "model_table must be a name of small letters"),
     ("'nowhere', 'churned', 'm'", 'relation "nowhere" does not exist'), ("'customers', 'churn', 'm'", 'column "churn" of "customers" does not exist'),
     ("'customers', 'churned IS NULL) OR (true', 'm'", 'column "churned IS NULL.*" does not exist')])
 def test_what_is_refused(database, arguments, error):
+    query(database, "CREATE OR REPLACE VIEW unlabelled AS SELECT age, NULL::boolean AS churned FROM customers")
     before, path = outputs(database), value(database, "SHOW search_path")
     with pytest.raises(psycopg2.Error, match=error):
         query(database, f"SELECT hopper.auto_fit({arguments})")
