@@ -112,7 +112,7 @@ class Maker {
   // Whether the values can be used at all; a constant column is left out whoever chose it.
   bool Check(const ColumnRequest& asked, const Statistics& found, const Treatment& treatment) {
     if (found.n_nulls == found.n_rows) {
-      LeaveOut(asked, "holds nothing but NULL", "", "Leave it out.");
+      LeaveOut(asked, "holds nothing but NULL", "", request_.chosen_by_star ? "" : "Leave it out.");
       return false;
     }
     if (found.n_bad > 0) {

@@ -206,6 +206,7 @@ def test_what_is_left_out_is_told(database):
                   'column "note" is left out: it holds no category often enough',
                   'column "nothing" is left out: it holds nothing but NULL'):
         assert any(words in notice for notice in said), (words, said)
+    assert not any("nothing but NULL\nHINT" in notice for notice in said), said
     said = notices(database, "SELECT hopper.training_preprocessor('people', 'by_id', 'id', 'age, plan')")
     assert any("they are taken for numbers to be predicted" in notice for notice in said), said
 
