@@ -57,7 +57,7 @@ char *
 hopper_model_schema(int n, const hopper_model_column *columns, const hopper_pack_column *x)
 {
 	const char **names = palloc(sizeof(char *) * Max(n, 1));
-	StringInfoData request;
+	StringInfo	request = makeStringInfo();
 	hopper_rows *rows;
 	hopper_error error;
 	hopper_guard *guard;
@@ -65,10 +65,9 @@ hopper_model_schema(int n, const hopper_model_column *columns, const hopper_pack
 
 	for (int i = 0; i < n; i++)
 		names[i] = x[i].name;
-	initStringInfo(&request);
-	appendStringInfoString(&request, "{\"treatments\": ");
-	append_treatments(&request, n, columns, names);
-	appendStringInfoString(&request, ", \"columns\": [");
+	appendStringInfoString(request, "{\"treatments\": ");
+	append_treatments(request, n, columns, names);
+	appendStringInfoString(request, ", \"columns\": [");
 	for (int i = 0; i < n; i++)
 	{
 		const char *family = hopper_schema_family(x[i].type);
@@ -79,14 +78,14 @@ hopper_model_schema(int n, const hopper_model_column *columns, const hopper_pack
 					 errmsg("column \"%s\" is of type %s, for which there is no treatment",
 							x[i].name, x[i].sql_type),
 					 errhint("Cast the column in a view.")));
-		appendStringInfoString(&request, i ? ", {\"name\": " : "{\"name\": ");
-		escape_json(&request, x[i].name);
-		appendStringInfoString(&request, ", \"type\": ");
-		escape_json(&request, x[i].sql_type);
-		appendStringInfo(&request, ", \"family\": \"%s\"}", family);
+		appendStringInfoString(request, i ? ", {\"name\": " : "{\"name\": ");
+		escape_json(request, x[i].name);
+		appendStringInfoString(request, ", \"type\": ");
+		escape_json(request, x[i].sql_type);
+		appendStringInfo(request, ", \"family\": \"%s\"}", family);
 	}
-	appendStringInfoString(&request, "]}");
-	HOPPER_CHECK(hopper_core()->schema.complete(hopper_to_utf8(request.data), &rows, &error),
+	appendStringInfoString(request, "]}");
+	HOPPER_CHECK(hopper_core()->schema.complete(hopper_to_utf8(request->data), &rows, &error),
 				 error);
 	guard = hopper_guard_rows(rows);
 	schema = pstrdup(hopper_from_utf8(rows->cells[0]));
@@ -104,8 +103,8 @@ hopper_sql_model_columns(PG_FUNCTION_ARGS)
 	const char **names;
 	const char *cells[2];
 	hopper_rows result = {.n_rows = 1,.n_columns = 2,.cells = cells};
-	StringInfoData list;
-	StringInfoData treatments;
+	StringInfo	list = makeStringInfo();
+	StringInfo	treatments = makeStringInfo();
 	int			n;
 
 	hopper_require_argument(fcinfo, 1, "model_id");
@@ -114,16 +113,14 @@ hopper_sql_model_columns(PG_FUNCTION_ARGS)
 	hopper_read_model(&table, hopper_key_argument(fcinfo, 1), &model);
 	columns = hopper_model_columns(&model, &n);
 	names = palloc(sizeof(char *) * Max(n, 1));
-	initStringInfo(&list);
-	initStringInfo(&treatments);
 	for (int i = 0; i < n; i++)
 	{
 		names[i] = columns[i].name;
-		appendStringInfo(&list, "%s%s", i ? ", " : "", hopper_identifier(names[i]));
+		appendStringInfo(list, "%s%s", i ? ", " : "", hopper_identifier(names[i]));
 	}
-	append_treatments(&treatments, n, columns, names);
-	cells[0] = list.data;
-	cells[1] = treatments.data;
+	append_treatments(treatments, n, columns, names);
+	cells[0] = list->data;
+	cells[1] = treatments->data;
 	(void) hopper_return_rows(fcinfo, &result, NULL);
 	hopper_finish();
 	return (Datum) 0;

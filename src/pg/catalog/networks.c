@@ -314,19 +314,18 @@ static void
 end_network(network *net)
 {
 	const char *before = net->last;
-	StringInfoData ends;
+	StringInfo	ends = makeStringInfo();
 
-	initStringInfo(&ends);
 	for (int i = 0; i < net->n_outputs; i++)
 	{
 		net->last = before;
 		add_end(net, &net->outputs[i]);
-		appendStringInfo(&ends, "%s[%s, 0, 0]", i ? ", " : "", net->last);
+		appendStringInfo(ends, "%s[%s, 0, 0]", i ? ", " : "", net->last);
 	}
 	appendStringInfoChar(&net->json, ']');
 	if (net->is_functional)
 		appendStringInfo(&net->json, ", \"name\": \"%s\", \"input_layers\": [[\"input\", 0, 0]],"
-						 " \"output_layers\": [%s]", net->kind, ends.data);
+						 " \"output_layers\": [%s]", net->kind, ends->data);
 	appendStringInfoString(&net->json, "}}");
 }
 
@@ -407,13 +406,12 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 static text *
 default_name(const char *kind, int n, const int32 *sizes)
 {
-	StringInfoData name;
+	StringInfo	name = makeStringInfo();
 
-	initStringInfo(&name);
-	appendStringInfoString(&name, kind);
-	for (int i = 0; i < n && name.len < 50; i++)
-		appendStringInfo(&name, "%c%d", i ? '-' : ' ', sizes[i]);
-	return cstring_to_text(name.data);
+	appendStringInfoString(name, kind);
+	for (int i = 0; i < n && name->len < 50; i++)
+		appendStringInfo(name, "%c%d", i ? '-' : ' ', sizes[i]);
+	return cstring_to_text(name->data);
 }
 
 /* Arguments from `name` on. */
@@ -521,24 +519,23 @@ refuse_model_name(const hopper_name *table, const char *name)
 	uint64		n = hopper_select("SELECT DISTINCT name::pg_catalog.text FROM %s"
 								  " WHERE name IS NOT NULL ORDER BY 1 LIMIT 1000", table->quoted);
 	const char **names = palloc(sizeof(char *) * (n + 1));
-	StringInfoData known;
+	StringInfo	known = makeStringInfo();
 	int			nearest;
 
-	initStringInfo(&known);
 	for (uint64 i = 0; i < n; i++)
 	{
 		names[i] = hopper_cell(i, 1);
 		if (i < 20)
-			appendStringInfo(&known, "%s\"%s\"", i ? ", " : "", names[i]);
+			appendStringInfo(known, "%s\"%s\"", i ? ", " : "", names[i]);
 		else if (i == 20)
-			appendStringInfoString(&known, ", ...");
+			appendStringInfoString(known, ", ...");
 	}
 	nearest = hopper_core()->nearest_name(name, (int) n, names);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("model \"%s\" does not exist in \"%s\"", name, table->shown),
 			 nearest >= 0 ? errhint("Perhaps you meant \"%s\".", names[nearest])
-			 : n > 0 ? errhint("The table has the names %s.", known.data)
+			 : n > 0 ? errhint("The table has the names %s.", known->data)
 			 : errhint("None of its models has a name.")));
 }
 

@@ -235,11 +235,10 @@ group_problems(const hopper_problems *problems, bool is_error, int *n_groups)
 static char *
 keys_shown(const problem_group *group)
 {
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 	int			first = 0;
 
-	initStringInfo(&text);
-	appendStringInfoString(&text, group->n_keys == 1 ? "configuration " : "configurations ");
+	appendStringInfoString(text, group->n_keys == 1 ? "configuration " : "configurations ");
 	while (first < group->n_keys)
 	{
 		int			last = first;
@@ -247,19 +246,19 @@ keys_shown(const problem_group *group)
 		while (last + 1 < group->n_keys && group->keys[last + 1] == group->keys[last] + 1)
 			last++;
 		if (first > 0)
-			appendStringInfoString(&text, ", ");
-		if (text.len > 200)
+			appendStringInfoString(text, ", ");
+		if (text->len > 200)
 		{
-			appendStringInfoString(&text, "...");
+			appendStringInfoString(text, "...");
 			break;
 		}
 		if (last > first)
-			appendStringInfo(&text, "%d-%d", group->keys[first], group->keys[last]);
+			appendStringInfo(text, "%d-%d", group->keys[first], group->keys[last]);
 		else
-			appendStringInfo(&text, "%d", group->keys[first]);
+			appendStringInfo(text, "%d", group->keys[first]);
 		first = last + 1;
 	}
-	return text.data;
+	return text->data;
 }
 
 /* The problem's own detail, and whom it concerns where that is not obvious; or NULL. */
@@ -300,7 +299,7 @@ throw_groups(const hopper_problems *problems, const problem_group *groups, int n
 			 int n_configs)
 {
 	const hopper_problem *first = groups[0].problem;
-	StringInfoData detail;
+	StringInfo	detail = makeStringInfo();
 	int			g;
 
 	if (n_groups == 1)
@@ -313,16 +312,15 @@ throw_groups(const hopper_problems *problems, const problem_group *groups, int n
 				 only_detail ? errdetail_internal("%s", only_detail) : 0,
 				 first->hint ? errhint("%s", first->hint) : 0));
 	}
-	initStringInfo(&detail);
 	for (g = 0; g < n_groups; g++)
 	{
 		const hopper_problem *problem = groups[g].problem;
 
 		if (g > 0)
-			appendStringInfoChar(&detail, '\n');
+			appendStringInfoChar(detail, '\n');
 		if (g == MAX_SHOWN)
 		{
-			appendStringInfo(&detail, "There are %d more.", n_groups - g);
+			appendStringInfo(detail, "There are %d more.", n_groups - g);
 			break;
 		}
 		if (n_configs > 1)
@@ -330,21 +328,21 @@ throw_groups(const hopper_problems *problems, const problem_group *groups, int n
 			char	   *keys = keys_shown(&groups[g]);
 
 			keys[0] = pg_toupper((unsigned char) keys[0]);
-			appendStringInfo(&detail, "%s: ", keys);
+			appendStringInfo(detail, "%s: ", keys);
 		}
 		else
-			appendStringInfo(&detail, "%d. ", g + 1);
-		appendStringInfo(&detail, "%s.", problem->message);
+			appendStringInfo(detail, "%d. ", g + 1);
+		appendStringInfo(detail, "%s.", problem->message);
 		if (problem->detail)
-			appendStringInfo(&detail, " %s", problem->detail);
+			appendStringInfo(detail, " %s", problem->detail);
 		if (problem->hint)
-			appendStringInfo(&detail, " %s", problem->hint);
+			appendStringInfo(detail, " %s", problem->hint);
 	}
 	ereport(ERROR,
 			(errcode(first->sqlstate),
 			 n_configs == 1 ? errmsg("the configuration has %d problems", n_groups)
 			 : errmsg("%d of %d configurations have problems", count_failing(problems), n_configs),
-			 errdetail_internal("%s", detail.data),
+			 errdetail_internal("%s", detail->data),
 			 errhint("hopper.check_configs() lists the problems of a selection table as rows.")));
 }
 

@@ -16,14 +16,13 @@
 char *
 hopper_columns_words(int n, char *const *names)
 {
-	StringInfoData words;
+	StringInfo	words = makeStringInfo();
 
-	initStringInfo(&words);
 	for (int i = 0; i < n && i < MOST_NAMES; i++)
-		appendStringInfo(&words, "%s\"%s\"", i ? ", " : "", names[i]);
+		appendStringInfo(words, "%s\"%s\"", i ? ", " : "", names[i]);
 	if (n > MOST_NAMES)
-		appendStringInfo(&words, " and %d more", n - MOST_NAMES);
-	return words.data;
+		appendStringInfo(words, " and %d more", n - MOST_NAMES);
+	return words->data;
 }
 
 /* The first of `names` that is not among `others`, or NULL. */

@@ -163,18 +163,17 @@ append_padding(StringInfo text, const char *name, const hopper_pack_padding *pad
 char *
 hopper_padding_text(const hopper_pack_values *values, const char *name)
 {
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 
-	initStringInfo(&text);
-	appendStringInfoChar(&text, '{');
+	appendStringInfoChar(text, '{');
 	if (values->n_parts == 0)
-		append_padding(&text, name, &values->padding);
+		append_padding(text, name, &values->padding);
 	for (int i = 0; i < values->n_parts; i++)
-		append_padding(&text, values->inputs.names[i], &values->parts[i].padding);
-	if (text.len == 1)
+		append_padding(text, values->inputs.names[i], &values->parts[i].padding);
+	if (text->len == 1)
 		return NULL;
-	appendStringInfoChar(&text, '}');
-	return text.data;
+	appendStringInfoChar(text, '}');
+	return text->data;
 }
 
 pg_attribute_noreturn() static void

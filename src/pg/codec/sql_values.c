@@ -72,19 +72,18 @@ text_of(const hopper_pack_column *column)
 char *
 hopper_hash_text(List *columns, int64 seed)
 {
-	StringInfoData values;
+	StringInfo	values = makeStringInfo();
 	ListCell   *cell;
 	int			n = 0;
 
-	initStringInfo(&values);
 	foreach(cell, columns)
 	{
 		if (n > 0 && n % COLUMNS_OF_A_CALL == 0)
-			appendStringInfoString(&values, "), pg_catalog.concat_ws('|'");
-		appendStringInfo(&values, ", coalesce(%s, '\\N')", text_of(lfirst(cell)));
+			appendStringInfoString(values, "), pg_catalog.concat_ws('|'");
+		appendStringInfo(values, ", coalesce(%s, '\\N')", text_of(lfirst(cell)));
 		n++;
 	}
 	return psprintf(HOPPER_SQL_HASH,
 					psprintf("pg_catalog.concat_ws('|', '" INT64_FORMAT
-							 "', pg_catalog.concat_ws('|'%s))", seed, values.data));
+							 "', pg_catalog.concat_ws('|'%s))", seed, values->data));
 }

@@ -43,14 +43,13 @@ hopper_pack_type_name(int32 type)
 char *
 hopper_pack_type_names(void)
 {
-	StringInfoData names;
+	StringInfo	names = makeStringInfo();
 
-	initStringInfo(&names);
 	for (int i = 0; i < lengthof(type_names); i++)
-		appendStringInfo(&names, "%s%s",
+		appendStringInfo(names, "%s%s",
 						 i == 0 ? "" : i < lengthof(type_names) - 1 ? ", " : " or ",
 						 type_names[i].name);
-	return names.data;
+	return names->data;
 }
 
 int32
@@ -118,10 +117,9 @@ hopper_pack_complain_of_types(hopper_complaints *complaints, int n_columns,
 							  const hopper_pack_column *columns, const char *relation)
 {
 	const hopper_pack_column *first = NULL;	/* that is not numeric */
-	StringInfoData words;
+	StringInfo	words = makeStringInfo();
 	int			n = 0;
 
-	initStringInfo(&words);
 	for (int i = 0; i < n_columns; i++)
 	{
 		Oid			element = get_element_type(columns[i].type);
@@ -132,7 +130,7 @@ hopper_pack_complain_of_types(hopper_complaints *complaints, int n_columns,
 		if (n++ == 0)
 			first = &columns[i];
 		if (n <= MOST_COLUMNS)
-			append_column(&words, &columns[i]);
+			append_column(words, &columns[i]);
 	}
 	if (n == 1)
 		hopper_complain(complaints, ERRCODE_DATATYPE_MISMATCH,
@@ -141,7 +139,7 @@ hopper_pack_complain_of_types(hopper_complaints *complaints, int n_columns,
 	else if (n > 1)
 		hopper_complain(complaints, ERRCODE_DATATYPE_MISMATCH,
 						psprintf("%d columns of \"%s\" are not numeric", n, relation),
-						psprintf("They are %s%s.", words.data, n > MOST_COLUMNS
+						psprintf("They are %s%s.", words->data, n > MOST_COLUMNS
 								 ? psprintf(" and %d more", n - MOST_COLUMNS) : ""),
 						NUMBERS_HINT);
 }

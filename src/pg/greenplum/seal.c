@@ -143,15 +143,14 @@ Datum
 hopper_sql_segment_new_secret(PG_FUNCTION_ARGS)
 {
 	uint8		random[SECRET_BYTES];
-	StringInfoData digits;
+	StringInfo	digits = makeStringInfo();
 
 	read_random(random, sizeof(random));
-	initStringInfo(&digits);
 	for (int i = 0; i < SECRET_BYTES; i++)
-		appendStringInfo(&digits, "%02x", random[i]);
+		appendStringInfo(digits, "%02x", random[i]);
 	hopper_connect();
 	hopper_exec("ALTER USER MAPPING FOR PUBLIC SERVER " SECRET_SERVER " OPTIONS (%s " SECRET_OPTION
-				" %s)", find_secret() ? "SET" : "ADD", hopper_literal(digits.data));
+				" %s)", find_secret() ? "SET" : "ADD", hopper_literal(digits->data));
 	keep_mapping();
 	(void) hopper_calls_select("SELECT * FROM segment_keep_secret()");
 	hopper_finish();

@@ -56,28 +56,27 @@ is_plain(Relation relation, int n)
 static void
 prepare_executor(hopper_bulk_insert *insert, const hopper_name *table, int n, const Oid *types)
 {
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 
-	initStringInfo(&query);
-	appendStringInfo(&query, "INSERT INTO %s (", table->quoted);
+	appendStringInfo(query, "INSERT INTO %s (", table->quoted);
 	for (int i = 0; i < n; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(insert->relation), i);
 
-		appendStringInfo(&query, "%s%s", i ? ", " : "",
+		appendStringInfo(query, "%s%s", i ? ", " : "",
 						 hopper_identifier(NameStr(column->attname)));
 	}
-	appendStringInfoString(&query, ") VALUES (");
+	appendStringInfoString(query, ") VALUES (");
 	for (int i = 0; i < n; i++)
-		appendStringInfo(&query, "%s$%d", i ? ", " : "", i + 1);
-	appendStringInfoChar(&query, ')');
+		appendStringInfo(query, "%s$%d", i ? ", " : "", i + 1);
+	appendStringInfoChar(query, ')');
 	insert->n_columns = n;
 	insert->marks = palloc(n);
-	insert->plan = SPI_prepare(query.data, n, (Oid *) types);
+	insert->plan = SPI_prepare(query->data, n, (Oid *) types);
 	if (insert->plan == NULL)
 		elog(ERROR, "preparing to insert predictions failed: %s",
 			 SPI_result_code_string(SPI_result));
-	pfree(query.data);
+	pfree(query->data);
 }
 
 static void

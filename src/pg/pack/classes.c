@@ -118,25 +118,24 @@ shown_label(const char *label, int length)
 char *
 hopper_pack_list_classes(const hopper_pack_classes *classes)
 {
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 	int			i;
 
-	initStringInfo(&text);
 	for (i = 0; i < classes->n && i < 10; i++)
 	{
 		if (i)
-			appendStringInfoString(&text, ", ");
+			appendStringInfoString(text, ", ");
 		if (classes->names[i] == NULL)
-			appendStringInfoString(&text, "NULL");
+			appendStringInfoString(text, "NULL");
 		else if (classes->family == PACK_TEXT)
-			appendStringInfoString(&text, shown_label(classes->names[i],
+			appendStringInfoString(text, shown_label(classes->names[i],
 													  (int) strlen(classes->names[i])));
 		else
-			appendStringInfoString(&text, classes->names[i]);
+			appendStringInfoString(text, classes->names[i]);
 	}
 	if (classes->n > i)
-		appendStringInfo(&text, " and %d more", classes->n - i);
-	return text.data;
+		appendStringInfo(text, " and %d more", classes->n - i);
+	return text->data;
 }
 
 void

@@ -77,14 +77,13 @@ class_expression(const hopper_pack_column *column, const hopper_pack_classes *cl
 {
 	char	   *value = hopper_pack_label_expression(column, classes->family);
 	const char *when_null = "NULL";
-	StringInfoData indexes;
+	StringInfo	indexes = makeStringInfo();
 
 	if (classes->n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_NO_DATA_FOUND),
 				 errmsg("no row has a label in column \"%s\"", column->name),
 				 errhint("Leave the output out, or pack rows that have such labels.")));
-	initStringInfo(&indexes);
 	for (int i = 0; i < classes->n; i++)
 	{
 		const char *name = classes->names[i];
@@ -94,14 +93,14 @@ class_expression(const hopper_pack_column *column, const hopper_pack_classes *cl
 			when_null = psprintf("%d", i);
 			continue;
 		}
-		appendStringInfoString(&indexes, indexes.len ? ", " : "{");
-		escape_json(&indexes, classes->family != PACK_BOOL ? name : name[0] == 't' ? "1" : "0");
-		appendStringInfo(&indexes, ": %d", i);
+		appendStringInfoString(indexes, indexes->len ? ", " : "{");
+		escape_json(indexes, classes->family != PACK_BOOL ? name : name[0] == 't' ? "1" : "0");
+		appendStringInfo(indexes, ": %d", i);
 	}
-	appendStringInfoString(&indexes, indexes.len ? "}" : "{}");
+	appendStringInfoString(indexes, indexes->len ? "}" : "{}");
 	return psprintf("CASE WHEN %s IS NULL THEN %s ELSE (%s::pg_catalog.jsonb"
 					" OPERATOR(pg_catalog.->>) (%s)::pg_catalog.text)::pg_catalog.float4 END",
-					hopper_identifier(column->name), when_null, hopper_literal(indexes.data),
+					hopper_identifier(column->name), when_null, hopper_literal(indexes->data),
 					value);
 }
 
@@ -154,13 +153,12 @@ static void
 learn_shape(const hopper_pack_job *job, const hopper_pack_column *column, hopper_output *output)
 {
 	const char *name = hopper_identifier(column->name);
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 
-	initStringInfo(&query);
 	for (int i = 1; i <= HOPPER_MAX_RANK; i++)
-		appendStringInfo(&query, "%s pg_catalog.array_length(%s, %d)", i > 1 ? "," : "", name, i);
+		appendStringInfo(query, "%s pg_catalog.array_length(%s, %d)", i > 1 ? "," : "", name, i);
 	if (hopper_select_at_once("SELECT %s FROM %s WHERE pg_catalog.array_length(%s, 1) IS NOT NULL"
-							  " LIMIT 1", query.data, job->source.name.quoted, name) == 0)
+							  " LIMIT 1", query->data, job->source.name.quoted, name) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of \"%s\" holds no arrays with elements", column->name,

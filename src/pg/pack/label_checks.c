@@ -27,13 +27,12 @@ char *
 hopper_pack_shape_condition(const hopper_pack_column *column, const hopper_output *output)
 {
 	const char *name = hopper_identifier(column->name);
-	StringInfoData fits;
+	StringInfo	fits = makeStringInfo();
 
-	initStringInfo(&fits);
 	for (int i = 0; i < output->rank; i++)
-		appendStringInfo(&fits, "%spg_catalog.array_length(%s, %d) OPERATOR(pg_catalog.=) "
+		appendStringInfo(fits, "%spg_catalog.array_length(%s, %d) OPERATOR(pg_catalog.=) "
 						 INT64_FORMAT, i ? " AND " : "", name, i + 1, output->shape[i]);
-	return fits.data;
+	return fits->data;
 }
 
 /* Where a row cannot be packed for the sake of this label; NULL: there is no such row. */
@@ -144,28 +143,26 @@ void
 hopper_pack_check_labels(const hopper_pack_job *job, int n, const hopper_output *outputs,
 						 char *const *expressions)
 {
-	StringInfoData select;
-	StringInfoData where;
+	StringInfo	select = makeStringInfo();
+	StringInfo	where = makeStringInfo();
 
-	initStringInfo(&select);
-	initStringInfo(&where);
 	for (int i = 0; i < n; i++)
 	{
 		const char *name = hopper_identifier(job->source.labels[i].name);
 		char	   *wrong = wrong_label(job->parts[i], &outputs[i], expressions[i]);
 
-		appendStringInfo(&select, "%s%s, %s::pg_catalog.text, %s", i ? ", " : "",
+		appendStringInfo(select, "%s%s, %s::pg_catalog.text, %s", i ? ", " : "",
 						 wrong ? psprintf("(%s)::pg_catalog.text", wrong) : "NULL", name,
 						 outputs[i].kind == HOPPER_LABEL_ARRAY
 						 ? psprintf("pg_catalog.array_dims(%s)", name) : "NULL");
 		if (wrong)
-			appendStringInfo(&where, "%s(%s)", where.len ? " OR " : "", wrong);
+			appendStringInfo(where, "%s(%s)", where->len ? " OR " : "", wrong);
 	}
-	if (where.len == 0)
+	if (where->len == 0)
 		return;
-	hopper_pack_append_row_names(&job->source, &select);
-	if (hopper_select_at_once("SELECT %s FROM %s WHERE (%s)%s LIMIT 1", select.data,
-							  job->source.name.quoted, where.data, also_labelled(job)) == 0)
+	hopper_pack_append_row_names(&job->source, select);
+	if (hopper_select_at_once("SELECT %s FROM %s WHERE (%s)%s LIMIT 1", select->data,
+							  job->source.name.quoted, where->data, also_labelled(job)) == 0)
 		return;
 	for (int i = 0; i < n; i++)
 	{
@@ -182,7 +179,7 @@ hopper_pack_check_weights(const hopper_pack_job *job, const hopper_pack_column *
 {
 	const char *name = hopper_identifier(column->name);
 	const char *number;
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 
 	if (!hopper_pack_number_type(column->type))
 		ereport(ERROR,
@@ -191,14 +188,13 @@ hopper_pack_check_weights(const hopper_pack_job *job, const hopper_pack_column *
 						column->name, job->source.name.shown, column->sql_type),
 				 errhint("Weights are numbers from 0 on.")));
 	number = hopper_pack_number_expression(column->type, name, "float8");
-	initStringInfo(&query);
-	appendStringInfo(&query, "SELECT %s::pg_catalog.text", name);
-	hopper_pack_append_row_names(&job->source, &query);
-	appendStringInfo(&query, " FROM %s WHERE (%s IS NULL OR NOT (%s"
+	appendStringInfo(query, "SELECT %s::pg_catalog.text", name);
+	hopper_pack_append_row_names(&job->source, query);
+	appendStringInfo(query, " FROM %s WHERE (%s IS NULL OR NOT (%s"
 					 " OPERATOR(pg_catalog.>=) 0::pg_catalog.float8 AND %s"
 					 " OPERATOR(pg_catalog.<) 3e38::pg_catalog.float8))%s",
 					 job->source.name.quoted, name, number, number, also_labelled(job));
-	if (hopper_select_at_once("%s LIMIT 1", query.data) == 0)
+	if (hopper_select_at_once("%s LIMIT 1", query->data) == 0)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

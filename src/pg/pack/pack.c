@@ -93,48 +93,46 @@ replace_tables(const hopper_pack_job *job)
 static char *
 shares(const hopper_pack_output *output)
 {
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 
-	initStringInfo(&text);
-	appendStringInfoString(&text, "Rows on the segments from 0 on: ");
+	appendStringInfoString(text, "Rows on the segments from 0 on: ");
 	for (int i = 0; i < output->n_all_segments; i++)
-		appendStringInfo(&text, "%s%s", i ? ", " : "", hopper_count_words(output->segment_rows[i]));
-	appendStringInfoChar(&text, '.');
-	return text.data;
+		appendStringInfo(text, "%s%s", i ? ", " : "", hopper_count_words(output->segment_rows[i]));
+	appendStringInfoChar(text, '.');
+	return text->data;
 }
 
 /* "The labels are 3 classes: "a", "b", "c"." */
 static char *
 labels_sentence(const hopper_pack_job *job)
 {
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 
-	initStringInfo(&text);
 	if (job->n_outputs > 0)
 	{
 		for (int i = 0; i < job->n_outputs; i++)
-			appendStringInfo(&text, "%s%s%s", i ? " " : "",
+			appendStringInfo(text, "%s%s%s", i ? " " : "",
 							 job->n_outputs > 1 ? psprintf("Output \"%s\": ",
 														   job->outputs[i].name) : "",
 							 labels_sentence(job->parts[i]));
-		return text.data;
+		return text->data;
 	}
 	if (job->y_kind == HOPPER_LABEL_CLASS)
-		appendStringInfo(&text, "The labels are %s: %s.",
+		appendStringInfo(text, "The labels are %s: %s.",
 						 hopper_plural(job->classes.n, "class", "classes"),
 						 hopper_pack_list_classes(&job->classes));
 	else if (job->y_kind == HOPPER_LABEL_ARRAY)
-		appendStringInfoString(&text, "The labels are arrays.");
+		appendStringInfoString(text, "The labels are arrays.");
 	else if (job->least_label && job->largest_label)
-		appendStringInfo(&text, "The labels are numbers from %s to %s.", job->least_label,
+		appendStringInfo(text, "The labels are numbers from %s to %s.", job->least_label,
 						 job->largest_label);
 	else
-		appendStringInfoString(&text, "The labels are numbers.");
+		appendStringInfoString(text, "The labels are numbers.");
 	if (job->n_unlabelled > 0)
-		appendStringInfo(&text, " %s without a label %s left out.",
+		appendStringInfo(text, " %s without a label %s left out.",
 						 hopper_plural(job->n_unlabelled, "row", "rows"),
 						 job->n_unlabelled == 1 ? "is" : "are");
-	return text.data;
+	return text->data;
 }
 
 static void

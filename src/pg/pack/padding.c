@@ -259,14 +259,13 @@ find_inner_shape(const hopper_pack_job *job, const hopper_pack_column *column, i
 {
 	const char *name = hopper_identifier(column->name);
 	const char *labelled = hopper_pack_labelled_rows(&job->request, &job->source);
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 	int			rank = 1;
 
-	initStringInfo(&query);
 	for (int i = 2; i <= HOPPER_MAX_RANK; i++)
-		appendStringInfo(&query, "%s pg_catalog.array_length(%s, %d)", i > 2 ? "," : "", name, i);
+		appendStringInfo(query, "%s pg_catalog.array_length(%s, %d)", i > 2 ? "," : "", name, i);
 	if (hopper_select_at_once("SELECT %s FROM %s%s%s pg_catalog.array_length(%s, 1) IS NOT NULL"
-							  " LIMIT 1", query.data, job->source.name.quoted, labelled,
+							  " LIMIT 1", query->data, job->source.name.quoted, labelled,
 							  labelled[0] ? " AND" : " WHERE", name) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -323,7 +322,7 @@ pad_input(hopper_pack_job *job, hopper_pack_values *x, int32 length)
 {
 	const hopper_pack_column *column = &x->columns[0];
 	lengths_found found = find_lengths(job, column, length);
-	StringInfoData sentences;
+	StringInfo	sentences = makeStringInfo();
 
 	if (!x->padding.given)
 	{
@@ -337,13 +336,12 @@ pad_input(hopper_pack_job *job, hopper_pack_values *x, int32 length)
 	}
 	if (found.n_longer > 0 && x->padding.truncate == PACK_REFUSE_LONGER)
 		refuse_longer(job, x, length, &found);
-	initStringInfo(&sentences);
-	appendStringInfo(&sentences, "%s Sequences in column \"%s\" have %s: %s filled up%s.",
+	appendStringInfo(sentences, "%s Sequences in column \"%s\" have %s: %s filled up%s.",
 					 job->padded ? job->padded : "", column->name,
 					 hopper_plural(length, "step", "steps"), hopper_count_words(found.n_shorter),
 					 found.n_longer > 0
 					 ? psprintf(", %s cut", hopper_count_words(found.n_longer)) : "");
-	job->padded = sentences.data;
+	job->padded = sentences->data;
 }
 
 void

@@ -169,21 +169,20 @@ char *
 hopper_pack_row_query(hopper_pack_job *job)
 {
 	hopper_pack_source *source = &job->source;
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 	int			i;
 
 	hopper_pack_set_job_row_types(job);
-	initStringInfo(&query);
-	appendStringInfoString(&query, "SELECT ");
+	appendStringInfoString(query, "SELECT ");
 	for (i = 0; i < source->n_x; i++)
-		appendStringInfo(&query, "%s, ", hopper_identifier(source->x[i].name));
+		appendStringInfo(query, "%s, ", hopper_identifier(source->x[i].name));
 	/* the family is PACK_NO_CLASS where labels are numbers */
-	appendStringInfoString(&query, hopper_pack_label_expression(&source->y, job->classes.family));
+	appendStringInfoString(query, hopper_pack_label_expression(&source->y, job->classes.family));
 	if (source->fold.name)
-		appendStringInfo(&query, ", %s", source->fold.expression ? source->fold.expression
+		appendStringInfo(query, ", %s", source->fold.expression ? source->fold.expression
 						 : hopper_identifier(source->fold.name));
-	hopper_pack_append_row_names(source, &query);
-	appendStringInfo(&query, " FROM %s%s", source->name.quoted,
+	hopper_pack_append_row_names(source, query);
+	appendStringInfo(query, " FROM %s%s", source->name.quoted,
 					 hopper_pack_labelled_rows(&job->request, source));
-	return query.data;
+	return query->data;
 }

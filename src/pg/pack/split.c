@@ -46,7 +46,7 @@ split_rows(const hopper_pack_job *job)
 	const char *label = job->y_kind == HOPPER_LABEL_CLASS && source->n_labels == 0
 		? psprintf("%s::pg_catalog.text", hopper_identifier(source->y.name))
 		: "NULL::pg_catalog.text";
-	StringInfoData fold;
+	StringInfo	fold = makeStringInfo();
 	uint64		n;
 
 	n = hopper_select("SELECT s.label, max(s.hash)"
@@ -57,29 +57,28 @@ split_rows(const hopper_pack_job *job)
 					  " GROUP BY s.label ORDER BY s.label LIMIT %d",
 					  job->request.validation_fraction, label, hash, source->name.quoted, labelled,
 					  MOST_STRATA + 1);
-	initStringInfo(&fold);
 	if (n > MOST_STRATA)
-		appendStringInfo(&fold, "(%s) OPERATOR(pg_catalog.<=) '%.0f'::pg_catalog.int8", hash,
+		appendStringInfo(fold, "(%s) OPERATOR(pg_catalog.<=) '%.0f'::pg_catalog.int8", hash,
 						 ldexp(job->request.validation_fraction, 64) - ldexp(1, 63));
 	else if (n == 0)
-		appendStringInfoString(&fold, "false");
+		appendStringInfoString(fold, "false");
 	else
 	{
-		appendStringInfo(&fold, "coalesce((%s) OPERATOR(pg_catalog.<=) CASE", hash);
+		appendStringInfo(fold, "coalesce((%s) OPERATOR(pg_catalog.<=) CASE", hash);
 		for (uint64 i = 0; i < n; i++)
 		{
 			char	   *class = hopper_cell(i, 1);
 			char	   *largest = hopper_cell(i, 2);
 
-			appendStringInfo(&fold, " WHEN (%s) %s%s THEN %s::pg_catalog.int8", label,
+			appendStringInfo(fold, " WHEN (%s) %s%s THEN %s::pg_catalog.int8", label,
 							 class ? "OPERATOR(pg_catalog.=) " : "IS NULL",
 							 class ? psprintf("%s::pg_catalog.text", hopper_literal(class)) : "",
 							 largest ? hopper_literal(largest) : "NULL");
 		}
-		appendStringInfoString(&fold, " END, false)");
+		appendStringInfoString(fold, " END, false)");
 	}
 	SPI_freetuptable(SPI_tuptable);
-	return fold.data;
+	return fold->data;
 }
 
 static void

@@ -40,13 +40,12 @@ text_array(int n, char *const *values)
 static const char *
 int_array(int n, const int64 *values)
 {
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 	int			i;
 
-	initStringInfo(&text);
 	for (i = 0; i < n; i++)
-		appendStringInfo(&text, "%s" INT64_FORMAT, i ? "," : "", values[i]);
-	return psprintf("'{%s}'", text.data);
+		appendStringInfo(text, "%s" INT64_FORMAT, i ? "," : "", values[i]);
+	return psprintf("'{%s}'", text->data);
 }
 
 /* "'{1,2}'", or NULL where there are no classes. */

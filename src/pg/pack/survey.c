@@ -52,11 +52,10 @@ hopper_pack_find_features(hopper_pack_request *request, Oid relation)
 {
 	hopper_pack_source keys = {{0}};
 	hopper_pack_column column;
-	StringInfoData left_out;
+	StringInfo	left_out = makeStringInfo();
 	char	   *name;
 	int			n = 0;
 
-	initStringInfo(&left_out);
 	hopper_pack_find_row_names(&keys, relation);
 	for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
 	{
@@ -67,7 +66,7 @@ hopper_pack_find_features(hopper_pack_request *request, Oid relation)
 		if (hopper_schema_family(column.type))
 			request->x_names = lappend(request->x_names, column.name);
 		else
-			appendStringInfo(&left_out, "%s\"%s\" (%s)", n++ > 0 ? ", " : "", name,
+			appendStringInfo(left_out, "%s\"%s\" (%s)", n++ > 0 ? ", " : "", name,
 							 column.sql_type);
 	}
 	if (n > 0)
@@ -75,7 +74,7 @@ hopper_pack_find_features(hopper_pack_request *request, Oid relation)
 				(errmsg("%s of \"%s\" %s left out, for whose type there is no treatment",
 						hopper_plural(n, "column", "columns"), request->source.shown,
 						n == 1 ? "is" : "are"),
-				 errdetail("%s %s.", n == 1 ? "It is" : "They are", left_out.data)));
+				 errdetail("%s %s.", n == 1 ? "It is" : "They are", left_out->data)));
 	if (request->x_names == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -259,40 +258,38 @@ static char *
 ask(const hopper_pack_job *job, int n, const question *questions)
 {
 	char	   *rows = training_rows(job);
-	StringInfoData answers;
+	StringInfo	answers = makeStringInfo();
 
-	initStringInfo(&answers);
-	appendStringInfoString(&answers, "{\"columns\": [");
+	appendStringInfoString(answers, "{\"columns\": [");
 	for (int first = 0; first < n; first += MOST_COLUMNS_ASKED)
 	{
 		int			last = Min(n, first + MOST_COLUMNS_ASKED);
-		StringInfoData query;
+		StringInfo	query = makeStringInfo();
 
-		initStringInfo(&query);
 		/* Which rows they are is computed once, however often they are read. */
-		appendStringInfoString(&query, "WITH hopper_rows AS (SELECT ");
+		appendStringInfoString(query, "WITH hopper_rows AS (SELECT ");
 		for (int i = first; i < last; i++)
-			appendStringInfo(&query, "%s%s", i > first ? ", " : "",
+			appendStringInfo(query, "%s%s", i > first ? ", " : "",
 							 hopper_identifier(questions[i].column->name));
-		appendStringInfo(&query, " FROM %s)", rows);
+		appendStringInfo(query, " FROM %s)", rows);
 		for (int i = first; i < last; i++)
 		{
-			appendStringInfoString(&query, i > first ? ", " : " SELECT ");
-			append_question(&query, &questions[i]);
+			appendStringInfoString(query, i > first ? ", " : " SELECT ");
+			append_question(query, &questions[i]);
 		}
-		appendStringInfoString(&query, " FROM hopper_rows");
-		(void) hopper_select("%s", query.data);
+		appendStringInfoString(query, " FROM hopper_rows");
+		(void) hopper_select("%s", query->data);
 		for (int i = first; i < last; i++)
 		{
 			if (i > 0)
-				appendStringInfoString(&answers, ", ");
-			append_answer(&answers, 3 * (i - first) + 1);
+				appendStringInfoString(answers, ", ");
+			append_answer(answers, 3 * (i - first) + 1);
 		}
 		SPI_freetuptable(SPI_tuptable);
-		pfree(query.data);
+		pfree(query->data);
 	}
-	appendStringInfoString(&answers, "]}");
-	return answers.data;
+	appendStringInfoString(answers, "]}");
+	return answers->data;
 }
 
 /* --- the label --- */
@@ -347,29 +344,28 @@ request_text(const hopper_pack_job *job)
 {
 	const hopper_pack_request *request = &job->request;
 	const hopper_pack_source *source = &job->source;
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 	ListCell   *cell;
 
-	initStringInfo(&text);
-	appendStringInfo(&text, "{\"star\": %s, \"labels\": [", request->star ? "true" : "false");
+	appendStringInfo(text, "{\"star\": %s, \"labels\": [", request->star ? "true" : "false");
 	foreach(cell, request->y_names)
 	{
 		if (cell != list_head(request->y_names))
-			appendStringInfoString(&text, ", ");
-		escape_json(&text, lfirst(cell));
+			appendStringInfoString(text, ", ");
+		escape_json(text, lfirst(cell));
 	}
-	appendStringInfo(&text, "], \"treatments\": %s, \"columns\": [",
+	appendStringInfo(text, "], \"treatments\": %s, \"columns\": [",
 					 request->treatments ? request->treatments : "null");
 	for (int i = 0; i < source->n_x; i++)
 	{
-		appendStringInfoString(&text, i ? ", {\"name\": " : "{\"name\": ");
-		escape_json(&text, source->x[i].name);
-		appendStringInfoString(&text, ", \"type\": ");
-		escape_json(&text, source->x[i].sql_type);
-		appendStringInfo(&text, ", \"family\": \"%s\"}", hopper_schema_family(source->x[i].type));
+		appendStringInfoString(text, i ? ", {\"name\": " : "{\"name\": ");
+		escape_json(text, source->x[i].name);
+		appendStringInfoString(text, ", \"type\": ");
+		escape_json(text, source->x[i].sql_type);
+		appendStringInfo(text, ", \"family\": \"%s\"}", hopper_schema_family(source->x[i].type));
 	}
-	appendStringInfoString(&text, "]}");
-	return hopper_to_utf8(text.data);
+	appendStringInfoString(text, "]}");
+	return hopper_to_utf8(text->data);
 }
 
 /* One of the source's columns by its name in UTF-8. */

@@ -217,12 +217,11 @@ require_query_columns(const hopper_prediction *run, Oid relation)
 {
 	char	   *query = psprintf("SELECT * FROM (%s) AS hopper_source LIMIT 0", run->source_query);
 	hopper_complaints complaints = {NIL};
-	StringInfoData words;
+	StringInfo	words = makeStringInfo();
 	TupleDesc	desc;
 	char	   *name;
 	int			n = 0;
 
-	initStringInfo(&words);
 	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "the query was not run");
 	desc = SPI_tuptable->tupdesc;
@@ -235,7 +234,7 @@ require_query_columns(const hopper_prediction *run, Oid relation)
 		if (get_attnum(relation, name) != i)
 			continue;
 		if (at <= 0)
-			appendStringInfo(&words, "%s\"%s\"", n++ > 0 ? ", " : "", name);
+			appendStringInfo(words, "%s\"%s\"", n++ > 0 ? ", " : "", name);
 		else
 		{
 			Oid			given = SPI_gettypeid(desc, at);
@@ -253,7 +252,7 @@ require_query_columns(const hopper_prediction *run, Oid relation)
 		hopper_complain(&complaints, ERRCODE_UNDEFINED_COLUMN,
 						psprintf("source_query lacks %s of \"%s\"",
 								 hopper_plural(n, "column", "columns"), run->source.shown),
-						psprintf("Without %s its rows are not rows of the table.", words.data),
+						psprintf("Without %s its rows are not rows of the table.", words->data),
 						"Select all columns by their names, NULL AS name where there is nothing.");
 	hopper_throw_complaints(&complaints, "source_query");
 }
@@ -267,27 +266,26 @@ whole_row(const hopper_prediction *run, Oid relation, Oid row_type)
 {
 	const char *separator = "";
 	char	   *name;
-	StringInfoData row;
+	StringInfo	row = makeStringInfo();
 
-	initStringInfo(&row);
 	if (run->source_query == NULL && !run->is_view)
 		/* The cast makes a value of it; by itself the star is a list of columns. */
-		appendStringInfoString(&row, "(hopper_source.*)");
+		appendStringInfoString(row, "(hopper_source.*)");
 	else
 	{
-		appendStringInfoString(&row, "ROW(");
+		appendStringInfoString(row, "ROW(");
 		for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
 		{
 			/* A column that is gone keeps its number. */
 			if (get_attnum(relation, name) != i)
 				continue;
-			appendStringInfo(&row, "%s%s", separator, hopper_identifier(name));
+			appendStringInfo(row, "%s%s", separator, hopper_identifier(name));
 			separator = ", ";
 		}
-		appendStringInfoChar(&row, ')');
+		appendStringInfoChar(row, ')');
 	}
-	appendStringInfo(&row, "::%s", hopper_type_name(row_type, -1));
-	return row.data;
+	appendStringInfo(row, "::%s", hopper_type_name(row_type, -1));
+	return row->data;
 }
 
 void

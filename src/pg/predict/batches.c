@@ -38,29 +38,28 @@ hopper_predict_push_weights(hopper_predictor *predictor, const hopper_floats *we
 char *
 hopper_predict_row_query(const hopper_prediction *run)
 {
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 
-	initStringInfo(&query);
-	appendStringInfoString(&query, "SELECT ");
+	appendStringInfoString(query, "SELECT ");
 	for (int i = 0; i < run->rows.n_x; i++)
-		appendStringInfo(&query, "%s, ", hopper_identifier(run->rows.x[i].name));
-	appendStringInfoString(&query, run->id_column ? hopper_identifier(run->id_column)
+		appendStringInfo(query, "%s, ", hopper_identifier(run->rows.x[i].name));
+	appendStringInfoString(query, run->id_column ? hopper_identifier(run->id_column)
 						   : run->whole_row);
 	if (run->id_column == NULL)
-		hopper_pack_append_row_names(&run->rows, &query);
+		hopper_pack_append_row_names(&run->rows, query);
 	/*
 	 * The features stand in the list twice, by themselves and in the whole row. Without OFFSET the
 	 * planner would take the view apart and compute each of its expressions as often.
 	 */
 	if (run->source_query)
-		appendStringInfo(&query, " FROM (SELECT * FROM (%s) AS hopper_query OFFSET 0) AS"
+		appendStringInfo(query, " FROM (SELECT * FROM (%s) AS hopper_query OFFSET 0) AS"
 						 " hopper_source", run->source_query);
 	else if (run->is_view)
-		appendStringInfo(&query, " FROM (SELECT * FROM %s OFFSET 0) AS hopper_source",
+		appendStringInfo(query, " FROM (SELECT * FROM %s OFFSET 0) AS hopper_source",
 						 run->source.quoted);
 	else
-		appendStringInfo(&query, " FROM %s AS hopper_source", run->source.quoted);
-	return query.data;
+		appendStringInfo(query, " FROM %s AS hopper_source", run->source.quoted);
+	return query->data;
 }
 
 void

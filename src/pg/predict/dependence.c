@@ -31,21 +31,20 @@ grid_query(Oid type, int column, int points)
 static char *
 dependence_query(const hopper_explained *what, int column, int points, int rows, int64 seed)
 {
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 
-	initStringInfo(&query);
-	appendStringInfo(&query, "WITH r AS (%s), g AS (%s), p AS (SELECT g.g, g.v, (%s",
+	appendStringInfo(query, "WITH r AS (%s), g AS (%s), p AS (SELECT g.g, g.v, (%s",
 					 hopper_explained_rows(what, "", "", rows, seed),
 					 grid_query(what->columns[column - 1].type, column, points),
 					 hopper_explained_begin(what));
 	for (int i = 1; i <= what->n; i++)
-		appendStringInfo(&query, i == column ? ", g.v" : ", r.x%d", i);
-	appendStringInfo(&query, "))[%d] AS o FROM g, r) SELECT v::text, avg(o)::float8,"
+		appendStringInfo(query, i == column ? ", g.v" : ", r.x%d", i);
+	appendStringInfo(query, "))[%d] AS o FROM g, r) SELECT v::text, avg(o)::float8,"
 					 " percentile_cont(0.1) WITHIN GROUP (ORDER BY o),"
 					 " percentile_cont(0.9) WITHIN GROUP (ORDER BY o), count(*), %s"
 					 " FROM p GROUP BY g, v ORDER BY g", what->output,
 					 hopper_explained_class(what));
-	return query.data;
+	return query->data;
 }
 
 /* The number of the column that is called so, from 1. */

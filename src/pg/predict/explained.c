@@ -28,7 +28,7 @@ hopper_explained_open(FunctionCallInfo fcinfo, const char *source, hopper_explai
 	hopper_name table = hopper_name_named(fcinfo, "model_table");
 	int			key = hopper_argument(fcinfo, "mst_key");
 	List	   *x = NIL;
-	StringInfoData names;
+	StringInfo	names = makeStringInfo();
 
 	if (HOPPER_DATA_ON_SEGMENTS)
 		ereport(ERROR,
@@ -52,14 +52,13 @@ hopper_explained_open(FunctionCallInfo fcinfo, const char *source, hopper_explai
 		x = lappend(x, what->trained.x_columns[i]);
 	hopper_require_columns(what->relation, x);
 	what->columns = palloc(what->n * sizeof(hopper_pack_column));
-	initStringInfo(&names);
 	for (int i = 0; i < what->n; i++)
 	{
 		hopper_pack_resolve_column(what->relation, what->trained.x_columns[i], &what->columns[i]);
-		appendStringInfo(&names, "%s%s", i ? ", " : "",
+		appendStringInfo(names, "%s%s", i ? ", " : "",
 						 hopper_literal(what->trained.x_columns[i]));
 	}
-	what->names = psprintf("ARRAY[%s]::text[]", names.data);
+	what->names = psprintf("ARRAY[%s]::text[]", names->data);
 }
 
 static const char *
@@ -119,17 +118,15 @@ hopper_explained_begin(const hopper_explained *what)
 char *
 hopper_explained_largest(const hopper_explained *what)
 {
-	StringInfoData all;
-	StringInfoData cases;
+	StringInfo	all = makeStringInfo();
+	StringInfo	cases = makeStringInfo();
 
-	initStringInfo(&all);
-	initStringInfo(&cases);
 	for (int i = 1; i <= what->model.n_class_values; i++)
 	{
-		appendStringInfo(&all, "%so[%d]", i > 1 ? ", " : "", i);
-		appendStringInfo(&cases, " WHEN o[%d] THEN %d", i, i);
+		appendStringInfo(all, "%so[%d]", i > 1 ? ", " : "", i);
+		appendStringInfo(cases, " WHEN o[%d] THEN %d", i, i);
 	}
-	return psprintf("CASE GREATEST(%s)%s END", all.data, cases.data);
+	return psprintf("CASE GREATEST(%s)%s END", all->data, cases->data);
 }
 
 int
@@ -159,17 +156,16 @@ hopper_explained_rows(const hopper_explained *what, const char *more, const char
 					  int64 seed)
 {
 	List	   *hashed = NIL;
-	StringInfoData list;
+	StringInfo	list = makeStringInfo();
 
-	initStringInfo(&list);
 	for (int i = 0; i < what->n; i++)
 	{
 		hashed = lappend(hashed, &what->columns[i]);
-		appendStringInfo(&list, ", %s AS x%d", hopper_identifier(what->columns[i].name), i + 1);
+		appendStringInfo(list, ", %s AS x%d", hopper_identifier(what->columns[i].name), i + 1);
 	}
 	return psprintf("SELECT row_number() OVER (ORDER BY s.h) AS i, s.* FROM"
 					" (SELECT %s AS h%s%s FROM %s%s ORDER BY 1 LIMIT %d) AS s",
-					hopper_hash_text(hashed, seed), list.data, more, what->source.quoted, where,
+					hopper_hash_text(hashed, seed), list->data, more, what->source.quoted, where,
 					most);
 }
 

@@ -80,32 +80,31 @@ static const char *
 features_json(const hopper_trained *trained)
 {
 	const hopper_pack_inputs *inputs = &trained->inputs;
-	StringInfoData json;
+	StringInfo	json = makeStringInfo();
 	int			column = 0;
 
-	initStringInfo(&json);
 	if (inputs->n > 0)
-		appendStringInfoChar(&json, '{');
+		appendStringInfoChar(json, '{');
 	for (int i = 0; i < Max(inputs->n, 1); i++)
 	{
 		int			n = inputs->n > 0 ? inputs->columns[i] : trained->n_x_columns;
 
 		if (inputs->n > 0)
 		{
-			appendStringInfoString(&json, i ? ", " : "");
-			escape_json(&json, inputs->names[i]);
-			appendStringInfoString(&json, ": ");
+			appendStringInfoString(json, i ? ", " : "");
+			escape_json(json, inputs->names[i]);
+			appendStringInfoString(json, ": ");
 		}
 		for (int k = 0; k < n; k++)
 		{
-			appendStringInfoString(&json, k ? ", " : "[");
-			escape_json(&json, trained->x_columns[column++]);
+			appendStringInfoString(json, k ? ", " : "[");
+			escape_json(json, trained->x_columns[column++]);
 		}
-		appendStringInfoChar(&json, ']');
+		appendStringInfoChar(json, ']');
 	}
 	if (inputs->n > 0)
-		appendStringInfoChar(&json, '}');
-	return hopper_to_utf8(json.data);
+		appendStringInfoChar(json, '}');
+	return hopper_to_utf8(json->data);
 }
 
 /* Of a table of trained models. */

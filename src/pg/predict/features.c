@@ -86,14 +86,13 @@ open_rows(const hopper_row_schema *schema, const hopper_name *name, hopper_pack_
 static char *
 rows_query(const hopper_pack_source *rows)
 {
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 
-	initStringInfo(&query);
 	for (int i = 0; i < rows->n_x; i++)
-		appendStringInfo(&query, "%s%s", i ? ", " : "SELECT ", hopper_identifier(rows->x[i].name));
-	hopper_pack_append_row_names(rows, &query);
-	appendStringInfo(&query, " FROM %s", rows->name.quoted);
-	return query.data;
+		appendStringInfo(query, "%s%s", i ? ", " : "SELECT ", hopper_identifier(rows->x[i].name));
+	hopper_pack_append_row_names(rows, query);
+	appendStringInfo(query, " FROM %s", rows->name.quoted);
+	return query->data;
 }
 
 /* The rows that were fetched, as (row_number, features). */
@@ -176,25 +175,23 @@ hopper_sql_transform_rows(PG_FUNCTION_ARGS)
 static char *
 parameters(const hopper_trained *trained)
 {
-	StringInfoData list;
+	StringInfo	list = makeStringInfo();
 
-	initStringInfo(&list);
 	for (int i = 0; i < trained->n_x_columns; i++)
-		appendStringInfo(&list, "%s%s %s", i ? ", " : "", hopper_identifier(trained->x_columns[i]),
+		appendStringInfo(list, "%s%s %s", i ? ", " : "", hopper_identifier(trained->x_columns[i]),
 						 hopper_type_in(&trained->outputs.summary, trained->x_sql_types[i]));
-	return list.data;
+	return list->data;
 }
 
 /* , $1, $2 */
 static char *
 arguments(int n)
 {
-	StringInfoData list;
+	StringInfo	list = makeStringInfo();
 
-	initStringInfo(&list);
 	for (int i = 1; i <= n; i++)
-		appendStringInfo(&list, ", $%d", i);
-	return list.data;
+		appendStringInfo(list, ", $%d", i);
+	return list->data;
 }
 
 /* predict_value() takes none. */
@@ -216,13 +213,12 @@ reads_bytes(const hopper_trained *trained)
 static char *
 selected(const hopper_trained *trained)
 {
-	StringInfoData list;
+	StringInfo	list = makeStringInfo();
 
-	initStringInfo(&list);
 	for (int i = 0; i < trained->n_x_columns; i++)
-		appendStringInfo(&list, "%s$%d AS %s", i ? ", " : "", i + 1,
+		appendStringInfo(list, "%s$%d AS %s", i ? ", " : "", i + 1,
 						 hopper_identifier(trained->x_columns[i]));
-	return list.data;
+	return list->data;
 }
 
 void
@@ -239,18 +235,16 @@ hopper_predict_require_one_value(const hopper_predict_model *model)
 static char *
 best_class(const hopper_predict_model *model, const char *type)
 {
-	StringInfoData cases;
-	StringInfoData largest;
+	StringInfo	cases = makeStringInfo();
+	StringInfo	largest = makeStringInfo();
 
-	initStringInfo(&cases);
-	initStringInfo(&largest);
 	for (int i = 1; i <= model->n_class_values; i++)
-		appendStringInfo(&largest, "%so[%d]", i > 1 ? ", " : "", i);
+		appendStringInfo(largest, "%so[%d]", i > 1 ? ", " : "", i);
 	for (int i = 1; i <= model->n_class_values; i++)
-		appendStringInfo(&cases, " WHEN o[%d] OPERATOR(pg_catalog.=) GREATEST(%s) THEN %s", i,
-						 largest.data, model->class_values[i - 1]
+		appendStringInfo(cases, " WHEN o[%d] OPERATOR(pg_catalog.=) GREATEST(%s) THEN %s", i,
+						 largest->data, model->class_values[i - 1]
 						 ? hopper_literal(model->class_values[i - 1]) : "NULL");
-	return psprintf("(CASE%s END)::%s", cases.data, type);
+	return psprintf("(CASE%s END)::%s", cases->data, type);
 }
 
 /*
@@ -261,8 +255,8 @@ static char *
 class_columns(const hopper_trained *trained, const hopper_predict_model *model,
 			  const char *label_type, const char *key, char **body)
 {
-	StringInfoData out;
-	StringInfoData selection;
+	StringInfo	out = makeStringInfo();
+	StringInfo	selection = makeStringInfo();
 
 	if (trained->n_x_columns > FUNC_MAX_ARGS - 3)
 		ereport(ERROR,
@@ -271,20 +265,18 @@ class_columns(const hopper_trained *trained, const hopper_predict_model *model,
 						model->shown, trained->n_x_columns, FUNC_MAX_ARGS - 3),
 				 errhint("hopper.predict() takes more.")));
 	hopper_predict_require_columns(model);
-	initStringInfo(&out);
-	initStringInfo(&selection);
-	appendStringInfo(&out, ", OUT %s %s", hopper_identifier(hopper_predict_value_column(model)),
+	appendStringInfo(out, ", OUT %s %s", hopper_identifier(hopper_predict_value_column(model)),
 					 label_type);
-	appendStringInfoString(&selection, best_class(model, label_type));
+	appendStringInfoString(selection, best_class(model, label_type));
 	for (int i = 0; i < model->n_class_values; i++)
 	{
-		appendStringInfo(&out, ", OUT %s pg_catalog.float8",
+		appendStringInfo(out, ", OUT %s pg_catalog.float8",
 						 hopper_identifier(hopper_predict_class_column(model, i)));
-		appendStringInfo(&selection, ", o[%d]", i + 1);
+		appendStringInfo(selection, ", o[%d]", i + 1);
 	}
-	*body = psprintf("SELECT %s FROM (SELECT %s(%s%s) AS o) AS hopper_outputs", selection.data,
+	*body = psprintf("SELECT %s FROM (SELECT %s(%s%s) AS o) AS hopper_outputs", selection->data,
 					 hopper_own_name("predict_outputs"), key, arguments(trained->n_x_columns));
-	return out.data;
+	return out->data;
 }
 
 /* 'response' or 'columns' */

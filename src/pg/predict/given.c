@@ -87,29 +87,28 @@ static Datum
 read_array(JsonbContainer *container, const char *name)
 {
 	JsonbIterator *iterator = JsonbIteratorInit(container);
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 	JsonbIteratorToken token;
 	JsonbValue	value;
 	bool		first = true;
 
-	initStringInfo(&text);
 	while ((token = JsonbIteratorNext(&iterator, &value, false)) != WJB_DONE)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (token == WJB_END_ARRAY)
 		{
-			appendStringInfoChar(&text, '}');
+			appendStringInfoChar(text, '}');
 			first = false;
 			continue;
 		}
 		if (token != WJB_BEGIN_ARRAY && token != WJB_ELEM)
 			refuse_json("an object", name);
 		if (!first)
-			appendStringInfoChar(&text, ',');
+			appendStringInfoChar(text, ',');
 		first = token == WJB_BEGIN_ARRAY;
-		appendStringInfoString(&text, first ? "{" : number_text(&value, name));
+		appendStringInfoString(text, first ? "{" : number_text(&value, name));
 	}
-	return OidInputFunctionCall(F_ARRAY_IN, text.data, FLOAT8OID, -1);
+	return OidInputFunctionCall(F_ARRAY_IN, text->data, FLOAT8OID, -1);
 }
 
 static bool

@@ -36,24 +36,23 @@ find_score(const hopper_explained *what, const char *given)
 {
 	bool		of_classes = !what->model.is_value;
 	bool		of_two = what->model.n_class_values == 2;
-	StringInfoData names;
+	StringInfo	names = makeStringInfo();
 
 	if (given == NULL)
 		given = !of_classes ? "rmse" : of_two ? "auc" : "accuracy";
-	initStringInfo(&names);
 	for (int i = 0; i < lengthof(scores); i++)
 	{
 		if (scores[i].of_classes != of_classes || (scores[i].of_two && !of_two))
 			continue;
 		if (strcmp(scores[i].name, given) == 0)
 			return &scores[i];
-		appendStringInfo(&names, "%s%s", names.len ? ", " : "", hopper_literal(scores[i].name));
+		appendStringInfo(names, "%s%s", names->len ? ", " : "", hopper_literal(scores[i].name));
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("metric \"%s\" is not known for what model \"%s\" predicts", given,
 					what->model.shown),
-			 errhint("Use %s.", names.data)));
+			 errhint("Use %s.", names->data)));
 	return NULL;
 }
 
@@ -61,14 +60,13 @@ find_score(const hopper_explained *what, const char *given)
 static char *
 class_of(const hopper_explained *what, const char *label)
 {
-	StringInfoData cases;
+	StringInfo	cases = makeStringInfo();
 
-	initStringInfo(&cases);
 	for (int i = 0; i < what->model.n_class_values; i++)
 		if (what->model.class_values[i])
-			appendStringInfo(&cases, " WHEN %s THEN %d",
+			appendStringInfo(cases, " WHEN %s THEN %d",
 							 hopper_literal(what->model.class_values[i]), i + 1);
-	return cases.len ? psprintf("CASE %s::text%s END", label, cases.data) : "NULL::int4";
+	return cases->len ? psprintf("CASE %s::text%s END", label, cases->data) : "NULL::int4";
 }
 
 /* Row i gets the column's value of row j, k times; column 0 is none. */
@@ -76,33 +74,32 @@ static char *
 importance_query(const hopper_explained *what, const score *by, const char *rows, int repeats,
 				 int64 seed)
 {
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 
-	initStringInfo(&query);
-	appendStringInfo(&query, "WITH r AS (%s),", rows);
-	appendStringInfo(&query, " x AS (SELECT k, r.i, row_number() OVER (PARTITION BY k ORDER BY %s,"
+	appendStringInfo(query, "WITH r AS (%s),", rows);
+	appendStringInfo(query, " x AS (SELECT k, r.i, row_number() OVER (PARTITION BY k ORDER BY %s,"
 					 " r.i) AS j FROM r, generate_series(1, %d) AS k),",
 					 psprintf(HOPPER_SQL_HASH,
 							  psprintf("'" INT64_FORMAT "/' || k || '/' || r.i", seed)), repeats);
-	appendStringInfo(&query, " p AS (SELECT f, x.k, a.c, a.y, %s", hopper_explained_begin(what));
+	appendStringInfo(query, " p AS (SELECT f, x.k, a.c, a.y, %s", hopper_explained_begin(what));
 	for (int i = 1; i <= what->n; i++)
-		appendStringInfo(&query, ", CASE WHEN f = %d THEN b.x%d ELSE a.x%d END", i, i, i);
-	appendStringInfo(&query, ") AS o FROM generate_series(0, %d) AS f, x, r AS a, r AS b"
+		appendStringInfo(query, ", CASE WHEN f = %d THEN b.x%d ELSE a.x%d END", i, i, i);
+	appendStringInfo(query, ") AS o FROM generate_series(0, %d) AS f, x, r AS a, r AS b"
 					 " WHERE a.i = x.i AND b.i = x.j AND (f > 0 OR x.k = 1)),", what->n);
 	/* Ties share the mean of their ranks. */
-	appendStringInfo(&query, " q AS (SELECT p.*, %s AS best, rank() OVER (PARTITION BY f, k ORDER"
+	appendStringInfo(query, " q AS (SELECT p.*, %s AS best, rank() OVER (PARTITION BY f, k ORDER"
 					 " BY o[2]) + (count(*) OVER (PARTITION BY f, k, o[2]) - 1) / 2.0 AS r"
 					 " FROM p),", by->of_classes ? hopper_explained_largest(what) : "NULL");
-	appendStringInfo(&query, " v AS (SELECT f, k, %s AS v FROM q GROUP BY f, k)", by->value);
+	appendStringInfo(query, " v AS (SELECT f, k, %s AS v FROM q GROUP BY f, k)", by->value);
 	/* Student's interval of 95 %, of more than 10 as of 10. */
-	appendStringInfo(&query, " SELECT (%s)[d.f], d.m, d.s, d.m - d.t * d.s, d.m + d.t * d.s,"
+	appendStringInfo(query, " SELECT (%s)[d.f], d.m, d.s, d.m - d.t * d.s, d.m + d.t * d.s,"
 					 " %s::text, d.v FROM (SELECT v.f, avg(%s(v.v - z.v))::float8 AS m,"
 					 " stddev_samp(v.v)::float8 AS s, (ARRAY[0, 12.706, 4.303, 3.182, 2.776, 2.571,"
 					 " 2.447, 2.365, 2.306, 2.262])[least(count(*), 10)]::float8"
 					 " / sqrt(count(*)) AS t, z.v FROM v, (SELECT v FROM v WHERE f = 0) AS z"
 					 " WHERE v.f > 0 GROUP BY v.f, z.v) AS d ORDER BY d.m DESC, d.f", what->names,
 					 hopper_literal(by->name), by->larger_is_better ? "-" : "");
-	return query.data;
+	return query->data;
 }
 
 /* ERROR where one of the classes that the score compares is not among the rows. */

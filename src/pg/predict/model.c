@@ -170,16 +170,15 @@ hopper_predict_expectation(const hopper_predict_model *model)
 static int
 features_detail(const hopper_predict_model *model, const hopper_pack_column *column)
 {
-	StringInfoData words;
+	StringInfo	words = makeStringInfo();
 
-	initStringInfo(&words);
 	if (column && column->name)
-		appendStringInfo(&words, "Column \"%s\" is of type %s.", column->name, column->sql_type);
+		appendStringInfo(words, "Column \"%s\" is of type %s.", column->name, column->sql_type);
 	if (model->n_x_columns > 0)
-		appendStringInfo(&words, "%sThe features are %s.", words.len ? " " : "",
+		appendStringInfo(words, "%sThe features are %s.", words->len ? " " : "",
 						 hopper_columns_words(model->n_x_columns, model->x_columns));
-	if (words.len > 0)
-		errdetail("%s", words.data);	/* returns nothing on some servers */
+	if (words->len > 0)
+		errdetail("%s", words->data);	/* returns nothing on some servers */
 	return 0;
 }
 

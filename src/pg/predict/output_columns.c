@@ -236,19 +236,18 @@ char *
 hopper_predict_column_definitions(const hopper_prediction *run)
 {
 	hopper_predict_columns list;
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 
 	hopper_predict_list_columns(run, &list);
-	initStringInfo(&text);
 	for (int i = 0; i < list.n; i++)
 	{
 		const hopper_predict_column *column = &list.columns[i];
 
-		appendStringInfo(&text, "%s%s %s", i ? ", " : "", hopper_identifier(column->name),
+		appendStringInfo(text, "%s%s %s", i ? ", " : "", hopper_identifier(column->name),
 						 column->sql_type ? column->sql_type
 						 : hopper_format_type_qualified(column->type));
 	}
-	return text.data;
+	return text->data;
 }
 
 int

@@ -77,13 +77,12 @@ require_columns(const hopper_prediction *run)
 static char *
 column_list(Oid relation)
 {
-	StringInfoData list;
+	StringInfo	list = makeStringInfo();
 	char	   *name;
 
-	initStringInfo(&list);
 	for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
-		appendStringInfo(&list, "%s%s", i > 1 ? ", " : "", hopper_identifier(name));
-	return list.data;
+		appendStringInfo(list, "%s%s", i > 1 ? ", " : "", hopper_identifier(name));
+	return list->data;
 }
 
 /* In the caller's hands: triggers of the table see what an INSERT of the caller's would do. */

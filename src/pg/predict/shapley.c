@@ -40,13 +40,12 @@ require_members(const hopper_explained *what, const char *row)
 static char *
 row_query(const hopper_explained *what, const char *row)
 {
-	StringInfoData list;
+	StringInfo	list = makeStringInfo();
 
-	initStringInfo(&list);
 	for (int i = 0; i < what->n; i++)
-		appendStringInfo(&list, "%s%s AS x%d", i ? ", " : "",
+		appendStringInfo(list, "%s%s AS x%d", i ? ", " : "",
 						 hopper_identifier(what->columns[i].name), i + 1);
-	return psprintf("SELECT %s FROM jsonb_populate_record(NULL::%s, %s::jsonb)", list.data,
+	return psprintf("SELECT %s FROM jsonb_populate_record(NULL::%s, %s::jsonb)", list->data,
 					hopper_type_name(get_rel_type_id(what->relation), -1), row);
 }
 
@@ -73,14 +72,13 @@ static char *
 shapley_query(const hopper_explained *what, const char *row, int samples, int64 seed)
 {
 	int			n = what->n;
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 
-	initStringInfo(&query);
-	appendStringInfo(&query, "WITH x AS (%s), z AS (%s), m AS (SELECT count(*) AS m FROM z),",
+	appendStringInfo(query, "WITH x AS (%s), z AS (%s), m AS (SELECT count(*) AS m FROM z),",
 					 row_query(what, row),
 					 hopper_explained_rows(what, "", "", (samples + 1) / 2, seed));
 	/* h: permutation; d: 0, and 1 for its reverse; a: places of the columns in it */
-	appendStringInfo(&query, " h AS (SELECT g.h, array_agg(g.a ORDER BY g.c) AS a FROM (SELECT h,"
+	appendStringInfo(query, " h AS (SELECT g.h, array_agg(g.a ORDER BY g.c) AS a FROM (SELECT h,"
 					 " c, row_number() OVER (PARTITION BY h ORDER BY %s, c) AS a FROM"
 					 " generate_series(1, %d) AS h, generate_series(1, %d) AS c) AS g"
 					 " GROUP BY g.h),",
@@ -88,23 +86,23 @@ shapley_query(const hopper_explained *what, const char *row, int samples, int64 
 							  psprintf("'" INT64_FORMAT "/' || h || '/' || c", seed)),
 					 (samples + 1) / 2, n);
 	/* s columns are the row's, the others the background's. */
-	appendStringInfo(&query, " p AS (SELECT h.h, d, s, h.a, (%s", hopper_explained_begin(what));
+	appendStringInfo(query, " p AS (SELECT h.h, d, s, h.a, (%s", hopper_explained_begin(what));
 	for (int i = 1; i <= n; i++)
-		appendStringInfo(&query, ", CASE WHEN (CASE d WHEN 0 THEN h.a[%d] ELSE %d - h.a[%d] END)"
+		appendStringInfo(query, ", CASE WHEN (CASE d WHEN 0 THEN h.a[%d] ELSE %d - h.a[%d] END)"
 						 " <= s THEN x.x%d ELSE z.x%d END", i, n + 1, i, i, i);
-	appendStringInfo(&query, "))[%d] AS v FROM x, m, h, z, generate_series(0, 1) AS d,"
+	appendStringInfo(query, "))[%d] AS v FROM x, m, h, z, generate_series(0, 1) AS d,"
 					 " generate_series(0, %d) AS s WHERE z.i = 1 + (h.h - 1) %% m.m),",
 					 what->output, n);
-	appendStringInfo(&query, " e AS (SELECT avg(v) FILTER (WHERE s = 0) AS base,"
+	appendStringInfo(query, " e AS (SELECT avg(v) FILTER (WHERE s = 0) AS base,"
 					 " avg(v) FILTER (WHERE s = %d) AS v FROM p),", n);
-	appendStringInfo(&query, " w AS (SELECT c, avg(b.v - a.v) AS w FROM generate_series(1, %d) AS"
+	appendStringInfo(query, " w AS (SELECT c, avg(b.v - a.v) AS w FROM generate_series(1, %d) AS"
 					 " c, p AS a, p AS b WHERE a.h = b.h AND a.d = b.d AND b.s = a.s + 1 AND b.s ="
 					 " CASE b.d WHEN 0 THEN b.a[c] ELSE %d - b.a[c] END GROUP BY c)", n, n + 1);
-	appendStringInfo(&query, " SELECT (%s)[w.c], %s::jsonb ->> (%s)[w.c],"
+	appendStringInfo(query, " SELECT (%s)[w.c], %s::jsonb ->> (%s)[w.c],"
 					 " w.w::float8, e.base::float8, e.v::float8, %s FROM w, e"
 					 " ORDER BY abs(w.w) DESC, w.c", what->names, row, what->names,
 					 hopper_explained_class(what));
-	return query.data;
+	return query->data;
 }
 
 /* A row as JSON, a literal in SQL. */

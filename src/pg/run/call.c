@@ -27,12 +27,11 @@ hopper_settings_text(void)
 {
 	static const char *const names[] = {"hopper.memory_limit", "hopper.mix_numerics",
 	"hopper.notice_interval", "hopper.threads"};
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 
-	initStringInfo(&text);
 	for (int i = 0; i < lengthof(names); i++)
-		appendStringInfo(&text, "%s=%s\n", names[i], hopper_setting(names[i]));
-	return text.data;
+		appendStringInfo(text, "%s=%s\n", names[i], hopper_setting(names[i]));
+	return text->data;
 }
 
 void

@@ -204,27 +204,26 @@ static void
 require_same_search(const hopper_automl *run, const hopper_name *earlier,
 					const hopper_name *summary)
 {
-	StringInfoData words;
+	StringInfo	words = makeStringInfo();
 
 	if (hopper_select("SELECT objective::pg_catalog.text, constraints::pg_catalog.text,"
 					  " validation_table IS NULL FROM %s", summary->quoted) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" has no row", summary->shown)));
-	initStringInfo(&words);
-	append_other(&words, "objective", hopper_cell(0, 1),
+	append_other(words, "objective", hopper_cell(0, 1),
 				 hopper_from_utf8(run->options.objective));
-	append_other(&words, "constraints", hopper_cell(0, 2), run->options.constraints
+	append_other(words, "constraints", hopper_cell(0, 2), run->options.constraints
 				 ? hopper_from_utf8(run->options.constraints) : NULL);
 	if (hopper_cell(0, 3)[0] == (run->validation ? 't' : 'f'))
-		appendStringInfo(&words, "%s%s", words.len ? " " : "", run->validation
+		appendStringInfo(words, "%s%s", words->len ? " " : "", run->validation
 						 ? "It had no validation table, and here there is one."
 						 : "It had a validation table, and here there is none.");
-	if (words.len > 0)
+	if (words->len > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("search \"%s\" looked for something else", earlier->shown),
-				 errdetail("%s", words.data),
+				 errdetail("%s", words->data),
 				 errhint("What it measured counts only for a search of the same.")));
 	SPI_freetuptable(SPI_tuptable);
 	if (hopper_select("SELECT 1 FROM %s WHERE source_checksum::pg_catalog.text = %s"

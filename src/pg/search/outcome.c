@@ -118,7 +118,7 @@ static const char *
 read_measures(const hopper_automl *run, int32 mst_key, bool keeps_best, double *values,
 			  double *last)
 {
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 	int			n = run->n_measures;
 	const char *delivered;
 
@@ -126,11 +126,10 @@ read_measures(const hopper_automl *run, int32 mst_key, bool keeps_best, double *
 						 hopper_delivered_at(keeps_best ? "true" : "false"),
 						 run->tables.info.quoted, mst_key);
 	delivered = hopper_cell(0, 1) ? psprintf("%s", hopper_cell(0, 1)) : "NULL::int4";
-	initStringInfo(&query);
 	for (int i = 0; i < 2 * n; i++)
-		appendStringInfo(&query, "%s%s", i ? ", " : "",
+		appendStringInfo(query, "%s%s", i ? ", " : "",
 						 measure_sql(run, &run->measures[i % n], i < n ? delivered : LAST));
-	hopper_select_latest("SELECT %s FROM %s WHERE mst_key = %d", query.data,
+	hopper_select_latest("SELECT %s FROM %s WHERE mst_key = %d", query->data,
 						 run->tables.info.quoted, mst_key);
 	for (int i = 0; i < n; i++)
 	{

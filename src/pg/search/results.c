@@ -189,21 +189,20 @@ add_dimension(const hopper_automl *run, const char *const *cells, void *state)
 const char *
 hopper_search_json(const hopper_automl *run)
 {
-	StringInfoData json;
+	StringInfo	json = makeStringInfo();
 	hopper_rows *rows;
 	hopper_error error;
 
 	HOPPER_CHECK(hopper_core()->search.describe_space(&run->options, &rows, &error), error);
-	initStringInfo(&json);
-	appendStringInfoChar(&json, '{');
-	add_member(&json, "method", run->options.algorithm);
-	add_member(&json, "arguments", run->options.arguments);
-	add_member(&json, "objective", run->options.objective);
-	add_member(&json, "constraints", run->options.constraints);
-	appendStringInfoString(&json, ", \"space\": [");
-	each_row_of(run, rows, add_dimension, &json);
-	appendStringInfoString(&json, "]}");
-	return json.data;
+	appendStringInfoChar(json, '{');
+	add_member(json, "method", run->options.algorithm);
+	add_member(json, "arguments", run->options.arguments);
+	add_member(json, "objective", run->options.objective);
+	add_member(json, "constraints", run->options.constraints);
+	appendStringInfoString(json, ", \"space\": [");
+	each_row_of(run, rows, add_dimension, json);
+	appendStringInfoString(json, "]}");
+	return json->data;
 }
 
 /* --- what became of them --- */
@@ -240,11 +239,10 @@ add_importance(const hopper_automl *run, const char *const *cells, void *state)
 static char *
 importance_json(const hopper_automl *run)
 {
-	StringInfoData json;
+	StringInfo	json = makeStringInfo();
 
-	initStringInfo(&json);
-	each_row(run, hopper_core()->search.importance, add_importance, &json);
-	return psprintf("[%s]", json.data);
+	each_row(run, hopper_core()->search.importance, add_importance, json);
+	return psprintf("[%s]", json->data);
 }
 
 static void

@@ -135,7 +135,7 @@ hopper_call_text(FunctionCallInfo fcinfo)
 {
 	Oid			function = fcinfo->flinfo->fn_oid;
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 	Oid		   *types;
 	char	  **names;
 	char	   *modes;
@@ -145,8 +145,7 @@ hopper_call_text(FunctionCallInfo fcinfo)
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "there is no function %u", function);
 	n = Min(get_func_arg_info(tuple, &types, &names, &modes), PG_NARGS());
-	initStringInfo(&text);
-	appendStringInfo(&text, "SELECT %s(",
+	appendStringInfo(text, "SELECT %s(",
 					 hopper_own_name(NameStr(((Form_pg_proc) GETSTRUCT(tuple))->proname)));
 	for (int at = 0; at < n; at++)
 	{
@@ -156,13 +155,13 @@ hopper_call_text(FunctionCallInfo fcinfo)
 		if (PG_ARGISNULL(at))
 			continue;
 		getTypeOutputInfo(types[at], &output, &is_varlena);
-		appendStringInfo(&text, "%s%s := %s::%s", first ? "" : ", ",
+		appendStringInfo(text, "%s%s := %s::%s", first ? "" : ", ",
 						 hopper_identifier(names[at]),
 						 hopper_literal(OidOutputFunctionCall(output, PG_GETARG_DATUM(at))),
 						 hopper_format_type_qualified(types[at]));
 		first = false;
 	}
 	ReleaseSysCache(tuple);
-	appendStringInfoChar(&text, ')');
-	return text.data;
+	appendStringInfoChar(text, ')');
+	return text->data;
 }

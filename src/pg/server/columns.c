@@ -42,20 +42,19 @@ nearest_column(Oid relation, const char *column)
 static const char *
 names_hint(Oid relation)
 {
-	StringInfoData names;
+	StringInfo	names = makeStringInfo();
 	char	   *name;
 	int			n = 0;
 
-	initStringInfo(&names);
 	for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
 	{
 		/* A column that is gone keeps its number. */
 		if (get_attnum(relation, name) == i && n++ < MOST_MISSING)
-			appendStringInfo(&names, "%s%s", n > 1 ? ", " : "", hopper_identifier(name));
+			appendStringInfo(names, "%s%s", n > 1 ? ", " : "", hopper_identifier(name));
 	}
 	if (n > MOST_MISSING)
-		appendStringInfo(&names, " and %d more", n - MOST_MISSING);
-	return psprintf("Its columns are %s.", names.data);
+		appendStringInfo(names, " and %d more", n - MOST_MISSING);
+	return psprintf("Its columns are %s.", names->data);
 }
 
 static void
@@ -88,14 +87,13 @@ hopper_require_column(Oid relation, const char *column)
 void
 hopper_complain_of_columns(hopper_complaints *complaints, Oid relation, List *columns)
 {
-	StringInfoData words;
+	StringInfo	words = makeStringInfo();
 	ListCell   *cell;
 	const char *first = NULL;
 	bool		expressions = false;
 	bool		meant = false;
 	int			n = 0;
 
-	initStringInfo(&words);
 	foreach(cell, columns)
 	{
 		const char *column = lfirst(cell);
@@ -109,9 +107,9 @@ hopper_complain_of_columns(hopper_complaints *complaints, Oid relation, List *co
 		if (n > MOST_MISSING)
 			continue;
 		nearest = is_expression(column) ? NULL : nearest_column(relation, column);
-		appendStringInfo(&words, "%s\"%s\"", n > 1 ? ", " : "", column);
+		appendStringInfo(words, "%s\"%s\"", n > 1 ? ", " : "", column);
 		if (nearest)
-			appendStringInfo(&words, " (perhaps \"%s\")", nearest);
+			appendStringInfo(words, " (perhaps \"%s\")", nearest);
 		meant = meant || nearest;
 		expressions = expressions || is_expression(column);
 	}
@@ -120,11 +118,11 @@ hopper_complain_of_columns(hopper_complaints *complaints, Oid relation, List *co
 	if (n < 2)
 		return;
 	if (n > MOST_MISSING)
-		appendStringInfo(&words, " and %d more", n - MOST_MISSING);
+		appendStringInfo(words, " and %d more", n - MOST_MISSING);
 	hopper_complain(complaints, ERRCODE_UNDEFINED_COLUMN,
 					psprintf("%d columns of relation \"%s\" do not exist", n,
 							 hopper_relation_shown(relation)),
-					psprintf("They are %s.", words.data),
+					psprintf("They are %s.", words->data),
 					expressions ? EXPRESSION_HINT : meant ? NULL : names_hint(relation));
 }
 

@@ -197,15 +197,14 @@ tell_aside(const exchange *work, const ErrorData *error)
 static const char *
 names_to_give(const exchange *work)
 {
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 	int			n = 0;
 
-	initStringInfo(&text);
 	for (int i = 0; i < work->n; i++)
 		if (is_there(&work->others[i]))
-			appendStringInfo(&text, "%s\"%s\"", n++ ? ", " : "", work->others[i].name.shown);
-	appendStringInfoString(&text, n > 1 ? " their names" : " its name");
-	return text.data;
+			appendStringInfo(text, "%s\"%s\"", n++ ? ", " : "", work->others[i].name.shown);
+	appendStringInfoString(text, n > 1 ? " their names" : " its name");
+	return text->data;
 }
 
 static void

@@ -63,15 +63,14 @@ static char *
 marks_of(hopper_table_kind kind, int *n)
 {
 	const hopper_layout *layout = hopper_layout_of(kind);
-	StringInfoData list;
+	StringInfo	list = makeStringInfo();
 
-	initStringInfo(&list);
 	*n = 0;
 	for (int i = 0; i < layout->n; i++)
 		if (layout->columns[i].marks)
-			appendStringInfo(&list, "%c%s", (*n)++ ? ',' : '{', layout->columns[i].name);
-	appendStringInfoChar(&list, '}');
-	return list.data;
+			appendStringInfo(list, "%c%s", (*n)++ ? ',' : '{', layout->columns[i].name);
+	appendStringInfoChar(list, '}');
+	return list->data;
 }
 
 /*

@@ -41,21 +41,20 @@ char *
 hopper_layout_columns(const hopper_layout *layout, const char *const *names,
 					  const char *const *types)
 {
-	StringInfoData list;
+	StringInfo	list = makeStringInfo();
 
-	initStringInfo(&list);
 	for (int i = 0; i < layout->n; i++)
 	{
 		const hopper_column *column = &layout->columns[i];
 
-		appendStringInfo(&list, "%s%s %s", i ? ", " : "",
+		appendStringInfo(list, "%s%s %s", i ? ", " : "",
 						 hopper_identifier(column->name ? column->name : *names++),
 						 OidIsValid(column->type) ? hopper_format_type_qualified(column->type)
 						 : *types++);
 		if (column->rule)
-			appendStringInfo(&list, " %s", column->rule);
+			appendStringInfo(list, " %s", column->rule);
 	}
-	return list.data;
+	return list->data;
 }
 
 const char *
@@ -188,21 +187,19 @@ hint_without_cascade(void *dropped)
 int
 hopper_drop_tables(const hopper_table *tables, int n, char **words)
 {
-	StringInfoData query;
-	StringInfoData shown;
+	StringInfo	query = makeStringInfo();
+	StringInfo	shown = makeStringInfo();
 	const hopper_table *there[MAX_TABLES];
 	int			n_there = 0;
 
 	for (int i = 0; i < n; i++)
 		if (OidIsValid(hopper_relation_oid(&tables[i].name, true)))
 			there[n_there++] = &tables[i];
-	initStringInfo(&query);
-	initStringInfo(&shown);
 	for (int i = 0; i < n_there; i++)
 	{
 		hopper_lock_table(&there[i]->name, AccessExclusiveLock, "ACCESS EXCLUSIVE");
-		appendStringInfo(&query, "%s%s", i ? ", " : "DROP TABLE ", there[i]->name.quoted);
-		appendStringInfo(&shown, "%s\"%s\"", i == 0 ? "" : i < n_there - 1 ? ", " : " and ",
+		appendStringInfo(query, "%s%s", i ? ", " : "DROP TABLE ", there[i]->name.quoted);
+		appendStringInfo(shown, "%s\"%s\"", i == 0 ? "" : i < n_there - 1 ? ", " : " and ",
 						 there[i]->name.shown);
 	}
 	if (n_there > 0)
@@ -211,11 +208,11 @@ hopper_drop_tables(const hopper_table *tables, int n, char **words)
 		(void *) there[0]};
 
 		error_context_stack = &callback;
-		hopper_exec("%s", query.data);
+		hopper_exec("%s", query->data);
 		error_context_stack = callback.previous;
 	}
 	if (words)
-		*words = shown.data;
+		*words = shown->data;
 	return n_there;
 }
 

@@ -82,11 +82,10 @@ hopper_sql_columns_of_names(PG_FUNCTION_ARGS)
 	Datum	   *values;
 	bool	   *nulls;
 	int			n;
-	StringInfoData list;
+	StringInfo	list = makeStringInfo();
 
 	deconstruct_array(array, ARR_ELEMTYPE(array), is_name ? NAMEDATALEN : -1, false,
 					  is_name ? 'c' : 'i', &values, &nulls, &n);
-	initStringInfo(&list);
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -94,9 +93,9 @@ hopper_sql_columns_of_names(PG_FUNCTION_ARGS)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("a list of columns must not hold NULL")));
-		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "",
+		appendStringInfo(list, "%s%s", i > 0 ? ", " : "",
 						 hopper_identifier(is_name ? NameStr(*DatumGetName(values[i]))
 										   : TextDatumGetCString(values[i])));
 	}
-	PG_RETURN_TEXT_P(cstring_to_text(list.data));
+	PG_RETURN_TEXT_P(cstring_to_text(list->data));
 }

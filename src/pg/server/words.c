@@ -14,16 +14,15 @@ hopper_count_words(int64 count)
 	char	   *digits = psprintf(INT64_FORMAT, count);
 	int			n = strlen(digits);
 	int			first = digits[0] == '-' ? 1 : 0;
-	StringInfoData words;
+	StringInfo	words = makeStringInfo();
 
-	initStringInfo(&words);
 	for (int i = 0; i < n; i++)
 	{
 		if (i > first && (n - i) % 3 == 0)
-			appendStringInfoChar(&words, ',');
-		appendStringInfoChar(&words, digits[i]);
+			appendStringInfoChar(words, ',');
+		appendStringInfoChar(words, digits[i]);
 	}
-	return words.data;
+	return words->data;
 }
 
 char *

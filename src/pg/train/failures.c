@@ -51,7 +51,7 @@ counted_reasons(const hopper_training *training)
 	int			n = training->n_configs;
 	counted_reason *reasons = palloc(n * sizeof(counted_reason));
 	int			n_reasons = 0;
-	StringInfoData words;
+	StringInfo	words = makeStringInfo();
 
 	for (int i = 0; i < n; i++)
 	{
@@ -70,18 +70,17 @@ counted_reasons(const hopper_training *training)
 	}
 	qsort(reasons, n_reasons, sizeof(counted_reason), compare_counts);
 
-	initStringInfo(&words);
-	appendStringInfo(&words, "%d failed:", n);
+	appendStringInfo(words, "%d failed:", n);
 	for (int i = 0; i < Min(n_reasons, MAX_REASONS); i++)
 	{
-		appendStringInfo(&words, "%s %s", i == 0 ? "" : ",", reasons[i].words);
+		appendStringInfo(words, "%s %s", i == 0 ? "" : ",", reasons[i].words);
 		if (n_reasons > 1)
-			appendStringInfo(&words, " (%d)", reasons[i].count);
+			appendStringInfo(words, " (%d)", reasons[i].count);
 	}
 	if (n_reasons > MAX_REASONS)
-		appendStringInfoString(&words, ", and others");
-	appendStringInfoChar(&words, '.');
-	return words.data;
+		appendStringInfoString(words, ", and others");
+	appendStringInfoChar(words, '.');
+	return words->data;
 }
 
 void

@@ -160,8 +160,8 @@ write_visits(const hopper_timeline *timeline, int64 run)
 	Datum	   *bytes_written = palloc(Max(timeline->n, 1) * sizeof(Datum));
 	Oid			types[VISIT_COLUMNS + 3];
 	Datum		arguments[VISIT_COLUMNS + 3];
-	StringInfoData names;
-	StringInfoData items;
+	StringInfo	names = makeStringInfo();
+	StringInfo	items = makeStringInfo();
 	int			n = 0;
 
 	for (int i = 0; i < VISIT_COLUMNS; i++)
@@ -197,8 +197,6 @@ write_visits(const hopper_timeline *timeline, int64 run)
 	types[n] = INT8ARRAYOID;
 	arguments[n++] = PointerGetDatum(construct_array(bytes_written, timeline->n, INT8OID,
 													 sizeof(int64), FLOAT8PASSBYVAL, 'd'));
-	initStringInfo(&names);
-	initStringInfo(&items);
 	for (int i = 0; i < VISIT_COLUMNS; i++)
 	{
 		bool		is_int = columns[i].type == INT4OID;
@@ -210,13 +208,13 @@ write_visits(const hopper_timeline *timeline, int64 run)
 										 : construct_array(columns[i].values, timeline->n,
 														   FLOAT8OID, sizeof(float8),
 														   FLOAT8PASSBYVAL, 'd'));
-		appendStringInfo(&names, ", %s", columns[i].name);
-		appendStringInfo(&items, ", $%d[i]", n);
+		appendStringInfo(names, ", %s", columns[i].name);
+		appendStringInfo(items, ", $%d[i]", n);
 	}
 	hopper_own_insert(JOURNAL_VISITS,
 					  psprintf("(run, visit, bytes_written%s) SELECT $1, i, $3[i]%s"
-							   " FROM pg_catalog.generate_series(1, $2) i", names.data, items.data),
-					  n, types, arguments);
+							   " FROM pg_catalog.generate_series(1, $2) i", names->data,
+							   items->data), n, types, arguments);
 }
 
 int64

@@ -44,28 +44,26 @@ info_of(const hopper_name *model)
 static const char *
 ints_literal(int n, const int *values)
 {
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 
-	initStringInfo(&text);
 	for (int i = 0; i < n; i++)
-		appendStringInfo(&text, "%s%d", i ? "," : "", values[i]);
-	return psprintf("'{%s}'::int4[]", text.data);
+		appendStringInfo(text, "%s%d", i ? "," : "", values[i]);
+	return psprintf("'{%s}'::int4[]", text->data);
 }
 
 /* By group. */
 static const char *
 names_literal(const hopper_ranking *ranking)
 {
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 	int			n = 0;
 
-	initStringInfo(&text);
 	/* Groups are numbered as they come. */
 	for (int i = 0; i < ranking->n; i++)
 		if (ranking->ranks[i].group > n)
-			appendStringInfo(&text, "%s%s", n++ ? ", " : "",
+			appendStringInfo(text, "%s%s", n++ ? ", " : "",
 							 hopper_literal(ranking->ranks[i].name));
-	return psprintf("ARRAY[%s]::text[]", text.data);
+	return psprintf("ARRAY[%s]::text[]", text->data);
 }
 
 /*
@@ -152,14 +150,13 @@ compared_query(const hopper_name *model, const char *rank_by, int n, bool usable
 	bool		by_group = n_groups > 1 && !searched && !usable;
 	const char *weights = has_weights(model);
 	const char *condition = "";
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 
 	if (usable)
 		condition = psprintf(" WHERE %s", weights);
 	else if (n > 0 && by_group)
 		condition = psprintf(" WHERE status <> 'failed' AND reached <= %d", n);
-	initStringInfo(&query);
-	appendStringInfo(&query,
+	appendStringInfo(query,
 					 "WITH ranks AS (%s), "
 					 "placed AS ("
 					 " SELECT i.*, r.place, r.direction, r.grp, r.metric, %s AS kept"
@@ -208,8 +205,8 @@ compared_query(const hopper_name *model, const char *rank_by, int n, bool usable
 					 searched ? HOPPER_SEARCH_PLACE ", " : "", curve, weights, condition,
 					 searched ? "" : ", grp");
 	if (n > 0 && !by_group)
-		appendStringInfo(&query, " LIMIT %d", n);
-	return query.data;
+		appendStringInfo(query, " LIMIT %d", n);
+	return query->data;
 }
 
 char *
@@ -300,10 +297,9 @@ hopper_sql_learning_curves(PG_FUNCTION_ARGS)
 {
 	hopper_name model = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_name info = info_of(&model);
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 
-	initStringInfo(&query);
-	appendStringInfo(&query,
+	appendStringInfo(query,
 					 "SELECT i.mst_key, i.metrics_iters[t.at], t.split, t.metric, t.value,"
 					 " i.metrics_elapsed_time[t.at] "
 					 "FROM %s i CROSS JOIN LATERAL ("
@@ -326,7 +322,7 @@ hopper_sql_learning_curves(PG_FUNCTION_ARGS)
 					 "WHERE t.value IS NOT NULL "
 					 "ORDER BY i.mst_key, 2, t.side, t.place",
 					 info.quoted);
-	return hopper_return_query(fcinfo, query.data);
+	return hopper_return_query(fcinfo, query->data);
 }
 
 /*

@@ -305,25 +305,23 @@ create_without_given(const table_copy *copy)
 										 " ORDER BY attnum",
 										 hopper_relation_oid(&copy->from->name, false),
 										 hopper_literal(copy->given));
-	StringInfoData columns;
-	StringInfoData storages;
+	StringInfo	columns = makeStringInfo();
+	StringInfo	storages = makeStringInfo();
 
-	initStringInfo(&columns);
-	initStringInfo(&storages);
 	for (uint64 row = 0; row < n; row++)
 	{
 		char	   *name = hopper_identifier(hopper_cell(row, 1));
 
-		appendStringInfo(&columns, "%s%s %s%s", row ? ", " : "", name, hopper_cell(row, 2),
+		appendStringInfo(columns, "%s%s %s%s", row ? ", " : "", name, hopper_cell(row, 2),
 						 strcmp(hopper_cell(row, 3), "t") == 0 ? " NOT NULL" : "");
 		if (strcmp(hopper_cell(row, 4), "t") == 0)
-			appendStringInfo(&storages, "%s ALTER COLUMN %s SET STORAGE EXTERNAL",
-							 storages.len ? "," : "", name);
+			appendStringInfo(storages, "%s ALTER COLUMN %s SET STORAGE EXTERNAL",
+							 storages->len ? "," : "", name);
 	}
 	SPI_freetuptable(SPI_tuptable);
-	hopper_exec("CREATE TABLE %s (%s)" HOPPER_HEAP_STORAGE, copy->to->quoted, columns.data);
-	if (storages.len > 0)
-		hopper_exec("ALTER TABLE %s%s", copy->to->quoted, storages.data);
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_HEAP_STORAGE, copy->to->quoted, columns->data);
+	if (storages->len > 0)
+		hopper_exec("ALTER TABLE %s%s", copy->to->quoted, storages->data);
 }
 
 static void
@@ -353,13 +351,12 @@ columns_to_copy(const hopper_name *from, const hopper_name *to)
 										 " AND NOT a.attisdropped ORDER BY a.attnum",
 										 hopper_relation_oid(to, false),
 										 hopper_relation_oid(from, false));
-	StringInfoData columns;
+	StringInfo	columns = makeStringInfo();
 
-	initStringInfo(&columns);
 	for (uint64 row = 0; row < n; row++)
-		appendStringInfo(&columns, "%s%s", row ? ", " : "", hopper_identifier(hopper_cell(row, 1)));
+		appendStringInfo(columns, "%s%s", row ? ", " : "", hopper_identifier(hopper_cell(row, 1)));
 	SPI_freetuptable(SPI_tuptable);
-	return columns.data;
+	return columns->data;
 }
 
 /* The server holds the weights of one model at a time, as a whole. */

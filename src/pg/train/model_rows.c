@@ -151,14 +151,13 @@ write_one(model_writers *writers, hopper_training *training, int at)
 static char *
 of_keys(const hopper_training *training, const int *which, int n)
 {
-	StringInfoData keys;
+	StringInfo	keys = makeStringInfo();
 
-	initStringInfo(&keys);
-	appendStringInfoString(&keys, " WHERE mst_key OPERATOR(pg_catalog.=) ANY ('{");
+	appendStringInfoString(keys, " WHERE mst_key OPERATOR(pg_catalog.=) ANY ('{");
 	for (int i = 0; i < n; i++)
-		appendStringInfo(&keys, "%s%d", i ? "," : "", training->configs[which[i]].mst_key);
-	appendStringInfoString(&keys, "}'::pg_catalog.int4[])");
-	return keys.data;
+		appendStringInfo(keys, "%s%d", i ? "," : "", training->configs[which[i]].mst_key);
+	appendStringInfoString(keys, "}'::pg_catalog.int4[])");
+	return keys->data;
 }
 
 static void

@@ -109,10 +109,9 @@ bytes_of_tables(Oid schema, const char *name)
 	Oid			locked[lengthof(suffixes)];
 	int			n = 0;
 	bool		all = true;
-	StringInfoData list;
+	StringInfo	list = makeStringInfo();
 	const char *bytes = NULL;
 
-	initStringInfo(&list);
 	for (int i = 0; i < lengthof(suffixes) && all; i++)
 	{
 		Oid			relation = get_relname_relid(psprintf("%s%s", name, suffixes[i]), schema);
@@ -122,14 +121,14 @@ bytes_of_tables(Oid schema, const char *name)
 		all = ConditionalLockRelationOid(relation, AccessShareLock);
 		if (all)
 		{
-			appendStringInfo(&list, "%s%u", n ? "," : "", relation);
+			appendStringInfo(list, "%s%u", n ? "," : "", relation);
 			locked[n++] = relation;
 		}
 	}
 	if (all)
 	{
 		hopper_select("SELECT sum(pg_total_relation_size(p))::int8 FROM unnest('{%s}'::oid[]) p",
-					  list.data);
+					  list->data);
 		bytes = hopper_cell(0, 1);
 	}
 	while (n > 0)

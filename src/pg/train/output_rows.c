@@ -112,22 +112,21 @@ void
 hopper_output_create(const hopper_name *table, const hopper_output_row *row,
 					 const char *distribution)
 {
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 
-	initStringInfo(&query);
-	appendStringInfo(&query, "CREATE TABLE %s" HOPPER_HEAP_STORAGE " AS SELECT ", table->quoted);
+	appendStringInfo(query, "CREATE TABLE %s" HOPPER_HEAP_STORAGE " AS SELECT ", table->quoted);
 	for (int i = 0; i < row->n; i++)
 	{
 		if (row->expressions[i])
-			appendStringInfo(&query, "%s%s AS %s", i ? ", " : "", row->expressions[i],
+			appendStringInfo(query, "%s%s AS %s", i ? ", " : "", row->expressions[i],
 							 hopper_identifier(row->names[i]));
 		else
-			appendStringInfo(&query, "%sNULL::%s AS %s", i ? ", " : "",
+			appendStringInfo(query, "%sNULL::%s AS %s", i ? ", " : "",
 							 hopper_format_type_qualified(row->types[i]),
 							 hopper_identifier(row->names[i]));
 	}
-	appendStringInfo(&query, " WITH NO DATA%s", distribution);
-	hopper_exec("%s", query.data);
+	appendStringInfo(query, " WITH NO DATA%s", distribution);
+	hopper_exec("%s", query->data);
 }
 
 /* A generic plan: a custom one would hold copies of the values, which may be a gigabyte. */
@@ -135,14 +134,12 @@ static void
 prepare(hopper_output_writer *writer, const hopper_output_row *row)
 {
 	Oid			relation = hopper_relation_oid(writer->table, false);
-	StringInfoData query;
-	StringInfoData selected;
+	StringInfo	query = makeStringInfo();
+	StringInfo	selected = makeStringInfo();
 	Oid			types[HOPPER_OUTPUT_COLUMNS];
 
-	initStringInfo(&query);
-	initStringInfo(&selected);
 	writer->n = 0;
-	appendStringInfo(&query, "INSERT INTO %s (", writer->table->quoted);
+	appendStringInfo(query, "INSERT INTO %s (", writer->table->quoted);
 	for (int i = 0; i < row->n; i++)
 	{
 		const hopper_column *listed = &row->layout->columns[i];
@@ -155,17 +152,17 @@ prepare(hopper_output_writer *writer, const hopper_output_row *row)
 		if (writer->left_out[i])
 			continue;
 		types[writer->n++] = row->types[i];
-		appendStringInfo(&query, "%s%s", writer->n > 1 ? ", " : "",
+		appendStringInfo(query, "%s%s", writer->n > 1 ? ", " : "",
 						 hopper_identifier(column ? column : row->names[i]));
-		appendStringInfo(&selected, "%s$%d", writer->n > 1 ? ", " : "", writer->n);
+		appendStringInfo(selected, "%s$%d", writer->n > 1 ? ", " : "", writer->n);
 	}
-	appendStringInfo(&query, ") SELECT %s", selected.data);
-	writer->plan = SPI_prepare_cursor(query.data, writer->n, types, CURSOR_OPT_GENERIC_PLAN);
+	appendStringInfo(query, ") SELECT %s", selected->data);
+	writer->plan = SPI_prepare_cursor(query->data, writer->n, types, CURSOR_OPT_GENERIC_PLAN);
 	if (writer->plan == NULL)
 		elog(ERROR, "inserting into an output table failed: %s",
 			 SPI_result_code_string(SPI_result));
-	pfree(selected.data);
-	pfree(query.data);
+	pfree(selected->data);
+	pfree(query->data);
 }
 
 /* Whether the plan leaves out a value that the table has to have. */

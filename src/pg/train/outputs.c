@@ -295,18 +295,17 @@ hopper_outputs_copy_one(const hopper_outputs *outputs, int32 from, int32 to)
 
 	for (int i = 0; i < lengthof(tables); i++)
 	{
-		StringInfoData columns;
+		StringInfo	columns = makeStringInfo();
 		uint64		n;
 
-		initStringInfo(&columns);
 		n = hopper_select_latest("SELECT attname FROM pg_attribute WHERE attrelid = %u"
 								 " AND attnum > 0 AND NOT attisdropped AND attname <> 'mst_key'",
 								 hopper_relation_oid(tables[i], false));
 		for (uint64 row = 0; row < n; row++)
-			appendStringInfo(&columns, ", %s", hopper_identifier(hopper_cell(row, 1)));
+			appendStringInfo(columns, ", %s", hopper_identifier(hopper_cell(row, 1)));
 		SPI_freetuptable(SPI_tuptable);
 		hopper_exec("INSERT INTO %s (mst_key%s) SELECT %d%s FROM %s WHERE mst_key = %d",
-					tables[i]->quoted, columns.data, to, columns.data, tables[i]->quoted, from);
+					tables[i]->quoted, columns->data, to, columns->data, tables[i]->quoted, from);
 	}
 }
 
@@ -335,30 +334,27 @@ hopper_outputs_continue(const hopper_outputs *outputs, const hopper_outputs *ear
 {
 	hopper_table from[HOPPER_OUTPUT_TABLES];
 	hopper_table to[HOPPER_OUTPUT_TABLES];
-	StringInfoData keys;
+	StringInfo	keys = makeStringInfo();
 
-	initStringInfo(&keys);
 	for (int i = 0; i < n; i++)
-		appendStringInfo(&keys, "%s%d", i ? "," : "", configs[i].mst_key);
+		appendStringInfo(keys, "%s%d", i ? "," : "", configs[i].mst_key);
 	hopper_outputs_tables(earlier, from);
 	hopper_outputs_tables(outputs, to);
 	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
 	{
-		StringInfoData columns;
-		StringInfoData values;
+		StringInfo	columns = makeStringInfo();
+		StringInfo	values = makeStringInfo();
 
 		if (from[i].kind == HOPPER_TABLE_RUN)
 			continue;
-		initStringInfo(&columns);
-		initStringInfo(&values);
-		list_columns(&from[i], &columns, &values);
+		list_columns(&from[i], columns, values);
 		hopper_exec("INSERT INTO %s (%s) SELECT %s FROM %s WHERE %s"
 					" OR mst_key OPERATOR(pg_catalog.=) ANY ('{%s}'::pg_catalog.int4[])",
-					to[i].name.quoted, columns.data, values.data, from[i].name.quoted,
-					keeps_others ? "true" : "false", keys.data);
+					to[i].name.quoted, columns->data, values->data, from[i].name.quoted,
+					keeps_others ? "true" : "false", keys->data);
 	}
 	hopper_exec("UPDATE %s SET status = 'training' WHERE mst_key OPERATOR(pg_catalog.=)"
-				" ANY ('{%s}'::pg_catalog.int4[])", outputs->info.quoted, keys.data);
+				" ANY ('{%s}'::pg_catalog.int4[])", outputs->info.quoted, keys->data);
 }
 
 char *

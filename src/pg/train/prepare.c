@@ -51,14 +51,13 @@ take_arguments(hopper_fit *request, const hopper_outputs *outputs)
 static char *
 keys_literal(const hopper_fit *request)
 {
-	StringInfoData keys;
+	StringInfo	keys = makeStringInfo();
 
-	initStringInfo(&keys);
-	appendStringInfoString(&keys, "'{");
+	appendStringInfoString(keys, "'{");
 	for (int i = 0; i < request->n_configs; i++)
-		appendStringInfo(&keys, "%s%d", i ? "," : "", request->configs[i].mst_key);
-	appendStringInfoString(&keys, "}'::pg_catalog.int4[]");
-	return keys.data;
+		appendStringInfo(keys, "%s%d", i ? "," : "", request->configs[i].mst_key);
+	appendStringInfoString(keys, "}'::pg_catalog.int4[]");
+	return keys->data;
 }
 
 /* Models that the call does not train again go with the outputs that it writes anew. */

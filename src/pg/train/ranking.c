@@ -151,20 +151,19 @@ groups_words(const hopper_ranking *ranking)
 {
 	int		   *counts = palloc0((ranking->n_groups + 1) * sizeof(int));
 	char	  **names = palloc0((ranking->n_groups + 1) * sizeof(char *));
-	StringInfoData words;
+	StringInfo	words = makeStringInfo();
 
-	initStringInfo(&words);
 	for (int i = 0; i < ranking->n; i++)
 	{
 		counts[ranking->ranks[i].group]++;
 		names[ranking->ranks[i].group] = ranking->ranks[i].name;
 	}
 	for (int i = 1; i <= Min(ranking->n_groups, MOST_GROUPS); i++)
-		appendStringInfo(&words, "%s%s (%s)", i > 1 ? ", " : "", names[i],
+		appendStringInfo(words, "%s%s (%s)", i > 1 ? ", " : "", names[i],
 						 hopper_plural(counts[i], "configuration", "configurations"));
 	if (ranking->n_groups > MOST_GROUPS)
-		appendStringInfo(&words, " and %d more", ranking->n_groups - MOST_GROUPS);
-	return words.data;
+		appendStringInfo(words, " and %d more", ranking->n_groups - MOST_GROUPS);
+	return words->data;
 }
 
 void

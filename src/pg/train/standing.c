@@ -47,9 +47,8 @@ json_number(double value)
 static const char *
 latest_values(const hopper_history *history, const hopper_model_result *result)
 {
-	StringInfoData json;
+	StringInfo	json = makeStringInfo();
 
-	initStringInfo(&json);
 	for (int split = 0; split < 2; split++)
 		for (int metric = -1; metric < result->n_metrics; metric++)
 		{
@@ -60,13 +59,13 @@ latest_values(const hopper_history *history, const hopper_model_result *result)
 					point = hopper_history_at(history, i);
 			if (point == NULL)
 				continue;
-			appendStringInfoString(&json, json.len == 0 ? "[[" : ", [");
-			escape_json(&json, psprintf("%s %s", hopper_split_names[split], metric < 0 ? "loss"
+			appendStringInfoString(json, json->len == 0 ? "[[" : ", [");
+			escape_json(json, psprintf("%s %s", hopper_split_names[split], metric < 0 ? "loss"
 										: hopper_from_utf8(result->metrics_type[metric])));
-			appendStringInfo(&json, ", %d, %s]", point->iteration,
+			appendStringInfo(json, ", %d, %s]", point->iteration,
 							 json_number(hopper_point_value(history, point, split, metric)));
 		}
-	return json.len == 0 ? NULL : psprintf("%s]", json.data);
+	return json->len == 0 ? NULL : psprintf("%s]", json->data);
 }
 
 static void

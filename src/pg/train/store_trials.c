@@ -90,9 +90,8 @@ set_text(columns *rows, int column, const char *value)
 static char *
 rows_query(const columns *rows, const char *const *names, hopper_own_values *list)
 {
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 
-	initStringInfo(&query);
 	for (int i = 0; i < rows->width; i++)
 	{
 		int			dims[1] = {rows->n};
@@ -106,21 +105,20 @@ rows_query(const columns *rows, const char *const *names, hopper_own_values *lis
 			PointerGetDatum(construct_md_array(rows->values[i], rows->nulls[i], 1, dims, lbs,
 											   rows->types[i], length, by_value, alignment)),
 			false);
-		appendStringInfo(&query, "%s pg_catalog.unnest($%d) AS %s", i ? "," : "SELECT", i + 2,
+		appendStringInfo(query, "%s pg_catalog.unnest($%d) AS %s", i ? "," : "SELECT", i + 2,
 						 names[i]);
 	}
-	return query.data;
+	return query->data;
 }
 
 static char *
 joined(const char *const *names, int n, const char *before)
 {
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 
-	initStringInfo(&text);
 	for (int i = 0; i < n; i++)
-		appendStringInfo(&text, "%s%s%s", i ? ", " : "", before, names[i]);
-	return text.data;
+		appendStringInfo(text, "%s%s%s", i ? ", " : "", before, names[i]);
+	return text->data;
 }
 
 /* INSERT INTO table (run, names) of all rows. */

@@ -229,7 +229,7 @@ hopper_sql_tensorboard_events(PG_FUNCTION_ARGS)
 	Datum	   *given = elements(fcinfo, 5, &n_given);
 	double		began = PG_GETARG_FLOAT8(6);
 	double		ended = n > 0 ? DatumGetFloat8(times[n - 1]) : began;
-	StringInfoData pair;
+	StringInfo	pair = makeStringInfo();
 	event_file	file;
 	bytea	   *result;
 
@@ -239,7 +239,6 @@ hopper_sql_tensorboard_events(PG_FUNCTION_ARGS)
 	initStringInfo(&file.value);
 	initStringInfo(&file.inner);
 	initStringInfo(&file.innermost);
-	initStringInfo(&pair);
 	put_double(&file.event, 1, began);
 	put_text(&file.event, 3, "brain.Event:2");
 	put_record(&file.out, &file.event);
@@ -248,10 +247,10 @@ hopper_sql_tensorboard_events(PG_FUNCTION_ARGS)
 	/* HParamsPluginData { session_start_info = 3 { hparams = 1 { key, value }, start = 5 } } */
 	for (int i = 0; i < n_given; i++)
 	{
-		put_text(&pair, 1, utf8_of(names[i]));
+		put_text(pair, 1, utf8_of(names[i]));
 		put_given(&file.summary, utf8_of(given[i]));
-		put_message(&pair, 2, &file.summary);
-		put_message(&file.innermost, 1, &pair);
+		put_message(pair, 2, &file.summary);
+		put_message(&file.innermost, 1, pair);
 	}
 	put_double(&file.innermost, 5, began);
 	put_message(&file.inner, 3, &file.innermost);

@@ -390,23 +390,22 @@ check_states(void *state)
 bool
 hopper_checkpoints_are_sound(const hopper_outputs *outputs, const hopper_config *configs, int n)
 {
-	StringInfoData keys;
+	StringInfo	keys = makeStringInfo();
 	checking	check = {.outputs = outputs,.allocated = 65536,.sound = true};
 	int64		n_models;
 
-	initStringInfo(&keys);
 	for (int i = 0; i < n; i++)
-		appendStringInfo(&keys, "%s%d", i ? "," : "", configs[i].mst_key);
+		appendStringInfo(keys, "%s%d", i ? "," : "", configs[i].mst_key);
 	hopper_select("SELECT count(*) FROM %s WHERE mst_key = ANY ('{%s}')", outputs->model.quoted,
-				  keys.data);
+				  keys->data);
 	n_models = hopper_int_cell(NULL, 0, 1, 0, PG_INT64_MAX);
 	SPI_freetuptable(SPI_tuptable);
-	check.keys = keys.data;
+	check.keys = keys->data;
 	check.state = palloc(check.allocated);
 	if (n_models > 0 && hopper_attempt(check_states, &check) != NULL)
 		check.sound = false;
 	pfree(check.state);
-	pfree(keys.data);
+	pfree(keys->data);
 	return check.sound && check.n_sound == n_models;
 }
 

@@ -171,12 +171,11 @@ char *
 hopper_open_travelling(const open_segments *open)
 {
 	const hopper_training *training = open->driver.training;
-	StringInfoData out;
+	StringInfo	out = makeStringInfo();
 	int			n_ranges = 0;
 	int			n = 0;
 	int			left = 0;
 
-	initStringInfo(&out);
 	for (int i = 0; i < training->n_configs; i++)
 	{
 		int			first = i;
@@ -192,13 +191,13 @@ hopper_open_travelling(const open_segments *open)
 			left += i - first + 1;
 			continue;
 		}
-		appendStringInfo(&out, "%s%d", n_ranges > 1 ? ", " : "", training->configs[first].mst_key);
+		appendStringInfo(out, "%s%d", n_ranges > 1 ? ", " : "", training->configs[first].mst_key);
 		if (i > first)
-			appendStringInfo(&out, "-%d", training->configs[i].mst_key);
+			appendStringInfo(out, "-%d", training->configs[i].mst_key);
 	}
 	if (left > 0)
-		appendStringInfo(&out, " and %d more", left);
+		appendStringInfo(out, " and %d more", left);
 	if (n == 0)
 		return "no configuration";
-	return psprintf("%s %s", n == 1 ? "configuration" : "configurations", out.data);
+	return psprintf("%s %s", n == 1 ? "configuration" : "configurations", out->data);
 }

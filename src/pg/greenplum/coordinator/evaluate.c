@@ -25,23 +25,22 @@ static bytea *
 sum_up(const hopper_packed *data, bytea *description)
 {
 	Datum		values[] = {PointerGetDatum(description)};
-	StringInfoData sums;
+	StringInfo	sums = makeStringInfo();
 	bytea	   *result;
 	uint64		n;
 
 	n = select_described(hopper_calls_over_buffers("segment_evaluation($1, k, p, b, n, x, y, c)",
 												   data), 1, values);
-	initStringInfo(&sums);
 	for (uint64 row = 0; row < n; row++)
 	{
 		bytea	   *part = DatumGetByteaPP(hopper_told_value(row, 1, BYTEAOID));
 
-		appendBinaryStringInfo(&sums, VARDATA_ANY(part), VARSIZE_ANY_EXHDR(part));
+		appendBinaryStringInfo(sums, VARDATA_ANY(part), VARSIZE_ANY_EXHDR(part));
 	}
 	SPI_freetuptable(SPI_tuptable);
-	result = palloc(VARHDRSZ + sums.len);
-	SET_VARSIZE(result, VARHDRSZ + sums.len);
-	memcpy(VARDATA(result), sums.data, sums.len);
+	result = palloc(VARHDRSZ + sums->len);
+	SET_VARSIZE(result, VARHDRSZ + sums->len);
+	memcpy(VARDATA(result), sums->data, sums->len);
 	return result;
 }
 

@@ -28,14 +28,13 @@ execute(SPIPlanPtr plan, Datum *values, int expected)
 char *
 hopper_hops_of_keys(const int32 *mst_keys, int n)
 {
-	StringInfoData words;
+	StringInfo	words = makeStringInfo();
 
-	initStringInfo(&words);
-	appendStringInfoString(&words, " WHERE mst_key OPERATOR(pg_catalog.=) ANY ('{");
+	appendStringInfoString(words, " WHERE mst_key OPERATOR(pg_catalog.=) ANY ('{");
 	for (int i = 0; i < n; i++)
-		appendStringInfo(&words, "%s%d", i ? "," : "", mst_keys[i]);
-	appendStringInfoString(&words, "}'::pg_catalog.int4[])");
-	return words.data;
+		appendStringInfo(words, "%s%d", i ? "," : "", mst_keys[i]);
+	appendStringInfoString(words, "}'::pg_catalog.int4[])");
+	return words->data;
 }
 
 void
@@ -246,9 +245,8 @@ hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, int n)
 										" (key, next_key, mst_key, part, n_parts, body)"
 										" VALUES ($1, $1, $2, $3, $4, $5)",
 										hops->tables[hops->at].quoted), 5, types);
-	StringInfoData fresh;
+	StringInfo	fresh = makeStringInfo();
 
-	initStringInfo(&fresh);
 	for (int i = 0; i < n; i++)
 	{
 		const hopper_config *config = &configs[i];
@@ -257,13 +255,13 @@ hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, int n)
 		if (config->weights)
 			put_model(hops, plan, config);
 		else
-			appendStringInfo(&fresh, "%s(%d, %d, %d, 0, 1, '%c'::pg_catalog.bytea)",
-							 fresh.len ? ", " : "", key, key, config->mst_key,
+			appendStringInfo(fresh, "%s(%d, %d, %d, 0, 1, '%c'::pg_catalog.bytea)",
+							 fresh->len ? ", " : "", key, key, config->mst_key,
 							 HOPPER_ENVELOPE_NEW);
 	}
-	if (fresh.len > 0)
+	if (fresh->len > 0)
 		hopper_exec("INSERT INTO %s (key, next_key, mst_key, part, n_parts, body) VALUES %s",
-					hops->tables[hops->at].quoted, fresh.data);
+					hops->tables[hops->at].quoted, fresh->data);
 	SPI_freeplan(plan);
 }
 

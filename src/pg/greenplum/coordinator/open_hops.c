@@ -64,13 +64,12 @@ hopper_hops_enter(hopper_hops *hops, const hopper_segment_entry *entry)
 static char *
 first_keys(const hopper_hops *hops, const int32 *mst_keys, int n)
 {
-	StringInfoData keys;
+	StringInfo	keys = makeStringInfo();
 
-	initStringInfo(&keys);
 	for (int i = 0; i < n; i++)
-		appendStringInfo(&keys, "%s(%d, %d)", i ? ", " : "", mst_keys[i],
+		appendStringInfo(keys, "%s(%d, %d)", i ? ", " : "", mst_keys[i],
 						 hopper_hops_first_key(hops, mst_keys[i]));
-	return keys.data;
+	return keys->data;
 }
 
 void
