@@ -35,12 +35,11 @@ hopper_selection_models(const hopper_name *selection_table)
 
 	require_selection_table(selection_table);
 	if (!OidIsValid(hopper_relation_oid(&summary, true)))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation \"%s\" does not exist", summary.shown),
-				 errdetail("Its column \"model_arch_table\" names the table of model "
-						   "architectures of \"%s\".", selection_table->shown),
-				 errhint("Make both tables with hopper.generate_model_configs().")));
+		hopper_raise(ERRCODE_UNDEFINED_TABLE,
+					 errmsg("relation \"%s\" does not exist", summary.shown),
+					 errdetail("Its column \"model_arch_table\" names the table of model "
+							   "architectures of \"%s\".", selection_table->shown),
+					 errhint("Make both tables with hopper.generate_model_configs()."));
 	hopper_open_to_read(tables, lengthof(tables));
 	(void) hopper_require_column(hopper_relation_oid(&summary, false), "model_arch_table");
 	/* An append may follow the creation in one statement. */
@@ -48,10 +47,9 @@ hopper_selection_models(const hopper_name *selection_table)
 							 summary.quoted) > 0)
 		models = hopper_cell(0, 1);
 	if (models == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" names no table of model architectures", summary.shown),
-				 errhint("Make both tables with hopper.generate_model_configs().")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("table \"%s\" names no table of model architectures", summary.shown),
+					 errhint("Make both tables with hopper.generate_model_configs()."));
 	return hopper_name_in(&summary, selection_table, models, "model_arch_table");
 }
 
@@ -68,10 +66,9 @@ static void
 require_not_null_cell(const hopper_name *selection_table, uint64 row, int column)
 {
 	if (hopper_cell(row, column) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("column \"%s\" of \"%s\" holds a null value",
-						SPI_fname(SPI_tuptable->tupdesc, column), selection_table->shown)));
+		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+					 errmsg("column \"%s\" of \"%s\" holds a null value",
+							SPI_fname(SPI_tuptable->tupdesc, column), selection_table->shown));
 }
 
 /* *n_rows counts the table's rows; a row whose model is missing becomes a problem instead. */
@@ -90,26 +87,23 @@ load_configs(const hopper_name *selection_table, const char *which, struct HTAB 
 								  selection_table->quoted, which,
 								  (int64) hopper_max_configs + 1);
 	if (*n_rows > hopper_max_configs)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("model selection table \"%s\" has more than %d configurations",
-						selection_table->shown, hopper_max_configs),
-				 errhint("Use fewer, or ask an administrator to raise hopper.max_configs.")));
+		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+					 errmsg("model selection table \"%s\" has more than %d configurations",
+							selection_table->shown, hopper_max_configs),
+					 errhint("Use fewer, or ask an administrator to raise hopper.max_configs."));
 	if (*n_rows == 0 && which[0] == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model selection table \"%s\" is empty", selection_table->shown),
-				 errhint("Add configurations with hopper.generate_model_configs().")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("model selection table \"%s\" is empty", selection_table->shown),
+					 errhint("Add configurations with hopper.generate_model_configs()."));
 	configs = palloc0(sizeof(hopper_config) * *n_rows);
 	for (row = 0; row < *n_rows; row++)
 	{
 		require_not_null_cell(selection_table, row, 1);
 		configs[row].mst_key = hopper_key_cell(selection_table, row, 1);
 		if (row > 0 && configs[row].mst_key == configs[row - 1].mst_key)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("mst_key %d comes twice in \"%s\"", configs[row].mst_key,
-							selection_table->shown)));
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("mst_key %d comes twice in \"%s\"", configs[row].mst_key,
+								selection_table->shown));
 		require_not_null_cell(selection_table, row, 2);
 		configs[row].model_id = hopper_key_cell(selection_table, row, 2);
 		configs[row].compile_params = utf8_cell(row, 3);

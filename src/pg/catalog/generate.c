@@ -26,17 +26,14 @@ list_argument(FunctionCallInfo fcinfo, int index, const char *argument, Oid type
 	hopper_require_argument(fcinfo, index, argument);
 	array = PG_GETARG_ARRAYTYPE_P(index);
 	if (ARR_NDIM(array) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" must be a one-dimensional array", argument)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("argument \"%s\" must be a one-dimensional array", argument));
 	if (ARR_NDIM(array) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" must not be an empty array", argument)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("argument \"%s\" must not be an empty array", argument));
 	if (array_contains_nulls(array))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not contain nulls", argument)));
+		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+					 errmsg("argument \"%s\" must not contain nulls", argument));
 	get_typlenbyvalalign(type, &length, &by_value, &align);
 	deconstruct_array(array, type, length, by_value, align, &elements, NULL, n);
 	return elements;
@@ -109,12 +106,11 @@ write_combinations(hopper_destination *to, const config_lists *lists, bool repla
 	hopper_rows *rows;
 
 	if (n > hopper_max_configs)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the lists have " INT64_FORMAT " combinations", n),
-				 errdetail("%d models, %d compile_params and %d fit_params.", lists->n_models,
-						   lists->n_compile, lists->n_fit),
-				 errhint("Use fewer, or raise hopper.max_configs.")));
+		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+					 errmsg("the lists have " INT64_FORMAT " combinations", n),
+					 errdetail("%d models, %d compile_params and %d fit_params.", lists->n_models,
+							   lists->n_compile, lists->n_fit),
+					 errhint("Use fewer, or raise hopper.max_configs."));
 	require_models(&to->models, lists->ids, lists->n_models);
 	to->replaces = hopper_make_room(to->tables, lengthof(to->tables), replace);
 	HOPPER_CHECK(hopper_core()->cross_configs(lists->n_models, lists->ids, lists->n_compile,
@@ -181,10 +177,9 @@ read_chosen(FunctionCallInfo fcinfo, config_lists *lists)
 	hopper_require_other_table(&selection, "model_selection_table", &run, "from_run");
 	hopper_require_argument(fcinfo, 10, "mst_keys");
 	if (!PG_ARGISNULL(2) || !PG_ARGISNULL(3) || !PG_ARGISNULL(4))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("from_run takes the place of model_id_list and the grids"),
-				 errhint("Leave them out.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("from_run takes the place of model_id_list and the grids"),
+					 errhint("Leave them out."));
 	hopper_require_select(hopper_relation_oid(&info, false));
 	hopper_open_to_read(tables, lengthof(tables));
 	getTypeOutputInfo(INT4ARRAYOID, &output, &varlena);
@@ -192,14 +187,12 @@ read_chosen(FunctionCallInfo fcinfo, config_lists *lists)
 	if (hopper_select("SELECT k FROM unnest(%s::int4[]) AS k WHERE k NOT IN"
 					  " (SELECT mst_key FROM %s) ORDER BY 1 LIMIT 1", hopper_literal(keys),
 					  info.quoted) > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" has no configuration %s", info.shown, hopper_cell(0, 1))));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("\"%s\" has no configuration %s", info.shown, hopper_cell(0, 1)));
 	lists->n_models = distinct_cells(&info, "model_id::pg_catalog.int4", keys);
 	if (lists->n_models == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("mst_keys names no configuration of \"%s\"", info.shown)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("mst_keys names no configuration of \"%s\"", info.shown));
 	lists->ids = palloc(sizeof(int32) * lists->n_models);
 	for (int row = 0; row < lists->n_models; row++)
 		lists->ids[row] = hopper_key_cell(&info, row, 1);
@@ -220,10 +213,8 @@ search_is_random(FunctionCallInfo fcinfo, int index)
 		return false;
 	if (length > 0 && pg_strncasecmp(type, "random", length) == 0)
 		return true;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("search_type \"%s\" is not known", type),
-			 errhint("Use 'grid' or 'random'.")));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("search_type \"%s\" is not known", type),
+				 errhint("Use 'grid' or 'random'."));
 	pg_unreachable();
 }
 
@@ -238,18 +229,16 @@ read_search_arguments(FunctionCallInfo fcinfo, hopper_grid *grid)
 	{
 		grid->num_configs = hopper_integer_argument(fcinfo, 6, "num_configs", 0);
 		if (grid->num_configs < 1)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("random search needs a positive number in num_configs")));
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("random search needs a positive number in num_configs"));
 		grid->has_random_state = !PG_ARGISNULL(7);
 		grid->random_state = PG_ARGISNULL(7) ? 0 : PG_GETARG_INT64(7);
 	}
 	else if (!PG_ARGISNULL(6) || !PG_ARGISNULL(7))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s is for random search only",
-						!PG_ARGISNULL(6) ? "num_configs" : "seed"),
-				 errhint("Leave it out, or set search_type => 'random'.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("%s is for random search only",
+							!PG_ARGISNULL(6) ? "num_configs" : "seed"),
+					 errhint("Leave it out, or set search_type => 'random'."));
 	grid->max_configs = hopper_max_configs;
 }
 
@@ -265,12 +254,10 @@ read_existing(const hopper_name *selection, const hopper_name *models, hopper_gr
 	int			row;
 
 	if (hopper_relation_oid(&stored, false) != hopper_relation_oid(models, false))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model selection table \"%s\" belongs to model architecture table \"%s\", "
-						"not to \"%s\"",
-						selection->shown, stored.shown, models->shown),
-				 errhint("Choose another model selection table.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("model selection table \"%s\" belongs to model architecture table "
+							"\"%s\", not to \"%s\"", selection->shown, stored.shown, models->shown),
+					 errhint("Choose another model selection table."));
 	/* Two appends at once would give the same keys. */
 	hopper_lock_table(selection, ShareRowExclusiveLock, "SHARE ROW EXCLUSIVE");
 	/* Not the statement's snapshot, which is older than the lock. */

@@ -73,11 +73,10 @@ hopper_model_schema(int n, const hopper_model_column *columns, const hopper_pack
 		const char *family = hopper_schema_family(x[i].type);
 
 		if (family == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" is of type %s, for which there is no treatment",
-							x[i].name, x[i].sql_type),
-					 errhint("Cast the column in a view.")));
+			hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+						 errmsg("column \"%s\" is of type %s, for which there is no treatment",
+								x[i].name, x[i].sql_type),
+						 errhint("Cast the column in a view."));
 		appendStringInfoString(request, i ? ", {\"name\": " : "{\"name\": ");
 		escape_json(request, x[i].name);
 		appendStringInfoString(request, ", \"type\": ");

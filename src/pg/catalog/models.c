@@ -35,10 +35,9 @@ static char *
 required_architecture(FunctionCallInfo fcinfo, int index)
 {
 	if (PG_ARGISNULL(index))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"model_arch\" must not be null"),
-				 errhint("Use hopper.mlp() or the output of model.to_json().")));
+		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+					 errmsg("argument \"model_arch\" must not be null"),
+					 errhint("Use hopper.mlp() or the output of model.to_json()."));
 	return hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(index)));
 }
 
@@ -54,11 +53,10 @@ refuse_name_as_weights(bytea *weights)
 			return;
 	if (n == 0 || n == NAMEDATALEN)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("model_weights are the text \"%.*s\"", n, bytes),
-			 errhint("The third argument is model_weights. To name the model, write "
-					 "name := '%.*s'.", n, bytes)));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("model_weights are the text \"%.*s\"", n, bytes),
+				 errhint("The third argument is model_weights. To name the model, write name := "
+						 "'%.*s'.", n, bytes));
 }
 
 /* Whether a text begins as a JSON object does. */
@@ -132,11 +130,10 @@ hopper_no_such_model(const hopper_name *table, int32 model_id)
 		else
 			known = known ? psprintf("%s, %s", known, hopper_cell(row, 1)) : hopper_cell(row, 1);
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("model %d does not exist in \"%s\"", model_id, table->shown),
-			 known ? errhint("The table holds: %s.", known)
-			 : errhint("The table is empty; add models with hopper.load_model().")));
+	hopper_raise(ERRCODE_UNDEFINED_OBJECT,
+				 errmsg("model %d does not exist in \"%s\"", model_id, table->shown),
+				 known ? errhint("The table holds: %s.", known)
+				 : errhint("The table is empty; add models with hopper.load_model()."));
 	pg_unreachable();
 }
 
@@ -156,12 +153,11 @@ hopper_find_named_model(const hopper_name *table, const char *name, int32 *model
 	if (SPI_processed == 0)
 		return false;
 	if (SPI_processed > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("several models in \"%s\" are named \"%s\"", table->shown, name),
-				 errdetail("Two of them are %s and %s.", hopper_cell(0, 1), hopper_cell(1, 1)),
-				 errhint("Give the model_id, or delete all but one of them: replace := true then "
-						 "takes its place.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("several models in \"%s\" are named \"%s\"", table->shown, name),
+					 errdetail("Two of them are %s and %s.", hopper_cell(0, 1), hopper_cell(1, 1)),
+					 errhint("Give the model_id, or delete all but one of them: replace := true "
+							 "then takes its place."));
 	*model_id = hopper_key_cell(table, 0, 1);
 	SPI_freetuptable(SPI_tuptable);
 	return true;
@@ -177,12 +173,11 @@ require_dumpable(FunctionCallInfo fcinfo, const char *arch)
 		weights = (int64) toast_raw_datum_size(PG_GETARG_DATUM(2));
 	/* As text: two digits a byte of weights; the architecture may need escapes. */
 	if (2 * weights + 2 * (int64) strlen(arch) > MAX_ROW_TEXT)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("architecture and weights of %s are more than can be stored",
-						hopper_bytes_words(weights + (int64) strlen(arch))),
-				 errdetail("Written as text, as pg_dump does, the row of a model must stay below "
-						   "1 GB.")));
+		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+					 errmsg("architecture and weights of %s are more than can be stored",
+							hopper_bytes_words(weights + (int64) strlen(arch))),
+					 errdetail("Written as text, as pg_dump does, the row of a model must stay "
+							   "below 1 GB."));
 }
 
 /* Users make such tables, too. */
@@ -311,14 +306,11 @@ hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 
 	hopper_floats floats;
 
 	if (model->replace && model->name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("replace needs the name of a model"),
-				 errhint("Give it as name := 'small'.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("replace needs the name of a model"),
+					 errhint("Give it as name := 'small'."));
 	if (!is_whole && model->has_weights)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("an architecture with parameters of a search has no weights")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("an architecture with parameters of a search has no weights"));
 	if (model->has_weights)
 		hopper_floats_of(model->weights, true, &floats);
 	if (is_whole && !inspect(arch, strlen(arch), &info, &error))
@@ -362,12 +354,11 @@ hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 
 		*model_id = DatumGetInt32(hopper_value(0, 1, INT4OID, &is_null));
 		/* CREATE TABLE ... AS makes such tables. */
 		if (is_null)
-			ereport(ERROR,
-					(errcode(ERRCODE_NOT_NULL_VIOLATION),
-					 errmsg("\"%s\" gives its models no numbers", table->shown),
-					 errdetail("Its column \"model_id\" is no identity and has no default."),
-					 errhint("Name a table that hopper.load_model() made, or a new one for it "
-							 "to make.")));
+			hopper_raise(ERRCODE_NOT_NULL_VIOLATION,
+						 errmsg("\"%s\" gives its models no numbers", table->shown),
+						 errdetail("Its column \"model_id\" is no identity and has no default."),
+						 errhint("Name a table that hopper.load_model() made, or a new one for "
+								 "it to make."));
 	}
 	SPI_finish();
 	hopper_spi_pop(pushed);
@@ -386,10 +377,9 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 	int32		model_id;
 
 	if (!PG_ARGISNULL(0) && is_object(text_to_cstring(PG_GETARG_TEXT_PP(0))) && !is_object(arch))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the table and the architecture are swapped"),
-				 errhint("Write hopper.load_model(table, architecture).")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("the table and the architecture are swapped"),
+					 errhint("Write hopper.load_model(table, architecture)."));
 	table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	require_dumpable(fcinfo, arch);
 	if (model.has_weights)
@@ -516,10 +506,9 @@ hopper_sql_describe_architecture(PG_FUNCTION_ARGS)
 
 	/* A table's name, and no model_id. */
 	if (arch[0] && strlen(arch) < 2 * NAMEDATALEN && strpbrk(arch, " {}[]:\n\t") == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("\"%s\" is not a model architecture", arch),
-				 errhint("For a model of a table give its model_id, too: "
-						 "hopper.describe_model(%s, 1).", hopper_literal(arch))));
+		hopper_raise(ERRCODE_INVALID_TEXT_REPRESENTATION,
+					 errmsg("\"%s\" is not a model architecture", arch),
+					 errhint("For a model of a table give its model_id, too: "
+							 "hopper.describe_model(%s, 1).", hopper_literal(arch)));
 	return describe(fcinfo, arch, NULL);
 }

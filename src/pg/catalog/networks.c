@@ -352,12 +352,12 @@ take_outputs(network *net, const hopper_data_desc *desc, const char *table)
 			output->num_classes = desc->num_classes;
 		}
 		if (output->kind == HOPPER_LABEL_CLASS && output->num_classes < 2)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("column \"%s\" of \"%s\" holds one class only", output->column, table),
-					 errdetail("There is nothing to learn."),
-					 errhint("Pack rows of other classes, too, or numbers with label_kind => "
-							 "'value'.")));
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("column \"%s\" of \"%s\" holds one class only", output->column,
+								table),
+						 errdetail("There is nothing to learn."),
+						 errhint("Pack rows of other classes, too, or numbers with label_kind "
+								 "=> 'value'."));
 		if (output->name)
 			output->name = pstrdup(output->name);
 	}
@@ -378,9 +378,8 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 	net->dropout = PG_ARGISNULL(at + 1) ? 0 : PG_GETARG_FLOAT8(at + 1);
 	net->batch_norm = !PG_ARGISNULL(at + 2) && PG_GETARG_BOOL(at + 2);
 	if (!(net->dropout >= 0 && net->dropout < 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("dropout must be from 0 to below 1, got %g", net->dropout)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("dropout must be from 0 to below 1, got %g", net->dropout));
 	hopper_connect();
 	hopper_read_packed(&name, false, packed);
 	/* They outlive SPI's memory, where each statement ends. */
@@ -388,13 +387,12 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 	net->places = hopper_schema_places(packed->schema_text, &net->n_places);
 	MemoryContextSwitchTo(own);
 	if (packed->inputs.n > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("\"%s\" was packed with several inputs, which only your architecture "
-						"can join", name.shown),
-				 errdetail("It has the inputs %s.",
-						   hopper_columns_words(packed->inputs.n, packed->inputs.names)),
-				 errhint("Build it with Keras and store it with hopper.load_model().")));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("\"%s\" was packed with several inputs, which only your architecture "
+							"can join", name.shown),
+					 errdetail("It has the inputs %s.",
+							   hopper_columns_words(packed->inputs.n, packed->inputs.names)),
+					 errhint("Build it with Keras and store it with hopper.load_model()."));
 	net->data = &packed->desc;
 	own = MemoryContextSwitchTo(caller);
 	take_outputs(net, &packed->desc, name.shown);
@@ -470,12 +468,11 @@ hopper_sql_cnn(PG_FUNCTION_ARGS)
 	hidden = hopper_sizes_argument(fcinfo, 5, "hidden", 0, MOST_LAYERS, &n_hidden);
 	read_network(fcinfo, 6, &net);
 	if (net.data->x_rank != 2 && net.data->x_rank != 3)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" does not hold images", net.data->table_name),
-				 errdetail("An example has %s; an image has two or three.",
-						   hopper_plural(net.data->x_rank, "axis", "axes")),
-				 errhint("Pack with image_shape, or use hopper.mlp().")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("\"%s\" does not hold images", net.data->table_name),
+					 errdetail("An example has %s; an image has two or three.",
+							   hopper_plural(net.data->x_rank, "axis", "axes")),
+					 errhint("Pack with image_shape, or use hopper.mlp()."));
 	height = net.data->x_shape[0];
 	width = net.data->x_shape[1];
 	begin_network(&net);
@@ -531,12 +528,11 @@ refuse_model_name(const hopper_name *table, const char *name)
 			appendStringInfoString(known, ", ...");
 	}
 	nearest = hopper_core()->nearest_name(name, (int) n, names);
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("model \"%s\" does not exist in \"%s\"", name, table->shown),
-			 nearest >= 0 ? errhint("Perhaps you meant \"%s\".", names[nearest])
-			 : n > 0 ? errhint("The table has the names %s.", known->data)
-			 : errhint("None of its models has a name.")));
+	hopper_raise(ERRCODE_UNDEFINED_OBJECT,
+				 errmsg("model \"%s\" does not exist in \"%s\"", name, table->shown),
+				 nearest >= 0 ? errhint("Perhaps you meant \"%s\".", names[nearest])
+				 : n > 0 ? errhint("The table has the names %s.", known->data)
+				 : errhint("None of its models has a name."));
 }
 
 static int32
@@ -585,9 +581,8 @@ hopper_sql_model_ids(PG_FUNCTION_ARGS)
 	for (int i = 0; i < n; i++)
 	{
 		if (names[i] == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("argument \"names\" must not hold nulls")));
+			hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+						 errmsg("argument \"names\" must not hold nulls"));
 		ids[i] = Int32GetDatum(find_model_id(&table, names[i]));
 	}
 	SPI_finish();

@@ -306,11 +306,9 @@ throw_groups(const hopper_problems *problems, const problem_group *groups, int n
 	{
 		char	   *only_detail = group_detail(&groups[0], n_configs);
 
-		ereport(ERROR,
-				(errcode(first->sqlstate),
-				 errmsg_internal("%s", first->message),
-				 only_detail ? errdetail_internal("%s", only_detail) : 0,
-				 first->hint ? errhint("%s", first->hint) : 0));
+		hopper_raise(first->sqlstate, errmsg_internal("%s", first->message),
+					 only_detail ? errdetail_internal("%s", only_detail) : 0,
+					 first->hint ? errhint("%s", first->hint) : 0);
 	}
 	for (g = 0; g < n_groups; g++)
 	{
@@ -338,12 +336,13 @@ throw_groups(const hopper_problems *problems, const problem_group *groups, int n
 		if (problem->hint)
 			appendStringInfo(detail, " %s", problem->hint);
 	}
-	ereport(ERROR,
-			(errcode(first->sqlstate),
-			 n_configs == 1 ? errmsg("the configuration has %d problems", n_groups)
-			 : errmsg("%d of %d configurations have problems", count_failing(problems), n_configs),
-			 errdetail_internal("%s", detail->data),
-			 errhint("hopper.check_configs() lists the problems of a selection table as rows.")));
+	hopper_raise(first->sqlstate,
+				 n_configs == 1 ? errmsg("the configuration has %d problems", n_groups)
+				 : errmsg("%d of %d configurations have problems", count_failing(problems),
+						  n_configs),
+				 errdetail_internal("%s", detail->data),
+				 errhint("hopper.check_configs() lists the problems of a selection table as "
+						 "rows."));
 }
 
 void

@@ -51,10 +51,9 @@ hopper_make_bytea(Size size)
 	bytea	   *value;
 
 	if (size > MaxAllocSize - VARHDRSZ)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the file is too large for a value of type bytea"),
-				 errdetail("It has %zu bytes.", size)));
+		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+					 errmsg("the file is too large for a value of type bytea"),
+					 errdetail("It has %zu bytes.", size));
 	value = palloc(VARHDRSZ + size);
 	SET_VARSIZE(value, VARHDRSZ + size);
 	return value;

@@ -166,14 +166,13 @@ hopper_write_configs(const hopper_destination *to, hopper_rows *rows)
 	if (rows->n_columns != 3)
 		elog(ERROR, "the core lists configurations in an unknown form");
 	if (to->first_key + n - 1 > PG_INT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("\"%s\" has no keys left for %d more configurations",
-						to->selection.shown, n),
-				 errdetail("Its largest mst_key is " INT64_FORMAT " of at most %d.",
-						   to->first_key - 1, PG_INT32_MAX),
-				 errhint("Give its configurations smaller keys, or choose another model "
-						 "selection table.")));
+		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+					 errmsg("\"%s\" has no keys left for %d more configurations",
+							to->selection.shown, n),
+					 errdetail("Its largest mst_key is " INT64_FORMAT " of at most %d.",
+							   to->first_key - 1, PG_INT32_MAX),
+					 errhint("Give its configurations smaller keys, or choose another model "
+							 "selection table."));
 	configs = configs_of_rows(rows, &to->models, (int32) to->first_key);
 	hopper_require_valid_configs(configs, n, NULL);
 	if (!to->exists)

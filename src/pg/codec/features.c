@@ -83,13 +83,13 @@ hopper_feature_list(text *value, const char *argument, int n_trained, char *cons
 		return list_of(n_trained, trained);
 	if (inputs->n > 0 &&
 		!hopper_same_inputs(value, argument, n_trained, trained, inputs))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s does not name the inputs of \"%s\" with their columns", argument,
-						whose),
-				 errdetail("It has the inputs %s.", hopper_columns_words(inputs->n, inputs->names)),
-				 errhint("Leave it out, then their columns are found by their names; a view can "
-						 "rename columns.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("%s does not name the inputs of \"%s\" with their columns", argument,
+							whose),
+					 errdetail("It has the inputs %s.",
+							   hopper_columns_words(inputs->n, inputs->names)),
+					 errhint("Leave it out, then their columns are found by their names; a view "
+							 "can rename columns."));
 	if (inputs->n > 0)
 		return list_of(n_trained, trained);
 	given = hopper_column_list(value, argument);
@@ -105,13 +105,12 @@ hopper_feature_list(text *value, const char *argument, int n_trained, char *cons
 	unknown = missing_name(n, names, n_trained, trained);
 	absent = missing_name(n_trained, trained, n, names);
 	if (unknown || absent)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 unknown ? errmsg("column \"%s\" is not a feature of \"%s\"", unknown, whose)
-				 : errmsg("%s lacks the feature \"%s\" of \"%s\"", argument, absent, whose),
-				 errdetail("Its features are %s.", hopper_columns_words(n_trained, trained)),
-				 errhint("Leave %s out, then they are found by their names; a view can rename "
-						 "columns.", argument)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 unknown ? errmsg("column \"%s\" is not a feature of \"%s\"", unknown, whose)
+					 : errmsg("%s lacks the feature \"%s\" of \"%s\"", argument, absent, whose),
+					 errdetail("Its features are %s.", hopper_columns_words(n_trained, trained)),
+					 errhint("Leave %s out, then they are found by their names; a view can rename "
+							 "columns.", argument));
 	ereport(NOTICE,
 			(errmsg("the features are taken in the order of \"%s\": %s", whose,
 					hopper_columns_words(n_trained, trained))));

@@ -50,11 +50,10 @@ hopper_require_json(char *written, const char *argument, const char *hint)
 		return;
 	if (error->sqlerrcode != ERRCODE_INVALID_TEXT_REPRESENTATION)
 		ReThrowError(error);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("argument \"%s\" begins like a JSON object and is none", argument),
-			 error->detail ? errdetail("%s", error->detail) : 0,
-			 errhint("%s", hint)));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("argument \"%s\" begins like a JSON object and is none", argument),
+				 error->detail ? errdetail("%s", error->detail) : 0,
+				 errhint("%s", hint));
 }
 
 bool
@@ -92,28 +91,25 @@ hopper_inputs_argument(text *value, const char *argument, hopper_pack_inputs *in
 			/* beyond the limit they are only counted */
 			for (int i = 0; i < inputs->n && inputs->n <= HOPPER_MAX_INPUTS; i++)
 				if (strcmp(inputs->names[i], name) == 0)
-					ereport(ERROR,
-							(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							 errmsg("argument \"%s\" names %s \"%s\" twice", argument,
-									named_word(argument), name)));
+					hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+								 errmsg("argument \"%s\" names %s \"%s\" twice", argument,
+										named_word(argument), name));
 			inputs->names[inputs->n++] = name;
 			n_read = number;
 		}
 		if (column == NULL || column[0] == '\0')
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("argument \"%s\" has no columns for %s \"%s\"", argument,
-							named_word(argument), inputs->names[inputs->n - 1]),
-					 errhint("%s", named_hint(argument))));
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("argument \"%s\" has no columns for %s \"%s\"", argument,
+								named_word(argument), inputs->names[inputs->n - 1]),
+						 errhint("%s", named_hint(argument)));
 		inputs->columns[inputs->n - 1]++;
 		*columns = lappend(*columns, column);
 	}
 	SPI_freetuptable(SPI_tuptable);
 	if (inputs->n < 1 || inputs->n > HOPPER_MAX_INPUTS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" names %d %ss, from 1 to %d are possible", argument,
-						inputs->n, named_word(argument), HOPPER_MAX_INPUTS)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("argument \"%s\" names %d %ss, from 1 to %d are possible", argument,
+							inputs->n, named_word(argument), HOPPER_MAX_INPUTS));
 	/* the input of a model with one is what it is, whatever its name */
 	if (inputs->n == 1)
 		inputs->n = 0;
@@ -166,9 +162,8 @@ hopper_inputs_of_columns(int n, const hopper_pack_column *columns, hopper_pack_i
 	if (n < 2 || !arrays)
 		return;
 	if (n > HOPPER_MAX_INPUTS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a model has at most %d inputs, got %d columns", HOPPER_MAX_INPUTS, n)));
+		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+					 errmsg("a model has at most %d inputs, got %d columns", HOPPER_MAX_INPUTS, n));
 	inputs->n = n;
 	inputs->names = palloc(n * sizeof(char *));
 	inputs->columns = palloc(n * sizeof(int));
@@ -195,11 +190,10 @@ add_up(hopper_pack_values *values)
 		values->size += values->parts[i].size;
 	}
 	if (values->size > PACK_MAX_BUFFER_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a row of %d inputs is too large to be packed", values->n_parts),
-				 errdetail("It has %zu bytes; %d are allowed.", values->size,
-						   PACK_MAX_BUFFER_BYTES)));
+		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+					 errmsg("a row of %d inputs is too large to be packed", values->n_parts),
+					 errdetail("It has %zu bytes; %d are allowed.", values->size,
+							   PACK_MAX_BUFFER_BYTES));
 	values->rank = 1;
 	values->shape[0] = values->count;
 	values->shape_known = true;
@@ -250,11 +244,10 @@ require_columns(const hopper_pack_values *part, const hopper_input *input)
 	for (int i = 0; i < input->rank; i++)
 		count *= input->shape[i];
 	if (part->layout == PACK_SCALARS && count != part->n_columns)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("input \"%s\" expects %s, not %s", input->name,
-						hopper_plural(count, "value", "values"),
-						hopper_plural(part->n_columns, "column", "columns"))));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("input \"%s\" expects %s, not %s", input->name,
+							hopper_plural(count, "value", "values"),
+							hopper_plural(part->n_columns, "column", "columns")));
 }
 
 void

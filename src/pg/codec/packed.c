@@ -15,24 +15,22 @@
 static void
 refuse_unpacked(const hopper_name *table, bool validation, const char *detail)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("table \"%s\" has not been packed", table->shown),
-			 errdetail("%s", detail),
-			 validation
-			 ? errhint("Pack it with hopper.validation_preprocessor(), after the packed table that "
-					   "the model is trained on.")
-			 : errhint("Pack it with hopper.training_preprocessor() and name the packed table.")));
+	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+				 errmsg("table \"%s\" has not been packed", table->shown),
+				 errdetail("%s", detail),
+				 validation
+				 ? errhint("Pack it with hopper.validation_preprocessor(), after the packed table "
+						   "that the model is trained on.")
+				 : errhint("Pack it with hopper.training_preprocessor() and name the packed "
+						   "table."));
 }
 
 static void
 refuse_summary(const hopper_name *summary, const char *what)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("summary table \"%s\" is damaged", summary->shown),
-			 errdetail("%s.", what),
-			 errhint("Pack the data again.")));
+	hopper_raise(ERRCODE_DATA_CORRUPTED, errmsg("summary table \"%s\" is damaged", summary->shown),
+				 errdetail("%s.", what),
+				 errhint("Pack the data again."));
 }
 
 /* --- cells of the summary's row --- */
@@ -186,11 +184,10 @@ select_summary(const hopper_name *summary, const char *table)
 										 (uint64) SPI_processed));
 	format = hopper_key_cell(summary, 0, 1);
 	if (format != HOPPER_PACK_FORMAT)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" was packed in format %d, this version reads format %d",
-						table, format, HOPPER_PACK_FORMAT),
-				 errhint("Pack the data again.")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("table \"%s\" was packed in format %d, this version reads format %d",
+							table, format, HOPPER_PACK_FORMAT),
+					 errhint("Pack the data again."));
 }
 
 /* What was packed, and from where; returns the label's column, or the first of several. */

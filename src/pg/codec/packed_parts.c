@@ -123,9 +123,8 @@ hopper_constant_cell(const hopper_name *table, int column)
 void
 hopper_refuse_packed(const hopper_packed *packed, const char *what)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("packed table \"%s\" is damaged", packed->table.shown),
-			 errdetail("%s.", what),
-			 errhint("Pack the data again.")));
+	hopper_raise(ERRCODE_DATA_CORRUPTED,
+				 errmsg("packed table \"%s\" is damaged", packed->table.shown),
+				 errdetail("%s.", what),
+				 errhint("Pack the data again."));
 }

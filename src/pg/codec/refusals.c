@@ -77,11 +77,9 @@ hopper_pack_refuse_null(const hopper_pack_source *source, const hopper_pack_colu
 {
 	if (source->may_lack)
 		return false;
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("%s holds NULL", holder(source, column)),
-			 errdetail("%s.%s", hopper_pack_row_name(source), all_nulls(source)),
-			 errhint("%s", lacking_hint(source))));
+	hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED, errmsg("%s holds NULL", holder(source, column)),
+				 errdetail("%s.%s", hopper_pack_row_name(source), all_nulls(source)),
+				 errhint("%s", lacking_hint(source)));
 	return false;
 }
 
@@ -91,12 +89,11 @@ hopper_pack_refuse_null_element(const hopper_pack_source *source,
 {
 	if (source->may_lack)
 		return false;
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 source->argument ? errmsg("%s holds NULL", holder(source, column))
-			 : errmsg("an array in %s holds NULL", holder(source, column)),
-			 errdetail("%s", place(source, index, count)),
-			 source->argument ? 0 : errhint("%s", lacking_hint(source))));
+	hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+				 source->argument ? errmsg("%s holds NULL", holder(source, column))
+				 : errmsg("an array in %s holds NULL", holder(source, column)),
+				 errdetail("%s", place(source, index, count)),
+				 source->argument ? 0 : errhint("%s", lacking_hint(source)));
 	return false;
 }
 
@@ -106,11 +103,10 @@ hopper_pack_refuse_number(const hopper_pack_source *source, const hopper_pack_co
 {
 	if (source->may_lack)
 		return false;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s holds %s", holder(source, column), what),
-			 errdetail("%s", place(source, index, count)),
-			 source->argument ? 0 : errhint("%s", lacking_hint(source))));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("%s holds %s", holder(source, column), what),
+				 errdetail("%s", place(source, index, count)),
+				 source->argument ? 0 : errhint("%s", lacking_hint(source)));
 	return false;
 }
 
@@ -121,22 +117,21 @@ hopper_pack_refuse_shape(const hopper_pack_values *values, const hopper_pack_sou
 	const hopper_pack_column *column = &values->columns[0];
 
 	if (values->shape_given)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of \"%s\" does not hold arrays of shape %s", column->name,
-						source->name.shown, hopper_pack_shape_text(values->rank, values->shape)),
-				 errdetail("%s has shape %s.", hopper_pack_row_name(source),
-						   hopper_pack_shape_text(rank, shape)),
-				 errhint("%s", source->rows_hint ? PREDICT_HINT_SHAPE : PACK_HINT_ROWS)));
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("arrays in column \"%s\" of \"%s\" differ in shape", column->name,
-					source->name.shown),
-			 errdetail("%s has shape %s; %s has shape %s.", hopper_pack_row_name(source),
-					   hopper_pack_shape_text(rank, shape), values->first_row,
-					   hopper_pack_shape_text(values->rank, values->shape)),
-			 errhint("%s%s", hopper_pack_padding_hint(values, source, rank, shape),
-					 hopper_pack_rows_hint(source))));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("column \"%s\" of \"%s\" does not hold arrays of shape %s",
+							column->name, source->name.shown,
+							hopper_pack_shape_text(values->rank, values->shape)),
+					 errdetail("%s has shape %s.", hopper_pack_row_name(source),
+							   hopper_pack_shape_text(rank, shape)),
+					 errhint("%s", source->rows_hint ? PREDICT_HINT_SHAPE : PACK_HINT_ROWS));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("arrays in column \"%s\" of \"%s\" differ in shape", column->name,
+						source->name.shown),
+				 errdetail("%s has shape %s; %s has shape %s.", hopper_pack_row_name(source),
+						   hopper_pack_shape_text(rank, shape), values->first_row,
+						   hopper_pack_shape_text(values->rank, values->shape)),
+				 errhint("%s%s", hopper_pack_padding_hint(values, source, rank, shape),
+						 hopper_pack_rows_hint(source)));
 }
 
 const char *
@@ -156,32 +151,30 @@ void
 hopper_pack_refuse_steps(const hopper_pack_values *values, const hopper_pack_source *source,
 						 int rank, const int64 *shape)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s does not hold sequences of shape %s", holder(source, &values->columns[0]),
-					hopper_pack_shape_text(values->rank, values->shape)),
-			 errdetail("%s has shape %s; the first dimension alone may be less.",
-					   source->argument ? "It" : hopper_pack_row_name(source),
-					   hopper_pack_shape_text(rank, shape)),
-			 source->argument ? 0 : errhint("%s", hopper_pack_rows_hint(source))));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("%s does not hold sequences of shape %s",
+						holder(source, &values->columns[0]),
+						hopper_pack_shape_text(values->rank, values->shape)),
+				 errdetail("%s has shape %s; the first dimension alone may be less.",
+						   source->argument ? "It" : hopper_pack_row_name(source),
+						   hopper_pack_shape_text(rank, shape)),
+				 source->argument ? 0 : errhint("%s", hopper_pack_rows_hint(source)));
 }
 
 void
 hopper_pack_refuse_longer(const hopper_pack_values *values, const hopper_pack_source *source,
 						  int64 steps)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s holds a sequence of more than %s",
-					holder(source, &values->columns[0]),
-					hopper_plural(values->shape[0], "step", "steps")),
-			 errdetail("%s has " INT64_FORMAT " steps.",
-					   source->argument ? "It" : hopper_pack_row_name(source), steps),
-			 errhint("Cut it%s, such as %s[1:" INT64_FORMAT "]; or pack the training data with "
-					 "truncate => 'post', which then holds here as well.",
-					 source->argument ? "" : " in a view",
-					 source->argument ? source->argument
-					 : hopper_identifier(values->columns[0].name), values->shape[0])));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("%s holds a sequence of more than %s", holder(source, &values->columns[0]),
+						hopper_plural(values->shape[0], "step", "steps")),
+				 errdetail("%s has " INT64_FORMAT " steps.",
+						   source->argument ? "It" : hopper_pack_row_name(source), steps),
+				 errhint("Cut it%s, such as %s[1:" INT64_FORMAT "]; or pack the training data "
+						 "with truncate => 'post', which then holds here as well.",
+						 source->argument ? "" : " in a view",
+						 source->argument ? source->argument
+						 : hopper_identifier(values->columns[0].name), values->shape[0]));
 }
 
 void
@@ -191,15 +184,16 @@ hopper_pack_refuse_length(const hopper_pack_values *values, const hopper_pack_so
 	const char *what = values->type == HOPPER_UINT8 ? "images"
 		: psprintf("%s values", hopper_pack_type_name(values->type));
 
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column \"%s\" of \"%s\" does not hold %s of shape %s",
-					values->columns[0].name, source->name.shown, what,
-					hopper_pack_shape_text(values->rank, values->shape)),
-			 errdetail("%s has %zu bytes instead of %zu%s.", hopper_pack_row_name(source), length,
-					   values->size, values->or_bytes
-					   ? psprintf(", or " INT64_FORMAT " of one byte each", values->count) : ""),
-			 errhint("Correct image_shape, or leave such rows out with a view.")));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("column \"%s\" of \"%s\" does not hold %s of shape %s",
+						values->columns[0].name, source->name.shown, what,
+						hopper_pack_shape_text(values->rank, values->shape)),
+				 errdetail("%s has %zu bytes instead of %zu%s.", hopper_pack_row_name(source),
+						   length, values->size,
+						   values->or_bytes
+						   ? psprintf(", or " INT64_FORMAT " of one byte each", values->count)
+						   : ""),
+				 errhint("Correct image_shape, or leave such rows out with a view."));
 }
 
 void

@@ -109,10 +109,8 @@ hopper_pack_values_init_schema(hopper_pack_values *values, const hopper_row_sche
 	int64		shape = info->width;
 
 	if (n_columns != info->n_columns)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the schema of \"%s\" is damaged", whose),
-				 errdetail("It has %d columns instead of %d.", info->n_columns, n_columns)));
+		hopper_raise(ERRCODE_DATA_CORRUPTED, errmsg("the schema of \"%s\" is damaged", whose),
+					 errdetail("It has %d columns instead of %d.", info->n_columns, n_columns));
 	for (int i = 0; i < n_columns; i++)
 		if (!may_stand_for(&info->columns[i], hopper_schema_family(columns[i].type)))
 			hopper_complain(&complaints, ERRCODE_DATATYPE_MISMATCH,
@@ -247,13 +245,11 @@ static bool
 refuse_length(const hopper_pack_source *source, const hopper_pack_column *column, int64 n,
 			  int64 expected)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column \"%s\" of \"%s\" holds an array of " INT64_FORMAT
-					" elements instead of " INT64_FORMAT, column->name, source->name.shown, n,
-					expected),
-			 errdetail("%s.", hopper_pack_row_name(source)),
-			 errhint("%s", hopper_pack_rows_hint(source))));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("column \"%s\" of \"%s\" holds an array of " INT64_FORMAT " elements "
+						"instead of " INT64_FORMAT, column->name, source->name.shown, n, expected),
+				 errdetail("%s.", hopper_pack_row_name(source)),
+				 errhint("%s", hopper_pack_rows_hint(source)));
 	return false;
 }
 
@@ -289,9 +285,7 @@ hopper_schema_encode(const hopper_pack_values *values, const hopper_pack_source 
 	}
 	problem = hopper_core()->schema.encode(schema->handle, cells, out, &at);
 	if (problem == HOPPER_ENCODE_MEMORY)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
+		hopper_raise(ERRCODE_OUT_OF_MEMORY, errmsg("out of memory"));
 	if (problem == HOPPER_ENCODE_NULL)
 		return hopper_pack_refuse_null(source, &values->columns[at]);
 	if (problem == HOPPER_ENCODE_NOT_FINITE)

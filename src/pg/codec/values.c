@@ -170,13 +170,12 @@ hopper_pack_values_init(hopper_pack_values *values, int n_columns,
 		else if (OidIsValid(element))
 			values->layout = PACK_ARRAY;
 		if (n_columns > 1 && values->layout != PACK_SCALARS)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("column \"%s\" of \"%s\" cannot be joined with others",
-							columns[i].name, relation),
-					 errdetail("It is of type %s, an input of its own.", columns[i].sql_type),
-					 errhint("Name one column of arrays or images an input, or columns of "
-							 "numbers.")));
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("column \"%s\" of \"%s\" cannot be joined with others",
+								columns[i].name, relation),
+						 errdetail("It is of type %s, an input of its own.", columns[i].sql_type),
+						 errhint("Name one column of arrays or images an input, or columns of "
+								 "numbers."));
 		if (values->layout == PACK_BYTES)
 		{
 			values->type = HOPPER_UINT8;
@@ -220,20 +219,18 @@ hopper_pack_values_set_shape(hopper_pack_values *values, int rank, const int64 *
 	{
 		values->shape[i] = shape[i];
 		if (shape[i] < 1 || shape[i] > PACK_MAX_BUFFER_BYTES / values->count)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("a row of shape %s is too large to be packed",
-							hopper_pack_shape_text(rank, shape))));
+			hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+						 errmsg("a row of shape %s is too large to be packed",
+								hopper_pack_shape_text(rank, shape)));
 		values->count *= shape[i];
 	}
 	values->size = values->count * hopper_core()->type_size(values->type);
 	if (values->size > PACK_MAX_BUFFER_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a row of shape %s is too large to be packed",
-						hopper_pack_shape_text(rank, shape)),
-				 errdetail("It has %zu bytes; %d are allowed.", values->size,
-						   PACK_MAX_BUFFER_BYTES)));
+		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+					 errmsg("a row of shape %s is too large to be packed",
+							hopper_pack_shape_text(rank, shape)),
+					 errdetail("It has %zu bytes; %d are allowed.", values->size,
+							   PACK_MAX_BUFFER_BYTES));
 	values->shape_known = values->shape_given = true;
 }
 

@@ -80,10 +80,9 @@ hopper_seal(hopper_description kind, const char *bytes, size_t size, uint8 seal[
 
 	StaticAssertStmt(HOPPER_SEAL_SIZE == PG_SHA256_DIGEST_LENGTH, "a seal is a digest");
 	if (secret == NULL || strlen(secret) != BLOCK)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model_hopper has no secret for its segments in this database"),
-				 errhint("Let the owner of the extension call hopper.segment_new_secret().")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("model_hopper has no secret for its segments in this database"),
+					 errhint("Let the owner of the extension call hopper.segment_new_secret()."));
 	for (int i = 0; i < BLOCK; i++)
 	{
 		inner[i] = (uint8) secret[i] ^ 0x36;

@@ -22,9 +22,8 @@
 void
 hopper_refuse_description(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("a description for the segments is damaged")));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("a description for the segments is damaged"));
 	pg_unreachable();
 }
 
@@ -33,10 +32,9 @@ hopper_refuse(const hopper_wire *wire)
 {
 	if (wire->damaged == NULL)
 		hopper_refuse_description();
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("%s", wire->damaged),
-			 errhint("Install the libraries of one build on all hosts, reconnect, and repeat.")));
+	hopper_raise(ERRCODE_DATA_CORRUPTED, errmsg("%s", wire->damaged),
+				 errhint("Install the libraries of one build on all hosts, reconnect, and "
+						 "repeat."));
 	pg_unreachable();
 }
 
@@ -274,12 +272,11 @@ open_seal(hopper_description kind, const char *begin, hopper_wire *wire)
 	wire->end -= HOPPER_SEAL_SIZE;
 	hopper_seal(kind, begin, wire->end - begin, seal);
 	if (!equal_seals(seal, (const uint8 *) wire->end))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("a description for the segments was not made by this session's "
-						"coordinator"),
-				 errhint("Call the functions that are for users; those named segment_* are called "
-						 "by them.")));
+		hopper_raise(ERRCODE_INSUFFICIENT_PRIVILEGE,
+					 errmsg("a description for the segments was not made by this session's "
+							"coordinator"),
+					 errhint("Call the functions that are for users; those named segment_* are "
+							 "called by them."));
 	if (hopper_wire_int(wire, 0) != kind)
 		hopper_refuse_description();
 }
@@ -295,23 +292,21 @@ hopper_open_description(const bytea *description, hopper_description kind, hoppe
 	/* the words of these errors do no harm, whoever they come from */
 	version = hopper_wire_text(wire, NULL);
 	if (version == NULL || strcmp(version, HOPPER_VERSION) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model_hopper of this segment is of another version than that of the "
-						"coordinator"),
-				 errdetail("The coordinator has %s, the segment %s.", version ? version : "none",
-						   HOPPER_VERSION),
-				 errhint("Install the same version on all hosts, and reconnect.")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("model_hopper of this segment is of another version than that of the "
+							"coordinator"),
+					 errdetail("The coordinator has %s, the segment %s.",
+							   version ? version : "none", HOPPER_VERSION),
+					 errhint("Install the same version on all hosts, and reconnect."));
 	libraries = hopper_wire_text(wire, NULL);
 	if (libraries == NULL || strcmp(libraries, hopper_library_ids()) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("segment %d has another build of model_hopper than the coordinator",
-						GpIdentity.segindex),
-				 errdetail("The coordinator has %s; segment %d has %s.",
-						   libraries ? libraries : "none", GpIdentity.segindex,
-						   hopper_library_ids()),
-				 errhint("Install the libraries of one build on all hosts, and reconnect.")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("segment %d has another build of model_hopper than the coordinator",
+							GpIdentity.segindex),
+					 errdetail("The coordinator has %s; segment %d has %s.",
+							   libraries ? libraries : "none", GpIdentity.segindex,
+							   hopper_library_ids()),
+					 errhint("Install the libraries of one build on all hosts, and reconnect."));
 	open_seal(kind, begin, wire);
 }
 
@@ -390,9 +385,8 @@ hopper_require_arguments(FunctionCallInfo fcinfo, int first)
 {
 	for (int i = first; i < PG_NARGS(); i++)
 		if (PG_ARGISNULL(i))
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("argument %d of a function of the segments is null", i + 1)));
+			hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+						 errmsg("argument %d of a function of the segments is null", i + 1));
 }
 
 hopper_buffer

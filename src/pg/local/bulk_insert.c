@@ -90,10 +90,9 @@ execute(const hopper_bulk_insert *insert, const Datum *values, const bool *nulls
 	if (rc < 0)
 		elog(ERROR, "inserting predictions failed: %s", SPI_result_code_string(rc));
 	if (rc != SPI_OK_INSERT || SPI_processed != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("\"%s\" does not take all rows of predictions", insert->shown),
-				 errhint("Look for triggers and rules that something gives to new tables.")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("\"%s\" does not take all rows of predictions", insert->shown),
+					 errhint("Look for triggers and rules that something gives to new tables."));
 }
 
 hopper_bulk_insert *
@@ -106,10 +105,9 @@ hopper_bulk_insert_open(const hopper_name *table, int n, const Oid *types)
 	insert->relation = table_open(hopper_relation_oid(table, false), RowExclusiveLock);
 	if (insert->relation->rd_rel->relkind != RELKIND_RELATION ||
 		insert->relation->rd_createSubid == InvalidSubTransactionId)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("\"%s\" is not the table that was just made", table->shown),
-				 errhint("Choose another name for the output, or give it with its schema.")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("\"%s\" is not the table that was just made", table->shown),
+					 errhint("Choose another name for the output, or give it with its schema."));
 	descriptor = RelationGetDescr(insert->relation);
 	hopper_require_first_types(descriptor, n, types, table->shown);
 	if (!is_plain(insert->relation, n))

@@ -113,11 +113,10 @@ hopper_run_launcher(Datum nothing)
 
 		worker.bgw_notify_pid = MyProcPid;
 		if (!RegisterDynamicBackgroundWorker(&worker, &handle))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("no background worker is free to look for interrupted runs"),
-					 errhint("Raise max_worker_processes, or continue runs with "
-							 "hopper.resume().")));
+			hopper_raise(ERRCODE_INSUFFICIENT_RESOURCES,
+						 errmsg("no background worker is free to look for interrupted runs"),
+						 errhint("Raise max_worker_processes, or continue runs with "
+								 "hopper.resume()."));
 		(void) WaitForBackgroundWorkerShutdown(handle);
 		CHECK_FOR_INTERRUPTS();
 	}

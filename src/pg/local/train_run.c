@@ -15,10 +15,10 @@ begin(FunctionCallInfo fcinfo)
 	CallContext *context = (CallContext *) fcinfo->context;
 
 	if (context == NULL || !IsA(context, CallContext) || context->atomic)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TRANSACTION_TERMINATION),
-				 errmsg("hopper.train() commits, and cannot be called within a transaction block"),
-				 errhint("Call it alone, or let hopper.submit() train in the background.")));
+		hopper_raise(ERRCODE_INVALID_TRANSACTION_TERMINATION,
+					 errmsg("hopper.train() commits, and cannot be called within a transaction "
+							"block"),
+					 errhint("Call it alone, or let hopper.submit() train in the background."));
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 }

@@ -60,12 +60,11 @@ start(const worker_orders *orders)
 	memcpy(worker.bgw_extra, orders, sizeof(*orders));
 	if (RegisterDynamicBackgroundWorker(&worker, NULL))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-			 errmsg("no background worker is free for run " INT64_FORMAT, orders->run),
-			 errdetail("max_worker_processes is %d.", max_worker_processes),
-			 errhint("Wait for other runs to end, train in the foreground with CALL "
-					 "hopper.train(), or ask an administrator to raise max_worker_processes.")));
+	hopper_raise(ERRCODE_INSUFFICIENT_RESOURCES,
+				 errmsg("no background worker is free for run " INT64_FORMAT, orders->run),
+				 errdetail("max_worker_processes is %d.", max_worker_processes),
+				 errhint("Wait for other runs to end, train in the foreground with CALL "
+						 "hopper.train(), or ask an administrator to raise max_worker_processes."));
 }
 
 /* Only now: what is rolled back starts none. An error still takes the transaction back. */
@@ -82,10 +81,9 @@ start_wanted(XactEvent event, void *nothing)
 			break;
 		case XACT_EVENT_PRE_PREPARE:
 			if (wanted != NIL)
-				ereport(ERROR,
-						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						 errmsg("a transaction that starts a run in the background cannot be "
-								"prepared")));
+				hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+							 errmsg("a transaction that starts a run in the background cannot "
+									"be prepared"));
 			break;
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_ABORT:
@@ -109,13 +107,12 @@ require_role(const hopper_run_row *row)
 	can_login = ((Form_pg_authid) GETSTRUCT(tuple))->rolcanlogin;
 	ReleaseSysCache(tuple);
 	if (HOPPER_BYPASS_LOGIN == 0 && !can_login)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION),
-				 errmsg("role \"%s\" cannot train in the background",
-						hopper_role_name(row->role)),
-				 errdetail("A background worker logs in as the role whose run it is."),
-				 errhint("ALTER ROLE %s LOGIN; or train in the foreground with CALL "
-						 "hopper.train().", hopper_identifier(hopper_role_name(row->role)))));
+		hopper_raise(ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION,
+					 errmsg("role \"%s\" cannot train in the background",
+							hopper_role_name(row->role)),
+					 errdetail("A background worker logs in as the role whose run it is."),
+					 errhint("ALTER ROLE %s LOGIN; or train in the foreground with CALL "
+							 "hopper.train().", hopper_identifier(hopper_role_name(row->role))));
 }
 
 void

@@ -329,13 +329,12 @@ trained_labels(FunctionCallInfo fcinfo, hopper_pack_request *request, int i)
 				ordered = lappend(ordered, list_nth(given, at));
 		}
 		if (!same)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("argument \"dependent_varname\" does not name the outputs of \"%s\"",
-							training->table.shown),
-					 errdetail("It has labels of %s.",
-							   hopper_columns_words(desc->n_outputs, names)),
-					 errhint("Leave it out, or name a column for each of them.")));
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("argument \"dependent_varname\" does not name the outputs of "
+								"\"%s\"", training->table.shown),
+						 errdetail("It has labels of %s.",
+								   hopper_columns_words(desc->n_outputs, names)),
+						 errhint("Leave it out, or name a column for each of them."));
 		given = ordered;
 	}
 	if (given == NIL)

@@ -189,11 +189,11 @@ hopper_pack_read_classes(const hopper_pack_request *request, const hopper_pack_s
 								   is_text ? "::pg_catalog.text COLLATE pg_catalog.\"C\"" : "",
 								   source->name.quoted, labelled, PACK_MAX_CLASSES + 1);
 	if (n_rows > PACK_MAX_CLASSES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("column \"%s\" of \"%s\" holds more than %d classes", source->y.name,
-						source->name.shown, PACK_MAX_CLASSES),
-				 errhint("Is it a key? For numbers to be predicted pass label_kind => 'value'.")));
+		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+					 errmsg("column \"%s\" of \"%s\" holds more than %d classes", source->y.name,
+							source->name.shown, PACK_MAX_CLASSES),
+					 errhint("Is it a key? For numbers to be predicted pass label_kind => "
+							 "'value'."));
 	classes->n = (int) n_rows;
 	classes->names = palloc0(sizeof(char *) * (n_rows + 1));
 	for (row = 0; row < n_rows; row++)
@@ -201,12 +201,11 @@ hopper_pack_read_classes(const hopper_pack_request *request, const hopper_pack_s
 	SPI_freetuptable(SPI_tuptable);
 	classes->num_classes = Max(request->num_classes, classes->n);
 	if (request->num_classes > 0 && request->num_classes < classes->n)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("num_classes is %d but column \"%s\" of \"%s\" holds %d classes",
-						request->num_classes, source->y.name, source->name.shown, classes->n),
-				 errdetail("They are %s.", hopper_pack_list_classes(classes)),
-				 errhint("Pass num_classes => %d or more, or leave it out.", classes->n)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("num_classes is %d but column \"%s\" of \"%s\" holds %d classes",
+							request->num_classes, source->y.name, source->name.shown, classes->n),
+					 errdetail("They are %s.", hopper_pack_list_classes(classes)),
+					 errhint("Pass num_classes => %d or more, or leave it out.", classes->n));
 	hopper_pack_finish_classes(classes);
 }
 
@@ -226,13 +225,11 @@ hopper_pack_training_classes(const hopper_pack_request *request, const hopper_pa
 		? getBaseType(get_element_type(getBaseType(training->class_values_type))) : InvalidOid;
 	if (OidIsValid(training->class_values_type) &&
 		classes->family != hopper_pack_label_family(trained))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of \"%s\" is of type %s"
-						" but \"%s\" was packed with labels of type %s",
-						source->y.name, source->name.shown, source->y.sql_type,
-						training->table.shown, training->y_sql_type),
-				 errhint("Cast the column in a view.")));
+		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("column \"%s\" of \"%s\" is of type %s but \"%s\" was packed with "
+							"labels of type %s", source->y.name, source->name.shown,
+							source->y.sql_type, training->table.shown, training->y_sql_type),
+					 errhint("Cast the column in a view."));
 	classes->n = desc->n_class_values;
 	classes->num_classes = desc->num_classes;
 	classes->names = palloc0(sizeof(char *) * (classes->n + 1));
@@ -277,20 +274,17 @@ hopper_pack_class_index(const hopper_pack_classes *classes, const hopper_pack_re
 		else
 			shown = psprintf(INT64_FORMAT, key.number);
 		if (!request->validation)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("rows of \"%s\" changed while they were read", source->name.shown),
-					 errdetail("%s has label %s, which was not there before.",
-							   hopper_pack_row_name(source), shown),
-					 errhint("Pack a table, or a view without volatile functions.")));
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of \"%s\" holds a label that \"%s\" was not packed with",
-						source->y.name, source->name.shown, request->training.table.shown),
-				 errdetail("%s has label %s; the classes are %s.", hopper_pack_row_name(source),
-						   shown,
-						   hopper_pack_list_classes(classes)),
-				 errhint("Leave such rows out, or pack the training data with all classes.")));
+			hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+						 errmsg("rows of \"%s\" changed while they were read", source->name.shown),
+						 errdetail("%s has label %s, which was not there before.",
+								   hopper_pack_row_name(source), shown),
+						 errhint("Pack a table, or a view without volatile functions."));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("column \"%s\" of \"%s\" holds a label that \"%s\" was not packed with",
+							source->y.name, source->name.shown, request->training.table.shown),
+					 errdetail("%s has label %s; the classes are %s.", hopper_pack_row_name(source),
+							   shown, hopper_pack_list_classes(classes)),
+					 errhint("Leave such rows out, or pack the training data with all classes."));
 	}
 	return found->index;
 }

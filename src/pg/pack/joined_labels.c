@@ -80,10 +80,9 @@ class_expression(const hopper_pack_column *column, const hopper_pack_classes *cl
 	StringInfo	indexes = makeStringInfo();
 
 	if (classes->n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_NO_DATA_FOUND),
-				 errmsg("no row has a label in column \"%s\"", column->name),
-				 errhint("Leave the output out, or pack rows that have such labels.")));
+		hopper_raise(ERRCODE_NO_DATA_FOUND,
+					 errmsg("no row has a label in column \"%s\"", column->name),
+					 errhint("Leave the output out, or pack rows that have such labels."));
 	for (int i = 0; i < classes->n; i++)
 	{
 		const char *name = classes->names[i];
@@ -159,10 +158,9 @@ learn_shape(const hopper_pack_job *job, const hopper_pack_column *column, hopper
 		appendStringInfo(query, "%s pg_catalog.array_length(%s, %d)", i > 1 ? "," : "", name, i);
 	if (hopper_select_at_once("SELECT %s FROM %s WHERE pg_catalog.array_length(%s, 1) IS NOT NULL"
 							  " LIMIT 1", query->data, job->source.name.quoted, name) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of \"%s\" holds no arrays with elements", column->name,
-						job->source.name.shown)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("column \"%s\" of \"%s\" holds no arrays with elements", column->name,
+							job->source.name.shown));
 	while (output->rank < HOPPER_MAX_RANK && hopper_cell(0, output->rank + 1))
 	{
 		output->shape[output->rank] = hopper_int_cell(&job->source.name, 0, output->rank + 1, 1,
@@ -260,10 +258,9 @@ read_outputs(hopper_pack_job *job)
 			for (int k = 0; k < output->rank; k++)
 			{
 				if (output->shape[k] > PACK_MAX_BUFFER_BYTES / values)
-					ereport(ERROR,
-							(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-							 errmsg("labels of column \"%s\" of \"%s\" are too large",
-									column->name, source->name.shown)));
+					hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+								 errmsg("labels of column \"%s\" of \"%s\" are too large",
+										column->name, source->name.shown));
 				values *= output->shape[k];
 			}
 		}

@@ -84,16 +84,15 @@ found_row(const hopper_pack_job *job, int first_key)
 static void
 refuse_class(const hopper_pack_job *part, const char *shown, const char *row)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column \"%s\" of \"%s\" holds a label that \"%s\" was not packed with",
-					part->source.y.name, part->source.name.shown,
-					part->request.training.table.shown),
-			 errdetail("%s has label %s; the classes are %s.", row,
-					   shown == NULL ? "NULL" : part->classes.family == PACK_TEXT
-					   ? psprintf("\"%s\"", shown) : shown,
-					   hopper_pack_list_classes(&part->classes)),
-			 errhint("Leave such rows out, or pack the training data with all classes.")));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("column \"%s\" of \"%s\" holds a label that \"%s\" was not packed with",
+						part->source.y.name, part->source.name.shown,
+						part->request.training.table.shown),
+				 errdetail("%s has label %s; the classes are %s.", row,
+						   shown == NULL ? "NULL"
+						   : part->classes.family == PACK_TEXT ? psprintf("\"%s\"", shown) : shown,
+						   hopper_pack_list_classes(&part->classes)),
+				 errhint("Leave such rows out, or pack the training data with all classes."));
 }
 
 static void
@@ -107,33 +106,29 @@ refuse_label(const hopper_pack_job *part, const hopper_output *output, const cha
 	if (output->kind == HOPPER_LABEL_CLASS)
 		refuse_class(part, shown, row);
 	if (shown == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("column \"%s\" of \"%s\" holds NULL", column, source),
-				 errdetail("%s.", row),
-				 errhint("Pass null_labels => 'skip' to leave such rows out.")));
+		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+					 errmsg("column \"%s\" of \"%s\" holds NULL", column, source),
+					 errdetail("%s.", row),
+					 errhint("Pass null_labels => 'skip' to leave such rows out."));
 	if (!is_array)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of \"%s\" holds %s", column, source,
-						strcspn(shown, "NI") < strlen(shown) ? shown
-						: "a value out of range for real"),
-				 errdetail("%s.", row),
-				 errhint("%s", PACK_HINT_ROWS)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("column \"%s\" of \"%s\" holds %s", column, source,
+							strcspn(shown, "NI") < strlen(shown) ? shown
+							: "a value out of range for real"),
+					 errdetail("%s.", row),
+					 errhint("%s", PACK_HINT_ROWS));
 	if (strcspn(shown, "NI") < strlen(shown))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("an array in column \"%s\" of \"%s\" holds NULL, NaN or infinity", column,
-						source),
-				 errdetail("%s.", row),
-				 errhint("%s", PACK_HINT_ROWS)));
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("arrays in column \"%s\" of \"%s\" differ in shape", column, source),
-			 errdetail("%s has %s instead of shape %s.", row,
-					   dimensions ? psprintf("dimensions %s", dimensions) : "no elements",
-					   hopper_pack_shape_text(output->rank, output->shape)),
-			 errhint("%s", PACK_HINT_ROWS)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("an array in column \"%s\" of \"%s\" holds NULL, NaN or infinity",
+							column, source),
+					 errdetail("%s.", row),
+					 errhint("%s", PACK_HINT_ROWS));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("arrays in column \"%s\" of \"%s\" differ in shape", column, source),
+				 errdetail("%s has %s instead of shape %s.", row,
+						   dimensions ? psprintf("dimensions %s", dimensions) : "no elements",
+						   hopper_pack_shape_text(output->rank, output->shape)),
+				 errhint("%s", PACK_HINT_ROWS));
 }
 
 /* Columns of a label in the query: whether it is wrong, its value, its dimensions. */
@@ -182,11 +177,10 @@ hopper_pack_check_weights(const hopper_pack_job *job, const hopper_pack_column *
 	StringInfo	query = makeStringInfo();
 
 	if (!hopper_pack_number_type(column->type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of \"%s\" is of type %s, which cannot be a weight",
-						column->name, job->source.name.shown, column->sql_type),
-				 errhint("Weights are numbers from 0 on.")));
+		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("column \"%s\" of \"%s\" is of type %s, which cannot be a weight",
+							column->name, job->source.name.shown, column->sql_type),
+					 errhint("Weights are numbers from 0 on."));
 	number = hopper_pack_number_expression(column->type, name, "float8");
 	appendStringInfo(query, "SELECT %s::pg_catalog.text", name);
 	hopper_pack_append_row_names(&job->source, query);
@@ -196,11 +190,10 @@ hopper_pack_check_weights(const hopper_pack_job *job, const hopper_pack_column *
 					 job->source.name.quoted, name, number, number, also_labelled(job));
 	if (hopper_select_at_once("%s LIMIT 1", query->data) == 0)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column \"%s\" of \"%s\" holds a weight that is NULL, negative or not finite",
-					column->name, job->source.name.shown),
-			 errdetail("%s has %s.", found_row(job, 2),
-					   hopper_cell(0, 1) ? hopper_cell(0, 1) : "NULL"),
-			 errhint("Weights are numbers from 0 on; a view can compute them.")));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("column \"%s\" of \"%s\" holds a weight that is NULL, negative or not "
+						"finite", column->name, job->source.name.shown),
+				 errdetail("%s has %s.", found_row(job, 2),
+						   hopper_cell(0, 1) ? hopper_cell(0, 1) : "NULL"),
+				 errhint("Weights are numbers from 0 on; a view can compute them."));
 }

@@ -256,13 +256,12 @@ hopper_sql_drop_packed(PG_FUNCTION_ARGS)
 		if (!OidIsValid(relation))
 			continue;
 		if (!hopper_is_table(relation, tables[i].kind))
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("\"%s\" is not a table that packing made", tables[i].name.shown),
-					 i == 0 && hopper_is_table(relation, HOPPER_TABLE_MODELS)
-					 ? errhint("It holds models, which hopper.drop_model() drops.")
-					 : errhint("Give the table that hopper.training_preprocessor() or "
-							   "hopper.validation_preprocessor() made.")));
+			hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
+						 errmsg("\"%s\" is not a table that packing made", tables[i].name.shown),
+						 i == 0 && hopper_is_table(relation, HOPPER_TABLE_MODELS)
+						 ? errhint("It holds models, which hopper.drop_model() drops.")
+						 : errhint("Give the table that hopper.training_preprocessor() or "
+								   "hopper.validation_preprocessor() made."));
 		if (!hopper_is_owner(relation))
 			aclcheck_error(ACLCHECK_NOT_OWNER, HOPPER_OBJECT_TABLE, tables[i].name.shown);
 	}

@@ -176,17 +176,14 @@ lengths_of_inputs(hopper_pack_job *job)
 		n_arrays += input_at(job, i)->layout == PACK_ARRAY;
 	}
 	if (n_arrays == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pad_to needs a column of arrays"),
-				 errdetail("Column \"%s\" of \"%s\" is of type %s.", job->source.x[0].name,
-						   job->source.name.shown, job->source.x[0].sql_type)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("pad_to needs a column of arrays"),
+					 errdetail("Column \"%s\" of \"%s\" is of type %s.", job->source.x[0].name,
+							   job->source.name.shown, job->source.x[0].sql_type));
 	if (pad_to->names == NULL && n_arrays > 1 && pad_to->lengths[0] > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pad_to is one length, and %d inputs of \"%s\" are arrays", n_arrays,
-						job->source.name.shown),
-				 errhint("Name those that are sequences: pad_to => '{\"words\": 40}'.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("pad_to is one length, and %d inputs of \"%s\" are arrays", n_arrays,
+							job->source.name.shown),
+					 errhint("Name those that are sequences: pad_to => '{\"words\": 40}'."));
 	for (int i = 0; pad_to->names == NULL && i < n; i++)
 		if (input_at(job, i)->layout == PACK_ARRAY)
 			lengths[i] = pad_to->lengths[0];
@@ -197,17 +194,14 @@ lengths_of_inputs(hopper_pack_job *job)
 		while (i < n && strcmp(names[i], pad_to->names[k]) != 0)
 			i++;
 		if (i == n)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("pad_to names \"%s\", which is no input", pad_to->names[k]),
-					 errdetail("The inputs are %s.", hopper_columns_words(n, names))));
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("pad_to names \"%s\", which is no input", pad_to->names[k]),
+						 errdetail("The inputs are %s.", hopper_columns_words(n, names)));
 		if (input_at(job, i)->layout != PACK_ARRAY)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("pad_to needs a column of arrays"),
-					 errdetail("Input \"%s\" has column \"%s\" of type %s.", names[i],
-							   input_at(job, i)->columns[0].name,
-							   input_at(job, i)->columns[0].sql_type)));
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("pad_to needs a column of arrays"),
+						 errdetail("Input \"%s\" has column \"%s\" of type %s.", names[i],
+								   input_at(job, i)->columns[0].name,
+								   input_at(job, i)->columns[0].sql_type));
 		lengths[i] = pad_to->lengths[k];
 	}
 	return lengths;
@@ -267,10 +261,9 @@ find_inner_shape(const hopper_pack_job *job, const hopper_pack_column *column, i
 	if (hopper_select_at_once("SELECT %s FROM %s%s%s pg_catalog.array_length(%s, 1) IS NOT NULL"
 							  " LIMIT 1", query->data, job->source.name.quoted, labelled,
 							  labelled[0] ? " AND" : " WHERE", name) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of \"%s\" holds no arrays with elements", column->name,
-						job->source.name.shown)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("column \"%s\" of \"%s\" holds no arrays with elements", column->name,
+							job->source.name.shown));
 	for (; rank < HOPPER_MAX_RANK && hopper_cell(0, rank); rank++)
 		shape[rank] = hopper_int_cell(&job->source.name, 0, rank, 1, PACK_MAX_BUFFER_BYTES);
 	SPI_freetuptable(SPI_tuptable);
@@ -283,37 +276,34 @@ require_fitting_value(const hopper_pack_job *job, const hopper_pack_values *x)
 	double		value = x->padding.value;
 
 	if (!hopper_padding_fits(x->type, value))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pad_value %g cannot be packed as %s", value,
-						hopper_pack_type_name(x->type)),
-				 errdetail("Column \"%s\" of \"%s\" is of type %s.", x->columns[0].name,
-						   job->source.name.shown, x->columns[0].sql_type),
-				 errhint("Cast the column in a view.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("pad_value %g cannot be packed as %s", value,
+							hopper_pack_type_name(x->type)),
+					 errdetail("Column \"%s\" of \"%s\" is of type %s.", x->columns[0].name,
+							   job->source.name.shown, x->columns[0].sql_type),
+					 errhint("Cast the column in a view."));
 	if (!isfinite((float) (value / x->divisor)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pad_value %g divided by normalizing_const is out of range for real",
-						value)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("pad_value %g divided by normalizing_const is out of range for real",
+							value));
 }
 
 static void
 refuse_longer(const hopper_pack_job *job, const hopper_pack_values *x, int32 length,
 			  const lengths_found *found)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column \"%s\" of \"%s\" holds %s of more than %s", x->columns[0].name,
-					job->source.name.shown,
-					hopper_plural(found->n_longer, "sequence", "sequences"),
-					hopper_plural(length, "step", "steps")),
-			 errdetail("The longest has " INT64_FORMAT " steps.", found->longest),
-			 job->request.validation
-			 ? errhint("Cut them in a view, such as %s[1:%d]; or pack the training data with "
-					   "truncate => 'post', which then holds here as well.",
-					   hopper_identifier(x->columns[0].name), length)
-			 : errhint("Pass pad_to => 'longest', or truncate => 'post' to cut off the end ('pre': "
-					   "the beginning).")));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("column \"%s\" of \"%s\" holds %s of more than %s", x->columns[0].name,
+						job->source.name.shown,
+						hopper_plural(found->n_longer, "sequence", "sequences"),
+						hopper_plural(length, "step", "steps")),
+				 errdetail("The longest has " INT64_FORMAT " steps.", found->longest),
+				 job->request.validation
+				 ? errhint("Cut them in a view, such as %s[1:%d]; or pack the training data with "
+						   "truncate => 'post', which then holds here as well.",
+						   hopper_identifier(x->columns[0].name), length)
+				 : errhint("Pass pad_to => 'longest', or truncate => 'post' to cut off the end "
+						   "('pre': the beginning)."));
 }
 
 /* `length`: 0: the longest; of validation data it is known. */
@@ -360,10 +350,9 @@ hopper_pack_set_padding(hopper_pack_job *job)
 		if (lengths[i] < 0)
 			continue;
 		if (input_at(job, i)->shape_known)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("image_shape and pad_to exclude each other"),
-					 errdetail("Both are for input \"%s\".", input_name(job, i))));
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("image_shape and pad_to exclude each other"),
+						 errdetail("Both are for input \"%s\".", input_name(job, i)));
 		pad_input(job, input_at(job, i), lengths[i]);
 	}
 	if (job->x.n_parts > 0)

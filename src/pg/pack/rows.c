@@ -43,12 +43,11 @@ static bool
 get_fold(const hopper_pack_source *source, Datum value, bool isnull)
 {
 	if (isnull)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("column \"%s\" of \"%s\" holds NULL", source->fold.name,
-						source->name.shown),
-				 errdetail("%s.", hopper_pack_row_name(source)),
-				 errhint("True marks a row for validation, false for training.")));
+		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+					 errmsg("column \"%s\" of \"%s\" holds NULL", source->fold.name,
+							source->name.shown),
+					 errdetail("%s.", hopper_pack_row_name(source)),
+					 errhint("True marks a row for validation, false for training."));
 	return DatumGetBool(value);
 }
 

@@ -16,9 +16,8 @@ static void
 resolve_packed_column(Oid relation, const char *name, hopper_pack_column *column)
 {
 	if (hopper_require_column(relation, name) < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("system column \"%s\" cannot be packed", name)));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("system column \"%s\" cannot be packed", name));
 	hopper_pack_resolve_column(relation, name, column);
 }
 

@@ -91,23 +91,21 @@ require_times(const hopper_pack_job *job)
 
 	if (family == NULL || strcmp(family, "text") == 0 || strcmp(family, "numbers") == 0 ||
 		strcmp(family, "boolean") == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of \"%s\" is of type %s, which tells no point in time",
-						column->name, job->source.name.shown, column->sql_type),
-				 errhint("time_varname is a date, a timestamp or a number that grows.")));
+		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("column \"%s\" of \"%s\" is of type %s, which tells no point in time",
+							column->name, job->source.name.shown, column->sql_type),
+					 errhint("time_varname is a date, a timestamp or a number that grows."));
 	(void) hopper_select("SELECT count(*) FROM %s%s coalesce(%s, 'NaN') = 'NaN'",
 						 job->source.name.quoted,
 						 labelled[0] ? psprintf("%s AND", labelled) : " WHERE",
 						 hopper_number_text(column));
 	n = hopper_int_cell(&job->source.name, 0, 1, 0, PG_INT64_MAX);
 	if (n > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("column \"%s\" of \"%s\" holds NULL or NaN in %s", column->name,
-						job->source.name.shown, hopper_plural(n, "row", "rows")),
-				 errdetail("Whether they belong to the rows for validation is not known."),
-				 errhint("%s", PACK_HINT_ROWS)));
+		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+					 errmsg("column \"%s\" of \"%s\" holds NULL or NaN in %s", column->name,
+							job->source.name.shown, hopper_plural(n, "row", "rows")),
+					 errdetail("Whether they belong to the rows for validation is not known."),
+					 errhint("%s", PACK_HINT_ROWS));
 }
 
 /*
@@ -134,12 +132,11 @@ split_values(const hopper_pack_job *job)
 					  by_time ? "DESC" : "ASC", key, job->source.name.quoted,
 					  hopper_pack_labelled_rows(&job->request, &job->source),
 					  job->request.validation_fraction) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of \"%s\" holds no two values", column->name,
-						job->source.name.shown),
-				 errdetail("Its rows are not separated, so that one of training and validation "
-						   "would be empty.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("column \"%s\" of \"%s\" holds no two values", column->name,
+							job->source.name.shown),
+					 errdetail("Its rows are not separated, so that one of training and "
+							   "validation would be empty."));
 	if (by_time)
 	{
 		bool		isnull;

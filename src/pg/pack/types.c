@@ -34,19 +34,17 @@ hopper_pack_require_free_names(const hopper_pack_job *job)
 	for (i = 0; i < lengthof(names); i++)
 	{
 		if (strlen(names[i]) >= NAMEDATALEN)
-			ereport(ERROR,
-					(errcode(ERRCODE_NAME_TOO_LONG),
-					 errmsg("column \"%s\" of \"%s\" has too long a name", i == 6 ? x : y,
-							job->source.name.shown),
-					 errdetail("The column \"%s\" goes with it, and names have at most %d bytes.",
-							   names[i], NAMEDATALEN - 1),
-					 errhint("Rename the column in a view and pack that.")));
+			hopper_raise(ERRCODE_NAME_TOO_LONG,
+						 errmsg("column \"%s\" of \"%s\" has too long a name", i == 6 ? x : y,
+								job->source.name.shown),
+						 errdetail("The column \"%s\" goes with it, and names have at most %d "
+								   "bytes.", names[i], NAMEDATALEN - 1),
+						 errhint("Rename the column in a view and pack that."));
 		for (k = 0; k < i; k++)
 			if (strcmp(names[i], names[k]) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("packed table would have two columns named \"%s\"", names[i]),
-						 errhint("Rename the column in a view and pack that.")));
+				hopper_raise(ERRCODE_DUPLICATE_COLUMN,
+							 errmsg("packed table would have two columns named \"%s\"", names[i]),
+							 errhint("Rename the column in a view and pack that."));
 	}
 }
 
@@ -60,21 +58,19 @@ set_trained_features(const hopper_pack_job *job, hopper_pack_values *x, int32 ty
 	int			at = (int) (x->columns - source->x);
 
 	if (x->type > type)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("features of \"%s\" are %s but \"%s\" was packed with %s",
-						source->name.shown, hopper_pack_type_name(x->type),
-						training->table.shown, hopper_pack_type_name(type)),
-				 errdetail("Column \"%s\" is of type %s; the training data had %s.",
-						   x->columns[0].name, x->columns[0].sql_type,
-						   training->x_sql_types[at]),
-				 errhint("Cast the column in a view.")));
+		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("features of \"%s\" are %s but \"%s\" was packed with %s",
+							source->name.shown, hopper_pack_type_name(x->type),
+							training->table.shown, hopper_pack_type_name(type)),
+					 errdetail("Column \"%s\" is of type %s; the training data had %s.",
+							   x->columns[0].name, x->columns[0].sql_type,
+							   training->x_sql_types[at]),
+					 errhint("Cast the column in a view."));
 	if (x->layout == PACK_SCALARS && (rank != 1 || shape[0] != x->count))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("independent_varname names %s but \"%s\" was packed with features of "
-						"shape %s", hopper_plural(x->count, "column", "columns"),
-						training->table.shown, hopper_pack_shape_text(rank, shape))));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("independent_varname names %s but \"%s\" was packed with features of "
+							"shape %s", hopper_plural(x->count, "column", "columns"),
+							training->table.shown, hopper_pack_shape_text(rank, shape)));
 	if (x->layout == PACK_BYTES)
 		hopper_pack_values_set_bytes_type(x, type, true);
 	x->type = type;
@@ -100,34 +96,29 @@ set_image_shape(const hopper_pack_job *job, hopper_pack_values *x, int n)
 			n_others++;
 		}
 	if (request->bytea_type != 0 && n_bytes == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("bytea_type needs a column of bytea"),
-				 errdetail("Column \"%s\" of \"%s\" is of type %s.", job->source.x[0].name,
-						   source, job->source.x[0].sql_type)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("bytea_type needs a column of bytea"),
+					 errdetail("Column \"%s\" of \"%s\" is of type %s.", job->source.x[0].name,
+							   source, job->source.x[0].sql_type));
 	if (request->image_rank > 0 && image == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("image_shape needs a column of arrays or bytea"),
-				 errdetail("Column \"%s\" of \"%s\" is of type %s.", job->source.x[0].name,
-						   source, job->source.x[0].sql_type)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("image_shape needs a column of arrays or bytea"),
+					 errdetail("Column \"%s\" of \"%s\" is of type %s.", job->source.x[0].name,
+							   source, job->source.x[0].sql_type));
 	if ((request->image_rank > 0 || request->bytea_type != 0) && n_others > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("image_shape is for one input, and %d of \"%s\" are images or arrays",
-						n_others, source),
-				 errhint("Arrays have shapes of their own: leave image_shape out, and make arrays "
-						 "of images of bytes in a view.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("image_shape is for one input, and %d of \"%s\" are images or arrays",
+							n_others, source),
+					 errhint("Arrays have shapes of their own: leave image_shape out, and make "
+							 "arrays of images of bytes in a view."));
 	if (request->bytea_type != 0)
 		hopper_pack_values_set_bytes_type(image, request->bytea_type, false);
 	if (request->image_rank > 0)
 		hopper_pack_values_set_shape(image, request->image_rank, request->image_shape);
 	else if (n_bytes > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of \"%s\" is of type bytea, which needs image_shape",
-						image->columns[0].name, source),
-				 errhint("Pass image_shape => ARRAY[height, width, channels].")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("column \"%s\" of \"%s\" is of type bytea, which needs image_shape",
+							image->columns[0].name, source),
+					 errhint("Pass image_shape => ARRAY[height, width, channels]."));
 }
 
 void
@@ -181,25 +172,22 @@ set_number_labels(hopper_pack_job *job)
 	hopper_pack_values *y = &job->y;
 
 	if (column->type == BYTEAOID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("label column \"%s\" of \"%s\" is of type bytea, which cannot be a label",
-						column->name, job->source.name.shown),
-				 errhint(PACK_HINT_LABELS)));
+		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("label column \"%s\" of \"%s\" is of type bytea, which cannot be a "
+							"label", column->name, job->source.name.shown),
+					 errhint(PACK_HINT_LABELS));
 	if (!hopper_pack_number_type(column->type) && !OidIsValid(get_element_type(column->type)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("label column \"%s\" of \"%s\" is of type %s, which cannot be a label",
-						column->name, job->source.name.shown, column->sql_type),
-				 errhint(PACK_HINT_LABELS " A view can cast the column to text, for classes, or "
-						 "compute a number from it.")));
+		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("label column \"%s\" of \"%s\" is of type %s, which cannot be a label",
+							column->name, job->source.name.shown, column->sql_type),
+					 errhint(PACK_HINT_LABELS " A view can cast the column to text, for "
+							 "classes, or compute a number from it."));
 	if (job->request.num_classes > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("num_classes is given but label column \"%s\" of \"%s\" is of type %s,"
-						" which has no classes",
-						column->name, job->source.name.shown, column->sql_type),
-				 errhint("Leave num_classes out, or cast the labels to integer in a view.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("num_classes is given but label column \"%s\" of \"%s\" is of type "
+							"%s, which has no classes", column->name, job->source.name.shown,
+							column->sql_type),
+					 errhint("Leave num_classes out, or cast the labels to integer in a view."));
 	hopper_pack_values_init(y, 1, column, job->source.name.shown);
 	job->y_kind = y->layout == PACK_SCALARS ? HOPPER_LABEL_VALUE : HOPPER_LABEL_ARRAY;
 	/* nothing computes with labels of more precision */
@@ -214,13 +202,11 @@ set_number_labels(hopper_pack_job *job)
 									 psprintf("Column \"label_kind\" or \"label_type\" of its"
 											  " summary is not that of labels of type %s",
 											  training->y_sql_type));
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" of \"%s\" is of type %s"
-							" but \"%s\" was packed with labels of type %s",
-							column->name, job->source.name.shown, column->sql_type,
-							training->table.shown, training->y_sql_type),
-					 errhint("Cast the column in a view.")));
+			hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+						 errmsg("column \"%s\" of \"%s\" is of type %s but \"%s\" was packed with "
+								"labels of type %s", column->name, job->source.name.shown,
+								column->sql_type, training->table.shown, training->y_sql_type),
+						 errhint("Cast the column in a view."));
 		}
 		y->type = trained->y_type;
 	}
@@ -291,15 +277,14 @@ look_at_labels(hopper_pack_job *job)
 	}
 	SPI_freetuptable(SPI_tuptable);
 	if (n_nulls > 0 && refused)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s of \"%s\" %s no label", hopper_plural(n_nulls, "row", "rows"),
-						source->name.shown, n_nulls == 1 ? "has" : "have"),
-				 errdetail("Column \"%s\" is NULL there.", source->y.name),
-				 job->y_kind == HOPPER_LABEL_CLASS
-				 ? errhint("Pass null_labels => 'skip' to leave them out, or 'class' to make them "
-						   "a class of their own.")
-				 : errhint("Pass null_labels => 'skip' to leave them out.")));
+		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+					 errmsg("%s of \"%s\" %s no label", hopper_plural(n_nulls, "row", "rows"),
+							source->name.shown, n_nulls == 1 ? "has" : "have"),
+					 errdetail("Column \"%s\" is NULL there.", source->y.name),
+					 job->y_kind == HOPPER_LABEL_CLASS
+					 ? errhint("Pass null_labels => 'skip' to leave them out, or 'class' to make "
+							   "them a class of their own.")
+					 : errhint("Pass null_labels => 'skip' to leave them out."));
 	if (request->null_labels == PACK_NULL_SKIP)
 		job->n_unlabelled = n_nulls;
 }
@@ -312,20 +297,18 @@ hopper_pack_set_label(hopper_pack_job *job)
 	hopper_pack_family family = hopper_pack_label_family(column->type);
 
 	if (request->label_kind == HOPPER_LABEL_CLASS && family == PACK_NO_CLASS)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("label_kind is 'class' but label column \"%s\" of \"%s\" is of type %s",
-						column->name, job->source.name.shown, column->sql_type),
-				 errhint("Classes are boolean, integers, text or enums: cast the column in a "
-						 "view.")));
+		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("label_kind is 'class' but label column \"%s\" of \"%s\" is of type %s",
+							column->name, job->source.name.shown, column->sql_type),
+					 errhint("Classes are boolean, integers, text or enums: cast the column in "
+							 "a view."));
 	if (request->label_kind == HOPPER_LABEL_VALUE)
 	{
 		if (!hopper_pack_number_type(column->type))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("label_kind is 'value' but label column \"%s\" of \"%s\" is of type "
-							"%s", column->name, job->source.name.shown, column->sql_type),
-					 errhint("Values are numbers; a view can compute them.")));
+			hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+						 errmsg("label_kind is 'value' but label column \"%s\" of \"%s\" is of "
+								"type %s", column->name, job->source.name.shown, column->sql_type),
+						 errhint("Values are numbers; a view can compute them."));
 		family = PACK_NO_CLASS;
 	}
 

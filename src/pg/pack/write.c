@@ -62,10 +62,9 @@ plan_buffers(hopper_pack_output *output)
 		n_buffers += count_buffers(rows, most);
 	}
 	if (n_buffers > PG_INT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("buffer_size %d would make " INT64_FORMAT " buffers", most, n_buffers),
-				 errhint("Raise buffer_size or leave it out.")));
+		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+					 errmsg("buffer_size %d would make " INT64_FORMAT " buffers", most, n_buffers),
+					 errhint("Raise buffer_size or leave it out."));
 	output->buffer_size = (int32) largest;
 }
 

@@ -73,9 +73,8 @@ static hopper_predict_what
 most_probable(int k)
 {
 	if (k < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pred_type must be at least 1 class, got %d", k)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("pred_type must be at least 1 class, got %d", k));
 	return (hopper_predict_what) {PREDICT_TOP, .k = k};
 }
 
@@ -86,11 +85,10 @@ above_threshold(double threshold)
 	if (threshold >= 1 && threshold <= PG_INT32_MAX && threshold == rint(threshold))
 		return most_probable((int) threshold);
 	if (!(threshold >= 0 && threshold < 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pred_type must be a probability from 0 to below 1, got %g", threshold),
-				 errhint("For the most probable classes give their number, for example "
-						 "pred_type => 3.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("pred_type must be a probability from 0 to below 1, got %g", threshold),
+					 errhint("For the most probable classes give their number, for example "
+							 "pred_type => 3."));
 	return (hopper_predict_what) {PREDICT_THRESHOLD, .threshold = threshold};
 }
 
@@ -114,11 +112,11 @@ hopper_predict_what_argument(FunctionCallInfo fcinfo, int at)
 		return strchr(given, '.') || number != rint(number) || fabs(number) > PG_INT32_MAX
 			? above_threshold(number) : most_probable((int) number);
 	else if (strcmp(given, "prob") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pred_type \"%s\" is not known", given),
-				 errhint("Use 'prob' (all classes), 'columns' (a column for each), 'response' (the "
-						 "most probable one), a number k of classes, or a probability below 1.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("pred_type \"%s\" is not known", given),
+					 errhint("Use 'prob' (all classes), 'columns' (a column for each), "
+							 "'response' (the most probable one), a number k of classes, or a "
+							 "probability below 1."));
 	return what;
 }
 
@@ -126,11 +124,10 @@ void
 hopper_refuse_on_segment(const char *function, const char *hint)
 {
 	if (hopper_on_a_segment())
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s cannot predict rows where they lie on the segments", function),
-				 errdetail("It reads the model's table, which a segment cannot do."),
-				 errhint("%s", hint)));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("%s cannot predict rows where they lie on the segments", function),
+					 errdetail("It reads the model's table, which a segment cannot do."),
+					 errhint("%s", hint));
 }
 
 bool
@@ -139,10 +136,9 @@ hopper_predict_may_lack(FunctionCallInfo fcinfo, int at)
 	char	   *given = PG_ARGISNULL(at) ? "error" : text_to_cstring(PG_GETARG_TEXT_PP(at));
 
 	if (strcmp(given, "error") != 0 && strcmp(given, "null") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("on_null \"%s\" is not known", given),
-				 errhint("Use 'error', or 'null' (rows that lack a feature get no prediction).")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("on_null \"%s\" is not known", given),
+					 errhint("Use 'error', or 'null' (rows that lack a feature get no "
+							 "prediction)."));
 	return strcmp(given, "null") == 0;
 }
 
@@ -152,11 +148,10 @@ refuse_packed_table(const hopper_prediction *run, Oid relation)
 	if (get_attnum(relation, "buffer_id") != InvalidAttrNumber &&
 		get_attnum(relation, "partition_id") != InvalidAttrNumber &&
 		get_attnum(relation, "checksum") != InvalidAttrNumber)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is a packed table", run->source.shown),
-				 errhint("Predict from the table that was packed; hopper.evaluate() reads packed "
-						 "ones.")));
+		hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
+					 errmsg("\"%s\" is a packed table", run->source.shown),
+					 errhint("Predict from the table that was packed; hopper.evaluate() reads "
+							 "packed ones."));
 }
 
 /* The features, once the row's other columns are known. */
@@ -192,11 +187,10 @@ open_features(hopper_prediction *run)
 		hopper_pack_values_take_padding(values, model->padding);
 	}
 	else if (values->layout == PACK_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the shape of the images in \"%s\" is not known", rows->x[0].name),
-				 errdetail("Model \"%s\" does not say what it expects.", model->shown),
-				 errhint("Give its first layer an input shape.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("the shape of the images in \"%s\" is not known", rows->x[0].name),
+					 errdetail("Model \"%s\" does not say what it expects.", model->shown),
+					 errhint("Give its first layer an input shape."));
 }
 
 /* The columns of the features, found in the relation. */
@@ -321,25 +315,20 @@ hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x)
 	hopper_pack_column id_column;
 
 	if (id_col == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"id_col\" must not be null"),
-				 errhint("Name the column that tells the rows of \"%s\" apart; "
-						 "hopper.predict_rows() needs none.", run->source.shown)));
+		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED, errmsg("argument \"id_col\" must not be null"),
+					 errhint("Name the column that tells the rows of \"%s\" apart; "
+							 "hopper.predict_rows() needs none.", run->source.shown));
 	id = hopper_column_list(id_col, "id_col");
 	refuse_packed_table(run, relation);
 	if (list_length(id) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("id_col must be one column")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("id_col must be one column"));
 	hopper_require_columns(relation, lappend(list_copy(x), linitial(id)));
 	hopper_pack_resolve_column(relation, linitial(id), &id_column);
 	if (get_attnum(relation, id_column.name) < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				 errmsg("column \"%s\" cannot be the id of predictions", id_column.name),
-				 errdetail("It is a system column."),
-				 errhint("Predict from a view that gives it another name.")));
+		hopper_raise(ERRCODE_INVALID_COLUMN_REFERENCE,
+					 errmsg("column \"%s\" cannot be the id of predictions", id_column.name),
+					 errdetail("It is a system column."),
+					 errhint("Predict from a view that gives it another name."));
 	if (run->what.kind == PREDICT_COLUMNS)
 		hopper_predict_require_columns(&run->model);
 	run->id_column = id_column.name;
@@ -363,9 +352,8 @@ hopper_predict_take_layer(hopper_predict_model *model, text *layer)
 		return;
 	name = text_to_cstring(layer);
 	if (name[0] == '\0' || strlen(name) >= NAMEDATALEN)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"layer\" must have from 1 to %d bytes", NAMEDATALEN - 1)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("argument \"layer\" must have from 1 to %d bytes", NAMEDATALEN - 1));
 	model->layer = hopper_to_utf8(name);
 	model->class_name = name;
 	model->link = HOPPER_LINK_NONE;
@@ -429,17 +417,15 @@ hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained
 		return;
 	if (hopper_select("SELECT %s FROM %s", hopper_identifier(trained->class_values_column),
 					  summary->quoted) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("\"%s\" does not have one row", summary->shown)));
+		hopper_raise(ERRCODE_DATA_CORRUPTED,
+					 errmsg("\"%s\" does not have one row", summary->shown));
 	/* Their type is that of what has been fetched. */
 	array_type = getBaseType(SPI_gettypeid(SPI_tuptable->tupdesc, 1));
 	type = get_element_type(array_type);
 	if (!OidIsValid(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of \"%s\" is no array", trained->class_values_column,
-						summary->shown)));
+		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("column \"%s\" of \"%s\" is no array", trained->class_values_column,
+							summary->shown));
 	array = hopper_value(0, 1, array_type, &isnull);
 	if (isnull)
 		return;
@@ -458,16 +444,13 @@ hopper_predict_given_classes(hopper_predict_model *model, ArrayType *array)
 	int			n;
 
 	if (ARR_NDIM(array) > 2 || (ARR_NDIM(array) == 2 && ARR_DIMS(array)[0] != 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("models with several outputs are not supported"),
-				 errdetail("class_values has %d rows.", ARR_DIMS(array)[0])));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("models with several outputs are not supported"),
+					 errdetail("class_values has %d rows.", ARR_DIMS(array)[0]));
 	names = hopper_texts(PointerGetDatum(array), &n);
 	if (n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("class_values must not be empty"),
-				 errhint("Leave it out to see the classes' indexes.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("class_values must not be empty"),
+					 errhint("Leave it out to see the classes' indexes."));
 	model->n_classes = model->n_class_values = n;
 	model->class_values = (const char *const *) names;
 }

@@ -143,13 +143,12 @@ take_inputs(hopper_predict_model *model, const model_ends *ends, text *argument)
 		}
 	}
 	if (inputs->n != ends->n_inputs)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("independent_varname does not name the inputs of \"%s\" with their columns",
-						model->shown),
-				 errdetail("It has the inputs %s.", ends_words(ends->n_inputs, ends->inputs)),
-				 errhint("Write '{\"input\": \"column\", ...}', or a list of columns in place of "
-						 "one.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("independent_varname does not name the inputs of \"%s\" with their "
+							"columns", model->shown),
+					 errdetail("It has the inputs %s.", ends_words(ends->n_inputs, ends->inputs)),
+					 errhint("Write '{\"input\": \"column\", ...}', or a list of columns in "
+							 "place of one."));
 	described = palloc0(sizeof(hopper_input) * inputs->n);
 	for (int i = 0; i < inputs->n; i++)
 	{
@@ -158,12 +157,11 @@ take_inputs(hopper_predict_model *model, const model_ends *ends, text *argument)
 		while (k < ends->n_inputs && strcmp(ends->inputs[k].name, inputs->names[i]) != 0)
 			k++;
 		if (k == ends->n_inputs)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("independent_varname names \"%s\", which is no input of \"%s\"",
-							inputs->names[i], model->shown),
-					 errdetail("It has the inputs %s.",
-							   ends_words(ends->n_inputs, ends->inputs))));
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("independent_varname names \"%s\", which is no input of \"%s\"",
+								inputs->names[i], model->shown),
+						 errdetail("It has the inputs %s.",
+								   ends_words(ends->n_inputs, ends->inputs)));
 		described[i].name = inputs->names[i];
 		described[i].rank = ends->inputs[k].rank;
 		memcpy(described[i].shape, ends->inputs[k].shape, sizeof(described[i].shape));
@@ -187,12 +185,11 @@ take_schema(hopper_predict_model *model, const hopper_name *source, int n,
 	int			i = 0;
 
 	if (list_length(columns) != n)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" has %s but independent_varname names %s", model->shown,
-						hopper_plural(n, "input", "inputs"),
-						hopper_plural(list_length(columns), "column", "columns")),
-				 errhint("hopper.model_columns() shows the inputs in their order.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("\"%s\" has %s but independent_varname names %s", model->shown,
+							hopper_plural(n, "input", "inputs"),
+							hopper_plural(list_length(columns), "column", "columns")),
+					 errhint("hopper.model_columns() shows the inputs in their order."));
 	hopper_require_columns(relation, columns);
 	foreach(cell, columns)
 	{
@@ -200,13 +197,12 @@ take_schema(hopper_predict_model *model, const hopper_name *source, int n,
 		{
 			if (other != i && strcmp(wanted[other].name, lfirst(cell)) == 0 &&
 				strcmp(wanted[i].name, lfirst(cell)) != 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("input %d of \"%s\" is \"%s\" but column %d of"
-								" independent_varname is \"%s\", its input %d", i + 1,
-								model->shown, wanted[i].name, i + 1, wanted[other].name,
-								other + 1),
-						 errhint("hopper.model_columns() shows the inputs in their order.")));
+				hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+							 errmsg("input %d of \"%s\" is \"%s\" but column %d of "
+									"independent_varname is \"%s\", its input %d", i + 1,
+									model->shown, wanted[i].name, i + 1, wanted[other].name,
+									other + 1),
+							 errhint("hopper.model_columns() shows the inputs in their order."));
 		}
 		hopper_pack_resolve_column(relation, lfirst(cell), &x[i++]);
 	}
@@ -232,21 +228,17 @@ take_padding(FunctionCallInfo fcinfo, int at, hopper_predict_model *model)
 		problem = hopper_padding_side(text_to_cstring(PG_GETARG_TEXT_PP(at + 2)), "truncate",
 									  &beginning);
 	if (problem)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s", problem),
-				 errhint("Use 'post' (the end of a sequence) or 'pre' (its beginning).")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("%s", problem),
+					 errhint("Use 'post' (the end of a sequence) or 'pre' (its beginning)."));
 	if (PG_ARGISNULL(at) && (one.before || !PG_ARGISNULL(at + 2)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pad_side and truncate need pad_value")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("pad_side and truncate need pad_value"));
 	if (PG_ARGISNULL(at))
 		return;
 	one.value = PG_GETARG_FLOAT8(at);
 	if (!isfinite((float) one.value))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pad_value must be a number that real holds, got %g", one.value)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("pad_value must be a number that real holds, got %g", one.value));
 	if (!PG_ARGISNULL(at + 2))
 		one.truncate = beginning ? PACK_CUT_BEGINNING : PACK_CUT_END;
 	padding = palloc(sizeof(hopper_pack_padding) * n);
@@ -285,12 +277,11 @@ take_class_values(hopper_predict_model *model, ArrayType *array)
 	int			width;
 
 	if (ARR_NDIM(array) != 2 || ARR_DIMS(array)[0] != n)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("class_values must have a row for each of the %d outputs of \"%s\"", n,
-						model->shown),
-				 errhint("Write ARRAY[ARRAY['a', 'b', NULL], ARRAY[NULL, NULL, NULL]]: fill up "
-						 "with NULL, which is all that outputs without names have.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("class_values must have a row for each of the %d outputs of \"%s\"", n,
+							model->shown),
+					 errhint("Write ARRAY[ARRAY['a', 'b', NULL], ARRAY[NULL, NULL, NULL]]: fill "
+							 "up with NULL, which is all that outputs without names have."));
 	names = hopper_texts(PointerGetDatum(array), &n_values);
 	width = n_values / n;
 	for (int i = 0; i < n; i++, names += width)
@@ -337,10 +328,9 @@ read_stored(const hopper_name *table, FunctionCallInfo fcinfo, hopper_model *sto
 	hopper_require_model_table(table);
 	hopper_read_model(table, hopper_key_argument(fcinfo, 1), stored);
 	if (!HOPPER_HAS_FLOATS(&stored->weights))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model %d of \"%s\" has no weights", stored->model_id, table->shown),
-				 errhint("Store them with hopper.load_model(), or train the model.")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("model %d of \"%s\" has no weights", stored->model_id, table->shown),
+					 errhint("Store them with hopper.load_model(), or train the model."));
 	/* Values that are not in memory are looked at on their way to the predictor. */
 	if (hopper_core()->check_weights(stored->arch, stored->arch_size, stored->weights.values,
 									 stored->weights.n, &error) == 0)
@@ -381,9 +371,9 @@ hopper_sql_predict_byom(PG_FUNCTION_ARGS)
 	run->work.threads = hopper_effective_threads();
 	model->normalizing_const = PG_ARGISNULL(9) ? 1.0 : PG_GETARG_FLOAT8(9);
 	if (!(model->normalizing_const > 0 && isfinite(model->normalizing_const)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("normalizing_const must be positive, got %g", model->normalizing_const)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("normalizing_const must be positive, got %g",
+							model->normalizing_const));
 
 	read_stored(&table, fcinfo, &stored);
 	read_ends(&stored, &ends);
@@ -400,10 +390,10 @@ hopper_sql_predict_byom(PG_FUNCTION_ARGS)
 	if (prepares)
 	{
 		if (model->normalizing_const != 1 || !PG_ARGISNULL(13))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("%s is not for \"%s\", which prepares its columns itself",
-							PG_ARGISNULL(13) ? "normalizing_const" : "pad_value", model->shown)));
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("%s is not for \"%s\", which prepares its columns itself",
+								PG_ARGISNULL(13) ? "normalizing_const" : "pad_value",
+								model->shown));
 		columns = hopper_column_list(hopper_text_argument(fcinfo, 4), "independent_varname");
 		take_schema(model, &run->source, n_wanted, wanted, columns);
 	}

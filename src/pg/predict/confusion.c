@@ -45,14 +45,14 @@ hopper_require_classes(const hopper_trained *model, const hopper_name *shown)
 	hopper_predict_from_trained(model, &predicted);
 	if (kind == HOPPER_LABEL_CLASS || predicted.is_each)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("confusion_table needs a model of classes but \"%s\" was trained on %s",
-					shown->shown, model->desc.n_outputs > 1 ? "several outputs"
-					: kind == HOPPER_LABEL_VALUE ? "numbers" : "arrays"),
-			 model->desc.n_outputs > 1
-			 ? errhint("Leave it out, and count what hopper.predict() writes.")
-			 : errhint("Leave confusion_table out.")));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("confusion_table needs a model of classes but \"%s\" was trained on %s",
+						shown->shown,
+						model->desc.n_outputs > 1 ? "several outputs"
+						: kind == HOPPER_LABEL_VALUE ? "numbers" : "arrays"),
+				 model->desc.n_outputs > 1
+				 ? errhint("Leave it out, and count what hopper.predict() writes.")
+				 : errhint("Leave confusion_table out."));
 }
 
 /* a / b; NULL where b is zero */

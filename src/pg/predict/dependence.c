@@ -54,11 +54,10 @@ find_feature(const hopper_explained *what, const char *feature)
 	for (int i = 0; i < what->n; i++)
 		if (strcmp(what->trained.x_columns[i], feature) == 0)
 			return i + 1;
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("model \"%s\" reads no column \"%s\"", what->model.shown, feature),
-			 errdetail("Its features are %s.",
-					   hopper_columns_words(what->n, what->trained.x_columns))));
+	hopper_raise(ERRCODE_UNDEFINED_COLUMN,
+				 errmsg("model \"%s\" reads no column \"%s\"", what->model.shown, feature),
+				 errdetail("Its features are %s.",
+						   hopper_columns_words(what->n, what->trained.x_columns)));
 	return 0;
 }
 
@@ -81,10 +80,9 @@ hopper_sql_partial_dependence(PG_FUNCTION_ARGS)
 	hopper_explained_open(fcinfo, "source_table", &what);
 	hopper_explained_take_class(fcinfo, &what);
 	if (what.output == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model \"%s\" has more than two classes", what.model.shown),
-				 errhint("Pass class_value, whose probability is then predicted.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("model \"%s\" has more than two classes", what.model.shown),
+					 errhint("Pass class_value, whose probability is then predicted."));
 	column = find_feature(&what, feature);
 	known = psprintf(" WHERE %s IS NOT NULL", hopper_identifier(feature));
 	hopper_explained_require_rows(&what, known, NULL);

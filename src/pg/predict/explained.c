@@ -16,10 +16,9 @@ require_classes(const hopper_predict_model *model)
 {
 	hopper_predict_require_one_value(model);
 	if (!model->is_value && model->n_class_values == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the classes of model \"%s\" have no names", model->shown),
-				 errhint("Pack a label column of classes, rather than 1-hot encoded ones.")));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("the classes of model \"%s\" have no names", model->shown),
+					 errhint("Pack a label column of classes, rather than 1-hot encoded ones."));
 }
 
 void
@@ -31,10 +30,9 @@ hopper_explained_open(FunctionCallInfo fcinfo, const char *source, hopper_explai
 	StringInfo	names = makeStringInfo();
 
 	if (HOPPER_DATA_ON_SEGMENTS)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("predictions are not explained on a cluster yet"),
-				 errdetail("Changed rows would be predicted where they lie, on the segments.")));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("predictions are not explained on a cluster yet"),
+					 errdetail("Changed rows would be predicted where they lie, on the segments."));
 	memset(what, 0, sizeof(*what));
 	what->source = hopper_name_named(fcinfo, source);
 	hopper_read_trained(&table, !PG_ARGISNULL(key), hopper_key_argument(fcinfo, key),
@@ -44,10 +42,9 @@ hopper_explained_open(FunctionCallInfo fcinfo, const char *source, hopper_explai
 	what->relation = hopper_source_oid(&what->source);
 	what->n = what->trained.n_x_columns;
 	if (what->n > FUNC_MAX_ARGS - ARGUMENTS_BEFORE)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("model \"%s\" reads %d columns, of which %d can be explained at most",
-						what->model.shown, what->n, FUNC_MAX_ARGS - ARGUMENTS_BEFORE)));
+		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+					 errmsg("model \"%s\" reads %d columns, of which %d can be explained at most",
+							what->model.shown, what->n, FUNC_MAX_ARGS - ARGUMENTS_BEFORE));
 	for (int i = 0; i < what->n; i++)
 		x = lappend(x, what->trained.x_columns[i]);
 	hopper_require_columns(what->relation, x);
@@ -80,9 +77,9 @@ hopper_explained_take_class(FunctionCallInfo fcinfo, hopper_explained *what)
 	if (given == NULL)
 		return;
 	if (model->is_value)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("class_value is given but model \"%s\" predicts numbers", model->shown)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("class_value is given but model \"%s\" predicts numbers",
+							model->shown));
 	initStringInfo(&known);
 	for (int i = 0; i < model->n_class_values; i++)
 	{
@@ -94,11 +91,10 @@ hopper_explained_take_class(FunctionCallInfo fcinfo, hopper_explained *what)
 		if (i < 20)
 			appendStringInfo(&known, "%s\"%s\"", i ? ", " : "", class_name(what, i));
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("model \"%s\" knows no class \"%s\"", model->shown, given),
-			 errdetail("Its classes are %s%s.", known.data,
-					   model->n_class_values > 20 ? " and more" : "")));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("model \"%s\" knows no class \"%s\"", model->shown, given),
+				 errdetail("Its classes are %s%s.", known.data,
+						   model->n_class_values > 20 ? " and more" : ""));
 }
 
 const char *
@@ -137,9 +133,8 @@ hopper_explained_count(FunctionCallInfo fcinfo, const char *argument, int otherw
 	int			given = hopper_integer_argument(fcinfo, at, argument, otherwise);
 
 	if (given < least || given > most)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be from %d to %d, got %d", argument, least, most, given)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("%s must be from %d to %d, got %d", argument, least, most, given));
 	return given;
 }
 
@@ -173,9 +168,8 @@ void
 hopper_explained_require_rows(const hopper_explained *what, const char *where, const char *hint)
 {
 	if (hopper_select("SELECT FROM %s%s LIMIT 1", what->source.quoted, where) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" holds no rows to explain model \"%s\" by", what->source.shown,
-						what->model.shown),
-				 hint ? errhint("%s", hint) : 0));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("\"%s\" holds no rows to explain model \"%s\" by", what->source.shown,
+							what->model.shown),
+					 hint ? errhint("%s", hint) : 0);
 }

@@ -69,10 +69,9 @@ refuse_architecture(FunctionCallInfo fcinfo)
 	char	   *given = hopper_string_argument(fcinfo, 0);
 
 	if (given && given[strspn(given, " \t\r\n")] == '{')
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"model_table\" is an architecture, not the name of a table"),
-				 errhint("Name the argument: model_arch => ...")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("argument \"model_table\" is an architecture, not the name of a table"),
+					 errhint("Name the argument: model_arch => ..."));
 }
 
 /* '["age", "income"]', or by input '{"numbers": ["age"], "image": ["pixels"]}'; UTF-8 */
@@ -120,10 +119,9 @@ export_trained(FunctionCallInfo fcinfo, hopper_format format)
 	struct varlena *file;
 
 	if (hopper_on_a_segment())
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a segment cannot read the model's table"),
-				 errhint("Call the function without a table in FROM.")));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("a segment cannot read the model's table"),
+					 errhint("Call the function without a table in FROM."));
 	refuse_architecture(fcinfo);
 	hopper_connect();
 	table = hopper_name_argument(fcinfo, 0, "model_table");

@@ -38,11 +38,10 @@ schema_of(const hopper_name *table)
 		text = packed.schema_text;
 	}
 	if (text == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the features of \"%s\" are packed as they are", table->shown),
-				 errhint("hopper.training_preprocessor() with treatments => '{}' chooses "
-						 "treatments for columns.")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("the features of \"%s\" are packed as they are", table->shown),
+					 errhint("hopper.training_preprocessor() with treatments => '{}' chooses "
+							 "treatments for columns."));
 	return hopper_schema_open(text);
 }
 
@@ -225,10 +224,9 @@ void
 hopper_predict_require_one_value(const hopper_predict_model *model)
 {
 	if (model->n_parts > 0 || model->is_array || model->is_each)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("model \"%s\" does not predict one value", model->shown),
-				 errhint("hopper.predict_row() gives all of them.")));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("model \"%s\" does not predict one value", model->shown),
+					 errhint("hopper.predict_row() gives all of them."));
 }
 
 /* The class whose probability is the largest: of hopper_outputs.o, in the label's type. */
@@ -259,11 +257,10 @@ class_columns(const hopper_trained *trained, const hopper_predict_model *model,
 	StringInfo	selection = makeStringInfo();
 
 	if (trained->n_x_columns > FUNC_MAX_ARGS - 3)
-		ereport(ERROR,
-				(errcode(ERRCODE_TOO_MANY_ARGUMENTS),
-				 errmsg("model \"%s\" reads %d columns, of which there can be %d here",
-						model->shown, trained->n_x_columns, FUNC_MAX_ARGS - 3),
-				 errhint("hopper.predict() takes more.")));
+		hopper_raise(ERRCODE_TOO_MANY_ARGUMENTS,
+					 errmsg("model \"%s\" reads %d columns, of which there can be %d here",
+							model->shown, trained->n_x_columns, FUNC_MAX_ARGS - 3),
+					 errhint("hopper.predict() takes more."));
 	hopper_predict_require_columns(model);
 	appendStringInfo(out, ", OUT %s %s", hopper_identifier(hopper_predict_value_column(model)),
 					 label_type);
@@ -286,11 +283,10 @@ asks_for_columns(FunctionCallInfo fcinfo, int at)
 	char	   *given = hopper_string_argument(fcinfo, at);
 
 	if (given && strcmp(given, "response") != 0 && strcmp(given, "columns") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pred_type \"%s\" is not known", given),
-				 errhint("Use 'response' (the most probable class, or the value) or 'columns' (and "
-						 "a column for each class's probability).")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("pred_type \"%s\" is not known", given),
+					 errhint("Use 'response' (the most probable class, or the value) or "
+							 "'columns' (and a column for each class's probability)."));
 	return given && strcmp(given, "columns") == 0;
 }
 
@@ -315,11 +311,10 @@ hopper_sql_create_predict_function(PG_FUNCTION_ARGS)
 	hopper_connect();
 	hopper_read_trained(&table, !PG_ARGISNULL(2), hopper_key_argument(fcinfo, 2), &trained);
 	if (trained.n_x_columns > FUNC_MAX_ARGS)
-		ereport(ERROR,
-				(errcode(ERRCODE_TOO_MANY_ARGUMENTS),
-				 errmsg("model \"%s\" reads %d columns, and functions have at most %d arguments",
-						table.shown, trained.n_x_columns, FUNC_MAX_ARGS),
-				 errhint("hopper.predict_row() takes a row of them.")));
+		hopper_raise(ERRCODE_TOO_MANY_ARGUMENTS,
+					 errmsg("model \"%s\" reads %d columns, and functions have at most %d "
+							"arguments", table.shown, trained.n_x_columns, FUNC_MAX_ARGS),
+					 errhint("hopper.predict_row() takes a row of them."));
 	hopper_predict_from_trained(&trained, &model);
 	hopper_predict_require_one_value(&model);
 	result = model.is_value ? "pg_catalog.float8"

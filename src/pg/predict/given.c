@@ -45,12 +45,12 @@ hopper_given_record(HeapTupleHeader record, hopper_given_row *row)
 static void
 refuse_json(const char *what, const char *name)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 name ? errmsg("features hold %s for \"%s\", not a number or an array of numbers", what,
-						   name)
-			 : errmsg("features hold %s, not a number", what),
-			 errhint(HINT_FORMS)));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 name
+				 ? errmsg("features hold %s for \"%s\", not a number or an array of numbers", what,
+						  name)
+				 : errmsg("features hold %s, not a number", what),
+				 errhint(HINT_FORMS));
 }
 
 /*

@@ -113,13 +113,12 @@ hopper_predict_bind_outputs(hopper_predict_model *model, int n_outputs)
 	/* A single sigmoid unit is the probability of the second of two classes. */
 	if (model->n_classes == n_outputs || (model->n_classes == 2 && n_outputs == 1))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("model \"%s\" has %s but there %s %s", model->shown,
-					hopper_plural(n_outputs, "output", "outputs"),
-					model->n_classes == 1 ? "is" : "are",
-					hopper_plural(model->n_classes, "class value", "class values")),
-			 errhint("Give one class value an output, or two for a single sigmoid output.")));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("model \"%s\" has %s but there %s %s", model->shown,
+						hopper_plural(n_outputs, "output", "outputs"),
+						model->n_classes == 1 ? "is" : "are",
+						hopper_plural(model->n_classes, "class value", "class values")),
+				 errhint("Give one class value an output, or two for a single sigmoid output."));
 }
 
 int32
@@ -195,23 +194,21 @@ hopper_predict_check_types(const hopper_predict_model *model, int n_columns,
 		Oid			number = OidIsValid(element) ? getBaseType(element) : columns[i].type;
 
 		if (columns[i].type != BYTEAOID && hopper_pack_number_type(number) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("model \"%s\" expects %s, not %s", model->shown,
-							hopper_predict_expectation(model), columns[i].sql_type),
-					 features_detail(model, &columns[i])));
+			hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+						 errmsg("model \"%s\" expects %s, not %s", model->shown,
+								hopper_predict_expectation(model), columns[i].sql_type),
+						 features_detail(model, &columns[i]));
 		if (columns[i].type == BYTEAOID || OidIsValid(element))
 			scalars = false;
 	}
 	for (int i = 0; i < model->x_rank; i++)
 		count *= model->x_shape[i];
 	if (scalars && model->x_rank > 0 && count != n_columns)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("model \"%s\" expects %s, not %s", model->shown,
-						hopper_predict_expectation(model),
-						hopper_plural(n_columns, "column of numbers", "columns of numbers")),
-				 features_detail(model, NULL)));
+		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("model \"%s\" expects %s, not %s", model->shown,
+							hopper_predict_expectation(model),
+							hopper_plural(n_columns, "column of numbers", "columns of numbers")),
+					 features_detail(model, NULL));
 }
 
 static double

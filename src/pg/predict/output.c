@@ -84,10 +84,9 @@ hopper_predict_output_create(const hopper_predict_model *model, const hopper_pre
 	if (model->is_value)
 		return output;
 	if (label_values && n_labels < model->n_classes)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("model \"%s\" has %d classes but %s", model->shown, model->n_classes,
-						hopper_plural(n_labels, "class value", "class values"))));
+		hopper_raise(ERRCODE_DATA_CORRUPTED,
+					 errmsg("model \"%s\" has %d classes but %s", model->shown, model->n_classes,
+							hopper_plural(n_labels, "class value", "class values")));
 	output->label_values = label_values;
 	output->label_nulls = label_nulls;
 	hopper_predict_classes_init(&output->classes, model);

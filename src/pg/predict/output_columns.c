@@ -71,17 +71,15 @@ hopper_predict_require_columns(const hopper_predict_model *model)
 	if (!hopper_predict_has_rows(model))
 		return;
 	if (model->n_class_values == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the classes of model \"%s\" have no names for columns", model->shown),
-				 errhint("Use pred_type 'prob', which gives rows.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("the classes of model \"%s\" have no names for columns", model->shown),
+					 errhint("Use pred_type 'prob', which gives rows."));
 	if (model->n_class_values > PREDICT_MAX_COLUMNS - 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("model \"%s\" has %d classes, which are too many for columns",
-						model->shown, model->n_class_values),
-				 errdetail("There are at most %d.", PREDICT_MAX_COLUMNS - 2),
-				 errhint("Use pred_type 'prob', which gives rows.")));
+		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+					 errmsg("model \"%s\" has %d classes, which are too many for columns",
+							model->shown, model->n_class_values),
+					 errdetail("There are at most %d.", PREDICT_MAX_COLUMNS - 2),
+					 errhint("Use pred_type 'prob', which gives rows."));
 }
 
 /* --- types --- */
@@ -269,9 +267,8 @@ hopper_predict_check_id(const hopper_prediction *run)
 	hopper_predict_list_columns(run, &list);
 	for (int i = 1; i < list.n; i++)
 		if (strcmp(run->id_column, list.columns[i].name) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("column \"%s\" cannot be the id of predictions", run->id_column),
-					 errdetail("Their table has another column of that name."),
-					 errhint("Predict from a view that gives it another name.")));
+			hopper_raise(ERRCODE_DUPLICATE_COLUMN,
+						 errmsg("column \"%s\" cannot be the id of predictions", run->id_column),
+						 errdetail("Their table has another column of that name."),
+						 errhint("Predict from a view that gives it another name."));
 }

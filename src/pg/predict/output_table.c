@@ -18,9 +18,8 @@ replacement_argument(FunctionCallInfo fcinfo, int at, bool *rows)
 
 	*rows = given && pg_strcasecmp(given, "rows") == 0;
 	if (given && !*rows && !parse_bool(given, &replace))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("replace must be true, false or 'rows', got \"%s\"", given)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("replace must be true, false or 'rows', got \"%s\"", given));
 	return replace || *rows;
 }
 
@@ -35,19 +34,16 @@ require_refillable(const hopper_name *table)
 	char		kind = get_rel_relkind(relation);
 
 	if (kind != RELKIND_RELATION && !hopper_is_partitioned(kind))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a table, so that its rows cannot be replaced",
-						table->shown)));
+		hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
+					 errmsg("\"%s\" is not a table, so that its rows cannot be replaced",
+							table->shown));
 	if (!hopper_is_owner(relation))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of table %s", table->shown)));
+		hopper_raise(ERRCODE_INSUFFICIENT_PRIVILEGE,
+					 errmsg("must be owner of table %s", table->shown));
 	if (hopper_hides_rows(relation))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("row-level security of \"%s\" may hide rows that are to be replaced",
-						table->shown)));
+		hopper_raise(ERRCODE_INSUFFICIENT_PRIVILEGE,
+					 errmsg("row-level security of \"%s\" may hide rows that are to be replaced",
+							table->shown));
 	hopper_lock_table(table, ShareRowExclusiveLock, "SHARE ROW EXCLUSIVE");
 }
 
@@ -64,13 +60,12 @@ require_columns(const hopper_prediction *run)
 		AttrNumber	there = get_attnum(kept, name);
 
 		if (there == InvalidAttrNumber || get_atttype(kept, there) != get_atttype(made, i))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("the rows of \"%s\" cannot be replaced by these predictions",
-							run->final.name.shown),
-					 errdetail("It has no column \"%s\" of type %s.", name,
-							   format_type_be(get_atttype(made, i))),
-					 errhint("Choose another name for the output, or pass replace => true.")));
+			hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+						 errmsg("the rows of \"%s\" cannot be replaced by these predictions",
+								run->final.name.shown),
+						 errdetail("It has no column \"%s\" of type %s.", name,
+								   format_type_be(get_atttype(made, i))),
+						 errhint("Choose another name for the output, or pass replace => true."));
 	}
 }
 
@@ -95,10 +90,9 @@ replace_rows(const hopper_prediction *run, int64 n_rows)
 	hopper_change("INSERT INTO %s (%s) SELECT %s FROM %s", run->final.name.quoted, columns,
 				  columns, run->output_table.quoted);
 	if ((int64) SPI_processed != n_rows)
-		ereport(ERROR,
-				(errcode(ERRCODE_TRIGGERED_ACTION_EXCEPTION),
-				 errmsg("\"%s\" does not take all rows of predictions", run->final.name.shown),
-				 errhint("Look for triggers and rules of the table.")));
+		hopper_raise(ERRCODE_TRIGGERED_ACTION_EXCEPTION,
+					 errmsg("\"%s\" does not take all rows of predictions", run->final.name.shown),
+					 errhint("Look for triggers and rules of the table."));
 	hopper_exec("DROP TABLE %s", run->output_table.quoted);
 }
 

@@ -306,17 +306,16 @@ hopper_sql_predict_packed(PG_FUNCTION_ARGS)
 	memset(&run, 0, sizeof(run));
 	run.most = PG_ARGISNULL(3) ? PG_INT64_MAX : PG_GETARG_INT64(3);
 	if (run.most < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("n must be a positive number of rows")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("n must be a positive number of rows"));
 	hopper_connect();
 	hopper_read_trained(&table, !PG_ARGISNULL(2), hopper_key_argument(fcinfo, 2), &trained);
 	hopper_predict_from_trained(&trained, &run.model);
 	if (run.model.n_parts > 0 || run.model.is_array || run.model.is_each)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("model \"%s\" does not predict one class or number a row", table.shown),
-				 errhint("hopper.predict() on the table that was packed gives what it predicts.")));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("model \"%s\" does not predict one class or number a row", table.shown),
+					 errhint("hopper.predict() on the table that was packed gives what it "
+							 "predicts."));
 	hopper_read_packed(&packed_table, true, &run.data);
 	hopper_require_partitions(&run.data);
 	hopper_check_compatible(&run.data, "packed table", &trained.desc, trained.n_x_columns,

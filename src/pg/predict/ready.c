@@ -389,23 +389,21 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 	hopper_read_trained(table, has_key, mst_key, &trained);
 	n_inputs = Max(trained.inputs.n, 1);
 	if (trained.inputs.n > 0 && asked_type != READY_ROW)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model \"%s\" has several inputs, which one array does not tell apart",
-						trained.outputs.model.shown),
-				 errdetail("It has the inputs %s.",
-						   hopper_columns_words(trained.inputs.n, trained.inputs.names)),
-				 errhint("Give a row with the columns %s, such as jsonb_populate_record("
-						 "NULL::table, '{...}').",
-						 hopper_columns_words(trained.n_x_columns, trained.x_columns))));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("model \"%s\" has several inputs, which one array does not tell apart",
+							trained.outputs.model.shown),
+					 errdetail("It has the inputs %s.",
+							   hopper_columns_words(trained.inputs.n, trained.inputs.names)),
+					 errhint("Give a row with the columns %s, such as "
+							 "jsonb_populate_record(NULL::table, '{...}').",
+							 hopper_columns_words(trained.n_x_columns, trained.x_columns)));
 	if (trained.schema_text && asked_type != READY_ROW)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model \"%s\" reads columns by their names, which an array has not",
-						trained.outputs.model.shown),
-				 errdetail("Its features are %s.",
-						   hopper_columns_words(trained.n_x_columns, trained.x_columns)),
-				 errhint("Give a row, or a JSON object with a value for each of them.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("model \"%s\" reads columns by their names, which an array has not",
+							trained.outputs.model.shown),
+					 errdetail("Its features are %s.",
+							   hopper_columns_words(trained.n_x_columns, trained.x_columns)),
+					 errhint("Give a row, or a JSON object with a value for each of them."));
 	if (asked_type == READY_ROW && is_bytea == NULL)
 		is_bytea = trained_bytes(&trained, n_inputs);
 	else if (asked_type == READY_ROW && n_asked != n_inputs)

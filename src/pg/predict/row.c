@@ -53,11 +53,10 @@ check_features(const hopper_ready_model *entry, Oid type, Datum features)
 	else
 		given = 1;
 	if (given != expected)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model \"%s\" expects %s, not %s", model->shown,
-						hopper_predict_expectation(model),
-						hopper_plural(given, "value", "values"))));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("model \"%s\" expects %s, not %s", model->shown,
+							hopper_predict_expectation(model),
+							hopper_plural(given, "value", "values")));
 }
 
 #define RESULT_COLUMNS 4		/* class_value, prob, value, output */
@@ -156,9 +155,8 @@ begin(FunctionCallInfo fcinfo, bool isnull, const char *argument, bool may_lack)
 {
 	hopper_require_set_context(fcinfo);
 	if (isnull && !may_lack)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", argument)));
+		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+					 errmsg("argument \"%s\" must not be null", argument));
 	hopper_refuse_on_segment("predict_row()",
 							 "Use hopper.predict(), which predicts a whole table on the segments, "
 							 "or give predict_row() one row's features as a constant.");
@@ -288,15 +286,14 @@ compare_names(const void *a, const void *b)
 static void
 refuse_missing(const hopper_ready_model *entry, const hopper_given_row *row, const char *name)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("%s %s the feature \"%s\" of \"%s\"", row->argument,
-					row->is_json ? "lack" : "lacks", name, entry->model.shown),
-			 errdetail("The features are %s.", hopper_columns_words(entry->n_x, entry->x_columns)),
-			 row->is_json
-			 ? errhint("Give an object that has them all: '{\"%s\": ...}'.", name)
-			 : errhint("Name its columns: SELECT r FROM (SELECT ... AS %s) AS r, or give a jsonb "
-					   "object.", hopper_identifier(name))));
+	hopper_raise(ERRCODE_UNDEFINED_COLUMN,
+				 errmsg("%s %s the feature \"%s\" of \"%s\"", row->argument,
+						row->is_json ? "lack" : "lacks", name, entry->model.shown),
+				 errdetail("The features are %s.",
+						   hopper_columns_words(entry->n_x, entry->x_columns)),
+				 row->is_json ? errhint("Give an object that has them all: '{\"%s\": ...}'.", name)
+				 : errhint("Name its columns: SELECT r FROM (SELECT ... AS %s) AS r, or give a "
+						   "jsonb object.", hopper_identifier(name)));
 }
 
 /*
@@ -320,9 +317,8 @@ find_columns(const hopper_ready_model *entry, hopper_given_row *row, Datum *datu
 			refuse_missing(entry, row, entry->x_columns[i]);
 		if ((found > row->values && compare_names(found - 1, found) == 0) ||
 			(found + 1 < end && compare_names(found + 1, found) == 0))
-			ereport(ERROR,
-					(errcode(ERRCODE_AMBIGUOUS_COLUMN),
-					 errmsg("source_row has several columns \"%s\"", entry->x_columns[i])));
+			hopper_raise(ERRCODE_AMBIGUOUS_COLUMN,
+						 errmsg("source_row has several columns \"%s\"", entry->x_columns[i]));
 		if (found->json && entry->model.schema)
 			hopper_given_read_as(found, &entry->model.schema->info.columns[i]);
 		else if (found->json)
@@ -421,10 +417,9 @@ predict_named(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, hopp
 		entry = hopper_ready_get_row(&table, has_key, mst_key, entry->n_inputs, is_bytea);
 	}
 	if (unknown && !may_lack)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("features hold null for \"%s\"", unknown),
-				 errhint("on_null => 'null' gives such rows no prediction.")));
+		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+					 errmsg("features hold null for \"%s\"", unknown),
+					 errhint("on_null => 'null' gives such rows no prediction."));
 	if (row->isnull || unknown)
 	{
 		return_rows(fcinfo, entry, NULL);

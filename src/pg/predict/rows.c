@@ -103,12 +103,11 @@ table_of_rows(Oid type)
 	Oid			relation = OidIsValid(type) ? get_typ_typrelid(type) : InvalidOid;
 
 	if (!OidIsValid(relation) || get_rel_relkind(relation) == RELKIND_COMPOSITE_TYPE)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("argument \"source_rows\" is of type %s, not of a table's or view's rows",
-						OidIsValid(type) ? format_type_be(type) : "unknown"),
-				 errhint("Write NULL::name, with the name of the table or view that has the "
-						 "rows.")));
+		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("argument \"source_rows\" is of type %s, not of a table's or view's "
+							"rows", OidIsValid(type) ? format_type_be(type) : "unknown"),
+					 errhint("Write NULL::name, with the name of the table or view that has the "
+							 "rows."));
 	return hopper_name_of(relation);
 }
 
@@ -121,13 +120,13 @@ hopper_sql_untyped_in(PG_FUNCTION_ARGS)
 {
 	const char *given = PG_ARGISNULL(0) ? NULL : PG_GETARG_CSTRING(0);
 
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 given ?
-			 errmsg("argument \"source_rows\" is the text \"%s\", not of a table's or view's rows",
-					given)
-			 : errmsg("argument \"source_rows\" does not say of which table or view the rows are"),
-			 errhint("Write NULL::name, with the name of the table or view that has the rows.")));
+	hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+				 given ? errmsg("argument \"source_rows\" is the text \"%s\", not of a table's or "
+								"view's rows", given)
+				 : errmsg("argument \"source_rows\" does not say of which table or view the rows "
+						  "are"),
+				 errhint("Write NULL::name, with the name of the table or view that has the "
+						 "rows."));
 	PG_RETURN_NULL();
 }
 
@@ -171,21 +170,19 @@ hopper_sql_predict_rows(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(2))
 		run->what = hopper_predict_what_argument(fcinfo, 2);
 	if (run->what.kind == PREDICT_COLUMNS)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("predict_rows() has the same columns whatever the classes are"),
-				 errhint("Use pred_type 'prob', or hopper.predict(), or "
-						 "hopper.create_predict_function() with pred_type => 'columns'.")));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("predict_rows() has the same columns whatever the classes are"),
+					 errhint("Use pred_type 'prob', or hopper.predict(), or "
+							 "hopper.create_predict_function() with pred_type => 'columns'."));
 	run->what.by_output = true;
 	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 4);
 	table = hopper_name_argument(fcinfo, 0, "model_table");
 	run->source = table_of_rows(type);
 	if (!PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("source_rows stands for all rows of a table or view and must be NULL, "
-						"got one row"),
-				 errhint("Write NULL::name; hopper.predict_row() predicts one row.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("source_rows stands for all rows of a table or view and must be "
+							"NULL, got one row"),
+					 errhint("Write NULL::name; hopper.predict_row() predicts one row."));
 	run->source_query = query_argument(fcinfo, 6);
 	run->work.threads = hopper_effective_threads();
 	hopper_read_trained(&table, !PG_ARGISNULL(3), hopper_key_argument(fcinfo, 3), &trained);

@@ -28,12 +28,10 @@ require_members(const hopper_explained *what, const char *row)
 		SPI_freetuptable(SPI_tuptable);
 		return;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("the row lacks %s", hopper_cell(0, 1)),
-			 errdetail("Model \"%s\" reads %s.", what->model.shown,
-					   hopper_columns_words(what->n, what->trained.x_columns)),
-			 errhint("Give a row of the table: (SELECT t FROM ... AS t WHERE ...).")));
+	hopper_raise(ERRCODE_UNDEFINED_COLUMN, errmsg("the row lacks %s", hopper_cell(0, 1)),
+				 errdetail("Model \"%s\" reads %s.", what->model.shown,
+						   hopper_columns_words(what->n, what->trained.x_columns)),
+				 errhint("Give a row of the table: (SELECT t FROM ... AS t WHERE ...)."));
 }
 
 /* The row that is explained, in the types of the source's columns, as x1, x2, ... */

@@ -48,11 +48,10 @@ is_current(const row_function *function)
 static void
 refuse_bytes(const hopper_ready_model *entry)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("predict_value() takes no bytes, as model \"%s\" would read them",
-					entry->model.shown),
-			 errhint("Use hopper.predict_row().")));
+	hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+				 errmsg("predict_value() takes no bytes, as model \"%s\" would read them",
+						entry->model.shown),
+				 errhint("Use hopper.predict_row()."));
 }
 
 /* The arguments' columns, which are the model's features in its order. */
@@ -63,13 +62,12 @@ describe_columns(FunctionCallInfo fcinfo, row_function *function)
 
 	function->n = PG_NARGS() - FIRST_COLUMN;
 	if (function->n != entry->n_x || get_fn_expr_variadic(fcinfo->flinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model \"%s\" reads %d columns, not %d", entry->model.shown, entry->n_x,
-						function->n),
-				 errdetail("Its features are %s.",
-						   hopper_columns_words(entry->n_x, entry->x_columns)),
-				 errhint("Make the function anew with hopper.create_predict_function().")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("model \"%s\" reads %d columns, not %d", entry->model.shown, entry->n_x,
+							function->n),
+					 errdetail("Its features are %s.",
+							   hopper_columns_words(entry->n_x, entry->x_columns)),
+					 errhint("Make the function anew with hopper.create_predict_function()."));
 	function->columns = palloc0(function->n * sizeof(hopper_pack_column));
 	for (int i = 0; i < function->n; i++)
 	{

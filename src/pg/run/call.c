@@ -15,11 +15,10 @@ hopper_require_one_select(const char *statement)
 
 	if (list_length(parsed) == 1 && IsA(hopper_raw_statement(linitial(parsed)), SelectStmt))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("a run is made of one SELECT that calls a function that trains"),
-			 errhint("For example: SELECT hopper.submit($$SELECT hopper.fit_multiple_model("
-					 "'packed', 'models', 'configs', 10)$$);")));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("a run is made of one SELECT that calls a function that trains"),
+				 errhint("For example: SELECT hopper.submit($$SELECT "
+						 "hopper.fit_multiple_model('packed', 'models', 'configs', 10)$$);"));
 }
 
 char *

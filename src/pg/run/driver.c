@@ -55,11 +55,10 @@ hopper_driver_leave(void)
 {
 	/* Others' functions, of triggers say, may be called by a step. */
 	if (hopper_driven && (hopper_driven->creates || hopper_driven->steps || !hopper_driven->halts))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("this session drives run " INT64_FORMAT " at this moment",
-						hopper_driven->run),
-				 errhint("hopper.submit() trains in the background.")));
+		hopper_raise(ERRCODE_OBJECT_IN_USE,
+					 errmsg("this session drives run " INT64_FORMAT " at this moment",
+							hopper_driven->run),
+					 errhint("hopper.submit() trains in the background."));
 	hopper_driver_abandon();
 }
 
@@ -117,11 +116,9 @@ execute(const char *statement)
 	if (rc < 0)
 		elog(ERROR, "the statement of a run failed: %s", SPI_result_code_string(rc));
 	if (hopper_driven->creates ? hopper_driven->run == 0 : hopper_driven->fit == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the statement trains nothing"),
-				 errhint("It has to call hopper.fit(), hopper.fit_multiple_model() or "
-						 "hopper.automl().")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("the statement trains nothing"),
+					 errhint("It has to call hopper.fit(), hopper.fit_multiple_model() or "
+							 "hopper.automl()."));
 }
 
 /* --- a new run --- */
@@ -162,10 +159,8 @@ take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit, hopp
 	int		   *all;
 
 	if (hopper_driven->run > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the statement trains more than once"),
-				 errhint("Create a run of each call.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("the statement trains more than once"),
+					 errhint("Create a run of each call."));
 	hopper_driven->run = row->run = hopper_run_new_number();
 	row->statement = hopper_call_text(fcinfo);
 	row->search_path = (char *) hopper_setting("search_path");
@@ -240,14 +235,13 @@ require_same_data(const hopper_fit *fit)
 	if (strcmp(hopper_driven->row.data, psprintf("%s %s", fit->train.checksum, fit->has_validation
 										  ? fit->valid.checksum : "")) == 0)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the data of run " INT64_FORMAT " have changed since it was created",
-					hopper_driven->run),
-			 errdetail("\"%s\"%s%s has another checksum.", fit->source.shown,
-					   fit->has_validation ? " or its validation table " : "",
-					   fit->has_validation ? fit->validation.shown : ""),
-			 errhint("Create another run.")));
+	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+				 errmsg("the data of run " INT64_FORMAT " have changed since it was created",
+						hopper_driven->run),
+				 errdetail("\"%s\"%s%s has another checksum.", fit->source.shown,
+						   fit->has_validation ? " or its validation table " : "",
+						   fit->has_validation ? fit->validation.shown : ""),
+				 errhint("Create another run."));
 }
 
 /* Of a call with mst_keys, those that are trials of the run by now. */
@@ -338,17 +332,15 @@ hopper_driver_require_role(const hopper_run_row *row)
 {
 	hopper_store_require_role(row);
 	if (row->role != GetUserId())
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("run " INT64_FORMAT " belongs to role \"%s\"", row->run,
-						hopper_role_name(row->role)),
-				 errdetail("A run reads its data with the rights of its role."),
-				 errhint("SET ROLE %s; or let hopper.resume() train it in the background.",
-						 hopper_identifier(hopper_role_name(row->role)))));
+		hopper_raise(ERRCODE_INSUFFICIENT_PRIVILEGE,
+					 errmsg("run " INT64_FORMAT " belongs to role \"%s\"", row->run,
+							hopper_role_name(row->role)),
+					 errdetail("A run reads its data with the rights of its role."),
+					 errhint("SET ROLE %s; or let hopper.resume() train it in the background.",
+							 hopper_identifier(hopper_role_name(row->role))));
 	if (row->outcome && strcmp(row->outcome, "failed") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("run " INT64_FORMAT " is %s", row->run, row->outcome)));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("run " INT64_FORMAT " is %s", row->run, row->outcome));
 }
 
 /* What a table that is not found was looked for by. */
@@ -383,9 +375,8 @@ hopper_driver_open(int64 run, bool halts)
 	MemoryContextSwitchTo(caller);
 	hopper_driver_require_role(&hopper_driven->row);
 	if (hopper_driven->row.settings == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("run " INT64_FORMAT " was trained in the foreground", run)));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("run " INT64_FORMAT " was trained in the foreground", run));
 	hopper_run_require_tables(&hopper_driven->row, true);
 	if (!HOPPER_DATA_ON_SEGMENTS)
 		hopper_store_started(run, MyBgworkerEntry != NULL);

@@ -117,9 +117,7 @@ seconds_argument(FunctionCallInfo fcinfo, double otherwise)
 	double		seconds = PG_ARGISNULL(1) ? otherwise : PG_GETARG_FLOAT8(1);
 
 	if (isnan(seconds))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("seconds must be a number, got NaN")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("seconds must be a number, got NaN"));
 	return seconds;
 }
 
@@ -167,10 +165,8 @@ state_in_view(int64 run)
 
 	if (hopper_select_latest("SELECT state FROM %s WHERE run = " INT64_FORMAT,
 							 hopper_own_name("runs"), run) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("there is no run " INT64_FORMAT, run),
-				 errhint("See SELECT run, state, model_table FROM hopper.runs;")));
+		hopper_raise(ERRCODE_UNDEFINED_OBJECT, errmsg("there is no run " INT64_FORMAT, run),
+					 errhint("See SELECT run, state, model_table FROM hopper.runs;"));
 	state = hopper_cell(0, 1);
 	SPI_freetuptable(SPI_tuptable);
 	return state;
@@ -208,10 +204,9 @@ refuse_own(int64 run)
 								   hopper_own_name("all_runs"), run)) == 1)
 		writer = hopper_int_cell(NULL, 0, 1, 0, PG_UINT32_MAX);
 	if (TransactionIdIsCurrentTransactionId((TransactionId) writer))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("run " INT64_FORMAT " waits for the end of this transaction", run),
-				 errhint("Call wait() in a statement of its own, after COMMIT.")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("run " INT64_FORMAT " waits for the end of this transaction", run),
+					 errhint("Call wait() in a statement of its own, after COMMIT."));
 }
 
 /*
@@ -275,9 +270,8 @@ read_unended(int64 run, bool lock, bool resumes, hopper_run_row *row)
 	hopper_store_read_steered(run, lock, row);
 	if (row->outcome == NULL || (resumes && strcmp(row->outcome, "failed") == 0))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("run " INT64_FORMAT " is %s", run, row->outcome)));
+	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+				 errmsg("run " INT64_FORMAT " is %s", run, row->outcome));
 }
 
 /* Its driver, or the next one, reads the event. */
@@ -302,10 +296,9 @@ hopper_sql_pause(PG_FUNCTION_ARGS)
 static void
 refuse_driven(int64 run, int pid)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("run " INT64_FORMAT " is driven by process %d", run, pid),
-			 errhint("End it first with hopper.pause() or hopper.cancel().")));
+	hopper_raise(ERRCODE_OBJECT_IN_USE,
+				 errmsg("run " INT64_FORMAT " is driven by process %d", run, pid),
+				 errhint("End it first with hopper.pause() or hopper.cancel()."));
 }
 
 Datum
@@ -451,15 +444,13 @@ hopper_sql_publish(PG_FUNCTION_ARGS)
 	hopper_store_read(run, false, &row);
 	name = hopper_name_argument(fcinfo, 1, "new_name");
 	if (row.tables == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("run " INT64_FORMAT " has no models", run)));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("run " INT64_FORMAT " has no models", run));
 	hopper_run_open_tables(&row, false, &outputs, NULL);
 	if (hopper_select_latest("SELECT 1 FROM %s LIMIT 1", outputs.model.quoted) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("run " INT64_FORMAT " has no checkpoint yet", run),
-				 errhint("It writes one every hopper.checkpoint_interval.")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("run " INT64_FORMAT " has no checkpoint yet", run),
+					 errhint("It writes one every hopper.checkpoint_interval."));
 	hopper_select_latest("SELECT %s(%s, %s, NULL, %s)", hopper_own_name("copy_model"),
 						 hopper_literal(row.tables),
 						 hopper_literal(hopper_written_name(&name)),
@@ -487,9 +478,7 @@ hopper_sql_expire_runs(PG_FUNCTION_ARGS)
 	/* All that has ended would be older. */
 	if (DatumGetBool(DirectFunctionCall2(interval_lt, PG_GETARG_DATUM(0),
 										 PointerGetDatum(&none))))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("older_than must not be negative")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("older_than must not be negative"));
 	hopper_connect();
 	older = OidOutputFunctionCall(F_INTERVAL_OUT, PG_GETARG_DATUM(0));
 	/* Not those that others let the caller see, which it may not drop. */
@@ -535,11 +524,10 @@ hopper_sql_grant_run(PG_FUNCTION_ARGS)
 	hopper_run_row row;
 
 	if (!steers && strcmp(privilege, "watch") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("privilege \"%s\" is not known", privilege),
-				 errhint("Use 'watch' (see the run) or 'steer' (pause, resume and cancel it, "
-						 "too).")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("privilege \"%s\" is not known", privilege),
+					 errhint("Use 'watch' (see the run) or 'steer' (pause, resume and cancel "
+							 "it, too)."));
 	hopper_connect();
 	hopper_store_read(run, false, &row);
 	hopper_store_grant(run, role, steers);

@@ -57,11 +57,10 @@ hopper_lease_take(int64 run)
 
 	if (pid == 0)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("run " INT64_FORMAT " is driven by process %d", run, pid),
-			 errhint("Watch it in hopper.progress, or end it with hopper.pause() or "
-					 "hopper.cancel().")));
+	hopper_raise(ERRCODE_OBJECT_IN_USE,
+				 errmsg("run " INT64_FORMAT " is driven by process %d", run, pid),
+				 errhint("Watch it in hopper.progress, or end it with hopper.pause() or "
+						 "hopper.cancel()."));
 }
 
 int

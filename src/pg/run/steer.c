@@ -80,11 +80,10 @@ read_steerable(FunctionCallInfo fcinfo, hopper_run_row *row)
 	hopper_wishes_hold(run);
 	hopper_store_read_steered(run, false, row);
 	if (row->outcome && strcmp(row->outcome, "failed") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("run " INT64_FORMAT " is %s", run, row->outcome),
-				 errhint("Train its models further with warm_start of "
-						 "hopper.fit_multiple_model().")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("run " INT64_FORMAT " is %s", run, row->outcome),
+					 errhint("Train its models further with warm_start of "
+							 "hopper.fit_multiple_model()."));
 }
 
 static void
@@ -92,12 +91,12 @@ read_steerable_fit(FunctionCallInfo fcinfo, hopper_run_row *row)
 {
 	read_steerable(fcinfo, row);
 	if (hopper_is_search(row))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("run " INT64_FORMAT " is a search", row->run),
-				 errdetail("It decides by itself which trials there are and how far they train."),
-				 errhint("hopper.enqueue_trial() has it try parameters, and hopper.pin_trial() has"
-						 " it train a trial to the end.")));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("run " INT64_FORMAT " is a search", row->run),
+					 errdetail("It decides by itself which trials there are and how far they "
+							   "train."),
+					 errhint("hopper.enqueue_trial() has it try parameters, and "
+							 "hopper.pin_trial() has it train a trial to the end."));
 }
 
 static void
@@ -105,12 +104,11 @@ read_steerable_search(FunctionCallInfo fcinfo, hopper_run_row *row)
 {
 	read_steerable(fcinfo, row);
 	if (!hopper_is_search(row))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("run " INT64_FORMAT " is not a search", row->run),
-				 errdetail("It trains all of its trials to the end."),
-				 errhint("hopper.set_iterations() changes how far they train, and"
-						 " hopper.add_trials() adds others.")));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("run " INT64_FORMAT " is not a search", row->run),
+					 errdetail("It trains all of its trials to the end."),
+					 errhint("hopper.set_iterations() changes how far they train, and "
+							 "hopper.add_trials() adds others."));
 }
 
 /* ERROR 42704 where the run has no such trial. */
@@ -124,11 +122,10 @@ trial_argument(FunctionCallInfo fcinfo, int argument, int64 run)
 	if (hopper_own_select("all_trials",
 						  psprintf("SELECT 1 FROM %s WHERE run = " INT64_FORMAT " AND trial = %d",
 								   hopper_own_name("all_trials"), run, trial)) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("run " INT64_FORMAT " has no trial %d", run, trial),
-				 errhint("See SELECT trial, status FROM hopper.trials WHERE run = " INT64_FORMAT
-						 ";", run)));
+		hopper_raise(ERRCODE_UNDEFINED_OBJECT,
+					 errmsg("run " INT64_FORMAT " has no trial %d", run, trial),
+					 errhint("See SELECT trial, status FROM hopper.trials WHERE run = "
+							 INT64_FORMAT ";", run));
 	SPI_freetuptable(SPI_tuptable);
 	return trial;
 }
@@ -218,10 +215,9 @@ hopper_sql_set_iterations(PG_FUNCTION_ARGS)
 pg_attribute_noreturn() static void
 refuse_without_configs(const hopper_run_row *row)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("run " INT64_FORMAT " has no table of configurations", row->run),
-			 errdetail("hopper.fit() trains one.")));
+	hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+				 errmsg("run " INT64_FORMAT " has no table of configurations", row->run),
+				 errdetail("hopper.fit() trains one."));
 }
 
 /* The configurations of the run's selection table that are no trials yet; their number. */
@@ -280,10 +276,9 @@ hopper_sql_clone_trial(PG_FUNCTION_ARGS)
 	if (row.selection == NULL)
 		refuse_without_configs(&row);
 	if (given[0] == NULL && given[1] == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a clone needs other parameters than trial %d", trial),
-				 errhint("Give compile_params or fit_params.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("a clone needs other parameters than trial %d", trial),
+					 errhint("Give compile_params or fit_params."));
 	hopper_run_open_tables(&row, true, &outputs, &selection);
 	hopper_select("SELECT max(mst_key) + 1 FROM %s", selection.quoted);
 	clone = hopper_key_cell(&selection, 0, 1);

@@ -63,14 +63,13 @@ hopper_run_require_tables(const hopper_run_row *row, bool searched)
 
 	for (int i = 0; i < n; i++)
 		if (!OidIsValid(hopper_relation_oid(&tables[i].name, true)))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_TABLE),
-					 errmsg("run " INT64_FORMAT " does not find its table \"%s\"", row->run,
-							tables[i].name.shown),
-					 errdetail("It was renamed or dropped."),
-					 row->outcome && strcmp(row->outcome, "done") == 0 ? 0
-					 : errhint("Give it back its name and schema, or end the run with "
-							   "hopper.cancel(" INT64_FORMAT ").", row->run)));
+			hopper_raise(ERRCODE_UNDEFINED_TABLE,
+						 errmsg("run " INT64_FORMAT " does not find its table \"%s\"", row->run,
+								tables[i].name.shown),
+						 errdetail("It was renamed or dropped."),
+						 row->outcome && strcmp(row->outcome, "done") == 0 ? 0
+						 : errhint("Give it back its name and schema, or end the run with "
+								   "hopper.cancel(" INT64_FORMAT ").", row->run));
 }
 
 /* A table with the run's number in another schema than the run knows, which was renamed. */

@@ -81,10 +81,9 @@ hopper_search_network(hopper_automl *run, int32 template_id, const char *arch,
 	level = NewGUCNestLevel();
 	hopper_set_for_now("client_min_messages", "warning");
 	if (!hopper_add_model(&run->models, &added, &network->model_id))
-		ereport(ERROR,
-				(errcode(ERRCODE_TRIGGERED_ACTION_EXCEPTION),
-				 errmsg("a trigger of \"%s\" took the architecture of a trial away",
-						run->models.shown)));
+		hopper_raise(ERRCODE_TRIGGERED_ACTION_EXCEPTION,
+					 errmsg("a trigger of \"%s\" took the architecture of a trial away",
+							run->models.shown));
 	AtEOXact_GUC(true, level);
 	return network->model_id;
 }

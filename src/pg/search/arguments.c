@@ -208,9 +208,7 @@ require_same_search(const hopper_automl *run, const hopper_name *earlier,
 
 	if (hopper_select("SELECT objective::pg_catalog.text, constraints::pg_catalog.text,"
 					  " validation_table IS NULL FROM %s", summary->quoted) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" has no row", summary->shown)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("\"%s\" has no row", summary->shown));
 	append_other(words, "objective", hopper_cell(0, 1),
 				 hopper_from_utf8(run->options.objective));
 	append_other(words, "constraints", hopper_cell(0, 2), run->options.constraints
@@ -220,11 +218,10 @@ require_same_search(const hopper_automl *run, const hopper_name *earlier,
 						 ? "It had no validation table, and here there is one."
 						 : "It had a validation table, and here there is none.");
 	if (words->len > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("search \"%s\" looked for something else", earlier->shown),
-				 errdetail("%s", words->data),
-				 errhint("What it measured counts only for a search of the same.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("search \"%s\" looked for something else", earlier->shown),
+					 errdetail("%s", words->data),
+					 errhint("What it measured counts only for a search of the same."));
 	SPI_freetuptable(SPI_tuptable);
 	if (hopper_select("SELECT 1 FROM %s WHERE source_checksum::pg_catalog.text = %s"
 					  " AND validation_checksum::pg_catalog.text IS NOT DISTINCT FROM %s",
@@ -252,10 +249,9 @@ read_earlier(void *state)
 	summary = hopper_outputs_named(&earlier).summary;
 	trials = hopper_name_with_suffix(&earlier, "trials");
 	if (!OidIsValid(hopper_relation_oid(&trials, true)))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not the result of a search", earlier.shown),
-				 errdetail("There is no table \"%s\".", trials.shown)));
+		hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
+					 errmsg("\"%s\" is not the result of a search", earlier.shown),
+					 errdetail("There is no table \"%s\".", trials.shown));
 	hopper_search_open(&earlier);
 	(void) hopper_require_column(hopper_relation_oid(&summary, false), "objective");
 	hopper_search_check_trials(&trials);
@@ -286,10 +282,9 @@ read_earlier(void *state)
 			/* Tables may have been written to. */
 			if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) != run->n_measures ||
 				ARR_HASNULL(array) || ARR_ELEMTYPE(array) != FLOAT8OID)
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("a row of \"%s\" has not the values of its search",
-								trials.shown)));
+				hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+							 errmsg("a row of \"%s\" has not the values of its search",
+									trials.shown));
 			known[row].values = (const double *) ARR_DATA_PTR(array);
 		}
 	}

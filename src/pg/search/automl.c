@@ -105,16 +105,12 @@ void
 hopper_search_refuse_without_best(const hopper_automl *run)
 {
 	if (run->earlier && run->trials.n <= run->options.n_earlier)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("nothing is left to try"),
-				 errdetail("\"%s\" has tried all configurations of the search space.",
-						   run->earlier->shown),
-				 errhint("Leave from_run out, or search a larger space.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_EXCEPTION),
-			 errmsg("every configuration of the search failed"),
-			 errhint("Train one of them with hopper.fit() to see why.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("nothing is left to try"),
+					 errdetail("\"%s\" has tried all configurations of the search space.",
+							   run->earlier->shown),
+					 errhint("Leave from_run out, or search a larger space."));
+	hopper_raise(ERRCODE_DATA_EXCEPTION, errmsg("every configuration of the search failed"),
+				 errhint("Train one of them with hopper.fit() to see why."));
 }
 
 /* The best is of an iteration before its last one. */

@@ -64,11 +64,10 @@ companion(FunctionCallInfo fcinfo, const char *suffix, const char *column)
 
 	(void) hopper_relation_oid(&models, false);
 	if (!OidIsValid(hopper_relation_oid(&trials, true)))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not the result of a search", models.shown),
-				 errdetail("There is no table \"%s\".", trials.shown),
-				 errhint("hopper.leaderboard() compares the models of any run.")));
+		hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
+					 errmsg("\"%s\" is not the result of a search", models.shown),
+					 errdetail("There is no table \"%s\".", trials.shown),
+					 errhint("hopper.leaderboard() compares the models of any run."));
 	(void) hopper_require_column(hopper_relation_oid(&table, false), column);
 	hopper_require_select(hopper_relation_oid(&table, false));
 	hopper_search_open(&models);
@@ -147,9 +146,7 @@ read_importance(void *state)
 					  " WHERE (e->>'parameter') IS NULL"
 					  " OR NOT coalesce((e->>'importance')::float8 BETWEEN 0 AND 1, false)",
 					  summary->quoted) > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("a share is not from 0 to 1")));
+		hopper_raise(ERRCODE_DATA_EXCEPTION, errmsg("a share is not from 0 to 1"));
 }
 
 static void

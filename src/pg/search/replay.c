@@ -207,14 +207,13 @@ take(const hopper_automl *run, underway *list, int64 trial)
 	while (at < list->n && list->work[at].trial != trial)
 		at++;
 	if (at == list->n)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the search of run " INT64_FORMAT " does not lead to what it has tried",
-						run->number),
-				 errdetail("It has a result of configuration %d, which does not train at that "
-						   "place.", hopper_key_of_trial(trial)),
-				 errhint("Its architectures or tables have changed since it was created: put them "
-						 "back as they were, or create another run.")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("the search of run " INT64_FORMAT " does not lead to what it has tried",
+							run->number),
+					 errdetail("It has a result of configuration %d, which does not train at that "
+							   "place.", hopper_key_of_trial(trial)),
+					 errhint("Its architectures or tables have changed since it was created: "
+							 "put them back as they were, or create another run."));
 	memmove(&list->work[at], &list->work[at + 1], (list->n - at - 1) * sizeof(*list->work));
 	list->n--;
 }

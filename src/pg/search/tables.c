@@ -195,12 +195,12 @@ make_room(hopper_search_names *names, bool replace, int64 number)
 	for (int i = 0; i < lengthof(models) * lengthof(configs); i++)
 		if (strcmp(models[i / lengthof(configs)].name.quoted,
 				   configs[i % lengthof(configs)].name.quoted) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("model_table \"%s\" and model_selection_table \"%s\" would both have a "
-							"table \"%s\"", names->final_output.shown, names->final_selection.shown,
-							configs[i % lengthof(configs)].name.shown),
-					 errhint("Give them different names.")));
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("model_table \"%s\" and model_selection_table \"%s\" would both "
+								"have a table \"%s\"", names->final_output.shown,
+								names->final_selection.shown,
+								configs[i % lengthof(configs)].name.shown),
+						 errhint("Give them different names."));
 	names->replaces_output = hopper_make_room(models, lengthof(models), replace);
 	names->replaces_selection = hopper_make_room(configs, lengthof(configs), replace);
 	if (number != 0)

@@ -103,9 +103,8 @@ void
 hopper_require_argument(FunctionCallInfo fcinfo, int at, const char *argument)
 {
 	if (!hopper_is_given(fcinfo, at))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", argument)));
+		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+					 errmsg("argument \"%s\" must not be null", argument));
 }
 
 void

@@ -142,7 +142,7 @@ hopper_share_new(void)
 	hopper_share *share = calloc(1, sizeof(hopper_share));
 
 	if (share == NULL)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+		hopper_raise(ERRCODE_OUT_OF_MEMORY, errmsg("out of memory"));
 	share->guard = hopper_guard_add(share, give_back);
 	return share;
 }
@@ -192,12 +192,11 @@ hopper_take_threads(hopper_share *share, int asked, int least)
 		share->threads += taken;
 	}
 	if (taken < least)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-				 errmsg("%s needed, but hopper.max_threads leaves " INT64_FORMAT,
-						hopper_plural(least, "thread is", "threads are"), taken),
-				 errdetail("It is %d, and other calls use some of them.", thread_ceiling()),
-				 errhint("Wait for the other calls to end, or lower threads_per_model.")));
+		hopper_raise(ERRCODE_INSUFFICIENT_RESOURCES,
+					 errmsg("%s needed, but hopper.max_threads leaves " INT64_FORMAT,
+							hopper_plural(least, "thread is", "threads are"), taken),
+					 errdetail("It is %d, and other calls use some of them.", thread_ceiling()),
+					 errhint("Wait for the other calls to end, or lower threads_per_model."));
 	if (taken < asked)
 		ereport(NOTICE,
 				(errmsg("%s instead of %d: others use the rest of hopper.max_threads",
@@ -214,7 +213,7 @@ default_ceiling(int64 libraries)
 	int64		available = hopper_core()->available_memory();
 
 	if (available <= 0)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+		hopper_raise(ERRCODE_OUT_OF_MEMORY, errmsg("out of memory"));
 	available -= (int64) NBuffers * BLCKSZ + libraries * LIBRARY_BYTES;
 	return Max(available, 0) / 4 * 3;
 }
@@ -248,14 +247,13 @@ hopper_take_library(void)
 		default_ceiling(libraries) <= __atomic_load_n(&totals->memory, __ATOMIC_RELAXED))
 	{
 		__atomic_fetch_sub(&totals->libraries, 1, __ATOMIC_RELAXED);
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("there is no memory for one more session that trains or predicts"),
-				 errdetail("libtorch takes %s of each; %s loaded it.",
-						   hopper_bytes_words(LIBRARY_BYTES),
-						   hopper_plural(libraries - 1, "session has", "sessions have")),
-				 errhint("Wait for other sessions to end, or ask an administrator to set "
-						 "hopper.max_memory.")));
+		hopper_raise(ERRCODE_OUT_OF_MEMORY,
+					 errmsg("there is no memory for one more session that trains or predicts"),
+					 errdetail("libtorch takes %s of each; %s loaded it.",
+							   hopper_bytes_words(LIBRARY_BYTES),
+							   hopper_plural(libraries - 1, "session has", "sessions have")),
+					 errhint("Wait for other sessions to end, or ask an administrator to set "
+							 "hopper.max_memory."));
 	}
 	has_library = true;
 	before_shmem_exit(give_library_back, (Datum) 0);
@@ -274,14 +272,13 @@ hopper_free_memory(void)
 void
 hopper_refuse_memory(int64 bytes)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("%s of memory are needed, but hopper.max_memory leaves %s",
-					hopper_bytes_words(bytes), hopper_bytes_words(hopper_free_memory())),
-			 errdetail("It is %s%s.", hopper_bytes_words(memory_ceiling()),
-					   totals ? ", for all sessions of the server together" : ""),
-			 errhint("Wait for other calls to end, or ask an administrator to raise "
-					 "hopper.max_memory.")));
+	hopper_raise(ERRCODE_OUT_OF_MEMORY,
+				 errmsg("%s of memory are needed, but hopper.max_memory leaves %s",
+						hopper_bytes_words(bytes), hopper_bytes_words(hopper_free_memory())),
+				 errdetail("It is %s%s.", hopper_bytes_words(memory_ceiling()),
+						   totals ? ", for all sessions of the server together" : ""),
+				 errhint("Wait for other calls to end, or ask an administrator to raise "
+						 "hopper.max_memory."));
 	pg_unreachable();
 }
 
@@ -373,10 +370,9 @@ hopper_require_temporary(int64 bytes, const char *what, const char *hint)
 	/* kilobytes; -1: no limit */
 	if (temp_file_limit < 0 || bytes / 1024 <= temp_file_limit)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("%s needs more temporary files than temp_file_limit allows", what),
-			 errdetail("It takes about %s; temp_file_limit is %s.", hopper_bytes_words(bytes),
-					   hopper_bytes_words((int64) temp_file_limit * 1024)),
-			 errhint("%s", hint)));
+	hopper_raise(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+				 errmsg("%s needs more temporary files than temp_file_limit allows", what),
+				 errdetail("It takes about %s; temp_file_limit is %s.", hopper_bytes_words(bytes),
+						   hopper_bytes_words((int64) temp_file_limit * 1024)),
+				 errhint("%s", hint));
 }

@@ -13,10 +13,9 @@ static void
 require_row(uint64 row)
 {
 	if (SPI_tuptable == NULL || row >= (uint64) SPI_processed)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("a table has fewer rows than it had, or should have"),
-				 errhint("Use the tables as the functions of schema hopper made them.")));
+		hopper_raise(ERRCODE_DATA_CORRUPTED,
+					 errmsg("a table has fewer rows than it had, or should have"),
+					 errhint("Use the tables as the functions of schema hopper made them."));
 }
 
 Datum
@@ -50,11 +49,10 @@ hopper_cell(uint64 row, int column)
 void
 hopper_refuse_damaged(const hopper_name *table, const char *detail)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("\"%s\" is damaged", table ? table->shown : "a catalog"),
-			 errdetail("%s", detail),
-			 errhint("Use the tables as the functions of schema hopper made them.")));
+	hopper_raise(ERRCODE_DATA_CORRUPTED,
+				 errmsg("\"%s\" is damaged", table ? table->shown : "a catalog"),
+				 errdetail("%s", detail),
+				 errhint("Use the tables as the functions of schema hopper made them."));
 	pg_unreachable();
 }
 

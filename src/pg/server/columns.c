@@ -143,10 +143,9 @@ hopper_require_columns_of(const hopper_name *table, const char *what, int n,
 
 	for (int i = 0; i < n; i++)
 		if (get_attnum(relation, columns[i]) == InvalidAttrNumber)
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("relation \"%s\" is not %s", table->shown, what),
-					 errdetail("It has no column \"%s\".", columns[i]),
-					 errhint("%s", hint)));
+			hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
+						 errmsg("relation \"%s\" is not %s", table->shown, what),
+						 errdetail("It has no column \"%s\".", columns[i]),
+						 errhint("%s", hint));
 	return relation;
 }

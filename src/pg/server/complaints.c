@@ -80,11 +80,9 @@ hopper_throw_complaints(const hopper_complaints *complaints, const char *whole)
 		return;
 	first = linitial(complaints->items);
 	if (list_length(complaints->items) == 1)
-		ereport(ERROR,
-				(errcode(first->sqlstate),
-				 errmsg_internal("%s", first->message),
-				 first->detail ? errdetail_internal("%s", first->detail) : 0,
-				 first->hint ? errhint("%s", first->hint) : 0));
+		hopper_raise(first->sqlstate, errmsg_internal("%s", first->message),
+					 first->detail ? errdetail_internal("%s", first->detail) : 0,
+					 first->hint ? errhint("%s", first->hint) : 0);
 	initStringInfo(&detail);
 	foreach(cell, complaints->items)
 	{
@@ -97,8 +95,6 @@ hopper_throw_complaints(const hopper_complaints *complaints, const char *whole)
 		if (item->hint)
 			appendStringInfo(&detail, " %s", item->hint);
 	}
-	ereport(ERROR,
-			(errcode(first->sqlstate),
-			 errmsg("%s has %d problems", whole, n),
-			 errdetail_internal("%s", detail.data)));
+	hopper_raise(first->sqlstate, errmsg("%s has %d problems", whole, n),
+				 errdetail_internal("%s", detail.data));
 }

@@ -59,17 +59,16 @@ hopper_open_library(const char *library, const char *symbol)
 		reason = reason ? pstrdup(reason) : "The symbol is not defined.";
 		if (handle)
 			dlclose(handle);
-		ereport(ERROR,
-				(errcode(is_there ? ERRCODE_SYSTEM_ERROR : ERRCODE_UNDEFINED_FILE),
-				 errmsg("could not load library \"%s\"", library),
-				 errdetail_internal("%s", reason),
-				 errhint("%s", !is_there
-						 ? "Install it beside model_hopper.so, for example with: "
-						 "cmake --install BUILD"
-						 : strcmp(library, "libhopper_torch.so") == 0
-						 ? "libtorch must be where it was when model_hopper was built, or "
-						 "in a folder named in LD_LIBRARY_PATH of the server."
-						 : "Install all libraries of model_hopper from one build.")));
+		hopper_raise(is_there ? ERRCODE_SYSTEM_ERROR : ERRCODE_UNDEFINED_FILE,
+					 errmsg("could not load library \"%s\"", library),
+					 errdetail_internal("%s", reason),
+					 errhint("%s", !is_there
+							 ? "Install it beside model_hopper.so, for example with: "
+							 "cmake --install BUILD"
+							 : strcmp(library, "libhopper_torch.so") == 0
+							 ? "libtorch must be where it was when model_hopper was built, or "
+							 "in a folder named in LD_LIBRARY_PATH of the server."
+							 : "Install all libraries of model_hopper from one build."));
 	}
 	return function;
 }
@@ -78,10 +77,10 @@ void
 hopper_require_library(const char *library, bool same_version)
 {
 	if (!same_version)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("library \"%s\" is of another version than model_hopper.so", library),
-				 errhint("Install all libraries of model_hopper from one build, and reconnect.")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("library \"%s\" is of another version than model_hopper.so", library),
+					 errhint("Install all libraries of model_hopper from one build, and "
+							 "reconnect."));
 }
 
 int

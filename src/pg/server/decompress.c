@@ -94,8 +94,6 @@ hopper_decompress(Datum value)
 	result = palloc((Size) VARHDRSZ + size + WIDTH);
 	SET_VARSIZE(result, VARHDRSZ + size);
 	if (!expand((const unsigned char *) source, length, (unsigned char *) VARDATA(result), size))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg_internal("compressed pglz data is corrupt")));
+		hopper_raise(ERRCODE_DATA_CORRUPTED, errmsg_internal("compressed pglz data is corrupt"));
 	return result;
 }

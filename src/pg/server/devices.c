@@ -20,11 +20,9 @@ count_gpus(void)
 	n = gpus->n_rows;
 	hopper_torch()->rows_free(gpus);
 	if (n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("no GPU is available"),
-				 errhint("Call it with use_gpus => false; hopper.build_info() tells what this "
-						 "installation can use.")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("no GPU is available"),
+					 errhint("Call it with use_gpus => false; hopper.build_info() tells what "
+							 "this installation can use."));
 	return n;
 }
 
@@ -36,12 +34,10 @@ hopper_check_use_gpus(bool use_gpus, const char *what)
 	if (!use_gpus)
 		return;
 	n = count_gpus();
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("%s on the CPU only", what),
-			 errdetail("%s found, but GPUs are used for training.",
-					   hopper_plural(n, "GPU was", "GPUs were")),
-			 errhint("Call it with use_gpus => false.")));
+	hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED, errmsg("%s on the CPU only", what),
+				 errdetail("%s found, but GPUs are used for training.",
+						   hopper_plural(n, "GPU was", "GPUs were")),
+				 errhint("Call it with use_gpus => false."));
 }
 
 void
@@ -50,10 +46,9 @@ hopper_choose_gpus(bool use_gpus, const int32 *gpus, int n, bool fuse, hopper_ru
 	if (!use_gpus)
 	{
 		if (gpus != NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("gpus are named but use_gpus is false"),
-					 errhint("Add use_gpus => true, or leave gpus out.")));
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("gpus are named but use_gpus is false"),
+						 errhint("Add use_gpus => true, or leave gpus out."));
 		return;
 	}
 	if (!HOPPER_DATA_ON_SEGMENTS)	/* which look for themselves */
@@ -105,10 +100,10 @@ hopper_choose_threads(bool given, int32 threads)
 	if (!given)
 		return hopper_effective_threads();
 	if (threads < 1 || threads > HOPPER_MAX_THREADS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("threads must be between 1 and %d, got %d", HOPPER_MAX_THREADS, threads),
-				 errhint("Leave it out to use hopper.threads.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("threads must be between 1 and %d, got %d", HOPPER_MAX_THREADS,
+							threads),
+					 errhint("Leave it out to use hopper.threads."));
 	allowed = hopper_allowed_threads(threads);
 	processors = hopper_core()->available_processors();
 	if (allowed < threads)

@@ -86,11 +86,9 @@ hopper_throw(const hopper_error *error)
 		CHECK_FOR_INTERRUPTS();
 	if (hint == NULL && hopper_sqlstate(error->code) == ERRCODE_INTERNAL_ERROR)
 		hint = "Please report this as a bug of model_hopper.";
-	ereport(ERROR,
-			(errcode(hopper_sqlstate(error->code)),
-			 errmsg_internal("%s", hopper_from_utf8(message)),
-			 error->detail[0] ? errdetail_internal("%s", hopper_from_utf8(error->detail)) : 0,
-			 hint ? errhint("%s", hopper_from_utf8(hint)) : 0));
+	hopper_raise(hopper_sqlstate(error->code), errmsg_internal("%s", hopper_from_utf8(message)),
+				 error->detail[0] ? errdetail_internal("%s", hopper_from_utf8(error->detail)) : 0,
+				 hint ? errhint("%s", hopper_from_utf8(hint)) : 0);
 	pg_unreachable();
 }
 

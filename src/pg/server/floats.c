@@ -17,11 +17,10 @@ float_count(Datum value)
 	int64		size = (int64) toast_raw_datum_size(value) - VARHDRSZ;
 
 	if (size % sizeof(float) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model weights of %s are not a whole number of float32 values",
-						hopper_plural(size, "byte", "bytes")),
-				 errhint("Concatenate the float32 arrays of model.get_weights().")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("model weights of %s are not a whole number of float32 values",
+							hopper_plural(size, "byte", "bytes")),
+					 errhint("Concatenate the float32 arrays of model.get_weights()."));
 	return size / sizeof(float);
 }
 
@@ -122,9 +121,8 @@ pass(const hopper_floats *floats, int64 first, int64 last, hopper_floats_taker t
 										   (int32) (at * sizeof(float)),
 										   (int32) (n * sizeof(float)));
 			if (VARSIZE(piece) != VARHDRSZ + n * sizeof(float))
-				ereport(ERROR,
-						(errcode(ERRCODE_DATA_CORRUPTED),
-						 errmsg("stored weights end before their length")));
+				hopper_raise(ERRCODE_DATA_CORRUPTED,
+							 errmsg("stored weights end before their length"));
 			values = (const float *) VARDATA(piece);
 		}
 		HOPPER_CHECK(take(state, at, values, n, &error), error);

@@ -95,7 +95,7 @@ add(void *handle, void (*free_fn) (void *), ResourceOwner owner)
 	if (guard == NULL)
 	{
 		free_fn(handle);
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+		hopper_raise(ERRCODE_OUT_OF_MEMORY, errmsg("out of memory"));
 	}
 	guard->handle = handle;
 	guard->free_fn = free_fn;

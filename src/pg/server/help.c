@@ -130,11 +130,10 @@ hopper_sql_help_function(PG_FUNCTION_ARGS)
 	}
 	hopper_finish();
 	if (!found)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("there is no function \"%s\" in model_hopper", name),
-				 nearest ? errhint("Perhaps you meant \"%s\".", nearest)
-				 : errhint("SELECT * FROM hopper.help() lists all functions.")));
+		hopper_raise(ERRCODE_UNDEFINED_FUNCTION,
+					 errmsg("there is no function \"%s\" in model_hopper", name),
+					 nearest ? errhint("Perhaps you meant \"%s\".", nearest)
+					 : errhint("SELECT * FROM hopper.help() lists all functions."));
 	return hopper_return_query(fcinfo, psprintf(
 		"WITH " EXPLAINED ", "
 		"these AS ("

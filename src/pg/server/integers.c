@@ -38,11 +38,10 @@ hopper_sql_integers_in(PG_FUNCTION_ARGS)
 	char	   *value = PG_GETARG_CSTRING(0);
 
 	if (has_names(value))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("\"%s\" is not a number or a list of numbers", value),
-				 errhint("Numbers of architectures by their names: hopper.model_ids(table, "
-						 "name, ...).")));
+		hopper_raise(ERRCODE_INVALID_TEXT_REPRESENTATION,
+					 errmsg("\"%s\" is not a number or a list of numbers", value),
+					 errhint("Numbers of architectures by their names: hopper.model_ids(table, "
+							 "name, ...)."));
 	if (strchr(value, '{') == NULL)
 		value = psprintf("{%s}", value);
 	return OidInputFunctionCall(F_ARRAY_IN, value, INT4OID, -1);
@@ -60,9 +59,8 @@ hopper_key_argument(FunctionCallInfo fcinfo, int at)
 	int64		key = PG_ARGISNULL(at) ? 0 : PG_GETARG_INT64(at);
 
 	if (key < PG_INT32_MIN || key > PG_INT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("no model has the number " INT64_FORMAT, key)));
+		hopper_raise(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+					 errmsg("no model has the number " INT64_FORMAT, key));
 	return (int32) key;
 }
 
@@ -72,14 +70,12 @@ hopper_integer_argument(FunctionCallInfo fcinfo, int at, const char *argument, i
 	int64		value = PG_ARGISNULL(at) ? otherwise : PG_GETARG_INT64(at);
 
 	if (value > PG_INT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("%s must be at most %d, got " INT64_FORMAT, argument, PG_INT32_MAX,
-						value)));
+		hopper_raise(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+					 errmsg("%s must be at most %d, got " INT64_FORMAT, argument, PG_INT32_MAX,
+							value));
 	if (value < PG_INT32_MIN)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("%s is out of range: " INT64_FORMAT, argument, value)));
+		hopper_raise(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+					 errmsg("%s is out of range: " INT64_FORMAT, argument, value));
 	return (int32) value;
 }
 
@@ -87,10 +83,9 @@ void
 hopper_require_positive(int32 value, const char *argument, const char *hint)
 {
 	if (value < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be at least 1, got %d", argument, value),
-				 hint ? errhint("%s", hint) : 0));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("%s must be at least 1, got %d", argument, value),
+					 hint ? errhint("%s", hint) : 0);
 }
 
 int32
@@ -150,7 +145,7 @@ hopper_integers_argument(FunctionCallInfo fcinfo, int at, const char *argument, 
 	array = PG_GETARG_ARRAYTYPE_P(at);
 	problem = hopper_integers_problem(array, argument, least, most);
 	if (problem)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", problem)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("%s", problem));
 	return hopper_integers(array, n);
 }
 
@@ -162,8 +157,8 @@ hopper_sizes_argument(FunctionCallInfo fcinfo, int at, const char *argument, int
 
 	for (int i = 0; i < *n; i++)
 		if (sizes[i] < 1)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("each number of %s must be at least 1, got %d", argument, sizes[i])));
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("each number of %s must be at least 1, got %d", argument,
+								sizes[i]));
 	return sizes;
 }

@@ -66,11 +66,10 @@ refuse_long_parts(const char *written, const char *argument)
 		else if (quoted || !isspace((unsigned char) *c))
 			length++;
 		if (length >= NAMEDATALEN)
-			ereport(ERROR,
-					(errcode(ERRCODE_NAME_TOO_LONG),
-					 errmsg("argument \"%s\" is too long: %s", argument, written),
-					 errdetail("Names have at most %d bytes.", NAMEDATALEN - 1),
-					 errhint("Choose a shorter name.")));
+			hopper_raise(ERRCODE_NAME_TOO_LONG,
+						 errmsg("argument \"%s\" is too long: %s", argument, written),
+						 errdetail("Names have at most %d bytes.", NAMEDATALEN - 1),
+						 errhint("Choose a shorter name."));
 	}
 }
 
@@ -90,27 +89,24 @@ hopper_parse_name(text *value, const char *argument)
 	const char *c;
 
 	if (value == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", argument),
-				 errhint("Name a table: %s => 'name'.", argument)));
+		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+					 errmsg("argument \"%s\" must not be null", argument),
+					 errhint("Name a table: %s => 'name'.", argument));
 	written = text_to_cstring(value);
 	for (c = written; isspace((unsigned char) *c); c++)
 		;
 	if (*c == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" must not be empty", argument)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("argument \"%s\" must not be empty", argument));
 	parts = pstrdup(written);
 	if (!SplitIdentifierString(parts, '.', &names) || list_length(names) < 1 ||
 		list_length(names) > 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("argument \"%s\" is not a valid table name: %s", argument, written),
-				 is_query(c)
-				 ? errhint("Queries are not accepted: make a view of it, and name that.")
-				 : errhint("Write table or schema.table; put names with blanks, capitals or dots "
-						   "in double quotes.")));
+		hopper_raise(ERRCODE_INVALID_NAME,
+					 errmsg("argument \"%s\" is not a valid table name: %s", argument, written),
+					 is_query(c)
+					 ? errhint("Queries are not accepted: make a view of it, and name that.")
+					 : errhint("Write table or schema.table; put names with blanks, capitals or "
+							   "dots in double quotes."));
 	refuse_long_parts(written, argument);
 	if (list_length(names) == 1)
 		return make_name(find_schema(linitial(names)), false, linitial(names));
@@ -136,12 +132,10 @@ hopper_name_with_suffix(const hopper_name *name, const char *suffix)
 	char	   *longer = psprintf("%s_%s", name->name, suffix);
 
 	if (strlen(longer) >= NAMEDATALEN)
-		ereport(ERROR,
-				(errcode(ERRCODE_NAME_TOO_LONG),
-				 errmsg("table name \"%s\" is too long", name->name),
-				 errdetail("The table \"%s\" goes with it, and names have at most %d bytes.",
-						   longer, NAMEDATALEN - 1),
-				 errhint("Choose a shorter name.")));
+		hopper_raise(ERRCODE_NAME_TOO_LONG, errmsg("table name \"%s\" is too long", name->name),
+					 errdetail("The table \"%s\" goes with it, and names have at most %d bytes.",
+							   longer, NAMEDATALEN - 1),
+					 errhint("Choose a shorter name."));
 	return make_name(name->schema, name->qualified, longer);
 }
 

@@ -35,14 +35,13 @@ refuse_triggers(Oid relation, const char *table)
 	relation_close(opened, NoLock);
 	if (trigger == NULL && !has_rules)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("table \"hopper.%s\" has a %s that is not the extension's", table,
-					trigger ? "trigger" : "rule"),
-			 errdetail("It would run with the rights of the table's owner."),
-			 trigger ? errhint("DROP TRIGGER %s ON %s;", hopper_identifier(trigger),
-							   hopper_own_name(table))
-			 : errhint("Drop its rules.")));
+	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+				 errmsg("table \"hopper.%s\" has a %s that is not the extension's", table,
+						trigger ? "trigger" : "rule"),
+				 errdetail("It would run with the rights of the table's owner."),
+				 trigger ? errhint("DROP TRIGGER %s ON %s;", hopper_identifier(trigger),
+								   hopper_own_name(table))
+				 : errhint("Drop its rules."));
 }
 
 void
@@ -76,11 +75,10 @@ hopper_own_begin(const char *table)
 	hopper_own_scope scope;
 
 	if (!OidIsValid(owner))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation \"hopper.%s\" does not exist", table),
-				 errhint("Create the extension again: DROP EXTENSION model_hopper; CREATE "
-						 "EXTENSION model_hopper;")));
+		hopper_raise(ERRCODE_UNDEFINED_TABLE,
+					 errmsg("relation \"hopper.%s\" does not exist", table),
+					 errhint("Create the extension again: DROP EXTENSION model_hopper; CREATE "
+							 "EXTENSION model_hopper;"));
 	GetUserIdAndSecContext(&scope.user, &scope.context);
 	SetUserIdAndSecContext(owner, scope.context | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_RESTRICTED_OPERATION);

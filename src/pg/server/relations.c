@@ -117,10 +117,8 @@ hopper_relation_oid(const hopper_name *name, bool missing_ok)
 	if (OidIsValid(relation) || missing_ok)
 		return relation;
 	nearest = nearest_table(name);
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_TABLE),
-			 errmsg("relation \"%s\" does not exist", name->shown),
-			 nearest ? errhint("%s", hopper_meant_hint("table", nearest, name->shown)) : 0));
+	hopper_raise(ERRCODE_UNDEFINED_TABLE, errmsg("relation \"%s\" does not exist", name->shown),
+				 nearest ? errhint("%s", hopper_meant_hint("table", nearest, name->shown)) : 0);
 	pg_unreachable();
 }
 
@@ -147,10 +145,9 @@ hopper_require_other_table(const hopper_name *name, const char *argument,
 {
 	if (strcmp(name->name, other->name) != 0 || namespace_of(name) != namespace_of(other))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s and %s are both \"%s\"", argument, other_argument, name->shown),
-			 errhint("Give them different names.")));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("%s and %s are both \"%s\"", argument, other_argument, name->shown),
+				 errhint("Give them different names."));
 }
 
 void
@@ -208,20 +205,17 @@ claim_name(Oid schema, const hopper_name *name)
 						 DatumGetUInt32(hash_any((const unsigned char *) name->name,
 												 (int) strlen(name->name))), 3);
 	if (LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("another session is making the table \"%s\"", name->shown),
-				 errhint("Choose another name, or wait for the end of its transaction.")));
+		hopper_raise(ERRCODE_OBJECT_IN_USE,
+					 errmsg("another session is making the table \"%s\"", name->shown),
+					 errhint("Choose another name, or wait for the end of its transaction."));
 }
 
 static void
 refuse_existing(const hopper_name *name)
 {
 	if (OidIsValid(hopper_relation_oid(name, true)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_TABLE),
-				 errmsg("relation \"%s\" already exists", name->shown),
-				 errhint("Choose another name, or drop it first.")));
+		hopper_raise(ERRCODE_DUPLICATE_TABLE, errmsg("relation \"%s\" already exists", name->shown),
+					 errhint("Choose another name, or drop it first."));
 }
 
 void

@@ -14,10 +14,9 @@ hopper_require_set_context(FunctionCallInfo fcinfo)
 
 	if (result == NULL || !IsA(result, ReturnSetInfo) ||
 		(result->allowedModes & SFRM_Materialize) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("set-valued function called in context that cannot accept a set"),
-				 errhint("Call it in the FROM clause.")));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("set-valued function called in context that cannot accept a set"),
+					 errhint("Call it in the FROM clause."));
 }
 
 /* The result's row type, in the memory of the query. */

@@ -20,11 +20,10 @@ hopper_require_replaceable(const hopper_table *table)
 	{
 		if (hopper_is_gone(relation))
 			return;
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" cannot be replaced", table->name.shown),
-				 errdetail("It is not %s.", hopper_layout_of(table->kind)->what),
-				 errhint("Choose another name.")));
+		hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
+					 errmsg("\"%s\" cannot be replaced", table->name.shown),
+					 errdetail("It is not %s.", hopper_layout_of(table->kind)->what),
+					 errhint("Choose another name."));
 	}
 	if (!hopper_is_owner(relation))
 		aclcheck_error(ACLCHECK_NOT_OWNER, HOPPER_OBJECT_TABLE, table->name.shown);
@@ -36,12 +35,11 @@ refuse_existing(const hopper_table *table)
 	const char *drop = hopper_layout_of(table->kind)->drop;
 	bool		ours = hopper_is_table(hopper_relation_oid(&table->name, false), table->kind);
 
-	ereport(ERROR,
-			(errcode(ERRCODE_DUPLICATE_TABLE),
-			 errmsg("relation \"%s\" already exists", table->name.shown),
-			 !ours ? errhint("Choose another name, or drop it first.") :
-			 errhint("Choose another name, drop it first%s%s, or pass replace => true.",
-					 drop ? " with " : "", drop ? drop : "")));
+	hopper_raise(ERRCODE_DUPLICATE_TABLE,
+				 errmsg("relation \"%s\" already exists", table->name.shown),
+				 !ours ? errhint("Choose another name, or drop it first.")
+				 : errhint("Choose another name, drop it first%s%s, or pass replace => true.",
+						   drop ? " with " : "", drop ? drop : ""));
 }
 
 typedef struct dropping
@@ -162,19 +160,18 @@ refuse_companions_of_others(const hopper_table *tables, int n)
 			continue;
 		other = bereft_of(&tables[0], hopper_relation_oid(companion, false), ending);
 		if (other)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("\"%s\" may belong to \"%s\"", companion->shown, other),
-					 errdetail("\"%s\", %s, has no \"%s%s\", and there is no \"%s\".", other,
-							   hopper_layout_of(tables[0].kind)->what, other, ending,
-							   tables[0].name.shown),
-					 tables[0].kind == HOPPER_TABLE_MODELS
-					 ? errhint("Where \"%s\" was \"%s\", let it be that again, and use "
-							   "hopper.rename_model() or hopper.copy_model(); else drop "
-							   "\"%s\".", other, tables[0].name.shown, companion->shown)
-					 : errhint("Where \"%s\" was \"%s\", rename what belongs to it likewise; "
-							   "else drop \"%s\".", other, tables[0].name.shown,
-							   companion->shown)));
+			hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+						 errmsg("\"%s\" may belong to \"%s\"", companion->shown, other),
+						 errdetail("\"%s\", %s, has no \"%s%s\", and there is no \"%s\".", other,
+								   hopper_layout_of(tables[0].kind)->what, other, ending,
+								   tables[0].name.shown),
+						 tables[0].kind == HOPPER_TABLE_MODELS
+						 ? errhint("Where \"%s\" was \"%s\", let it be that again, and use "
+								   "hopper.rename_model() or hopper.copy_model(); else drop "
+								   "\"%s\".", other, tables[0].name.shown, companion->shown)
+						 : errhint("Where \"%s\" was \"%s\", rename what belongs to it likewise; "
+								   "else drop \"%s\".", other, tables[0].name.shown,
+								   companion->shown));
 	}
 }
 

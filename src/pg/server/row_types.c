@@ -7,12 +7,11 @@
 void
 hopper_refuse_changed(const char *shown, const char *detail)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("\"%s\" changed while it was in use", shown),
-			 errdetail("%s", detail),
-			 errhint("Let nobody replace it, its columns or their types meanwhile, functions of "
-					 "its own included.")));
+	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+				 errmsg("\"%s\" changed while it was in use", shown),
+				 errdetail("%s", detail),
+				 errhint("Let nobody replace it, its columns or their types meanwhile, "
+						 "functions of its own included."));
 	pg_unreachable();
 }
 

@@ -67,7 +67,7 @@ hopper_show_as(const hopper_name *name, const hopper_name *as)
 	{
 		if (made)
 			forget(made);
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+		hopper_raise(ERRCODE_OUT_OF_MEMORY, errmsg("out of memory"));
 	}
 	made->guard = hopper_guard_add(made, forget);
 	made->next = makings;

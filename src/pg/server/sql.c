@@ -160,10 +160,9 @@ hopper_require_inserted(const hopper_name *table, int rc)
 	if (rc < 0)
 		elog(ERROR, "inserting into \"%s\" failed: %s", table->shown, SPI_result_code_string(rc));
 	if (rc != SPI_OK_INSERT || SPI_processed != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("\"%s\" does not take all rows that are written to it", table->shown),
-				 errhint("Look for triggers and rules that something gives to new tables.")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("\"%s\" does not take all rows that are written to it", table->shown),
+					 errhint("Look for triggers and rules that something gives to new tables."));
 }
 
 void
@@ -260,11 +259,11 @@ hopper_require_type(TupleDesc descriptor, int column, Oid type)
 	Oid			found = SPI_gettypeid(descriptor, column);
 
 	if (getBaseType(found) != type)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" must be of type %s, not %s", SPI_fname(descriptor, column),
-						format_type_be(type), format_type_be(found)),
-				 errhint("Use the tables as the functions of schema hopper made them.")));
+		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("column \"%s\" must be of type %s, not %s",
+							SPI_fname(descriptor, column), format_type_be(type),
+							format_type_be(found)),
+					 errhint("Use the tables as the functions of schema hopper made them."));
 }
 
 char *

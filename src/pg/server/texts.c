@@ -90,9 +90,8 @@ hopper_sql_columns_of_names(PG_FUNCTION_ARGS)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("a list of columns must not hold NULL")));
+			hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+						 errmsg("a list of columns must not hold NULL"));
 		appendStringInfo(list, "%s%s", i > 0 ? ", " : "",
 						 hopper_identifier(is_name ? NameStr(*DatumGetName(values[i]))
 										   : TextDatumGetCString(values[i])));

@@ -247,16 +247,14 @@ refuse_harmful(Oid relation, const hopper_name *table, const char *by, bool writ
 		what = what_is_hidden(relation, written);
 	if (what == NULL)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 by == NULL
-			 ? errmsg("\"%s\" %s and belongs to role \"%s\"", table->shown, what,
-					  hopper_role_name(hopper_owner(relation)))
-			 : errmsg("%s leads to \"%s\", which %s and belongs to role \"%s\"", by, table->shown,
-					  what, hopper_role_name(hopper_owner(relation))),
-			 errdetail("Functions of that role could run with your rights when it is %s.",
-					   written ? "written" : "read"),
-			 errhint("Let it be a plain table, or use tables of your own.")));
+	hopper_raise(ERRCODE_INSUFFICIENT_PRIVILEGE,
+				 by == NULL ? errmsg("\"%s\" %s and belongs to role \"%s\"", table->shown, what,
+									 hopper_role_name(hopper_owner(relation)))
+				 : errmsg("%s leads to \"%s\", which %s and belongs to role \"%s\"", by,
+						  table->shown, what, hopper_role_name(hopper_owner(relation))),
+				 errdetail("Functions of that role could run with your rights when it is %s.",
+						   written ? "written" : "read"),
+				 errhint("Let it be a plain table, or use tables of your own."));
 }
 
 void
@@ -330,10 +328,9 @@ hopper_type_in(const hopper_name *holder, const char *value)
 	if (hopper_select("SELECT t.oid::int8, format_type(t.oid, -1), e.oid::int8 FROM pg_type t"
 					  " LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typlen = -1 WHERE t.oid ="
 					  " %s::regtype", hopper_literal(value)) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("\"%s\" names the type \"%s\", which does not exist", holder->shown,
-						value)));
+		hopper_raise(ERRCODE_UNDEFINED_OBJECT,
+					 errmsg("\"%s\" names the type \"%s\", which does not exist", holder->shown,
+							value));
 	type = (Oid) hopper_int_cell(NULL, 0, 1, 0, PG_UINT32_MAX);
 	text = hopper_cell(0, 2);
 	owner = type_owner(hopper_cell(0, 3) ? (Oid) hopper_int_cell(NULL, 0, 3, 0, PG_UINT32_MAX)
@@ -341,11 +338,10 @@ hopper_type_in(const hopper_name *holder, const char *value)
 	SPI_freetuptable(SPI_tuptable);
 	if (OidIsValid(owner) && !is_trusted(owner) &&
 		!is_trusted(hopper_owner(hopper_relation_oid(holder, false))))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("\"%s\" leads to the type %s, which belongs to role \"%s\"",
-						holder->shown, text, hopper_role_name(owner)),
-				 errdetail("Functions of that role could run with your rights when a value becomes "
-						   "one of this type.")));
+		hopper_raise(ERRCODE_INSUFFICIENT_PRIVILEGE,
+					 errmsg("\"%s\" leads to the type %s, which belongs to role \"%s\"",
+							holder->shown, text, hopper_role_name(owner)),
+					 errdetail("Functions of that role could run with your rights when a value "
+							   "becomes one of this type."));
 	return text;
 }

@@ -79,16 +79,15 @@ hopper_require_same_version(void)
 	/* Without an extension the functions are a superuser's own work. */
 	if (installed == NULL || strcmp(installed, HOPPER_VERSION) == 0)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the functions of schema hopper in this database are of version %s, but the "
-					"library is of version %s", installed, HOPPER_VERSION),
-			 is_older(installed, HOPPER_VERSION)
-			 ? errhint("A superuser types in database \"%s\": ALTER EXTENSION " EXTENSION
-					   " UPDATE;", get_database_name(MyDatabaseId))
-			 : errhint("Reconnect, so that the session loads the library anew; where that does "
-					   "not help, install version %s of " EXTENSION " on this server.",
-					   installed)));
+	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+				 errmsg("the functions of schema hopper in this database are of version %s, but "
+						"the library is of version %s", installed, HOPPER_VERSION),
+				 is_older(installed, HOPPER_VERSION)
+				 ? errhint("A superuser types in database \"%s\": ALTER EXTENSION " EXTENSION " "
+						   "UPDATE;", get_database_name(MyDatabaseId))
+				 : errhint("Reconnect, so that the session loads the library anew; where that "
+						   "does not help, install version %s of " EXTENSION " on this server.",
+						   installed));
 }
 
 Oid
@@ -133,14 +132,14 @@ hopper_sql_check_schema(PG_FUNCTION_ARGS)
 					  "  ORDER BY rolname) LIMIT 1", schema) > 0)
 	{
 		role = hopper_cell(0, 1);
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 role ? errmsg("schema \"hopper\" exists, and objects in it are or may be those of "
-							   "role \"%s\"", role)
-				 : errmsg("schema \"hopper\" exists, and everybody may create objects in it"),
-				 errdetail("They could run with the rights of those who use the extension."),
-				 errhint("Drop the schema or give it another name: ALTER SCHEMA hopper RENAME TO "
-						 "old_hopper;")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 role
+					 ? errmsg("schema \"hopper\" exists, and objects in it are or may be those of "
+							  "role \"%s\"", role)
+					 : errmsg("schema \"hopper\" exists, and everybody may create objects in it"),
+					 errdetail("They could run with the rights of those who use the extension."),
+					 errhint("Drop the schema or give it another name: ALTER SCHEMA hopper "
+							 "RENAME TO old_hopper;"));
 	}
 	SPI_finish();
 	PG_RETURN_VOID();

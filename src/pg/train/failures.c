@@ -87,9 +87,8 @@ void
 hopper_refuse_all_failed(const hopper_training *training)
 {
 	if (training->n_failed == training->n_configs)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("no configuration of \"%s\" finished", training->shown),
-				 errdetail("%s", counted_reasons(training)),
-				 errhint("The warnings above tell more.")));
+		hopper_raise(ERRCODE_DATA_EXCEPTION,
+					 errmsg("no configuration of \"%s\" finished", training->shown),
+					 errdetail("%s", counted_reasons(training)),
+					 errhint("The warnings above tell more."));
 }

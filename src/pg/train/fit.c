@@ -92,10 +92,9 @@ common_arguments(FunctionCallInfo fcinfo, hopper_fit *request)
 	hopper_choose_gpus(use_gpus, gpus, n_gpus, fuse, options);
 	request->replace = hopper_bool_named(fcinfo, "replace", false);
 	if (request->replace && request->warm_start)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("warm_start and replace exclude each other"),
-				 errdetail("A warm start goes on with the models that replace would drop.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("warm_start and replace exclude each other"),
+					 errdetail("A warm start goes on with the models that replace would drop."));
 
 	record->source_table = request->source.quoted;
 	record->validation_table = request->has_validation ? request->validation.quoted : NULL;
@@ -218,10 +217,10 @@ hopper_fit_choose(hopper_fit *request, const int32 *keys, int n)
 
 		CHECK_FOR_INTERRUPTS();
 		if (found == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("\"%s\" has no configuration %d", request->selection.shown, keys[i]),
-					 errhint("Leave mst_keys out to train all of them.")));
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("\"%s\" has no configuration %d", request->selection.shown,
+								keys[i]),
+						 errhint("Leave mst_keys out to train all of them."));
 		found->chosen = true;
 	}
 	for (int at = 0; at < n_configs; at++)

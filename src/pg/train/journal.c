@@ -244,11 +244,10 @@ hopper_sql_run_timeline(PG_FUNCTION_ARGS)
 	Datum		result;
 
 	if (!OidIsValid(info_oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not an output table of hopper.fit_multiple_model()",
-						model.shown),
-				 errdetail("It has no companion \"%s\".", info.shown)));
+		hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
+					 errmsg("\"%s\" is not an output table of hopper.fit_multiple_model()",
+							model.shown),
+					 errdetail("It has no companion \"%s\".", info.shown));
 	/* The runs are found by the one's oid; beside it the other may be anybody's. */
 	hopper_require_select(model_oid);
 	hopper_require_select(info_oid);

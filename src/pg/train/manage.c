@@ -88,13 +88,12 @@ require_models(const model_tables *model)
 		if (!OidIsValid(relation) || hopper_is_table(relation, table->kind) ||
 			hopper_is_gone(relation))
 			continue;
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a table that training made", table->name.shown),
-				 i == 0 && hopper_is_table(relation, HOPPER_TABLE_PACKED)
-				 ? errhint("It holds packed data, which hopper.drop_packed() drops.")
-				 : errhint("Give the table that hopper.fit_multiple_model() or hopper.fit() "
-						   "made.")));
+		hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
+					 errmsg("\"%s\" is not a table that training made", table->name.shown),
+					 i == 0 && hopper_is_table(relation, HOPPER_TABLE_PACKED)
+					 ? errhint("It holds packed data, which hopper.drop_packed() drops.")
+					 : errhint("Give the table that hopper.fit_multiple_model() or hopper.fit() "
+							   "made."));
 	}
 }
 
@@ -191,10 +190,9 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 	require_owner(&model);
 	name = hopper_name_argument(fcinfo, 1, "new_name");
 	if (name.qualified && strcmp(name.schema, model.outputs.model.schema) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("rename_model() does not move a model to another schema"),
-				 errhint("Copy it with hopper.copy_model(), and drop it.")));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("rename_model() does not move a model to another schema"),
+					 errhint("Copy it with hopper.copy_model(), and drop it."));
 	/* Without a schema it is a name beside the old one, wherever the search_path leads. */
 	name.schema = model.outputs.model.schema;
 	name.quoted = psprintf("%s.%s", hopper_identifier(name.schema), hopper_identifier(name.name));
@@ -247,10 +245,9 @@ keys_condition(FunctionCallInfo fcinfo, int at, const hopper_outputs *outputs)
 	if (hopper_select("SELECT k FROM unnest('{%s}'::int4[]) WITH ORDINALITY AS u(k, i)"
 					  " WHERE NOT EXISTS (SELECT 1 FROM %s m WHERE m.mst_key = u.k)"
 					  " ORDER BY i LIMIT 1", list.data, outputs->model.quoted) > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown,
-						hopper_key_cell(&outputs->model, 0, 1))));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown,
+							hopper_key_cell(&outputs->model, 0, 1)));
 	SPI_freetuptable(SPI_tuptable);
 	return psprintf(" WHERE mst_key OPERATOR(pg_catalog.=) ANY"
 					" (SELECT pg_catalog.unnest('{%s}'::pg_catalog.int4[]))", list.data);
@@ -469,12 +466,11 @@ hopper_sql_keep_best(PG_FUNCTION_ARGS)
 	hopper_select_latest("SELECT count(*) FROM %s", model.outputs.model.quoted);
 	before = hopper_int_cell(&model.outputs.model, 0, 1, 0, PG_INT64_MAX);
 	if (before > 0 && hopper_outputs_best(&model.outputs, NULL).metric == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("none of the models in \"%s\" is the best", model.outputs.model.shown),
-				 errdetail("They have no metric in common."),
-				 errhint("DELETE FROM %s WHERE mst_key ... deletes some of them.",
-						 hopper_written_name(&model.outputs.model))));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("none of the models in \"%s\" is the best", model.outputs.model.shown),
+					 errdetail("They have no metric in common."),
+					 errhint("DELETE FROM %s WHERE mst_key ... deletes some of them.",
+							 hopper_written_name(&model.outputs.model)));
 	hopper_select_latest("SELECT coalesce(array_agg(mst_key)::text, '{}') FROM (%s) l",
 						 hopper_compared_query(&model.outputs.model, NULL, n, true));
 	keys = hopper_text_cell(&model.outputs.model, 0, 1);
@@ -519,11 +515,10 @@ means_training(FunctionCallInfo fcinfo, int at)
 		return false;
 	if (strcmp(privilege, "train") == 0)
 		return true;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("privilege \"%s\" is not known", privilege),
-			 errhint("Use 'predict' (predict, evaluate, leaderboard) or 'train' (go on training "
-					 "with warm_start, too).")));
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("privilege \"%s\" is not known", privilege),
+				 errhint("Use 'predict' (predict, evaluate, leaderboard) or 'train' (go on "
+						 "training with warm_start, too)."));
 	pg_unreachable();
 }
 

@@ -102,10 +102,9 @@ hopper_shape_datum(int rank, const int64_t *shape)
 void
 hopper_outputs_refuse_table(const hopper_name *table, const char *what)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("\"%s\" does not %s rows as training needs it", table->shown, what),
-			 errhint("Look for triggers, rules and policies of row-level security on it.")));
+	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+				 errmsg("\"%s\" does not %s rows as training needs it", table->shown, what),
+				 errhint("Look for triggers, rules and policies of row-level security on it."));
 }
 
 void

@@ -172,10 +172,9 @@ hopper_outputs_require_all(const hopper_outputs *outputs)
 	(void) hopper_relation_oid(&outputs->model, false);
 	for (int i = 1; i < lengthof(tables); i++)
 		if (!OidIsValid(hopper_relation_oid(&tables[i].name, true)))
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("\"%s\" is not an output table of training", outputs->model.shown),
-					 errdetail("It has no companion \"%s\".", tables[i].name.shown)));
+			hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
+						 errmsg("\"%s\" is not an output table of training", outputs->model.shown),
+						 errdetail("It has no companion \"%s\".", tables[i].name.shown));
 }
 
 void
@@ -244,11 +243,11 @@ hopper_check_column(const hopper_name *table, const char *column, Oid type)
 	get_atttypetypmodcoll(relation, hopper_require_column(relation, column), &found, &typmod,
 						  &collation);
 	if (found != type || typmod != -1)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of \"%s\" must be of type %s, not %s", column, table->shown,
-						format_type_be(type), format_type_with_typemod(found, typmod)),
-				 errhint("Use the tables as the functions of schema hopper made them.")));
+		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("column \"%s\" of \"%s\" must be of type %s, not %s", column,
+							table->shown, format_type_be(type),
+							format_type_with_typemod(found, typmod)),
+					 errhint("Use the tables as the functions of schema hopper made them."));
 }
 
 /* Of a table that an earlier version may have made; `row` NULL: all columns have values. */

@@ -94,12 +94,11 @@ take_over(hopper_fit *request, const hopper_outputs *outputs, const hopper_packe
 							earlier.n_x_columns, earlier.x_columns, earlier.schema_text,
 							request->output.shown);
 	if (strcmp(earlier.desc.y_column, train->desc.y_column) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("training table \"%s\" does not fit \"%s\"", train->table.shown,
-						request->output.shown),
-				 errdetail("Its label column is \"%s\", that of \"%s\" is \"%s\".",
-						   train->desc.y_column, request->output.shown, earlier.desc.y_column)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("training table \"%s\" does not fit \"%s\"", train->table.shown,
+							request->output.shown),
+					 errdetail("Its label column is \"%s\", that of \"%s\" is \"%s\".",
+							   train->desc.y_column, request->output.shown, earlier.desc.y_column));
 	take_arguments(request, outputs);
 	if (!request->keeps_others)
 		tell_dropped(request, outputs);

@@ -73,15 +73,14 @@ refuse_constraints(const hopper_outputs *outputs)
 						  "  AND " HOPPER_IS_GENERATED
 						  " ORDER BY 1 LIMIT 1", relation, relation, relation, relation,
 						  hopper_literal(own_key(outputs, tables[i], relation)), relation) > 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("%s \"%s\" %s \"%s\" stands in the way of a warm start",
-							hopper_cell(0, 3), hopper_cell(0, 1),
-							strcmp(hopper_cell(0, 2), "t") == 0 ? "that refers to" : "of",
-							tables[i]->shown),
-					 errdetail("Whether the new rows suit it would be found out after the "
-							   "training only."),
-					 errhint("Drop it, or train into new tables.")));
+			hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+						 errmsg("%s \"%s\" %s \"%s\" stands in the way of a warm start",
+								hopper_cell(0, 3), hopper_cell(0, 1),
+								strcmp(hopper_cell(0, 2), "t") == 0 ? "that refers to" : "of",
+								tables[i]->shown),
+						 errdetail("Whether the new rows suit it would be found out after the "
+								   "training only."),
+						 errhint("Drop it, or train into new tables."));
 		SPI_freetuptable(SPI_tuptable);
 	}
 }
@@ -106,13 +105,12 @@ hopper_outputs_refuse_losses(const hopper_outputs *outputs)
 						  " UNION ALL SELECT rulename, 'rule' FROM pg_rewrite"
 						  " WHERE ev_class = %u"
 						  " ORDER BY 1 LIMIT 1", relation, relation, relation) > 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("%s \"%s\" of \"%s\" stands in the way of a warm start as a run",
-							hopper_cell(0, 2), hopper_cell(0, 1), table->shown),
-					 errdetail("The run's tables take the place of the old ones, which would lose "
-							   "it."),
-					 errhint("Drop it, or call the function itself, which keeps the tables.")));
+			hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+						 errmsg("%s \"%s\" of \"%s\" stands in the way of a warm start as a run",
+								hopper_cell(0, 2), hopper_cell(0, 1), table->shown),
+						 errdetail("The run's tables take the place of the old ones, which would "
+								   "lose it."),
+						 errhint("Drop it, or call the function itself, which keeps the tables."));
 		SPI_freetuptable(SPI_tuptable);
 	}
 }
@@ -174,14 +172,13 @@ require_disk(const hopper_outputs *outputs, const hopper_training *planned)
 		needed += 2.0 * (double) bytes;
 	}
 	if (needed > free_bytes)
-		ereport(ERROR,
-				(errcode(ERRCODE_DISK_FULL),
-				 errmsg("the models need %s on disk at least, but %s are free",
-						hopper_bytes_words((int64) Min(needed, 9e18)),
-						hopper_bytes_words((int64) Min(free_bytes, 9e18))),
-				 errdetail("Their weights and states go to tablespace \"%s\".",
-						   get_tablespace_name(tablespace)),
-				 errhint("Train fewer configurations at once, or set default_tablespace.")));
+		hopper_raise(ERRCODE_DISK_FULL,
+					 errmsg("the models need %s on disk at least, but %s are free",
+							hopper_bytes_words((int64) Min(needed, 9e18)),
+							hopper_bytes_words((int64) Min(free_bytes, 9e18))),
+					 errdetail("Their weights and states go to tablespace \"%s\".",
+							   get_tablespace_name(tablespace)),
+					 errhint("Train fewer configurations at once, or set default_tablespace."));
 }
 
 /* --- the rehearsal --- */

@@ -61,9 +61,7 @@ Datum
 hopper_sql_report_run(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("run must not be NULL")));
+		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED, errmsg("run must not be NULL"));
 	return page("NULL", psprintf(INT64_FORMAT, PG_GETARG_INT64(0)));
 }
 

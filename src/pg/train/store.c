@@ -150,14 +150,11 @@ static void
 read_permitted(int64 run, bool lock, bool steers, hopper_run_row *row)
 {
 	if (!read_row(run, lock, row))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("there is no run " INT64_FORMAT, run),
-				 errhint("See SELECT run, state, model_table FROM hopper.runs;")));
+		hopper_raise(ERRCODE_UNDEFINED_OBJECT, errmsg("there is no run " INT64_FORMAT, run),
+					 errhint("See SELECT run, state, model_table FROM hopper.runs;"));
 	if (!has_privs_of_role(GetUserId(), row->role) && !(steers && may_steer(run)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for run " INT64_FORMAT, run)));
+		hopper_raise(ERRCODE_INSUFFICIENT_PRIVILEGE,
+					 errmsg("permission denied for run " INT64_FORMAT, run));
 }
 
 void
@@ -177,11 +174,10 @@ hopper_store_require_role(const hopper_run_row *row)
 {
 	if (SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(row->role)))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("the role of run " INT64_FORMAT " was dropped", row->run),
-			 errdetail("A run trains with the rights of its role."),
-			 errhint("hopper.drop_run(" INT64_FORMAT ") removes it.", row->run)));
+	hopper_raise(ERRCODE_UNDEFINED_OBJECT,
+				 errmsg("the role of run " INT64_FORMAT " was dropped", row->run),
+				 errdetail("A run trains with the rights of its role."),
+				 errhint("hopper.drop_run(" INT64_FORMAT ") removes it.", row->run));
 }
 
 void
@@ -402,15 +398,14 @@ hopper_store_require_same(int64 run, const hopper_fit *fit)
 	SPI_freetuptable(SPI_tuptable);
 	if (what == NULL)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the configurations of run " INT64_FORMAT " have changed since it was created",
-					run),
-			 n == (uint64) fit->n_configs
-			 ? errdetail("Configuration %d has another %s.", key, what)
-			 : errdetail("There were " UINT64_FORMAT ", and now there are %d.", n,
-						 fit->n_configs),
-			 errhint("Put them back as they were, or create another run.")));
+	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+				 errmsg("the configurations of run " INT64_FORMAT " have changed since it was "
+						"created", run),
+				 n == (uint64) fit->n_configs
+				 ? errdetail("Configuration %d has another %s.", key, what)
+				 : errdetail("There were " UINT64_FORMAT ", and now there are %d.", n,
+							 fit->n_configs),
+				 errhint("Put them back as they were, or create another run."));
 }
 
 int

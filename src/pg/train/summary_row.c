@@ -248,9 +248,8 @@ hopper_read_summary(const hopper_outputs *outputs, hopper_run_record *record,
 					  hopper_column_selected(summary, HOPPER_TABLE_RUN, "dtype"),
 					  hopper_column_selected(summary, HOPPER_TABLE_RUN, "validation_freq"),
 					  table->quoted) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" does not have one row", table->shown)));
+		hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
+					 errmsg("\"%s\" does not have one row", table->shown));
 	record->source_table = hopper_text_cell(table, 0, 1);
 	record->validation_table = hopper_cell(0, 2);
 	record->model_arch_table = hopper_text_cell(table, 0, 3);

@@ -203,9 +203,8 @@ elements(FunctionCallInfo fcinfo, int at, int *n)
 		if (nulls[i])
 			found = -1;
 	if (found != *n)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("arrays of events must have the same length and no NULLs")));
+		hopper_raise(ERRCODE_ARRAY_SUBSCRIPT_ERROR,
+					 errmsg("arrays of events must have the same length and no NULLs"));
 	return values;
 }
 

@@ -16,11 +16,10 @@
 static void
 not_an_output(const hopper_name *table, const char *why)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-			 errmsg("\"%s\" is not an output table of training", table->shown),
-			 errdetail("%s", why),
-			 errhint("Give the table that hopper.fit_multiple_model() or hopper.fit() made.")));
+	hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
+				 errmsg("\"%s\" is not an output table of training", table->shown),
+				 errdetail("%s", why),
+				 errhint("Give the table that hopper.fit_multiple_model() or hopper.fit() made."));
 }
 
 /* NULL where labels are no classes. */
@@ -164,9 +163,8 @@ choose_key(const hopper_outputs *outputs, bool has_key, int32 mst_key)
 				  has_key ? mst_key : 0, outputs->model.quoted);
 	n = hopper_int_cell(&outputs->model, 0, 1, 0, PG_INT64_MAX);
 	if (n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" holds no model", outputs->model.shown)));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("\"%s\" holds no model", outputs->model.shown));
 	keys = hopper_cell(0, 3);
 	if (!has_key && n == 1)
 		return hopper_key_cell(&outputs->model, 0, 2);
@@ -180,20 +178,18 @@ choose_key(const hopper_outputs *outputs, bool has_key, int32 mst_key)
 		if (hopper_select("SELECT error FROM %s WHERE mst_key = %d AND status = 'failed'",
 						  outputs->info.quoted, mst_key) > 0)
 			failure = hopper_cell(0, 1);
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown, mst_key),
-				 errdetail("%sIt holds %s: %s%s.",
-						   failure ? psprintf("This configuration failed: %s. ", failure) : "",
-						   n == 1 ? "mst_key" : "the keys", keys, n > 20 ? " and others" : "")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown, mst_key),
+					 errdetail("%sIt holds %s: %s%s.",
+							   failure ? psprintf("This configuration failed: %s. ", failure) : "",
+							   n == 1 ? "mst_key" : "the keys", keys, n > 20 ? " and others" : ""));
 	}
 	best = hopper_outputs_best(outputs, NULL);
 	if (best.metric == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" holds " INT64_FORMAT " models: mst_key must be given",
-						outputs->model.shown, n),
-				 errhint("None of them is the best: they have no metric in common.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("\"%s\" holds " INT64_FORMAT " models: mst_key must be given",
+							outputs->model.shown, n),
+					 errhint("None of them is the best: they have no metric in common."));
 	if (hopper_ranked_by_search(&outputs->info))
 		ereport(NOTICE,
 				(errmsg("uses configuration %d, the best of its search, with %s %.4f",
@@ -319,12 +315,11 @@ hopper_check_compatible(const hopper_packed *table, const char *table_is,
 		why = psprintf("Its normalizing constant is %g, that of \"%s\" is %g.",
 					   its->normalizing_const, trained, desc->normalizing_const);
 	if (why)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s \"%s\" does not fit \"%s\"", table_is, name, trained),
-				 errdetail("%s", why),
-				 strcmp(table_is, "training table") == 0
-				 ? errhint("Train on it into other output tables.")
-				 : errhint("Pack it with hopper.validation_preprocessor(), which takes features, "
-						   "classes and constant from the training table.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("%s \"%s\" does not fit \"%s\"", table_is, name, trained),
+					 errdetail("%s", why),
+					 strcmp(table_is, "training table") == 0
+					 ? errhint("Train on it into other output tables.")
+					 : errhint("Pack it with hopper.validation_preprocessor(), which takes "
+							   "features, classes and constant from the training table."));
 }

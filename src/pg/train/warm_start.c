@@ -41,10 +41,9 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 					  " validation_loss, training_metrics_all, validation_metrics_all, iterations,"
 					  " compile_params::pg_catalog.text FROM %s WHERE mst_key = %d",
 					  outputs->info.quoted, history->mst_key) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("\"%s\" has no row with mst_key %d", outputs->info.shown,
-						history->mst_key)));
+		hopper_raise(ERRCODE_DATA_CORRUPTED,
+					 errmsg("\"%s\" has no row with mst_key %d", outputs->info.shown,
+							history->mst_key));
 	n = array_cells(1, INT4OID, &iterations, &nulls);
 	for (int i = 0; i < n; i++)
 		if (nulls[i] || DatumGetInt32(iterations[i]) < 1)
@@ -63,10 +62,9 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 
 		/* Ascending, so that its places are those of the points. */
 		if (at != i)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("column \"metrics_iters\" of \"%s\" %s", outputs->info.shown,
-							history->n == i ? "has an iteration twice" : "does not ascend")));
+			hopper_raise(ERRCODE_DATA_CORRUPTED,
+						 errmsg("column \"metrics_iters\" of \"%s\" %s", outputs->info.shown,
+								history->n == i ? "has an iteration twice" : "does not ascend"));
 		point->elapsed = i < n_elapsed ? DatumGetFloat8(elapsed[i]) : 0;
 		history->elapsed_earlier = Max(history->elapsed_earlier, point->elapsed);
 	}
@@ -83,10 +81,9 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 		if (n_values == 0)
 			continue;
 		if (n_values != history->n_metrics_earlier * n)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("column \"%s_metrics_all\" of \"%s\" does not fit its other columns",
-							sides[split], outputs->info.shown)));
+			hopper_raise(ERRCODE_DATA_CORRUPTED,
+						 errmsg("column \"%s_metrics_all\" of \"%s\" does not fit its other "
+								"columns", sides[split], outputs->info.shown));
 		for (int at = 0; at < n_values; at++)
 		{
 			if (!nulls[at])
@@ -153,10 +150,9 @@ measure_state(const hopper_outputs *outputs, hopper_config *config, int64 *n_par
 	if (hopper_int_cell(&outputs->state, 0, 3, PG_INT64_MIN, PG_INT64_MAX) != *n_parts ||
 		hopper_int_cell(&outputs->state, 0, 4, PG_INT64_MIN, PG_INT64_MAX) != 0 ||
 		hopper_int_cell(&outputs->state, 0, 5, 0, PG_INT64_MAX) != *n_parts)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the state of configuration %d in \"%s\" lacks a part", config->mst_key,
-						outputs->state.shown)));
+		hopper_raise(ERRCODE_DATA_CORRUPTED,
+					 errmsg("the state of configuration %d in \"%s\" lacks a part", config->mst_key,
+							outputs->state.shown));
 	SPI_freetuptable(SPI_tuptable);
 	return *n_parts > 0 && config->state_size > 0;
 }
@@ -177,10 +173,9 @@ read_parts(const hopper_outputs *outputs, const hopper_config *config, int64 n_p
 							   outputs->state.quoted, config->mst_key, part) != 1;
 		value = isnull ? (Datum) 0 : hopper_value(0, 1, BYTEAOID, &isnull);
 		if (isnull)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("the state of configuration %d in \"%s\" lacks a part",
-							config->mst_key, outputs->state.shown)));
+			hopper_raise(ERRCODE_DATA_CORRUPTED,
+						 errmsg("the state of configuration %d in \"%s\" lacks a part",
+								config->mst_key, outputs->state.shown));
 		bytes = DatumGetByteaPP(value);
 		take(state, (const uint8_t *) VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
 		if ((Pointer) bytes != DatumGetPointer(value))
@@ -193,13 +188,12 @@ pg_attribute_noreturn() static void
 refuse_damaged(const hopper_outputs *outputs, const hopper_config *config,
 			   const hopper_error *error)
 {
-	ereport(ERROR,
-			(errcode(hopper_sqlstate(error->code)),
-			 errmsg("the state of configuration %d in \"%s\" is damaged", config->mst_key,
-					outputs->state.shown),
-			 errdetail("%s%s%s", hopper_from_utf8(error->message), error->detail[0] ? ": " : "",
-					   hopper_from_utf8(error->detail)),
-			 errhint("Leave this configuration out of the selection table, or train anew.")));
+	hopper_raise(hopper_sqlstate(error->code),
+				 errmsg("the state of configuration %d in \"%s\" is damaged", config->mst_key,
+						outputs->state.shown),
+				 errdetail("%s%s%s", hopper_from_utf8(error->message), error->detail[0] ? ": " : "",
+						   hopper_from_utf8(error->detail)),
+				 errhint("Leave this configuration out of the selection table, or train anew."));
 }
 
 typedef struct pushing
@@ -290,10 +284,9 @@ look_at_state(void *state)
 	int64		n_parts;
 
 	if (!measure_state(look->outputs, &look->config, &n_parts))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("configuration %d has no state in \"%s\"", look->config.mst_key,
-						look->outputs->state.shown)));
+		hopper_raise(ERRCODE_DATA_CORRUPTED,
+					 errmsg("configuration %d has no state in \"%s\"", look->config.mst_key,
+							look->outputs->state.shown));
 	look->iterations = gather_state(look->outputs, &look->config, n_parts);
 	pfree((void *) look->config.state);
 }
@@ -514,14 +507,13 @@ hopper_warm_start(const hopper_outputs *outputs, const hopper_data_desc *data,
 		arch = hopper_cell(0, 1);
 		SPI_freetuptable(SPI_tuptable);
 		if (arch == NULL || !measure_state(outputs, &configs[i], &n_parts))
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("configuration %d of \"%s\" has no architecture or no state",
-							configs[i].mst_key, outputs->model.shown),
-					 errdetail("Training goes on from the state in \"%s\".",
-							   outputs->state.shown),
-					 errhint("Where it was removed, train anew: without warm_start, into another "
-							 "table.")));
+			hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+						 errmsg("configuration %d of \"%s\" has no architecture or no state",
+								configs[i].mst_key, outputs->model.shown),
+						 errdetail("Training goes on from the state in \"%s\".",
+								   outputs->state.shown),
+						 errhint("Where it was removed, train anew: without warm_start, into "
+								 "another table."));
 		if (checks_states)
 		{
 			(void) gather_state(outputs, &configs[i], n_parts);

@@ -22,11 +22,10 @@ refuse_temporary(const hopper_name *model)
 	Oid			schema = RangeVarGetCreationNamespace(makeRangeVar(model->schema, model->name, -1));
 
 	if (isTempNamespace(schema))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("output table \"%s\" cannot be temporary", model->shown),
-				 errdetail("The segments keep models in tables beside it while they train."),
-				 errhint("Name a table in another schema.")));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("output table \"%s\" cannot be temporary", model->shown),
+					 errdetail("The segments keep models in tables beside it while they train."),
+					 errhint("Name a table in another schema."));
 }
 
 void
@@ -68,10 +67,9 @@ hopper_require_segments(void)
 	if (hopper_select("SELECT content FROM pg_catalog.gp_segment_configuration"
 					  " WHERE role OPERATOR(pg_catalog.=) 'p'"
 					  " AND status OPERATOR(pg_catalog.<>) 'u' ORDER BY content LIMIT 1") > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("segment %s is down", hopper_cell(0, 1)),
-				 errhint("Bring it back with gprecoverseg.")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("segment %s is down", hopper_cell(0, 1)),
+					 errhint("Bring it back with gprecoverseg."));
 }
 
 /* A number that no other run in this session has. */
@@ -206,10 +204,9 @@ hopper_driver_note_loss(hopper_driver *run, bool lost)
 {
 	run->reloads = lost ? run->reloads + 1 : 0;
 	if (run->reloads > MAX_RELOADS)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("segments lose the data of \"%s\" again and again",
-						run->training->shown)));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("segments lose the data of \"%s\" again and again",
+							run->training->shown));
 }
 
 void

@@ -109,21 +109,19 @@ agreed_class(uint64 n)
 	if (n == 1)
 		return answers[0];
 	if (strcmp(builds[0], builds[1]) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("segments have different builds of model_hopper"),
-				 errdetail("Segment %s has %s; segment %s has %s.",
-						   n > 0 ? hopper_cell(0, 2) : "none", builds[0],
-						   n > 1 ? hopper_cell(1, 2) : "none", builds[1]),
-				 errhint("Install the libraries of one build on all hosts, and reconnect.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("segments have different numerics classes"),
-			 errdetail("Segment %s has \"%s\"; segment %s has \"%s\".",
-					   n > 0 ? hopper_cell(0, 2) : "none", answers[0],
-					   n > 1 ? hopper_cell(1, 2) : "none", answers[1]),
-			 errhint("Install the same libraries on all hosts; their CPUs must have the same "
-					 "vector instructions.")));
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("segments have different builds of model_hopper"),
+					 errdetail("Segment %s has %s; segment %s has %s.",
+							   n > 0 ? hopper_cell(0, 2) : "none", builds[0],
+							   n > 1 ? hopper_cell(1, 2) : "none", builds[1]),
+					 errhint("Install the libraries of one build on all hosts, and reconnect."));
+	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+				 errmsg("segments have different numerics classes"),
+				 errdetail("Segment %s has \"%s\"; segment %s has \"%s\".",
+						   n > 0 ? hopper_cell(0, 2) : "none", answers[0],
+						   n > 1 ? hopper_cell(1, 2) : "none", answers[1]),
+				 errhint("Install the same libraries on all hosts; their CPUs must have the "
+						 "same vector instructions."));
 	pg_unreachable();
 }
 

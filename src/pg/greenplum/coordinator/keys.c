@@ -103,13 +103,12 @@ hopper_chosen_segments(const char *rules, int32 **contents)
 						  " AND s.role OPERATOR(pg_catalog.=) 'p'", table.quoted);
 	}
 	if (n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("distribution_rules \"%s\" name no segment", rules),
-				 strcmp(rules, "gpu_segments") == 0
-				 ? errdetail("No host of a segment has a GPU.")
-				 : errdetail("No dbid in that table is the dbid of a primary segment."),
-				 errhint("Leave distribution_rules out to use all segments.")));
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("distribution_rules \"%s\" name no segment", rules),
+					 strcmp(rules, "gpu_segments") == 0
+					 ? errdetail("No host of a segment has a GPU.")
+					 : errdetail("No dbid in that table is the dbid of a primary segment."),
+					 errhint("Leave distribution_rules out to use all segments."));
 	*contents = palloc(sizeof(int32) * n);
 	for (uint64 i = 0; i < n; i++)
 		(*contents)[i] = hopper_key_cell(NULL, i, 1);
@@ -177,12 +176,11 @@ hopper_place_partitions(Oid table, int32 n_partitions, int n_segments, const int
 static void
 refuse_placement(const hopper_packed *packed, const char *detail)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("packed table \"%s\" is not spread over the segments as it was packed",
-					packed->table.shown),
-			 errdetail("%s", detail),
-			 errhint("Pack the data again.")));
+	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+				 errmsg("packed table \"%s\" is not spread over the segments as it was packed",
+						packed->table.shown),
+				 errdetail("%s", detail),
+				 errhint("Pack the data again."));
 }
 
 int

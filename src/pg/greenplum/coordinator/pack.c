@@ -175,12 +175,12 @@ static void
 require_ascending(const hopper_name *rows, const char *last, const char *place)
 {
 	if (memcmp(last, place, PACK_PLACE_SIZE) >= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("the server does not return the rows of \"%s\" in the order of their keys",
-						rows->shown),
-				 errdetail("They were asked for in ascending order of a column of type bytea."),
-				 errhint("This is a fault of the server, or of an operator class of type bytea.")));
+		hopper_raise(ERRCODE_INTERNAL_ERROR,
+					 errmsg("the server does not return the rows of \"%s\" in the order of their "
+							"keys", rows->shown),
+					 errdetail("They were asked for in ascending order of a column of type bytea."),
+					 errhint("This is a fault of the server, or of an operator class of type "
+							 "bytea."));
 }
 
 /* Reads all keys in order and notes where buffers and the validation part end. */

@@ -7,11 +7,10 @@
 void
 hopper_worker_start(const hopper_run_row *row)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("a cluster does not train in the background"),
-			 errhint("Make a run with hopper.create_run(), and call hopper.step(run, seconds) "
-					 "again and again until it says done.")));
+	hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+				 errmsg("a cluster does not train in the background"),
+				 errhint("Make a run with hopper.create_run(), and call hopper.step(run, "
+						 "seconds) again and again until it says done."));
 }
 
 void

@@ -113,12 +113,14 @@ choose_gpu(hopper_segment_run *run)
 		return;
 	if (gethostname(host, sizeof(host) - 1) != 0)
 		strlcpy(host, "unknown", sizeof(host));
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("no GPU is available on segment %d, host \"%s\"", GpIdentity.segindex, host),
-			 errdetail("With use_gpus, each segment with packed data trains on a GPU of its host."),
-			 errhint("Call it with use_gpus := false, or pack the data with distribution_rules := "
-					 "'gpu_segments'; hopper.gpu_configuration() lists the GPUs of all hosts.")));
+	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+				 errmsg("no GPU is available on segment %d, host \"%s\"", GpIdentity.segindex,
+						host),
+				 errdetail("With use_gpus, each segment with packed data trains on a GPU of its "
+						   "host."),
+				 errhint("Call it with use_gpus := false, or pack the data with "
+						 "distribution_rules := 'gpu_segments'; hopper.gpu_configuration() "
+						 "lists the GPUs of all hosts."));
 }
 
 void

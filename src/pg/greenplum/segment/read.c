@@ -47,12 +47,11 @@ value_of(Relation relation, HeapTuple tuple, AttrNumber column)
 	Datum		value = heap_getattr(tuple, column, RelationGetDescr(relation), &isnull);
 
 	if (isnull)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("packed table \"%s\" is damaged", RelationGetRelationName(relation)),
-				 errdetail("Column \"%s\" holds NULL.",
-						   NameStr(TupleDescAttr(RelationGetDescr(relation), column - 1)->attname)),
-				 errhint("Pack the data again.")));
+		hopper_raise(ERRCODE_DATA_CORRUPTED,
+					 errmsg("packed table \"%s\" is damaged", RelationGetRelationName(relation)),
+					 errdetail("Column \"%s\" holds NULL.",
+							   NameStr(TupleDescAttr(relation->rd_att, column - 1)->attname)),
+					 errhint("Pack the data again."));
 	return value;
 }
 
@@ -66,11 +65,10 @@ require_rights(Relation relation, const AttrNumber *columns, int n)
 	Oid			table = RelationGetRelid(relation);
 
 	if (hopper_hides_rows(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("table \"%s\" with row-level security cannot be read in turns",
-						RelationGetRelationName(relation)),
-				 errhint("Raise hopper.memory_limit, so that the data stay in memory.")));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("table \"%s\" with row-level security cannot be read in turns",
+							RelationGetRelationName(relation)),
+					 errhint("Raise hopper.memory_limit, so that the data stay in memory."));
 	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
 		return;
 	for (int i = 0; i < n; i++)
@@ -99,16 +97,14 @@ hopper_segment_read(const hopper_segment_table *table, hopper_split split, int32
 	one = AllocSetContextCreate(context, "hopper packed buffer", ALLOCSET_DEFAULT_SIZES);
 	relation = hopper_try_table_open(table->relation, AccessShareLock);
 	if (relation == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("the packed table of relation %u does not exist any more",
-						table->relation)));
+		hopper_raise(ERRCODE_UNDEFINED_TABLE,
+					 errmsg("the packed table of relation %u does not exist any more",
+							table->relation));
 	if (relation->rd_rel->relkind != RELKIND_RELATION || !RelationIsHeap(relation))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("append-optimized table \"%s\" cannot be read in turns",
-						RelationGetRelationName(relation)),
-				 errhint("Pack the data again, or raise hopper.memory_limit.")));
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("append-optimized table \"%s\" cannot be read in turns",
+							RelationGetRelationName(relation)),
+					 errhint("Pack the data again, or raise hopper.memory_limit."));
 	columns[0] = column_of(relation, "partition_id", INT4OID);
 	columns[1] = column_of(relation, "buffer_id", INT4OID);
 	columns[2] = column_of(relation, "n", INT4OID);
