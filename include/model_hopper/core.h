@@ -45,6 +45,23 @@ typedef struct hopper_export
 	const int64_t *shape;
 } hopper_export;
 
+/* A network that is to be written. */
+typedef struct hopper_network
+{
+	const char *recipe;			/* of a published one its name; else NULL */
+	const char *options;		/* then a JSON object, and all that follows is not asked */
+	int32_t		of_images;		/* 1: convolutions stand before the hidden layers */
+	int32_t		n_filters;
+	const int32_t *filters;
+	int32_t		kernel_size;
+	int32_t		pooling;
+	int32_t		n_hidden;
+	const int32_t *hidden;
+	const char *activation;
+	double		dropout;
+	int32_t		batch_norm;		/* 1: values are normalized by the batch */
+} hopper_network;
+
 typedef struct hopper_core_api
 {
 	int32_t		version;		/* HOPPER_API_VERSION */
@@ -275,12 +292,11 @@ typedef struct hopper_core_api
 									hopper_rows **rows, hopper_error *error);
 
 	/*
-	 * A published network written out for packed data, by a recipe's name and options as a JSON
-	 * object: a row of architecture, compile_params, fit_params (these two NULL where an option is
-	 * a range) and space.
+	 * A network written out for packed data: a row of architecture, and of a published one
+	 * compile_params, fit_params (these two NULL where an option is a range) and space.
 	 */
-	int			(*tabular) (const char *recipe, const char *options, const hopper_data_desc *data,
-							hopper_rows **rows, hopper_error *error);
+	int			(*write_network) (const hopper_network *network, const hopper_data_desc *data,
+								  hopper_rows **rows, hopper_error *error);
 } hopper_core_api;
 
 /* hopper_core_api_get(); NULL where the caller's version is another one. */

@@ -122,12 +122,6 @@ typedef struct hopper_schema_api
 	/* A row a column: name, type, treatment, rule for NULL, NULLs, slots, statistics. */
 	int			(*describe) (const hopper_data_schema *schema, hopper_rows **rows,
 							 hopper_error *error);
-	/*
-	 * A row a slot: name, kind ("number", "indicator", "one_hot", "index", "word"), number of
-	 * ids or NULL, number of its column.
-	 */
-	int			(*slots) (const hopper_data_schema *schema, hopper_rows **rows,
-						  hopper_error *error);
 	/* One row with a sentence on the first difference, or none. */
 	int			(*compare) (const char *json, const char *name, const char *other_json,
 							const char *other_name, hopper_rows **rows, hopper_error *error);

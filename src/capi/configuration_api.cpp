@@ -17,6 +17,7 @@
 #include "model/check/check.h"
 #include "model/metric_names.h"
 #include "model/output_meaning.h"
+#include "model/recipes/network.h"
 #include "model/recipes/tabular.h"
 #include "model/spec.h"
 #include "model/work.h"
@@ -26,6 +27,7 @@
 #include "params/params.h"
 #include "params/params_json.h"
 #include "params/ranking.h"
+#include "schema/schema.h"
 
 namespace hopper {
 
@@ -241,16 +243,58 @@ int BalanceClassesOf(const char* fit_params, const hopper_data_desc* data, hoppe
   });
 }
 
-int RecipeFor(const char* recipe, const char* options, const hopper_data_desc* data,
-              hopper_rows** rows, hopper_error* error) {
+// What places of a row are by the schema of the packed columns.
+RowLayout LayoutOf(const hopper_data_desc& data) {
+  RowLayout layout;
+  if (data.schema == nullptr) return layout;
+  const Schema schema = Schema::Parse(data.schema);
+  int64_t place = 0;
+  for (const Column& column : schema.columns()) {
+    bool has_words = false;
+    for (const Slot& slot : column.slots) {
+      const bool of_words = slot.kind == SlotKind::kWord;
+      if (of_words && has_words) {
+        ++layout.ids.back().length;
+      } else if (of_words || slot.kind == SlotKind::kIndex) {
+        layout.ids.push_back({place, slot.cardinality, 1, of_words});
+      } else if (slot.kind == SlotKind::kOneHot || slot.kind == SlotKind::kIndicator) {
+        layout.one_hot.push_back(place);
+      }
+      has_words = has_words || of_words;
+      ++place;
+    }
+  }
+  return layout;
+}
+
+NetworkRequest RequestOf(const hopper_network& network) {
+  NetworkRequest request;
+  request.of_images = network.of_images != 0;
+  request.filters.assign(network.filters, network.filters + network.n_filters);
+  request.kernel_size = network.kernel_size;
+  request.pooling = network.pooling;
+  request.hidden.assign(network.hidden, network.hidden + network.n_hidden);
+  request.activation = Text(network.activation);
+  request.dropout = network.dropout;
+  request.batch_norm = network.batch_norm != 0;
+  return request;
+}
+
+int WriteNetwork(const hopper_network* network, const hopper_data_desc* data, hopper_rows** rows,
+                 hopper_error* error) {
   return Guard(error, [&] {
-    Require(data != nullptr, "data");
-    const TabularRecipe made = MakeTabularRecipe(Text(recipe), Text(options), FromC(*data));
-    const auto cell = [](const std::string& text) {
-      return text.empty() ? std::nullopt : std::optional<std::string>(text);
-    };
+    Require(network != nullptr && data != nullptr, "network");
+    const DataDesc packed = FromC(*data);
     auto table = std::make_unique<Rows>(4);
-    table->Add({made.architecture, cell(made.compile_params), cell(made.fit_params), made.space});
+    if (network->recipe == nullptr) {
+      table->Add({MakeNetwork(RequestOf(*network), packed, LayoutOf(*data)), std::nullopt,
+                  std::nullopt, std::nullopt});
+    } else {
+      const TabularRecipe made =
+          MakeTabularRecipe(network->recipe, Text(network->options), packed, LayoutOf(*data));
+      table->Add({made.architecture, NullIfEmpty(made.compile_params), NullIfEmpty(made.fit_params),
+                  made.space});
+    }
     *rows = Rows::Release(std::move(table));
   });
 }
@@ -269,7 +313,7 @@ void SetConfigurationFunctions(hopper_core_api* api) {
   api->keeps_best = KeepsBest;
   api->readings = TellReadings;
   api->balance_classes = BalanceClassesOf;
-  api->tabular = RecipeFor;
+  api->write_network = WriteNetwork;
 }
 
 }  // namespace hopper

@@ -198,23 +198,6 @@ int DescribeSchema(const hopper_data_schema* schema, hopper_rows** rows, hopper_
   });
 }
 
-int SchemaSlots(const hopper_data_schema* schema, hopper_rows** rows, hopper_error* error) {
-  return Guard(error, [&] {
-    auto table = std::make_unique<Rows>(4);
-    int number = 0;
-    for (const Column& column : schema->schema.columns()) {
-      ++number;
-      for (const Slot& slot : column.slots) {
-        table->Add(
-            {slot.name, SlotKindName(slot.kind),
-             slot.cardinality > 0 ? std::optional(std::to_string(slot.cardinality)) : std::nullopt,
-             std::to_string(number)});
-      }
-    }
-    *rows = Rows::Release(std::move(table));
-  });
-}
-
 int CompareSchemas(const char* json, const char* name, const char* other_json,
                    const char* other_name, hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
@@ -239,7 +222,6 @@ hopper_schema_api MakeSchemaApi() {
   api.info = SchemaInfo;
   api.encode = EncodeRow;
   api.describe = DescribeSchema;
-  api.slots = SchemaSlots;
   api.compare = CompareSchemas;
   return api;
 }

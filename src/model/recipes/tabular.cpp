@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "model/keras/json_text.h"
 #include "model/recipes/tabular_options.h"
+#include "model/recipes/written_layers.h"
 #include "params/json_writer.h"
 
 namespace hopper {
@@ -17,13 +17,6 @@ namespace {
 
 using Json = nlohmann::json;
 using Fields = JsonObjectText;
-
-std::string WholeNumbers(const std::vector<int64_t>& numbers) {
-  std::vector<std::string> texts;
-  texts.reserve(numbers.size());
-  for (const int64_t number : numbers) texts.push_back(std::to_string(number));
-  return JsonList(texts);
-}
 
 std::string OfClass(const char* class_name, const Fields& config) {
   return Fields().Add("class_name", JsonString(class_name)).Add("config", config.Text()).Text();
@@ -47,8 +40,9 @@ std::string OfBias(const std::string& factor) { return Fields().Add("bias", fact
 // The network and its configuration, layer by layer, as text.
 class RecipeWriter {
  public:
-  RecipeWriter(const std::string& recipe, std::string_view options, const DataDesc& data)
-      : recipe_(recipe), options_(recipe, options, data), data_(data) {
+  RecipeWriter(const std::string& recipe, std::string_view options, const DataDesc& data,
+               const RowLayout& layout)
+      : recipe_(recipe), options_(recipe, options, data, layout), data_(data) {
     const DataOutput& labels = data.outputs[0];
     classes_ = labels.kind == LabelKind::kClass ? labels.num_classes : 0;
   }
@@ -63,16 +57,7 @@ class RecipeWriter {
       NTKDense("output", RealMLP(features), std::to_string(Units()), true);
     }
     TabularRecipe made;
-    made.architecture = Fields()
-                            .Add("class_name", "\"Functional\"")
-                            .Add("config", Fields()
-                                               .Add("name", JsonString(recipe_))
-                                               .Add("layers", JsonList(layers_))
-                                               .Add("input_layers", R"([["input",0,0]])")
-                                               .Add("output_layers", R"([["output",0,0]])")
-                                               .Text())
-                            .Add("keras_version", "\"3.0.0\"")
-                            .Text();
+    made.architecture = layers_.Model(recipe_, {"output"}).Add("keras_version", "\"3.0.0\"").Text();
     const std::string compile = Compile();
     const std::string fit = Fit();
     if (parameters_.empty()) {
@@ -104,28 +89,8 @@ class RecipeWriter {
   std::string Fixed(const char* name) const { return JsonOf(options_.Value(name)); }
 
   std::string Add(const char* class_name, const std::string& name,
-                  const std::vector<std::string>& inputs, Fields config) {
-    config.Add("name", JsonString(name));
-    Fields entry;
-    entry.Add("class_name", JsonString(class_name))
-        .Add("name", JsonString(name))
-        .Add("config", config.Text());
-    static const std::set<std::string> own = {"CategoryEmbedding",
-                                              "DenseBatchEnsemble",
-                                              "EnsembleAverage",
-                                              "NTKDense",
-                                              "ParametricActivation",
-                                              "PeriodicEmbedding",
-                                              "Take"};
-    if (own.count(class_name) != 0) {
-      entry.Add("registered_name", JsonString(std::string("model_hopper>") + class_name));
-    }
-    std::vector<std::string> nodes;
-    nodes.reserve(inputs.size());
-    for (const std::string& input : inputs) nodes.push_back("[" + JsonString(input) + ",0,0,{}]");
-    entry.Add("inbound_nodes", inputs.empty() ? "[]" : "[" + JsonList(nodes) + "]");
-    layers_.push_back(entry.Text());
-    return name;
+                  const std::vector<std::string>& inputs, const Fields& config) {
+    return layers_.Add(class_name, name, inputs, config);
   }
 
   std::string Take(const char* name, const std::vector<int64_t>& places) {
@@ -383,7 +348,7 @@ class RecipeWriter {
   const DataDesc& data_;
   int64_t classes_ = 0;  // 0: numbers
   int64_t width_ = 0;    // of the features
-  std::vector<std::string> layers_;
+  WrittenLayers layers_{true};
   std::map<std::string, std::string> parameters_;  // ranges, by the names that stand for them
 };
 
@@ -406,7 +371,7 @@ void RequireTabularRows(const DataDesc& data) {
 }  // namespace
 
 TabularRecipe MakeTabularRecipe(const std::string& recipe, std::string_view options,
-                                const DataDesc& data) {
+                                const DataDesc& data, const RowLayout& layout) {
   const std::vector<std::string> recipes = {"realmlp", "realmlp_small", "resnet", "tabm",
                                             "tabm_mini"};
   if (std::find(recipes.begin(), recipes.end(), recipe) == recipes.end()) {
@@ -416,7 +381,7 @@ TabularRecipe MakeTabularRecipe(const std::string& recipe, std::string_view opti
         hint.empty() ? "Recipes are realmlp, realmlp_small, resnet, tabm and tabm_mini." : hint);
   }
   RequireTabularRows(data);
-  return RecipeWriter(recipe, options, data).Write();
+  return RecipeWriter(recipe, options, data, layout).Write();
 }
 
 }  // namespace hopper

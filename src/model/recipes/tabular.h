@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "data/dataset.h"
+#include "model/recipes/row_layout.h"
 
 namespace hopper {
 
@@ -24,10 +25,10 @@ struct TabularRecipe {
 // defaults of TabZilla), or "tabm" and "tabm_mini" (Gorishniy et al., "TabM", 2025, with the
 // defaults of pytabkit's TabM_D; members share batches, and biases begin as zeros). `options`: a
 // JSON object, see RecipeOptions; a list of choices or an object with "low" and "high" in the place
-// of a number or a name is a range. Places in the row are counted from 1. Throws for data of more
-// than a row of numbers or with several inputs or outputs, and for options that are not known or do
-// not fit.
+// of a number or a name is a range. Places in the row are counted from 1; what options do not say
+// of them `layout` does. Throws for data of more than a row of numbers or with several inputs or
+// outputs, and for options that are not known or do not fit.
 TabularRecipe MakeTabularRecipe(const std::string& recipe, std::string_view options,
-                                const DataDesc& data);
+                                const DataDesc& data, const RowLayout& layout = {});
 
 }  // namespace hopper

@@ -148,7 +148,7 @@ std::string JsonOf(const Json& value) {
 }
 
 RecipeOptions::RecipeOptions(const std::string& recipe, std::string_view given,
-                             const DataDesc& data)
+                             const DataDesc& data, const RowLayout& layout)
     : recipe_(recipe), slots_(data.x_elements()) {
   ParseOptions(given, &given_);
   ParseOptions(DefaultsOf(recipe, data.outputs[0].kind == LabelKind::kClass, data), &defaults_);
@@ -157,7 +157,7 @@ RecipeOptions::RecipeOptions(const std::string& recipe, std::string_view given,
     const Json& value = Member(*given_.root(), rule.name);
     if (!value.is_null()) CheckNumber(rule, value);
   }
-  ReadSlots();
+  ReadSlots(layout);
 }
 
 const Json& RecipeOptions::Value(const char* name) const {
@@ -223,14 +223,23 @@ void RecipeOptions::ReadIds(const char* name, const std::string& place, const Js
                   "places from 3 on hold ids of words."
                 : "");
   }
-  const int64_t first = std::stoll(place);
-  ids_.push_back({first - 1, count.get<int64_t>(), length.get<int64_t>()});
-  for (int64_t i = 0; i < ids_.back().length; ++i) Slot(first + i, name);
+  TakeIds({std::stoll(place) - 1, count.get<int64_t>(), length.get<int64_t>(), is_text}, name);
+}
+
+void RecipeOptions::TakeIds(const RecipeIds& ids, const char* option) {
+  ids_.push_back(ids);
+  for (int64_t i = 1; i <= ids.length; ++i) Slot(ids.place + i, option);
 }
 
 // Which places of a row are ids of categories or words, which are one-hot, and which are numbers.
-void RecipeOptions::ReadSlots() {
+void RecipeOptions::ReadSlots(const RowLayout& layout) {
   for (const char* name : {"categories", "texts"}) {
+    const bool of_words = name == std::string_view("texts");
+    if (!given_.root()->contains(name)) {
+      for (const RecipeIds& ids : layout.ids) {
+        if (ids.of_words == of_words) TakeIds(ids, name);
+      }
+    }
     const Json& columns = Value(name);
     if (columns.is_null()) continue;
     if (!columns.is_object()) {
@@ -242,6 +251,9 @@ void RecipeOptions::ReadSlots() {
   }
   std::sort(ids_.begin(), ids_.end(),
             [](const RecipeIds& a, const RecipeIds& b) { return a.place < b.place; });
+  if (!given_.root()->contains("one_hot")) {
+    for (const int64_t place : layout.one_hot) one_hot_.push_back(Slot(place + 1, "one_hot"));
+  }
   if (const Json& one_hot = Value("one_hot"); !one_hot.is_null()) {
     const bool list = one_hot.is_array() &&
                       std::all_of(one_hot.begin(), one_hot.end(),

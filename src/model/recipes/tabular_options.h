@@ -9,6 +9,7 @@
 
 #include "data/dataset.h"
 #include "model/keras/keras_json.h"
+#include "model/recipes/row_layout.h"
 
 namespace hopper {
 
@@ -17,20 +18,13 @@ namespace hopper {
 // JSON text of a value.
 std::string JsonOf(const nlohmann::json& value);
 
-// Of a column of ids: the first of its places in a row, how many ids there are, and how many
-// places it has, which share them.
-struct RecipeIds {
-  int64_t place;
-  int64_t count;
-  int64_t length;
-};
-
 // No value is copied: see JsonDocument.
 class RecipeOptions {
  public:
   // `given`: JSON text; `recipe` is one that there is. Throws where it is no object, has an option
   // that the recipe lacks, or says what cannot be of places in the row.
-  RecipeOptions(const std::string& recipe, std::string_view given, const DataDesc& data);
+  RecipeOptions(const std::string& recipe, std::string_view given, const DataDesc& data,
+                const RowLayout& layout);
 
   // What is given, or else the recipe's own; null where it has no such thing.
   const nlohmann::json& Value(const char* name) const;
@@ -50,7 +44,8 @@ class RecipeOptions {
  private:
   void RefuseUnknown() const;
   void ReadIds(const char* name, const std::string& place, const nlohmann::json& ids);
-  void ReadSlots();
+  void TakeIds(const RecipeIds& ids, const char* option);
+  void ReadSlots(const RowLayout& layout);
   int64_t Slot(int64_t place, const char* option);
 
   const std::string recipe_;

@@ -309,39 +309,6 @@ hopper_schema_label_unit(const char *text)
 	return schema->info.label.scale.is_scaled ? schema->info.label.scale.deviation : 0;
 }
 
-hopper_schema_place *
-hopper_schema_places(const char *text, int *n)
-{
-	hopper_schema_place *places;
-	bool		has_any = false;
-	int			first = 0;
-	hopper_rows *rows;
-	hopper_error error;
-
-	*n = 0;
-	if (text == NULL)
-		return NULL;
-	HOPPER_CHECK(hopper_core()->schema.slots(hopper_schema_open(text)->handle, &rows, &error),
-				 error);
-	(void) hopper_guard_rows(rows);
-	*n = (int) rows->n_rows;
-	places = palloc0(Max(*n, 1) * sizeof(hopper_schema_place));
-	for (int i = 0; i < *n; i++)
-	{
-		const char *const *cells = rows->cells + 4 * i;
-
-		if (cells[2] == NULL)
-			continue;
-		/* of one column all are ids or none is */
-		if (i == 0 || strcmp(cells[3], cells[3 - 4]) != 0)
-			first = i;
-		places[i].ids = strtoll(cells[2], NULL, 10);
-		places[first].length++;
-		has_any = true;
-	}
-	return has_any ? places : NULL;
-}
-
 char *
 hopper_different_schemas(const char *a, const char *a_name, const char *b, const char *b_name)
 {

@@ -34,17 +34,6 @@ extern bool hopper_schema_encode(const hopper_pack_values *values,
 								 const bool *nulls, char *out);
 /* hopper_data_desc.label_unit by a schema, which may be NULL. */
 extern double hopper_schema_label_unit(const char *text);
-/*
- * By place in a packed row, of which there are *n: what it is to an embedding. NULL where none is
- * an id; `text` may be NULL.
- */
-typedef struct hopper_schema_place
-{
-	int64		ids;			/* how many there are, 0: it is a number */
-	int			length;			/* places from here on that share them, 0: one before does */
-} hopper_schema_place;
-
-extern hopper_schema_place *hopper_schema_places(const char *text, int *n);
 /* A sentence where they differ, else NULL; either text may be NULL for none. */
 extern char *hopper_different_schemas(const char *a, const char *a_name, const char *b,
 									  const char *b_name);
