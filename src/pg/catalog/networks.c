@@ -5,9 +5,7 @@
  */
 #include "pg/catalog/models.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_type.h"
-#include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -140,13 +138,9 @@ hopper_sql_tabular(PG_FUNCTION_ARGS)
 	hopper_network network = {hopper_to_utf8(recipe), options};
 	char	   *cells[NETWORK_CELLS];
 	int32		model_id = 0;
-	TupleDesc	descriptor;
 	Datum		values[NETWORK_CELLS];
 	bool		nulls[NETWORK_CELLS];
 
-	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	descriptor = BlessTupleDesc(descriptor);
 	write_network(fcinfo, &network, cells);
 	nulls[0] = !add_network(fcinfo, cells[0], 4, cstring_to_text(recipe), &model_id);
 	values[0] = Int32GetDatum(model_id);
@@ -155,7 +149,7 @@ hopper_sql_tabular(PG_FUNCTION_ARGS)
 		nulls[i] = cells[i] == NULL;
 		values[i] = nulls[i] ? (Datum) 0 : CStringGetTextDatum(hopper_from_utf8(cells[i]));
 	}
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls)));
+	return hopper_return_row(fcinfo, values, nulls);
 }
 
 /* --- models by name --- */

@@ -245,7 +245,6 @@ write_model(ensembling *work)
 static Datum
 result_row(FunctionCallInfo fcinfo, const ensembling *work, MemoryContext caller)
 {
-	TupleDesc	descriptor;
 	Datum		values[7];
 	bool		nulls[7] = {false};
 	Datum	   *members = palloc(work->n * sizeof(Datum));
@@ -253,9 +252,6 @@ result_row(FunctionCallInfo fcinfo, const ensembling *work, MemoryContext caller
 	int			n = 0;
 
 	MemoryContextSwitchTo(caller);
-	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "the result of ensemble() is not a row");
-	descriptor = BlessTupleDesc(descriptor);
 	for (int i = 0; i < work->n; i++)
 		if (work->counts[i] > 0)
 		{
@@ -271,7 +267,7 @@ result_row(FunctionCallInfo fcinfo, const ensembling *work, MemoryContext caller
 	values[4] = Float8GetDatum(work->steps[work->n_steps - 1].value);
 	values[5] = Int32GetDatum(work->models[work->steps[0].model].mst_key);
 	values[6] = Float8GetDatum(work->steps[0].value);
-	return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
+	return hopper_return_row(fcinfo, values, nulls);
 }
 
 /* ensemble(model_table, packed_table, size, mst_keys, rank_by) */

@@ -137,14 +137,10 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	hopper_trained model;
 	hopper_packed data;
 	hopper_event event;
-	TupleDesc	descriptor;
 	Datum		values[EVALUATION_COLUMNS] = {0};
 	bool		nulls[EVALUATION_COLUMNS] = {false};
-	HeapTuple	tuple;
+	Datum		row;
 
-	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "the result of evaluate() is not a row");
-	descriptor = BlessTupleDesc(descriptor);
 	memset(&tables, 0, sizeof(tables));
 	hopper_connect();
 	table = hopper_name_argument(fcinfo, 0, "model_table");
@@ -187,7 +183,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 		if (tables.replaces[i])
 			(void) hopper_exchange_results(&tables.final[i], &tables.staging[i], 1);
 	MemoryContextSwitchTo(caller);
-	tuple = heap_form_tuple(descriptor, values, nulls);
+	row = hopper_return_row(fcinfo, values, nulls);
 	hopper_finish();
-	return HeapTupleGetDatum(tuple);
+	return row;
 }

@@ -166,13 +166,9 @@ static Datum
 result_row(FunctionCallInfo fcinfo, const hopper_automl *run, const char *written, int64 best,
 		   double value, int64 n_configs, int64 n_failed, int64 iterations)
 {
-	TupleDesc	descriptor;
 	Datum		values[8];
 	bool		nulls[8] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "the result of automl() is not a row");
-	descriptor = BlessTupleDesc(descriptor);
 	values[0] = CStringGetTextDatum(written);
 	values[1] = Int32GetDatum(hopper_key_of_trial(best));
 	values[2] = CStringGetTextDatum(hopper_search_objective(run));
@@ -181,7 +177,7 @@ result_row(FunctionCallInfo fcinfo, const hopper_automl *run, const char *writte
 	values[5] = Int32GetDatum((int32) n_failed);
 	values[6] = Int64GetDatum(iterations);
 	values[7] = Float8GetDatum(hopper_round_seconds(hopper_seconds_since(run->started)));
-	return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
+	return hopper_return_row(fcinfo, values, nulls);
 }
 
 /* What trainings get as it is. */

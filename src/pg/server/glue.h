@@ -72,6 +72,8 @@ extern Datum hopper_return_rows(FunctionCallInfo fcinfo, hopper_rows *rows,
 extern void hopper_require_set_context(FunctionCallInfo fcinfo);
 /* Starts the function's result set; tuples of this row type are put into the returned store. */
 extern Tuplestorestate *hopper_begin_result(FunctionCallInfo fcinfo, TupleDesc *descriptor);
+/* The result of a function that returns one row, in the current memory context. */
+extern Datum hopper_return_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
 /* Puts the rows of SPI_tuptable into it; ERROR 42804 where their columns are not of its types. */
 extern void hopper_put_selected(Tuplestorestate *store, TupleDesc descriptor);
 /* Returns all rows of a query (run by SPI, read-only) as the function's result set. */

@@ -105,6 +105,16 @@ hopper_return_rows(FunctionCallInfo fcinfo, hopper_rows *rows, hopper_rows_free_
 	return (Datum) 0;
 }
 
+Datum
+hopper_return_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+{
+	TupleDesc	descriptor;
+
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "the function's result is not a row");
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls));
+}
+
 void
 hopper_put_selected(Tuplestorestate *store, TupleDesc descriptor)
 {

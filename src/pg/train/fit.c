@@ -106,7 +106,6 @@ common_arguments(FunctionCallInfo fcinfo, hopper_fit *request)
 /* What a training has come to; outlives SPI's memory, where the request is. */
 typedef struct fit_outcome
 {
-	const char *function;
 	char	   *written;		/* the model table as the user wrote it */
 	hopper_best best;
 	int			trained;
@@ -118,13 +117,9 @@ static Datum
 result_row(FunctionCallInfo fcinfo, const fit_outcome *outcome)
 {
 	const hopper_best *best = &outcome->best;
-	TupleDesc	descriptor;
 	Datum		values[7];
 	bool		nulls[7] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "the result of %s() is not a row", outcome->function);
-	descriptor = BlessTupleDesc(descriptor);
 	values[0] = CStringGetTextDatum(outcome->written);
 	values[1] = Int32GetDatum(best->mst_key);
 	values[2] = best->metric ? CStringGetTextDatum(best->metric) : (Datum) 0;
@@ -133,7 +128,7 @@ result_row(FunctionCallInfo fcinfo, const fit_outcome *outcome)
 	values[4] = Int32GetDatum(outcome->trained);
 	values[5] = Int32GetDatum(outcome->failed);
 	values[6] = Float8GetDatum(hopper_round_seconds(outcome->seconds));
-	return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
+	return hopper_return_row(fcinfo, values, nulls);
 }
 
 static void
@@ -172,7 +167,6 @@ fit(hopper_fit *request)
 	if (outcome.best.metric)
 		outcome.best.metric = MemoryContextStrdup(request->caller, outcome.best.metric);
 	outcome.written = MemoryContextStrdup(request->caller, hopper_written_name(&request->output));
-	outcome.function = request->function;
 	hopper_fit_end(request);
 	hopper_finish();
 	return outcome;

@@ -31,8 +31,8 @@ typedef struct hopper_emitted
 	Datum		body;			/* bytea */
 } hopper_emitted;
 
-static HeapTuple
-form_part(TupleDesc descriptor, const hopper_emitted *part)
+static Datum
+form_part(FunctionCallInfo fcinfo, const hopper_emitted *part)
 {
 	Datum		values[EMIT_COLUMNS];
 	bool		nulls[EMIT_COLUMNS] = {false};
@@ -49,62 +49,62 @@ form_part(TupleDesc descriptor, const hopper_emitted *part)
 	values[7] = part->result;
 	nulls[7] = part->result == (Datum) 0;
 	values[8] = part->body;
-	return heap_form_tuple(descriptor, values, nulls);
+	return hopper_return_row(fcinfo, values, nulls);
 }
 
-/* What came while the data were not here, as it came; NULL: there is no more of it. */
-static HeapTuple
-take_untrained(FunctionCallInfo fcinfo, TupleDesc descriptor)
+/* What came while the data were not here, as it came; 0: there is no more of it. */
+static Datum
+take_untrained(FunctionCallInfo fcinfo)
 {
 	const hopper_untrained_part *part = hopper_untrained_first();
 	hopper_emitted out = {0};
-	HeapTuple	row;
+	Datum		row;
 
 	if (part == NULL)
-		return NULL;
+		return (Datum) 0;
 	out = (hopper_emitted) {part->mst_key, part->part, part->n_parts, false, true};
 	out.next_key = PG_GETARG_DATUM(1);
 	out.no_next_key = PG_ARGISNULL(1);
 	out.body = PointerGetDatum(part->body);
-	row = form_part(descriptor, &out);
+	row = form_part(fcinfo, &out);
 	hopper_untrained_drop_first();
 	return row;
 }
 
-/* What went out while others trained; NULL: there is no more of it. */
-static HeapTuple
-take_outside(TupleDesc descriptor)
+/* What went out while others trained; 0: there is no more of it. */
+static Datum
+take_outside(FunctionCallInfo fcinfo)
 {
 	const hopper_outside_part *part = hopper_outside_next();
 	hopper_emitted out = {0};
-	HeapTuple	row;
+	Datum		row;
 
 	if (part == NULL)
-		return NULL;
+		return (Datum) 0;
 	out = (hopper_emitted) {part->mst_key, part->part, part->n_parts, part->done, false};
 	out.next_key = Int32GetDatum(part->next_key);
 	out.report = PointerGetDatum(part->report);
 	out.result = PointerGetDatum(part->result);
 	out.body = PointerGetDatum(hopper_outside_bytes(part));
-	row = form_part(descriptor, &out);
+	row = form_part(fcinfo, &out);
 	pfree(DatumGetPointer(out.body));
 	return row;
 }
 
-/* What the group has trained; NULL: all of it has gone out. */
-static HeapTuple
-take_trained(TupleDesc descriptor)
+/* What the group has trained; 0: all of it has gone out. */
+static Datum
+take_trained(FunctionCallInfo fcinfo)
 {
 	hopper_emitted out;
 	hopper_group_part part;
 	hopper_error error;
-	HeapTuple	row;
+	Datum		row;
 	int			any = hopper_torch()->group.next_part(hopper_current.group, &part, &error);
 
 	if (any < 0)
 		hopper_throw(&error);
 	if (any == 0)
-		return NULL;
+		return (Datum) 0;
 	hopper_current.mst_key = part.mst_key;
 	out = (hopper_emitted) {part.mst_key, part.part, part.n_parts, part.done != 0, false};
 	out.next_key = Int32GetDatum(part.next_key);
@@ -113,7 +113,7 @@ take_trained(TupleDesc descriptor)
 	if (part.result)
 		out.result = hopper_result_datum(part.result);
 	out.body = hopper_bytes_datum(part.bytes, part.size);
-	row = form_part(descriptor, &out);
+	row = form_part(fcinfo, &out);
 	hopper_current.mst_key = 0;
 	return row;
 }
@@ -124,33 +124,24 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 {
 	FuncCallContext *call;
 	ErrorContextCallback callback = {error_context_stack, hopper_segment_part_context, NULL};
-	HeapTuple	row;
+	Datum		row;
 
 	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext caller;
-
-		call = SRF_FIRSTCALL_INIT();
-		caller = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-		if (get_call_result_type(fcinfo, NULL, &call->tuple_desc) != TYPEFUNC_COMPOSITE)
-			elog(ERROR, "the result of segment_emit() is not a row");
-		BlessTupleDesc(call->tuple_desc);
-		MemoryContextSwitchTo(caller);
-	}
+		SRF_FIRSTCALL_INIT();
 	call = SRF_PERCALL_SETUP();
-	row = take_untrained(fcinfo, call->tuple_desc);
+	row = take_untrained(fcinfo);
 	if (row)
-		SRF_RETURN_NEXT(call, HeapTupleGetDatum(row));
+		SRF_RETURN_NEXT(call, row);
 	if (PG_ARGISNULL(0) || PG_GETARG_INT32(0) == 0 || !hopper_is_current(hopper_current.id))
 		SRF_RETURN_DONE(call);
 	error_context_stack = &callback;
 	SIMPLE_FAULT_INJECTOR("hopper_segment_emit");
-	row = take_outside(call->tuple_desc);
-	if (row == NULL)
-		row = take_trained(call->tuple_desc);
+	row = take_outside(fcinfo);
+	if (row == (Datum) 0)
+		row = take_trained(fcinfo);
 	error_context_stack = callback.previous;
 	if (row)
-		SRF_RETURN_NEXT(call, HeapTupleGetDatum(row));
+		SRF_RETURN_NEXT(call, row);
 	hopper_outside_end();
 	if (hopper_current.drop_cache > 0 && hopper_current.hops >= hopper_current.drop_cache)
 		hopper_segment_part_leave();

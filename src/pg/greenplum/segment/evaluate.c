@@ -200,7 +200,6 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 {
 	Datum		values[2] = {0};
 	bool		nulls[2] = {false, true};
-	TupleDesc	descriptor;
 	FuncCallContext *call;
 	hopper_segment_evaluation given;
 	summing		state;
@@ -233,8 +232,5 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 		nulls[1] = false;
 	}
 	hopper_evaluation_close(&state.run);
-	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "the result of segment_evaluation_total() is not a row");
-	SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values,
-															nulls)));
+	SRF_RETURN_NEXT(call, hopper_return_row(fcinfo, values, nulls));
 }

@@ -217,7 +217,6 @@ Datum
 hopper_sql_segment_buffer_end(PG_FUNCTION_ARGS)
 {
 	filling    *state;
-	TupleDesc	descriptor;
 	Datum		columns[PACK_BUFFER_COLUMNS];
 	bool		nulls[PACK_BUFFER_COLUMNS] = {false};
 
@@ -227,9 +226,7 @@ hopper_sql_segment_buffer_end(PG_FUNCTION_ARGS)
 	if (state->buffer.n != state->plan->rows[state->id])
 		elog(ERROR, "buffer %d has %d of %d rows", state->id, state->buffer.n,
 			 state->plan->rows[state->id]);
-	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "the result of segment_buffer_end() is not a row");
 	hopper_pack_buffer_columns(&state->buffer, state->plan->partitions[state->id], state->id,
 							   columns);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), columns, nulls));
+	return hopper_return_row(fcinfo, columns, nulls);
 }
