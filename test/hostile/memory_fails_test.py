@@ -140,14 +140,14 @@ CALLS = {
     "predict_byom": "SELECT hopper.predict_byom('models', 2, 'points', 'id', 'x', 'made')",
     "predict_byom, sequences":
         "SELECT hopper.predict_byom('models', 2, 'points', 'id', 'x', 'made', pad_value := 0, truncate := 'pre')",
-    "predict_given": "SELECT count(*) FROM hopper.predict_row('run', 1, '{\"x\": [1, 2]}')",
-    "predict_given_best": "SELECT count(*) FROM hopper.predict_row('run', '[1, 2]'::jsonb)",
-    "predict_record":
+    "predict_row, an object": "SELECT count(*) FROM hopper.predict_row('run', 1, '{\"x\": [1, 2]}')",
+    "predict_row, JSON of the best": "SELECT count(*) FROM hopper.predict_row('run', '[1, 2]'::jsonb)",
+    "predict_row, a record":
         "SELECT count(*) FROM hopper.predict_row('run', 1, (SELECT p FROM points p WHERE id = 1))",
-    "predict_record_best":
+    "predict_row, a record of the best":
         "SELECT count(*) FROM hopper.predict_row('run', (SELECT p FROM points p WHERE id = 1))",
     "predict_row": "SELECT count(*) FROM hopper.predict_row('run', 1, ARRAY[1, 2]::real[])",
-    "predict_row_best": "SELECT count(*) FROM hopper.predict_row('run', ARRAY[1, 2]::real[])",
+    "predict_row, of the best": "SELECT count(*) FROM hopper.predict_row('run', ARRAY[1, 2]::real[])",
     "predict_rows": "SELECT count(*) FROM hopper.predict_rows('run', NULL::points)",
     "progress_slots": "SELECT count(*) >= 0 FROM hopper.progress_slots()",
     "rename_model": "SELECT hopper.rename_model('run', 'made')",

@@ -77,6 +77,23 @@ void
 hopper_predict_start(hopper_prediction *run)
 {
 	hopper_data_desc desc = {0};
+
+	hopper_pack_values_describe(&run->values, &desc);
+	desc.y_kind = HOPPER_LABEL_VALUE;
+	desc.y_type = HOPPER_FLOAT32;
+	desc.n_partitions = 1;
+	desc.table_name = run->source.shown;
+	desc.x_column = run->rows.x[0].name;
+	desc.y_column = run->model.class_name;
+	hopper_predict_open(run, &desc);
+	run->work.output = hopper_predict_output_create(&run->model, &run->what, run->work.n_outputs,
+													run->labels.n, run->labels.values,
+													run->labels.nulls);
+}
+
+void
+hopper_predict_open(hopper_prediction *run, hopper_data_desc *desc)
+{
 	hopper_error error;
 	hopper_predict_work *work = &run->work;
 	hopper_prediction_plan plan = {0};
@@ -84,14 +101,7 @@ hopper_predict_start(hopper_prediction *run)
 	int64		weights;
 	int32_t		n_outputs;
 
-	hopper_pack_values_describe(&run->values, &desc);
-	desc.y_kind = HOPPER_LABEL_VALUE;
-	desc.y_type = HOPPER_FLOAT32;
-	desc.n_partitions = 1;
-	desc.normalizing_const = run->model.normalizing_const;
-	desc.table_name = run->source.shown;
-	desc.x_column = run->rows.x[0].name;
-	desc.y_column = run->model.class_name;
+	desc->normalizing_const = run->model.normalizing_const;
 	work->share = hopper_share_new();
 	work->threads = hopper_take_threads(work->share, work->threads, 1);
 	limit = hopper_effective_memory_limit();
@@ -100,7 +110,7 @@ hopper_predict_start(hopper_prediction *run)
 	work->event_fd = hopper_eventfd_open();
 	HOPPER_CHECK(hopper_torch()->predictor.create(run->model.model_arch,
 												  run->model.model_arch_size,
-												  run->model.weights.n, &desc, run->model.layer,
+												  run->model.weights.n, desc, run->model.layer,
 												  work->threads, limit, work->event_fd,
 												  &work->predictor, &n_outputs, &error), error);
 	work->guard = hopper_guard_add(work->predictor, free_predictor);
@@ -115,10 +125,6 @@ hopper_predict_start(hopper_prediction *run)
 	work->depth = plan.batches;
 	work->n_outputs = n_outputs;
 	hopper_predict_bind_outputs(&run->model, work->n_outputs);
-	work->output = hopper_predict_output_create(&run->model, &run->what, work->n_outputs,
-												run->labels.n, run->labels.values,
-												run->labels.nulls);
-
 	work->features = MemoryContextAllocHuge(CurrentMemoryContext,
 											(Size) work->batch_rows * run->values.size);
 	work->scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper features",
@@ -203,6 +209,8 @@ batch_context(void *state)
 	Oid			function;
 	bool		varlena;
 
+	if (batch->first_row == 0)
+		return;					/* of a packed table, of which rows may be left out */
 	if (run->id_column == NULL || batch->id_nulls[0] || batch->id_nulls[last])
 	{
 		errcontext("predicting rows number " INT64_FORMAT " to " INT64_FORMAT " of \"%s\"",

@@ -2,7 +2,7 @@
  * packed.c
  *		predict_packed(): what a model predicts for rows of a packed table, beside their labels.
  */
-#include "pg/predict/predict.h"
+#include "pg/predict/run.h"
 
 #include <math.h>
 
@@ -12,33 +12,20 @@
 #include "utils/tuplestore.h"
 
 #include "pg/codec/placement.h"
-#include "pg/server/ceilings.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_predict_packed);
 
 #define N_COLUMNS 5
-#define BATCH_ROWS 1024
-/* Latches of old kernels are set by few signals: wait no longer than this, in milliseconds. */
-#define LONGEST_WAIT 500
 
 typedef struct packed_prediction
 {
 	hopper_packed data;
-	hopper_predict_model model;
-	hopper_predictor *predictor;
-	hopper_prediction_plan plan;
-	int			event_fd;
-	int			n_outputs;
+	hopper_prediction base;		/* the model, and what computes */
 	hopper_predict_classes classes;
-	size_t		x_size;			/* bytes of an example */
-	size_t		y_size;			/* and of its labels */
+	size_t		y_size;			/* bytes of an example's labels */
 	int64		most;			/* rows wanted */
 	int64		seen;			/* rows read */
 
-	/* the batch that is being read */
-	char	   *x;
-	int			n;
-	int			in_flight;		/* batches */
 	/* By row that was taken; outputs come in this order. */
 	double	   *labels;
 	int64	   *numbers;
@@ -49,12 +36,6 @@ typedef struct packed_prediction
 	TupleDesc	descriptor;
 	MemoryContext row_context;
 } packed_prediction;
-
-static void
-free_predictor(void *predictor)
-{
-	hopper_torch()->predictor.free((hopper_predictor *) predictor);
-}
 
 static double
 number_at(int32 type, const char *bytes)
@@ -91,7 +72,7 @@ number_at(int32 type, const char *bytes)
 static double
 label_in_unit(const packed_prediction *run, double label)
 {
-	const hopper_label_scale *scale = &run->model.scale;
+	const hopper_label_scale *scale = &run->base.model.scale;
 
 	return scale->is_scaled ? label * scale->deviation + scale->mean : label;
 }
@@ -99,7 +80,7 @@ label_in_unit(const packed_prediction *run, double label)
 static void
 put_class_name(const packed_prediction *run, int class, Datum *value, bool *null)
 {
-	const hopper_predict_model *model = &run->model;
+	const hopper_predict_model *model = &run->base.model;
 	const char *name = model->n_class_values == 0 ? psprintf("%d", class)
 		: class >= 0 && class < model->n_class_values ? model->class_values[class] : NULL;
 
@@ -118,11 +99,11 @@ number_text(double value)
 static void
 put_row(packed_prediction *run, const float *outputs)
 {
-	const hopper_predict_model *model = &run->model;
+	const hopper_predict_model *model = &run->base.model;
 	MemoryContext caller = MemoryContextSwitchTo(run->row_context);
 	Datum		values[N_COLUMNS] = {0};
 	bool		nulls[N_COLUMNS] = {false};
-	int			n = model->is_value ? 1 : run->model.n_classes;
+	int			n = model->is_value ? 1 : model->n_classes;
 	Datum	   *cells = palloc(n * sizeof(Datum));
 	double		label = run->labels[run->told];
 
@@ -141,7 +122,7 @@ put_row(packed_prediction *run, const float *outputs)
 	{
 		int			best;
 
-		hopper_predict_rank(&run->classes, model, run->n_outputs, outputs, true);
+		hopper_predict_rank(&run->classes, model, run->base.work.n_outputs, outputs, true);
 		best = run->classes.order[0];
 		put_class_name(run, (int) label, &values[1], &nulls[1]);
 		put_class_name(run, best, &values[2], &nulls[2]);
@@ -161,33 +142,12 @@ static void
 take_batch(packed_prediction *run)
 {
 	const float *outputs;
-	int32_t		n;
-	hopper_error error;
-	int			ready;
+	int			n = hopper_predict_take(&run->base, true, &outputs)->n;
 
-	while ((ready = hopper_torch()->predictor.take(run->predictor, &outputs, &n, &error)) == 0)
-		hopper_wait(run->event_fd, LONGEST_WAIT);
-	if (ready < 0)
-		hopper_throw(&error);
-	run->in_flight--;
 	for (int i = 0; i < n; i++)
-		put_row(run, outputs + (int64) i * run->n_outputs);
+		put_row(run, outputs + (int64) i * run->base.work.n_outputs);
+	hopper_predict_done(&run->base);
 	CHECK_FOR_INTERRUPTS();
-}
-
-static void
-submit_batch(packed_prediction *run)
-{
-	hopper_error error;
-
-	if (run->n == 0)
-		return;
-	if (run->in_flight == run->plan.batches)
-		take_batch(run);
-	HOPPER_CHECK(hopper_torch()->predictor.submit(run->predictor, run->x, run->n * run->x_size,
-												  run->n, &error), error);
-	run->in_flight++;
-	run->n = 0;
 }
 
 /* Rows that lie as evenly among all as whole numbers allow. */
@@ -204,7 +164,8 @@ check_buffer(const packed_prediction *run, const hopper_buffer *buffer)
 {
 	uint8_t		checksum[HOPPER_CHECKSUM_SIZE];
 
-	if (buffer->x_size != buffer->n * run->x_size || buffer->y_size != buffer->n * run->y_size ||
+	if (buffer->x_size != buffer->n * run->base.values.size ||
+		buffer->y_size != buffer->n * run->y_size ||
 		run->seen + buffer->n > run->data.desc.n_rows)
 		hopper_refuse_packed(&run->data,
 							 psprintf("Buffer %d of partition %d does not hold its rows.",
@@ -221,6 +182,8 @@ static void
 read_buffer(const hopper_buffer *buffer, void *state)
 {
 	packed_prediction *run = state;
+	hopper_predict_work *work = &run->base.work;
+	size_t		x_size = run->base.values.size;
 	int32		y_type = run->data.desc.n_outputs ? HOPPER_FLOAT32 : run->data.desc.y_type;
 
 	check_buffer(run, buffer);
@@ -228,13 +191,15 @@ read_buffer(const hopper_buffer *buffer, void *state)
 	{
 		if (!is_wanted(run, run->seen++))
 			continue;
-		memcpy(run->x + run->n * run->x_size, (const char *) buffer->x + i * run->x_size,
-			   run->x_size);
+		if (work->n_batches == work->depth)
+			take_batch(run);
+		memcpy(work->features + work->n_added * x_size, (const char *) buffer->x + i * x_size,
+			   x_size);
 		run->labels[run->taken] = number_at(y_type,
 											(const char *) buffer->y + i * run->y_size);
 		run->numbers[run->taken++] = run->seen;
-		if (++run->n == run->plan.rows)
-			submit_batch(run);
+		if (++work->n_added == work->batch_rows)
+			hopper_predict_submit(&run->base);
 	}
 	CHECK_FOR_INTERRUPTS();
 }
@@ -253,44 +218,15 @@ static void
 measure_rows(packed_prediction *run)
 {
 	const hopper_data_desc *desc = &run->data.desc;
+	size_t	   *x_size = &run->base.values.size;
 
 	if (desc->n_inputs == 0)
-		run->x_size = hopper_core()->type_size(desc->x_type) *
-			count_of(desc->x_rank, desc->x_shape);
+		*x_size = hopper_core()->type_size(desc->x_type) * count_of(desc->x_rank, desc->x_shape);
 	for (int i = 0; i < desc->n_inputs; i++)
-		run->x_size += hopper_core()->type_size(desc->inputs[i].type) *
+		*x_size += hopper_core()->type_size(desc->inputs[i].type) *
 			count_of(desc->inputs[i].rank, desc->inputs[i].shape);
 	run->y_size = desc->n_outputs ? sizeof(float4) * count_of(desc->y_rank, desc->y_shape)
 		: hopper_core()->type_size(desc->y_type);
-}
-
-static void
-open_predictor(packed_prediction *run, const hopper_trained *trained)
-{
-	hopper_share *share = hopper_share_new();
-	int			threads = hopper_take_threads(share, hopper_effective_threads(), 1);
-	int64		limit = hopper_effective_memory_limit();
-	hopper_error error;
-	int32_t		n_outputs;
-	hopper_data_desc desc = run->data.desc;
-
-	desc.normalizing_const = run->model.normalizing_const;
-	run->event_fd = hopper_eventfd_open();
-	HOPPER_CHECK(hopper_torch()->predictor.create(run->model.model_arch,
-												  run->model.model_arch_size,
-												  run->model.weights.n, &desc, NULL, threads,
-												  limit, run->event_fd, &run->predictor,
-												  &n_outputs, &error), error);
-	(void) hopper_guard_add(run->predictor, free_predictor);
-	hopper_predict_push_weights(run->predictor, &run->model.weights);
-	hopper_floats_release(&run->model.weights);
-	run->plan.rows = BATCH_ROWS;
-	run->plan.batches = 2 * threads;
-	HOPPER_CHECK(hopper_torch()->predictor.plan(run->predictor, &run->plan, &error), error);
-	hopper_take_memory(share, run->plan.bytes);
-	run->n_outputs = n_outputs;
-	hopper_predict_bind_outputs(&run->model, n_outputs);
-	hopper_predict_classes_init(&run->classes, &run->model);
 }
 
 /* predict_packed(model_table, packed_table, mst_key, n) */
@@ -310,8 +246,8 @@ hopper_sql_predict_packed(PG_FUNCTION_ARGS)
 					 errmsg("n must be a positive number of rows"));
 	hopper_connect();
 	hopper_read_trained(&table, !PG_ARGISNULL(2), hopper_key_argument(fcinfo, 2), &trained);
-	hopper_predict_from_trained(&trained, &run.model);
-	if (run.model.n_parts > 0 || run.model.is_array || run.model.is_each)
+	hopper_predict_from_trained(&trained, &run.base.model);
+	if (run.base.model.n_parts > 0 || run.base.model.is_array || run.base.model.is_each)
 		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("model \"%s\" does not predict one class or number a row", table.shown),
 					 errhint("hopper.predict() on the table that was packed gives what it "
@@ -325,15 +261,17 @@ hopper_sql_predict_packed(PG_FUNCTION_ARGS)
 	run.store = hopper_begin_result(fcinfo, &run.descriptor);
 	run.row_context = AllocSetContextCreate(CurrentMemoryContext, "hopper predicted row",
 											ALLOCSET_DEFAULT_SIZES);
-	open_predictor(&run, &trained);
-	run.x = MemoryContextAllocHuge(CurrentMemoryContext, (Size) run.plan.rows * run.x_size);
+	run.base.work.threads = hopper_effective_threads();
+	hopper_predict_open(&run.base, &run.data.desc);
+	hopper_predict_classes_init(&run.classes, &run.base.model);
 	run.labels = MemoryContextAllocHuge(CurrentMemoryContext, (run.most + 1) * sizeof(double));
 	run.numbers = MemoryContextAllocHuge(CurrentMemoryContext, (run.most + 1) * sizeof(int64));
 	hopper_scan_packed(&run.data, HOPPER_SPLIT_VALID, read_buffer, &run);
-	submit_batch(&run);
-	while (run.in_flight > 0)
+	if (run.base.work.n_added > 0)
+		hopper_predict_submit(&run.base);
+	while (run.base.work.n_batches > 0)
 		take_batch(&run);
-	hopper_eventfd_close(run.event_fd);
+	hopper_predict_end(&run.base);
 	hopper_finish();
 	return (Datum) 0;
 }

@@ -17,11 +17,6 @@
 #include "pg/server/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_predict_row);
-PG_FUNCTION_INFO_V1(hopper_sql_predict_row_best);
-PG_FUNCTION_INFO_V1(hopper_sql_predict_record);
-PG_FUNCTION_INFO_V1(hopper_sql_predict_record_best);
-PG_FUNCTION_INFO_V1(hopper_sql_predict_given);
-PG_FUNCTION_INFO_V1(hopper_sql_predict_given_best);
 
 /* The features' number, before they are encoded; other problems are found there. */
 static void
@@ -253,28 +248,6 @@ array_type(FunctionCallInfo fcinfo, int at)
 		: get_array_type(ARR_ELEMTYPE(PG_GETARG_ARRAYTYPE_P(at)));
 }
 
-static Datum
-predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
-{
-	predict_values(fcinfo, has_key, mst_key, at, array_type(fcinfo, at),
-				   PG_GETARG_DATUM(at), PG_ARGISNULL(at));
-	return (Datum) 0;
-}
-
-/* predict_row(model_table, mst_key, features, on_null) */
-Datum
-hopper_sql_predict_row(PG_FUNCTION_ARGS)
-{
-	return predict_row(fcinfo, !PG_ARGISNULL(1), hopper_key_argument(fcinfo, 1), 2);
-}
-
-/* predict_row(model_table, features, on_null) */
-Datum
-hopper_sql_predict_row_best(PG_FUNCTION_ARGS)
-{
-	return predict_row(fcinfo, false, 0, 1);
-}
-
 /* --- a row with columns of the features' names --- */
 
 static int
@@ -437,61 +410,28 @@ predict_named(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, hopp
 	hopper_finish();
 }
 
-/* A row of a table, view or subquery. */
-static Datum
-predict_record(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
+/* predict_row(model_table, [mst_key,] features or source_row, on_null) */
+Datum
+hopper_sql_predict_row(PG_FUNCTION_ARGS)
 {
-	hopper_given_row row = {"source_row", .isnull = PG_ARGISNULL(at)};
+	int			at = PG_NARGS() - 2;
+	bool		has_key = at > 1 && !PG_ARGISNULL(1);
+	int32		mst_key = at > 1 ? hopper_key_argument(fcinfo, 1) : 0;
+	Oid			type = array_type(fcinfo, at);
+	bool		is_record = type_is_rowtype(type);
+	bool		is_json = type == TEXTOID || type == JSONBOID;
+	hopper_given_row row = {is_record ? "source_row" : "features", is_json, PG_ARGISNULL(at),
+	is_record ? RECORDOID : is_json ? FLOAT8ARRAYOID : type, PG_GETARG_DATUM(at)};
 
-	if (!row.isnull)
+	if (is_record && !row.isnull)
 		hopper_given_record(PG_GETARG_HEAPTUPLEHEADER(at), &row);
-	predict_named(fcinfo, has_key, mst_key, at, &row);
-	return (Datum) 0;
-}
-
-/* predict_row(model_table, mst_key, source_row, on_null) */
-Datum
-hopper_sql_predict_record(PG_FUNCTION_ARGS)
-{
-	return predict_record(fcinfo, !PG_ARGISNULL(1), hopper_key_argument(fcinfo, 1), 2);
-}
-
-/* predict_row(model_table, source_row, on_null) */
-Datum
-hopper_sql_predict_record_best(PG_FUNCTION_ARGS)
-{
-	return predict_record(fcinfo, false, 0, 1);
-}
-
-/* --- text or jsonb --- */
-
-static Datum
-predict_given(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
-{
-	hopper_given_row row = {"features", .is_json = true, .isnull = PG_ARGISNULL(at),
-	.type = FLOAT8ARRAYOID};
-
-	if (!row.isnull && get_fn_expr_argtype(fcinfo->flinfo, at) == JSONBOID)
-		hopper_given_jsonb(PG_GETARG_DATUM(at), &row);
-	else if (!row.isnull)
+	if (type == TEXTOID && !row.isnull)
 		hopper_given_text(text_to_cstring(PG_GETARG_TEXT_PP(at)), &row);
+	if (type == JSONBOID && !row.isnull)
+		hopper_given_jsonb(PG_GETARG_DATUM(at), &row);
 	if (row.type == RECORDOID)
 		predict_named(fcinfo, has_key, mst_key, at, &row);
 	else
 		predict_values(fcinfo, has_key, mst_key, at, row.type, row.value, row.isnull);
 	return (Datum) 0;
-}
-
-/* predict_row(model_table, mst_key, features text or jsonb, on_null) */
-Datum
-hopper_sql_predict_given(PG_FUNCTION_ARGS)
-{
-	return predict_given(fcinfo, !PG_ARGISNULL(1), hopper_key_argument(fcinfo, 1), 2);
-}
-
-/* predict_row(model_table, features text or jsonb, on_null) */
-Datum
-hopper_sql_predict_given_best(PG_FUNCTION_ARGS)
-{
-	return predict_given(fcinfo, false, 0, 1);
 }

@@ -151,6 +151,8 @@ extern char *hopper_predict_row_query(const hopper_prediction *run);
 extern void hopper_predict_set_row_types(hopper_prediction *run, Oid id_type, int n_names);
 /* Creates the predictor and what turns its outputs into rows; the shape must be known. */
 extern void hopper_predict_start(hopper_prediction *run);
+/* The predictor for examples as `desc` has them, of run->values.size bytes each. */
+extern void hopper_predict_open(hopper_prediction *run, hopper_data_desc *desc);
 /*
  * Takes a row in, after hopper_pack_begin_rows(). There must be room for its batch,
  * work.n_batches < work.depth, and in it: work.n_added < work.batch_rows.
