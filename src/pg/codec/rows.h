@@ -211,7 +211,18 @@ extern hopper_pack_padding *hopper_read_padding(const hopper_name *summary, cons
 /* 'post' (false) or 'pre' (true); what is wrong else, or NULL. */
 extern char *hopper_padding_side(const char *side, const char *argument, bool *before);
 
-/* --- SQL expressions of a column's values (codec/sql_values.c) --- */
+/* --- types, and SQL expressions of a column's values (codec/sql_values.c) --- */
+
+/* What classes labels are. */
+typedef enum hopper_pack_family
+{
+	PACK_NO_CLASS,
+	PACK_BOOL,
+	PACK_INTEGER,
+	PACK_TEXT
+} hopper_pack_family;
+
+extern hopper_pack_family hopper_pack_label_family(Oid type);
 
 /* As a number: what hopper_schema_encode() makes of it. */
 extern char *hopper_number_text(const hopper_pack_column *column);

@@ -45,43 +45,6 @@ hopper_schema_open(const char *text)
 	return opened;
 }
 
-const char *
-hopper_schema_family(Oid type)
-{
-	Oid			element = get_element_type(type);
-
-	if (OidIsValid(element))
-		return hopper_pack_number_type(getBaseType(element)) ? "numbers" : NULL;
-	switch (type)
-	{
-		case BOOLOID:
-			return "boolean";
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-			return "integer";
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-		case INTERVALOID:
-		case TIMEOID:
-			return "number";
-		case DATEOID:
-			return "date";
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			return "timestamp";
-		case TEXTOID:
-		case VARCHAROID:
-		case BPCHAROID:
-		case NAMEOID:
-		case CHAROID:
-			return "text";
-		default:
-			return get_typtype(type) == TYPTYPE_ENUM ? "text" : NULL;
-	}
-}
-
 /* Families whose values stand for each other: the first letters tell. */
 static bool
 may_stand_for(const hopper_schema_column *trained, const char *family)

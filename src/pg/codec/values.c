@@ -63,29 +63,6 @@ hopper_pack_type_from_name(const char *name)
 	return 0;
 }
 
-int32
-hopper_pack_number_type(Oid type)
-{
-	switch (type)
-	{
-		case BOOLOID:
-			return HOPPER_UINT8;
-		case INT2OID:
-			return HOPPER_INT16;
-		case INT4OID:
-			return HOPPER_INT32;
-		case INT8OID:
-			return HOPPER_INT64;
-		case FLOAT4OID:
-		case NUMERICOID:
-			return HOPPER_FLOAT32;
-		case FLOAT8OID:
-			return HOPPER_FLOAT64;
-		default:
-			return 0;
-	}
-}
-
 char *
 hopper_pack_shape_text(int rank, const int64 *shape)
 {

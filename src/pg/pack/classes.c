@@ -22,28 +22,6 @@ typedef struct hopper_pack_class_key
 	int32		index;
 } hopper_pack_class_key;
 
-hopper_pack_family
-hopper_pack_label_family(Oid type)
-{
-	switch (type)
-	{
-		case BOOLOID:
-			return PACK_BOOL;
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-			return PACK_INTEGER;
-		case TEXTOID:
-		case VARCHAROID:
-		case BPCHAROID:
-		case NAMEOID:
-		case CHAROID:
-			return PACK_TEXT;
-		default:
-			return get_typtype(type) == TYPTYPE_ENUM ? PACK_TEXT : PACK_NO_CLASS;
-	}
-}
-
 void
 hopper_pack_judge_label(hopper_pack_job *job)
 {

@@ -79,14 +79,6 @@ extern void hopper_pack_validation_arguments(FunctionCallInfo fcinfo,
 
 /* --- classes (pack/classes.c) --- */
 
-typedef enum hopper_pack_family
-{
-	PACK_NO_CLASS,
-	PACK_BOOL,
-	PACK_INTEGER,
-	PACK_TEXT
-} hopper_pack_family;
-
 typedef struct hopper_pack_classes
 {
 	hopper_pack_family family;
@@ -99,7 +91,6 @@ typedef struct hopper_pack_classes
 	int			n_keys;
 } hopper_pack_classes;
 
-extern hopper_pack_family hopper_pack_label_family(Oid type);
 /* SQL expression of the label column for reading: bigint or text */
 extern char *hopper_pack_label_expression(const hopper_pack_column *y, hopper_pack_family family);
 /* The expression's type where there are classes. */
