@@ -90,10 +90,7 @@ BEGIN
     EXECUTE format('SELECT ARRAY[%1$ssource_column($1, $2, ''label''), %1$ssource_column($1, $3, ''group_varname''),'
         ' %1$ssource_column($1, $4, ''time_varname'')]', own) INTO given USING source, label, group_varname, time_varname;
     label := given[1];
-    -- (t.*) is the row, even where a column is called t.
-    -- No MD5, which servers that follow FIPS 140 do not have.
-    kept := format('pg_catalog.hashtext((%s) COLLATE pg_catalog."C")',
-        CASE WHEN given[2] IS NULL THEN '(t.*)::pg_catalog.text' ELSE format('coalesce(t.%s::pg_catalog.text, '''')', given[2]) END);
+    EXECUTE format('SELECT %ssource_hash($1, $2, 0)', own) INTO kept USING source, given[2];
     IF test_fraction = 0 THEN
         kept := 'false';
     ELSIF group_varname IS NULL AND time_varname IS NULL THEN
@@ -101,7 +98,7 @@ BEGIN
     ELSE
         -- As many whole groups, or latest times, as come nearest to the fraction of the rows.
         IF time_varname IS NULL THEN
-            named_type := 'pg_catalog.int4';
+            named_type := 'pg_catalog.int8';
         ELSE
             kept := 't.' || given[3];
             named_type := (SELECT format_type(a.atttypid, a.atttypmod) FROM pg_attribute a

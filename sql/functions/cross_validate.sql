@@ -97,14 +97,12 @@ BEGIN
     END LOOP;
 
     -- Rows are dealt out in turn, each class in an order by chance; or whole groups, the largest first, there and back. Equal rows are in
-    -- one fold. (t.*) is the row, even where a column is called t; no MD5, which servers that follow FIPS 140 do not have.
-    like_rows := CASE WHEN grouped IS NULL THEN '(t.*)::pg_catalog.text' ELSE format('coalesce(t.%s::pg_catalog.text, '''')', grouped) END;
+    -- one fold.
+    EXECUTE format('SELECT %ssource_hash($1, $2, $3)', own) INTO like_rows USING source, grouped, seed;
     statement := format('SELECT %1$s, %2$s AS %3$sk%4$s FROM %5$s AS t WHERE t.%6$s IS NOT NULL', columns, like_rows, spare,
         CASE WHEN grouped IS NULL THEN '' ELSE format(', pg_catalog.count(*) OVER (PARTITION BY %s) AS %sn', like_rows, spare) END, source, label);
-    statement := format('SELECT %1$s, pg_catalog.dense_rank() OVER (ORDER BY %2$spg_catalog.hashtext((%3$L OPERATOR(pg_catalog.||) t.%4$sk)'
-        ' COLLATE pg_catalog."C"), t.%4$sk COLLATE pg_catalog."C") OPERATOR(pg_catalog.-) 1 AS %4$st FROM (%5$s) AS t', columns,
-        CASE WHEN grouped IS NOT NULL THEN format('t.%sn DESC, ', spare) WHEN kind = 'class' THEN format('t.%s, ', label) ELSE '' END,
-        seed || '/', spare, statement);
+    statement := format('SELECT %1$s, pg_catalog.dense_rank() OVER (ORDER BY %2$st.%3$sk) OPERATOR(pg_catalog.-) 1 AS %3$st FROM (%4$s) AS t', columns,
+        CASE WHEN grouped IS NOT NULL THEN format('t.%sn DESC, ', spare) WHEN kind = 'class' THEN format('t.%s, ', label) ELSE '' END, spare, statement);
     statement := format('CREATE TABLE %1$s_folds AS SELECT %2$s, (1 OPERATOR(pg_catalog.+) %3$s)::pg_catalog.int4 AS %4$s FROM (%5$s) AS t',
         output_table, columns, format(CASE WHEN grouped IS NULL THEN '(t.%1$st OPERATOR(pg_catalog.%%) %2$s)'
             -- All these operators bind alike.

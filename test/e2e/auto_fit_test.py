@@ -4,7 +4,7 @@ import json
 
 import psycopg2
 import pytest
-from digits import SOURCE, create_database, drop_database, outputs, query, value
+from digits import SOURCE, connect, create_database, drop_database, outputs, query, value
 
 DATABASE = "hopper_auto_fit"
 
@@ -135,6 +135,24 @@ def test_no_rows_are_kept_for_a_test(database):
     assert value(database, "SELECT sum(n) FROM (SELECT count(*) AS n FROM untested_rows UNION ALL SELECT count(*) FROM untested_test_rows) AS r") \
         == value(database, "SELECT count(*) FROM customers WHERE churned IS NOT NULL")
     assert not outputs(database, "untested_%linear%")
+
+
+def test_rows_for_the_test_are_the_same_in_each_session(database):
+    """Whatever a session's settings make of times and numbers as text."""
+    query(database, "CREATE TABLE logins AS SELECT id, timestamptz '2024-01-01 00:00+00' + id * interval '7 hours' AS at, sin(id) AS x,"
+                    " churned FROM customers WHERE id <= 1000")
+    query(database, "SELECT hopper.auto_fit('logins', 'churned', 'logged', 1)")
+    folds = ("SELECT hopper.cross_validate('logins', '{0}', 'churned', 'x', folds => 2, num_iterations => 1, recipe => 'resnet',"
+             " options => '{{\"hidden\": [4]}}')")
+    query(database, folds.format("crossed"))
+    kept = query(database, "SELECT id FROM logged_test_rows ORDER BY id")
+    assert 100 < len(kept) < 300
+    other = connect(DATABASE)
+    query(other, "SET timezone = 'Asia/Tokyo'; SET datestyle = 'SQL, DMY'; SET extra_float_digits = -10")
+    assert query(other, "SELECT id FROM logged_test_rows ORDER BY id") == kept
+    query(other, folds.format("crossed_there"))
+    other.close()
+    assert value(database, "SELECT count(*) FROM crossed_folds JOIN crossed_there_folds USING (id, fold)") == 1000
 
 
 def test_its_time_is_over_before_the_search(database):

@@ -95,24 +95,25 @@ text_of(const hopper_pack_column *column)
 	return psprintf("pg_catalog.encode(pg_catalog.%s(%s), 'hex')", send, name);
 }
 
-/* A call takes a hundred arguments; made of several calls, the text is no other. */
+/* A function takes a hundred arguments. */
 #define COLUMNS_OF_A_CALL 50
 
 char *
 hopper_hash_text(List *columns, int64 seed)
 {
-	StringInfo	values = makeStringInfo();
+	StringInfo	text = makeStringInfo();
 	ListCell   *cell;
 	int			n = 0;
 
+	appendStringInfo(text, "pg_catalog.concat_ws('|', '" INT64_FORMAT "'", seed);
 	foreach(cell, columns)
 	{
 		if (n > 0 && n % COLUMNS_OF_A_CALL == 0)
-			appendStringInfoString(values, "), pg_catalog.concat_ws('|'");
-		appendStringInfo(values, ", coalesce(%s, '\\N')", text_of(lfirst(cell)));
+			appendStringInfoString(text, ", pg_catalog.concat_ws('|'");
+		appendStringInfo(text, ", coalesce(%s, '\\N')", text_of(lfirst(cell)));
 		n++;
 	}
-	return psprintf(HOPPER_SQL_HASH,
-					psprintf("pg_catalog.concat_ws('|', '" INT64_FORMAT
-							 "', pg_catalog.concat_ws('|'%s))", seed, values->data));
+	for (int i = 0; i <= (n - 1) / COLUMNS_OF_A_CALL; i++)
+		appendStringInfoChar(text, ')');
+	return psprintf(HOPPER_SQL_HASH, text->data);
 }

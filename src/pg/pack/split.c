@@ -15,6 +15,8 @@
 #include "pg/codec/schema.h"
 #include "pg/server/words.h"
 
+PG_FUNCTION_INFO_V1(hopper_sql_source_hash);
+
 #define MOST_STRATA 1000		/* more classes are not split apart */
 
 /* A bigint of the row's values and the seed, SQL. */
@@ -161,4 +163,33 @@ hopper_pack_choose_validation(hopper_pack_job *job)
 	source->fold.name = "validation_fraction";
 	source->fold.declared = source->fold.type = BOOLOID;
 	source->fold.sql_type = source->fold.qualified_type = "boolean";
+}
+
+/*
+ * source_hash(source, named, seed) -> hopper_hash_text() of a column, or of all that can be
+ * features or labels. No setting changes it: a view that chooses rows by it chooses the same ones
+ * in each session.
+ */
+Datum
+hopper_sql_source_hash(PG_FUNCTION_ARGS)
+{
+	Oid			relation = PG_GETARG_OID(0);
+	char	   *named = hopper_string_argument(fcinfo, 1);
+	List	   *columns = NIL;
+	char	   *name;
+
+	for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
+	{
+		hopper_pack_column *column;
+
+		/* A column that is gone keeps its number. */
+		if (get_attnum(relation, name) != i ||
+			(named && strcmp(hopper_identifier(name), named) != 0))
+			continue;
+		column = palloc(sizeof(hopper_pack_column));
+		hopper_pack_resolve_column(relation, name, column);
+		if (named || hopper_schema_family(column->type))
+			columns = lappend(columns, column);
+	}
+	PG_RETURN_TEXT_P(cstring_to_text(hopper_hash_text(columns, PG_GETARG_INT64(2))));
 }

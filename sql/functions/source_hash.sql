@@ -1,0 +1,4 @@
+CREATE FUNCTION hopper.source_hash(source regclass, named text, seed bigint) RETURNS text
+    AS 'MODULE_PATHNAME', 'hopper_sql_source_hash' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION hopper.source_hash(regclass, text, bigint) IS
+    'part of auto_fit() and cross_validate(): an SQL expression, a bigint of a row''s values (of one column, named quoted) that no setting of a session changes';
