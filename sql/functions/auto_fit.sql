@@ -54,9 +54,9 @@ BEGIN
     IF source_table IS NULL OR label IS NULL OR model_table IS NULL THEN
         RAISE EXCEPTION 'source_table, label and model_table must not be NULL' USING ERRCODE = 'null_value_not_allowed';
     END IF;
-    IF model_table !~ '^([a-z_][a-z0-9_]*[.])?[a-z_][a-z0-9_]*$' THEN
-        RAISE EXCEPTION 'model_table must be a name of small letters, digits and _' USING ERRCODE = 'invalid_name',
-            HINT = 'Names of other tables are made of it.';
+    IF model_table !~ '^([a-z_][a-z0-9_]*[.])?[a-z_][a-z0-9_]{0,36}$' THEN
+        RAISE EXCEPTION 'model_table must be a name of small letters, digits and _, of 37 at most' USING ERRCODE = 'invalid_name',
+            HINT = 'Names of other tables are made of it, <model_table>_packed_validation_summary among them.';
     END IF;
     -- NaN is more than all numbers.
     IF seconds IS NULL OR NOT (seconds >= 1 AND seconds < 'Infinity') THEN
@@ -71,7 +71,8 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', safe, true);
     earlier := ARRAY(SELECT c.oid FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace,
             unnest(ARRAY['', '_rows', '_test_rows', '_packed', '_packed_validation', '_test_packed', '_networks', '_best']) AS suffix
-        WHERE s.nspname = CASE WHEN model_table LIKE '%.%' THEN split_part(model_table, '.', 1) ELSE named END
+        WHERE CASE WHEN model_table LIKE 'pg_temp.%' THEN s.oid = pg_my_temp_schema()
+                WHEN model_table LIKE '%.%' THEN s.nspname = split_part(model_table, '.', 1) ELSE s.nspname = named END
             AND c.relname = regexp_replace(model_table, '.*[.]', '') || suffix ORDER BY suffix);
     SELECT c.relname INTO named FROM unnest(earlier) AS e(oid) JOIN pg_class c ON c.oid = e.oid
     WHERE NOT replace OR c.relname ~ '_rows$' AND obj_description(c.oid, 'pg_class') IS DISTINCT FROM kept_apart LIMIT 1;

@@ -52,9 +52,9 @@ BEGIN
         RAISE EXCEPTION 'source_table, output_table, dependent_varname, independent_varname, folds, num_iterations, options and seed must not be NULL'
             USING ERRCODE = 'null_value_not_allowed';
     END IF;
-    IF output_table !~ '^([a-z_][a-z0-9_]*[.])?[a-z_][a-z0-9_]*$' THEN
-        RAISE EXCEPTION 'output_table must be a name of small letters, digits and _' USING ERRCODE = 'invalid_name',
-            HINT = 'Names of other tables are made of it.';
+    IF output_table !~ '^([a-z_][a-z0-9_]*[.])?[a-z_][a-z0-9_]{0,31}$' THEN
+        RAISE EXCEPTION 'output_table must be a name of small letters, digits and _, of 32 at most' USING ERRCODE = 'invalid_name',
+            HINT = 'Names of other tables are made of it, <output_table>_fold_packed_validation_summary among them.';
     END IF;
     IF folds < 2 OR folds > 100 THEN
         RAISE EXCEPTION 'folds must be from 2 to 100' USING ERRCODE = 'invalid_parameter_value';

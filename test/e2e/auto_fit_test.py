@@ -163,12 +163,24 @@ def test_its_time_is_over_before_the_search(database):
     assert "max_seconds := 0.1," in rows[3][1]
 
 
+def test_temporary_models_are_replaced(database):
+    """pg_temp is another schema in each session."""
+    call = "SELECT hopper.auto_fit('customers', 'churned', 'pg_temp.passing', 1{})"
+    query(database, call.format(""))
+    with pytest.raises(psycopg2.Error, match="already exists") as refused:
+        query(database, call.format(""))
+    assert "replace := true" in str(refused.value)
+    query(database, call.format(", replace => true"))
+    query(database, "DISCARD TEMP")
+
+
 @pytest.mark.parametrize("arguments, error", [
     ("'customers', 'churned', NULL", "must not be NULL"), ("'customers', 'churned', 'm', 0", "seconds must be 1 or more"),
     ("'customers', 'churned', 'm', test_fraction => 1", "test_fraction must be 0, or 0.01 to 0.9"),
     ("'customers', 'churned', 'm', 'NaN'", "seconds must be .* finite"), ("'customers', 'churned', 'm', 'Infinity'", "seconds must be .* finite"),
     ("'unlabelled', 'churned', 'm'", "None with a label is left"),
     ("'customers', 'churned', 'My Model'", "model_table must be a name of small letters"),
+    ("'customers', 'churned', repeat('m', 38)", "model_table must be a name of .* 37 at most"),
     ("'nowhere', 'churned', 'm'", 'relation "nowhere" does not exist'), ("'customers', 'churn', 'm'", 'column "churn" of "customers" does not exist'),
     ("'customers', 'churned IS NULL) OR (true', 'm'", 'column "churned IS NULL.*" does not exist')])
 def test_what_is_refused(database, arguments, error):

@@ -117,6 +117,7 @@ def test_groups_and_equal_rows_are_not_separated(database):
     ("'patients', 'c', 'lat'", 'column "lat" of "patients" does not exist'),
     ("'patients', 'c', 'late', recipe => 'realmlp', group_varname => 'ward'", 'column "ward" of "patients" does not exist'),
     ("'patients', 'C', 'late', recipe => 'realmlp'", "output_table must be a name of small letters"),
+    ("'patients', repeat('c', 33), 'late', recipe => 'realmlp'", "output_table must be a name of .* 32 at most"),
     ("'patients', 'c', 'late', folds => 1, recipe => 'realmlp'", "folds must be from 2 to 100"),
     ("'patients', 'c', 'late', num_iterations => 0, recipe => 'realmlp'", "num_iterations must be 1 or more"),
     ("'patients', 'c', 'late'", "either model_selection_table or recipe must be given"),
