@@ -42,7 +42,7 @@ typedef struct hopper_group_part
 	const hopper_event *events;
 	const hopper_model_result *result;	/* after its end, else NULL; its pointers are NULL */
 	int32_t		n_visits;
-	const hopper_visit *visits; /* of this iteration so far */
+	const hopper_visit *visits; /* of this iteration so far, and of those of this start */
 } hopper_group_part;
 
 /*
@@ -67,9 +67,9 @@ typedef struct hopper_group_api
 	/* Before plan_data: others enter later, and may meet those that are there on any process. */
 	int			(*stay_open) (hopper_group *group, hopper_error *error);
 	/*
-	 * What comes of the configuration trains so many iterations more, one at most in a start, and
-	 * goes out as a result then; `done`: how many of the same stint the state that comes has behind
-	 * it. Weights and state are not looked at: they come in envelopes.
+	 * What comes of the configuration trains so many iterations more and goes out as a result
+	 * then; `done`: how many of the same stint the state that comes has behind it.
+	 * Weights and state are not looked at: they come in envelopes.
 	 */
 	int			(*enter) (hopper_group *group, const hopper_config *config, int32_t iterations,
 						  int32_t done, hopper_error *error);
@@ -90,10 +90,12 @@ typedef struct hopper_group_api
 							 hopper_error *error);
 	/*
 	 * Trains what came, each model as far as this process' partitions allow, until its iteration
-	 * is complete with its evaluations. `halts`: who is between two iterations, or gets there,
-	 * goes out as a result whose status is HOPPER_MODEL_TRAINING.
+	 * is complete with its evaluations. Where all data are here and stay, and nobody waits for
+	 * room, it begins others until so many milliseconds are over. `halts`: who is between two
+	 * iterations, or gets there, goes out as a result whose status is HOPPER_MODEL_TRAINING.
 	 */
-	int			(*start) (hopper_group *group, int32_t halts, hopper_error *error);
+	int			(*start) (hopper_group *group, int32_t halts, int32_t milliseconds,
+						  hopper_error *error);
 	/* 1: done; 0: not yet; -1: *error */
 	int			(*poll) (hopper_group *group, hopper_error *error);
 	/*

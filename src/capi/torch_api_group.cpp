@@ -110,10 +110,10 @@ int GroupNextArrival(hopper_group* group, int32_t* mst_key) {
   });
 }
 
-int GroupStart(hopper_group* group, int32_t halts, hopper_error* error) {
+int GroupStart(hopper_group* group, int32_t halts, int32_t milliseconds, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(group);
-    group->Start(halts != 0);
+    group->Start(halts != 0, milliseconds / 1000.0);
   });
 }
 

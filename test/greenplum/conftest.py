@@ -33,10 +33,13 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: last.index(item.path.name) + 1 if item.path.name in last else 0)
 
 
-def connect(server, database=DATABASE, **more):
+def connect(server, database=DATABASE, broadcast=False, **more):
+    """Packed data stay where they lie, as large ones do, unless `broadcast`."""
     connection = psycopg2.connect(os.environ[server], dbname=database, **more)
     connection.autocommit = True
     query(connection, "SET extra_float_digits = 3")  # or 9.4 rounds
+    if not broadcast and server == "HOPPER_GREENPLUM":
+        query(connection, "SET hopper.broadcast_limit = 0")
     return connection
 
 

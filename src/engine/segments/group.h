@@ -8,8 +8,9 @@
 // the order of its own visits decides them and nothing else.
 //
 // Models enter and leave between two calls of Start(). Each of them trains a stint, so many
-// iterations with a course of its own, goes on by one iteration at most in a call, so that nobody
-// waits for a longer stint than its own, and goes out as a result when its stint is done. Where the
+// iterations with a course of its own, and goes out as a result when its stint is done. In a call
+// it goes on by one iteration at most, so that nobody waits for a longer stint than its own; where
+// one segment has all data, and the caller can wait, by as many as there is time for. Where the
 // share stays open, those that meet here are not known before they come; otherwise all of them have
 // entered before the data, and begin on the segments of their first partitions together.
 //
@@ -79,8 +80,9 @@ struct GroupPart {
   size_t size = 0;
   // With part 0 only, else null:
   const std::vector<Event>* events = nullptr;
-  const std::vector<VisitRecord>* visits = nullptr;  // of this iteration so far
-  const TrainingResult* result = nullptr;            // after its end
+  // Of this iteration so far, and of those that ended in this call.
+  const std::vector<VisitRecord>* visits = nullptr;
+  const TrainingResult* result = nullptr;  // after its end
 };
 
 class Group {
@@ -116,9 +118,10 @@ class Group {
   // One part of an envelope, in any order; `n_parts` is the same for all parts of a model. False:
   // there is no room for the model now; it comes when NextArrival() says so.
   bool AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes, size_t size);
-  // Trains and evaluates what came, each model to the end of its iteration at most. `halts`: what
-  // is between two iterations, or gets there, goes out as a result.
-  void Start(bool halts);
+  // Trains and evaluates what came, each model to the end of its iteration at most, or, where it
+  // has all data here, of the one that it is in when `seconds` are over. `halts`: what is between
+  // two iterations, or gets there, goes out as a result.
+  void Start(bool halts, double seconds = 0.0);
   // True once all workers have ended; throws what one of them could not handle.
   bool Poll();
   void Cancel();
@@ -166,6 +169,13 @@ class Group {
   bool WantsPass(const Traveller& model, int split) const;
   // How far it goes in this call, in iterations of its course.
   int32_t Until(const Traveller& model) const;
+  // Whether models can go on from iteration to iteration without leaving.
+  bool HasAllData() const { return all_keys_.size() == 1 && window_ == nullptr; }
+  // Lets a model begin another iteration in this call, where it can.
+  void GoOnLocked(Traveller* model) const;
+  // Of the model in this run, in any unit, where it does all of it here; else no more than of
+  // others.
+  double WorkLeft(const Traveller& model) const;
   // Whether it goes out as a result.
   bool Ended(const Traveller& model) const;
   void RequireRest() const;
@@ -279,6 +289,7 @@ class Group {
 
   std::map<int32_t, Arrival> arrivals_;
   double started_ = 0.0;  // the work on what came
+  double goes_on_until_ = 0.0;
   bool halts_ = false;
   Outgoing out_;
   std::atomic<bool> cancel_{false};

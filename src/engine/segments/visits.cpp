@@ -53,10 +53,11 @@ void Group::RecordVisit(VisitRecord visit, Traveller* model) const {
   visit.worker = key_;
   visit.hop = model->hop;
   visit.started = MonotonicSeconds() - started_ - visit.train - visit.evaluate;
-  visit.wait = std::max(visit.started, 0.0);
+  visit.wait = visit.started;
   // What this segment did for the model just before was no waiting.
-  for (const VisitRecord& other : model->visits) {
-    if (other.hop == visit.hop) visit.wait -= other.wait + other.train + other.evaluate;
+  if (!model->visits.empty() && model->visits.back().hop == visit.hop) {
+    const VisitRecord& last = model->visits.back();
+    visit.wait -= last.started + last.train + last.evaluate;
   }
   visit.wait = std::max(visit.wait, 0.0);
   model->visits.push_back(visit);

@@ -1,4 +1,6 @@
 // Which of the models that came a segment's workers take, and when.
+#include "model/work.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -30,10 +32,22 @@ bool Group::Ended(const Traveller& model) const {
          (!HasVisits(model.rules, model.course) && !model.evaluating);
 }
 
-void Group::Start(bool halts) {
+void Group::GoOnLocked(Traveller* model) const {
+  if (!HasAllData() || !Complete(*model) || Ended(*model) || !waiting_.empty()) return;
+  if (MonotonicSeconds() < goes_on_until_) model->until = Until(*model);
+}
+
+double Group::WorkLeft(const Traveller& model) const {
+  if (!HasAllData() || model.trainer == nullptr) return 0.0;
+  return static_cast<double>(VisitsLeft(model.rules, model.course)) *
+         PassFlops(model.trainer->network().spec());
+}
+
+void Group::Start(bool halts, double seconds) {
   if (workers_ != nullptr) throw Error(ErrorCode::kInternal, "the segment is at work already");
   halts_ = halts;
   started_ = MonotonicSeconds();
+  goes_on_until_ = halts ? 0.0 : started_ + seconds;
   data_.Keep(kept_.orders, kept_.features);
   if (arrivals_.empty()) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -141,6 +155,8 @@ void Group::Work() {
           --unpacked_;
           packed_.push_back(each.model->index);
           if (!waiting_.empty()) WakeEventFd(event_fd_);  // whose place it can have
+        } else {
+          GoOnLocked(each.model);
         }
         UpdateLocked(each.model);
       }
@@ -215,10 +231,10 @@ void Group::SetReadyLocked(Traveller* model) {
   if (!is_ready) {
     due_.Remove(model->index);
   } else if (device_ == nullptr || next.kind == Task::kPack) {
-    due_.Set(model->index, 0.0);
+    due_.Set(model->index, WorkLeft(*model));
   } else {
     next.model = model;
-    due_.Set(model->index, 0.0, WorkOf(next));
+    due_.Set(model->index, WorkLeft(*model), WorkOf(next));
   }
 }
 

@@ -58,14 +58,15 @@ hopper_calls_select(const char *query)
  * else it is given with each of them. The condition keeps a planner from dropping the window.
  */
 char *
-hopper_calls_over_buffers(const char *columns, const hopper_packed *packed)
+hopper_calls_over_buffers(const char *columns, const hopper_packed *packed, const char *keys)
 {
-	return psprintf("SELECT %s FROM (SELECT " HOPPER_DIST_KEY " AS k, partition_id AS p,"
-					" buffer_id AS b, n, %s AS x, %s AS y, checksum AS c,"
-					" pg_catalog.row_number() OVER (PARTITION BY " HOPPER_DIST_KEY
-					" ORDER BY partition_id, buffer_id) AS r FROM %s) s"
+	const char *key = keys ? "v.key" : "t." HOPPER_DIST_KEY;
+
+	return psprintf("SELECT %s FROM (SELECT %s AS k, t.partition_id AS p, t.buffer_id AS b, t.n,"
+					" t.%s AS x, t.%s AS y, t.checksum AS c, pg_catalog.row_number() OVER"
+					" (PARTITION BY %s ORDER BY t.partition_id, t.buffer_id) AS r FROM %s t%s) s"
 					" WHERE r OPERATOR(pg_catalog.>) 0 GROUP BY k",
-					columns, hopper_identifier(packed->desc.x_column),
-					hopper_identifier(hopper_packed_label(packed->desc.y_column)),
-					packed->table.quoted);
+					columns, key, hopper_identifier(packed->desc.x_column),
+					hopper_identifier(hopper_packed_label(packed->desc.y_column)), key,
+					packed->table.quoted, keys ? psprintf(", (VALUES %s) v (key)", keys) : "");
 }

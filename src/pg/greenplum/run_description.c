@@ -109,6 +109,7 @@ pass_run(hopper_wire *wire, hopper_segment_run *run)
 	run->n_segments = (int) hopper_wire_between(wire, run->n_segments, 1, PG_INT32_MAX);
 	run->segment_numbers = hopper_wire_array(wire, run->segment_numbers, run->n_segments,
 											 sizeof(int32));
+	run->everywhere = hopper_wire_bool(wire, run->everywhere);
 	run->drop_cache = hopper_wire_natural(wire, run->drop_cache);
 	run->shown = hopper_wire_required_text(wire, run->shown);
 	run->stays_open = hopper_wire_bool(wire, run->stays_open);

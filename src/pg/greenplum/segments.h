@@ -38,9 +38,10 @@ extern uint64 hopper_calls_select(const char *query);
 /*
  * A query of `columns` for each segment with rows of a packed table, in which k is its key. An
  * aggregate among them gets its buffers in their order, as p (partition), b (buffer), n, x, y and c
- * (checksum).
+ * (checksum). With `keys`, "(1), (2)", each of these segments gets the buffers of all.
  */
-extern char *hopper_calls_over_buffers(const char *columns, const hopper_packed *packed);
+extern char *hopper_calls_over_buffers(const char *columns, const hopper_packed *packed,
+									   const char *keys);
 
 /* --- where partitions lie (greenplum/coordinator/keys.c) --- */
 
@@ -54,7 +55,9 @@ extern int	hopper_segments_on_a_host(void);
 extern void hopper_ask_of_segments(hopper_run_options *options, bool threads_given);
 /* Of each segment, by content id: its number among the primaries of its host, from 0; palloc'ed. */
 extern int32 *hopper_segment_numbers(int *n);
-/* How many different ones there are among n keys of partitions: segments that have some. */
+/* The different ones among n keys of partitions, ascending: segments that have some; palloc'ed. */
+extern int32 *hopper_distinct_keys(const int32 *keys, int n, int *count);
+/* How many these are. */
 extern int	hopper_count_keys(const int32 *keys, int n);
 
 /* --- a run as text that travels to the segments (greenplum/run_description.c) --- */
@@ -80,6 +83,7 @@ typedef struct hopper_segment_run
 	int			segments_on_host;
 	int			n_segments;
 	int32	   *segment_numbers;	/* by content id, each on its host */
+	bool		everywhere;		/* each segment has all data */
 	int			drop_cache;		/* tests: forget the data after this many hops; 0: never */
 	const char *shown;			/* the output table, for messages */
 	int			n_configs;

@@ -19,6 +19,7 @@ extern bool hopper_mix_numerics;	/* hopper.mix_numerics */
 extern int	hopper_keep_time;	/* hopper.keep_time, in seconds; 0: as long as the session */
 extern int	hopper_checkpoint_interval;	/* hopper.checkpoint_interval, in seconds */
 extern int	hopper_debug_drop_cache;	/* hopper.debug_drop_cache, on Greenplum */
+extern hopper_megabytes hopper_broadcast_limit; /* hopper.broadcast_limit, there */
 
 /* What a call of this session may use, within the administrator's ceilings (server/ceilings.h). */
 extern int	hopper_effective_threads(void);

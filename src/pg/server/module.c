@@ -23,6 +23,7 @@ int			hopper_keep_time = 300;
 int			hopper_checkpoint_interval = 30;
 bool		hopper_mix_numerics = false;
 int			hopper_debug_drop_cache = 0;
+hopper_megabytes hopper_broadcast_limit = 0;
 
 extern void _PG_init(void);
 
@@ -30,11 +31,18 @@ void
 _PG_init(void)
 {
 	if (HOPPER_DATA_ON_SEGMENTS)
+	{
 		DefineCustomIntVariable("hopper.debug_drop_cache",
 								"Sets after how many hops a segment forgets its data, for tests.",
 								"The results do not depend on it. 0 means never.",
 								&hopper_debug_drop_cache, 0, 0, INT_MAX,
 								PGC_SUSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+		hopper_define_size("hopper.broadcast_limit",
+						   "Sets the size of packed data that every segment may get a copy of.",
+						   "Models train where they are then and do not move. The results do not "
+						   "depend on it. 0 means that data stay where they lie.",
+						   &hopper_broadcast_limit, 64, PGC_USERSET);
+	}
 	DefineCustomIntVariable("hopper.max_configs",
 							"Sets the largest number of configurations that one call may generate "
 							"or train.",

@@ -40,7 +40,7 @@ extern void hopper_training_drop_state(hopper_training *training, int at);
 extern void hopper_training_wait(const hopper_training *training, long timeout);
 /*
  * Goes on: until something has happened or `timeout` ms (-1: forever) are over; on segments by a
- * hop. True once the run has finished.
+ * hop, which may be longer. True once the run has finished.
  */
 extern bool hopper_training_step(hopper_training *training, long timeout);
 extern void hopper_training_close(hopper_training *training);

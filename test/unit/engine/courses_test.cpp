@@ -68,6 +68,8 @@ std::string ResultText(const ModelResult& result) {
          result.digest;
 }
 
+constexpr int32_t kMinute = 60000;  // in milliseconds
+
 class BothEngines {
  public:
   explicit BothEngines(uint32_t seed)
@@ -162,6 +164,7 @@ class BothEngines {
     for (const auto& [key, result] : expected) ExpectValuesOfWhatIsDelivered(result, key, events);
     events.clear();
     GroupDriver groups(options_, train_, valid, train_keys_, valid_keys_, configs_);
+    groups.GoOnFor(Draw(0, 1) * kMinute);
     const auto actual = groups.Train(&events);
     EXPECT_EQ(CoursesOf(events), courses);
     for (const auto& [key, result] : expected) {
@@ -344,6 +347,50 @@ TEST(Courses, WhoDoesNotFitBesideTheDataEntersWhenTheyAreLoadedAnew) {
   ASSERT_EQ(anew.plans().at(1).resident, 0);
   while (anew.n_training() > 0) anew.Step(&events);
   EXPECT_EQ(anew.results().at(2).digest, expected.at(2).digest);
+}
+
+// One call trains all iterations of all models where it has all data and the time, and one of each
+// where it has no time.
+TEST(Courses, GoOnInACallWhereOneSegmentHasAllData) {
+  const PackedTable train{{}};
+  const PackedTable valid{{}};
+  const std::vector<Configuration> configs = {CourseMlp(1, 5), CourseMlp(2, 9), CourseMlp(3, 7)};
+  RunOptions options;
+  options.iterations = 4;
+  const auto expected = TrainAll(options, configs, train, &valid);
+  const auto hops = [&](const std::vector<int32_t>& keys, int32_t milliseconds) {
+    GroupDriver groups(options, train, &valid, keys, {10, 10, 10, 10}, configs);
+    groups.GoOnFor(milliseconds);
+    std::vector<hopper_event> events;
+    int n = 0;
+    for (; groups.n_training() > 0; ++n) groups.Step(&events);
+    for (const auto& [key, result] : expected) {
+      EXPECT_EQ(groups.results().at(key).digest, result.digest);
+    }
+    EXPECT_EQ(groups.VisitsOf(1).back().iteration, options.iterations);
+    return n;
+  };
+  EXPECT_EQ(hops({10, 10, 10, 10}, kMinute), 1);
+  EXPECT_EQ(hops({10, 10, 10, 10}, 0), options.iterations);
+  EXPECT_GE(hops({10, 10, 20, 20}, kMinute), 2 * options.iterations);
+}
+
+// Of equal models none is ahead of the others, on one thread.
+TEST(Courses, GoOnSideBySideInACall) {
+  const PackedTable train{{}};
+  RunOptions options;
+  options.threads = 1;
+  options.iterations = 1 << 20;
+  options.training_metrics = HOPPER_METRICS_RUNNING;
+  GroupDriver groups(options, train, nullptr, {10, 10, 10, 10}, {},
+                     {CourseMlp(1, 5), CourseMlp(2, 5), CourseMlp(3, 5)});
+  groups.GoOnFor(200);
+  groups.HopOnce();
+  const int32_t reached = groups.VisitsOf(3).back().iteration;
+  EXPECT_GT(reached, 2);
+  for (const int32_t key : {1, 2}) {
+    EXPECT_NEAR(groups.VisitsOf(key).back().iteration, reached, 1) << key;
+  }
 }
 
 // In bfloat16, and where several threads share a model, too.

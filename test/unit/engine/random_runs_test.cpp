@@ -96,6 +96,7 @@ class RandomRun {
     tally->Count("with-data-above-memory", options_.memory_limit < model + data);
     const auto groups = on_segments(configs_);
     groups->Shuffle(static_cast<uint32_t>(random_()));
+    groups->GoOnFor(Draw(0, 2));
     std::map<int32_t, std::string> digests;
     for (const auto& [key, result] : groups->Train()) {
       if (result.raw.status == HOPPER_MODEL_DONE) digests[key] = result.digest;

@@ -379,7 +379,7 @@ TEST_F(Faults, ASegment) {
       if (code != 0) return code;
       if (later != 0) return HOPPER_INTERNAL;
     }
-    const int code = Api().group.start(group, 0, &error_);
+    const int code = Api().group.start(group, 0, 0, &error_);
     if (code != 0) return code;
     for (int done = 0; done != 1;) {
       done = Api().group.poll(group, &error_);

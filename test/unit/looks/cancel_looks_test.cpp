@@ -214,7 +214,8 @@ class CancelLooks : public ::testing::Test {
       });
       if (code != 0) return code;
     }
-    if (const int code = Counted([&] { return Api().group.start(group, 0, &error); }); code != 0) {
+    if (const int code = Counted([&] { return Api().group.start(group, 0, 0, &error); });
+        code != 0) {
       return code;
     }
     int done = 0;

@@ -115,6 +115,8 @@ class GroupDriver {
   size_t n_training() const { return envelopes_.size(); }
   const std::map<int32_t, ModelResult>& results() const { return results_; }
 
+  // Where one segment has all data a hop lasts as long.
+  void GoOnFor(int32_t milliseconds) { milliseconds_ = milliseconds; }
   // Models come in any order from now on.
   void Shuffle(uint32_t seed) {
     shuffled_ = true;
@@ -144,7 +146,7 @@ class GroupDriver {
         if (envelopes_.at(mst_key).key != key) continue;
         outside_ += Add(group, mst_key, envelopes_.at(mst_key)) ? 0 : 1;
       }
-      Check(Api().group.start(group, halts ? 1 : 0, &error_));
+      Check(Api().group.start(group, halts ? 1 : 0, milliseconds_, &error_));
       int done = 0;
       while ((done = Api().group.poll(group, &error_)) == 0) {
         if (!Load(group) && !Exchange(group, &next)) event_fd_.Wait();
@@ -291,6 +293,7 @@ class GroupDriver {
   int inside_ = 0;  // of the segment whose turn it is
   int outside_ = 0;
   int most_inside_ = 0;
+  int32_t milliseconds_ = 0;
   hopper_error error_ = {};
 };
 

@@ -108,6 +108,21 @@ hopper_driver_segments(const hopper_driver *run)
 	return hopper_count_keys(run->run.train_keys, run->run.train.n_partitions);
 }
 
+/*
+ * Data that are small are copied to all segments: then a model need not move, and trains several
+ * iterations in a statement.
+ */
+static bool
+is_small(const hopper_driver *run)
+{
+	const hopper_training *training = run->training;
+	int64		bytes = training->train->packed_bytes;
+
+	if (training->valid)
+		bytes += training->valid->packed_bytes;
+	return bytes <= HOPPER_BYTES(hopper_broadcast_limit) && hopper_driver_segments(run) > 1;
+}
+
 void
 hopper_driver_begin(hopper_driver *run, hopper_training *training, const hopper_name *model)
 {
@@ -128,6 +143,7 @@ hopper_driver_begin(hopper_driver *run, hopper_training *training, const hopper_
 		data->valid_keys = hopper_partition_keys(training->valid);
 		describe_table(training->valid, &data->tables[HOPPER_SPLIT_VALID]);
 	}
+	data->everywhere = is_small(run);
 	data->segments_on_host = hopper_segments_on_a_host();
 	data->segment_numbers = hopper_segment_numbers(&data->n_segments);
 	data->drop_cache = hopper_debug_drop_cache;
@@ -147,14 +163,25 @@ hopper_driver_load(hopper_driver *run)
 {
 	const hopper_data_plan *plan = &run->hops.plan;
 	bool		again = run->hops.loaded;
+	char	   *class;
 	TimestampTz then = GetCurrentTimestamp();
 
 	/* where only some have lost their data, the others must not get theirs twice */
 	if (again)
 		run->run.id = new_run_id();
-	strlcpy(run->training->info.numerics_class, hopper_to_utf8(hopper_hops_load(&run->hops)),
+	class = hopper_hops_load(&run->hops);
+	if (run->run.everywhere && (plan->max_reads > 0 || plan->n_waiting > 0))
+	{
+		/* Where they lie they may have room. */
+		SPI_freetuptable(SPI_tuptable);
+		run->run.everywhere = false;
+		run->run.id = new_run_id();
+		class = hopper_hops_load(&run->hops);
+	}
+	strlcpy(run->training->info.numerics_class, hopper_to_utf8(class),
 			sizeof(run->training->info.numerics_class));
-	hopper_segment_timeline_keys(&run->timeline, &run->hops.log);
+	hopper_segment_timeline_keys(&run->timeline);
+	SPI_freetuptable(SPI_tuptable);
 	run->training->seconds_reading += hopper_seconds_since(then);
 	/*
 	 * A hop sorts the models that arrive at a segment by where they go, in what the statement's
@@ -186,10 +213,10 @@ hopper_driver_load(hopper_driver *run)
 }
 
 uint64
-hopper_driver_move(hopper_driver *run, bool halts)
+hopper_driver_move(hopper_driver *run, bool halts, int32 milliseconds)
 {
 	TimestampTz then = GetCurrentTimestamp();
-	uint64		n = hopper_hops_move(&run->hops, halts);
+	uint64		n = hopper_hops_move(&run->hops, halts, milliseconds);
 
 	hopper_segment_timeline_statement(&run->timeline, then);
 	return n;

@@ -32,7 +32,7 @@ extern int	hopper_driver_segments(const hopper_driver *run);
 /* The data, and run.configs, to the segments; again where some of them have lost them. */
 extern void hopper_driver_load(hopper_driver *run);
 /* As hopper_hops_move(). */
-extern uint64 hopper_driver_move(hopper_driver *run, bool halts);
+extern uint64 hopper_driver_move(hopper_driver *run, bool halts, int32 milliseconds);
 /*
  * Whether a segment had lost its data in the statement that was read last. ERROR 55000 where it
  * happens again and again; else the caller is to load them.

@@ -83,15 +83,77 @@ enter_beside(open_segments *open, int last)
 	return has_room;
 }
 
+static double
+cost_of(const open_segments *open, int at)
+{
+	const double *costs = open->driver.training->costs;
+
+	return (costs ? costs[at] : 1) * open->models[at].stint;
+}
+
+static int
+compare_costs(const void *a, const void *b, void *open)
+{
+	double		x = cost_of(open, *(const int *) a);
+	double		y = cost_of(open, *(const int *) b);
+
+	return x != y ? (x < y ? 1 : -1) : *(const int *) a - *(const int *) b;
+}
+
+/*
+ * Where those begin who wait up to the place `last`: on the segments of their first partitions, or,
+ * as all have all data, the most expensive first, where there is the least to do.
+ */
+static void
+place(open_segments *open, int last)
+{
+	const hopper_segment_run *run = &open->driver.run;
+	int			n_keys;
+	int32	   *keys = hopper_distinct_keys(run->train_keys, run->train.n_partitions, &n_keys);
+	double	   *loads = palloc0(n_keys * sizeof(double));
+	int		   *waiting = palloc(open->n_waiting * sizeof(int));
+	int			n = 0;
+
+	for (int i = 0; i < open->driver.training->n_configs; i++)
+	{
+		open_model *model = &open->models[i];
+
+		if (model->waits && i <= last)
+			waiting[n++] = i;
+		for (int k = 0; model->trains && k < n_keys; k++)
+			if (keys[k] == model->key)
+				loads[k] += cost_of(open, i);
+	}
+	qsort_arg(waiting, n, sizeof(int), compare_costs, open);
+	for (int i = 0; i < n; i++)
+	{
+		open_model *model = &open->models[waiting[i]];
+		int			least = 0;
+
+		for (int k = 1; k < n_keys; k++)
+			if (loads[k] < loads[least])
+				least = k;
+		loads[least] += cost_of(open, waiting[i]);
+		model->key = run->everywhere ? keys[least] :
+			hopper_hops_first_key(&open->driver.hops, config_at(open, waiting[i])->mst_key);
+	}
+	pfree(keys);
+	pfree(loads);
+	pfree(waiting);
+}
+
 static void
 put(open_segments *open, int last)
 {
 	hopper_hops *hops = &open->driver.hops;
 	hopper_config *begin = palloc(open->n_waiting * sizeof(hopper_config));
+	int32	   *begin_at = palloc(open->n_waiting * sizeof(int32));
 	int32	   *rested = palloc(open->n_waiting * sizeof(int32));
+	int32	   *rested_at = palloc(open->n_waiting * sizeof(int32));
 	int			n_begin = 0;
 	int			n_rested = 0;
 
+	place(open, last);
 	for (int i = 0; i <= last; i++)
 	{
 		open_model *model = &open->models[i];
@@ -99,9 +161,15 @@ put(open_segments *open, int last)
 		if (!model->waits)
 			continue;
 		if (model->rests)
+		{
+			rested_at[n_rested] = model->key;
 			rested[n_rested++] = config_at(open, i)->mst_key;
+		}
 		else
+		{
+			begin_at[n_begin] = model->key;
 			begin[n_begin++] = *config_at(open, i);
+		}
 		model->waits = false;
 		model->trains = true;
 		model->since = open->driver.timeline.n_statements;
@@ -109,11 +177,13 @@ put(open_segments *open, int last)
 		open->n_training++;
 	}
 	if (n_rested > 0)
-		hopper_hops_put_rested(hops, rested, n_rested);
+		hopper_hops_put_rested(hops, rested, rested_at, n_rested);
 	if (n_begin > 0)
-		hopper_hops_put_models(hops, begin, n_begin);
+		hopper_hops_put_models(hops, begin, begin_at, n_begin);
 	pfree(begin);
+	pfree(begin_at);
 	pfree(rested);
+	pfree(rested_at);
 }
 
 static int

@@ -30,7 +30,7 @@ sum_up(const hopper_packed *data, bytea *description)
 	uint64		n;
 
 	n = select_described(hopper_calls_over_buffers("segment_evaluation($1, k, p, b, n, x, y, c)",
-												   data), 1, values);
+												   data, NULL), 1, values);
 	for (uint64 row = 0; row < n; row++)
 	{
 		bytea	   *part = DatumGetByteaPP(hopper_told_value(row, 1, BYTEAOID));

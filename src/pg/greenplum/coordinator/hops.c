@@ -68,61 +68,85 @@ hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run, const hopper
 				HOPPER_DISTRIBUTED_BY("key"), hops->log.quoted);
 }
 
+/* "(1), (2)": of the segments with training data; palloc'ed. */
+static char *
+keys_of_segments(const hopper_segment_run *run)
+{
+	StringInfo	words = makeStringInfo();
+	int			n;
+	int32	   *keys = hopper_distinct_keys(run->train_keys, run->train.n_partitions, &n);
+
+	for (int i = 0; i < n; i++)
+		appendStringInfo(words, "%s(%d)", i > 0 ? ", " : "", keys[i]);
+	pfree(keys);
+	return words->data;
+}
+
 static void
 load_split(hopper_hops *hops, const hopper_packed *packed, hopper_split split)
 {
 	Oid			types[] = {INT8OID, BYTEAOID};
 	Datum		values[2];
+	const char *keys = hops->run->everywhere ? keys_of_segments(hops->run) : NULL;
 	char	   *columns;
 	SPIPlanPtr	plan;
 
 	columns = psprintf("k, segment_data($1, $2, k, %d, p, b, n, x, y, c)", split);
 	plan = hopper_calls_prepare(psprintf("INSERT INTO %s (key, value) %s", hops->log.quoted,
-										 hopper_calls_over_buffers(columns, packed)), 2, types);
+										 hopper_calls_over_buffers(columns, packed, keys)), 2,
+								types);
 	values[0] = Int64GetDatum(hops->run->id);
 	values[1] = PointerGetDatum(hops->description);
 	hopper_calls_execute(plan, values, false, SPI_OK_INSERT);
 	SPI_freeplan(plan);
 }
 
-/*
- * The numerics class of all segments, from the two lines that each returned; palloc'ed.
- * SPI_tuptable has a row a different answer.
- */
-static char *
-agreed_class(uint64 n)
+/* What segment_load_end() returned in row `row` of SPI_tuptable: three lines. */
+typedef struct answer
 {
-	char	   *answers[2] = {"none", "none"};
-	char	   *builds[2] = {"none", "none"};
+	char	   *class;
+	char	   *build;
+	hopper_data_plan plan;
+} answer;
 
-	for (uint64 row = 0; row < Min(n, 2); row++)
-	{
-		char	   *line;
+static answer
+read_answer(uint64 row)
+{
+	char	   *text = hopper_cell(row, 1);
+	char	   *lines[3] = {text};
+	answer		found = {0};
+	hopper_data_plan *plan = &found.plan;
 
-		answers[row] = hopper_cell(row, 1);
-		line = answers[row] ? strchr(answers[row], '\n') : NULL;
-		if (line == NULL)
-			elog(ERROR, "segment %s returned an unknown answer", hopper_cell(row, 2));
-		*line = '\0';
-		builds[row] = line + 1;
-	}
-	if (n == 1)
-		return answers[0];
-	if (strcmp(builds[0], builds[1]) != 0)
+	for (int i = 1; i < lengthof(lines) && lines[i - 1]; i++)
+		if ((lines[i] = strchr(lines[i - 1], '\n')) != NULL)
+			*lines[i]++ = '\0';
+	if (lines[2] == NULL ||
+		sscanf(lines[2], "%d " INT64_FORMAT " " INT64_FORMAT " " INT64_FORMAT " %d",
+			   &plan->max_reads, &plan->bytes_data, &plan->bytes_models, &plan->bytes_aside,
+			   &plan->n_waiting) != 5)
+		elog(ERROR, "segment %s returned an unknown answer", hopper_cell(row, 2));
+	found.class = lines[0];
+	found.build = lines[1];
+	return found;
+}
+
+/* Of rows 0 and `row`. */
+static void
+refuse_differences(const answer *first, const answer *other, uint64 row)
+{
+	if (strcmp(first->build, other->build) != 0)
 		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("segments have different builds of model_hopper"),
-					 errdetail("Segment %s has %s; segment %s has %s.",
-							   n > 0 ? hopper_cell(0, 2) : "none", builds[0],
-							   n > 1 ? hopper_cell(1, 2) : "none", builds[1]),
+					 errdetail("Segment %s has %s; segment %s has %s.", hopper_cell(0, 2),
+							   first->build, hopper_cell(row, 2), other->build),
 					 errhint("Install the libraries of one build on all hosts, and reconnect."));
-	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-				 errmsg("segments have different numerics classes"),
-				 errdetail("Segment %s has \"%s\"; segment %s has \"%s\".",
-						   n > 0 ? hopper_cell(0, 2) : "none", answers[0],
-						   n > 1 ? hopper_cell(1, 2) : "none", answers[1]),
-				 errhint("Install the same libraries on all hosts; their CPUs must have the "
-						 "same vector instructions."));
-	pg_unreachable();
+	if (strcmp(first->class, other->class) != 0)
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("segments have different numerics classes"),
+					 errdetail("Segment %s has \"%s\"; segment %s has \"%s\".", hopper_cell(0, 2),
+							   first->class, hopper_cell(row, 2), other->class),
+					 errhint("Install the same libraries on all hosts; their CPUs must have the "
+							 "same vector instructions."));
 }
 
 /* The segments' memory, also on those that have lost it. */
@@ -144,14 +168,11 @@ release(hopper_hops *hops)
 	SPI_freeplan(plan);
 }
 
-/* Of what segment_load_end() returns. */
-#define LINE(n) "pg_catalog.split_part(value, E'\\n', " n ")"
-#define NUMBER(n) "pg_catalog.split_part(" LINE("3") ", ' ', " n ")::pg_catalog.int8"
-
 char *
 hopper_hops_load(hopper_hops *hops)
 {
-	char	   *numerics_class;
+	hopper_data_plan *most = &hops->plan;
+	answer		first = {0};
 	uint64		n;
 
 	/*
@@ -159,27 +180,31 @@ hopper_hops_load(hopper_hops *hops)
 	 * known when the data are loaded.
 	 */
 	hops->description = hopper_describe_run(hops->run);
+	if (hops->loaded)
+		hopper_exec("TRUNCATE %s", hops->log.quoted);
 	hops->loaded = true;
-	hopper_exec("TRUNCATE %s", hops->log.quoted);
 	load_split(hops, hops->train, HOPPER_SPLIT_TRAIN);
 	if (hops->valid)
 		load_split(hops, hops->valid, HOPPER_SPLIT_VALID);
-	n = hopper_select_latest("SELECT " LINE("1") " OPERATOR(pg_catalog.||) E'\\n'"
-							 " OPERATOR(pg_catalog.||) " LINE("2") ","
-							 " pg_catalog.min(gp_segment_id) FROM %s GROUP BY 1 ORDER BY 2",
+	n = hopper_select_latest("SELECT value, gp_segment_id, key FROM %s ORDER BY 2",
 							 hops->log.quoted);
-	numerics_class = agreed_class(n);
-	SPI_freetuptable(SPI_tuptable);
-	hopper_select_latest("SELECT pg_catalog.max(" NUMBER("1") "), pg_catalog.max(" NUMBER("2") "),"
-						 " pg_catalog.max(" NUMBER("3") "), pg_catalog.max(" NUMBER("4") "),"
-						 " pg_catalog.max(" NUMBER("5") ") FROM %s", hops->log.quoted);
-	hops->plan.max_reads = (int32) hopper_int_cell(&hops->log, 0, 1, 0, PG_INT32_MAX);
-	hops->plan.bytes_data = hopper_int_cell(&hops->log, 0, 2, 0, PG_INT64_MAX);
-	hops->plan.bytes_models = hopper_int_cell(&hops->log, 0, 3, 0, PG_INT64_MAX);
-	hops->plan.bytes_aside = hopper_int_cell(&hops->log, 0, 4, 0, PG_INT64_MAX);
-	hops->plan.n_waiting = (int32) hopper_int_cell(&hops->log, 0, 5, 0, PG_INT32_MAX);
-	SPI_freetuptable(SPI_tuptable);
-	return numerics_class;
+	memset(most, 0, sizeof(*most));
+	for (uint64 row = 0; row < n; row++)
+	{
+		answer		other = read_answer(row);
+
+		if (row == 0)
+			first = other;
+		refuse_differences(&first, &other, row);
+		most->max_reads = Max(most->max_reads, other.plan.max_reads);
+		most->bytes_data = Max(most->bytes_data, other.plan.bytes_data);
+		most->bytes_models = Max(most->bytes_models, other.plan.bytes_models);
+		most->bytes_aside = Max(most->bytes_aside, other.plan.bytes_aside);
+		most->n_waiting = Max(most->n_waiting, other.plan.n_waiting);
+	}
+	if (n == 0)
+		elog(ERROR, "no segment has loaded data of \"%s\"", hops->train->table.shown);
+	return first.class;
 }
 
 int32
@@ -196,12 +221,11 @@ hopper_hops_first_key(const hopper_hops *hops, int32 mst_key)
 
 /* One model as it starts, in parts. */
 static void
-put_model(hopper_hops *hops, SPIPlanPtr plan, const hopper_config *config)
+put_model(SPIPlanPtr plan, const hopper_config *config, int32 key)
 {
 	char		kind = HOPPER_ENVELOPE_NEW;
 	const char *bytes = NULL;
 	size_t		size = 0;
-	int32		key = hopper_hops_first_key(hops, config->mst_key);
 	int32		n_parts;
 
 	if (config->weights)
@@ -235,7 +259,7 @@ put_model(hopper_hops *hops, SPIPlanPtr plan, const hopper_config *config)
 }
 
 void
-hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, int n)
+hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, const int32 *keys, int n)
 {
 	/* Models that start from their seed in one statement, those with weights one by one. */
 	Oid			types[] = {INT4OID, INT4OID, INT4OID, INT4OID, BYTEAOID};
@@ -248,13 +272,12 @@ hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, int n)
 	for (int i = 0; i < n; i++)
 	{
 		const hopper_config *config = &configs[i];
-		int32		key = hopper_hops_first_key(hops, config->mst_key);
 
 		if (config->weights)
-			put_model(hops, plan, config);
+			put_model(plan, config, keys[i]);
 		else
 			appendStringInfo(fresh, "%s(%d, %d, %d, 0, 1, '%c'::pg_catalog.bytea)",
-							 fresh->len ? ", " : "", key, key, config->mst_key,
+							 fresh->len ? ", " : "", keys[i], keys[i], config->mst_key,
 							 HOPPER_ENVELOPE_NEW);
 	}
 	if (fresh->len > 0)
@@ -269,7 +292,7 @@ hop_query(const hopper_name *from, const hopper_name *to)
 {
 	return psprintf("INSERT INTO %s SELECT k, (r).mst_key, (r).next_key, (r).part, (r).n_parts,"
 					" (r).done, (r).missing, (r).report, (r).result, (r).body"
-					" FROM (SELECT next_key AS k, segment_emit(segment_visit($1, 0, false, $2,"
+					" FROM (SELECT next_key AS k, segment_emit(segment_visit($1, $3, false, $2,"
 					" mst_key, part, n_parts, body), next_key) AS r"
 					" FROM %s GROUP BY next_key) s"
 					" RETURNING mst_key, part, done, missing, gp_segment_id,"
@@ -279,10 +302,10 @@ hop_query(const hopper_name *from, const hopper_name *to)
 }
 
 uint64
-hopper_hops_move(hopper_hops *hops, bool halts)
+hopper_hops_move(hopper_hops *hops, bool halts, int32 milliseconds)
 {
-	Oid			types[] = {INT8OID, BOOLOID};
-	Datum		values[2];
+	Oid			types[] = {INT8OID, BOOLOID, INT4OID};
+	Datum		values[3];
 	int			from = hops->at;
 	SPITupleTable *told;
 	uint64		n;
@@ -291,9 +314,10 @@ hopper_hops_move(hopper_hops *hops, bool halts)
 	hops->n_statements++;
 	if (hops->plans[from] == NULL)
 		hops->plans[from] = hopper_calls_prepare(hop_query(&hops->tables[from],
-														   &hops->tables[1 - from]), 2, types);
+														   &hops->tables[1 - from]), 3, types);
 	values[0] = Int64GetDatum(hops->run->id);
 	values[1] = BoolGetDatum(halts);
+	values[2] = Int32GetDatum(milliseconds);
 	hopper_calls_execute(hops->plans[from], values, false, SPI_OK_INSERT_RETURNING);
 	told = SPI_tuptable;
 	n = SPI_processed;

@@ -33,17 +33,19 @@ extern void hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run,
 /*
  * Brings all packed data into the memory of the segments, as far as they stay there; again where
  * they have lost them. Fills `plan`.
- * Returns the numerics class, palloc'ed; ERROR 55000 where segments differ in it.
+ * Returns the numerics class, palloc'ed; ERROR 55000 where segments differ in it. The segments that
+ * have data are the rows of the current result: content id and key in columns 2 and 3.
  */
 extern char *hopper_hops_load(hopper_hops *hops);
-/* Models as they start, each on the segment of its first partition. */
-extern void hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, int n);
+/* Models as they start, each on the segment of its key. */
+extern void hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs,
+								   const int32 *keys, int n);
 /*
- * Moves and trains the models: see hopper_group_api in model_hopper/group.h. Returns the rows of
+ * Moves and trains the models: see start() in model_hopper/group.h. Returns the rows of
  * their parts, in any order, as the current result: mst_key, part, done, missing, segment, report
  * where it is done, result, bytes of weights.
  */
-extern uint64 hopper_hops_move(hopper_hops *hops, bool halts);
+extern uint64 hopper_hops_move(hopper_hops *hops, bool halts, int32 milliseconds);
 /* States and weights of n configurations from table `from` into the output tables. */
 extern void hopper_hops_write(hopper_hops *hops, const hopper_name *from,
 							  const hopper_config *configs, int n, const hopper_name *model,
@@ -59,7 +61,7 @@ extern void hopper_hops_end(hopper_hops *hops);
 extern char *hopper_hops_of_keys(const int32 *mst_keys, int n);
 /* A working table: parts of models. */
 extern void hopper_hops_create_table(const hopper_name *table);
-/* The segment on which a model starts. */
+/* The segment of a model's first partition. */
 extern int32 hopper_hops_first_key(const hopper_hops *hops, int32 mst_key);
 
 /* --- as models enter and leave (open_hops.c) --- */
@@ -72,7 +74,8 @@ extern void hopper_hops_open(hopper_hops *hops, const hopper_name *model);
  */
 extern bool hopper_hops_enter(hopper_hops *hops, const hopper_segment_entry *entry);
 /* As hopper_hops_put_models(), models with the states that rest. */
-extern void hopper_hops_put_rested(hopper_hops *hops, const int32 *mst_keys, int n);
+extern void hopper_hops_put_rested(hopper_hops *hops, const int32 *mst_keys, const int32 *keys,
+								   int n);
 /* The states of these, which have some in table `state`, rest as it has them. */
 extern void hopper_hops_take_stored(hopper_hops *hops, const hopper_name *state,
 									const int32 *mst_keys, int n);

@@ -183,17 +183,26 @@ refuse_placement(const hopper_packed *packed, const char *detail)
 				 errhint("Pack the data again."));
 }
 
-int
-hopper_count_keys(const int32 *keys, int n)
+int32 *
+hopper_distinct_keys(const int32 *keys, int n, int *count)
 {
 	int32	   *sorted = palloc(sizeof(int32) * n);
-	int			count = 0;
 
 	memcpy(sorted, keys, sizeof(int32) * n);
 	qsort(sorted, n, sizeof(int32), compare_int32);
+	*count = 0;
 	for (int i = 0; i < n; i++)
-		count += i == 0 || sorted[i] != sorted[i - 1];
-	pfree(sorted);
+		if (*count == 0 || sorted[i] != sorted[*count - 1])
+			sorted[(*count)++] = sorted[i];
+	return sorted;
+}
+
+int
+hopper_count_keys(const int32 *keys, int n)
+{
+	int			count;
+
+	pfree(hopper_distinct_keys(keys, n, &count));
 	return count;
 }
 

@@ -60,39 +60,42 @@ hopper_hops_enter(hopper_hops *hops, const hopper_segment_entry *entry)
 	return has_room;
 }
 
-/* "(mst_key, key), ...": the segments on which models start; palloc'ed. */
+/*
+ * "(mst_key, key), ...": the segments on which models start, by `keys` or their first partitions;
+ * palloc'ed.
+ */
 static char *
-first_keys(const hopper_hops *hops, const int32 *mst_keys, int n)
+first_keys(const hopper_hops *hops, const int32 *mst_keys, const int32 *keys, int n)
 {
-	StringInfo	keys = makeStringInfo();
+	StringInfo	words = makeStringInfo();
 
 	for (int i = 0; i < n; i++)
-		appendStringInfo(keys, "%s(%d, %d)", i ? ", " : "", mst_keys[i],
-						 hopper_hops_first_key(hops, mst_keys[i]));
-	return keys->data;
+		appendStringInfo(words, "%s(%d, %d)", i ? ", " : "", mst_keys[i],
+						 keys ? keys[i] : hopper_hops_first_key(hops, mst_keys[i]));
+	return words->data;
 }
 
 void
-hopper_hops_put_rested(hopper_hops *hops, const int32 *mst_keys, int n)
+hopper_hops_put_rested(hopper_hops *hops, const int32 *mst_keys, const int32 *keys, int n)
 {
-	char	   *keys = first_keys(hops, mst_keys, n);
+	char	   *places = first_keys(hops, mst_keys, keys, n);
 
 	hopper_exec("INSERT INTO %s (key, next_key, mst_key, part, n_parts, body)"
 				" SELECT k.key, k.key, r.mst_key, r.part, r.n_parts, CASE r.part WHEN 0"
 				" THEN '%c'::pg_catalog.bytea OPERATOR(pg_catalog.||) r.body ELSE r.body END"
 				" FROM %s r JOIN (VALUES %s) k (mst_key, key) USING (mst_key)"
 				" WHERE r.part OPERATOR(pg_catalog.>=) 0",
-				hops->tables[hops->at].quoted, HOPPER_ENVELOPE_STATE, hops->rest.quoted, keys);
+				hops->tables[hops->at].quoted, HOPPER_ENVELOPE_STATE, hops->rest.quoted, places);
 	if (SPI_processed < (uint64) n)
 		elog(ERROR, "states of models are gone");
-	pfree(keys);
+	pfree(places);
 }
 
 /* The rows lie where the models begin, as those that have halted lie where they have. */
 void
 hopper_hops_take_stored(hopper_hops *hops, const hopper_name *state, const int32 *mst_keys, int n)
 {
-	char	   *keys = first_keys(hops, mst_keys, n);
+	char	   *keys = first_keys(hops, mst_keys, NULL, n);
 	char	   *which = hopper_hops_of_keys(mst_keys, n);
 
 	require_rest(hops);

@@ -351,13 +351,16 @@ tell_failed(open_segments *open)
 	return any;
 }
 
-/* Models move once, and what has come of it is told; `halts`: each halts where it can. */
+/*
+ * Models move once, and what has come of it is told; `halts`: each halts where it can. Those that
+ * need not move begin iterations for so many milliseconds.
+ */
 static void
-hop(open_segments *open, bool halts)
+hop(open_segments *open, bool halts, int32 milliseconds)
 {
 	hopper_training *training = open->driver.training;
 	int		   *ended = palloc(open->n_training * sizeof(int));
-	uint64		n_rows = hopper_driver_move(&open->driver, halts);
+	uint64		n_rows = hopper_driver_move(&open->driver, halts, milliseconds);
 	bool		missing;
 	int			n = hopper_open_collect(open, n_rows, ended, &missing);
 
@@ -378,9 +381,18 @@ hop(open_segments *open, bool halts)
 	pfree(ended);
 }
 
+#define MOST_PATIENCE 500		/* what is done is told after each hop */
+
+/* How long a hop may go on, in ms, for a step with this timeout. */
+static int32
+patience(long timeout)
+{
+	return timeout < 0 ? MOST_PATIENCE : (int32) Min(timeout, MOST_PATIENCE);
+}
+
 /* True: all stints have ended, and no other comes. */
 static bool
-step(open_segments *open)
+step(open_segments *open, long timeout)
 {
 	int			n_waiting = open->n_waiting;
 	bool		entered;
@@ -399,7 +411,8 @@ step(open_segments *open)
 	/* A model that has just entered is to train before it halts. */
 	entered = open->n_waiting < n_waiting;
 	if (open->n_training > 0)
-		hop(open, open->halts || (open->driver.training->halts_each && !entered));
+		hop(open, open->halts || (open->driver.training->halts_each && !entered),
+			open->closed ? patience(timeout) : 0);
 	else if (open->n_halted + open->n_waiting == 0)
 		elog(ERROR, "no model of \"%s\" trains", open->driver.training->shown);
 	open->halts = open->halts && open->n_training > 0;
@@ -428,7 +441,7 @@ hopper_training_step(hopper_training *training, long timeout)
 	hopper_disable_jit();
 	hopper_disable_orca();
 	error_context_stack = &context;
-	finished = step(open);
+	finished = step(open, timeout);
 	error_context_stack = context.previous;
 	if (training->write)
 		training->write(training);

@@ -12,6 +12,7 @@ typedef struct open_model
 	int32		stint;			/* iterations that it trains from now on */
 	int32		done;			/* of the same stint, behind it */
 	int32		behind;			/* of its model, when that was put or had halted last */
+	int32		key;			/* the segment on which it has entered */
 	bool		waits;			/* to enter */
 	bool		trains;
 	bool		halted;			/* within its stint: the caller releases it */

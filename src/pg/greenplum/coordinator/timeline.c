@@ -30,20 +30,18 @@ hopper_segment_timeline_begin(hopper_segment_timeline *timeline, hopper_training
 }
 
 void
-hopper_segment_timeline_keys(hopper_segment_timeline *timeline, const hopper_name *log)
+hopper_segment_timeline_keys(hopper_segment_timeline *timeline)
 {
-	uint64		n = hopper_select_latest("SELECT DISTINCT key, gp_segment_id FROM %s",
-										 log->quoted);
+	uint64		n = SPI_processed;
 
 	timeline->keys = palloc((n + 1) * sizeof(int32));
 	timeline->contents = palloc((n + 1) * sizeof(int32));
 	timeline->n_keys = (int) n;
 	for (uint64 row = 0; row < n; row++)
 	{
-		timeline->keys[row] = hopper_key_cell(log, row, 1);
-		timeline->contents[row] = hopper_key_cell(log, row, 2);
+		timeline->keys[row] = hopper_key_cell(NULL, row, 3);
+		timeline->contents[row] = hopper_key_cell(NULL, row, 2);
 	}
-	SPI_freetuptable(SPI_tuptable);
 }
 
 void

@@ -41,9 +41,8 @@ typedef struct hopper_segment_timeline
 
 extern void hopper_segment_timeline_begin(hopper_segment_timeline *timeline,
 										  hopper_training *training, TimestampTz run_started);
-/* `log` has a row for each key, on its segment. */
-extern void hopper_segment_timeline_keys(hopper_segment_timeline *timeline,
-										 const hopper_name *log);
+/* The segments, as hopper_hops_load() has left them as the current result. */
+extern void hopper_segment_timeline_keys(hopper_segment_timeline *timeline);
 /* A statement of this iteration that began at `then` and is over now. */
 extern void hopper_segment_timeline_statement(hopper_segment_timeline *timeline,
 											  TimestampTz then);

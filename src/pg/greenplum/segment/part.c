@@ -136,6 +136,10 @@ hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 	hopper_read_run(description, &run);
 	if (run.id != id)
 		hopper_refuse_description();
+	for (int32 p = 0; run.everywhere && p < run.train.n_partitions; p++)
+		run.train_keys[p] = key;
+	for (int32 p = 0; run.everywhere && run.has_valid && p < run.valid.n_partitions; p++)
+		run.valid_keys[p] = key;
 	choose_gpu(&run);
 	run.options.threads = hopper_segment_threads(run.options.threads, run.segments_on_host);
 	run.options.memory_limit = hopper_segment_memory(run.options.memory_limit,

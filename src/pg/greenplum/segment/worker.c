@@ -31,6 +31,7 @@ PG_FUNCTION_INFO_V1(hopper_sql_segment_release);
 typedef struct visit_step
 {
 	bool		halts;
+	int32		milliseconds;
 } visit_step;
 
 /* --- data --- */
@@ -175,8 +176,9 @@ hopper_sql_segment_enter(PG_FUNCTION_ARGS)
 /* --- training --- */
 
 /*
- * segment_collect(internal, run bigint, iteration int, fresh bool, halts bool, mst_key int,
- * part int, n_parts int, body bytea); `iteration` and `fresh` were 0.1.0's and mean nothing
+ * segment_collect(internal, run bigint, milliseconds int, fresh bool, halts bool, mst_key int,
+ * part int, n_parts int, body bytea); `fresh` was 0.1.0's and means nothing, and SQL calls the
+ * milliseconds "iteration", as it did
  */
 Datum
 hopper_sql_segment_collect(PG_FUNCTION_ARGS)
@@ -191,6 +193,7 @@ hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 	{
 		step = MemoryContextAllocZero(context, sizeof(*step));
+		step->milliseconds = PG_GETARG_INT32(2);
 		step->halts = PG_GETARG_BOOL(4);
 		hopper_segment_part_follow_transactions();
 		hopper_untrained_forget();
@@ -242,7 +245,8 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 	SIMPLE_FAULT_INJECTOR("hopper_segment_train");
 	if (hopper_current.hops++ == 0)
 		HOPPER_CHECK(torch->group.check_data(hopper_current.group, &error), error);
-	HOPPER_CHECK(torch->group.start(hopper_current.group, step->halts, &error), error);
+	HOPPER_CHECK(torch->group.start(hopper_current.group, step->halts, step->milliseconds, &error),
+				 error);
 	/* the time limit: latches of 9.4 are set by few signals */
 	while ((done = torch->group.poll(hopper_current.group, &error)) == 0)
 		if (!load_partition() && !hopper_outside_exchange(hopper_current.group))
