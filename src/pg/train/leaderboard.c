@@ -149,8 +149,12 @@ compared_query(const hopper_name *model, const char *rank_by, int n, bool usable
 	bool		by_group = n_groups > 1 && !searched && !usable;
 	const char *weights = has_weights(model);
 	const char *condition = "";
+	const char *rows = psprintf("%s i", info.quoted);
 	StringInfo	query = makeStringInfo();
 
+	/* From segments all rows come to where they are ranked at once, by one motion. */
+	if (HOPPER_DATA_ON_SEGMENTS)
+		rows = psprintf("(SELECT * FROM %s LIMIT %d) i", info.quoted, PG_INT32_MAX);
 	if (usable)
 		condition = psprintf(" WHERE %s", weights);
 	else if (n > 0 && by_group)
@@ -159,7 +163,7 @@ compared_query(const hopper_name *model, const char *rank_by, int n, bool usable
 					 "WITH ranks AS (%s), "
 					 "placed AS ("
 					 " SELECT i.*, r.place, r.direction, r.grp, r.metric, %s AS kept"
-					 " FROM %s i LEFT JOIN ranks r ON r.mst_key = i.mst_key), "
+					 " FROM %s LEFT JOIN ranks r ON r.mst_key = i.mst_key), "
 					 "measured AS ("
 					 " SELECT *,"
 					 "  CASE place WHEN 0 THEN validation_loss_final"
@@ -199,7 +203,7 @@ compared_query(const hopper_name *model, const char *rank_by, int n, bool usable
 					 "  WHERE v.value <> 'NaN'"
 					 "  ORDER BY v.value * -direction, v.at LIMIT 1) best ON true"
 					 "%s ORDER BY (status <> 'failed') DESC%s, reached, mst_key",
-					 ranks, hopper_delivered_at("r.keeps_best = 1"), info.quoted,
+					 ranks, hopper_delivered_at("r.keeps_best = 1"), rows,
 					 searched ? "" : ", grp",
 					 searched ? HOPPER_SEARCH_PLACE ", " : "", curve, weights, condition,
 					 searched ? "" : ", grp");

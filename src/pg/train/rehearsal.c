@@ -270,7 +270,9 @@ play_end(void *state)
 	require_rows(&outputs->model, of_key, 1);
 	require_rows(&outputs->state, of_key, 1);
 	require_rows(&outputs->info, of_key, 1);
-	play->record.best = hopper_outputs_best(outputs, play->record.rank_by);
+	/* New tables are as the query for the best one wants them. */
+	if (play->refill)
+		play->record.best = hopper_outputs_best(outputs, play->record.rank_by);
 	hopper_outputs_write_summary(outputs, &play->training, &play->record);
 	require_rows(&outputs->summary, "", 1);
 	hopper_journal_write(&play->training, hopper_relation_oid(&outputs->model, false),
