@@ -237,7 +237,7 @@ hopper_sql_check_configs(PG_FUNCTION_ARGS)
 	rows.cells = cells;
 	MemoryContextSwitchTo(spi);
 	SPI_finish();
-	return hopper_return_rows(fcinfo, &rows, NULL);
+	return hopper_return_rows(fcinfo, &rows);
 }
 
 const char *
@@ -245,16 +245,12 @@ hopper_balanced_params(const char *fit_params, const hopper_data_desc *data)
 {
 	hopper_error error = {0};
 	hopper_rows *rows;
-	hopper_guard *guard;
 
 	if (fit_params == NULL || strstr(fit_params, "balanced") == NULL)
 		return fit_params;
 	HOPPER_CHECK(hopper_core()->balance_classes(fit_params, data, &rows, &error), error);
-	guard = hopper_guard_rows(rows);
-	if (rows->n_rows == 1)
-		fit_params = pstrdup(rows->cells[0]);
-	hopper_guard_release(guard);
-	return fit_params;
+	rows = hopper_take_rows(rows);
+	return rows->n_rows == 1 ? rows->cells[0] : fit_params;
 }
 
 /* params_json(params) */
@@ -263,14 +259,9 @@ hopper_sql_params_json(PG_FUNCTION_ARGS)
 {
 	hopper_rows *rows;
 	hopper_error error;
-	hopper_guard *guard;
-	char	   *json;
 
 	HOPPER_CHECK(hopper_core()->params_json(hopper_to_utf8(hopper_string_argument(fcinfo, 0)),
 											&rows, &error), error);
-	guard = hopper_guard_rows(rows);
-	/* It may be the row's own text. */
-	json = pstrdup(hopper_from_utf8(rows->cells[0]));
-	hopper_guard_release(guard);
-	PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(json)));
+	rows = hopper_take_rows(rows);
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(hopper_from_utf8(rows->cells[0])));
 }

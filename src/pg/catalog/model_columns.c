@@ -18,23 +18,21 @@ hopper_model_columns(const hopper_model *model, int *n)
 	hopper_model_column *columns;
 	hopper_rows *rows;
 	hopper_error error;
-	hopper_guard *guard;
 
 	HOPPER_CHECK(hopper_core()->model_columns(model->arch, model->arch_size,
 											  HOPPER_HAS_FLOATS(&model->weights) ? 1 : 0, &rows,
 											  &error), error);
-	guard = hopper_guard_rows(rows);
+	rows = hopper_take_rows(rows);
 	*n = rows->n_rows;
 	columns = palloc0(sizeof(hopper_model_column) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
 		const char *const *cells = rows->cells + (size_t) i * rows->n_columns;
 
-		columns[i].name = pstrdup(hopper_from_utf8(cells[0]));
-		columns[i].treatment = pstrdup(hopper_from_utf8(cells[1]));
+		columns[i].name = hopper_from_utf8(cells[0]);
+		columns[i].treatment = hopper_from_utf8(cells[1]);
 		columns[i].is_prepared = cells[2][0] == 't';
 	}
-	hopper_guard_release(guard);
 	return columns;
 }
 
@@ -60,36 +58,23 @@ hopper_model_schema(int n, const hopper_model_column *columns, const hopper_pack
 	StringInfo	request = makeStringInfo();
 	hopper_rows *rows;
 	hopper_error error;
-	hopper_guard *guard;
-	char	   *schema;
 
 	for (int i = 0; i < n; i++)
 		names[i] = x[i].name;
 	appendStringInfoString(request, "{\"treatments\": ");
 	append_treatments(request, n, columns, names);
-	appendStringInfoString(request, ", \"columns\": [");
 	for (int i = 0; i < n; i++)
-	{
-		const char *family = hopper_schema_family(x[i].type);
-
-		if (family == NULL)
+		if (hopper_schema_family(x[i].type) == NULL)
 			hopper_raise(ERRCODE_DATATYPE_MISMATCH,
 						 errmsg("column \"%s\" is of type %s, for which there is no treatment",
 								x[i].name, x[i].sql_type),
 						 errhint("Cast the column in a view."));
-		appendStringInfoString(request, i ? ", {\"name\": " : "{\"name\": ");
-		escape_json(request, x[i].name);
-		appendStringInfoString(request, ", \"type\": ");
-		escape_json(request, x[i].sql_type);
-		appendStringInfo(request, ", \"family\": \"%s\"}", family);
-	}
-	appendStringInfoString(request, "]}");
+	appendStringInfoString(request, ", ");
+	hopper_schema_append_columns(request, n, x);
+	appendStringInfoChar(request, '}');
 	HOPPER_CHECK(hopper_core()->schema.complete(hopper_to_utf8(request->data), &rows, &error),
 				 error);
-	guard = hopper_guard_rows(rows);
-	schema = pstrdup(hopper_from_utf8(rows->cells[0]));
-	hopper_guard_release(guard);
-	return schema;
+	return hopper_from_utf8(hopper_take_rows(rows)->cells[0]);
 }
 
 /* model_columns(model_arch_table, model_id) */
@@ -120,7 +105,7 @@ hopper_sql_model_columns(PG_FUNCTION_ARGS)
 	append_treatments(treatments, n, columns, names);
 	cells[0] = list->data;
 	cells[1] = treatments->data;
-	(void) hopper_return_rows(fcinfo, &result, NULL);
+	(void) hopper_return_rows(fcinfo, &result);
 	hopper_finish();
 	return (Datum) 0;
 }

@@ -210,16 +210,11 @@ char *
 hopper_complete_architecture(const char *arch)
 {
 	hopper_rows *rows;
-	hopper_guard *guard;
 	hopper_error error = {0};
-	char	   *text;
 
 	HOPPER_CHECK(hopper_core()->complete_model(arch, strlen(arch), &rows, &error), error);
-	guard = hopper_guard_rows(rows);
-	/* It may be the argument itself. */
-	text = pstrdup(hopper_from_utf8(rows->n_rows ? rows->cells[0] : arch));
-	hopper_guard_release(guard);
-	return text;
+	rows = hopper_take_rows(rows);
+	return hopper_from_utf8(rows->n_rows ? rows->cells[0] : arch);
 }
 
 /* Says what in the architecture is read as something else. */
@@ -228,21 +223,9 @@ tell_notes(const char *arch)
 {
 	hopper_error error = {0};
 	hopper_rows *rows;
-	hopper_guard *guard;
-	int			row;
 
 	HOPPER_CHECK(hopper_core()->notes_on_model(arch, strlen(arch), &rows, &error), error);
-	guard = hopper_guard_rows(rows);
-	for (row = 0; row < rows->n_rows; row++)
-	{
-		const char *const *cells = rows->cells + (size_t) row * 3;
-
-		ereport(NOTICE,
-				(errmsg_internal("%s", hopper_from_utf8(cells[0])),
-				 errdetail_internal("%s", hopper_from_utf8(cells[1])),
-				 errhint("%s", hopper_from_utf8(cells[2]))));
-	}
-	hopper_guard_release(guard);
+	hopper_tell_notes(hopper_take_rows(rows), 0);
 }
 
 /*
@@ -252,18 +235,15 @@ tell_notes(const char *arch)
 static bool
 is_template(const char *arch)
 {
-	const hopper_core_api *core = hopper_core();
 	hopper_rows *rows;
 	hopper_error error = {0};
-	bool		found;
 
 	/* Most have no such key, and are not parsed for it. */
 	if (strstr(arch, "\"hopper\"") == NULL)
 		return false;
-	HOPPER_CHECK(core->search.template_parameters(arch, strlen(arch), &rows, &error), error);
-	found = rows->n_rows > 0;
-	core->rows_free(rows);
-	return found;
+	HOPPER_CHECK(hopper_core()->search.template_parameters(arch, strlen(arch), &rows, &error),
+				 error);
+	return hopper_take_rows(rows)->n_rows > 0;
 }
 
 /*
@@ -463,12 +443,11 @@ hopper_sql_delete_model(PG_FUNCTION_ARGS)
 static Datum
 describe(FunctionCallInfo fcinfo, const char *arch, const hopper_data_desc *data)
 {
-	const hopper_core_api *core = hopper_core();
 	hopper_rows *rows;
 	hopper_error error = {0};
 
-	HOPPER_CHECK(core->describe_model(arch, strlen(arch), data, &rows, &error), error);
-	return hopper_return_rows(fcinfo, rows, core->rows_free);
+	HOPPER_CHECK(hopper_core()->describe_model(arch, strlen(arch), data, &rows, &error), error);
+	return hopper_return_rows(fcinfo, hopper_take_rows(rows));
 }
 
 /* describe_model(model_arch_table, model_id, packed_table) */

@@ -21,9 +21,9 @@ PG_FUNCTION_INFO_V1(hopper_sql_model_ids);
 #define MOST_LAYERS 1000		/* of one kind */
 #define NETWORK_CELLS 4			/* architecture, compile_params, fit_params, space */
 
-/* What the core writes for the packed table that the call names, copied; NULL where a cell is. */
-static void
-write_network(FunctionCallInfo fcinfo, const hopper_network *network, char *cells[NETWORK_CELLS])
+/* What the core writes for the packed table that the call names; some cells may be NULL. */
+static const char *const *
+write_network(FunctionCallInfo fcinfo, const hopper_network *network)
 {
 	hopper_name name = hopper_name_argument(fcinfo, 1, "packed_table");
 	MemoryContext caller = CurrentMemoryContext;
@@ -31,7 +31,6 @@ write_network(FunctionCallInfo fcinfo, const hopper_network *network, char *cell
 	hopper_packed packed;
 	hopper_rows *rows;
 	hopper_error error;
-	hopper_guard *guard;
 
 	hopper_require_other_tables(fcinfo, "model_arch_table",
 								(const char *const[]) {"packed_table", NULL});
@@ -45,14 +44,12 @@ write_network(FunctionCallInfo fcinfo, const hopper_network *network, char *cell
 							   hopper_columns_words(packed.inputs.n, packed.inputs.names)),
 					 errhint("Build it with Keras and store it with hopper.load_model()."));
 	HOPPER_CHECK(hopper_core()->write_network(network, &packed.desc, &rows, &error), error);
-	guard = hopper_guard_rows(rows);
 	/* The cells outlive SPI's memory, which has the packed table's classes. */
 	own = MemoryContextSwitchTo(caller);
-	for (int i = 0; i < NETWORK_CELLS; i++)
-		cells[i] = rows->cells[i] == NULL ? NULL : pstrdup(rows->cells[i]);
+	rows = hopper_take_rows(rows);
 	MemoryContextSwitchTo(own);
-	hopper_guard_release(guard);
 	hopper_finish();
+	return rows->cells;
 }
 
 /* Stores what was written, by the arguments from `name` on. False: a trigger took it away. */
@@ -83,7 +80,6 @@ default_name(const char *kind, int n, const int32 *sizes)
 static Datum
 return_network(FunctionCallInfo fcinfo, hopper_network *network, int at, text *name)
 {
-	char	   *cells[NETWORK_CELLS];
 	int32		model_id;
 
 	network->activation = PG_ARGISNULL(at) ? "relu" : hopper_utf8_argument(fcinfo, at);
@@ -92,8 +88,7 @@ return_network(FunctionCallInfo fcinfo, hopper_network *network, int at, text *n
 	if (!(network->dropout >= 0 && network->dropout < 1))
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("dropout must be from 0 to below 1, got %g", network->dropout));
-	write_network(fcinfo, network, cells);
-	if (!add_network(fcinfo, cells[0], at + 3, name, &model_id))
+	if (!add_network(fcinfo, write_network(fcinfo, network)[0], at + 3, name, &model_id))
 		PG_RETURN_NULL();
 	PG_RETURN_INT32(model_id);
 }
@@ -136,12 +131,11 @@ hopper_sql_tabular(PG_FUNCTION_ARGS)
 	const char *recipe = PG_ARGISNULL(2) ? "realmlp" : hopper_string_argument(fcinfo, 2);
 	const char *options = PG_ARGISNULL(3) ? "{}" : hopper_utf8_argument(fcinfo, 3);
 	hopper_network network = {hopper_to_utf8(recipe), options};
-	char	   *cells[NETWORK_CELLS];
+	const char *const *cells = write_network(fcinfo, &network);
 	int32		model_id = 0;
 	Datum		values[NETWORK_CELLS];
 	bool		nulls[NETWORK_CELLS];
 
-	write_network(fcinfo, &network, cells);
 	nulls[0] = !add_network(fcinfo, cells[0], 4, cstring_to_text(recipe), &model_id);
 	values[0] = Int32GetDatum(model_id);
 	for (int i = 1; i < NETWORK_CELLS; i++)

@@ -111,13 +111,12 @@ check_part(hopper_problems *problems, const hopper_config *configs, int n,
 		   const hopper_data_desc *desc)
 {
 	hopper_rows *rows;
-	hopper_guard *guard;
 	hopper_error error = {0};
 
 	HOPPER_CHECK(hopper_core()->check_configs(configs, n, desc, &rows, &error), error);
-	guard = hopper_guard_rows(rows);
+	rows = hopper_take_rows(rows);
 	add_rows(problems, rows);
-	hopper_guard_release(guard);
+	pfree(rows);
 }
 
 void

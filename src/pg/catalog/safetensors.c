@@ -26,23 +26,19 @@ hopper_arch_arguments(FunctionCallInfo fcinfo, int shape_at, hopper_arch *out)
  * The header of the model's file and the number of its weights. Given weights must be so many;
  * those in memory are checked.
  */
-static char *
+static const char *
 header_of(const hopper_arch *from, const hopper_floats *weights, int64 *n_floats)
 {
 	hopper_rows *rows;
 	hopper_error error;
-	hopper_guard *guard;
-	char	   *header;
 
 	HOPPER_CHECK(hopper_core()->safetensors_header(from->arch, from->arch_size, from->rank,
 												   from->shape, weights ? weights->values : NULL,
 												   weights ? weights->n : -1, &rows, &error),
 				 error);
-	guard = hopper_guard_rows(rows);
-	header = pstrdup(rows->cells[0]);
+	rows = hopper_take_rows(rows);
 	*n_floats = strtoll(rows->cells[1], NULL, 10);
-	hopper_guard_release(guard);
-	return header;
+	return rows->cells[0];
 }
 
 bytea *
@@ -66,7 +62,7 @@ hopper_sql_to_safetensors(PG_FUNCTION_ARGS)
 	hopper_arch from;
 	int64		n_floats;
 	hopper_floats weights;
-	char	   *header;
+	const char *header;
 	uint64		length;
 	hopper_share *share;
 	Size		size;

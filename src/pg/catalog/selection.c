@@ -158,7 +158,7 @@ advance_key_sequence(const hopper_name *selection, int32 last_key)
 int32
 hopper_write_configs(const hopper_destination *to, hopper_rows *rows)
 {
-	hopper_guard *guard = hopper_guard_rows(rows);
+	rows = hopper_take_rows(rows);
 	hopper_grants *grants = NULL;
 	hopper_config *configs;
 	int			n = rows->n_rows;
@@ -181,6 +181,5 @@ hopper_write_configs(const hopper_destination *to, hopper_rows *rows)
 	if (n > 0)
 		advance_key_sequence(&to->selection, (int32) to->first_key + n - 1);
 	hopper_grant_again(grants);
-	hopper_guard_release(guard);
 	return n;
 }

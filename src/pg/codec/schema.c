@@ -11,6 +11,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/date.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
@@ -43,6 +44,21 @@ hopper_schema_open(const char *text)
 
 	(void) hopper_guard_add(opened->handle, free_schema);
 	return opened;
+}
+
+void
+hopper_schema_append_columns(StringInfo text, int n, const hopper_pack_column *columns)
+{
+	appendStringInfoString(text, "\"columns\": [");
+	for (int i = 0; i < n; i++)
+	{
+		appendStringInfoString(text, i ? ", {\"name\": " : "{\"name\": ");
+		escape_json(text, columns[i].name);
+		appendStringInfoString(text, ", \"type\": ");
+		escape_json(text, columns[i].sql_type);
+		appendStringInfo(text, ", \"family\": \"%s\"}", hopper_schema_family(columns[i].type));
+	}
+	appendStringInfoChar(text, ']');
 }
 
 /* Families whose values stand for each other: the first letters tell. */
@@ -277,7 +293,6 @@ hopper_different_schemas(const char *a, const char *a_name, const char *b, const
 {
 	hopper_rows *rows;
 	hopper_error error;
-	char	   *difference = NULL;
 
 	if (a == NULL && b == NULL)
 		return NULL;
@@ -290,8 +305,6 @@ hopper_different_schemas(const char *a, const char *a_name, const char *b, const
 	HOPPER_CHECK(hopper_core()->schema.compare(hopper_to_utf8(a), hopper_to_utf8(a_name),
 											   hopper_to_utf8(b), hopper_to_utf8(b_name), &rows,
 											   &error), error);
-	if (rows->n_rows > 0)
-		difference = hopper_from_utf8(rows->cells[0]);
-	hopper_core()->rows_free(rows);
-	return difference ? pstrdup(difference) : NULL;
+	rows = hopper_take_rows(rows);
+	return rows->n_rows > 0 ? hopper_from_utf8(rows->cells[0]) : NULL;
 }

@@ -20,6 +20,8 @@ extern hopper_row_schema *hopper_schema_open(const char *text);
 extern hopper_row_schema *hopper_schema_open_unguarded(const char *text);
 /* What values of a type are for a schema: "number" and so on; NULL: it has no treatment of them. */
 extern const char *hopper_schema_family(Oid type);
+/* "columns": [{"name", "type", "family"}, ...], as requests for a schema have them. */
+extern void hopper_schema_append_columns(StringInfo text, int n, const hopper_pack_column *columns);
 /*
  * Features by a schema: the columns must be the schema's, in its order. ERROR 42804 where one has
  * another type than in training; `whose` name messages show for that of training.

@@ -92,12 +92,6 @@ hopper_forecast_models(hopper_forecast_request *request, hopper_explain_run *run
 	return models;
 }
 
-static void
-keep_rows(hopper_rows *rows)
-{
-	/* the memory context's */
-}
-
 Datum
 hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 {
@@ -136,5 +130,5 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 	rows.n_rows = request.n_lines;
 	rows.n_columns = EXPLAIN_COLUMNS;
 	rows.cells = (const char *const *) request.cells;
-	return hopper_return_rows(fcinfo, &rows, keep_rows);
+	return hopper_return_rows(fcinfo, &rows);
 }

@@ -353,17 +353,10 @@ request_text(const hopper_pack_job *job)
 			appendStringInfoString(text, ", ");
 		escape_json(text, lfirst(cell));
 	}
-	appendStringInfo(text, "], \"treatments\": %s, \"columns\": [",
+	appendStringInfo(text, "], \"treatments\": %s, ",
 					 request->treatments ? request->treatments : "null");
-	for (int i = 0; i < source->n_x; i++)
-	{
-		appendStringInfoString(text, i ? ", {\"name\": " : "{\"name\": ");
-		escape_json(text, source->x[i].name);
-		appendStringInfoString(text, ", \"type\": ");
-		escape_json(text, source->x[i].sql_type);
-		appendStringInfo(text, ", \"family\": \"%s\"}", hopper_schema_family(source->x[i].type));
-	}
-	appendStringInfoString(text, "]}");
+	hopper_schema_append_columns(text, source->n_x, source->x);
+	appendStringInfoChar(text, '}');
 	return hopper_to_utf8(text->data);
 }
 
@@ -388,7 +381,7 @@ read_plan(const hopper_pack_source *source, const char *request, int *n, int32 *
 	question   *questions;
 
 	HOPPER_CHECK(hopper_core()->schema.plan(request, &rows, labels_scaled, &error), error);
-	(void) hopper_guard_rows(rows);
+	rows = hopper_take_rows(rows);
 	*n = rows->n_rows;
 	questions = palloc0(sizeof(question) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
@@ -412,22 +405,12 @@ make_schema(const char *request, const char *answers, const hopper_schema_label 
 {
 	hopper_rows *rows;
 	hopper_error error;
-	char	   *text;
 
 	HOPPER_CHECK(hopper_core()->schema.make(request, hopper_to_utf8(answers), label, &rows, &error),
 				 error);
-	(void) hopper_guard_rows(rows);
-	text = pstrdup(hopper_from_utf8(rows->cells[0]));
-	for (int i = 1; i < rows->n_rows; i++)
-	{
-		const char *const *cells = rows->cells + (size_t) i * rows->n_columns;
-
-		ereport(NOTICE,
-				(errmsg("%s", hopper_from_utf8(cells[0])),
-				 cells[1] ? errdetail("%s", hopper_from_utf8(cells[1])) : 0,
-				 cells[2] ? errhint("%s", hopper_from_utf8(cells[2])) : 0));
-	}
-	return text;
+	rows = hopper_take_rows(rows);
+	hopper_tell_notes(rows, 1);
+	return hopper_from_utf8(rows->cells[0]);
 }
 
 void

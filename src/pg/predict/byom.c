@@ -72,33 +72,23 @@ throw_of_stored(hopper_error *error)
 static void
 read_ends(const hopper_model *stored, model_ends *ends)
 {
-	const hopper_core_api *core = hopper_core();
 	hopper_rows *rows;
 	hopper_error error = {0};
 
-	if (core->model_ends(stored->arch, stored->arch_size, &rows, &error) != 0)
+	if (hopper_core()->model_ends(stored->arch, stored->arch_size, &rows, &error) != 0)
 		throw_of_stored(&error);
-	PG_TRY();
+	rows = hopper_take_rows(rows);
+	memset(ends, 0, sizeof(*ends));
+	ends->inputs = palloc0(sizeof(model_end) * rows->n_rows);
+	ends->outputs = palloc0(sizeof(model_end) * rows->n_rows);
+	for (int32 i = 0; i < rows->n_rows; i++)
 	{
-		memset(ends, 0, sizeof(*ends));
-		ends->inputs = palloc0(sizeof(model_end) * rows->n_rows);
-		ends->outputs = palloc0(sizeof(model_end) * rows->n_rows);
-		for (int32 i = 0; i < rows->n_rows; i++)
-		{
-			const char *const *cells = rows->cells + (Size) i * rows->n_columns;
-			bool		input = strcmp(cells[0], "input") == 0;
+		const char *const *cells = rows->cells + (Size) i * rows->n_columns;
+		bool		input = strcmp(cells[0], "input") == 0;
 
-			take_end(input ? &ends->inputs[ends->n_inputs++] : &ends->outputs[ends->n_outputs++],
-					 cells);
-		}
+		take_end(input ? &ends->inputs[ends->n_inputs++] : &ends->outputs[ends->n_outputs++],
+				 cells);
 	}
-	PG_CATCH();
-	{
-		core->rows_free(rows);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	core->rows_free(rows);
 }
 
 static char *

@@ -166,9 +166,8 @@ join_members(ensembling *work)
 	HOPPER_CHECK(hopper_torch()->ensemble.architecture(members, shares, n, &work->data.desc, &rows,
 													   &error), error);
 	*result = work->models[0];
-	result->config.model_arch = pstrdup(rows->cells[0]);
+	result->config.model_arch = hopper_take_rows(rows)->cells[0];
 	result->config.model_arch_size = strlen(result->config.model_arch);
-	hopper_torch()->rows_free(rows);
 	result->config.n_weights = total;
 	result->config.fit_params = NULL;
 	hopper_take_memory(hopper_share_new(), total * (int64) sizeof(float));

@@ -32,7 +32,7 @@ make_file(hopper_export *from, hopper_floats *weights)
 		from->n_weights = weights->n;
 	}
 	HOPPER_CHECK(hopper_core()->export_model(from, &rows, &error), error);
-	guard = hopper_guard_rows(rows);
+	guard = hopper_guard_rows(rows);	/* cells hold any bytes */
 	for (int row = 0; row < rows->n_rows; row++)
 		size += strtoll(rows->cells[4 * row + 1], NULL, 10) +
 			strtoll(rows->cells[4 * row + 3], NULL, 10) * sizeof(float);

@@ -55,9 +55,9 @@ hopper_sql_describe_features(PG_FUNCTION_ARGS)
 
 	hopper_connect();
 	HOPPER_CHECK(hopper_core()->schema.describe(schema_of(&table)->handle, &rows, &error), error);
-	(void) hopper_guard_rows(rows);
+	(void) hopper_return_rows(fcinfo, hopper_take_rows(rows));
 	hopper_finish();
-	return hopper_return_rows(fcinfo, rows, NULL);
+	return (Datum) 0;
 }
 
 /* The schema's columns, found in the relation; what names a row follows them. */

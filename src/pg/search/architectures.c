@@ -140,11 +140,10 @@ hopper_search_require_possible(hopper_automl *run)
 	hopper_problems problems = {0};
 	hopper_rows *rows;
 	hopper_error error;
-	hopper_guard *guard;
 	int			n_wrong = 0;
 
 	HOPPER_CHECK(hopper_core()->search.probes(run->search, &rows, &error), error);
-	guard = hopper_guard_rows(rows);
+	rows = hopper_take_rows(rows);
 	for (int row = 0; row < rows->n_rows; row++)
 	{
 		const char *const *cells = rows->cells + (size_t) row * rows->n_columns;
@@ -156,5 +155,4 @@ hopper_search_require_possible(hopper_automl *run)
 	/* Where some can be trained, the others are told to the algorithm as failed. */
 	if (n_wrong == rows->n_rows)
 		hopper_report_problems(&problems, rows->n_rows);
-	hopper_guard_release(guard);
 }

@@ -87,12 +87,12 @@ hopper_search_archs(const hopper_name *models, const int32 *ids, int n,
 static void
 read_measures(hopper_automl *run)
 {
-	const hopper_core_api *core = hopper_core();
 	hopper_rows *rows;
 	hopper_error error;
 
-	if (!hopper_accepts(core->search.measures(&run->options, &rows, &error), &error))
+	if (!hopper_accepts(hopper_core()->search.measures(&run->options, &rows, &error), &error))
 		return;
+	rows = hopper_take_rows(rows);
 	run->n_measures = rows->n_rows;
 	run->measures = palloc(Max(rows->n_rows, 1) * sizeof(hopper_searched));
 	for (int i = 0; i < rows->n_rows; i++)
@@ -104,7 +104,6 @@ read_measures(hopper_automl *run)
 		run->n_objectives += cells[2][0] == 't';
 		run->measures[i].ascends = cells[3][0] == 't';
 	}
-	core->rows_free(rows);
 	for (int i = 0; i < run->n_measures; i++)
 		if (run->measures[i].measure == HOPPER_MEASURE_GAP && run->validation == NULL)
 		{

@@ -44,7 +44,7 @@ hopper_sql_describe_space(PG_FUNCTION_ARGS)
 	if (hopper_core()->search.describe_space(&options, &rows, &error) != 0)
 		hopper_search_throw(&error, &complaints);
 	hopper_finish();
-	return hopper_return_rows(fcinfo, rows, hopper_core()->rows_free);
+	return hopper_return_rows(fcinfo, hopper_take_rows(rows));
 }
 
 static hopper_name

@@ -123,10 +123,9 @@ add_configs(hopper_automl *run, hopper_forecast_request *request)
 {
 	hopper_rows *rows;
 	hopper_error error;
-	hopper_guard *guard;
 
 	HOPPER_CHECK(hopper_core()->search.trials(run->search, 0, &rows, &error), error);
-	guard = hopper_guard_rows(rows);
+	rows = hopper_take_rows(rows);
 	request->configs = palloc0(Max(Min(rows->n_rows, MAX_FORECAST), 1) * sizeof(hopper_config));
 	for (int row = 0; row < rows->n_rows && request->n_configs < MAX_FORECAST; row++)
 	{
@@ -152,7 +151,6 @@ add_configs(hopper_automl *run, hopper_forecast_request *request)
 		config->fit_params = pstrdup(cells[3]);
 		request->n_configs++;
 	}
-	hopper_guard_release(guard);
 }
 
 /* `models`: what those of the request cost, of `tried` that are trained at all. */
@@ -191,12 +189,6 @@ add_line(hopper_rows *rows, const char *item, double value, const char *unit)
 	row[0] = item;
 	row[1] = psprintf("%.17g", value);
 	row[2] = unit;
-}
-
-static void
-keep_rows(hopper_rows *rows)
-{
-	/* the memory context's */
 }
 
 Datum
@@ -253,5 +245,5 @@ hopper_sql_explain_automl(PG_FUNCTION_ARGS)
 	add_line(&rows, "seconds", forecast.seconds, "seconds");
 	add_line(&rows, "all to the end", forecast.all_to_end, "seconds");
 	hopper_finish();
-	return hopper_return_rows(fcinfo, &rows, keep_rows);
+	return hopper_return_rows(fcinfo, &rows);
 }

@@ -31,14 +31,13 @@ typedef void (*take_row_fn) (const hopper_automl *run, const char *const *cells,
 static void
 each_row_of(const hopper_automl *run, hopper_rows *rows, take_row_fn take, void *state)
 {
-	hopper_guard *guard = hopper_guard_rows(rows);
-
+	rows = hopper_take_rows(rows);
 	for (int row = 0; row < rows->n_rows; row++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		take(run, rows->cells + (size_t) row * rows->n_columns, state);
 	}
-	hopper_guard_release(guard);
+	pfree(rows);
 }
 
 /* `list`: a function of the core, such as results. */

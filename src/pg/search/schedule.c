@@ -16,7 +16,6 @@ hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
 	hopper_rows *rows;
 	hopper_error error;
 	int64		iterations;
-	hopper_guard *guard;
 	int32		r = hopper_integer_argument(fcinfo, 1, "r", 0);
 	int32		eta = hopper_integer_argument(fcinfo, 2, "eta", 3);
 	int32		skip_last = hopper_integer_argument(fcinfo, 3, "skip_last", 0);
@@ -30,7 +29,7 @@ hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
 														  !PG_ARGISNULL(4) && PG_GETARG_BOOL(4),
 														  variant, &iterations, &rows, &error),
 				 error);
-	guard = hopper_guard_rows(rows);
+	rows = hopper_take_rows(rows);
 	hopper_require_absent(&table);
 	hopper_exec("CREATE TABLE %s (s pg_catalog.int4, i pg_catalog.int4, n_i pg_catalog.int4,"
 				" r_i pg_catalog.int4, UNIQUE (s, i))" HOPPER_DISTRIBUTED_BY("s"),
@@ -42,7 +41,6 @@ hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
 
 		hopper_insert(&table, "VALUES (%s, %s, %s, %s)", cells[0], cells[1], cells[2], cells[3]);
 	}
-	hopper_guard_release(guard);
 	hopper_finish();
 	PG_RETURN_INT64(iterations);
 }

@@ -14,16 +14,14 @@ count_gpus(void)
 {
 	hopper_rows *gpus;
 	hopper_error error;
-	int			n;
 
 	HOPPER_CHECK(hopper_torch()->gpus(&gpus, &error), error);
-	n = gpus->n_rows;
-	hopper_torch()->rows_free(gpus);
-	if (n == 0)
+	gpus = hopper_take_rows(gpus);
+	if (gpus->n_rows == 0)
 		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("no GPU is available"),
 					 errhint("Call it with use_gpus => false; hopper.build_info() tells what "
 							 "this installation can use."));
-	return n;
+	return gpus->n_rows;
 }
 
 void

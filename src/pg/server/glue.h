@@ -60,15 +60,15 @@ extern bool hopper_accepts(int code, const hopper_error *error);
 
 /* --- result sets (server/result_set.c) --- */
 
-typedef void (*hopper_rows_free_fn) (hopper_rows *rows);
-
+/* Rows of texts, which the core has made, copied to the current memory context in one piece. */
+extern hopper_rows *hopper_take_rows(hopper_rows *rows);
+/* NOTICEs of rows of message, detail and hint, from the one numbered `first` on. */
+extern void hopper_tell_notes(const hopper_rows *rows, int first);
 /*
  * Returns `rows` as the result of the set-returning function of fcinfo: cells become values
- * through the input functions of the result's columns, in order. Frees `rows` also on error;
- * without `free_rows` they are the memory context's.
+ * through the input functions of the result's columns, in order.
  */
-extern Datum hopper_return_rows(FunctionCallInfo fcinfo, hopper_rows *rows,
-								hopper_rows_free_fn free_rows);
+extern Datum hopper_return_rows(FunctionCallInfo fcinfo, const hopper_rows *rows);
 /* ERROR 0A000 where the caller does not take a set. */
 extern void hopper_require_set_context(FunctionCallInfo fcinfo);
 /* Starts the function's result set; tuples of this row type are put into the returned store. */

@@ -146,18 +146,6 @@ hopper_guard_release_scope(hopper_guard_scope *scope)
 	}
 }
 
-static void
-free_rows(void *rows)
-{
-	hopper_core()->rows_free((hopper_rows *) rows);
-}
-
-hopper_guard *
-hopper_guard_rows(hopper_rows *rows)
-{
-	return hopper_guard_add(rows, free_rows);
-}
-
 hopper_guard *
 hopper_guard_add_for_session(void *handle, void (*free_fn) (void *))
 {

@@ -55,7 +55,58 @@ hopper_begin_result(FunctionCallInfo fcinfo, TupleDesc *descriptor)
 }
 
 static void
-put_rows(FunctionCallInfo fcinfo, const hopper_rows *rows)
+free_rows(void *rows)
+{
+	hopper_core()->rows_free((hopper_rows *) rows);
+}
+
+hopper_guard *
+hopper_guard_rows(hopper_rows *rows)
+{
+	return hopper_guard_add(rows, free_rows);
+}
+
+hopper_rows *
+hopper_take_rows(hopper_rows *rows)
+{
+	hopper_guard *guard = hopper_guard_rows(rows);
+	Size		n = (Size) rows->n_rows * rows->n_columns;
+	Size		size = sizeof(hopper_rows) + n * sizeof(char *);
+	hopper_rows *copy;
+	const char **cells;
+	char	   *text;
+
+	for (Size i = 0; i < n; i++)
+		size += rows->cells[i] ? strlen(rows->cells[i]) + 1 : 0;
+	copy = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	*copy = *rows;
+	copy->cells = cells = (const char **) (copy + 1);
+	text = (char *) (cells + n);
+	for (Size i = 0; i < n; i++)
+	{
+		cells[i] = rows->cells[i] ? strcpy(text, rows->cells[i]) : NULL;
+		text += cells[i] ? strlen(text) + 1 : 0;
+	}
+	hopper_guard_release(guard);
+	return copy;
+}
+
+void
+hopper_tell_notes(const hopper_rows *rows, int first)
+{
+	for (int row = first; row < rows->n_rows; row++)
+	{
+		const char *const *cells = rows->cells + (size_t) row * rows->n_columns;
+
+		ereport(NOTICE,
+				(errmsg_internal("%s", hopper_from_utf8(cells[0])),
+				 cells[1] ? errdetail_internal("%s", hopper_from_utf8(cells[1])) : 0,
+				 cells[2] ? errhint("%s", hopper_from_utf8(cells[2])) : 0));
+	}
+}
+
+Datum
+hopper_return_rows(FunctionCallInfo fcinfo, const hopper_rows *rows)
 {
 	TupleDesc	descriptor;
 	Tuplestorestate *store = hopper_begin_result(fcinfo, &descriptor);
@@ -84,24 +135,6 @@ put_rows(FunctionCallInfo fcinfo, const hopper_rows *rows)
 		MemoryContextSwitchTo(caller);
 	}
 	MemoryContextDelete(row_context);
-}
-
-Datum
-hopper_return_rows(FunctionCallInfo fcinfo, hopper_rows *rows, hopper_rows_free_fn free_rows)
-{
-	PG_TRY();
-	{
-		put_rows(fcinfo, rows);
-	}
-	PG_CATCH();
-	{
-		if (free_rows)
-			free_rows(rows);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	if (free_rows)
-		free_rows(rows);
 	return (Datum) 0;
 }
 

@@ -38,12 +38,11 @@ hopper_sql_version(PG_FUNCTION_ARGS)
 Datum
 hopper_sql_list(PG_FUNCTION_ARGS)
 {
-	const hopper_core_api *core = hopper_core();
 	hopper_rows *rows;
 	hopper_error error = {0};
 
-	HOPPER_CHECK(core->list(get_func_name(fcinfo->flinfo->fn_oid), &rows, &error), error);
-	return hopper_return_rows(fcinfo, rows, core->rows_free);
+	HOPPER_CHECK(hopper_core()->list(get_func_name(fcinfo->flinfo->fn_oid), &rows, &error), error);
+	return hopper_return_rows(fcinfo, hopper_take_rows(rows));
 }
 
 /* Of its own, as the SQL of version 0.1.0 names it. */
@@ -56,12 +55,11 @@ hopper_sql_layers(PG_FUNCTION_ARGS)
 Datum
 hopper_sql_build_info(PG_FUNCTION_ARGS)
 {
-	const hopper_torch_api *torch = hopper_torch();
 	hopper_rows *rows;
 	hopper_error error = {0};
 
-	HOPPER_CHECK(torch->build_info(&rows, &error), error);
-	return hopper_return_rows(fcinfo, rows, torch->rows_free);
+	HOPPER_CHECK(hopper_torch()->build_info(&rows, &error), error);
+	return hopper_return_rows(fcinfo, hopper_take_rows(rows));
 }
 
 /* gpu_configuration(): hostname and gpu_descr as MADlib has them, index, memory, capability */
@@ -72,7 +70,6 @@ hopper_sql_gpu_configuration(PG_FUNCTION_ARGS)
 	{
 		GPU_INDEX, GPU_NAME, GPU_MEMORY, GPU_CAPABILITY, N_GPU_COLUMNS
 	};
-	const hopper_torch_api *torch = hopper_torch();
 	hopper_rows *gpus;
 	hopper_rows rows;
 	hopper_error error = {0};
@@ -80,12 +77,10 @@ hopper_sql_gpu_configuration(PG_FUNCTION_ARGS)
 	const char **cells;
 	int			gpu;
 
-	HOPPER_CHECK(torch->gpus(&gpus, &error), error);
+	HOPPER_CHECK(hopper_torch()->gpus(&gpus, &error), error);
+	gpus = hopper_take_rows(gpus);
 	if (gpus->n_columns != N_GPU_COLUMNS)
-	{
-		torch->rows_free(gpus);
 		elog(ERROR, "the core describes GPUs in an unknown form");
-	}
 	if (gethostname(hostname, sizeof(hostname)) != 0)
 		strlcpy(hostname, "localhost", sizeof(hostname));
 	hostname[sizeof(hostname) - 1] = '\0';
@@ -98,12 +93,11 @@ hopper_sql_gpu_configuration(PG_FUNCTION_ARGS)
 		const char **to = cells + (size_t) gpu * rows.n_columns;
 
 		to[0] = hostname;
-		to[1] = from[GPU_NAME] ? pstrdup(from[GPU_NAME]) : NULL;
-		to[2] = from[GPU_INDEX] ? pstrdup(from[GPU_INDEX]) : NULL;
-		to[3] = from[GPU_MEMORY] ? pstrdup(from[GPU_MEMORY]) : NULL;
-		to[4] = from[GPU_CAPABILITY] ? pstrdup(from[GPU_CAPABILITY]) : NULL;
+		to[1] = from[GPU_NAME];
+		to[2] = from[GPU_INDEX];
+		to[3] = from[GPU_MEMORY];
+		to[4] = from[GPU_CAPABILITY];
 	}
-	torch->rows_free(gpus);
 	rows.cells = cells;
-	return hopper_return_rows(fcinfo, &rows, NULL);
+	return hopper_return_rows(fcinfo, &rows);
 }

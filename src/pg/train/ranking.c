@@ -48,7 +48,6 @@ hopper_rank_configs(int n, const hopper_ranked_config *configs, const hopper_dat
 					const char *rank_by, bool lenient, hopper_ranking *out)
 {
 	hopper_rows *rows;
-	hopper_guard *guard;
 	hopper_error error;
 
 	memset(out, 0, sizeof(*out));
@@ -57,9 +56,8 @@ hopper_rank_configs(int n, const hopper_ranked_config *configs, const hopper_dat
 	HOPPER_CHECK(hopper_core()->rank_configs(n, configs, data,
 											 rank_by ? hopper_to_utf8(rank_by) : NULL, lenient,
 											 &rows, &error), error);
-	guard = hopper_guard_rows(rows);
+	rows = hopper_take_rows(rows);
 	take_rows(rows, out);
-	hopper_guard_release(guard);
 }
 
 hopper_ranked_config

@@ -129,6 +129,7 @@ weights_bytes(const hopper_config *config, const hopper_data_desc *data)
 		hopper_core()->describe_model(config->model_arch, config->model_arch_size, data, &rows,
 									  &error) != 0)
 		return 0;
+	rows = hopper_take_rows(rows);
 	if (rows->n_rows > 0)
 	{
 		/* "parameters" of the last row, which adds up the others */
@@ -136,7 +137,6 @@ weights_bytes(const hopper_config *config, const hopper_data_desc *data)
 
 		parameters = cell ? strtoll(cell, NULL, 10) : 0;
 	}
-	hopper_core()->rows_free(rows);
 	return parameters * (int64) sizeof(float);
 }
 

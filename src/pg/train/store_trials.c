@@ -239,14 +239,12 @@ members_of(const char *params)
 {
 	hopper_rows *rows;
 	hopper_error error;
-	hopper_guard *guard;
 	char	   *members;
 
 	HOPPER_CHECK(hopper_core()->params_json(params ? params : "", &rows, &error), error);
-	guard = hopper_guard_rows(rows);
+	rows = hopper_take_rows(rows);
 	members = pstrdup(rows->cells[0] + 1);
 	members[strlen(members) - 1] = '\0';
-	hopper_guard_release(guard);
 	return members;
 }
 

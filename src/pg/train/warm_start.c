@@ -117,7 +117,7 @@ has_another_loss(const hopper_config *config, const char *earlier, const hopper_
 	if (code == HOPPER_INVALID_PARAMETER)
 		return true;
 	HOPPER_CHECK(code, error);
-	hopper_core()->rows_free(rows);
+	pfree(hopper_take_rows(rows));
 	return false;
 }
 

@@ -100,16 +100,13 @@ choose_gpu(hopper_segment_run *run)
 	char		host[256] = "";
 	hopper_rows *gpus;
 	hopper_error error;
-	int			n;
 
 	if (!run->options.use_gpus)
 		return;
 	if (GpIdentity.segindex >= 0 && GpIdentity.segindex < run->n_segments)
 		run->options.device_number = run->segment_numbers[GpIdentity.segindex];
 	HOPPER_CHECK(hopper_torch()->gpus(&gpus, &error), error);
-	n = gpus->n_rows;
-	hopper_torch()->rows_free(gpus);
-	if (n > 0)
+	if (hopper_take_rows(gpus)->n_rows > 0)
 		return;
 	if (gethostname(host, sizeof(host) - 1) != 0)
 		strlcpy(host, "unknown", sizeof(host));
