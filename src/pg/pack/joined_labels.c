@@ -147,29 +147,6 @@ part_job(const hopper_pack_job *job, int i)
 	return part;
 }
 
-/* The shape of the column's arrays: the first row's, which the others must have. */
-static void
-learn_shape(const hopper_pack_job *job, const hopper_pack_column *column, hopper_output *output)
-{
-	const char *name = hopper_identifier(column->name);
-	StringInfo	query = makeStringInfo();
-
-	for (int i = 1; i <= HOPPER_MAX_RANK; i++)
-		appendStringInfo(query, "%s pg_catalog.array_length(%s, %d)", i > 1 ? "," : "", name, i);
-	if (hopper_select_at_once("SELECT %s FROM %s WHERE pg_catalog.array_length(%s, 1) IS NOT NULL"
-							  " LIMIT 1", query->data, job->source.name.quoted, name) == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("column \"%s\" of \"%s\" holds no arrays with elements", column->name,
-							job->source.name.shown));
-	while (output->rank < HOPPER_MAX_RANK && hopper_cell(0, output->rank + 1))
-	{
-		output->shape[output->rank] = hopper_int_cell(&job->source.name, 0, output->rank + 1, 1,
-													  PACK_MAX_BUFFER_BYTES);
-		output->rank++;
-	}
-	SPI_freetuptable(SPI_tuptable);
-}
-
 /* An array of numbers, flat; of another shape it is NULL, and the row is refused. */
 static char *
 array_expression(const hopper_pack_column *column, const hopper_output *output)
@@ -253,7 +230,7 @@ read_outputs(hopper_pack_job *job)
 				memcpy(output->shape, part->request.training.desc.y_shape, sizeof(output->shape));
 			}
 			else
-				learn_shape(job, column, output);
+				output->rank = hopper_pack_first_shape(job, column, "", output->shape);
 			own = array_expression(column, output);
 			for (int k = 0; k < output->rank; k++)
 			{

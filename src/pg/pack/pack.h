@@ -221,6 +221,12 @@ extern void hopper_pack_padding_arguments(FunctionCallInfo fcinfo, int at,
  */
 extern void hopper_pack_set_padding(hopper_pack_job *job);
 /*
+ * Dimensions of the first array that has any, among rows that are `labelled` ("", or a WHERE
+ * clause); returns how many. ERROR where there is none.
+ */
+extern int	hopper_pack_first_shape(const hopper_pack_job *job, const hopper_pack_column *column,
+									const char *labelled, int64 *shape);
+/*
  * Before rows are read: ERROR about the first row whose labels, or weight, cannot be packed.
  * Of class labels the expression gives NULL then. (pack/label_checks.c)
  */

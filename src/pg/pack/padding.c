@@ -247,25 +247,24 @@ find_lengths(const hopper_pack_job *job, const hopper_pack_column *column, int32
 	return found;
 }
 
-/* The dimensions behind the steps, which are those of the first sequence that has any. */
-static int
-find_inner_shape(const hopper_pack_job *job, const hopper_pack_column *column, int64 *shape)
+int
+hopper_pack_first_shape(const hopper_pack_job *job, const hopper_pack_column *column,
+						const char *labelled, int64 *shape)
 {
 	const char *name = hopper_identifier(column->name);
-	const char *labelled = hopper_pack_labelled_rows(&job->request, &job->source);
 	StringInfo	query = makeStringInfo();
-	int			rank = 1;
+	int			rank = 0;
 
-	for (int i = 2; i <= HOPPER_MAX_RANK; i++)
-		appendStringInfo(query, "%s pg_catalog.array_length(%s, %d)", i > 2 ? "," : "", name, i);
+	for (int i = 1; i <= HOPPER_MAX_RANK; i++)
+		appendStringInfo(query, "%s pg_catalog.array_length(%s, %d)", i > 1 ? "," : "", name, i);
 	if (hopper_select_at_once("SELECT %s FROM %s%s%s pg_catalog.array_length(%s, 1) IS NOT NULL"
 							  " LIMIT 1", query->data, job->source.name.quoted, labelled,
 							  labelled[0] ? " AND" : " WHERE", name) == 0)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("column \"%s\" of \"%s\" holds no arrays with elements", column->name,
 							job->source.name.shown));
-	for (; rank < HOPPER_MAX_RANK && hopper_cell(0, rank); rank++)
-		shape[rank] = hopper_int_cell(&job->source.name, 0, rank, 1, PACK_MAX_BUFFER_BYTES);
+	for (; rank < HOPPER_MAX_RANK && hopper_cell(0, rank + 1); rank++)
+		shape[rank] = hopper_int_cell(&job->source.name, 0, rank + 1, 1, PACK_MAX_BUFFER_BYTES);
 	SPI_freetuptable(SPI_tuptable);
 	return rank;
 }
@@ -316,8 +315,10 @@ pad_input(hopper_pack_job *job, hopper_pack_values *x, int32 length)
 
 	if (!x->padding.given)
 	{
-		int64		shape[HOPPER_MAX_RANK] = {0};
-		int			rank = find_inner_shape(job, column, shape);
+		int64		shape[HOPPER_MAX_RANK];
+		int			rank = hopper_pack_first_shape(job, column,
+												   hopper_pack_labelled_rows(&job->request,
+																			 &job->source), shape);
 
 		shape[0] = length = length > 0 ? length : (int32) found.longest;
 		x->padding = job->request.padding;
