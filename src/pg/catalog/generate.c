@@ -325,14 +325,12 @@ hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
 	HOPPER_CHECK(hopper_core()->generate_configs(&grid, &rows, &notice, &error), error);
 	n_added = hopper_write_configs(&to, rows);
 	if (notice.message[0])
-		ereport(NOTICE,
-				(errmsg("%s", hopper_from_utf8(notice.message)),
-				 notice.detail[0] ? errdetail("%s", hopper_from_utf8(notice.detail)) : 0,
-				 errhint("%s", hopper_from_utf8(notice.hint))));
+		ereport(NOTICE, errmsg("%s", hopper_from_utf8(notice.message)),
+				notice.detail[0] ? errdetail("%s", hopper_from_utf8(notice.detail)) : 0,
+				errhint("%s", hopper_from_utf8(notice.hint)));
 	if (n_added == 0)
 		ereport(NOTICE,
-				(errmsg("all configurations of the grid are in \"%s\" already",
-						to.selection.shown)));
+				errmsg("all configurations of the grid are in \"%s\" already", to.selection.shown));
 	hopper_finish();
 	PG_RETURN_INT32(n_added);
 }

@@ -203,7 +203,7 @@ create_model_table(const hopper_name *table)
 	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL", table->quoted);
 	hopper_comment_layout(table, &architectures_layout, NULL,
 						"model architectures, filled by hopper.load_model()");
-	ereport(NOTICE, (errmsg("created table \"%s\" for model architectures", table->shown)));
+	ereport(NOTICE, errmsg("created table \"%s\" for model architectures", table->shown));
 }
 
 char *
@@ -294,9 +294,8 @@ hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 
 	if (model->has_weights)
 		hopper_floats_of(model->weights, true, &floats);
 	if (is_whole && !inspect(arch, strlen(arch), &info, &error))
-		ereport(NOTICE,
-				(errmsg_internal("%s", hopper_from_utf8(error.message)),
-				 errdetail("The shape is taken from the packed data.")));
+		ereport(NOTICE, errmsg_internal("%s", hopper_from_utf8(error.message)),
+				errdetail("The shape is taken from the packed data."));
 	if (is_whole)
 		tell_notes(arch);
 	if (model->has_weights)
@@ -429,12 +428,10 @@ hopper_sql_delete_model(PG_FUNCTION_ARGS)
 	{
 		kept = why_kept(&table, relation);
 		if (kept)
-			ereport(NOTICE,
-					(errmsg("table \"%s\" holds no more models and stays", table.shown),
-					 errdetail_internal("%s", kept)));
+			ereport(NOTICE, errmsg("table \"%s\" holds no more models and stays", table.shown),
+					errdetail_internal("%s", kept));
 		else
-			ereport(NOTICE,
-					(errmsg("dropped table \"%s\", which held no more models", table.shown)));
+			ereport(NOTICE, errmsg("dropped table \"%s\", which held no more models", table.shown));
 	}
 	SPI_finish();
 	PG_RETURN_VOID();

@@ -361,15 +361,13 @@ hopper_report_problems(hopper_problems *problems, int n_configs)
 		const hopper_problem *problem = groups[g].problem;
 		char	   *detail = group_detail(&groups[g], n_configs);
 
-		ereport(WARNING,
-				(errcode(problem->sqlstate),
-				 errmsg_internal("%s", problem->message),
-				 detail ? errdetail_internal("%s", detail) : 0,
-				 problem->hint ? errhint("%s", problem->hint) : 0));
+		ereport(WARNING, errcode(problem->sqlstate),
+				errmsg_internal("%s", problem->message),
+				detail ? errdetail_internal("%s", detail) : 0,
+				problem->hint ? errhint("%s", problem->hint) : 0);
 	}
 	if (n_groups > MAX_SHOWN)
 		ereport(WARNING,
-				(errmsg("there are %d more warnings about configurations", n_groups - MAX_SHOWN),
-				 errhint("hopper.check_configs() lists the problems of a selection table as "
-						 "rows.")));
+				errmsg("there are %d more warnings about configurations", n_groups - MAX_SHOWN),
+				errhint("hopper.check_configs() lists the problems of a selection table as rows."));
 }

@@ -97,9 +97,8 @@ hopper_feature_list(text *value, const char *argument, int n_trained, char *cons
 	foreach(cell, given)
 		names[n++] = lfirst(cell);
 	if (n == 1 && n_trained == 1 && strcmp(names[0], trained[0]) != 0)
-		ereport(NOTICE,
-				(errmsg("column \"%s\" stands for \"%s\", the feature of \"%s\"", names[0],
-						trained[0], whose)));
+		ereport(NOTICE, errmsg("column \"%s\" stands for \"%s\", the feature of \"%s\"", names[0],
+							   trained[0], whose));
 	if (hopper_same_features(n, names, n_trained, trained))
 		return given;
 	unknown = missing_name(n, names, n_trained, trained);
@@ -111,8 +110,7 @@ hopper_feature_list(text *value, const char *argument, int n_trained, char *cons
 					 errdetail("Its features are %s.", hopper_columns_words(n_trained, trained)),
 					 errhint("Leave %s out, then they are found by their names; a view can rename "
 							 "columns.", argument));
-	ereport(NOTICE,
-			(errmsg("the features are taken in the order of \"%s\": %s", whose,
-					hopper_columns_words(n_trained, trained))));
+	ereport(NOTICE, errmsg("the features are taken in the order of \"%s\": %s", whose,
+						   hopper_columns_words(n_trained, trained)));
 	return list_of(n_trained, trained);
 }

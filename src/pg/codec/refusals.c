@@ -203,9 +203,8 @@ hopper_pack_tell_rounding(const hopper_pack_source *source, const hopper_pack_co
 	if (source->told_rounding == NULL || *source->told_rounding)
 		return;
 	*source->told_rounding = true;
-	ereport(WARNING,
-			(errmsg("integers of %s are rounded to real", holder(source, column)),
-			 errdetail("%s holds %.0f, which becomes %.0f: reals hold integers to 16777216.",
-					   hopper_pack_row_name(source), number, (double) (float) number),
-			 errhint("Leave out what only names a row; scale or shift others in a view.")));
+	ereport(WARNING, errmsg("integers of %s are rounded to real", holder(source, column)),
+			errdetail("%s holds %.0f, which becomes %.0f: reals hold integers to 16777216.",
+					  hopper_pack_row_name(source), number, (double) (float) number),
+			errhint("Leave out what only names a row; scale or shift others in a view."));
 }

@@ -116,13 +116,12 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 	models = hopper_forecast_models(&request, &run);
 	for (int i = 0; i < request.n_configs; i++)
 		if (models[i].code != HOPPER_OK)
-			ereport(WARNING,
-					(errmsg("configuration %d would fail: %s", models[i].mst_key,
-							hopper_from_utf8(models[i].problem)),
-					 models[i].detail[0] == '\0' ? 0
-					 : errdetail("%s", hopper_from_utf8(models[i].detail)),
-					 models[i].hint[0] == '\0' ? 0
-					 : errhint("%s", hopper_from_utf8(models[i].hint))));
+			ereport(WARNING, errmsg("configuration %d would fail: %s", models[i].mst_key,
+									hopper_from_utf8(models[i].problem)),
+					models[i].detail[0] == '\0' ? 0
+					: errdetail("%s", hopper_from_utf8(models[i].detail)),
+					models[i].hint[0] == '\0' ? 0
+					: errhint("%s", hopper_from_utf8(models[i].hint)));
 	hopper_forecast_lines_of_run(&request, &run, models, &measured);
 	hopper_forecast_lines_of_models(&request, models);
 	hopper_finish();

@@ -99,9 +99,8 @@ read_random(uint8 *bytes, size_t size)
 	int			file = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
 
 	if (file < 0 || read(file, bytes, size) != (ssize_t) size)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read random bytes: %m")));
+		ereport(ERROR, errcode_for_file_access(),
+				errmsg("could not read random bytes: %m"));
 	close(file);
 }
 

@@ -59,6 +59,6 @@ hopper_sql_train(PG_FUNCTION_ARGS)
 	SPI_finish();
 	if (state != HOPPER_DRIVER_DONE)
 		ereport(NOTICE,
-				(errmsg("run " INT64_FORMAT " is %s", run, hopper_driver_state_words(state))));
+				errmsg("run " INT64_FORMAT " is %s", run, hopper_driver_state_words(state)));
 	PG_RETURN_VOID();
 }

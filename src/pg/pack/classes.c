@@ -38,11 +38,10 @@ hopper_pack_judge_label(hopper_pack_job *job)
 	if (n < MOST_WHOLE_CLASSES)
 		return;
 	request->label_kind = HOPPER_LABEL_VALUE;
-	ereport(NOTICE,
-			(errmsg("label column \"%s\" of \"%s\" holds %d whole numbers or more: they are taken "
-					"for numbers to be predicted", y->name, job->source.name.shown,
-					MOST_WHOLE_CLASSES),
-			 errhint("Pass label_kind => 'class' for classes.")));
+	ereport(NOTICE, errmsg("label column \"%s\" of \"%s\" holds %d whole numbers or more: they "
+						   "are taken for numbers to be predicted", y->name, job->source.name.shown,
+						   MOST_WHOLE_CLASSES),
+			errhint("Pass label_kind => 'class' for classes."));
 }
 
 char *

@@ -89,11 +89,10 @@ require_real_classes(const hopper_pack_job *job)
 		require_real_classes(job->parts[i]);
 	}
 	if (job->y_kind == HOPPER_LABEL_CLASS && !job->request.validation && n == 1)
-		ereport(WARNING,
-				(errmsg("column \"%s\" of \"%s\" holds one class only", source->y.name,
-						source->name.shown),
-				 errdetail("Each row has the label %s.", hopper_pack_list_classes(&job->classes)),
-				 errhint("A model learns nothing from it: pack rows of other classes, too.")));
+		ereport(WARNING, errmsg("column \"%s\" of \"%s\" holds one class only", source->y.name,
+								source->name.shown),
+				errdetail("Each row has the label %s.", hopper_pack_list_classes(&job->classes)),
+				errhint("A model learns nothing from it: pack rows of other classes, too."));
 	if (job->y_kind != HOPPER_LABEL_CLASS || job->request.validation ||
 		job->request.label_kind == HOPPER_LABEL_CLASS)
 		return;
@@ -107,17 +106,15 @@ require_real_classes(const hopper_pack_job *job)
 							 "'value'; 'class' packs them as classes all the same."));
 	if (n >= MOST_INTEGER_CLASSES && job->classes.family == PACK_INTEGER &&
 		job->request.num_classes == 0)
-		ereport(WARNING,
-				(errmsg("each of the %s integers in column \"%s\" of \"%s\" becomes a class",
-						hopper_count_words(n), source->y.name, source->name.shown),
-				 errhint("For a number to be predicted pass label_kind => 'value'; 'class' packs "
-						 "them as classes without this warning.")));
+		ereport(WARNING, errmsg("each of the %s integers in column \"%s\" of \"%s\" becomes a "
+								"class", hopper_count_words(n), source->y.name, source->name.shown),
+				errhint("For a number to be predicted pass label_kind => 'value'; 'class' packs "
+						"them as classes without this warning."));
 	else if (n > MOST_CLASSES_ANYWAY && n > job->n_rows / 2)
 		ereport(WARNING,
-				(errmsg("the %s rows of \"%s\" have labels of %s classes",
-						hopper_count_words(job->n_rows), source->name.shown,
-						hopper_count_words(n)),
-				 errhint("For numbers to be predicted pass label_kind => 'value'.")));
+				errmsg("the %s rows of \"%s\" have labels of %s classes",
+					   hopper_count_words(job->n_rows), source->name.shown, hopper_count_words(n)),
+				errhint("For numbers to be predicted pass label_kind => 'value'."));
 }
 
 bool

@@ -149,19 +149,19 @@ report(const hopper_pack_job *job, const hopper_pack_output *training,
 		bytes += validation->bytes;
 	}
 	ereport(NOTICE,
-			(errmsg("packed %s %s of \"%s\" into %d %s%s, %s %s, %s in %.1f s",
-					hopper_count_words(training->n_rows), training->n_rows == 1 ? "row" : "rows",
-					job->source.name.shown, training->partitions,
-					training->partitions == 1 ? "partition" : "partitions", also,
-					hopper_count_words(training->n_buffers +
-									   (validation ? validation->n_buffers : 0)),
-					training->n_buffers + (validation ? validation->n_buffers : 0) == 1
-					? "buffer" : "buffers",
-					hopper_bytes_words(bytes), seconds),
-			 errdetail("%s%s%s%s", labels_sentence(job), job->padded ? job->padded : "",
-					   training->segment_rows ? "\n" : "",
-					   training->segment_rows ? shares(training) : ""),
-			 hint ? errhint("%s", hint) : 0));
+			errmsg("packed %s %s of \"%s\" into %d %s%s, %s %s, %s in %.1f s",
+				   hopper_count_words(training->n_rows), training->n_rows == 1 ? "row" : "rows",
+				   job->source.name.shown, training->partitions,
+				   training->partitions == 1 ? "partition" : "partitions", also,
+				   hopper_count_words(training->n_buffers +
+									  (validation ? validation->n_buffers : 0)),
+				   training->n_buffers + (validation ? validation->n_buffers : 0) == 1
+				   ? "buffer" : "buffers",
+				   hopper_bytes_words(bytes), seconds),
+			errdetail("%s%s%s%s", labels_sentence(job), job->padded ? job->padded : "",
+					  training->segment_rows ? "\n" : "",
+					  training->segment_rows ? shares(training) : ""),
+			hint ? errhint("%s", hint) : 0);
 }
 
 /* Packs; SPI is connected. Returns the number of rows of the source. */
@@ -267,10 +267,10 @@ hopper_sql_drop_packed(PG_FUNCTION_ARGS)
 	}
 	n = hopper_drop_tables(tables, n, &words);
 	if (n > 0)
-		ereport(NOTICE, (errmsg("dropped %s", words)));
+		ereport(NOTICE, errmsg("dropped %s", words));
 	else
 		ereport(NOTICE,
-				(errmsg("there is no packed table \"%s\", nothing was dropped", packed.shown)));
+				errmsg("there is no packed table \"%s\", nothing was dropped", packed.shown));
 	hopper_finish();
 	PG_RETURN_INT32(n);
 }

@@ -169,19 +169,16 @@ hopper_pack_look_at_split(const hopper_pack_job *job)
 	if (put_aside.n == 0)
 		return;
 	if (trained.n == 1)
-		ereport(WARNING,
-				(errmsg("column \"%s\" of \"%s\" holds one class only in the rows to train on",
-						source->y.name, source->name.shown),
-				 errdetail("Each of them has the label %s; rows for validation have %s.",
-						   hopper_pack_list_classes(&trained),
-						   hopper_pack_list_classes(&put_aside)),
-				 errhint("A model learns nothing from it: train on rows of other classes, too.")));
+		ereport(WARNING, errmsg("column \"%s\" of \"%s\" holds one class only in the rows to "
+								"train on", source->y.name, source->name.shown),
+				errdetail("Each of them has the label %s; rows for validation have %s.",
+						  hopper_pack_list_classes(&trained), hopper_pack_list_classes(&put_aside)),
+				errhint("A model learns nothing from it: train on rows of other classes, too."));
 	else
-		ereport(WARNING,
-				(errmsg("rows of \"%s\" with the label %s are all for validation",
-						source->name.shown, hopper_pack_list_classes(&put_aside)),
-				 errhint("No model can learn what it is not trained on: leave some of them to "
-						 "training.")));
+		ereport(WARNING, errmsg("rows of \"%s\" with the label %s are all for validation",
+								source->name.shown, hopper_pack_list_classes(&put_aside)),
+				errhint("No model can learn what it is not trained on: leave some of them to "
+						"training."));
 }
 
 bool

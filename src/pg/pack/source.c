@@ -114,9 +114,9 @@ hopper_pack_open_source(hopper_pack_request *request, hopper_pack_source *source
 							"Leave it out of independent_varname.");
 		if (list_length(request->x_names) > 1 && is_label(request, lfirst(cell)))
 			ereport(WARNING,
-					(errmsg("label column \"%s\" is among the features", (char *) lfirst(cell)),
-					 errhint("A model that is given the answer learns nothing else. Leave it out "
-							 "of independent_varname.")));
+					errmsg("label column \"%s\" is among the features", (char *) lfirst(cell)),
+					errhint("A model that is given the answer learns nothing else. Leave it out "
+							"of independent_varname."));
 		if (is_column(relation, lfirst(cell)))
 			resolve_packed_column(relation, lfirst(cell), &source->x[source->n_x++]);
 	}

@@ -70,11 +70,10 @@ hopper_pack_find_features(hopper_pack_request *request, Oid relation)
 							 column.sql_type);
 	}
 	if (n > 0)
-		ereport(NOTICE,
-				(errmsg("%s of \"%s\" %s left out, for whose type there is no treatment",
-						hopper_plural(n, "column", "columns"), request->source.shown,
-						n == 1 ? "is" : "are"),
-				 errdetail("%s %s.", n == 1 ? "It is" : "They are", left_out->data)));
+		ereport(NOTICE, errmsg("%s of \"%s\" %s left out, for whose type there is no treatment",
+							   hopper_plural(n, "column", "columns"), request->source.shown,
+							   n == 1 ? "is" : "are"),
+				errdetail("%s %s.", n == 1 ? "It is" : "They are", left_out->data));
 	if (request->x_names == NIL)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("no column of \"%s\" is left to be a feature", request->source.shown));

@@ -269,9 +269,8 @@ hopper_predict_end(hopper_prediction *run)
 	hopper_share_release(work->share);
 	work->predictor = NULL;
 	if (work->n_lacking > 0)
-		ereport(NOTICE,
-				(errmsg("%s of \"%s\" %s no prediction",
-						hopper_plural(work->n_lacking, "row", "rows"), run->source.shown,
-						work->n_lacking == 1 ? "has" : "have"),
-				 errdetail("A feature is NULL there, or no finite number.")));
+		ereport(NOTICE, errmsg("%s of \"%s\" %s no prediction",
+							   hopper_plural(work->n_lacking, "row", "rows"), run->source.shown,
+							   work->n_lacking == 1 ? "has" : "have"),
+				errdetail("A feature is NULL there, or no finite number."));
 }

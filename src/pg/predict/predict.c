@@ -36,20 +36,17 @@ hopper_predict_tell_unused(const hopper_prediction *run, hopper_predict_kind by_
 		return;
 	if (!in_columns && predicts_numbers(&run->model))
 		ereport(NOTICE,
-				(errmsg("pred_type has no effect: model \"%s\" predicts numbers",
-						run->model.shown)));
+				errmsg("pred_type has no effect: model \"%s\" predicts numbers", run->model.shown));
 	if (in_columns && run->what.kind != PREDICT_RESPONSE)
-		ereport(NOTICE,
-				(errmsg("pred_type has no effect: model \"%s\" has several outputs, each with its "
-						"columns", run->model.shown)));
+		ereport(NOTICE, errmsg("pred_type has no effect: model \"%s\" has several outputs, each "
+							   "with its columns", run->model.shown));
 	if (run->model.is_each && !run->what.by_output &&
 		(run->what.kind == PREDICT_TOP || run->what.kind == PREDICT_THRESHOLD ||
 		 run->what.kind == PREDICT_COLUMNS))
-		ereport(NOTICE,
-				(errmsg("pred_type has no effect: model \"%s\" predicts a class at each of %d "
-						"places", run->model.shown, hopper_predict_n_places(&run->model)),
-				 errhint("pred_type 'prob' gives the probabilities of all classes; "
-						 "hopper.predict_rows() gives rows of the most probable ones.")));
+		ereport(NOTICE, errmsg("pred_type has no effect: model \"%s\" predicts a class at each of "
+							   "%d places", run->model.shown, hopper_predict_n_places(&run->model)),
+				errhint("pred_type 'prob' gives the probabilities of all classes; "
+						"hopper.predict_rows() gives rows of the most probable ones."));
 }
 
 /*

@@ -423,9 +423,8 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 	/* It has no relation until it is complete: nobody finds it, and it is the first to go. */
 	entry->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (entry->event_fd < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not create an event descriptor: %m")));
+		ereport(ERROR, errcode_for_file_access(),
+				errmsg("could not create an event descriptor: %m"));
 	create_predictor(entry, &trained, &desc);
 	hopper_floats_release(&trained.weights);
 	caller = MemoryContextSwitchTo(entry->context);

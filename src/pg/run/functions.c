@@ -286,7 +286,7 @@ hopper_sql_pause(PG_FUNCTION_ARGS)
 	hopper_wishes_hold(run);
 	read_unended(run, false, false, &row);
 	if (hopper_store_wish(run) == HOPPER_WISH_PAUSE)
-		ereport(NOTICE, (errmsg("run " INT64_FORMAT " is paused already", run)));
+		ereport(NOTICE, errmsg("run " INT64_FORMAT " is paused already", run));
 	else
 		hopper_store_event(run, "pause", 0, NULL);
 	hopper_finish();
@@ -322,9 +322,8 @@ hopper_sql_resume(PG_FUNCTION_ARGS)
 	if (HOPPER_DATA_ON_SEGMENTS)
 	{
 		hopper_store_event(run, "resumed", 0, NULL);
-		ereport(NOTICE,
-				(errmsg("run " INT64_FORMAT " goes on with the next hopper.step(" INT64_FORMAT ")",
-						run, run)));
+		ereport(NOTICE, errmsg("run " INT64_FORMAT " goes on with the next hopper.step("
+							   INT64_FORMAT ")", run, run));
 	}
 	else
 	{

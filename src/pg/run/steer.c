@@ -142,7 +142,7 @@ hopper_sql_stop_trial(PG_FUNCTION_ARGS)
 	trial = trial_argument(fcinfo, 1, row.run);
 	if (!hopper_is_search(&row) && hopper_store_has_ended(row.run, trial))
 		ereport(NOTICE,
-				(errmsg("trial %d of run " INT64_FORMAT " has ended already", trial, row.run)));
+				errmsg("trial %d of run " INT64_FORMAT " has ended already", trial, row.run));
 	hopper_store_event(row.run, STOP, trial, NULL);
 	hopper_finish();
 	PG_RETURN_VOID();

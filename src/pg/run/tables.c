@@ -106,10 +106,9 @@ hopper_run_drop_tables(const hopper_run_row *row)
 		if (OidIsValid(relation) ? hopper_is_owner(relation) : is_elsewhere(row, &table.name))
 			there[n_there++] = table;
 		else
-			ereport(NOTICE,
-					(errmsg("table \"%s\" of run " INT64_FORMAT " was not found",
-							tables[i].name.shown, row->run),
-					 errdetail("Where it was renamed, or given to another role, it stays.")));
+			ereport(NOTICE, errmsg("table \"%s\" of run " INT64_FORMAT " was not found",
+								   tables[i].name.shown, row->run),
+					errdetail("Where it was renamed, or given to another role, it stays."));
 	}
 	(void) hopper_drop_tables(there, n_there, NULL);
 }

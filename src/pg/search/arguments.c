@@ -227,9 +227,9 @@ require_same_search(const hopper_automl *run, const hopper_name *earlier,
 					  summary->quoted, hopper_literal(run->train.checksum),
 					  run->validation ? hopper_literal(run->validation_checksum) : "NULL") == 0)
 		ereport(WARNING,
-				(errmsg("search \"%s\" measured its configurations on other data", earlier->shown),
-				 errdetail("Their values are compared with those of this search nevertheless."),
-				 errhint("Without from_run, every configuration is measured on these data.")));
+				errmsg("search \"%s\" measured its configurations on other data", earlier->shown),
+				errdetail("Their values are compared with those of this search nevertheless."),
+				errhint("Without from_run, every configuration is measured on these data."));
 }
 
 /* What the earlier search measured, if it looked for the same. */
@@ -358,9 +358,8 @@ void
 hopper_search_tell_limit(const hopper_automl *run)
 {
 	if (run->limited && hopper_core()->search.is_spent(run->search))
-		ereport(NOTICE,
-				(errmsg("the search tries %d configurations at most", hopper_max_configs),
-				 errhint("That is hopper.max_configs, which an administrator can raise.")));
+		ereport(NOTICE, errmsg("the search tries %d configurations at most", hopper_max_configs),
+				errhint("That is hopper.max_configs, which an administrator can raise."));
 }
 
 static void

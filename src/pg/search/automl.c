@@ -122,11 +122,10 @@ tell_kept(const hopper_automl *run, int64 best)
 							 run->tables.info.quoted, hopper_key_of_trial(best)) == 0 ||
 		!hopper_keeps_best(hopper_cell(0, 1)))
 		return;
-	ereport(NOTICE,
-			(errmsg("automl \"%s\": configuration %d has the weights of iteration %s of %s, its"
-					" best", run->tables.final_output.shown, hopper_key_of_trial(best),
-					hopper_cell(0, 2), hopper_cell(0, 3)),
-			 errhint("'restore_best': [False] among the fit parameters keeps the last ones.")));
+	ereport(NOTICE, errmsg("automl \"%s\": configuration %d has the weights of iteration %s of "
+						   "%s, its best", run->tables.final_output.shown,
+						   hopper_key_of_trial(best), hopper_cell(0, 2), hopper_cell(0, 3)),
+			errhint("'restore_best': [False] among the fit parameters keeps the last ones."));
 }
 
 /* What its last line does not say: the best misses what was asked for, or better is known. */
@@ -137,16 +136,16 @@ tell_shortcomings(const hopper_automl *run, int64 best)
 							 " HAVING NOT (array_agg(kept ORDER BY iterations DESC))[1]",
 							 run->tables.rungs.quoted, hopper_key_of_trial(best)) > 0)
 		ereport(WARNING,
-				(errmsg("automl \"%s\": no configuration keeps the constraints \"%s\"",
-						run->tables.final_output.shown, hopper_from_utf8(run->options.constraints)),
-				 errdetail("The best is configuration %d, which misses them by least.",
-						   hopper_key_of_trial(best))));
+				errmsg("automl \"%s\": no configuration keeps the constraints \"%s\"",
+					   run->tables.final_output.shown, hopper_from_utf8(run->options.constraints)),
+				errdetail("The best is configuration %d, which misses them by least.",
+						  hopper_key_of_trial(best)));
 	/* A grid has nothing left at its end by its nature. */
 	if (strcmp(run->options.algorithm, "grid") != 0 &&
 		hopper_select_latest("SELECT reason FROM %s WHERE decision = 'exhausted' AND reason LIKE"
 							 " 'the search space %%' LIMIT 1", run->tables.decisions.quoted) > 0)
 		ereport(NOTICE,
-				(errmsg("automl \"%s\": %s", run->tables.final_output.shown, hopper_cell(0, 1))));
+				errmsg("automl \"%s\": %s", run->tables.final_output.shown, hopper_cell(0, 1)));
 	/* What is known from earlier comes before all that was tried here. */
 	if (run->earlier &&
 		hopper_select_latest("SELECT e.mst_key, e.value FROM %s e JOIN %s b ON b.mst_key = %d"
@@ -155,11 +154,11 @@ tell_shortcomings(const hopper_automl *run, int64 best)
 							 run->tables.trials.quoted, run->tables.trials.quoted,
 							 hopper_key_of_trial(best)) > 0)
 		ereport(NOTICE,
-				(errmsg("automl \"%s\": none of its configurations is better than configuration"
-						" %d of \"%s\", with %s", run->tables.final_output.shown,
-						run->earlier_keys[hopper_key_cell(&run->tables.trials, 0, 1) - 1],
-						run->earlier->shown,
-						hopper_search_objective_words(run, hopper_float_value(0, 2)))));
+				errmsg("automl \"%s\": none of its configurations is better than configuration %d "
+					   "of \"%s\", with %s", run->tables.final_output.shown,
+					   run->earlier_keys[hopper_key_cell(&run->tables.trials, 0, 1) - 1],
+					   run->earlier->shown,
+					   hopper_search_objective_words(run, hopper_float_value(0, 2))));
 }
 
 static Datum
@@ -216,16 +215,15 @@ hopper_search_conclude(hopper_automl *run, hopper_search_result *result)
 	result->iterations = hopper_core()->search.iterations(run->search);
 	hopper_search_replace_tables(&run->tables);
 	ereport(NOTICE,
-			(errmsg("automl \"%s\" finished: best configuration %d, %s, %s%s, "
-					"%s, %s", run->tables.final_output.shown, hopper_key_of_trial(result->best),
-					hopper_search_objective_words(run, result->value),
-					hopper_plural(result->configurations, "configuration", "configurations"),
-					result->failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", result->failed)
-					: "",
-					hopper_plural(result->iterations, "iteration", "iterations"),
-					hopper_duration_words(hopper_seconds_since(run->started))),
-			 errhint("What was tried, and why: %s and %s.", run->tables.trials.shown,
-					 run->tables.decisions.shown)));
+			errmsg("automl \"%s\" finished: best configuration %d, %s, %s%s, %s, %s",
+				   run->tables.final_output.shown, hopper_key_of_trial(result->best),
+				   hopper_search_objective_words(run, result->value),
+				   hopper_plural(result->configurations, "configuration", "configurations"),
+				   result->failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", result->failed) : "",
+				   hopper_plural(result->iterations, "iteration", "iterations"),
+				   hopper_duration_words(hopper_seconds_since(run->started))),
+			errhint("What was tried, and why: %s and %s.", run->tables.trials.shown,
+					run->tables.decisions.shown));
 	tell_kept(run, result->best);
 	tell_shortcomings(run, result->best);
 	hopper_search_tell_limit(run);

@@ -82,18 +82,16 @@ tell_change(const hopper_name *models, const hopper_name *trials, const hopper_b
 	int32		first;
 
 	if (best->metric == NULL)
-		ereport(NOTICE, (errmsg("none of the models in \"%s\" is the best", models->shown)));
+		ereport(NOTICE, errmsg("none of the models in \"%s\" is the best", models->shown));
 	else if (!searched)
-		ereport(NOTICE,
-				(errmsg("models of \"%s\" were trained on since its search: the best is what "
-						"hopper.leaderboard() says now", models->shown)));
+		ereport(NOTICE, errmsg("models of \"%s\" were trained on since its search: the best is "
+							   "what hopper.leaderboard() says now", models->shown));
 	else if (hopper_select_latest("SELECT mst_key FROM %s WHERE status NOT IN ('failed', 'earlier')"
 								  " AND place IS NOT NULL ORDER BY place LIMIT 1",
 								  trials->quoted) > 0 &&
 			 (first = hopper_key_cell(trials, 0, 1)) != best->mst_key)
-		ereport(NOTICE,
-				(errmsg("the model of configuration %d, the best of the search, is not there any "
-						"more: this is the best of the others", first)));
+		ereport(NOTICE, errmsg("the model of configuration %d, the best of the search, is not "
+							   "there any more: this is the best of the others", first));
 }
 
 /*

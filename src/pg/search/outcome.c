@@ -85,17 +85,17 @@ tell_rungs(hopper_automl *run)
 		if (run->replays)
 			continue;
 		ereport(NOTICE,
-				(errmsg("automl \"%s\": s=%d, i=%d: %s%s trained for %s%s%s, %s elapsed",
-						run->tables.final_output.shown, rung.s, rung.i,
-						hopper_plural(rung.configs, "configuration", "configurations"),
-						rung.failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", rung.failed) : "",
-						hopper_plural(rung.iterations, "iteration", "iterations"),
-						rung.going_on > 0 ? psprintf(", " INT64_FORMAT " %s on", rung.going_on,
-													 rung.going_on == 1 ? "goes" : "go") : "",
-						rung.best >= 0
-						? psprintf(", best configuration %d %s", hopper_key_of_trial(rung.best),
-								   hopper_search_objective_words(run, rung.value)) : "",
-						hopper_duration_words(hopper_seconds_since(run->started)))));
+				errmsg("automl \"%s\": s=%d, i=%d: %s%s trained for %s%s%s, %s elapsed",
+					   run->tables.final_output.shown, rung.s, rung.i,
+					   hopper_plural(rung.configs, "configuration", "configurations"),
+					   rung.failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", rung.failed) : "",
+					   hopper_plural(rung.iterations, "iteration", "iterations"),
+					   rung.going_on > 0 ? psprintf(", " INT64_FORMAT " %s on", rung.going_on,
+													rung.going_on == 1 ? "goes" : "go") : "",
+					   rung.best >= 0
+					   ? psprintf(", best configuration %d %s", hopper_key_of_trial(rung.best),
+								  hopper_search_objective_words(run, rung.value)) : "",
+					   hopper_duration_words(hopper_seconds_since(run->started))));
 	}
 }
 

@@ -164,14 +164,13 @@ tell_promotion(hopper_pool *pool, const hopper_search_assignment *work)
 	if (work->from == 0 || work->resource <= pool->largest || pool->run->has_rungs)
 		return;
 	pool->largest = work->resource;
-	ereport(NOTICE,
-			(errmsg("automl \"%s\": configuration %d is the first to go on to %s, %s tried%s,"
-					" %s elapsed", pool->run->tables.final_output.shown,
-					hopper_key_of_trial(work->trial),
-					hopper_plural(work->resource, "iteration", "iterations"),
-					hopper_plural(pool->fit.training.n_configs, "configuration", "configurations"),
-					best_words(pool),
-					hopper_duration_words(hopper_seconds_since(pool->run->started)))));
+	ereport(NOTICE, errmsg("automl \"%s\": configuration %d is the first to go on to %s, %s "
+						   "tried%s, %s elapsed", pool->run->tables.final_output.shown,
+						   hopper_key_of_trial(work->trial),
+						   hopper_plural(work->resource, "iteration", "iterations"),
+						   hopper_plural(pool->fit.training.n_configs, "configuration",
+										 "configurations"), best_words(pool),
+						   hopper_duration_words(hopper_seconds_since(pool->run->started))));
 }
 
 static void
@@ -180,12 +179,11 @@ tell_progress(hopper_pool *pool)
 	hopper_progress_watch(&pool->progress, &pool->fit.training);
 	if (!hopper_progress_due(&pool->progress))
 		return;
-	ereport(NOTICE,
-			(errmsg("automl \"%s\": %s tried, %d in training%s, %s elapsed",
-					pool->run->tables.final_output.shown,
-					hopper_plural(pool->fit.training.n_configs, "configuration", "configurations"),
-					pool->n_training, best_words(pool),
-					hopper_duration_words(hopper_seconds_since(pool->run->started)))));
+	ereport(NOTICE, errmsg("automl \"%s\": %s tried, %d in training%s, %s elapsed",
+						   pool->run->tables.final_output.shown,
+						   hopper_plural(pool->fit.training.n_configs, "configuration",
+										 "configurations"), pool->n_training, best_words(pool),
+						   hopper_duration_words(hopper_seconds_since(pool->run->started))));
 }
 
 /* --- assignments --- */

@@ -198,9 +198,8 @@ hopper_take_threads(hopper_share *share, int asked, int least)
 					 errdetail("It is %d, and other calls use some of them.", thread_ceiling()),
 					 errhint("Wait for the other calls to end, or lower threads_per_model."));
 	if (taken < asked)
-		ereport(NOTICE,
-				(errmsg("%s instead of %d: others use the rest of hopper.max_threads",
-						hopper_plural(taken, "thread", "threads"), asked)));
+		ereport(NOTICE, errmsg("%s instead of %d: others use the rest of hopper.max_threads",
+							   hopper_plural(taken, "thread", "threads"), asked));
 	return (int) taken;
 }
 
@@ -338,8 +337,7 @@ hopper_effective_threads(void)
 	int			allowed = hopper_allowed_threads(asked);
 
 	if (hopper_threads > 0 && allowed < asked)
-		ereport(NOTICE,
-				(errmsg("hopper.threads is %d, but %s", asked, hopper_max_threads_words())));
+		ereport(NOTICE, errmsg("hopper.threads is %d, but %s", asked, hopper_max_threads_words()));
 	return allowed;
 }
 
@@ -352,9 +350,8 @@ hopper_effective_memory_limit(void)
 	if (asked == 0)
 		return Max(allowed, 1);
 	if (allowed < asked)
-		ereport(NOTICE,
-				(errmsg("hopper.memory_limit is %s, but hopper.max_memory leaves %s",
-						hopper_bytes_words(asked), hopper_bytes_words(allowed))));
+		ereport(NOTICE, errmsg("hopper.memory_limit is %s, but hopper.max_memory leaves %s",
+							   hopper_bytes_words(asked), hopper_bytes_words(allowed)));
 	return Max(Min(asked, allowed), 1);
 }
 

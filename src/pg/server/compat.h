@@ -66,6 +66,12 @@
 #define pg_attribute_printf(f, a) __attribute__((format(gnu_printf, f, a)))
 #endif
 
+/* The parts of a message stand without parentheses around them: 13. */
+#if PG_VERSION_NUM < 130000
+#undef ereport
+#define ereport(elevel, ...) ereport_domain(elevel, TEXTDOMAIN, (__VA_ARGS__))
+#endif
+
 /* Hints tell to write name => value, which is there since 9.5; before, it is name := value. */
 #if PG_VERSION_NUM < 90500
 static inline char *
@@ -379,9 +385,8 @@ hopper_define_size(const char *name, const char *short_desc, const char *long_de
 #define hopper_buffile_write(file, bytes, size) \
 	do { \
 		if (BufFileWrite(file, bytes, size) != (size)) \
-			ereport(ERROR, \
-					(errcode_for_file_access(), \
-					 errmsg("could not write to a temporary file: %m"))); \
+			ereport(ERROR, errcode_for_file_access(), \
+					errmsg("could not write to a temporary file: %m")); \
 	} while (0)
 #endif
 

@@ -38,9 +38,8 @@ hopper_read_file(BufFile *file, void *bytes, Size size)
 		Size		n = Min(size - at, PIECE_BYTES);
 
 		if (BufFileRead(file, (char *) bytes + at, n) != n)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not read a temporary file: %m")));
+			ereport(ERROR, errcode_for_file_access(),
+					errmsg("could not read a temporary file: %m"));
 		CHECK_FOR_INTERRUPTS();
 	}
 }

@@ -81,12 +81,10 @@ hopper_check_precision(const char *precision, bool on_gpus)
 	HOPPER_CHECK(hopper_torch()->check_precision(hopper_to_utf8(precision), on_gpus, &emulated,
 												 &gain, &error), error);
 	if (emulated || gain < 1)
-		ereport(NOTICE,
-				(errmsg("dtype \"%s\" is slower than \"fp32\" here", precision),
-				 errdetail("%sA product took %.1f times as long as in fp32 when it was tried.",
-						   emulated
-						   ? "This CPU has no bfloat16 instructions: they are emulated. " : "",
-						   1 / gain)));
+		ereport(NOTICE, errmsg("dtype \"%s\" is slower than \"fp32\" here", precision),
+				errdetail("%sA product took %.1f times as long as in fp32 when it was tried.",
+						  emulated ? "This CPU has no bfloat16 instructions: they are emulated. "
+						  : "", 1 / gain));
 }
 
 int
@@ -106,14 +104,12 @@ hopper_choose_threads(bool given, int32 threads)
 	processors = hopper_core()->available_processors();
 	if (allowed < threads)
 		ereport(NOTICE,
-				(errmsg("%s asked for, but %s",
-						hopper_plural(threads, "thread was", "threads were"),
-						hopper_max_threads_words())));
+				errmsg("%s asked for, but %s", hopper_plural(threads, "thread was", "threads were"),
+					   hopper_max_threads_words()));
 	else if (threads > processors)
-		ereport(NOTICE,
-				(errmsg("%s asked for, but the server has %s",
-						hopper_plural(threads, "thread was", "threads were"),
-						hopper_plural(processors, "processor", "processors"))));
+		ereport(NOTICE, errmsg("%s asked for, but the server has %s",
+							   hopper_plural(threads, "thread was", "threads were"),
+							   hopper_plural(processors, "processor", "processors")));
 	return allowed;
 }
 

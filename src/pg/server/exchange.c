@@ -186,11 +186,10 @@ tell_aside(const exchange *work, const ErrorData *error)
 {
 	const char *drop = hopper_layout_of(work->tables[0].kind)->drop;
 
-	ereport(WARNING,
-			(errmsg("the old \"%s\" could not be dropped, it is named \"%s\" now",
-					work->tables[0].name.shown, work->aside[0].name.shown),
-			 errdetail("%s", reason(error)),
-			 errhint("Drop it with %s when nothing needs it.", drop ? drop : "DROP TABLE")));
+	ereport(WARNING, errmsg("the old \"%s\" could not be dropped, it is named \"%s\" now",
+							work->tables[0].name.shown, work->aside[0].name.shown),
+			errdetail("%s", reason(error)),
+			errhint("Drop it with %s when nothing needs it.", drop ? drop : "DROP TABLE"));
 }
 
 /* "a" its name, or "a", "a_summary" their names */
@@ -216,14 +215,13 @@ tell_kept(exchange *work, const ErrorData *error)
 	for (int i = 0; i < work->n; i++)
 		kept[i] = (hopper_table) {hopper_name_itself(&work->others[i].name), work->others[i].kind};
 	work->others = kept;
-	ereport(WARNING,
-			(errmsg("\"%s\" could not be replaced, what was computed is in \"%s\"",
-					work->tables[0].name.shown, work->others[0].name.shown),
-			 errdetail("%s", reason(error)),
-			 models ? errhint("Give it its name with hopper.rename_model(%s, %s, replace => true).",
-							  hopper_literal(hopper_written_name(&work->others[0].name)),
-							  hopper_literal(hopper_written_name(&work->tables[0].name)))
-			 : errhint("Give %s with ALTER TABLE.", names_to_give(work))));
+	ereport(WARNING, errmsg("\"%s\" could not be replaced, what was computed is in \"%s\"",
+							work->tables[0].name.shown, work->others[0].name.shown),
+			errdetail("%s", reason(error)),
+			models ? errhint("Give it its name with hopper.rename_model(%s, %s, replace => true).",
+							 hopper_literal(hopper_written_name(&work->others[0].name)),
+							 hopper_literal(hopper_written_name(&work->tables[0].name)))
+			: errhint("Give %s with ALTER TABLE.", names_to_give(work)));
 }
 
 static void
@@ -268,11 +266,10 @@ give_all(exchange *work)
 		ErrorData  *error = attempt(give_rights, work);
 
 		if (error)
-			ereport(WARNING,
-					(errmsg("what others may do with \"%s\" could not be taken over",
-							work->tables[work->at].name.shown),
-					 errdetail("%s", reason(error)),
-					 errhint("It is yours, and nobody else has rights on it.")));
+			ereport(WARNING, errmsg("what others may do with \"%s\" could not be taken over",
+									work->tables[work->at].name.shown),
+					errdetail("%s", reason(error)),
+					errhint("It is yours, and nobody else has rights on it."));
 	}
 }
 
@@ -308,13 +305,13 @@ static void
 keep_own_names(const hopper_table *table, const hopper_table *other)
 {
 	hopper_show_itself(&other->name);
-	ereport(WARNING,
-			(errmsg("\"%s\" is there already, what the run has made is in \"%s\"",
-					table->name.shown, hopper_name_itself(&other->name).shown),
-			 table->kind == HOPPER_TABLE_MODELS
-			 ? errhint("Give it its name with hopper.rename_model(%s, %s, replace => true).",
-					   hopper_literal(hopper_written_name(&other->name)),
-					   hopper_literal(hopper_written_name(&table->name))) : 0));
+	ereport(WARNING, errmsg("\"%s\" is there already, what the run has made is in \"%s\"",
+							table->name.shown, hopper_name_itself(&other->name).shown),
+			table->kind == HOPPER_TABLE_MODELS
+			? errhint("Give it its name with hopper.rename_model(%s, %s, replace => true).",
+					  hopper_literal(hopper_written_name(&other->name)),
+					  hopper_literal(hopper_written_name(&table->name)))
+			: 0);
 }
 
 bool

@@ -37,7 +37,7 @@ extern const hopper_torch_api *hopper_torch(void);
 /* --- errors (server/error.c) --- */
 
 /* ereport(ERROR) with an SQLSTATE: hopper_raise(ERRCODE_..., errmsg(...), errhint(...)). */
-#define hopper_raise(sqlstate, ...) ereport(ERROR, (errcode(sqlstate), __VA_ARGS__))
+#define hopper_raise(sqlstate, ...) ereport(ERROR, errcode(sqlstate), __VA_ARGS__)
 /* SQLSTATE of a hopper_code, as errcode() wants it. */
 extern int	hopper_sqlstate(int code);
 /*

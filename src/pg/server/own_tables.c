@@ -58,9 +58,8 @@ hopper_own_hold(const char *const *tables, int n, LOCKMODE mode, const char *wha
 		if (!ConditionalLockRelationOid(relation, mode))
 		{
 			if (!told)
-				ereport(NOTICE,
-						(errmsg("waiting for a session that has locked %s, \"hopper.%s\"", what,
-								tables[i])));
+				ereport(NOTICE, errmsg("waiting for a session that has locked %s, \"hopper.%s\"",
+									   what, tables[i]));
 			told = true;
 			LockRelationOid(relation, mode);
 		}

@@ -66,7 +66,7 @@ nearest_table(const hopper_name *name)
 static void
 tell_waiting(const hopper_name *name)
 {
-	ereport(NOTICE, (errmsg("waiting for other sessions that use \"%s\"", name->shown)));
+	ereport(NOTICE, errmsg("waiting for other sessions that use \"%s\"", name->shown));
 }
 
 /*

@@ -98,10 +98,9 @@ hopper_tell_notes(const hopper_rows *rows, int first)
 	{
 		const char *const *cells = rows->cells + (size_t) row * rows->n_columns;
 
-		ereport(NOTICE,
-				(errmsg_internal("%s", hopper_from_utf8(cells[0])),
-				 cells[1] ? errdetail_internal("%s", hopper_from_utf8(cells[1])) : 0,
-				 cells[2] ? errhint("%s", hopper_from_utf8(cells[2])) : 0));
+		ereport(NOTICE, errmsg_internal("%s", hopper_from_utf8(cells[0])),
+				cells[1] ? errdetail_internal("%s", hopper_from_utf8(cells[1])) : 0,
+				cells[2] ? errhint("%s", hopper_from_utf8(cells[2])) : 0);
 	}
 }
 

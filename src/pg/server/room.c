@@ -192,9 +192,8 @@ hopper_make_room(const hopper_table *tables, int n, bool replace)
 		else if (is_left_over(&tables[i]))
 		{
 			(void) hopper_drop_tables(&tables[i], 1, NULL);
-			ereport(NOTICE,
-					(errmsg("dropped \"%s\", which was left of an earlier \"%s\"",
-							tables[i].name.shown, tables[0].name.shown)));
+			ereport(NOTICE, errmsg("dropped \"%s\", which was left of an earlier \"%s\"",
+								   tables[i].name.shown, tables[0].name.shown));
 		}
 		if (exists)
 			hopper_claim_name(&tables[i].name);

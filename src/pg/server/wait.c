@@ -50,9 +50,8 @@ hopper_eventfd_open(void)
 
 		pfree(opened);
 		errno = saved_errno;
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not create an event descriptor: %m")));
+		ereport(ERROR, errcode_for_file_access(),
+				errmsg("could not create an event descriptor: %m"));
 	}
 	opened->next = open_eventfds;
 	open_eventfds = opened;
@@ -110,9 +109,8 @@ hopper_wait(int fd, long timeout_ms)
 
 		/* Empties the counter; what was written in the meantime wakes the next wait. */
 		if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN && errno != EINTR)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not read an event descriptor: %m")));
+			ereport(ERROR, errcode_for_file_access(),
+					errmsg("could not read an event descriptor: %m"));
 	}
 	CHECK_FOR_INTERRUPTS();
 }

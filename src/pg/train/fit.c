@@ -139,10 +139,9 @@ tell_thinned(const hopper_training *training)
 	for (int i = 0; i < training->n_configs; i++)
 		every = Max(every, training->histories[i]->every);
 	if (every > 1)
-		ereport(NOTICE,
-				(errmsg("%s \"%s\": metrics of one iteration in %d are kept, of the newest and of "
-						"the best ones", training->function, training->shown, every),
-				 errhint("Raise metrics_compute_frequency.")));
+		ereport(NOTICE, errmsg("%s \"%s\": metrics of one iteration in %d are kept, of the newest "
+							   "and of the best ones", training->function, training->shown, every),
+				errhint("Raise metrics_compute_frequency."));
 }
 
 /* Ends SPI, too. */

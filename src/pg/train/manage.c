@@ -164,11 +164,10 @@ hopper_sql_drop_model(PG_FUNCTION_ARGS)
 	add_search_tables(&model, true);
 	n = hopper_drop_tables(model.tables, model.n, &words);
 	if (n > 0)
-		ereport(NOTICE, (errmsg("dropped %s", words)));
+		ereport(NOTICE, errmsg("dropped %s", words));
 	else
 		ereport(NOTICE,
-				(errmsg("there is no model \"%s\", nothing was dropped",
-						model.outputs.model.shown)));
+				errmsg("there is no model \"%s\", nothing was dropped", model.outputs.model.shown));
 	hopper_finish();
 	PG_RETURN_INT32(n);
 }
@@ -483,11 +482,11 @@ hopper_sql_keep_best(PG_FUNCTION_ARGS)
 	hopper_select_latest("SELECT count(*) FROM %s", model.outputs.model.quoted);
 	before -= hopper_int_cell(&model.outputs.model, 0, 1, 0, PG_INT64_MAX);
 	ereport(NOTICE,
-			(errmsg("kept %s of \"%s\", deleted %s",
-					strcmp(keys, "{}") == 0 ? "no model"
-					: psprintf("%s %s", strchr(keys, ',') ? "configurations" : "configuration",
-							   pnstrdup(keys + 1, strlen(keys) - 2)),
-					model.outputs.model.shown, hopper_plural(before, "model", "models"))));
+			errmsg("kept %s of \"%s\", deleted %s",
+				   strcmp(keys, "{}") == 0 ? "no model"
+				   : psprintf("%s %s", strchr(keys, ',') ? "configurations" : "configuration",
+							  pnstrdup(keys + 1, strlen(keys) - 2)), model.outputs.model.shown,
+				   hopper_plural(before, "model", "models")));
 	hopper_finish();
 	PG_RETURN_INT64(before);
 }
@@ -568,10 +567,9 @@ hopper_sql_grant_model(PG_FUNCTION_ARGS)
 	schema = get_rel_namespace(hopper_relation_oid(&model.outputs.model, false));
 	if (OidIsValid(id) && hopper_schema_aclcheck(schema, id, ACL_USAGE) != ACLCHECK_OK)
 		ereport(NOTICE,
-				(errmsg("role %s cannot use schema \"%s\" yet", role,
-						get_namespace_name(schema)),
-				 errhint("GRANT USAGE ON SCHEMA %s TO %s;",
-						 hopper_identifier(get_namespace_name(schema)), role)));
+				errmsg("role %s cannot use schema \"%s\" yet", role, get_namespace_name(schema)),
+				errhint("GRANT USAGE ON SCHEMA %s TO %s;",
+						hopper_identifier(get_namespace_name(schema)), role));
 	hopper_finish();
 	PG_RETURN_VOID();
 }

@@ -184,13 +184,11 @@ tell_left_out(const listed_model *model, ErrorData *error)
 		category == ERRCODE_INSUFFICIENT_RESOURCES)
 		ReThrowError(error);
 	if (error)
-		ereport(WARNING,
-				(errmsg("model \"%s.%s\" is left out: %s", model->schema, model->name,
-						error->message)));
+		ereport(WARNING, errmsg("model \"%s.%s\" is left out: %s", model->schema, model->name,
+								error->message));
 	else if (model->busy)
-		ereport(NOTICE,
-				(errmsg("model \"%s.%s\" is left out: another session has locked it",
-						model->schema, model->name)));
+		ereport(NOTICE, errmsg("model \"%s.%s\" is left out: another session has locked it",
+							   model->schema, model->name));
 }
 
 /* models() */

@@ -71,12 +71,12 @@ tell_dropped(const hopper_fit *request, const hopper_outputs *outputs)
 	n = hopper_int_cell(&outputs->model, 0, 1, 0, PG_INT64_MAX);
 	SPI_freetuptable(SPI_tuptable);
 	if (n > 0)
-		ereport(NOTICE,
-				(errmsg("%s of \"%s\" that this call does not train will be dropped",
-						hopper_plural(n, "model", "models"), request->shown),
-				 request->has_selection
-				 ? errhint("Name those to train in mst_keys, of a selection table with all of "
-						   "them, to keep the others.") : 0));
+		ereport(NOTICE, errmsg("%s of \"%s\" that this call does not train will be dropped",
+							   hopper_plural(n, "model", "models"), request->shown),
+				request->has_selection
+				? errhint("Name those to train in mst_keys, of a selection table with all of "
+						  "them, to keep the others.")
+				: 0);
 }
 
 /* Checks the earlier run and takes its states and histories. */
@@ -121,13 +121,12 @@ tell_validation(const hopper_fit *request, const hopper_packed *train, const hop
 	if (valid)
 	{
 		if (strcmp(valid->checksum, train->checksum) == 0)
-			ereport(WARNING,
-					(errmsg("validation table \"%s\" holds the training data",
-							request->validation.shown),
-					 errdetail("How well models do on what they were trained on says nothing of "
-							   "other rows."),
-					 errhint("Split the rows with validation_fraction of "
-							 "hopper.training_preprocessor().")));
+			ereport(WARNING, errmsg("validation table \"%s\" holds the training data",
+									request->validation.shown),
+					errdetail("How well models do on what they were trained on says nothing of "
+							  "other rows."),
+					errhint("Split the rows with validation_fraction of "
+							"hopper.training_preprocessor()."));
 		return;
 	}
 	/* Packing could not have made one. */
@@ -136,11 +135,10 @@ tell_validation(const hopper_fit *request, const hopper_packed *train, const hop
 	beside = hopper_name_with_suffix(&request->source, "validation");
 	oid = hopper_relation_oid(&beside, true);
 	if (OidIsValid(oid) && get_attnum(oid, "buffer_id") != InvalidAttrNumber)
-		ereport(NOTICE,
-				(errmsg("\"%s\" is not used: models are compared on the training data",
-						beside.shown),
-				 errhint("Pass validation_table => %s.",
-						 hopper_literal(hopper_written_name(&beside)))));
+		ereport(NOTICE, errmsg("\"%s\" is not used: models are compared on the training data",
+							   beside.shown),
+				errhint("Pass validation_table => %s.",
+						hopper_literal(hopper_written_name(&beside))));
 }
 
 /* Of models that stay beside those that are trained: `ranked` has room for all. */
@@ -471,9 +469,8 @@ may_replace(const hopper_fit *request)
 		return false;
 	if (strcmp(now, request->continues) == 0)
 		return true;
-	ereport(NOTICE,
-			(errmsg("models of \"%s\" have been trained by others since the run began to go on "
-					"with them", request->output.shown)));
+	ereport(NOTICE, errmsg("models of \"%s\" have been trained by others since the run began to "
+						   "go on with them", request->output.shown));
 	return false;
 }
 

@@ -38,16 +38,16 @@ hopper_progress_start(hopper_progress *progress, const hopper_training *training
 
 	hopper_progress_begin(progress);
 	ereport(NOTICE,
-			(errmsg("%s \"%s\": %s on %s, %s over %s in %s%s",
-					training->function, training->shown,
-					hopper_plural(training->n_configs, "configuration", "configurations"),
-					hopper_devices_text(&training->options),
-					hopper_plural(training->options.num_iterations, "iteration", "iterations"),
-					hopper_plural(train->desc.n_rows, "row", "rows"),
-					hopper_plural(train->desc.n_partitions, "partition", "partitions"),
-					training->valid
-					? psprintf(", validation on %s",
-							   hopper_plural(training->valid->desc.n_rows, "row", "rows")) : "")));
+			errmsg("%s \"%s\": %s on %s, %s over %s in %s%s", training->function, training->shown,
+				   hopper_plural(training->n_configs, "configuration", "configurations"),
+				   hopper_devices_text(&training->options),
+				   hopper_plural(training->options.num_iterations, "iteration", "iterations"),
+				   hopper_plural(train->desc.n_rows, "row", "rows"),
+				   hopper_plural(train->desc.n_partitions, "partition", "partitions"),
+				   training->valid
+				   ? psprintf(", validation on %s",
+							  hopper_plural(training->valid->desc.n_rows, "row", "rows"))
+				   : ""));
 }
 
 /*
@@ -182,7 +182,7 @@ hopper_progress_line(hopper_progress *progress, const hopper_training *training)
 {
 	hopper_progress_watch(progress, training);
 	if (hopper_progress_due(progress))
-		ereport(NOTICE, (errmsg("%s", line_words(progress, training))));
+		ereport(NOTICE, errmsg("%s", line_words(progress, training)));
 }
 
 long
@@ -244,22 +244,21 @@ hopper_progress_failed(hopper_training *training, const hopper_event *event)
 	int			n = count_failure(training, reason);
 
 	if (n == MAX_FAILED_LINES + 1)
-		ereport(WARNING,
-				(errmsg("%s \"%s\": more configurations fail for this reason: %s",
-						training->function, training->shown, reason),
-				 errhint("They are not told one by one; the end of the run says how many they "
-						 "are.")));
+		ereport(WARNING, errmsg("%s \"%s\": more configurations fail for this reason: %s",
+								training->function, training->shown, reason),
+				errhint("They are not told one by one; the end of the run says how many they "
+						"are."));
 	if (n > MAX_FAILED_LINES)
 		return;
 	ereport(WARNING,
-			(errmsg("%s \"%s\": configuration %d failed%s", training->function, training->shown,
-					event->mst_key,
-					event->iteration > 0
-					? psprintf(" after %s",
-							   hopper_plural(event->iteration, "iteration", "iterations")) : ""),
-			 errdetail("%s", failure_sentences(event)),
-			 errhint("%s", event->hint[0] ? hopper_from_utf8(event->hint)
-					 : "The configuration is recorded as failed and the run goes on.")));
+			errmsg("%s \"%s\": configuration %d failed%s", training->function, training->shown,
+				   event->mst_key,
+				   event->iteration > 0
+				   ? psprintf(" after %s",
+							  hopper_plural(event->iteration, "iteration", "iterations")) : ""),
+			errdetail("%s", failure_sentences(event)),
+			errhint("%s", event->hint[0] ? hopper_from_utf8(event->hint)
+					: "The configuration is recorded as failed and the run goes on."));
 }
 
 void
@@ -270,11 +269,10 @@ hopper_progress_stopped(hopper_training *training, int at, const hopper_event *e
 	training->stopped[at] = true;
 	if (++training->n_stopped > MAX_STOPPED_LINES)
 		return;
-	ereport(NOTICE,
-			(errmsg("%s \"%s\": configuration %d stopped after %s, %s", training->function,
-					training->shown, event->mst_key,
-					hopper_plural(event->iteration, "iteration", "iterations"),
-					hopper_from_utf8(event->message))));
+	ereport(NOTICE, errmsg("%s \"%s\": configuration %d stopped after %s, %s", training->function,
+						   training->shown, event->mst_key,
+						   hopper_plural(event->iteration, "iteration", "iterations"),
+						   hopper_from_utf8(event->message)));
 }
 
 void
@@ -292,13 +290,13 @@ hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
 	if (training->n_stopped > 0)
 		stopped = psprintf(", %d of %d stopped early", training->n_stopped, training->n_configs);
 	ereport(NOTICE,
-			(errmsg("%s \"%s\" finished: %s, %s, %s%s%s",
-					training->function, training->shown,
-					best_metric ? psprintf("best configuration %d, %s %.4f", best_mst_key,
-										   best_metric, best_value)
-					: "configurations that cannot be compared, none is the best",
-					hopper_plural(last_iteration, "iteration", "iterations"),
-					hopper_duration_words(training->info.seconds_wall), stopped, failed),
-			 errhint("Compare the configurations with: SELECT * FROM hopper.leaderboard(%s);",
-					 hopper_literal(training->quoted))));
+			errmsg("%s \"%s\" finished: %s, %s, %s%s%s", training->function, training->shown,
+				   best_metric
+				   ? psprintf("best configuration %d, %s %.4f", best_mst_key, best_metric,
+							  best_value)
+				   : "configurations that cannot be compared, none is the best",
+				   hopper_plural(last_iteration, "iteration", "iterations"),
+				   hopper_duration_words(training->info.seconds_wall), stopped, failed),
+			errhint("Compare the configurations with: SELECT * FROM hopper.leaderboard(%s);",
+					hopper_literal(training->quoted)));
 }

@@ -168,13 +168,11 @@ void
 hopper_tell_ranking(const hopper_ranking *ranking, const char *shown)
 {
 	if (ranking->n_groups > 1)
-		ereport(WARNING,
-				(errmsg("the configurations of \"%s\" have neither a metric nor a loss in common: "
-						"none of them will be the best", shown),
-				 errdetail("Each is ranked among those with the same: %s.", groups_words(ranking)),
-				 errhint("Give all of them one metric, by metrics in compile_params.")));
+		ereport(WARNING, errmsg("the configurations of \"%s\" have neither a metric nor a loss in "
+								"common: none of them will be the best", shown),
+				errdetail("Each is ranked among those with the same: %s.", groups_words(ranking)),
+				errhint("Give all of them one metric, by metrics in compile_params."));
 	else if (ranking->by_loss_instead)
-		ereport(NOTICE,
-				(errmsg("the configurations of \"%s\" have no metric in common and are ranked by "
-						"their loss", shown)));
+		ereport(NOTICE, errmsg("the configurations of \"%s\" have no metric in common and are "
+							   "ranked by their loss", shown));
 }

@@ -77,9 +77,8 @@ static void
 seek(struct hopper_aside *aside, int file, off_t at)
 {
 	if (BufFileSeek(aside->file, file, at, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not go to a place in a temporary file: %m")));
+		ereport(ERROR, errcode_for_file_access(),
+				errmsg("could not go to a place in a temporary file: %m"));
 }
 
 static void

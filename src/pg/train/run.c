@@ -105,13 +105,12 @@ add_buffer(const hopper_buffer *buffer, void *state)
 static void
 tell_reading_in_turns(const hopper_training *training, const hopper_data_plan *plan)
 {
-	ereport(NOTICE,
-			(errmsg("%s \"%s\": data and models exceed hopper.memory_limit, each partition is read "
-					"up to %s", training->function, training->shown,
-					hopper_plural(plan->max_reads, "time", "times")),
-			 errdetail("The data take %s, the models %s; hopper.memory_limit is %s.",
-					   hopper_bytes_words(plan->bytes_data), hopper_bytes_words(plan->bytes_models),
-					   hopper_bytes_words(training->options.memory_limit))));
+	ereport(NOTICE, errmsg("%s \"%s\": data and models exceed hopper.memory_limit, each partition "
+						   "is read up to %s", training->function, training->shown,
+						   hopper_plural(plan->max_reads, "time", "times")),
+			errdetail("The data take %s, the models %s; hopper.memory_limit is %s.",
+					  hopper_bytes_words(plan->bytes_data), hopper_bytes_words(plan->bytes_models),
+					  hopper_bytes_words(training->options.memory_limit)));
 }
 
 /* Answers HOPPER_EVENT_LOAD; the threads train on what they have meanwhile. */
@@ -179,14 +178,13 @@ push_states(hopper_training *training)
 static void
 tell_waiting(const hopper_training *training, const hopper_data_plan *plan)
 {
-	ereport(NOTICE,
-			(errmsg("%s \"%s\": models exceed hopper.memory_limit, %s for others to end",
-					training->function, training->shown,
-					plan->n_waiting == 1 ? "1 configuration waits"
-					: psprintf("%d configurations wait", plan->n_waiting)),
-			 errdetail("All models together take %s; hopper.memory_limit is %s.",
-					   hopper_bytes_words(plan->bytes_models),
-					   hopper_bytes_words(training->options.memory_limit))));
+	ereport(NOTICE, errmsg("%s \"%s\": models exceed hopper.memory_limit, %s for others to end",
+						   training->function, training->shown,
+						   plan->n_waiting == 1 ? "1 configuration waits"
+						   : psprintf("%d configurations wait", plan->n_waiting)),
+			errdetail("All models together take %s; hopper.memory_limit is %s.",
+					  hopper_bytes_words(plan->bytes_models),
+					  hopper_bytes_words(training->options.memory_limit)));
 }
 
 /*
@@ -329,11 +327,10 @@ handle_events(hopper_training *training)
 				hopper_progress_stopped(training, index_of(training, event.mst_key), &event);
 				break;
 			case HOPPER_EVENT_WARNING:
-				ereport(WARNING,
-						(errmsg("%s \"%s\": %s", training->function, training->shown,
-								hopper_from_utf8(event.message)),
-						 event.detail[0] ? errdetail("%s", hopper_from_utf8(event.detail)) : 0,
-						 event.hint[0] ? errhint("%s", hopper_from_utf8(event.hint)) : 0));
+				ereport(WARNING, errmsg("%s \"%s\": %s", training->function, training->shown,
+										hopper_from_utf8(event.message)),
+						event.detail[0] ? errdetail("%s", hopper_from_utf8(event.detail)) : 0,
+						event.hint[0] ? errhint("%s", hopper_from_utf8(event.hint)) : 0);
 				break;
 			case HOPPER_EVENT_LOAD:
 				load_partition(training, event.split, event.partition);

@@ -191,12 +191,10 @@ choose_key(const hopper_outputs *outputs, bool has_key, int32 mst_key)
 							outputs->model.shown, n),
 					 errhint("None of them is the best: they have no metric in common."));
 	if (hopper_ranked_by_search(&outputs->info))
-		ereport(NOTICE,
-				(errmsg("uses configuration %d, the best of its search, with %s %.4f",
-						best.mst_key, best.metric, best.value)));
+		ereport(NOTICE, errmsg("uses configuration %d, the best of its search, with %s %.4f",
+							   best.mst_key, best.metric, best.value));
 	else
-		ereport(NOTICE,
-				(errmsg("uses configuration %d, the best by %s", best.mst_key, best.metric)));
+		ereport(NOTICE, errmsg("uses configuration %d, the best by %s", best.mst_key, best.metric));
 	return best.mst_key;
 }
 

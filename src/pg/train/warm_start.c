@@ -125,10 +125,9 @@ has_another_loss(const hopper_config *config, const char *earlier, const hopper_
 static void
 drop_losses(const hopper_config *config, hopper_history *history)
 {
-	ereport(WARNING,
-			(errmsg("configuration %d changed its loss", config->mst_key),
-			 errdetail("The losses of its earlier iterations become NULL: they cannot be compared "
-					   "with those to come.")));
+	ereport(WARNING, errmsg("configuration %d changed its loss", config->mst_key),
+			errdetail("The losses of its earlier iterations become NULL: they cannot be "
+					  "compared with those to come."));
 	for (int i = 0; i < history->n; i++)
 	{
 		hopper_point *point = hopper_history_at(history, i);
@@ -453,11 +452,11 @@ hopper_mend_checkpoint(const hopper_outputs *outputs, int32 mst_key, bool contin
 		if (!has_one && continues)
 			ReThrowError(error);
 		ereport(WARNING,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg(has_one ? "the newest checkpoint of configuration %d is damaged, the one "
-						"before is used" : "no checkpoint of configuration %d is sound, it begins "
-						"anew", mst_key),
-				 errdetail("%s", error->message)));
+				errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg(has_one ? "the newest checkpoint of configuration %d is damaged, the one "
+					   "before is used" : "no checkpoint of configuration %d is sound, it begins "
+					   "anew", mst_key),
+				errdetail("%s", error->message));
 		if (has_one)
 			continue;
 		hopper_change("DELETE FROM %s WHERE mst_key = %d", outputs->model.quoted, mst_key);
@@ -479,12 +478,10 @@ take_architecture(const hopper_outputs *outputs, hopper_config *config, const ch
 	if (named == NULL || (named_size == config->model_arch_size &&
 						  memcmp(named, config->model_arch, named_size) == 0))
 		return;
-	ereport(WARNING,
-			(errmsg("configuration %d of \"%s\" goes on with the architecture that it has",
-					config->mst_key, outputs->model.shown),
-			 errdetail("Model %d, which it names now, is another one.", config->model_id),
-			 errhint("Give it another mst_key, or train into other output tables, to train "
-					 "that.")));
+	ereport(WARNING, errmsg("configuration %d of \"%s\" goes on with the architecture that it has",
+							config->mst_key, outputs->model.shown),
+			errdetail("Model %d, which it names now, is another one.", config->model_id),
+			errhint("Give it another mst_key, or train into other output tables, to train that."));
 	if (hopper_select("SELECT model_id FROM %s WHERE mst_key = %d AND model_id IS NOT NULL",
 					  outputs->info.quoted, config->mst_key) > 0)
 		config->model_id = hopper_key_cell(&outputs->info, 0, 1);

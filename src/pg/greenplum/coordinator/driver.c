@@ -195,21 +195,19 @@ hopper_driver_load(hopper_driver *run)
 	if (again || !hopper_training_is_whole(run->training))
 		return;
 	if (plan->n_waiting > 0)
-		ereport(NOTICE,
-				(errmsg("%s \"%s\": models exceed hopper.memory_limit where up to %s meet on a "
-						"segment, some wait for others to go on", run->training->function,
-						run->training->shown,
-						hopper_plural(plan->n_waiting, "configuration", "configurations")),
-				 errdetail("Meanwhile they lie in temporary files.")));
+		ereport(NOTICE, errmsg("%s \"%s\": models exceed hopper.memory_limit where up to %s meet "
+							   "on a segment, some wait for others to go on",
+							   run->training->function, run->training->shown,
+							   hopper_plural(plan->n_waiting, "configuration", "configurations")),
+				errdetail("Meanwhile they lie in temporary files."));
 	if (plan->max_reads == 0)
 		return;
-	ereport(NOTICE,
-			(errmsg("%s \"%s\": data and models of a segment exceed hopper.memory_limit, each "
-					"partition is read up to %s", run->training->function, run->training->shown,
-					hopper_plural(plan->max_reads, "time", "times")),
-			 errdetail("The data of a segment take up to %s, the models that visit it %s.",
-					   hopper_bytes_words(plan->bytes_data),
-					   hopper_bytes_words(plan->bytes_models))));
+	ereport(NOTICE, errmsg("%s \"%s\": data and models of a segment exceed hopper.memory_limit, "
+						   "each partition is read up to %s", run->training->function,
+						   run->training->shown, hopper_plural(plan->max_reads, "time", "times")),
+			errdetail("The data of a segment take up to %s, the models that visit it %s.",
+					  hopper_bytes_words(plan->bytes_data),
+					  hopper_bytes_words(plan->bytes_models)));
 }
 
 uint64
@@ -282,11 +280,10 @@ take_event(hopper_driver *run, int at, hopper_event *event, int segment)
 			hopper_progress_stopped(training, at, event);
 			break;
 		case HOPPER_EVENT_WARNING:
-			ereport(WARNING,
-					(errmsg("%s \"%s\": %s", training->function, training->shown,
-							hopper_from_utf8(event->message)),
-					 event->detail[0] ? errdetail("%s", hopper_from_utf8(event->detail)) : 0,
-					 event->hint[0] ? errhint("%s", hopper_from_utf8(event->hint)) : 0));
+			ereport(WARNING, errmsg("%s \"%s\": %s", training->function, training->shown,
+									hopper_from_utf8(event->message)),
+					event->detail[0] ? errdetail("%s", hopper_from_utf8(event->detail)) : 0,
+					event->hint[0] ? errhint("%s", hopper_from_utf8(event->hint)) : 0);
 			break;
 		default:
 			elog(ERROR, "unknown event %d of a segment", event->type);

@@ -101,10 +101,10 @@ tell_idle(const hopper_training *training)
 
 	if (training->n_configs < n_segments)
 		ereport(NOTICE,
-				(errmsg("%s \"%s\": %d of %d segments with data are idle at any time, as there "
-						"are only %s", training->function, training->shown,
-						n_segments - training->n_configs, n_segments,
-						hopper_plural(training->n_configs, "configuration", "configurations"))));
+				errmsg("%s \"%s\": %d of %d segments with data are idle at any time, as there are "
+					   "only %s", training->function, training->shown,
+					   n_segments - training->n_configs, n_segments,
+					   hopper_plural(training->n_configs, "configuration", "configurations")));
 }
 
 /* The first step loads the data, for who is to train then. */

@@ -143,9 +143,8 @@ hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 													 run.segments_on_host);
 	hopper_current.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (hopper_current.event_fd < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not create an event descriptor: %m")));
+		ereport(ERROR, errcode_for_file_access(),
+				errmsg("could not create an event descriptor: %m"));
 	hopper_current.id = run.id;
 	hopper_current.role = GetUserId();
 	hopper_current.subxact = GetCurrentSubTransactionId();
