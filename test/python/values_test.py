@@ -227,9 +227,15 @@ def test_help(one, capsys):
 def test_methods_that_are_not_there(one):
     with pytest.raises(AttributeError, match='no method "best_confg". Perhaps you meant "best_config"'):
         one.best_confg("models")
-    with pytest.raises(AttributeError, match=r'hopper.call\("sparkline", ...\)'):
-        one.sparkline([1, 2])
+    with pytest.raises(AttributeError, match='no method "sparklin". Perhaps you meant "sparkline"'):
+        one.sparklin([1, 2])
     assert not hasattr(one, "_repr_html_")
+
+
+def test_functions_of_sql_without_a_method(one):
+    assert one.sparkline([1, 2], width=2) == one.call("sparkline", [1, 2], width=2)
+    with pytest.raises(Exception, match='relation "nowhere" does not exist'):
+        one.auto_fit("nowhere", label="y", model_table="m")
 
 
 def test_every_method_is_a_function_and_its_arguments(one):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import json
 import pathlib
@@ -204,9 +205,14 @@ class Hopper:
         return result
 
     def __getattr__(self, name: str) -> Any:
-        near = suggestion(name, [method for method in dir(type(self)) if not method.startswith("_")])
-        raise AttributeError(f'Hopper has no method "{name}".{near} Functions of SQL that have none are called by'
-                             f' hopper.call("{name}", ...).')
+        """What has no method of its own but is a function of SQL is called as that."""
+        known = [method for method in dir(type(self)) if not method.startswith("_")]
+        if not name.startswith("_"):
+            functions = self._look_up(name)
+            if name in functions:
+                return functools.partial(self.call, name)
+            known += functions.names
+        raise AttributeError(f'Hopper has no method "{name}".{suggestion(name, known)}')
 
     def _warn_of_transaction(self) -> None:
         """A statement that only read may have begun the transaction, without its author knowing."""
@@ -305,11 +311,14 @@ class Hopper:
                         raise reason from error
                 raise
 
-    def _choose(self, function: str, positional: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+    def _look_up(self, function: str) -> Functions:
         # A function that is not there may have come with an update of the extension.
         if self._functions is None or function not in self._functions:
             self._functions = Functions(self._execute(CATALOGUE))
-        return self._functions.choose(function, positional, arguments)
+        return self._functions
+
+    def _choose(self, function: str, positional: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+        return self._look_up(function).choose(function, positional, arguments)
 
     @contextmanager
     def _often(self, trains: bool) -> Iterator[None]:

@@ -74,6 +74,11 @@ class Functions:
     def __contains__(self, name: str) -> bool:
         return name in self._by_name
 
+    @property
+    def names(self) -> List[str]:
+        """Of all functions."""
+        return list(self._by_name)
+
     def overloads(self, name: str) -> List[Function]:
         """The functions of a name; LookupError where there is none."""
         if name in self._by_name:
