@@ -127,6 +127,17 @@ SELECT hopper.create_predict_function('m_char', 'next_char');
 SELECT hopper.create_predict_function('m_char', 'next_char_columns', pred_type => 'columns');
 SELECT count(*), bool_and(next_char(size, age) = p.class_value::char(8)) AS same, bool_and((next_char_columns(size, age)).predicted_next = p.class_value::char(8)) AS same_columns
 FROM visits_char v, hopper.predict_row('m_char', to_jsonb(v)) p WHERE p.prob > 0.5;
+-- JSON means what a row means, in whatever time zone, and so do its whole numbers
+CREATE DOMAIN moment AS timestamptz;
+CREATE TABLE events AS SELECT i AS id, timestamp '2024-01-01 00:30' + i * interval '1 hour' AS here, (timestamptz '2024-01-01 00:30+00' + i * interval '1 hour')::moment AS there,
+    9007199254740990 + i % 4 AS code, i % 24 > 11 AS late FROM generate_series(1, 200) i;
+SELECT hopper.training_preprocessor('events', 'events_packed', 'late', 'here, there, code', partitions => 1, treatments => '{"code": {"treatment": "index", "min_frequency": 1}}');
+SELECT hopper.mlp('m_visits_networks', 'events_packed', hidden => 4, name => 'of events');
+SELECT hopper.fit('events_packed', 'm_events', 'm_visits_networks', hopper.model_id('m_visits_networks', 'of events'), $$loss='binary_crossentropy', optimizer='Adam(lr=0.1)'$$, $$batch_size=16$$, 3) IS NOT NULL AS trained;
+SET timezone = 'Asia/Tokyo';
+SELECT count(*), max(abs(a.prob - b.prob)) AS apart FROM events e, hopper.predict_row('m_events', e) a, hopper.predict_row('m_events', to_jsonb(e)) b
+WHERE a.class_value = 'true' AND b.class_value = 'true';
+RESET timezone;
 -- Validation rows by the same schema; models of others do not fit
 SELECT hopper.validation_preprocessor('customers', 'checked', packed_table => 'packed');
 SELECT (SELECT schema FROM packed_summary) = (SELECT schema FROM checked_summary) AS same, n_rows FROM checked_summary;

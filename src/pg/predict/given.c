@@ -144,8 +144,9 @@ hopper_given_read(hopper_named_value *into)
 										  CStringGetDatum(number_text(value, into->name)));
 }
 
-void
-hopper_given_read_as(hopper_named_value *into, const hopper_schema_column *column)
+/* The type that a text is read as for a column, by the column's type: epochs go by it. */
+static Oid
+type_to_read(const hopper_schema_column *column)
 {
 	static const struct
 	{
@@ -153,21 +154,65 @@ hopper_given_read_as(hopper_named_value *into, const hopper_schema_column *colum
 		Oid			type;
 	}			types[] = {
 		{"number", FLOAT8OID}, {"integer", FLOAT8OID}, {"boolean", BOOLOID}, {"text", TEXTOID},
-		{"date", DATEOID}, {"timestamp", TIMESTAMPTZOID}, {"numbers", FLOAT8ARRAYOID}
+		{"date", DATEOID}, {"timestamp", TIMESTAMPOID}, {"numbers", FLOAT8ARRAYOID}
 	};
-	const JsonbValue *value = into->json;
+	static const struct
+	{
+		const char *begin;
+		const char *within;
+		Oid			type;
+	}			timed[] = {
+		{"timestamp", "with time", TIMESTAMPTZOID}, {"timestamp", "", TIMESTAMPOID},
+		{"time", "", TIMEOID}, {"interval", "", INTERVALOID}
+	};
 	Oid			type = TEXTOID;
-	Oid			input;
-	Oid			parameter;
+	const char *name = hopper_from_utf8(column->sql_type);
 
 	for (int i = 0; i < lengthof(types); i++)
 		if (strcmp(types[i].family, column->family) == 0)
 			type = types[i].type;
-	/* Numbers that are written in words of their own. */
-	if (strncmp(column->sql_type, "interval", 8) == 0)
-		type = INTERVALOID;
-	else if (type == FLOAT8OID && strncmp(column->sql_type, "time", 4) == 0)
-		type = TIMEOID;
+	if (type != FLOAT8OID && type != TIMESTAMPOID)
+		return type;
+	/* A type of the server's own has no schema before it: others are domains. */
+	if (strchr(name, '.'))
+		name = format_type_be(getBaseType(DatumGetObjectId(
+			DirectFunctionCall1(regtypein, CStringGetDatum(name)))));
+	for (int i = 0; i < lengthof(timed); i++)
+		if (strncmp(name, timed[i].begin, strlen(timed[i].begin)) == 0 &&
+			strstr(name, timed[i].within))
+			return timed[i].type;
+	return type;
+}
+
+/* A whole number as such: double precision does not hold all of them. */
+static bool
+read_integer(hopper_named_value *into)
+{
+	const JsonbValue *value = into->json;
+	char	   *text = value->type == jbvString
+		? pnstrdup(value->val.string.val, value->val.string.len)
+		: value->type == jbvNumeric ? DatumGetCString(
+			DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric))) : "";
+	char	   *end;
+	int64		number;
+
+	errno = 0;
+	number = strtoll(text, &end, 10);
+	if (end == text || *end != '\0' || errno != 0)
+		return false;
+	into->type = INT8OID;
+	into->value = Int64GetDatum(number);
+	return true;
+}
+
+void
+hopper_given_read_as(hopper_named_value *into, const hopper_schema_column *column)
+{
+	const JsonbValue *value = into->json;
+	Oid			type = type_to_read(column);
+	Oid			input;
+	Oid			parameter;
+
 	if (value->type == jbvNull)
 	{
 		into->isnull = true;
@@ -180,6 +225,8 @@ hopper_given_read_as(hopper_named_value *into, const hopper_schema_column *colum
 		into->value = BoolGetDatum(value->val.boolean);
 		return;
 	}
+	if (strcmp(column->family, "integer") == 0 && read_integer(into))
+		return;
 	if (value->type != jbvString)
 	{
 		hopper_given_read(into);
