@@ -141,7 +141,7 @@ def test_one_row_by_the_names_of_its_columns(each):
             example = {"near": near, "Share %s": np.float32(row["Share %s"]), "rooms": np.int64(row["rooms"])}
             for key in (None, 1):
                 assert each.predict_row("flat_models", example, key).value[0] == pytest.approx(row["value"], rel=1e-6)
-    with pytest.raises(Exception, match='lacks the feature "rooms"'):
+    with pytest.raises(Exception, match='lack the feature "rooms"'):
         each.predict_row("flat_models", {"near": [1, 2], "Share %s": 0.5})
 
 
@@ -160,18 +160,38 @@ def test_a_row_of_pandas_is_taken_by_its_names(each):
     for example in (frame.iloc[0], frame, next(frame.itertuples()), frame.loc[0].astype("f4"), mixed.iloc[0], mixed,
                     next(mixed.itertuples(index=False)), pandas.Series([0.9, -0.9]), np.array([0.9, -0.9])):
         assert each.predict_row("slope_models", example).value[0] == pytest.approx(expected, rel=1e-6)
-    with pytest.raises(Exception, match='lacks the feature "a"'):
+    with pytest.raises(Exception, match='lack the feature "a"'):
         each.predict_row("slope_models", frame.iloc[0].drop("a"))
     with pytest.raises(TypeError, match="one example.* has 2"):
         each.predict_row("slope_models", pandas.concat([frame, frame]))
     for example in ({"a": None, "b": 1.0}, frame.assign(a=np.nan).iloc[0], [None, 1.0], np.array([np.nan, 1])):
-        with pytest.raises(Exception, match="NULL|NaN"):
+        with pytest.raises(Exception, match='null for "a"|NULL|NaN'):
             each.predict_row("slope_models", example)
         for key in (None, 1):
             row = each.predict_row("slope_models", example, key, on_null="null")
             assert len(row) == 1 and row.isna().all(axis=None)
     with pytest.raises(ValueError, match='"a" is there twice'):
         each.predict_row("slope_models", pandas.Series([1.0, 2.0, 3.0], index=["a", "b", "a"]))
+
+
+def test_a_row_of_text_and_dates(each):
+    """What a model with treatments reads, as pandas and Python have it, in whatever time zone."""
+    each.sql("CREATE TABLE IF NOT EXISTS visits AS SELECT i AS id, CASE WHEN i % 7 > 0 THEN 'plan ' || i % 3 END AS plan, i % 2 = 0 AS flag,"
+             " date '2024-01-01' + i AS day, timestamp '2024-01-01 00:30' + i * interval '1 hour' AS at, CASE WHEN i % 5 > 0 THEN i % 9 / 4.0 END AS paid,"
+             " 9007199254740990 + i % 4 AS code, i % 24 > 11 AS late FROM generate_series(1, 300) AS i")
+    each.training_preprocessor("visits", "visits_packed", "late", "*", treatments={"id": "drop", "code": {"treatment": "index", "min_frequency": 1}}, replace=True)
+    each.fit("visits_packed", "visit_models", "visit_networks", each.mlp("visit_networks", "visits_packed", hidden=[8], replace=True),
+             "loss='binary_crossentropy', optimizer='Adam(lr=0.02)'", "batch_size=16", 5, replace=True)
+    frame = each.sql("SELECT * FROM visits ORDER BY id LIMIT 20")
+    frame["code"] = frame["code"].astype("int64")
+    rows = each.sql("SELECT prob FROM hopper.predict_rows('visit_models', NULL::visits, pred_type => 'prob') WHERE class_value = 'true'"
+                    " ORDER BY (source).id LIMIT 20")
+    each.sql("SET timezone = 'Asia/Tokyo'")
+    for place, expected in enumerate(rows.prob):
+        for example in (frame.iloc[place], dict(frame.iloc[place]), next(frame.iloc[[place]].itertuples())):
+            guessed = each.predict_row("visit_models", example)
+            assert guessed.prob[guessed.class_value == "true"].iloc[0] == pytest.approx(expected, rel=1e-6)
+    each.sql("RESET timezone")
 
 
 def test_models_are_things(each):

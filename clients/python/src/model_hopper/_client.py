@@ -17,7 +17,7 @@ from ._drivers import Notice, NoticeHandler, Result, Session, make_session
 from ._functions import CATALOGUE, Functions, suggestion
 from ._progress import Progress, outside
 from ._runs import Run, submission
-from ._values import as_text, by_names, feature, identifier, is_array, plain
+from ._values import as_json, as_text, by_names, feature, identifier, is_array, plain
 
 # A data frame where pandas is there, else a list of named tuples.
 Rows = Any
@@ -650,16 +650,19 @@ class Hopper:
                     on_null: Optional[str] = None) -> Rows:
         """Predicts one example: an array of numbers, bytes, or what has the features by their names.
 
-        That is a dictionary, a row of pandas (frame.iloc[0]) or a named tuple. Its values are numbers, lists or arrays
-        of them, bytes, or None; of its other columns there may be any. on_null: where a feature is None or NaN,
+        That is a dictionary, a row of pandas (frame.iloc[0]) or a named tuple. Its values are what the columns hold:
+        numbers, text, dates and times, lists or arrays of numbers, bytes, or None; of its other columns there may be any. on_null: where a feature is None or NaN,
         'error' (so it is by itself) or 'null', which answers with a row without a prediction.
         """
         named = by_names(features)
         if named is not None:
-            values = [feature(value) for value in named.values()]
-            columns = ", ".join(f"%s::{sql_type} AS {identifier(str(name)).replace('%', '%%')}"
-                                for (sql_type, _), name in zip(values, named))
-            row = f"(SELECT r FROM (SELECT {columns}) AS r)"
+            values = [("jsonb", as_json(named))]
+            row = "%s::jsonb"
+            if values[0][1] is None:
+                values = [feature(value) for value in named.values()]
+                columns = ", ".join(f"%s::{sql_type} AS {identifier(str(name)).replace('%', '%%')}"
+                                    for (sql_type, _), name in zip(values, named))
+                row = f"(SELECT r FROM (SELECT {columns}) AS r)"
             return self._rows(self._execute(
                 f"SELECT * FROM hopper.predict_row(%s::text, %s::bigint, {row}, %s::text)",
                 [model_table, mst_key, *(value for _, value in values), on_null or "error"]), "predict_row")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import numbers
 import os
 import re
 from typing import Any, Dict, List, Mapping, Optional, Tuple
@@ -84,6 +85,26 @@ def by_names(example: Any) -> Optional[Dict[str, Any]]:
     if len(doubled):
         raise ValueError(f'"{doubled[0]}" is there twice')
     return {name: None if missing else value for name, value, missing in zip(example.index, example, example.isna())}
+
+
+def as_json(example: Mapping[str, Any]) -> Optional[str]:
+    """One example as a JSON object, which the server reads by the columns' types. None where JSON has no word for a value: bytes, infinity."""
+    values = {}
+    for name, value in example.items():
+        if is_array(value) and value.dtype == "uint8" and value.ndim > 1:
+            return None  # an image
+        value = plain(value)
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return None
+        if isinstance(value, numbers.Number) and not isinstance(value, (int, float)):
+            value = float(value)  # type: ignore[arg-type]
+        if not isinstance(value, (str, list, tuple)) and value != value:
+            value = None
+        values[name] = value if value is None or isinstance(value, (int, float, str, list, tuple)) else str(value)
+    try:
+        return json.dumps(values, allow_nan=False)
+    except ValueError:
+        return None
 
 
 def feature(value: Any) -> Tuple[str, Any]:
