@@ -68,6 +68,7 @@ BEGIN
 
     PERFORM pg_catalog.set_config('search_path', callers, true);
     named := pg_catalog.current_schema();
+    EXECUTE pg_catalog.format('SELECT %sclaim_name(%L)', own, model_table);
     PERFORM pg_catalog.set_config('search_path', safe, true);
     earlier := ARRAY(SELECT c.oid FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace,
             unnest(ARRAY['', '_rows', '_test_rows', '_packed', '_packed_validation', '_test_packed', '_networks', '_best']) AS suffix

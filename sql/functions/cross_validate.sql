@@ -63,6 +63,7 @@ BEGIN
         RAISE EXCEPTION 'num_iterations must be 1 or more' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE pg_catalog.format('SELECT %sclaim_name(%L)', own, output_table);
     source := source_table::pg_catalog.regclass;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     EXECUTE format('SELECT %1$ssource_column($1, $2, ''dependent_varname''), %1$ssource_column($1, $3, ''group_varname'')', own)

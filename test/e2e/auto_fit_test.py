@@ -163,6 +163,21 @@ def test_its_time_is_over_before_the_search(database):
     assert "max_seconds := 0.1," in rows[3][1]
 
 
+@pytest.mark.parametrize("call", [
+    "SELECT hopper.auto_fit('customers', 'churned', 'claimed', 1{})",
+    "SELECT hopper.cross_validate('customers', 'claimed', 'churned', folds => 2, num_iterations => 1, recipe => 'resnet')"])
+def test_a_second_session_is_refused_at_once(database, call):
+    """Not after the whole training of the first one, by a catalog's unique index."""
+    other = connect(DATABASE)
+    other.autocommit = False
+    query(other, call.format(""))
+    for again in {call.format(""), call.format(", replace => true")}:
+        with pytest.raises(psycopg2.errors.ObjectInUse, match='another session is making the table "claimed"'):
+            query(database, again)
+    other.rollback()
+    other.close()
+
+
 def test_temporary_models_are_replaced(database):
     """pg_temp is another schema in each session."""
     call = "SELECT hopper.auto_fit('customers', 'churned', 'pg_temp.passing', 1{})"
