@@ -243,12 +243,11 @@ hopper_sql_check_configs(PG_FUNCTION_ARGS)
 const char *
 hopper_balanced_params(const char *fit_params, const hopper_data_desc *data)
 {
-	hopper_error error = {0};
 	hopper_rows *rows;
 
 	if (fit_params == NULL || strstr(fit_params, "balanced") == NULL)
 		return fit_params;
-	HOPPER_CHECK(hopper_core()->balance_classes(fit_params, data, &rows, &error), error);
+	HOPPER_CHECK(hopper_core()->balance_classes(fit_params, data, &rows, hopper_fault));
 	rows = hopper_take_rows(rows);
 	return rows->n_rows == 1 ? rows->cells[0] : fit_params;
 }
@@ -258,10 +257,9 @@ Datum
 hopper_sql_params_json(PG_FUNCTION_ARGS)
 {
 	hopper_rows *rows;
-	hopper_error error;
 
 	HOPPER_CHECK(hopper_core()->params_json(hopper_to_utf8(hopper_string_argument(fcinfo, 0)),
-											&rows, &error), error);
+											&rows, hopper_fault));
 	rows = hopper_take_rows(rows);
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(hopper_from_utf8(rows->cells[0])));
 }

@@ -102,7 +102,6 @@ static int32
 write_combinations(hopper_destination *to, const config_lists *lists, bool replace)
 {
 	int64		n = (int64) lists->n_models * lists->n_compile * lists->n_fit;
-	hopper_error error = {0};
 	hopper_rows *rows;
 
 	if (n > hopper_max_configs)
@@ -115,7 +114,7 @@ write_combinations(hopper_destination *to, const config_lists *lists, bool repla
 	to->replaces = hopper_make_room(to->tables, lengthof(to->tables), replace);
 	HOPPER_CHECK(hopper_core()->cross_configs(lists->n_models, lists->ids, lists->n_compile,
 											  lists->compile, lists->n_fit, lists->fit, &rows,
-											  &error), error);
+											  hopper_fault));
 	return hopper_write_configs(to, rows);
 }
 
@@ -298,7 +297,6 @@ hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
 	bool		replace = !PG_ARGISNULL(8) && PG_GETARG_BOOL(8);
 	hopper_grid grid = {0};
 	hopper_error notice = {0};
-	hopper_error error = {0};
 	hopper_rows *rows;
 	int32		n_added;
 
@@ -322,7 +320,7 @@ hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
 		to.first_key = read_existing(&to.selection, &to.models, &grid);
 	else
 		to.replaces = hopper_make_room(to.tables, lengthof(to.tables), replace);
-	HOPPER_CHECK(hopper_core()->generate_configs(&grid, &rows, &notice, &error), error);
+	HOPPER_CHECK(hopper_core()->generate_configs(&grid, &rows, &notice, hopper_fault));
 	n_added = hopper_write_configs(&to, rows);
 	if (notice.message[0])
 		ereport(NOTICE, errmsg("%s", hopper_from_utf8(notice.message)),

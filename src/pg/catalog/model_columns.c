@@ -17,11 +17,10 @@ hopper_model_columns(const hopper_model *model, int *n)
 {
 	hopper_model_column *columns;
 	hopper_rows *rows;
-	hopper_error error;
 
 	HOPPER_CHECK(hopper_core()->model_columns(model->arch, model->arch_size,
 											  HOPPER_HAS_FLOATS(&model->weights) ? 1 : 0, &rows,
-											  &error), error);
+											  hopper_fault));
 	rows = hopper_take_rows(rows);
 	*n = rows->n_rows;
 	columns = palloc0(sizeof(hopper_model_column) * Max(*n, 1));
@@ -57,7 +56,6 @@ hopper_model_schema(int n, const hopper_model_column *columns, const hopper_pack
 	const char **names = palloc(sizeof(char *) * Max(n, 1));
 	StringInfo	request = makeStringInfo();
 	hopper_rows *rows;
-	hopper_error error;
 
 	for (int i = 0; i < n; i++)
 		names[i] = x[i].name;
@@ -72,8 +70,8 @@ hopper_model_schema(int n, const hopper_model_column *columns, const hopper_pack
 	appendStringInfoString(request, ", ");
 	hopper_schema_append_columns(request, n, x);
 	appendStringInfoChar(request, '}');
-	HOPPER_CHECK(hopper_core()->schema.complete(hopper_to_utf8(request->data), &rows, &error),
-				 error);
+	HOPPER_CHECK(hopper_core()->schema.complete(hopper_to_utf8(request->data), &rows,
+												hopper_fault));
 	return hopper_from_utf8(hopper_take_rows(rows)->cells[0]);
 }
 

@@ -210,9 +210,8 @@ char *
 hopper_complete_architecture(const char *arch)
 {
 	hopper_rows *rows;
-	hopper_error error = {0};
 
-	HOPPER_CHECK(hopper_core()->complete_model(arch, strlen(arch), &rows, &error), error);
+	HOPPER_CHECK(hopper_core()->complete_model(arch, strlen(arch), &rows, hopper_fault));
 	rows = hopper_take_rows(rows);
 	return hopper_from_utf8(rows->n_rows ? rows->cells[0] : arch);
 }
@@ -221,10 +220,9 @@ hopper_complete_architecture(const char *arch)
 static void
 tell_notes(const char *arch)
 {
-	hopper_error error = {0};
 	hopper_rows *rows;
 
-	HOPPER_CHECK(hopper_core()->notes_on_model(arch, strlen(arch), &rows, &error), error);
+	HOPPER_CHECK(hopper_core()->notes_on_model(arch, strlen(arch), &rows, hopper_fault));
 	hopper_tell_notes(hopper_take_rows(rows), 0);
 }
 
@@ -236,13 +234,12 @@ static bool
 is_template(const char *arch)
 {
 	hopper_rows *rows;
-	hopper_error error = {0};
 
 	/* Most have no such key, and are not parsed for it. */
 	if (strstr(arch, "\"hopper\"") == NULL)
 		return false;
-	HOPPER_CHECK(hopper_core()->search.template_parameters(arch, strlen(arch), &rows, &error),
-				 error);
+	HOPPER_CHECK(hopper_core()->search.template_parameters(arch, strlen(arch), &rows,
+														   hopper_fault));
 	return hopper_take_rows(rows)->n_rows > 0;
 }
 
@@ -441,9 +438,8 @@ static Datum
 describe(FunctionCallInfo fcinfo, const char *arch, const hopper_data_desc *data)
 {
 	hopper_rows *rows;
-	hopper_error error = {0};
 
-	HOPPER_CHECK(hopper_core()->describe_model(arch, strlen(arch), data, &rows, &error), error);
+	HOPPER_CHECK(hopper_core()->describe_model(arch, strlen(arch), data, &rows, hopper_fault));
 	return hopper_return_rows(fcinfo, hopper_take_rows(rows));
 }
 

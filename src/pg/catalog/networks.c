@@ -30,7 +30,6 @@ write_network(FunctionCallInfo fcinfo, const hopper_network *network)
 	MemoryContext own;
 	hopper_packed packed;
 	hopper_rows *rows;
-	hopper_error error;
 
 	hopper_require_other_tables(fcinfo, "model_arch_table",
 								(const char *const[]) {"packed_table", NULL});
@@ -43,7 +42,7 @@ write_network(FunctionCallInfo fcinfo, const hopper_network *network)
 					 errdetail("It has the inputs %s.",
 							   hopper_columns_words(packed.inputs.n, packed.inputs.names)),
 					 errhint("Build it with Keras and store it with hopper.load_model()."));
-	HOPPER_CHECK(hopper_core()->write_network(network, &packed.desc, &rows, &error), error);
+	HOPPER_CHECK(hopper_core()->write_network(network, &packed.desc, &rows, hopper_fault));
 	/* The cells outlive SPI's memory, which has the packed table's classes. */
 	own = MemoryContextSwitchTo(caller);
 	rows = hopper_take_rows(rows);

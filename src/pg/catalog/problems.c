@@ -111,9 +111,8 @@ check_part(hopper_problems *problems, const hopper_config *configs, int n,
 		   const hopper_data_desc *desc)
 {
 	hopper_rows *rows;
-	hopper_error error = {0};
 
-	HOPPER_CHECK(hopper_core()->check_configs(configs, n, desc, &rows, &error), error);
+	HOPPER_CHECK(hopper_core()->check_configs(configs, n, desc, &rows, hopper_fault));
 	rows = hopper_take_rows(rows);
 	add_rows(problems, rows);
 	pfree(rows);

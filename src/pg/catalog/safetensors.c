@@ -30,12 +30,10 @@ static const char *
 header_of(const hopper_arch *from, const hopper_floats *weights, int64 *n_floats)
 {
 	hopper_rows *rows;
-	hopper_error error;
 
 	HOPPER_CHECK(hopper_core()->safetensors_header(from->arch, from->arch_size, from->rank,
 												   from->shape, weights ? weights->values : NULL,
-												   weights ? weights->n : -1, &rows, &error),
-				 error);
+												   weights ? weights->n : -1, &rows, hopper_fault));
 	rows = hopper_take_rows(rows);
 	*n_floats = strtoll(rows->cells[1], NULL, 10);
 	return rows->cells[0];
@@ -99,7 +97,6 @@ hopper_sql_from_safetensors(PG_FUNCTION_ARGS)
 	int64		n_floats;
 	hopper_share *share;
 	bytea	   *weights;
-	hopper_error error;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
@@ -112,8 +109,8 @@ hopper_sql_from_safetensors(PG_FUNCTION_ARGS)
 	weights = hopper_make_bytea(n_floats * sizeof(float));
 	HOPPER_CHECK(hopper_core()->read_safetensors(to.arch, to.arch_size, to.rank, to.shape,
 												 VARDATA_ANY(file), VARSIZE_ANY_EXHDR(file),
-												 (float *) VARDATA(weights), n_floats, &error),
-				 error);
+												 (float *) VARDATA(weights), n_floats,
+												 hopper_fault));
 	PG_FREE_IF_COPY(file, 1);
 	hopper_share_release(share);
 	PG_RETURN_BYTEA_P(weights);

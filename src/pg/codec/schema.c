@@ -29,10 +29,9 @@ hopper_row_schema *
 hopper_schema_open_unguarded(const char *text)
 {
 	hopper_row_schema *opened = palloc0(sizeof(hopper_row_schema));
-	hopper_error error;
 
 	opened->text = pstrdup(text);
-	HOPPER_CHECK(hopper_core()->schema.open(hopper_to_utf8(text), &opened->handle, &error), error);
+	HOPPER_CHECK(hopper_core()->schema.open(hopper_to_utf8(text), &opened->handle, hopper_fault));
 	hopper_core()->schema.info(opened->handle, &opened->info);
 	return opened;
 }
@@ -292,7 +291,6 @@ char *
 hopper_different_schemas(const char *a, const char *a_name, const char *b, const char *b_name)
 {
 	hopper_rows *rows;
-	hopper_error error;
 
 	if (a == NULL && b == NULL)
 		return NULL;
@@ -304,7 +302,7 @@ hopper_different_schemas(const char *a, const char *a_name, const char *b, const
 		return NULL;
 	HOPPER_CHECK(hopper_core()->schema.compare(hopper_to_utf8(a), hopper_to_utf8(a_name),
 											   hopper_to_utf8(b), hopper_to_utf8(b_name), &rows,
-											   &error), error);
+											   hopper_fault));
 	rows = hopper_take_rows(rows);
 	return rows->n_rows > 0 ? hopper_from_utf8(rows->cells[0]) : NULL;
 }

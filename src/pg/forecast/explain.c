@@ -32,7 +32,6 @@ forecast(hopper_forecast_request *request, hopper_guard **guard)
 	const int32 *train_keys = NULL;
 	const int32 *valid_keys = NULL;
 	hopper_explain *explain;
-	hopper_error error;
 	int			done;
 
 	train_keys = hopper_partition_keys(&request->train);
@@ -44,15 +43,15 @@ forecast(hopper_forecast_request *request, hopper_guard **guard)
 	request->options.starts = request->train.starts;
 	request->options.event_fd = hopper_eventfd_open();
 	HOPPER_CHECK(torch->explain.create(&request->options, &request->train.desc, valid, train_keys,
-									   valid_keys, &costs, &explain, &error), error);
+									   valid_keys, &costs, &explain, hopper_fault));
 	*guard = hopper_guard_add(explain, free_explain);
 	for (int i = 0; i < request->n_configs; i++)
-		HOPPER_CHECK(torch->explain.add_config(explain, &request->configs[i], &error), error);
-	HOPPER_CHECK(torch->explain.start(explain, &error), error);
-	while ((done = torch->explain.poll(explain, &error)) == 0)
+		HOPPER_CHECK(torch->explain.add_config(explain, &request->configs[i], hopper_fault));
+	HOPPER_CHECK(torch->explain.start(explain, hopper_fault));
+	while ((done = torch->explain.poll(explain, hopper_fault)) == 0)
 		hopper_wait(request->options.event_fd, 500);
 	if (done < 0)
-		hopper_throw(&error);
+		hopper_throw(hopper_fault);
 	return explain;
 }
 
@@ -79,14 +78,13 @@ hopper_forecast_models(hopper_forecast_request *request, hopper_explain_run *run
 	hopper_explain *explain;
 	hopper_guard *guard;
 	hopper_explain_model *models;
-	hopper_error error;
 
 	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
 	explain = forecast(request, &guard);
-	HOPPER_CHECK(torch->explain.run(explain, run, &error), error);
+	HOPPER_CHECK(torch->explain.run(explain, run, hopper_fault));
 	models = palloc0(Max(request->n_configs, 1) * sizeof(hopper_explain_model));
 	for (int i = 0; i < request->n_configs; i++)
-		HOPPER_CHECK(torch->explain.model(explain, i, &models[i], &error), error);
+		HOPPER_CHECK(torch->explain.model(explain, i, &models[i], hopper_fault));
 	hopper_guard_release(guard);
 	hopper_eventfd_close(request->options.event_fd);
 	return models;

@@ -23,27 +23,26 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	int			threads = hopper_take_threads(share, hopper_effective_threads(), 1);
 	int64		limit = hopper_effective_memory_limit();
 	hopper_evaluating run;
-	hopper_error error;
 	int			done;
 
 	/* Data above the limit are evaluated in turns. */
 	hopper_take_memory(share, Min(limit, data->packed_bytes +
 								  model->config.n_weights * (int64) sizeof(float)));
 	hopper_evaluation_open(&run, &model->config, &model->weights, &data->desc, threads, -1);
-	HOPPER_CHECK(torch->evaluation.limit(run.evaluation, limit, &error), error);
-	HOPPER_CHECK(torch->evaluation.start(run.evaluation, &error), error);
+	HOPPER_CHECK(torch->evaluation.limit(run.evaluation, limit, hopper_fault));
+	HOPPER_CHECK(torch->evaluation.start(run.evaluation, hopper_fault));
 	hopper_scan_packed(data, HOPPER_SPLIT_VALID, add_buffer, &run);
 	hopper_evaluation_wait(&run, data->desc.n_partitions);
-	while ((done = torch->evaluation.poll(run.evaluation, event, &error)) == 0)
+	while ((done = torch->evaluation.poll(run.evaluation, event, hopper_fault)) == 0)
 		hopper_wait(run.event_fd, -1);
 	if (done < 0)
-		hopper_throw(&error);
+		hopper_throw(hopper_fault);
 	if (confusion)
 	{
 		const int64_t *counts;
 		int32_t		n;
 
-		HOPPER_CHECK(torch->evaluation.confusion(run.evaluation, &counts, &n, &error), error);
+		HOPPER_CHECK(torch->evaluation.confusion(run.evaluation, &counts, &n, hopper_fault));
 		hopper_write_confusion(confusion, model, counts, n);
 	}
 	hopper_evaluation_close(&run);

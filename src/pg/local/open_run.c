@@ -21,10 +21,8 @@ hopper_training_begin(hopper_training *training)
 void
 hopper_training_start(hopper_training *training)
 {
-	hopper_error error;
-
 	hopper_training_load(training);
-	HOPPER_CHECK(hopper_torch()->run.start(training->run, &error), error);
+	HOPPER_CHECK(hopper_torch()->run.start(training->run, hopper_fault));
 	training->started = true;
 }
 
@@ -54,15 +52,14 @@ hopper_training_enter(hopper_training *training, const hopper_config *config,
 {
 	int64		before = bytes_of_models(training);
 	hopper_config weighed = *config;
-	hopper_error error;
 	int			at;
 	int			code;
 
 	weighed.fit_params = hopper_balanced_params(config->fit_params, &training->train->desc);
-	code = hopper_torch()->run.add_config(training->run, &weighed, &error);
+	code = hopper_torch()->run.add_config(training->run, &weighed, hopper_fault);
 	if (code == HOPPER_LIMIT_EXCEEDED)
 		return -1;
-	HOPPER_CHECK(code, error);
+	HOPPER_CHECK(code);
 	take_memory(training, bytes_of_models(training) - before);
 	at = hopper_training_add(training, config, history);
 	hopper_results_grow(training);
@@ -98,7 +95,6 @@ void
 hopper_training_go_on(hopper_training *training, int at, int32 iterations, int32 done, bool restart)
 {
 	hopper_stint	stint = {training->configs[at].mst_key, iterations, restart ? 1 : 0, done};
-	hopper_error error;
 
 	if (restart)
 	{
@@ -110,8 +106,8 @@ hopper_training_go_on(hopper_training *training, int at, int32 iterations, int32
 		int32		must_take;
 		int32		take;
 
-		HOPPER_CHECK(hopper_torch()->run.go_on(training->run, &stint, &must_take, &take, &error),
-					 error);
+		HOPPER_CHECK(hopper_torch()->run.go_on(training->run, &stint, &must_take, &take,
+											   hopper_fault));
 		if (!must_take)
 			break;
 		/* What has ended in a durable run is in its tables once that is heard of. */
@@ -128,7 +124,6 @@ void
 hopper_training_drop_state(hopper_training *training, int at)
 {
 	char	   *bytes;
-	hopper_error error;
 	size_t		taken = 1;
 
 	/* In the file it is in nobody's way. */
@@ -142,7 +137,7 @@ hopper_training_drop_state(hopper_training *training, int at)
 	{
 		HOPPER_CHECK(hopper_torch()->run.take_state(training->run, training->configs[at].mst_key,
 													(uint8_t *) bytes, 1024 * 1024, &taken,
-													&error), error);
+													hopper_fault));
 		CHECK_FOR_INTERRUPTS();
 	}
 	pfree(bytes);
@@ -164,9 +159,7 @@ hopper_training_step(hopper_training *training, long timeout)
 void
 hopper_training_close(hopper_training *training)
 {
-	hopper_error error;
-
-	HOPPER_CHECK(hopper_torch()->run.close(training->run, &error), error);
+	HOPPER_CHECK(hopper_torch()->run.close(training->run, hopper_fault));
 }
 
 /* --- of a durable run --- */
@@ -174,9 +167,7 @@ hopper_training_close(hopper_training *training)
 void
 hopper_training_halt(hopper_training *training, bool all)
 {
-	hopper_error error;
-
-	HOPPER_CHECK(hopper_torch()->run.halt_for_checkpoints(training->run, all, &error), error);
+	HOPPER_CHECK(hopper_torch()->run.halt_for_checkpoints(training->run, all, hopper_fault));
 }
 
 bool
@@ -189,19 +180,15 @@ hopper_training_store(hopper_training *training, const int *which, int n,
 void
 hopper_training_set_iterations(hopper_training *training, int at, int32 more)
 {
-	hopper_error error;
-
 	HOPPER_CHECK(hopper_torch()->run.set_iterations(training->run, training->configs[at].mst_key,
-													more, &error), error);
+													more, hopper_fault));
 }
 
 void
 hopper_training_release(hopper_training *training, int at)
 {
-	hopper_error error;
-
 	HOPPER_CHECK(hopper_torch()->run.release(training->run, training->configs[at].mst_key,
-											 &error), error);
+											 hopper_fault));
 }
 
 /* Its threads train between two transactions. */

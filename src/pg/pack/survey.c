@@ -376,10 +376,9 @@ static question *
 read_plan(const hopper_pack_source *source, const char *request, int *n, int32 *labels_scaled)
 {
 	hopper_rows *rows;
-	hopper_error error;
 	question   *questions;
 
-	HOPPER_CHECK(hopper_core()->schema.plan(request, &rows, labels_scaled, &error), error);
+	HOPPER_CHECK(hopper_core()->schema.plan(request, &rows, labels_scaled, hopper_fault));
 	rows = hopper_take_rows(rows);
 	*n = rows->n_rows;
 	questions = palloc0(sizeof(question) * Max(*n, 1));
@@ -403,10 +402,9 @@ static char *
 make_schema(const char *request, const char *answers, const hopper_schema_label *label)
 {
 	hopper_rows *rows;
-	hopper_error error;
 
-	HOPPER_CHECK(hopper_core()->schema.make(request, hopper_to_utf8(answers), label, &rows, &error),
-				 error);
+	HOPPER_CHECK(hopper_core()->schema.make(request, hopper_to_utf8(answers), label, &rows,
+											hopper_fault));
 	rows = hopper_take_rows(rows);
 	hopper_tell_notes(rows, 1);
 	return hopper_from_utf8(rows->cells[0]);

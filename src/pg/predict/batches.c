@@ -94,7 +94,6 @@ hopper_predict_start(hopper_prediction *run)
 void
 hopper_predict_open(hopper_prediction *run, hopper_data_desc *desc)
 {
-	hopper_error error;
 	hopper_predict_work *work = &run->work;
 	hopper_prediction_plan plan = {0};
 	int64		limit;
@@ -112,14 +111,14 @@ hopper_predict_open(hopper_prediction *run, hopper_data_desc *desc)
 												  run->model.model_arch_size,
 												  run->model.weights.n, desc, run->model.layer,
 												  work->threads, limit, work->event_fd,
-												  &work->predictor, &n_outputs, &error), error);
+												  &work->predictor, &n_outputs, hopper_fault));
 	work->guard = hopper_guard_add(work->predictor, free_predictor);
 	hopper_predict_push_weights(work->predictor, &run->model.weights);
 	hopper_floats_release(&run->model.weights);
 	/* One batch at each thread and one on its way to it. */
 	plan.rows = Max(1, Min(BATCH_ROWS, BATCH_BYTES / (int64) Max(run->values.size, 1)));
 	plan.batches = Min(2 * work->threads, PREDICT_MAX_BATCHES);
-	HOPPER_CHECK(hopper_torch()->predictor.plan(work->predictor, &plan, &error), error);
+	HOPPER_CHECK(hopper_torch()->predictor.plan(work->predictor, &plan, hopper_fault));
 	hopper_take_memory(work->share, plan.bytes - weights);
 	work->batch_rows = plan.rows;
 	work->depth = plan.batches;
@@ -190,12 +189,11 @@ hopper_predict_submit(hopper_prediction *run)
 {
 	hopper_predict_work *work = &run->work;
 	int			n = work->n_added;
-	hopper_error error;
 
 	next_batch(work)->n = n;
 	work->n_added = 0;
 	HOPPER_CHECK(hopper_torch()->predictor.submit(work->predictor, work->features,
-												  n * run->values.size, n, &error), error);
+												  n * run->values.size, n, hopper_fault));
 	work->n_batches++;
 }
 
@@ -229,10 +227,10 @@ hopper_predict_take(hopper_prediction *run, bool wait, const float **outputs)
 	hopper_predict_work *work = &run->work;
 	hopper_predict_batch *batch = &work->batches[work->first];
 	int32_t		n;
-	hopper_error error;
 	int			ready;
 
-	while ((ready = hopper_torch()->predictor.take(work->predictor, outputs, &n, &error)) == 0)
+	while ((ready = hopper_torch()->predictor.take(work->predictor, outputs, &n,
+												   hopper_fault)) == 0)
 	{
 		if (!wait)
 			return NULL;
@@ -243,7 +241,7 @@ hopper_predict_take(hopper_prediction *run, bool wait, const float **outputs)
 		ErrorContextCallback context = {error_context_stack, batch_context, run};
 
 		error_context_stack = &context;
-		hopper_throw(&error);
+		hopper_throw(hopper_fault);
 	}
 	if (n != batch->n)
 		elog(ERROR, "the core predicted %d rows where %d were given", n, batch->n);

@@ -107,9 +107,8 @@ static void
 add_buffer(const hopper_buffer *buffer, void *state)
 {
 	const ensembling *work = state;
-	hopper_error error;
 
-	HOPPER_CHECK(hopper_torch()->ensemble.add_buffer(work->ensemble, buffer, &error), error);
+	HOPPER_CHECK(hopper_torch()->ensemble.add_buffer(work->ensemble, buffer, hopper_fault));
 	CHECK_FOR_INTERRUPTS();
 }
 
@@ -117,11 +116,10 @@ static void
 select_members(ensembling *work, int size)
 {
 	const hopper_torch_api *torch = hopper_torch();
-	hopper_error error;
 
 	HOPPER_CHECK(torch->ensemble.create(&work->models[0].config, &work->data.desc, work->metric,
-										hopper_effective_memory_limit(), &work->ensemble, &error),
-				 error);
+										hopper_effective_memory_limit(), &work->ensemble,
+										hopper_fault));
 	work->guard = hopper_guard_add(work->ensemble, free_ensemble);
 	hopper_scan_packed(&work->data, HOPPER_SPLIT_VALID, add_buffer, work);
 	for (int i = 0; i < work->n; i++)
@@ -129,13 +127,13 @@ select_members(ensembling *work, int size)
 		hopper_config config = work->models[i].config;
 
 		config.weights = hopper_floats_whole(&work->models[i].weights);
-		HOPPER_CHECK(torch->ensemble.add_model(work->ensemble, &config, &error), error);
+		HOPPER_CHECK(torch->ensemble.add_model(work->ensemble, &config, hopper_fault));
 		hopper_floats_release(&work->models[i].weights);
 		CHECK_FOR_INTERRUPTS();
 	}
 	work->steps = palloc(size * sizeof(hopper_ensemble_step));
-	HOPPER_CHECK(torch->ensemble.select(work->ensemble, size, work->steps, &work->n_steps, &error),
-				 error);
+	HOPPER_CHECK(torch->ensemble.select(work->ensemble, size, work->steps, &work->n_steps,
+										hopper_fault));
 	hopper_guard_release(work->guard);
 	work->counts = palloc0(work->n * sizeof(int));
 	for (int i = 0; i < work->n_steps; i++)
@@ -150,7 +148,6 @@ join_members(ensembling *work)
 	double	   *shares = palloc(work->n * sizeof(double));
 	hopper_trained *result = &work->result;
 	hopper_rows *rows;
-	hopper_error error;
 	bytea	   *weights;
 	int64		total = 0;
 	int			n = 0;
@@ -164,7 +161,7 @@ join_members(ensembling *work)
 		total += work->models[i].config.n_weights;
 	}
 	HOPPER_CHECK(hopper_torch()->ensemble.architecture(members, shares, n, &work->data.desc, &rows,
-													   &error), error);
+													   hopper_fault));
 	*result = work->models[0];
 	result->config.model_arch = hopper_take_rows(rows)->cells[0];
 	result->config.model_arch_size = strlen(result->config.model_arch);

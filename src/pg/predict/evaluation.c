@@ -22,13 +22,11 @@ hopper_evaluation_open(hopper_evaluating *run, const hopper_config *config,
 					   const hopper_floats *weights, const hopper_data_desc *desc, int threads,
 					   long longest_wait)
 {
-	hopper_error error;
-
 	run->event_fd = hopper_eventfd_open();
 	run->longest_wait = longest_wait;
 	run->partition = -1;
 	HOPPER_CHECK(hopper_torch()->evaluation.create(config, desc, threads, run->event_fd,
-												   &run->evaluation, &error), error);
+												   &run->evaluation, hopper_fault));
 	run->guard = hopper_guard_add(run->evaluation, free_evaluation);
 	if (weights)
 		hopper_floats_pass(weights, push_piece_of_evaluated, run->evaluation);
@@ -37,24 +35,21 @@ hopper_evaluation_open(hopper_evaluating *run, const hopper_config *config,
 void
 hopper_evaluation_wait(const hopper_evaluating *run, int32 partition)
 {
-	hopper_error error;
 	int			room;
 
-	while ((room = hopper_torch()->evaluation.room(run->evaluation, partition, &error)) == 0)
+	while ((room = hopper_torch()->evaluation.room(run->evaluation, partition, hopper_fault)) == 0)
 		hopper_wait(run->event_fd, run->longest_wait);
 	if (room < 0)
-		hopper_throw(&error);
+		hopper_throw(hopper_fault);
 }
 
 void
 hopper_evaluation_add(hopper_evaluating *run, const hopper_buffer *buffer)
 {
-	hopper_error error;
-
 	if (buffer->partition_id != run->partition)
 		hopper_evaluation_wait(run, buffer->partition_id);
 	run->partition = buffer->partition_id;
-	HOPPER_CHECK(hopper_torch()->evaluation.add_buffer(run->evaluation, buffer, &error), error);
+	HOPPER_CHECK(hopper_torch()->evaluation.add_buffer(run->evaluation, buffer, hopper_fault));
 	CHECK_FOR_INTERRUPTS();
 }
 

@@ -19,7 +19,6 @@ static struct varlena *
 make_file(hopper_export *from, hopper_floats *weights)
 {
 	hopper_rows *rows;
-	hopper_error error;
 	hopper_guard *guard;
 	Size		size = 0;
 	hopper_share *share;
@@ -31,7 +30,7 @@ make_file(hopper_export *from, hopper_floats *weights)
 		from->weights = weights->values;
 		from->n_weights = weights->n;
 	}
-	HOPPER_CHECK(hopper_core()->export_model(from, &rows, &error), error);
+	HOPPER_CHECK(hopper_core()->export_model(from, &rows, hopper_fault));
 	guard = hopper_guard_rows(rows);	/* cells hold any bytes */
 	for (int row = 0; row < rows->n_rows; row++)
 		size += strtoll(rows->cells[4 * row + 1], NULL, 10) +

@@ -51,10 +51,9 @@ hopper_sql_describe_features(PG_FUNCTION_ARGS)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "table_name");
 	hopper_rows *rows;
-	hopper_error error;
 
 	hopper_connect();
-	HOPPER_CHECK(hopper_core()->schema.describe(schema_of(&table)->handle, &rows, &error), error);
+	HOPPER_CHECK(hopper_core()->schema.describe(schema_of(&table)->handle, &rows, hopper_fault));
 	(void) hopper_return_rows(fcinfo, hopper_take_rows(rows));
 	hopper_finish();
 	return (Datum) 0;

@@ -19,12 +19,11 @@ set_output(const hopper_trained *trained, int i, hopper_predict_model *model)
 	const hopper_output *output = desc->n_outputs > 0 ? &desc->outputs[i] : NULL;
 	int32		kind = output ? output->kind : desc->y_kind;
 	hopper_output_link link;
-	hopper_error error;
 
 	HOPPER_CHECK(hopper_core()->output_link(trained->config.model_arch,
 											trained->config.model_arch_size,
 											trained->config.compile_params, desc, i, &link,
-											&error), error);
+											hopper_fault));
 	model->link = (hopper_link) link.link;
 	model->link_width = link.width;
 	model->first = link.first;

@@ -294,26 +294,25 @@ create_predictor(hopper_ready_model *entry, const hopper_trained *trained,
 	int64	   *counter;
 	int32_t		n_outputs;
 	hopper_prediction_plan plan = {.rows = 1,.batches = 1};
-	hopper_error error;
 
 	if (!hopper_try_memory(entry->bytes, &counter))
 		hopper_refuse_memory(entry->bytes);
 	/* Nothing here ends in an error before the bytes have another owner. */
 	if (torch->predictor.create(trained->config.model_arch, trained->config.model_arch_size,
 								trained->config.n_weights, desc, NULL, 1, limit, entry->event_fd,
-								&entry->predictor, &n_outputs, &error) != 0 ||
+								&entry->predictor, &n_outputs, hopper_fault) != 0 ||
 		torch->predictor.expire(entry->predictor, hopper_keep_time, counter, entry->bytes,
-								&error) != 0)
+								hopper_fault) != 0)
 	{
 		if (counter)
 			__atomic_fetch_sub(counter, entry->bytes, __ATOMIC_RELAXED);
-		hopper_throw(&error);
+		hopper_throw(hopper_fault);
 	}
 	/* What is not complete would keep its memory to the session's next call. */
 	PG_TRY();
 	{
 		hopper_predict_push_weights(entry->predictor, &trained->weights);
-		HOPPER_CHECK(torch->predictor.plan(entry->predictor, &plan, &error), error);
+		HOPPER_CHECK(torch->predictor.plan(entry->predictor, &plan, hopper_fault));
 	}
 	PG_CATCH();
 	{
@@ -516,15 +515,14 @@ hopper_ready_compute(hopper_ready_model *entry, const char *features, size_t siz
 	const hopper_torch_api *torch = hopper_torch();
 	const float *outputs;
 	int32_t		n;
-	hopper_error error;
 	int			done;
 
 	entry->busy = true;
-	HOPPER_CHECK(torch->predictor.submit(entry->predictor, features, size, 1, &error), error);
-	while ((done = torch->predictor.take(entry->predictor, &outputs, &n, &error)) == 0)
+	HOPPER_CHECK(torch->predictor.submit(entry->predictor, features, size, 1, hopper_fault));
+	while ((done = torch->predictor.take(entry->predictor, &outputs, &n, hopper_fault)) == 0)
 		hopper_wait(entry->event_fd, -1);
 	if (done < 0)
-		hopper_throw(&error);
+		hopper_throw(hopper_fault);
 	entry->busy = false;
 	return outputs;
 }

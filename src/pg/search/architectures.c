@@ -139,10 +139,9 @@ hopper_search_require_possible(hopper_automl *run)
 {
 	hopper_problems problems = {0};
 	hopper_rows *rows;
-	hopper_error error;
 	int			n_wrong = 0;
 
-	HOPPER_CHECK(hopper_core()->search.probes(run->search, &rows, &error), error);
+	HOPPER_CHECK(hopper_core()->search.probes(run->search, &rows, hopper_fault));
 	rows = hopper_take_rows(rows);
 	for (int row = 0; row < rows->n_rows; row++)
 	{

@@ -78,17 +78,16 @@ bool
 hopper_search_ask(hopper_automl *run, hopper_search_assignment *work, int *n)
 {
 	const char *over = run->stopped || run->replays ? NULL : why_over(run);
-	hopper_error error;
 
 	if (over)
 	{
-		HOPPER_CHECK(hopper_core()->search.stop(run->search, over, &error), error);
+		HOPPER_CHECK(hopper_core()->search.stop(run->search, over, hopper_fault));
 		run->stopped = true;
 		if (run->number != 0)
 			hopper_search_note_stop(run, over);
 	}
-	HOPPER_CHECK(hopper_core()->search.ask(run->search, work, HOPPER_MAX_ASSIGNMENTS, n, &error),
-				 error);
+	HOPPER_CHECK(hopper_core()->search.ask(run->search, work, HOPPER_MAX_ASSIGNMENTS, n,
+										   hopper_fault));
 	if (*n == 0)
 		return false;
 	hopper_search_write_new_trials(run);

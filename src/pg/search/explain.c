@@ -84,14 +84,13 @@ play(hopper_automl *run)
 	hopper_search_assignment work[HOPPER_MAX_ASSIGNMENTS];
 	double	   *values = palloc(Max(run->n_measures, 1) * sizeof(double));
 	hopper_search_told told = {values, NULL, run->n_measures, -1, NULL};
-	hopper_error error;
 	int32		n;
 
 	while (!hopper_core()->search.done(run->search))
 	{
 		CHECK_FOR_INTERRUPTS();
 		HOPPER_CHECK(hopper_core()->search.ask(run->search, work, HOPPER_MAX_ASSIGNMENTS, &n,
-											   &error), error);
+											   hopper_fault));
 		if (n == 0)
 			break;
 		for (int i = 0; i < n; i++)
@@ -99,8 +98,8 @@ play(hopper_automl *run)
 			note(&played, &work[i]);
 			for (int v = 0; v < run->n_measures; v++)
 				values[v] = made_up(work[i].trial);
-			HOPPER_CHECK(hopper_core()->search.tell(run->search, work[i].trial, &told, &error),
-						 error);
+			HOPPER_CHECK(hopper_core()->search.tell(run->search, work[i].trial, &told,
+													hopper_fault));
 		}
 	}
 	return played;
@@ -122,9 +121,8 @@ static void
 add_configs(hopper_automl *run, hopper_forecast_request *request)
 {
 	hopper_rows *rows;
-	hopper_error error;
 
-	HOPPER_CHECK(hopper_core()->search.trials(run->search, 0, &rows, &error), error);
+	HOPPER_CHECK(hopper_core()->search.trials(run->search, 0, &rows, hopper_fault));
 	rows = hopper_take_rows(rows);
 	request->configs = palloc0(Max(Min(rows->n_rows, MAX_FORECAST), 1) * sizeof(hopper_config));
 	for (int row = 0; row < rows->n_rows && request->n_configs < MAX_FORECAST; row++)
@@ -161,7 +159,6 @@ forecast_of(const played_search *played, int tried, const hopper_forecast_reques
 	hopper_tried_config *known = palloc(Max(request->n_configs, 1) * sizeof(hopper_tried_config));
 	hopper_played_search all = {tried, played->iterations, played->longest, n_workers};
 	hopper_search_forecast forecast;
-	hopper_error error;
 
 	for (int i = 0; i < request->n_configs; i++)
 	{
@@ -173,7 +170,7 @@ forecast_of(const played_search *played, int tried, const hopper_forecast_reques
 		known[i].seconds_evaluation = models[i].seconds_evaluation + models[i].seconds_validation;
 	}
 	HOPPER_CHECK(hopper_core()->search.forecast(known, request->n_configs, &all, &forecast,
-												&error), error);
+												hopper_fault));
 	return forecast;
 }
 

@@ -103,9 +103,8 @@ int64
 hopper_search_best(const hopper_automl *run)
 {
 	int64_t		best;
-	hopper_error error;
 
-	HOPPER_CHECK(hopper_core()->search.best(run->search, &best, &error), error);
+	HOPPER_CHECK(hopper_core()->search.best(run->search, &best, hopper_fault));
 	return best;
 }
 
@@ -144,9 +143,7 @@ read_measures(const hopper_automl *run, int32 mst_key, bool keeps_best, double *
 static void
 tell(hopper_automl *run, int64 trial, const hopper_search_told *told)
 {
-	hopper_error error;
-
-	HOPPER_CHECK(hopper_core()->search.tell(run->search, trial, told, &error), error);
+	HOPPER_CHECK(hopper_core()->search.tell(run->search, trial, told, hopper_fault));
 	run->trials.trained[trial] = (int32) told->iterations;
 	tell_rungs(run);
 }

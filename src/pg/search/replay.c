@@ -231,7 +231,6 @@ hopper_search_replay(hopper_automl *run, int *n)
 	for (uint64 i = 0; i < n_rows; i++)
 	{
 		const journal_row *row = &rows[i];
-		hopper_error error;
 
 		if (row->wish.event)
 		{
@@ -243,8 +242,7 @@ hopper_search_replay(hopper_automl *run, int *n)
 		}
 		if (row->trial < 0)
 		{
-			HOPPER_CHECK(hopper_core()->search.stop(run->search, row->told.failure, &error),
-						 error);
+			HOPPER_CHECK(hopper_core()->search.stop(run->search, row->told.failure, hopper_fault));
 			run->stopped = true;
 			continue;
 		}

@@ -47,9 +47,8 @@ each_row(const hopper_automl *run,
 		 take_row_fn take, void *state)
 {
 	hopper_rows *rows;
-	hopper_error error;
 
-	HOPPER_CHECK(list(run->search, &rows, &error), error);
+	HOPPER_CHECK(list(run->search, &rows, hopper_fault));
 	each_row_of(run, rows, take, state);
 }
 
@@ -57,9 +56,8 @@ static void
 each_trial(const hopper_automl *run, int64 first, take_row_fn take, void *state)
 {
 	hopper_rows *rows;
-	hopper_error error;
 
-	HOPPER_CHECK(hopper_core()->search.trials(run->search, first, &rows, &error), error);
+	HOPPER_CHECK(hopper_core()->search.trials(run->search, first, &rows, hopper_fault));
 	each_row_of(run, rows, take, state);
 }
 
@@ -190,9 +188,8 @@ hopper_search_json(const hopper_automl *run)
 {
 	StringInfo	json = makeStringInfo();
 	hopper_rows *rows;
-	hopper_error error;
 
-	HOPPER_CHECK(hopper_core()->search.describe_space(&run->options, &rows, &error), error);
+	HOPPER_CHECK(hopper_core()->search.describe_space(&run->options, &rows, hopper_fault));
 	appendStringInfoChar(json, '{');
 	add_member(json, "method", run->options.algorithm);
 	add_member(json, "arguments", run->options.arguments);

@@ -14,7 +14,6 @@ hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
 {
 	hopper_name table;
 	hopper_rows *rows;
-	hopper_error error;
 	int64		iterations;
 	int32		r = hopper_integer_argument(fcinfo, 1, "r", 0);
 	int32		eta = hopper_integer_argument(fcinfo, 2, "eta", 3);
@@ -27,8 +26,8 @@ hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
 	hopper_require_argument(fcinfo, 1, "r");
 	HOPPER_CHECK(hopper_core()->search.hyperband_schedule(r, eta, skip_last,
 														  !PG_ARGISNULL(4) && PG_GETARG_BOOL(4),
-														  variant, &iterations, &rows, &error),
-				 error);
+														  variant, &iterations, &rows,
+														  hopper_fault));
 	rows = hopper_take_rows(rows);
 	hopper_require_absent(&table);
 	hopper_exec("CREATE TABLE %s (s pg_catalog.int4, i pg_catalog.int4, n_i pg_catalog.int4,"

@@ -58,21 +58,21 @@ hopper_search_heed(hopper_automl *run, const hopper_search_wish *wish)
 	int32		what = is_of(wish, HOPPER_STOP_TRIAL) ? HOPPER_SEARCH_STOP_TRIAL
 		: is_of(wish, HOPPER_PIN_TRIAL) ? HOPPER_SEARCH_PIN_TRIAL : HOPPER_SEARCH_UNPIN_TRIAL;
 	int32		changed = 0;
-	hopper_error error;
 
 	if (is_of(wish, HOPPER_ENQUEUE_TRIAL))
 	{
 		if (hopper_accepts(hopper_core()->search.enqueue(run->search, hopper_to_utf8(wish->text),
-														 &error), &error))
+														 hopper_fault), hopper_fault))
 			return NULL;
-		return hopper_from_utf8(psprintf("refused: %s%s%s", error.message,
-										 error.detail[0] ? ": " : "", error.detail));
+		return hopper_from_utf8(psprintf("refused: %s%s%s", hopper_fault->message,
+										 hopper_fault->detail[0] ? ": " : "",
+										 hopper_fault->detail));
 	}
 	/* The table of trials has it, and the search has not, where others have written there. */
 	if (trial < 0 || trial >= run->trials.n)
 		return "refused: the search has no such trial";
 	HOPPER_CHECK(hopper_core()->search.steer(run->search, trial, what,
-											 hopper_to_utf8(wish->text), &changed, &error), error);
+											 hopper_to_utf8(wish->text), &changed, hopper_fault));
 	if (!changed)
 		return HOPPER_TOO_LATE;
 	if (what == HOPPER_SEARCH_STOP_TRIAL)

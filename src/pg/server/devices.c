@@ -13,9 +13,8 @@ static int
 count_gpus(void)
 {
 	hopper_rows *gpus;
-	hopper_error error;
 
-	HOPPER_CHECK(hopper_torch()->gpus(&gpus, &error), error);
+	HOPPER_CHECK(hopper_torch()->gpus(&gpus, hopper_fault));
 	gpus = hopper_take_rows(gpus);
 	if (gpus->n_rows == 0)
 		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("no GPU is available"),
@@ -74,12 +73,11 @@ hopper_check_precision(const char *precision, bool on_gpus)
 {
 	int32_t		emulated = 0;
 	double		gain = 1;
-	hopper_error error;
 
 	if (strcmp(precision, "fp32") == 0)
 		return;
 	HOPPER_CHECK(hopper_torch()->check_precision(hopper_to_utf8(precision), on_gpus, &emulated,
-												 &gain, &error), error);
+												 &gain, hopper_fault));
 	if (emulated || gain < 1)
 		ereport(NOTICE, errmsg("dtype \"%s\" is slower than \"fp32\" here", precision),
 				errdetail("%sA product took %.1f times as long as in fp32 when it was tried.",
@@ -116,9 +114,6 @@ hopper_choose_threads(bool given, int32 threads)
 void
 hopper_check_threads_per_model(const hopper_run_options *options)
 {
-	hopper_error error;
-
 	HOPPER_CHECK(hopper_core()->check_threads_per_model(options->threads,
-														options->threads_per_model, &error),
-				 error);
+														options->threads_per_model, hopper_fault));
 }

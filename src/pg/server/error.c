@@ -6,6 +6,9 @@
 
 #include "mb/pg_wchar.h"
 
+static hopper_error fault;
+hopper_error *const hopper_fault = &fault;
+
 int
 hopper_sqlstate(int code)
 {

@@ -106,8 +106,6 @@ hopper_floats_whole(hopper_floats *floats)
 static void
 pass(const hopper_floats *floats, int64 first, int64 last, hopper_floats_taker take, void *state)
 {
-	hopper_error error;
-
 	for (int64 at = first; at < last; at += PIECE_FLOATS)
 	{
 		int64		n = Min(last - at, PIECE_FLOATS);
@@ -125,7 +123,7 @@ pass(const hopper_floats *floats, int64 first, int64 last, hopper_floats_taker t
 							 errmsg("stored weights end before their length"));
 			values = (const float *) VARDATA(piece);
 		}
-		HOPPER_CHECK(take(state, at, values, n, &error), error);
+		HOPPER_CHECK(take(state, at, values, n, hopper_fault));
 		if (piece)
 			pfree(piece);
 	}
@@ -177,10 +175,9 @@ void
 hopper_floats_check(const hopper_floats *floats, const char *arch, size_t arch_size)
 {
 	taking		check = {.arch = arch,.arch_size = arch_size};
-	hopper_error error;
 
-	HOPPER_CHECK(hopper_core()->check_weights(arch, arch_size, floats->values, floats->n, &error),
-				 error);
+	HOPPER_CHECK(hopper_core()->check_weights(arch, arch_size, floats->values, floats->n,
+											  hopper_fault));
 	if (floats->values == NULL)
 		hopper_floats_pass(floats, take_piece, &check);
 }

@@ -48,9 +48,13 @@ extern char *hopper_from_utf8(const char *text);
 extern char *hopper_to_utf8(const char *text);
 /* ereport(ERROR) with everything in it. */
 extern void hopper_throw(const hopper_error *error) pg_attribute_noreturn();
-/* Calls that return 0 on success: HOPPER_CHECK(core->list(what, &rows, &error), error) */
-#define HOPPER_CHECK(call, error) \
-	do { if ((call) != 0) hopper_throw(&(error)); } while (0)
+/*
+ * Where calls of the core say what is wrong, until the next one does. They return 0 on success:
+ * HOPPER_CHECK(core->list(what, &rows, hopper_fault));
+ */
+extern hopper_error *const hopper_fault;
+#define HOPPER_CHECK(call) \
+	do { if ((call) != 0) hopper_throw(hopper_fault); } while (0)
 /*
  * Whether such a call went well, where the caller says in its own words, or elsewhere, what the
  * core's error says of what it was given. That there is no memory, or that the statement ends, says

@@ -39,9 +39,8 @@ Datum
 hopper_sql_list(PG_FUNCTION_ARGS)
 {
 	hopper_rows *rows;
-	hopper_error error = {0};
 
-	HOPPER_CHECK(hopper_core()->list(get_func_name(fcinfo->flinfo->fn_oid), &rows, &error), error);
+	HOPPER_CHECK(hopper_core()->list(get_func_name(fcinfo->flinfo->fn_oid), &rows, hopper_fault));
 	return hopper_return_rows(fcinfo, hopper_take_rows(rows));
 }
 
@@ -56,9 +55,8 @@ Datum
 hopper_sql_build_info(PG_FUNCTION_ARGS)
 {
 	hopper_rows *rows;
-	hopper_error error = {0};
 
-	HOPPER_CHECK(hopper_torch()->build_info(&rows, &error), error);
+	HOPPER_CHECK(hopper_torch()->build_info(&rows, hopper_fault));
 	return hopper_return_rows(fcinfo, hopper_take_rows(rows));
 }
 
@@ -72,12 +70,11 @@ hopper_sql_gpu_configuration(PG_FUNCTION_ARGS)
 	};
 	hopper_rows *gpus;
 	hopper_rows rows;
-	hopper_error error = {0};
 	char		hostname[256];
 	const char **cells;
 	int			gpu;
 
-	HOPPER_CHECK(hopper_torch()->gpus(&gpus, &error), error);
+	HOPPER_CHECK(hopper_torch()->gpus(&gpus, hopper_fault));
 	gpus = hopper_take_rows(gpus);
 	if (gpus->n_columns != N_GPU_COLUMNS)
 		elog(ERROR, "the core describes GPUs in an unknown form");

@@ -400,9 +400,7 @@ hopper_direction
 hopper_metric_direction(const char *metric)
 {
 	int32_t		direction;
-	hopper_error error;
 
-	HOPPER_CHECK(hopper_core()->metric_direction(hopper_to_utf8(metric), &direction, &error),
-				 error);
+	HOPPER_CHECK(hopper_core()->metric_direction(hopper_to_utf8(metric), &direction, hopper_fault));
 	return (hopper_direction) direction;
 }

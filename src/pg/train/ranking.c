@@ -48,14 +48,13 @@ hopper_rank_configs(int n, const hopper_ranked_config *configs, const hopper_dat
 					const char *rank_by, bool lenient, hopper_ranking *out)
 {
 	hopper_rows *rows;
-	hopper_error error;
 
 	memset(out, 0, sizeof(*out));
 	out->n = n;
 	out->ranks = hopper_palloc0_huge(Max(n, 1) * sizeof(hopper_rank));
 	HOPPER_CHECK(hopper_core()->rank_configs(n, configs, data,
 											 rank_by ? hopper_to_utf8(rank_by) : NULL, lenient,
-											 &rows, &error), error);
+											 &rows, hopper_fault));
 	rows = hopper_take_rows(rows);
 	take_rows(rows, out);
 }
@@ -105,10 +104,9 @@ bool
 hopper_keeps_best(const char *fit_params)
 {
 	int32		keeps;
-	hopper_error error;
 
 	HOPPER_CHECK(hopper_core()->keeps_best(fit_params ? hopper_to_utf8(fit_params) : NULL, &keeps,
-										   &error), error);
+										   hopper_fault));
 	return keeps != 0;
 }
 

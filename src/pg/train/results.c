@@ -30,11 +30,10 @@ struct hopper_aside
 static size_t
 from_core(hopper_training *training, int at, void *bytes, size_t size)
 {
-	hopper_error error;
 	size_t		taken = 0;
 
 	HOPPER_CHECK(hopper_torch()->run.take_state(training->run, training->configs[at].mst_key,
-												bytes, size, &taken, &error), error);
+												bytes, size, &taken, hopper_fault));
 	CHECK_FOR_INTERRUPTS();
 	return taken;
 }
@@ -42,11 +41,10 @@ from_core(hopper_training *training, int at, void *bytes, size_t size)
 size_t
 hopper_results_copy(hopper_training *training, int at, void *bytes, size_t size)
 {
-	hopper_error error;
 	size_t		taken = 0;
 
 	HOPPER_CHECK(hopper_torch()->run.copy_state(training->run, training->configs[at].mst_key,
-												bytes, size, &taken, &error), error);
+												bytes, size, &taken, hopper_fault));
 	CHECK_FOR_INTERRUPTS();
 	return taken;
 }
@@ -54,11 +52,9 @@ hopper_results_copy(hopper_training *training, int at, void *bytes, size_t size)
 void
 hopper_results_copy_weights(hopper_training *training, int at, float *weights)
 {
-	hopper_error error;
-
 	HOPPER_CHECK(hopper_torch()->run.copy_weights(training->run, training->configs[at].mst_key,
 												  weights, training->results[at].n_parameters,
-												  &error), error);
+												  hopper_fault));
 }
 
 static void
@@ -66,11 +62,10 @@ weights_from_core(hopper_training *training, int at, float *weights)
 {
 	const hopper_torch_api *torch = hopper_torch();
 	int32		key = training->configs[at].mst_key;
-	hopper_error error;
 
-	HOPPER_CHECK(torch->run.result(training->run, key, &training->results[at], &error), error);
+	HOPPER_CHECK(torch->run.result(training->run, key, &training->results[at], hopper_fault));
 	HOPPER_CHECK(torch->run.take_weights(training->run, key, weights,
-										 training->results[at].n_weights, &error), error);
+										 training->results[at].n_weights, hopper_fault));
 }
 
 static void
@@ -117,7 +112,6 @@ hopper_results_put_aside(hopper_training *training, int at)
 	char	   *piece = palloc(PIECE_BYTES);
 	float	   *weights;
 	size_t		n;
-	hopper_error error;
 
 	error_context_stack = &context;
 	if (aside == NULL)
@@ -133,7 +127,7 @@ hopper_results_put_aside(hopper_training *training, int at)
 		model->state_left += n;
 	}
 	HOPPER_CHECK(hopper_torch()->run.result(training->run, training->configs[at].mst_key,
-											&training->results[at], &error), error);
+											&training->results[at], hopper_fault));
 	pfree(piece);
 	n = training->results[at].n_weights * sizeof(float);
 	weights = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1));
@@ -231,7 +225,6 @@ hopper_results_push_state(const hopper_training *training, int at)
 {
 	struct hopper_aside_model model = training->aside->models[at];
 	char	   *piece = palloc(PIECE_BYTES);
-	hopper_error error;
 
 	while (model.state_left > 0)
 	{
@@ -240,7 +233,7 @@ hopper_results_push_state(const hopper_training *training, int at)
 		read_aside(training->aside, &model, piece, n);
 		model.state_left -= n;
 		HOPPER_CHECK(hopper_torch()->run.add_state(training->run, training->configs[at].mst_key,
-												   (const uint8_t *) piece, n, &error), error);
+												   (const uint8_t *) piece, n, hopper_fault));
 		CHECK_FOR_INTERRUPTS();
 	}
 	pfree(piece);

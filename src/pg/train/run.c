@@ -85,10 +85,9 @@ double *
 hopper_training_costs(const hopper_training *training)
 {
 	double	   *costs = palloc(Max(training->n_configs, 1) * sizeof(double));
-	hopper_error error;
 
 	HOPPER_CHECK(hopper_core()->iteration_flops(training->configs, training->n_configs,
-												&training->train->desc, costs, &error), error);
+												&training->train->desc, costs, hopper_fault));
 	return costs;
 }
 
@@ -96,9 +95,8 @@ static void
 add_buffer(const hopper_buffer *buffer, void *state)
 {
 	hopper_training *training = state;
-	hopper_error error;
 
-	HOPPER_CHECK(hopper_torch()->run.add_buffer(training->run, buffer, &error), error);
+	HOPPER_CHECK(hopper_torch()->run.add_buffer(training->run, buffer, hopper_fault));
 	CHECK_FOR_INTERRUPTS();
 }
 
@@ -117,11 +115,9 @@ tell_reading_in_turns(const hopper_training *training, const hopper_data_plan *p
 static void
 load_partition(hopper_training *training, hopper_split split, int32 partition)
 {
-	hopper_error error;
-
 	hopper_scan_partition(split == HOPPER_SPLIT_VALID ? training->valid : training->train, split,
 						  partition, add_buffer, training);
-	HOPPER_CHECK(hopper_torch()->run.end_load(training->run, split, partition, &error), error);
+	HOPPER_CHECK(hopper_torch()->run.end_load(training->run, split, partition, hopper_fault));
 }
 
 int
@@ -210,7 +206,6 @@ void
 hopper_training_create(hopper_training *training)
 {
 	const hopper_torch_api *torch = hopper_torch();
-	hopper_error error;
 
 	hopper_training_allocate(training);
 	training->timeline = hopper_timeline_new(training);
@@ -221,15 +216,15 @@ hopper_training_create(hopper_training *training)
 	training->options.event_fd = training->event_fd;
 	HOPPER_CHECK(torch->run.create(&training->options, &training->train->desc,
 								   training->valid ? &training->valid->desc : NULL,
-								   &training->run, &error), error);
+								   &training->run, hopper_fault));
 	training->guard = hopper_guard_add(training->run, free_run);
-	HOPPER_CHECK(torch->run.stay_open(training->run, &error), error);
+	HOPPER_CHECK(torch->run.stay_open(training->run, hopper_fault));
 	for (int i = 0; i < training->n_configs; i++)
 	{
 		hopper_config config = training->configs[i];
 
 		config.fit_params = hopper_balanced_params(config.fit_params, &training->train->desc);
-		HOPPER_CHECK(torch->run.add_config(training->run, &config, &error), error);
+		HOPPER_CHECK(torch->run.add_config(training->run, &config, hopper_fault));
 		CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -241,9 +236,8 @@ hopper_training_load(hopper_training *training)
 	TimestampTz then = GetCurrentTimestamp();
 	hopper_data_plan plan;
 	int64		aside;
-	hopper_error error;
 
-	HOPPER_CHECK(hopper_torch()->run.plan_data(training->run, &plan, &error), error);
+	HOPPER_CHECK(hopper_torch()->run.plan_data(training->run, &plan, hopper_fault));
 	/* Models that wait take no more than the limit. */
 	training->share_bytes = Min(training->options.memory_limit,
 								plan.bytes_models +
@@ -291,9 +285,7 @@ take_visits(hopper_training *training)
 void
 hopper_training_halt_each(const hopper_training *training, bool each)
 {
-	hopper_error error;
-
-	HOPPER_CHECK(hopper_torch()->run.halt_each(training->run, each, &error), error);
+	HOPPER_CHECK(hopper_torch()->run.halt_each(training->run, each, hopper_fault));
 }
 
 /* True once the run has finished. */
@@ -379,13 +371,11 @@ hopper_training_drain(hopper_training *training)
 void
 hopper_training_look(hopper_training *training, int at)
 {
-	hopper_error error;
-
 	/* segments have told theirs */
 	if (training->run == NULL)
 		return;
 	HOPPER_CHECK(hopper_torch()->run.result(training->run, training->configs[at].mst_key,
-											&training->results[at], &error), error);
+											&training->results[at], hopper_fault));
 }
 
 void

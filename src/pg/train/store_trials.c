@@ -238,10 +238,9 @@ static char *
 members_of(const char *params)
 {
 	hopper_rows *rows;
-	hopper_error error;
 	char	   *members;
 
-	HOPPER_CHECK(hopper_core()->params_json(params ? params : "", &rows, &error), error);
+	HOPPER_CHECK(hopper_core()->params_json(params ? params : "", &rows, hopper_fault));
 	rows = hopper_take_rows(rows);
 	members = pstrdup(rows->cells[0] + 1);
 	members[strlen(members) - 1] = '\0';

@@ -16,11 +16,9 @@ count_visits(const hopper_training *training, double partitions, double valid)
 {
 	const hopper_run_options *options = &training->options;
 	int64		evaluations[2];
-	hopper_error error;
 
 	for (int split = 0; split < lengthof(evaluations); split++)
-		HOPPER_CHECK(hopper_core()->evaluations(options, split, &evaluations[split], &error),
-					 error);
+		HOPPER_CHECK(hopper_core()->evaluations(options, split, &evaluations[split], hopper_fault));
 	return training->n_configs *
 		(((double) options->num_iterations + evaluations[HOPPER_SPLIT_TRAIN]) * partitions +
 		 evaluations[HOPPER_SPLIT_VALID] * valid);

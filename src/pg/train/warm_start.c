@@ -106,17 +106,16 @@ has_another_loss(const hopper_config *config, const char *earlier, const hopper_
 {
 	hopper_ranked_config ranked[2];
 	hopper_rows *rows;
-	hopper_error error;
 	int			code;
 
 	ranked[0] = ranked[1] = hopper_ranked_by_architecture(config);
 	ranked[0].compile_params = hopper_to_utf8(earlier);
 	if (strcmp(ranked[0].compile_params, config->compile_params) == 0)
 		return false;
-	code = hopper_core()->rank_configs(2, ranked, data, "loss", 0, &rows, &error);
+	code = hopper_core()->rank_configs(2, ranked, data, "loss", 0, &rows, hopper_fault);
 	if (code == HOPPER_INVALID_PARAMETER)
 		return true;
-	HOPPER_CHECK(code, error);
+	HOPPER_CHECK(code);
 	pfree(hopper_take_rows(rows));
 	return false;
 }
@@ -205,16 +204,15 @@ static void
 push_part(void *state, const uint8_t *bytes, size_t size)
 {
 	pushing    *push = state;
-	hopper_error error;
 	int			code;
 
 	if (size == 0)
 		return;
 	code = hopper_torch()->run.add_state(push->training->run, push->config->mst_key, bytes, size,
-										 &error);
+										 hopper_fault);
 	if (code == HOPPER_CORRUPT)
-		refuse_damaged(push->training->stored, push->config, &error);
-	HOPPER_CHECK(code, error);
+		refuse_damaged(push->training->stored, push->config, hopper_fault);
+	HOPPER_CHECK(code);
 }
 
 void

@@ -212,10 +212,9 @@ hopper_hops_first_key(const hopper_hops *hops, int32 mst_key)
 {
 	const hopper_run_options *options = &hops->run->options;
 	int32		partition;
-	hopper_error error;
 
 	HOPPER_CHECK(hopper_core()->first_partition(options->starts, options->n_starts, mst_key,
-												&partition, &error), error);
+												&partition, hopper_fault));
 	return hops->run->train_keys[partition];
 }
 

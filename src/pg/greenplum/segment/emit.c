@@ -97,12 +97,11 @@ take_trained(FunctionCallInfo fcinfo)
 {
 	hopper_emitted out;
 	hopper_group_part part;
-	hopper_error error;
 	Datum		row;
-	int			any = hopper_torch()->group.next_part(hopper_current.group, &part, &error);
+	int			any = hopper_torch()->group.next_part(hopper_current.group, &part, hopper_fault);
 
 	if (any < 0)
-		hopper_throw(&error);
+		hopper_throw(hopper_fault);
 	if (any == 0)
 		return (Datum) 0;
 	hopper_current.mst_key = part.mst_key;

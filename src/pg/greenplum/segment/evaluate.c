@@ -114,7 +114,6 @@ start(const bytea *description, int32 key, summing *state)
 	hopper_segment_evaluation given;
 	int32	   *partitions;
 	int32		n = 0;
-	hopper_error error;
 
 	read_description(description, &given);
 	partitions = palloc(sizeof(int32) * given.desc.n_partitions);
@@ -122,11 +121,11 @@ start(const bytea *description, int32 key, summing *state)
 		if (given.keys[p] == key)
 			partitions[n++] = p;
 	create(&given, state);
-	HOPPER_CHECK(hopper_torch()->evaluation.choose(state->run.evaluation, partitions, n, &error),
-				 error);
+	HOPPER_CHECK(hopper_torch()->evaluation.choose(state->run.evaluation, partitions, n,
+												   hopper_fault));
 	HOPPER_CHECK(hopper_torch()->evaluation.limit(state->run.evaluation, given.memory_limit,
-												  &error), error);
-	HOPPER_CHECK(hopper_torch()->evaluation.start(state->run.evaluation, &error), error);
+												  hopper_fault));
+	HOPPER_CHECK(hopper_torch()->evaluation.start(state->run.evaluation, hopper_fault));
 	state->n_partitions = given.desc.n_partitions;
 }
 
@@ -173,7 +172,6 @@ hopper_sql_segment_evaluation_end(PG_FUNCTION_ARGS)
 	summing    *state;
 	const uint8_t *bytes;
 	size_t		size;
-	hopper_error error;
 	int			done;
 	Datum		result;
 
@@ -184,10 +182,10 @@ hopper_sql_segment_evaluation_end(PG_FUNCTION_ARGS)
 	error_context_stack = &callback;
 	hopper_evaluation_wait(&state->run, state->n_partitions);
 	while ((done = hopper_torch()->evaluation.sums(state->run.evaluation, &bytes, &size,
-												   &error)) == 0)
+												   hopper_fault)) == 0)
 		hopper_wait(state->run.event_fd, LONGEST_WAIT);
 	if (done < 0)
-		hopper_throw(&error);
+		hopper_throw(hopper_fault);
 	result = hopper_bytes_datum(bytes, size);
 	hopper_evaluation_close(&state->run);
 	error_context_stack = callback.previous;
@@ -205,7 +203,6 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 	summing		state;
 	bytea	   *sums;
 	hopper_event event;
-	hopper_error error;
 
 	if (SRF_IS_FIRSTCALL())
 		SRF_FIRSTCALL_INIT();
@@ -219,7 +216,7 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 	create(&given, &state);
 	HOPPER_CHECK(hopper_torch()->evaluation.total(state.run.evaluation,
 												  (const uint8_t *) VARDATA_ANY(sums),
-												  VARSIZE_ANY_EXHDR(sums), &event, &error), error);
+												  VARSIZE_ANY_EXHDR(sums), &event, hopper_fault));
 	values[0] = hopper_values_datum(&event);
 	if (given.config.confusion)
 	{
@@ -227,7 +224,7 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 		int32_t		n;
 
 		HOPPER_CHECK(hopper_torch()->evaluation.confusion(state.run.evaluation, &counts, &n,
-														  &error), error);
+														  hopper_fault));
 		values[1] = hopper_counts_datum(counts, n);
 		nulls[1] = false;
 	}

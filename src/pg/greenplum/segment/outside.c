@@ -149,11 +149,10 @@ bring(hopper_group *group, int32 mst_key)
 		hopper_outside_part *part = &in->parts[at];
 		bytea	   *bytes = read_bytes(in, part);
 		int32		later = 0;
-		hopper_error error;
 
 		HOPPER_CHECK(hopper_torch()->group.add_part(group, mst_key, part->part, part->n_parts,
 													(const uint8_t *) VARDATA(bytes), part->size,
-													&later, &error), error);
+													&later, hopper_fault));
 		if (later || part->taken)
 			elog(ERROR, "configuration %d was asked for and is not wanted", mst_key);
 		part->taken = true;
@@ -186,21 +185,20 @@ hopper_outside_exchange(hopper_group *group)
 {
 	const hopper_group_api *api = &hopper_torch()->group;
 	hopper_group_part part;
-	hopper_error error;
 	bool		any = false;
 	int32		mst_key;
 	int			code;
 
 	if (outside.n_waiting == 0)
 		return false;
-	while ((code = api->next_part(group, &part, &error)) == 1)
+	while ((code = api->next_part(group, &part, hopper_fault)) == 1)
 	{
 		put_out(&part);
 		any = true;
 		CHECK_FOR_INTERRUPTS();
 	}
 	if (code < 0)
-		hopper_throw(&error);
+		hopper_throw(hopper_fault);
 	if (api->next_arrival(group, &mst_key) != 1)
 		return any;
 	bring(group, mst_key);

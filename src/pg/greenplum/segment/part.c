@@ -99,13 +99,12 @@ choose_gpu(hopper_segment_run *run)
 {
 	char		host[256] = "";
 	hopper_rows *gpus;
-	hopper_error error;
 
 	if (!run->options.use_gpus)
 		return;
 	if (GpIdentity.segindex >= 0 && GpIdentity.segindex < run->n_segments)
 		run->options.device_number = run->segment_numbers[GpIdentity.segindex];
-	HOPPER_CHECK(hopper_torch()->gpus(&gpus, &error), error);
+	HOPPER_CHECK(hopper_torch()->gpus(&gpus, hopper_fault));
 	if (hopper_take_rows(gpus)->n_rows > 0)
 		return;
 	if (gethostname(host, sizeof(host) - 1) != 0)
@@ -126,7 +125,6 @@ hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 	const hopper_torch_api *torch = hopper_torch();
 	hopper_segment_run run;
 	hopper_group *group;
-	hopper_error error;
 
 	hopper_segment_part_leave();
 	hopper_segment_part_follow_transactions();
@@ -152,14 +150,14 @@ hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 	strlcpy(hopper_current.shown, run.shown, sizeof(hopper_current.shown));
 	run.options.event_fd = hopper_current.event_fd;
 	HOPPER_CHECK(torch->group.create(&run.options, &run.train, run.has_valid ? &run.valid : NULL,
-									 run.train_keys, run.valid_keys, key, &group, &error), error);
+									 run.train_keys, run.valid_keys, key, &group, hopper_fault));
 	hopper_current.group = group;
 	if (run.stays_open)
-		HOPPER_CHECK(torch->group.stay_open(group, &error), error);
+		HOPPER_CHECK(torch->group.stay_open(group, hopper_fault));
 	for (int i = 0; i < run.n_configs; i++)
 		HOPPER_CHECK(torch->group.enter(group, &run.configs[i], run.stints[i], run.done[i],
-										&error), error);
+										hopper_fault));
 	memcpy(hopper_current.tables, run.tables, sizeof(hopper_current.tables));
-	HOPPER_CHECK(torch->group.plan_data(group, &hopper_current.plan, &error), error);
+	HOPPER_CHECK(torch->group.plan_data(group, &hopper_current.plan, hopper_fault));
 }
 

@@ -39,9 +39,8 @@ typedef struct visit_step
 static void
 add_buffer(const hopper_buffer *buffer, void *state)
 {
-	hopper_error error;
 
-	HOPPER_CHECK(hopper_torch()->group.add_buffer(hopper_current.group, buffer, &error), error);
+	HOPPER_CHECK(hopper_torch()->group.add_buffer(hopper_current.group, buffer, hopper_fault));
 }
 
 /* Data that are wanted while the threads train; false where none are. */
@@ -49,14 +48,13 @@ static bool
 load_partition(void)
 {
 	const hopper_torch_api *torch = hopper_torch();
-	hopper_error error;
 	int32		split;
 	int32		partition;
 
 	if (torch->group.next_load(hopper_current.group, &split, &partition) != 1)
 		return false;
 	hopper_segment_read(&hopper_current.tables[split], split, partition, add_buffer, NULL);
-	HOPPER_CHECK(torch->group.end_load(hopper_current.group, split, partition, &error), error);
+	HOPPER_CHECK(torch->group.end_load(hopper_current.group, split, partition, hopper_fault));
 	return true;
 }
 
@@ -146,7 +144,6 @@ hopper_sql_segment_enter(PG_FUNCTION_ARGS)
 	const hopper_group_api *api;
 	hopper_segment_entry entry;
 	hopper_data_plan plan;
-	hopper_error error;
 	int			code;
 
 	hopper_require_arguments(fcinfo, 0);
@@ -157,18 +154,18 @@ hopper_sql_segment_enter(PG_FUNCTION_ARGS)
 		PG_RETURN_INT32(0);
 	api = &hopper_torch()->group;
 	error_context_stack = &callback;
-	HOPPER_CHECK(api->keep(hopper_current.group, entry.stay, entry.n_stay, &error), error);
+	HOPPER_CHECK(api->keep(hopper_current.group, entry.stay, entry.n_stay, hopper_fault));
 	for (int i = 0; i < entry.n_configs; i++)
 		HOPPER_CHECK(api->enter(hopper_current.group, &entry.configs[i], entry.stints[i],
-								entry.done[i], &error), error);
-	code = api->plan_data(hopper_current.group, &plan, &error);
+								entry.done[i], hopper_fault));
+	code = api->plan_data(hopper_current.group, &plan, hopper_fault);
 	if (code == HOPPER_LIMIT_EXCEEDED)
 	{
-		HOPPER_CHECK(api->keep(hopper_current.group, entry.stay, entry.n_stay, &error), error);
+		HOPPER_CHECK(api->keep(hopper_current.group, entry.stay, entry.n_stay, hopper_fault));
 		error_context_stack = callback.previous;
 		PG_RETURN_INT32(-1);
 	}
-	HOPPER_CHECK(code, error);
+	HOPPER_CHECK(code);
 	error_context_stack = callback.previous;
 	PG_RETURN_INT32(1);
 }
@@ -187,7 +184,6 @@ hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 	ErrorContextCallback callback = {error_context_stack, hopper_segment_part_context, NULL};
 	visit_step *step;
 	bytea	   *body;
-	hopper_error error;
 
 	hopper_require_arguments(fcinfo, 1);
 	if (PG_ARGISNULL(0))
@@ -213,8 +209,7 @@ hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 		HOPPER_CHECK(hopper_torch()->group.add_part(hopper_current.group, PG_GETARG_INT32(5),
 													PG_GETARG_INT32(6), PG_GETARG_INT32(7),
 													(const uint8_t *) VARDATA_ANY(body),
-													VARSIZE_ANY_EXHDR(body), &later, &error),
-					 error);
+													VARSIZE_ANY_EXHDR(body), &later, hopper_fault));
 		if (later)
 			hopper_outside_keep(PG_GETARG_INT32(5), PG_GETARG_INT32(6), PG_GETARG_INT32(7), body);
 	}
@@ -231,7 +226,6 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 	const hopper_torch_api *torch;
 	ErrorContextCallback callback = {error_context_stack, hopper_segment_part_context, NULL};
 	visit_step *step;
-	hopper_error error;
 	int			done;
 
 	if (PG_ARGISNULL(0))
@@ -244,15 +238,15 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 	error_context_stack = &callback;
 	SIMPLE_FAULT_INJECTOR("hopper_segment_train");
 	if (hopper_current.hops++ == 0)
-		HOPPER_CHECK(torch->group.check_data(hopper_current.group, &error), error);
-	HOPPER_CHECK(torch->group.start(hopper_current.group, step->halts, step->milliseconds, &error),
-				 error);
+		HOPPER_CHECK(torch->group.check_data(hopper_current.group, hopper_fault));
+	HOPPER_CHECK(torch->group.start(hopper_current.group, step->halts, step->milliseconds,
+									hopper_fault));
 	/* the time limit: latches of 9.4 are set by few signals */
-	while ((done = torch->group.poll(hopper_current.group, &error)) == 0)
+	while ((done = torch->group.poll(hopper_current.group, hopper_fault)) == 0)
 		if (!load_partition() && !hopper_outside_exchange(hopper_current.group))
 			hopper_wait(hopper_current.event_fd, 500);
 	if (done < 0)
-		hopper_throw(&error);
+		hopper_throw(hopper_fault);
 	error_context_stack = callback.previous;
 	PG_RETURN_INT32(1);
 }
