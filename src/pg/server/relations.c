@@ -14,8 +14,6 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_claim_name);
-
 /* The nearest of the rows' first column in SPI_tuptable, or NULL. */
 static const char *
 nearest_cell(const char *name, uint64 n_rows)
@@ -231,16 +229,6 @@ hopper_claim_name(const hopper_name *name)
 	if (allowed != ACLCHECK_OK)
 		aclcheck_error(allowed, HOPPER_OBJECT_SCHEMA, get_namespace_name(schema));
 	claim_name(schema, name);
-}
-
-/* claim_name(model_table): for functions in PL/pgSQL, which make tables of names that begin so. */
-Datum
-hopper_sql_claim_name(PG_FUNCTION_ARGS)
-{
-	hopper_name name = hopper_name_argument(fcinfo, 0, "model_table");
-
-	hopper_claim_name(&name);
-	PG_RETURN_VOID();
 }
 
 void
