@@ -300,25 +300,24 @@ hopper_pack_values_describe(const hopper_pack_values *values, hopper_data_desc *
 char *
 hopper_inputs_text(const hopper_pack_values *values)
 {
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 
 	if (values->n_parts == 0)
 		return NULL;
-	initStringInfo(&text);
 	for (int i = 0; i < values->n_parts; i++)
 	{
 		const hopper_pack_values *part = &values->parts[i];
 
-		appendStringInfoString(&text, i ? ", {\"name\": " : "[{\"name\": ");
-		escape_json(&text, values->inputs.names[i]);
-		appendStringInfo(&text, ", \"columns\": %d, \"type\": \"%s\", \"shape\": [",
+		appendStringInfoString(text, i ? ", {\"name\": " : "[{\"name\": ");
+		escape_json(text, values->inputs.names[i]);
+		appendStringInfo(text, ", \"columns\": %d, \"type\": \"%s\", \"shape\": [",
 						 values->inputs.columns[i], hopper_pack_type_name(part->type));
 		for (int k = 0; k < part->rank; k++)
-			appendStringInfo(&text, "%s" INT64_FORMAT, k ? ", " : "", part->shape[k]);
-		appendStringInfoString(&text, "]}");
+			appendStringInfo(text, "%s" INT64_FORMAT, k ? ", " : "", part->shape[k]);
+		appendStringInfoString(text, "]}");
 	}
-	appendStringInfoChar(&text, ']');
-	return text.data;
+	appendStringInfoChar(text, ']');
+	return text->data;
 }
 
 pg_attribute_noreturn() static void

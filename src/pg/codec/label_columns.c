@@ -30,55 +30,54 @@ kind_name(int32 kind)
 char *
 hopper_outputs_text(int n, const hopper_output *outputs, char *const *types, const char *weight)
 {
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 
 	if (n == 0)
 		return NULL;
-	initStringInfo(&text);
 	for (int i = 0; i < n; i++)
 	{
 		const hopper_output *output = &outputs[i];
 
-		appendStringInfoString(&text, i ? ", {\"name\": " : "[{\"name\": ");
-		escape_json(&text, output->name);
-		appendStringInfoString(&text, ", \"column\": ");
-		escape_json(&text, output->column);
-		appendStringInfoString(&text, ", \"type\": ");
-		escape_json(&text, types[i]);
-		appendStringInfo(&text, ", \"kind\": \"%s\", \"shape\": [", kind_name(output->kind));
+		appendStringInfoString(text, i ? ", {\"name\": " : "[{\"name\": ");
+		escape_json(text, output->name);
+		appendStringInfoString(text, ", \"column\": ");
+		escape_json(text, output->column);
+		appendStringInfoString(text, ", \"type\": ");
+		escape_json(text, types[i]);
+		appendStringInfo(text, ", \"kind\": \"%s\", \"shape\": [", kind_name(output->kind));
 		for (int k = 0; k < output->rank; k++)
-			appendStringInfo(&text, "%s" INT64_FORMAT, k ? ", " : "", output->shape[k]);
-		appendStringInfoChar(&text, ']');
+			appendStringInfo(text, "%s" INT64_FORMAT, k ? ", " : "", output->shape[k]);
+		appendStringInfoChar(text, ']');
 		if (output->kind == HOPPER_LABEL_CLASS)
 		{
-			appendStringInfo(&text, ", \"num_classes\": %d, \"classes\": [", output->num_classes);
+			appendStringInfo(text, ", \"num_classes\": %d, \"classes\": [", output->num_classes);
 			for (int k = 0; k < output->n_class_values; k++)
 			{
-				appendStringInfoString(&text, k ? ", " : "");
+				appendStringInfoString(text, k ? ", " : "");
 				if (output->class_values[k] == NULL)
-					appendStringInfoString(&text, "null");
+					appendStringInfoString(text, "null");
 				else
-					escape_json(&text, output->class_values[k]);
+					escape_json(text, output->class_values[k]);
 			}
-			appendStringInfoChar(&text, ']');
+			appendStringInfoChar(text, ']');
 		}
 		if (output->has_label_range)
-			appendStringInfo(&text, ", \"range\": [%.17g, %.17g]", output->least_label,
+			appendStringInfo(text, ", \"range\": [%.17g, %.17g]", output->least_label,
 							 output->largest_label);
 		if (output->scale.is_scaled)
-			appendStringInfo(&text, ", \"mean\": %.17g, \"deviation\": %.17g, \"least\": %.17g,"
+			appendStringInfo(text, ", \"mean\": %.17g, \"deviation\": %.17g, \"least\": %.17g,"
 							 " \"largest\": %.17g", output->scale.mean, output->scale.deviation,
 							 output->scale.least, output->scale.largest);
-		appendStringInfoChar(&text, '}');
+		appendStringInfoChar(text, '}');
 	}
 	if (weight)
 	{
-		appendStringInfoString(&text, ", {\"kind\": \"weight\", \"column\": ");
-		escape_json(&text, weight);
-		appendStringInfoChar(&text, '}');
+		appendStringInfoString(text, ", {\"kind\": \"weight\", \"column\": ");
+		escape_json(text, weight);
+		appendStringInfoChar(text, '}');
 	}
-	appendStringInfoChar(&text, ']');
-	return text.data;
+	appendStringInfoChar(text, ']');
+	return text->data;
 }
 
 pg_attribute_noreturn() static void

@@ -44,19 +44,17 @@ place(const hopper_pack_source *source, int64 index, int64 count)
 static char *
 all_nulls(const hopper_pack_source *source)
 {
-	StringInfoData query;
-	StringInfoData words;
+	StringInfo	query = makeStringInfo();
+	StringInfo	words = makeStringInfo();
 	int			n = 0;
 
 	if (!source->may_query || source->n_x < 2)
 		return "";
-	initStringInfo(&query);
 	for (int i = 0; i < source->n_x; i++)
-		appendStringInfo(&query, "%scount(*) - count(%s)", i ? ", " : "SELECT ",
+		appendStringInfo(query, "%scount(*) - count(%s)", i ? ", " : "SELECT ",
 						 hopper_identifier(source->x[i].name));
-	if (hopper_select("%s FROM %s", query.data, source->name.quoted) != 1)
+	if (hopper_select("%s FROM %s", query->data, source->name.quoted) != 1)
 		return "";
-	initStringInfo(&words);
 	for (int i = 0; i < source->n_x; i++)
 	{
 		int64		nulls = hopper_int_cell(NULL, 0, i + 1, 0, PG_INT64_MAX);
@@ -64,12 +62,12 @@ all_nulls(const hopper_pack_source *source)
 		if (nulls == 0)
 			continue;
 		if (++n <= MOST_COLUMNS)
-			appendStringInfo(&words, "%s\"%s\" (%s)", n > 1 ? ", " : "", source->x[i].name,
+			appendStringInfo(words, "%s\"%s\" (%s)", n > 1 ? ", " : "", source->x[i].name,
 							 hopper_plural(nulls, "row", "rows"));
 	}
 	if (n > MOST_COLUMNS)
-		appendStringInfo(&words, " and %d more", n - MOST_COLUMNS);
-	return psprintf(" NULL is in %s.", words.data);
+		appendStringInfo(words, " and %d more", n - MOST_COLUMNS);
+	return psprintf(" NULL is in %s.", words->data);
 }
 
 bool

@@ -154,29 +154,28 @@ value_text(const hopper_pack_source *source, int column)
 char *
 hopper_pack_row_name(const hopper_pack_source *source)
 {
-	StringInfoData name;
+	StringInfo	name = makeStringInfo();
 	int			at = source->first_key;
 	int			i;
 
 	if (source->n_keys == 0 && !source->has_ctid)
 		return psprintf("Row number " INT64_FORMAT "%s", source->row_number,
 						place_of_row(source));
-	initStringInfo(&name);
 	if (source->n_keys > 0)
 	{
-		appendStringInfoString(&name, "Row (");
+		appendStringInfoString(name, "Row (");
 		for (i = 0; i < source->n_keys; i++)
-			appendStringInfo(&name, "%s%s", i ? ", " : "", source->keys[i]);
-		appendStringInfoString(&name, ")=(");
+			appendStringInfo(name, "%s%s", i ? ", " : "", source->keys[i]);
+		appendStringInfoString(name, ")=(");
 		for (i = 0; i < source->n_keys; i++)
-			appendStringInfo(&name, "%s%s", i ? ", " : "",
+			appendStringInfo(name, "%s%s", i ? ", " : "",
 							 value_text(source, at + i));
-		appendStringInfoChar(&name, ')');
-		return name.data;
+		appendStringInfoChar(name, ')');
+		return name->data;
 	}
-	appendStringInfoString(&name, "Row at ");
+	appendStringInfoString(name, "Row at ");
 	if (source->has_tableoid)
-		appendStringInfo(&name, "%s ", value_text(source, at++));
-	appendStringInfo(&name, "ctid %s%s", value_text(source, at), place_of_row(source));
-	return name.data;
+		appendStringInfo(name, "%s ", value_text(source, at++));
+	appendStringInfo(name, "ctid %s%s", value_text(source, at), place_of_row(source));
+	return name->data;
 }

@@ -66,15 +66,14 @@ hopper_pack_type_from_name(const char *name)
 char *
 hopper_pack_shape_text(int rank, const int64 *shape)
 {
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 	int			i;
 
 	if (rank == 0)
 		return pstrdup("scalar");
-	initStringInfo(&text);
 	for (i = 0; i < rank; i++)
-		appendStringInfo(&text, "%s" INT64_FORMAT, i ? "x" : "", shape[i]);
-	return text.data;
+		appendStringInfo(text, "%s" INT64_FORMAT, i ? "x" : "", shape[i]);
+	return text->data;
 }
 
 /* Words of a column whose values are no numbers: "plan" (text). */

@@ -79,16 +79,15 @@ starts_array(const hopper_pack_request *request, const hopper_pack_output *outpu
 static const char *
 segments_text(const hopper_pack_request *request, const hopper_pack_output *output)
 {
-	StringInfoData text;
+	StringInfo	text = makeStringInfo();
 
 	if (request->distribution_rules == NULL ||
 		strcmp(request->distribution_rules, "all_segments") == 0)
 		return "all_segments";
-	initStringInfo(&text);
 	for (int i = 0; i < output->n_segments; i++)
-		appendStringInfo(&text, "%s%d", i ? "," : "{", output->segments[i]);
-	appendStringInfoChar(&text, '}');
-	return text.data;
+		appendStringInfo(text, "%s%d", i ? "," : "{", output->segments[i]);
+	appendStringInfoChar(text, '}');
+	return text->data;
 }
 
 /* Type of the class values: the label column's, text for what is compared as text. */

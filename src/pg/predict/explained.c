@@ -71,7 +71,7 @@ hopper_explained_take_class(FunctionCallInfo fcinfo, hopper_explained *what)
 {
 	const hopper_predict_model *model = &what->model;
 	char	   *given = hopper_string_named(fcinfo, "class_value");
-	StringInfoData known;
+	StringInfo	known = makeStringInfo();
 
 	what->output = model->is_value ? 1 : model->n_class_values == 2 ? 2 : 0;
 	if (given == NULL)
@@ -80,7 +80,6 @@ hopper_explained_take_class(FunctionCallInfo fcinfo, hopper_explained *what)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("class_value is given but model \"%s\" predicts numbers",
 							model->shown));
-	initStringInfo(&known);
 	for (int i = 0; i < model->n_class_values; i++)
 	{
 		if (strcmp(class_name(what, i), given) == 0)
@@ -89,11 +88,11 @@ hopper_explained_take_class(FunctionCallInfo fcinfo, hopper_explained *what)
 			return;
 		}
 		if (i < 20)
-			appendStringInfo(&known, "%s\"%s\"", i ? ", " : "", class_name(what, i));
+			appendStringInfo(known, "%s\"%s\"", i ? ", " : "", class_name(what, i));
 	}
 	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 				 errmsg("model \"%s\" knows no class \"%s\"", model->shown, given),
-				 errdetail("Its classes are %s%s.", known.data,
+				 errdetail("Its classes are %s%s.", known->data,
 						   model->n_class_values > 20 ? " and more" : ""));
 }
 

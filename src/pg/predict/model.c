@@ -130,7 +130,7 @@ char *
 hopper_predict_expectation(const hopper_predict_model *model)
 {
 	const char *element;
-	StringInfoData words;
+	StringInfo	words = makeStringInfo();
 
 	switch (model->trained_type)
 	{
@@ -154,14 +154,13 @@ hopper_predict_expectation(const hopper_predict_model *model)
 		return psprintf("%s of numbers or %s[" INT64_FORMAT "]",
 						hopper_plural(model->x_shape[0], "column", "columns"), element,
 						model->x_shape[0]);
-	initStringInfo(&words);
-	appendStringInfoString(&words, element);
+	appendStringInfoString(words, element);
 	for (int i = 0; i < model->x_rank; i++)
-		appendStringInfo(&words, "[" INT64_FORMAT "]", model->x_shape[i]);
+		appendStringInfo(words, "[" INT64_FORMAT "]", model->x_shape[i]);
 	if (model->x_rank == 0)
-		appendStringInfoString(&words, "[]");
-	appendStringInfoString(&words, " or an image bytea");
-	return words.data;
+		appendStringInfoString(words, "[]");
+	appendStringInfoString(words, " or an image bytea");
+	return words->data;
 }
 
 /* The column, where it has a name, and what the model was trained on. */

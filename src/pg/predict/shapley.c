@@ -51,16 +51,15 @@ row_query(const hopper_explained *what, const char *row)
 static void
 take_predicted_class(hopper_explained *what, const char *row)
 {
-	StringInfoData list;
+	StringInfo	list = makeStringInfo();
 	bool		isnull;
 
 	if (what->output > 0)
 		return;
-	initStringInfo(&list);
 	for (int i = 1; i <= what->n; i++)
-		appendStringInfo(&list, ", x%d", i);
+		appendStringInfo(list, ", x%d", i);
 	(void) hopper_select("SELECT %s FROM (SELECT %s%s) AS o FROM (%s) AS x) AS q",
-						 hopper_explained_largest(what), hopper_explained_begin(what), list.data,
+						 hopper_explained_largest(what), hopper_explained_begin(what), list->data,
 						 row_query(what, row));
 	what->output = DatumGetInt32(hopper_value(0, 1, INT4OID, &isnull));
 	SPI_freetuptable(SPI_tuptable);

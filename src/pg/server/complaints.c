@@ -72,7 +72,7 @@ void
 hopper_throw_complaints(const hopper_complaints *complaints, const char *whole)
 {
 	const complaint *first;
-	StringInfoData detail;
+	StringInfo	detail = makeStringInfo();
 	ListCell   *cell;
 	int			n = 0;
 
@@ -83,18 +83,17 @@ hopper_throw_complaints(const hopper_complaints *complaints, const char *whole)
 		hopper_raise(first->sqlstate, errmsg_internal("%s", first->message),
 					 first->detail ? errdetail_internal("%s", first->detail) : 0,
 					 first->hint ? errhint("%s", first->hint) : 0);
-	initStringInfo(&detail);
 	foreach(cell, complaints->items)
 	{
 		const complaint *item = lfirst(cell);
 
-		appendStringInfo(&detail, "%s%d. %s.", n > 0 ? "\n" : "", n + 1, item->message);
+		appendStringInfo(detail, "%s%d. %s.", n > 0 ? "\n" : "", n + 1, item->message);
 		n++;
 		if (item->detail)
-			appendStringInfo(&detail, " %s", item->detail);
+			appendStringInfo(detail, " %s", item->detail);
 		if (item->hint)
-			appendStringInfo(&detail, " %s", item->hint);
+			appendStringInfo(detail, " %s", item->hint);
 	}
 	hopper_raise(first->sqlstate, errmsg("%s has %d problems", whole, n),
-				 errdetail_internal("%s", detail.data));
+				 errdetail_internal("%s", detail->data));
 }

@@ -54,14 +54,13 @@ hopper_round_seconds(double seconds)
 char *
 hopper_shape_words(int rank, const int64_t *shape)
 {
-	StringInfoData words;
+	StringInfo	words = makeStringInfo();
 
 	if (rank == 0)
 		return pstrdup("a number");
-	initStringInfo(&words);
 	for (int i = 0; i < rank; i++)
-		appendStringInfo(&words, i == 0 ? INT64_FORMAT : "x" INT64_FORMAT, (int64) shape[i]);
-	return words.data;
+		appendStringInfo(words, i == 0 ? INT64_FORMAT : "x" INT64_FORMAT, (int64) shape[i]);
+	return words->data;
 }
 
 char *

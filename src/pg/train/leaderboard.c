@@ -361,7 +361,7 @@ hopper_sql_sparkline(PG_FUNCTION_ARGS)
 				shown;
 	double		low = INFINITY,
 				high = -INFINITY;
-	StringInfoData line;
+	StringInfo	line = makeStringInfo();
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -378,7 +378,6 @@ hopper_sql_sparkline(PG_FUNCTION_ARGS)
 		high = Max(high, value);
 	}
 
-	initStringInfo(&line);
 	shown = Min(n, width);
 	for (int i = 0; i < shown; i++)
 	{
@@ -387,12 +386,12 @@ hopper_sql_sparkline(PG_FUNCTION_ARGS)
 
 		if (nulls[at] || !isfinite(value))
 		{
-			appendStringInfoChar(&line, ' ');
+			appendStringInfoChar(line, ' ');
 			continue;
 		}
-		appendStringInfoString(&line, drawn[level_of(value, low, high)]);
+		appendStringInfoString(line, drawn[level_of(value, low, high)]);
 	}
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(line.data, line.len));
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(line->data, line->len));
 }
 
 /* metric_ascends(text): whether larger values of this metric are better; NULL: nobody can say. */

@@ -230,26 +230,25 @@ keys_condition(FunctionCallInfo fcinfo, int at, const hopper_outputs *outputs)
 {
 	int			n;
 	int32	   *keys = hopper_integers_argument(fcinfo, at, "mst_keys", 1, PG_INT32_MAX, &n);
-	StringInfoData list;
+	StringInfo	list = makeStringInfo();
 
 	if (keys == NULL)
 		return "";
-	initStringInfo(&list);
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		appendStringInfo(&list, "%s%d", i ? "," : "", keys[i]);
+		appendStringInfo(list, "%s%d", i ? "," : "", keys[i]);
 	}
 	/* The first in the list: there may be any number of them. */
 	if (hopper_select("SELECT k FROM unnest('{%s}'::int4[]) WITH ORDINALITY AS u(k, i)"
 					  " WHERE NOT EXISTS (SELECT 1 FROM %s m WHERE m.mst_key = u.k)"
-					  " ORDER BY i LIMIT 1", list.data, outputs->model.quoted) > 0)
+					  " ORDER BY i LIMIT 1", list->data, outputs->model.quoted) > 0)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown,
 							hopper_key_cell(&outputs->model, 0, 1)));
 	SPI_freetuptable(SPI_tuptable);
 	return psprintf(" WHERE mst_key OPERATOR(pg_catalog.=) ANY"
-					" (SELECT pg_catalog.unnest('{%s}'::pg_catalog.int4[]))", list.data);
+					" (SELECT pg_catalog.unnest('{%s}'::pg_catalog.int4[]))", list->data);
 }
 
 /* --- copies --- */

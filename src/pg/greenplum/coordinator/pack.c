@@ -21,7 +21,7 @@ bool
 hopper_pack_learn_shape_remotely(const hopper_pack_source *named, hopper_pack_values *values)
 {
 	hopper_pack_source source = *named;
-	StringInfoData query;
+	StringInfo	query = makeStringInfo();
 	const char *column;
 	int64		shape[MOST_DIMENSIONS] = {1};
 	int			rank = 0;
@@ -38,13 +38,12 @@ hopper_pack_learn_shape_remotely(const hopper_pack_source *named, hopper_pack_va
 		return any;
 	}
 	column = hopper_identifier(values->columns[0].name);
-	initStringInfo(&query);
 	for (int i = 0; i < MOST_DIMENSIONS; i++)
-		appendStringInfo(&query, "%spg_catalog.array_length(%s, %d)", i ? ", " : "SELECT ", column,
+		appendStringInfo(query, "%spg_catalog.array_length(%s, %d)", i ? ", " : "SELECT ", column,
 						 i + 1);
-	hopper_pack_append_row_names(&source, &query);
-	appendStringInfo(&query, " FROM %s", source.name.quoted);
-	if (hopper_select("%s WHERE pg_catalog.array_length(%s, 1) IS NOT NULL LIMIT 1", query.data,
+	hopper_pack_append_row_names(&source, query);
+	appendStringInfo(query, " FROM %s", source.name.quoted);
+	if (hopper_select("%s WHERE pg_catalog.array_length(%s, 1) IS NOT NULL LIMIT 1", query->data,
 					  column) == 0)
 	{
 		hopper_pack_values_learn_shape(values, 1, shape, pstrdup("no row"));
