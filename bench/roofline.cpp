@@ -223,8 +223,8 @@ void Time(Kernels* kernels) {
 Kernels TimedKernels() {
   Kernels kernels = *real_kernels;
   Time<kProduct, &Kernels::gemm>(&kernels);
-  Time<kTransform, &Kernels::transpose, &Kernels::winograd_input, &Kernels::winograd_output,
-       &Kernels::winograd_gradient, &Kernels::winograd_weights,
+  Time<kTransform, &Kernels::transpose, &Kernels::winograd_input, &Kernels::winograd_input_gradient,
+       &Kernels::winograd_output, &Kernels::winograd_gradient, &Kernels::winograd_weights,
        &Kernels::winograd_weights_gradient>(&kernels);
   return kernels;
 }

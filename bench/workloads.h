@@ -49,6 +49,32 @@ inline std::string Cifar() {
                           KerasDense("f2", 10, "softmax")});
 }
 
+// A transformer block of width 64 with 4 heads over 32 steps.
+inline std::string Transformer() {
+  const auto layer = [](const char* kind, const std::string& name, const std::string& attributes,
+                        const std::string& inputs) {
+    return R"({"class_name": ")" + std::string(kind) + R"(", "name": ")" + name +
+           R"(", "config": {"name": ")" + name + "\"" +
+           (attributes.empty() ? "" : ", " + attributes) + R"(}, "inbound_nodes": [)" + inputs +
+           "]}";
+  };
+  return R"({"class_name": "Functional", "config": {"name": "block",
+      "input_layers": [["x", 0, 0]], "output_layers": [["out", 0, 0]], "layers": [)" +
+         layer("InputLayer", "x", Input("32, 64"), "") + ", " +
+         layer("MultiHeadAttention", "heads", R"("num_heads": 4, "key_dim": 16)",
+               R"([["x", 0, 0, {"value": ["x", 0, 0]}]])") +
+         ", " + layer("Add", "a1", "", R"([["x", 0, 0, {}], ["heads", 0, 0, {}]])") + ", " +
+         layer("LayerNormalization", "n1", "", R"([["a1", 0, 0, {}]])") + ", " +
+         layer("Dense", "d1", R"("units": 256, "activation": "gelu")", R"([["n1", 0, 0, {}]])") +
+         ", " + layer("Dense", "d2", R"("units": 64)", R"([["d1", 0, 0, {}]])") + ", " +
+         layer("Add", "a2", "", R"([["n1", 0, 0, {}], ["d2", 0, 0, {}]])") + ", " +
+         layer("LayerNormalization", "n2", "", R"([["a2", 0, 0, {}]])") + ", " +
+         layer("GlobalAveragePooling1D", "mean", "", R"([["n2", 0, 0, {}]])") + ", " +
+         layer("Dense", "out", R"("units": 10, "activation": "softmax")",
+               R"([["mean", 0, 0, {}]])") +
+         R"(]}, "keras_version": "2.10.0", "backend": "tensorflow"})";
+}
+
 inline std::vector<Workload> Workloads() {
   return {
       {"iris_8",
@@ -145,6 +171,7 @@ inline std::vector<Workload> Workloads() {
        {16, 16},
        10,
        32},
+      {"transformer_32", Transformer(), {32, 64}, 10, 32},
       {"late_resnet_32",
        KerasSequential(
            {KerasLayer(

@@ -17,7 +17,19 @@ struct LeakyForm : FormOfResult {
   }
 };
 
-// x above the threshold, at most max_value; alpha * (x - threshold) below it.
+struct SixForm : FormOfResult {
+  template <typename M, typename V>
+  HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x) {
+    return M::Min(M::Set(6.0F), M::Max(V{}, x));
+  }
+  template <typename M, typename V>
+  HOPPER_FORM V Gradient(const ActivationNumbers& /*numbers*/, V y, V d) {
+    return y > 0.0F ? (y < 6.0F ? d : V{}) : V{};
+  }
+};
+
+// x above the threshold, at most max_value; alpha * (x - threshold) below it. A max_value of 6 by
+// itself is relu6, also in Keras.
 struct Relu : AnyActivation {
   static ActivationType Type() { return Named({"relu"}); }
 
@@ -41,11 +53,15 @@ struct Relu : AnyActivation {
       return below <= 0.0F ? part : M::Min(M::Set(numbers.most), x);
     }
   };
-  using Forms = FormList<Plain, LeakyForm, General>;
+  using Forms = FormList<Plain, LeakyForm, General, SixForm>;
+  static bool IsSix(const ActivationSpec& spec) {
+    return spec.threshold == 0.0 && spec.alpha == 0.0 && spec.max_value == 6.0;
+  }
   static bool IsGeneral(const ActivationSpec& spec) {
     return spec.threshold != 0.0 || spec.max_value >= 0.0;
   }
   static int Choose(const ActivationSpec& spec) {
+    if (IsSix(spec)) return 3;
     if (IsGeneral(spec)) return 2;
     if (spec.alpha < 0.0) return -1;
     return spec.alpha == 0.0 ? 0 : 1;
@@ -53,6 +69,7 @@ struct Relu : AnyActivation {
 
   template <typename T>
   static T Tensors(const ActivationSpec& spec, const T& x) {
+    if (IsSix(spec)) return hardtanh(x, 0.0, 6.0);
     if (!IsGeneral(spec)) return spec.alpha == 0.0 ? relu(x) : leaky_relu(x, spec.alpha);
     T y = spec.threshold == 0.0 ? relu(x) : where(gt(x, spec.threshold), x, 0.0F);
     if (spec.max_value >= 0.0) y = clamp_max(y, spec.max_value);
@@ -68,17 +85,7 @@ struct Relu : AnyActivation {
 
 struct Relu6 : AnyActivation {
   static ActivationType Type() { return Named({"relu6"}); }
-  struct Form : FormOfResult {
-    template <typename M, typename V>
-    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x) {
-      return M::Min(M::Set(6.0F), M::Max(V{}, x));
-    }
-    template <typename M, typename V>
-    HOPPER_FORM V Gradient(const ActivationNumbers& /*numbers*/, V y, V d) {
-      return y > 0.0F ? (y < 6.0F ? d : V{}) : V{};
-    }
-  };
-  using Forms = FormList<Form>;
+  using Forms = FormList<SixForm>;
   template <typename T>
   static T Tensors(const ActivationSpec& /*spec*/, const T& x) {
     return hardtanh(x, 0.0, 6.0);

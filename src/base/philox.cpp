@@ -39,25 +39,37 @@ inline __attribute__((always_inline)) void LanesOfBlocks(const uint32_t* counter
 using FillGroups = void (*)(const uint32_t* counter, const uint32_t* key, uint32_t first_block,
                             uint64_t groups, uint32_t* out);
 
-void FillGroupsPlain(const uint32_t* counter, const uint32_t* key, uint32_t first_block,
-                     uint64_t groups, uint32_t* out) {
+inline __attribute__((always_inline)) void FillAll(const uint32_t* counter, const uint32_t* key,
+                                                   uint32_t first_block, uint64_t groups,
+                                                   uint32_t* out) {
   for (uint64_t g = 0; g < groups; ++g) {
     LanesOfBlocks(counter, key, first_block + static_cast<uint32_t>(g) * kLanes,
                   out + g * 4 * kLanes);
   }
+}
+
+void FillGroupsPlain(const uint32_t* counter, const uint32_t* key, uint32_t first_block,
+                     uint64_t groups, uint32_t* out) {
+  FillAll(counter, key, first_block, groups, out);
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
 __attribute__((target("avx2"))) void FillGroupsAvx2(const uint32_t* counter, const uint32_t* key,
                                                     uint32_t first_block, uint64_t groups,
                                                     uint32_t* out) {
-  for (uint64_t g = 0; g < groups; ++g) {
-    LanesOfBlocks(counter, key, first_block + static_cast<uint32_t>(g) * kLanes,
-                  out + g * 4 * kLanes);
-  }
+  FillAll(counter, key, first_block, groups, out);
+}
+__attribute__((target("avx512f,avx512dq"))) void FillGroupsAvx512(const uint32_t* counter,
+                                                                  const uint32_t* key,
+                                                                  uint32_t first_block,
+                                                                  uint64_t groups, uint32_t* out) {
+  FillAll(counter, key, first_block, groups, out);
 }
 
 FillGroups BestFillGroups() {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+    return FillGroupsAvx512;
+  }
   return __builtin_cpu_supports("avx2") ? FillGroupsAvx2 : FillGroupsPlain;
 }
 #else

@@ -56,9 +56,9 @@ HOPPER_INLINE CellRange WindowsOver(int64_t at, int64_t cells, int64_t dilation,
 // kCells is 0 `columns` has so many, kStep pixels apart, and each pixel is read once for all of
 // them. kVecs vectors of channels at once, so that sums are enough not to wait for each other.
 template <int kPixels, int kVecs, int kCells = 0, int kStep = 1>
-void DepthwisePixels(int64_t channels, int64_t kernel_width, CellRange rows, CellRange columns,
-                     const float* x, int64_t pitch, int64_t next, const float* kernel,
-                     const float* bias, bool relu, bool accumulate, float* y) {
+void DepthwisePixels(int64_t channels, int64_t kernel_width, const CellRange& rows,
+                     const CellRange& columns, const float* x, int64_t pitch, int64_t next,
+                     const float* kernel, const float* bias, bool relu, bool accumulate, float* y) {
   ForSomeVectors<kVecs>(0, channels, [&](auto some, int64_t c, auto load, auto store) {
     constexpr int kSums = decltype(some)::value;
     Vec sum[kPixels][kSums];
@@ -69,6 +69,11 @@ void DepthwisePixels(int64_t channels, int64_t kernel_width, CellRange rows, Cel
     }
     const float* row = x + rows.place * pitch + columns.place * channels + c;
     const float* factors = kernel + (rows.first * kernel_width + columns.first) * channels + c;
+    // What the pixels below are the first to read: its vectors are too far apart to be foreseen.
+    const int64_t new_row =
+        (rows.stride > 0 ? (rows.last - rows.first) * rows.stride : -rows.stride) * pitch;
+#pragma GCC unroll 8
+    for (int i = 0; i < kPixels; ++i) __builtin_prefetch(row + new_row + i * next);
     for (int64_t h = rows.first; h < rows.last; h += rows.step) {
       if constexpr (kCells > 0) {
         constexpr int kPast = kStep > 0 ? 0 : kCells - 1;  // pixels before the first cell's
@@ -224,6 +229,9 @@ void DepthwiseRowProducts(const hopper::DepthwiseArgs& p, const float* x, int64_
     for (int64_t ow = all; ow < all_end; ++ow) {
       const Vec gradient = load(dy + ow * p.channels + c);
       const float* from = x + (begin + ow * p.stride_width) * p.channels + c;
+      // Of the next row of outputs: vectors are too far apart to be foreseen.
+      __builtin_prefetch(dy + (p.out_width + ow) * p.channels + c);
+      __builtin_prefetch(from + kRows * pitch);
 #pragma GCC unroll 4
       for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4

@@ -9,23 +9,13 @@ namespace {
 // By blocks of lines of the cache: rows whose distance is a power of two would push each other out.
 void Transpose(const float* in, int64_t rows, int64_t columns, float* out) {
   constexpr int64_t kBlock = 16;
-  float block[kBlock][kBlock];
   for (int64_t c0 = 0; c0 < columns; c0 += kBlock) {
-    const int64_t width = columns - c0 < kBlock ? columns - c0 : kBlock;
     for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
-      const float* from = in + r0 * columns + c0;
-      float* to = out + c0 * rows + r0;
-      if (width < kBlock || r0 + kBlock > rows) {
-        const int64_t height = rows - r0 < kBlock ? rows - r0 : kBlock;
-        for (int64_t c = 0; c < width; ++c) {
-          for (int64_t r = 0; r < height; ++r) to[c * rows + r] = from[r * columns + c];
+      for (int64_t c = c0; c < c0 + kBlock && c < columns; c += kWidth) {
+        for (int64_t r = r0; r < r0 + kBlock && r < rows; r += kWidth) {
+          TransposeTile(in + r * columns + c, columns, rows - r, columns - c, out + c * rows + r,
+                        rows, rows - r < kWidth ? rows - r : 0);
         }
-        continue;
-      }
-      for (int64_t r = 0; r < kBlock; ++r)
-        std::memcpy(block[r], from + r * columns, sizeof(block[r]));
-      for (int64_t c = 0; c < kBlock; ++c) {
-        for (int64_t r = 0; r < kBlock; ++r) to[c * rows + r] = block[r][c];
       }
     }
   }
@@ -217,7 +207,7 @@ void SigmoidLoss(const float* x, const float* t, int64_t n, float* loss, float* 
   const auto each = [](Vec v, Vec target, Vec* derivative) {
     const Vec e = Exp(-Abs(v));
     const Vec sum = e + 1.0F;
-    *derivative = (v < 0.0F ? e / sum : 1.0F / sum) - target;
+    *derivative = (v < 0.0F ? e : Set(1.0F)) / sum - target;
     return Max(Vec{}, v) - v * target + Log1p(e);
   };
   ForVectors(

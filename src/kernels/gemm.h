@@ -101,9 +101,10 @@ HOPPER_INLINE void Copy(const hopper::GemmArgs& g, const Panel& p, float* to) {
   for (int64_t s = 0; s < g.segments; ++s) {
     const float* from = p.b + s * p.segment;
     if (g.b_step != 1) {
-      for (int64_t j = 0; j < kColumns; ++j, from += g.b_step) {
-        for (int64_t k = 0; k < g.length; ++k) {
-          to[k * kColumns + j] = j < columns ? from[k * p.row] : 0.0F;
+      for (int64_t k = 0; k < g.length; k += kWidth) {
+        for (int64_t j = 0; j < kColumns; j += kWidth) {
+          TransposeTile(from + j * g.b_step + k, g.b_step, columns - j, g.length - k,
+                        to + k * kColumns + j, kColumns, 0);
         }
       }
       to += g.length * kColumns;

@@ -1,140 +1,152 @@
 // Kernels over images of height x width x channels. Included by the kernel files.
 #pragma once
 
+#include <cmath>
+
+#include "kernels/depthwise.h"
 #include "kernels/kernels.h"
 #include "kernels/simd.h"
 
 namespace {
 
-// The first of equal maxima wins, and NaN wins over all, as in libtorch.
-void MaxPool(const hopper::PoolArgs& p, const float* x, float* y, uint8_t* where) {
-  const int64_t channels = p.channels;
-  for (int64_t image = 0; image < p.images; ++image) {
-    for (int64_t oh = 0; oh < p.out_height; ++oh) {
-      for (int64_t ow = 0; ow < p.out_width; ++ow) {
-        const int64_t h0 = oh * p.stride_height - p.before_height;
-        const int64_t w0 = ow * p.stride_width - p.before_width;
-        bool first = true;
-        for (int64_t h = 0; h < p.window_height; ++h) {
-          if (h0 + h < 0 || h0 + h >= p.height) continue;
-          for (int64_t w = 0; w < p.window_width; ++w) {
-            if (w0 + w < 0 || w0 + w >= p.width) continue;
-            const float* from = x + ((h0 + h) * p.width + w0 + w) * channels;
-            const auto cell = static_cast<uint8_t>(h * p.window_width + w);
-            if (first) {
-              first = false;
-              std::memcpy(y, from, sizeof(float) * static_cast<size_t>(channels));
-              std::memset(where, cell, static_cast<size_t>(channels));
-              continue;
-            }
-            for (int64_t c = 0; c < channels; ++c) {
-              const bool more = from[c] > y[c] || from[c] != from[c];
-              y[c] = more ? from[c] : y[c];
-              where[c] = more ? cell : where[c];
-            }
-          }
-        }
-        y += channels;
-        where += channels;
+// The cells of a window that are inside the image.
+struct PoolWindow {
+  CellRange rows, columns;
+  int64_t width, channels;  // of the image
+  int64_t window_width;
+  float share() const {
+    return 1.0F / static_cast<float>((rows.last - rows.first) * (columns.last - columns.first));
+  }
+  // Calls body(number in the window, place in the image) for each cell, in their order.
+  template <typename Body>
+  HOPPER_INLINE void ForCells(const Body& body) const {
+    for (int64_t i = rows.first; i < rows.last; ++i) {
+      const int64_t row = (rows.place + i - rows.first) * width + columns.place;
+      for (int64_t j = columns.first; j < columns.last; ++j) {
+        body(static_cast<int>(i * window_width + j), (row + j - columns.first) * channels);
       }
     }
-    x += p.height * p.width * channels;
   }
+};
+
+// Calls body(window, its image's place, its output's place) for each window of each image.
+template <typename Body>
+HOPPER_INLINE void ForPools(const hopper::PoolArgs& p, const Body& body) {
+  PoolWindow window{{}, {}, p.width, p.channels, p.window_width};
+  int64_t output = 0;
+  for (int64_t image = 0; image < p.images; ++image) {
+    for (int64_t oh = 0; oh < p.out_height; ++oh) {
+      window.rows =
+          CellsInside(oh * p.stride_height - p.before_height, p.window_height, 1, p.height);
+      for (int64_t ow = 0; ow < p.out_width; ++ow, output += p.channels) {
+        window.columns =
+            CellsInside(ow * p.stride_width - p.before_width, p.window_width, 1, p.width);
+        body(window, image * p.height * p.width * p.channels, output);
+      }
+    }
+  }
+}
+
+// Numbers of at most n channels, a byte each.
+using ByteVec = uint8_t __attribute__((vector_size(kWidth)));
+HOPPER_INLINE void StoreBytes(uint8_t* p, IntVec v, int64_t n) {
+#if defined(__AVX512F__)
+  if (n >= kWidth)
+    return _mm_storeu_si128((__m128i*)p, _mm512_maskz_cvtepi32_epi8(0xFFFF, (__m512i)v));
+#endif
+  for (int64_t i = 0; i < kWidth && i < n; ++i) p[i] = static_cast<uint8_t>(v[i]);
+}
+HOPPER_INLINE IntVec LoadBytes(const uint8_t* p, int64_t n) {
+  ByteVec bytes{};
+  if (n >= kWidth) {
+    std::memcpy(&bytes, p, kWidth);
+  } else {
+    for (int64_t i = 0; i < n; ++i) bytes[i] = p[i];
+  }
+  return __builtin_convertvector(bytes, IntVec);
+}
+
+// The first of equal maxima wins, and NaN wins over all, as in libtorch.
+void MaxPool(const hopper::PoolArgs& p, const float* x, float* y, uint8_t* where) {
+  const int64_t below = p.stride_height * p.width * p.channels;
+  ForPools(p, [&](const PoolWindow& window, int64_t input, int64_t output) {
+    const auto first =
+        static_cast<int>(window.rows.first * window.window_width + window.columns.first);
+    ForSomeVectors<2>(0, p.channels, [&](auto some, int64_t c, auto load, auto store) {
+      constexpr int kVecs = decltype(some)::value;
+      Vec most[kVecs];
+      IntVec cell[kVecs];
+      for (int v = 0; v < kVecs; ++v) {
+        most[v] = Set(-HUGE_VALF);
+        cell[v] = IntVec{} + first;
+      }
+      window.ForCells([&](int number, int64_t place) {
+        for (int v = 0; v < kVecs; ++v) {
+          const float* from = x + input + place + c + v * kWidth;
+          __builtin_prefetch(from + below);
+          const Vec value = load(from);
+          const IntVec more = (value > most[v]) | (value != value);
+          most[v] = more ? value : most[v];
+          cell[v] = more ? IntVec{} + number : cell[v];
+        }
+      });
+      for (int v = 0; v < kVecs; ++v, c += kWidth) {
+        store(y + output + c, most[v]);
+        StoreBytes(where + output + c, cell[v], p.channels - c);
+      }
+    });
+  });
+}
+
+// Images of zeros, unless they are added to.
+HOPPER_INLINE void BeginPoolGradient(const hopper::PoolArgs& p, bool accumulate, float* dx) {
+  const int64_t floats = accumulate ? 0 : p.images * p.height * p.width * p.channels;
+  std::memset(dx, 0, sizeof(float) * static_cast<size_t>(floats));
 }
 
 void MaxPoolGradient(const hopper::PoolArgs& p, const float* dy, const uint8_t* where,
                      bool accumulate, float* dx) {
-  const int64_t channels = p.channels;
-  const int64_t size = p.height * p.width * channels;
   // Windows that do not overlap and leave no cell out write every cell once.
   const bool tiles = p.stride_height == p.window_height && p.stride_width == p.window_width &&
                      p.before_height == 0 && p.before_width == 0 &&
                      p.out_height * p.stride_height == p.height &&
                      p.out_width * p.stride_width == p.width && !accumulate;
-  if (!tiles && !accumulate) {
-    std::memset(dx, 0, sizeof(float) * static_cast<size_t>(size * p.images));
-  }
-  for (int64_t image = 0; image < p.images; ++image) {
-    for (int64_t oh = 0; oh < p.out_height; ++oh) {
-      for (int64_t ow = 0; ow < p.out_width; ++ow) {
-        const int64_t h0 = oh * p.stride_height - p.before_height;
-        const int64_t w0 = ow * p.stride_width - p.before_width;
-        for (int64_t h = 0; h < p.window_height; ++h) {
-          if (h0 + h < 0 || h0 + h >= p.height) continue;
-          for (int64_t w = 0; w < p.window_width; ++w) {
-            if (w0 + w < 0 || w0 + w >= p.width) continue;
-            float* to = dx + ((h0 + h) * p.width + w0 + w) * channels;
-            const auto cell = static_cast<uint8_t>(h * p.window_width + w);
-            if (tiles) {
-              for (int64_t c = 0; c < channels; ++c) to[c] = where[c] == cell ? dy[c] : 0.0F;
-            } else {
-              for (int64_t c = 0; c < channels; ++c) to[c] += where[c] == cell ? dy[c] : 0.0F;
-            }
-          }
-        }
-        dy += channels;
-        where += channels;
-      }
-    }
-    dx += size;
-  }
-}
-
-// Calls body(output's place, cell's place, cells of the window inside the image, whether it is the
-// window's first) for each cell of each window, in their order.
-template <typename Body>
-HOPPER_INLINE void ForCells(const hopper::PoolArgs& p, const Body& body) {
-  const auto inside = [](int64_t start, int64_t window, int64_t size) {
-    const int64_t end = start + window < size ? start + window : size;
-    return end - (start > 0 ? start : 0);
-  };
-  for (int64_t oh = 0; oh < p.out_height; ++oh) {
-    for (int64_t ow = 0; ow < p.out_width; ++ow) {
-      const int64_t h0 = oh * p.stride_height - p.before_height;
-      const int64_t w0 = ow * p.stride_width - p.before_width;
-      const int64_t high = inside(h0, p.window_height, p.height);
-      const int64_t wide = inside(w0, p.window_width, p.width);
-      for (int64_t h = h0 > 0 ? h0 : 0, i = 0; i < high; ++h, ++i) {
-        for (int64_t w = w0 > 0 ? w0 : 0, j = 0; j < wide; ++w, ++j) {
-          body(oh * p.out_width + ow, h * p.width + w, high * wide, i + j == 0);
-        }
-      }
-    }
-  }
+  BeginPoolGradient(p, accumulate || tiles, dx);
+  ForPools(p, [&](const PoolWindow& window, int64_t input, int64_t output) {
+    ForSomeVectors<1>(0, p.channels, [&](auto /*one*/, int64_t c, auto load, auto store) {
+      const Vec gradient = load(dy + output + c);
+      const IntVec cell = LoadBytes(where + output + c, p.channels - c);
+      window.ForCells([&](int number, int64_t place) {
+        const Vec share = cell == number ? gradient : Vec{};
+        float* to = dx + input + place + c;
+        store(to, tiles ? share : load(to) + share);
+      });
+    });
+  });
 }
 
 void AveragePool(const hopper::PoolArgs& p, const float* x, float* y) {
-  const int64_t channels = p.channels;
-  for (int64_t image = 0; image < p.images; ++image) {
-    ForCells(p, [&](int64_t output, int64_t cell, int64_t cells, bool first) {
-      const float* from = x + cell * channels;
-      float* to = y + output * channels;
-      const float share = 1.0F / static_cast<float>(cells);
-      if (first) {
-        for (int64_t c = 0; c < channels; ++c) to[c] = from[c] * share;
-      } else {
-        for (int64_t c = 0; c < channels; ++c) to[c] += from[c] * share;
-      }
+  ForPools(p, [&](const PoolWindow& window, int64_t input, int64_t output) {
+    const float share = window.share();
+    ForSomeVectors<1>(0, p.channels, [&](auto /*one*/, int64_t c, auto load, auto store) {
+      Vec sum = Set(-0.0F);  // plus a number is that number
+      window.ForCells([&](int, int64_t place) { sum += load(x + input + place + c) * share; });
+      store(y + output + c, sum);
     });
-    x += p.height * p.width * channels;
-    y += p.out_height * p.out_width * channels;
-  }
+  });
 }
 
 void AveragePoolGradient(const hopper::PoolArgs& p, const float* dy, bool accumulate, float* dx) {
-  const int64_t channels = p.channels;
-  const int64_t size = p.height * p.width * channels;
-  if (!accumulate) std::memset(dx, 0, sizeof(float) * static_cast<size_t>(size * p.images));
-  for (int64_t image = 0; image < p.images; ++image) {
-    ForCells(p, [&](int64_t output, int64_t cell, int64_t cells, bool) {
-      const float* from = dy + output * channels;
-      float* to = dx + cell * channels;
-      const float share = 1.0F / static_cast<float>(cells);
-      for (int64_t c = 0; c < channels; ++c) to[c] += from[c] * share;
+  BeginPoolGradient(p, accumulate, dx);
+  ForPools(p, [&](const PoolWindow& window, int64_t input, int64_t output) {
+    const float share = window.share();
+    window.ForCells([&](int, int64_t place) {
+      ForSomeVectors<1>(0, p.channels, [&](auto /*one*/, int64_t c, auto load, auto store) {
+        float* to = dx + input + place + c;
+        store(to, load(to) + load(dy + output + c) * share);
+      });
     });
-    dy += p.out_height * p.out_width * channels;
-    dx += size;
-  }
+  });
 }
 
 }  // namespace

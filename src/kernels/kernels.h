@@ -11,7 +11,8 @@ namespace hopper {
 
 // C[i][j] (+)= sum over s < segments, k < length of A[i][s][k] * B[s][k][j], then bias and relu.
 // A[i][s][k] lies at a + i * a_row + s * a_segment + k * a_step, B[s][k][j] at
-// b + s * b_segment + k * b_row + j * b_step, C[i][j] at c + i * c_row + j. Strides are in floats.
+// b + s * b_segment + k * b_row + j * b_step, where one of the last two is 1, and C[i][j] at
+// c + i * c_row + j. Strides are in floats.
 //
 // A matrix product has one segment. A convolution over rows of pixels has one for each row of
 // its window, within which the pixels and their channels are contiguous.
@@ -61,12 +62,14 @@ struct DepthwiseArgs {
 
 // Tiles of 2 x 2 outputs of a convolution with windows of 3 x 3, numbered through the images, their
 // rows and their columns: those from `first` to first + count. The images [height][width][channels]
-// are the inputs or the outputs, as the function says.
+// are the inputs or the outputs, as the function says; the channels of the transformed tiles' cells
+// lie at tile * `tile` + cell * `cell`, in floats.
 struct TileArgs {
   int64_t height = 0, width = 0, channels = 0;
   int64_t rows = 0, columns = 0;  // tiles in an image
   int64_t first = 0, count = 0;
   int64_t before_height = 0, before_width = 0;  // padding cells, of inputs
+  int64_t tile = 0, cell = 0;
 };
 
 // A step of an LSTM with tanh and sigmoid: rows of `units`.
@@ -162,12 +165,14 @@ struct Kernels {
                             bool accumulate, float* dx);
 
   // Winograd's convolution: products of 16 pairs of matrices stand for 9 * 4 of single weights.
-  // v[16][count][channels] of input images
+  // the tiles v, of 16 cells each, of input images
   void (*winograd_input)(const TileArgs& args, const float* x, float* v);
-  // y (+)= outputs of the products m[16][count][channels], then bias (may be null) and relu
+  // dx += what the gradient of v gives
+  void (*winograd_input_gradient)(const TileArgs& args, const float* dv, float* dx);
+  // y = outputs of the products m, of as many, then bias (may be null) and relu
   void (*winograd_output)(const TileArgs& args, const float* m, const float* bias, bool relu,
-                          bool accumulate, float* y);
-  // z[16][count][channels] of the gradient of output images: what m's gradient is
+                          float* y);
+  // z of the gradient of output images: what m's gradient is
   void (*winograd_gradient)(const TileArgs& args, const float* dy, float* z);
   // u[16][n] of n windows g[9][n]
   void (*winograd_weights)(const float* g, int64_t n, float* u);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -15,6 +16,7 @@
 namespace {
 
 #define HOPPER_INLINE inline __attribute__((always_inline))
+#define HOPPER_INLINED __attribute__((always_inline))  // of a lambda
 
 #if defined(__AVX512F__)
 constexpr int kWidth = 16;
@@ -81,6 +83,14 @@ HOPPER_INLINE IntVec RoundToInt(Vec x) {
 #endif
 #endif
 
+// The compiler knows nothing of the pointer, so that it keeps none for each place that is so far
+// from it: they would be more than there are registers.
+template <typename T>
+HOPPER_INLINE T* Anew(T* p) {
+  asm("" : "+r"(p));
+  return p;
+}
+
 // A whole vector where `part` is 0.
 HOPPER_INLINE Vec LoadUpTo(const float* p, int64_t part) {
   return part == 0 ? Load(p) : LoadPart(p, part);
@@ -89,9 +99,52 @@ HOPPER_INLINE void StoreUpTo(float* p, Vec v, int64_t part) {
   part == 0 ? Store(p, v) : StorePart(p, v, part);
 }
 
+// Numbers of a and b in turns, from the place `first` of each on.
+template <int first, int... kPlace>
+HOPPER_INLINE Vec InTurns(Vec a, Vec b, std::integer_sequence<int, kPlace...> /*places*/) {
+  return __builtin_shufflevector(a, b, (first + kPlace / 2 + kPlace % 2 * kWidth)...);
+}
+
+// out[c][r] = in[r][c] of at most kWidth rows and columns. Of each row of `out` kWidth numbers are
+// written, those beside the rows as zeros, or `part` where that is not 0.
+HOPPER_INLINE void TransposeTile(const float* in, int64_t in_row, int64_t rows, int64_t columns,
+                                 float* out, int64_t out_row, int64_t part) {
+  Vec row[kWidth];
+#pragma GCC unroll 16
+  for (int i = 0; i < kWidth; ++i) {
+    row[i] = i < rows ? LoadUpTo(in + i * in_row, columns < kWidth ? columns : 0) : Vec{};
+  }
+  // Each time the highest bit of a number's place in its vector becomes the lowest of its vector's.
+#pragma GCC unroll 4
+  for (int bit = 1; bit < kWidth; bit *= 2) {
+    constexpr std::make_integer_sequence<int, kWidth> kPlaces;
+    Vec next[kWidth];
+#pragma GCC unroll 8
+    for (int i = 0; i < kWidth / 2; ++i) {
+      next[2 * i] = InTurns<0>(row[i], row[i + kWidth / 2], kPlaces);
+      next[2 * i + 1] = InTurns<kWidth / 2>(row[i], row[i + kWidth / 2], kPlaces);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kWidth; ++i) row[i] = next[i];
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kWidth; ++i) {
+    if (i < columns) StoreUpTo(out + i * out_row, row[i], part);
+  }
+}
+
 // The second argument where one of the two is NaN.
+#if defined(__AVX512F__)
+HOPPER_INLINE Vec Max(Vec a, Vec b) {
+  return (Vec)_mm512_maskz_max_ps(0xFFFF, (__m512)a, (__m512)b);
+}
+HOPPER_INLINE Vec Min(Vec a, Vec b) {
+  return (Vec)_mm512_maskz_min_ps(0xFFFF, (__m512)a, (__m512)b);
+}
+#else
 HOPPER_INLINE Vec Max(Vec a, Vec b) { return a > b ? a : b; }
 HOPPER_INLINE Vec Min(Vec a, Vec b) { return a < b ? a : b; }
+#endif
 HOPPER_INLINE Vec AsFloat(IntVec x) {
   Vec v;
   std::memcpy(&v, &x, sizeof(v));
@@ -186,8 +239,7 @@ HOPPER_INLINE Vec Log1p(Vec x) {
 HOPPER_INLINE Vec Sigmoid(Vec x) {
   // exp of a negative number only: nothing overflows, and both tails keep their precision.
   const Vec e = Exp(-Abs(x));
-  const Vec small = e / (e + 1.0F);
-  return x < 0.0F ? small : 1.0F / (e + 1.0F);
+  return (x < 0.0F ? e : Set(1.0F)) / (e + 1.0F);
 }
 
 HOPPER_INLINE Vec Tanh(Vec x) {

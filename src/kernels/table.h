@@ -35,6 +35,7 @@ constexpr hopper::Kernels TableNamed(const char* name) {
           MaxPool,
           MaxPoolGradient,
           WinogradInput,
+          WinogradInputGradient,
           WinogradOutput,
           WinogradGradient,
           WinogradWeights,

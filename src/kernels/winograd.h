@@ -26,117 +26,147 @@ HOPPER_INLINE void ForTiles(const hopper::TileArgs& p, const Body& body) {
   }
 }
 
-// d = B' d B, in place.
-HOPPER_INLINE void TransformInput(Vec d[4][4]) {
+// d = B' d B, or B d B' for the gradient, in place.
+template <bool kGradient>
+HOPPER_INLINE void TransformInput(Vec (&d)[4][4]) {
+  const auto four = [](Vec& d0, Vec& d1, Vec& d2, Vec& d3) HOPPER_INLINED {
+    const Vec first = kGradient ? d0 : d0 - d2;
+    const Vec second = kGradient ? d1 - d2 + d3 : d1 + d2;
+    const Vec third = kGradient ? d1 + d2 - d0 : d2 - d1;
+    const Vec last = kGradient ? -d3 : d1 - d3;
+    d0 = first;
+    d1 = second;
+    d2 = third;
+    d3 = last;
+  };
 #pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    const Vec a = d[0][i] - d[2][i];
-    const Vec b = d[1][i] + d[2][i];
-    const Vec c = d[2][i] - d[1][i];
-    const Vec e = d[1][i] - d[3][i];
-    d[0][i] = a;
-    d[1][i] = b;
-    d[2][i] = c;
-    d[3][i] = e;
-  }
+  for (int i = 0; i < 4; ++i) four(d[0][i], d[1][i], d[2][i], d[3][i]);
 #pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    const Vec a = d[i][0] - d[i][2];
-    const Vec b = d[i][1] + d[i][2];
-    const Vec c = d[i][2] - d[i][1];
-    const Vec e = d[i][1] - d[i][3];
-    d[i][0] = a;
-    d[i][1] = b;
-    d[i][2] = c;
-    d[i][3] = e;
+  for (int i = 0; i < 4; ++i) four(d[i][0], d[i][1], d[i][2], d[i][3]);
+}
+
+// d[i][j] = load(at), the cells' rows and columns so many floats apart, where inside(i, j).
+template <int kRows, int kColumns, typename Load, typename Inside>
+HOPPER_INLINE void LoadCells(const float* at, int64_t row, int64_t column, const Load& load,
+                             const Inside& inside, Vec (&d)[kRows][kColumns]) {
+#pragma GCC unroll 4
+  for (int i = 0; i < kRows; ++i, at += row) {
+    at = Anew(at);
+#pragma GCC unroll 4
+    for (int j = 0; j < kColumns; ++j) d[i][j] = inside(i, j) ? load(at + j * column) : Vec{};
   }
 }
 
-// The channels of one tile: whole vectors, then the rest. `load` and `store` get (cell's row and
-// column, first channel, channels or 0 for a whole vector).
-template <int kCells, typename LoadCell, typename Tile>
-HOPPER_INLINE void ForChannels(int64_t channels, const LoadCell& load, const Tile& tile) {
-  Vec d[4][4];
-  for (int64_t c = 0; c < channels; c += kWidth) {
-    const int64_t part = channels - c < kWidth ? channels - c : 0;
+template <typename Store>
+HOPPER_INLINE void StoreCells(float* at, int64_t cell, const Store& store, const Vec (&d)[4][4]) {
 #pragma GCC unroll 4
-    for (int i = 0; i < kCells; ++i) {
+  for (int i = 0; i < 4; ++i, at += 4 * cell) {
+    at = Anew(at);
 #pragma GCC unroll 4
-      for (int j = 0; j < kCells; ++j) d[i][j] = load(i, j, c, part);
-    }
-    tile(d, c, part);
+    for (int j = 0; j < 4; ++j) store(at + j * cell, d[i][j]);
   }
+}
+
+constexpr auto kAllInside = [](int, int) { return true; };
+
+// Calls body(tile's place, its first input's place, whether all inputs are inside, whether input
+// (i, j) is) for each tile.
+template <typename Body>
+HOPPER_INLINE void ForInputTiles(const hopper::TileArgs& p, const Body& body) {
+  ForTiles(p, [&](int64_t t, int64_t image, int64_t row, int64_t column) HOPPER_INLINED {
+    const int64_t top = 2 * row - p.before_height;
+    const int64_t left = 2 * column - p.before_width;
+    const int64_t first = ((image * p.height + top) * p.width + left) * p.channels;
+    const bool whole = top >= 0 && left >= 0 && top + 4 <= p.height && left + 4 <= p.width;
+    body(t * p.tile, first, whole, [=, &p](int i, int j) {
+      return static_cast<uint64_t>(top + i) < static_cast<uint64_t>(p.height) &&
+             static_cast<uint64_t>(left + j) < static_cast<uint64_t>(p.width);
+    });
+  });
 }
 
 void WinogradInput(const hopper::TileArgs& p, const float* x, float* v) {
-  const int64_t channels = p.channels;
-  const int64_t plane = p.count * channels;
-  ForTiles(p, [&](int64_t t, int64_t image, int64_t row, int64_t column) {
-    const int64_t top = 2 * row - p.before_height;
-    const int64_t left = 2 * column - p.before_width;
-    const float* from = x + ((image * p.height + top) * p.width + left) * channels;
-    float* to = v + t * channels;
-    const int64_t line = p.width * channels;
-    const auto finish = [&](Vec d[4][4], int64_t c, int64_t part) {
-      TransformInput(d);
+  const int64_t line = p.width * p.channels;
+  ForInputTiles(p, [&](int64_t tile, int64_t first, bool whole, const auto& inside) HOPPER_INLINED {
+    const auto body = [&](auto /*one*/, int64_t c, auto load, auto store) HOPPER_INLINED {
+      const float* from = x + first + c;
+      // What the tile below is the first to read comes from far away, in rows that are too short to
+      // be foreseen.
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) {
+        __builtin_prefetch(from + (4 + i / 2) * line + (1 + i % 2) * p.channels);
+      }
+      Vec d[4][4];
+      if (whole) {
+        LoadCells(from, line, p.channels, load, kAllInside, d);
+      } else {
+        LoadCells(from, line, p.channels, load, inside, d);
+      }
+      TransformInput<false>(d);
+      StoreCells(v + tile + c, p.cell, store, d);
+    };
+    ForSomeVectors<1>(0, p.channels, body);
+  });
+}
+
+void WinogradInputGradient(const hopper::TileArgs& p, const float* dv, float* dx) {
+  const int64_t line = p.width * p.channels;
+  ForInputTiles(p, [&](int64_t tile, int64_t first, bool whole, const auto& inside) HOPPER_INLINED {
+    const auto body = [&](auto /*one*/, int64_t c, auto load, auto store) HOPPER_INLINED {
+      Vec d[4][4];
+      LoadCells(dv + tile + c, 4 * p.cell, p.cell, load, kAllInside, d);
+      TransformInput<true>(d);
+      float* to = dx + first + c;
 #pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j) StoreUpTo(to + (4 * i + j) * plane + c, d[i][j], part);
+      for (int i = 0; i < 4; ++i, to += line) {
+        to = Anew(to);
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; ++j) {
+          float* at = to + j * p.channels;
+          if (whole || inside(i, j)) store(at, load(at) + d[i][j]);
+        }
       }
     };
-    if (top >= 0 && left >= 0 && top + 4 <= p.height && left + 4 <= p.width) {
-      ForChannels<4>(
-          channels,
-          [&](int i, int j, int64_t c, int64_t part) {
-            return LoadUpTo(from + i * line + j * channels + c, part);
-          },
-          finish);
-      return;
-    }
-    ForChannels<4>(
-        channels,
-        [&](int i, int j, int64_t c, int64_t part) {
-          const bool inside =
-              top + i >= 0 && top + i < p.height && left + j >= 0 && left + j < p.width;
-          return inside ? LoadUpTo(from + i * line + j * channels + c, part) : Vec{};
-        },
-        finish);
+    ForSomeVectors<1>(0, p.channels, body);
+  });
+}
+
+// Calls body(tile's place, its first output's place, whether output (i, j) is inside) for each
+// tile.
+template <typename Body>
+HOPPER_INLINE void ForOutputTiles(const hopper::TileArgs& p, const Body& body) {
+  ForTiles(p, [&](int64_t t, int64_t image, int64_t row, int64_t column) HOPPER_INLINED {
+    const int64_t first = (image * p.height + 2 * row) * p.width + 2 * column;
+    const bool high = 2 * row + 1 < p.height;
+    const bool wide = 2 * column + 1 < p.width;
+    body(t * p.tile, first * p.channels,
+         [=](int i, int j) { return (i == 0 || high) && (j == 0 || wide); });
   });
 }
 
 void WinogradOutput(const hopper::TileArgs& p, const float* m, const float* bias, bool relu,
-                    bool accumulate, float* y) {
-  const int64_t channels = p.channels;
-  const int64_t plane = p.count * channels;
-  ForTiles(p, [&](int64_t t, int64_t image, int64_t row, int64_t column) {
-    const float* from = m + t * channels;
-    float* to = y + ((image * p.height + 2 * row) * p.width + 2 * column) * channels;
-    const int64_t high = p.height - 2 * row < 2 ? 1 : 2;
-    const int64_t wide = p.width - 2 * column < 2 ? 1 : 2;
-    ForChannels<4>(
-        channels,
-        [&](int i, int j, int64_t c, int64_t part) {
-          return LoadUpTo(from + (4 * i + j) * plane + c, part);
-        },
-        [&](Vec d[4][4], int64_t c, int64_t part) {
+                    float* y) {
+  ForOutputTiles(p, [&](int64_t tile, int64_t first, const auto& inside) HOPPER_INLINED {
+    ForSomeVectors<1>(
+        0, p.channels, [&](auto /*one*/, int64_t c, auto load, auto store) HOPPER_INLINED {
+          Vec d[4][4];
+          LoadCells(m + tile + c, 4 * p.cell, p.cell, load, kAllInside, d);
           Vec r[2][4];
 #pragma GCC unroll 4
           for (int j = 0; j < 4; ++j) {
             r[0][j] = d[0][j] + d[1][j] + d[2][j];
             r[1][j] = d[1][j] - d[2][j] - d[3][j];
           }
-          const Vec shift = bias == nullptr ? Vec{} : LoadUpTo(bias + c, part);
+          const Vec shift = bias == nullptr ? Vec{} : load(bias + c);
 #pragma GCC unroll 2
           for (int i = 0; i < 2; ++i) {
             Vec out[2] = {r[i][0] + r[i][1] + r[i][2] + shift, r[i][1] - r[i][2] - r[i][3] + shift};
 #pragma GCC unroll 2
             for (int j = 0; j < 2; ++j) {
-              if (i >= high || j >= wide) continue;
-              float* at = to + (i * p.width + j) * channels + c;
-              if (accumulate) out[j] += LoadUpTo(at, part);
+              if (!inside(i, j)) continue;
+              float* at = y + first + (i * p.width + j) * p.channels + c;
               if (relu) out[j] = Max(Vec{}, out[j]);
-              StoreUpTo(at, out[j], part);
+              store(at, out[j]);
             }
           }
         });
@@ -144,20 +174,11 @@ void WinogradOutput(const hopper::TileArgs& p, const float* m, const float* bias
 }
 
 void WinogradGradient(const hopper::TileArgs& p, const float* dy, float* z) {
-  const int64_t channels = p.channels;
-  const int64_t plane = p.count * channels;
-  ForTiles(p, [&](int64_t t, int64_t image, int64_t row, int64_t column) {
-    const float* from = dy + ((image * p.height + 2 * row) * p.width + 2 * column) * channels;
-    float* to = z + t * channels;
-    const int64_t high = p.height - 2 * row < 2 ? 1 : 2;
-    const int64_t wide = p.width - 2 * column < 2 ? 1 : 2;
-    ForChannels<2>(
-        channels,
-        [&](int i, int j, int64_t c, int64_t part) {
-          return i < high && j < wide ? LoadUpTo(from + (i * p.width + j) * channels + c, part)
-                                      : Vec{};
-        },
-        [&](Vec d[4][4], int64_t c, int64_t part) {
+  ForOutputTiles(p, [&](int64_t tile, int64_t first, const auto& inside) HOPPER_INLINED {
+    ForSomeVectors<1>(
+        0, p.channels, [&](auto /*one*/, int64_t c, auto load, auto store) HOPPER_INLINED {
+          Vec d[2][2];
+          LoadCells(dy + first + c, p.width * p.channels, p.channels, load, inside, d);
           Vec r[4][2];
 #pragma GCC unroll 2
           for (int j = 0; j < 2; ++j) {
@@ -166,14 +187,15 @@ void WinogradGradient(const hopper::TileArgs& p, const float* dy, float* z) {
             r[2][j] = d[0][j] - d[1][j];
             r[3][j] = -d[1][j];
           }
+          Vec out[4][4];
 #pragma GCC unroll 4
           for (int i = 0; i < 4; ++i) {
-            float* at = to + 4 * i * plane + c;
-            StoreUpTo(at, r[i][0], part);
-            StoreUpTo(at + plane, r[i][0] + r[i][1], part);
-            StoreUpTo(at + 2 * plane, r[i][0] - r[i][1], part);
-            StoreUpTo(at + 3 * plane, -r[i][1], part);
+            out[i][0] = r[i][0];
+            out[i][1] = r[i][0] + r[i][1];
+            out[i][2] = r[i][0] - r[i][1];
+            out[i][3] = -r[i][1];
           }
+          StoreCells(z + tile + c, p.cell, store, out);
         });
   });
 }

@@ -28,6 +28,7 @@ TEST_P(KernelSet, WinogradIsConvolution) {
     const auto before = Random(outputs, 5);
     std::vector<double> want(outputs);
     std::vector<double> want_dg(g.size());
+    std::vector<double> want_dx(x.size());
     for (size_t at = 0; at < outputs; ++at) {
       const auto o = static_cast<int64_t>(at) % k.out;
       const int64_t ow = static_cast<int64_t>(at) / k.out % k.out_width;
@@ -38,7 +39,9 @@ TEST_P(KernelSet, WinogradIsConvolution) {
         const int64_t w = ow - k.before + tap % 3;
         if (h < 0 || w < 0 || h >= k.height || w >= k.width) continue;
         for (int64_t i = 0; i < k.in; ++i) {
-          const double value = x[((image * k.height + h) * k.width + w) * k.in + i];
+          const int64_t input = ((image * k.height + h) * k.width + w) * k.in + i;
+          const double value = x[input];
+          want_dx[input] += static_cast<double>(g[(tap * k.in + i) * k.out + o]) * dy[at];
           want[at] += value * g[(tap * k.in + i) * k.out + o];
           want_dg[(tap * k.in + i) * k.out + o] += value * dy[at];
         }
@@ -56,6 +59,17 @@ TEST_P(KernelSet, WinogradIsConvolution) {
     to.height = k.out_height;
     to.width = k.out_width;
     to.channels = k.out;
+    constexpr int64_t kBlock = 3;
+    from.tile = k.in;
+    from.cell = kBlock * k.in + 5;
+    to.tile = k.out;
+    to.cell = kBlock * k.out + 5;
+    TileArgs products = to;
+    products.tile = 16 * k.out + 5;
+    products.cell = k.out;
+    TileArgs gradients = from;  // of the inputs' tiles
+    gradients.tile = 16 * k.in + 5;
+    gradients.cell = k.in;
     std::vector<float> u(16 * k.in * k.out);
     std::vector<float> du(u.size());
     std::vector<float> dg(g.size());
@@ -63,15 +77,16 @@ TEST_P(KernelSet, WinogradIsConvolution) {
     for (const bool relu : {false, true}) {
       auto y = before;
       std::fill(du.begin(), du.end(), 0.0F);
+      std::vector<float> dx(x.size(), 1.0F);
       const int64_t tiles = kImages * from.rows * from.columns;
-      constexpr int64_t kBlock = 3;
       for (int64_t first = 0; first < tiles; first += kBlock) {
-        from.first = to.first = first;
-        from.count = to.count = std::min(kBlock, tiles - first);
+        from.first = to.first = products.first = gradients.first = first;
+        from.count = to.count = products.count = gradients.count = std::min(kBlock, tiles - first);
         const int64_t n = from.count;
-        std::vector<float> v(16 * n * k.in);
-        std::vector<float> m(16 * n * k.out);
-        std::vector<float> z(16 * n * k.out);
+        std::vector<float> v(16 * from.cell);
+        std::vector<float> m(kBlock * products.tile);
+        std::vector<float> z(16 * to.cell);
+        std::vector<float> dv(kBlock * gradients.tile);
         GetParam()->winograd_input(from, x.data(), v.data());
         GetParam()->winograd_gradient(to, dy.data(), z.data());
         for (int64_t cell = 0; cell < 16; ++cell) {
@@ -79,20 +94,24 @@ TEST_P(KernelSet, WinogradIsConvolution) {
             for (int64_t o = 0; o < k.out; ++o) {
               double sum = 0.0;
               for (int64_t i = 0; i < k.in; ++i) {
-                const double value = v[(cell * n + t) * k.in + i];
+                const double value = v[cell * from.cell + t * from.tile + i];
                 sum += value * u[(cell * k.in + i) * k.out + o];
+                dv[t * gradients.tile + cell * gradients.cell + i] +=
+                    u[(cell * k.in + i) * k.out + o] * z[cell * to.cell + t * to.tile + o];
                 du[(cell * k.in + i) * k.out + o] +=
-                    static_cast<float>(value * z[(cell * n + t) * k.out + o]);
+                    static_cast<float>(value * z[cell * to.cell + t * to.tile + o]);
               }
-              m[(cell * n + t) * k.out + o] = static_cast<float>(sum);
+              m[t * products.tile + cell * products.cell + o] = static_cast<float>(sum);
             }
           }
         }
-        GetParam()->winograd_output(to, m.data(), relu ? bias.data() : nullptr, relu, !relu,
+        GetParam()->winograd_output(products, m.data(), relu ? bias.data() : nullptr, relu,
                                     y.data());
+        GetParam()->winograd_input_gradient(gradients, dv.data(), dx.data());
       }
+      for (size_t at = 0; at < x.size(); ++at) ASSERT_NEAR(dx[at], want_dx[at] + 1.0, 2e-5) << at;
       for (size_t at = 0; at < outputs; ++at) {
-        const double value = want[at] + (relu ? bias[at % k.out] : before[at]);
+        const double value = want[at] + (relu ? bias[at % k.out] : 0.0);
         ASSERT_NEAR(y[at], relu ? std::max(0.0, value) : value, 2e-5) << at << " of " << k.out;
       }
     }

@@ -50,9 +50,6 @@ class PlannedHeads : public PlannedOp {
     v_ = node->Scratch({value_.rows, value_.columns}, while_used);
     shares_ = node->Scratch({of_queries, layer.heads, keys_}, while_used);
     heads_ = node->Scratch({out_.rows, out_.length}, while_used);
-    const int64_t widest = std::max(layer.key_dim, layer.value_dim);
-    turned_size_ = Product({keys_, widest});
-    turned_ = node->Scratch({node->parts(), turned_size_}, while_used);
     if (!node->backward) return;
     node->keeps_inputs = true;
     dq_ = node->Scratch({query_.rows, query_.columns}, During::kBackward);
@@ -75,7 +72,7 @@ class PlannedHeads : public PlannedOp {
     kernels_.scale(q_->data, factor_, 0.0F, query_.rows * query_.columns, q_->data);
     Project(key_, Key().value->data, step, k_->data);
     Project(value_, node_.inputs[1]->value->data, step, v_->data);
-    ForHeads([&](int64_t b, int64_t head, int part) { ForwardHead(b, head, part); });
+    ForHeads([&](int64_t b, int64_t head, int /*part*/) { ForwardHead(b, head); });
     Project(out_, heads_->data, step, node_.output->value->data);
   }
 
@@ -166,15 +163,6 @@ class PlannedHeads : public PlannedOp {
   }
   int64_t Group() const { return layer_.heads / layer_.key_value_heads; }
 
-  // [keys][width], rows apart by `row`, as [width][keys].
-  const float* Turned(const float* from, int64_t row, int64_t width, int part) const {
-    float* to = turned_->data + part * turned_size_;
-    for (int64_t t = 0; t < keys_; ++t, from += row) {
-      for (int64_t j = 0; j < width; ++j) to[j * keys_ + t] = from[j];
-    }
-    return to;
-  }
-
   // Calls body(place in the scores) where key t is not for query s.
   template <typename Body>
   void ForHidden(int64_t b, const Body& body) const {
@@ -194,7 +182,7 @@ class PlannedHeads : public PlannedOp {
     }
   }
 
-  void ForwardHead(int64_t b, int64_t head, int part) const {
+  void ForwardHead(int64_t b, int64_t head) const {
     float* shares = SharesOf(b, head);
     GemmArgs scores;
     scores.rows = queries_;
@@ -202,8 +190,9 @@ class PlannedHeads : public PlannedOp {
     scores.length = layer_.key_dim;
     scores.a = QueryOf(q_, b, head);
     scores.a_row = query_.columns;
-    scores.b = Turned(KeyOf(k_, b, head), key_.columns, layer_.key_dim, part);
-    scores.b_row = keys_;
+    scores.b = KeyOf(k_, b, head);
+    scores.b_step = key_.columns;
+    scores.b_row = 1;
     scores.c = shares;
     scores.c_row = keys_;
     kernels_.gemm(scores);
@@ -234,8 +223,9 @@ class PlannedHeads : public PlannedOp {
     args.length = layer_.value_dim;
     args.a = dresult;
     args.a_row = out_.length;
-    args.b = Turned(ValueOf(v_, b, head), value_.columns, layer_.value_dim, part);
-    args.b_row = keys_;
+    args.b = ValueOf(v_, b, head);
+    args.b_step = value_.columns;
+    args.b_row = 1;
     args.c = dshares;
     args.c_row = keys_;
     kernels_.gemm(args);
@@ -286,13 +276,11 @@ class PlannedHeads : public PlannedOp {
   const int64_t keys_;
   Projection query_, key_, value_, out_;
   std::vector<PlannedMask> masks_;  // of query, value and, if given, key
-  int64_t turned_size_ = 0;
-  PlanBuffer* q_ = nullptr;  // [example][step][head][key_dim], times the factor
-  PlanBuffer* k_ = nullptr;  // likewise
+  PlanBuffer* q_ = nullptr;         // [example][step][head][key_dim], times the factor
+  PlanBuffer* k_ = nullptr;         // likewise
   PlanBuffer* v_ = nullptr;
   PlanBuffer* shares_ = nullptr;  // [example][head][query][key]
   PlanBuffer* heads_ = nullptr;   // [example][query][head][value_dim]
-  PlanBuffer* turned_ = nullptr;  // a head's keys or values transposed
   PlanBuffer* dq_ = nullptr;
   PlanBuffer* dk_ = nullptr;
   PlanBuffer* dv_ = nullptr;
