@@ -75,6 +75,10 @@ CREATE VIEW late AS SELECT * FROM halves WHERE late;
 SELECT * FROM hopper.feature_importance('h', 'late');
 SELECT feature, metric_type FROM hopper.feature_importance('h', 'late', metric => 'log_loss') ORDER BY 1;
 SELECT DISTINCT class_explained FROM hopper.partial_dependence('h', 'late', 't');
+-- A row of the features alone, where the table has a column that may not be NULL
+CREATE DOMAIN present AS text NOT NULL;
+CREATE VIEW whole AS SELECT *, 'here'::present AS origin FROM halves;
+SELECT feature, feature_value FROM hopper.explain_row('h', (SELECT f FROM (SELECT 2.5 AS size, t FROM flowers WHERE "Id" = 9) f), 'whole', samples => 4) ORDER BY 1;
 
 SET client_min_messages = warning;
 DROP SCHEMA hopper_explanations CASCADE;

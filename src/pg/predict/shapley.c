@@ -39,12 +39,18 @@ static char *
 row_query(const hopper_explained *what, const char *row)
 {
 	StringInfo	list = makeStringInfo();
+	StringInfo	types = makeStringInfo();
 
 	for (int i = 0; i < what->n; i++)
-		appendStringInfo(list, "%s%s AS x%d", i ? ", " : "",
-						 hopper_identifier(what->columns[i].name), i + 1);
-	return psprintf("SELECT %s FROM jsonb_populate_record(NULL::%s, %s::jsonb)", list->data,
-					hopper_type_name(get_rel_type_id(what->relation), -1), row);
+	{
+		const char *name = hopper_identifier(what->columns[i].name);
+
+		appendStringInfo(list, "%s%s AS x%d", i ? ", " : "", name, i + 1);
+		appendStringInfo(types, "%s%s %s", i ? ", " : "", name, what->columns[i].qualified_type);
+	}
+	/* Not of the source's row type, whose other columns may not be NULL. */
+	return psprintf("SELECT %s FROM jsonb_to_record(%s::jsonb) AS r(%s)", list->data, row,
+					types->data);
 }
 
 /* Of more than two classes the one that the model predicts. */
