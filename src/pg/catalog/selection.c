@@ -158,11 +158,11 @@ advance_key_sequence(const hopper_name *selection, int32 last_key)
 int32
 hopper_write_configs(const hopper_destination *to, hopper_rows *rows)
 {
-	rows = hopper_take_rows(rows);
 	hopper_grants *grants = NULL;
 	hopper_config *configs;
 	int			n = rows->n_rows;
 
+	rows = hopper_take_rows(rows);
 	if (rows->n_columns != 3)
 		elog(ERROR, "the core lists configurations in an unknown form");
 	if (to->first_key + n - 1 > PG_INT32_MAX)
