@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Training on a Greenplum cluster against training on PostgreSQL, on the same machine.
 
-    $(bench/environment) bench/segments.py BUILD [--server greenplum postgres peer]
+    $(bench/environment) bench/segments.py BUILD [--server greenplum moving postgres peer]
         [--workload NAME...] [--rounds 3] [--quick] [--json FILE] [--report]
 
 The servers are those of scripts/greenplum and scripts/server, started with the files of BUILD. As
-many threads in all: one on each of three segments, and three on PostgreSQL. Prints tables at the end:
+many threads in all: one on each of three segments, and three on PostgreSQL. "moving" is the cluster
+with data that stay where they lie, whatever their size, so that models move. Prints tables at the end:
 seconds of the call, where the workers' time went beside the 2021 study of MADlib's hopper, what the
 barrier cost beside the forecast of explain_fit(), and what a hop statement costs beyond its training.
 
@@ -43,7 +44,8 @@ import time
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
 sys.dont_write_bytecode = True
 SEGMENTS = 3
-SERVERS = ("greenplum", "postgres", "peer")
+SERVERS = ("greenplum", "moving", "postgres", "peer")
+ON_SEGMENTS = SERVERS[:2]
 WORKLOADS = ("iris", "digits", "cifar_3000", "cifar", "equal_digits", "grid_digits",
              "unequal_digits", "unequal_cifar", "hops")
 RATES = [1e-3 + 1e-5 * i for i in range(9)]  # of nine configurations
@@ -52,14 +54,14 @@ COSTS = (1, 2, 8)  # of a visit, three configurations each
 
 def use_server(build, server):
     """Makes libpq find it; before compare.ours is imported, which asks for the kind of server."""
-    command = "greenplum" if server == "greenplum" else "server"
+    command = "greenplum" if server in ON_SEGMENTS else "server"
     text = subprocess.run([SOURCE / "scripts" / command, "env", build], check=True,
                           capture_output=True, text=True).stdout
     for word in shlex.split(text):
         name, equals, value = word.partition("=")
         if equals and name.startswith("PG"):
             os.environ[name] = value
-    if server == "greenplum":
+    if server in ON_SEGMENTS:
         os.environ["HOPPER_SERVER"] = "greenplum"
 
 
@@ -139,8 +141,10 @@ def measure(server, name, rounds, quick, out):
 
     workload = make_workload(name, quick)
     side = Ours(workload, "fp32", partitions=SEGMENTS)
-    threads = 1 if server == "greenplum" else SEGMENTS
+    threads = 1 if server in ON_SEGMENTS else SEGMENTS
     query(side.connection, f"SET hopper.threads = {threads}")
+    if server == "moving":
+        query(side.connection, "SET hopper.broadcast_limit = 0")
     side.warm()
     for _ in range(rounds):
         seconds, metrics = side.run()
@@ -166,6 +170,7 @@ def measure_hops(server, rounds, quick, out):
         net = [("dense", width, "relu"), ("dense", width, "relu"), ("dense", 3, None)]
         side = Ours(dataclasses.replace(base, name="hops", architectures={"mlp": net},
                                         configs=[Config("mlp", "sgd", 0.001, 64)]), "fp32", SEGMENTS)
+        query(side.connection, "SET hopper.broadcast_limit = 0")
         for turn in range(rounds + 1):  # the first one loads libtorch
             side.drop_output()
             start = time.perf_counter()
@@ -216,7 +221,7 @@ def measure_all(arguments, out):
     for name in arguments.workload:
         if name != "hops":
             measure(server, name, arguments.rounds, arguments.quick, out)
-        elif server == "greenplum":
+        elif server == "moving":
             measure_hops(server, arguments.rounds, arguments.quick, out)
 
 

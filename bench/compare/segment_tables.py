@@ -49,23 +49,22 @@ def wall_times(lines):
     rows = []
     for (workload, size), same in groups(lines, "workload", "size").items():
         seconds = {server: [line["seconds"] for line in same if line["server"] == server]
-                   for server in ("greenplum", "postgres", "peer")}
+                   for server in ("greenplum", "moving", "postgres", "peer")}
         cells = [spread(values) if values else None for values in seconds.values()]
-        ratio = None
-        if seconds["greenplum"] and seconds["postgres"]:
-            ratio = f"{statistics.median(seconds['greenplum']) / statistics.median(seconds['postgres']):.2f}"
+        ratios = [f"{statistics.median(seconds[server]) / statistics.median(seconds['postgres']):.2f}"
+                  if seconds[server] and seconds["postgres"] else None for server in ("greenplum", "moving")]
         madlib = None if any(line["quick"] for line in same) else MADLIB.get(workload)
-        rows.append([f"{workload}: {size}", *cells[:2], ratio, cells[2], madlib])
+        rows.append([f"{workload}: {size}", *cells[:3], *ratios, cells[3], madlib])
     table("Seconds of the call, the median (and the range):",
-          ("workload: rows x configurations x iterations", "segments", "PostgreSQL", "ratio",
-           "PyTorch, a process a core", "MADlib 2.1"), rows)
+          ("workload: rows x configurations x iterations", "segments", "models that move", "PostgreSQL",
+           "ratio", "ratio, moving", "PyTorch, a process a core", "MADlib 2.1"), rows)
 
 
 def shares(lines):
     """Percent of the time that the workers had, reading included."""
     columns = []
-    for (workload,), same in groups([line for line in lines if line["server"] == "greenplum"],
-                                    "workload").items():
+    for (workload, server), same in groups([line for line in lines if line["server"] in ("greenplum", "moving")],
+                                           "workload", "server").items():
         sums = {}
         for line in same:
             causes = dict(line["causes"])
@@ -74,7 +73,8 @@ def shares(lines):
             for cause, value in causes.items():
                 sums[cause] = sums.get(cause, 0.0) + value
         total = sum(sums.values())
-        columns.append((workload, {cause: 100 * value / total for cause, value in sums.items()}))
+        name = workload if server == "greenplum" else f"{workload}, moving"
+        columns.append((name, {cause: 100 * value / total for cause, value in sums.items()}))
     if not columns:
         return
     rows = [[text, *(f"{values.get(cause, 0):.1f}" for _, values in columns), STUDY.get(cause)]

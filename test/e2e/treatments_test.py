@@ -185,7 +185,7 @@ def test_labels_are_scaled_each_and_given_back_in_their_units(database):
     # By its name a label is left as it is, as it is by itself.
     query(database, "SELECT hopper.training_preprocessor('homes', 'plain_homes', 'price, visits', 'age, plan', label_kind => 'value',"
                     """ treatments => '{"visits": "none"}')""")
-    scaled = value(database, "SELECT array_agg(o.v->>'deviation' IS NOT NULL) FROM plain_homes_summary, json_array_elements(outputs::json) AS o (v)")
+    scaled = value(database, "SELECT array_agg((o.v->>'deviation') IS NOT NULL) FROM plain_homes_summary, json_array_elements(outputs::json) AS o (v)")
     assert scaled == [True, False]
     query(database, "SELECT hopper.training_preprocessor('homes', 'weighted_homes', 'price', 'age, plan, member', weight_varname => 'weight')")
     network = value(database, "SELECT hopper.mlp('networks', 'weighted_homes', '{16}')")
