@@ -93,9 +93,10 @@ void Rest(const hopper::GemmArgs& g, const Panel& p, int64_t rows, const float* 
   }
 }
 
-// The panel in one piece, with zeros beside the last columns.
+// The panel in one piece, with zeros beside the last columns. Apart from Columns(), which small
+// products enter often, for its many registers.
 template <int kVecs>
-HOPPER_INLINE void Copy(const hopper::GemmArgs& g, const Panel& p, float* to) {
+__attribute__((noinline)) void Copy(const hopper::GemmArgs& g, const Panel& p, float* to) {
   constexpr int64_t kColumns = kVecs * kWidth;
   const int64_t columns = p.part == 0 ? kColumns : kColumns - kWidth + p.part;
   for (int64_t s = 0; s < g.segments; ++s) {
