@@ -674,6 +674,20 @@ def test_the_role_of_a_run_was_dropped(database):
     assert not outputs(database, f"hopper_run_{runs[0]}%")
 
 
+def test_a_session_that_ends_hands_its_run_over(database):
+    """A step follows upon another's session, whose process takes a moment to end."""
+    run = create(database, "handed", "endless", 3)
+    first, second = connect(DATABASE), connect(DATABASE)
+    assert value(first, "SELECT hopper.step(%s, 0)", run) == "running"
+    thread, found = in_thread(second, "SELECT hopper.step(%s, 600)", run)
+    wait_until(lambda: found or query(database, "SELECT 1 FROM pg_stat_activity WHERE pid = %s AND wait_event_type = 'Extension'",
+                                      second.info.backend_pid))
+    first.close()
+    thread.join(60)
+    assert found == [[("done",)]]
+    second.close()
+
+
 def test_who_wishes_while_a_run_ends_is_told(database):
     """Before the last look for wishes: in an event. After it: by an error, once the end has committed."""
     driver, wisher = connect(DATABASE), connect(DATABASE)
@@ -682,7 +696,9 @@ def test_who_wishes_while_a_run_ends_is_told(database):
         query(wisher, "BEGIN")
         query(wisher, "SELECT hopper.stop_trial(%s, 1)", run)
         thread, found = in_thread(driver, "SELECT hopper.step(%s, 600)", run)
-        wait_until(lambda: state(database, run) == "running")  # its end waits for the wish
+        # It has been opened without the wish; its end waits for it.
+        wait_until(lambda: found or query(database, "SELECT 1 FROM hopper.progress WHERE run = %s", run))
+        assert not found, found
         query(wisher, "COMMIT")
         thread.join(60)
         assert found == [[("done",)]]

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "base/bytes.h"
@@ -267,7 +266,7 @@ std::string WeightInitializer::Key(const ModelSpec& spec, uint64_t seed) {
 }
 
 void InitializeWeights(const ModelSpec& spec, uint64_t seed, float* flat) {
-  std::memset(flat, 0, sizeof(float) * static_cast<size_t>(spec.flat_size));
+  std::fill_n(flat, spec.flat_size, 0.0F);
   const WeightInitializer initializer(spec, seed);
   const std::atomic<bool> never{false};
   for (int64_t i = 0; i < initializer.pieces(); ++i) initializer.Fill(i, never, flat);

@@ -8,6 +8,7 @@
 
 #define MS_BETWEEN_TRIES 50
 #define MOST_TRIES_TO_CLOSE 600
+#define MOST_TRIES_TO_TAKE 40
 
 static LOCKTAG
 tag_of(int64 run, uint16 kind)
@@ -32,22 +33,38 @@ hopper_lease_holder(int64 run)
 	return pid;
 }
 
+/* Otherwise its client may have left, and the process ends soon: steps are often a session each. */
+static bool
+is_active(int pid)
+{
+	uint64		n = hopper_select_latest("SELECT 1 FROM pg_stat_activity WHERE pid = %d"
+										 " AND state = 'active'", pid);
+
+	SPI_freetuptable(SPI_tuptable);
+	return n > 0;
+}
+
 /* 0, or who has it. */
 static int
 try_to_take(int64 run, bool session)
 {
 	LOCKTAG		tag = tag_of(run, HOPPER_LEASE_KIND);
-	int			pid;
 
-	do
+	for (int tries = 0;;)
 	{
+		int			pid;
+
 		CHECK_FOR_INTERRUPTS();
 		if (LockAcquire(&tag, ExclusiveLock, session, true) != LOCKACQUIRE_NOT_AVAIL)
 			return 0;
 		/* It may have been given back since then. */
 		pid = hopper_lease_holder(run);
-	} while (pid == 0);
-	return pid;
+		if (pid == 0)
+			continue;
+		if (tries++ == MOST_TRIES_TO_TAKE || is_active(pid))
+			return pid;
+		hopper_sleep(MS_BETWEEN_TRIES);
+	}
 }
 
 void

@@ -20,11 +20,14 @@
 /* Of the lock between wishes and the end of a run. */
 #define HOPPER_WISHES_KIND 6
 
-/* Takes the lease for this session; ERROR 55006 with the holder's process where there is one. */
+/*
+ * Takes the lease for this session; ERROR 55006 with the holder's process where there is one: at
+ * once while it runs a statement, else after two seconds, within which a closed session ends.
+ */
 extern void hopper_lease_take(int64 run);
 /*
  * For this transaction, where nobody drives the run: 0, or the process of another session that
- * does. SPI must be connected unless this session has it.
+ * does, after the same time. SPI must be connected unless this session has it.
  */
 extern int	hopper_lease_try(int64 run);
 /* session: what hopper_lease_take() has taken. */

@@ -426,7 +426,15 @@ hopper_driver_step(void)
 			tell_checkpoint();
 	}
 	if (hopper_driven->finished)
+	{
+		/* Shown while it waits for wishes, though a statement has emptied the slot meanwhile. */
+		hopper_watch_end();
+		hopper_guard_enter(hopper_driven->scope);
+		hopper_progress_watch(hopper_driven->pool ? &hopper_driven->pool->progress
+							  : &hopper_driven->progress, &hopper_driven->fit->training);
+		hopper_guard_leave();
 		hopper_wishes_close(hopper_driven->run);
+	}
 	if (hopper_driven->finished ||
 		hopper_seconds_since(hopper_driven->looked) >= SECONDS_BETWEEN_LOOKS)
 		look_for_wants();
