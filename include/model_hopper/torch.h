@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "model_hopper/basics.h"
+#include "model_hopper/calibration.h"
 #include "model_hopper/ensemble.h"
 #include "model_hopper/evaluate.h"
 #include "model_hopper/forecast.h"
@@ -61,6 +62,7 @@ typedef struct hopper_torch_api
 	hopper_predictor_api predictor;
 	hopper_explain_api explain;
 	hopper_ensemble_api ensemble;
+	hopper_calibration_api calibration;
 } hopper_torch_api;
 
 /* hopper_torch_api_get(); NULL where the caller's version is another one. */

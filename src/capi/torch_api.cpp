@@ -72,6 +72,7 @@ hopper_torch_api MakeApi() {
   SetPredictorFunctions(&api.predictor);
   SetExplainFunctions(&api.explain);
   SetEnsembleFunctions(&api.ensemble);
+  SetCalibrationFunctions(&api.calibration);
   return api;
 }
 

@@ -9,19 +9,15 @@
 
 #include "base/cancel.h"
 #include "engine/configuration.h"
-#include "engine/failure.h"
+#include "engine/held_outputs.h"
 #include "metrics/accumulate.h"
 #include "model/keras/ensemble.h"
-#include "model/weights/import.h"
 #include "train/batch_tensors.h"
-#include "train/forward.h"
 #include "train/sums.h"
 
 namespace hopper {
 
 namespace {
-
-constexpr int64_t kBatch = 1024;
 
 // An ensemble ends in a sum, whatever its members end in: its loss and metrics are those.
 std::unique_ptr<const Trainer> JudgeOf(ConfigSource config, const DataDesc& data) {
@@ -54,13 +50,10 @@ void EnsembleSelection::AddModel(const ConfigSource& config) {
   data_.CheckComplete();
   rows_ = data_.desc().n_rows;
   const auto floats = static_cast<size_t>(rows_ * width_);
-  const int64_t bytes = static_cast<int64_t>((outputs_.size() + 3) * floats * sizeof(float));
-  if (bytes > memory_limit_) {
-    throw Error(ErrorCode::kOutOfMemory, "out of memory",
-                "The outputs of " + std::to_string(outputs_.size() + 1) + " models take " +
-                    BytesText(bytes) + "; hopper.memory_limit is " + BytesText(memory_limit_) + ".",
-                "Name fewer models in mst_keys, raise hopper.memory_limit, or use fewer rows.");
-  }
+  RequireOutputMemory(static_cast<int64_t>((outputs_.size() + 3) * floats * sizeof(float)),
+                      outputs_.size() + 1, memory_limit_,
+                      "Name fewer models in mst_keys, raise hopper.memory_limit, or use fewer "
+                      "rows.");
   Networks networks;
   const std::shared_ptr<const Network> network = networks.Of(config, data_.desc());
   const ModelSpec& spec = network->spec();
@@ -70,36 +63,20 @@ void EnsembleSelection::AddModel(const ConfigSource& config) {
                                                   " outputs, others have " +
                                                   std::to_string(width_));
   }
-  AlignedArray<float> flat(static_cast<size_t>(spec.flat_size));
-  WeightsImport import(spec, config.n_weights, flat.data());
-  import.Add(config.weights, config.n_weights);
-  ForwardPass pass(network, data_.desc(), flat.data(), kBatch);
-  std::vector<float> outputs(floats);
-  int64_t row = 0;
-  for (int p = 0; p < data_.n_partitions(); ++p) {
-    const Partition& partition = data_.partition(p);
-    for (int64_t first = 0; first < partition.n; first += kBatch) {
-      const int64_t n = std::min(kBatch, partition.n - first);
-      LookAtCancel();
-      pass.Run(partition.x.data() + static_cast<size_t>(first) * data_.desc().x_bytes(), n,
-               outputs.data() + row * width_);
-      row += n;
-    }
-  }
-  outputs_.push_back(std::move(outputs));
+  outputs_.push_back(OutputsOf(network, config, data_, /*logits=*/false));
 }
 
 double EnsembleSelection::Value(const std::vector<float>& sum, const std::vector<float>& added,
                                 int n) const {
   const c10::InferenceMode inference;
   const ModelSpec& spec = judge_->network().spec();
-  std::vector<float> mean(static_cast<size_t>(kBatch * width_));
+  std::vector<float> mean(static_cast<size_t>(kHeldBatch * width_));
   MetricSums sums;
   int64_t row = 0;
   for (int p = 0; p < data_.n_partitions(); ++p) {
     const Partition& partition = data_.partition(p);
     if (partition.n == 0) continue;
-    const int64_t capacity = std::min(kBatch, partition.n);
+    const int64_t capacity = std::min(kHeldBatch, partition.n);
     BatchTensors batch(data_.desc(), spec.input_shape(), spec.output_shape(), capacity);
     std::vector<int32_t> rows(static_cast<size_t>(capacity));
     for (int64_t first = 0; first < partition.n; first += capacity) {

@@ -15,10 +15,11 @@
 namespace hopper {
 
 ForwardPass::ForwardPass(std::shared_ptr<const Network> network, const DataDesc& data,
-                         const float* flat, int64_t rows)
+                         const float* flat, int64_t rows, uint64_t linear)
     : network_(std::move(network)),
       data_(data),
       batch_(std::min(EvaluationBatch(network_->spec()), rows)),
+      linear_(linear),
       flat_(const_cast<float*>(flat)),
       planned_(PlannedStepsAreUsed()) {
   const c10::InferenceMode inference;
@@ -65,6 +66,7 @@ void ForwardPass::Run(const void* x, int64_t n, float* outputs) {
       if (plan == nullptr || (count != batch_ && count != last_size_)) {
         PlanOptions options;
         options.batch = count;
+        options.linear = linear_;
         plan.reset();
         plan = std::make_unique<StepPlan>(*network_, options);
         if (count != batch_) last_size_ = count;
@@ -77,7 +79,9 @@ void ForwardPass::Run(const void* x, int64_t n, float* outputs) {
       continue;
     }
     const at::Tensor input = count == batch_ ? input_ : input_.narrow(0, 0, count);
-    const at::Tensor output = network_->Forward(input, weights_, ForwardContext{}).contiguous();
+    ForwardContext context;
+    context.linear = linear_;
+    const at::Tensor output = network_->Forward(input, weights_, context).contiguous();
     if (output.numel() != count * width) {
       throw Error(ErrorCode::kInternal, "model's output does not have the shape that it states");
     }

@@ -16,9 +16,9 @@ namespace hopper {
 // One a thread; `flat` (spec().flat_size floats) and `data` outlive it.
 class ForwardPass {
  public:
-  // For `rows` examples at a time at most.
+  // For `rows` examples at a time at most. `linear` as ForwardContext::linear.
   ForwardPass(std::shared_ptr<const Network> network, const DataDesc& data, const float* flat,
-              int64_t rows);
+              int64_t rows, uint64_t linear = 0);
 
   // Bytes that one takes.
   static int64_t Bytes(const Network& network, const DataDesc& data, int64_t rows);
@@ -30,6 +30,7 @@ class ForwardPass {
   std::shared_ptr<const Network> network_;
   const DataDesc& data_;
   int64_t batch_;
+  uint64_t linear_;
   std::vector<at::Tensor> weights_;
   at::Tensor input_;
   float* flat_;  // only read

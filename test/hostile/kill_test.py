@@ -41,11 +41,13 @@ CALLS = {
 }
 # Other ways to call those above.
 THE_SAME = ["create_predict_function, columns", "fit_multiple_model, replaced", "fit_multiple_model, warm start", "predict_byom, sequences",
+            "predict_row, JSON of the best", "predict_row, a record", "predict_row, a record of the best", "predict_row, an object",
+            "predict_row, of the best",
             "training_preprocessor, outputs",
             "training_preprocessor, replaced", "training_preprocessor, sequences"]
 # They end by themselves in a moment, so that no client is gone for long while they work; every_function_test.py
 # kills their server processes.
-SHORT = ["add_trials", "best_config", "build_info", "cancel", "check_configs", "clone_trial", "cnn", "columns_of_name",
+SHORT = ["add_trials", "best_config", "build_info", "calibrate", "cancel", "check_configs", "clone_trial", "cnn", "columns_of_name",
          "columns_of_names", "copy_model", "create_predict_function", "create_run", "delete_model", "describe_architecture",
          "describe_features", "describe_model", "describe_space",
          "drop_model", "drop_packed", "drop_run", "enqueue_trial", "ensemble", "expire_runs", "explain_automl", "explain_fit", "explain_row", "feature_importance",

@@ -45,6 +45,7 @@ CALLS = {
               f"$${GRID}$$, $${{'batch_size': [8]}}$$, 'random', 'num_configs=2, num_iterations=1')",
     "best_config": "SELECT count(*) FROM hopper.best_config('searched')",
     "build_info": "SELECT count(*) FROM hopper.build_info()",
+    "calibrate": "SELECT temperature FROM hopper.calibrate('run', 'packed', 1)",
     "cancel": f"SELECT hopper.cancel({CREATED})",
     "check_configs": "SELECT count(*) FROM hopper.check_configs('configs', 'packed')",
     "cnn": "SELECT hopper.cnn('models', 'drawn', filters := '2', kernel_size := 1, pooling := 1, hidden := '3') > 0",

@@ -131,6 +131,7 @@ CALLS = [
     "SELECT * FROM hopper.evaluate({run}, {more}, {evaluated}, mst_key := 1, confusion_table := {confused})",
     "SELECT hopper.copy_model({run}, {together})",
     "SELECT label, predicted, probability FROM hopper.predict_packed({run}, {more}, 1, 3)",
+    "SELECT temperature, loss FROM hopper.calibrate({together}, {more}, 1)",
     "SELECT members, shares, value FROM hopper.ensemble({together}, {more}, 3)",
     "SELECT hopper.predict({run}, {points}, {id}, {x}, {predicted1}, mst_key := 2)",
     "SELECT hopper.predict({run}, {points}, {id}, {x}, {predicted2}, 2, mst_key := 2)",

@@ -13,9 +13,8 @@
 #include "utils/array.h"
 
 #include "pg/codec/placement.h"
-#include "pg/predict/evaluate.h"
+#include "pg/predict/added.h"
 #include "pg/server/ceilings.h"
-#include "pg/train/output_rows.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_ensemble);
 
@@ -149,6 +148,7 @@ join_members(ensembling *work)
 	hopper_trained *result = &work->result;
 	hopper_rows *rows;
 	bytea	   *weights;
+	float	   *floats;
 	int64		total = 0;
 	int			n = 0;
 
@@ -167,9 +167,7 @@ join_members(ensembling *work)
 	result->config.model_arch_size = strlen(result->config.model_arch);
 	result->config.n_weights = total;
 	result->config.fit_params = NULL;
-	hopper_take_memory(hopper_share_new(), total * (int64) sizeof(float));
-	weights = MemoryContextAllocHuge(CurrentMemoryContext, VARHDRSZ + total * sizeof(float));
-	SET_VARSIZE(weights, VARHDRSZ + total * sizeof(float));
+	weights = hopper_new_weights(total, &floats);
 	total = 0;
 	for (int i = 0; i < work->n; i++)
 	{
@@ -178,64 +176,12 @@ join_members(ensembling *work)
 		if (work->counts[i] == 0)
 			continue;
 		hopper_read_trained(&work->table, true, model->mst_key, model);
-		hopper_floats_copy(&model->weights, 0, model->config.n_weights,
-						   (float *) VARDATA(weights) + total);
+		hopper_floats_copy(&model->weights, 0, model->config.n_weights, floats + total);
 		total += model->config.n_weights;
 		hopper_floats_release(&model->weights);
 	}
-	result->weights = (hopper_floats) {.n = total,.values = (const float *) VARDATA(weights)};
+	result->weights = (hopper_floats) {.n = total,.values = floats};
 	return weights;
-}
-
-/* Its row among the models' infos: one evaluation. */
-static void
-write_info(const ensembling *work, const hopper_event *event)
-{
-	const hopper_trained *result = &work->result;
-	hopper_model_result values = {.status = HOPPER_MODEL_DONE,.iterations = 1,.kept_iteration = 1};
-	hopper_history *history = hopper_history_new(result->mst_key, 1, PG_INT32_MAX);
-	int			at = hopper_history_point(history, 1);
-	hopper_training training = {.configs = &result->config,.n_configs = 1,.results = &values,
-	.histories = &history};
-
-	values.n_parameters = result->config.n_weights;
-	values.n_metrics = event->n_metrics;
-	strlcpy(values.loss_type, result->loss_type ? hopper_to_utf8(result->loss_type) : "",
-			sizeof(values.loss_type));
-	hopper_history_at(history, at)->known[HOPPER_SPLIT_VALID] = true;
-	hopper_history_at(history, at)->loss[HOPPER_SPLIT_VALID] = event->loss;
-	for (int i = 0; i < event->n_metrics; i++)
-	{
-		strlcpy(values.metrics_type[i], hopper_to_utf8(result->metrics_type[i]),
-				sizeof(values.metrics_type[i]));
-		hopper_history_set_metric(history, at, HOPPER_SPLIT_VALID, i, event->metrics[i]);
-	}
-	hopper_output_insert(&work->outputs.info, hopper_info_row(&training, 0));
-}
-
-static void
-write_model(ensembling *work)
-{
-	bytea	   *weights = join_members(work);
-	hopper_event event;
-	hopper_output_row row;
-	hopper_best best;
-
-	hopper_select("SELECT max(mst_key)::int8 + 1 FROM %s", work->outputs.info.quoted);
-	work->result.mst_key = work->result.config.mst_key = hopper_key_cell(&work->outputs.info, 0, 1);
-	SPI_freetuptable(SPI_tuptable);
-	hopper_evaluate_data(&work->result, &work->data, &event, NULL);
-	hopper_begin_row(&row, &hopper_models_layout);
-	hopper_fill_int(&row, "mst_key", work->result.mst_key);
-	hopper_fill(&row, "model_weights", PointerGetDatum(weights), false);
-	hopper_fill_text(&row, "model_arch", hopper_from_utf8(work->result.config.model_arch));
-	hopper_output_insert(&work->outputs.model, &row);
-	write_info(work, &event);
-	best = hopper_outputs_best(&work->outputs, NULL);
-	if (best.metric)
-		hopper_change("UPDATE %s SET best_mst_key = %d, best_metric = %s, best_value = %s",
-					  work->outputs.summary.quoted, best.mst_key, hopper_literal(best.metric),
-					  psprintf("'%.17g'", best.value));
 }
 
 static Datum
@@ -273,6 +219,7 @@ hopper_sql_ensemble(PG_FUNCTION_ARGS)
 	MemoryContext caller = CurrentMemoryContext;
 	ensembling	work = {0};
 	hopper_name packed;
+	bytea	   *weights;
 	int32	   *keys;
 	int			n_keys = 0;
 	int			size;
@@ -298,7 +245,8 @@ hopper_sql_ensemble(PG_FUNCTION_ARGS)
 							work.models[0].n_x_columns, work.models[0].x_columns,
 							work.models[0].schema_text, work.table.shown);
 	select_members(&work, size);
-	write_model(&work);
+	weights = join_members(&work);
+	hopper_add_trained(&work.result, weights, &work.data);
 	result = result_row(fcinfo, &work, caller);
 	hopper_finish();
 	return result;

@@ -1,0 +1,58 @@
+// The table of calibrations.
+#include "capi/torch_api_calls.h"
+#include "capi/torch_api_parts.h"
+#include "capi/torch_api_structs.h"
+#include "engine/calibration.h"
+#include "model_hopper/calibration.h"
+
+struct hopper_calibration : hopper::Calibration {
+  using Calibration::Calibration;
+};
+
+namespace hopper {
+namespace {
+
+int CalibrationCreate(const hopper_config* config, const hopper_data_desc* data,
+                      int64_t memory_limit, hopper_calibration** calibration, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(config, data, calibration);
+    *calibration = new hopper_calibration(FromC(*config), CheckedFromC(*data), memory_limit);
+  });
+}
+
+int CalibrationAddBuffer(hopper_calibration* calibration, const hopper_buffer* buffer,
+                         hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(calibration, buffer);
+    calibration->AddBuffer(FromC(*buffer));
+  });
+}
+
+int CalibrationFind(const hopper_calibration* calibration, const hopper_config* config,
+                    hopper_calibrated* found, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(calibration, config, found);
+    const Calibrated result = calibration->Find(FromC(*config));
+    const auto [first, n] = calibration->LogitWeights();
+    *found = {result.temperature,
+              result.loss,
+              result.loss_before,
+              result.error,
+              result.error_before,
+              first,
+              n};
+  });
+}
+
+void CalibrationFree(hopper_calibration* calibration) { delete calibration; }
+
+}  // namespace
+
+void SetCalibrationFunctions(hopper_calibration_api* api) {
+  api->create = CalibrationCreate;
+  api->add_buffer = CalibrationAddBuffer;
+  api->find = CalibrationFind;
+  api->free = CalibrationFree;
+}
+
+}  // namespace hopper

@@ -1,0 +1,107 @@
+/*
+ * calibrate.c
+ *		calibrate(): a trained classifier with a temperature becomes one more model of its table.
+ *
+ * Its logits are divided by the temperature, and so are the weights of the layer that makes them:
+ * it has its model's architecture, so that whatever reads a model reads it. It has no state, and
+ * cannot be trained on.
+ */
+#include "pg/server/glue.h"
+
+#include "access/htup_details.h"
+
+#include "pg/codec/placement.h"
+#include "pg/predict/added.h"
+#include "pg/server/ceilings.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_calibrate);
+
+static void
+free_calibration(void *calibration)
+{
+	hopper_torch()->calibration.free((hopper_calibration *) calibration);
+}
+
+static void
+add_buffer(const hopper_buffer *buffer, void *calibration)
+{
+	HOPPER_CHECK(hopper_torch()->calibration.add_buffer(calibration, buffer, hopper_fault));
+	CHECK_FOR_INTERRUPTS();
+}
+
+static void
+find_temperature(hopper_trained *model, const hopper_packed *data, hopper_calibrated *found)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	hopper_config config = model->config;
+	hopper_calibration *calibration;
+	hopper_guard *guard;
+
+	HOPPER_CHECK(torch->calibration.create(&model->config, &data->desc,
+										   hopper_effective_memory_limit(), &calibration,
+										   hopper_fault));
+	guard = hopper_guard_add(calibration, free_calibration);
+	hopper_scan_packed(data, HOPPER_SPLIT_VALID, add_buffer, calibration);
+	config.weights = hopper_floats_whole(&model->weights);
+	HOPPER_CHECK(torch->calibration.find(calibration, &config, found, hopper_fault));
+	hopper_guard_release(guard);
+}
+
+/* The model's weights, those of its logits divided by the temperature. */
+static bytea *
+scale_weights(hopper_trained *model, const hopper_calibrated *found)
+{
+	float	   *floats;
+	bytea	   *weights = hopper_new_weights(model->config.n_weights, &floats);
+
+	hopper_floats_copy(&model->weights, 0, model->config.n_weights, floats);
+	hopper_floats_release(&model->weights);
+	for (int64 i = 0; i < found->n_weights; i++)
+		floats[found->first_weight + i] /= found->temperature;
+	model->weights = (hopper_floats) {.n = model->config.n_weights,.values = floats};
+	return weights;
+}
+
+/* calibrate(model_table, packed_table, mst_key) */
+Datum
+hopper_sql_calibrate(PG_FUNCTION_ARGS)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	hopper_name table;
+	hopper_name packed;
+	hopper_outputs outputs;
+	hopper_trained model;
+	hopper_packed data;
+	hopper_calibrated found;
+	Datum		values[7];
+	bool		nulls[7] = {false};
+	Datum		result;
+	int32		source;
+
+	hopper_connect();
+	table = hopper_name_argument(fcinfo, 0, "model_table");
+	packed = hopper_name_argument(fcinfo, 1, "packed_table");
+	outputs = hopper_outputs_named(&table);
+	hopper_outputs_take_back(&table);
+	hopper_outputs_lock(&outputs);
+	hopper_renew_snapshot();
+	hopper_read_trained(&table, !PG_ARGISNULL(2), hopper_key_argument(fcinfo, 2), &model);
+	source = model.mst_key;
+	hopper_read_packed(&packed, true, &data);
+	hopper_require_partitions(&data);
+	hopper_check_compatible(&data, "packed table", &model.desc, model.n_x_columns, model.x_columns,
+							model.schema_text, table.shown);
+	find_temperature(&model, &data, &found);
+	hopper_add_trained(&model, scale_weights(&model, &found), &data);
+	MemoryContextSwitchTo(caller);
+	values[0] = Int32GetDatum(model.mst_key);
+	values[1] = Int32GetDatum(source);
+	values[2] = Float8GetDatum(found.temperature);
+	values[3] = Float8GetDatum(found.loss);
+	values[4] = Float8GetDatum(found.loss_before);
+	values[5] = Float8GetDatum(found.error);
+	values[6] = Float8GetDatum(found.error_before);
+	result = hopper_return_row(fcinfo, values, nulls);
+	hopper_finish();
+	return result;
+}
