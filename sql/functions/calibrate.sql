@@ -18,4 +18,4 @@ model_table: table of models that training writes; its companions are _info, _su
 packed_table: packed table of rows that the model was not trained on, whose log-loss the temperature makes least
 mst_key: which configuration (model selection tuple) of model_table; by itself the best
 Example:
-SELECT temperature, loss, loss_before FROM hopper.calibrate(model_table := ''models'', packed_table := ''points_packed_validation'');';
+SELECT temperature, loss, loss_before FROM hopper.calibrate(model_table := ''models'', packed_table := ''points_packed_validation'', mst_key := 1);';
