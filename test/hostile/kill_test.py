@@ -47,7 +47,7 @@ THE_SAME = ["create_predict_function, columns", "fit_multiple_model, replaced", 
             "training_preprocessor, replaced", "training_preprocessor, sequences"]
 # They end by themselves in a moment, so that no client is gone for long while they work; every_function_test.py
 # kills their server processes.
-SHORT = ["add_trials", "best_config", "build_info", "calibrate", "cancel", "check_configs", "clone_trial", "cnn", "columns_of_name",
+SHORT = ["add_trials", "best_config", "build_info", "calibrate", "cancel", "check_configs", "claim_name", "clone_trial", "cnn", "columns_of_name",
          "columns_of_names", "copy_model", "create_predict_function", "create_run", "delete_model", "describe_architecture",
          "describe_features", "describe_model", "describe_space",
          "drop_model", "drop_packed", "drop_run", "enqueue_trial", "ensemble", "expire_runs", "explain_automl", "explain_fit", "explain_row", "feature_importance",
@@ -57,7 +57,7 @@ SHORT = ["add_trials", "best_config", "build_info", "calibrate", "cancel", "chec
          "mlp", "model_columns", "model_id", "model_ids", "models", "optimizers", "param_importance", "params_json", "partial_dependence", "pause", "pin_trial",
          "pred_type_of_double", "pred_type_of_real", "predict_outputs", "predict_packed",
          "predict_row", "predict_value", "progress_slots", "publish", "rename_model", "report", "report_packing", "report_run", "report_source", "report_validation",
-         "resume", "revoke_model", "revoke_run", "run_timeline", "search_algorithms", "set_iterations", "sparkline", "step", "stop_trial", "submit", "tabular", "tensorboard_events",
+         "resume", "revoke_model", "revoke_run", "run_timeline", "search_algorithms", "set_iterations", "source_hash", "sparkline", "step", "stop_trial", "submit", "tabular", "tensorboard_events",
          "tensorboard_files", "textin", "textout",
          "texts_in", "texts_of_booleans", "texts_of_text", "texts_out", "to_onnx", "to_onnx_arch", "to_pytorch",
          "to_pytorch_arch", "to_safetensors", "transform_rows", "unpin_trial", "version", "wait"]

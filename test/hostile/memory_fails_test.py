@@ -48,6 +48,7 @@ CALLS = {
     "calibrate": "SELECT temperature FROM hopper.calibrate('run', 'packed', 1)",
     "cancel": f"SELECT hopper.cancel({CREATED})",
     "check_configs": "SELECT count(*) FROM hopper.check_configs('configs', 'packed')",
+    "claim_name": "SELECT hopper.claim_name('made')",
     "cnn": "SELECT hopper.cnn('models', 'drawn', filters := '2', kernel_size := 1, pooling := 1, hidden := '3') > 0",
     "columns_of_name": "SELECT hopper.training_preprocessor('points', 'made', 'y'::name, 'x')",
     "columns_of_names": "SELECT hopper.training_preprocessor('points', 'made', 'y', ARRAY['x'])",
@@ -158,6 +159,7 @@ CALLS = {
     "revoke_model": "SELECT hopper.revoke_model('run', 'public')",
     "run_timeline": "SELECT count(*) FROM hopper.run_timeline('run')",
     "search_algorithms": "SELECT count(*) FROM hopper.search_algorithms()",
+    "source_hash": "SELECT length(hopper.source_hash('points', NULL, 1)) > 0",
     "sparkline": "SELECT hopper.sparkline('{1,2,3}')",
     # of hopper.pad_length
     "step": f"SELECT hopper.step({CREATED}, 60)",
