@@ -180,7 +180,7 @@ def test_disk_use_does_not_grow(on_segments):
     before = disk_bytes()
     thread.start()
     try:
-        query(on_segments, "SELECT hopper.fit_multiple_model('packed_3', 'enduring', 'wide_two', 50,"
+        query(on_segments, "SELECT hopper.fit_multiple_model('packed_3', 'enduring', 'wide_two', 120,"
               " training_metrics := 'running')")
     finally:
         ended.set()
