@@ -43,6 +43,7 @@ DECLARE
     error pg_catalog.float8;
     spent pg_catalog.float8;
     n pg_catalog.int8;
+    learns pg_catalog.bool;
     total pg_catalog.float8;
     iterations pg_catalog.int4;
     trials pg_catalog.int4;
@@ -126,11 +127,12 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
     EXECUTE pg_catalog.format('COMMENT ON VIEW %1$s_rows IS %2$L; COMMENT ON VIEW %1$s_test_rows IS %2$L', model_table, kept_apart);
-    EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %s', model_table OPERATOR(pg_catalog.||) '_test_rows') INTO n;
+    EXECUTE pg_catalog.format('SELECT (SELECT pg_catalog.count(*) FROM %1$s_test_rows), EXISTS (SELECT 1 FROM %1$s_rows)', model_table)
+        INTO n, learns;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    IF n = 0 AND test_fraction > 0 THEN
+    IF n = 0 AND test_fraction > 0 OR NOT learns THEN
         RAISE EXCEPTION '"%" has too few rows', source_table USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = 'None with a label is left for the test.';
+            DETAIL = CASE WHEN learns THEN 'None with a label is left for the test.' ELSE 'None with a label is left to train on.' END;
     END IF;
     result := CASE WHEN n > 0 THEN n || ' rows are kept for the test' ELSE 'all rows are for training and validation' END;
     RETURN NEXT;
