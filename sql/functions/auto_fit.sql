@@ -197,7 +197,7 @@ BEGIN
     -- Few long trainings beside many short ones.
     iterations := greatest(3, least(64, floor(total / 8)));
     -- Twice as many as there is time for, which ends the search: the probe's iteration may have been slower than others are.
-    trials := greatest(2, least(1000, floor(2 * total / iterations)));
+    trials := greatest(2, least(200, floor(2 * total / iterations)));
     -- Where a number has thresholds, only high frequencies find them: sigma has the range of pytabkit's space "tabarena".
     options := format('{"iterations": %s, %s, "dropout": [0.0, 0.15, 0.3], "weight_decay": [0.0, 0.02],'
         ' "sigma": {"type": "float", "low": 0.01, "high": 50, "scale": "log"},'
