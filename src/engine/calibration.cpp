@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <string>
 
 #include "base/cancel.h"
@@ -12,7 +11,6 @@
 #include "loss/objective.h"
 #include "model/layers/activation/activation_layer.h"
 #include "model/layers/dense/dense.h"
-#include "train/batch_tensors.h"
 
 namespace hopper {
 
@@ -186,28 +184,17 @@ Calibration::Calibration(const ConfigSource& config, const DataDesc& data, int64
 
 Calibration::Labels Calibration::ReadLabels() const {
   const Objective& objective = trainer_->objective();
-  const ModelSpec& spec = trainer_->network().spec();
   Labels labels;
-  for (int p = 0; p < data_.n_partitions(); ++p) {
-    const Partition& partition = data_.partition(p);
-    if (partition.n == 0) continue;
-    const int64_t capacity = std::min(kHeldBatch, partition.n);
-    BatchTensors batch(data_.desc(), spec.input_shape(), spec.output_shape(), capacity);
-    std::vector<int32_t> rows(static_cast<size_t>(capacity));
-    for (int64_t first = 0; first < partition.n; first += capacity) {
-      const int64_t count = std::min(capacity, partition.n - first);
-      std::iota(rows.begin(), rows.begin() + count, static_cast<int32_t>(first));
-      batch.Load(partition, rows.data(), count);
-      const at::Tensor classes = PartTargets(objective, 0, batch.targets()).classes.contiguous();
-      const auto* from = classes.data_ptr<int64_t>();
-      labels.classes.insert(labels.classes.end(), from, from + count);
-      const at::Tensor weights = ExampleWeights(objective, batch.targets());
-      if (!weights.defined()) continue;
-      const at::Tensor floats = weights.contiguous();
-      labels.weights.insert(labels.weights.end(), floats.data_ptr<float>(),
-                            floats.data_ptr<float>() + count);
-    }
-  }
+  ForEachHeldBatch(data_, trainer_->network().spec(), [&](const BatchTensors& batch, int64_t n) {
+    const at::Tensor classes = PartTargets(objective, 0, batch.targets()).classes.contiguous();
+    const auto* from = classes.data_ptr<int64_t>();
+    labels.classes.insert(labels.classes.end(), from, from + n);
+    const at::Tensor weights = ExampleWeights(objective, batch.targets());
+    if (!weights.defined()) return;
+    const at::Tensor floats = weights.contiguous();
+    labels.weights.insert(labels.weights.end(), floats.data_ptr<float>(),
+                          floats.data_ptr<float>() + n);
+  });
   return labels;
 }
 

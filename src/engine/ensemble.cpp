@@ -4,7 +4,6 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 
 #include "base/cancel.h"
@@ -12,7 +11,6 @@
 #include "engine/held_outputs.h"
 #include "metrics/accumulate.h"
 #include "model/keras/ensemble.h"
-#include "train/batch_tensors.h"
 #include "train/sums.h"
 
 namespace hopper {
@@ -73,30 +71,20 @@ double EnsembleSelection::Value(const std::vector<float>& sum, const std::vector
   std::vector<float> mean(static_cast<size_t>(kHeldBatch * width_));
   MetricSums sums;
   int64_t row = 0;
-  for (int p = 0; p < data_.n_partitions(); ++p) {
-    const Partition& partition = data_.partition(p);
-    if (partition.n == 0) continue;
-    const int64_t capacity = std::min(kHeldBatch, partition.n);
-    BatchTensors batch(data_.desc(), spec.input_shape(), spec.output_shape(), capacity);
-    std::vector<int32_t> rows(static_cast<size_t>(capacity));
-    for (int64_t first = 0; first < partition.n; first += capacity) {
-      const int64_t count = std::min(capacity, partition.n - first);
-      std::iota(rows.begin(), rows.begin() + count, static_cast<int32_t>(first));
-      batch.Load(partition, rows.data(), count);
-      const float* a = sum.data() + row * width_;
-      const float* b = added.data() + row * width_;
-      for (int64_t i = 0; i < count * width_; ++i) {
-        mean[static_cast<size_t>(i)] = (a[i] + b[i]) / static_cast<float>(n);
-      }
-      Shape shape = spec.output_shape();
-      shape.insert(shape.begin(), count);
-      const at::Tensor output = at::from_blob(mean.data(), shape, at::kFloat);
-      sums.examples += count;
-      sums.loss += SumOf(LossPerExample(judge_->objective(), output, batch.targets()));
-      AddMetrics(judge_->compile(), spec, judge_->objective(), output, batch.targets(), &sums);
-      row += count;
+  ForEachHeldBatch(data_, spec, [&](const BatchTensors& batch, int64_t count) {
+    const float* a = sum.data() + row * width_;
+    const float* b = added.data() + row * width_;
+    for (int64_t i = 0; i < count * width_; ++i) {
+      mean[static_cast<size_t>(i)] = (a[i] + b[i]) / static_cast<float>(n);
     }
-  }
+    Shape shape = spec.output_shape();
+    shape.insert(shape.begin(), count);
+    const at::Tensor output = at::from_blob(mean.data(), shape, at::kFloat);
+    sums.examples += count;
+    sums.loss += SumOf(LossPerExample(judge_->objective(), output, batch.targets()));
+    AddMetrics(judge_->compile(), spec, judge_->objective(), output, batch.targets(), &sums);
+    row += count;
+  });
   double loss = 0.0;
   std::vector<double> metrics;
   judge_->Finish(sums, &loss, &metrics);

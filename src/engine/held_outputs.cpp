@@ -1,6 +1,7 @@
 #include "engine/held_outputs.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "base/cancel.h"
@@ -31,6 +32,23 @@ std::vector<float> OutputsOf(const std::shared_ptr<const Network>& network,
     }
   }
   return outputs;
+}
+
+void ForEachHeldBatch(const Dataset& data, const ModelSpec& spec,
+                      const std::function<void(const BatchTensors& batch, int64_t n)>& use) {
+  for (int p = 0; p < data.n_partitions(); ++p) {
+    const Partition& partition = data.partition(p);
+    if (partition.n == 0) continue;
+    const int64_t capacity = std::min(kHeldBatch, partition.n);
+    BatchTensors batch(data.desc(), spec.input_shape(), spec.output_shape(), capacity);
+    std::vector<int32_t> rows(static_cast<size_t>(capacity));
+    for (int64_t first = 0; first < partition.n; first += capacity) {
+      const int64_t n = std::min(capacity, partition.n - first);
+      std::iota(rows.begin(), rows.begin() + n, static_cast<int32_t>(first));
+      batch.Load(partition, rows.data(), n);
+      use(batch, n);
+    }
+  }
 }
 
 void RequireOutputMemory(int64_t bytes, size_t models, int64_t memory_limit, const char* hint) {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "data/dataset.h"
 #include "model/config_source.h"
 #include "model/network/network.h"
+#include "train/batch_tensors.h"
 
 namespace hopper {
 
@@ -17,6 +19,10 @@ constexpr int64_t kHeldBatch = 1024;  // examples at a time
 // the only output is left without its last softmax or sigmoid. Looks at cancel between batches.
 std::vector<float> OutputsOf(const std::shared_ptr<const Network>& network,
                              const ConfigSource& config, const Dataset& data, bool logits);
+
+// The tensors of all rows, so many examples at a time, in the order of OutputsOf().
+void ForEachHeldBatch(const Dataset& data, const ModelSpec& spec,
+                      const std::function<void(const BatchTensors& batch, int64_t n)>& use);
 
 // Throws kOutOfMemory where so many bytes of outputs are more than hopper.memory_limit.
 void RequireOutputMemory(int64_t bytes, size_t models, int64_t memory_limit, const char* hint);
