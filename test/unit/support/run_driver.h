@@ -207,6 +207,7 @@ class RunDriver {
     }
   }
   int put_aside() const { return put_aside_; }
+  bool IsPutAside(int32_t key) const { return results_.count(key) != 0; }
   void HaltForCheckpoints(bool all = false) {
     Check(Api().run.halt_for_checkpoints(run_, all ? 1 : 0, &error_));
   }
