@@ -6,6 +6,7 @@
 
 #include "portability/instr_time.h"
 #include "utils/acl.h"
+#include "utils/snapmgr.h"
 
 #include "pg/server/words.h"
 
@@ -27,25 +28,50 @@ tables_of(const hopper_name *packed, bool split, hopper_table *tables)
 	return PACK_TABLES;
 }
 
-/* Whether rows of a split lie beside a packed table, or lay beside one that is gone. */
-static bool
-has_split(const hopper_name *packed)
+typedef struct split_search
 {
-	hopper_table tables[PACK_TABLES];
+	const hopper_name *packed;
+	bool		found;
+} split_search;
 
-	(void) tables_of(packed, true, tables);
+static void
+look_for_split(void *state)
+{
+	split_search *search = state;
+	hopper_table tables[PACK_TABLES];
+	Oid			owner;
+
+	(void) tables_of(search->packed, true, tables);
 	for (int i = 2; i < PACK_TABLES; i++)
 	{
 		Oid			relation = hopper_relation_oid(&tables[i].name, true);
 
 		if (!hopper_is_table(relation, tables[i].kind) || !hopper_is_owner(relation))
-			return false;
+			return;
 	}
+	owner = hopper_owner(hopper_source_oid(&tables[3].name));
+	/* Another session that packs the same may have been waited for. */
+	PushActiveSnapshot(GetTransactionSnapshot());
 	/* It is his own, if not by name: a superuser's, or that of a role he is a member of. */
-	return hopper_select_as(hopper_owner(hopper_source_oid(&tables[3].name)),
-							psprintf("SELECT 1 FROM %s WHERE training_table = %s",
-									 tables[3].name.quoted,
-									 hopper_literal(packed->quoted))) > 0;
+	search->found = hopper_select_as(owner, psprintf("SELECT 1 FROM %s WHERE training_table = %s",
+													 tables[3].name.quoted,
+													 hopper_literal(search->packed->quoted))) > 0;
+	PopActiveSnapshot();
+}
+
+/*
+ * Whether rows of a split lie beside a packed table, or lay beside one that is gone. No lock stays,
+ * which would come before those of the tables that these belong to.
+ */
+static bool
+has_split(const hopper_name *packed)
+{
+	split_search search = {.packed = packed};
+	ErrorData  *error = hopper_look(look_for_split, &search);
+
+	if (error && error->sqlerrcode != ERRCODE_UNDEFINED_TABLE)
+		ReThrowError(error);
+	return search.found;
 }
 
 /* What is there and may be replaced stays until the new tables are filled. */
