@@ -18,6 +18,9 @@ ROUNDS = 20
 FIT = ("SELECT models_trained FROM hopper.fit_multiple_model('packed', '%s', 'configs', 1,"
        " validation_table => 'packed_validation', threads => 1)")
 
+PACK = ("SELECT hopper.training_preprocessor('digits', 'packed', 'label', 'pixels', normalizing_const => 16,"
+        " validation_fraction => 0.2, replace => true)")
+
 
 @pytest.fixture(scope="module")
 def database():
@@ -37,17 +40,21 @@ def models(database):
         query(database, "SELECT hopper.drop_model(%s)", name)
 
 
-class Holder:
-    """A session that holds tables in a mode."""
+@pytest.fixture
+def hold(database):
+    """Gives sessions that hold tables for themselves until they commit."""
+    sessions = []
 
-    def __init__(self, tables, mode):
-        self.connection = connect(DATABASE)
-        query(self.connection, "BEGIN")
-        query(self.connection, f"LOCK TABLE {tables} IN {mode} MODE")
+    def begin(tables):
+        session = connect(DATABASE)
+        sessions.append(session)
+        query(session, "BEGIN")
+        query(session, f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE")
+        return session
 
-    def let_go(self):
-        query(self.connection, "COMMIT")
-        self.connection.close()
+    yield begin
+    for session in sessions:
+        session.close()
 
 
 class Waiting(Statement):
@@ -67,11 +74,11 @@ class Waiting(Statement):
     "SELECT count(*) FROM hopper.leaderboard('a')",
     "SELECT count(*) FROM hopper.predict_row('a', 1, (SELECT pixels FROM digits WHERE id = 1))",
     "SELECT hopper.predict('a', 'digits', 'id', 'pixels', 'predicted', mst_key => 1, replace => true) IS NULL"])
-def test_who_reads_models_and_who_renames_them(database, models, reads):
-    holder = Holder("a_summary", "ACCESS EXCLUSIVE")
+def test_who_reads_models_and_who_renames_them(database, models, hold, reads):
+    holder = hold("a_summary")
     reader = Waiting(database, reads)
     renamer = Waiting(database, "SELECT hopper.rename_model('a', 'c')")
-    holder.let_go()
+    query(holder, "COMMIT")
     reader.end()
     renamer.end()
     query(database, "SELECT hopper.rename_model('c', 'a')")
@@ -131,24 +138,71 @@ def test_sessions_that_put_models_in_each_others_place(database, models, call):
             query(database, FIT % name)
 
 
-def test_who_trains_and_who_packs_anew(database):
-    holder = Holder("packed_validation", "ACCESS EXCLUSIVE")
+def test_who_trains_and_who_packs_anew(database, hold):
+    holder = hold("packed_validation")
     training = Waiting(database, FIT % "c")
-    packing = Waiting(database, "SELECT hopper.training_preprocessor('digits', 'packed', 'label', 'pixels',"
-                        " normalizing_const => 16, validation_fraction => 0.2, replace => true)")
-    holder.let_go()
+    packing = Waiting(database, PACK)
+    query(holder, "COMMIT")
     assert training.end() == [(1,)]
     assert packing.end()[0][0] > 0
     query(database, "SELECT hopper.drop_model('c')")
 
 
-def test_a_model_that_is_left_out_is_not_locked(database, models):
+def test_sessions_that_pack_the_same_one_after_the_other(database, hold):
+    first = hold("packed_validation")
+    query(first, PACK)
+    second = Waiting(database, PACK)
+    query(first, "COMMIT")
+    assert second.end()[0][0] > 0
+
+
+def test_a_model_that_is_left_out_is_not_locked(database, models, hold):
     """models() does not wait for others; what it does not list it leaves to them."""
-    holder = Holder("a_summary", "ACCESS EXCLUSIVE")
+    holder = hold("a_summary")
     query(database, "BEGIN")
     listed = query(database, "SELECT model_table FROM hopper.models()")
     locked = query(database, "SELECT relation::regclass::text FROM pg_locks WHERE pid = pg_backend_pid()"
                    " AND relation IN ('a'::regclass, 'b'::regclass)")
     query(database, "COMMIT")
-    holder.let_go()
+    query(holder, "COMMIT")
     assert listed == [("b",)] and locked == []
+
+
+@pytest.mark.parametrize("held, first, call", [
+    ("a_info", "a", "SELECT count(*) FROM hopper.leaderboard('a')"),
+    ("a_info", "a", "SELECT count(*) FROM hopper.run_timeline('a')"),
+    ("a_info", "a", "SELECT count(*) FROM hopper.predict_row('a', 1, (SELECT pixels FROM digits WHERE id = 1))"),
+    ("a_info", "a", "SELECT count(*) FROM hopper.calibrate('a', 'packed_validation')"),
+    ("packed_validation_summary", "packed_validation",
+     "SELECT count(*) FROM hopper.evaluate('a', 'packed_validation', mst_key => 1)"),
+])
+def test_models_are_locked_before_their_companions_are_looked_up(database, models, hold, held, first, call):
+    """Between one look-up and the next, another session would rename or drop them all."""
+    holder = hold(held)
+    waiting = Waiting(database, call)
+    locked = query(database, "SELECT DISTINCT pid FROM pg_locks WHERE relation = %s::regclass AND granted", first)
+    query(holder, "COMMIT")
+    waiting.end()
+    assert locked == [(waiting.process,)]
+
+
+@pytest.fixture
+def viewer(database):
+    """A role that may read metrics, not models, and so cannot lock these."""
+    query(database, "CREATE ROLE hopper_viewer")
+    query(database, "GRANT USAGE ON SCHEMA hopper TO hopper_viewer")
+    query(database, "GRANT SELECT ON a_info, a_summary TO hopper_viewer")
+    yield "hopper_viewer"
+    query(database, "DROP OWNED BY hopper_viewer")
+    query(database, "DROP ROLE hopper_viewer")
+
+
+def test_models_that_went_while_their_companions_were_waited_for(database, models, viewer, hold):
+    holder = hold("a_info")
+    waiting = Statement(DATABASE, "SELECT count(*) FROM hopper.leaderboard('a')", f"SET ROLE {viewer}")
+    waiting.waits(database)
+    query(holder, "SELECT hopper.rename_model('a', 'c')")
+    query(holder, "COMMIT")
+    waiting.end()
+    assert isinstance(waiting.error, psycopg2.errors.UndefinedTable) and '"a" does not exist' in str(waiting.error)
+    query(database, "SELECT hopper.rename_model('c', 'a')")

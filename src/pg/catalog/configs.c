@@ -33,6 +33,7 @@ hopper_selection_models(const hopper_name *selection_table)
 	{summary, HOPPER_TABLE_CONFIGS_SUMMARY}};
 	char	   *models = NULL;
 
+	hopper_open_to_read(tables, lengthof(tables));
 	require_selection_table(selection_table);
 	if (!OidIsValid(hopper_relation_oid(&summary, true)))
 		hopper_raise(ERRCODE_UNDEFINED_TABLE,
@@ -40,7 +41,6 @@ hopper_selection_models(const hopper_name *selection_table)
 					 errdetail("Its column \"model_arch_table\" names the table of model "
 							   "architectures of \"%s\".", selection_table->shown),
 					 errhint("Make both tables with hopper.generate_model_configs()."));
-	hopper_open_to_read(tables, lengthof(tables));
 	(void) hopper_require_column(hopper_relation_oid(&summary, false), "model_arch_table");
 	/* An append may follow the creation in one statement. */
 	if (hopper_select_latest("SELECT model_arch_table::pg_catalog.text FROM %s LIMIT 1",

@@ -179,8 +179,8 @@ read_chosen(FunctionCallInfo fcinfo, config_lists *lists)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("from_run takes the place of model_id_list and the grids"),
 					 errhint("Leave them out."));
-	hopper_require_select(hopper_relation_oid(&info, false));
 	hopper_open_to_read(tables, lengthof(tables));
+	hopper_require_select(hopper_relation_oid(&info, false));
 	getTypeOutputInfo(INT4ARRAYOID, &output, &varlena);
 	keys = OidOutputFunctionCall(output, PG_GETARG_DATUM(10));
 	if (hopper_select("SELECT k FROM unnest(%s::int4[]) AS k WHERE k NOT IN"

@@ -57,7 +57,6 @@ check_packed(const hopper_name *table, bool validation, const hopper_name *summa
 {
 	Oid			relation;
 
-	hopper_relation_oid(table, false);
 	relation = hopper_relation_oid(summary, true);
 	if (!OidIsValid(relation))
 		refuse_unpacked(table, validation, psprintf("There is no table \"%s\".", summary->shown));
@@ -259,10 +258,10 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 	char	   *counts;
 
 	memset(out, 0, sizeof(*out));
-	check_packed(table, validation, &summary);
 	tables[0] = (hopper_table) {*table, HOPPER_TABLE_PACKED};
 	tables[1] = (hopper_table) {summary, HOPPER_TABLE_PACKED_SUMMARY};
 	hopper_open_to_read(tables, lengthof(tables));
+	check_packed(table, validation, &summary);
 	out->table = *table;
 	select_summary(&summary, table->shown);
 	read_examples(&summary, read_source(&summary, out), out);

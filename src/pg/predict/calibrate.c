@@ -84,7 +84,6 @@ hopper_sql_calibrate(PG_FUNCTION_ARGS)
 	outputs = hopper_outputs_named(&table);
 	hopper_outputs_take_back(&table);
 	hopper_outputs_lock(&outputs);
-	hopper_renew_snapshot();
 	hopper_read_trained(&table, !PG_ARGISNULL(2), hopper_key_argument(fcinfo, 2), &model);
 	source = model.mst_key;
 	hopper_read_packed(&packed, true, &data);

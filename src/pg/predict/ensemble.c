@@ -236,7 +236,6 @@ hopper_sql_ensemble(PG_FUNCTION_ARGS)
 	work.outputs = hopper_outputs_named(&work.table);
 	hopper_outputs_take_back(&work.table);
 	hopper_outputs_lock(&work.outputs);
-	hopper_renew_snapshot();
 	read_candidates(&work, keys, keys ? n_keys : 0);
 	work.metric = judging_metric(&work, PG_ARGISNULL(4) ? NULL : hopper_string_argument(fcinfo, 4));
 	hopper_read_packed(&packed, true, &work.data);

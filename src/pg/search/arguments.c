@@ -247,11 +247,11 @@ read_earlier(void *state)
 	earlier = hopper_name_named(argument->fcinfo, argument->name);
 	summary = hopper_outputs_named(&earlier).summary;
 	trials = hopper_name_with_suffix(&earlier, "trials");
+	hopper_search_open(&earlier);
 	if (!OidIsValid(hopper_relation_oid(&trials, true)))
 		hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
 					 errmsg("\"%s\" is not the result of a search", earlier.shown),
 					 errdetail("There is no table \"%s\".", trials.shown));
-	hopper_search_open(&earlier);
 	(void) hopper_require_column(hopper_relation_oid(&summary, false), "objective");
 	hopper_search_check_trials(&trials);
 	/* What this one looks for is not understood. */

@@ -62,7 +62,7 @@ companion(FunctionCallInfo fcinfo, const char *suffix, const char *column)
 	hopper_name table = strcmp(suffix, "summary") == 0 ? hopper_outputs_named(&models).summary
 		: hopper_name_with_suffix(&models, suffix);
 
-	(void) hopper_relation_oid(&models, false);
+	hopper_search_open(&models);
 	if (!OidIsValid(hopper_relation_oid(&trials, true)))
 		hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
 					 errmsg("\"%s\" is not the result of a search", models.shown),
@@ -70,7 +70,6 @@ companion(FunctionCallInfo fcinfo, const char *suffix, const char *column)
 					 errhint("hopper.leaderboard() compares the models of any run."));
 	(void) hopper_require_column(hopper_relation_oid(&table, false), column);
 	hopper_require_select(hopper_relation_oid(&table, false));
-	hopper_search_open(&models);
 	return table;
 }
 

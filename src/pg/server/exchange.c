@@ -53,7 +53,7 @@ note_rights(exchange *work)
 {
 	work->rights = palloc0(work->n * sizeof(hopper_rights *));
 	for (int i = 0; i < work->n; i++)
-		if (is_there(&work->tables[i]))
+		if (hopper_lock_if_there(&work->tables[i].name, AccessExclusiveLock, "ACCESS EXCLUSIVE"))
 			work->rights[i] = hopper_rights_of(&work->tables[i].name);
 }
 

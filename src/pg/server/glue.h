@@ -202,6 +202,8 @@ extern char *hopper_meant_hint(const char *kind, const char *nearest, const char
 extern Oid	hopper_relation_oid(const hopper_name *name, bool missing_ok);
 /* The Oid of one that is there, locked against changes of its columns, as a SELECT locks it. */
 extern Oid	hopper_source_oid(const hopper_name *name);
+/* Whether it was dropped since it was looked up, before it was locked. */
+extern bool hopper_is_gone(Oid relation);
 /* ERROR 22023 where two arguments name the same table that is to be made. */
 extern void hopper_require_other_table(const hopper_name *name, const char *argument,
 									   const hopper_name *other, const char *other_argument);
@@ -211,8 +213,8 @@ extern void hopper_require_other_table(const hopper_name *name, const char *argu
  */
 extern void hopper_lock_table(const hopper_name *name, LOCKMODE mode, const char *mode_name);
 /*
- * Locks a table that may be gone when the wait is over, or be none of the caller's: false.
- * AccessShareLock is that of reading.
+ * Locks a table; false where there is none, perhaps since the wait for it. One that is not the
+ * caller's to lock is left alone: who uses it gets the error. AccessShareLock is that of reading.
  */
 extern bool hopper_lock_if_there(const hopper_name *name, LOCKMODE mode, const char *mode_name);
 /*
@@ -222,6 +224,8 @@ extern bool hopper_lock_if_there(const hopper_name *name, LOCKMODE mode, const c
 extern void hopper_require_absent(const hopper_name *name);
 /* Asks for the name of a table that is there, and will be dropped before another is made. */
 extern void hopper_claim_name(const hopper_name *name);
+/* Whether nothing has the name and no other session has asked for it: then it is the caller's. */
+extern bool hopper_claim_if_free(const hopper_name *name);
 /*
  * ERROR 42501 where reading `table`, or with `written` changing its rows, would run functions of
  * another role, unless the caller has named what runs some of that role himself: `named` is the

@@ -122,6 +122,12 @@ hopper_relation_oid(const hopper_name *name, bool missing_ok)
 	pg_unreachable();
 }
 
+bool
+hopper_is_gone(Oid relation)
+{
+	return get_rel_relkind(relation) == '\0';
+}
+
 Oid
 hopper_source_oid(const hopper_name *name)
 {
@@ -173,10 +179,11 @@ hopper_lock_if_there(const hopper_name *name, LOCKMODE mode, const char *mode_na
 	RangeVar   *range = makeRangeVar(name->schema, name->name, -1);
 	bool		waits;
 
-	/* A lock that he could not have by a statement of his own is not the caller's. */
-	if (!OidIsValid(relation) ||
-		pg_class_aclcheck(relation, GetUserId(), right) != ACLCHECK_OK)
+	if (!OidIsValid(relation) || hopper_is_gone(relation))
 		return false;
+	/* A lock that he could not have by a statement of his own is not the caller's. */
+	if (pg_class_aclcheck(relation, GetUserId(), right) != ACLCHECK_OK)
+		return true;
 	waits = !ConditionalLockRelationOid(relation, mode);
 	if (waits)
 		tell_waiting(name);
@@ -195,7 +202,7 @@ hopper_lock_if_there(const hopper_name *name, LOCKMODE mode, const char *mode_na
  * A second session that makes the same table would wait in CREATE TABLE for the end of the first
  * one's transaction, of its whole training perhaps, only to fail then on a catalog's unique index.
  */
-static void
+static bool
 claim_name(Oid schema, const hopper_name *name)
 {
 	LOCKTAG		tag;
@@ -204,10 +211,14 @@ claim_name(Oid schema, const hopper_name *name)
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, schema,
 						 DatumGetUInt32(hash_any((const unsigned char *) name->name,
 												 (int) strlen(name->name))), 3);
-	if (LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
-		hopper_raise(ERRCODE_OBJECT_IN_USE,
-					 errmsg("another session is making the table \"%s\"", name->shown),
-					 errhint("Choose another name, or wait for the end of its transaction."));
+	return LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+bool
+hopper_claim_if_free(const hopper_name *name)
+{
+	return claim_name(RangeVarGetCreationNamespace(makeRangeVar(name->schema, name->name, -1)),
+					  name) && !OidIsValid(hopper_relation_oid(name, true));
 }
 
 static void
@@ -228,7 +239,10 @@ hopper_claim_name(const hopper_name *name)
 	PreventCommandIfReadOnly("CREATE TABLE");
 	if (allowed != ACLCHECK_OK)
 		aclcheck_error(allowed, HOPPER_OBJECT_SCHEMA, get_namespace_name(schema));
-	claim_name(schema, name);
+	if (!claim_name(schema, name))
+		hopper_raise(ERRCODE_OBJECT_IN_USE,
+					 errmsg("another session is making the table \"%s\"", name->shown),
+					 errhint("Choose another name, or wait for the end of its transaction."));
 }
 
 void

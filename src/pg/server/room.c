@@ -29,12 +29,15 @@ hopper_require_replaceable(const hopper_table *table)
 		aclcheck_error(ACLCHECK_NOT_OWNER, HOPPER_OBJECT_TABLE, table->name.shown);
 }
 
-pg_attribute_noreturn() static void
-refuse_existing(const hopper_table *table)
+void
+hopper_require_new(const hopper_table *table)
 {
 	const char *drop = hopper_layout_of(table->kind)->drop;
-	bool		ours = hopper_is_table(hopper_relation_oid(&table->name, false), table->kind);
+	Oid			relation = hopper_relation_oid(&table->name, true);
+	bool		ours = hopper_is_table(relation, table->kind);
 
+	if (!OidIsValid(relation))
+		return;
 	hopper_raise(ERRCODE_DUPLICATE_TABLE,
 				 errmsg("relation \"%s\" already exists", table->name.shown),
 				 !ours ? errhint("Choose another name, or drop it first.")
@@ -179,10 +182,11 @@ bool
 hopper_make_room(const hopper_table *tables, int n, bool replace)
 {
 	dropping	drop = {tables, n};
-	bool		exists = OidIsValid(hopper_relation_oid(&tables[0].name, true));
+	bool		exists;
 
-	if (exists && !replace)
-		refuse_existing(&tables[0]);
+	if (!replace)
+		hopper_require_new(&tables[0]);
+	exists = replace && OidIsValid(hopper_relation_oid(&tables[0].name, true));
 	if (!exists)
 		refuse_companions_of_others(tables, n);
 	for (int i = 0; i < n; i++)

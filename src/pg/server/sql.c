@@ -53,8 +53,9 @@ format_statement(const char *format, va_list arguments)
 	return statement;
 }
 
-/* The snapshot of the innermost hopper_connect(), as long as it is surely the active one. */
+/* The snapshot of the innermost hopper_connect(), and the (sub)transaction that pushed it. */
 static Snapshot connected = NULL;
+static int	connected_level;
 
 static void
 forget_transaction(XactEvent event, void *argument)
@@ -66,7 +67,10 @@ static void
 forget_subtransaction(SubXactEvent event, SubTransactionId own, SubTransactionId parent,
 					  void *argument)
 {
-	connected = NULL;
+	/* One that began later has popped what it pushed. */
+	if ((event == SUBXACT_EVENT_ABORT_SUB || event == SUBXACT_EVENT_COMMIT_SUB) &&
+		GetCurrentTransactionNestLevel() <= connected_level)
+		connected = NULL;
 }
 
 static void
@@ -82,6 +86,7 @@ push_snapshot(void)
 	}
 	PushActiveSnapshot(GetTransactionSnapshot());
 	connected = GetActiveSnapshot();
+	connected_level = GetCurrentTransactionNestLevel();
 }
 
 void
@@ -97,8 +102,8 @@ hopper_connect(void)
 void
 hopper_renew_snapshot(void)
 {
-	if (connected == NULL || !ActiveSnapshotSet() || GetActiveSnapshot() != connected ||
-		IsolationUsesXactSnapshot())
+	if (connected == NULL || GetCurrentTransactionNestLevel() != connected_level ||
+		!ActiveSnapshotSet() || GetActiveSnapshot() != connected || IsolationUsesXactSnapshot())
 		return;
 	PopActiveSnapshot();
 	push_snapshot();

@@ -9,6 +9,7 @@
 #include "commands/defrem.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 
@@ -83,12 +84,6 @@ hopper_column_selected(Oid relation, hopper_table_kind kind, const char *name)
 	return NULL;
 }
 
-bool
-hopper_is_gone(Oid relation)
-{
-	return get_rel_relkind(relation) == '\0';
-}
-
 /* Also of another kind, whose columns are more than those of this one. */
 bool
 hopper_is_table_alone(Oid relation, hopper_table_kind kind)
@@ -105,9 +100,10 @@ static bool
 has_column(Oid relation, const hopper_column *column)
 {
 	AttrNumber	number = get_attnum(relation, column->name);
+	Oid			type = number == InvalidAttrNumber ? InvalidOid : get_atttype(relation, number);
 
-	return number != InvalidAttrNumber &&
-		(!OidIsValid(column->type) || getBaseType(get_atttype(relation, number)) == column->type);
+	/* It has none where the table has been dropped since. */
+	return OidIsValid(type) && (!OidIsValid(column->type) || getBaseType(type) == column->type);
 }
 
 bool
@@ -123,7 +119,10 @@ hopper_is_table(Oid relation, hopper_table_kind kind)
 			return false;
 	if (layouts[kind]->is_like == NULL)
 		return true;
-	opened = relation_open(relation, AccessShareLock);
+	LockRelationOid(relation, AccessShareLock);
+	if (hopper_is_gone(relation))
+		return false;
+	opened = relation_open(relation, NoLock);
 	found = layouts[kind]->is_like(opened);
 	relation_close(opened, AccessShareLock);
 	return found;
@@ -140,6 +139,28 @@ compare_groups(const void *a, const void *b)
 	return strcmp(one->tables[0].name.quoted, other->tables[0].name.quoted);
 }
 
+static bool
+lock_table(const hopper_table_group *group, int at)
+{
+	return hopper_lock_if_there(&group->tables[at].name,
+								group->alone ? AccessExclusiveLock : AccessShareLock,
+								group->alone ? "ACCESS EXCLUSIVE" : "ACCESS SHARE");
+}
+
+/* Companions are looked up once their first table is locked: nobody else changes them then. */
+static void
+lock_group(const hopper_table_group *group)
+{
+	while (!lock_table(group, 0))
+	{
+		if (group->optional)
+			return;
+		(void) hopper_relation_oid(&group->tables[0].name, false);
+	}
+	for (int i = 1; i < group->n; i++)
+		(void) lock_table(group, i);
+}
+
 void
 hopper_lock_tables(const hopper_table_group *groups, int n)
 {
@@ -148,11 +169,9 @@ hopper_lock_tables(const hopper_table_group *groups, int n)
 
 	qsort(ordered, n, sizeof(*ordered), compare_groups);
 	for (int i = 0; i < n; i++)
-		for (int j = 0; j < ordered[i].n; j++)
-			(void) hopper_lock_if_there(&ordered[i].tables[j].name,
-										ordered[i].alone ? AccessExclusiveLock : AccessShareLock,
-										ordered[i].alone ? "ACCESS EXCLUSIVE" : "ACCESS SHARE");
+		lock_group(&ordered[i]);
 	pfree(ordered);
+	hopper_renew_snapshot();
 	for (int i = 0; i < n; i++)
 		if (!groups[i].alone)
 			hopper_require_harmless_tables(groups[i].tables, groups[i].n, false);
@@ -233,13 +252,14 @@ hopper_name_like(const hopper_name *name, const hopper_table *tables, int n, hop
 	}
 }
 
+/* Another session, with the next process number say, may be looking for such names, too. */
 static bool
-is_any_there(const hopper_table *tables, int n)
+claim_all(const hopper_table *tables, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (OidIsValid(hopper_relation_oid(&tables[i].name, true)))
-			return true;
-	return false;
+		if (!hopper_claim_if_free(&tables[i].name))
+			return false;
+	return true;
 }
 
 void
@@ -254,7 +274,7 @@ hopper_name_elsewhere(const hopper_table *tables, int n, const char *prefix, hop
 		hopper_name name = hopper_name_with_suffix(&beside, psprintf("%d", number++));
 
 		hopper_name_like(&name, tables, n, named);
-	} while (is_any_there(named, n));
+	} while (!claim_all(named, n));
 }
 
 void
@@ -327,7 +347,7 @@ note_grants(const hopper_table *tables, int n)
 	grants->rights = palloc(n * sizeof(hopper_rights *));
 	for (int i = 0; i < n; i++)
 	{
-		if (!OidIsValid(hopper_relation_oid(&tables[i].name, true)))
+		if (!hopper_lock_if_there(&tables[i].name, AccessExclusiveLock, "ACCESS EXCLUSIVE"))
 			continue;
 		grants->tables[grants->n] = tables[i].name;
 		grants->rights[grants->n++] = hopper_rights_of(&tables[i].name);

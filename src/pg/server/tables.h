@@ -114,8 +114,6 @@ typedef struct hopper_table
 
 /* Whether it is a table with the columns of its kind, and their types. */
 extern bool hopper_is_table(Oid relation, hopper_table_kind kind);
-/* Whether it was dropped since it was looked up, before it was locked. */
-extern bool hopper_is_gone(Oid relation);
 /* Whether it has not those of another kind, too. */
 extern bool hopper_is_table_alone(Oid relation, hopper_table_kind kind);
 /*
@@ -130,7 +128,8 @@ extern bool hopper_is_table_alone(Oid relation, hopper_table_kind kind);
 extern bool hopper_make_room(const hopper_table *tables, int n, bool replace);
 /*
  * Names that nobody has and that are to each other as those of `tables`, for what will have these
- * later, or had them: in the schema of tables[0], `prefix` before a number. Fills `named`.
+ * later, or had them: in the schema of tables[0], `prefix` before a number. Fills `named`. They are
+ * the caller's until the transaction ends.
  */
 extern void hopper_name_elsewhere(const hopper_table *tables, int n, const char *prefix,
 								  hopper_table *named);
@@ -164,20 +163,24 @@ extern hopper_grants *hopper_drop_to_replace(const hopper_table *tables, int n);
 extern void hopper_grant_again(const hopper_grants *grants);
 /* ERROR 42809 or 42501 where what has the name is something else, or another role's. */
 extern void hopper_require_replaceable(const hopper_table *table);
+/* ERROR 42P07 where something has the name, with a hint what to do with a table of ours. */
+extern void hopper_require_new(const hopper_table *table);
 /* With its primary key's index, after another session's statements that use it. */
 extern void hopper_rename_table(const hopper_name *table, const hopper_name *new_name);
 /*
  * Several tables are locked in one order, whoever needs them for whatever, so that no two sessions
  * wait for each other: those that go together as they are listed (hopper_outputs_tables() and
  * hopper_search_tables(), hopper_packed_tables(), a model selection table before its summary), and
- * several such groups by their first tables' names. What is not there, or not the caller's to lock,
- * is left out: who needs it finds that out when it is used.
+ * several such groups by their first tables' names. A companion that is not there, and a table
+ * that is not the caller's to lock, are left out: who needs it finds that out when it is used. What
+ * other sessions have committed until then is seen from now on.
  */
 typedef struct hopper_table_group
 {
 	const hopper_table *tables;
 	int			n;
 	bool		alone;			/* nobody else may use them; else: to read them */
+	bool		optional;		/* left out where tables[0] is not there; else: ERROR 42P01 */
 } hopper_table_group;
 /*
  * Groups that are read are opened so: ERROR 42501 where one of the others is not what tables[0] is

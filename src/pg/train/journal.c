@@ -237,17 +237,17 @@ Datum
 hopper_sql_run_timeline(PG_FUNCTION_ARGS)
 {
 	hopper_name model = hopper_name_argument(fcinfo, 0, "model_table");
-	hopper_name info = hopper_outputs_named(&model).info;
-	Oid			model_oid = hopper_relation_oid(&model, false);
-	Oid			info_oid = hopper_relation_oid(&info, true);
+	hopper_outputs outputs = hopper_outputs_named(&model);
+	Oid			model_oid;
+	Oid			info_oid;
 	hopper_own_scope scope;
 	Datum		result;
 
+	hopper_outputs_open(&outputs);
+	model_oid = hopper_relation_oid(&model, false);
+	info_oid = hopper_relation_oid(&outputs.info, true);
 	if (!OidIsValid(info_oid))
-		hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
-					 errmsg("\"%s\" is not an output table of hopper.fit_multiple_model()",
-							model.shown),
-					 errdetail("It has no companion \"%s\".", info.shown));
+		hopper_outputs_refuse(&model, psprintf("It has no companion \"%s\".", outputs.info.shown));
 	/* The runs are found by the one's oid; beside it the other may be anybody's. */
 	hopper_require_select(model_oid);
 	hopper_require_select(info_oid);

@@ -28,15 +28,13 @@ info_of(const hopper_name *model)
 	hopper_name info = outputs.info;
 	Oid			info_oid;
 
-	(void) hopper_relation_oid(model, false);
+	hopper_outputs_open(&outputs);
 	info_oid = hopper_relation_oid(&info, true);
 	if (!OidIsValid(info_oid) || get_attnum(info_oid, "metrics_iters") == InvalidAttrNumber)
-		hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
-					 errmsg("\"%s\" is not an output table of hopper.fit_multiple_model()",
-							model->shown),
-					 errdetail("It has no companion \"%s\" with the models' metrics.", info.shown));
+		hopper_outputs_refuse(model,
+							  psprintf("It has no companion \"%s\" with the models' metrics.",
+									   info.shown));
 	hopper_require_select(info_oid);
-	hopper_outputs_open(&outputs);
 	return info;
 }
 

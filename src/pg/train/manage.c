@@ -121,30 +121,27 @@ require_owner(const model_tables *model)
 }
 
 /*
- * The tables of a model, and those that it is to replace, which others may give each other's names
- * or copy over each other at the same time.
+ * The tables of a model, and those at its new name, where there are any to replace, which others
+ * may give each other's names or copy over each other at the same time.
  */
 static void
 lock_both(const model_tables *model, bool alone, const hopper_name *name, bool replace)
 {
-	hopper_table_group groups[2];
 	hopper_table here[HOPPER_MODEL_TABLES];
-	model_tables other;
+	hopper_outputs other = hopper_outputs_named(name);
 	hopper_table there[HOPPER_MODEL_TABLES];
+	hopper_table_group groups[] = {
+		{.tables = here,.n = hopper_model_tables(&model->outputs, alone, here),.alone = alone},
+		{.tables = there,.n = hopper_model_tables(&other, true, there),.alone = true,
+		.optional = true},
+	};
 
-	groups[0].tables = here;
-	groups[0].n = hopper_model_tables(&model->outputs, alone, here);
-	groups[0].alone = alone;
-	if (replace)
-	{
-		name_tables(name, &other);
-		groups[1].tables = there;
-		groups[1].n = hopper_model_tables(&other.outputs, true, there);
-		groups[1].alone = true;
-		for (int i = 0; i < groups[1].n; i++)
-			hopper_require_replaceable(&there[i]);
-	}
-	hopper_lock_tables(groups, replace ? 2 : 1);
+	hopper_require_other_table(name, "new_name", &model->outputs.model, "model_table");
+	if (!replace)
+		hopper_require_new(&there[0]);
+	for (int i = 0; replace && i < groups[1].n; i++)
+		hopper_require_replaceable(&there[i]);
+	hopper_lock_tables(groups, lengthof(groups));
 }
 
 /* drop_model(model_table) -> number of tables */
@@ -203,7 +200,6 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 	require_owner(&model);
 	add_search_tables(&model, true);
 	name_like(&name, &model, &renamed);
-	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
 	(void) hopper_make_room(renamed.tables, renamed.n, replace);
 	(void) hopper_drop_tables(renamed.tables + model.n, renamed.n - model.n, NULL);
 	/* Before it has the owner and the policies of what it replaces. */
@@ -381,9 +377,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 
 	hopper_connect();
 	model_argument(fcinfo, &model);
-	hopper_outputs_require_all(&model.outputs);
-	add_search_tables(&model, false);
-	require_readable(&model);
+	(void) hopper_relation_oid(&model.outputs.model, false);
 	name = hopper_name_argument(fcinfo, 1, "new_name");
 	hopper_outputs_take_back(&name);
 	lock_both(&model, false, &name, replace);
@@ -395,7 +389,6 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	hopper_require_harmless_tables(model.tables, model.n, false);
 	condition = keys_condition(fcinfo, 2, &model.outputs);
 	name_like(&name, &model, &copy);
-	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
 	(void) hopper_make_room(copy.tables, copy.n, replace);
 	/* What is changed at the end must not be of a type with conditions. */
 	hopper_check_column(&model.outputs.summary, "model", TEXTOID);
@@ -558,6 +551,7 @@ hopper_sql_grant_model(PG_FUNCTION_ARGS)
 
 	hopper_connect();
 	model_argument(fcinfo, &model);
+	hopper_outputs_open(&model.outputs);
 	hopper_outputs_require_all(&model.outputs);
 	if (strcmp(role, "PUBLIC") != 0)
 		id = get_role_oid(text_to_cstring(PG_GETARG_TEXT_PP(1)), false);
@@ -583,6 +577,7 @@ hopper_sql_revoke_model(PG_FUNCTION_ARGS)
 
 	hopper_connect();
 	model_argument(fcinfo, &model);
+	hopper_outputs_open(&model.outputs);
 	hopper_outputs_require_all(&model.outputs);
 	add_search_tables(&model, false);
 	change_rights(&model, "REVOKE", "FROM", role, training ? TO_TRAIN : TO_PREDICT | TO_TRAIN);

@@ -164,6 +164,18 @@ hopper_outputs_update_names(const hopper_outputs *outputs, const hopper_outputs 
 }
 
 void
+hopper_outputs_refuse(const hopper_name *model, const char *detail)
+{
+	/* Where another session has dropped it meanwhile, it lacks no more than itself. */
+	(void) hopper_relation_oid(model, false);
+	hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
+				 errmsg("\"%s\" is not an output table of training", model->shown),
+				 errdetail("%s", detail),
+				 errhint("Give the table that hopper.fit_multiple_model() or hopper.fit() made."));
+	pg_unreachable();
+}
+
+void
 hopper_outputs_require_all(const hopper_outputs *outputs)
 {
 	hopper_table tables[HOPPER_OUTPUT_TABLES];
@@ -172,9 +184,8 @@ hopper_outputs_require_all(const hopper_outputs *outputs)
 	(void) hopper_relation_oid(&outputs->model, false);
 	for (int i = 1; i < lengthof(tables); i++)
 		if (!OidIsValid(hopper_relation_oid(&tables[i].name, true)))
-			hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
-						 errmsg("\"%s\" is not an output table of training", outputs->model.shown),
-						 errdetail("It has no companion \"%s\".", tables[i].name.shown));
+			hopper_outputs_refuse(&outputs->model, psprintf("It has no companion \"%s\".",
+															tables[i].name.shown));
 }
 
 void
@@ -183,11 +194,14 @@ hopper_outputs_lock(const hopper_outputs *outputs)
 	hopper_table tables[HOPPER_OUTPUT_TABLES];
 
 	hopper_outputs_tables(outputs, tables);
-	hopper_outputs_require_all(outputs);
+	(void) hopper_relation_oid(&outputs->model, false);
 	/* Before hours of training, after which they are refilled. */
 	PreventCommandIfReadOnly("DELETE");
-	for (int i = 0; i < lengthof(tables); i++)
+	hopper_lock_table(&outputs->model, ExclusiveLock, "EXCLUSIVE");
+	hopper_outputs_require_all(outputs);
+	for (int i = 1; i < lengthof(tables); i++)
 		hopper_lock_table(&tables[i].name, ExclusiveLock, "EXCLUSIVE");
+	hopper_renew_snapshot();
 	hopper_require_harmless_tables(tables, lengthof(tables), true);
 }
 

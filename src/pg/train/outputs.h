@@ -107,6 +107,9 @@ extern void hopper_outputs_rehearse_replace(const hopper_outputs *outputs,
  * them until the transaction ends.
  */
 extern void hopper_outputs_lock(const hopper_outputs *outputs);
+/* ERROR 42809 of a table that training did not make; 42P01 where it is not there any more. */
+extern void hopper_outputs_refuse(const hopper_name *model,
+								  const char *detail) pg_attribute_noreturn();
 /* ERROR 42809 where one of them is not there. */
 extern void hopper_outputs_require_all(const hopper_outputs *outputs);
 /* Before models are read, compared or used: as hopper_open_to_read(). */

@@ -13,15 +13,6 @@
 #include "pg/train/ranking.h"
 #include "pg/server/words.h"
 
-static void
-not_an_output(const hopper_name *table, const char *why)
-{
-	hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
-				 errmsg("\"%s\" is not an output table of training", table->shown),
-				 errdetail("%s", why),
-				 errhint("Give the table that hopper.fit_multiple_model() or hopper.fit() made."));
-}
-
 /* NULL where labels are no classes. */
 #define NUM_CLASSES_COLUMN 7
 
@@ -64,8 +55,9 @@ read_summary(hopper_trained *out)
 	int			n;
 
 	if (!OidIsValid(oid) || get_attnum(oid, "independent_shape") == InvalidAttrNumber)
-		not_an_output(table, psprintf("It has no companion \"%s\" that describes the run.",
-									  summary->shown));
+		hopper_outputs_refuse(table,
+							  psprintf("It has no companion \"%s\" that describes the run.",
+									   summary->shown));
 	if (hopper_select("SELECT dependent_varname[1], label_kind, independent_type,"
 					  " independent_shape, label_type, label_shape, num_classes[1],"
 					  " normalizing_const::float8,"
@@ -76,11 +68,13 @@ read_summary(hopper_trained *out)
 					  hopper_column_selected(oid, HOPPER_TABLE_RUN, "padding"),
 					  hopper_column_selected(oid, HOPPER_TABLE_RUN, "schema"),
 					  summary->quoted) != 1)
-		not_an_output(table, psprintf("Its companion \"%s\" must have one row.", summary->shown));
+		hopper_outputs_refuse(table, psprintf("Its companion \"%s\" must have one row.",
+											  summary->shown));
 	for (int column = 1; column <= 12; column++)
 		if (hopper_cell(0, column) == NULL && column != NUM_CLASSES_COLUMN)
-			not_an_output(table, psprintf("In its companion \"%s\" %s is NULL.", summary->shown,
-										  SPI_fname(SPI_tuptable->tupdesc, column)));
+			hopper_outputs_refuse(table, psprintf("In its companion \"%s\" %s is NULL.",
+												  summary->shown,
+												  SPI_fname(SPI_tuptable->tupdesc, column)));
 	y_column = hopper_cell(0, 1);
 	out->desc.y_column = y_column;
 	out->desc.y_kind = hopper_kind_cell(summary, 0, 2);
@@ -133,17 +127,19 @@ read_summary(hopper_trained *out)
 void
 hopper_read_trained_data(const hopper_name *table, hopper_trained *out)
 {
-	Oid			model_oid = hopper_relation_oid(table, false);
+	Oid			model_oid;
 	Oid			info_oid;
 
 	memset(out, 0, sizeof(hopper_trained));
-	hopper_require_select(model_oid);
 	out->outputs = hopper_outputs_named(table);
 	hopper_outputs_open(&out->outputs);
+	model_oid = hopper_relation_oid(table, false);
+	hopper_require_select(model_oid);
 	info_oid = hopper_relation_oid(&out->outputs.info, true);
 	if (get_attnum(model_oid, "model_weights") == InvalidAttrNumber || !OidIsValid(info_oid))
-		not_an_output(table, psprintf("It has no companion \"%s\" with the models' metrics.",
-									  out->outputs.info.shown));
+		hopper_outputs_refuse(table,
+							  psprintf("It has no companion \"%s\" with the models' metrics.",
+									   out->outputs.info.shown));
 	take_summary_of_packed(out);
 	read_summary(out);
 }
@@ -212,13 +208,14 @@ hopper_read_trained(const hopper_name *table, bool has_key, int32 mst_key, hoppe
 				  " i.loss_type, i.metrics_type, i.model_id FROM %s m JOIN %s i USING (mst_key)"
 				  " WHERE m.mst_key = %d", table->quoted, out->outputs.info.quoted, out->mst_key);
 	if (SPI_processed != 1)
-		not_an_output(table, psprintf("\"%s\" has no row with mst_key %d.",
-									  out->outputs.info.shown, out->mst_key));
+		hopper_outputs_refuse(table, psprintf("\"%s\" has no row with mst_key %d.",
+											  out->outputs.info.shown, out->mst_key));
 	text = hopper_cell(0, 1);
 	weights = hopper_value(0, 2, BYTEAOID, &isnull);
 	if (text == NULL || isnull)
-		not_an_output(table, psprintf("Its row with mst_key %d lacks model_arch or model_weights.",
-									  out->mst_key));
+		hopper_outputs_refuse(table,
+							  psprintf("Its row with mst_key %d lacks model_arch or "
+									   "model_weights.", out->mst_key));
 	out->config.mst_key = out->mst_key;
 	out->config.model_arch = hopper_to_utf8(text);
 	out->config.model_arch_size = strlen(out->config.model_arch);
