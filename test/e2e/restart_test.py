@@ -1,12 +1,13 @@
 """Runs survive their server: stopped, killed, started again with and without the library preloaded."""
 
 import os
+import threading
 import time
 
 import psycopg2
 import pytest
 
-from digits import ADAM, connect, create_database, query, select, value, wait_until
+from digits import ADAM, connect, create_database, pid, query, select, value, wait_until
 from own_server import own_server
 
 DATABASE = "hopper_restart"
@@ -115,6 +116,34 @@ def test_without_preloading_resume_goes_on(server):
     ask("SELECT hopper.resume(%s)", run)
     assert ask("SELECT hopper.wait(%s, 120)", run) == [("done",)]
     assert as_straight("resumed")
+
+
+def test_a_worker_finds_the_run_free_however_slow_the_commit_is(server):
+    """It waits for the transaction that resumes the run and has driven it, whose commit waits for a standby."""
+    server.stop()
+    server.start(synchronous_standby_names="nobody", synchronous_commit="off", max_locks_per_transaction=2000)
+    run = ask("SELECT hopper.create_run(%s)", FIT.format("freed", 1000000))[0][0]
+    connection = connect(DATABASE)
+    process = pid(connection)
+    assert query(connection, "SELECT hopper.step(%s, 0)", run) == [("running",)]
+    ask("SELECT hopper.pause(%s)", run)
+    query(connection, "BEGIN; SET LOCAL synchronous_commit = on")
+    # To end so many takes the server a while.
+    query(connection, "SELECT count(pg_advisory_xact_lock(i)) FROM generate_series(1, 100000) AS i")
+    assert query(connection, "SELECT hopper.step(%s, 600)", run) == [("paused",)]
+    query(connection, "SELECT hopper.resume(%s)", run)
+    assert not [notice for notice in connection.notices if notice.startswith("WARNING")]
+    commit = threading.Thread(target=query, args=(connection, "COMMIT"))
+    commit.start()
+    wait_until(lambda: ask("SELECT 1 FROM pg_stat_activity WHERE backend_type = 'model_hopper run' AND wait_event = 'transactionid'"))
+    ask("SELECT pg_cancel_backend(%s)", process)
+    commit.join(60)
+    wait_until(lambda: ask("SELECT state FROM hopper.runs WHERE run = %s", run) == [("running",)])
+    connection.close()
+    ask("SELECT hopper.cancel(%s)", run)
+    assert ask("SELECT hopper.wait(%s, 60)", run) == [("cancelled",)]
+    server.stop()
+    server.start()
 
 
 def test_no_worker_is_free(server):

@@ -270,6 +270,22 @@ def test_it_pauses_and_goes_on(database):
     assert not query(database, "SELECT 1 FROM hopper.runs WHERE run = %s", run)
 
 
+def test_a_cancel_that_commits_while_its_run_pauses(database):
+    """The driver has seen the pause alone, and waits for what else is wished."""
+    run = create(database, "both", "endless", 1000000, "submit")
+    wait_until(lambda: state(database, run) == "running")
+    pausing, cancelling = connect(DATABASE), connect(DATABASE)
+    for session, wish in ((pausing, "pause"), (cancelling, "cancel")):
+        query(session, "BEGIN")
+        query(session, f"SELECT hopper.{wish}(%s)", run)
+    query(pausing, "COMMIT")
+    assert value(database, "SELECT hopper.wait(%s, 5)", run) == "running"
+    query(cancelling, "COMMIT")
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "cancelled"
+    for session in (pausing, cancelling):
+        session.close()
+
+
 def test_wishes_do_not_wait_for_a_step(database):
     """A statement that steps holds the run's row until it ends."""
     for wish, seen in (("pause", "paused"), ("cancel", "cancelled")):

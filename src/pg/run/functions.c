@@ -313,10 +313,8 @@ hopper_sql_resume(PG_FUNCTION_ARGS)
 	if (hopper_driver_has(run))
 		hopper_driver_leave();
 	pid = hopper_lease_holder(run);
-	/* A step of this very transaction has closed it. */
-	if (pid == MyProcPid)
-		hopper_lease_give_back(run, false);
-	else if (pid != 0)
+	/* A step of this very transaction may have closed it. */
+	if (pid != 0 && pid != MyProcPid)
 		refuse_driven(run, pid);
 	read_unended(run, true, true, &row);
 	if (HOPPER_DATA_ON_SEGMENTS)

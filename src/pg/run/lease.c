@@ -4,19 +4,34 @@
  */
 #include "pg/run/lease.h"
 
+#include "access/xact.h"
 #include "storage/lock.h"
 
 #define MS_BETWEEN_TRIES 50
 #define MOST_TRIES_TO_CLOSE 600
 #define MOST_TRIES_TO_TAKE 40
 
+/* The server ends a transaction's locks by method: the lease is to go before the wishes' lock. */
 static LOCKTAG
 tag_of(int64 run, uint16 kind)
 {
 	LOCKTAG		tag;
 
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, HOPPER_LEASE_CLASS, (uint32) run, kind);
+	if (kind == HOPPER_WISHES_KIND)
+		tag.locktag_lockmethodid = DEFAULT_LOCKMETHOD;
 	return tag;
+}
+
+/*
+ * The server lets advisory locks go last. A worker or a wish that has waited for this transaction is
+ * to find no lease of it.
+ */
+static void
+give_back_first(XactEvent event, void *nothing)
+{
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT)
+		LockReleaseAll(USER_LOCKMETHOD, false);
 }
 
 int
@@ -83,6 +98,11 @@ hopper_lease_take(int64 run)
 int
 hopper_lease_try(int64 run)
 {
+	static bool registered = false;
+
+	if (!registered)
+		RegisterXactCallback(give_back_first, NULL);
+	registered = true;
 	return try_to_take(run, false);
 }
 

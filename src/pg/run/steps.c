@@ -342,6 +342,9 @@ look_for_wishes(void)
 			hopper_driver_halt();
 			if (!hopper_driver_has_halted())
 				return HOPPER_DRIVER_TRAINS;
+			hopper_wishes_close(hopper_driven->run);
+			if (hopper_store_wish(hopper_driven->run) == HOPPER_WISH_CANCEL)
+				return cancel();
 			end_slice();
 			hopper_store_event(hopper_driven->run, "paused", 0, NULL);
 			return HOPPER_DRIVER_PAUSED;
