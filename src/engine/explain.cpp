@@ -144,6 +144,7 @@ void Explain::Start() {
 }
 
 void Explain::Work() {
+  const CancelScope cancels(cancel_);
   try {
     Calibrate();
     Finish();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/cancel.h"
 #include "model/graph/frozen_prefix.h"
 #include "model/network/weight_strides.h"
 
@@ -76,6 +77,7 @@ at::Tensor Network::Forward(const at::Tensor& input, const std::vector<at::Tenso
   std::vector<at::Tensor> layer_weights;
   for (size_t i = 0; i < spec_->nodes.size(); ++i) {
     const Node& node = spec_->nodes[i];
+    LookAtCancel();
     inputs.clear();
     for (int id : node.inputs) inputs.push_back(tensors[id]);
     layer_weights.clear();

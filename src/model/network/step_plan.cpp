@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "activation/table.h"
+#include "base/cancel.h"
 #include "base/product.h"
 #include "model/layers/activation/activation_layer.h"
 #include "model/planned/place_buffers.h"
@@ -244,6 +245,7 @@ bool StepPlan::reads_shadow() const {
 void StepPlan::Forward(const StepArguments& step) {
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].op == nullptr) continue;
+    LookAtCancel();
     if (watch_ != nullptr) watch_->Begin(i, /*backward=*/false);
     entries_[i].op->Forward(step);
   }
@@ -256,6 +258,7 @@ void StepPlan::Backward(const StepArguments& step) {
   }
   for (size_t i = entries_.size(); i-- > 0;) {
     if (!entries_[i].backward) continue;
+    LookAtCancel();
     if (watch_ != nullptr) watch_->Begin(i, /*backward=*/true);
     entries_[i].op->Backward(step);
   }

@@ -24,8 +24,8 @@ tag_of(int64 run, uint16 kind)
 }
 
 /*
- * The server lets advisory locks go last. A worker or a wish that has waited for this transaction is
- * to find no lease of it.
+ * The server lets advisory locks go last; a worker or a wish that has waited for this transaction
+ * is to find no lease of it.
  */
 static void
 give_back_first(XactEvent event, void *nothing)
