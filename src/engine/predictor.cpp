@@ -198,6 +198,7 @@ bool Predictor::Take(const float** outputs, int32_t* n) {
     jobs_.pop_front();
   }
   taken_ = std::move(job);
+  if (taken_->cancelled) throw Cancelled();
   if (taken_->failed) throw Error(taken_->failure);
   *outputs = taken_->outputs.data();
   *n = taken_->n;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/aligned.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "data/dataset.h"
 #include "engine/failure.h"
@@ -74,6 +75,8 @@ class Predictor {
     void Try(const F& compute) {
       try {
         compute();
+      } catch (const Cancelled&) {
+        cancelled = true;
       } catch (...) {
         failed = true;
         failure = DescribeException();
@@ -83,6 +86,7 @@ class Predictor {
     int32_t n = 0;
     AlignedArray<uint8_t> x;
     std::vector<float> outputs;
+    bool cancelled = false;
     bool failed = false;
     Problem failure;
     bool done = false;

@@ -356,6 +356,42 @@ TEST(Predictor, AnswersOneSmallExampleAtOnce) {
   }
 }
 
+int asks_left = 0;
+
+// By the thread that asks for it, which then looks between the layers itself.
+TEST(Predictor, ACancelIsSaidAsSuchAtWhicheverLook) {
+  PackedTable::Options options;
+  options.x_shape = {4};
+  options.rows = 4;
+  const PackedTable table{options};
+  const std::string arch =
+      KerasSequential({KerasDense("first", 2, "relu", "\"batch_input_shape\": [null, 4]"),
+                       KerasDense("last", 2, "softmax")});
+  const std::vector<float> weights(16, 0.5F);
+  const std::vector<uint8_t> x = {1, 2, 3, 4};
+  Predicting single(arch, weights, table.desc(), 1, int64_t{1} << 30, {1, 1, 0});
+  const auto answer = [&] {
+    single.Submit(x.data(), x.size(), 1);
+    return single.Take();
+  };
+  const std::vector<float> expected = answer();
+  int cancelled = 0;
+  for (int at = 0; at < 10; ++at) {
+    asks_left = at;
+    Api().ask_for_cancel([] { return asks_left-- == 0 ? 1 : 0; });
+    try {
+      EXPECT_EQ(answer(), expected);
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "the statement was cancelled");
+      ++cancelled;
+    }
+    Api().ask_for_cancel(nullptr);
+    EXPECT_EQ(answer(), expected);
+  }
+  EXPECT_GT(cancelled, 1);
+  EXPECT_LT(cancelled, 10);
+}
+
 // bench/predict.py says how fast; many batches in flight, on two threads, change no output.
 TEST(Predictor, ManyBatchesOnTwoThreadsGiveTheOutputsOfOne) {
   const std::string arch =
