@@ -6,7 +6,7 @@ foreach(item includedir-server pkglibdir sharedir)
 endforeach()
 
 file(GLOB_RECURSE glue_sources CONFIGURE_DEPENDS src/pg/*.c)
-# What lies in one place, and what a cluster has for it: the same functions.
+# Of local/ and greenplum/, which both give what src/pg/backend.h names, a server gets one.
 list(FILTER glue_sources EXCLUDE REGEX "/src/pg/greenplum/")
 add_library(model_hopper MODULE ${glue_sources})
 # Loops over a row's numbers are meant to become vector code.

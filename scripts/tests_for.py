@@ -19,8 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 UNIT = {path.name for path in (ROOT / "test/unit").iterdir() if list(path.glob("*_test.cpp"))}
 # Folders of src whose tests have another name.
 ELSEWHERE = {"metrics": "loss", "planned": "network"}
-# Rooms of the glue without functions of their own: those that use them most.
-USERS = {"codec": ("pack", "predict"), "local": ("pack", "train")}
+# What of the glue has no functions of its own: rooms that use it most.
+USERS = {"backend.h": ("pack", "train"), "codec": ("pack", "predict"), "local": ("pack", "train")}
 CLIENTS = ("e2e", "hostile", "python", "viewers")
 # What no test has for its own: hosts of a cluster need it.
 UNTESTED = {"src/portable"}

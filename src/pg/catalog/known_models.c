@@ -92,10 +92,9 @@ hopper_read_architectures(const hopper_name *models)
 	control.hcxt = CurrentMemoryContext;
 	read = hash_create("hopper architectures", 256, &control,
 					   HASH_ELEM | HASH_FUNCTION | HASH_CONTEXT);
-	portal = hopper_cursor_open(psprintf("SELECT model_id::pg_catalog.int4,"
-										 " model_arch::pg_catalog.text FROM %s WHERE"
-										 " model_weights IS NULL AND model_arch IS NOT NULL",
-										 models->quoted), true);
+	portal = hopper_backend.open_cursor(
+		psprintf("SELECT model_id::pg_catalog.int4, model_arch::pg_catalog.text FROM %s"
+				 " WHERE model_weights IS NULL AND model_arch IS NOT NULL", models->quoted), true);
 	for (;;)
 	{
 		SPI_cursor_fetch(portal, true, ROWS_AT_ONCE);

@@ -339,9 +339,10 @@ scan(const hopper_packed *packed, hopper_split split, int32 partition, hopper_bu
 	Portal		portal;
 
 	/* the sort moves TOAST pointers, not buffers */
-	portal = hopper_cursor_open(psprintf("SELECT partition_id, buffer_id, n, %s, %s, checksum"
-										 " FROM %s%s ORDER BY partition_id, buffer_id", x_column,
-										 y_column, packed->table.quoted, condition), true);
+	portal = hopper_backend.open_cursor(
+		psprintf("SELECT partition_id, buffer_id, n, %s, %s, checksum FROM %s%s"
+				 " ORDER BY partition_id, buffer_id", x_column, y_column, packed->table.quoted,
+				 condition), true);
 	for (;;)
 	{
 		SPITupleTable *table;

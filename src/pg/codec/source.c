@@ -10,7 +10,6 @@
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 
-#include "pg/codec/placement.h"
 #include "pg/server/row_types.h"
 
 void
@@ -94,7 +93,7 @@ hopper_pack_find_row_names(hopper_pack_source *source, Oid relation)
 		return;
 	}
 	has_parts = hopper_is_partitioned(relkind) || has_children(relation);
-	source->has_ctid = hopper_has_ctid(relation) &&
+	source->has_ctid = hopper_backend.has_ctid(relation) &&
 		may_read(relation, SelfItemPointerAttributeNumber) &&
 		(!has_parts || may_read(relation, TableOidAttributeNumber));
 	source->has_tableoid = source->has_ctid && has_parts;

@@ -12,7 +12,6 @@
 
 #include "pg/server/devices.h"
 #include "pg/train/outputs.h"
-#include "pg/codec/placement.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_explain_fit);
 
@@ -34,10 +33,10 @@ forecast(hopper_forecast_request *request, hopper_guard **guard)
 	hopper_explain *explain;
 	int			done;
 
-	train_keys = hopper_partition_keys(&request->train);
+	train_keys = hopper_backend.partition_keys(&request->train);
 	if (valid)
-		valid_keys = hopper_partition_keys(&request->valid);
-	costs = hopper_forecast_costs(request, train_keys);
+		valid_keys = hopper_backend.partition_keys(&request->valid);
+	costs = hopper_backend.forecast(request, train_keys);
 	costs.seconds = CALIBRATION_SECONDS;
 	request->options.n_starts = request->train.n_starts;
 	request->options.starts = request->train.starts;
@@ -59,12 +58,12 @@ void
 hopper_forecast_read_data(hopper_forecast_request *request)
 {
 	hopper_read_packed(&request->source, false, &request->train);
-	hopper_require_partitions(&request->train);
+	hopper_backend.require_partitions(&request->train);
 	request->train.desc.validation = request->has_validation ? 1 : -1;
 	if (!request->has_validation)
 		return;
 	hopper_read_packed(&request->validation, true, &request->valid);
-	hopper_require_partitions(&request->valid);
+	hopper_backend.require_partitions(&request->valid);
 	hopper_check_compatible(&request->valid, "validation table", &request->train.desc,
 							request->train.n_x_columns, request->train.x_columns,
 							request->train.schema_text,

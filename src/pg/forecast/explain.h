@@ -67,18 +67,6 @@ extern void hopper_forecast_read_data(hopper_forecast_request *request);
 extern hopper_explain_model *hopper_forecast_models(hopper_forecast_request *request,
 													hopper_explain_run *run);
 
-/*
- * --- what reading and hops cost, all but the seconds of measuring steps (local/forecast.c,
- * greenplum/coordinator/forecast.c) ---
- */
-
-/*
- * train_keys: hopper_partition_keys() of request->train. Says in the request's options how much
- * memory a process of the run would have.
- */
-extern hopper_explain_costs hopper_forecast_costs(hopper_forecast_request *request,
-												  const int32 *train_keys);
-
 /* --- the result (forecast/lines.c) --- */
 
 extern void hopper_forecast_lines_of_run(hopper_forecast_request *request,

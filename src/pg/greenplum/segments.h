@@ -16,8 +16,30 @@
 
 #include "pg/server/glue.h"
 #include "pg/codec/packed.h"
-#include "pg/codec/placement.h"
 #include "pg/train/run.h"
+
+/* --- what greenplum/backend.c lists, for which backend.h tells what it does --- */
+
+extern int	hopper_safe_path(void);
+extern void hopper_callers_path(int level);
+extern Portal hopper_cursor_open(const char *query, bool read_only);
+extern hopper_row_cursor hopper_row_cursor_open(const char *query);
+extern uint64 hopper_row_cursor_give(const hopper_row_cursor *rows, long n, hopper_row_taker take,
+									 void *state);
+extern void hopper_require_segments(void);
+extern int	hopper_chosen_segments(const char *rules, int32 **contents);
+extern int32 *hopper_place_partitions(Oid table, int32 n_partitions, int n_segments,
+									  const int32 *contents, int32 *n_starts, int32 **starts);
+extern int32 *hopper_partition_keys(const hopper_packed *packed);
+extern void hopper_pack_move_rows(struct hopper_pack_job *job,
+								  struct hopper_pack_output *training,
+								  struct hopper_pack_output *validation);
+extern int64 hopper_predict_source(struct hopper_prediction *run);
+extern void hopper_evaluate_data(const struct hopper_trained *model, const hopper_packed *data,
+								 hopper_event *event, const hopper_name *confusion);
+extern const struct hopper_training_backend hopper_training_on_segments;
+extern hopper_explain_costs hopper_forecast_costs(struct hopper_forecast_request *request,
+												  const int32 *train_keys);
 
 /* A cursor in the path that is in place (greenplum/cursor.c). */
 extern Portal hopper_cursor_open_here(const char *query, bool read_only);

@@ -2,6 +2,7 @@
  * cursor.c
  *		Statements that find their names in pg_catalog, and cursors over them.
  */
+#include "pg/local/local.h"
 #include "pg/server/glue.h"
 
 #include "access/table.h"

@@ -4,6 +4,7 @@
  *		compute.
  */
 #include "pg/predict/evaluate.h"
+#include "pg/local/local.h"
 
 #include "pg/server/ceilings.h"
 #include "pg/predict/confusion.h"

@@ -3,6 +3,7 @@
  *		What reading costs where all data are in one place: some buffers are read to see.
  */
 #include "pg/forecast/explain.h"
+#include "pg/local/local.h"
 
 #include "portability/instr_time.h"
 

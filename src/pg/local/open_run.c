@@ -6,11 +6,12 @@
  * temporary file otherwise, until it trains on or the training ends.
  */
 #include "pg/catalog/configs.h"
-#include "pg/train/engine.h"
+#include "pg/local/local.h"
+#include "pg/train/outputs.h"
 #include "pg/train/results.h"
 
-void
-hopper_training_begin(hopper_training *training)
+static void
+begin(hopper_training *training)
 {
 	hopper_training_open(training);
 	hopper_training_create(training);
@@ -18,8 +19,8 @@ hopper_training_begin(hopper_training *training)
 		hopper_training_halt_each(training, true);
 }
 
-void
-hopper_training_start(hopper_training *training)
+static void
+start(hopper_training *training)
 {
 	hopper_training_load(training);
 	HOPPER_CHECK(hopper_torch()->run.start(training->run, hopper_fault));
@@ -46,9 +47,8 @@ take_memory(hopper_training *training, int64 bytes)
 	training->share_bytes += bytes;
 }
 
-int
-hopper_training_enter(hopper_training *training, const hopper_config *config,
-					  hopper_history *history)
+static int
+enter(hopper_training *training, const hopper_config *config, hopper_history *history)
 {
 	int64		before = bytes_of_models(training);
 	hopper_config weighed = *config;
@@ -66,9 +66,9 @@ hopper_training_enter(hopper_training *training, const hopper_config *config,
 	return at;
 }
 
-int
-hopper_training_enter_child(hopper_training *training, const hopper_config *config,
-							hopper_history *history, int parent)
+static int
+enter_child(hopper_training *training, const hopper_config *config,
+			hopper_history *history, int parent)
 {
 	hopper_config child = *config;
 	int			at;
@@ -80,7 +80,7 @@ hopper_training_enter_child(hopper_training *training, const hopper_config *conf
 	child.weights = NULL;
 	child.n_weights = 0;
 	child.state_size = hopper_results_aside_size(training, parent);
-	at = hopper_training_enter(training, &child, history);
+	at = enter(training, &child, history);
 	if (at < 0)
 		return at;
 	hopper_results_share(training, parent, at);
@@ -91,8 +91,8 @@ hopper_training_enter_child(hopper_training *training, const hopper_config *conf
 	return at;
 }
 
-void
-hopper_training_go_on(hopper_training *training, int at, int32 iterations, int32 done, bool restart)
+static void
+go_on(hopper_training *training, int at, int32 iterations, int32 done, bool restart)
 {
 	hopper_stint	stint = {training->configs[at].mst_key, iterations, restart ? 1 : 0, done};
 
@@ -120,8 +120,8 @@ hopper_training_go_on(hopper_training *training, int at, int32 iterations, int32
 		training->durable[at].written = false;
 }
 
-void
-hopper_training_drop_state(hopper_training *training, int at)
+static void
+drop_state(hopper_training *training, int at)
 {
 	char	   *bytes;
 	size_t		taken = 1;
@@ -143,56 +143,72 @@ hopper_training_drop_state(hopper_training *training, int at)
 	pfree(bytes);
 }
 
-void
-hopper_training_wait(const hopper_training *training, long timeout)
+static void
+wait_for_step(const hopper_training *training, long timeout)
 {
 	hopper_wait(training->event_fd, timeout);
 }
 
-bool
-hopper_training_step(hopper_training *training, long timeout)
+static bool
+step(hopper_training *training, long timeout)
 {
 	hopper_wait(training->event_fd, timeout);
 	return hopper_training_drain(training);
 }
 
-void
-hopper_training_close(hopper_training *training)
+static void
+close_training(hopper_training *training)
 {
 	HOPPER_CHECK(hopper_torch()->run.close(training->run, hopper_fault));
 }
 
 /* --- of a durable run --- */
 
-void
-hopper_training_halt(hopper_training *training, bool all)
+static void
+halt(hopper_training *training, bool all)
 {
 	HOPPER_CHECK(hopper_torch()->run.halt_for_checkpoints(training->run, all, hopper_fault));
 }
 
-bool
-hopper_training_store(hopper_training *training, const int *which, int n,
-					  const hopper_outputs *outputs)
+static bool
+store(hopper_training *training, const int *which, int n, const hopper_outputs *outputs)
 {
 	return false;
 }
 
-void
-hopper_training_set_iterations(hopper_training *training, int at, int32 more)
+static void
+set_iterations(hopper_training *training, int at, int32 more)
 {
 	HOPPER_CHECK(hopper_torch()->run.set_iterations(training->run, training->configs[at].mst_key,
 													more, hopper_fault));
 }
 
-void
-hopper_training_release(hopper_training *training, int at)
+static void
+release(hopper_training *training, int at)
 {
 	HOPPER_CHECK(hopper_torch()->run.release(training->run, training->configs[at].mst_key,
 											 hopper_fault));
 }
 
 /* Its threads train between two transactions. */
-void
-hopper_training_leave(hopper_training *training)
+static void
+leave(hopper_training *training)
 {
 }
+
+const struct hopper_training_backend hopper_training_here = {
+	.begin = begin,
+	.start = start,
+	.enter = enter,
+	.enter_child = enter_child,
+	.go_on = go_on,
+	.drop_state = drop_state,
+	.wait = wait_for_step,
+	.step = step,
+	.close = close_training,
+	.halt = halt,
+	.store = store,
+	.set_iterations = set_iterations,
+	.release = release,
+	.leave = leave,
+};

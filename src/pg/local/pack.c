@@ -6,6 +6,7 @@
  * A row in the sort is one bytea: rank key, features, labels, stratum (4 bytes).
  */
 #include "pg/pack/pack.h"
+#include "pg/local/local.h"
 
 #include "catalog/pg_type.h"
 

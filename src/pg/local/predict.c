@@ -3,6 +3,7 @@
  *		Prediction where all data are in one place: the rows of the predictions go into their table.
  */
 #include "pg/predict/run.h"
+#include "pg/local/local.h"
 
 #include "pg/local/bulk_insert.h"
 

@@ -4,6 +4,7 @@
  *		them, a statement's analysis and plan would take most of its time.
  */
 #include "pg/predict/ready.h"
+#include "pg/local/local.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"

@@ -6,7 +6,7 @@
  * library is preloaded, a launcher without a database looks at the list of databases, once, and has
  * a short-lived worker look for such runs in each of them, one after the other.
  */
-#include "pg/run/worker.h"
+#include "pg/local/local.h"
 
 #include "access/heapam.h"
 #include "access/table.h"
@@ -23,6 +23,7 @@
 #include "pg/run/lease.h"
 #include "pg/server/ceilings.h"
 #include "pg/server/own_tables.h"
+#include "pg/train/store.h"
 
 extern PGDLLEXPORT void hopper_run_launcher(Datum nothing);
 extern PGDLLEXPORT void hopper_run_finder(Datum database);

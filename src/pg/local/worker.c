@@ -6,7 +6,7 @@
  * the run's last checkpoint: it leaves with exit code 1 unless the run has ended. Exit code 0 takes
  * it off the postmaster's list.
  */
-#include "pg/run/worker.h"
+#include "pg/local/local.h"
 
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
  */
 #include "pg/pack/pack.h"
 
-#include "pg/codec/placement.h"
 #include "pg/server/words.h"
 
 bool
@@ -30,8 +29,8 @@ init_output(const hopper_pack_job *job, hopper_pack_output *output, int at, int6
 	output->buffer_size = job->request.buffer_size;
 	output->x_size = job->row.x_size;
 	output->y_size = job->row.y_size;
-	output->n_segments = hopper_chosen_segments(job->request.distribution_rules,
-												&output->segments);
+	output->n_segments = hopper_backend.chosen_segments(job->request.distribution_rules,
+														&output->segments);
 	hopper_pack_output_begin(output);
 }
 

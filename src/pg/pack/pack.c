@@ -211,7 +211,7 @@ pack(hopper_pack_job *job)
 	hopper_pack_create_tables(job, split ? PACK_TABLES : 2);
 	hopper_pack_read_labels(job);
 	hopper_pack_set_padding(job);
-	hopper_pack_move_rows(job, &training, &validation);
+	hopper_backend.pack(job, &training, &validation);
 
 	summary.request = request;
 	summary.ranges = &job->ranges;

@@ -360,19 +360,16 @@ extern void hopper_pack_buffer_columns(hopper_pack_buffer *buffer, int32 partiti
 									   int32 buffer_id,
 								Datum *columns);
 
-/* --- the way of the rows (local/pack.c, greenplum/coordinator/pack.c) --- */
+/* --- for hopper_backend.pack() --- */
 
 /*
- * For hopper_pack_move_rows(), once all rows are counted: ERROR where there are too few; opens the
- * tables; false where there is none for validation. (pack/outputs.c)
+ * Once all rows are counted: ERROR where there are too few; opens the tables; false where there is
+ * none for validation. (pack/outputs.c)
  */
 extern bool hopper_pack_open_outputs(hopper_pack_job *job, hopper_pack_output *training,
 									 hopper_pack_output *validation);
 /* Whether some of the rows are put aside for validation. */
 extern bool hopper_pack_is_split(const hopper_pack_request *request);
-/* Reads the source and fills one or two packed tables. */
-extern void hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
-								  hopper_pack_output *validation);
 
 /* --- summary tables (pack/summary.c) --- */
 

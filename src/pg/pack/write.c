@@ -5,8 +5,6 @@
  */
 #include "pg/pack/pack.h"
 
-#include "pg/codec/placement.h"
-
 /* data above which a segment has a second partition */
 #define PACK_SEGMENT_PARTITION_BYTES (256 * INT64CONST(1024) * 1024)
 
@@ -136,10 +134,10 @@ hopper_pack_output_begin(hopper_pack_output *output)
 {
 	plan_buffers(output);
 	if (output->n_segments > 0)
-		output->keys = hopper_place_partitions(hopper_relation_oid(&output->table, false),
-											   output->partitions, output->n_segments,
-											   output->segments, &output->n_starts,
-											   &output->starts);
+		output->keys = hopper_backend.place_partitions(hopper_relation_oid(&output->table, false),
+													   output->partitions, output->n_segments,
+													   output->segments, &output->n_starts,
+													   &output->starts);
 	initStringInfo(&output->checksums);
 	output->partition = -1;
 	output->buffers_left = 0;

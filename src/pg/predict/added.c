@@ -55,7 +55,7 @@ hopper_add_trained(hopper_trained *model, bytea *weights, const hopper_packed *d
 	hopper_select("SELECT max(mst_key)::int8 + 1 FROM %s", outputs->info.quoted);
 	model->mst_key = model->config.mst_key = hopper_key_cell(&outputs->info, 0, 1);
 	SPI_freetuptable(SPI_tuptable);
-	hopper_evaluate_data(model, data, &event, NULL);
+	hopper_backend.evaluate(model, data, &event, NULL);
 	hopper_begin_row(&row, &hopper_models_layout);
 	hopper_fill_int(&row, "mst_key", model->mst_key);
 	hopper_fill(&row, "model_weights", PointerGetDatum(weights), false);

@@ -15,7 +15,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "pg/codec/placement.h"
 #include "pg/server/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_pred_type_of_real);
@@ -123,7 +122,7 @@ hopper_predict_what_argument(FunctionCallInfo fcinfo, int at)
 void
 hopper_refuse_on_segment(const char *function, const char *hint)
 {
-	if (hopper_on_a_segment())
+	if (hopper_backend.on_a_segment())
 		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("%s cannot predict rows where they lie on the segments", function),
 					 errdetail("It reads the model's table, which a segment cannot do."),

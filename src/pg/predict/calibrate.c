@@ -10,7 +10,6 @@
 
 #include "access/htup_details.h"
 
-#include "pg/codec/placement.h"
 #include "pg/predict/added.h"
 #include "pg/server/ceilings.h"
 
@@ -87,7 +86,7 @@ hopper_sql_calibrate(PG_FUNCTION_ARGS)
 	hopper_read_trained(&table, !PG_ARGISNULL(2), hopper_key_argument(fcinfo, 2), &model);
 	source = model.mst_key;
 	hopper_read_packed(&packed, true, &data);
-	hopper_require_partitions(&data);
+	hopper_backend.require_partitions(&data);
 	hopper_check_compatible(&data, "packed table", &model.desc, model.n_x_columns, model.x_columns,
 							model.schema_text, table.shown);
 	find_temperature(&model, &data, &found);

@@ -12,7 +12,6 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 
-#include "pg/codec/placement.h"
 #include "pg/predict/added.h"
 #include "pg/server/ceilings.h"
 
@@ -239,7 +238,7 @@ hopper_sql_ensemble(PG_FUNCTION_ARGS)
 	read_candidates(&work, keys, keys ? n_keys : 0);
 	work.metric = judging_metric(&work, PG_ARGISNULL(4) ? NULL : hopper_string_argument(fcinfo, 4));
 	hopper_read_packed(&packed, true, &work.data);
-	hopper_require_partitions(&work.data);
+	hopper_backend.require_partitions(&work.data);
 	hopper_check_compatible(&work.data, "packed table", &work.models[0].desc,
 							work.models[0].n_x_columns, work.models[0].x_columns,
 							work.models[0].schema_text, work.table.shown);

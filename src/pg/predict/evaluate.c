@@ -12,7 +12,6 @@
 #include "pg/predict/confusion.h"
 #include "pg/server/devices.h"
 #include "pg/server/tables.h"
-#include "pg/codec/placement.h"
 #include "pg/predict/evaluate.h"
 #include "pg/server/words.h"
 
@@ -157,13 +156,13 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 		hopper_require_classes(&model, &table);
 	model.config.confusion = tables.has[OF_CLASSES];
 	hopper_read_packed(&packed_table, true, &data);
-	hopper_require_partitions(&data);
+	hopper_backend.require_partitions(&data);
 	hopper_check_compatible(&data, "test table", &model.desc, model.n_x_columns,
 							model.x_columns, model.schema_text, table.shown);
 	/* What cannot be made is found out before the data are read. */
 	create_tables(&tables);
-	hopper_evaluate_data(&model, &data, &event,
-						 tables.has[OF_CLASSES] ? &tables.staging[OF_CLASSES].name : NULL);
+	hopper_backend.evaluate(&model, &data, &event,
+							tables.has[OF_CLASSES] ? &tables.staging[OF_CLASSES].name : NULL);
 	if (event.n_metrics != model.n_metrics)
 		hopper_refuse_damaged(&model.outputs.info,
 							  psprintf("Configuration %d has %s; column \"metrics_type\" names %d.",

@@ -30,12 +30,4 @@ extern void hopper_evaluation_wait(const hopper_evaluating *run, int32 partition
 extern void hopper_evaluation_add(hopper_evaluating *run, const hopper_buffer *buffer);
 extern void hopper_evaluation_close(hopper_evaluating *run);
 
-/*
- * Loss and metrics of `model` on `data`, which goes together with it, in *event; examples by label
- * and prediction to the new table `confusion`, or NULL. SPI must be connected.
- * (local/evaluate.c, greenplum/coordinator/evaluate.c)
- */
-extern void hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data,
-								 hopper_event *event, const hopper_name *confusion);
-
 #endif							/* HOPPER_EVALUATE_H */

@@ -7,7 +7,6 @@
 #include "utils/json.h"
 
 #include "pg/catalog/models.h"
-#include "pg/codec/placement.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_to_onnx);
 PG_FUNCTION_INFO_V1(hopper_sql_to_onnx_arch);
@@ -117,7 +116,7 @@ export_trained(FunctionCallInfo fcinfo, hopper_format format)
 	hopper_export from = {0};
 	struct varlena *file;
 
-	if (hopper_on_a_segment())
+	if (hopper_backend.on_a_segment())
 		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("a segment cannot read the model's table"),
 					 errhint("Call the function without a table in FROM."));

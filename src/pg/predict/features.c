@@ -148,7 +148,7 @@ hopper_sql_transform_rows(PG_FUNCTION_ARGS)
 	store = hopper_begin_result(fcinfo, &descriptor);
 	caller = CurrentMemoryContext;
 	context = AllocSetContextCreate(caller, "hopper transformed rows", ALLOCSET_DEFAULT_SIZES);
-	portal = hopper_cursor_open(rows_query(&rows), true);
+	portal = hopper_backend.open_cursor(rows_query(&rows), true);
 	for (;;)
 	{
 		SPITupleTable *fetched;

@@ -11,8 +11,6 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-#include "pg/codec/placement.h"
-
 PG_FUNCTION_INFO_V1(hopper_sql_predict_packed);
 
 #define N_COLUMNS 5
@@ -253,7 +251,7 @@ hopper_sql_predict_packed(PG_FUNCTION_ARGS)
 					 errhint("hopper.predict() on the table that was packed gives what it "
 							 "predicts."));
 	hopper_read_packed(&packed_table, true, &run.data);
-	hopper_require_partitions(&run.data);
+	hopper_backend.require_partitions(&run.data);
 	hopper_check_compatible(&run.data, "packed table", &trained.desc, trained.n_x_columns,
 							trained.x_columns, trained.schema_text, table.shown);
 	run.most = Min(run.most, run.data.desc.n_rows);

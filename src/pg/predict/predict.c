@@ -11,7 +11,7 @@ PG_FUNCTION_INFO_V1(hopper_sql_predict);
 int64
 hopper_predict_all(hopper_prediction *run)
 {
-	int64		n_rows = hopper_predict_source(run);
+	int64		n_rows = hopper_backend.predict(run);
 
 	hopper_predict_finish_output(run, n_rows);
 	return n_rows;

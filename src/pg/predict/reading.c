@@ -86,7 +86,7 @@ open_rows(const hopper_prediction *run)
 	SPIPlanPtr	plan;
 
 	if (run->source_query == NULL)
-		return hopper_row_cursor_open(query);
+		return hopper_backend.open_row_cursor(query);
 	plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_NO_SCROLL);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
@@ -110,8 +110,8 @@ hopper_predict_through(hopper_prediction *run, const hopper_predict_sink *sink, 
 		CHECK_FOR_INTERRUPTS();
 		if (run->work.predictor && run->work.n_batches == run->work.depth)
 			give_oldest(&r, true);
-		if (hopper_row_cursor_give(&rows, run->work.predictor ? run->work.batch_rows : 1, take_row,
-							 &r) == 0)
+		if (hopper_backend.give_rows(&rows, run->work.predictor ? run->work.batch_rows : 1,
+									 take_row, &r) == 0)
 			break;
 		if (run->work.predictor == NULL)
 		{

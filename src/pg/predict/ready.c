@@ -99,8 +99,8 @@ versions_from_tables(const model_tables *tables, bool has_key, int32 mst_key, St
 		int64		n;
 
 		if (hopper_hides_rows(relations[i]) ||
-			!hopper_row_versions(relations[i], is_summary || !has_key ? NULL : "mst_key", mst_key,
-								 text, &n))
+			!hopper_backend.row_versions(relations[i], is_summary || !has_key ? NULL : "mst_key",
+										 mst_key, text, &n))
 			return false;
 		/* as the statement finds none, or two */
 		if ((is_summary || has_key) && n != 1)

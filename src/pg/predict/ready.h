@@ -69,14 +69,6 @@ extern void hopper_ready_describe(const hopper_ready_model *entry,
 /* The outputs for one row's features, entry->n_outputs numbers until the next call. */
 extern const float *hopper_ready_compute(hopper_ready_model *entry, const char *features,
 										 size_t size);
-/*
- * Appends which versions the rows of a plain table have that the active snapshot sees, those alone
- * whose key_column is `key` unless it is NULL; *n: how many. No rights are checked. False where
- * that cannot be told here: the rows lie on segments, or a table of another kind holds them.
- * (local/row_versions.c, greenplum/coordinator/predict.c)
- */
-extern bool hopper_row_versions(Oid relation, const char *key_column, int32 key,
-								StringInfo versions, int64 *n);
 /* After the call: what is too large to be kept goes. */
 extern void hopper_ready_leave(hopper_ready_model *entry);
 

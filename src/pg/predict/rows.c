@@ -9,8 +9,6 @@
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
-#include "pg/codec/placement.h"
-
 PG_FUNCTION_INFO_V1(hopper_sql_predict_rows);
 PG_FUNCTION_INFO_V1(hopper_sql_untyped_in);
 

@@ -184,9 +184,4 @@ typedef struct hopper_predict_sink
 extern int64 hopper_predict_through(hopper_prediction *run, const hopper_predict_sink *sink,
 									void *state);
 
-/* --- the way of the rows (local/predict.c, greenplum/coordinator/predict.c) --- */
-
-/* Reads run->source and writes run->output_table, so many rows; SPI must be connected. */
-extern int64 hopper_predict_source(hopper_prediction *run);
-
 #endif							/* HOPPER_PREDICT_RUN_H */

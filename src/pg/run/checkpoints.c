@@ -8,7 +8,6 @@
 #include "portability/instr_time.h"
 
 #include "pg/run/tables.h"
-#include "pg/train/engine.h"
 
 /* So many are written, even if more are to come at once: what has halted waits for that. */
 #define MOST_AT_ONCE 1000
@@ -38,7 +37,7 @@ steer(hopper_training *training, int at, int32 iteration)
 	target = hopper_driver_target(hopper_driven->fit, trial);
 	if (training->durable[at].target == target)
 		return;
-	hopper_training_set_iterations(training, at, Max(target - iteration, 1));
+	hopper_backend.training->set_iterations(training, at, Max(target - iteration, 1));
 	training->durable[at].target = target;
 	hopper_store_steered(hopper_driven->run, trial, iteration, Max(target, iteration + 1));
 }
@@ -168,7 +167,7 @@ write_halted(hopper_training *training)
 		steer(training, at, trials[i].iteration);
 		training->durable[at].halted = hopper_driven->halts;
 		if (!hopper_driven->halts)
-			hopper_training_release(training, at);
+			hopper_backend.training->release(training, at);
 	}
 	pfree(which);
 	pfree(trials);

@@ -14,7 +14,6 @@
 #include "pg/run/lease.h"
 #include "pg/run/tables.h"
 #include "pg/server/words.h"
-#include "pg/train/engine.h"
 #include "pg/train/results.h"
 
 hopper_driver *hopper_driven = NULL;

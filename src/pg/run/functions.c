@@ -19,7 +19,6 @@
 #include "pg/run/lease.h"
 #include "pg/run/steer.h"
 #include "pg/run/tables.h"
-#include "pg/run/worker.h"
 #include "pg/search/automl.h"
 #include "pg/server/ceilings.h"
 #include "pg/server/own_tables.h"
@@ -74,7 +73,7 @@ hopper_sql_submit(PG_FUNCTION_ARGS)
 	hopper_connect();
 	run = hopper_driver_create(statement_argument(fcinfo));
 	hopper_store_read(run, true, &row);
-	hopper_worker_start(&row);
+	hopper_backend.start_worker(&row);
 	hopper_store_queued(run, "submitted", NULL);
 	hopper_finish();
 	PG_RETURN_INT64(run);
@@ -326,7 +325,7 @@ hopper_sql_resume(PG_FUNCTION_ARGS)
 	else
 	{
 		hopper_store_queued(run, "resumed", hopper_settings_text());
-		hopper_worker_start(&row);
+		hopper_backend.start_worker(&row);
 	}
 	hopper_finish();
 	PG_RETURN_VOID();
@@ -360,7 +359,7 @@ hopper_sql_cancel(PG_FUNCTION_ARGS)
 		if (has_privs_of_role(GetUserId(), row.role))
 			hopper_run_cancel(&row);
 		else if (!HOPPER_DATA_ON_SEGMENTS)
-			hopper_worker_start(&row);
+			hopper_backend.start_worker(&row);
 	}
 	hopper_finish();
 	PG_RETURN_VOID();

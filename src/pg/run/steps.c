@@ -13,7 +13,6 @@
 #include "pg/server/own_tables.h"
 #include "pg/server/watch.h"
 #include "pg/server/words.h"
-#include "pg/train/engine.h"
 
 /* Checkpoints take at most one part in so many of the time. */
 #define LEAST_SHARE 33
@@ -42,13 +41,14 @@ hopper_driver_wait(double seconds)
 
 	seconds = Min(seconds, Min(looks, checkpoint));
 	if (!hopper_driven->finished)
-		hopper_training_wait(&hopper_driven->fit->training, Max((long) (seconds * 1000), 0));
+		hopper_backend.training->wait(&hopper_driven->fit->training,
+									  Max((long) (seconds * 1000), 0));
 }
 
 static void
 ask_for_checkpoints(bool all)
 {
-	hopper_training_halt(&hopper_driven->fit->training, all);
+	hopper_backend.training->halt(&hopper_driven->fit->training, all);
 	hopper_driven->last_checkpoint = GetCurrentTimestamp();
 }
 
@@ -133,7 +133,7 @@ hopper_driver_go_on(bool halts)
 		hopper_durable *durable = &hopper_driven->fit->training.durable[i];
 
 		if (durable->halted)
-			hopper_training_release(&hopper_driven->fit->training, i);
+			hopper_backend.training->release(&hopper_driven->fit->training, i);
 		durable->halted = false;
 	}
 }
@@ -208,7 +208,7 @@ end_slice(void)
 
 	if (!HOPPER_DATA_ON_SEGMENTS)
 		return;
-	hopper_training_leave(training);
+	hopper_backend.training->leave(training);
 	hopper_store_started(hopper_driven->run, false);
 	hopper_driver_write_due(training);
 	if (hopper_driven->untold > 0)
@@ -420,7 +420,7 @@ hopper_driver_step(void)
 	hopper_driven->level = GetCurrentTransactionNestLevel();
 	hopper_connect();
 	hopper_driven->finished = hopper_driven->finished ||
-		hopper_training_step(&hopper_driven->fit->training, 0);
+		hopper_backend.training->step(&hopper_driven->fit->training, 0);
 	if (hopper_driven->spent > 0)
 	{
 		hopper_driven->cost = hopper_driven->spent;

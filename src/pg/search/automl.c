@@ -15,7 +15,6 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
-#include "pg/codec/placement.h"
 #include "pg/server/devices.h"
 #include "pg/server/words.h"
 #include "pg/train/options.h"

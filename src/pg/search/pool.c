@@ -22,11 +22,9 @@
 #include "utils/snapmgr.h"
 
 #include "pg/catalog/configs.h"
-#include "pg/codec/placement.h"
 #include "pg/server/ceilings.h"
 #include "pg/server/devices.h"
 #include "pg/server/words.h"
-#include "pg/train/engine.h"
 #include "pg/train/fit.h"
 #include "pg/train/options.h"
 #include "pg/train/store.h"
@@ -64,7 +62,7 @@ drop_stopped(hopper_pool *pool)
 			hopper_exec("DELETE FROM %s WHERE mst_key = %d", pool->fit.staging.state.quoted,
 						mst_key);
 		else if (at >= 0)
-			hopper_training_drop_state(training, at);
+			hopper_backend.training->drop_state(training, at);
 	}
 }
 
@@ -103,7 +101,7 @@ hopper_pool_steer(hopper_pool *pool, int at, int32 iteration)
 
 	if (pool->run->trials.over[trial] != HOPPER_OVER || !pool->trains[trial])
 		return;
-	hopper_training_set_iterations(training, at, 1);
+	hopper_backend.training->set_iterations(training, at, 1);
 	tell_over(pool, trial, iteration);
 }
 
@@ -314,7 +312,7 @@ enter(hopper_pool *pool, const hopper_search_assignment *work)
 								  false);
 			PopActiveSnapshot();
 		}
-		at = hopper_training_enter(&fit->training, &config, history);
+		at = hopper_backend.training->enter(&fit->training, &config, history);
 		if (stored && at >= 0)
 			hopper_fit_goes_on(&fit->training, at);
 		return at;
@@ -324,9 +322,9 @@ enter(hopper_pool *pool, const hopper_search_assignment *work)
 		int			parent = hopper_training_place(&fit->training,
 												   hopper_key_of_trial(work->parent));
 
-		return hopper_training_enter_child(&fit->training, &config, history, parent);
+		return hopper_backend.training->enter_child(&fit->training, &config, history, parent);
 	}
-	return hopper_training_enter(&fit->training, &config, history);
+	return hopper_backend.training->enter(&fit->training, &config, history);
 }
 
 /* Iterations of this stint that an earlier session has trained. */
@@ -367,8 +365,9 @@ begin(hopper_pool *pool, const hopper_search_assignment *work)
 	}
 	done = done_of_stint(pool, at, work);
 	over = pool->run->trials.over[work->trial] != HOPPER_NOT_OVER;
-	hopper_training_go_on(training, at, over ? 1 : (int32) (work->resource - work->from) - done,
-						  done, restart);
+	hopper_backend.training->go_on(training, at,
+								   over ? 1 : (int32) (work->resource - work->from) - done,
+								   done, restart);
 	if (over)
 		tell_over(pool, work->trial, pool->run->trials.base[work->trial] + done);
 }
@@ -439,7 +438,7 @@ request(hopper_pool *pool, const hopper_search_assignment *work, int n)
 	fit->configs = palloc(Max(n, 1) * sizeof(hopper_config));
 	for (int i = 0; i < n; i++)
 		fit->configs[fit->n_configs++] = pool->configs[work[i].trial];
-	hopper_require_segments();
+	hopper_backend.require_segments();
 }
 
 hopper_pool *
@@ -493,8 +492,8 @@ hopper_pool_resume(hopper_automl *run, hopper_search_assignment **work, int *n)
 void
 hopper_pool_start(hopper_pool *pool, const hopper_search_assignment *work, int n)
 {
-	hopper_training_begin(&pool->fit.training);
-	hopper_training_start(&pool->fit.training);
+	hopper_backend.training->begin(&pool->fit.training);
+	hopper_backend.training->start(&pool->fit.training);
 	hopper_progress_begin(&pool->progress);
 	for (int i = 0; i < n; i++)
 		begin(pool, &work[i]);
@@ -510,7 +509,7 @@ hopper_pool_go_on(hopper_pool *pool)
 		return;
 	if (pool->n_left == 0 && !hopper_core()->search.done(pool->run->search))
 		elog(ERROR, "the search waits for nothing");
-	hopper_training_close(&pool->fit.training);
+	hopper_backend.training->close(&pool->fit.training);
 	pool->closed = true;
 }
 

@@ -6,6 +6,7 @@
 #ifndef HOPPER_GLUE_H
 #define HOPPER_GLUE_H
 
+#include "pg/backend.h"
 #include "pg/server/pg_include.h"
 
 /* --- settings (server/module.c) --- */
@@ -121,11 +122,6 @@ extern void hopper_guard_release_scope(hopper_guard_scope *scope);
 
 /* `fn` is called after each DISCARD ALL of this session from now on; there is one such function. */
 extern void hopper_on_discard(void (*fn) (void));
-
-/* --- beside all sessions (local/supervisor.c) --- */
-
-/* In the postmaster: has runs of the background taken up when the server starts again. */
-extern void hopper_supervisor_register(void);
 
 /* --- waiting for the core (server/wait.c) --- */
 
@@ -295,7 +291,7 @@ extern void hopper_show_as(const hopper_name *name, const hopper_name *as);
 /* From now on by its own name, if it was not. */
 extern void hopper_show_itself(const hopper_name *name);
 
-/* --- SQL (server/sql.c; local/cursor.c, greenplum/cursor.c) --- */
+/* --- SQL (server/sql.c) --- */
 
 /*
  * SPI for a volatile function, once at its beginning and its end. It sees what the statement that
@@ -350,37 +346,8 @@ extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1
  * search_path and must name each function, operator and type with its schema.
  */
 extern uint64 hopper_select_at_once(const char *format,...) pg_attribute_printf(1, 2);
-/* A SELECT row by row, with SPI_cursor_fetch(), until SPI_cursor_close(). */
-extern Portal hopper_cursor_open(const char *query, bool read_only);
-/* A cursor whose rows hopper_row_cursor_give() gives, until SPI_cursor_close() of its portal. */
-typedef struct hopper_row_cursor
-{
-	Portal		portal;
-	TupleDesc	desc;
-	const AttrNumber *from;		/* the scanned table's column of each; NULL: as rows come */
-} hopper_row_cursor;
-
-/* hopper_cursor_open() of a SELECT that reads. */
-extern hopper_row_cursor hopper_row_cursor_open(const char *query);
-/*
- * Takes a row: its values, which lie where the executor has them and are gone with the next one. It
- * is called with the memory context of who fetches.
- */
-typedef void (*hopper_row_taker) (void *state, const Datum *values, const bool *nulls);
-/*
- * Gives the next rows, `n` at most, to `take`; returns how many. No row is copied on its way, which
- * with many columns would take longer than to read them.
- */
-extern uint64 hopper_row_cursor_give(const hopper_row_cursor *rows, long n, hopper_row_taker take,
-									 void *state);
 /* SPI_prepare(), or ERROR. It leaves the search_path alone: as hopper_select_at_once(). */
 extern SPIPlanPtr hopper_prepare(const char *query, int n, Oid *types);
-/*
- * What they are made of: what is parsed between the two finds its names in pg_catalog and pg_temp
- * only. An error ends it too.
- */
-extern int	hopper_safe_path(void);
-extern void hopper_callers_path(int level);
 
 /*
  * SPI leaves its own memory context behind, which ends with hopper_finish(). Where what is read is

@@ -91,5 +91,5 @@ _PG_init(void)
 							&hopper_threads, 0, 0, HOPPER_MAX_THREADS,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("hopper");
-	hopper_supervisor_register();
+	hopper_backend.register_supervisor();
 }

@@ -81,14 +81,14 @@ hopper_own_begin(const char *table)
 	GetUserIdAndSecContext(&scope.user, &scope.context);
 	SetUserIdAndSecContext(owner, scope.context | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_RESTRICTED_OPERATION);
-	scope.level = hopper_safe_path();
+	scope.level = hopper_backend.safe_path();
 	return scope;
 }
 
 void
 hopper_own_end(const hopper_own_scope *scope)
 {
-	hopper_callers_path(scope->level);
+	hopper_backend.callers_path(scope->level);
 	SetUserIdAndSecContext(scope->user, scope->context);
 }
 

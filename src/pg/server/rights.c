@@ -83,7 +83,7 @@ policies_of(Oid relation)
 
 	if (!HOPPER_HAS_POLICIES)
 		return NIL;
-	level = hopper_safe_path();
+	level = hopper_backend.safe_path();
 	n = hopper_select_latest("SELECT polname::text, CASE WHEN polpermissive THEN 'PERMISSIVE'"
 							 "  ELSE 'RESTRICTIVE' END, CASE polcmd WHEN 'r' THEN 'SELECT'"
 							 "  WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE'"
@@ -94,7 +94,7 @@ policies_of(Oid relation)
 							 " ' USING (' || pg_get_expr(polqual, polrelid) || ')',"
 							 " ' WITH CHECK (' || pg_get_expr(polwithcheck, polrelid) || ')'"
 							 " FROM pg_policy WHERE polrelid = %u ORDER BY polname", relation);
-	hopper_callers_path(level);
+	hopper_backend.callers_path(level);
 	for (uint64 row = 0; row < n; row++)
 	{
 		policy	   *one = palloc(sizeof(policy));

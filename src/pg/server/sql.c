@@ -154,9 +154,9 @@ hopper_exec(const char *format,...)
 	int			level;
 
 	FORMAT_STATEMENT(statement, format);
-	level = hopper_safe_path();
+	level = hopper_backend.safe_path();
 	(void) execute(statement);
-	hopper_callers_path(level);
+	hopper_backend.callers_path(level);
 }
 
 void
@@ -177,9 +177,9 @@ hopper_insert(const hopper_name *table, const char *format,...)
 	int			level;
 
 	FORMAT_STATEMENT(row, format);
-	level = hopper_safe_path();
+	level = hopper_backend.safe_path();
 	hopper_require_inserted(table, execute(psprintf("INSERT INTO %s %s", table->quoted, row)));
-	hopper_callers_path(level);
+	hopper_backend.callers_path(level);
 	pfree(row);
 }
 
@@ -214,7 +214,7 @@ static uint64
 run_select(char *statement, bool read_only)
 {
 	int			level = hopper_without_jit();
-	Portal		portal = hopper_cursor_open(statement, read_only);
+	Portal		portal = hopper_backend.open_cursor(statement, read_only);
 
 	/* Whether it is compiled its plan says. */
 	callers_jit(level);
@@ -274,10 +274,10 @@ hopper_require_type(TupleDesc descriptor, int column, Oid type)
 char *
 hopper_type_name(Oid type, int32 typmod)
 {
-	int			level = hopper_safe_path();
+	int			level = hopper_backend.safe_path();
 	char	   *name = hopper_format_typmod(type, typmod);
 
-	hopper_callers_path(level);
+	hopper_backend.callers_path(level);
 	return name;
 }
 

@@ -86,9 +86,9 @@ hopper_sql_give_noted_rights(PG_FUNCTION_ARGS)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	/* For names with their schema. */
-	level = hopper_safe_path();
+	level = hopper_backend.safe_path();
 	n = hopper_select_latest(STATEMENTS, hopper_literal(noted), hopper_schema());
-	hopper_callers_path(level);
+	hopper_backend.callers_path(level);
 	statements = SPI_tuptable;
 	/* They are the administrator's, which dumps have to hold: not those of a fresh installation. */
 	creating_extension = false;

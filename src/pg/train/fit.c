@@ -10,7 +10,6 @@
 #include "pg/catalog/configs.h"
 #include "pg/server/devices.h"
 #include "pg/catalog/models.h"
-#include "pg/codec/placement.h"
 #include "pg/train/fit.h"
 #include "pg/train/options.h"
 #include "pg/server/words.h"
@@ -255,7 +254,7 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 	int			n_keys;
 
 	hopper_connect();
-	hopper_require_segments();
+	hopper_backend.require_segments();
 	request = new_request("fit", caller);
 	request->source = hopper_name_argument(fcinfo, 0, "packed_table");
 	request->output = hopper_name_argument(fcinfo, 1, "model_table");
@@ -294,7 +293,7 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 	char	   *params;
 
 	hopper_connect();
-	hopper_require_segments();
+	hopper_backend.require_segments();
 	request = new_request("fit", caller);
 	request->source = hopper_name_argument(fcinfo, 0, "packed_table");
 	request->output = hopper_name_argument(fcinfo, 1, "model_table");

@@ -10,7 +10,6 @@
 
 #include "lib/stringinfo.h"
 
-#include "pg/train/engine.h"
 #include "pg/train/output_rows.h"
 #include "pg/train/results.h"
 #include "pg/server/words.h"
@@ -205,7 +204,7 @@ hopper_outputs_write_checkpoints(const hopper_outputs *outputs, hopper_training 
 	bool		stored;
 
 	keep_checkpoints(outputs, of_keys(training, which, n));
-	stored = hopper_training_store(training, which, n, outputs);
+	stored = hopper_backend.training->store(training, which, n, outputs);
 	begin_models(&writers, outputs);
 	for (int i = 0; i < n; i++)
 	{
@@ -232,7 +231,7 @@ hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *train
 	model_writers writers;
 
 	clear(outputs, of_keys(training, which, n));
-	(void) hopper_training_store(training, which, n, outputs);
+	(void) hopper_backend.training->store(training, which, n, outputs);
 	begin_models(&writers, outputs);
 	for (int i = 0; i < n; i++)
 	{

@@ -16,9 +16,7 @@
 #include "utils/timestamp.h"
 
 #include "pg/catalog/configs.h"
-#include "pg/codec/placement.h"
 #include "pg/server/words.h"
-#include "pg/train/engine.h"
 #include "pg/train/ranking.h"
 #include "pg/train/store.h"
 #include "pg/train/warm_start.h"
@@ -208,11 +206,11 @@ begin_fit(hopper_fit *request)
 	hopper_disable_jit();
 	hopper_disable_orca();
 	hopper_read_packed(&request->source, false, &request->train);
-	hopper_require_partitions(&request->train);
+	hopper_backend.require_partitions(&request->train);
 	if (request->has_validation)
 	{
 		hopper_read_packed(&request->validation, true, &request->valid);
-		hopper_require_partitions(&request->valid);
+		hopper_backend.require_partitions(&request->valid);
 		hopper_check_compatible(&request->valid, "validation table", &request->train.desc,
 								request->train.n_x_columns, request->train.x_columns,
 								request->train.schema_text,
@@ -432,7 +430,7 @@ hopper_fit_start(hopper_fit *fit, hopper_progress *progress)
 	hopper_training *training = &fit->training;
 
 	training->costs = hopper_training_costs(training);
-	hopper_training_begin(training);
+	hopper_backend.training->begin(training);
 	for (int i = 0; i < training->n_configs; i++)
 	{
 		int32		left = training->options.num_iterations;
@@ -449,10 +447,10 @@ hopper_fit_start(hopper_fit *fit, hopper_progress *progress)
 			left = Max(durable->target - durable->stored, 1);
 			done = durable->stored - durable->earlier;
 		}
-		hopper_training_go_on(training, i, left, done, false);
+		hopper_backend.training->go_on(training, i, left, done, false);
 	}
-	hopper_training_close(training);
-	hopper_training_start(training);
+	hopper_backend.training->close(training);
+	hopper_backend.training->start(training);
 	hopper_progress_start(progress, training);
 }
 

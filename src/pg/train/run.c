@@ -10,7 +10,6 @@
 
 #include "utils/timestamp.h"
 
-#include "pg/train/engine.h"
 #include "pg/train/results.h"
 #include "pg/catalog/configs.h"
 #include "pg/server/watch.h"
@@ -347,7 +346,7 @@ handle_events(hopper_training *training)
 				if (training->halted)
 					training->halted(training, at, event.iteration);
 				else
-					hopper_training_release(training, at);
+					hopper_backend.training->release(training, at);
 				break;
 			case HOPPER_EVENT_ITERATION:
 				break;
@@ -410,7 +409,7 @@ void
 hopper_training_run(hopper_training *training, hopper_progress *progress,
 					void (*go_on) (hopper_progress *progress, const hopper_training *training))
 {
-	while (!hopper_training_step(training, hopper_progress_timeout(progress)))
+	while (!hopper_backend.training->step(training, hopper_progress_timeout(progress)))
 		go_on(progress, training);
 }
 
@@ -418,7 +417,7 @@ void
 hopper_training_end(hopper_training *training)
 {
 	hopper_watch_end();
-	hopper_training_leave(training);
+	hopper_backend.training->leave(training);
 	if (training->run == NULL)
 		return;
 	hopper_results_end(training);

@@ -45,7 +45,7 @@ typedef struct hopper_training
 	void	   *ended_state;	/* the caller's */
 	/*
 	 * Called when a configuration has halted (halt_for_checkpoints) after so many iterations: then
-	 * hopper_results_copy() can read its state. It goes on by hopper_training_release().
+	 * hopper_results_copy() can read its state. It goes on by release().
 	 */
 	void		(*halted) (struct hopper_training *training, int at, int32 iteration);
 	bool		halts_each;		/* each halts after an iteration, from the start on */
@@ -114,7 +114,7 @@ typedef struct hopper_progress
 } hopper_progress;
 
 /*
- * The loop of the foreground, for one that has started (train/engine.h): steps until it has
+ * The loop of the foreground, for one that has started (pg/backend.h): steps until it has
  * finished, and calls `go_on` after each step but the last. Warns of failed configurations;
  * interrupts are served all the time.
  */
@@ -150,7 +150,7 @@ extern void hopper_training_make_durable(hopper_training *training);
 extern void hopper_training_take(hopper_training *training);
 
 /*
- * What both engines use (train/engine.h, train/open_run.c): the configurations are to be more, and
+ * What local/ and greenplum/ both use (train/open_run.c): the configurations are to be more, and
  * have places.
  */
 extern void hopper_training_open(hopper_training *training);

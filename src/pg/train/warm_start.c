@@ -342,7 +342,7 @@ check_states(void *state)
 {
 	checking   *check = state;
 	int64		key = 0;
-	Portal		portal = hopper_cursor_open(
+	Portal		portal = hopper_backend.open_cursor(
 		psprintf("SELECT s.mst_key, s.part, s.state FROM %s s WHERE s.part >= 0"
 				 " AND s.mst_key = ANY ('{%s}') AND EXISTS (SELECT 1 FROM %s m"
 				 " WHERE m.mst_key = s.mst_key) ORDER BY s.mst_key, s.part",

@@ -299,20 +299,3 @@ hopper_partition_keys(const hopper_packed *packed)
 	require_together(packed, segments, keys, segments);
 	return keys;
 }
-
-void
-hopper_require_partitions(const hopper_packed *packed)
-{
-}
-
-bool
-hopper_has_ctid(Oid relation)
-{
-	return !hopper_is_external(relation) && !GpPolicyIsReplicated(GpPolicyFetch(relation));
-}
-
-bool
-hopper_on_a_segment(void)
-{
-	return Gp_role == GP_ROLE_EXECUTE;
-}

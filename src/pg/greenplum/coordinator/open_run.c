@@ -18,7 +18,7 @@
 #include "utils/memutils.h"
 
 #include "pg/server/words.h"
-#include "pg/train/engine.h"
+#include "pg/train/outputs.h"
 
 /* Room for a model at each place. */
 static void
@@ -78,8 +78,8 @@ write_models(open_segments *open, const hopper_name *from, const int *which, int
 
 /* --- what its caller calls --- */
 
-void
-hopper_training_begin(hopper_training *training)
+static void
+begin(hopper_training *training)
 {
 	open_segments *open = palloc0(sizeof(open_segments));
 
@@ -108,17 +108,16 @@ tell_idle(const hopper_training *training)
 }
 
 /* The first step loads the data, for who is to train then. */
-void
-hopper_training_start(hopper_training *training)
+static void
+start(hopper_training *training)
 {
 	if (hopper_training_is_whole(training))
 		tell_idle(training);
 }
 
 /* Whether it fits is seen when it is to train. */
-int
-hopper_training_enter(hopper_training *training, const hopper_config *config,
-					  hopper_history *history)
+static int
+enter(hopper_training *training, const hopper_config *config, hopper_history *history)
 {
 	int			at = hopper_training_add(training, config, history);
 
@@ -127,9 +126,9 @@ hopper_training_enter(hopper_training *training, const hopper_config *config,
 	return at;
 }
 
-int
-hopper_training_enter_child(hopper_training *training, const hopper_config *config,
-							hopper_history *history, int parent)
+static int
+enter_child(hopper_training *training, const hopper_config *config,
+			hopper_history *history, int parent)
 {
 	hopper_config child = *config;
 	int			at;
@@ -138,7 +137,7 @@ hopper_training_enter_child(hopper_training *training, const hopper_config *conf
 	child.model_arch_size = training->configs[parent].model_arch_size;
 	child.weights = NULL;
 	child.n_weights = 0;
-	at = hopper_training_enter(training, &child, history);
+	at = enter(training, &child, history);
 	/* A copy, as the parent may train on or be stopped before there is room for its child. */
 	hopper_hops_copy_rested(&training->segments->driver.hops, training->configs[parent].mst_key,
 							child.mst_key);
@@ -147,8 +146,8 @@ hopper_training_enter_child(hopper_training *training, const hopper_config *conf
 	return at;
 }
 
-void
-hopper_training_go_on(hopper_training *training, int at, int32 iterations, int32 done, bool restart)
+static void
+go_on(hopper_training *training, int at, int32 iterations, int32 done, bool restart)
 {
 	open_segments *open = training->segments;
 	open_model *model = &open->models[at];
@@ -171,8 +170,8 @@ hopper_training_go_on(hopper_training *training, int at, int32 iterations, int32
 	open->n_waiting++;
 }
 
-void
-hopper_training_drop_state(hopper_training *training, int at)
+static void
+drop_state(hopper_training *training, int at)
 {
 	open_segments *open = training->segments;
 
@@ -180,15 +179,15 @@ hopper_training_drop_state(hopper_training *training, int at)
 		hopper_hops_forget(&open->driver.hops, &training->configs[at].mst_key, 1, true);
 }
 
-void
-hopper_training_close(hopper_training *training)
+static void
+close_training(hopper_training *training)
 {
 	training->segments->closed = true;
 }
 
 /* It is a step that trains; where all have halted there is nothing to do. */
-void
-hopper_training_wait(const hopper_training *training, long timeout)
+static void
+wait_for_step(const hopper_training *training, long timeout)
 {
 	const open_segments *open = training->segments;
 
@@ -197,17 +196,16 @@ hopper_training_wait(const hopper_training *training, long timeout)
 }
 
 /* Nothing is committed before the caller's statement ends, for which all halt. */
-void
-hopper_training_halt(hopper_training *training, bool all)
+static void
+ask_to_halt(hopper_training *training, bool all)
 {
 	open_segments *open = training->segments;
 
 	open->halts = open->halts || all;
 }
 
-bool
-hopper_training_store(hopper_training *training, const int *which, int n,
-					  const hopper_outputs *outputs)
+static bool
+store(hopper_training *training, const int *which, int n, const hopper_outputs *outputs)
 {
 	open_segments *open = training->segments;
 
@@ -217,14 +215,14 @@ hopper_training_store(hopper_training *training, const int *which, int n,
 	return true;
 }
 
-void
-hopper_training_set_iterations(hopper_training *training, int at, int32 more)
+static void
+set_iterations(hopper_training *training, int at, int32 more)
 {
 	training->segments->models[at].stint = more;
 }
 
-void
-hopper_training_release(hopper_training *training, int at)
+static void
+release(hopper_training *training, int at)
 {
 	open_segments *open = training->segments;
 
@@ -237,8 +235,8 @@ hopper_training_release(hopper_training *training, int at)
 }
 
 /* The segments keep data and models for a transaction. */
-void
-hopper_training_leave(hopper_training *training)
+static void
+leave(hopper_training *training)
 {
 	open_segments *open = training->segments;
 
@@ -429,8 +427,8 @@ step_context(void *arg)
 				   hopper_open_travelling(open));
 }
 
-bool
-hopper_training_step(hopper_training *training, long timeout)
+static bool
+step_in_context(hopper_training *training, long timeout)
 {
 	open_segments *open = training->segments;
 	ErrorContextCallback context = {error_context_stack, step_context, open};
@@ -450,3 +448,20 @@ hopper_training_step(hopper_training *training, long timeout)
 	AtEOXact_GUC(true, level);
 	return finished;
 }
+
+const struct hopper_training_backend hopper_training_on_segments = {
+	.begin = begin,
+	.start = start,
+	.enter = enter,
+	.enter_child = enter_child,
+	.go_on = go_on,
+	.drop_state = drop_state,
+	.wait = wait_for_step,
+	.step = step_in_context,
+	.close = close_training,
+	.halt = ask_to_halt,
+	.store = store,
+	.set_iterations = set_iterations,
+	.release = release,
+	.leave = leave,
+};

@@ -7,7 +7,6 @@
 #include "catalog/pg_type.h"
 
 #include "pg/greenplum/kernel.h"
-#include "pg/predict/ready.h"
 
 /*
  * Predictions lie where their rows do, as far as the id can say it: by the id where the source is
@@ -54,10 +53,4 @@ hopper_predict_source(hopper_prediction *run)
 	SPI_freeplan(plan);
 	AtEOXact_GUC(true, level);
 	return n_rows;
-}
-
-bool
-hopper_row_versions(Oid relation, const char *key_column, int32 key, StringInfo versions, int64 *n)
-{
-	return false;
 }

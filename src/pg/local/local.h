@@ -1,0 +1,32 @@
+/*
+ * local.h
+ *		What local/backend.c lists and other files of this room hold, for all of which backend.h
+ *		tells what it does.
+ */
+#ifndef HOPPER_LOCAL_H
+#define HOPPER_LOCAL_H
+
+#include "pg/backend.h"
+
+extern int	hopper_safe_path(void);
+extern void hopper_callers_path(int level);
+extern Portal hopper_cursor_open(const char *query, bool read_only);
+extern hopper_row_cursor hopper_row_cursor_open(const char *query);
+extern uint64 hopper_row_cursor_give(const hopper_row_cursor *rows, long n, hopper_row_taker take,
+									 void *state);
+extern bool hopper_row_versions(Oid relation, const char *key_column, int32 key,
+								StringInfo versions, int64 *n);
+extern void hopper_pack_move_rows(struct hopper_pack_job *job,
+								  struct hopper_pack_output *training,
+								  struct hopper_pack_output *validation);
+extern int64 hopper_predict_source(struct hopper_prediction *run);
+extern void hopper_evaluate_data(const struct hopper_trained *model,
+								 const struct hopper_packed *data, hopper_event *event,
+								 const struct hopper_name *confusion);
+extern const struct hopper_training_backend hopper_training_here;
+extern hopper_explain_costs hopper_forecast_costs(struct hopper_forecast_request *request,
+												  const int32 *train_keys);
+extern void hopper_worker_start(const struct hopper_run_row *row);
+extern void hopper_supervisor_register(void);
+
+#endif							/* HOPPER_LOCAL_H */
