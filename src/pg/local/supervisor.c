@@ -178,9 +178,8 @@ hopper_run_finder(Datum database)
 		OidIsValid(get_relname_relid("all_runs", hopper_schema())))
 	{
 		hopper_connect();
-		n = hopper_own_select("all_runs", psprintf("SELECT run FROM %s WHERE outcome IS NULL"
-												   " AND queued IS NOT NULL ORDER BY run",
-												   hopper_own_name("all_runs")));
+		n = hopper_own_select("SELECT run FROM @extschema@.all_runs WHERE outcome IS NULL"
+							  " AND queued IS NOT NULL ORDER BY run");
 		runs = MemoryContextAlloc(TopMemoryContext, (n + 1) * sizeof(int64));
 		for (uint64 row = 0; row < n; row++)
 			runs[row] = hopper_int_cell(NULL, row, 1, 0, PG_INT64_MAX);

@@ -198,9 +198,8 @@ refuse_own(int64 run)
 	/* Segments have transaction ids of their own; and nothing waits there for a worker. */
 	if (HOPPER_DATA_ON_SEGMENTS)
 		return;
-	if (hopper_own_select("all_runs",
-						  psprintf("SELECT xmin::text::bigint FROM %s WHERE run = " INT64_FORMAT,
-								   hopper_own_name("all_runs"), run)) == 1)
+	if (hopper_own_select("SELECT xmin::text::bigint FROM @extschema@.all_runs WHERE run = "
+						  INT64_FORMAT, run) == 1)
 		writer = hopper_int_cell(NULL, 0, 1, 0, PG_UINT32_MAX);
 	if (TransactionIdIsCurrentTransactionId((TransactionId) writer))
 		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -221,10 +220,8 @@ may_be_taken_up(int64 run, const char *state)
 
 	if (strcmp(state, "interrupted") != 0)
 		return false;
-	queued = hopper_own_select("all_runs",
-							   psprintf("SELECT FROM %s WHERE run = " INT64_FORMAT
-										" AND queued IS NOT NULL", hopper_own_name("all_runs"),
-										run)) > 0;
+	queued = hopper_own_select("SELECT FROM @extschema@.all_runs WHERE run = " INT64_FORMAT
+							   " AND queued IS NOT NULL", run) > 0;
 	SPI_freetuptable(SPI_tuptable);
 	return queued;
 }
@@ -478,12 +475,9 @@ hopper_sql_expire_runs(PG_FUNCTION_ARGS)
 	hopper_connect();
 	older = OidOutputFunctionCall(F_INTERVAL_OUT, PG_GETARG_DATUM(0));
 	/* Not those that others let the caller see, which it may not drop. */
-	n = hopper_own_select("all_runs",
-						  psprintf("SELECT run FROM %s"
-								   " WHERE ended < clock_timestamp() - %s::interval"
-								   " AND pg_has_role(%u, role, 'USAGE') ORDER BY run",
-								   hopper_own_name("all_runs"), hopper_literal(older),
-								   GetUserId()));
+	n = hopper_own_select("SELECT run FROM @extschema@.all_runs"
+						  " WHERE ended < clock_timestamp() - %s::interval AND pg_has_role(%u,"
+						  " role, 'USAGE') ORDER BY run", hopper_literal(older), GetUserId());
 	runs = palloc(Max(n, 1) * sizeof(int64));
 	for (uint64 row = 0; row < n; row++)
 		runs[row] = hopper_int_cell(NULL, row, 1, 0, PG_INT64_MAX);

@@ -31,12 +31,11 @@ PG_FUNCTION_INFO_V1(hopper_sql_clone_trial);
 void
 hopper_steering_read(int64 run, hopper_steering *steering)
 {
-	uint64		n = hopper_own_select("all_run_events",
-									  psprintf("SELECT event, coalesce(trial, 0), CASE event WHEN '"
-											   ITERATIONS "' THEN detail::int4 END FROM %s"
-											   " WHERE run = " INT64_FORMAT " AND event IN ('"
-											   STOP "', '" ITERATIONS "', '" ADD "') ORDER BY at",
-											   hopper_own_name("all_run_events"), run));
+	uint64		n = hopper_own_select("SELECT event, coalesce(trial, 0), CASE event WHEN '"
+									  ITERATIONS "' THEN detail::int4 END"
+									  " FROM @extschema@.all_run_events WHERE run = " INT64_FORMAT
+									  " AND event IN ('" STOP "', '" ITERATIONS "', '" ADD "')"
+									  " ORDER BY at", run);
 
 	steering->n = (int) n;
 	steering->n_added = 0;
@@ -119,9 +118,8 @@ trial_argument(FunctionCallInfo fcinfo, int argument, int64 run)
 
 	hopper_require_argument(fcinfo, argument, "trial");
 	trial = PG_GETARG_INT32(argument);
-	if (hopper_own_select("all_trials",
-						  psprintf("SELECT 1 FROM %s WHERE run = " INT64_FORMAT " AND trial = %d",
-								   hopper_own_name("all_trials"), run, trial)) == 0)
+	if (hopper_own_select("SELECT 1 FROM @extschema@.all_trials WHERE run = " INT64_FORMAT
+						  " AND trial = %d", run, trial) == 0)
 		hopper_raise(ERRCODE_UNDEFINED_OBJECT,
 					 errmsg("run " INT64_FORMAT " has no trial %d", run, trial),
 					 errhint("See SELECT trial, status FROM hopper.trials WHERE run = "

@@ -142,10 +142,8 @@ hopper_driver_go_on(bool halts)
 static int32
 longest_trial(void)
 {
-	hopper_own_select("all_trials",
-					  psprintf("SELECT coalesce(max(iterations - earlier), 0) FROM %s"
-							   " WHERE run = " INT64_FORMAT, hopper_own_name("all_trials"),
-							   hopper_driven->run));
+	hopper_own_select("SELECT coalesce(max(iterations - earlier), 0) FROM @extschema@.all_trials"
+					  " WHERE run = " INT64_FORMAT, hopper_driven->run);
 	return (int32) hopper_int_cell(NULL, 0, 1, 0, PG_INT32_MAX);
 }
 

@@ -74,11 +74,9 @@ note(hopper_automl *run, int64 trial, const hopper_search_told *told, const char
 	hopper_own_add_float8(&list, hopper_seconds_since(run->started));
 	hopper_own_add_text(&list, wish ? wish->event : NULL);
 	hopper_own_add(&list, TIMESTAMPTZOID, TimestampTzGetDatum(wish ? wish->at : 0), wish == NULL);
-	hopper_own_change(TABLE, "the record of runs",
-					  psprintf("INSERT INTO %s (run, number, batch, trial, iterations, objectives,"
-							   " last_objectives, error, elapsed, steering, wished)"
-							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-							   hopper_own_name(TABLE)), &list);
+	hopper_own_change(&list, "INSERT INTO @extschema@." TABLE " (run, number, batch, trial,"
+					  " iterations, objectives, last_objectives, error, elapsed, steering, wished)"
+					  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
 }
 
 void
@@ -130,11 +128,9 @@ read_journal(const hopper_automl *run, uint64 *n)
 {
 	journal_row *rows;
 
-	*n = hopper_own_select(TABLE, psprintf("SELECT batch, coalesce(trial, 0),"
-										   " coalesce(iterations, 0), objectives,"
-										   " last_objectives, error, elapsed, steering FROM %s"
-										   " WHERE run = " INT64_FORMAT " ORDER BY number",
-										   hopper_own_name(TABLE), run->number));
+	*n = hopper_own_select("SELECT batch, coalesce(trial, 0), coalesce(iterations, 0), objectives,"
+						   " last_objectives, error, elapsed, steering FROM @extschema@." TABLE
+						   " WHERE run = " INT64_FORMAT " ORDER BY number", run->number);
 	rows = palloc0(Max(*n, 1) * sizeof(journal_row));
 	for (uint64 i = 0; i < *n; i++)
 	{

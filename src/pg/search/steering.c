@@ -19,18 +19,16 @@ read_wishes(const hopper_automl *run, uint64 *n)
 {
 	hopper_search_wish *wishes;
 
-	*n = hopper_own_select("all_run_events",
-						   psprintf("SELECT event, coalesce(trial, 0), at, CASE WHEN event = '"
-									HOPPER_ENQUEUE_TRIAL "' THEN detail ELSE 'by '"
-									" || pg_catalog.pg_get_userbyid(role) END FROM %s e"
-									" WHERE run = " INT64_FORMAT " AND event IN ('"
-									HOPPER_STOP_TRIAL "', '" HOPPER_PIN_TRIAL "', '"
-									HOPPER_UNPIN_TRIAL "', '" HOPPER_ENQUEUE_TRIAL "')"
-									" AND NOT EXISTS (SELECT 1 FROM %s r WHERE r.run = e.run"
-									" AND r.wished = e.at AND r.steering = e.event"
-									" AND coalesce(r.trial, 0) = coalesce(e.trial, 0))"
-									" ORDER BY at", hopper_own_name("all_run_events"), run->number,
-									hopper_own_name("all_search_results")));
+	*n = hopper_own_select("SELECT event, coalesce(trial, 0), at, CASE WHEN event = '"
+						   HOPPER_ENQUEUE_TRIAL "' THEN detail"
+						   " ELSE 'by ' || pg_catalog.pg_get_userbyid(role) END"
+						   " FROM @extschema@.all_run_events e WHERE run = " INT64_FORMAT
+						   " AND event IN ('" HOPPER_STOP_TRIAL "', '" HOPPER_PIN_TRIAL "', '"
+						   HOPPER_UNPIN_TRIAL "', '" HOPPER_ENQUEUE_TRIAL "')"
+						   " AND NOT EXISTS (SELECT 1 FROM @extschema@.all_search_results r"
+						   " WHERE r.run = e.run AND r.wished = e.at AND r.steering = e.event"
+						   " AND coalesce(r.trial, 0) = coalesce(e.trial, 0)) ORDER BY at",
+						   run->number);
 	wishes = palloc(Max(*n, 1) * sizeof(hopper_search_wish));
 	for (uint64 row = 0; row < *n; row++)
 	{

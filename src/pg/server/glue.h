@@ -293,6 +293,15 @@ extern void hopper_show_itself(const hopper_name *name);
 
 /* --- SQL (server/sql.c) --- */
 
+/* `statement`, palloc'ed, of the arguments of the function that it stands in. */
+#define HOPPER_FORMAT(statement, format) \
+	do { \
+		va_list		arguments_; \
+		va_start(arguments_, format); \
+		(statement) = hopper_formatted(format, arguments_); \
+		va_end(arguments_); \
+	} while (0)
+extern char *hopper_formatted(const char *format, va_list arguments) pg_attribute_printf(1, 0);
 /*
  * SPI for a volatile function, once at its beginning and its end. It sees what the statement that
  * calls it has done before: one SELECT may pack, train and predict. (A stable function calls

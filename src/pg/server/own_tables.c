@@ -135,28 +135,83 @@ hopper_own_add_text(hopper_own_values *list, const char *value)
 	hopper_own_add(list, TEXTOID, value ? CStringGetTextDatum(value) : (Datum) 0, value == NULL);
 }
 
+/* --- statements that name tables of the extension --- */
+
+#define SCHEMA "@extschema@"
+#define RECORD "the record of runs"
+
+/* The table that a statement names first. */
+static const char *
+first_table(const char *statement)
+{
+	const char *name = strstr(statement, SCHEMA ".") + strlen(SCHEMA ".");
+
+	return pnstrdup(name, strspn(name, "abcdefghijklmnopqrstuvwxyz_"));
+}
+
+static const char *
+with_schema(const char *statement)
+{
+	const char *schema = hopper_identifier(get_namespace_name(hopper_schema()));
+	StringInfo	text = makeStringInfo();
+	const char *found;
+
+	for (; (found = strstr(statement, SCHEMA)) != NULL; statement = found + strlen(SCHEMA))
+	{
+		appendBinaryStringInfo(text, statement, found - statement);
+		appendStringInfoString(text, schema);
+	}
+	appendStringInfoString(text, statement);
+	return text->data;
+}
+
+/*
+ * Of sessions that write what a slice or a training has come to, one has its turn after the other,
+ * as each of them takes whole tables on segments: in an order that all keep, with what may be
+ * written at any time first.
+ */
+static void
+take_turn(const char *table)
+{
+	static const char *const at_any_time[] = {"all_run_events", "all_search_results",
+	"all_run_grants"};
+	static const char *const turn = "all_runs";
+
+	if (!HOPPER_DATA_ON_SEGMENTS)
+		return;
+	for (int i = 0; i < lengthof(at_any_time); i++)
+		if (strcmp(table, at_any_time[i]) == 0)
+			return;
+	hopper_own_hold(at_any_time, 1, RowExclusiveLock, RECORD);
+	hopper_own_hold(&turn, 1, ExclusiveLock, RECORD);
+}
+
 /*
  * Where rows lie on segments a statement that changes some takes the whole table. It is to be had
  * at once: of two sessions that both began with less, neither could get more.
  */
 static LOCKMODE
-lock_of(const char *query)
+lock_of(const char *statement)
 {
-	return HOPPER_DATA_ON_SEGMENTS && strncmp(query, "INSERT", strlen("INSERT")) != 0
+	return HOPPER_DATA_ON_SEGMENTS && strncmp(statement, "INSERT", strlen("INSERT")) != 0
 		? ExclusiveLock : RowExclusiveLock;
 }
 
 void
-hopper_own_change(const char *table, const char *what, const char *query,
-				  const hopper_own_values *list)
+hopper_own_change(const hopper_own_values *list, const char *format,...)
 {
+	char	   *statement;
+	const char *table;
 	hopper_own_scope scope;
 	int			rc;
 
-	hopper_own_hold(&table, 1, lock_of(query), what);
+	HOPPER_FORMAT(statement, format);
+	table = first_table(statement);
+	take_turn(table);
+	hopper_own_hold(&table, 1, lock_of(statement), RECORD);
 	scope = hopper_own_begin(table);
-	rc = SPI_execute_with_args(query, list->n, (Oid *) list->types, (Datum *) list->values,
-							   list->nulls, false, 0);
+	rc = SPI_execute_with_args(with_schema(statement), list->n, (Oid *) list->types,
+							   (Datum *) list->values, list->nulls, false, 0);
 	hopper_after_spi();
 	hopper_own_end(&scope);
 	if (rc < 0)
@@ -164,11 +219,15 @@ hopper_own_change(const char *table, const char *what, const char *query,
 }
 
 uint64
-hopper_own_select(const char *table, const char *query)
+hopper_own_select(const char *format,...)
 {
-	hopper_own_scope scope = hopper_own_begin(table);
-	uint64		n = hopper_select_latest("%s", query);
+	char	   *statement;
+	hopper_own_scope scope;
+	uint64		n;
 
+	HOPPER_FORMAT(statement, format);
+	scope = hopper_own_begin(first_table(statement));
+	n = hopper_select_latest("%s", with_schema(statement));
 	hopper_own_end(&scope);
 	return n;
 }

@@ -59,12 +59,16 @@ extern void hopper_own_add_float8(hopper_own_values *list, double value);
 /* NULL is a NULL. */
 extern void hopper_own_add_text(hopper_own_values *list, const char *value);
 /*
- * A statement that changes a table of the extension, as its owner, with these arguments. As
- * hopper_own_hold(), of this table, which is one of `what`. SPI must be connected.
+ * Statements on tables of the record of runs, as the owner of the first that they name: as
+ * "@extschema@.all_runs". What they are formatted with are words of ours and numbers; texts of
+ * others are arguments. SPI must be connected.
+ *
+ * A change, as hopper_own_hold(): sessions that write what a slice or a training has come to have
+ * their turns one after the other.
  */
-extern void hopper_own_change(const char *table, const char *what, const char *query,
-							  const hopper_own_values *list);
+extern void hopper_own_change(const hopper_own_values *list, const char *format,...)
+			pg_attribute_printf(2, 3);
 /* Rows in SPI_tuptable, as others have committed them and this transaction has written them. */
-extern uint64 hopper_own_select(const char *table, const char *query);
+extern uint64 hopper_own_select(const char *format,...) pg_attribute_printf(1, 2);
 
 #endif							/* HOPPER_OWN_TABLES_H */

@@ -25,19 +25,8 @@ hopper_after_spi(void)
 		MemoryContextSwitchTo(hopper_request_context);
 }
 
-static char *format_statement(const char *format, va_list arguments) pg_attribute_printf(1, 0);
-
-/* `statement`, palloc'ed, of the arguments of the function that it stands in. */
-#define FORMAT_STATEMENT(statement, format) \
-	do { \
-		va_list		arguments_; \
-		va_start(arguments_, format); \
-		(statement) = format_statement(format, arguments_); \
-		va_end(arguments_); \
-	} while (0)
-
-static char *
-format_statement(const char *format, va_list arguments)
+char *
+hopper_formatted(const char *format, va_list arguments)
 {
 	char	   *statement;
 	va_list		copy;
@@ -153,7 +142,7 @@ hopper_exec(const char *format,...)
 	char	   *statement;
 	int			level;
 
-	FORMAT_STATEMENT(statement, format);
+	HOPPER_FORMAT(statement, format);
 	level = hopper_backend.safe_path();
 	(void) execute(statement);
 	hopper_backend.callers_path(level);
@@ -176,7 +165,7 @@ hopper_insert(const hopper_name *table, const char *format,...)
 	char	   *row;
 	int			level;
 
-	FORMAT_STATEMENT(row, format);
+	HOPPER_FORMAT(row, format);
 	level = hopper_backend.safe_path();
 	hopper_require_inserted(table, execute(psprintf("INSERT INTO %s %s", table->quoted, row)));
 	hopper_backend.callers_path(level);
@@ -188,7 +177,7 @@ hopper_change(const char *format,...)
 {
 	char	   *statement;
 
-	FORMAT_STATEMENT(statement, format);
+	HOPPER_FORMAT(statement, format);
 	(void) execute(statement);
 }
 
@@ -199,7 +188,7 @@ hopper_change_at(Snapshot snapshot, const char *format,...)
 	int			level;
 	int			rc;
 
-	FORMAT_STATEMENT(statement, format);
+	HOPPER_FORMAT(statement, format);
 	level = hopper_without_jit();
 	rc = SPI_execute_snapshot(hopper_prepare(statement, 0, NULL), NULL, NULL, snapshot,
 							  InvalidSnapshot, false, true, 0);
@@ -230,7 +219,7 @@ hopper_select(const char *format,...)
 {
 	char	   *statement;
 
-	FORMAT_STATEMENT(statement, format);
+	HOPPER_FORMAT(statement, format);
 	return run_select(statement, true);
 }
 
@@ -239,7 +228,7 @@ hopper_select_latest(const char *format,...)
 {
 	char	   *statement;
 
-	FORMAT_STATEMENT(statement, format);
+	HOPPER_FORMAT(statement, format);
 	return run_select(statement, false);
 }
 
@@ -249,7 +238,7 @@ hopper_select_at_once(const char *format,...)
 	char	   *statement;
 	int			rc;
 
-	FORMAT_STATEMENT(statement, format);
+	HOPPER_FORMAT(statement, format);
 	rc = SPI_execute(statement, true, 0);
 	hopper_after_spi();
 	if (rc != SPI_OK_SELECT)

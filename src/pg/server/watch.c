@@ -124,11 +124,9 @@ is_granted(int64 run)
 	bool		granted;
 
 	hopper_connect();
-	granted = hopper_own_select("all_run_grants",
-								psprintf("SELECT 1 FROM %s WHERE run = " INT64_FORMAT
-										 " AND CASE WHEN role = 0 THEN true"
-										 " ELSE pg_has_role(%u, role, 'USAGE') END",
-										 hopper_own_name("all_run_grants"), run, user)) > 0;
+	granted = hopper_own_select("SELECT 1 FROM @extschema@.all_run_grants WHERE run = "
+								INT64_FORMAT " AND CASE WHEN role = 0 THEN true"
+								" ELSE pg_has_role(%u, role, 'USAGE') END", run, user) > 0;
 	hopper_finish();
 	return granted;
 }

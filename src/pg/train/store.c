@@ -17,12 +17,6 @@
 /* The run that hopper_store_record() has made last. */
 static int64 recorded = 0;
 
-static uint64
-select_as_owner(const char *query)
-{
-	return hopper_own_select("all_runs", query);
-}
-
 int64
 hopper_store_next(void)
 {
@@ -74,14 +68,11 @@ hopper_store_create(const hopper_run_row *row, const hopper_fit *fit)
 	hopper_own_add_text(&list, compared_by(fit));
 	hopper_own_add_text(&list, fit ? fit->training.search : NULL);
 	hopper_own_add_text(&list, fit ? fit->continues : NULL);
-	hopper_store_change("all_runs",
-		   psprintf("INSERT INTO %s (run, role, function, statement, search_path, settings,"
-					" tables, selection, model_table, packed_table, validation_table, data, name,"
-					" description, created, started, best_metric, search, continues)"
-					" VALUES ($1, $2, $3, $4,"
-					" $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
-					" CASE WHEN $16 THEN $15 END, $17, $18, $19)",
-					hopper_own_name("all_runs")), &list);
+	hopper_own_change(&list, "INSERT INTO @extschema@.all_runs (run, role, function, statement,"
+					  " search_path, settings, tables, selection, model_table, packed_table,"
+					  " validation_table, data, name, description, created, started, best_metric,"
+					  " search, continues) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,"
+					  " $12, $13, $14, $15, CASE WHEN $16 THEN $15 END, $17, $18, $19)");
 	hopper_store_event(row->run, "created", 0, NULL);
 }
 
@@ -93,11 +84,10 @@ static bool
 read_row(int64 run, bool lock, hopper_run_row *row)
 {
 	memset(row, 0, sizeof(*row));
-	if (select_as_owner(psprintf("SELECT role::int8, function, statement,"
-								 " search_path, settings, tables, selection, model_table, data,"
-								 " started IS NOT NULL, outcome, continues, best_metric FROM %s"
-								 " WHERE run = " INT64_FORMAT "%s", hopper_own_name("all_runs"),
-								 run, lock && !HOPPER_DATA_ON_SEGMENTS ? " FOR UPDATE" : "")) != 1)
+	if (hopper_own_select("SELECT role::int8, function, statement, search_path, settings, tables,"
+						  " selection, model_table, data, started IS NOT NULL, outcome, continues,"
+						  " best_metric FROM @extschema@.all_runs WHERE run = " INT64_FORMAT "%s",
+						  run, lock && !HOPPER_DATA_ON_SEGMENTS ? " FOR UPDATE" : "") != 1)
 		return false;
 	row->run = run;
 	row->role = (Oid) hopper_int_cell(NULL, 0, 1, 0, PG_UINT32_MAX);
@@ -136,11 +126,10 @@ hopper_store_read_if_there(int64 run, hopper_run_row *row)
 static bool
 may_steer(int64 run)
 {
-	bool		may = select_as_owner(psprintf("SELECT 1 FROM %s WHERE run = " INT64_FORMAT
-											   " AND steers AND CASE WHEN role = 0 THEN true"
-											   " ELSE pg_has_role(%u, role, 'USAGE') END",
-											   hopper_own_name("all_run_grants"), run,
-											   GetUserId())) > 0;
+	bool		may = hopper_own_select("SELECT 1 FROM @extschema@.all_run_grants WHERE run = "
+										INT64_FORMAT " AND steers AND CASE WHEN role = 0 THEN true"
+										" ELSE pg_has_role(%u, role, 'USAGE') END", run,
+										GetUserId()) > 0;
 
 	SPI_freetuptable(SPI_tuptable);
 	return may;
@@ -187,9 +176,7 @@ hopper_store_revoke(int64 run, Oid role)
 
 	hopper_own_add_int8(&list, run);
 	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(role), false);
-	hopper_store_change("all_run_grants",
-		   psprintf("DELETE FROM %s WHERE run = $1 AND role = $2",
-					hopper_own_name("all_run_grants")), &list);
+	hopper_own_change(&list, "DELETE FROM @extschema@.all_run_grants WHERE run = $1 AND role = $2");
 }
 
 void
@@ -201,9 +188,8 @@ hopper_store_grant(int64 run, Oid role, bool steers)
 	hopper_own_add_int8(&list, run);
 	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(role), false);
 	hopper_own_add(&list, BOOLOID, BoolGetDatum(steers), false);
-	hopper_store_change("all_run_grants",
-		   psprintf("INSERT INTO %s (run, role, steers) VALUES ($1, $2, $3)",
-					hopper_own_name("all_run_grants")), &list);
+	hopper_own_change(&list, "INSERT INTO @extschema@.all_run_grants (run, role, steers)"
+					  " VALUES ($1, $2, $3)");
 }
 
 hopper_wish
@@ -211,10 +197,9 @@ hopper_store_wish(int64 run)
 {
 	hopper_wish wish = HOPPER_WISH_CANCEL;	/* a run that was dropped */
 
-	if (select_as_owner(psprintf("SELECT event FROM %s WHERE run = " INT64_FORMAT
-								 " AND event IN ('created', 'submitted', 'resumed', 'pause',"
-								 " 'cancel') ORDER BY at DESC LIMIT 1",
-								 hopper_own_name("all_run_events"), run)) == 1)
+	if (hopper_own_select("SELECT event FROM @extschema@.all_run_events WHERE run = " INT64_FORMAT
+						  " AND event IN ('created', 'submitted', 'resumed', 'pause', 'cancel')"
+						  " ORDER BY at DESC LIMIT 1", run) == 1)
 	{
 		const char *event = hopper_cell(0, 1);
 
@@ -232,11 +217,10 @@ hopper_store_started(int64 run, bool queued)
 
 	hopper_own_add_int8(&list, run);
 	hopper_own_add(&list, BOOLOID, BoolGetDatum(queued), false);
-	hopper_store_change("all_runs",
-		   psprintf("UPDATE %s SET started = coalesce(started, pg_catalog.clock_timestamp()),"
-					" sessions = sessions + 1, queued = CASE WHEN $2 THEN queued END,"
-					" ended = NULL, outcome = NULL, error = NULL, error_code = NULL"
-					" WHERE run = $1", hopper_own_name("all_runs")), &list);
+	hopper_own_change(&list, "UPDATE @extschema@.all_runs SET started = coalesce(started,"
+					  " pg_catalog.clock_timestamp()), sessions = sessions + 1,"
+					  " queued = CASE WHEN $2 THEN queued END, ended = NULL, outcome = NULL,"
+					  " error = NULL, error_code = NULL WHERE run = $1");
 	hopper_store_grid(run);
 	hopper_store_event(run, "started", 0, psprintf("process %d", MyProcPid));
 }
@@ -248,11 +232,10 @@ hopper_store_queued(int64 run, const char *event, const char *settings)
 
 	hopper_own_add_int8(&list, run);
 	hopper_own_add_text(&list, settings);
-	hopper_store_change("all_runs",
-		   psprintf("UPDATE %s SET queued = pg_catalog.clock_timestamp(),"
-					" settings = coalesce($2, settings),"
-					" ended = NULL, outcome = NULL, error = NULL, error_code = NULL"
-					" WHERE run = $1", hopper_own_name("all_runs")), &list);
+	hopper_own_change(&list, "UPDATE @extschema@.all_runs"
+					  " SET queued = pg_catalog.clock_timestamp(), settings = coalesce($2,"
+					  " settings), ended = NULL, outcome = NULL, error = NULL, error_code = NULL"
+					  " WHERE run = $1");
 	hopper_store_event(run, event, 0, NULL);
 }
 
@@ -278,16 +261,14 @@ hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit, const 
 	hopper_own_add_text(&list, error ? error->message : NULL);
 	hopper_own_add_text(&list, error ? unpack_sql_state(error->sqlerrcode) : NULL);
 	add_results(&list, fit);
-	hopper_store_change("all_runs",
-		   psprintf("UPDATE %s SET outcome = $2, error = $3, error_code = $4, best_trial = $5,"
-					" best_metric = coalesce($6, best_metric), best_value = $7,"
-					" ended = pg_catalog.clock_timestamp(),"
-					" trials = t.trials, failed = t.failed, iterations = t.iterations"
-					" FROM (SELECT pg_catalog.count(*) AS trials,"
-					"  pg_catalog.count(CASE status WHEN 'failed' THEN 1 END) AS failed,"
-					"  pg_catalog.sum(iterations) AS iterations FROM %s WHERE run = $1) t"
-					" WHERE run = $1", hopper_own_name("all_runs"),
-					hopper_own_name("all_trials")), &list);
+	hopper_own_change(&list, "UPDATE @extschema@.all_runs SET outcome = $2, error = $3,"
+					  " error_code = $4, best_trial = $5, best_metric = coalesce($6, best_metric),"
+					  " best_value = $7, ended = pg_catalog.clock_timestamp(), trials = t.trials,"
+					  " failed = t.failed, iterations = t.iterations"
+					  " FROM (SELECT pg_catalog.count(*) AS trials, pg_catalog.count(CASE status"
+					  " WHEN 'failed' THEN 1 END) AS failed,"
+					  " pg_catalog.sum(iterations) AS iterations FROM @extschema@.all_trials"
+					  " WHERE run = $1) t WHERE run = $1");
 	hopper_store_event(run, outcome, 0, error ? error->message : NULL);
 }
 
@@ -299,9 +280,8 @@ hopper_store_set_tables(int64 run, const char *tables, const char *shown)
 	hopper_own_add_int8(&list, run);
 	hopper_own_add_text(&list, tables);
 	hopper_own_add_text(&list, shown);
-	hopper_store_change("all_runs",
-		   psprintf("UPDATE %s SET tables = $2, model_table = coalesce($3, model_table)"
-					" WHERE run = $1", hopper_own_name("all_runs")), &list);
+	hopper_own_change(&list, "UPDATE @extschema@.all_runs SET tables = $2,"
+					  " model_table = coalesce($3, model_table) WHERE run = $1");
 }
 
 void
@@ -311,11 +291,9 @@ hopper_store_checkpoint(int64 run, double seconds)
 
 	hopper_own_add_int8(&list, run);
 	hopper_own_add_float8(&list, seconds);
-	hopper_store_change("all_runs",
-		   psprintf("UPDATE %s SET checkpoints = checkpoints + 1,"
-					" seconds_checkpoints = seconds_checkpoints + $2,"
-					" last_checkpoint = pg_catalog.clock_timestamp() WHERE run = $1",
-					hopper_own_name("all_runs")), &list);
+	hopper_own_change(&list, "UPDATE @extschema@.all_runs SET checkpoints = checkpoints + 1,"
+					  " seconds_checkpoints = seconds_checkpoints + $2,"
+					  " last_checkpoint = pg_catalog.clock_timestamp() WHERE run = $1");
 }
 
 void
@@ -328,10 +306,8 @@ hopper_store_event(int64 run, const char *event, int32 trial, const char *detail
 	hopper_own_add(&list, INT4OID, Int32GetDatum(trial), trial == 0);
 	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(GetUserId()), false);
 	hopper_own_add_text(&list, detail);
-	hopper_store_change("all_run_events",
-		   psprintf("INSERT INTO %s (run, at, event, trial, role, detail)"
-					" VALUES ($1, pg_catalog.clock_timestamp(), $2, $3, $4, $5)",
-					hopper_own_name("all_run_events")), &list);
+	hopper_own_change(&list, "INSERT INTO @extschema@.all_run_events (run, at, event, trial, role,"
+					  " detail) VALUES ($1, pg_catalog.clock_timestamp(), $2, $3, $4, $5)");
 	/* Of a statement in the foreground nobody knows the number; it may be prepared to commit. */
 	if (!HOPPER_DATA_ON_SEGMENTS && trial == 0 && run != recorded)
 		Async_Notify("hopper_runs", psprintf(INT64_FORMAT " %s", run, event));
@@ -347,7 +323,7 @@ hopper_store_steered(int64 run, int32 trial, int32 iteration, int32 last)
 void
 hopper_store_drop(int64 run)
 {
-	/* In the order of take_turn(). */
+	/* In the order of hopper_own_change(). */
 	static const char *const tables[] = {"all_run_events", "all_search_results",
 	"all_run_grants", "all_trial_metrics", "all_trials", "all_runs"};
 
@@ -356,8 +332,7 @@ hopper_store_drop(int64 run)
 		hopper_own_values list = {0};
 
 		hopper_own_add_int8(&list, run);
-		hopper_store_change(tables[i],
-		   psprintf("DELETE FROM %s WHERE run = $1", hopper_own_name(tables[i])), &list);
+		hopper_own_change(&list, "DELETE FROM @extschema@.%s WHERE run = $1", tables[i]);
 	}
 }
 
@@ -381,10 +356,9 @@ difference(const hopper_config *config, uint64 row)
 void
 hopper_store_require_same(int64 run, const hopper_fit *fit)
 {
-	uint64		n = select_as_owner(psprintf("SELECT trial, compile_params, fit_params,"
-											 " architecture FROM %s WHERE run = " INT64_FORMAT
-											 " ORDER BY trial", hopper_own_name("all_trials"),
-											 run));
+	uint64		n = hopper_own_select("SELECT trial, compile_params, fit_params, architecture"
+									  " FROM @extschema@.all_trials WHERE run = " INT64_FORMAT
+									  " ORDER BY trial", run);
 	const char *what = n == (uint64) fit->n_configs ? NULL : "number of configurations";
 	int32		key = 0;
 
@@ -411,9 +385,8 @@ hopper_store_require_same(int64 run, const hopper_fit *fit)
 int
 hopper_store_earlier(int64 run, hopper_earlier **trials)
 {
-	uint64		n = select_as_owner(psprintf("SELECT trial, earlier FROM %s WHERE run = "
-											 INT64_FORMAT " ORDER BY trial",
-											 hopper_own_name("all_trials"), run));
+	uint64		n = hopper_own_select("SELECT trial, earlier FROM @extschema@.all_trials"
+									  " WHERE run = " INT64_FORMAT " ORDER BY trial", run);
 
 	*trials = palloc(Max(n, 1) * sizeof(hopper_earlier));
 	for (uint64 row = 0; row < n; row++)
@@ -433,18 +406,17 @@ hopper_store_inherit(int64 run, int32 trial, int32 parent)
 	hopper_own_add_int8(&list, run);
 	hopper_own_add_int8(&list, trial);
 	hopper_own_add_int8(&list, parent);
-	hopper_store_change("all_trials",
-		   psprintf("UPDATE %s t SET earlier = p.earlier FROM %s p WHERE t.run = $1"
-					" AND t.trial = $2 AND p.run = $1 AND p.trial = $3",
-					hopper_own_name("all_trials"), hopper_own_name("all_trials")), &list);
+	hopper_own_change(&list, "UPDATE @extschema@.all_trials t SET earlier = p.earlier"
+					  " FROM @extschema@.all_trials p WHERE t.run = $1 AND t.trial = $2"
+					  " AND p.run = $1 AND p.trial = $3");
 }
 
 bool
 hopper_store_has_result(int64 run)
 {
-	bool		has_one = select_as_owner(psprintf("SELECT FROM %s WHERE run = " INT64_FORMAT
-												   " AND status IN ('done', 'stopped') LIMIT 1",
-												   hopper_own_name("all_trials"), run)) > 0;
+	bool		has_one = hopper_own_select("SELECT FROM @extschema@.all_trials WHERE run = "
+											INT64_FORMAT " AND status IN ('done',"
+											" 'stopped') LIMIT 1", run) > 0;
 
 	SPI_freetuptable(SPI_tuptable);
 	return has_one;
@@ -453,11 +425,9 @@ hopper_store_has_result(int64 run)
 bool
 hopper_store_has_ended(int64 run, int32 trial)
 {
-	bool		has_ended = select_as_owner(psprintf("SELECT FROM %s WHERE run = " INT64_FORMAT
-													 " AND trial = %d AND status IN"
-													 " ('done', 'stopped', 'failed')",
-													 hopper_own_name("all_trials"), run,
-													 trial)) > 0;
+	bool		has_ended = hopper_own_select("SELECT FROM @extschema@.all_trials WHERE run = "
+											  INT64_FORMAT " AND trial = %d AND status IN ('done',"
+											  " 'stopped', 'failed')", run, trial) > 0;
 
 	SPI_freetuptable(SPI_tuptable);
 	return has_ended;
@@ -466,9 +436,8 @@ hopper_store_has_ended(int64 run, int32 trial)
 int
 hopper_store_new_trials(int64 run, const hopper_config *configs, int n)
 {
-	uint64		n_known = select_as_owner(psprintf("SELECT trial FROM %s WHERE run = " INT64_FORMAT
-												   " ORDER BY trial",
-												   hopper_own_name("all_trials"), run));
+	uint64		n_known = hopper_own_select("SELECT trial FROM @extschema@.all_trials"
+											" WHERE run = " INT64_FORMAT " ORDER BY trial", run);
 	hopper_training training = {.configs = configs,.n_configs = n};
 	int		   *which = palloc(Max(n, 1) * sizeof(int));
 	int			n_new = 0;

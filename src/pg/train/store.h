@@ -46,9 +46,6 @@ hopper_is_search(const hopper_run_row *row)
 	return strcmp(row->function, "automl") == 0;
 }
 
-/* Changes a table of runs, as its owner. */
-extern void hopper_store_change(const char *table, const char *query,
-								const hopper_own_values *list);
 /* A number that no run has. */
 extern int64 hopper_store_next(void);
 /* A new row; `run`, role and times are filled in here. */

@@ -12,6 +12,19 @@
 #include "pg/server/words.h"
 #include "pg/train/standing.h"
 
+Datum
+hopper_store_digest(const char *text)
+{
+	uint8_t		checksum[HOPPER_CHECKSUM_SIZE];
+	char		hex[2 * HOPPER_CHECKSUM_SIZE + 1];
+
+	/* Not md5(), which servers that follow FIPS 140 do not have. */
+	hopper_core()->buffer_checksum(0, 0, 0, text, text ? strlen(text) : 0, NULL, 0, checksum);
+	for (int i = 0; i < HOPPER_CHECKSUM_SIZE; i++)
+		snprintf(hex + 2 * i, 3, "%02x", checksum[i]);
+	return CStringGetTextDatum(hex);
+}
+
 /* The values that the trials of a grid have: what a search may choose is known before. */
 void
 hopper_store_grid(int64 run)
@@ -19,17 +32,16 @@ hopper_store_grid(int64 run)
 	hopper_own_values list = {0};
 
 	hopper_own_add_int8(&list, run);
-	hopper_store_change("all_runs",
-		   psprintf("UPDATE %s SET search = g.search FROM (SELECT pg_catalog.json_build_object("
-					"'method', 'grid', 'space', pg_catalog.json_agg(pg_catalog.json_build_object("
-					"'parameter', key, 'type', CASE n WHEN 1 THEN 'constant' ELSE 'choice' END,"
-					" 'choices', choices)))::text AS search"
-					" FROM (SELECT e.key, pg_catalog.count(DISTINCT e.value) AS n,"
-					"  pg_catalog.array_to_json(pg_catalog.array_agg(DISTINCT e.value)) AS choices"
-					"  FROM %s, pg_catalog.jsonb_each(parameters::jsonb) AS e"
-					"  WHERE run = $1 GROUP BY e.key) AS p HAVING pg_catalog.count(*) > 0) AS g"
-					" WHERE run = $1 AND all_runs.search IS NULL", hopper_own_name("all_runs"),
-					hopper_own_name("all_trials")), &list);
+	hopper_own_change(&list, "UPDATE @extschema@.all_runs SET search = g.search"
+					  " FROM (SELECT pg_catalog.json_build_object('method', 'grid', 'space',"
+					  " pg_catalog.json_agg(pg_catalog.json_build_object('parameter', key,"
+					  " 'type', CASE n WHEN 1 THEN 'constant' ELSE 'choice' END, 'choices',"
+					  " choices)))::text AS search FROM (SELECT e.key, pg_catalog.count(DISTINCT"
+					  " e.value) AS n, pg_catalog.array_to_json(pg_catalog.array_agg(DISTINCT"
+					  " e.value)) AS choices FROM @extschema@.all_trials,"
+					  " pg_catalog.jsonb_each(parameters::jsonb) AS e WHERE run = $1"
+					  " GROUP BY e.key) AS p HAVING pg_catalog.count(*) > 0) AS g WHERE run = $1"
+					  " AND all_runs.search IS NULL");
 }
 
 /* Columns of rows that one statement writes: $2 and so on are arrays of the same length. */
@@ -130,9 +142,8 @@ insert_columns(int64 run, const char *table, const char *const *names, const col
 	if (rows->n == 0)
 		return;
 	hopper_own_add_int8(&list, run);
-	hopper_store_change(table,
-		   psprintf("INSERT INTO %s (run, %s) SELECT $1, n.* FROM (%s) n", hopper_own_name(table),
-					joined(names, rows->width, ""), rows_query(rows, names, &list)), &list);
+	hopper_own_change(&list, "INSERT INTO @extschema@.%s (run, %s) SELECT $1, n.* FROM (%s) n",
+					  table, joined(names, rows->width, ""), rows_query(rows, names, &list));
 }
 
 static const char *
@@ -273,9 +284,8 @@ hopper_store_forget(int64 run, int32 trial, int32 iteration)
 	hopper_own_add_int8(&list, run);
 	hopper_own_add_int8(&list, trial);
 	hopper_own_add_int8(&list, iteration);
-	hopper_store_change("all_trial_metrics",
-		   psprintf("DELETE FROM %s WHERE run = $1 AND trial = $2 AND iteration > $3",
-					hopper_own_name("all_trial_metrics")), &list);
+	hopper_own_change(&list, "DELETE FROM @extschema@.all_trial_metrics WHERE run = $1"
+					  " AND trial = $2 AND iteration > $3");
 }
 
 void
@@ -302,10 +312,9 @@ hopper_store_replace_metrics(int64 run, hopper_training *training, const int *wh
 	if (rows.n == 0)
 		return;
 	hopper_own_add_int8(&list, run);
-	hopper_store_change("all_trial_metrics",
-		   psprintf("DELETE FROM %s m USING (%s) n WHERE m.run = $1 AND m.trial = n.trial"
-					" AND m.iteration > n.earlier", hopper_own_name("all_trial_metrics"),
-					rows_query(&rows, names, &list)), &list);
+	hopper_own_change(&list, "DELETE FROM @extschema@.all_trial_metrics m USING (%s) n"
+					  " WHERE m.run = $1 AND m.trial = n.trial AND m.iteration > n.earlier",
+					  rows_query(&rows, names, &list));
 }
 
 static const char *const trial_names[] = {"trial", "model_id", "compile_params", "fit_params",
@@ -320,22 +329,20 @@ static void
 write_trials(int64 run, const columns *rows)
 {
 	hopper_own_values list = {0};
-	const char *table = hopper_own_name("all_trials");
 	char	   *query;
 
 	hopper_own_add_int8(&list, run);
 	query = rows_query(rows, trial_names, &list);
-	hopper_store_change("all_trials",
-		   psprintf("UPDATE %s t SET (%s) = (%s) FROM (%s) n"
-					" WHERE t.run = $1 AND t.trial = n.trial", table,
-					joined(trial_names, rows->width, ""), joined(trial_names, rows->width, "n."),
-					query), &list);
+	hopper_own_change(&list, "UPDATE @extschema@.all_trials t SET (%s) = (%s) FROM (%s) n"
+					  " WHERE t.run = $1 AND t.trial = n.trial",
+					  joined(trial_names, rows->width, ""), joined(trial_names, rows->width, "n."),
+					  query);
 	if (SPI_processed == (uint64) rows->n)
 		return;
-	hopper_store_change("all_trials",
-		   psprintf("INSERT INTO %s (run, %s) SELECT $1, n.* FROM (%s) n WHERE NOT EXISTS"
-					" (SELECT FROM %s t WHERE t.run = $1 AND t.trial = n.trial)", table,
-					joined(trial_names, rows->width, ""), query, table), &list);
+	hopper_own_change(&list, "INSERT INTO @extschema@.all_trials (run, %s)"
+					  " SELECT $1, n.* FROM (%s) n WHERE NOT EXISTS (SELECT"
+					  " FROM @extschema@.all_trials t WHERE t.run = $1 AND t.trial = n.trial)",
+					  joined(trial_names, rows->width, ""), query);
 }
 
 void
