@@ -25,17 +25,7 @@ typedef struct problem_group
 void
 hopper_add_problem(hopper_problems *problems, hopper_problem problem)
 {
-	if (problems->items == NULL)
-	{
-		problems->capacity = 16;
-		problems->items = palloc(sizeof(hopper_problem) * problems->capacity);
-	}
-	else if (problems->n == problems->capacity)
-	{
-		problems->capacity *= 2;
-		problems->items = repalloc_huge(problems->items,
-										sizeof(hopper_problem) * problems->capacity);
-	}
+	hopper_grow(problems->items, problems->n + 1, problems->allocated);
 	problem.order = problems->n;
 	problems->items[problems->n++] = problem;
 }
@@ -178,12 +168,7 @@ add_key(problem_group *group, int32 key)
 {
 	if (group->n_keys > 0 && group->keys[group->n_keys - 1] == key)
 		return;
-	if (group->n_keys == group->allocated)
-	{
-		group->allocated = Max(8, 2 * group->allocated);
-		group->keys = group->keys == NULL ? palloc(group->allocated * sizeof(int32))
-			: repalloc(group->keys, group->allocated * sizeof(int32));
-	}
+	hopper_grow(group->keys, group->n_keys + 1, group->allocated);
 	group->keys[group->n_keys++] = key;
 }
 

@@ -21,7 +21,7 @@ typedef struct hopper_problem
 typedef struct hopper_problems
 {
 	int			n;
-	int			capacity;
+	int			allocated;
 	hopper_problem *items;
 } hopper_problems;
 

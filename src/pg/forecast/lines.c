@@ -24,13 +24,7 @@ line(hopper_forecast_request *request, const char *item, const int32 *mst_key, d
 	MemoryContext old = MemoryContextSwitchTo(request->context);
 	char	  **row;
 
-	if (request->n_lines == request->allocated)
-	{
-		request->allocated = Max(64, 2 * request->allocated);
-		request->cells = request->cells == NULL
-			? palloc(request->allocated * EXPLAIN_COLUMNS * sizeof(char *))
-			: repalloc(request->cells, request->allocated * EXPLAIN_COLUMNS * sizeof(char *));
-	}
+	hopper_grow(request->cells, (request->n_lines + 1) * EXPLAIN_COLUMNS, request->allocated);
 	row = &request->cells[request->n_lines++ * EXPLAIN_COLUMNS];
 	row[0] = pstrdup(item);
 	row[1] = mst_key ? psprintf("%d", *mst_key) : NULL;

@@ -45,15 +45,10 @@ steer(hopper_training *training, int at, int32 iteration)
 static void
 add(hopper_unwritten *list, hopper_training *training, int at, int32 iteration)
 {
-	if (list->n == list->allocated)
-	{
-		list->allocated = Max(64, 2 * list->allocated);
-		if (list->trials == NULL)
-			list->trials = MemoryContextAlloc(hopper_driven->context,
-											  list->allocated * sizeof(*list->trials));
-		else
-			list->trials = repalloc(list->trials, list->allocated * sizeof(*list->trials));
-	}
+	MemoryContext caller = MemoryContextSwitchTo(hopper_driven->context);
+
+	hopper_grow(list->trials, list->n + 1, list->allocated);
+	MemoryContextSwitchTo(caller);
 	list->trials[list->n].at = at;
 	list->trials[list->n++].iteration = iteration;
 	if (list->n >= MOST_AT_ONCE)

@@ -91,9 +91,9 @@ hopper_search_ask(hopper_automl *run, hopper_search_assignment *work, int *n)
 		return false;
 	hopper_search_write_new_trials(run);
 	for (int i = 0; i < *n; i++)
-		run->trials.base[work[i].trial] = work[i].from == 0 ? 0
-			: run->trials.trained[work[i].parent >= 0 && run->trials.trained[work[i].trial] == 0
-								  ? work[i].parent : work[i].trial];
+		run->trials[work[i].trial].base = work[i].from == 0 ? 0
+			: run->trials[work[i].parent >= 0 && run->trials[work[i].trial].trained == 0
+						  ? work[i].parent : work[i].trial].trained;
 	*n = hopper_search_refuse(run, work, *n);
 	return true;
 }
@@ -102,7 +102,7 @@ hopper_search_ask(hopper_automl *run, hopper_search_assignment *work, int *n)
 void
 hopper_search_refuse_without_best(const hopper_automl *run)
 {
-	if (run->earlier && run->trials.n <= run->options.n_earlier)
+	if (run->earlier && run->n_trials <= run->options.n_earlier)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("nothing is left to try"),
 					 errdetail("\"%s\" has tried all configurations of the search space.",
 							   run->earlier->shown),

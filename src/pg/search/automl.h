@@ -41,7 +41,6 @@ typedef struct hopper_search_names
 	hopper_name selection_summary;
 } hopper_search_names;
 
-/* Trials in the selection table, and those of earlier searches, by their numbers. */
 /* Whether a trial ends with its next iteration, as others wish. */
 typedef enum hopper_search_over
 {
@@ -50,17 +49,16 @@ typedef enum hopper_search_over
 	HOPPER_OVER_TOLD			/* with an event that names the iteration */
 } hopper_search_over;
 
-typedef struct hopper_search_trials
+/* A trial of the selection table, or of an earlier search. */
+typedef struct hopper_search_trial
 {
-	int			n;
-	int			allocated;
-	int32	   *model_ids;
-	const char **impossible;	/* why it cannot be trained, or NULL */
-	const char **parameters;	/* what was chosen, as JSON in UTF-8 */
-	int32	   *trained;		/* iterations of its last result */
-	int32	   *base;			/* iterations that it had when it was asked for last */
-	hopper_search_over *over;
-} hopper_search_trials;
+	int32		model_id;
+	const char *impossible;		/* why it cannot be trained, or NULL */
+	const char *parameters;		/* what was chosen, as JSON in UTF-8 */
+	int32		trained;		/* iterations of its last result */
+	int32		base;			/* iterations that it had when it was asked for last */
+	hopper_search_over over;
+} hopper_search_trial;
 
 /* What its trainings are told. */
 typedef struct hopper_search_settings
@@ -91,7 +89,9 @@ typedef struct hopper_automl
 	int			n_measures;
 	hopper_search *search;
 	hopper_search_names tables;
-	hopper_search_trials trials;
+	hopper_search_trial *trials;	/* by their numbers */
+	int			n_trials;
+	int			allocated;
 	hopper_search_settings settings;
 	/* (search/architectures.c) that were made, and that were there before, or NULL */
 	struct HTAB *networks;

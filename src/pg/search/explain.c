@@ -41,17 +41,8 @@ note(played_search *played, const hopper_search_assignment *work)
 {
 	trial_cost *cost;
 
-	while (work->trial >= played->n_trials)
-	{
-		if (played->n_trials == played->allocated)
-		{
-			played->allocated = Max(64, 2 * played->allocated);
-			played->trials = played->trials
-				? repalloc(played->trials, played->allocated * sizeof(trial_cost))
-				: palloc(played->allocated * sizeof(trial_cost));
-		}
-		memset(&played->trials[played->n_trials++], 0, sizeof(trial_cost));
-	}
+	played->n_trials = Max(played->n_trials, (int) work->trial + 1);
+	hopper_grow(played->trials, played->n_trials, played->allocated);
 	cost = &played->trials[work->trial];
 	cost->iterations += work->resource - work->from;
 	cost->evaluations++;

@@ -144,7 +144,7 @@ static void
 tell(hopper_automl *run, int64 trial, const hopper_search_told *told)
 {
 	HOPPER_CHECK(hopper_core()->search.tell(run->search, trial, told, hopper_fault));
-	run->trials.trained[trial] = (int32) told->iterations;
+	run->trials[trial].trained = (int32) told->iterations;
 	tell_rungs(run);
 }
 
@@ -186,7 +186,7 @@ hopper_search_refuse(hopper_automl *run, hopper_search_assignment *work, int n)
 
 	for (int i = 0; i < n; i++)
 	{
-		const char *impossible = run->trials.impossible[work[i].trial];
+		const char *impossible = run->trials[work[i].trial].impossible;
 		hopper_search_told told = {.failure = impossible ? hopper_to_utf8(impossible) : NULL};
 
 		/* That follows from the configuration: no journal needs it. */

@@ -56,7 +56,7 @@ drop_stopped(hopper_pool *pool)
 		int32		mst_key = hopper_key_of_trial(trial);
 		int			at = hopper_training_place(training, mst_key);
 
-		if (trial < pool->n_trials && pool->trains[trial])
+		if (trial < pool->n_trials && pool->trials[trial].trains)
 			continue;
 		if (pool->fit.durable)
 			hopper_exec("DELETE FROM %s WHERE mst_key = %d", pool->fit.staging.state.quoted,
@@ -72,12 +72,12 @@ hopper_pool_ended(hopper_pool *pool, int at)
 	int64		trial = hopper_trial_of_key(pool->fit.training.configs[at].mst_key);
 
 	/* One that fails when it enters fails once more when it is to train. */
-	if (!pool->trains[trial])
+	if (!pool->trials[trial].trains)
 		return;
-	pool->trains[trial] = false;
+	pool->trials[trial].trains = false;
 	pool->n_training--;
 	pool->n_told++;
-	pool->run->seconds_ended += hopper_seconds_since(pool->begun_at[trial]);
+	pool->run->seconds_ended += hopper_seconds_since(pool->trials[trial].begun_at);
 	pool->run->n_ended++;
 	hopper_search_tell(pool->run, trial);
 	drop_stopped(pool);
@@ -87,10 +87,10 @@ hopper_pool_ended(hopper_pool *pool, int at)
 static void
 tell_over(hopper_pool *pool, int64 trial, int32 iteration)
 {
-	if (pool->run->trials.over[trial] == HOPPER_OVER)
+	if (pool->run->trials[trial].over == HOPPER_OVER)
 		hopper_store_steered(pool->run->number, hopper_key_of_trial(trial), iteration,
 							 iteration + 1);
-	pool->run->trials.over[trial] = HOPPER_OVER_TOLD;
+	pool->run->trials[trial].over = HOPPER_OVER_TOLD;
 }
 
 void
@@ -99,7 +99,7 @@ hopper_pool_steer(hopper_pool *pool, int at, int32 iteration)
 	hopper_training *training = &pool->fit.training;
 	int64		trial = hopper_trial_of_key(training->configs[at].mst_key);
 
-	if (pool->run->trials.over[trial] != HOPPER_OVER || !pool->trains[trial])
+	if (pool->run->trials[trial].over != HOPPER_OVER || !pool->trials[trial].trains)
 		return;
 	hopper_backend.training->set_iterations(training, at, 1);
 	tell_over(pool, trial, iteration);
@@ -120,14 +120,14 @@ hopper_pool_tell_resting(hopper_pool *pool)
 {
 	hopper_automl *run = pool->run;
 
-	for (int64 trial = 0; trial < run->trials.n; trial++)
+	for (int64 trial = 0; trial < run->n_trials; trial++)
 	{
-		if (run->trials.over[trial] != HOPPER_OVER ||
-			(trial < pool->n_trials && pool->trains[trial]) || waits(pool, trial))
+		if (run->trials[trial].over != HOPPER_OVER ||
+			(trial < pool->n_trials && pool->trials[trial].trains) || waits(pool, trial))
 			continue;
 		hopper_store_event(run->number, "steered", hopper_key_of_trial(trial),
 						   "has ended: it rested");
-		run->trials.over[trial] = HOPPER_OVER_TOLD;
+		run->trials[trial].over = HOPPER_OVER_TOLD;
 	}
 }
 
@@ -140,7 +140,7 @@ ended(hopper_training *training, int at, bool failed)
 
 	if (training->durable && !training->durable[at].written)
 		hopper_outputs_write_ended(&pool->fit.staging, training, &at, 1);
-	else if (pool->trains[hopper_trial_of_key(training->configs[at].mst_key)])
+	else if (pool->trials[hopper_trial_of_key(training->configs[at].mst_key)].trains)
 		hopper_outputs_write_info(&pool->fit.staging, training, at);
 	hopper_pool_ended(pool, at);
 	MemoryContextSwitchTo(caller);
@@ -191,35 +191,19 @@ static void
 load_configs(hopper_pool *pool)
 {
 	int			known = pool->n_trials;
-	int			n = pool->run->trials.n;
+	int			n = pool->run->n_trials;
 	hopper_config *more;
 	int			n_more;
 
 	if (n == known)
 		return;
-	if (pool->configs == NULL)
-	{
-		pool->configs = palloc(n * sizeof(hopper_config));
-		pool->trains = palloc(n * sizeof(bool));
-		pool->begun = palloc(n * sizeof(bool));
-		pool->begun_at = palloc(n * sizeof(TimestampTz));
-	}
-	else
-	{
-		pool->configs = repalloc_huge(pool->configs, n * sizeof(hopper_config));
-		pool->trains = repalloc_huge(pool->trains, n * sizeof(bool));
-		pool->begun = repalloc_huge(pool->begun, n * sizeof(bool));
-		pool->begun_at = repalloc_huge(pool->begun_at, n * sizeof(TimestampTz));
-	}
-	memset(pool->configs + known, 0, (n - known) * sizeof(hopper_config));
-	memset(pool->trains + known, 0, (n - known) * sizeof(bool));
-	memset(pool->begun + known, 0, (n - known) * sizeof(bool));
+	hopper_grow(pool->trials, n, pool->allocated);
 	more = hopper_load_more_configs(&pool->run->tables.selection, known, n, &pool->models, &n_more);
 	for (int i = 0; i < n_more; i++)
 	{
 		if (more[i].mst_key <= known || more[i].mst_key > n)
 			elog(ERROR, "the table of configurations is not what the search wrote");
-		pool->configs[hopper_trial_of_key(more[i].mst_key)] = more[i];
+		pool->trials[hopper_trial_of_key(more[i].mst_key)].config = more[i];
 	}
 	pfree(more);
 	pool->n_trials = n;
@@ -255,7 +239,7 @@ make_ready(const hopper_pool *pool, const hopper_search_assignment *work)
 							  psprintf("It has no state of configuration %d.", mst_key));
 	hopper_outputs_copy_one(made, hopper_key_of_trial(work->parent), mst_key);
 	if (hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d AND iterations = %d",
-							 made->info.quoted, mst_key, pool->run->trials.base[work->trial]) == 0)
+							 made->info.quoted, mst_key, pool->run->trials[work->trial].base) == 0)
 		elog(ERROR, "configuration %d begins from another state than its parent's", mst_key);
 	return true;
 }
@@ -272,7 +256,7 @@ mend(const hopper_pool *pool, const hopper_search_assignment *work)
 
 	if (behind < 0)
 		return true;
-	if (behind < pool->run->trials.base[work->trial])
+	if (behind < pool->run->trials[work->trial].base)
 		hopper_refuse_damaged(&pool->fit.staging.state,
 							  psprintf("No state of configuration %d is sound.", mst_key));
 	hopper_store_forget(pool->run->number, mst_key, behind);
@@ -284,7 +268,7 @@ static int
 enter(hopper_pool *pool, const hopper_search_assignment *work)
 {
 	hopper_fit *fit = &pool->fit;
-	hopper_config config = pool->configs[work->trial];
+	hopper_config config = pool->trials[work->trial].config;
 	hopper_ranked_config ranked = hopper_ranked_by_architecture(&config);
 	hopper_ranking ranking;
 	MemoryContext caller;
@@ -333,7 +317,7 @@ done_of_stint(const hopper_pool *pool, int at, const hopper_search_assignment *w
 {
 	const hopper_durable *durable = pool->fit.training.durable;
 
-	int32		base = pool->run->trials.base[work->trial];
+	int32		base = pool->run->trials[work->trial].base;
 
 	return durable && durable[at].stored > base ? durable[at].stored - base : 0;
 }
@@ -343,7 +327,7 @@ begin(hopper_pool *pool, const hopper_search_assignment *work)
 {
 	hopper_training *training = &pool->fit.training;
 	int			at = hopper_training_place(training, hopper_key_of_trial(work->trial));
-	bool		restart = pool->begun[work->trial] && work->from == 0;
+	bool		restart = pool->trials[work->trial].begun && work->from == 0;
 	bool		over;
 	int32		done;
 
@@ -355,8 +339,8 @@ begin(hopper_pool *pool, const hopper_search_assignment *work)
 		return;
 	}
 	tell_promotion(pool, work);
-	pool->trains[work->trial] = pool->begun[work->trial] = true;
-	pool->begun_at[work->trial] = GetCurrentTimestamp();
+	pool->trials[work->trial].trains = pool->trials[work->trial].begun = true;
+	pool->trials[work->trial].begun_at = GetCurrentTimestamp();
 	pool->n_training++;
 	if (restart && training->durable)
 	{
@@ -364,12 +348,12 @@ begin(hopper_pool *pool, const hopper_search_assignment *work)
 		memset(&training->durable[at], 0, sizeof(hopper_durable));
 	}
 	done = done_of_stint(pool, at, work);
-	over = pool->run->trials.over[work->trial] != HOPPER_NOT_OVER;
+	over = pool->run->trials[work->trial].over != HOPPER_NOT_OVER;
 	hopper_backend.training->go_on(training, at,
 								   over ? 1 : (int32) (work->resource - work->from) - done,
 								   done, restart);
 	if (over)
-		tell_over(pool, work->trial, pool->run->trials.base[work->trial] + done);
+		tell_over(pool, work->trial, pool->run->trials[work->trial].base + done);
 }
 
 /* What the search wants now, as far as it can be trained; how many assignments. */
@@ -408,7 +392,7 @@ chosen(const hopper_training *training, int at)
 {
 	const hopper_pool *pool = training->ended_state;
 
-	return pool->run->trials.parameters[hopper_trial_of_key(training->configs[at].mst_key)];
+	return pool->run->trials[hopper_trial_of_key(training->configs[at].mst_key)].parameters;
 }
 
 static hopper_pool *
@@ -437,7 +421,7 @@ request(hopper_pool *pool, const hopper_search_assignment *work, int n)
 	fit->training.search = hopper_search_json(pool->run);
 	fit->configs = palloc(Max(n, 1) * sizeof(hopper_config));
 	for (int i = 0; i < n; i++)
-		fit->configs[fit->n_configs++] = pool->configs[work[i].trial];
+		fit->configs[fit->n_configs++] = pool->trials[work[i].trial].config;
 	hopper_backend.require_segments();
 }
 

@@ -7,17 +7,22 @@
 
 #include "pg/search/automl.h"
 
+typedef struct hopper_pool_trial
+{
+	hopper_config config;		/* without a key: it is nothing to train */
+	bool		trains;
+	bool		begun;			/* in this session, */
+	TimestampTz begun_at;		/* and when its last training has */
+} hopper_pool_trial;
+
 typedef struct hopper_pool
 {
 	hopper_automl *run;
 	hopper_fit	fit;
 	hopper_progress progress;
-	/* by trial; without a key: it is nothing to train */
-	hopper_config *configs;
-	bool	   *trains;
-	bool	   *begun;			/* in this session, */
-	TimestampTz *begun_at;		/* and when its last training has */
+	hopper_pool_trial *trials;
 	int			n_trials;
+	int			allocated;
 	struct HTAB *models;		/* their architectures, or NULL */
 	int			n_training;
 	int			n_told;

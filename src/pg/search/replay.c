@@ -185,11 +185,7 @@ ask(hopper_automl *run, underway *list)
 	while (hopper_search_ask(run, work, &n))
 		for (int i = 0; i < n; i++)
 		{
-			if (list->n == list->allocated)
-			{
-				list->allocated *= 2;
-				list->work = repalloc_huge(list->work, list->allocated * sizeof(*list->work));
-			}
+			hopper_grow(list->work, list->n + 1, list->allocated);
 			list->work[list->n++] = work[i];
 		}
 }
@@ -217,7 +213,7 @@ take(const hopper_automl *run, underway *list, int64 trial)
 hopper_search_assignment *
 hopper_search_replay(hopper_automl *run, int *n)
 {
-	underway	list = {palloc(64 * sizeof(hopper_search_assignment)), 0, 64};
+	underway	list = {NULL};
 	uint64		n_rows;
 	journal_row *rows = read_journal(run, &n_rows);
 	int			batch = -1;

@@ -63,31 +63,6 @@ each_trial(const hopper_automl *run, int64 first, take_row_fn take, void *state)
 
 /* --- trials --- */
 
-/* Room for one more trial. */
-static void
-grow(hopper_search_trials *trials)
-{
-	if (trials->n < trials->allocated)
-		return;
-	trials->allocated = Max(64, 2 * trials->allocated);
-	if (trials->model_ids == NULL)
-	{
-		trials->model_ids = palloc(trials->allocated * sizeof(int32));
-		trials->impossible = palloc(trials->allocated * sizeof(char *));
-		trials->parameters = palloc(trials->allocated * sizeof(char *));
-		trials->trained = palloc(trials->allocated * sizeof(int32));
-		trials->base = palloc(trials->allocated * sizeof(int32));
-		trials->over = palloc(trials->allocated * sizeof(hopper_search_over));
-		return;
-	}
-	trials->model_ids = repalloc(trials->model_ids, trials->allocated * sizeof(int32));
-	trials->impossible = repalloc(trials->impossible, trials->allocated * sizeof(char *));
-	trials->parameters = repalloc(trials->parameters, trials->allocated * sizeof(char *));
-	trials->trained = repalloc(trials->trained, trials->allocated * sizeof(int32));
-	trials->base = repalloc(trials->base, trials->allocated * sizeof(int32));
-	trials->over = repalloc(trials->over, trials->allocated * sizeof(hopper_search_over));
-}
-
 /* `state`: the run, which grows. */
 static void
 take_new_trial(const hopper_automl *unused, const char *const *cells, void *state)
@@ -95,11 +70,12 @@ take_new_trial(const hopper_automl *unused, const char *const *cells, void *stat
 	hopper_automl *run = state;
 	int32		model_id = atoi(cells[1]);
 	const char *impossible = NULL;
+	hopper_search_trial *trial;
 
-	grow(&run->trials);
+	hopper_grow(run->trials, run->n_trials + 1, run->allocated);
 	/* What an earlier search has tried is not trained here. */
-	if (run->trials.n < run->n_known && run->known_models[run->trials.n] != 0)
-		model_id = run->known_models[run->trials.n];
+	if (run->n_trials < run->n_known && run->known_models[run->n_trials] != 0)
+		model_id = run->known_models[run->n_trials];
 	else if (strcmp(cells[7], "earlier") != 0)
 	{
 		impossible = hopper_search_problem(run, model_id, cells[9], cells[2], cells[3]);
@@ -110,18 +86,16 @@ take_new_trial(const hopper_automl *unused, const char *const *cells, void *stat
 						  key_literal(cells[0]), model_id, cell_literal(cells[2]),
 						  cell_literal(cells[3]));
 	}
-	run->trials.model_ids[run->trials.n] = model_id;
-	run->trials.impossible[run->trials.n] = impossible;
-	run->trials.parameters[run->trials.n] = pstrdup(cells[4]);
-	run->trials.trained[run->trials.n] = run->trials.base[run->trials.n] = 0;
-	run->trials.over[run->trials.n] = HOPPER_NOT_OVER;
-	run->trials.n++;
+	trial = &run->trials[run->n_trials++];
+	trial->model_id = model_id;
+	trial->impossible = impossible;
+	trial->parameters = pstrdup(cells[4]);
 }
 
 void
 hopper_search_write_new_trials(hopper_automl *run)
 {
-	each_trial(run, run->trials.n, take_new_trial, run);
+	each_trial(run, run->n_trials, take_new_trial, run);
 }
 
 static void
@@ -131,7 +105,7 @@ write_trial(const hopper_automl *run, const char *const *cells, void *state)
 				  "VALUES (%s, %s, %s, %s, %s, %s, %d, %s, %s, %s, %s, %s, %s)",
 				  key_literal(cells[0]), cell_literal(cells[4]), cells[5],
 				  cell_literal(cells[6]), cell_literal(cells[7]), key_literal(cells[8]),
-				  run->trials.model_ids[atoi(cells[0])], cell_literal(cells[2]),
+				  run->trials[atoi(cells[0])].model_id, cell_literal(cells[2]),
 				  cell_literal(cells[3]), cell_literal(cells[11]), cell_literal(cells[12]),
 				  cell_literal(cells[13]), cell_literal(cells[14]));
 }
@@ -147,13 +121,13 @@ write_refused(const hopper_automl *run, const char *const *cells, void *state)
 	hopper_config config = {0};
 
 	/* What was proposed when the search ended was not told of. */
-	if (run->trials.impossible[trial] == NULL || strcmp(cells[7], "failed") != 0)
+	if (run->trials[trial].impossible == NULL || strcmp(cells[7], "failed") != 0)
 		return;
 	config.mst_key = hopper_key_of_trial(trial);
-	config.model_id = run->trials.model_ids[trial];
+	config.model_id = run->trials[trial].model_id;
 	config.compile_params = cells[2];
 	config.fit_params = cells[3];
-	hopper_outputs_write_refused(state, &config, hopper_to_utf8(run->trials.impossible[trial]));
+	hopper_outputs_write_refused(state, &config, hopper_to_utf8(run->trials[trial].impossible));
 }
 
 /* --- what was asked for --- */

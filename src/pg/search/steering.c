@@ -67,14 +67,14 @@ hopper_search_heed(hopper_automl *run, const hopper_search_wish *wish)
 										 hopper_fault->detail));
 	}
 	/* The table of trials has it, and the search has not, where others have written there. */
-	if (trial < 0 || trial >= run->trials.n)
+	if (trial < 0 || trial >= run->n_trials)
 		return "refused: the search has no such trial";
 	HOPPER_CHECK(hopper_core()->search.steer(run->search, trial, what,
 											 hopper_to_utf8(wish->text), &changed, hopper_fault));
 	if (!changed)
 		return HOPPER_TOO_LATE;
 	if (what == HOPPER_SEARCH_STOP_TRIAL)
-		run->trials.over[trial] = run->replays ? HOPPER_OVER_TOLD : HOPPER_OVER;
+		run->trials[trial].over = run->replays ? HOPPER_OVER_TOLD : HOPPER_OVER;
 	return NULL;
 }
 

@@ -1,7 +1,7 @@
 /*
  * copy.c
  *		Copies of what may have gigabytes, in memory and in temporary files. As base/pieces.h in the
- *		core: in pieces, between which a cancel is heard.
+ *		core: in pieces, between which a cancel is heard. And arrays that grow.
  */
 #include "pg/server/glue.h"
 
@@ -42,4 +42,18 @@ hopper_read_file(BufFile *file, void *bytes, Size size)
 					errmsg("could not read a temporary file: %m"));
 		CHECK_FOR_INTERRUPTS();
 	}
+}
+
+void *
+hopper_grown(void *array, int n, int *allocated, Size size)
+{
+	Size		before = *allocated * size;
+
+	if (n <= *allocated)
+		return array;
+	*allocated = Max(Max(64, n), 2 * *allocated);
+	array = array ? repalloc_huge(array, *allocated * size)
+		: MemoryContextAllocHuge(CurrentMemoryContext, *allocated * size);
+	memset((char *) array + before, 0, *allocated * size - before);
+	return array;
 }

@@ -150,6 +150,16 @@ struct BufFile;
 extern void hopper_write_file(struct BufFile *file, const void *bytes, Size size);
 extern void hopper_read_file(struct BufFile *file, void *bytes, Size size);
 
+/* --- arrays that grow (server/copy.c) --- */
+
+/*
+ * Room for `n` elements of an array that has room for `allocated`, NULL and 0 to begin with: it has
+ * at least twice as much then, and what is new is zeros.
+ */
+#define hopper_grow(array, n, allocated) \
+	((array) = hopper_grown((array), (n), &(allocated), sizeof(*(array))))
+extern void *hopper_grown(void *array, int n, int *allocated, Size size);
+
 /* --- work that can be taken back (server/subtransaction.c) --- */
 
 typedef void (*hopper_work_fn) (void *state);

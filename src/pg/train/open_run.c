@@ -11,17 +11,8 @@ set_place(hopper_training *training, int32 mst_key, int at)
 {
 	if (mst_key < 0)
 		elog(ERROR, "configuration %d cannot enter a run", mst_key);
-	if (mst_key >= training->n_places)
-	{
-		int			n = Max(2 * training->n_places, Max(mst_key + 1, 64));
-
-		training->places = training->places == NULL ? palloc(n * sizeof(int))
-			: repalloc_huge(training->places, (Size) n * sizeof(int));
-		for (int i = training->n_places; i < n; i++)
-			training->places[i] = -1;
-		training->n_places = n;
-	}
-	training->places[mst_key] = at;
+	hopper_grow(training->places, mst_key + 1, training->n_places);
+	training->places[mst_key] = at + 1;
 }
 
 void

@@ -126,7 +126,7 @@ hopper_training_place(const hopper_training *training, int32 mst_key)
 	int			last = training->n_configs - 1;
 
 	if (training->enters)
-		return mst_key >= 0 && mst_key < training->n_places ? training->places[mst_key] : -1;
+		return mst_key >= 0 && mst_key < training->n_places ? training->places[mst_key] - 1 : -1;
 	while (first <= last)
 	{
 		int			middle = first + (last - first) / 2;

@@ -79,7 +79,7 @@ typedef struct hopper_training
 	List	   *failures;		/* hopper_failures *: those of one reason */
 	double	   *costs;			/* of an iteration of each model, in any unit; NULL: a search */
 	int			allocated;		/* configurations that there is room for */
-	int		   *places;			/* open: by key, the configuration's place, or -1 */
+	int		   *places;			/* open: by key, the configuration's place + 1, or 0 */
 	int			n_places;
 	struct hopper_aside *aside; /* results in a temporary file, or NULL */
 	struct open_segments *segments; /* that train it, where it is open */

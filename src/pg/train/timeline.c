@@ -60,18 +60,10 @@ hopper_timeline_grow(hopper_timeline *timeline, int n_configs)
 static hopper_timeline_row *
 new_row(hopper_timeline *timeline)
 {
-	if (timeline->n == timeline->allocated)
-	{
-		MemoryContext old = MemoryContextSwitchTo(timeline->context);
+	MemoryContext old = MemoryContextSwitchTo(timeline->context);
 
-		timeline->allocated = Max(64, 2 * timeline->allocated);
-		if (timeline->rows == NULL)
-			timeline->rows = palloc(timeline->allocated * sizeof(hopper_timeline_row));
-		else
-			timeline->rows = repalloc_huge(timeline->rows, (Size) timeline->allocated *
-										   sizeof(hopper_timeline_row));
-		MemoryContextSwitchTo(old);
-	}
+	hopper_grow(timeline->rows, timeline->n + 1, timeline->allocated);
+	MemoryContextSwitchTo(old);
 	return &timeline->rows[timeline->n++];
 }
 

@@ -20,20 +20,6 @@
 #include "pg/server/words.h"
 #include "pg/train/outputs.h"
 
-/* Room for a model at each place. */
-static void
-grow(open_segments *open, int n)
-{
-	int			more = Max(64, 2 * n);
-
-	if (n <= open->allocated)
-		return;
-	open->models = open->models == NULL ? palloc(more * sizeof(open_model))
-		: repalloc_huge(open->models, (Size) more * sizeof(open_model));
-	memset(open->models + open->allocated, 0, (more - open->allocated) * sizeof(open_model));
-	open->allocated = more;
-}
-
 /* The working tables go. */
 static void
 end(open_segments *open)
@@ -87,7 +73,7 @@ begin(hopper_training *training)
 	hopper_training_allocate(training);
 	training->n_failed = 0;
 	training->segments = open;
-	grow(open, training->n_configs);
+	hopper_grow(open->models, training->n_configs, open->allocated);
 	hopper_driver_begin(&open->driver, training, &training->stored->model);
 	hopper_hops_open(&open->driver.hops, &training->stored->model);
 	open->context = CurrentMemoryContext;
@@ -119,10 +105,11 @@ start(hopper_training *training)
 static int
 enter(hopper_training *training, const hopper_config *config, hopper_history *history)
 {
+	open_segments *open = training->segments;
 	int			at = hopper_training_add(training, config, history);
 
-	grow(training->segments, training->n_configs);
-	take_stored(training->segments, at, 1);
+	hopper_grow(open->models, training->n_configs, open->allocated);
+	take_stored(open, at, 1);
 	return at;
 }
 

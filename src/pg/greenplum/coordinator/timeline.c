@@ -23,10 +23,8 @@ hopper_segment_timeline_begin(hopper_segment_timeline *timeline, hopper_training
 	memset(timeline, 0, sizeof(*timeline));
 	timeline->training = training;
 	timeline->run_started = run_started;
-	timeline->allocated = 64;
-	timeline->statements = palloc(timeline->allocated * sizeof(hopper_statement));
-	timeline->allocated_visits = 64;
-	timeline->visits = palloc(timeline->allocated_visits * sizeof(hopper_statement_visit));
+	hopper_grow(timeline->statements, 1, timeline->allocated);
+	hopper_grow(timeline->visits, 1, timeline->allocated_visits);
 }
 
 void
@@ -49,12 +47,7 @@ hopper_segment_timeline_statement(hopper_segment_timeline *timeline, TimestampTz
 {
 	hopper_statement *statement;
 
-	if (timeline->n_statements == timeline->allocated)
-	{
-		timeline->allocated *= 2;
-		timeline->statements = repalloc_huge(timeline->statements, (Size) timeline->allocated *
-											 sizeof(hopper_statement));
-	}
+	hopper_grow(timeline->statements, timeline->n_statements + 1, timeline->allocated);
 	statement = &timeline->statements[timeline->n_statements++];
 	statement->started = seconds_between(timeline->run_started, then);
 	statement->seconds = seconds_between(then, GetCurrentTimestamp());
@@ -67,12 +60,7 @@ hopper_segment_timeline_visit(hopper_segment_timeline *timeline, const hopper_vi
 {
 	hopper_statement_visit entry = {*visit, since + Max(visit->hop, 0)};
 
-	if (timeline->n_visits == timeline->allocated_visits)
-	{
-		timeline->allocated_visits *= 2;
-		timeline->visits = repalloc_huge(timeline->visits, (Size) timeline->allocated_visits *
-										 sizeof(hopper_statement_visit));
-	}
+	hopper_grow(timeline->visits, timeline->n_visits + 1, timeline->allocated_visits);
 	timeline->visits[timeline->n_visits++] = entry;
 }
 

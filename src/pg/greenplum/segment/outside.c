@@ -60,12 +60,7 @@ append(outside_file *to, const void *bytes, Size size)
 		PrepareTempTablespaces();
 		to->file = hopper_buffile_create("model_hopper_hops");
 	}
-	if (to->n == to->allocated)
-	{
-		to->allocated = Max(64, 2 * to->allocated);
-		to->parts = to->parts == NULL ? palloc(to->allocated * sizeof(hopper_outside_part))
-			: repalloc_huge(to->parts, (Size) to->allocated * sizeof(hopper_outside_part));
-	}
+	hopper_grow(to->parts, to->n + 1, to->allocated);
 	part = &to->parts[to->n];
 	memset(part, 0, sizeof(*part));
 	BufFileTell(to->file, &part->file, &part->at);

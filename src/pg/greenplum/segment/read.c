@@ -89,9 +89,9 @@ hopper_segment_read(const hopper_segment_table *table, hopper_split split, int32
 	hopper_table_scan scan;
 	HeapTuple	tuple;
 	AttrNumber	columns[6];
-	found_buffer *found;
+	found_buffer *found = NULL;
 	int			n = 0;
-	int			room = 64;
+	int			allocated = 0;
 
 	MemoryContextSwitchTo(context);
 	one = AllocSetContextCreate(context, "hopper packed buffer", ALLOCSET_DEFAULT_SIZES);
@@ -113,15 +113,13 @@ hopper_segment_read(const hopper_segment_table *table, hopper_split split, int32
 	columns[5] = column_of(relation, "checksum", BYTEAOID);
 	require_rights(relation, columns, lengthof(columns));
 
-	found = palloc(sizeof(found_buffer) * room);
 	scan = hopper_begin_scan(relation, GetActiveSnapshot());
 	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (DatumGetInt32(value_of(relation, tuple, columns[0])) != partition)
 			continue;
-		if (n == room)
-			found = repalloc(found, sizeof(found_buffer) * (room *= 2));
+		hopper_grow(found, n + 1, allocated);
 		found[n].id = DatumGetInt32(value_of(relation, tuple, columns[1]));
 		found[n++].tuple = heap_copytuple(tuple);
 	}
