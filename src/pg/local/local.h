@@ -29,4 +29,13 @@ extern hopper_explain_costs hopper_forecast_costs(struct hopper_forecast_request
 extern void hopper_worker_start(const struct hopper_run_row *row);
 extern void hopper_supervisor_register(void);
 
+/* --- the core's run (local/core_run.c) --- */
+
+/* Makes it; its configurations rest. */
+extern void hopper_core_run_create(struct hopper_training *training);
+/* Loads the data: all, or none where they do not fit; then events ask for them. */
+extern void hopper_core_run_load(struct hopper_training *training);
+/* Handles the events that wait; true once the run has finished. */
+extern bool hopper_core_run_drain(struct hopper_training *training);
+
 #endif							/* HOPPER_LOCAL_H */

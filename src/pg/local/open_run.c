@@ -14,7 +14,7 @@ static void
 begin(hopper_training *training)
 {
 	hopper_training_open(training);
-	hopper_training_create(training);
+	hopper_core_run_create(training);
 	if (training->halts_each)
 		hopper_training_halt_each(training, true);
 }
@@ -22,7 +22,7 @@ begin(hopper_training *training)
 static void
 start(hopper_training *training)
 {
-	hopper_training_load(training);
+	hopper_core_run_load(training);
 	HOPPER_CHECK(hopper_torch()->run.start(training->run, hopper_fault));
 	training->started = true;
 }
@@ -112,7 +112,7 @@ go_on(hopper_training *training, int at, int32 iterations, int32 done, bool rest
 			break;
 		/* What has ended in a durable run is in its tables once that is heard of. */
 		if (training->durable)
-			(void) hopper_training_drain(training);
+			(void) hopper_core_run_drain(training);
 		else
 			hopper_results_put_aside(training, hopper_training_place(training, take));
 	}
@@ -153,7 +153,7 @@ static bool
 step(hopper_training *training, long timeout)
 {
 	hopper_wait(training->event_fd, timeout);
-	return hopper_training_drain(training);
+	return hopper_core_run_drain(training);
 }
 
 static void

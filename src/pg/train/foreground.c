@@ -5,6 +5,14 @@
 #include "pg/train/fit.h"
 
 void
+hopper_training_run(hopper_training *training, hopper_progress *progress,
+					void (*go_on) (hopper_progress *progress, const hopper_training *training))
+{
+	while (!hopper_backend.training->step(training, hopper_progress_timeout(progress)))
+		go_on(progress, training);
+}
+
+void
 hopper_train(hopper_fit *fit)
 {
 	hopper_training *training = &fit->training;

@@ -16,8 +16,10 @@
 #include "utils/timestamp.h"
 
 #include "pg/catalog/configs.h"
+#include "pg/server/watch.h"
 #include "pg/server/words.h"
 #include "pg/train/ranking.h"
+#include "pg/train/results.h"
 #include "pg/train/store.h"
 #include "pg/train/warm_start.h"
 
@@ -503,10 +505,25 @@ hopper_fit_finish(hopper_fit *request)
 		hopper_store_record(number, request);
 }
 
+static void
+end_training(hopper_training *training)
+{
+	hopper_watch_end();
+	hopper_backend.training->leave(training);
+	if (training->run == NULL)
+		return;
+	hopper_results_end(training);
+	hopper_guard_release(training->guard);
+	hopper_eventfd_close(training->event_fd);
+	hopper_share_release(training->share);
+	training->run = NULL;
+	training->results = NULL;
+}
+
 void
 hopper_fit_end(hopper_fit *request)
 {
-	hopper_training_end(&request->training);
+	end_training(&request->training);
 	hopper_guard_release(request->memory_guard);
 	/* true: what the users' triggers have set stays */
 	AtEOXact_GUC(true, request->level);

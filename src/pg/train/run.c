@@ -1,25 +1,10 @@
 /*
  * run.c
- *		Data in, events out: the main thread's part of training.
- *
- * The models are trained by the core's threads. The main thread copies the packed buffers in, then
- * sleeps until an event waits or a signal arrives. An error of any kind, a cancelled query or a
- * terminated session frees the run through its guard, which stops and joins the threads.
+ *		What is known of a training, whoever trains it.
  */
 #include "pg/train/run.h"
 
-#include "utils/timestamp.h"
-
-#include "pg/train/results.h"
-#include "pg/catalog/configs.h"
-#include "pg/server/watch.h"
 #include "pg/server/words.h"
-
-static void
-free_run(void *run)
-{
-	hopper_torch()->run.free((hopper_run *) run);
-}
 
 void
 hopper_training_context(void *arg)
@@ -90,35 +75,6 @@ hopper_training_costs(const hopper_training *training)
 	return costs;
 }
 
-static void
-add_buffer(const hopper_buffer *buffer, void *state)
-{
-	hopper_training *training = state;
-
-	HOPPER_CHECK(hopper_torch()->run.add_buffer(training->run, buffer, hopper_fault));
-	CHECK_FOR_INTERRUPTS();
-}
-
-static void
-tell_reading_in_turns(const hopper_training *training, const hopper_data_plan *plan)
-{
-	ereport(NOTICE, errmsg("%s \"%s\": data and models exceed hopper.memory_limit, each partition "
-						   "is read up to %s", training->function, training->shown,
-						   hopper_plural(plan->max_reads, "time", "times")),
-			errdetail("The data take %s, the models %s; hopper.memory_limit is %s.",
-					  hopper_bytes_words(plan->bytes_data), hopper_bytes_words(plan->bytes_models),
-					  hopper_bytes_words(training->options.memory_limit)));
-}
-
-/* Answers HOPPER_EVENT_LOAD; the threads train on what they have meanwhile. */
-static void
-load_partition(hopper_training *training, hopper_split split, int32 partition)
-{
-	hopper_scan_partition(split == HOPPER_SPLIT_VALID ? training->valid : training->train, split,
-						  partition, add_buffer, training);
-	HOPPER_CHECK(hopper_torch()->run.end_load(training->run, split, partition, hopper_fault));
-}
-
 int
 hopper_training_place(const hopper_training *training, int32 mst_key)
 {
@@ -141,230 +97,10 @@ hopper_training_place(const hopper_training *training, int32 mst_key)
 	return -1;
 }
 
-static int
-index_of(const hopper_training *training, int32 mst_key)
-{
-	int			at = hopper_training_place(training, mst_key);
-
-	if (at < 0)
-		elog(ERROR, "the core told of configuration %d, which is not in the run", mst_key);
-	return at;
-}
-
-/* The stored states that the core wants now, one at a time. */
-static void
-push_states(hopper_training *training)
-{
-	int32		mst_key;
-
-	while (hopper_torch()->run.wanted_state(training->run, &mst_key) == 1)
-	{
-		int			at = index_of(training, mst_key);
-
-		/* What was put aside is the newest one. */
-		if (hopper_results_are_aside(training, at))
-			hopper_results_push_state(training, at);
-		else
-			training->push_state(training, at);
-		CHECK_FOR_INTERRUPTS();
-	}
-}
-
-static void
-tell_waiting(const hopper_training *training, const hopper_data_plan *plan)
-{
-	ereport(NOTICE, errmsg("%s \"%s\": models exceed hopper.memory_limit, %s for others to end",
-						   training->function, training->shown,
-						   plan->n_waiting == 1 ? "1 configuration waits"
-						   : psprintf("%d configurations wait", plan->n_waiting)),
-			errdetail("All models together take %s; hopper.memory_limit is %s.",
-					  hopper_bytes_words(plan->bytes_models),
-					  hopper_bytes_words(training->options.memory_limit)));
-}
-
-/*
- * The results that will lie in temporary files: those of configurations that wait, and what rests
- * beside others that train, all of the size that the first ones have.
- */
-static int64
-bytes_aside(const hopper_training *training, const hopper_data_plan *plan)
-{
-	hopper_run_info info;
-	int64		more = (int64) training->expected - training->n_configs;
-	int64		room = training->options.memory_limit - training->share_bytes;
-	int64		rest;
-
-	if (more <= 0)
-		return plan->bytes_aside;
-	hopper_torch()->run.get_info(training->run, &info);
-	rest = (int64) ((double) info.bytes_models / training->n_configs * more);
-	return plan->bytes_aside + Max(rest - Max(room, 0), 0);
-}
-
-void
-hopper_training_create(hopper_training *training)
-{
-	const hopper_torch_api *torch = hopper_torch();
-
-	hopper_training_allocate(training);
-	training->timeline = hopper_timeline_new(training);
-	training->share = hopper_share_new();
-	training->options.threads = hopper_take_threads(training->share, training->options.threads,
-													Max(training->options.threads_per_model, 1));
-	training->event_fd = hopper_eventfd_open();
-	training->options.event_fd = training->event_fd;
-	HOPPER_CHECK(torch->run.create(&training->options, &training->train->desc,
-								   training->valid ? &training->valid->desc : NULL,
-								   &training->run, hopper_fault));
-	training->guard = hopper_guard_add(training->run, free_run);
-	HOPPER_CHECK(torch->run.stay_open(training->run, hopper_fault));
-	for (int i = 0; i < training->n_configs; i++)
-	{
-		hopper_config config = training->configs[i];
-
-		config.fit_params = hopper_balanced_params(config.fit_params, &training->train->desc);
-		HOPPER_CHECK(torch->run.add_config(training->run, &config, hopper_fault));
-		CHECK_FOR_INTERRUPTS();
-	}
-}
-
-/* All data, or none where they do not fit: then events ask for them. */
-void
-hopper_training_load(hopper_training *training)
-{
-	TimestampTz then = GetCurrentTimestamp();
-	hopper_data_plan plan;
-	int64		aside;
-
-	HOPPER_CHECK(hopper_torch()->run.plan_data(training->run, &plan, hopper_fault));
-	/* Models that wait take no more than the limit. */
-	training->share_bytes = Min(training->options.memory_limit,
-								plan.bytes_models +
-								(plan.resident ? plan.bytes_data : plan.bytes_window));
-	hopper_take_memory(training->share, training->share_bytes);
-	aside = bytes_aside(training, &plan);
-	if (aside > 0)
-		hopper_require_temporary(aside, "training models that do not fit into memory together",
-								 "Raise hopper.memory_limit or temp_file_limit, or train fewer "
-								 "configurations at a time.");
-	if (plan.n_waiting > 0)
-		tell_waiting(training, &plan);
-	push_states(training);
-	if (plan.resident)
-	{
-		hopper_scan_packed(training->train, HOPPER_SPLIT_TRAIN, add_buffer, training);
-		if (training->valid)
-			hopper_scan_packed(training->valid, HOPPER_SPLIT_VALID, add_buffer, training);
-	}
-	else
-	{
-		hopper_require_readable(training->train);
-		if (training->valid)
-			hopper_require_readable(training->valid);
-		if (hopper_training_is_whole(training))
-			tell_reading_in_turns(training, &plan);
-	}
-	training->seconds_reading = hopper_seconds_since(then);
-}
-
-#define VISITS_AT_ONCE 64
-
-static void
-take_visits(hopper_training *training)
-{
-	hopper_visit visits[VISITS_AT_ONCE];
-	int			n;
-
-	while ((n = hopper_torch()->run.next_visits(training->run, visits, VISITS_AT_ONCE)) > 0)
-		for (int i = 0; i < n; i++)
-			hopper_timeline_add(training->timeline, index_of(training, visits[i].mst_key), 0,
-								&visits[i]);
-}
-
 void
 hopper_training_halt_each(const hopper_training *training, bool each)
 {
 	HOPPER_CHECK(hopper_torch()->run.halt_each(training->run, each, hopper_fault));
-}
-
-/* True once the run has finished. */
-static bool
-handle_events(hopper_training *training)
-{
-	hopper_event event;
-	int			at;
-
-	take_visits(training);
-	while (hopper_torch()->run.next_event(training->run, &event) == 1)
-	{
-		switch (event.type)
-		{
-			case HOPPER_EVENT_METRICS:
-				hopper_history_record(training->histories[index_of(training, event.mst_key)],
-									  &event);
-				break;
-			case HOPPER_EVENT_MODEL_FAILED:
-				at = index_of(training, event.mst_key);
-				if (!training->failed[at])
-				{
-					training->failed[at] = true;
-					training->n_failed++;
-					hopper_progress_failed(training, &event);
-				}
-				if (training->ended)
-					training->ended(training, at, true);
-				break;
-			case HOPPER_EVENT_MODEL_STOPPED:
-				hopper_progress_stopped(training, index_of(training, event.mst_key), &event);
-				break;
-			case HOPPER_EVENT_WARNING:
-				ereport(WARNING, errmsg("%s \"%s\": %s", training->function, training->shown,
-										hopper_from_utf8(event.message)),
-						event.detail[0] ? errdetail("%s", hopper_from_utf8(event.detail)) : 0,
-						event.hint[0] ? errhint("%s", hopper_from_utf8(event.hint)) : 0);
-				break;
-			case HOPPER_EVENT_LOAD:
-				load_partition(training, event.split, event.partition);
-				break;
-			case HOPPER_EVENT_FINISHED:
-				take_visits(training);
-				return true;
-			case HOPPER_EVENT_STATE:
-				push_states(training);
-				break;
-			case HOPPER_EVENT_MODEL_DONE:
-				at = index_of(training, event.mst_key);
-				/* One that went on since then may have had it taken. */
-				if (event.take && training->durable == NULL &&
-					!hopper_results_are_aside(training, at))
-					hopper_results_put_aside(training, at);
-				if (training->ended)
-					training->ended(training, at, false);
-				break;
-			case HOPPER_EVENT_CHECKPOINT:
-				at = index_of(training, event.mst_key);
-				if (training->halted)
-					training->halted(training, at, event.iteration);
-				else
-					hopper_backend.training->release(training, at);
-				break;
-			case HOPPER_EVENT_ITERATION:
-				break;
-			default:
-				elog(ERROR, "unknown event %d of the core", event.type);
-		}
-	}
-	return false;
-}
-
-bool
-hopper_training_drain(hopper_training *training)
-{
-	bool		finished = handle_events(training);
-
-	if (training->write)
-		training->write(training);
-	return finished;
 }
 
 void
@@ -403,27 +139,4 @@ hopper_training_allocate(hopper_training *training)
 	training->failed = palloc0(n * sizeof(bool));
 	training->stopped = palloc0(n * sizeof(bool));
 	training->results = hopper_palloc0_huge(n * sizeof(hopper_model_result));
-}
-
-void
-hopper_training_run(hopper_training *training, hopper_progress *progress,
-					void (*go_on) (hopper_progress *progress, const hopper_training *training))
-{
-	while (!hopper_backend.training->step(training, hopper_progress_timeout(progress)))
-		go_on(progress, training);
-}
-
-void
-hopper_training_end(hopper_training *training)
-{
-	hopper_watch_end();
-	hopper_backend.training->leave(training);
-	if (training->run == NULL)
-		return;
-	hopper_results_end(training);
-	hopper_guard_release(training->guard);
-	hopper_eventfd_close(training->event_fd);
-	hopper_share_release(training->share);
-	training->run = NULL;
-	training->results = NULL;
 }

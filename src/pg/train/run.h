@@ -121,7 +121,6 @@ typedef struct hopper_progress
 extern void hopper_training_run(hopper_training *training, hopper_progress *progress,
 								void (*go_on) (hopper_progress *progress,
 											   const hopper_training *training));
-extern void hopper_training_end(hopper_training *training);
 /* An error context, of hopper_training *: where the run was. */
 extern void hopper_training_context(void *training);
 /*
@@ -130,12 +129,6 @@ extern void hopper_training_context(void *training);
  */
 extern bool hopper_training_is_whole(const hopper_training *training);
 
-/* Its parts, in this process: makes the core's run, whose configurations rest. */
-extern void hopper_training_create(hopper_training *training);
-/* Loads the data. */
-extern void hopper_training_load(hopper_training *training);
-/* Handles the events that wait; true once the run has finished. */
-extern bool hopper_training_drain(hopper_training *training);
 /* The iterations that a configuration's model had before the run: a warm start. */
 extern int32 hopper_training_earlier(const hopper_training *training, int at);
 /* The place of a configuration in the run, or -1. */
