@@ -7,7 +7,6 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "pg/codec/rows.h"
@@ -223,5 +222,5 @@ hopper_sql_model_ids(PG_FUNCTION_ARGS)
 		ids[i] = Int32GetDatum(find_model_id(&table, names[i]));
 	}
 	SPI_finish();
-	PG_RETURN_ARRAYTYPE_P(construct_array(ids, n, INT4OID, sizeof(int32), true, 'i'));
+	PG_RETURN_DATUM(hopper_array(INT4OID, n, ids, NULL));
 }

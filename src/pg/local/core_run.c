@@ -248,7 +248,8 @@ handle_events(hopper_training *training)
 				if (training->halted)
 					training->halted(training, at, event.iteration);
 				else
-					HOPPER_CHECK(hopper_torch()->run.release(training->run, event.mst_key, hopper_fault));
+					HOPPER_CHECK(hopper_torch()->run.release(training->run, event.mst_key,
+															 hopper_fault));
 				break;
 			case HOPPER_EVENT_ITERATION:
 				break;

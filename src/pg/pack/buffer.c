@@ -5,7 +5,6 @@
 #include "pg/pack/pack.h"
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 
 void
 hopper_pack_buffer_init(hopper_pack_buffer *buffer, const hopper_pack_row_shape *row,
@@ -38,7 +37,7 @@ shape_datum(int32 n, int rank, const int64 *shape)
 	numbers[0] = Int32GetDatum(n);
 	for (int i = 0; i < rank; i++)
 		numbers[i + 1] = Int32GetDatum((int32) shape[i]);
-	return PointerGetDatum(construct_array(numbers, rank + 1, INT4OID, sizeof(int32), true, 'i'));
+	return hopper_array(INT4OID, rank + 1, numbers, NULL);
 }
 
 void

@@ -7,34 +7,16 @@
 #include "pg/codec/schema.h"
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 
 /* NULL pointers are NULL elements. */
-static Datum
-text_array_datum(int n, char *const *values)
-{
-	Datum	   *datums = palloc(sizeof(Datum) * (n + 1));
-	bool	   *nulls = palloc(sizeof(bool) * (n + 1));
-	int			lower = 1;
-	ArrayType  *array;
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		nulls[i] = values[i] == NULL;
-		datums[i] = nulls[i] ? (Datum) 0 : CStringGetTextDatum(values[i]);
-	}
-	array = construct_md_array(datums, nulls, 1, &n, &lower, TEXTOID, -1, false, 'i');
-	return PointerGetDatum(array);
-}
-
 /* text[] as an SQL literal; without NULLs, which array_nulls may take for text. */
 static const char *
 text_array(int n, char *const *values)
 {
-	return hopper_literal(OidOutputFunctionCall(F_ARRAY_OUT, text_array_datum(n, values)));
+	Datum		texts = hopper_texts_datum(n, (const char *const *) values);
+
+	return hopper_literal(OidOutputFunctionCall(F_ARRAY_OUT, texts));
 }
 
 static const char *
@@ -114,7 +96,7 @@ class_values(const hopper_pack_classes *classes)
 	char	  **names = palloc0(sizeof(char *) * classes->num_classes);
 
 	memcpy(names, classes->names, sizeof(char *) * classes->n);
-	return text_array_datum(classes->num_classes, names);
+	return hopper_texts_datum(classes->num_classes, (const char *const *) names);
 }
 
 /* MADlib's, then ours. Names of tables are ready for a statement: quoted where needed. */

@@ -7,8 +7,6 @@
 #include "pg/predict/predict.h"
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
 
 static const hopper_column columns[] = {
 	{"row_id", INT4OID, "index of the class",.marks = true},
@@ -92,8 +90,7 @@ insert_class(const hopper_name *table, const hopper_trained *model, const int64_
 	values[0] = Int32GetDatum(at + 1);
 	values[1] = name ? CStringGetTextDatum(name) : (Datum) 0;
 	nulls[1] = name ? ' ' : 'n';
-	values[2] = PointerGetDatum(construct_array(row, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
-												'd'));
+	values[2] = hopper_array(INT8OID, n, row, NULL);
 	values[3] = Int64GetDatum(labels);
 	values[4] = Int64GetDatum(predictions);
 	put_share(&values[5], &nulls[5], right, predictions);

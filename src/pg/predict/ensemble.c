@@ -10,7 +10,6 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 
 #include "pg/predict/added.h"
 #include "pg/server/ceilings.h"
@@ -200,9 +199,8 @@ result_row(FunctionCallInfo fcinfo, const ensembling *work, MemoryContext caller
 			shares[n++] = Float8GetDatum((double) work->counts[i] / work->n_steps);
 		}
 	values[0] = Int32GetDatum(work->result.mst_key);
-	values[1] = PointerGetDatum(construct_array(members, n, INT4OID, sizeof(int32), true, 'i'));
-	values[2] = PointerGetDatum(construct_array(shares, n, FLOAT8OID, sizeof(float8),
-												FLOAT8PASSBYVAL, 'd'));
+	values[1] = hopper_array(INT4OID, n, members, NULL);
+	values[2] = hopper_array(FLOAT8OID, n, shares, NULL);
 	values[3] = CStringGetTextDatum(work->metric < 0 ? "loss"
 									: work->models[0].metrics_type[work->metric]);
 	values[4] = Float8GetDatum(work->steps[work->n_steps - 1].value);

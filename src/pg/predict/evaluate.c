@@ -6,7 +6,6 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 
 #include "pg/server/ceilings.h"
 #include "pg/predict/confusion.h"
@@ -83,21 +82,14 @@ create_tables(evaluation_tables *tables)
 static void
 make_row(const hopper_trained *model, const hopper_event *event, Datum *values, bool *nulls)
 {
-	Datum		cells[HOPPER_MAX_METRICS];
-
 	values[0] = Float8GetDatum(event->loss);
 	values[1] = event->n_metrics > 0 ? Float8GetDatum(event->metrics[0]) : (Datum) 0;
 	nulls[1] = event->n_metrics == 0;
-	for (int i = 0; i < model->n_metrics; i++)
-		cells[i] = CStringGetTextDatum(model->metrics_type[i]);
-	values[2] = PointerGetDatum(construct_array(cells, model->n_metrics, TEXTOID, -1, false, 'i'));
+	values[2] = hopper_texts_datum(model->n_metrics, (const char *const *) model->metrics_type);
 	nulls[2] = model->n_metrics == 0;
 	values[3] = model->loss_type ? CStringGetTextDatum(model->loss_type) : (Datum) 0;
 	nulls[3] = model->loss_type == NULL;
-	for (int i = 0; i < event->n_metrics; i++)
-		cells[i] = Float8GetDatum(event->metrics[i]);
-	values[4] = PointerGetDatum(construct_array(cells, event->n_metrics, FLOAT8OID, sizeof(float8),
-												FLOAT8PASSBYVAL, 'd'));
+	values[4] = hopper_floats_datum(event->n_metrics, event->metrics);
 	nulls[4] = event->n_metrics == 0;
 }
 

@@ -6,7 +6,6 @@
 #include "pg/predict/predict.h"
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
@@ -119,8 +118,7 @@ put_rows(hopper_pack_source *rows, const hopper_pack_values *values, Tuplestores
 		for (int64 i = 0; i < values->count; i++)
 			elements[i] = Float4GetDatum(encoded[i]);
 		result[0] = Int64GetDatum(rows->row_number);
-		result[1] = PointerGetDatum(construct_array(elements, (int) values->count, FLOAT4OID,
-													sizeof(float4), true, 'i'));
+		result[1] = hopper_array(FLOAT4OID, (int) values->count, elements, NULL);
 		tuplestore_putvalues(store, descriptor, result, result_nulls);
 	}
 }

@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
@@ -101,8 +99,6 @@ put_row(packed_prediction *run, const float *outputs)
 	MemoryContext caller = MemoryContextSwitchTo(run->row_context);
 	Datum		values[N_COLUMNS] = {0};
 	bool		nulls[N_COLUMNS] = {false};
-	int			n = model->is_value ? 1 : model->n_classes;
-	Datum	   *cells = palloc(n * sizeof(Datum));
 	double		label = run->labels[run->told];
 
 	values[0] = Int64GetDatum(run->numbers[run->told]);
@@ -114,7 +110,7 @@ put_row(packed_prediction *run, const float *outputs)
 		values[1] = number_text(label_in_unit(run, label));
 		values[2] = number_text(value);
 		nulls[3] = true;
-		cells[0] = Float8GetDatum(value);
+		values[4] = hopper_floats_datum(1, &value);
 	}
 	else
 	{
@@ -125,11 +121,8 @@ put_row(packed_prediction *run, const float *outputs)
 		put_class_name(run, (int) label, &values[1], &nulls[1]);
 		put_class_name(run, best, &values[2], &nulls[2]);
 		values[3] = Float8GetDatum(run->classes.probabilities[best]);
-		for (int i = 0; i < n; i++)
-			cells[i] = Float8GetDatum(run->classes.probabilities[i]);
+		values[4] = hopper_floats_datum(model->n_classes, run->classes.probabilities);
 	}
-	values[4] = PointerGetDatum(construct_array(cells, n, FLOAT8OID, sizeof(float8),
-												FLOAT8PASSBYVAL, 'd'));
 	tuplestore_putvalues(run->store, run->descriptor, values, nulls);
 	run->told++;
 	MemoryContextSwitchTo(caller);

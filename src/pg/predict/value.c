@@ -8,7 +8,6 @@
 #include "pg/predict/run.h"
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
@@ -191,7 +190,7 @@ hopper_sql_predict_outputs(PG_FUNCTION_ARGS)
 	double		value;
 	const double *numbers = &value;
 	int			n = model->is_value ? 1 : model->n_classes;
-	Datum	   *elements = palloc(n * sizeof(Datum));
+	Datum		result;
 
 	if (outputs == NULL)
 		PG_RETURN_NULL();
@@ -202,9 +201,7 @@ hopper_sql_predict_outputs(PG_FUNCTION_ARGS)
 		hopper_predict_rank(&function->classes, model, function->entry->n_outputs, outputs, true);
 		numbers = function->classes.probabilities;
 	}
-	for (int i = 0; i < n; i++)
-		elements[i] = Float8GetDatum(numbers[i]);
+	result = hopper_floats_datum(n, numbers);
 	hopper_ready_leave(function->entry);
-	PG_RETURN_ARRAYTYPE_P(construct_array(elements, n, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
-										  'd'));
+	PG_RETURN_DATUM(result);
 }

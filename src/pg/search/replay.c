@@ -22,18 +22,6 @@ add_int4(hopper_own_values *list, int32 value)
 }
 
 static void
-add_floats(hopper_own_values *list, const double *values, int n)
-{
-	Datum	   *datums = palloc(Max(n, 1) * sizeof(Datum));
-
-	for (int i = 0; i < n; i++)
-		datums[i] = Float8GetDatum(values[i]);
-	hopper_own_add(list, FLOAT8ARRAYOID,
-				   PointerGetDatum(construct_array(datums, n, FLOAT8OID, sizeof(float8),
-												   FLOAT8PASSBYVAL, 'd')), false);
-}
-
-static void
 add_null(hopper_own_values *list, Oid type)
 {
 	hopper_own_add(list, type, (Datum) 0, true);
@@ -67,8 +55,8 @@ note(hopper_automl *run, int64 trial, const hopper_search_told *told, const char
 	}
 	else
 	{
-		add_floats(&list, told->values, told->n);
-		add_floats(&list, told->last, told->n);
+		hopper_own_add(&list, FLOAT8ARRAYOID, hopper_floats_datum(told->n, told->values), false);
+		hopper_own_add(&list, FLOAT8ARRAYOID, hopper_floats_datum(told->n, told->last), false);
 	}
 	hopper_own_add_text(&list, reason);
 	hopper_own_add_float8(&list, hopper_seconds_since(run->started));

@@ -126,6 +126,43 @@ hopper_elements(const struct ArrayType *array, Datum **values, bool **nulls)
 	return n;
 }
 
+Datum
+hopper_array(Oid type, int n, const Datum *values, const bool *nulls)
+{
+	int			first = 1;
+	int16		length;
+	bool		by_value;
+	char		alignment;
+
+	get_typlenbyvalalign(type, &length, &by_value, &alignment);
+	return PointerGetDatum(construct_md_array((Datum *) values, (bool *) nulls, 1, &n, &first,
+											  type, length, by_value, alignment));
+}
+
+Datum
+hopper_texts_datum(int n, const char *const *texts)
+{
+	Datum	   *values = palloc((n + 1) * sizeof(Datum));
+	bool	   *nulls = palloc((n + 1) * sizeof(bool));
+
+	for (int i = 0; i < n; i++)
+	{
+		nulls[i] = texts[i] == NULL;
+		values[i] = nulls[i] ? (Datum) 0 : CStringGetTextDatum(texts[i]);
+	}
+	return hopper_array(TEXTOID, n, values, nulls);
+}
+
+Datum
+hopper_floats_datum(int n, const double *values)
+{
+	Datum	   *datums = palloc((n + 1) * sizeof(Datum));
+
+	for (int i = 0; i < n; i++)
+		datums[i] = Float8GetDatum(values[i]);
+	return hopper_array(FLOAT8OID, n, datums, NULL);
+}
+
 char **
 hopper_texts(Datum array, int *n)
 {

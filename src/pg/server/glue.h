@@ -399,6 +399,12 @@ extern char *hopper_text_cell(const hopper_name *table, uint64 row, int column);
  * is. Returns their number.
  */
 extern int	hopper_elements(const struct ArrayType *array, Datum **values, bool **nulls);
+/* An array of these elements; `nulls` may be NULL where none of them is. */
+extern Datum hopper_array(Oid type, int n, const Datum *values, const bool *nulls);
+/* A text[]; a text may be NULL. */
+extern Datum hopper_texts_datum(int n, const char *const *texts);
+/* A float8[]. */
+extern Datum hopper_floats_datum(int n, const double *values);
 /* The elements of a text[], and of such a cell (NULL: none): NULL stays NULL, or becomes "". */
 extern char **hopper_texts(Datum array, int *n);
 extern char **hopper_text_cells(uint64 row, int column, int *n);

@@ -23,7 +23,7 @@ PG_FUNCTION_INFO_V1(hopper_sql_columns_of_names);
 static Datum
 one_text(Datum text)
 {
-	return PointerGetDatum(construct_array(&text, 1, TEXTOID, -1, false, 'i'));
+	return hopper_array(TEXTOID, 1, &text, NULL);
 }
 
 /* texts_in(cstring): '{...}' as the array that it is, anything else as its only element. */

@@ -330,8 +330,7 @@ hopper_history_iterations(const hopper_history *history)
 	values = palloc(history->n * sizeof(Datum));
 	for (int i = 0; i < history->n; i++)
 		values[i] = Int32GetDatum(hopper_history_at(history, i)->iteration);
-	return PointerGetDatum(construct_array(values, history->n, INT4OID, sizeof(int32), true,
-										   'i'));
+	return hopper_array(INT4OID, history->n, values, NULL);
 }
 
 Datum

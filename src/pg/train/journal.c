@@ -11,7 +11,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
-#include "utils/array.h"
 #include "utils/snapmgr.h"
 
 #include "pg/server/own_tables.h"
@@ -195,19 +194,11 @@ write_visits(const hopper_timeline *timeline, int64 run)
 	types[n] = INT4OID;
 	arguments[n++] = Int32GetDatum(timeline->n);
 	types[n] = INT8ARRAYOID;
-	arguments[n++] = PointerGetDatum(construct_array(bytes_written, timeline->n, INT8OID,
-													 sizeof(int64), FLOAT8PASSBYVAL, 'd'));
+	arguments[n++] = hopper_array(INT8OID, timeline->n, bytes_written, NULL);
 	for (int i = 0; i < VISIT_COLUMNS; i++)
 	{
-		bool		is_int = columns[i].type == INT4OID;
-
-		types[n] = is_int ? INT4ARRAYOID : FLOAT8ARRAYOID;
-		arguments[n++] = PointerGetDatum(is_int
-										 ? construct_array(columns[i].values, timeline->n, INT4OID,
-														   sizeof(int32), true, 'i')
-										 : construct_array(columns[i].values, timeline->n,
-														   FLOAT8OID, sizeof(float8),
-														   FLOAT8PASSBYVAL, 'd'));
+		types[n] = columns[i].type == INT4OID ? INT4ARRAYOID : FLOAT8ARRAYOID;
+		arguments[n++] = hopper_array(columns[i].type, timeline->n, columns[i].values, NULL);
 		appendStringInfo(names, ", %s", columns[i].name);
 		appendStringInfo(items, ", $%d[i]", n);
 	}

@@ -6,7 +6,6 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
-#include "utils/array.h"
 
 #include "pg/server/words.h"
 
@@ -80,23 +79,13 @@ hopper_fill_array(hopper_output_row *row, const char *name, Datum value)
 }
 
 Datum
-hopper_texts_datum(int n, const char *const *texts)
-{
-	Datum	   *values = palloc(Max(n, 1) * sizeof(Datum));
-
-	for (int i = 0; i < n; i++)
-		values[i] = CStringGetTextDatum(texts[i]);
-	return PointerGetDatum(construct_array(values, n, TEXTOID, -1, false, 'i'));
-}
-
-Datum
 hopper_shape_datum(int rank, const int64_t *shape)
 {
 	Datum	   *values = palloc(Max(rank, 1) * sizeof(Datum));
 
 	for (int i = 0; i < rank; i++)
 		values[i] = Int32GetDatum((int32) shape[i]);
-	return PointerGetDatum(construct_array(values, rank, INT4OID, sizeof(int32), true, 'i'));
+	return hopper_array(INT4OID, rank, values, NULL);
 }
 
 void

@@ -38,8 +38,7 @@ extern void hopper_fill_array(hopper_output_row *row, const char *name, Datum va
 /* Of a column whose name and type the data give. */
 extern void hopper_fill_given(hopper_output_row *row, const char *name, Oid type, Datum value,
 							  bool isnull);
-/* text[] and int[] */
-extern Datum hopper_texts_datum(int n, const char *const *texts);
+/* An int[]. */
 extern Datum hopper_shape_datum(int rank, const int64_t *shape);
 
 /* A row of _info (train/info_row.c); `training` is NULL where only the columns are wanted. */

@@ -5,7 +5,6 @@
 #include "pg/train/store.h"
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/lsyscache.h"
 
 #include "pg/server/own_tables.h"
@@ -106,17 +105,9 @@ rows_query(const columns *rows, const char *const *names, hopper_own_values *lis
 
 	for (int i = 0; i < rows->width; i++)
 	{
-		int			dims[1] = {rows->n};
-		int			lbs[1] = {1};
-		int16		length;
-		bool		by_value;
-		char		alignment;
-
-		get_typlenbyvalalign(rows->types[i], &length, &by_value, &alignment);
 		hopper_own_add(list, get_array_type(rows->types[i]),
-			PointerGetDatum(construct_md_array(rows->values[i], rows->nulls[i], 1, dims, lbs,
-											   rows->types[i], length, by_value, alignment)),
-			false);
+					   hopper_array(rows->types[i], rows->n, rows->values[i], rows->nulls[i]),
+					   false);
 		appendStringInfo(query, "%s pg_catalog.unnest($%d) AS %s", i ? "," : "SELECT", i + 2,
 						 names[i]);
 	}

@@ -5,7 +5,6 @@
 #include "pg/train/output_rows.h"
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/timestamp.h"
@@ -169,9 +168,7 @@ hopper_summary_row(const hopper_name *model, const hopper_packed *train,
 	hopper_fill_text(row, "madlib_version", "model_hopper " HOPPER_VERSION);
 	hopper_fill_array(row, "num_classes",
 					  desc->y_kind == HOPPER_LABEL_CLASS
-					  ? PointerGetDatum(construct_array(&classes, 1, INT4OID, sizeof(int32), true,
-														'i'))
-					  : (Datum) 0);
+					  ? hopper_array(INT4OID, 1, &classes, NULL) : (Datum) 0);
 	hopper_fill_given(row, hopper_class_values_column(train),
 					  train->class_values_column ? train->class_values_type : TEXTARRAYOID,
 					  train->class_values, train->class_values == (Datum) 0);

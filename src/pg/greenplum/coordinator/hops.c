@@ -10,7 +10,6 @@
 #include "pg/greenplum/coordinator/hops.h"
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 
 #define PART_BYTES (64 * 1024 * 1024)
 
@@ -353,8 +352,7 @@ hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_confi
 		if (i + 1 < n && config[1].model_arch == config->model_arch)
 			continue;
 		values[0] = CStringGetTextDatum(hopper_from_utf8(config->model_arch));
-		values[1] = PointerGetDatum(construct_array(keys, alike, INT4OID, sizeof(int32), true,
-													'i'));
+		values[1] = hopper_array(INT4OID, alike, keys, NULL);
 		execute(plan, values, SPI_OK_INSERT);
 		alike = 0;
 	}
