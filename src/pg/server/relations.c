@@ -131,8 +131,16 @@ hopper_is_gone(Oid relation)
 Oid
 hopper_source_oid(const hopper_name *name)
 {
-	(void) hopper_relation_oid(name, false);
-	return RangeVarGetRelid(makeRangeVar(name->schema, name->name, -1), AccessShareLock, false);
+	Oid			relation;
+
+	do
+	{
+		(void) hopper_relation_oid(name, false);
+		relation = RangeVarGetRelid(makeRangeVar(name->schema, name->name, -1), AccessShareLock,
+									true);
+	}
+	while (!OidIsValid(relation));
+	return relation;
 }
 
 /* Where the table is, or would be made. */
