@@ -1,5 +1,6 @@
 -- Values that the server stores compressed are read as those that it stores plainly.
 SET client_min_messages = warning;
+SET default_toast_compression = 'pglz';
 CREATE TABLE plain (id integer, y integer, x real[], image bytea);
 ALTER TABLE plain ALTER x SET STORAGE EXTERNAL, ALTER image SET STORAGE EXTERNAL;
 CREATE TABLE small (LIKE plain);
