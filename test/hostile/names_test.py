@@ -393,6 +393,8 @@ def expected(admin):
     (multi_byte, "on", "shared"),
 ])
 def test_every_function_among_traps(victim, expected, name, standard, path):
+    if standard == "off" and victim.server_version >= 190000:
+        pytest.skip("PostgreSQL 19 has no other string literals than the standard's")
     world = World(name, not path.startswith("{"))
     with victim.cursor() as cursor:
         world.build(cursor)
