@@ -197,10 +197,11 @@ def test_discard_all_and_idleness_end_what_a_session_keeps(session):
     with_model = threads(pid(session))
     query(session, "DISCARD ALL")
     assert threads(pid(session)) == with_model - 1
-    query(session, "SET hopper.keep_time = 1")
     assert query(session, ROW) == first
     process = pid(session)
     assert threads(process) == with_model
+    query(session, "SET hopper.keep_time = 1")
+    assert query(session, ROW) == first
     wait_until(lambda: threads(process) == with_model - 1)
     for _ in range(2):
         assert query(session, ROW) == first

@@ -321,6 +321,7 @@ create_predictor(hopper_ready_model *entry, const hopper_trained *trained,
 	}
 	PG_END_TRY();
 	entry->n_outputs = n_outputs;
+	entry->keep_time = hopper_keep_time;
 }
 
 /* Which inputs were bytea when the model was trained. */
@@ -474,7 +475,7 @@ get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_typ
 			found->asked_type != asked_type)
 			continue;
 		if (found->busy || !readable || version[0] == '\0' ||
-			strcmp(found->version, version) != 0 ||
+			strcmp(found->version, version) != 0 || found->keep_time != hopper_keep_time ||
 			!hopper_torch()->predictor.touch(found->predictor))
 			drop_ready_model(found);
 		else if (is_bytea == NULL ||
@@ -506,6 +507,7 @@ bool
 hopper_ready_is(const hopper_ready_model *entry, uint64 serial)
 {
 	return entry->context && entry->serial == serial && !entry->busy &&
+		entry->keep_time == hopper_keep_time &&
 		hopper_torch()->predictor.touch(entry->predictor);
 }
 

@@ -37,6 +37,7 @@ typedef struct hopper_ready_model
 	int			event_fd;
 	int			n_outputs;
 	int64		bytes;
+	int			keep_time;		/* as hopper.keep_time was then: its thread knows no other */
 	bool		busy;			/* an error came between submit and take */
 	uint64		last_use;
 	uint64		serial;			/* another one for each model that takes this place */
