@@ -4,6 +4,17 @@ foreach(item includedir-server pkglibdir sharedir)
   execute_process(COMMAND ${PG_CONFIG} --${item} OUTPUT_VARIABLE PG_${item}
     OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
+# src/pg/server/compat.h refuses these too, once for each file.
+file(STRINGS ${PG_includedir-server}/pg_config.h versions REGEX "define (PG|GP)_VERSION")
+if(NOT versions MATCHES "GP_VERSION" AND versions MATCHES "PG_VERSION_NUM ([0-9]+)")
+  math(EXPR major "${CMAKE_MATCH_1} / 10000")
+  if(major LESS 15)
+    message(FATAL_ERROR "model_hopper needs PostgreSQL 15 or newer; that of ${PG_CONFIG} is of version ${major}")
+  elseif(major GREATER 19 AND NOT CMAKE_C_FLAGS MATCHES "HOPPER_NEWER_SERVER")
+    message(FATAL_ERROR "PostgreSQL ${major}, that of ${PG_CONFIG}, is newer than 19, the newest known; "
+      "-DCMAKE_C_FLAGS=-DHOPPER_NEWER_SERVER among CMAKE_OPTIONS tries it")
+  endif()
+endif()
 
 file(GLOB_RECURSE glue_sources CONFIGURE_DEPENDS src/pg/*.c)
 # Of local/ and greenplum/, which both give what src/pg/backend.h names, a server gets one.
