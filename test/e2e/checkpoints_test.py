@@ -11,7 +11,7 @@ WATCHED = ("batch_size=16, callbacks=[EarlyStopping(monitor='val_loss', patience
            " restore_best_weights=True), ReduceLROnPlateau(monitor='val_loss', patience=1)]")
 FIT = ("SELECT hopper.fit_multiple_model('packed', '{}', '{}', {}, validation_table => 'packed_validation',"
        " seed => 5, threads => 1)")
-# So many that a step of no time trains few of them, however late its session looks.
+# More than the steps of no time, an iteration each, that write two checkpoints.
 ITERATIONS = 80
 
 
@@ -34,7 +34,7 @@ def trained_a_little(database, table, more="", setting="SET hopper.notice_interv
                 FIT.format(table, "configs", ITERATIONS).replace("threads => 1", "threads => 1" + more))
     earlier = f"SELECT count(DISTINCT mst_key) FROM hopper_run_{run}_state WHERE part < 0"
     while value(connection, earlier) < 3:
-        assert value(connection, "SELECT hopper.step(%s, 0.001)", run) == "running"
+        assert value(connection, "SELECT hopper.step(%s, 0)", run) == "running"
     connection.close()
     wait_until(lambda: value(database, "SELECT state FROM hopper.runs WHERE run = %s", run) == "interrupted")
     return run
@@ -64,7 +64,7 @@ def test_the_one_before_is_used_where_the_newest_is_damaged(database, damage):
     run = trained_a_little(database, "damaged")
     query(database, DAMAGES[damage].format(run))
     connection = connect(DATABASE)
-    query(connection, "SELECT hopper.step(%s, 0.001)", run)
+    query(connection, "SELECT hopper.step(%s, 0)", run)
     warnings = [notice for notice in connection.notices if notice.startswith("WARNING")]
     assert [warning.splitlines()[0] for warning in warnings] == [
         "WARNING:  the newest checkpoint of configuration 2 is damaged, the one before is used"]
@@ -106,7 +106,7 @@ def test_a_thousand_checkpoints_take_no_room(database):
     query(database, f"ALTER TABLE hopper_run_{run}_state SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)")
     seen, checkpoints = [], 0
     while checkpoints < 1000:
-        assert value(connection, "SELECT hopper.step(%s, 0.001)", run) == "running"
+        assert value(connection, "SELECT hopper.step(%s, 0)", run) == "running"
         checkpoints = value(connection, "SELECT checkpoints FROM hopper.runs WHERE run = %s", run)
         if checkpoints // 100 > len(seen):
             seen.append(sizes(connection, run))

@@ -143,8 +143,8 @@ def test_a_deadlock_does_not_cost_the_models(database, reader):
     """A reader of the old models then waits for the packed table, which the run has read."""
     before = seeds(database)
     run = Run(settings="SET deadlock_timeout = '300ms'")
-    # It looks at once, and sees none yet.
-    query(reader, "SET deadlock_timeout = '10ms'")
+    # Of the two the run looks first, whichever waits first.
+    query(reader, "SET deadlock_timeout = '60s'")
     query(reader, "BEGIN")
     query(reader, "SELECT count(*) FROM m")
     locker = threading.Thread(target=query, args=(reader, "LOCK TABLE packed"))
@@ -253,7 +253,7 @@ def test_a_searchs_old_models_are_used_meanwhile(database, searched, reader):
 def test_a_deadlock_does_not_cost_a_search(database, searched, reader):
     before = seeds(database, "s")
     run = Training(SEARCH % (400, 2), settings="SET deadlock_timeout = '300ms'")
-    query(reader, "SET deadlock_timeout = '10ms'")
+    query(reader, "SET deadlock_timeout = '60s'")
     query(reader, "BEGIN")
     query(reader, "SELECT count(*) FROM s_trials")
     locker = threading.Thread(target=query, args=(reader, "LOCK TABLE packed"))
@@ -347,7 +347,7 @@ def test_packing_waits_for_readers_of_the_old_rows(database, packing, reader):
 
 def test_a_deadlock_does_not_cost_what_was_packed(database, packing, reader):
     run = packing("SET deadlock_timeout = '300ms'")
-    query(reader, "SET deadlock_timeout = '10ms'")
+    query(reader, "SET deadlock_timeout = '60s'")
     query(reader, "BEGIN")
     query(reader, "SELECT count(*) FROM again")
     locker = threading.Thread(target=query, args=(reader, "LOCK TABLE digits"))

@@ -157,9 +157,10 @@ def cancelled(admin, backend, name, place, delay):
     """Seconds that the backend computed after the cancel, or None where it came too late."""
     call = Call(admin, backend, CALLS[name], place)
     call.thread.join(delay)
-    before = cpu_seconds(backend.pid)
     asked = call.thread.is_alive()
     query(admin, "SELECT pg_cancel_backend(%s)", backend.pid)
+    # Not before: until then it computes on, as long as this process and its session wait for others.
+    before = cpu_seconds(backend.pid)
     call.thread.join(60)
     assert not call.thread.is_alive(), f"{name} in {place} goes on after its cancel"
     took = cpu_seconds(backend.pid) - before
@@ -222,8 +223,8 @@ def test_while_results_are_written(database):
         call = Call(database, backend, FIT.format("large", ", warm_start => true").replace("'configs', 1000000",
                                                                                              "'wide_ones', 1"), place)
         wait_until(lambda: not call.thread.is_alive() or value(database, size) > before + 1_000_000)
-        began = cpu_seconds(backend.pid)
         query(database, "SELECT pg_cancel_backend(%s)", backend.pid)
+        began = cpu_seconds(backend.pid)
         call.thread.join(60)
         took.append(cpu_seconds(backend.pid) - began)
         assert call.error is not None, "it ended before its cancel"

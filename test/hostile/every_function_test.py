@@ -96,8 +96,8 @@ def test_is_cancelled(session, database, name):
             database, "SELECT 1 FROM pg_stat_activity WHERE pid = %s AND state = 'active'", (session.pid,)))
         session.thread.join(chance.uniform(0.1, 0.4))
         assert session.thread.is_alive(), session.error
-        began = cpu_seconds(session.pid)
         session.connection.cancel()
+        began = cpu_seconds(session.pid)
         session.thread.join(60)
         assert not session.thread.is_alive(), "it goes on after its cancel"
         took.append(cpu_seconds(session.pid) - began)

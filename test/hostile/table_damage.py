@@ -153,7 +153,7 @@ def run(connection, rounds, seed, report=lambda text: None):
     chance = random.Random(seed)
     stage.become(connection, stage.STRANGER)
     stage.execute(connection, "SET client_min_messages = error; SET hopper.notice_interval = 0;"
-                  " SET statement_timeout = '5s'; SET hopper.memory_limit = '500MB'; SET hopper.threads = 2")
+                  " SET statement_timeout = '60s'; SET hopper.memory_limit = '500MB'; SET hopper.threads = 2")
     release_constraints(connection)
     all_columns = columns(connection)
     stage.execute(connection, "CREATE OR REPLACE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql"

@@ -4,6 +4,7 @@ python two_sessions.py SECONDS [SEED]. What a session is refused does not matter
 nobody sees an internal error, nobody waits for ever and no thread stays does.
 """
 
+import contextlib
 import random
 import sys
 import threading
@@ -111,7 +112,8 @@ class Session:
             other = self.chance.choice([other for other in self.all if other is not self])
             connection = other.connection
             if connection is not None:
-                connection.cancel()
+                with contextlib.suppress(psycopg2.InterfaceError):  # it has been closed meanwhile
+                    connection.cancel()
         else:
             self.do(self.chance.choice(STATEMENTS))
             # The role and the settings went, too.

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -121,8 +122,8 @@ def test_after_an_error_the_connection_works(hopper):
 
 # ---------------------------------------------------------------- interrupting
 
-def interrupt_when_training(pid, seconds):
-    """What a notebook's stop button does, so many seconds after a best configuration is known."""
+def interrupt_when_training(pid, ready=lambda: True):
+    """What a notebook's stop button does, once a best configuration is known and all is ready."""
     def press():
         with plain_connection() as connection:
             for _ in range(3000):
@@ -130,7 +131,10 @@ def interrupt_when_training(pid, seconds):
                                       [pid]).fetchone():
                     break
                 time.sleep(0.02)
-            time.sleep(seconds)
+            for _ in range(3000):
+                if ready():
+                    break
+                time.sleep(0.02)
             os.kill(os.getpid(), signal.SIGINT)
             while connection.execute("SELECT count(*) FROM pg_stat_activity WHERE pid = %s AND state = 'active'",
                                      [pid]).fetchone()[0]:
@@ -143,7 +147,7 @@ def interrupt_when_training(pid, seconds):
 def test_interrupt(hopper):
     pid = hopper.connection.info.backend_pid
     hopper.fit_multiple_model("packed", "short", "configs", 1)  # loading libtorch cannot be interrupted
-    thread = interrupt_when_training(pid, 0.3)
+    thread = interrupt_when_training(pid)
     # It does not wait for the run, which would have made a table after hours.
     with pytest.raises(KeyboardInterrupt):
         hopper.fit_multiple_model("packed", "never", "configs", LONG)
@@ -201,7 +205,7 @@ def test_notices_are_heard_while_it_runs(hopper):
 def test_a_bar(one, capsys, monkeypatch):
     one.sql("SET hopper.notice_interval = 1")
     pid = one.connection.info.backend_pid
-    thread = interrupt_when_training(pid, 2.5)
+    thread = interrupt_when_training(pid, lambda: all(word in sys.stderr.getvalue() for word in ("about ", "best: ")))
     with pytest.raises(KeyboardInterrupt):
         one.fit_multiple_model("packed", "never", "configs", LONG, validation_table="packed_validation", progress=True)
     thread.join(30)

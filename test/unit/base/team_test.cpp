@@ -102,7 +102,7 @@ TEST(Team, TheFirstExceptionIsTheCallers) {
       if (part != first) {
         while (!thrown.load()) std::this_thread::yield();
         // The first one's has left it when nobody has anything else to do.
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
       }
       thrown.store(true);
       throw std::runtime_error("part " + std::to_string(part));

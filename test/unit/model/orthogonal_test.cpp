@@ -80,12 +80,12 @@ TEST(Orthogonal, EndsInAMomentWhenCancelled) {
     double asked = 0.0;
     std::thread canceller([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      asked = CpuSeconds();
       cancel.store(true);
+      asked = CpuSeconds();
     });
     EXPECT_FALSE(OrthogonalColumns(cancel, &matrix, &q));
-    const double ended = CpuSeconds();
     canceller.join();
+    const double ended = CpuSeconds();
     EXPECT_LT(ended - asked, 0.3) << rows << " " << columns;
   }
 }

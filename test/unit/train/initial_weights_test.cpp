@@ -100,12 +100,12 @@ TEST(InitialWeights, EndInAMomentWhenCancelled) {
       double asked = 0.0;
       std::thread canceller([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
-        asked = CpuSeconds();
         cancel.store(true);
+        asked = CpuSeconds();
       });
       EXPECT_FALSE(shared.Get(*spec, 1, cancel, flat.data()));
-      const double ended = CpuSeconds();
       canceller.join();
+      const double ended = CpuSeconds();
       EXPECT_LT(ended - asked, 0.6) << initializer;
     }
   }
