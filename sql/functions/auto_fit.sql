@@ -17,6 +17,9 @@ DECLARE
     -- What the caller names is looked up by the caller's path, all else in pg_catalog.
     callers CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
     safe CONSTANT pg_catalog.text := 'pg_catalog, pg_temp';
+    -- Nothing is told of models that are gone when the call ends.
+    told CONSTANT pg_catalog.text := pg_catalog.current_setting('client_min_messages');
+    quiet CONSTANT pg_catalog.text := CASE WHEN told IN ('error', 'fatal', 'panic') THEN told ELSE 'warning' END;
     -- By it a view is known again.
     kept_apart CONSTANT pg_catalog.text := 'rows that auto_fit() keeps apart';
     again CONSTANT pg_catalog.text := CASE WHEN replace THEN ', replace := true' ELSE '' END;
@@ -168,6 +171,7 @@ BEGIN
     -- Networks of an earlier search go; what the user has added stays.
     EXECUTE pg_catalog.format('DELETE FROM %s WHERE name OPERATOR(pg_catalog.~~) %L', model_table OPERATOR(pg_catalog.||) '_networks', 'searched {%');
     -- One iteration says how many there is time for.
+    PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
     EXECUTE pg_catalog.format('SELECT * FROM %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := %s,'
         ' compile_params := %L, fit_params := %L, num_iterations := 1, validation_table := %L)', own, model_table OPERATOR(pg_catalog.||) '_packed',
         model_table OPERATOR(pg_catalog.||) '_probe', model_table OPERATOR(pg_catalog.||) '_networks', network.model_id,
@@ -191,6 +195,7 @@ BEGIN
         EXECUTE statement USING n;
         PERFORM pg_catalog.set_config('search_path', safe, true);
     END IF;
+    PERFORM pg_catalog.set_config('client_min_messages', told, true);
     -- What comes behind the search takes about as long as what came before it, on a machine that is as busy then.
     spent := extract(epoch FROM clock_timestamp() - began);
     total := greatest(least(0.95 * (seconds - spent), seconds - 2 * spent), 0) * probe.threads / greatest(probe.seconds, 0.001);
@@ -257,7 +262,9 @@ BEGIN
             model_table OPERATOR(pg_catalog.||) '_test_packed', best.best_member) INTO alone;
         EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L)', own, model_table OPERATOR(pg_catalog.||) '_linear',
             model_table OPERATOR(pg_catalog.||) '_test_packed') INTO linear;
+        PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
         EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, model_table OPERATOR(pg_catalog.||) '_linear');
+        PERFORM pg_catalog.set_config('client_min_messages', told, true);
         IF classes OPERATOR(pg_catalog.=) 2 THEN
             EXECUTE pg_catalog.format('SELECT %1$sauc_error(pg_catalog.array_agg(p.label), pg_catalog.array_agg(p.outputs[1]))'
                 ' FROM %1$spredict_packed(%2$L, %3$L, %4$s) AS p', own, model_table, model_table OPERATOR(pg_catalog.||) '_test_packed', best.mst_key) INTO error;

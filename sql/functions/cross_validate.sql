@@ -21,6 +21,9 @@ DECLARE
     -- What the caller names is looked up by the caller's path, all else in pg_catalog.
     callers CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
     safe CONSTANT pg_catalog.text := 'pg_catalog, pg_temp';
+    -- Nothing is told of a fold's tables, which are gone when the call ends.
+    told CONSTANT pg_catalog.text := pg_catalog.current_setting('client_min_messages');
+    quiet CONSTANT pg_catalog.text := CASE WHEN told IN ('error', 'fatal', 'panic') THEN told ELSE 'warning' END;
     own pg_catalog.text;
     source pg_catalog.regclass;
     label pg_catalog.text;
@@ -133,6 +136,7 @@ BEGIN
     EXECUTE statement;
 
     FOR i IN 1..folds LOOP
+        PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
         PERFORM pg_catalog.set_config('search_path', safe, true);
         statements := ARRAY[
             format('CREATE VIEW %1$s_fold_rows AS SELECT %2$s FROM %1$s_folds AS t WHERE t.%3$s OPERATOR(pg_catalog.<>) %4$s', output_table, columns, spare, i),
@@ -200,6 +204,8 @@ BEGIN
         FOREACH statement IN ARRAY statements LOOP
             EXECUTE statement;
         END LOOP;
+        PERFORM pg_catalog.set_config('client_min_messages', told, true);
+        RAISE NOTICE 'fold % of %: trained on % rows, tested on %', i, folds, rows_trained, rows_tested;
     END LOOP;
 
     source := output_table::pg_catalog.regclass;

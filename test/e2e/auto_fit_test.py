@@ -212,3 +212,23 @@ def test_what_is_refused(database, arguments, error):
         query(database, f"SELECT hopper.auto_fit({arguments})")
     assert outputs(database) == before
     assert value(database, "SHOW search_path") == path
+
+
+@pytest.mark.skipif(GREENPLUM, reason="submit() needs PostgreSQL")
+@pytest.mark.parametrize("call", ["hopper.auto_fit('customers', 'churned', 'submitted', 2)",
+                                  "hopper.cross_validate('customers', 'submitted', 'churned', recipe := 'realmlp')"])
+def test_a_run_that_would_train_several_times_is_refused_before_it_packs(database, call):
+    with pytest.raises(psycopg2.errors.FeatureNotSupported, match="trains several times, and a run trains once") as error:
+        query(database, "SELECT hopper.submit(%s)", "SELECT * FROM " + call)
+    assert "hopper.automl()" in error.value.diag.message_hint
+
+
+def test_nothing_is_told_of_models_that_are_gone(database):
+    query(database, "SET client_min_messages = notice")
+    database.notices.clear()
+    query(database, "SELECT hopper.auto_fit('customers', 'churned', 'told', 2)")
+    assert value(database, "SHOW client_min_messages") == "notice"
+    query(database, "SET client_min_messages = warning")
+    told = "".join(database.notices)
+    assert 'packed' in told and 'automl "told" finished' in told
+    assert "told_probe" not in told and "told_linear" not in told

@@ -136,3 +136,14 @@ def test_what_is_refused(database, arguments, error):
         query(database, f"SELECT hopper.cross_validate({arguments})")
     assert outputs(database) == before
     assert value(database, "SHOW search_path") == path
+
+
+def test_a_line_for_each_fold_and_none_of_tables_that_are_gone(database):
+    query(database, "SET client_min_messages = notice")
+    database.notices.clear()
+    query(database, f"SELECT hopper.cross_validate('patients', 'told', 'late', folds => 2, num_iterations => 1, recipe => 'realmlp', options => '{PLAIN}')")
+    assert value(database, "SHOW client_min_messages") == "notice"
+    query(database, "SET client_min_messages = error")
+    rows, half = value(database, "SELECT count(*) FROM patients"), value(database, "SELECT count(*) FROM told_folds WHERE fold = 2")
+    assert database.notices == [f"NOTICE:  fold 1 of 2: trained on {half} rows, tested on {rows - half}\n",
+                                f"NOTICE:  fold 2 of 2: trained on {rows - half} rows, tested on {half}\n"]

@@ -15,7 +15,6 @@
 #include "pg/codec/schema.h"
 #include "pg/server/words.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_claim_name);
 PG_FUNCTION_INFO_V1(hopper_sql_source_hash);
 
 #define MOST_STRATA 1000		/* more classes are not split apart */
@@ -167,16 +166,6 @@ hopper_pack_choose_validation(hopper_pack_job *job)
 }
 
 /* --- for auto_fit() and cross_validate() --- */
-
-/* claim_name(model_table): for functions in PL/pgSQL, which make tables of names that begin so. */
-Datum
-hopper_sql_claim_name(PG_FUNCTION_ARGS)
-{
-	hopper_name name = hopper_name_argument(fcinfo, 0, "model_table");
-
-	hopper_claim_name(&name);
-	PG_RETURN_VOID();
-}
 
 /*
  * source_hash(source, named, seed) -> hopper_hash_text() of a column, or of all that can be

@@ -16,6 +16,7 @@
 
 PG_FUNCTION_INFO_V1(hopper_sql_fit_multiple_model);
 PG_FUNCTION_INFO_V1(hopper_sql_fit);
+PG_FUNCTION_INFO_V1(hopper_sql_claim_name);
 
 hopper_fit_taker *hopper_taker_of_fits = NULL;
 
@@ -323,4 +324,22 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	outcome = fit(request);
 	return result_row(fcinfo, &outcome);
+}
+
+/*
+ * claim_name(model_table): for auto_fit() and cross_validate(), which train several times and make
+ * tables of names that begin so.
+ */
+Datum
+hopper_sql_claim_name(PG_FUNCTION_ARGS)
+{
+	hopper_name name = hopper_name_argument(fcinfo, 0, "model_table");
+
+	if (hopper_taker_of_fits)
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("this function trains several times, and a run trains once"),
+					 errhint("Call the function itself, not through hopper.submit() or "
+							 "hopper.create_run(). A search can be a run: hopper.automl()."));
+	hopper_claim_name(&name);
+	PG_RETURN_VOID();
 }
