@@ -232,3 +232,19 @@ def test_nothing_is_told_of_models_that_are_gone(database):
     told = "".join(database.notices)
     assert 'packed' in told and 'automl "told" finished' in told
     assert "told_probe" not in told and "told_linear" not in told
+
+
+def test_a_number_that_tells_rows_apart_is_named(database):
+    """In a table with a primary key it is left out; here it would be a feature."""
+    query(database, "CREATE TABLE unkeyed AS SELECT * FROM customers")
+    query(database, "SET client_min_messages = notice")
+    database.notices.clear()
+    query(database, "SELECT hopper.auto_fit('unkeyed', 'churned', 'unkeyed_model', 1)")
+    told = [notice for notice in database.notices if "another value in each row" in notice]
+    assert told == ['NOTICE:  column "id" has another value in each row\n'
+                    "HINT:  Where it only tells rows apart, leave it out: treatments := '{\"id\" : \"drop\"}'.\n"]
+    database.notices.clear()
+    query(database, "SELECT hopper.auto_fit('unkeyed', 'churned', 'unkeyed_2', 1, treatments => '{\"id\" : \"drop\"}')")
+    query(database, "SELECT hopper.auto_fit('customers', 'churned', 'unkeyed_3', 1)")
+    query(database, "SET client_min_messages = warning")
+    assert not [notice for notice in database.notices if "another value in each row" in notice]
