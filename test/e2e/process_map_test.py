@@ -11,6 +11,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -80,9 +81,9 @@ BLOCKABLE = set(range(1, 32)) - {signal.SIGKILL, signal.SIGSTOP}
 HANDLED = {signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1}
 
 
-def server(command, options=""):
+def server(command, options="", **environment):
     subprocess.run([SOURCE / "scripts" / "server", command, BUILD], check=True, timeout=120,
-                   stdin=subprocess.DEVNULL, env={**os.environ, "SERVER_OPTIONS": options})
+                   stdin=subprocess.DEVNULL, env={**os.environ, "SERVER_OPTIONS": options, **environment})
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -230,6 +231,27 @@ def test_preloaded():
     finally:
         server("stop")
         server("start")
+
+
+def test_another_libtorch_is_named():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        for library in ("libc10.so", "libtorch_cpu.so"):
+            compiled = subprocess.run(["cc", "-shared", "-fPIC", "-xc", "/dev/null", "-o", f"{folder}/{library}"], check=False)
+            if compiled.returncode != 0:
+                pytest.skip("no C compiler")
+        server("stop")
+        server("start", LD_LIBRARY_PATH=folder)
+        try:
+            connection = connect()
+            query(connection, "CREATE EXTENSION IF NOT EXISTS model_hopper")
+            with pytest.raises(psycopg2.errors.SystemError, match='could not load library "libhopper_torch.so"') as refused:
+                query(connection, "SELECT * FROM hopper.build_info()")
+            assert "another libtorch" in refused.value.diag.message_hint and "LD_LIBRARY_PATH" in refused.value.diag.message_hint
+            connection.close()
+        finally:
+            server("stop")
+            server("start")
 
 
 def test_settings_have_units_and_bounds(session):

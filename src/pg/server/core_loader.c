@@ -65,6 +65,10 @@ hopper_open_library(const char *library, const char *symbol)
 					 errhint("%s", !is_there
 							 ? "Install it beside model_hopper.so, for example with: "
 							 "cmake --install BUILD"
+							 : strcmp(library, "libhopper_torch.so") == 0 &&
+							 strstr(reason, "undefined symbol")
+							 ? "The server has found another libtorch than that of the build, for "
+							 "example by LD_LIBRARY_PATH."
 							 : strcmp(library, "libhopper_torch.so") == 0
 							 ? "libtorch must be where it was when model_hopper was built, or "
 							 "in a folder named in LD_LIBRARY_PATH of the server."
