@@ -9,7 +9,7 @@ import collections
 import re
 
 # In the glue's style a definition begins in the first column; its type stands in a line of its own.
-DEFINED = re.compile(r"^(hopper_\w+)\(", re.M)
+DEFINED = re.compile(r"^(?:HOPPER_\w*FUNCTION\()?(hopper_\w+)[()]", re.M)
 NO_CODE = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"', re.S)
 # A table that src/pg/backend.h describes, what it holds, and a call through it.
 TABLE = re.compile(r"^const struct hopper_\w+ (\w+) = \{\n(.*?)^\};", re.M | re.S)

@@ -45,7 +45,7 @@ def words(path):
 @functools.lru_cache(maxsize=None)
 def defined(path):
     return {f"hopper_sql_{name}" for name in
-            re.findall(r"^hopper_sql_(\w+)\(PG_FUNCTION_ARGS\)", path.read_text(encoding="utf-8"), re.M)}
+            re.findall(r"^HOPPER_\w*FUNCTION\(hopper_sql_(\w+)\)", path.read_text(encoding="utf-8"), re.M)}
 
 
 @functools.lru_cache(maxsize=None)

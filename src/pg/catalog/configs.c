@@ -13,9 +13,6 @@
 #include "pg/catalog/problems.h"
 #include "pg/server/tables.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_check_configs);
-PG_FUNCTION_INFO_V1(hopper_sql_params_json);
-
 static void
 require_selection_table(const hopper_name *table)
 {
@@ -186,8 +183,7 @@ hopper_require_valid_configs(const hopper_config *configs, int n, const hopper_d
 }
 
 /* check_configs(model_selection_table, packed_table): a row a problem */
-Datum
-hopper_sql_check_configs(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_check_configs)
 {
 	enum
 	{
@@ -253,8 +249,7 @@ hopper_balanced_params(const char *fit_params, const hopper_data_desc *data)
 }
 
 /* params_json(params) */
-Datum
-hopper_sql_params_json(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_params_json)
 {
 	hopper_rows *rows;
 

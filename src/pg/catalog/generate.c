@@ -10,9 +10,6 @@
 #include "pg/catalog/models.h"
 #include "pg/catalog/selection.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_load_model_selection_table);
-PG_FUNCTION_INFO_V1(hopper_sql_generate_model_configs);
-
 /* The elements of a one-dimensional array without NULLs. */
 static Datum *
 list_argument(FunctionCallInfo fcinfo, int index, const char *argument, Oid type, int *n)
@@ -122,8 +119,7 @@ write_combinations(hopper_destination *to, const config_lists *lists, bool repla
  * load_model_selection_table(model_arch_table, model_selection_table, model_id_list,
  * compile_params_list, fit_params_list, replace) -> number of configurations
  */
-Datum
-hopper_sql_load_model_selection_table(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_load_model_selection_table)
 {
 	hopper_destination to;
 	config_lists lists;
@@ -290,8 +286,7 @@ read_existing(const hopper_name *selection, const hopper_name *models, hopper_gr
  * compile_params_grid, fit_params_grid, search_type, num_configs, seed, replace, from_run,
  * mst_keys) -> number of configurations added
  */
-Datum
-hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_generate_model_configs)
 {
 	hopper_destination to;
 	bool		replace = !PG_ARGISNULL(8) && PG_GETARG_BOOL(8);

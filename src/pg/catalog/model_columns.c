@@ -10,8 +10,6 @@
 
 #include "pg/codec/schema.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_model_columns);
-
 hopper_model_column *
 hopper_model_columns(const hopper_model *model, int *n)
 {
@@ -76,8 +74,7 @@ hopper_model_schema(int n, const hopper_model_column *columns, const hopper_pack
 }
 
 /* model_columns(model_arch_table, model_id) */
-Datum
-hopper_sql_model_columns(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_model_columns)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	hopper_model model;

@@ -18,11 +18,6 @@
 /* With room for the other columns. */
 #define MAX_ROW_TEXT (MaxAllocSize - 64 * 1024)
 
-PG_FUNCTION_INFO_V1(hopper_sql_load_model);
-PG_FUNCTION_INFO_V1(hopper_sql_delete_model);
-PG_FUNCTION_INFO_V1(hopper_sql_describe_model);
-PG_FUNCTION_INFO_V1(hopper_sql_describe_architecture);
-
 static int32
 required_model_id(FunctionCallInfo fcinfo, int index)
 {
@@ -344,8 +339,7 @@ hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 
 /*
  * load_model(model_arch_table, model_arch, model_weights, name, description, replace) -> model_id
  */
-Datum
-hopper_sql_load_model(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_load_model)
 {
 	hopper_name table;
 	char	   *arch = required_architecture(fcinfo, 1);
@@ -405,8 +399,7 @@ why_kept(const hopper_name *table, Oid relation)
 }
 
 /* delete_model(model_arch_table, model_id) */
-Datum
-hopper_sql_delete_model(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_delete_model)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	int32		model_id = required_model_id(fcinfo, 1);
@@ -444,8 +437,7 @@ describe(FunctionCallInfo fcinfo, const char *arch, const hopper_data_desc *data
 }
 
 /* describe_model(model_arch_table, model_id, packed_table) */
-Datum
-hopper_sql_describe_model(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_describe_model)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	int32		model_id = required_model_id(fcinfo, 1);
@@ -471,8 +463,7 @@ hopper_sql_describe_model(PG_FUNCTION_ARGS)
 }
 
 /* describe_model(model_arch) */
-Datum
-hopper_sql_describe_architecture(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_describe_architecture)
 {
 	char	   *arch = required_architecture(fcinfo, 0);
 

@@ -11,12 +11,6 @@
 
 #include "pg/codec/rows.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_mlp);
-PG_FUNCTION_INFO_V1(hopper_sql_cnn);
-PG_FUNCTION_INFO_V1(hopper_sql_tabular);
-PG_FUNCTION_INFO_V1(hopper_sql_model_id);
-PG_FUNCTION_INFO_V1(hopper_sql_model_ids);
-
 #define MOST_LAYERS 1000		/* of one kind */
 #define NETWORK_CELLS 4			/* architecture, compile_params, fit_params, space */
 
@@ -92,8 +86,7 @@ return_network(FunctionCallInfo fcinfo, hopper_network *network, int at, text *n
 }
 
 /* mlp(model_arch_table, packed_table, hidden, activation, dropout, batch_norm, name, replace) */
-Datum
-hopper_sql_mlp(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_mlp)
 {
 	hopper_network network = {NULL};
 
@@ -107,8 +100,7 @@ hopper_sql_mlp(PG_FUNCTION_ARGS)
  * cnn(model_arch_table, packed_table, filters, kernel_size, pooling, hidden, activation, dropout,
  * batch_norm, name, replace)
  */
-Datum
-hopper_sql_cnn(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_cnn)
 {
 	hopper_network network = {.of_images = 1};
 
@@ -123,8 +115,7 @@ hopper_sql_cnn(PG_FUNCTION_ARGS)
 }
 
 /* tabular(model_arch_table, packed_table, recipe, options, name, replace) */
-Datum
-hopper_sql_tabular(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_tabular)
 {
 	const char *recipe = PG_ARGISNULL(2) ? "realmlp" : hopper_string_argument(fcinfo, 2);
 	const char *options = PG_ARGISNULL(3) ? "{}" : hopper_utf8_argument(fcinfo, 3);
@@ -182,8 +173,7 @@ find_model_id(const hopper_name *table, const char *name)
 }
 
 /* model_id(model_arch_table, name) */
-Datum
-hopper_sql_model_id(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_model_id)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	char	   *name;
@@ -200,8 +190,7 @@ hopper_sql_model_id(PG_FUNCTION_ARGS)
 }
 
 /* model_ids(model_arch_table, names) */
-Datum
-hopper_sql_model_ids(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_model_ids)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	char	  **names = NULL;

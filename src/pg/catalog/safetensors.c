@@ -7,9 +7,6 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_to_safetensors);
-PG_FUNCTION_INFO_V1(hopper_sql_from_safetensors);
-
 void
 hopper_arch_arguments(FunctionCallInfo fcinfo, int shape_at, hopper_arch *out)
 {
@@ -54,8 +51,7 @@ hopper_make_bytea(Size size)
 }
 
 /* to_safetensors(model_arch, model_weights, input_shape) */
-Datum
-hopper_sql_to_safetensors(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_to_safetensors)
 {
 	hopper_arch from;
 	int64		n_floats;
@@ -89,8 +85,7 @@ hopper_sql_to_safetensors(PG_FUNCTION_ARGS)
 }
 
 /* from_safetensors(model_arch, file, input_shape) */
-Datum
-hopper_sql_from_safetensors(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_from_safetensors)
 {
 	hopper_arch to;
 	bytea	   *file;

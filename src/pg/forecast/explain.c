@@ -13,8 +13,6 @@
 #include "pg/server/devices.h"
 #include "pg/train/outputs.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_explain_fit);
-
 #define CALIBRATION_SECONDS 1.0
 static void
 free_explain(void *explain)
@@ -89,8 +87,7 @@ hopper_forecast_models(hopper_forecast_request *request, hopper_explain_run *run
 	return models;
 }
 
-Datum
-hopper_sql_explain_fit(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_explain_fit)
 {
 	hopper_forecast_request request = {.context = CurrentMemoryContext};
 	hopper_measured_run measured = {0};

@@ -24,9 +24,6 @@
 #include "pg/greenplum/kernel.h"
 #include "pg/greenplum/wire.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_segment_new_secret);
-PG_FUNCTION_INFO_V1(hopper_sql_segment_keep_secret);
-
 #define SECRET_SERVER "hopper_segments"
 #define SECRET_OPTION "secret"
 #define SECRET_BYTES 32			/* in hexadecimal digits: a block of the digest */
@@ -122,8 +119,7 @@ keep_mapping(void)
 }
 
 /* segment_keep_secret(): a row a segment */
-Datum
-hopper_sql_segment_keep_secret(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_keep_secret)
 {
 	FuncCallContext *call;
 
@@ -137,8 +133,7 @@ hopper_sql_segment_keep_secret(PG_FUNCTION_ARGS)
 }
 
 /* segment_new_secret(): for CREATE EXTENSION, and for an owner who wants another one */
-Datum
-hopper_sql_segment_new_secret(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_new_secret)
 {
 	uint8		random[SECRET_BYTES];
 	StringInfo	digits = makeStringInfo();

@@ -7,8 +7,6 @@
 
 #include "nodes/parsenodes.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_train);
-
 static void
 begin(FunctionCallInfo fcinfo)
 {
@@ -31,8 +29,7 @@ commit(void)
 }
 
 /* CALL train(run): to its end, with a transaction for each checkpoint. */
-Datum
-hopper_sql_train(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_train)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	hopper_driver_state state = HOPPER_DRIVER_TRAINS;

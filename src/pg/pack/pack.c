@@ -232,10 +232,7 @@ pack(hopper_pack_job *job)
 	return job->n_rows;
 }
 
-PG_FUNCTION_INFO_V1(hopper_sql_training_preprocessor);
-
-Datum
-hopper_sql_training_preprocessor(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_training_preprocessor)
 {
 	hopper_pack_job   *job = palloc0(sizeof(hopper_pack_job));
 	int64		n_rows;
@@ -247,10 +244,7 @@ hopper_sql_training_preprocessor(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(n_rows);
 }
 
-PG_FUNCTION_INFO_V1(hopper_sql_validation_preprocessor);
-
-Datum
-hopper_sql_validation_preprocessor(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_validation_preprocessor)
 {
 	hopper_pack_job   *job = palloc0(sizeof(hopper_pack_job));
 	int64		n_rows;
@@ -262,11 +256,8 @@ hopper_sql_validation_preprocessor(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(n_rows);
 }
 
-PG_FUNCTION_INFO_V1(hopper_sql_drop_packed);
-
 /* drop_packed(packed_table) -> number of tables; with the rows that its split put aside */
-Datum
-hopper_sql_drop_packed(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_drop_packed)
 {
 	hopper_name packed = hopper_name_argument(fcinfo, 0, "packed_table");
 	hopper_table tables[PACK_TABLES];

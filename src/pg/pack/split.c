@@ -15,8 +15,6 @@
 #include "pg/codec/schema.h"
 #include "pg/server/words.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_source_hash);
-
 #define MOST_STRATA 1000		/* more classes are not split apart */
 
 /* A bigint of the row's values and the seed, SQL. */
@@ -172,8 +170,7 @@ hopper_pack_choose_validation(hopper_pack_job *job)
  * features or labels. No setting changes it: a view that chooses rows by it chooses the same ones
  * in each session.
  */
-Datum
-hopper_sql_source_hash(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_source_hash)
 {
 	Oid			relation = PG_GETARG_OID(0);
 	char	   *named = hopper_string_argument(fcinfo, 1);

@@ -17,9 +17,6 @@
 
 #include "pg/server/words.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_pred_type_of_real);
-PG_FUNCTION_INFO_V1(hopper_sql_pred_type_of_double);
-
 /*
  * The type hopper.pred_type is the text of 'prob', 'response' or a number: one function takes what
  * three of one name, with text, integer and double precision, would take, and is not ambiguous
@@ -34,14 +31,12 @@ pred_type_of(double number, int digits)
 							   : text);
 }
 
-Datum
-hopper_sql_pred_type_of_real(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_pred_type_of_real)
 {
 	return pred_type_of(PG_GETARG_FLOAT4(0), FLT_DIG);
 }
 
-Datum
-hopper_sql_pred_type_of_double(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_pred_type_of_double)
 {
 	return pred_type_of(PG_GETARG_FLOAT8(0), DBL_DIG);
 }
@@ -50,14 +45,8 @@ hopper_sql_pred_type_of_double(PG_FUNCTION_ARGS)
  * What SQL objects of 0.1.0 call, which this library refuses; so that they can be made, restored
  * and updated.
  */
-PG_FUNCTION_INFO_V1(hopper_sql_predict_top);
-PG_FUNCTION_INFO_V1(hopper_sql_predict_threshold);
-PG_FUNCTION_INFO_V1(hopper_sql_predict_byom_top);
-PG_FUNCTION_INFO_V1(hopper_sql_predict_byom_threshold);
-
 #define REFUSED(function) \
-	Datum \
-	function(PG_FUNCTION_ARGS) \
+	HOPPER_FUNCTION(function) \
 	{ \
 		elog(ERROR, "this function is one of an earlier version"); \
 		PG_RETURN_NULL(); \

@@ -15,8 +15,6 @@
 #include "pg/server/devices.h"
 #include "pg/server/words.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_predict_byom);
-
 /* --- the ends of the architecture --- */
 
 typedef struct model_end
@@ -333,8 +331,7 @@ read_stored(const hopper_name *table, FunctionCallInfo fcinfo, hopper_model *sto
  * use_gpus, class_values, normalizing_const, replace, on_null, layer, pad_value, pad_side,
  * truncate)
  */
-Datum
-hopper_sql_predict_byom(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_predict_byom)
 {
 	hopper_prediction *run;
 	hopper_predict_model *model;

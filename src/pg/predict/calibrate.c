@@ -13,8 +13,6 @@
 #include "pg/predict/added.h"
 #include "pg/server/ceilings.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_calibrate);
-
 static void
 free_calibration(void *calibration)
 {
@@ -62,8 +60,7 @@ scale_weights(hopper_trained *model, const hopper_calibrated *found)
 }
 
 /* calibrate(model_table, packed_table, mst_key) */
-Datum
-hopper_sql_calibrate(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_calibrate)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_name table;

@@ -7,8 +7,6 @@
 
 #include "pg/server/words.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_partial_dependence);
-
 /* Up to `points` values of the column among the rows r: v, and g their order. */
 static char *
 grid_query(Oid type, int column, int points)
@@ -65,8 +63,7 @@ find_feature(const hopper_explained *what, const char *feature)
  * partial_dependence(model_table, source_table, feature, mst_key, class_value, points, most_rows,
  * seed)
  */
-Datum
-hopper_sql_partial_dependence(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_partial_dependence)
 {
 	hopper_explained what;
 	int			points = hopper_explained_count(fcinfo, "points", 20, 2, 1000);

@@ -14,8 +14,6 @@
 #include "pg/predict/added.h"
 #include "pg/server/ceilings.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_ensemble);
-
 #define MOST_STEPS 1000
 
 typedef struct ensembling
@@ -210,8 +208,7 @@ result_row(FunctionCallInfo fcinfo, const ensembling *work, MemoryContext caller
 }
 
 /* ensemble(model_table, packed_table, size, mst_keys, rank_by) */
-Datum
-hopper_sql_ensemble(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_ensemble)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	ensembling	work = {0};

@@ -14,8 +14,6 @@
 #include "pg/predict/evaluate.h"
 #include "pg/server/words.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_evaluate);
-
 static const hopper_column columns[] = {
 	{"loss", FLOAT8OID, "loss on these data",.marks = true},
 	{"metric", FLOAT8OID, "the first of metrics",.marks = true},
@@ -117,8 +115,7 @@ insert_row(const hopper_name *table, Datum *values, const bool *nulls)
  * Loss and metrics are those that the model was compiled with. Without output_table the row is
  * only returned. confusion_table gets a row a class.
  */
-Datum
-hopper_sql_evaluate(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_evaluate)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_name table;

@@ -8,11 +8,6 @@
 
 #include "pg/catalog/models.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_to_onnx);
-PG_FUNCTION_INFO_V1(hopper_sql_to_onnx_arch);
-PG_FUNCTION_INFO_V1(hopper_sql_to_pytorch);
-PG_FUNCTION_INFO_V1(hopper_sql_to_pytorch_arch);
-
 /* A varlena of the file, in the current memory context. `weights` may be NULL for source. */
 static struct varlena *
 make_file(hopper_export *from, hopper_floats *weights)
@@ -137,15 +132,13 @@ export_trained(FunctionCallInfo fcinfo, hopper_format format)
 }
 
 /* to_onnx(model_table, mst_key) */
-Datum
-hopper_sql_to_onnx(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_to_onnx)
 {
 	PG_RETURN_BYTEA_P((bytea *) export_trained(fcinfo, HOPPER_FORMAT_ONNX));
 }
 
 /* to_onnx(model_arch, model_weights, input_shape) */
-Datum
-hopper_sql_to_onnx_arch(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_to_onnx_arch)
 {
 	hopper_arch model;
 	hopper_export from = {0};
@@ -170,15 +163,13 @@ in_server_encoding(struct varlena *source)
 }
 
 /* to_pytorch(model_table, mst_key) */
-Datum
-hopper_sql_to_pytorch(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_to_pytorch)
 {
 	PG_RETURN_TEXT_P(in_server_encoding(export_trained(fcinfo, HOPPER_FORMAT_PYTORCH)));
 }
 
 /* to_pytorch(model_arch, input_shape) */
-Datum
-hopper_sql_to_pytorch_arch(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_to_pytorch_arch)
 {
 	hopper_arch model;
 	hopper_export from = {0};

@@ -12,10 +12,6 @@
 
 #include "pg/server/tables.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_describe_features);
-PG_FUNCTION_INFO_V1(hopper_sql_transform_rows);
-PG_FUNCTION_INFO_V1(hopper_sql_create_predict_function);
-
 /* The schema of a packed table or of a table of models; ERROR where it has none. */
 static hopper_row_schema *
 schema_of(const hopper_name *table)
@@ -45,8 +41,7 @@ schema_of(const hopper_name *table)
 }
 
 /* describe_features(table_name) */
-Datum
-hopper_sql_describe_features(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_describe_features)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "table_name");
 	hopper_rows *rows;
@@ -124,8 +119,7 @@ put_rows(hopper_pack_source *rows, const hopper_pack_values *values, Tuplestores
 }
 
 /* transform_rows(table_name, source_table) */
-Datum
-hopper_sql_transform_rows(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_transform_rows)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "table_name");
 	hopper_name source = hopper_name_argument(fcinfo, 1, "source_table");
@@ -288,8 +282,7 @@ asks_for_columns(FunctionCallInfo fcinfo, int at)
 }
 
 /* create_predict_function(model_table, function_name, mst_key, on_null, replace, pred_type) */
-Datum
-hopper_sql_create_predict_function(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_create_predict_function)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_name function = hopper_name_argument(fcinfo, 1, "function_name");

@@ -5,8 +5,6 @@
  */
 #include "pg/predict/explained.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_feature_importance);
-
 typedef struct score
 {
 	const char *name;
@@ -119,8 +117,7 @@ require_two_classes(const hopper_explained *what, const score *by, const char *r
 }
 
 /* feature_importance(model_table, source_table, mst_key, metric, repeats, most_rows, seed) */
-Datum
-hopper_sql_feature_importance(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_feature_importance)
 {
 	hopper_explained what;
 	int			repeats = hopper_explained_count(fcinfo, "repeats", 5, 2, 100);

@@ -9,8 +9,6 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_predict_packed);
-
 #define N_COLUMNS 5
 
 typedef struct packed_prediction
@@ -221,8 +219,7 @@ measure_rows(packed_prediction *run)
 }
 
 /* predict_packed(model_table, packed_table, mst_key, n) */
-Datum
-hopper_sql_predict_packed(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_predict_packed)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_name packed_table = hopper_name_argument(fcinfo, 1, "packed_table");

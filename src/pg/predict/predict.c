@@ -6,8 +6,6 @@
 
 #include "pg/server/devices.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_predict);
-
 int64
 hopper_predict_all(hopper_prediction *run)
 {
@@ -53,8 +51,7 @@ hopper_predict_tell_unused(const hopper_prediction *run, hopper_predict_kind by_
  * (model_table, source_table, id_col, independent_varname, output_table, pred_type, use_gpus,
  * mst_key, replace, on_null)
  */
-Datum
-hopper_sql_predict(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_predict)
 {
 	hopper_prediction *run;
 	hopper_name table;

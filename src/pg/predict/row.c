@@ -16,8 +16,6 @@
 #include "pg/server/row_types.h"
 #include "pg/server/words.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_predict_row);
-
 /* The features' number, before they are encoded; other problems are found there. */
 static void
 check_features(const hopper_ready_model *entry, Oid type, Datum features)
@@ -411,8 +409,7 @@ predict_named(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, hopp
 }
 
 /* predict_row(model_table, [mst_key,] features or source_row, on_null) */
-Datum
-hopper_sql_predict_row(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_predict_row)
 {
 	int			at = PG_NARGS() - 2;
 	bool		has_key = at > 1 && !PG_ARGISNULL(1);

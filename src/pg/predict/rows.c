@@ -9,9 +9,6 @@
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_predict_rows);
-PG_FUNCTION_INFO_V1(hopper_sql_untyped_in);
-
 #define RESULT_COLUMNS 7		/* source, class_value, prob, rank, value, output, layer_output */
 
 typedef struct result_rows
@@ -113,8 +110,7 @@ table_of_rows(Oid type)
  * untyped_in(cstring): the server asks for the value of a literal while it reads the statement, so
  * that this is said before anything of the rows' columns.
  */
-Datum
-hopper_sql_untyped_in(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_untyped_in)
 {
 	const char *given = PG_ARGISNULL(0) ? NULL : PG_GETARG_CSTRING(0);
 
@@ -148,8 +144,7 @@ query_argument(FunctionCallInfo fcinfo, int at)
  * layer): rows
  * (source, class_value, prob, rank, value, output, layer_output)
  */
-Datum
-hopper_sql_predict_rows(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_predict_rows)
 {
 	static const hopper_predict_sink sink = {begin, put_row};
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 1);

@@ -14,8 +14,6 @@
 
 #include "pg/server/words.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_explain_row);
-
 /* ERROR 42703 where the row, JSON by column, lacks columns. */
 static void
 require_members(const hopper_explained *what, const char *row)
@@ -118,8 +116,7 @@ row_argument(FunctionCallInfo fcinfo, int at)
 }
 
 /* explain_row(model_table, source_row, background_table, mst_key, class_value, samples, seed) */
-Datum
-hopper_sql_explain_row(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_explain_row)
 {
 	hopper_explained what;
 	int			samples = hopper_explained_count(fcinfo, "samples", 200, 2, 100000);

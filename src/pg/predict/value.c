@@ -14,9 +14,6 @@
 
 #define FIRST_COLUMN 3			/* of the arguments */
 
-PG_FUNCTION_INFO_V1(hopper_sql_predict_value);
-PG_FUNCTION_INFO_V1(hopper_sql_predict_outputs);
-
 typedef struct row_function
 {
 	/* what it was looked up for: another snapshot may see another model, another role none */
@@ -147,8 +144,7 @@ compute(FunctionCallInfo fcinfo, row_function **looked_up)
 }
 
 /* predict_value(model_table, mst_key, on_null, VARIADIC columns) */
-Datum
-hopper_sql_predict_value(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_predict_value)
 {
 	row_function *function;
 	const float *outputs = compute(fcinfo, &function);
@@ -181,8 +177,7 @@ hopper_sql_predict_value(PG_FUNCTION_ARGS)
 }
 
 /* predict_outputs(model_table, mst_key, on_null, VARIADIC columns) */
-Datum
-hopper_sql_predict_outputs(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_predict_outputs)
 {
 	row_function *function;
 	const float *outputs = compute(fcinfo, &function);

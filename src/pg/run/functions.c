@@ -24,19 +24,6 @@
 #include "pg/server/own_tables.h"
 #include "pg/server/words.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_create_run);
-PG_FUNCTION_INFO_V1(hopper_sql_submit);
-PG_FUNCTION_INFO_V1(hopper_sql_step);
-PG_FUNCTION_INFO_V1(hopper_sql_wait);
-PG_FUNCTION_INFO_V1(hopper_sql_pause);
-PG_FUNCTION_INFO_V1(hopper_sql_resume);
-PG_FUNCTION_INFO_V1(hopper_sql_cancel);
-PG_FUNCTION_INFO_V1(hopper_sql_drop_run);
-PG_FUNCTION_INFO_V1(hopper_sql_publish);
-PG_FUNCTION_INFO_V1(hopper_sql_expire_runs);
-PG_FUNCTION_INFO_V1(hopper_sql_grant_run);
-PG_FUNCTION_INFO_V1(hopper_sql_revoke_run);
-
 static char *
 statement_argument(FunctionCallInfo fcinfo)
 {
@@ -52,8 +39,7 @@ hopper_run_argument(FunctionCallInfo fcinfo)
 }
 
 /* create_run(statement) -> its number */
-Datum
-hopper_sql_create_run(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_create_run)
 {
 	int64		run;
 
@@ -64,8 +50,7 @@ hopper_sql_create_run(PG_FUNCTION_ARGS)
 }
 
 /* submit(statement) -> its number */
-Datum
-hopper_sql_submit(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_submit)
 {
 	hopper_run_row row;
 	int64		run;
@@ -124,8 +109,7 @@ seconds_argument(FunctionCallInfo fcinfo, double otherwise)
  * step(run, seconds) -> state: trains for so long, and then to the end of each trial's iteration; 0
  * seconds: for one iteration of each. The end of the statement commits all that was trained.
  */
-Datum
-hopper_sql_step(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_step)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	double		seconds = seconds_argument(fcinfo, 10);
@@ -229,8 +213,7 @@ may_be_taken_up(int64 run, const char *state)
 #define LOOK_MS 100
 
 /* wait(run, seconds) -> state: until the run ends, pauses or is interrupted. */
-Datum
-hopper_sql_wait(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_wait)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	double		seconds = seconds_argument(fcinfo, INFINITY);
@@ -271,8 +254,7 @@ read_unended(int64 run, bool lock, bool resumes, hopper_run_row *row)
 }
 
 /* Its driver, or the next one, reads the event. */
-Datum
-hopper_sql_pause(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_pause)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	hopper_run_row row;
@@ -297,8 +279,7 @@ refuse_driven(int64 run, int pid)
 				 errhint("End it first with hopper.pause() or hopper.cancel()."));
 }
 
-Datum
-hopper_sql_resume(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_resume)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	hopper_run_row row;
@@ -336,8 +317,7 @@ hopper_run_cancel(const hopper_run_row *row)
 	hopper_store_ended(row->run, "cancelled", NULL, NULL);
 }
 
-Datum
-hopper_sql_cancel(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_cancel)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	hopper_run_row row;
@@ -408,8 +388,7 @@ drop_run(int64 run, bool expires)
 	return true;
 }
 
-Datum
-hopper_sql_drop_run(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_drop_run)
 {
 	int64		run = hopper_run_argument(fcinfo);
 
@@ -423,8 +402,7 @@ hopper_sql_drop_run(PG_FUNCTION_ARGS)
  * publish(run, new_name, replace) -> number of models: what a run has reached as models of their
  * own. A search's own tables say nothing before its end.
  */
-Datum
-hopper_sql_publish(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_publish)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	hopper_run_row row;
@@ -458,8 +436,7 @@ hopper_sql_publish(PG_FUNCTION_ARGS)
 }
 
 /* expire_runs(older_than) -> how many of the caller's ended runs were dropped */
-Datum
-hopper_sql_expire_runs(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_expire_runs)
 {
 	Interval	none = {0};
 	char	   *older;
@@ -504,8 +481,7 @@ role_argument(FunctionCallInfo fcinfo)
 }
 
 /* grant_run(run, role, privilege) */
-Datum
-hopper_sql_grant_run(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_grant_run)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	Oid			role = role_argument(fcinfo);
@@ -526,8 +502,7 @@ hopper_sql_grant_run(PG_FUNCTION_ARGS)
 }
 
 /* revoke_run(run, role) */
-Datum
-hopper_sql_revoke_run(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_revoke_run)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	Oid			role = role_argument(fcinfo);

@@ -16,14 +16,6 @@
 #include "pg/server/own_tables.h"
 #include "pg/server/words.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_stop_trial);
-PG_FUNCTION_INFO_V1(hopper_sql_pin_trial);
-PG_FUNCTION_INFO_V1(hopper_sql_unpin_trial);
-PG_FUNCTION_INFO_V1(hopper_sql_enqueue_trial);
-PG_FUNCTION_INFO_V1(hopper_sql_set_iterations);
-PG_FUNCTION_INFO_V1(hopper_sql_add_trials);
-PG_FUNCTION_INFO_V1(hopper_sql_clone_trial);
-
 #define STOP HOPPER_STOP_TRIAL
 #define ITERATIONS "set iterations"
 #define ADD "add trials"
@@ -129,8 +121,7 @@ trial_argument(FunctionCallInfo fcinfo, int argument, int64 run)
 }
 
 /* stop_trial(run, trial) */
-Datum
-hopper_sql_stop_trial(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_stop_trial)
 {
 	hopper_run_row row;
 	int32		trial;
@@ -160,24 +151,21 @@ pin(FunctionCallInfo fcinfo, const char *event)
 }
 
 /* pin_trial(run, trial) */
-Datum
-hopper_sql_pin_trial(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_pin_trial)
 {
 	pin(fcinfo, HOPPER_PIN_TRIAL);
 	PG_RETURN_VOID();
 }
 
 /* unpin_trial(run, trial) */
-Datum
-hopper_sql_unpin_trial(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_unpin_trial)
 {
 	pin(fcinfo, HOPPER_UNPIN_TRIAL);
 	PG_RETURN_VOID();
 }
 
 /* enqueue_trial(run, parameters) */
-Datum
-hopper_sql_enqueue_trial(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_enqueue_trial)
 {
 	hopper_run_row row;
 	char	   *parameters;
@@ -193,8 +181,7 @@ hopper_sql_enqueue_trial(PG_FUNCTION_ARGS)
 }
 
 /* set_iterations(run, iterations, trial) */
-Datum
-hopper_sql_set_iterations(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_set_iterations)
 {
 	hopper_run_row row;
 	int32		trial;
@@ -241,8 +228,7 @@ add_new_trials(const hopper_run_row *row)
 }
 
 /* add_trials(run) -> how many rows of its selection table are new */
-Datum
-hopper_sql_add_trials(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_add_trials)
 {
 	hopper_run_row row;
 	int			n;
@@ -255,8 +241,7 @@ hopper_sql_add_trials(PG_FUNCTION_ARGS)
 }
 
 /* clone_trial(run, trial, compile_params, fit_params) -> the new trial */
-Datum
-hopper_sql_clone_trial(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_clone_trial)
 {
 	hopper_run_row row;
 	hopper_name selection;

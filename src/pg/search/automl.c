@@ -20,8 +20,6 @@
 #include "pg/train/options.h"
 #include "pg/train/ranking.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_automl);
-
 #define TIME_IS_UP "its time was up"
 #define TIME_IS_SHORT "its time would be up before another trial was half trained"
 
@@ -264,8 +262,7 @@ is_taken(FunctionCallInfo fcinfo, hopper_automl *run)
 	return true;
 }
 
-Datum
-hopper_sql_automl(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_automl)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_automl *run;

@@ -13,13 +13,8 @@
 #include "pg/train/outputs.h"
 #include "pg/train/ranking.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_describe_space);
-PG_FUNCTION_INFO_V1(hopper_sql_best_config);
-PG_FUNCTION_INFO_V1(hopper_sql_param_importance);
-
 /* describe_space(model_arch_table, model_id_list, compile_params_grid, fit_params_grid, space) */
-Datum
-hopper_sql_describe_space(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_describe_space)
 {
 	hopper_search_options options = {0};
 	hopper_complaints complaints = {NIL};
@@ -97,8 +92,7 @@ tell_change(const hopper_name *models, const hopper_name *trials, const hopper_b
  * best_config(model_table): the model that predictions take, too. What the search measured of it
  * holds as long as it was not trained on.
  */
-Datum
-hopper_sql_best_config(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_best_config)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_name models = models_argument(fcinfo);
@@ -160,8 +154,7 @@ check_importance(hopper_name *summary)
 }
 
 /* param_importance(model_table) */
-Datum
-hopper_sql_param_importance(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_param_importance)
 {
 	hopper_name summary = companion(fcinfo, "summary", "parameter_importance");
 

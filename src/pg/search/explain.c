@@ -15,8 +15,6 @@
 #include "pg/server/devices.h"
 #include "pg/train/options.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_explain_automl);
-
 /* Trials whose steps are forecast; what others cost is taken from their mean. */
 #define MAX_FORECAST 1000
 
@@ -179,8 +177,7 @@ add_line(hopper_rows *rows, const char *item, double value, const char *unit)
 	row[2] = unit;
 }
 
-Datum
-hopper_sql_explain_automl(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_explain_automl)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_automl run = {0};

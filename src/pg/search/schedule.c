@@ -6,11 +6,8 @@
 
 #include "utils/builtins.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_hyperband_schedule);
-
 /* hyperband_schedule(schedule_table, r, eta, skip_last, additional, variant) -> iterations */
-Datum
-hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_hyperband_schedule)
 {
 	hopper_name table;
 	hopper_rows *rows;

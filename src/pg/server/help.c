@@ -19,9 +19,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_help);
-PG_FUNCTION_INFO_V1(hopper_sql_help_function);
-
 /* One row per name: its summary, task and whole comment. %u: the extension's schema. */
 #define EXPLAINED \
 	"explained AS (" \
@@ -35,8 +32,7 @@ PG_FUNCTION_INFO_V1(hopper_sql_help_function);
 	" ORDER BY p.proname, p.oid)"
 
 /* help(): task, function and summary of each function. */
-Datum
-hopper_sql_help(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_help)
 {
 	return hopper_return_query(fcinfo, psprintf(
 		"WITH " EXPLAINED
@@ -102,8 +98,7 @@ search_query(const char *word, const char *schema)
  * help(function_name): what it does, its arguments with types and defaults, an example. Of another
  * word: what speaks of it.
  */
-Datum
-hopper_sql_help_function(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_help_function)
 {
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	char	   *schema = get_namespace_name(hopper_schema());

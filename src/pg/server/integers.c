@@ -14,9 +14,6 @@
 #include "utils/array.h"
 #include "utils/fmgroids.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_integers_in);
-PG_FUNCTION_INFO_V1(hopper_sql_integers_out);
-
 /* Letters that are not of NULL: names of architectures, where their numbers are wanted. */
 static bool
 has_names(const char *value)
@@ -32,8 +29,7 @@ has_names(const char *value)
 }
 
 /* integers_in(cstring): '{...}' as the array that it is, anything else as its only element. */
-Datum
-hopper_sql_integers_in(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_integers_in)
 {
 	char	   *value = PG_GETARG_CSTRING(0);
 
@@ -47,8 +43,7 @@ hopper_sql_integers_in(PG_FUNCTION_ARGS)
 	return OidInputFunctionCall(F_ARRAY_IN, value, INT4OID, -1);
 }
 
-Datum
-hopper_sql_integers_out(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_integers_out)
 {
 	return CStringGetDatum(OidOutputFunctionCall(F_ARRAY_OUT, PG_GETARG_DATUM(0)));
 }

@@ -15,8 +15,6 @@
 #include "pg/server/rights.h"
 #include "pg/server/version.h"
 
-HOPPER_ANY_VERSION_FUNCTION(hopper_sql_close_own_tables);
-
 static Oid
 own_table(const char *table)
 {
@@ -236,8 +234,7 @@ hopper_own_select(const char *format,...)
  * close_own_tables(): takes the rights that default privileges have given others on the tables and
  * sequences of the schema hopper. Of the scripts of installation and update.
  */
-Datum
-hopper_sql_close_own_tables(PG_FUNCTION_ARGS)
+HOPPER_ANY_VERSION_FUNCTION(hopper_sql_close_own_tables)
 {
 	SPITupleTable *tables;
 	uint64		n;

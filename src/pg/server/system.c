@@ -8,15 +8,8 @@
 
 #include "utils/lsyscache.h"
 
-HOPPER_ANY_VERSION_FUNCTION(hopper_sql_version);
-PG_FUNCTION_INFO_V1(hopper_sql_list);
-PG_FUNCTION_INFO_V1(hopper_sql_layers);
-PG_FUNCTION_INFO_V1(hopper_sql_build_info);
-PG_FUNCTION_INFO_V1(hopper_sql_gpu_configuration);
-
 /* version(): the extension's version in this database and the libraries', also where they differ */
-Datum
-hopper_sql_version(PG_FUNCTION_ARGS)
+HOPPER_ANY_VERSION_FUNCTION(hopper_sql_version)
 {
 	const char *library = hopper_core()->library_version;
 	MemoryContext caller = CurrentMemoryContext;
@@ -35,8 +28,7 @@ hopper_sql_version(PG_FUNCTION_ARGS)
 }
 
 /* Lists what its SQL name says: layers() and so on. */
-Datum
-hopper_sql_list(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_list)
 {
 	hopper_rows *rows;
 
@@ -45,14 +37,12 @@ hopper_sql_list(PG_FUNCTION_ARGS)
 }
 
 /* Of its own, as the SQL of version 0.1.0 names it. */
-Datum
-hopper_sql_layers(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_layers)
 {
 	return hopper_sql_list(fcinfo);
 }
 
-Datum
-hopper_sql_build_info(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_build_info)
 {
 	hopper_rows *rows;
 
@@ -61,8 +51,7 @@ hopper_sql_build_info(PG_FUNCTION_ARGS)
 }
 
 /* gpu_configuration(): hostname and gpu_descr as MADlib has them, index, memory, capability */
-Datum
-hopper_sql_gpu_configuration(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_gpu_configuration)
 {
 	enum
 	{

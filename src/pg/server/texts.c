@@ -13,13 +13,6 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_texts_in);
-PG_FUNCTION_INFO_V1(hopper_sql_texts_out);
-PG_FUNCTION_INFO_V1(hopper_sql_texts_of_text);
-PG_FUNCTION_INFO_V1(hopper_sql_texts_of_booleans);
-PG_FUNCTION_INFO_V1(hopper_sql_columns_of_name);
-PG_FUNCTION_INFO_V1(hopper_sql_columns_of_names);
-
 static Datum
 one_text(Datum text)
 {
@@ -27,8 +20,7 @@ one_text(Datum text)
 }
 
 /* texts_in(cstring): '{...}' as the array that it is, anything else as its only element. */
-Datum
-hopper_sql_texts_in(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_texts_in)
 {
 	char	   *value = PG_GETARG_CSTRING(0);
 
@@ -37,22 +29,19 @@ hopper_sql_texts_in(PG_FUNCTION_ARGS)
 	return one_text(CStringGetTextDatum(value));
 }
 
-Datum
-hopper_sql_texts_out(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_texts_out)
 {
 	return CStringGetDatum(OidOutputFunctionCall(F_ARRAY_OUT, PG_GETARG_DATUM(0)));
 }
 
 /* A text may begin with a brace, as JSON does. */
-Datum
-hopper_sql_texts_of_text(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_texts_of_text)
 {
 	return one_text(PG_GETARG_DATUM(0));
 }
 
 /* 'true' and 'false' are how the classes of a boolean label are called; as text it would be 't'. */
-Datum
-hopper_sql_texts_of_booleans(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_texts_of_booleans)
 {
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
 	Datum	   *values;
@@ -67,15 +56,13 @@ hopper_sql_texts_of_booleans(PG_FUNCTION_ARGS)
 											 ARR_LBOUND(array), TEXTOID, -1, false, 'i'));
 }
 
-Datum
-hopper_sql_columns_of_name(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_columns_of_name)
 {
 	PG_RETURN_TEXT_P(cstring_to_text(hopper_identifier(NameStr(*PG_GETARG_NAME(0)))));
 }
 
 /* Of text[], name[] and what information_schema has of these. */
-Datum
-hopper_sql_columns_of_names(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_columns_of_names)
 {
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
 	bool		is_name = getBaseType(ARR_ELEMTYPE(array)) == NAMEOID;

@@ -9,9 +9,6 @@
 
 #include "pg/server/version.h"
 
-HOPPER_ANY_VERSION_FUNCTION(hopper_sql_note_rights);
-HOPPER_ANY_VERSION_FUNCTION(hopper_sql_give_noted_rights);
-
 /* Between the two calls of a script; as JSON. */
 static char *noted = NULL;
 
@@ -19,8 +16,7 @@ static char *noted = NULL;
  * note_rights(): at the head of an update's script. Each function with its name and who else than
  * its owner may call it; 0: everybody.
  */
-Datum
-hopper_sql_note_rights(PG_FUNCTION_ARGS)
+HOPPER_ANY_VERSION_FUNCTION(hopper_sql_note_rights)
 {
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
@@ -73,8 +69,7 @@ hopper_sql_note_rights(PG_FUNCTION_ARGS)
 	" FROM c JOIN h USING (oid) WHERE h.role <> 0 AND h.n = c.n"
 
 /* give_noted_rights(): at its end. */
-Datum
-hopper_sql_give_noted_rights(PG_FUNCTION_ARGS)
+HOPPER_ANY_VERSION_FUNCTION(hopper_sql_give_noted_rights)
 {
 	SPITupleTable *statements;
 	uint64		n;

@@ -14,8 +14,6 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-HOPPER_ANY_VERSION_FUNCTION(hopper_sql_check_schema);
-
 #define EXTENSION "model_hopper"
 
 /* The extension's version in this database, or NULL, and its schema where it has one. */
@@ -111,8 +109,7 @@ hopper_own_name(const char *name)
  * could create something there. Users call the extension's functions by name: a function of the
  * same name with better matching arguments would run with their rights.
  */
-Datum
-hopper_sql_check_schema(PG_FUNCTION_ARGS)
+HOPPER_ANY_VERSION_FUNCTION(hopper_sql_check_schema)
 {
 	Oid			schema = get_namespace_oid("hopper", false);
 	char	   *role;

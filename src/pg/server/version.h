@@ -20,7 +20,10 @@ extern Oid	hopper_schema(void);
 /* A table, sequence or function of it for a statement that is analysed at once; palloc'ed. */
 extern char *hopper_own_name(const char *name);
 
-#define HOPPER_FUNCTION_INFO(function, check) \
+/* The server's, which compares no versions. */
+#undef PG_FUNCTION_INFO_V1
+
+#define HOPPER_CHECKED_FUNCTION(function, check) \
 	extern PGDLLEXPORT Datum function(PG_FUNCTION_ARGS); \
 	extern PGDLLEXPORT const Pg_finfo_record *CppConcat(pg_finfo_, function) (void); \
 	const Pg_finfo_record * \
@@ -31,11 +34,13 @@ extern char *hopper_own_name(const char *name);
 		check; \
 		return &info; \
 	} \
-	extern int	no_such_variable
+	Datum \
+	function(PG_FUNCTION_ARGS)
 
-#undef PG_FUNCTION_INFO_V1
-#define PG_FUNCTION_INFO_V1(function) HOPPER_FUNCTION_INFO(function, hopper_require_same_version())
-/* Of a function that works with SQL objects of any version. */
-#define HOPPER_ANY_VERSION_FUNCTION(function) HOPPER_FUNCTION_INFO(function, (void) 0)
+/* The head of a function that SQL calls; its body follows. */
+#define HOPPER_FUNCTION(function) \
+	HOPPER_CHECKED_FUNCTION(function, hopper_require_same_version())
+/* One that works with SQL objects of any version. */
+#define HOPPER_ANY_VERSION_FUNCTION(function) HOPPER_CHECKED_FUNCTION(function, (void) 0)
 
 #endif							/* HOPPER_VERSION_H */

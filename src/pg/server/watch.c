@@ -10,8 +10,6 @@
 
 #include "pg/server/own_tables.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_progress_slots);
-
 /* The number of our command, which the server's own ones do not reach: "MH". */
 #define COMMAND 0x4d48
 #define WATCH_INTERVAL_MS 200
@@ -135,8 +133,7 @@ is_granted(int64 run)
  * progress_slots(): what trains now in this database, of roles whose rights the caller has, and of
  * runs that it was granted.
  */
-Datum
-hopper_sql_progress_slots(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_progress_slots)
 {
 	TupleDesc	descriptor;
 	Tuplestorestate *rows = hopper_begin_result(fcinfo, &descriptor);

@@ -14,10 +14,6 @@
 #include "pg/train/options.h"
 #include "pg/server/words.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_fit_multiple_model);
-PG_FUNCTION_INFO_V1(hopper_sql_fit);
-PG_FUNCTION_INFO_V1(hopper_sql_claim_name);
-
 hopper_fit_taker *hopper_taker_of_fits = NULL;
 
 void
@@ -245,8 +241,7 @@ load_configs(hopper_fit *request, const int32 *keys, int n_keys)
  *
  * use_caching is MADlib's; data are always kept in memory where they fit.
  */
-Datum
-hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_fit_multiple_model)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_fit *request;
@@ -283,8 +278,7 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
  *
  * One configuration, mst_key 1; the outputs are those of fit_multiple_model().
  */
-Datum
-hopper_sql_fit(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_fit)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_fit *request;
@@ -330,8 +324,7 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
  * claim_name(model_table): for auto_fit() and cross_validate(), which train several times and make
  * tables of names that begin so.
  */
-Datum
-hopper_sql_claim_name(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_claim_name)
 {
 	hopper_name name = hopper_name_argument(fcinfo, 0, "model_table");
 

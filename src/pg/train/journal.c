@@ -20,8 +20,6 @@
 
 #define VISIT_COLUMNS 15
 
-PG_FUNCTION_INFO_V1(hopper_sql_run_timeline);
-
 /* --- writing --- */
 
 void
@@ -224,8 +222,7 @@ hopper_journal_write(const hopper_training *training, Oid output, TimestampTz st
 /* --- reading --- */
 
 /* run_timeline(model_table): a row a visit, in the order of their starts. */
-Datum
-hopper_sql_run_timeline(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_run_timeline)
 {
 	hopper_name model = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_outputs outputs = hopper_outputs_named(&model);

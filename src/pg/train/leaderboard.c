@@ -15,11 +15,6 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_leaderboard);
-PG_FUNCTION_INFO_V1(hopper_sql_learning_curves);
-PG_FUNCTION_INFO_V1(hopper_sql_sparkline);
-PG_FUNCTION_INFO_V1(hopper_sql_metric_ascends);
-
 /* The info table of an output table; it can be read. */
 static hopper_name
 info_of(const hopper_name *model)
@@ -274,8 +269,7 @@ curve(void)
 }
 
 /* leaderboard(model_table, n, rank_by) */
-Datum
-hopper_sql_leaderboard(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_leaderboard)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_name model;
@@ -293,8 +287,7 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 }
 
 /* learning_curves(model_table): a row a model, iteration, split and metric. */
-Datum
-hopper_sql_learning_curves(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_learning_curves)
 {
 	hopper_name model = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_name info = info_of(&model);
@@ -345,8 +338,7 @@ level_of(double value, double low, double high)
  * sparkline(points, width): a value a character, from the lowest to the highest of
  * the array. Longer arrays are thinned out, first and last value stay.
  */
-Datum
-hopper_sql_sparkline(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_sparkline)
 {
 	static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	static const char *const ascii[] = {"_", ".", "-", "~", "=", "+", "*", "#"};
@@ -393,8 +385,7 @@ hopper_sql_sparkline(PG_FUNCTION_ARGS)
 }
 
 /* metric_ascends(text): whether larger values of this metric are better; NULL: nobody can say. */
-Datum
-hopper_sql_metric_ascends(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_metric_ascends)
 {
 	hopper_direction direction =
 		hopper_metric_direction(text_to_cstring(PG_GETARG_TEXT_PP(0)));

@@ -17,13 +17,6 @@
 #include "pg/server/ceilings.h"
 #include "pg/server/words.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_drop_model);
-PG_FUNCTION_INFO_V1(hopper_sql_rename_model);
-PG_FUNCTION_INFO_V1(hopper_sql_copy_model);
-PG_FUNCTION_INFO_V1(hopper_sql_keep_best);
-PG_FUNCTION_INFO_V1(hopper_sql_grant_model);
-PG_FUNCTION_INFO_V1(hopper_sql_revoke_model);
-
 typedef struct model_tables
 {
 	hopper_outputs outputs;
@@ -145,8 +138,7 @@ lock_both(const model_tables *model, bool alone, const hopper_name *name, bool r
 }
 
 /* drop_model(model_table) -> number of tables */
-Datum
-hopper_sql_drop_model(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_drop_model)
 {
 	model_tables model;
 	hopper_name name;
@@ -170,8 +162,7 @@ hopper_sql_drop_model(PG_FUNCTION_ARGS)
 }
 
 /* rename_model(model_table, new_name, replace) */
-Datum
-hopper_sql_rename_model(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_rename_model)
 {
 	model_tables model;
 	model_tables renamed;
@@ -361,8 +352,7 @@ count_largest(const model_tables *model, const char *condition, hopper_share *sh
 }
 
 /* copy_model(model_table, new_name, mst_keys, replace) -> number of models */
-Datum
-hopper_sql_copy_model(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_copy_model)
 {
 	model_tables model;
 	model_tables copy;
@@ -443,8 +433,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 }
 
 /* keep_best(model_table, n) -> number of models deleted */
-Datum
-hopper_sql_keep_best(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_keep_best)
 {
 	model_tables model;
 	int32		n = hopper_positive_argument(fcinfo, 1, "n", 0);
@@ -540,8 +529,7 @@ change_rights(const model_tables *model, const char *command, const char *prepos
 }
 
 /* grant_model(model_table, role, privilege) */
-Datum
-hopper_sql_grant_model(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_grant_model)
 {
 	model_tables model;
 	char	   *role = role_argument(fcinfo, 1);
@@ -568,8 +556,7 @@ hopper_sql_grant_model(PG_FUNCTION_ARGS)
 }
 
 /* revoke_model(model_table, role, privilege): who cannot predict cannot train either */
-Datum
-hopper_sql_revoke_model(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_revoke_model)
 {
 	model_tables model;
 	char	   *role = role_argument(fcinfo, 1);

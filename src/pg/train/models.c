@@ -11,8 +11,6 @@
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_models);
-
 /*
  * Plain tables with the columns that training gives them, in types of the server: nothing of
  * another role's runs when they are read. First the pairs of names, by an index: each table is
@@ -192,8 +190,7 @@ tell_left_out(const listed_model *model, ErrorData *error)
 }
 
 /* models() */
-Datum
-hopper_sql_models(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_models)
 {
 	listed_model model = {0};
 	MemoryContext context;

@@ -11,12 +11,6 @@
 #include "pg/server/version.h"
 #include "pg/train/outputs.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_report);
-PG_FUNCTION_INFO_V1(hopper_sql_report_run);
-PG_FUNCTION_INFO_V1(hopper_sql_report_validation);
-PG_FUNCTION_INFO_V1(hopper_sql_report_source);
-PG_FUNCTION_INFO_V1(hopper_sql_report_packing);
-
 const char *
 hopper_whole_name(const hopper_name *name)
 {
@@ -48,8 +42,7 @@ page(const char *table, const char *run)
 }
 
 /* report(model_table) */
-Datum
-hopper_sql_report(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_report)
 {
 	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
 
@@ -57,8 +50,7 @@ hopper_sql_report(PG_FUNCTION_ARGS)
 }
 
 /* report(run) */
-Datum
-hopper_sql_report_run(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_report_run)
 {
 	if (PG_ARGISNULL(0))
 		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED, errmsg("run must not be NULL"));
@@ -94,8 +86,7 @@ name_or_null(FunctionCallInfo fcinfo, const hopper_name *name, MemoryContext cal
  * report_validation(model_table) -> the validation table that the models' summary names, or NULL.
  * ERROR 42501 where reading it would run functions of a role that the caller has not named.
  */
-Datum
-hopper_sql_report_validation(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_report_validation)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
@@ -131,8 +122,7 @@ summary_of_packed(FunctionCallInfo fcinfo, const hopper_name *models, hopper_nam
  * report_source(model_table, of_validation) -> the table or view whose rows were packed for
  * training, or for validation, or NULL. ERROR 42501 as report_validation().
  */
-Datum
-hopper_sql_report_source(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_report_source)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
@@ -150,8 +140,7 @@ hopper_sql_report_source(PG_FUNCTION_ARGS)
  * validation; NULL where there are none or an earlier version packed them. ERROR 42501 as
  * report_validation().
  */
-Datum
-hopper_sql_report_packing(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_report_packing)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");

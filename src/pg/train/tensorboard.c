@@ -17,9 +17,6 @@
 #include "pg/server/version.h"
 #include "pg/train/report.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_tensorboard_files);
-PG_FUNCTION_INFO_V1(hopper_sql_tensorboard_events);
-
 /* --- bytes, the least significant first --- */
 
 static void
@@ -215,8 +212,7 @@ utf8_of(Datum value)
 }
 
 /* tensorboard_events(tags, steps, times, values, names, given, began, failed): strict */
-Datum
-hopper_sql_tensorboard_events(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_tensorboard_events)
 {
 	int			n = -1;
 	int			n_given = -1;
@@ -273,8 +269,7 @@ hopper_sql_tensorboard_events(PG_FUNCTION_ARGS)
 }
 
 /* tensorboard_files(model_table): rows of path and bytes */
-Datum
-hopper_sql_tensorboard_files(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_tensorboard_files)
 {
 	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
 	char	   *schema = get_namespace_name(hopper_schema());

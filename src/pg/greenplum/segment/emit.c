@@ -12,8 +12,6 @@
 #include "pg/greenplum/segment/untrained.h"
 #include "pg/greenplum/wire.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_segment_emit);
-
 #define EMIT_COLUMNS 9
 
 /* A part on its way out. */
@@ -118,8 +116,7 @@ take_trained(FunctionCallInfo fcinfo)
 }
 
 /* segment_emit(trained int, key int): a row a part */
-Datum
-hopper_sql_segment_emit(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_emit)
 {
 	FuncCallContext *call;
 	ErrorContextCallback callback = {error_context_stack, hopper_segment_part_context, NULL};

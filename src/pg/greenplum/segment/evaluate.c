@@ -15,10 +15,6 @@
 /* Latches of 9.4 are set by few signals: wait no longer than this, in milliseconds. */
 #define LONGEST_WAIT 500
 
-PG_FUNCTION_INFO_V1(hopper_sql_segment_evaluation_row);
-PG_FUNCTION_INFO_V1(hopper_sql_segment_evaluation_end);
-PG_FUNCTION_INFO_V1(hopper_sql_segment_evaluation_total);
-
 /* --- the description --- */
 
 static void
@@ -133,8 +129,7 @@ start(const bytea *description, int32 key, summing *state)
  * segment_evaluation_row(internal, description bytea, key int, partition_id int, buffer_id int,
  * n int, x bytea, y bytea, checksum bytea)
  */
-Datum
-hopper_sql_segment_evaluation_row(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_evaluation_row)
 {
 	MemoryContext context;
 	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
@@ -165,8 +160,7 @@ hopper_sql_segment_evaluation_row(PG_FUNCTION_ARGS)
 }
 
 /* segment_evaluation_end(internal): sums of the partitions for segment_evaluation_total() */
-Datum
-hopper_sql_segment_evaluation_end(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_evaluation_end)
 {
 	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
 	summing    *state;
@@ -193,8 +187,7 @@ hopper_sql_segment_evaluation_end(PG_FUNCTION_ARGS)
 }
 
 /* segment_evaluation_total(description bytea, sums bytea): loss and metrics, a confusion matrix */
-Datum
-hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_evaluation_total)
 {
 	Datum		values[2] = {0};
 	bool		nulls[2] = {false, true};

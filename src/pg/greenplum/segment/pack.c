@@ -7,13 +7,6 @@
 #include "catalog/pg_type.h"
 #include "tablefuncapi.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_segment_encode);
-PG_FUNCTION_INFO_V1(hopper_sql_segment_slot);
-PG_FUNCTION_INFO_V1(hopper_sql_segment_slot_key);
-PG_FUNCTION_INFO_V1(hopper_sql_segment_slot_buffer);
-PG_FUNCTION_INFO_V1(hopper_sql_segment_buffer_row);
-PG_FUNCTION_INFO_V1(hopper_sql_segment_buffer_end);
-
 /* --- rows become bytes --- */
 
 typedef struct encoding
@@ -49,8 +42,7 @@ start_encoding(FunctionCallInfo fcinfo, AnyTable input)
  * segment_encode(rows anytable, job bytea): key, stratum and body of each row, and then a row whose
  * key is the ranges of their numbers
  */
-Datum
-hopper_sql_segment_encode(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_encode)
 {
 	AnyTable	input = PG_GETARG_ANYTABLE(0);
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
@@ -118,8 +110,7 @@ cached_plan(FunctionCallInfo fcinfo, int at)
 }
 
 /* segment_slot(plan bytea, key bytea, stratum int, segment int, row tid); NULL: another table's */
-Datum
-hopper_sql_segment_slot(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_slot)
 {
 	const hopper_pack_plan *plan = cached_plan(fcinfo, 0);
 	bytea	   *key = PG_GETARG_BYTEA_PP(1);
@@ -149,14 +140,12 @@ hopper_sql_segment_slot(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) plan->keys[first] << 32 | first);
 }
 
-Datum
-hopper_sql_segment_slot_key(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_slot_key)
 {
 	PG_RETURN_INT32((int32) (PG_GETARG_INT64(0) >> 32));
 }
 
-Datum
-hopper_sql_segment_slot_buffer(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_slot_buffer)
 {
 	PG_RETURN_INT32((int32) PG_GETARG_INT64(0));
 }
@@ -172,8 +161,7 @@ typedef struct filling
 } filling;
 
 /* segment_buffer_row(internal, plan bytea, buffer int, rank bigint, body bytea) */
-Datum
-hopper_sql_segment_buffer_row(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_buffer_row)
 {
 	MemoryContext context;
 	const hopper_pack_plan *plan;
@@ -213,8 +201,7 @@ hopper_sql_segment_buffer_row(PG_FUNCTION_ARGS)
 }
 
 /* segment_buffer_end(internal): the columns of the packed table but buffer_id */
-Datum
-hopper_sql_segment_buffer_end(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_buffer_end)
 {
 	filling    *state;
 	Datum		columns[PACK_BUFFER_COLUMNS];

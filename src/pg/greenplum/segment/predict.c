@@ -9,8 +9,6 @@
 
 #include "pg/server/row_types.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_segment_predict);
-
 typedef struct segment_prediction
 {
 	hopper_prediction	run;
@@ -120,8 +118,7 @@ next_prediction(segment_prediction *state, MemoryContext lasting, Datum *values,
 }
 
 /* segment_predict(rows anytable, description bytea): the rows of the predictions */
-Datum
-hopper_sql_segment_predict(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_predict)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	segment_prediction *state = fcinfo->flinfo->fn_extra;

@@ -20,13 +20,6 @@
 #include "pg/greenplum/segment/untrained.h"
 #include "pg/greenplum/wire.h"
 
-PG_FUNCTION_INFO_V1(hopper_sql_segment_load);
-PG_FUNCTION_INFO_V1(hopper_sql_segment_load_end);
-PG_FUNCTION_INFO_V1(hopper_sql_segment_enter);
-PG_FUNCTION_INFO_V1(hopper_sql_segment_collect);
-PG_FUNCTION_INFO_V1(hopper_sql_segment_train);
-PG_FUNCTION_INFO_V1(hopper_sql_segment_release);
-
 /* What one segment_visit() collects for. */
 typedef struct visit_step
 {
@@ -84,8 +77,7 @@ take_buffer(FunctionCallInfo fcinfo)
  * segment_load(internal, run bigint, description bytea, key int, split int, partition_id int,
  * buffer_id int, n int, x bytea, y bytea, checksum bytea)
  */
-Datum
-hopper_sql_segment_load(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_load)
 {
 	MemoryContext context = aggregate_context(fcinfo);
 	ErrorContextCallback callback = {error_context_stack, hopper_segment_part_context, NULL};
@@ -113,8 +105,7 @@ hopper_sql_segment_load(PG_FUNCTION_ARGS)
  * often it reads a partition at most (0: its data stay in memory), bytes of data, of models, and of
  * the models that one hop brings to it, and how many may meet there where some have to wait
  */
-Datum
-hopper_sql_segment_load_end(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_load_end)
 {
 	const hopper_data_plan *plan = &hopper_current.plan;
 	hopper_run_info info;
@@ -137,8 +128,7 @@ hopper_sql_segment_load_end(PG_FUNCTION_ARGS)
  * segment_enter(run bigint, description bytea): 1: they are in, 0: this segment has lost its data,
  * -1: they do not fit beside the data as these lie, and none of them is in
  */
-Datum
-hopper_sql_segment_enter(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_enter)
 {
 	ErrorContextCallback callback = {error_context_stack, hopper_segment_part_context, NULL};
 	const hopper_group_api *api;
@@ -177,8 +167,7 @@ hopper_sql_segment_enter(PG_FUNCTION_ARGS)
  * part int, n_parts int, body bytea); `fresh` was 0.1.0's and means nothing, and SQL calls the
  * milliseconds "iteration", as it did
  */
-Datum
-hopper_sql_segment_collect(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_collect)
 {
 	MemoryContext context = aggregate_context(fcinfo);
 	ErrorContextCallback callback = {error_context_stack, hopper_segment_part_context, NULL};
@@ -220,8 +209,7 @@ hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 }
 
 /* segment_train(internal): trains what was collected; 1 where it is done, 0 without data */
-Datum
-hopper_sql_segment_train(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_train)
 {
 	const hopper_torch_api *torch;
 	ErrorContextCallback callback = {error_context_stack, hopper_segment_part_context, NULL};
@@ -252,8 +240,7 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 }
 
 /* segment_release(run bigint): the data and the memory of a run, at its end */
-Datum
-hopper_sql_segment_release(PG_FUNCTION_ARGS)
+HOPPER_FUNCTION(hopper_sql_segment_release)
 {
 	hopper_require_arguments(fcinfo, 0);
 	if (hopper_is_current(PG_GETARG_INT64(0)))
