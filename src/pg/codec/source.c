@@ -50,12 +50,9 @@ may_read(Oid relation, AttrNumber column)
 static bool
 has_children(Oid relation)
 {
-	bool		has = hopper_select("SELECT 1 FROM pg_catalog.pg_inherits"
+	return hopper_any(hopper_select("SELECT 1 FROM pg_catalog.pg_inherits"
 									" WHERE inhparent OPERATOR(pg_catalog.=) %u LIMIT 1",
-									relation) > 0;
-
-	SPI_freetuptable(SPI_tuptable);
-	return has;
+									relation));
 }
 
 void

@@ -200,14 +200,9 @@ refuse_own(int64 run)
 static bool
 may_be_taken_up(int64 run, const char *state)
 {
-	bool		queued;
-
-	if (strcmp(state, "interrupted") != 0)
-		return false;
-	queued = hopper_own_select("SELECT FROM @extschema@.all_runs WHERE run = " INT64_FORMAT
-							   " AND queued IS NOT NULL", run) > 0;
-	SPI_freetuptable(SPI_tuptable);
-	return queued;
+	return strcmp(state, "interrupted") == 0 &&
+		hopper_any(hopper_own_select("SELECT FROM @extschema@.all_runs WHERE run = " INT64_FORMAT
+									 " AND queued IS NOT NULL", run));
 }
 
 #define LOOK_MS 100

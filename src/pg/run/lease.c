@@ -52,11 +52,8 @@ hopper_lease_holder(int64 run)
 static bool
 is_active(int pid)
 {
-	uint64		n = hopper_select_latest("SELECT 1 FROM pg_stat_activity WHERE pid = %d"
-										 " AND state = 'active'", pid);
-
-	SPI_freetuptable(SPI_tuptable);
-	return n > 0;
+	return hopper_any(hopper_select_latest("SELECT 1 FROM pg_stat_activity WHERE pid = %d"
+										   " AND state = 'active'", pid));
 }
 
 /* 0, or who has it. */

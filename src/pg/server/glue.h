@@ -358,6 +358,8 @@ extern void hopper_change_at(Snapshot snapshot, const char *format,...) pg_attri
  * users' functions that it comes upon (in views, row policies) run with the caller's search_path.
  */
 extern uint64 hopper_select(const char *format,...) pg_attribute_printf(1, 2);
+/* After a SELECT that has returned `n`: whether it has found rows, which are freed. */
+extern bool hopper_any(uint64 n);
 /* A SELECT in a new snapshot: sees what the statement itself has written so far. */
 extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1, 2);
 /*

@@ -125,12 +125,9 @@ read_row_security(Oid relation, hopper_rights *rights)
 static bool
 has_policy(Oid relation, const char *name)
 {
-	bool		has = hopper_select_latest("SELECT 1 FROM pg_policy WHERE polrelid = %u"
+	return hopper_any(hopper_select_latest("SELECT 1 FROM pg_policy WHERE polrelid = %u"
 										   " AND polname::text = %s", relation,
-										   hopper_literal(name)) > 0;
-
-	SPI_freetuptable(SPI_tuptable);
-	return has;
+										   hopper_literal(name)));
 }
 
 /* One that an event trigger has given the new table stays as it is. */

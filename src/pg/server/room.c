@@ -131,17 +131,14 @@ static bool
 is_left_over(const hopper_table *table)
 {
 	Oid			relation = hopper_relation_oid(&table->name, true);
-	bool		has_key;
 
 	if (!OidIsValid(relation) || !hopper_is_table(relation, table->kind) ||
 		!hopper_is_owner(relation))
 		return false;
 	if (table->kind != HOPPER_TABLE_STATES && table->kind != HOPPER_TABLE_INFOS)
 		return true;
-	has_key = hopper_select_latest("SELECT 1 FROM pg_index WHERE indrelid = %u AND indisprimary",
-								   relation) > 0;
-	SPI_freetuptable(SPI_tuptable);
-	return has_key;
+	return hopper_any(hopper_select_latest("SELECT 1 FROM pg_index WHERE indrelid = %u"
+										   " AND indisprimary", relation));
 }
 
 /*

@@ -223,6 +223,13 @@ hopper_select(const char *format,...)
 	return run_select(statement, true);
 }
 
+bool
+hopper_any(uint64 n)
+{
+	SPI_freetuptable(SPI_tuptable);
+	return n > 0;
+}
+
 uint64
 hopper_select_latest(const char *format,...)
 {

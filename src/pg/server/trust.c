@@ -181,16 +181,13 @@ hopper_user_trigger(Relation opened)
 static bool
 has_expressions_for_columns(Relation opened)
 {
-	bool		found = hopper_select_latest("SELECT 1 FROM pg_attrdef a WHERE a.adrelid = %u AND"
-											 " (pg_get_expr(a.adbin, a.adrelid)"
-											 " !~ $e$^nextval\\('([^']|'')+'::regclass\\)$$e$ OR"
-											 " EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid ="
-											 " a.oid AND d.classid = 'pg_attrdef'::regclass AND"
-											 " d.refclassid <> 'pg_class'::regclass)) LIMIT 1",
-											 RelationGetRelid(opened)) > 0;
-
-	SPI_freetuptable(SPI_tuptable);
-	return found;
+	return hopper_any(hopper_select_latest("SELECT 1 FROM pg_attrdef a WHERE a.adrelid = %u AND"
+										   " (pg_get_expr(a.adbin, a.adrelid)"
+										   " !~ $e$^nextval\\('([^']|'')+'::regclass\\)$$e$ OR"
+										   " EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid ="
+										   " a.oid AND d.classid = 'pg_attrdef'::regclass AND"
+										   " d.refclassid <> 'pg_class'::regclass)) LIMIT 1",
+										   RelationGetRelid(opened)));
 }
 
 /* What runs when rows are written or deleted, with the writer's rights. */

@@ -126,13 +126,10 @@ hopper_store_read_if_there(int64 run, hopper_run_row *row)
 static bool
 may_steer(int64 run)
 {
-	bool		may = hopper_own_select("SELECT 1 FROM @extschema@.all_run_grants WHERE run = "
+	return hopper_any(hopper_own_select("SELECT 1 FROM @extschema@.all_run_grants WHERE run = "
 										INT64_FORMAT " AND steers AND CASE WHEN role = 0 THEN true"
 										" ELSE pg_has_role(%u, role, 'USAGE') END", run,
-										GetUserId()) > 0;
-
-	SPI_freetuptable(SPI_tuptable);
-	return may;
+										GetUserId()));
 }
 
 static void
@@ -414,23 +411,17 @@ hopper_store_inherit(int64 run, int32 trial, int32 parent)
 bool
 hopper_store_has_result(int64 run)
 {
-	bool		has_one = hopper_own_select("SELECT FROM @extschema@.all_trials WHERE run = "
-											INT64_FORMAT " AND status IN ('done',"
-											" 'stopped') LIMIT 1", run) > 0;
-
-	SPI_freetuptable(SPI_tuptable);
-	return has_one;
+	return hopper_any(hopper_own_select("SELECT FROM @extschema@.all_trials WHERE run = "
+										INT64_FORMAT " AND status IN ('done',"
+										" 'stopped') LIMIT 1", run));
 }
 
 bool
 hopper_store_has_ended(int64 run, int32 trial)
 {
-	bool		has_ended = hopper_own_select("SELECT FROM @extschema@.all_trials WHERE run = "
-											  INT64_FORMAT " AND trial = %d AND status IN ('done',"
-											  " 'stopped', 'failed')", run, trial) > 0;
-
-	SPI_freetuptable(SPI_tuptable);
-	return has_ended;
+	return hopper_any(hopper_own_select("SELECT FROM @extschema@.all_trials WHERE run = "
+										INT64_FORMAT " AND trial = %d AND status IN ('done',"
+										" 'stopped', 'failed')", run, trial));
 }
 
 int

@@ -46,7 +46,6 @@ hopper_hops_enter(hopper_hops *hops, const hopper_segment_entry *entry)
 											  " segment_enter($1, $2)::pg_catalog.text",
 											  hops->log.quoted), 2, types);
 	bytea	   *description = hopper_describe_entry(entry);
-	bool		has_room;
 
 	values[0] = Int64GetDatum(entry->run);
 	values[1] = PointerGetDatum(description);
@@ -54,10 +53,9 @@ hopper_hops_enter(hopper_hops *hops, const hopper_segment_entry *entry)
 	SPI_freeplan(plan);
 	pfree(description);
 	/* Where the data are lost, the next hop will say so. */
-	has_room = hopper_select_latest("SELECT 1 FROM %s WHERE value OPERATOR(pg_catalog.=) '-1'"
-									" LIMIT 1", hops->log.quoted) == 0;
-	SPI_freetuptable(SPI_tuptable);
-	return has_room;
+	return !hopper_any(hopper_select_latest("SELECT 1 FROM %s"
+											" WHERE value OPERATOR(pg_catalog.=) '-1' LIMIT 1",
+											hops->log.quoted));
 }
 
 /*
