@@ -70,6 +70,15 @@ def test_in_the_background(database):
     assert value(database, "SELECT count(*) FROM hopper.run_timeline('behind')") > 0
 
 
+def test_it_says_why_all_its_trials_have_failed(database):
+    select(database, "hopeless", [(1, 1, "loss='categorical_crossentropy', optimizer=SGD(lr=1e30), metrics=['accuracy']", "batch_size=32")])
+    run = create(database, "nothing", "hopeless", function="submit")
+    assert value(database, "SELECT hopper.wait(%s, 120)", run) == "failed"
+    reason = value(database, "SELECT error FROM hopper.runs WHERE run = %s", run)
+    assert reason == 'no configuration of "nothing" finished. 1 failed: loss became NaN.'
+    assert value(database, "SELECT detail FROM hopper.run_events WHERE run = %s AND event = 'failed'", run) == reason
+
+
 def test_what_has_ended_is_in_progress_no_more(database):
     shown = "SELECT count(*) FROM hopper.progress WHERE pid = pg_backend_pid()"
     # A table that is made has an index built for its long values, of which the server tells in the same place.
@@ -473,8 +482,11 @@ def test_a_run_is_shown_to_others_and_steered_by_them(database):
     query(database, "SELECT hopper.grant_run(%s, 'hopper_runs_group')", run)
     wait_until(lambda: query(member, seen) == [(1, True, True, 1)])
     for function in ("pause", "cancel", "resume", "drop_run", "step"):
-        with pytest.raises(psycopg2.errors.InsufficientPrivilege):
+        with pytest.raises(psycopg2.errors.InsufficientPrivilege) as refused:
             query(member, f"SELECT hopper.{function}(%s)", run)
+        hint = refused.value.diag.message_hint or ""
+        # The others are the owner's alone.
+        assert (f"grant_run({run}, 'ROLE', 'steer')" in hint) == (function in ("pause", "cancel", "resume"))
     query(database, "SELECT hopper.grant_run(%s, 'hopper_runs_group', 'steer')", run)
     query(member, "SELECT hopper.pause(%s)", run)
     assert value(member, "SELECT hopper.wait(%s, 60)", run) == "paused"

@@ -140,7 +140,10 @@ read_permitted(int64 run, bool lock, bool steers, hopper_run_row *row)
 					 errhint("See SELECT run, state, model_table FROM hopper.runs;"));
 	if (!has_privs_of_role(GetUserId(), row->role) && !(steers && may_steer(run)))
 		hopper_raise(ERRCODE_INSUFFICIENT_PRIVILEGE,
-					 errmsg("permission denied for run " INT64_FORMAT, run));
+					 errmsg("permission denied for run " INT64_FORMAT, run),
+					 steers ? errhint("Its owner may grant it: SELECT "
+									  "hopper.grant_run(" INT64_FORMAT ", 'ROLE', 'steer');", run)
+					 : 0);
 }
 
 void
@@ -252,10 +255,13 @@ void
 hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit, const ErrorData *error)
 {
 	hopper_own_values list = {0};
+	/* No session has read what the detail says: of trials that have all failed, why. */
+	const char *reason = error == NULL ? NULL
+		: error->detail ? psprintf("%s. %s", error->message, error->detail) : error->message;
 
 	hopper_own_add_int8(&list, run);
 	hopper_own_add_text(&list, outcome);
-	hopper_own_add_text(&list, error ? error->message : NULL);
+	hopper_own_add_text(&list, reason);
 	hopper_own_add_text(&list, error ? unpack_sql_state(error->sqlerrcode) : NULL);
 	add_results(&list, fit);
 	hopper_own_change(&list, "UPDATE @extschema@.all_runs SET outcome = $2, error = $3,"
@@ -266,7 +272,7 @@ hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit, const 
 					  " WHEN 'failed' THEN 1 END) AS failed,"
 					  " pg_catalog.sum(iterations) AS iterations FROM @extschema@.all_trials"
 					  " WHERE run = $1) t WHERE run = $1");
-	hopper_store_event(run, outcome, 0, error ? error->message : NULL);
+	hopper_store_event(run, outcome, 0, reason);
 }
 
 void
