@@ -49,5 +49,6 @@ struct FormsOf<ActivationList<A...>> {
 using AllForms = typename FormsOf<Activations>::Type;
 
 constexpr int kPlainRelu = PlaceIn<activations::Relu::Plain>(AllForms());
+constexpr int kRelu6 = PlaceIn<activations::SixForm>(AllForms());  // of a ReLU layer
 
 }  // namespace hopper

@@ -264,21 +264,35 @@ void DepthwiseRows(const hopper::DepthwiseArgs& p, const float* x, int64_t pitch
   if (w + 1 == p.kernel_width) DepthwiseRowProducts<kRows, 1>(p, x, pitch, w, dy, sums);
 }
 
-void DepthwiseKernelGradient(const hopper::DepthwiseArgs& p, const float* x, const float* dy,
+// Image by image and some channels after the other: so many that the rows under a window stay in a
+// first-level cache.
+void DepthwiseKernelGradient(const hopper::DepthwiseArgs& all, const float* x, const float* dy,
                              float* sums) {
-  const int64_t line = p.width * p.channels;
-  const int64_t pitch = p.dilation_height * line;
-  for (int64_t image = 0; image < p.images; ++image, x += p.height * line) {
-    for (int64_t oh = 0; oh < p.out_height; ++oh, dy += p.out_width * p.channels) {
-      const CellRange rows = CellsInside(oh * p.stride_height - p.before_height, p.kernel_height,
-                                         p.dilation_height, p.height);
-      for (int64_t h = rows.first; h < rows.last; h += 3) {
-        const int64_t n = std::min<int64_t>(3, rows.last - h);
-        const auto some = n == 3 ? DepthwiseRows<3> : n == 2 ? DepthwiseRows<2> : DepthwiseRows<1>;
-        some(p, x + rows.place * line + (h - rows.first) * pitch, pitch, dy,
-             sums + h * p.kernel_width * p.channels);
+  constexpr int64_t kStripFloats = 6 * 1024;
+  const int64_t line = all.width * all.channels;
+  const int64_t pitch = all.dilation_height * line;
+  const int64_t out_line = all.out_width * all.channels;
+  const int64_t vectors = kStripFloats / (all.kernel_height * all.width * kWidth);
+  const int64_t strip = std::max<int64_t>(1, vectors) * kWidth;
+  const int64_t last = all.first_channel + all.some_channels;
+  hopper::DepthwiseArgs p = all;
+  for (int64_t n = 0; n < p.images; ++n, x += p.height * line, dy += p.out_height * out_line) {
+    for (; p.first_channel < last; p.first_channel += strip) {
+      p.some_channels = std::min(strip, last - p.first_channel);
+      for (int64_t oh = 0; oh < p.out_height; ++oh) {
+        const CellRange rows = CellsInside(oh * p.stride_height - p.before_height, p.kernel_height,
+                                           p.dilation_height, p.height);
+        for (int64_t h = rows.first; h < rows.last; h += 3) {
+          const int64_t some = std::min<int64_t>(3, rows.last - h);
+          const auto add = some == 3   ? DepthwiseRows<3>
+                           : some == 2 ? DepthwiseRows<2>
+                                       : DepthwiseRows<1>;
+          add(p, x + rows.place * line + (h - rows.first) * pitch, pitch, dy + oh * out_line,
+              sums + h * p.kernel_width * p.channels);
+        }
       }
     }
+    p.first_channel = all.first_channel;
   }
 }
 

@@ -101,20 +101,64 @@ void AffineRows(const float* x, const float* a, const float* c, int64_t rows, in
   }
 }
 
-void AffineRows2(const float* x, const float* a, const float* y, const float* b, const float* c,
-                 int64_t rows, int64_t columns, bool accumulate, float* z) {
-  for (int64_t r = 0; r < rows; ++r, x += columns, y += columns, z += columns) {
-    ForVectors(
-        columns,
-        [&](int64_t i) {
-          const Vec v = Load(x + i) * Load(a + i) + (Load(y + i) * Load(b + i) + Load(c + i));
-          Store(z + i, accumulate ? Load(z + i) + v : v);
-        },
-        [&](int64_t i, int64_t n) {
-          const Vec v = LoadPart(x + i, n) * LoadPart(a + i, n) +
-                        (LoadPart(y + i, n) * LoadPart(b + i, n) + LoadPart(c + i, n));
-          StorePart(z + i, accumulate ? LoadPart(z + i, n) + v : v, n);
-        });
+void Norm(const hopper::NormArgs& n, float* y) {
+  const Vec least = Set(n.least);
+  const Vec most = Set(n.most);
+  const bool clipped = n.clipped;
+  const float* x = n.x;
+  for (int64_t r = 0; r < n.rows; ++r, x += n.columns, y += n.columns) {
+    ForSomeVectors<1>(0, n.columns, [&](auto /*one*/, int64_t i, auto load, auto store) {
+      const Vec z = load(x + i) * load(n.factor + i) + load(n.offset + i);
+      store(y + i, clipped ? Min(most, Max(least, z)) : z);
+    });
+  }
+}
+
+// dy where it passes.
+HOPPER_INLINE Vec NormPasses(const hopper::NormArgs& n, Vec z, Vec dy) {
+  if (!n.clipped) return dy;
+  return z > n.least ? (z < n.most ? dy : Vec{}) : Vec{};
+}
+
+void NormSums(const hopper::NormArgs& n, const float* mean, const float* dy, float* sums) {
+  ForSomeVectors<kWidth / 4>(0, n.columns, [&](auto some, int64_t column, auto load, auto store) {
+    constexpr int kVecs = decltype(some)::value;
+    Vec part[2][2][kVecs] = {};
+    const auto row = [&](int64_t i, Vec(*to)[kVecs]) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kVecs; ++j) {
+        const int64_t c = column + j * kWidth;
+        const Vec x = load(n.x + i * n.columns + c);
+        const Vec z = x * load(n.factor + c) + load(n.offset + c);
+        const Vec passes = NormPasses(n, z, load(dy + i * n.columns + c));
+        to[0][j] += passes;
+        to[1][j] += (x - load(mean + c)) * passes;
+      }
+    };
+    for (int64_t i = 0; i + 2 <= n.rows; i += 2) {
+      row(i, part[0]);
+      row(i + 1, part[1]);
+    }
+    if (n.rows % 2 != 0) row(n.rows - 1, part[0]);
+    for (int j = 0; j < kVecs; ++j) {
+      for (int k = 0; k < 2; ++k) {
+        store(sums + k * n.columns + column + j * kWidth, part[0][k][j] + part[1][k][j]);
+      }
+    }
+  });
+}
+
+void NormGradient(const hopper::NormArgs& n, const float* dy, const float* b, const float* c,
+                  bool accumulate, float* dx) {
+  const float* x = n.x;
+  for (int64_t r = 0; r < n.rows; ++r, x += n.columns, dy += n.columns, dx += n.columns) {
+    ForSomeVectors<1>(0, n.columns, [&](auto /*one*/, int64_t i, auto load, auto store) {
+      const Vec factor = load(n.factor + i);
+      const Vec in = load(x + i);
+      const Vec passes = NormPasses(n, in * factor + load(n.offset + i), load(dy + i));
+      const Vec v = passes * factor + (in * load(b + i) + load(c + i));
+      store(dx + i, accumulate ? load(dx + i) + v : v);
+    });
   }
 }
 

@@ -104,6 +104,17 @@ struct RowNormArgs {
   float* moments = nullptr;      // [rows][2]: mean and 1 / root, left by the forward pass
 };
 
+// Rows of a normalization, z = x * factor + offset of each column, between `least` and `most`.
+struct NormArgs {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  const float* x = nullptr;
+  const float* factor = nullptr;
+  const float* offset = nullptr;
+  bool clipped = false;  // z is cut; the gradient passes between the two alone
+  float least = 0.0F, most = 0.0F;
+};
+
 struct Kernels {
   const char* name;
 
@@ -119,9 +130,14 @@ struct Kernels {
   // y = x * a + c, with an a and a c for each column
   void (*affine_rows)(const float* x, const float* a, const float* c, int64_t rows, int64_t columns,
                       float* y);
-  // z (+)= x * a + y * b + c
-  void (*affine_rows_2)(const float* x, const float* a, const float* y, const float* b,
-                        const float* c, int64_t rows, int64_t columns, bool accumulate, float* z);
+  // y = z, cut
+  void (*norm)(const NormArgs& args, float* y);
+  // Of dy, or 0 where z is cut: sums[0][j] = the sum over rows, sums[1][j] that of its products
+  // with x - mean.
+  void (*norm_sums)(const NormArgs& args, const float* mean, const float* dy, float* sums);
+  // dx (+)= dy, or 0 where z is cut, * factor + x * b + c
+  void (*norm_gradient)(const NormArgs& args, const float* dy, const float* b, const float* c,
+                        bool accumulate, float* dx);
   // y = relu(y + bias), row by row; bias may be null
   void (*bias_relu)(const float* bias, int64_t rows, int64_t columns, bool relu, float* y);
 

@@ -17,9 +17,11 @@ namespace hopper {
 
 namespace {
 
-// By node: the node that alone reads what it gives, if that applies an activation to each element
-// by itself; otherwise 0.
-std::vector<size_t> ActivationsBehind(const ModelSpec& spec, uint64_t linear) {
+// Of a piece of a value, about: a few such pieces stay in a second-level cache.
+constexpr int64_t kPieceFloats = 64 * 1024;
+
+// By tensor: the node that alone reads it, 0 if there is none.
+std::vector<size_t> OnlyReaders(const ModelSpec& spec) {
   std::vector<int> readers(spec.tensors.size(), 0);
   std::vector<size_t> reader(spec.tensors.size(), 0);
   for (size_t i = 0; i < spec.nodes.size(); ++i) {
@@ -29,10 +31,20 @@ std::vector<size_t> ActivationsBehind(const ModelSpec& spec, uint64_t linear) {
     }
   }
   ++readers[spec.output];
+  for (size_t id = 0; id < reader.size(); ++id) {
+    if (readers[id] != 1) reader[id] = 0;
+  }
+  return reader;
+}
+
+// By node: the node that alone reads what it gives, if that applies an activation to each element
+// by itself; otherwise 0.
+std::vector<size_t> ActivationsBehind(const ModelSpec& spec, const std::vector<size_t>& reader,
+                                      uint64_t linear) {
   std::vector<size_t> behind(spec.nodes.size(), 0);
   for (size_t i = 0; i < spec.nodes.size(); ++i) {
     const int id = spec.nodes[i].output;
-    if (readers[id] != 1 || reader[id] == 0) continue;
+    if (reader[id] == 0) continue;
     const Node& next = spec.nodes[reader[id]];
     const auto* layer = dynamic_cast<const layers::ActivationLayer*>(spec.layers[next.layer].get());
     if (layer == nullptr || FormOf(layer->activation).place < 0) continue;
@@ -52,6 +64,7 @@ StepPlan::StepPlan(const Network& network, const PlanOptions& options) : watch_(
   const ModelSpec& spec = network.spec();
   PlanNodes(network, options);
   if (options.training) ConnectGradients(spec);
+  MakeStages();
   SetLifetimes(spec);
   PlaceBuffers();
   if (options.measured_parts > 0) return;
@@ -87,8 +100,10 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
   if (options.training && options.input_gradient) {
     values_[spec.input].gradient = NewBuffer(input_.size);
   }
+  batch_ = options.batch;
   entries_.resize(spec.nodes.size());
-  const std::vector<size_t> behind = ActivationsBehind(spec, options.linear);
+  const std::vector<size_t> reader = OnlyReaders(spec);
+  const std::vector<size_t> behind = ActivationsBehind(spec, reader, options.linear);
   std::vector<char> taken(spec.nodes.size(), 0);
   for (size_t i = 0; i < spec.nodes.size(); ++i) {
     const Node& at = spec.nodes[i];
@@ -104,6 +119,7 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
     node->bf16_everywhere = options.bf16_everywhere;
     node->measured_parts = options.measured_parts;
     if (options.measured_parts == 0) node->team = Team::Current();
+    pieces_ = options.training && node->parts() == 1;
     bool needs_gradient = false;
     for (int id : at.inputs) {
       node->inputs.push_back(&values_[id]);
@@ -149,6 +165,10 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
       autograd_floats_ =
           needs_gradient ? autograd_floats_ + 2 * floats : std::max(autograd_floats_, floats);
     }
+    if (node->gradient_in_place && node->InputNeedsGradient(0) && reader[at.inputs[0]] == i &&
+        roots_[at.inputs[0]] == at.inputs[0] && at.inputs[0] != spec.input) {
+      values_[at.inputs[0]].gradient = output.gradient;
+    }
     entry.node = std::move(node);
   }
   output_ = &values_[spec.output];
@@ -186,40 +206,50 @@ void StepPlan::ConnectGradients(const ModelSpec& spec) {
   }
 }
 
-// Node i runs forward at moment i + 1 and backward at 2 n + 1 - i, with the loss between them at
-// n + 1. The output lives to the loss, where metrics look at it; the input is the caller's.
+void StepPlan::AddStages(size_t entry, bool backward) {
+  std::vector<Stage>& stages = backward ? backward_ : forward_;
+  auto* op = pieces_ ? dynamic_cast<PiecewiseOp*>(entries_[entry].op.get()) : nullptr;
+  const bool joins = op != nullptr && !stages.empty() && stages.back().op != nullptr;
+  const bool surveys = op != nullptr && op->surveys();
+  if (surveys) stages.push_back({entry, op, true, joins ? groups_ : ++groups_});
+  stages.push_back({entry, op, false, joins && !surveys ? groups_ : ++groups_});
+}
+
+void StepPlan::MakeStages() {
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].op != nullptr) AddStages(i, /*backward=*/false);
+  }
+  loss_group_ = ++groups_;
+  for (size_t i = entries_.size(); i-- > 0;) {
+    if (entries_[i].backward) AddStages(i, /*backward=*/true);
+  }
+}
+
+// A moment is a group of stages, or the loss. The output lives to the loss, where metrics look at
+// it; the input is the caller's.
 void StepPlan::SetLifetimes(const ModelSpec& spec) {
-  const int n = static_cast<int>(entries_.size());
-  const int loss = n + 1;
   const auto use = [](PlanBuffer* buffer, int moment) {
     if (buffer == nullptr) return;
     buffer->first = buffer->first == 0 ? moment : std::min(buffer->first, moment);
     buffer->last = std::max(buffer->last, moment);
   };
-  use(values_[spec.output].value, loss);
-  use(values_[spec.output].gradient, loss);
+  use(values_[spec.output].value, loss_group_);
+  use(values_[spec.output].gradient, loss_group_);
   // The caller may look at it after the step.
-  if (values_[spec.input].gradient != nullptr) use(values_[spec.input].gradient, 2 * n + 2);
-  for (int i = 0; i < n; ++i) {
-    const Entry& entry = entries_[i];
-    const PlanNode& node = *entry.node;
-    if (entry.op == nullptr) continue;
-    const int forward = i + 1;
-    const int backward = 2 * n + 1 - i;
-    use(node.output->value, forward);
-    for (const PlanValue* input : node.inputs) use(input->value, forward);
-    if (entry.backward) {
-      use(node.output->gradient, backward);
-      if (node.keeps_output) use(node.output->value, backward);
-      for (const PlanValue* input : node.inputs) {
-        use(input->gradient, backward);
-        if (node.keeps_inputs) use(input->value, backward);
+  if (values_[spec.input].gradient != nullptr) use(values_[spec.input].gradient, groups_ + 1);
+  for (const std::vector<Stage>* stages : {&forward_, &backward_}) {
+    const bool backward = stages == &backward_;
+    for (const Stage& stage : *stages) {
+      const PlanNode& node = *entries_[stage.entry].node;
+      const auto elsewhere = backward ? PlanNode::During::kForward : PlanNode::During::kBackward;
+      for (const PlanNode::Request& request : node.requests_) {
+        if (request.during != elsewhere) use(request.buffer.get(), stage.group);
       }
-    }
-    for (const PlanNode::Request& request : node.requests_) {
-      if (request.during != PlanNode::During::kBackward) use(request.buffer.get(), forward);
-      if (request.during != PlanNode::During::kForward && entry.backward) {
-        use(request.buffer.get(), backward);
+      if (backward) use(node.output->gradient, stage.group);
+      if (!stage.survey && (!backward || node.keeps_output)) use(node.output->value, stage.group);
+      for (const PlanValue* input : node.inputs) {
+        if (!backward || node.keeps_inputs) use(input->value, stage.group);
+        if (backward && !stage.survey) use(input->gradient, stage.group);
       }
     }
   }
@@ -242,26 +272,51 @@ bool StepPlan::reads_shadow() const {
                      [](const Entry& entry) { return entry.node->reads_shadow; });
 }
 
-void StepPlan::Forward(const StepArguments& step) {
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    if (entries_[i].op == nullptr) continue;
-    LookAtCancel();
-    if (watch_ != nullptr) watch_->Begin(i, /*backward=*/false);
-    entries_[i].op->Forward(step);
+void StepPlan::Run(const std::vector<Stage>& stages, bool backward, const StepArguments& step) {
+  for (auto begin = stages.begin(), end = begin; begin != stages.end(); begin = end) {
+    int64_t widest = 1;  // floats of an example
+    for (; end != stages.end() && end->group == begin->group; ++end) {
+      const PlanNode& node = *entries_[end->entry].node;
+      widest = std::max(widest, node.output->size / batch_);
+      if (end->op != nullptr && !end->survey) {
+        backward ? end->op->BeginBackward(step) : end->op->BeginForward(step);
+      }
+    }
+    const int64_t examples = std::max<int64_t>(1, kPieceFloats / widest);
+    const auto begins = [&](const Stage& stage) {
+      LookAtCancel();
+      if (watch_ != nullptr) watch_->Begin(stage.entry, backward);
+    };
+    if (begin->op == nullptr) {
+      begins(*begin);
+      PlannedOp& op = *entries_[begin->entry].op;
+      backward ? op.Backward(step) : op.Forward(step);
+      continue;
+    }
+    for (int64_t first = 0; first < batch_; first += examples) {
+      const int64_t last = std::min(batch_, first + examples);
+      for (auto stage = begin; stage != end; ++stage) {
+        begins(*stage);
+        if (backward && stage->survey) stage->op->SurveyBackward(first, last);
+        if (backward && !stage->survey) stage->op->BackwardPiece(step, first, last);
+        if (!backward && stage->survey) stage->op->SurveyForward(first, last);
+        if (!backward && !stage->survey) stage->op->ForwardPiece(step, first, last);
+      }
+    }
+    for (auto stage = begin; stage != end; ++stage) {
+      if (backward && !stage->survey) stage->op->EndBackward(step);
+    }
   }
 }
+
+void StepPlan::Forward(const StepArguments& step) { Run(forward_, /*backward=*/false, step); }
 
 void StepPlan::Backward(const StepArguments& step) {
   for (const PlanWeight& weight : untouched_) {
     std::memset(step.gradients + weight.offset, 0,
                 static_cast<size_t>(weight.size) * sizeof(float));
   }
-  for (size_t i = entries_.size(); i-- > 0;) {
-    if (!entries_[i].backward) continue;
-    LookAtCancel();
-    if (watch_ != nullptr) watch_->Begin(i, /*backward=*/true);
-    entries_[i].op->Backward(step);
-  }
+  Run(backward_, /*backward=*/true, step);
 }
 
 void StepPlan::Release() {

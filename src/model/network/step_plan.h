@@ -85,10 +85,22 @@ class StepPlan {
     std::unique_ptr<PlannedOp> op;  // null for an alias
     bool backward = false;
   };
+  // An op's pass, or what it does before of it. Consecutive stages of a group take the batch piece
+  // by piece.
+  struct Stage {
+    size_t entry;
+    PiecewiseOp* op;  // null: the entry's takes the batch as a whole
+    bool survey;
+    int group;  // counted through the step: the moment in which it uses its buffers
+  };
   PlanBuffer* NewBuffer(int64_t floats);
   void PlanNodes(const Network& network, const PlanOptions& options);
   void ConnectGradients(const ModelSpec& spec);
+  // The stages of the passes, group by group.
+  void MakeStages();
+  void AddStages(size_t entry, bool backward);
   void SetLifetimes(const ModelSpec& spec);
+  void Run(const std::vector<Stage>& stages, bool backward, const StepArguments& step);
   void PlaceBuffers();
 
   std::vector<PlanValue> values_;  // by tensor id; aliases share buffers
@@ -99,6 +111,12 @@ class StepPlan {
   PlanValue* output_ = nullptr;
   StepWatch* const watch_;
   std::vector<Entry> entries_;
+  bool pieces_ = false;  // ops may take the batch so
+  int64_t batch_ = 0;
+  int groups_ = 0;
+  int loss_group_ = 0;
+  std::vector<Stage> forward_;
+  std::vector<Stage> backward_;
   std::vector<PlanWeight> untouched_;                     // trainable, but no gradient reaches them
   std::vector<std::pair<PlanBuffer*, int64_t>> offsets_;  // until the arena is there
   at::Tensor arena_;

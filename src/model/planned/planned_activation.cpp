@@ -1,6 +1,7 @@
 #include "model/planned/planned_activation.h"
 
 #include <cstring>
+#include <limits>
 
 #include "activation/table.h"
 
@@ -39,6 +40,13 @@ PlannedActivation::PlannedActivation(PlanNode* node, const ActivationSpec& spec)
 
 bool PlannedActivation::relu() const {
   return kind_ == Kind::kOfResult && form_.place == kPlainRelu;
+}
+
+bool PlannedActivation::Clips(float* least, float* most) const {
+  if (kind_ != Kind::kOfResult) return false;
+  *least = 0.0F;
+  *most = form_.place == kRelu6 ? 6.0F : std::numeric_limits<float>::infinity();
+  return form_.place == kRelu6 || form_.place == kPlainRelu;
 }
 
 void PlannedActivation::ForwardOf(const float* x, int64_t n, float* y, float* derivative) const {

@@ -21,6 +21,9 @@ class PlannedActivation {
   bool none() const { return kind_ == Kind::kNone; }
   // The op can apply it itself, as GemmArgs::relu.
   bool relu() const;
+  // The result is the argument between these two, and its gradient passes between them; false: it
+  // is something else.
+  bool Clips(float* least, float* most) const;
   // Backward() reads the result: what PlanNode::keeps_output is to be.
   bool keeps_output() const { return kind_ != Kind::kNone && kind_ != Kind::kOfArgument; }
 

@@ -33,6 +33,19 @@ PlanBuffer* PlanNode::Scratch(const Shape& sizes, During during) {
   return buffer;
 }
 
+void PiecewiseOp::Forward(const StepArguments& step) {
+  if (surveys()) SurveyForward(0, batch_);
+  BeginForward(step);
+  ForwardPiece(step, 0, batch_);
+}
+
+void PiecewiseOp::Backward(const StepArguments& step) {
+  if (surveys()) SurveyBackward(0, batch_);
+  BeginBackward(step);
+  BackwardPiece(step, 0, batch_);
+  EndBackward(step);
+}
+
 void PlanNode::DeliverGradient(const float* gradient, int64_t n, size_t weight,
                                const StepArguments& step) const {
   float* to = step.gradients + weights[weight].offset;

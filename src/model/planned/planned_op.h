@@ -53,6 +53,33 @@ class PlannedOp {
   virtual void Backward(const StepArguments& step) = 0;
 };
 
+// An op that can take the batch in pieces, which are runs of examples: what it reads and writes of
+// a piece belongs to these examples. The step takes a piece through several ops while it is in a
+// cache. Each pass is Begin…(), …Piece() for all examples in their order, and End…(). A team shares
+// the batch as one piece.
+class PiecewiseOp : public PlannedOp {
+ public:
+  // Each pass surveys all pieces before it begins.
+  virtual bool surveys() const { return false; }
+  virtual void SurveyForward(int64_t /*first*/, int64_t /*last*/) {}
+  virtual void BeginForward(const StepArguments& /*step*/) {}
+  virtual void ForwardPiece(const StepArguments& step, int64_t first, int64_t last) = 0;
+  virtual void SurveyBackward(int64_t /*first*/, int64_t /*last*/) {}
+  virtual void BeginBackward(const StepArguments& /*step*/) {}
+  virtual void BackwardPiece(const StepArguments& step, int64_t first, int64_t last) = 0;
+  virtual void EndBackward(const StepArguments& /*step*/) {}
+
+  // In one piece.
+  void Forward(const StepArguments& step) final;
+  void Backward(const StepArguments& step) final;
+
+ protected:
+  explicit PiecewiseOp(int64_t batch) : batch_(batch) {}
+
+ private:
+  const int64_t batch_;
+};
+
 // Floats of a buffer: the product of `sizes`. What no machine has is cut to kMostFloats, which is
 // never allocated and whose sums do not overflow.
 constexpr int64_t kMostFloats = int64_t{1} << 48;
@@ -97,6 +124,9 @@ class PlanNode {
   // To be set by the layer: whether Backward() reads the values of the inputs or of the output.
   bool keeps_inputs = false;
   bool keeps_output = false;
+  // Backward() can write the gradient of input 0 where that of the output lies. They then share it,
+  // unless others write to it.
+  bool gradient_in_place = false;
   // Forward() or Backward() reads StepArguments::shadow.
   bool reads_shadow = false;
   // The output is the input under another shape: no op is needed.

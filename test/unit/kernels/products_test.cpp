@@ -193,6 +193,63 @@ TEST_P(KernelSet, SumsAndProductsOfColumns) {
   }
 }
 
+TEST_P(KernelSet, RowsOfANormalization) {
+  for (const int64_t columns : {1, 5, 16, 33, 64, 100}) {
+    for (const int64_t rows : {1, 2, 37}) {
+      for (const bool clipped : {false, true}) {
+        const auto x = Random(static_cast<size_t>(rows * columns), 21);
+        const auto dy = Random(x.size(), 22);
+        const auto factor = Random(static_cast<size_t>(columns), 23);
+        const auto offset = Random(factor.size(), 24);
+        const auto mean = Random(factor.size(), 25);
+        const auto by_x = Random(factor.size(), 26);
+        NormArgs args;
+        args.rows = rows;
+        args.columns = columns;
+        args.x = x.data();
+        args.factor = factor.data();
+        args.offset = offset.data();
+        args.clipped = clipped;
+        args.least = 0.0F;
+        args.most = 0.25F;
+        std::vector<float> y(x.size());
+        std::vector<float> dx = y;
+        std::vector<float> added = Random(x.size(), 27);
+        const std::vector<float> before = added;
+        std::vector<float> sums(2 * factor.size());
+        GetParam()->norm(args, y.data());
+        GetParam()->norm_sums(args, mean.data(), dy.data(), sums.data());
+        GetParam()->norm_gradient(args, dy.data(), by_x.data(), mean.data(), false, dx.data());
+        GetParam()->norm_gradient(args, dy.data(), by_x.data(), mean.data(), true, added.data());
+        int cut = 0;
+        for (int64_t j = 0; j < columns; ++j) {
+          double sum = 0.0;
+          double products = 0.0;
+          for (int64_t i = 0; i < rows; ++i) {
+            const int64_t at = i * columns + j;
+            const double z = static_cast<double>(x[at]) * factor[j] + offset[j];
+            const bool passes = !clipped || (z > 0.0 && z < 0.25);
+            const double gradient = passes ? dy[at] : 0.0;
+            cut += passes ? 0 : 1;
+            sum += gradient;
+            products += gradient * (static_cast<double>(x[at]) - mean[j]);
+            ASSERT_NEAR(y[at], clipped ? std::clamp(z, 0.0, 0.25) : z, 1e-6);
+            const double d = gradient * factor[j] + static_cast<double>(x[at]) * by_x[j] + mean[j];
+            ASSERT_NEAR(dx[at], d, 1e-6);
+            ASSERT_NEAR(added[at], before[at] + d, 1e-6);
+          }
+          ASSERT_NEAR(sums[j], sum, 1e-5);
+          ASSERT_NEAR(sums[columns + j], products, 2e-5);
+        }
+        if (clipped && columns == 100 && rows == 37) {
+          EXPECT_GT(cut, 1000);
+          EXPECT_LT(cut, 3600);
+        }
+      }
+    }
+  }
+}
+
 // Of the tests in all files.
 INSTANTIATE_TEST_SUITE_P(All, KernelSet, testing::ValuesIn(Sets()),
                          [](const auto& info) { return std::string(info.param->name); });

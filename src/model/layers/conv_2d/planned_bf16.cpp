@@ -62,7 +62,7 @@ class PlannedConv2DBf16 : public PlannedConvolution {
     padded_gradient_ = node->Scratch({parts, padded_gradient_size_}, During::kBackward);
   }
 
-  void Forward(const StepArguments& step) override {
+  void BeginForward(const StepArguments& step) override {
     const uint16_t* kernel = step.shadow + node_.weights[0].offset;
     const int64_t row_pairs = Pairs(row_taps_);
     const int64_t all_pairs = s_.kernel_height * row_pairs;
@@ -71,6 +71,11 @@ class PlannedConv2DBf16 : public PlannedConvolution {
                   PairData(packed_));
     }
     Clear(image_);
+  }
+
+  void ForwardPiece(const StepArguments& step, int64_t begin, int64_t end) override {
+    const int64_t row_pairs = Pairs(row_taps_);
+    const int64_t all_pairs = s_.kernel_height * row_pairs;
     Bf16GemmArgs args;
     args.groups = s_.height.output;
     args.rows = s_.width.output;
@@ -86,18 +91,18 @@ class PlannedConv2DBf16 : public PlannedConvolution {
     args.c_row = out_;
     if (s_.use_bias) args.bias = step.params + node_.weights[1].offset;
     args.relu = activation_.relu();
-    RunShares(node_.team, node_.batch, Work(), [&](int64_t first, int64_t last, int part) {
+    RunShares(node_.team, end - begin, Work(), [&](int64_t first, int64_t last, int part) {
       Bf16GemmArgs mine = args;
-      for (int64_t n = first; n < last; ++n) {
+      for (int64_t n = begin + first; n < begin + last; ++n) {
         mine.a = RoundImage(n, image_, part);
         mine.c = node_.output->value->data + n * out_size_;
         Bands(mine, s_.stride_height, s_.height.before, in_height_);
       }
     });
-    Activate();
+    Activate(begin, end);
   }
 
-  void Backward(const StepArguments& step) override {
+  void BeginBackward(const StepArguments& step) override {
     const uint16_t* kernel = step.shadow + node_.weights[0].offset;
     const bool input_gradient = node_.InputNeedsGradient(0);
     Clear(backward_image_);
@@ -108,12 +113,18 @@ class PlannedConv2DBf16 : public PlannedConvolution {
     } else if (input_gradient) {
       PackRoundedRows(bf16_, kernel, taps_, out_, taps_, 0, Pairs(out_), PairData(flipped_));
     }
+  }
+
+  void BackwardPiece(const StepArguments& /*step*/, int64_t begin, int64_t end) override {
     const int parts =
-        RunShares(node_.team, node_.batch, Work(), [&](int64_t first, int64_t last, int part) {
-          const bool alone = last - first == node_.batch;
-          for (int64_t n = first; n < last; ++n) BackwardImage(n, part, alone);
+        RunShares(node_.team, end - begin, Work(), [&](int64_t first, int64_t last, int part) {
+          const bool alone = last - first == end - begin;
+          for (int64_t n = begin + first; n < begin + last; ++n) BackwardImage(n, part, alone);
         });
     if (parts > 1) AddSharedGradients();
+  }
+
+  void EndBackward(const StepArguments& step) override {
     if (sums_ != nullptr) node_.DeliverGradient(sums_->data, out_, 1, step);
     if (kernel_gradient_ != nullptr) {
       float* stored = kernel_gradient_->data + taps_ * out_;

@@ -36,46 +36,57 @@ class PlannedColumns : public PlannedConvolution {
     if (!node->backward) return;
     node->keeps_output = activation_.keeps_output();
     if (s_.use_bias && node->weights[1].trainable) {
-      sums_ = node->Scratch({out_}, During::kBackward);
+      sums_ = node->Scratch({2, out_}, During::kBackward);
     }
     node->keeps_inputs = node->weights[0].trainable;
     if (!direct_) back_columns_ = node->Scratch({images_, pixels_, taps_}, During::kBackward);
   }
 
-  void Forward(const StepArguments& step) override {
+  void BeginForward(const StepArguments& step) override {
     kernels_.transpose(step.params + node_.weights[0].offset, out_, taps_, turned_->data);
-    const float* bias = s_.use_bias ? step.params + node_.weights[1].offset : nullptr;
-    float* y = node_.output->value->data;
-    for (int64_t n = 0; n < node_.batch; n += images_) {
-      PlannedProduct(kernels_, node_.team, Images(n) * pixels_, out_, taps_, Unfolded(n, columns_),
-                     turned_->data, bias, activation_.relu(), y + n * pixels_ * out_);
-    }
-    Activate();
   }
 
-  void Backward(const StepArguments& step) override {
+  void ForwardPiece(const StepArguments& step, int64_t begin, int64_t end) override {
+    const float* bias = s_.use_bias ? step.params + node_.weights[1].offset : nullptr;
+    float* y = node_.output->value->data;
+    for (int64_t n = begin; n < end; n += images_) {
+      const int64_t images = std::min(images_, end - n);
+      PlannedProduct(kernels_, node_.team, images * pixels_, out_, taps_,
+                     Unfolded(n, images, columns_), turned_->data, bias, activation_.relu(),
+                     y + n * out_size_);
+    }
+    Activate(begin, end);
+  }
+
+  void BeginBackward(const StepArguments& /*step*/) override { Clear(sums_); }
+
+  void BackwardPiece(const StepArguments& step, int64_t begin, int64_t end) override {
     float* dy = node_.output->gradient->data;
-    if (!activation_.none()) activation_.Backward(node_.output->value->data, dy, dy);
-    if (sums_ != nullptr) {
-      kernels_.column_sums(dy, node_.batch * pixels_, out_, sums_->data);
-      node_.DeliverGradient(sums_->data, out_, 1, step);
+    for (int64_t n = begin; n < end; ++n) {
+      activation_.BackwardPart(n * out_size_, out_size_, dy + n * out_size_);
+      if (sums_ == nullptr) continue;
+      kernels_.column_sums(dy + n * out_size_, pixels_, out_, sums_->data + out_);
+      kernels_.add(sums_->data + out_, out_, sums_->data);
     }
     const float* kernel = step.params + node_.weights[0].offset;
-    for (int64_t n = 0; n < node_.batch; n += images_) {
-      const int64_t rows = Images(n) * pixels_;
-      const float* from = dy + n * pixels_ * out_;
+    for (int64_t n = begin; n < end; n += images_) {
+      const int64_t images = std::min(images_, end - n);
+      const int64_t rows = images * pixels_;
+      const float* from = dy + n * out_size_;
       if (node_.weights[0].trainable) {
-        PlannedWeightGradient(kernels_, node_.team, rows, taps_, out_, from,
-                              Unfolded(n, back_columns_), n > 0 || node_.weight_accumulates[0] != 0,
-                              step.gradients + node_.weights[0].offset);
+        PlannedWeightGradient(
+            kernels_, node_.team, rows, taps_, out_, from, Unfolded(n, images, back_columns_),
+            n > 0 || node_.weight_accumulates[0] != 0, step.gradients + node_.weights[0].offset);
       }
-      if (node_.InputNeedsGradient(0)) InputGradient(n, rows, from, kernel);
+      if (node_.InputNeedsGradient(0)) InputGradient(n, images, from, kernel);
     }
+  }
+
+  void EndBackward(const StepArguments& step) override {
+    if (sums_ != nullptr) node_.DeliverGradient(sums_->data, out_, 1, step);
   }
 
  private:
-  int64_t Images(int64_t first) const { return std::min(images_, node_.batch - first); }
-
   // Calls body(cell of the image's row, cell of the columns' row, floats) for what lies inside of
   // the image of the windows of `image`.
   template <typename Body>
@@ -97,12 +108,11 @@ class PlannedColumns : public PlannedConvolution {
     }
   }
 
-  // The rows of images from `first` on.
-  const float* Unfolded(int64_t first, PlanBuffer* columns) const {
+  // The rows of so many images from `first` on.
+  const float* Unfolded(int64_t first, int64_t images, PlanBuffer* columns) const {
     const float* x = node_.inputs[0]->value->data + first * in_size_;
     if (direct_) return x;
     const int64_t floats = pixels_ * taps_;
-    const int64_t images = Images(first);
     if (s_.height.before + s_.height.after + s_.width.before + s_.width.after > 0) {
       std::memset(columns->data, 0, static_cast<size_t>(images * floats) * sizeof(float));
     }
@@ -115,7 +125,8 @@ class PlannedColumns : public PlannedConvolution {
     return columns->data;
   }
 
-  void InputGradient(int64_t first, int64_t rows, const float* dy, const float* kernel) const {
+  void InputGradient(int64_t first, int64_t images, const float* dy, const float* kernel) const {
+    const int64_t rows = images * pixels_;
     float* dx = node_.inputs[0]->gradient->data + first * in_size_;
     const bool adds = node_.input_accumulates[0] != 0;
     if (direct_ && !adds) {
@@ -128,7 +139,6 @@ class PlannedColumns : public PlannedConvolution {
     }
     PlannedProduct(kernels_, node_.team, rows, taps_, out_, dy, kernel, nullptr, false,
                    back_columns_->data);
-    const int64_t images = Images(first);
     if (!adds) std::memset(dx, 0, static_cast<size_t>(images * in_size_) * sizeof(float));
     for (int64_t n = 0; n < images; ++n) {
       ForWindows([&](int64_t cell, int64_t at, int64_t count) {
@@ -142,7 +152,7 @@ class PlannedColumns : public PlannedConvolution {
   const int64_t images_;  // of one product
   PlanBuffer* columns_ = nullptr;
   PlanBuffer* turned_ = nullptr;  // the kernel as [tap][out]
-  PlanBuffer* sums_ = nullptr;
+  PlanBuffer* sums_ = nullptr;    // gradient of the bias, and one image's
   PlanBuffer* back_columns_ = nullptr;
 };
 

@@ -6,7 +6,8 @@ namespace hopper {
 
 PlannedConvolution::PlannedConvolution(PlanNode* node, const ConvSizes& sizes,
                                        const ActivationSpec& activation, int64_t group_in)
-    : node_(*node),
+    : PiecewiseOp(node->batch),
+      node_(*node),
       kernels_(*node->kernels),
       s_(sizes),
       activation_(node, activation),
@@ -31,10 +32,10 @@ double PlannedConvolution::Work() const {
          static_cast<double>(taps_);
 }
 
-void PlannedConvolution::Activate() const {
+void PlannedConvolution::Activate(int64_t first, int64_t last) const {
   if (activation_.none() || activation_.relu()) return;
-  float* y = node_.output->value->data;
-  activation_.Forward(y, y);
+  const int64_t at = first * out_size_;
+  activation_.ForwardPart(at, last * out_size_ - at, node_.output->value->data + at);
 }
 
 void PlannedConvolution::DeliverImage(int64_t n, const float* padded) const {

@@ -5,7 +5,7 @@
 
 namespace hopper {
 
-class PlannedConvolution : public PlannedOp {
+class PlannedConvolution : public PiecewiseOp {
  protected:
   // `group_in`: channels that a filter reads.
   PlannedConvolution(PlanNode* node, const ConvSizes& sizes, const ActivationSpec& activation,
@@ -15,8 +15,8 @@ class PlannedConvolution : public PlannedOp {
   static void Clear(PlanBuffer* buffer);
   // Operations of one pass over the batch, about.
   double Work() const;
-  // The activation of all outputs, unless the product has computed it.
-  void Activate() const;
+  // The activation of these images' outputs, unless the product has computed it.
+  void Activate(int64_t first, int64_t last) const;
   // Where row h of an image begins in the padded one.
   int64_t InsideAt(int64_t h) const {
     return (h + s_.height.before) * padded_row_ + s_.width.before * in_;

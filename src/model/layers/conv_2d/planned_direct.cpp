@@ -32,9 +32,12 @@ class PlannedConv2D : public PlannedImages {
     padded_gradient_ = node->Scratch({parts, padded_gradient_size_}, During::kBackward);
   }
 
-  void Forward(const StepArguments& step) override {
+  void BeginForward(const StepArguments& step) override {
     kernels_.transpose(step.params + node_.weights[0].offset, out_, taps_, packed_->data);
     Clear(image_);
+  }
+
+  void ForwardPiece(const StepArguments& step, int64_t begin, int64_t end) override {
     GemmArgs args;
     args.rows = s_.width.output;
     args.columns = out_;
@@ -48,9 +51,9 @@ class PlannedConv2D : public PlannedImages {
     args.c_row = out_;
     if (s_.use_bias) args.bias = step.params + node_.weights[1].offset;
     args.relu = activation_.relu();
-    RunShares(node_.team, node_.batch, Work(), [&](int64_t first, int64_t last, int part) {
+    RunShares(node_.team, end - begin, Work(), [&](int64_t first, int64_t last, int part) {
       GemmArgs mine = args;
-      for (int64_t n = first; n < last; ++n) {
+      for (int64_t n = begin + first; n < begin + last; ++n) {
         const float* x = Padded(n, image_, part);
         float* y = node_.output->value->data + n * out_size_;
         for (int64_t oh = 0; oh < s_.height.output; ++oh) {
@@ -60,11 +63,11 @@ class PlannedConv2D : public PlannedImages {
         }
       }
     });
-    Activate();
+    Activate(begin, end);
   }
 
  protected:
-  void BeginBackward(const StepArguments& step) override {
+  void BeginImages(const StepArguments& step) override {
     if (padded_gradient_ == nullptr || !unit_stride_) return;
     Clear(padded_gradient_);
     Flip(step.params + node_.weights[0].offset);

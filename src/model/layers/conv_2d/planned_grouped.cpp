@@ -21,18 +21,21 @@ class PlannedGroupedConv2D : public PlannedImages {
     padded_gradient_ = node->Scratch({node->parts(), padded_size_}, During::kBackward);
   }
 
-  void Forward(const StepArguments& step) override {
+  void BeginForward(const StepArguments& step) override {
     // [tap][out], where a tap is a cell of the window and a channel of a group
     kernels_.transpose(step.params + node_.weights[0].offset, out_, taps_, packed_->data);
     Clear(image_);
-    RunShares(node_.team, node_.batch, Work(), [&](int64_t first, int64_t last, int part) {
-      for (int64_t n = first; n < last; ++n) ForwardImage(n, part, step);
+  }
+
+  void ForwardPiece(const StepArguments& step, int64_t begin, int64_t end) override {
+    RunShares(node_.team, end - begin, Work(), [&](int64_t first, int64_t last, int part) {
+      for (int64_t n = begin + first; n < begin + last; ++n) ForwardImage(n, part, step);
     });
-    Activate();
+    Activate(begin, end);
   }
 
  protected:
-  void BeginBackward(const StepArguments& /*step*/) override { Clear(kernel_gradient_); }
+  void BeginImages(const StepArguments& /*step*/) override { Clear(kernel_gradient_); }
 
   void BackwardImage(int64_t n, const float* dy, bool /*first*/, int part,
                      const StepArguments& step) const override {

@@ -25,24 +25,29 @@ PlannedImages::PlannedImages(PlanNode* node, const ConvSizes& sizes,
   }
 }
 
-void PlannedImages::Backward(const StepArguments& step) {
+void PlannedImages::BeginBackward(const StepArguments& step) {
   Clear(backward_image_);
   Clear(sums_);
-  BeginBackward(step);
-  const int parts =
-      RunShares(node_.team, node_.batch, Work(), [&](int64_t first, int64_t last, int part) {
-        float* sums = sums_ == nullptr ? nullptr : sums_->data + 2 * part * out_;
-        for (int64_t n = first; n < last; ++n) {
-          float* dy = node_.output->gradient->data + n * out_size_;
-          activation_.BackwardPart(n * out_size_, out_size_, dy);
-          if (sums != nullptr) {
-            kernels_.column_sums(dy, pixels_, out_, sums + out_);
-            kernels_.add(sums + out_, out_, sums);
-          }
-          BackwardImage(n, dy, n == first, part, step);
-        }
-      });
-  for (int part = 1; part < parts; ++part) {
+  BeginImages(step);
+}
+
+void PlannedImages::BackwardPiece(const StepArguments& step, int64_t begin, int64_t end) {
+  parts_ = RunShares(node_.team, end - begin, Work(), [&](int64_t first, int64_t last, int part) {
+    float* sums = sums_ == nullptr ? nullptr : sums_->data + 2 * part * out_;
+    for (int64_t n = begin + first; n < begin + last; ++n) {
+      float* dy = node_.output->gradient->data + n * out_size_;
+      activation_.BackwardPart(n * out_size_, out_size_, dy);
+      if (sums != nullptr) {
+        kernels_.column_sums(dy, pixels_, out_, sums + out_);
+        kernels_.add(sums + out_, out_, sums);
+      }
+      BackwardImage(n, dy, begin == 0 && n == first, part, step);
+    }
+  });
+}
+
+void PlannedImages::EndBackward(const StepArguments& step) {
+  for (int part = 1; part < parts_; ++part) {
     if (sums_ != nullptr) kernels_.add(sums_->data + 2 * part * out_, out_, sums_->data);
     if (kernel_gradient_ != nullptr) {
       kernels_.add(kernel_gradient_->data + part * taps_ * out_, taps_ * out_,

@@ -11,7 +11,9 @@ namespace hopper {
 
 class PlannedImages : public PlannedConvolution {
  public:
-  void Backward(const StepArguments& step) override;
+  void BeginBackward(const StepArguments& step) override;
+  void BackwardPiece(const StepArguments& step, int64_t begin, int64_t end) override;
+  void EndBackward(const StepArguments& step) override;
 
  protected:
   // `group_in`: channels that a filter reads.
@@ -19,7 +21,7 @@ class PlannedImages : public PlannedConvolution {
                 int64_t group_in);
 
   // Clears what the backward pass adds to.
-  virtual void BeginBackward(const StepArguments& step) = 0;
+  virtual void BeginImages(const StepArguments& step) = 0;
   // Gradients of kernel and input of image n; dy is that of its outputs, before the activation.
   virtual void BackwardImage(int64_t n, const float* dy, bool first, int part,
                              const StepArguments& step) const = 0;
@@ -31,6 +33,7 @@ class PlannedImages : public PlannedConvolution {
   // filters; where they lie is the caller's.
   GemmArgs KernelGradientArgs(int64_t rows, int64_t columns) const;
 
+  int parts_ = 1;                          // that have sums
   PlanBuffer* packed_ = nullptr;           // kernel [tap][out]
   PlanBuffer* image_ = nullptr;            // a padded image for each part; null: none is needed
   PlanBuffer* backward_image_ = nullptr;   // the same

@@ -29,10 +29,11 @@ int64_t OddLines(int64_t floats) {
   return ((floats + kLine - 1) / kLine | 1) * kLine;
 }
 
-class PlannedWinograd : public PlannedOp {
+class PlannedWinograd : public PiecewiseOp {
  public:
   PlannedWinograd(PlanNode* node, const ConvSizes& sizes, const ActivationSpec& activation)
-      : node_(*node),
+      : PiecewiseOp(node->batch),
+        node_(*node),
         kernels_(*node->kernels),
         use_bias_(sizes.use_bias),
         activation_(node, activation),
@@ -70,35 +71,46 @@ class PlannedWinograd : public PlannedOp {
     input_products_ = node->Scratch({parts, TilesFloats(in_)}, During::kBackward);
   }
 
-  void Forward(const StepArguments& step) override {
+  void BeginForward(const StepArguments& step) override {
     // From [out][tap][in] to [tap][in][out].
     kernels_.transpose(step.params + node_.weights[0].offset, out_, 9 * in_, windows_->data);
     kernels_.winograd_weights(windows_->data, in_ * out_, weights_->data);
+  }
+
+  void ForwardPiece(const StepArguments& step, int64_t begin, int64_t end) override {
     const float* bias = use_bias_ ? step.params + node_.weights[1].offset : nullptr;
     float* y = node_.output->value->data;
-    RunShares(node_.team, node_.batch, Work(), [&](int64_t first, int64_t last, int part) {
+    RunShares(node_.team, end - begin, Work(), [&](int64_t first, int64_t last, int part) {
       float* tiles = tiles_->data + part * CellsFloats(in_);
       float* products = products_->data + part * TilesFloats(out_);
-      const int64_t end = Tiles() * last;
-      for (int64_t tile = Tiles() * first; tile < end; tile += block_) {
-        const int64_t count = std::min(block_, end - tile);
+      const int64_t behind = Tiles() * (begin + last);
+      for (int64_t tile = Tiles() * (begin + first); tile < behind; tile += block_) {
+        const int64_t count = std::min(block_, behind - tile);
         kernels_.winograd_input(ByCells(input_, tile, count), node_.inputs[0]->value->data, tiles);
         Multiply(count, in_, out_, tiles, products);
         kernels_.winograd_output(ByTiles(output_, tile, count), products, bias, activation_.relu(),
                                  y);
       }
     });
-    if (!activation_.none() && !activation_.relu()) activation_.Forward(y, y);
+    if (activation_.none() || activation_.relu()) return;
+    const int64_t size = node_.output->size / node_.batch;
+    activation_.ForwardPart(begin * size, (end - begin) * size, y + begin * size);
   }
 
-  void Backward(const StepArguments& step) override {
+  void BeginBackward(const StepArguments& step) override {
     if (sums_ != nullptr) Clear(sums_);
     if (weight_sums_ != nullptr) Clear(weight_sums_);
     if (node_.InputNeedsGradient(0)) Turn(step.params + node_.weights[0].offset);
-    const int parts = RunShares(
-        node_.team, node_.batch, Work(),
-        [&](int64_t first, int64_t last, int part) { BackwardImages(first, last, part); });
-    for (int part = 1; part < parts; ++part) {
+  }
+
+  void BackwardPiece(const StepArguments& /*step*/, int64_t begin, int64_t end) override {
+    parts_ = RunShares(node_.team, end - begin, Work(), [&](int64_t first, int64_t last, int part) {
+      BackwardImages(begin + first, begin + last, part);
+    });
+  }
+
+  void EndBackward(const StepArguments& step) override {
+    for (int part = 1; part < parts_; ++part) {
       if (sums_ != nullptr) kernels_.add(sums_->data + 2 * part * out_, out_, sums_->data);
       if (weight_sums_ != nullptr) {
         kernels_.add(WeightSums(part), kCells * in_ * out_, weight_sums_->data);
@@ -240,6 +252,7 @@ class PlannedWinograd : public PlannedOp {
   const int64_t in_;     // channels
   const int64_t out_;    // filters
   const int64_t block_;  // tiles
+  int parts_ = 1;        // that have sums
   TileArgs input_;       // tiles of the images
   TileArgs output_;
   PlanBuffer* windows_ = nullptr;         // [tap][in][out], backward [tap][out][in]

@@ -1,0 +1,114 @@
+// A planned step takes a batch in pieces through several layers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/philox.h"
+#include "base/team.h"
+#include "model/network/step_plan.h"
+#include "support/keras_models.h"
+
+namespace hopper {
+namespace {
+
+// Counts how often a step turns to each node.
+class Turns : public StepWatch {
+ public:
+  void Begin(size_t node, bool /*backward*/) override {
+    turns.resize(std::max(turns.size(), node + 1));
+    ++turns[node];
+  }
+  std::vector<int> turns;
+};
+
+// Output, gradients and moving statistics of a step.
+std::vector<float> StepOf(const std::string& json, int64_t batch, float mean, Turns* turns) {
+  const Network network(ParseModel(json, nullptr));
+  const ModelSpec& spec = network.spec();
+  AlignedArray<float> flat(spec.flat_size);
+  AlignedArray<float> gradients(spec.flat_size);
+  InitializeWeights(spec, 3, flat.data());
+  const Philox random(5, Purpose::kSearch, 8, 0);
+  std::vector<float> input(static_cast<size_t>(batch * ElementCount(spec.input_shape())));
+  for (size_t i = 0; i < input.size(); ++i) input[i] = random.Uniform(i) * 2.0F - 1.0F + mean;
+  PlanOptions options;
+  options.batch = batch;
+  options.training = true;
+  options.watch = turns;
+  StepPlan plan(network, options);
+  EXPECT_EQ(plan.autograd_nodes(), 0);
+  plan.SetInput(input.data());
+  StepArguments step;
+  step.params = flat.data();
+  step.gradients = gradients.data();
+  plan.Forward(step);
+  const int64_t outputs = batch * ElementCount(spec.output_shape());
+  std::vector<float> numbers(plan.output(), plan.output() + outputs);
+  for (int64_t i = 0; i < outputs; ++i) {
+    plan.output_gradient()[i] = random.Uniform(1000000 + static_cast<uint64_t>(i)) - 0.5F;
+  }
+  plan.Backward(step);
+  numbers.insert(numbers.end(), gradients.data(), gradients.data() + gradients.size());
+  numbers.insert(numbers.end(), flat.data(), flat.data() + flat.size());
+  return numbers;
+}
+
+// Pieces end within the blocks of rows whose statistics are added. A team takes the batch as a
+// whole, and its bits are those of one thread for these layers.
+TEST(Pieces, GiveTheBitsOfTheWhole) {
+  const std::string model = KerasSequential(
+      {KerasLayer("Conv2D", "a",
+                  R"("filters": 40, "kernel_size": 1, )"
+                  R"("batch_input_shape": [null, 15, 13, 3])"),
+       KerasLayer("BatchNormalization", "b", ""), KerasLayer("ReLU", "c", R"("max_value": 6)"),
+       KerasLayer("DepthwiseConv2D", "d", R"("kernel_size": 3, "padding": "same")"),
+       KerasLayer("BatchNormalization", "e", ""),
+       KerasLayer("Activation", "f", R"("activation": "swish")"),
+       KerasLayer("Conv2D", "g", R"("filters": 5, "kernel_size": 1)")});
+  constexpr int64_t kBatch = 19;
+  Turns pieces;
+  const std::vector<float> by_pieces = StepOf(model, kBatch, 0.0F, &pieces);
+  EXPECT_GT(pieces.turns[0], 2);
+  const TeamScope team(2, [] {});
+  Turns whole;
+  const std::vector<float> as_a_whole = StepOf(model, kBatch, 0.0F, &whole);
+  EXPECT_EQ(whole.turns[0], 2);
+  ASSERT_EQ(by_pieces.size(), as_a_whole.size());
+  EXPECT_EQ(std::memcmp(by_pieces.data(), as_a_whole.data(), by_pieces.size() * sizeof(float)), 0);
+}
+
+// Numbers far from 0, whose squares would drown their variance in float32.
+TEST(Pieces, StatisticsOfNumbersFarFromZero) {
+  const std::string model = KerasSequential({KerasLayer(
+      "BatchNormalization", "a", R"("momentum": 0.0, "batch_input_shape": [null, 9, 11, 5])")});
+  const std::shared_ptr<const ModelSpec> spec = ParseModel(model, nullptr);
+  constexpr int64_t kBatch = 29;
+  for (const float mean : {0.0F, 30.0F, 3000.0F}) {
+    Turns turns;
+    const std::vector<float> numbers = StepOf(model, kBatch, mean, &turns);
+    const float* weights = numbers.data() + numbers.size() - spec->flat_size;
+    const float* means = weights + spec->weights[2].offset;
+    const float* variances = weights + spec->weights[3].offset;
+    const Philox random(5, Purpose::kSearch, 8, 0);
+    for (int64_t j = 0; j < 5; ++j) {
+      double sum = 0.0;
+      double squares = 0.0;
+      constexpr int64_t kRows = kBatch * 99;
+      for (int64_t i = 0; i < kRows; ++i) {
+        const double x = random.Uniform(static_cast<uint64_t>(i * 5 + j)) * 2.0F - 1.0F + mean;
+        sum += x;
+        squares += x * x;
+      }
+      const double average = sum / kRows;
+      EXPECT_NEAR(means[j], average, 1e-6 * (1.0 + mean));
+      EXPECT_NEAR(variances[j], squares / kRows - average * average, 1e-5) << mean;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hopper
