@@ -116,6 +116,8 @@ struct hopper_backend
 	 */
 	int			(*safe_path) (void);
 	void		(*callers_path) (int level);
+	/* A SELECT whose rows SPI_cursor_fetch() takes all, before SPI_cursor_close() and all else. */
+	Portal		(*open_at_once) (const char *query, bool read_only);
 	/* A SELECT row by row, with SPI_cursor_fetch(), until SPI_cursor_close(). */
 	Portal		(*open_cursor) (const char *query, bool read_only);
 	/* open_cursor() of a SELECT that reads. */

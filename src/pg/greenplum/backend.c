@@ -48,6 +48,7 @@ register_supervisor(void)
 const struct hopper_backend hopper_backend = {
 	.safe_path = hopper_safe_path,
 	.callers_path = hopper_callers_path,
+	.open_at_once = hopper_portal_open,
 	.open_cursor = hopper_cursor_open,
 	.open_row_cursor = hopper_row_cursor_open,
 	.give_rows = hopper_row_cursor_give,

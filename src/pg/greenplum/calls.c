@@ -46,7 +46,7 @@ hopper_calls_select(const char *query)
 	Portal		portal;
 
 	push_own_path();
-	portal = hopper_cursor_open_here(query, true);
+	portal = hopper_portal_open_here(query, true);
 	PopOverrideSearchPath();
 	SPI_cursor_fetch(portal, true, FETCH_ALL);
 	SPI_cursor_close(portal);

@@ -7,8 +7,13 @@
  */
 #include "pg/greenplum/segments.h"
 
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_namespace.h"
+#include "tcop/pquery.h"
+#include "utils/snapmgr.h"
+
+#include "pg/greenplum/kernel.h"
 
 int
 hopper_safe_path(void)
@@ -26,16 +31,48 @@ hopper_callers_path(int level)
 	PopOverrideSearchPath();
 }
 
-Portal
-hopper_cursor_open_here(const char *query, bool read_only)
+static SPIPlanPtr
+prepare(const char *query)
 {
 	SPIPlanPtr	plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_NO_SCROLL);
-	Portal		portal;
 
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	portal = SPI_cursor_open(NULL, plan, NULL, NULL, read_only);
+	return plan;
+}
+
+/*
+ * A portal that is no cursor for the server: its statement runs in the processes that write. For a
+ * cursor the server has them write down their snapshot first, and starts others that only read.
+ */
+Portal
+hopper_portal_open_here(const char *query, bool read_only)
+{
+	Portal		portal = CreateNewPortal();
+	SPIPlanPtr	plan = prepare(query);
+	CachedPlan *cached = SPI_plan_get_cached_plan(plan);
+	MemoryContext caller = MemoryContextSwitchTo(hopper_portal_context(portal));
+	List	   *statements = copyObject(cached->stmt_list);
+	char	   *kept = pstrdup(query);
+
+	MemoryContextSwitchTo(caller);
+	hopper_release_plan(cached);
 	SPI_freeplan(plan);
+	hopper_define_select(portal, kept, statements);
+	portal->cursorOptions = CURSOR_OPT_NO_SCROLL;
+	if (!read_only)
+		CommandCounterIncrement();
+	PortalStart(portal, NULL, 0, read_only ? GetActiveSnapshot() : GetTransactionSnapshot(), NULL);
+	return portal;
+}
+
+Portal
+hopper_portal_open(const char *query, bool read_only)
+{
+	int			level = hopper_safe_path();
+	Portal		portal = hopper_portal_open_here(query, read_only);
+
+	hopper_callers_path(level);
 	return portal;
 }
 
@@ -43,8 +80,10 @@ Portal
 hopper_cursor_open(const char *query, bool read_only)
 {
 	int			level = hopper_safe_path();
-	Portal		portal = hopper_cursor_open_here(query, read_only);
+	SPIPlanPtr	plan = prepare(query);
+	Portal		portal = SPI_cursor_open(NULL, plan, NULL, NULL, read_only);
 
+	SPI_freeplan(plan);
 	hopper_callers_path(level);
 	return portal;
 }

@@ -14,6 +14,8 @@
 #include "access/heapam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_user_mapping.h"
+#include "utils/plancache.h"
+#include "utils/portal.h"
 #include "utils/syscache.h"
 
 #if PG_VERSION_NUM >= 120000
@@ -62,6 +64,22 @@ typedef TableScanDesc hopper_table_scan;
 typedef HeapScanDesc hopper_table_scan;
 #define hopper_begin_scan(relation, snapshot) heap_beginscan(relation, snapshot, 0, NULL)
 #define hopper_end_scan(scan) heap_endscan(scan)
+#endif
+
+/* A portal's memory, its SELECT, and a plan that was taken for it without an owner. */
+#if PG_VERSION_NUM >= 110000
+#define hopper_portal_context(portal) ((portal)->portalContext)
+#else
+#define hopper_portal_context(portal) PortalGetHeapMemory(portal)
+#endif
+#if PG_VERSION_NUM >= 140000
+#define hopper_define_select(portal, query, statements) \
+	PortalDefineQuery(portal, NULL, query, T_SelectStmt, CMDTAG_SELECT, statements, NULL)
+#define hopper_release_plan(plan) ReleaseCachedPlan(plan, NULL)
+#else
+#define hopper_define_select(portal, query, statements) \
+	PortalDefineQuery(portal, NULL, query, T_SelectStmt, "SELECT", statements, NULL)
+#define hopper_release_plan(plan) ReleaseCachedPlan(plan, false)
 #endif
 
 /* SHA-256 of two pieces, one after the other: by one function for all digests since 14. */

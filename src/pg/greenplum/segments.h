@@ -22,6 +22,7 @@
 
 extern int	hopper_safe_path(void);
 extern void hopper_callers_path(int level);
+extern Portal hopper_portal_open(const char *query, bool read_only);
 extern Portal hopper_cursor_open(const char *query, bool read_only);
 extern hopper_row_cursor hopper_row_cursor_open(const char *query);
 extern uint64 hopper_row_cursor_give(const hopper_row_cursor *rows, long n, hopper_row_taker take,
@@ -41,8 +42,8 @@ extern const struct hopper_training_backend hopper_training_on_segments;
 extern hopper_explain_costs hopper_forecast_costs(struct hopper_forecast_request *request,
 												  const int32 *train_keys);
 
-/* A cursor in the path that is in place (greenplum/cursor.c). */
-extern Portal hopper_cursor_open_here(const char *query, bool read_only);
+/* hopper_portal_open() in the path that is in place (greenplum/cursor.c). */
+extern Portal hopper_portal_open_here(const char *query, bool read_only);
 
 /* --- statements that call the segments' functions (greenplum/calls.c) --- */
 

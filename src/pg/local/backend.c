@@ -61,6 +61,7 @@ on_a_segment(void)
 const struct hopper_backend hopper_backend = {
 	.safe_path = hopper_safe_path,
 	.callers_path = hopper_callers_path,
+	.open_at_once = hopper_cursor_open,
 	.open_cursor = hopper_cursor_open,
 	.open_row_cursor = hopper_row_cursor_open,
 	.give_rows = hopper_row_cursor_give,

@@ -203,7 +203,7 @@ static uint64
 run_select(char *statement, bool read_only)
 {
 	int			level = hopper_without_jit();
-	Portal		portal = hopper_backend.open_cursor(statement, read_only);
+	Portal		portal = hopper_backend.open_at_once(statement, read_only);
 
 	/* Whether it is compiled its plan says. */
 	callers_jit(level);
