@@ -20,6 +20,9 @@
  */
 #define STATE_PART_BYTES (4 * 1024 * 1024)
 
+/* Models whose metrics one statement writes: to segments each takes longer than what it writes. */
+#define INFOS_AT_ONCE (HOPPER_DATA_ON_SEGMENTS ? 32 : 1)
+
 /* Of several models. */
 typedef struct model_writers
 {
@@ -28,6 +31,9 @@ typedef struct model_writers
 	hopper_output_writer info;
 	MemoryContext all;
 	MemoryContext one;			/* of one model's rows */
+	MemoryContext kept;			/* of infos */
+	const hopper_output_row *infos[32];
+	int			n_infos;
 	bytea	   *part;			/* room for a part of a state */
 } model_writers;
 
@@ -41,17 +47,41 @@ begin_models(model_writers *writers, const hopper_outputs *outputs)
 	writers->all = CurrentMemoryContext;
 	writers->one = AllocSetContextCreate(writers->all, "hopper rows of a model",
 										 ALLOCSET_DEFAULT_SIZES);
+	writers->kept = AllocSetContextCreate(writers->all, "hopper metrics of models",
+										  ALLOCSET_DEFAULT_SIZES);
+}
+
+static void
+write_infos(model_writers *writers)
+{
+	if (writers->n_infos > 0)
+		hopper_output_write_rows(&writers->info, writers->infos, writers->n_infos);
+	writers->n_infos = 0;
+	MemoryContextReset(writers->kept);
+}
+
+static void
+add_info(model_writers *writers, const hopper_training *training, int at)
+{
+	MemoryContext caller = MemoryContextSwitchTo(writers->kept);
+
+	writers->infos[writers->n_infos++] = hopper_info_row(training, at);
+	MemoryContextSwitchTo(caller);
+	if (writers->n_infos == INFOS_AT_ONCE)
+		write_infos(writers);
 }
 
 static void
 end_models(model_writers *writers)
 {
+	write_infos(writers);
 	hopper_output_end(&writers->model);
 	hopper_output_end(&writers->state);
 	hopper_output_end(&writers->info);
 	if (writers->part)
 		pfree(writers->part);
 	MemoryContextDelete(writers->one);
+	MemoryContextDelete(writers->kept);
 }
 
 /* Where the bytes of a state come from: hopper_results_state() or hopper_results_copy(). */
@@ -140,7 +170,7 @@ write_one(model_writers *writers, hopper_training *training, int at)
 	/* the segments have written theirs */
 	if (result->status == HOPPER_MODEL_DONE && (training->run || training->rehearsed))
 		write_model(writers, training, at);
-	hopper_output_write(&writers->info, hopper_info_row(training, at));
+	add_info(writers, training, at);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(writers->one);
 	CHECK_FOR_INTERRUPTS();
@@ -217,7 +247,7 @@ hopper_outputs_write_checkpoints(const hopper_outputs *outputs, hopper_training 
 		if (!stored)
 			write_weights(&writers, training, at, training->results[at].n_parameters,
 						  hopper_results_copy_weights);
-		hopper_output_write(&writers.info, hopper_info_row(training, at));
+		add_info(&writers, training, at);
 		MemoryContextSwitchTo(caller);
 		MemoryContextReset(writers.one);
 	}

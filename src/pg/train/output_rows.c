@@ -117,78 +117,109 @@ hopper_output_create(const hopper_name *table, const hopper_output_row *row,
 	hopper_exec("%s", query->data);
 }
 
+/* A value that a table without its column has no need of. */
+static bool
+is_spared(const hopper_output_row *row, int column)
+{
+	return row->nulls[column] || !row->layout->columns[column].needed;
+}
+
 /* A generic plan: a custom one would hold copies of the values, which may be a gigabyte. */
 static void
-prepare(hopper_output_writer *writer, const hopper_output_row *row)
+prepare(hopper_output_writer *writer, const hopper_output_row *const *rows, int n_rows)
 {
 	Oid			relation = hopper_relation_oid(writer->table, false);
+	const hopper_output_row *first = rows[0];
 	StringInfo	query = makeStringInfo();
-	StringInfo	selected = makeStringInfo();
-	Oid			types[HOPPER_OUTPUT_COLUMNS];
+	Oid		   *types = palloc(sizeof(Oid) * n_rows * first->n);
+	int			n = 0;
 
-	writer->n = 0;
 	appendStringInfo(query, "INSERT INTO %s (", writer->table->quoted);
-	for (int i = 0; i < row->n; i++)
+	for (int i = 0; i < first->n; i++)
 	{
-		const hopper_column *listed = &row->layout->columns[i];
-		const char *column = row->names[i];
+		const hopper_column *listed = &first->layout->columns[i];
+		const char *column = listed->name ? hopper_column_there(relation, listed) : first->names[i];
 
-		if (listed->name)
-			column = hopper_column_there(relation, listed);
 		/* An earlier version's table has no place for it, and misses it as little. */
-		writer->left_out[i] = column == NULL && (row->nulls[i] || !listed->needed);
-		if (writer->left_out[i])
-			continue;
-		types[writer->n++] = row->types[i];
-		appendStringInfo(query, "%s%s", writer->n > 1 ? ", " : "",
-						 hopper_identifier(column ? column : row->names[i]));
-		appendStringInfo(selected, "%s$%d", writer->n > 1 ? ", " : "", writer->n);
+		writer->left_out[i] = column == NULL;
+		for (int row = 0; row < n_rows; row++)
+			writer->left_out[i] = writer->left_out[i] && is_spared(rows[row], i);
+		if (!writer->left_out[i])
+			appendStringInfo(query, "%s%s", n++ ? ", " : "",
+							 hopper_identifier(column ? column : first->names[i]));
 	}
-	appendStringInfo(query, ") SELECT %s", selected->data);
+	writer->n = 0;
+	writer->n_rows = n_rows;
+	for (int row = 0; row < n_rows; row++)
+	{
+		appendStringInfoString(query, row ? "), (" : n_rows == 1 ? ") SELECT " : ") VALUES (");
+		n = 0;
+		for (int i = 0; i < first->n; i++)
+		{
+			if (writer->left_out[i])
+				continue;
+			types[writer->n++] = first->types[i];
+			appendStringInfo(query, "%s$%d", n++ ? ", " : "", writer->n);
+		}
+	}
+	appendStringInfoString(query, n_rows == 1 ? "" : ")");
 	writer->plan = SPI_prepare_cursor(query->data, writer->n, types, CURSOR_OPT_GENERIC_PLAN);
 	if (writer->plan == NULL)
 		elog(ERROR, "inserting into an output table failed: %s",
 			 SPI_result_code_string(SPI_result));
-	pfree(selected->data);
+	pfree(types);
 	pfree(query->data);
 }
 
-/* Whether the plan leaves out a value that the table has to have. */
+/* Whether the plan is for so many rows, and leaves out no value that the table has to have. */
 static bool
-misses(const hopper_output_writer *writer, const hopper_output_row *row)
+suits(const hopper_output_writer *writer, const hopper_output_row *const *rows, int n_rows)
 {
-	for (int i = 0; i < row->n; i++)
-		if (writer->left_out[i] && !row->nulls[i] && row->layout->columns[i].needed)
-			return true;
-	return false;
+	for (int row = 0; row < n_rows; row++)
+		for (int i = 0; i < rows[row]->n; i++)
+			if (writer->left_out[i] && !is_spared(rows[row], i))
+				return false;
+	return writer->n_rows == n_rows;
+}
+
+void
+hopper_output_write_rows(hopper_output_writer *writer, const hopper_output_row *const *rows,
+						 int n_rows)
+{
+	Datum	   *values;
+	char	   *nulls;
+	int			n = 0;
+	int			rc;
+
+	if (writer->plan && !suits(writer, rows, n_rows))
+		hopper_output_end(writer);
+	if (writer->plan == NULL)
+		prepare(writer, rows, n_rows);
+	values = palloc(sizeof(Datum) * writer->n);
+	nulls = palloc(writer->n);
+	for (int row = 0; row < n_rows; row++)
+		for (int i = 0; i < rows[row]->n; i++)
+		{
+			if (writer->left_out[i])
+				continue;
+			values[n] = rows[row]->values[i];
+			nulls[n++] = rows[row]->nulls[i] ? 'n' : ' ';
+		}
+	rc = SPI_execute_plan(writer->plan, values, nulls, false, 0);
+	hopper_after_spi();
+	pfree(values);
+	pfree(nulls);
+	if (rc < 0)
+		elog(ERROR, "inserting into an output table failed: %s", SPI_result_code_string(rc));
+	/* A trigger or a rule has done something else. */
+	if (rc != SPI_OK_INSERT || SPI_processed != (uint64) n_rows)
+		hopper_outputs_refuse_table(writer->table, "take");
 }
 
 void
 hopper_output_write(hopper_output_writer *writer, const hopper_output_row *row)
 {
-	Datum		values[HOPPER_OUTPUT_COLUMNS];
-	char		nulls[HOPPER_OUTPUT_COLUMNS];
-	int			n = 0;
-	int			rc;
-
-	if (writer->plan && misses(writer, row))
-		hopper_output_end(writer);
-	if (writer->plan == NULL)
-		prepare(writer, row);
-	for (int i = 0; i < row->n; i++)
-	{
-		if (writer->left_out[i])
-			continue;
-		values[n] = row->values[i];
-		nulls[n++] = row->nulls[i] ? 'n' : ' ';
-	}
-	rc = SPI_execute_plan(writer->plan, values, nulls, false, 0);
-	hopper_after_spi();
-	if (rc < 0)
-		elog(ERROR, "inserting into an output table failed: %s", SPI_result_code_string(rc));
-	/* A trigger or a rule has done something else. */
-	if (rc != SPI_OK_INSERT || SPI_processed != 1)
-		hopper_outputs_refuse_table(writer->table, "take");
+	hopper_output_write_rows(writer, &row, 1);
 }
 
 void

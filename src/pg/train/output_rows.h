@@ -70,10 +70,13 @@ typedef struct hopper_output_writer
 {
 	const hopper_name *table;
 	SPIPlanPtr	plan;			/* NULL: none yet */
-	int			n;				/* values of a row that the plan takes */
+	int			n_rows;			/* that the plan takes at once */
+	int			n;				/* their values */
 	bool		left_out[HOPPER_OUTPUT_COLUMNS];
 } hopper_output_writer;
 extern void hopper_output_write(hopper_output_writer *writer, const hopper_output_row *row);
+extern void hopper_output_write_rows(hopper_output_writer *writer,
+									 const hopper_output_row *const *rows, int n_rows);
 extern void hopper_output_end(hopper_output_writer *writer);
 /* One row. */
 extern void hopper_output_insert(const hopper_name *table, const hopper_output_row *row);
