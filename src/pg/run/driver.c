@@ -178,7 +178,7 @@ take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit, hopp
 	all = palloc(Max(fit->n_configs, 1) * sizeof(int));
 	for (int i = 0; i < fit->n_configs; i++)
 		all[i] = i;
-	hopper_store_trials(hopper_driven->run, &fit->training, all, fit->n_configs);
+	hopper_store_first_trials(hopper_driven->run, &fit->training, all, fit->n_configs);
 }
 
 int64

@@ -84,7 +84,8 @@ hopper_journal_next(void)
 	/* The last number tells it from users' advisory locks and those of names (relations.c). */
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, hopper_schema(), 0, 4);
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
-	largest = largest_run();
+	/* No server replicates to segments. */
+	largest = HOPPER_DATA_ON_SEGMENTS ? 0 : largest_run();
 	run = next_of_sequence();
 	if (run <= largest)
 	{

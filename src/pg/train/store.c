@@ -14,8 +14,6 @@
 #include "pg/server/words.h"
 #include "pg/train/timeline.h"
 
-/* The run that hopper_store_record() has made last. */
-static int64 recorded = 0;
 
 int64
 hopper_store_next(void)
@@ -43,36 +41,48 @@ compared_by(const hopper_fit *fit)
 		: psprintf("%s %s", fit->has_validation ? "validation" : "training", fit->record.rank_by);
 }
 
+/* What a row begins with: its columns, and as expressions arguments $1 to $19 and its search. */
+#define CREATED_COLUMNS "run, role, function, statement, search_path, settings, tables," \
+	" selection, model_table, packed_table, validation_table, data, name, description, created," \
+	" started, best_metric, continues, search"
+#define CREATED_VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15," \
+	" CASE WHEN $16 THEN $15 END, $17, $18"
+
+static void
+add_created(hopper_own_values *list, const hopper_run_row *row, const hopper_fit *fit,
+			const char *metric)
+{
+	hopper_own_add_int8(list, row->run);
+	hopper_own_add(list, OIDOID, ObjectIdGetDatum(GetUserId()), false);
+	hopper_own_add_text(list, row->function);
+	hopper_own_add_text(list, row->statement);
+	hopper_own_add_text(list, row->search_path);
+	hopper_own_add_text(list, row->settings);
+	hopper_own_add_text(list, row->tables);
+	hopper_own_add_text(list, row->selection);
+	hopper_own_add_text(list, row->model_table);
+	hopper_own_add_text(list, fit ? fit->source.shown : NULL);
+	hopper_own_add_text(list, fit && fit->has_validation ? fit->validation.shown : NULL);
+	hopper_own_add_text(list, fit ? checksums(fit) : NULL);
+	hopper_own_add_text(list, fit ? fit->record.name : NULL);
+	hopper_own_add_text(list, fit ? fit->record.description : NULL);
+	hopper_own_add(list, TIMESTAMPTZOID,
+				   TimestampTzGetDatum(row->started ? fit->record.started : GetCurrentTimestamp()),
+				   false);
+	hopper_own_add(list, BOOLOID, BoolGetDatum(row->started), false);
+	hopper_own_add_text(list, metric);
+	hopper_own_add_text(list, fit ? fit->continues : NULL);
+	hopper_own_add_text(list, fit ? fit->training.search : NULL);
+}
+
 void
 hopper_store_create(const hopper_run_row *row, const hopper_fit *fit)
 {
 	hopper_own_values list = {0};
 
-	hopper_own_add_int8(&list, row->run);
-	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(GetUserId()), false);
-	hopper_own_add_text(&list, row->function);
-	hopper_own_add_text(&list, row->statement);
-	hopper_own_add_text(&list, row->search_path);
-	hopper_own_add_text(&list, row->settings);
-	hopper_own_add_text(&list, row->tables);
-	hopper_own_add_text(&list, row->selection);
-	hopper_own_add_text(&list, row->model_table);
-	hopper_own_add_text(&list, fit ? fit->source.shown : NULL);
-	hopper_own_add_text(&list, fit && fit->has_validation ? fit->validation.shown : NULL);
-	hopper_own_add_text(&list, fit ? checksums(fit) : NULL);
-	hopper_own_add_text(&list, fit ? fit->record.name : NULL);
-	hopper_own_add_text(&list, fit ? fit->record.description : NULL);
-	hopper_own_add(&list, TIMESTAMPTZOID, TimestampTzGetDatum(row->started ? fit->record.started
-												   : GetCurrentTimestamp()), false);
-	hopper_own_add(&list, BOOLOID, BoolGetDatum(row->started), false);
-	hopper_own_add_text(&list, compared_by(fit));
-	hopper_own_add_text(&list, fit ? fit->training.search : NULL);
-	hopper_own_add_text(&list, fit ? fit->continues : NULL);
-	hopper_own_change(&list, "INSERT INTO @extschema@.all_runs (run, role, function, statement,"
-					  " search_path, settings, tables, selection, model_table, packed_table,"
-					  " validation_table, data, name, description, created, started, best_metric,"
-					  " search, continues) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,"
-					  " $12, $13, $14, $15, CASE WHEN $16 THEN $15 END, $17, $18, $19)");
+	add_created(&list, row, fit, compared_by(fit));
+	hopper_own_change(&list, "INSERT INTO @extschema@.all_runs (" CREATED_COLUMNS ")"
+					  " VALUES (" CREATED_VALUES ", $19)");
 	hopper_store_event(row->run, "created", 0, NULL);
 }
 
@@ -311,8 +321,7 @@ hopper_store_event(int64 run, const char *event, int32 trial, const char *detail
 	hopper_own_add_text(&list, detail);
 	hopper_own_change(&list, "INSERT INTO @extschema@.all_run_events (run, at, event, trial, role,"
 					  " detail) VALUES ($1, pg_catalog.clock_timestamp(), $2, $3, $4, $5)");
-	/* Of a statement in the foreground nobody knows the number; it may be prepared to commit. */
-	if (!HOPPER_DATA_ON_SEGMENTS && trial == 0 && run != recorded)
+	if (!HOPPER_DATA_ON_SEGMENTS && trial == 0)
 		Async_Notify("hopper_runs", psprintf(INT64_FORMAT " %s", run, event));
 }
 
@@ -454,22 +463,54 @@ hopper_store_new_trials(int64 run, const hopper_config *configs, int n)
 	return n_new;
 }
 
+/* Nobody is notified: nobody knows the number, and the transaction may be prepared to commit. */
+static void
+record_events(int64 run, TimestampTz started)
+{
+	hopper_own_values list = {0};
+
+	hopper_own_add_int8(&list, run);
+	hopper_own_add(&list, TIMESTAMPTZOID, TimestampTzGetDatum(started), false);
+	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(GetUserId()), false);
+	hopper_own_change(&list, "INSERT INTO @extschema@.all_run_events (run, at, event, role)"
+					  " VALUES ($1, $2, 'created', $3),"
+					  " ($1, pg_catalog.clock_timestamp(), 'done', $3)");
+}
+
+/* All is known: each table is written once. */
 void
 hopper_store_record(int64 run, const hopper_fit *fit)
 {
 	hopper_run_row row = {0};
 	hopper_training *training = (hopper_training *) &fit->training;
+	const hopper_best *best = &fit->record.best;
+	bool		none = best->metric == NULL;
 	int		   *all = palloc(Max(training->n_configs, 1) * sizeof(int));
+	int64		iterations = 0;
+	int32		failed = 0;
+	hopper_own_values list = {0};
 
-	recorded = row.run = run;
+	row.run = run;
 	row.started = true;
 	row.function = (char *) fit->function;
 	row.statement = (char *) fit->record.statement;
 	row.model_table = (char *) fit->shown;
-	hopper_store_create(&row, fit);
 	for (int i = 0; i < training->n_configs; i++)
+	{
 		all[i] = i;
-	hopper_store_trials(run, training, all, training->n_configs);
-	hopper_store_grid(run);
-	hopper_store_ended(run, "done", fit, NULL);
+		iterations += training->results[i].iterations;
+		failed += training->results[i].status == HOPPER_MODEL_FAILED;
+	}
+	hopper_store_first_trials(run, training, all, training->n_configs);
+	add_created(&list, &row, fit, none ? compared_by(fit) : best->metric);
+	hopper_own_add(&list, INT4OID, none ? (Datum) 0 : Int32GetDatum(best->mst_key), none);
+	hopper_own_add(&list, FLOAT8OID, none ? (Datum) 0 : Float8GetDatum(best->value), none);
+	hopper_own_add(&list, INT4OID, Int32GetDatum(training->n_configs), false);
+	hopper_own_add(&list, INT4OID, Int32GetDatum(failed), false);
+	hopper_own_add_int8(&list, iterations);
+	hopper_own_change(&list, "INSERT INTO @extschema@.all_runs (" CREATED_COLUMNS ", best_trial,"
+					  " best_value, trials, failed, iterations, outcome, ended)"
+					  " SELECT " CREATED_VALUES ", coalesce($19, (" HOPPER_STORE_GRID ")),"
+					  " $20, $21, $22, $23, $24, 'done', pg_catalog.clock_timestamp()");
+	record_events(run, fit->record.started);
 }

@@ -85,6 +85,20 @@ extern void hopper_store_ended(int64 run, const char *outcome, const hopper_fit 
 extern void hopper_store_set_tables(int64 run, const char *tables, const char *shown);
 /* What these trials (places in the training) are by now, with values of metrics that are new. */
 extern void hopper_store_trials(int64 run, hopper_training *training, const int *which, int n);
+/* As hopper_store_trials(), of a run that has none yet. */
+extern void hopper_store_first_trials(int64 run, hopper_training *training, const int *which,
+									  int n);
+/*
+ * The values that the trials of run $1 have, those of a grid, as a query: what a search may choose
+ * is known before.
+ */
+#define HOPPER_STORE_GRID "SELECT pg_catalog.json_build_object('method', 'grid', 'space'," \
+	" pg_catalog.json_agg(pg_catalog.json_build_object('parameter', key, 'type'," \
+	" CASE n WHEN 1 THEN 'constant' ELSE 'choice' END, 'choices', choices)))::text AS search" \
+	" FROM (SELECT e.key, pg_catalog.count(DISTINCT e.value) AS n, pg_catalog.array_to_json(" \
+	"pg_catalog.array_agg(DISTINCT e.value)) AS choices FROM @extschema@.all_trials," \
+	" pg_catalog.jsonb_each(parameters::jsonb) AS e WHERE run = $1 GROUP BY e.key) AS p" \
+	" HAVING pg_catalog.count(*) > 0"
 /* The values of its trials' parameters, where no search has said what it may choose. */
 extern void hopper_store_grid(int64 run);
 /* The iterations that the model of a trial had before the run. */

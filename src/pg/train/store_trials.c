@@ -24,7 +24,6 @@ hopper_store_digest(const char *text)
 	return CStringGetTextDatum(hex);
 }
 
-/* The values that the trials of a grid have: what a search may choose is known before. */
 void
 hopper_store_grid(int64 run)
 {
@@ -32,14 +31,7 @@ hopper_store_grid(int64 run)
 
 	hopper_own_add_int8(&list, run);
 	hopper_own_change(&list, "UPDATE @extschema@.all_runs SET search = g.search"
-					  " FROM (SELECT pg_catalog.json_build_object('method', 'grid', 'space',"
-					  " pg_catalog.json_agg(pg_catalog.json_build_object('parameter', key,"
-					  " 'type', CASE n WHEN 1 THEN 'constant' ELSE 'choice' END, 'choices',"
-					  " choices)))::text AS search FROM (SELECT e.key, pg_catalog.count(DISTINCT"
-					  " e.value) AS n, pg_catalog.array_to_json(pg_catalog.array_agg(DISTINCT"
-					  " e.value)) AS choices FROM @extschema@.all_trials,"
-					  " pg_catalog.jsonb_each(parameters::jsonb) AS e WHERE run = $1"
-					  " GROUP BY e.key) AS p HAVING pg_catalog.count(*) > 0) AS g WHERE run = $1"
+					  " FROM (" HOPPER_STORE_GRID ") AS g WHERE run = $1"
 					  " AND all_runs.search IS NULL");
 }
 
@@ -336,8 +328,8 @@ write_trials(int64 run, const columns *rows)
 					  joined(trial_names, rows->width, ""), query);
 }
 
-void
-hopper_store_trials(int64 run, hopper_training *training, const int *which, int n)
+static void
+store(int64 run, hopper_training *training, const int *which, int n, bool first)
 {
 	static const Oid types[] = {INT4OID, INT4OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT4OID,
 	FLOAT8OID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT4OID,
@@ -377,8 +369,22 @@ hopper_store_trials(int64 run, hopper_training *training, const int *which, int 
 		rows.n++;
 		CHECK_FOR_INTERRUPTS();
 	}
-	if (rows.n > 0)
+	if (first)
+		insert_columns(run, "all_trials", trial_names, &rows);
+	else if (rows.n > 0)
 		write_trials(run, &rows);
 	if (training->results)
 		write_metrics(run, training, which, n);
+}
+
+void
+hopper_store_trials(int64 run, hopper_training *training, const int *which, int n)
+{
+	store(run, training, which, n, false);
+}
+
+void
+hopper_store_first_trials(int64 run, hopper_training *training, const int *which, int n)
+{
+	store(run, training, which, n, true);
 }
