@@ -64,17 +64,22 @@ hopper_search_tables(const hopper_name *model, hopper_table *tables)
 	return HOPPER_SEARCH_TABLES;
 }
 
+/* Trained floats do not compress; trying costs half of the time. */
 void
 hopper_output_add_key(const hopper_table *table)
 {
 	switch (table->kind)
 	{
 		case HOPPER_TABLE_MODELS:
+			hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL,"
+						" ADD PRIMARY KEY (mst_key)", table->name.quoted);
+			break;
 		case HOPPER_TABLE_INFOS:
 			hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (mst_key)", table->name.quoted);
 			break;
 		case HOPPER_TABLE_STATES:
-			hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (mst_key, part)", table->name.quoted);
+			hopper_exec("ALTER TABLE %s ALTER COLUMN state SET STORAGE EXTERNAL,"
+						" ADD PRIMARY KEY (mst_key, part)", table->name.quoted);
 			break;
 		case HOPPER_TABLE_RUN:
 			/* It has none, and its row is deleted: a publication of deletes would forbid that. */
@@ -225,10 +230,6 @@ hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 				hopper_layout_columns(&hopper_models_layout, NULL, NULL));
 	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_BY("mst_key"), outputs->state.quoted,
 				hopper_layout_columns(&hopper_states_layout, NULL, NULL));
-	/* Trained floats do not compress; trying costs half of the time. */
-	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL",
-				outputs->model.quoted);
-	hopper_exec("ALTER TABLE %s ALTER COLUMN state SET STORAGE EXTERNAL", outputs->state.quoted);
 	hopper_output_create(&outputs->info, hopper_info_row(NULL, 0),
 						 HOPPER_RESULT_DISTRIBUTED_BY("mst_key"));
 	hopper_output_create(&outputs->summary, hopper_summary_row(&outputs->model, train, NULL, NULL),
