@@ -60,8 +60,10 @@ hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run, const hopper
 	hops->tables[0] = hopper_name_with_suffix(model, "hop_a");
 	hops->tables[1] = hopper_name_with_suffix(model, "hop_b");
 	hops->log = hopper_name_with_suffix(model, "hop_log");
-	for (int i = 0; i < 2; i++)
-		hopper_hops_create_table(&hops->tables[i]);
+	hopper_hops_create_table(&hops->tables[0]);
+	hopper_require_absent(&hops->tables[1]);
+	hopper_exec("CREATE UNLOGGED TABLE %s (LIKE %s INCLUDING STORAGE)" HOPPER_DISTRIBUTED_BY("key"),
+				hops->tables[1].quoted, hops->tables[0].quoted);
 	hopper_require_absent(&hops->log);
 	hopper_exec("CREATE UNLOGGED TABLE %s (key pg_catalog.int4, value pg_catalog.text)"
 				HOPPER_DISTRIBUTED_BY("key"), hops->log.quoted);
@@ -305,11 +307,12 @@ hopper_hops_move(hopper_hops *hops, bool halts, int32 milliseconds)
 	Oid			types[] = {INT8OID, BOOLOID, INT4OID};
 	Datum		values[3];
 	int			from = hops->at;
-	SPITupleTable *told;
 	uint64		n;
 
 	CHECK_FOR_INTERRUPTS();
-	hops->n_statements++;
+	/* What the last statement has moved on; after the last one of all the table is dropped. */
+	if (hops->n_statements++ > 0)
+		hopper_exec("TRUNCATE %s", hops->tables[1 - from].quoted);
 	if (hops->plans[from] == NULL)
 		hops->plans[from] = hopper_calls_prepare(hop_query(&hops->tables[from],
 														   &hops->tables[1 - from]), 3, types);
@@ -317,11 +320,7 @@ hopper_hops_move(hopper_hops *hops, bool halts, int32 milliseconds)
 	values[1] = BoolGetDatum(halts);
 	values[2] = Int32GetDatum(milliseconds);
 	hopper_calls_execute(hops->plans[from], values, false, SPI_OK_INSERT_RETURNING);
-	told = SPI_tuptable;
 	n = SPI_processed;
-	hopper_exec("TRUNCATE %s", hops->tables[from].quoted);
-	SPI_tuptable = told;
-	SPI_processed = n;
 	hops->at = 1 - from;
 	return n;
 }
@@ -379,7 +378,6 @@ hopper_hops_end(hopper_hops *hops)
 {
 	release(hops);
 	hopper_hops_free_plans(hops);
-	for (int i = 0; i < 2; i++)
-		hopper_exec("DROP TABLE %s", hops->tables[i].quoted);
-	hopper_exec("DROP TABLE %s", hops->log.quoted);
+	hopper_exec("DROP TABLE %s, %s, %s%s%s", hops->tables[0].quoted, hops->tables[1].quoted,
+				hops->log.quoted, hops->rests ? ", " : "", hops->rests ? hops->rest.quoted : "");
 }

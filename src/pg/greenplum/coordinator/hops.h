@@ -87,7 +87,5 @@ extern void hopper_hops_copy_rested(hopper_hops *hops, int32 from, int32 to);
 extern void hopper_hops_park(hopper_hops *hops, const int32 *mst_keys, int n, bool stay);
 /* What rests of these goes; with `only_states` their weights stay. */
 extern void hopper_hops_forget(hopper_hops *hops, const int32 *mst_keys, int n, bool only_states);
-/* Drops the table of those that rest, before hopper_hops_end(). */
-extern void hopper_hops_close(hopper_hops *hops);
 
 #endif							/* HOPPER_COORDINATOR_HOPS_H */

@@ -26,13 +26,6 @@ require_rest(hopper_hops *hops)
 	hops->rests = true;
 }
 
-void
-hopper_hops_close(hopper_hops *hops)
-{
-	if (hops->rests)
-		hopper_exec("DROP TABLE %s", hops->rest.quoted);
-}
-
 /*
  * The processes that hold the data update their own rows: as in release(), no row could belong to
  * another segment.

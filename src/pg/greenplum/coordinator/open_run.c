@@ -25,7 +25,6 @@ static void
 end(open_segments *open)
 {
 	hopper_segment_timeline_settle(&open->driver.timeline);
-	hopper_hops_close(&open->driver.hops);
 	hopper_driver_end(&open->driver);
 	open->ended = true;
 }
