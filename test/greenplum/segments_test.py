@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from cluster import segment_processes
 from conftest import connect
 from digits import LIVELY, PLAIN, cpu_seconds, dense, layer, query, seconds_of, select, sequential, value
 from runs import CONFIGS, checksums, curves, digests, fit, models, pack, starts, working_tables
@@ -238,3 +239,29 @@ def test_evaluate_and_predict(packed):
         pytest.approx([row[0] for row in query(postgres, rows)], abs=1e-6)
     assert query(greenplum, "SELECT * FROM hopper.gpu_configuration()") == \
         query(postgres, "SELECT * FROM hopper.gpu_configuration()")
+
+
+# ---------------------------------------------------------------- what statements cost
+
+
+def test_what_is_read_at_once_is_read_by_the_processes_that_write(packed):
+    """A cursor would start others beside them, which takes longer than to read a small table."""
+    connection = connect("HOPPER_GREENPLUM")
+    assert query(connection, "SELECT * FROM hopper.describe_model('architectures', 1)")
+    assert {segment: len(processes) for segment, processes in segment_processes(connection).items()} == {0: 1, 1: 1, 2: 1}
+    connection.close()
+
+
+def test_metrics_of_many_models_are_all_written(packed):
+    """They are written many at a time; one of them failed, and has other columns empty."""
+    many = [(key, 1, "loss='categorical_crossentropy', optimizer='SGD(lr=%s)', metrics=['accuracy']"
+             % ("1e30" if key == 20 else 0.01 * key), "batch_size=64") for key in range(1, 36)]
+    found = []
+    for connection in packed:
+        select(connection, "configs_many", many)
+        query(connection, "SET client_min_messages = error")
+        fit(connection, "packed_3", "many", "configs_many", 1)
+        found.append(query(connection, "SELECT mst_key, status, compile_params, training_loss, validation_metrics_final, iterations,"
+                           " state_digest, error IS NULL FROM many_info ORDER BY 1"))
+    assert [row[1] for row in found[0]] == ["failed" if key == 20 else "done" for key in range(1, 36)]
+    assert found[0] == found[1]

@@ -75,3 +75,21 @@ def test_a_temporary_output_is_refused(packed, call):
     assert error.value.pgcode == "0A000"
     assert "cannot be temporary" in error.value.diag.message_primary
     assert error.value.diag.message_detail and error.value.diag.message_hint
+
+
+def test_what_an_event_trigger_puts_on_new_tables_is_found_before_training(packed):
+    """Where there is an event trigger, what the run writes at its end is tried first."""
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, """CREATE FUNCTION w_spoil() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF EXISTS (SELECT FROM pg_class WHERE relname = 'w_spoiled_summary' AND NOT relhasrules) THEN
+        CREATE RULE no_rows AS ON INSERT TO public.w_spoiled_summary DO INSTEAD NOTHING; END IF; END $$;
+      CREATE EVENT TRIGGER w_spoil ON ddl_command_end WHEN tag IN ('ALTER TABLE') EXECUTE PROCEDURE w_spoil()""")
+    try:
+        with pytest.raises(psycopg2.Error) as error:
+            fit(connection, "packed_3", "w_spoiled", "configs_1", 1)
+    finally:
+        query(connection, "DROP EVENT TRIGGER w_spoil")
+    assert '"w_spoiled_summary" does not take rows' in error.value.diag.message_primary
+    assert "before its first iteration, trying its output tables" in error.value.diag.context
+    assert outputs(connection, "w_spoiled%") == []
+    connection.close()
