@@ -202,28 +202,17 @@ handle_events(hopper_training *training)
 		switch (event.type)
 		{
 			case HOPPER_EVENT_METRICS:
-				hopper_history_record(training->histories[index_of(training, event.mst_key)],
-									  &event);
+			case HOPPER_EVENT_MODEL_STOPPED:
+				(void) hopper_progress_take(training, index_of(training, event.mst_key), &event);
+				break;
+			case HOPPER_EVENT_WARNING:
+				(void) hopper_progress_take(training, -1, &event);
 				break;
 			case HOPPER_EVENT_MODEL_FAILED:
 				at = index_of(training, event.mst_key);
-				if (!training->failed[at])
-				{
-					training->failed[at] = true;
-					training->n_failed++;
-					hopper_progress_failed(training, &event);
-				}
+				(void) hopper_progress_take(training, at, &event);
 				if (training->ended)
 					training->ended(training, at, true);
-				break;
-			case HOPPER_EVENT_MODEL_STOPPED:
-				hopper_progress_stopped(training, index_of(training, event.mst_key), &event);
-				break;
-			case HOPPER_EVENT_WARNING:
-				ereport(WARNING, errmsg("%s \"%s\": %s", training->function, training->shown,
-										hopper_from_utf8(event.message)),
-						event.detail[0] ? errdetail("%s", hopper_from_utf8(event.detail)) : 0,
-						event.hint[0] ? errhint("%s", hopper_from_utf8(event.hint)) : 0);
 				break;
 			case HOPPER_EVENT_LOAD:
 				load_partition(training, event.split, event.partition);

@@ -237,8 +237,8 @@ count_failure(hopper_training *training, const char *reason)
 	return 1;
 }
 
-void
-hopper_progress_failed(hopper_training *training, const hopper_event *event)
+static void
+tell_failed(hopper_training *training, const hopper_event *event)
 {
 	char	   *reason = hopper_short_reason(event->message, event->reason_size);
 	int			n = count_failure(training, reason);
@@ -261,8 +261,8 @@ hopper_progress_failed(hopper_training *training, const hopper_event *event)
 					: "The configuration is recorded as failed and the run goes on."));
 }
 
-void
-hopper_progress_stopped(hopper_training *training, int at, const hopper_event *event)
+static void
+tell_stopped(hopper_training *training, int at, const hopper_event *event)
 {
 	if (training->stopped[at])
 		return;
@@ -273,6 +273,35 @@ hopper_progress_stopped(hopper_training *training, int at, const hopper_event *e
 						   training->shown, event->mst_key,
 						   hopper_plural(event->iteration, "iteration", "iterations"),
 						   hopper_from_utf8(event->message)));
+}
+
+bool
+hopper_progress_take(hopper_training *training, int at, const hopper_event *event)
+{
+	switch (event->type)
+	{
+		case HOPPER_EVENT_METRICS:
+			hopper_history_record(training->histories[at], event);
+			return true;
+		case HOPPER_EVENT_MODEL_FAILED:
+			if (training->failed[at])
+				return true;
+			training->failed[at] = true;
+			training->n_failed++;
+			tell_failed(training, event);
+			return true;
+		case HOPPER_EVENT_MODEL_STOPPED:
+			tell_stopped(training, at, event);
+			return true;
+		case HOPPER_EVENT_WARNING:
+			ereport(WARNING, errmsg("%s \"%s\": %s", training->function, training->shown,
+									hopper_from_utf8(event->message)),
+					event->detail[0] ? errdetail("%s", hopper_from_utf8(event->detail)) : 0,
+					event->hint[0] ? errhint("%s", hopper_from_utf8(event->hint)) : 0);
+			return true;
+		default:
+			return false;
+	}
 }
 
 void

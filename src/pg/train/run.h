@@ -195,9 +195,11 @@ extern bool hopper_progress_due(hopper_progress *progress);
 extern void hopper_progress_line(hopper_progress *progress, const hopper_training *training);
 /* How long to sleep at most until a line may be due, in ms; -1: forever. */
 extern long hopper_progress_timeout(const hopper_progress *progress);
-extern void hopper_progress_failed(hopper_training *training, const hopper_event *event);
-/* Takes in a HOPPER_EVENT_MODEL_STOPPED of configuration `at`. */
-extern void hopper_progress_stopped(hopper_training *training, int at, const hopper_event *event);
+/*
+ * Takes in, and tells, what happens to a model whoever trains it: metrics, that it has failed or
+ * was stopped, a warning (which is of no configuration). False: it is another event.
+ */
+extern bool hopper_progress_take(hopper_training *training, int at, const hopper_event *event);
 /* `best_metric`: "validation accuracy"; NULL: none is the best. */
 extern void hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
 									 const char *best_metric, double best_value);

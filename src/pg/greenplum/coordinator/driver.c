@@ -259,35 +259,11 @@ tell_segment(hopper_event *event, int segment, int32 iteration)
 static void
 take_event(hopper_driver *run, int at, hopper_event *event, int segment)
 {
-	hopper_training *training = run->training;
-
 	event->elapsed = hopper_seconds_since(run->started);
-	switch (event->type)
-	{
-		case HOPPER_EVENT_METRICS:
-			hopper_history_record(training->histories[at], event);
-			break;
-		case HOPPER_EVENT_MODEL_FAILED:
-			if (!training->failed[at])
-			{
-				training->failed[at] = true;
-				training->n_failed++;
-				tell_segment(event, segment, event->iteration + 1);
-				hopper_progress_failed(training, event);
-			}
-			break;
-		case HOPPER_EVENT_MODEL_STOPPED:
-			hopper_progress_stopped(training, at, event);
-			break;
-		case HOPPER_EVENT_WARNING:
-			ereport(WARNING, errmsg("%s \"%s\": %s", training->function, training->shown,
-									hopper_from_utf8(event->message)),
-					event->detail[0] ? errdetail("%s", hopper_from_utf8(event->detail)) : 0,
-					event->hint[0] ? errhint("%s", hopper_from_utf8(event->hint)) : 0);
-			break;
-		default:
-			elog(ERROR, "unknown event %d of a segment", event->type);
-	}
+	if (event->type == HOPPER_EVENT_MODEL_FAILED)
+		tell_segment(event, segment, event->iteration + 1);
+	if (!hopper_progress_take(run->training, at, event))
+		elog(ERROR, "unknown event %d of a segment", event->type);
 }
 
 void
