@@ -19,7 +19,7 @@ DECLARE
     safe CONSTANT pg_catalog.text := 'pg_catalog, pg_temp';
     -- Nothing is told of models that are gone when the call ends.
     told CONSTANT pg_catalog.text := pg_catalog.current_setting('client_min_messages');
-    quiet CONSTANT pg_catalog.text := CASE WHEN told IN ('error', 'fatal', 'panic') THEN told ELSE 'warning' END;
+    quiet CONSTANT pg_catalog.text := CASE WHEN told OPERATOR(pg_catalog.=) ANY (ARRAY['error', 'fatal', 'panic']) THEN told ELSE 'warning' END;
     -- By it a view is known again.
     kept_apart CONSTANT pg_catalog.text := 'rows that auto_fit() keeps apart';
     again CONSTANT pg_catalog.text := CASE WHEN replace THEN ', replace := true' ELSE '' END;

@@ -23,7 +23,7 @@ DECLARE
     safe CONSTANT pg_catalog.text := 'pg_catalog, pg_temp';
     -- Nothing is told of a fold's tables, which are gone when the call ends.
     told CONSTANT pg_catalog.text := pg_catalog.current_setting('client_min_messages');
-    quiet CONSTANT pg_catalog.text := CASE WHEN told IN ('error', 'fatal', 'panic') THEN told ELSE 'warning' END;
+    quiet CONSTANT pg_catalog.text := CASE WHEN told OPERATOR(pg_catalog.=) ANY (ARRAY['error', 'fatal', 'panic']) THEN told ELSE 'warning' END;
     own pg_catalog.text;
     source pg_catalog.regclass;
     label pg_catalog.text;
