@@ -4,7 +4,6 @@
  */
 #include "pg/run/lease.h"
 
-#include "access/xact.h"
 #include "storage/lock.h"
 
 #define MS_BETWEEN_TRIES 50
@@ -21,17 +20,6 @@ tag_of(int64 run, uint16 kind)
 	if (kind == HOPPER_WISHES_KIND)
 		tag.locktag_lockmethodid = DEFAULT_LOCKMETHOD;
 	return tag;
-}
-
-/*
- * The server lets advisory locks go last; a worker or a wish that has waited for this transaction
- * is to find no lease of it.
- */
-static void
-give_back_first(XactEvent event, void *nothing)
-{
-	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT)
-		LockReleaseAll(USER_LOCKMETHOD, false);
 }
 
 int
@@ -95,11 +83,7 @@ hopper_lease_take(int64 run)
 int
 hopper_lease_try(int64 run)
 {
-	static bool registered = false;
-
-	if (!registered)
-		RegisterXactCallback(give_back_first, NULL);
-	registered = true;
+	hopper_release_advisory_first();
 	return try_to_take(run, false);
 }
 

@@ -230,6 +230,11 @@ extern bool hopper_lock_if_there(const hopper_name *name, LOCKMODE mode, const c
 extern void hopper_require_absent(const hopper_name *name);
 /* Asks for the name of a table that is there, and will be dropped before another is made. */
 extern void hopper_claim_name(const hopper_name *name);
+/*
+ * The server lets a transaction's advisory locks go last. From now on they go first, so that who
+ * has waited for another lock of the transaction finds no claim and no lease of it.
+ */
+extern void hopper_release_advisory_first(void);
 /* Whether nothing has the name and no other session has asked for it: then it is the caller's. */
 extern bool hopper_claim_if_free(const hopper_name *name);
 /*

@@ -6,6 +6,7 @@
 #include "pg/server/glue.h"
 
 #include "access/hash.h"
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -206,6 +207,23 @@ hopper_lock_if_there(const hopper_name *name, LOCKMODE mode, const char *mode_na
 	return OidIsValid(relation);
 }
 
+static void
+release_advisory(XactEvent event, void *nothing)
+{
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT)
+		LockReleaseAll(USER_LOCKMETHOD, false);
+}
+
+void
+hopper_release_advisory_first(void)
+{
+	static bool registered = false;
+
+	if (!registered)
+		RegisterXactCallback(release_advisory, NULL);
+	registered = true;
+}
+
 /*
  * A second session that makes the same table would wait in CREATE TABLE for the end of the first
  * one's transaction, of its whole training perhaps, only to fail then on a catalog's unique index.
@@ -215,6 +233,7 @@ claim_name(Oid schema, const hopper_name *name)
 {
 	LOCKTAG		tag;
 
+	hopper_release_advisory_first();
 	/* The last number tells our locks from users' advisory ones, which have 1 and 2. */
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, schema,
 						 DatumGetUInt32(hash_any((const unsigned char *) name->name,
