@@ -4,9 +4,7 @@
  */
 #include "pg/catalog/configs.h"
 
-#include "utils/builtins.h"
 #include "utils/jsonb.h"
-#include "utils/snapmgr.h"
 
 #include "pg/catalog/models.h"
 #include "pg/codec/packed.h"

@@ -4,9 +4,6 @@
  */
 #include "pg/catalog/configs.h"
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-
 #include "pg/catalog/models.h"
 #include "pg/catalog/selection.h"
 

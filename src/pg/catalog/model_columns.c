@@ -5,7 +5,6 @@
  */
 #include "pg/catalog/models.h"
 
-#include "utils/builtins.h"
 #include "utils/json.h"
 
 #include "pg/codec/schema.h"

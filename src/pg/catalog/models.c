@@ -6,14 +6,10 @@
 
 #include <ctype.h>
 
-#include "access/xact.h"
-#include "catalog/pg_type.h"
 #include "storage/lmgr.h"
-#include "utils/lsyscache.h"
 
 #include "pg/codec/packed.h"
 #include "pg/server/tables.h"
-#include "pg/server/words.h"
 
 /* With room for the other columns. */
 #define MAX_ROW_TEXT (MaxAllocSize - 64 * 1024)

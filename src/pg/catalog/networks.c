@@ -5,10 +5,6 @@
  */
 #include "pg/catalog/models.h"
 
-#include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
-#include "utils/builtins.h"
-
 #include "pg/codec/rows.h"
 
 #define MOST_LAYERS 1000		/* of one kind */

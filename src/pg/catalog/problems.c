@@ -8,7 +8,6 @@
 #include "pg/catalog/problems.h"
 
 #include "access/hash.h"
-#include "lib/stringinfo.h"
 #include "utils/hsearch.h"
 
 /* A report longer than this helps nobody; check_configs() has the rest. */

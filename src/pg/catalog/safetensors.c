@@ -4,9 +4,6 @@
  */
 #include "pg/catalog/models.h"
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-
 void
 hopper_arch_arguments(FunctionCallInfo fcinfo, int shape_at, hopper_arch *out)
 {

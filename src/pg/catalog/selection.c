@@ -4,7 +4,6 @@
  */
 #include "pg/catalog/selection.h"
 
-#include "catalog/pg_type.h"
 #include "utils/hsearch.h"
 
 #include "pg/catalog/configs.h"

@@ -7,10 +7,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
-
 #include "pg/codec/refusals.h"
 #include "pg/codec/schema.h"
 #include "pg/server/decompress.h"

@@ -9,8 +9,6 @@
  */
 #include "pg/codec/rows.h"
 
-#include "lib/stringinfo.h"
-
 #define MOST_NAMES 20			/* that a message lists */
 
 char *

@@ -9,13 +9,7 @@
  */
 #include "pg/codec/rows.h"
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/json.h"
-#include "utils/lsyscache.h"
-
-#include "pg/server/words.h"
 
 /* --- what the user asks for --- */
 

@@ -14,12 +14,7 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/json.h"
-#include "utils/lsyscache.h"
-
-#include "pg/server/words.h"
 
 static const char *
 kind_name(int32 kind)

@@ -9,8 +9,6 @@
  */
 #include "pg/codec/rows.h"
 
-#include "catalog/pg_type.h"
-
 #include "pg/codec/schema.h"
 
 /*

@@ -5,10 +5,7 @@
 #include "pg/codec/rows.h"
 #include "pg/codec/schema.h"
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 
 #include "pg/server/tables.h"
 

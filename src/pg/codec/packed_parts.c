@@ -7,9 +7,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-
 /* --- names --- */
 
 static bool

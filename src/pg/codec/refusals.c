@@ -4,8 +4,6 @@
  */
 #include "pg/codec/refusals.h"
 
-#include "pg/server/words.h"
-
 const char *
 hopper_pack_rows_hint(const hopper_pack_source *source)
 {

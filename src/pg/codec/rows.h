@@ -7,8 +7,6 @@
 
 #include "pg/codec/packed.h"
 
-#include "lib/stringinfo.h"
-
 #include "pg/server/complaints.h"
 
 /* What to do about a row that cannot be read. */

@@ -7,13 +7,8 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
-#include "utils/array.h"
 #include "utils/date.h"
 #include "utils/json.h"
-#include "utils/lsyscache.h"
-#include "utils/timestamp.h"
 
 #include "pg/codec/refusals.h"
 

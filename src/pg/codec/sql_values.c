@@ -6,9 +6,6 @@
  */
 #include "pg/codec/schema.h"
 
-#include "catalog/pg_type.h"
-#include "utils/lsyscache.h"
-
 typedef struct sql_type
 {
 	Oid			oid;

@@ -7,11 +7,7 @@
  */
 #include "pg/codec/rows.h"
 
-#include "catalog/pg_type.h"
-#include "utils/lsyscache.h"
-
 #include "pg/codec/refusals.h"
-#include "pg/server/words.h"
 
 static const struct
 {

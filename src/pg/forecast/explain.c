@@ -7,7 +7,6 @@
  */
 #include "pg/forecast/explain.h"
 
-#include "catalog/pg_type.h"
 #include "portability/instr_time.h"
 
 #include "pg/server/devices.h"

@@ -10,8 +10,6 @@
 #include "pg/train/options.h"
 #include "pg/train/output_rows.h"
 #include "pg/train/outputs.h"
-#include "pg/server/words.h"
-#include "utils/lsyscache.h"
 
 void
 hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *request)

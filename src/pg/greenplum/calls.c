@@ -4,7 +4,6 @@
  */
 #include "pg/greenplum/segments.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_namespace.h"
 
 /* Up to PopOverrideSearchPath(). */

@@ -7,11 +7,8 @@
  */
 #include "pg/greenplum/segments.h"
 
-#include "access/xact.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_namespace.h"
 #include "tcop/pquery.h"
-#include "utils/snapmgr.h"
 
 #include "pg/greenplum/kernel.h"
 

@@ -12,7 +12,6 @@
 #include "pg/server/compat.h"
 
 #include "access/heapam.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_user_mapping.h"
 #include "utils/plancache.h"
 #include "utils/portal.h"

@@ -5,7 +5,6 @@
 #include "pg/greenplum/pack.h"
 
 #include "cdb/cdbvars.h"
-#include "utils/memutils.h"
 
 #include "pg/codec/schema.h"
 #include "pg/greenplum/wire.h"

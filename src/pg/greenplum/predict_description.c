@@ -4,11 +4,6 @@
  */
 #include "pg/greenplum/predict.h"
 
-#include "catalog/pg_type.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
-#include "utils/lsyscache.h"
-
 #include "pg/server/devices.h"
 
 static void

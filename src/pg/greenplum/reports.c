@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-#include "utils/memutils.h"
-
 #include "pg/greenplum/wire.h"
 
 /* What the bytes begin with; another one with each change of what follows. */

@@ -19,7 +19,6 @@
 #include "commands/defrem.h"
 #include "commands/extension.h"
 #include "foreign/foreign.h"
-#include "miscadmin.h"
 
 #include "pg/greenplum/kernel.h"
 #include "pg/greenplum/wire.h"

@@ -11,8 +11,6 @@
 #ifndef HOPPER_WIRE_H
 #define HOPPER_WIRE_H
 
-#include "fmgr.h"
-#include "lib/stringinfo.h"
 #include "model_hopper/data.h"
 
 #include "pg/server/floats.h"

@@ -10,13 +10,6 @@
 #include "pg/local/bulk_insert.h"
 
 #include "access/heapam.h"
-#include "access/xact.h"
-#include "catalog/pg_class.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
-#include "utils/rel.h"
-
-#include "lib/stringinfo.h"
 
 #include "pg/server/row_types.h"
 
@@ -191,4 +184,3 @@ hopper_bulk_insert_close(hopper_bulk_insert *insert)
 	pfree(insert);
 	CommandCounterIncrement();
 }
-

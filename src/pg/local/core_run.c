@@ -8,10 +8,7 @@
  */
 #include "pg/local/local.h"
 
-#include "utils/timestamp.h"
-
 #include "pg/catalog/configs.h"
-#include "pg/server/words.h"
 #include "pg/train/results.h"
 
 static void

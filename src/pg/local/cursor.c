@@ -6,15 +6,12 @@
 #include "pg/server/glue.h"
 
 #include "access/table.h"
-#include "access/xact.h"
 #include "executor/tuptable.h"
 #include "nodes/makefuncs.h"
 #include "parser/parsetree.h"
 #include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
-#include "utils/rel.h"
 #include "utils/resowner.h"
-#include "utils/snapmgr.h"
 
 int
 hopper_safe_path(void)

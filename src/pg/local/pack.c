@@ -8,8 +8,6 @@
 #include "pg/pack/pack.h"
 #include "pg/local/local.h"
 
-#include "catalog/pg_type.h"
-
 #include "pg/local/sort.h"
 #include "pg/server/ceilings.h"
 

@@ -7,16 +7,11 @@
 #include "pg/local/local.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_opfamily.h"
-#include "catalog/pg_type.h"
 #include "storage/bufmgr.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
 
 /* Read as they are: opening an index takes longer. */
 #define FEW_BLOCKS 4

@@ -4,7 +4,6 @@
  */
 #include "pg/local/sort.h"
 
-#include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"

@@ -10,15 +10,11 @@
 
 #include <unistd.h>
 
-#include "access/htup_details.h"
-#include "access/xact.h"
 #include "catalog/pg_authid.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/lmgr.h"
-#include "storage/ipc.h"
 #include "tcop/tcopprot.h"
-#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "pg/run/driver.h"

@@ -6,12 +6,7 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/jsonb.h"
-
-#include "pg/server/words.h"
 
 #define ARGUMENT(i, get, otherwise) (PG_ARGISNULL(i) ? (otherwise) : get(i))
 

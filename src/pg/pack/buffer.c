@@ -4,8 +4,6 @@
  */
 #include "pg/pack/pack.h"
 
-#include "catalog/pg_type.h"
-
 void
 hopper_pack_buffer_init(hopper_pack_buffer *buffer, const hopper_pack_row_shape *row,
 						int32 most_rows)

@@ -7,10 +7,6 @@
  */
 #include "pg/pack/pack.h"
 
-#include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
-#include "utils/lsyscache.h"
-
 /* More values of a whole-number label are taken for numbers, not for classes. */
 #define MOST_WHOLE_CLASSES 50
 

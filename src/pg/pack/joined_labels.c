@@ -5,11 +5,7 @@
  */
 #include "pg/pack/pack.h"
 
-#include "catalog/pg_type.h"
 #include "utils/json.h"
-#include "utils/lsyscache.h"
-
-#include "pg/server/words.h"
 
 static void
 name_outputs(hopper_pack_request *request, int n, char **names)

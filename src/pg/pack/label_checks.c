@@ -5,11 +5,6 @@
  */
 #include "pg/pack/pack.h"
 
-#include "catalog/pg_type.h"
-#include "utils/lsyscache.h"
-
-#include "pg/server/words.h"
-
 /* What float32 holds, as an SQL condition on a float8. */
 #define FINITE_CONDITION \
 	"%s OPERATOR(pg_catalog.>) '-3.4028236e38'::pg_catalog.float8" \

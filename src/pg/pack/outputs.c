@@ -5,8 +5,6 @@
  */
 #include "pg/pack/pack.h"
 
-#include "pg/server/words.h"
-
 bool
 hopper_pack_is_split(const hopper_pack_request *request)
 {

@@ -5,10 +5,6 @@
 #include "pg/pack/pack.h"
 
 #include "portability/instr_time.h"
-#include "utils/acl.h"
-#include "utils/snapmgr.h"
-
-#include "pg/server/words.h"
 
 /* A packed table, its summary and, of a split, its validation table: their number. */
 static int

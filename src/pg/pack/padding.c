@@ -7,10 +7,6 @@
 
 #include <math.h>
 
-#include "utils/lsyscache.h"
-
-#include "pg/server/words.h"
-
 /* What pad_to says: one length, or one for each input that it names. */
 typedef struct hopper_pad_to
 {

@@ -5,10 +5,6 @@
 #include "pg/pack/pack.h"
 
 #include "access/sysattr.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
-#include "utils/acl.h"
-#include "utils/lsyscache.h"
 
 #include "pg/codec/schema.h"
 

@@ -10,10 +10,7 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-
 #include "pg/codec/schema.h"
-#include "pg/server/words.h"
 
 #define MOST_STRATA 1000		/* more classes are not split apart */
 

@@ -6,7 +6,6 @@
 
 #include "pg/codec/schema.h"
 
-#include "catalog/pg_type.h"
 #include "utils/fmgroids.h"
 
 /* NULL pointers are NULL elements. */

@@ -11,13 +11,9 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/json.h"
 
 #include "pg/codec/schema.h"
-#include "pg/server/words.h"
 
 #define MOST_COLUMNS_ASKED 400	/* at once; a query has 1,664 result columns at most */
 #define MOST_VALUES 10001		/* of a category; the core keeps 10,000 of them */

@@ -4,11 +4,7 @@
  */
 #include "pg/pack/pack.h"
 
-#include "catalog/pg_type.h"
-#include "utils/lsyscache.h"
-
 #include "pg/codec/schema.h"
-#include "pg/server/words.h"
 
 #define PACK_HINT_LABELS \
 	"Labels are boolean, integers, text, enums, numbers or arrays of numbers."

@@ -8,14 +8,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
 #include "parser/parse_coerce.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-
-#include "pg/server/words.h"
 
 /*
  * The type hopper.pred_type is the text of 'prob', 'response' or a number: one function takes what
@@ -442,4 +435,3 @@ hopper_predict_given_classes(hopper_predict_model *model, ArrayType *array)
 	model->n_classes = model->n_class_values = n;
 	model->class_values = (const char *const *) names;
 }
-

@@ -4,10 +4,6 @@
  */
 #include "pg/predict/predict.h"
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
-
 /*
  * An array of n elements in the model's shape, with an axis of `width` behind it where that is
  * above 1; flat where the server's arrays have not as many dimensions, or the shape is another one.

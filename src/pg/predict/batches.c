@@ -6,9 +6,6 @@
 #include "pg/predict/run.h"
 
 #include "utils/datum.h"
-#include "utils/lsyscache.h"
-
-#include "pg/server/words.h"
 
 /* Large enough for the matrix products, small enough for the caches and for cancelling. */
 #define BATCH_ROWS 1024

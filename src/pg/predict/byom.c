@@ -8,12 +8,8 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
-
 #include "pg/catalog/models.h"
 #include "pg/server/devices.h"
-#include "pg/server/words.h"
 
 /* --- the ends of the architecture --- */
 

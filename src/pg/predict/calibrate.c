@@ -8,8 +8,6 @@
  */
 #include "pg/server/glue.h"
 
-#include "access/htup_details.h"
-
 #include "pg/predict/added.h"
 #include "pg/server/ceilings.h"
 

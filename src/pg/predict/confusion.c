@@ -6,8 +6,6 @@
 
 #include "pg/predict/predict.h"
 
-#include "catalog/pg_type.h"
-
 static const hopper_column columns[] = {
 	{"row_id", INT4OID, "index of the class",.marks = true},
 	{"class", TEXTOID, "the class; NULL where a place has none",.marks = true},

@@ -5,8 +5,6 @@
  */
 #include "pg/predict/explained.h"
 
-#include "pg/server/words.h"
-
 /* Up to `points` values of the column among the rows r: v, and g their order. */
 static char *
 grid_query(Oid type, int column, int points)

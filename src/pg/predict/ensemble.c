@@ -8,9 +8,6 @@
  */
 #include "pg/server/glue.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_type.h"
-
 #include "pg/predict/added.h"
 #include "pg/server/ceilings.h"
 

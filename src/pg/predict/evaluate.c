@@ -4,15 +4,11 @@
  */
 #include "pg/server/glue.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_type.h"
-
 #include "pg/server/ceilings.h"
 #include "pg/predict/confusion.h"
 #include "pg/server/devices.h"
 #include "pg/server/tables.h"
 #include "pg/predict/evaluate.h"
-#include "pg/server/words.h"
 
 static const hopper_column columns[] = {
 	{"loss", FLOAT8OID, "loss on these data",.marks = true},

@@ -4,10 +4,7 @@
  */
 #include "pg/predict/explained.h"
 
-#include "utils/builtins.h"
-
 #include "pg/server/version.h"
-#include "pg/server/words.h"
 
 #define ARGUMENTS_BEFORE 3		/* of predict_outputs() */
 

@@ -5,9 +5,6 @@
  */
 #include "pg/predict/predict.h"
 
-#include "catalog/pg_type.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 #include "pg/server/tables.h"

@@ -5,12 +5,8 @@
  */
 #include "pg/predict/given.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_type.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/jsonb.h"
-#include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #define HINT_FORMS "Give numbers: an array, or an object that has the features by their names."

@@ -6,11 +6,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "utils/lsyscache.h"
-
-#include "pg/server/words.h"
-
 /* What one output stands for; `output` may be NULL: the labels are those of all. */
 static void
 set_output(const hopper_trained *trained, int i, hopper_predict_model *model)

@@ -14,10 +14,6 @@
  */
 #include "pg/predict/predict.h"
 
-#include "catalog/pg_type.h"
-
-#include "pg/server/words.h"
-
 struct hopper_predict_output
 {
 	const hopper_predict_model *model;

@@ -4,11 +4,7 @@
  */
 #include "pg/predict/run.h"
 
-#include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
 #include "commands/comment.h"
-#include "mb/pg_wchar.h"
-#include "utils/lsyscache.h"
 
 /* --- names --- */
 

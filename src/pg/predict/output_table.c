@@ -5,10 +5,6 @@
  */
 #include "pg/predict/run.h"
 
-#include "catalog/pg_class.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-
 /* replace, of type hopper.replacement; *rows: the rows of the table that is there. */
 static bool
 replacement_argument(FunctionCallInfo fcinfo, int at, bool *rows)

@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
 #define N_COLUMNS 5

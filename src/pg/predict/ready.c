@@ -7,15 +7,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "catalog/pg_class.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
-#include "utils/lsyscache.h"
-
 #include "pg/server/ceilings.h"
 #include "pg/server/row_types.h"
 #include "pg/train/outputs.h"
-#include "pg/server/words.h"
 
 #define MAX_READY 8
 /* Of each model, beside its weights. */

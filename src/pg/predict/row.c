@@ -8,13 +8,9 @@
 #include "pg/predict/ready.h"
 #include "pg/predict/run.h"
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 #include "pg/server/row_types.h"
-#include "pg/server/words.h"
 
 /* The features' number, before they are encoded; other problems are found there. */
 static void

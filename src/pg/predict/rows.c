@@ -5,8 +5,6 @@
  */
 #include "pg/predict/run.h"
 
-#include "catalog/pg_class.h"
-#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 #define RESULT_COLUMNS 7		/* source, class_value, prob, rank, value, output, layer_output */

@@ -9,8 +9,6 @@
 #include "pg/server/tables.h"
 #include "pg/predict/predict.h"
 
-#include "utils/array.h"
-
 #define PREDICT_MAX_BATCHES 64	/* in flight */
 
 typedef struct hopper_predict_batch

@@ -8,11 +8,7 @@
  */
 #include "pg/predict/explained.h"
 
-#include "utils/builtins.h"
 #include "utils/json.h"
-#include "utils/lsyscache.h"
-
-#include "pg/server/words.h"
 
 /* ERROR 42703 where the row, JSON by column, lacks columns. */
 static void

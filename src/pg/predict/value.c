@@ -7,11 +7,6 @@
 #include "pg/predict/ready.h"
 #include "pg/predict/run.h"
 
-#include "catalog/pg_type.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
-
 #define FIRST_COLUMN 3			/* of the arguments */
 
 typedef struct row_function

@@ -4,9 +4,7 @@
  */
 #include "pg/run/call.h"
 
-#include "lib/stringinfo.h"
 #include "tcop/tcopprot.h"
-#include "utils/guc.h"
 
 void
 hopper_require_one_select(const char *statement)

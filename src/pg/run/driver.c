@@ -5,15 +5,11 @@
  */
 #include "pg/run/driver_state.h"
 
-#include "access/xact.h"
 #include "postmaster/bgworker.h"
-#include "utils/acl.h"
-#include "utils/guc.h"
 
 #include "pg/run/call.h"
 #include "pg/run/lease.h"
 #include "pg/run/tables.h"
-#include "pg/server/words.h"
 #include "pg/train/results.h"
 
 hopper_driver *hopper_driven = NULL;

@@ -7,13 +7,8 @@
 
 #include <math.h>
 
-#include "access/xact.h"
-#include "catalog/pg_type.h"
 #include "storage/proc.h"
-#include "utils/guc.h"
-#include "utils/snapmgr.h"
 #include "utils/fmgroids.h"
-#include "utils/timestamp.h"
 
 #include "pg/run/call.h"
 #include "pg/run/lease.h"
@@ -22,7 +17,6 @@
 #include "pg/search/automl.h"
 #include "pg/server/ceilings.h"
 #include "pg/server/own_tables.h"
-#include "pg/server/words.h"
 
 static char *
 statement_argument(FunctionCallInfo fcinfo)

@@ -5,7 +5,6 @@
  */
 #include "pg/run/steer.h"
 
-#include "catalog/pg_type.h"
 #include "utils/fmgroids.h"
 
 #include "pg/catalog/configs.h"
@@ -14,7 +13,6 @@
 #include "pg/run/tables.h"
 #include "pg/search/automl.h"
 #include "pg/server/own_tables.h"
-#include "pg/server/words.h"
 
 #define STOP HOPPER_STOP_TRIAL
 #define ITERATIONS "set iterations"

@@ -5,14 +5,9 @@
  */
 #include "pg/run/driver_state.h"
 
-#include "access/xact.h"
-#include "utils/guc.h"
-#include "utils/snapmgr.h"
-
 #include "pg/run/lease.h"
 #include "pg/server/own_tables.h"
 #include "pg/server/watch.h"
-#include "pg/server/words.h"
 
 /* Checkpoints take at most one part in so many of the time. */
 #define LEAST_SHARE 33

@@ -6,8 +6,6 @@
 #include "pg/search/automl.h"
 
 #include "access/hash.h"
-#include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/hsearch.h"
 
 #include "pg/catalog/configs.h"

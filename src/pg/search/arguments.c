@@ -6,12 +6,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-
 #include "pg/catalog/models.h"
 #include "pg/train/outputs.h"
 

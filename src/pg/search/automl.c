@@ -7,16 +7,7 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
-#include "catalog/pg_type.h"
-#include "funcapi.h"
-#include "lib/stringinfo.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/guc.h"
-
 #include "pg/server/devices.h"
-#include "pg/server/words.h"
 #include "pg/train/options.h"
 #include "pg/train/ranking.h"
 

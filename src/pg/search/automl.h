@@ -8,8 +8,6 @@
 #include "pg/server/glue.h"
 #include "pg/server/tables.h"
 
-#include "utils/timestamp.h"
-
 #include "pg/codec/packed.h"
 #include "pg/server/complaints.h"
 #include "pg/train/fit.h"

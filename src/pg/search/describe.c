@@ -5,11 +5,6 @@
  */
 #include "pg/search/automl.h"
 
-#include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-
 #include "pg/train/outputs.h"
 #include "pg/train/ranking.h"
 

@@ -9,8 +9,6 @@
 
 #include <math.h>
 
-#include "utils/builtins.h"
-
 #include "pg/forecast/explain.h"
 #include "pg/server/devices.h"
 #include "pg/train/options.h"

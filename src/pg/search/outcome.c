@@ -6,9 +6,6 @@
 
 #include <math.h>
 
-#include "lib/stringinfo.h"
-
-#include "pg/server/words.h"
 #include "pg/train/ranking.h"
 
 /* Of which there are values on the training and on the validation data. */

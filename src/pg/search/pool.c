@@ -16,15 +16,9 @@
 
 #include <math.h>
 
-#include "access/xact.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
-#include "utils/snapmgr.h"
-
 #include "pg/catalog/configs.h"
 #include "pg/server/ceilings.h"
 #include "pg/server/devices.h"
-#include "pg/server/words.h"
 #include "pg/train/fit.h"
 #include "pg/train/options.h"
 #include "pg/train/store.h"

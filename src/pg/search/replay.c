@@ -8,9 +8,6 @@
  */
 #include "pg/search/automl.h"
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-
 #include "pg/server/own_tables.h"
 
 #define TABLE "all_search_results"

@@ -5,7 +5,6 @@
  */
 #include "pg/search/automl.h"
 
-#include "lib/stringinfo.h"
 #include "utils/json.h"
 
 #include "pg/train/outputs.h"

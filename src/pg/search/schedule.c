@@ -4,8 +4,6 @@
  */
 #include "pg/server/glue.h"
 
-#include "utils/builtins.h"
-
 /* hyperband_schedule(schedule_table, r, eta, skip_last, additional, variant) -> iterations */
 HOPPER_FUNCTION(hopper_sql_hyperband_schedule)
 {

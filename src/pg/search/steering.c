@@ -8,8 +8,6 @@
  */
 #include "pg/search/automl.h"
 
-#include "catalog/pg_type.h"
-
 #include "pg/server/own_tables.h"
 #include "pg/train/store.h"
 

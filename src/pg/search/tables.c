@@ -4,10 +4,6 @@
  */
 #include "pg/search/automl.h"
 
-#include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
-#include "utils/builtins.h"
-
 #include "pg/catalog/selection.h"
 #include "pg/server/tables.h"
 #include "pg/train/outputs.h"

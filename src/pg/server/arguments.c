@@ -4,11 +4,7 @@
  */
 #include "pg/server/glue.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_proc.h"
-#include "funcapi.h"
-#include "lib/stringinfo.h"
-#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 int

@@ -8,11 +8,7 @@
  */
 #include "pg/server/ceilings.h"
 
-#include "miscadmin.h"
-#include "storage/ipc.h"
 #include "storage/shmem.h"
-
-#include "pg/server/words.h"
 
 typedef struct server_totals
 {

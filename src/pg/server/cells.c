@@ -4,10 +4,6 @@
  */
 #include "pg/server/glue.h"
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
-
 /* A query that should have given a row gave none: its table changed, or hides its rows. */
 static void
 require_row(uint64 row)

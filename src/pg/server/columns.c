@@ -4,8 +4,6 @@
  */
 #include "pg/server/complaints.h"
 
-#include "utils/lsyscache.h"
-
 /* "ln(a)", "a::real", "*": more than a name. */
 static bool
 is_expression(const char *column)

@@ -4,10 +4,7 @@
  */
 #include "pg/server/tables.h"
 
-#include "access/xact.h"
-#include "catalog/pg_class.h"
 #include "commands/comment.h"
-#include "utils/lsyscache.h"
 
 /* NULL where it has none. */
 static const char *

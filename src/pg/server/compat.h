@@ -16,19 +16,6 @@
 
 #include <limits.h>
 
-#include "access/htup_details.h"
-#include "catalog/namespace.h"
-#include "catalog/objectaddress.h"
-#include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
-#include "storage/ipc.h"
-#include "storage/latch.h"
-#include "utils/acl.h"
-#include "utils/guc.h"
-#include "utils/lsyscache.h"
-#include "utils/rel.h"
-
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif

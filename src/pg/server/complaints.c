@@ -4,8 +4,6 @@
  */
 #include "pg/server/complaints.h"
 
-#include "lib/stringinfo.h"
-
 typedef struct complaint
 {
 	int			sqlstate;

@@ -5,7 +5,6 @@
  */
 #include "pg/server/glue.h"
 
-#include "miscadmin.h"
 #include "storage/buffile.h"
 
 #define PIECE_BYTES (8 * 1024 * 1024)

@@ -4,10 +4,6 @@
  */
 #include "pg/server/devices.h"
 
-#include "catalog/pg_type.h"
-
-#include "pg/server/words.h"
-
 /* ERROR where there is none. */
 static int
 count_gpus(void)

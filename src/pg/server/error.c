@@ -4,8 +4,6 @@
  */
 #include "pg/server/glue.h"
 
-#include "mb/pg_wchar.h"
-
 static hopper_error fault;
 hopper_error *const hopper_fault = &fault;
 

@@ -11,9 +11,6 @@
  */
 #include "pg/server/tables.h"
 
-#include "lib/stringinfo.h"
-#include "utils/guc.h"
-
 typedef struct exchange
 {
 	const hopper_table *tables;

@@ -4,10 +4,6 @@
  */
 #include "pg/server/floats.h"
 
-#include "miscadmin.h"
-
-#include "pg/server/words.h"
-
 #define PIECE_FLOATS (1024 * 1024)
 
 /* Number of float32 values in a bytea, without reading it; ERROR 22023 if ragged. */

@@ -16,9 +16,6 @@
  */
 #include "pg/server/glue.h"
 
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-
 /* One row per name: its summary, task and whole comment. %u: the extension's schema. */
 #define EXPLAINED \
 	"explained AS (" \

@@ -10,8 +10,6 @@
 
 #include <ctype.h>
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/fmgroids.h"
 
 /* Letters that are not of NULL: names of architectures, where their numbers are wanted. */

@@ -10,7 +10,6 @@
 #include <limits.h>
 
 #include "pg/server/ceilings.h"
-#include "pg/server/words.h"
 
 HOPPER_MODULE_MAGIC;
 

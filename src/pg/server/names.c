@@ -9,9 +9,7 @@
 
 #include <ctype.h>
 
-#include "catalog/namespace.h"
 #include "nodes/makefuncs.h"
-#include "utils/lsyscache.h"
 
 /* The schema as a statement names it; NULL where it is gone. */
 static char *

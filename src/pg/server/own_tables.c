@@ -7,10 +7,7 @@
  */
 #include "pg/server/own_tables.h"
 
-#include "catalog/pg_type.h"
-#include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/builtins.h"
 
 #include "pg/server/rights.h"
 #include "pg/server/version.h"

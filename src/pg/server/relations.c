@@ -6,13 +6,9 @@
 #include "pg/server/glue.h"
 
 #include "access/hash.h"
-#include "access/xact.h"
-#include "catalog/namespace.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
-#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 /* The nearest of the rows' first column in SPI_tuptable, or NULL. */

@@ -4,7 +4,6 @@
  */
 #include "pg/server/glue.h"
 
-#include "miscadmin.h"
 #include "utils/tuplestore.h"
 
 void

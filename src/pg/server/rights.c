@@ -4,9 +4,6 @@
  */
 #include "pg/server/rights.h"
 
-#include "lib/stringinfo.h"
-#include "utils/lsyscache.h"
-
 /* What somebody else than the owner may do with a table, or with a column of it. */
 typedef struct right
 {

@@ -5,10 +5,6 @@
  */
 #include "pg/server/tables.h"
 
-#include "lib/stringinfo.h"
-#include "utils/acl.h"
-#include "utils/lsyscache.h"
-
 void
 hopper_require_replaceable(const hopper_table *table)
 {

@@ -12,10 +12,6 @@
  */
 #include "pg/server/glue.h"
 
-#include "access/xact.h"
-#include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
-
 MemoryContext hopper_request_context = NULL;
 
 void

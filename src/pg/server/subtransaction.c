@@ -4,7 +4,6 @@
  */
 #include "pg/server/glue.h"
 
-#include "access/xact.h"
 #include "utils/resowner.h"
 
 /* An error comes back when everything that the work did has been undone. */

@@ -6,8 +6,6 @@
 
 #include <unistd.h>
 
-#include "utils/lsyscache.h"
-
 /* version(): the extension's version in this database and the libraries', also where they differ */
 HOPPER_ANY_VERSION_FUNCTION(hopper_sql_version)
 {

@@ -5,13 +5,8 @@
  */
 #include "pg/server/tables.h"
 
-#include "catalog/pg_class.h"
 #include "commands/defrem.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/acl.h"
-#include "utils/lsyscache.h"
 
 #define MAX_TABLES 8
 

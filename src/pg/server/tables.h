@@ -7,8 +7,6 @@
 
 #include "pg/server/rights.h"
 
-#include "utils/rel.h"
-
 typedef enum hopper_table_kind
 {
 	HOPPER_TABLE_MODELS,

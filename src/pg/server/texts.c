@@ -8,10 +8,7 @@
  */
 #include "pg/server/glue.h"
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 
 static Datum
 one_text(Datum text)

@@ -11,14 +11,9 @@
 
 #include "access/heapam.h"
 #include "access/transam.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
-#include "catalog/pg_type.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
-#include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 
 static bool

@@ -7,12 +7,10 @@
 
 #include "access/genam.h"
 #include "catalog/indexing.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_extension.h"
 #include "commands/dbcommands.h"
 #include "commands/extension.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 
 #define EXTENSION "model_hopper"
 

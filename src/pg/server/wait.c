@@ -7,8 +7,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "utils/timestamp.h"
-
 #define LONGEST_SLEEP 500		/* ms: what others see of the work is no older */
 #define CLIENT_CHECK_INTERVAL 2000	/* ms */
 

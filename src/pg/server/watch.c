@@ -5,7 +5,6 @@
 #include "pg/server/watch.h"
 
 #include "pgstat.h"
-#include "utils/acl.h"
 #include "utils/tuplestore.h"
 
 #include "pg/server/own_tables.h"

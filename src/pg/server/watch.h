@@ -11,8 +11,6 @@
 
 #include "pg/server/glue.h"
 
-#include "utils/timestamp.h"
-
 typedef struct hopper_watched
 {
 	int64		run;			/* its number; 0: it has none yet */

@@ -2,11 +2,9 @@
  * words.c
  *		Numbers as people read them.
  */
-#include "pg/server/words.h"
+#include "pg/server/glue.h"
 
 #include <math.h>
-
-#include "lib/stringinfo.h"
 
 char *
 hopper_count_words(int64 count)

@@ -5,9 +5,6 @@
  */
 #include "pg/train/outputs.h"
 
-#include "catalog/pg_class.h"
-#include "utils/lsyscache.h"
-
 static hopper_outputs
 outputs_with(const hopper_name *model, const char *info, const char *summary)
 {

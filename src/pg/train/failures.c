@@ -4,8 +4,6 @@
  */
 #include "pg/train/run.h"
 
-#include "lib/stringinfo.h"
-
 #define MAX_REASONS 5			/* that an error lists */
 
 char *

@@ -4,15 +4,11 @@
  */
 #include "pg/server/glue.h"
 
-#include "access/htup_details.h"
-#include "utils/guc.h"
-
 #include "pg/catalog/configs.h"
 #include "pg/server/devices.h"
 #include "pg/catalog/models.h"
 #include "pg/train/fit.h"
 #include "pg/train/options.h"
-#include "pg/server/words.h"
 
 hopper_fit_taker *hopper_taker_of_fits = NULL;
 

@@ -4,11 +4,7 @@
  */
 #include "pg/train/history.h"
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-
 #include "pg/server/glue.h"
-#include "pg/server/words.h"
 
 /*
  * Of memory_limit. Beside it, not within: what a run takes in all may be a few hundredths more than

@@ -4,8 +4,6 @@
  */
 #include "pg/train/output_rows.h"
 
-#include "catalog/pg_type.h"
-
 #include "pg/train/results.h"
 
 /* MADlib's, in its order, then ours */

@@ -8,15 +8,11 @@
  */
 #include "pg/train/timeline.h"
 
-#include "catalog/pg_type.h"
-#include "miscadmin.h"
 #include "storage/lock.h"
-#include "utils/snapmgr.h"
 
 #include "pg/server/own_tables.h"
 #include "pg/train/outputs.h"
 #include "pg/train/run.h"
-#include "pg/server/words.h"
 
 #define VISIT_COLUMNS 15
 

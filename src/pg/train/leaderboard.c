@@ -9,12 +9,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
-#include "utils/acl.h"
-#include "utils/array.h"
-
 /* The info table of an output table; it can be read. */
 static hopper_name
 info_of(const hopper_name *model)

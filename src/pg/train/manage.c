@@ -6,16 +6,7 @@
  */
 #include "pg/train/outputs.h"
 
-#include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
-#include "utils/acl.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
-
 #include "pg/server/ceilings.h"
-#include "pg/server/words.h"
 
 typedef struct model_tables
 {

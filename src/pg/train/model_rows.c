@@ -8,11 +8,8 @@
  */
 #include "pg/train/outputs.h"
 
-#include "lib/stringinfo.h"
-
 #include "pg/train/output_rows.h"
 #include "pg/train/results.h"
-#include "pg/server/words.h"
 
 /*
  * A state in one value. Small, so that the copies that the server makes of it on its way into the

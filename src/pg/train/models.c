@@ -4,11 +4,7 @@
  */
 #include "pg/train/outputs.h"
 
-#include "catalog/pg_class.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 /*

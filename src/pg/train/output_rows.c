@@ -4,11 +4,6 @@
  */
 #include "pg/train/output_rows.h"
 
-#include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
-
-#include "pg/server/words.h"
-
 void
 hopper_begin_row(hopper_output_row *row, const hopper_layout *layout)
 {

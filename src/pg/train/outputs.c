@@ -4,17 +4,9 @@
  */
 #include "pg/train/outputs.h"
 
-#include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
-#include "utils/timestamp.h"
-
 #include "pg/codec/rows.h"
 #include "pg/train/output_rows.h"
 #include "pg/train/store.h"
-#include "pg/server/words.h"
 #include "pg/train/options.h"
 
 /* --- the tables --- */

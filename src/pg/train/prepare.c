@@ -9,15 +9,8 @@
  */
 #include "pg/train/fit.h"
 
-#include "catalog/pg_type.h"
-#include "utils/guc.h"
-#include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
-#include "utils/timestamp.h"
-
 #include "pg/catalog/configs.h"
 #include "pg/server/watch.h"
-#include "pg/server/words.h"
 #include "pg/train/ranking.h"
 #include "pg/train/results.h"
 #include "pg/train/store.h"

@@ -6,11 +6,8 @@
 
 #include <math.h>
 
-#include "utils/timestamp.h"
-
 #include "pg/server/devices.h"
 #include "pg/server/watch.h"
-#include "pg/server/words.h"
 
 /*
  * psycopg2 keeps the last 50 notices of a connection; so a run writes at most 40 of these lines:

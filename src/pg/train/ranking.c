@@ -5,14 +5,7 @@
  */
 #include "pg/train/ranking.h"
 
-#include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
-#include "utils/lsyscache.h"
-
 #include "pg/train/outputs.h"
-#include "pg/server/words.h"
 
 enum
 {

@@ -13,10 +13,6 @@
 
 #include "common/relpath.h"
 #include "commands/tablespace.h"
-#include "miscadmin.h"
-#include "utils/lsyscache.h"
-
-#include "pg/server/words.h"
 
 typedef struct rehearsal
 {

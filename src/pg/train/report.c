@@ -5,9 +5,6 @@
  */
 #include "pg/train/report.h"
 
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-
 #include "pg/server/version.h"
 #include "pg/train/outputs.h"
 

@@ -8,7 +8,6 @@
 #include "pg/train/results.h"
 
 #include "commands/tablespace.h"
-#include "miscadmin.h"
 #include "storage/buffile.h"
 
 #define PIECE_BYTES (1024 * 1024)

@@ -4,8 +4,6 @@
  */
 #include "pg/train/run.h"
 
-#include "pg/server/words.h"
-
 void
 hopper_training_context(void *arg)
 {

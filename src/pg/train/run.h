@@ -12,8 +12,6 @@
 #include "pg/train/ranking.h"
 #include "pg/train/timeline.h"
 
-#include "utils/timestamp.h"
-
 typedef struct hopper_training
 {
 	/* set by the caller */

@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#include "lib/stringinfo.h"
 #include "utils/json.h"
 
 const char *const hopper_split_names[2] = {"training", "validation"};

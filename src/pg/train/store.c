@@ -4,16 +4,11 @@
  */
 #include "pg/train/store.h"
 
-#include "catalog/pg_type.h"
 #include "commands/async.h"
-#include "utils/acl.h"
 #include "utils/syscache.h"
-#include "utils/timestamp.h"
 
 #include "pg/server/own_tables.h"
-#include "pg/server/words.h"
 #include "pg/train/timeline.h"
-
 
 int64
 hopper_store_next(void)

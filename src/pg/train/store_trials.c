@@ -4,11 +4,7 @@
  */
 #include "pg/train/store.h"
 
-#include "catalog/pg_type.h"
-#include "utils/lsyscache.h"
-
 #include "pg/server/own_tables.h"
-#include "pg/server/words.h"
 #include "pg/train/standing.h"
 
 Datum

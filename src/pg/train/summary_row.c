@@ -4,10 +4,7 @@
  */
 #include "pg/train/output_rows.h"
 
-#include "catalog/pg_type.h"
-#include "utils/builtins.h"
 #include "utils/jsonb.h"
-#include "utils/timestamp.h"
 
 #include "pg/codec/rows.h"
 #include "pg/train/options.h"

@@ -8,12 +8,6 @@
  */
 #include "pg/server/glue.h"
 
-#include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-
 #include "pg/server/version.h"
 #include "pg/train/report.h"
 

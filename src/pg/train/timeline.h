@@ -12,8 +12,6 @@
 
 #include "pg/server/glue.h"
 
-#include "utils/timestamp.h"
-
 struct hopper_training;
 
 /* What a row of the timeline stands for; a run has at most some 50,000 rows. */

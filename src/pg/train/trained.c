@@ -4,14 +4,10 @@
  */
 #include "pg/train/outputs.h"
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-
 #include "pg/catalog/models.h"
 #include "pg/codec/rows.h"
 #include "pg/codec/schema.h"
 #include "pg/train/ranking.h"
-#include "pg/server/words.h"
 
 /* NULL where labels are no classes. */
 #define NUM_CLASSES_COLUMN 7

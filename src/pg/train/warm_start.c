@@ -4,12 +4,6 @@
  */
 #include "pg/train/warm_start.h"
 
-#include "access/xact.h"
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
-
 #include "pg/train/ranking.h"
 
 /* An array cell of SPI_tuptable: its values, or 0 where it is NULL. */

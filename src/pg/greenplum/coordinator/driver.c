@@ -4,12 +4,10 @@
  */
 #include "pg/greenplum/coordinator/driver.h"
 
-#include "catalog/namespace.h"
 #include "cdb/cdbvars.h"
 #include "nodes/makefuncs.h"
 
 #include "pg/greenplum/reports.h"
-#include "pg/server/words.h"
 
 #define MAX_RELOADS 3
 

@@ -4,8 +4,6 @@
  */
 #include "pg/greenplum/coordinator/open_run.h"
 
-#include "lib/stringinfo.h"
-
 static const hopper_config *
 config_at(const open_segments *open, int at)
 {

@@ -7,8 +7,6 @@
 #include "pg/greenplum/reports.h"
 #include "pg/greenplum/evaluate.h"
 
-#include "catalog/pg_type.h"
-
 static uint64
 select_described(const char *query, int n, Datum *values)
 {

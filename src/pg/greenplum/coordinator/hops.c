@@ -9,8 +9,6 @@
  */
 #include "pg/greenplum/coordinator/hops.h"
 
-#include "catalog/pg_type.h"
-
 #define PART_BYTES (64 * 1024 * 1024)
 
 static void

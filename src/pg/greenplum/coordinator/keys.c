@@ -4,13 +4,11 @@
  */
 #include "pg/greenplum/segments.h"
 
-#include "catalog/pg_type.h"
 #include "cdb/cdbhash.h"
 #include "cdb/cdbutil.h"
 #include "cdb/cdbvars.h"
 
 #include "pg/greenplum/kernel.h"
-#include "pg/server/words.h"
 
 #define MAX_KEY 100000000
 

@@ -8,9 +8,6 @@
  */
 #include "pg/greenplum/coordinator/hops.h"
 
-#include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
-
 void
 hopper_hops_open(hopper_hops *hops, const hopper_name *model)
 {

@@ -14,10 +14,6 @@
  */
 #include "pg/greenplum/coordinator/open_run.h"
 
-#include "utils/guc.h"
-#include "utils/memutils.h"
-
-#include "pg/server/words.h"
 #include "pg/train/outputs.h"
 
 /* The working tables go. */

@@ -4,11 +4,8 @@
  */
 #include "pg/greenplum/pack.h"
 
-#include "catalog/namespace.h"
-#include "catalog/pg_type.h"
 #include "cdb/cdbutil.h"
 #include "nodes/makefuncs.h"
-#include "utils/guc.h"
 
 #include "pg/server/row_types.h"
 

@@ -4,8 +4,6 @@
  */
 #include "pg/greenplum/predict.h"
 
-#include "catalog/pg_type.h"
-
 #include "pg/greenplum/kernel.h"
 
 /*

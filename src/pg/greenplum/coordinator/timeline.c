@@ -4,8 +4,6 @@
  */
 #include "pg/greenplum/coordinator/timeline.h"
 
-#include "utils/timestamp.h"
-
 static double
 seconds_between(TimestampTz from, TimestampTz to)
 {

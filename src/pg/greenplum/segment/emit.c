@@ -4,7 +4,6 @@
  */
 #include "pg/greenplum/segment/part.h"
 
-#include "funcapi.h"
 #include "utils/faultinjector.h"
 
 #include "pg/greenplum/reports.h"

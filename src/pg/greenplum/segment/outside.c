@@ -7,9 +7,7 @@
 #include "pg/greenplum/segment/outside.h"
 
 #include "commands/tablespace.h"
-#include "miscadmin.h"
 #include "storage/buffile.h"
-#include "utils/memutils.h"
 
 #include "pg/greenplum/reports.h"
 

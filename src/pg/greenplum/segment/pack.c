@@ -4,7 +4,6 @@
  */
 #include "pg/greenplum/pack.h"
 
-#include "catalog/pg_type.h"
 #include "tablefuncapi.h"
 
 /* --- rows become bytes --- */

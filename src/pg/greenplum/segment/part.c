@@ -7,9 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "access/xact.h"
 #include "cdb/cdbvars.h"
-#include "miscadmin.h"
 
 #include "pg/greenplum/segment/outside.h"
 #include "pg/greenplum/segment/untrained.h"
@@ -160,4 +158,3 @@ hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 	memcpy(hopper_current.tables, run.tables, sizeof(hopper_current.tables));
 	HOPPER_CHECK(torch->group.plan_data(group, &hopper_current.plan, hopper_fault));
 }
-

@@ -8,12 +8,6 @@
  */
 #include "pg/greenplum/segments.h"
 
-#include "catalog/pg_type.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
-#include "utils/memutils.h"
-#include "utils/snapmgr.h"
-
 #include "pg/greenplum/kernel.h"
 
 typedef struct found_buffer

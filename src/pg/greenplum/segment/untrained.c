@@ -4,9 +4,7 @@
  */
 #include "pg/greenplum/segment/untrained.h"
 
-#include "miscadmin.h"
 #include "nodes/pg_list.h"
-#include "utils/memutils.h"
 
 static struct
 {

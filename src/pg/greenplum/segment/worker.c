@@ -13,7 +13,6 @@
  */
 #include "pg/greenplum/segment/part.h"
 
-#include "miscadmin.h"
 #include "utils/faultinjector.h"
 
 #include "pg/greenplum/segment/outside.h"
