@@ -7,6 +7,18 @@ endif()
 if(NOT EXISTS ${LIBTORCH}/include/ATen/ATen.h)
   message(FATAL_ERROR "LIBTORCH=${LIBTORCH} holds no include/ATen/ATen.h; run scripts/libtorch and pass the folder that it prints")
 endif()
+# The version stands in another header of newer ones.
+set(torch_version)
+foreach(header torch/headeronly/version.h torch/csrc/api/include/torch/version.h)
+  if(NOT torch_version AND EXISTS ${LIBTORCH}/include/${header})
+    file(STRINGS ${LIBTORCH}/include/${header} torch_version REGEX "define TORCH_VERSION_(MAJOR|MINOR) ")
+    string(REGEX REPLACE "[^0-9]+" "." torch_version "${torch_version}")
+  endif()
+endforeach()
+string(REGEX MATCH "[0-9]+\\.[0-9]+" torch_version "${torch_version}")
+if(torch_version AND torch_version VERSION_LESS 2.6)
+  message(FATAL_ERROR "libtorch 2.6 or newer is needed; that of LIBTORCH=${LIBTORCH} is of version ${torch_version}. scripts/libtorch prints the folder of one")
+endif()
 
 add_library(hopper_libtorch INTERFACE)
 # System headers: their warnings are not ours.

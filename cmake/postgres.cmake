@@ -6,7 +6,10 @@ foreach(item includedir-server pkglibdir sharedir)
 endforeach()
 # src/pg/server/compat.h refuses these too, once for each file.
 file(STRINGS ${PG_includedir-server}/pg_config.h versions REGEX "define (PG|GP)_VERSION")
-if(NOT versions MATCHES "GP_VERSION" AND versions MATCHES "PG_VERSION_NUM ([0-9]+)")
+if(versions MATCHES "GP_VERSION")
+  message(FATAL_ERROR "${PG_CONFIG} is Greenplum's: configure with -DHOPPER_GLUE=OFF; scripts/package-greenplum and Makefile.pgxs build "
+    "the glue (docs/greenplum.md)")
+elseif(versions MATCHES "PG_VERSION_NUM ([0-9]+)")
   math(EXPR major "${CMAKE_MATCH_1} / 10000")
   if(major LESS 15)
     message(FATAL_ERROR "model_hopper needs PostgreSQL 15 or newer; that of ${PG_CONFIG} is of version ${major}")
