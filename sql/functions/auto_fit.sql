@@ -1,6 +1,6 @@
 CREATE FUNCTION hopper.auto_fit(
     source_table text,
-    label text,
+    dependent_varname text,
     model_table text,
     seconds double precision DEFAULT 120,
     treatments jsonb DEFAULT NULL,
@@ -26,8 +26,12 @@ DECLARE
     began CONSTANT pg_catalog.timestamptz := pg_catalog.clock_timestamp();
     own pg_catalog.text;
     source pg_catalog.regclass;
+    label pg_catalog.text;
     given pg_catalog.text[];
-    earlier pg_catalog.oid[];
+    -- Before work begins: pairs of what is to be made and how its name ends.
+    outputs CONSTANT pg_catalog.text[] := ARRAY[['search', ''], ['configs', 'best'], ['packed', 'packed'], ['test', 'test_packed'],
+        ['networks', 'networks'], ['view', 'rows'], ['view', 'test_rows'], ['passing', 'probe'], ['passing', 'linear']];
+    replaces pg_catalog.bool;
     named pg_catalog.text;
     named_type pg_catalog.text;
     kept pg_catalog.text;
@@ -55,8 +59,8 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', safe, true);
     own := (SELECT quote_ident(n.nspname) || '.' FROM pg_extension e JOIN pg_namespace n
         ON n.oid = e.extnamespace WHERE e.extname = 'model_hopper');
-    IF source_table IS NULL OR label IS NULL OR model_table IS NULL THEN
-        RAISE EXCEPTION 'source_table, label and model_table must not be NULL' USING ERRCODE = 'null_value_not_allowed';
+    IF source_table IS NULL OR dependent_varname IS NULL OR model_table IS NULL THEN
+        RAISE EXCEPTION 'source_table, dependent_varname and model_table must not be NULL' USING ERRCODE = 'null_value_not_allowed';
     END IF;
     IF model_table !~ '^([a-z_][a-z0-9_]*[.])?[a-z_][a-z0-9_]{0,36}$' THEN
         RAISE EXCEPTION 'model_table must be a name of small letters, digits and _, of 37 at most' USING ERRCODE = 'invalid_name',
@@ -71,21 +75,8 @@ BEGIN
     END IF;
 
     PERFORM pg_catalog.set_config('search_path', callers, true);
-    named := pg_catalog.current_schema();
-    EXECUTE pg_catalog.format('SELECT %sclaim_name(%L)', own, model_table);
+    EXECUTE pg_catalog.format('SELECT %sclaim_names(%L, %L, %L)', own, model_table, outputs, replace) INTO replaces;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    earlier := ARRAY(SELECT c.oid FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace,
-            unnest(ARRAY['', '_rows', '_test_rows', '_packed', '_packed_validation', '_test_packed', '_networks', '_best']) AS suffix
-        WHERE CASE WHEN model_table LIKE 'pg_temp.%' THEN s.oid = pg_my_temp_schema()
-                WHEN model_table LIKE '%.%' THEN s.nspname = split_part(model_table, '.', 1) ELSE s.nspname = named END
-            AND c.relname = regexp_replace(model_table, '.*[.]', '') || suffix ORDER BY suffix);
-    SELECT c.relname INTO named FROM unnest(earlier) AS e(oid) JOIN pg_class c ON c.oid = e.oid
-    WHERE NOT replace OR c.relname ~ '_rows$' AND obj_description(c.oid, 'pg_class') IS DISTINCT FROM kept_apart LIMIT 1;
-    IF FOUND THEN
-        RAISE EXCEPTION 'relation "%" already exists', named USING ERRCODE = 'duplicate_table',
-            HINT = CASE WHEN replace THEN 'It is none of auto_fit(): choose another model_table.'
-                ELSE 'Choose another model_table, or pass replace := true.' END;
-    END IF;
 
     -- Rows that nothing sees before the end. Equal rows are on one side; rows without a label are left out.
     step := 1;
@@ -93,8 +84,8 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', callers, true);
     source := source_table::pg_catalog.regclass;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    EXECUTE format('SELECT ARRAY[%1$ssource_column($1, $2, ''label''), %1$ssource_column($1, $3, ''group_varname''),'
-        ' %1$ssource_column($1, $4, ''time_varname'')]', own) INTO given USING source, label, group_varname, time_varname;
+    EXECUTE format('SELECT ARRAY[%1$ssource_column($1, $2, ''dependent_varname''), %1$ssource_column($1, $3, ''group_varname''),'
+        ' %1$ssource_column($1, $4, ''time_varname'')]', own) INTO given USING source, dependent_varname, group_varname, time_varname;
     label := given[1];
     EXECUTE format('SELECT %ssource_hash($1, $2, 0)', own) INTO kept USING source, given[2];
     IF test_fraction = 0 THEN
@@ -123,7 +114,7 @@ BEGIN
         END IF;
         kept := format('(%s) OPERATOR(pg_catalog.>=) %L::%s', kept, named, named_type);
     END IF;
-    statement := CASE WHEN earlier <> '{}' THEN format('DROP VIEW IF EXISTS %s, %s; ', model_table || '_rows', model_table || '_test_rows') ELSE '' END
+    statement := CASE WHEN replaces THEN format('DROP VIEW IF EXISTS %s, %s; ', model_table || '_rows', model_table || '_test_rows') ELSE '' END
         || format('CREATE VIEW %1$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND NOT coalesce(%3$s, false);'
         ' CREATE VIEW %4$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND %3$s;',
         model_table || '_rows', source, kept, model_table || '_test_rows', label);
@@ -313,7 +304,7 @@ COMMENT ON FUNCTION hopper.auto_fit(text, text, text, double precision, jsonb, b
 
 Task: 4.9 train
 source_table: table or view, one example per row
-label: column to predict; rows where it is NULL are left out
+dependent_varname: column to predict; rows where it is NULL are left out
 model_table: name of the table of models to make; what else is made has names that begin with it
 seconds: about how long it may take
 treatments: what becomes of columns, by name, as training_preprocessor() takes it
@@ -323,4 +314,4 @@ time_varname: column of times: the latest rows are for the test, those before th
 replace: take the place of what an earlier call with this model_table has made, when all is done
 test_fraction: share of the rows that nothing sees before the test; 0: none, all rows are for training and validation
 Example:
-SELECT step, what, result FROM hopper.auto_fit(source_table := ''points'', label := ''y'', model_table := ''auto'', seconds := 2);';
+SELECT step, what, result FROM hopper.auto_fit(source_table := ''points'', dependent_varname := ''y'', model_table := ''auto'', seconds := 2);';

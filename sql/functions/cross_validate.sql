@@ -27,6 +27,9 @@ DECLARE
     own pg_catalog.text;
     source pg_catalog.regclass;
     label pg_catalog.text;
+    -- Before work begins: pairs of what is to be made and how its name ends.
+    outputs pg_catalog.text[] := ARRAY[['new', ''], ['new', 'folds'], ['new', 'fold_rows'], ['new', 'fold_test_rows'], ['packed', 'fold_packed'],
+        ['test', 'fold_test'], ['passing', 'fold_models']];
     grouped pg_catalog.text;
     kind pg_catalog.text;
     columns pg_catalog.text;
@@ -65,8 +68,11 @@ BEGIN
     IF num_iterations < 1 THEN
         RAISE EXCEPTION 'num_iterations must be 1 or more' USING ERRCODE = 'invalid_parameter_value';
     END IF;
+    IF recipe IS NOT NULL THEN
+        outputs := outputs || ARRAY[['networks', 'fold_networks'], ['configs', 'fold_configs']];
+    END IF;
     PERFORM pg_catalog.set_config('search_path', callers, true);
-    EXECUTE pg_catalog.format('SELECT %sclaim_name(%L)', own, output_table);
+    EXECUTE pg_catalog.format('SELECT %sclaim_names(%L, %L, false)', own, output_table, outputs);
     source := source_table::pg_catalog.regclass;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     EXECUTE format('SELECT %1$ssource_column($1, $2, ''dependent_varname''), %1$ssource_column($1, $3, ''group_varname'')', own)

@@ -55,7 +55,7 @@ def test_classes(database):
 
 
 def test_numbers(database):
-    rows = query(database, "SELECT what, result FROM hopper.auto_fit(source_table => 'customers', label => 'spent', model_table => 'spending',"
+    rows = query(database, "SELECT what, result FROM hopper.auto_fit(source_table => 'customers', dependent_varname => 'spent', model_table => 'spending',"
                            " seconds => 8, treatments => '{\"churned\": \"drop\"}')")
     tested = query(database, "SELECT metrics_type, metrics FROM hopper.evaluate('spending', 'spending_test_packed',"
                              " mst_key => (SELECT max(mst_key) FROM spending))")[0]
@@ -85,7 +85,7 @@ def test_a_later_call_takes_the_place(database):
     database.notices.clear()
     query(database, "SELECT hopper.auto_fit('small', 'y', 'again', 1)")
     assert not [notice for notice in database.notices if "larger than a partition" in notice]
-    with pytest.raises(psycopg2.errors.DuplicateTable, match="replace := true"):
+    with pytest.raises(psycopg2.errors.DuplicateTable, match="replace => true"):
         query(database, "SELECT hopper.auto_fit('small', 'y', 'again', 1)")
     query(database, "SELECT hopper.mlp('again_networks', 'again_packed', name => 'mine')")
     query(database, "DELETE FROM small WHERE id > 200")
@@ -95,10 +95,34 @@ def test_a_later_call_takes_the_place(database):
     # A network for each model but the ensemble, the recipe, the ranges, the linear one, and the one that is not of the search.
     assert value(database, "SELECT count(*) FROM again_networks") <= value(database, "SELECT count(*) FROM again") - 1 + 4
     assert value(database, "SELECT count(*) FROM again_networks WHERE name = 'mine'") == 1
-    query(database, "CREATE VIEW other_rows AS SELECT 1 AS mine")
-    with pytest.raises(psycopg2.errors.DuplicateTable, match="other_rows"):
-        query(database, "SELECT hopper.auto_fit('small', 'y', 'other', 1, replace => true)")
-    query(database, "DROP VIEW other_rows")
+
+
+# What a call makes, by the endings of names.
+MADE = ["", "_info", "_summary", "_state", "_trials", "_rungs", "_decisions", "_rows", "_test_rows", "_packed", "_packed_summary", "_packed_validation",
+        "_packed_validation_summary", "_test_packed", "_test_packed_summary", "_networks", "_best", "_best_summary", "_probe", "_linear"]
+
+
+@pytest.mark.parametrize("replace", ["false", "true"])
+@pytest.mark.parametrize("made", MADE)
+def test_what_is_something_else_is_refused_before_a_row_is_read(database, made, replace):
+    """The rows cannot be read at all."""
+    query(database, "CREATE OR REPLACE FUNCTION unreadable(integer) RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RAISE 'a row was read'; END $$")
+    query(database, "CREATE OR REPLACE VIEW unreadable_rows AS SELECT unreadable(age) AS age, churned FROM customers")
+    query(database, f"CREATE TABLE taken{made} (mine integer)")
+    with pytest.raises(psycopg2.Error, match=f'"taken{made}" (already exists|cannot be replaced|is not a table of model architectures)'):
+        query(database, f"SELECT hopper.auto_fit('unreadable_rows', 'churned', 'taken', 1, replace => {replace})")
+    query(database, f"DROP TABLE taken{made}")
+    with pytest.raises(psycopg2.Error, match="a row was read"):
+        query(database, f"SELECT hopper.auto_fit('unreadable_rows', 'churned', 'taken', 1, replace => {replace})")
+
+
+def test_what_hangs_on_the_earlier_one_is_told_before_a_row_is_read(database):
+    query(database, "CREATE TABLE held_source AS SELECT i AS id, i % 7 AS a, i % 3 = 0 AS y FROM generate_series(1, 300) AS i")
+    query(database, "SELECT hopper.auto_fit('held_source', 'y', 'held', 1)")
+    query(database, "CREATE VIEW hanging AS SELECT mst_key FROM held_best")
+    with pytest.raises(psycopg2.errors.DependentObjectsStillExist):
+        query(database, "SELECT hopper.auto_fit('unreadable_rows', 'churned', 'held', 1, replace => true)")
+    query(database, "DROP VIEW hanging")
 
 
 def test_groups_and_times_are_not_separated(database):
@@ -191,7 +215,7 @@ def test_temporary_models_are_replaced(database):
     query(database, call.format(""))
     with pytest.raises(psycopg2.Error, match="already exists") as refused:
         query(database, call.format(""))
-    assert "replace := true" in str(refused.value)
+    assert "replace => true" in str(refused.value)
     query(database, call.format(", replace => true"))
     query(database, "DISCARD TEMP")
 

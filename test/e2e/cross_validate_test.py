@@ -45,6 +45,20 @@ def test_classes_are_dealt_as_by_stratified_k_fold(database, case):
     assert value(database, "SELECT count(DISTINCT id) FROM dealt_folds") == total
 
 
+@pytest.mark.parametrize("made", ["", "_folds", "_fold_rows", "_fold_test_rows", "_fold_packed", "_fold_packed_validation_summary", "_fold_test",
+                                  "_fold_test_summary", "_fold_networks", "_fold_configs", "_fold_configs_summary", "_fold_models", "_fold_models_info"])
+def test_what_is_there_is_refused_before_a_row_is_read(database, made):
+    query(database, "CREATE OR REPLACE FUNCTION unreadable(float8) RETURNS float8 LANGUAGE plpgsql AS $$ BEGIN RAISE 'a row was read'; END $$")
+    query(database, "CREATE OR REPLACE VIEW unreadable_rows AS SELECT unreadable(bmi) AS bmi, late FROM patients")
+    call = "SELECT hopper.cross_validate('unreadable_rows', 'taken', 'late', folds => 2, num_iterations => 1, recipe => 'resnet')"
+    query(database, f"CREATE TABLE taken{made} (mine integer)")
+    with pytest.raises(psycopg2.errors.DuplicateTable, match=f'"taken{made}" already exists'):
+        query(database, call)
+    query(database, f"DROP TABLE taken{made}")
+    with pytest.raises(psycopg2.Error, match="a row was read"):
+        query(database, call)
+
+
 @pytest.mark.parametrize("label, loss, metrics", [("progress", "mse", ["root_mean_squared_error"]), ("late", "binary_crossentropy", ["accuracy", "auc"])])
 def test_a_linear_model_has_scikit_learns_metrics(database, label, loss, metrics):
     """A group is a fold here; statistics of the columns are those of the others."""

@@ -47,7 +47,7 @@ THE_SAME = ["create_predict_function, columns", "fit_multiple_model, replaced", 
             "training_preprocessor, replaced", "training_preprocessor, sequences"]
 # They end by themselves in a moment, so that no client is gone for long while they work; every_function_test.py
 # kills their server processes.
-SHORT = ["add_trials", "best_config", "build_info", "calibrate", "cancel", "check_configs", "claim_name", "clone_trial", "cnn", "columns_of_name",
+SHORT = ["add_trials", "best_config", "build_info", "calibrate", "cancel", "check_configs", "claim_names", "clone_trial", "cnn", "columns_of_name",
          "columns_of_names", "copy_model", "create_predict_function", "create_run", "delete_model", "describe_architecture",
          "describe_features", "describe_model", "describe_space",
          "drop_model", "drop_packed", "drop_run", "enqueue_trial", "ensemble", "expire_runs", "explain_automl", "explain_fit", "explain_row", "feature_importance",

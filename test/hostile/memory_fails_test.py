@@ -48,7 +48,7 @@ CALLS = {
     "calibrate": "SELECT temperature FROM hopper.calibrate('run', 'packed', 1)",
     "cancel": f"SELECT hopper.cancel({CREATED})",
     "check_configs": "SELECT count(*) FROM hopper.check_configs('configs', 'packed')",
-    "claim_name": "SELECT hopper.claim_name('made')",
+    "claim_names": "SELECT hopper.claim_names('made', ARRAY[['search', ''], ['packed', '_packed']], true)",
     "cnn": "SELECT hopper.cnn('models', 'drawn', filters := '2', kernel_size := 1, pooling := 1, hidden := '3') > 0",
     "columns_of_name": "SELECT hopper.training_preprocessor('points', 'made', 'y'::name, 'x')",
     "columns_of_names": "SELECT hopper.training_preprocessor('points', 'made', 'y', ARRAY['x'])",

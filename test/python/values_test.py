@@ -255,7 +255,7 @@ def test_methods_that_are_not_there(one):
 def test_functions_of_sql_without_a_method(one):
     assert one.sparkline([1, 2], width=2) == one.call("sparkline", [1, 2], width=2)
     with pytest.raises(Exception, match='relation "nowhere" does not exist'):
-        one.auto_fit("nowhere", label="y", model_table="m")
+        one.auto_fit("nowhere", dependent_varname="y", model_table="m")
 
 
 def test_every_method_is_a_function_and_its_arguments(one):

@@ -70,6 +70,18 @@ has_split(const hopper_name *packed)
 	return search.found;
 }
 
+bool
+hopper_pack_make_room(const hopper_name *packed, bool split, bool replace, hopper_table *tables)
+{
+	int			n = tables_of(packed, split, tables);
+
+	/* Rows for validation that were packed for other data stay. */
+	if (split && !has_split(packed))
+		for (int i = 2; i < n; i++)
+			hopper_require_absent(&tables[i].name);
+	return hopper_make_room(tables, n, replace);
+}
+
 /* What is there and may be replaced stays until the new tables are filled. */
 static void
 make_room(hopper_pack_job *job)
@@ -81,12 +93,9 @@ make_room(hopper_pack_job *job)
 	if (request->validation)
 		hopper_require_other_table(&request->output, "output_table", &request->training.table,
 								   "packed_table");
-	job->n_tables = tables_of(&request->output, hopper_pack_is_split(request), job->tables);
-	/* Rows for validation that were packed for other data stay. */
-	if (job->n_tables > 2 && !has_split(&request->output))
-		for (int i = 2; i < job->n_tables; i++)
-			hopper_require_absent(&job->tables[i].name);
-	job->replacing = hopper_make_room(job->tables, job->n_tables, request->replace);
+	job->n_tables = hopper_pack_is_split(request) ? PACK_TABLES : 2;
+	job->replacing = hopper_pack_make_room(&request->output, job->n_tables > 2, request->replace,
+										   job->tables);
 	memcpy(job->made, job->tables, sizeof(job->made));
 	if (!job->replacing)
 		return;

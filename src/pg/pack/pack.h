@@ -190,6 +190,12 @@ extern void hopper_pack_judge_label(hopper_pack_job *job);
 /* Columns of types for which there is no treatment. */
 extern void hopper_pack_complain_of_families(hopper_complaints *complaints,
 											 const hopper_pack_source *source);
+/*
+ * hopper_make_room() for what packing makes: fills `tables`, PACK_TABLES of them with a split, else
+ * two. Whether others are replaced.
+ */
+extern bool hopper_pack_make_room(const hopper_name *packed, bool split, bool replace,
+								  hopper_table *tables);
 /* Columns for '*' into request->x_names: all but labels, weights, fold and primary key. */
 extern void hopper_pack_find_features(hopper_pack_request *request, Oid relation);
 /* Refuses columns whose names are taken in the packed table or its summary. */

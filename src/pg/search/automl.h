@@ -217,6 +217,8 @@ extern void hopper_search_create_tables(hopper_search_names *names,
 										int64 number);
 /* The tables that hopper_search_create_tables() has made for a run. */
 extern void hopper_search_use_tables(hopper_search_names *names, bool replace, int64 number);
+/* All that a search makes beside models of this name: HOPPER_MODEL_TABLES, fewer of a long name. */
+extern int	hopper_search_model_tables(const hopper_name *output, hopper_table *tables);
 /* The model selection table of a search and its summary. */
 #define HOPPER_CONFIGS_TABLES 2
 extern void hopper_search_config_tables(const hopper_name *selection, hopper_table *tables);

@@ -124,14 +124,13 @@ hopper_search_name_tables(hopper_search_names *names, const hopper_name *output,
 	names->selection_summary = hopper_name_with_suffix(selection, "summary");
 }
 
-/* All that a search makes beside models of this name. */
-static void
-model_tables(const hopper_name *output, hopper_table *tables)
+int
+hopper_search_model_tables(const hopper_name *output, hopper_table *tables)
 {
 	hopper_outputs outputs = hopper_outputs_named(output);
 
 	hopper_outputs_tables(&outputs, tables);
-	(void) hopper_search_tables(output, tables + HOPPER_OUTPUT_TABLES);
+	return HOPPER_OUTPUT_TABLES + hopper_search_tables(output, tables + HOPPER_OUTPUT_TABLES);
 }
 
 void
@@ -186,7 +185,7 @@ make_room(hopper_search_names *names, bool replace, int64 number)
 	hopper_table made_configs[HOPPER_CONFIGS_TABLES];
 
 	hopper_outputs_take_back(&names->final_output);
-	model_tables(&names->final_output, models);
+	(void) hopper_search_model_tables(&names->final_output, models);
 	hopper_search_config_tables(&names->final_selection, configs);
 	for (int i = 0; i < lengthof(models) * lengthof(configs); i++)
 		if (strcmp(models[i / lengthof(configs)].name.quoted,
@@ -222,8 +221,8 @@ rehearse_replacing(const hopper_search_names *names)
 
 	if (names->replaces_output)
 	{
-		model_tables(&names->final_output, tables);
-		model_tables(&names->output, staging);
+		(void) hopper_search_model_tables(&names->final_output, tables);
+		(void) hopper_search_model_tables(&names->output, staging);
 		hopper_exchange_rehearse(tables, staging, HOPPER_MODEL_TABLES);
 	}
 	if (names->replaces_selection)
@@ -251,8 +250,8 @@ publish_models(const hopper_search_names *names)
 	hopper_table tables[HOPPER_MODEL_TABLES];
 	hopper_table staging[HOPPER_MODEL_TABLES];
 
-	model_tables(&names->final_output, tables);
-	model_tables(&names->output, staging);
+	(void) hopper_search_model_tables(&names->final_output, tables);
+	(void) hopper_search_model_tables(&names->output, staging);
 	return hopper_publish(tables, staging, HOPPER_MODEL_TABLES, names->replaces_output);
 }
 

@@ -315,20 +315,3 @@ HOPPER_FUNCTION(hopper_sql_fit)
 	outcome = fit(request);
 	return result_row(fcinfo, &outcome);
 }
-
-/*
- * claim_name(model_table): for auto_fit() and cross_validate(), which train several times and make
- * tables of names that begin so.
- */
-HOPPER_FUNCTION(hopper_sql_claim_name)
-{
-	hopper_name name = hopper_name_argument(fcinfo, 0, "model_table");
-
-	if (hopper_taker_of_fits)
-		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
-					 errmsg("this function trains several times, and a run trains once"),
-					 errhint("Call the function itself, not through hopper.submit() or "
-							 "hopper.create_run(). A search can be a run: hopper.automl()."));
-	hopper_claim_name(&name);
-	PG_RETURN_VOID();
-}
