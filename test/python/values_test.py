@@ -2,6 +2,7 @@
 
 import builtins
 import json
+import re
 import warnings
 
 import numpy as np
@@ -172,6 +173,22 @@ def test_a_row_of_pandas_is_taken_by_its_names(each):
             assert len(row) == 1 and row.isna().all(axis=None)
     with pytest.raises(ValueError, match='"a" is there twice'):
         each.predict_row("slope_models", pandas.Series([1.0, 2.0, 3.0], index=["a", "b", "a"]))
+
+
+def test_columns_of_none_alone_say_what_to_do(one):
+    """They have no type; whoever does as the message says gets predictions."""
+    frame = pandas.DataFrame({"fee": [None if i % 9 == 0 else i / 7 for i in range(90)], "n": range(90), "flag": [i % 2 == 0 for i in range(90)],
+                              "seen": pandas.date_range("2024-01-01", periods=90), "y": [i % 3 == 0 for i in range(90)]})
+    one.write_table("nones", frame, replace=True)
+    one.training_preprocessor("nones", "nones_packed", "y", ["fee", "n", "flag", "seen"], treatments={})
+    one.fit("nones_packed", "nones_models", "nones_networks", one.mlp("nones_networks", "nones_packed"),
+            "loss=binary_crossentropy, optimizer=Adam, metrics=[auc]", "batch_size=32", 1)
+    for name, type_ in {"fee": "float64", "n": "Int64", "flag": "boolean", "seen": "datetime64[us]"}.items():
+        untyped = frame.head(2).drop(columns="y").assign(**{name: None})
+        for data in (untyped, {column: list(untyped[column]) for column in untyped}):
+            with pytest.raises(TypeError, match=f'column "{name}" holds nothing but None.*{re.escape(type_)}'):
+                one.predict("nones_models", data)
+        assert len(one.predict("nones_models", untyped.astype({name: type_}), pred_type="response")) == 2
 
 
 def test_a_row_of_text_and_dates(each):

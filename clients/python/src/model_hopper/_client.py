@@ -292,6 +292,8 @@ class Hopper:
         if data is None or isinstance(data, str):
             yield
             return
+        from ._copy import untyped
+
         left_out: Dict[str, Exception] = {}
         with self._temporary() as table:
             written = self._write(table, data, "id", False, left_out)
@@ -309,6 +311,11 @@ class Hopper:
                 for name, reason in left_out.items():  # The server misses it: here is why it is not there.
                     if f'"{name}"' in str(error):
                         raise reason from error
+                for name in untyped(data):
+                    if f'"{name}"' in str(error):
+                        raise TypeError(f'column "{name}" holds nothing but None, and so has no type: give it one, such as'
+                                        f' frame["{name}"].astype("float64"); others are "Int64", "boolean" and'
+                                        ' "datetime64[us]"') from error
                 raise
 
     def _look_up(self, function: str) -> Functions:

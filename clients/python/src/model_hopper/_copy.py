@@ -312,6 +312,12 @@ def columns_of(data: Any, left_out: Optional[Dict[str, Exception]] = None) -> Li
     return columns
 
 
+def untyped(data: Any) -> List[str]:
+    """The columns of None alone, which are written as text."""
+    return [column.name for column in columns_of(data, {})
+            if column.sql_type == "text" and column.n_rows > 0 and all(value is None for value in column.values)]
+
+
 def _any(name: str, values: Any) -> Column:
     if hasattr(values, "isna") and hasattr(values, "iloc"):
         return _series(name, values)
