@@ -265,6 +265,49 @@ def test_regression(database, flowers):
     assert abs(loss - numpy.mean((numpy.array([wanted[key] for key in ids]) - true) ** 2)) < 1e-5
 
 
+@pytest.mark.parametrize("text", ["first", "last"])
+def test_columns_of_all_lengths(database, text):
+    """In another order than the table's, before and behind a text, in rows with and without NULL:
+    packing and predict() take them where they lie."""
+    kinds = {"f": "boolean", "s": "smallint", "i": "integer", "b": "bigint", "id": "uuid",
+             "d": "double precision", "r": "real", "i2": "integer", "s2": "smallint", "y": "real"}
+    defined = [f"{name} {kind}" for name, kind in kinds.items()]
+    defined.insert({"first": 0, "last": len(defined)}[text], "note text")
+    query(database, "DROP TABLE IF EXISTS lengths")
+    query(database, f"CREATE TABLE lengths ({', '.join(defined)})")
+    chosen = ["r", "i", "s2", "b", "i2", "d", "s", "f"]
+    x = numpy.random.default_rng(3).integers(-30, 30, (600, len(chosen))).astype(float)
+    x[:, 7] = x[:, 7] > 0
+    x[:, [0, 5]] /= 4
+    keys = [f"00000000-0000-0000-0000-{at:012}" for at in range(len(x))]
+    for at, row in enumerate(x):
+        given = {name: f"'{number:g}'" for name, number in zip(chosen, row)}
+        given.update(id=f"'{keys[at]}'", y=f"{row[0] - row[4] / 8}",
+                     note="NULL" if at % 5 == 0 else f"repeat('x', {at % 7})")
+        query(database, f"INSERT INTO lengths ({', '.join(given)}) VALUES ({', '.join(given.values())})")
+    query(database, f"SELECT hopper.training_preprocessor('lengths', 'lengths_{text}', 'y', %s)",
+          ", ".join(chosen))
+    model = value(database, "SELECT hopper.load_model('architectures', %s)",
+                  small(1, "linear", len(chosen)))
+    query(database, f"SELECT * FROM hopper.fit('lengths_{text}', 'model_{text}', 'architectures', %s,"
+          " $$loss='mse', optimizer='Adam(lr=0.01)'$$, NULL, 20)", model)
+    weights = bytes(value(database, f"SELECT model_weights FROM model_{text}"))
+    wanted = forward(weights, x, 8, 1, lambda z: z)[:, 0]
+    error = numpy.mean((wanted - (x[:, 0] - x[:, 4] / 8)) ** 2)
+    loss = value(database, f"SELECT training_loss_final FROM model_{text}_info")
+    assert abs(loss - error) < 1e-4 * error
+    query(database, "UPDATE lengths SET s = NULL WHERE note = 'xxx'")
+    predict(database, "p_lengths", "on_null => 'null'", source="lengths", model=f"model_{text}",
+            columns=", ".join(chosen))
+    predicted = dict(query(database, "SELECT id::text, predicted_y FROM p_lengths"))
+    assert len(predicted) == len(x)
+    for at, key in enumerate(keys):
+        if at % 7 == 3 and at % 5 != 0:
+            assert predicted[key] is None
+        else:
+            assert abs(predicted[key] - wanted[at]) < 1e-5 * max(1, abs(wanted[at]))
+
+
 def test_labels_as_arrays(database, flowers):
     """Two numbers at once: the labels are an array, the predictions one too."""
     query(database, "CREATE VIEW halves AS SELECT id, attributes[1:2] AS sepal,"

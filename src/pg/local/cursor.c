@@ -5,7 +5,9 @@
 #include "pg/local/local.h"
 #include "pg/server/glue.h"
 
+#include "access/htup_details.h"
 #include "access/table.h"
+#include "access/tupmacs.h"
 #include "executor/tuptable.h"
 #include "nodes/makefuncs.h"
 #include "parser/parsetree.h"
@@ -155,13 +157,30 @@ hopper_row_cursor_open(const char *query)
 	return rows;
 }
 
+/*
+ * Columns of one length that lie side by side in the statement and in the table's rows: in every
+ * row without NULL at one place, as there is nothing but columns of fixed lengths before them.
+ */
+typedef struct column_run
+{
+	int			length;
+	bool		by_value;
+	int			first;			/* in the statement */
+	int			n;
+	size_t		place;			/* in the row's data */
+} column_run;
+
 typedef struct row_receiver
 {
 	DestReceiver own;
 	const hopper_row_cursor *rows;
 	AttrNumber	last;			/* of rows->from */
+	column_run *runs;			/* of all columns of rows->from that the table has */
+	int			n_runs;			/* 0: some have no place of their own */
+	int			first_other;	/* the first column that the table has not, or their number */
 	Datum	   *values;			/* then: in the statement's order */
 	bool	   *nulls;
+	MemoryContext room;
 	MemoryContext whole;		/* a copy of the row, where it is a value itself */
 	hopper_row_taker take;
 	void	   *state;
@@ -170,9 +189,94 @@ typedef struct row_receiver
 	uint64		n;
 } row_receiver;
 
+/* Finds the runs, by the table's columns. */
 static void
 begin_rows(DestReceiver *own, int operation, TupleDesc descriptor)
 {
+	row_receiver *receiver = (row_receiver *) own;
+	const AttrNumber *from = receiver->rows->from;
+	int			n = receiver->rows->desc->natts;
+	size_t	   *places;
+	size_t		end = 0;
+
+	if (from == NULL || receiver->runs)
+		return;
+	places = MemoryContextAlloc(receiver->room, receiver->last * sizeof(size_t));
+	receiver->runs = MemoryContextAlloc(receiver->room, n * sizeof(column_run));
+	for (int i = 0; i < receiver->last; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(descriptor, i);
+
+		if (column->attlen <= 0)
+			return;
+		places[i] = att_align_nominal(end, column->attalign);
+		end = places[i] + column->attlen;
+	}
+	for (int i = 0; i < n; i++)
+	{
+		column_run *last = receiver->n_runs > 0 ? &receiver->runs[receiver->n_runs - 1] : NULL;
+		column_run	run = {.first = i,.n = 1};
+
+		if (from[i] <= 0)
+			continue;
+		run.length = TupleDescAttr(descriptor, from[i] - 1)->attlen;
+		run.by_value = TupleDescAttr(descriptor, from[i] - 1)->attbyval;
+		run.place = places[from[i] - 1];
+		if (last && last->length == run.length && last->by_value == run.by_value &&
+			last->first + last->n == i && last->place + last->n * last->length == run.place)
+			last->n++;
+		else
+			receiver->runs[receiver->n_runs++] = run;
+	}
+}
+
+static void
+copy_run(const column_run *run, const char *data, Datum *restrict values)
+{
+	const char *from = data + run->place;
+
+	values += run->first;
+#define COPY(type, get) \
+	for (int i = 0; i < run->n; i++) \
+	{ \
+		type value; \
+		memcpy(&value, from + i * sizeof(value), sizeof(value)); \
+		values[i] = get(value); \
+	}
+
+	switch (run->by_value ? run->length : 0)
+	{
+		case 1:
+			COPY(char, CharGetDatum);
+			break;
+		case 2:
+			COPY(int16, Int16GetDatum);
+			break;
+		case 4:
+			COPY(int32, Int32GetDatum);
+			break;
+		case 8:
+			COPY(int64, Int64GetDatum);
+			break;
+		default:
+			for (int i = 0; i < run->n; i++)
+				values[i] = PointerGetDatum(from + i * run->length);
+	}
+#undef COPY
+}
+
+/* The row where it lies, if its columns have the places of the runs; or NULL. */
+static const char *
+data_of_row(const row_receiver *receiver, TupleTableSlot *slot)
+{
+	HeapTuple	row;
+
+	if (receiver->n_runs == 0 || !TTS_IS_BUFFERTUPLE(slot))
+		return NULL;
+	row = ExecFetchSlotHeapTuple(slot, false, NULL);
+	if (HeapTupleHasNulls(row) || HeapTupleHeaderGetNatts(row->t_data) < receiver->last)
+		return NULL;
+	return (const char *) row->t_data + row->t_data->t_hoff;
 }
 
 /* The table's columns in the statement's order. */
@@ -181,14 +285,21 @@ order_columns(row_receiver *receiver, TupleTableSlot *slot)
 {
 	const AttrNumber *from = receiver->rows->from;
 	int			n = receiver->rows->desc->natts;
+	const char *data = data_of_row(receiver, slot);
 	const Datum *table_values = slot->tts_values;
 	const bool *table_nulls = slot->tts_isnull;
 	Datum	   *restrict values = receiver->values;
 	bool	   *restrict nulls = receiver->nulls;
 
-	slot_getsomeattrs(slot, receiver->last);
-	for (int i = 0; i < n; i++)
+	memset(nulls, 0, n * sizeof(bool));
+	for (int i = 0; data && i < receiver->n_runs; i++)
+		copy_run(&receiver->runs[i], data, values);
+	if (data == NULL)
+		slot_getsomeattrs(slot, receiver->last);
+	for (int i = data ? receiver->first_other : 0; i < n; i++)
 	{
+		if (from[i] > 0 && data)
+			continue;
 		if (from[i] > 0)
 		{
 			values[i] = table_values[from[i] - 1];
@@ -245,11 +356,16 @@ hopper_row_cursor_give(const hopper_row_cursor *rows, long n, hopper_row_taker t
 		.rows = rows,.take = take,.state = state,.context = CurrentMemoryContext,
 	.owner = CurrentResourceOwner};
 
+	receiver.room = room;
 	receiver.values = MemoryContextAlloc(room, rows->desc->natts * sizeof(Datum));
 	receiver.nulls = MemoryContextAlloc(room, rows->desc->natts * sizeof(bool));
 	receiver.whole = AllocSetContextCreate(room, "hopper whole row", ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; rows->from && i < rows->desc->natts; i++)
+	{
 		receiver.last = Max(receiver.last, rows->from[i]);
+		if (rows->from[i] > 0 && receiver.first_other == i)
+			receiver.first_other++;
+	}
 	(void) PortalRunFetch(rows->portal, FETCH_FORWARD, n, &receiver.own);
 	MemoryContextDelete(room);
 	return receiver.n;
