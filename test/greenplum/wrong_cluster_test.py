@@ -1,13 +1,14 @@
 """Clusters that a run cannot work on are refused before anything is trained."""
 
 import os
+import re
 import shutil
 
 import psycopg2
 import pytest
 
 from cluster import HOME, control, other_installation
-from conftest import DATABASE, connect
+from conftest import DATABASE, SOURCE, connect
 from digits import outputs, query
 from runs import digests, fit
 
@@ -40,6 +41,9 @@ def works(output):
 @pytest.fixture
 def segment_1(on_segments):
     """Starts segment 1 with other files; it gets its own back."""
+    if outputs(on_segments, "complete") == []:
+        fit(connect("HOPPER_GREENPLUM"), "packed_6", "complete", "configs_1", 1)
+
     def start(change):
         folder = other_installation()
         change(folder / "lib" / "postgresql")
@@ -76,9 +80,7 @@ def rebuilt(name):
 
 
 @pytest.mark.parametrize("name", ["model_hopper.so", "libhopper_core.so", "libhopper_torch.so"])
-def test_a_segment_without_a_library(on_segments, segment_1, name):
-    if outputs(on_segments, "complete") == []:
-        fit(connect("HOPPER_GREENPLUM"), "packed_6", "complete", "configs_1", 1)
+def test_a_segment_without_a_library(segment_1, name):
     segment_1(without(name))
     error = refused(f"lacking_{name[:-3]}")
     assert error.pgcode == "58P01"
@@ -102,6 +104,28 @@ def test_a_segment_with_another_build(segment_1, name):
     control("stop-segment", 1)
     control("start-segment", 1)
     works(f"differing_{name[:-3]}")
+
+
+@pytest.mark.parametrize("version", ["0.0.1", "9.9.9"])
+def test_a_segment_with_another_version(segment_1, version):
+    current = re.search(r"default_version = '(.*)'", (SOURCE / "model_hopper.control").read_text(encoding="ascii")).group(1)
+
+    def change(folder):
+        path = folder / "model_hopper.so"
+        data = path.read_bytes()
+        mode = os.stat(path).st_mode
+        assert data.count(f"{current}\0".encode()) and len(version) == len(current)
+        path.unlink()
+        path.write_bytes(data.replace(f"{current}\0".encode(), f"{version}\0".encode()))
+        path.chmod(mode)
+
+    segment_1(change)
+    errors = [refused(f"version_{version[0]}")] + [
+        error_of(lambda connection, call=call: query(connection, f"SELECT {call}")).value for call in OTHERS]
+    for error in errors:
+        assert error.pgcode == "55000" and "seg1" in str(error), error
+        assert f"of version {current}, but the library is of version {version}" in error.diag.message_primary
+        assert error.diag.message_hint == "Install the same version on all hosts, and reconnect."
 
 
 def test_a_segment_that_is_down(on_segments):

@@ -78,7 +78,9 @@ hopper_require_same_version(void)
 	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 				 errmsg("the functions of schema hopper in this database are of version %s, but "
 						"the library is of version %s", installed, HOPPER_VERSION),
-				 is_older(installed, HOPPER_VERSION)
+				 hopper_backend.on_a_segment()	/* the coordinator's library is of the other */
+				 ? errhint("Install the same version on all hosts, and reconnect.")
+				 : is_older(installed, HOPPER_VERSION)
 				 ? errhint("A superuser types in database \"%s\": ALTER EXTENSION " EXTENSION " "
 						   "UPDATE;", get_database_name(MyDatabaseId))
 				 : errhint("Reconnect, so that the session loads the library anew; where that "
