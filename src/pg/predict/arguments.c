@@ -123,16 +123,16 @@ hopper_predict_may_lack(FunctionCallInfo fcinfo, int at)
 	return strcmp(given, "null") == 0;
 }
 
-static void
-refuse_packed_table(const hopper_prediction *run, Oid relation)
+void
+hopper_predict_refuse_packed(const hopper_name *source, Oid relation)
 {
 	if (get_attnum(relation, "buffer_id") != InvalidAttrNumber &&
 		get_attnum(relation, "partition_id") != InvalidAttrNumber &&
 		get_attnum(relation, "checksum") != InvalidAttrNumber)
 		hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
-					 errmsg("\"%s\" is a packed table", run->source.shown),
-					 errhint("Predict from the table that was packed; hopper.evaluate() reads "
-							 "packed ones."));
+					 errmsg("\"%s\" is a packed table", source->shown),
+					 errhint("Name the table that was packed; hopper.evaluate() reads packed "
+							 "ones."));
 }
 
 /* The features, once the row's other columns are known. */
@@ -269,7 +269,7 @@ hopper_predict_open_rows(hopper_prediction *run, Oid row_type, List *x)
 	hopper_pack_source *rows = &run->rows;
 	Oid			relation = hopper_source_oid(&run->source);
 
-	refuse_packed_table(run, relation);
+	hopper_predict_refuse_packed(&run->source, relation);
 	hopper_require_columns(relation, x);
 	run->is_view = get_rel_relkind(relation) == RELKIND_VIEW;
 	run->whole_row = whole_row(run, relation, row_type);
@@ -300,7 +300,7 @@ hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x)
 					 errhint("Name the column that tells the rows of \"%s\" apart; "
 							 "hopper.predict_rows() needs none.", run->source.shown));
 	id = hopper_column_list(id_col, "id_col");
-	refuse_packed_table(run, relation);
+	hopper_predict_refuse_packed(&run->source, relation);
 	if (list_length(id) != 1)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("id_col must be one column"));
 	hopper_require_columns(relation, lappend(list_copy(x), linitial(id)));

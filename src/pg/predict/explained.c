@@ -37,6 +37,7 @@ hopper_explained_open(FunctionCallInfo fcinfo, const char *source, hopper_explai
 	hopper_predict_from_trained(&what->trained, &what->model);
 	require_classes(&what->model);
 	what->relation = hopper_source_oid(&what->source);
+	hopper_predict_refuse_packed(&what->source, what->relation);
 	what->n = what->trained.n_x_columns;
 	if (what->n > FUNC_MAX_ARGS - ARGUMENTS_BEFORE)
 		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,

@@ -166,5 +166,7 @@ extern bool hopper_predict_has_rows(const hopper_predict_model *model);
 extern bool hopper_predict_has_prob(const hopper_predict_model *model);
 /* Whether an output tells classes apart; others are values, or classes that exclude no other. */
 extern bool hopper_predict_is_class(const hopper_predict_model *part);
+/* ERROR 42809 where the source of rows is a packed table. */
+extern void hopper_predict_refuse_packed(const hopper_name *source, Oid relation);
 
 #endif							/* HOPPER_PREDICT_H */
