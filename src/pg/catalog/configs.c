@@ -200,8 +200,7 @@ HOPPER_FUNCTION(hopper_sql_check_configs)
 	int			n_rows;
 	int			i;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect_only();
 	configs = load_configs(&table, "", &known, &n, &n_rows, &problems);
 	if (!PG_ARGISNULL(1))
 	{

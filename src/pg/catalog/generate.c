@@ -116,7 +116,7 @@ write_combinations(hopper_destination *to, const config_lists *lists, bool repla
  * load_model_selection_table(model_arch_table, model_selection_table, model_id_list,
  * compile_params_list, fit_params_list, replace) -> number of configurations
  */
-HOPPER_FUNCTION(hopper_sql_load_model_selection_table)
+HOPPER_SPI_FUNCTION(hopper_sql_load_model_selection_table)
 {
 	hopper_destination to;
 	config_lists lists;
@@ -126,9 +126,7 @@ HOPPER_FUNCTION(hopper_sql_load_model_selection_table)
 	lists.ids = model_ids_argument(fcinfo, 2, &lists.n_models);
 	lists.compile = texts_argument(fcinfo, 3, "compile_params_list", &lists.n_compile);
 	lists.fit = texts_argument(fcinfo, 4, "fit_params_list", &lists.n_fit);
-	hopper_connect();
 	n_added = write_combinations(&to, &lists, !PG_ARGISNULL(5) && PG_GETARG_BOOL(5));
-	hopper_finish();
 	PG_RETURN_INT32(n_added);
 }
 
@@ -283,7 +281,7 @@ read_existing(const hopper_name *selection, const hopper_name *models, hopper_gr
  * compile_params_grid, fit_params_grid, search_type, num_configs, seed, replace, from_run,
  * mst_keys) -> number of configurations added
  */
-HOPPER_FUNCTION(hopper_sql_generate_model_configs)
+HOPPER_SPI_FUNCTION(hopper_sql_generate_model_configs)
 {
 	hopper_destination to;
 	bool		replace = !PG_ARGISNULL(8) && PG_GETARG_BOOL(8);
@@ -297,15 +295,11 @@ HOPPER_FUNCTION(hopper_sql_generate_model_configs)
 	{
 		config_lists lists;
 
-		hopper_connect();
 		read_chosen(fcinfo, &lists);
-		n_added = write_combinations(&to, &lists, replace);
-		hopper_finish();
-		PG_RETURN_INT32(n_added);
+		PG_RETURN_INT32(write_combinations(&to, &lists, replace));
 	}
 	grid.model_ids = model_ids_argument(fcinfo, 2, &grid.n_models);
 	read_search_arguments(fcinfo, &grid);
-	hopper_connect();
 	require_models(&to.models, grid.model_ids, grid.n_models);
 	to.exists = !replace && OidIsValid(hopper_relation_oid(&to.selection, true));
 	if (to.exists)
@@ -321,6 +315,5 @@ HOPPER_FUNCTION(hopper_sql_generate_model_configs)
 	if (n_added == 0)
 		ereport(NOTICE,
 				errmsg("all configurations of the grid are in \"%s\" already", to.selection.shown));
-	hopper_finish();
 	PG_RETURN_INT32(n_added);
 }

@@ -73,7 +73,7 @@ hopper_model_schema(int n, const hopper_model_column *columns, const hopper_pack
 }
 
 /* model_columns(model_arch_table, model_id) */
-HOPPER_FUNCTION(hopper_sql_model_columns)
+HOPPER_SPI_FUNCTION(hopper_sql_model_columns)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	hopper_model model;
@@ -86,7 +86,6 @@ HOPPER_FUNCTION(hopper_sql_model_columns)
 	int			n;
 
 	hopper_require_argument(fcinfo, 1, "model_id");
-	hopper_connect();
 	(void) hopper_require_model_table(&table);
 	hopper_read_model(&table, hopper_key_argument(fcinfo, 1), &model);
 	columns = hopper_model_columns(&model, &n);
@@ -100,6 +99,5 @@ HOPPER_FUNCTION(hopper_sql_model_columns)
 	cells[0] = list->data;
 	cells[1] = treatments->data;
 	(void) hopper_return_rows(fcinfo, &result);
-	hopper_finish();
 	return (Datum) 0;
 }

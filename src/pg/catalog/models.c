@@ -263,9 +263,7 @@ hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 
 	const char *arch = model->arch;
 	hopper_model_info info;
 	hopper_error error = {0};
-	Oid			types[4] = {TEXTOID, BYTEAOID, TEXTOID, TEXTOID};
-	Datum		values[4] = {0};
-	char		nulls[4];
+	hopper_param params[4];
 	char	   *statement;
 	int			rc;
 	bool		is_null = true;
@@ -291,20 +289,15 @@ hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 
 		hopper_floats_check(&floats, arch, strlen(arch));
 		hopper_floats_release(&floats);
 	}
-	values[0] = CStringGetTextDatum(is_whole ? hopper_complete_architecture(arch)
-									: hopper_from_utf8(arch));
-	values[1] = model->weights;
-	values[2] = PointerGetDatum(model->name);
-	values[3] = PointerGetDatum(model->description);
-	nulls[0] = ' ';
-	nulls[1] = model->has_weights ? ' ' : 'n';
-	nulls[2] = model->name ? ' ' : 'n';
-	nulls[3] = model->description ? ' ' : 'n';
+	params[0] = hopper_text_param(is_whole ? hopper_complete_architecture(arch)
+								  : hopper_from_utf8(arch));
+	params[1] = HOPPER_IF(model->has_weights, HOPPER_PARAM(BYTEAOID, model->weights));
+	params[2] = HOPPER_IF(model->name, HOPPER_PARAM(TEXTOID, PointerGetDatum(model->name)));
+	params[3] = HOPPER_IF(model->description,
+						  HOPPER_PARAM(TEXTOID, PointerGetDatum(model->description)));
 
 	/* a search that is connected adds models, too */
-	pushed = hopper_spi_push();
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	pushed = hopper_connect_within();
 	if (!OidIsValid(hopper_relation_oid(table, true)))
 	{
 		hopper_require_absent(table);
@@ -313,7 +306,7 @@ hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 
 	else
 		(void) hopper_require_model_table(table);
 	statement = store_statement(table, model, &rc);
-	if (SPI_execute_with_args(statement, 4, types, values, nulls, false, 0) != rc)
+	if (hopper_execute_params(statement, lengthof(params), params) != rc)
 		elog(ERROR, "storing a model failed");
 	/* A trigger can take the row away. */
 	if (SPI_processed > 0)
@@ -327,8 +320,7 @@ hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 
 						 errhint("Name a table that hopper.load_model() made, or a new one for "
 								 "it to make."));
 	}
-	SPI_finish();
-	hopper_spi_pop(pushed);
+	hopper_finish_within(pushed);
 	return !is_null;
 }
 
@@ -402,8 +394,7 @@ HOPPER_FUNCTION(hopper_sql_delete_model)
 	Oid			relation = hopper_require_model_table(&table);
 	const char *kept;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect_only();
 	hopper_change("DELETE FROM %s WHERE model_id OPERATOR(pg_catalog.=) %d", table.quoted,
 				  model_id);
 	if (SPI_processed == 0)
@@ -442,8 +433,7 @@ HOPPER_FUNCTION(hopper_sql_describe_model)
 	hopper_packed packed;
 
 	(void) hopper_require_model_table(&table);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect_only();
 	hopper_read_model(&table, model_id, &model);
 	arch = model.arch;
 	if (!PG_ARGISNULL(2))

@@ -15,14 +15,11 @@ static const char *const *
 write_network(FunctionCallInfo fcinfo, const hopper_network *network)
 {
 	hopper_name name = hopper_name_argument(fcinfo, 1, "packed_table");
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext own;
 	hopper_packed packed;
 	hopper_rows *rows;
 
 	hopper_require_other_tables(fcinfo, "model_arch_table",
 								(const char *const[]) {"packed_table", NULL});
-	hopper_connect();
 	hopper_read_packed(&name, false, &packed);
 	if (network->recipe == NULL && packed.inputs.n > 0)
 		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
@@ -32,12 +29,7 @@ write_network(FunctionCallInfo fcinfo, const hopper_network *network)
 							   hopper_columns_words(packed.inputs.n, packed.inputs.names)),
 					 errhint("Build it with Keras and store it with hopper.load_model()."));
 	HOPPER_CHECK(hopper_core()->write_network(network, &packed.desc, &rows, hopper_fault));
-	/* The cells outlive SPI's memory, which has the packed table's classes. */
-	own = MemoryContextSwitchTo(caller);
-	rows = hopper_take_rows(rows);
-	MemoryContextSwitchTo(own);
-	hopper_finish();
-	return rows->cells;
+	return hopper_take_rows(rows)->cells;
 }
 
 /* Stores what was written, by the arguments from `name` on. False: a trigger took it away. */
@@ -82,7 +74,7 @@ return_network(FunctionCallInfo fcinfo, hopper_network *network, int at, text *n
 }
 
 /* mlp(model_arch_table, packed_table, hidden, activation, dropout, batch_norm, name, replace) */
-HOPPER_FUNCTION(hopper_sql_mlp)
+HOPPER_SPI_FUNCTION(hopper_sql_mlp)
 {
 	hopper_network network = {NULL};
 
@@ -96,7 +88,7 @@ HOPPER_FUNCTION(hopper_sql_mlp)
  * cnn(model_arch_table, packed_table, filters, kernel_size, pooling, hidden, activation, dropout,
  * batch_norm, name, replace)
  */
-HOPPER_FUNCTION(hopper_sql_cnn)
+HOPPER_SPI_FUNCTION(hopper_sql_cnn)
 {
 	hopper_network network = {.of_images = 1};
 
@@ -111,24 +103,20 @@ HOPPER_FUNCTION(hopper_sql_cnn)
 }
 
 /* tabular(model_arch_table, packed_table, recipe, options, name, replace) */
-HOPPER_FUNCTION(hopper_sql_tabular)
+HOPPER_SPI_FUNCTION(hopper_sql_tabular)
 {
 	const char *recipe = PG_ARGISNULL(2) ? "realmlp" : hopper_string_argument(fcinfo, 2);
 	const char *options = PG_ARGISNULL(3) ? "{}" : hopper_utf8_argument(fcinfo, 3);
 	hopper_network network = {hopper_to_utf8(recipe), options};
 	const char *const *cells = write_network(fcinfo, &network);
 	int32		model_id = 0;
-	Datum		values[NETWORK_CELLS];
-	bool		nulls[NETWORK_CELLS];
+	hopper_param params[NETWORK_CELLS];
+	bool		added = add_network(fcinfo, cells[0], 4, cstring_to_text(recipe), &model_id);
 
-	nulls[0] = !add_network(fcinfo, cells[0], 4, cstring_to_text(recipe), &model_id);
-	values[0] = Int32GetDatum(model_id);
+	params[0] = HOPPER_IF(added, HOPPER_INT4(model_id));
 	for (int i = 1; i < NETWORK_CELLS; i++)
-	{
-		nulls[i] = cells[i] == NULL;
-		values[i] = nulls[i] ? (Datum) 0 : CStringGetTextDatum(hopper_from_utf8(cells[i]));
-	}
-	return hopper_return_row(fcinfo, values, nulls);
+		params[i] = hopper_text_param(cells[i] ? hopper_from_utf8(cells[i]) : NULL);
+	return hopper_return_params(fcinfo, NETWORK_CELLS, params);
 }
 
 /* --- models by name --- */
@@ -178,8 +166,7 @@ HOPPER_FUNCTION(hopper_sql_model_id)
 	hopper_require_argument(fcinfo, 1, "name");
 	name = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	(void) hopper_require_model_table(&table);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect_only();
 	model_id = find_model_id(&table, name);
 	SPI_finish();
 	PG_RETURN_INT32(model_id);
@@ -197,8 +184,7 @@ HOPPER_FUNCTION(hopper_sql_model_ids)
 		names = hopper_texts(PG_GETARG_DATUM(1), &n);
 	(void) hopper_require_model_table(&table);
 	ids = palloc(sizeof(Datum) * Max(n, 1));
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect_only();
 	for (int i = 0; i < n; i++)
 	{
 		if (names[i] == NULL)

@@ -86,9 +86,9 @@ hopper_forecast_models(hopper_forecast_request *request, hopper_explain_run *run
 	return models;
 }
 
-HOPPER_FUNCTION(hopper_sql_explain_fit)
+HOPPER_SPI_FUNCTION(hopper_sql_explain_fit)
 {
-	hopper_forecast_request request = {.context = CurrentMemoryContext};
+	hopper_forecast_request request = {0};
 	hopper_measured_run measured = {0};
 	hopper_explain_run run;
 	hopper_explain_model *models;
@@ -97,7 +97,6 @@ HOPPER_FUNCTION(hopper_sql_explain_fit)
 	request.measure = hopper_bool_named(fcinfo, "measure", false);
 	hopper_check_use_gpus(hopper_bool_named(fcinfo, "use_gpus", false),
 						  "explain_fit() forecasts training");
-	hopper_connect();
 	if (request.measure)
 	{
 		request.output = hopper_name_named(fcinfo, "model_table");
@@ -117,7 +116,6 @@ HOPPER_FUNCTION(hopper_sql_explain_fit)
 					: errhint("%s", hopper_from_utf8(models[i].hint)));
 	hopper_forecast_lines_of_run(&request, &run, models, &measured);
 	hopper_forecast_lines_of_models(&request, models);
-	hopper_finish();
 
 	rows.n_rows = request.n_lines;
 	rows.n_columns = EXPLAIN_COLUMNS;

@@ -28,7 +28,6 @@ typedef struct hopper_forecast_request
 	hopper_packed valid;
 
 	/* the lines */
-	MemoryContext context;
 	int			n_lines;
 	int			allocated;
 	char	  **cells;

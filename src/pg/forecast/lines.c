@@ -21,17 +21,15 @@ static void
 line(hopper_forecast_request *request, const char *item, const int32 *mst_key, double predicted,
 	 double measured, const char *unit)
 {
-	MemoryContext old = MemoryContextSwitchTo(request->context);
 	char	  **row;
 
 	hopper_grow(request->cells, (request->n_lines + 1) * EXPLAIN_COLUMNS, request->allocated);
 	row = &request->cells[request->n_lines++ * EXPLAIN_COLUMNS];
-	row[0] = pstrdup(item);
+	row[0] = (char *) item;
 	row[1] = mst_key ? psprintf("%d", *mst_key) : NULL;
 	row[2] = number_text(predicted);
 	row[3] = number_text(measured);
-	row[4] = pstrdup(unit);
-	MemoryContextSwitchTo(old);
+	row[4] = (char *) unit;
 }
 
 /* Passes over the training data of all configurations together. */

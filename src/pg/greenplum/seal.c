@@ -132,7 +132,7 @@ HOPPER_FUNCTION(hopper_sql_segment_keep_secret)
 }
 
 /* segment_new_secret(): for CREATE EXTENSION, and for an owner who wants another one */
-HOPPER_FUNCTION(hopper_sql_segment_new_secret)
+HOPPER_SPI_FUNCTION(hopper_sql_segment_new_secret)
 {
 	uint8		random[SECRET_BYTES];
 	StringInfo	digits = makeStringInfo();
@@ -140,11 +140,9 @@ HOPPER_FUNCTION(hopper_sql_segment_new_secret)
 	read_random(random, sizeof(random));
 	for (int i = 0; i < SECRET_BYTES; i++)
 		appendStringInfo(digits, "%02x", random[i]);
-	hopper_connect();
 	hopper_exec("ALTER USER MAPPING FOR PUBLIC SERVER " SECRET_SERVER " OPTIONS (%s " SECRET_OPTION
 				" %s)", find_secret() ? "SET" : "ADD", hopper_literal(digits->data));
 	keep_mapping();
 	(void) hopper_calls_select("SELECT * FROM segment_keep_secret()");
-	hopper_finish();
 	PG_RETURN_VOID();
 }

@@ -237,39 +237,34 @@ pack(hopper_pack_job *job)
 	return job->n_rows;
 }
 
-HOPPER_FUNCTION(hopper_sql_training_preprocessor)
+HOPPER_SPI_FUNCTION(hopper_sql_training_preprocessor)
 {
 	hopper_pack_job   *job = palloc0(sizeof(hopper_pack_job));
 	int64		n_rows;
 
-	hopper_connect();
 	hopper_pack_training_arguments(fcinfo, &job->request);
 	n_rows = pack(job);
-	hopper_finish();
 	PG_RETURN_INT64(n_rows);
 }
 
-HOPPER_FUNCTION(hopper_sql_validation_preprocessor)
+HOPPER_SPI_FUNCTION(hopper_sql_validation_preprocessor)
 {
 	hopper_pack_job   *job = palloc0(sizeof(hopper_pack_job));
 	int64		n_rows;
 
-	hopper_connect();
 	hopper_pack_validation_arguments(fcinfo, &job->request);
 	n_rows = pack(job);
-	hopper_finish();
 	PG_RETURN_INT64(n_rows);
 }
 
 /* drop_packed(packed_table) -> number of tables; with the rows that its split put aside */
-HOPPER_FUNCTION(hopper_sql_drop_packed)
+HOPPER_SPI_FUNCTION(hopper_sql_drop_packed)
 {
 	hopper_name packed = hopper_name_argument(fcinfo, 0, "packed_table");
 	hopper_table tables[PACK_TABLES];
 	char	   *words;
 	int			n;
 
-	hopper_connect();
 	n = tables_of(&packed, has_split(&packed), tables);
 	for (int i = 0; i < n; i++)
 	{
@@ -293,6 +288,5 @@ HOPPER_FUNCTION(hopper_sql_drop_packed)
 	else
 		ereport(NOTICE,
 				errmsg("there is no packed table \"%s\", nothing was dropped", packed.shown));
-	hopper_finish();
 	PG_RETURN_INT32(n);
 }

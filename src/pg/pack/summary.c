@@ -186,8 +186,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 	char	  **y_types = palloc(sizeof(char *) * (source->n_labels + 1));
 	char	  **x_names = palloc(sizeof(char *) * source->n_x);
 	char	  **x_types = palloc(sizeof(char *) * source->n_x);
-	Oid			parameter_types[1] = {TEXTARRAYOID};
-	Datum		parameters[1] = {0};
+	hopper_param names_of_classes = HOPPER_NULL(TEXTARRAYOID);
 	const char *insert;
 	int			i;
 
@@ -206,7 +205,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 		x_types[i] = source->x[i].sql_type;
 	}
 	if (has_classes)
-		parameters[0] = class_values(classes);
+		names_of_classes = HOPPER_PARAM(TEXTARRAYOID, class_values(classes));
 	insert =
 		psprintf("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, $1::%s[], %d,"
 				 " %.9g, %s, %s, %s, %s, %s, %s, %s, %s, %s,"
@@ -244,6 +243,5 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 				 hopper_literal(request->statement),
 				 output->segment_rows
 				 ? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");
-	hopper_require_inserted(&name, SPI_execute_with_args(insert, 1, parameter_types, parameters,
-														 has_classes ? " " : "n", false, 0));
+	hopper_require_inserted(&name, hopper_execute_params(insert, 1, &names_of_classes));
 }

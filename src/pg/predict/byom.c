@@ -327,7 +327,7 @@ read_stored(const hopper_name *table, FunctionCallInfo fcinfo, hopper_model *sto
  * use_gpus, class_values, normalizing_const, replace, on_null, layer, pad_value, pad_side,
  * truncate)
  */
-HOPPER_FUNCTION(hopper_sql_predict_byom)
+HOPPER_SPI_FUNCTION(hopper_sql_predict_byom)
 {
 	hopper_prediction *run;
 	hopper_predict_model *model;
@@ -340,7 +340,6 @@ HOPPER_FUNCTION(hopper_sql_predict_byom)
 	int			n_wanted;
 	int64		n_rows;
 
-	hopper_connect();
 	run = palloc0(sizeof(hopper_prediction));
 	model = &run->model;
 	run->what = hopper_predict_what_argument(fcinfo, 6);
@@ -391,6 +390,5 @@ HOPPER_FUNCTION(hopper_sql_predict_byom)
 	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 11);
 	hopper_predict_open_source(run, hopper_text_argument(fcinfo, 3), columns);
 	n_rows = hopper_predict_all(run);
-	hopper_finish();
 	PG_RETURN_INT64(n_rows);
 }

@@ -58,21 +58,16 @@ scale_weights(hopper_trained *model, const hopper_calibrated *found)
 }
 
 /* calibrate(model_table, packed_table, mst_key) */
-HOPPER_FUNCTION(hopper_sql_calibrate)
+HOPPER_SPI_FUNCTION(hopper_sql_calibrate)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	hopper_name table;
 	hopper_name packed;
 	hopper_outputs outputs;
 	hopper_trained model;
 	hopper_packed data;
 	hopper_calibrated found;
-	Datum		values[7];
-	bool		nulls[7] = {false};
-	Datum		result;
 	int32		source;
 
-	hopper_connect();
 	table = hopper_name_argument(fcinfo, 0, "model_table");
 	packed = hopper_name_argument(fcinfo, 1, "packed_table");
 	outputs = hopper_outputs_named(&table);
@@ -86,15 +81,8 @@ HOPPER_FUNCTION(hopper_sql_calibrate)
 							model.schema_text, table.shown);
 	find_temperature(&model, &data, &found);
 	hopper_add_trained(&model, scale_weights(&model, &found), &data);
-	MemoryContextSwitchTo(caller);
-	values[0] = Int32GetDatum(model.mst_key);
-	values[1] = Int32GetDatum(source);
-	values[2] = Float8GetDatum(found.temperature);
-	values[3] = Float8GetDatum(found.loss);
-	values[4] = Float8GetDatum(found.loss_before);
-	values[5] = Float8GetDatum(found.error);
-	values[6] = Float8GetDatum(found.error_before);
-	result = hopper_return_row(fcinfo, values, nulls);
-	hopper_finish();
-	return result;
+	return hopper_return_params(fcinfo, HOPPER_PARAMS(
+		HOPPER_INT4(model.mst_key), HOPPER_INT4(source), HOPPER_FLOAT8(found.temperature),
+		HOPPER_FLOAT8(found.loss), HOPPER_FLOAT8(found.loss_before), HOPPER_FLOAT8(found.error),
+		HOPPER_FLOAT8(found.error_before)));
 }

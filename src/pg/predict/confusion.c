@@ -52,20 +52,16 @@ hopper_require_classes(const hopper_trained *model, const hopper_name *shown)
 }
 
 /* a / b; NULL where b is zero */
-static void
-put_share(Datum *value, char *null, double a, double b)
+static hopper_param
+share(double a, double b)
 {
-	*value = Float8GetDatum(b > 0 ? a / b : 0);
-	*null = b > 0 ? ' ' : 'n';
+	return HOPPER_IF(b > 0, HOPPER_FLOAT8(b > 0 ? a / b : 0));
 }
 
 static void
 insert_class(const hopper_name *table, const hopper_trained *model, const int64_t *counts, int n,
 			 int at)
 {
-	Oid			types[N_COLUMNS];
-	Datum		values[N_COLUMNS];
-	char		nulls[N_COLUMNS];
 	Datum	   *row = palloc(n * sizeof(Datum));
 	const hopper_output *output = only_output(model);
 	int			n_names = output ? output->n_class_values : model->desc.n_class_values;
@@ -82,22 +78,11 @@ insert_class(const hopper_name *table, const hopper_trained *model, const int64_
 		labels += counts[(int64) at * n + i];
 		predictions += counts[(int64) i * n + at];
 	}
-	for (int i = 0; i < N_COLUMNS; i++)
-		types[i] = columns[i].type;
-	memset(nulls, ' ', sizeof(nulls));
-	values[0] = Int32GetDatum(at + 1);
-	values[1] = name ? CStringGetTextDatum(name) : (Datum) 0;
-	nulls[1] = name ? ' ' : 'n';
-	values[2] = hopper_array(INT8OID, n, row, NULL);
-	values[3] = Int64GetDatum(labels);
-	values[4] = Int64GetDatum(predictions);
-	put_share(&values[5], &nulls[5], right, predictions);
-	put_share(&values[6], &nulls[6], right, labels);
-	put_share(&values[7], &nulls[7], 2.0 * right, labels + predictions);
-	hopper_require_inserted(table, SPI_execute_with_args(
-								psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-										 table->quoted), N_COLUMNS, types, values, nulls, false,
-								0));
+	hopper_insert_params(table, HOPPER_PARAMS(
+		HOPPER_INT4(at + 1), hopper_text_param(name),
+		HOPPER_PARAM(INT8ARRAYOID, hopper_array(INT8OID, n, row, NULL)), HOPPER_INT8(labels),
+		HOPPER_INT8(predictions), share(right, predictions), share(right, labels),
+		share(2.0 * right, labels + predictions)));
 	pfree(row);
 }
 

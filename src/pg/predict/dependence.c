@@ -61,7 +61,7 @@ find_feature(const hopper_explained *what, const char *feature)
  * partial_dependence(model_table, source_table, feature, mst_key, class_value, points, most_rows,
  * seed)
  */
-HOPPER_FUNCTION(hopper_sql_partial_dependence)
+HOPPER_SPI_FUNCTION(hopper_sql_partial_dependence)
 {
 	hopper_explained what;
 	int			points = hopper_explained_count(fcinfo, "points", 20, 2, 1000);
@@ -71,7 +71,6 @@ HOPPER_FUNCTION(hopper_sql_partial_dependence)
 	const char *known;
 
 	hopper_require_argument(fcinfo, hopper_argument(fcinfo, "feature"), "feature");
-	hopper_connect();
 	hopper_explained_open(fcinfo, "source_table", &what);
 	hopper_explained_take_class(fcinfo, &what);
 	if (what.output == 0)
@@ -83,6 +82,5 @@ HOPPER_FUNCTION(hopper_sql_partial_dependence)
 	hopper_explained_require_rows(&what, known, NULL);
 	(void) hopper_return_query(fcinfo, dependence_query(&what, column, points, rows,
 														hopper_explained_seed(fcinfo)));
-	hopper_finish();
 	return (Datum) 0;
 }

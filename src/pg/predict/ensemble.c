@@ -178,45 +178,38 @@ join_members(ensembling *work)
 }
 
 static Datum
-result_row(FunctionCallInfo fcinfo, const ensembling *work, MemoryContext caller)
+result_row(FunctionCallInfo fcinfo, const ensembling *work)
 {
-	Datum		values[7];
-	bool		nulls[7] = {false};
 	Datum	   *members = palloc(work->n * sizeof(Datum));
 	Datum	   *shares = palloc(work->n * sizeof(Datum));
 	int			n = 0;
 
-	MemoryContextSwitchTo(caller);
 	for (int i = 0; i < work->n; i++)
 		if (work->counts[i] > 0)
 		{
 			members[n] = Int32GetDatum(work->models[i].mst_key);
 			shares[n++] = Float8GetDatum((double) work->counts[i] / work->n_steps);
 		}
-	values[0] = Int32GetDatum(work->result.mst_key);
-	values[1] = hopper_array(INT4OID, n, members, NULL);
-	values[2] = hopper_array(FLOAT8OID, n, shares, NULL);
-	values[3] = CStringGetTextDatum(work->metric < 0 ? "loss"
-									: work->models[0].metrics_type[work->metric]);
-	values[4] = Float8GetDatum(work->steps[work->n_steps - 1].value);
-	values[5] = Int32GetDatum(work->models[work->steps[0].model].mst_key);
-	values[6] = Float8GetDatum(work->steps[0].value);
-	return hopper_return_row(fcinfo, values, nulls);
+	return hopper_return_params(fcinfo, HOPPER_PARAMS(
+		HOPPER_INT4(work->result.mst_key),
+		HOPPER_PARAM(INT4ARRAYOID, hopper_array(INT4OID, n, members, NULL)),
+		HOPPER_PARAM(FLOAT8ARRAYOID, hopper_array(FLOAT8OID, n, shares, NULL)),
+		hopper_text_param(work->metric < 0 ? "loss" : work->models[0].metrics_type[work->metric]),
+		HOPPER_FLOAT8(work->steps[work->n_steps - 1].value),
+		HOPPER_INT4(work->models[work->steps[0].model].mst_key),
+		HOPPER_FLOAT8(work->steps[0].value)));
 }
 
 /* ensemble(model_table, packed_table, size, mst_keys, rank_by) */
-HOPPER_FUNCTION(hopper_sql_ensemble)
+HOPPER_SPI_FUNCTION(hopper_sql_ensemble)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	ensembling	work = {0};
 	hopper_name packed;
 	bytea	   *weights;
 	int32	   *keys;
 	int			n_keys = 0;
 	int			size;
-	Datum		result;
 
-	hopper_connect();
 	work.table = hopper_name_argument(fcinfo, 0, "model_table");
 	packed = hopper_name_argument(fcinfo, 1, "packed_table");
 	size = hopper_positive_argument(fcinfo, 2, "size", 25);
@@ -237,7 +230,5 @@ HOPPER_FUNCTION(hopper_sql_ensemble)
 	select_members(&work, size);
 	weights = join_members(&work);
 	hopper_add_trained(&work.result, weights, &work.data);
-	result = result_row(fcinfo, &work, caller);
-	hopper_finish();
-	return result;
+	return result_row(fcinfo, &work);
 }

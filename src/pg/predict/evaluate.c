@@ -73,37 +73,6 @@ create_tables(evaluation_tables *tables)
 		hopper_create_confusion(&tables->staging[OF_CLASSES].name);
 }
 
-static void
-make_row(const hopper_trained *model, const hopper_event *event, Datum *values, bool *nulls)
-{
-	values[0] = Float8GetDatum(event->loss);
-	values[1] = event->n_metrics > 0 ? Float8GetDatum(event->metrics[0]) : (Datum) 0;
-	nulls[1] = event->n_metrics == 0;
-	values[2] = hopper_texts_datum(model->n_metrics, (const char *const *) model->metrics_type);
-	nulls[2] = model->n_metrics == 0;
-	values[3] = model->loss_type ? CStringGetTextDatum(model->loss_type) : (Datum) 0;
-	nulls[3] = model->loss_type == NULL;
-	values[4] = hopper_floats_datum(event->n_metrics, event->metrics);
-	nulls[4] = event->n_metrics == 0;
-}
-
-static void
-insert_row(const hopper_name *table, Datum *values, const bool *nulls)
-{
-	Oid			types[EVALUATION_COLUMNS];
-	char		spi_nulls[EVALUATION_COLUMNS];
-
-	for (int i = 0; i < EVALUATION_COLUMNS; i++)
-	{
-		types[i] = columns[i].type;
-		spi_nulls[i] = nulls[i] ? 'n' : ' ';
-	}
-	hopper_require_inserted(table, SPI_execute_with_args(
-								psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5)",
-										 table->quoted),
-								EVALUATION_COLUMNS, types, values, spi_nulls, false, 0));
-}
-
 /*
  * evaluate(model_table, packed_table, output_table, use_gpus, mst_key, confusion_table,
  * replace)
@@ -111,9 +80,8 @@ insert_row(const hopper_name *table, Datum *values, const bool *nulls)
  * Loss and metrics are those that the model was compiled with. Without output_table the row is
  * only returned. confusion_table gets a row a class.
  */
-HOPPER_FUNCTION(hopper_sql_evaluate)
+HOPPER_SPI_FUNCTION(hopper_sql_evaluate)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	hopper_name table;
 	hopper_name packed_table;
 	evaluation_tables tables;
@@ -121,12 +89,9 @@ HOPPER_FUNCTION(hopper_sql_evaluate)
 	hopper_trained model;
 	hopper_packed data;
 	hopper_event event;
-	Datum		values[EVALUATION_COLUMNS] = {0};
-	bool		nulls[EVALUATION_COLUMNS] = {false};
-	Datum		row;
+	hopper_param row[EVALUATION_COLUMNS];
 
 	memset(&tables, 0, sizeof(tables));
-	hopper_connect();
 	table = hopper_name_argument(fcinfo, 0, "model_table");
 	packed_table = hopper_name_argument(fcinfo, 1, "packed_table");
 	hopper_require_other_tables(fcinfo, "output_table", (const char *const[]) {
@@ -154,20 +119,24 @@ HOPPER_FUNCTION(hopper_sql_evaluate)
 									   model.mst_key,
 									   hopper_plural(event.n_metrics, "metric", "metrics"),
 									   model.n_metrics));
-	make_row(&model, &event, values, nulls);
+	row[0] = HOPPER_FLOAT8(event.loss);
+	row[1] = HOPPER_IF(event.n_metrics > 0, HOPPER_FLOAT8(event.metrics[0]));
+	row[2] = HOPPER_PARAM(TEXTARRAYOID,
+						  hopper_texts_datum(model.n_metrics,
+											 (const char *const *) model.metrics_type));
+	row[3] = hopper_text_param(model.loss_type);
+	row[4] = HOPPER_PARAM(FLOAT8ARRAYOID, hopper_floats_datum(event.n_metrics, event.metrics));
+	row[2].isnull = row[4].isnull = event.n_metrics == 0;
 	if (tables.has[OF_ALL])
 	{
 		hopper_name table = tables.staging[OF_ALL].name;
 
 		/* in messages what the caller calls it */
 		table.shown = tables.final[OF_ALL].name.shown;
-		insert_row(&table, values, nulls);
+		hopper_insert_params(&table, EVALUATION_COLUMNS, row);
 	}
 	for (int i = 0; i < N_TABLES; i++)
 		if (tables.replaces[i])
 			(void) hopper_exchange_results(&tables.final[i], &tables.staging[i], 1);
-	MemoryContextSwitchTo(caller);
-	row = hopper_return_row(fcinfo, values, nulls);
-	hopper_finish();
-	return row;
+	return hopper_return_params(fcinfo, EVALUATION_COLUMNS, row);
 }

@@ -38,15 +38,13 @@ schema_of(const hopper_name *table)
 }
 
 /* describe_features(table_name) */
-HOPPER_FUNCTION(hopper_sql_describe_features)
+HOPPER_SPI_FUNCTION(hopper_sql_describe_features)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "table_name");
 	hopper_rows *rows;
 
-	hopper_connect();
 	HOPPER_CHECK(hopper_core()->schema.describe(schema_of(&table)->handle, &rows, hopper_fault));
 	(void) hopper_return_rows(fcinfo, hopper_take_rows(rows));
-	hopper_finish();
 	return (Datum) 0;
 }
 
@@ -116,7 +114,7 @@ put_rows(hopper_pack_source *rows, const hopper_pack_values *values, Tuplestores
 }
 
 /* transform_rows(table_name, source_table) */
-HOPPER_FUNCTION(hopper_sql_transform_rows)
+HOPPER_SPI_FUNCTION(hopper_sql_transform_rows)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "table_name");
 	hopper_name source = hopper_name_argument(fcinfo, 1, "source_table");
@@ -130,7 +128,6 @@ HOPPER_FUNCTION(hopper_sql_transform_rows)
 	Portal		portal;
 
 	hopper_require_set_context(fcinfo);
-	hopper_connect();
 	schema = schema_of(&table);
 	open_rows(schema, &source, &rows);
 	hopper_pack_values_init_schema(&values, schema, rows.n_x, rows.x, source.shown, table.shown);
@@ -154,7 +151,6 @@ HOPPER_FUNCTION(hopper_sql_transform_rows)
 	}
 	SPI_cursor_close(portal);
 	MemoryContextDelete(context);
-	hopper_finish();
 	return (Datum) 0;
 }
 
@@ -279,7 +275,7 @@ asks_for_columns(FunctionCallInfo fcinfo, int at)
 }
 
 /* create_predict_function(model_table, function_name, mst_key, on_null, replace, pred_type) */
-HOPPER_FUNCTION(hopper_sql_create_predict_function)
+HOPPER_SPI_FUNCTION(hopper_sql_create_predict_function)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_name function = hopper_name_argument(fcinfo, 1, "function_name");
@@ -295,7 +291,6 @@ HOPPER_FUNCTION(hopper_sql_create_predict_function)
 	char	   *body;
 
 	(void) hopper_predict_may_lack(fcinfo, 3);
-	hopper_connect();
 	hopper_read_trained(&table, !PG_ARGISNULL(2), hopper_key_argument(fcinfo, 2), &trained);
 	if (trained.n_x_columns > FUNC_MAX_ARGS)
 		hopper_raise(ERRCODE_TOO_MANY_ARGUMENTS,
@@ -329,6 +324,5 @@ HOPPER_FUNCTION(hopper_sql_create_predict_function)
 	hopper_change("COMMENT ON FUNCTION %s IS %s", made,
 				  hopper_literal(psprintf("prediction by model %d of %s, made by model_hopper",
 										  trained.mst_key, table.quoted)));
-	hopper_finish();
 	PG_RETURN_TEXT_P(cstring_to_text(made));
 }

@@ -117,7 +117,7 @@ require_two_classes(const hopper_explained *what, const score *by, const char *r
 }
 
 /* feature_importance(model_table, source_table, mst_key, metric, repeats, most_rows, seed) */
-HOPPER_FUNCTION(hopper_sql_feature_importance)
+HOPPER_SPI_FUNCTION(hopper_sql_feature_importance)
 {
 	hopper_explained what;
 	int			repeats = hopper_explained_count(fcinfo, "repeats", 5, 2, 100);
@@ -129,7 +129,6 @@ HOPPER_FUNCTION(hopper_sql_feature_importance)
 	char	   *where;
 	char	   *rows;
 
-	hopper_connect();
 	hopper_explained_open(fcinfo, "source_table", &what);
 	by = find_score(&what, hopper_string_named(fcinfo, "metric"));
 	(void) hopper_require_column(what.relation, what.model.class_name);
@@ -142,6 +141,5 @@ HOPPER_FUNCTION(hopper_sql_feature_importance)
 								 where, most, seed);
 	require_two_classes(&what, by, rows);
 	(void) hopper_return_query(fcinfo, importance_query(&what, by, rows, repeats, seed));
-	hopper_finish();
 	return (Datum) 0;
 }

@@ -218,7 +218,7 @@ measure_rows(packed_prediction *run)
 }
 
 /* predict_packed(model_table, packed_table, mst_key, n) */
-HOPPER_FUNCTION(hopper_sql_predict_packed)
+HOPPER_SPI_FUNCTION(hopper_sql_predict_packed)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_name packed_table = hopper_name_argument(fcinfo, 1, "packed_table");
@@ -231,7 +231,6 @@ HOPPER_FUNCTION(hopper_sql_predict_packed)
 	if (run.most < 1)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("n must be a positive number of rows"));
-	hopper_connect();
 	hopper_read_trained(&table, !PG_ARGISNULL(2), hopper_key_argument(fcinfo, 2), &trained);
 	hopper_predict_from_trained(&trained, &run.base.model);
 	if (run.base.model.n_parts > 0 || run.base.model.is_array || run.base.model.is_each)
@@ -259,6 +258,5 @@ HOPPER_FUNCTION(hopper_sql_predict_packed)
 	while (run.base.work.n_batches > 0)
 		take_batch(&run);
 	hopper_predict_end(&run.base);
-	hopper_finish();
 	return (Datum) 0;
 }

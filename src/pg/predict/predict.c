@@ -51,14 +51,13 @@ hopper_predict_tell_unused(const hopper_prediction *run, hopper_predict_kind by_
  * (model_table, source_table, id_col, independent_varname, output_table, pred_type, use_gpus,
  * mst_key, replace, on_null)
  */
-HOPPER_FUNCTION(hopper_sql_predict)
+HOPPER_SPI_FUNCTION(hopper_sql_predict)
 {
 	hopper_prediction *run;
 	hopper_name table;
 	hopper_trained trained;
 	int64		n_rows;
 
-	hopper_connect();
 	run = palloc0(sizeof(hopper_prediction));
 	run->what = hopper_predict_what_argument(fcinfo, 5);
 	table = hopper_name_argument(fcinfo, 0, "model_table");
@@ -80,6 +79,5 @@ HOPPER_FUNCTION(hopper_sql_predict)
 												   trained.x_columns, &trained.inputs,
 												   table.shown));
 	n_rows = hopper_predict_all(run);
-	hopper_finish();
 	PG_RETURN_INT64(n_rows);
 }

@@ -142,7 +142,7 @@ query_argument(FunctionCallInfo fcinfo, int at)
  * layer): rows
  * (source, class_value, prob, rank, value, output, layer_output)
  */
-HOPPER_FUNCTION(hopper_sql_predict_rows)
+HOPPER_SPI_FUNCTION(hopper_sql_predict_rows)
 {
 	static const hopper_predict_sink sink = {begin, put_row};
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 1);
@@ -155,7 +155,6 @@ HOPPER_FUNCTION(hopper_sql_predict_rows)
 	hopper_refuse_on_segment("predict_rows()",
 							 "Call it in the FROM clause of a statement that reads no other table "
 							 "of the segments, or use hopper.predict().");
-	hopper_connect();
 	run = result.run = palloc0(sizeof(hopper_prediction));
 	run->what.kind = PREDICT_RESPONSE;
 	if (!PG_ARGISNULL(2))
@@ -188,6 +187,5 @@ HOPPER_FUNCTION(hopper_sql_predict_rows)
 	if (TupleDescAttr(result.descriptor, 0)->atttypid != type)
 		elog(ERROR, "the result of predict_rows() is not made of the rows of its argument");
 	(void) hopper_predict_through(run, &sink, &result);
-	hopper_finish();
 	return (Datum) 0;
 }

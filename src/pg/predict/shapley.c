@@ -112,13 +112,12 @@ row_argument(FunctionCallInfo fcinfo, int at)
 }
 
 /* explain_row(model_table, source_row, background_table, mst_key, class_value, samples, seed) */
-HOPPER_FUNCTION(hopper_sql_explain_row)
+HOPPER_SPI_FUNCTION(hopper_sql_explain_row)
 {
 	hopper_explained what;
 	int			samples = hopper_explained_count(fcinfo, "samples", 200, 2, 100000);
 	char	   *row = row_argument(fcinfo, hopper_argument(fcinfo, "source_row"));
 
-	hopper_connect();
 	hopper_explained_open(fcinfo, "background_table", &what);
 	hopper_explained_take_class(fcinfo, &what);
 	require_members(&what, row);
@@ -126,6 +125,5 @@ HOPPER_FUNCTION(hopper_sql_explain_row)
 	take_predicted_class(&what, row);
 	(void) hopper_return_query(fcinfo, shapley_query(&what, row, samples,
 													 hopper_explained_seed(fcinfo)));
-	hopper_finish();
 	return (Datum) 0;
 }

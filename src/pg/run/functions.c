@@ -33,28 +33,24 @@ hopper_run_argument(FunctionCallInfo fcinfo)
 }
 
 /* create_run(statement) -> its number */
-HOPPER_FUNCTION(hopper_sql_create_run)
+HOPPER_SPI_FUNCTION(hopper_sql_create_run)
 {
 	int64		run;
 
-	hopper_connect();
 	run = hopper_driver_create(statement_argument(fcinfo));
-	hopper_finish();
 	PG_RETURN_INT64(run);
 }
 
 /* submit(statement) -> its number */
-HOPPER_FUNCTION(hopper_sql_submit)
+HOPPER_SPI_FUNCTION(hopper_sql_submit)
 {
 	hopper_run_row row;
 	int64		run;
 
-	hopper_connect();
 	run = hopper_driver_create(statement_argument(fcinfo));
 	hopper_store_read(run, true, &row);
 	hopper_backend.start_worker(&row);
 	hopper_store_queued(run, "submitted", NULL);
-	hopper_finish();
 	PG_RETURN_INT64(run);
 }
 
@@ -243,12 +239,11 @@ read_unended(int64 run, bool lock, bool resumes, hopper_run_row *row)
 }
 
 /* Its driver, or the next one, reads the event. */
-HOPPER_FUNCTION(hopper_sql_pause)
+HOPPER_SPI_FUNCTION(hopper_sql_pause)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	hopper_run_row row;
 
-	hopper_connect();
 	read_unended(run, false, false, &row);
 	hopper_wishes_hold(run);
 	read_unended(run, false, false, &row);
@@ -256,7 +251,6 @@ HOPPER_FUNCTION(hopper_sql_pause)
 		ereport(NOTICE, errmsg("run " INT64_FORMAT " is paused already", run));
 	else
 		hopper_store_event(run, "pause", 0, NULL);
-	hopper_finish();
 	PG_RETURN_VOID();
 }
 
@@ -268,13 +262,12 @@ refuse_driven(int64 run, int pid)
 				 errhint("End it first with hopper.pause() or hopper.cancel()."));
 }
 
-HOPPER_FUNCTION(hopper_sql_resume)
+HOPPER_SPI_FUNCTION(hopper_sql_resume)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	hopper_run_row row;
 	int			pid;
 
-	hopper_connect();
 	read_unended(run, false, true, &row);
 	if (hopper_driver_has(run))
 		hopper_driver_leave();
@@ -294,7 +287,6 @@ HOPPER_FUNCTION(hopper_sql_resume)
 		hopper_store_queued(run, "resumed", hopper_settings_text());
 		hopper_backend.start_worker(&row);
 	}
-	hopper_finish();
 	PG_RETURN_VOID();
 }
 
@@ -306,12 +298,11 @@ hopper_run_cancel(const hopper_run_row *row)
 	hopper_store_ended(row->run, "cancelled", NULL, NULL);
 }
 
-HOPPER_FUNCTION(hopper_sql_cancel)
+HOPPER_SPI_FUNCTION(hopper_sql_cancel)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	hopper_run_row row;
 
-	hopper_connect();
 	read_unended(run, false, true, &row);
 	if (hopper_driver_has(run))
 		hopper_driver_leave();
@@ -327,7 +318,6 @@ HOPPER_FUNCTION(hopper_sql_cancel)
 		else if (!HOPPER_DATA_ON_SEGMENTS)
 			hopper_backend.start_worker(&row);
 	}
-	hopper_finish();
 	PG_RETURN_VOID();
 }
 
@@ -377,13 +367,11 @@ drop_run(int64 run, bool expires)
 	return true;
 }
 
-HOPPER_FUNCTION(hopper_sql_drop_run)
+HOPPER_SPI_FUNCTION(hopper_sql_drop_run)
 {
 	int64		run = hopper_run_argument(fcinfo);
 
-	hopper_connect();
 	(void) drop_run(run, false);
-	hopper_finish();
 	PG_RETURN_VOID();
 }
 
@@ -391,7 +379,7 @@ HOPPER_FUNCTION(hopper_sql_drop_run)
  * publish(run, new_name, replace) -> number of models: what a run has reached as models of their
  * own. A search's own tables say nothing before its end.
  */
-HOPPER_FUNCTION(hopper_sql_publish)
+HOPPER_SPI_FUNCTION(hopper_sql_publish)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	hopper_run_row row;
@@ -400,7 +388,6 @@ HOPPER_FUNCTION(hopper_sql_publish)
 	hopper_table searched[HOPPER_SEARCH_TABLES];
 	int64		n;
 
-	hopper_connect();
 	hopper_store_read(run, false, &row);
 	name = hopper_name_argument(fcinfo, 1, "new_name");
 	if (row.tables == NULL)
@@ -420,12 +407,11 @@ HOPPER_FUNCTION(hopper_sql_publish)
 	if (row.outcome == NULL || strcmp(row.outcome, "done") != 0)
 		(void) hopper_drop_tables(searched, hopper_search_tables(&name, searched), NULL);
 	hopper_store_event(run, "published", 0, name.shown);
-	hopper_finish();
 	PG_RETURN_INT64(n);
 }
 
 /* expire_runs(older_than) -> how many of the caller's ended runs were dropped */
-HOPPER_FUNCTION(hopper_sql_expire_runs)
+HOPPER_SPI_FUNCTION(hopper_sql_expire_runs)
 {
 	Interval	none = {0};
 	char	   *older;
@@ -438,7 +424,6 @@ HOPPER_FUNCTION(hopper_sql_expire_runs)
 	if (DatumGetBool(DirectFunctionCall2(interval_lt, PG_GETARG_DATUM(0),
 										 PointerGetDatum(&none))))
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("older_than must not be negative"));
-	hopper_connect();
 	older = OidOutputFunctionCall(F_INTERVAL_OUT, PG_GETARG_DATUM(0));
 	/* Not those that others let the caller see, which it may not drop. */
 	n = hopper_own_select("SELECT run FROM @extschema@.all_runs"
@@ -453,7 +438,6 @@ HOPPER_FUNCTION(hopper_sql_expire_runs)
 		n_dropped += drop_run(runs[i], true);
 		CHECK_FOR_INTERRUPTS();
 	}
-	hopper_finish();
 	PG_RETURN_INT32(n_dropped);
 }
 
@@ -470,7 +454,7 @@ role_argument(FunctionCallInfo fcinfo)
 }
 
 /* grant_run(run, role, privilege) */
-HOPPER_FUNCTION(hopper_sql_grant_run)
+HOPPER_SPI_FUNCTION(hopper_sql_grant_run)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	Oid			role = role_argument(fcinfo);
@@ -483,23 +467,19 @@ HOPPER_FUNCTION(hopper_sql_grant_run)
 					 errmsg("privilege \"%s\" is not known", privilege),
 					 errhint("Use 'watch' (see the run) or 'steer' (pause, resume and cancel "
 							 "it, too)."));
-	hopper_connect();
 	hopper_store_read(run, false, &row);
 	hopper_store_grant(run, role, steers);
-	hopper_finish();
 	PG_RETURN_VOID();
 }
 
 /* revoke_run(run, role) */
-HOPPER_FUNCTION(hopper_sql_revoke_run)
+HOPPER_SPI_FUNCTION(hopper_sql_revoke_run)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	Oid			role = role_argument(fcinfo);
 	hopper_run_row row;
 
-	hopper_connect();
 	hopper_store_read(run, false, &row);
 	hopper_store_revoke(run, role);
-	hopper_finish();
 	PG_RETURN_VOID();
 }

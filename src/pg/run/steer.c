@@ -119,19 +119,17 @@ trial_argument(FunctionCallInfo fcinfo, int argument, int64 run)
 }
 
 /* stop_trial(run, trial) */
-HOPPER_FUNCTION(hopper_sql_stop_trial)
+HOPPER_SPI_FUNCTION(hopper_sql_stop_trial)
 {
 	hopper_run_row row;
 	int32		trial;
 
-	hopper_connect();
 	read_steerable(fcinfo, &row);
 	trial = trial_argument(fcinfo, 1, row.run);
 	if (!hopper_is_search(&row) && hopper_store_has_ended(row.run, trial))
 		ereport(NOTICE,
 				errmsg("trial %d of run " INT64_FORMAT " has ended already", trial, row.run));
 	hopper_store_event(row.run, STOP, trial, NULL);
-	hopper_finish();
 	PG_RETURN_VOID();
 }
 
@@ -163,35 +161,31 @@ HOPPER_FUNCTION(hopper_sql_unpin_trial)
 }
 
 /* enqueue_trial(run, parameters) */
-HOPPER_FUNCTION(hopper_sql_enqueue_trial)
+HOPPER_SPI_FUNCTION(hopper_sql_enqueue_trial)
 {
 	hopper_run_row row;
 	char	   *parameters;
 
-	hopper_connect();
 	read_steerable_search(fcinfo, &row);
 	hopper_require_argument(fcinfo, 1, "parameters");
 	parameters = hopper_string_argument(fcinfo, 1);
 	(void) OidInputFunctionCall(F_JSON_IN, parameters, JSONOID, -1);
 	hopper_store_event(row.run, HOPPER_ENQUEUE_TRIAL, 0, parameters);
-	hopper_finish();
 	PG_RETURN_VOID();
 }
 
 /* set_iterations(run, iterations, trial) */
-HOPPER_FUNCTION(hopper_sql_set_iterations)
+HOPPER_SPI_FUNCTION(hopper_sql_set_iterations)
 {
 	hopper_run_row row;
 	int32		trial;
 	int			iterations;
 
-	hopper_connect();
 	read_steerable_fit(fcinfo, &row);
 	hopper_require_argument(fcinfo, 1, "iterations");
 	iterations = hopper_positive_argument(fcinfo, 1, "iterations", 1);
 	trial = PG_ARGISNULL(2) ? 0 : trial_argument(fcinfo, 2, row.run);
 	hopper_store_event(row.run, ITERATIONS, trial, psprintf("%d", iterations));
-	hopper_finish();
 	PG_RETURN_VOID();
 }
 
@@ -226,20 +220,18 @@ add_new_trials(const hopper_run_row *row)
 }
 
 /* add_trials(run) -> how many rows of its selection table are new */
-HOPPER_FUNCTION(hopper_sql_add_trials)
+HOPPER_SPI_FUNCTION(hopper_sql_add_trials)
 {
 	hopper_run_row row;
 	int			n;
 
-	hopper_connect();
 	read_steerable_fit(fcinfo, &row);
 	n = add_new_trials(&row);
-	hopper_finish();
 	PG_RETURN_INT32(n);
 }
 
 /* clone_trial(run, trial, compile_params, fit_params) -> the new trial */
-HOPPER_FUNCTION(hopper_sql_clone_trial)
+HOPPER_SPI_FUNCTION(hopper_sql_clone_trial)
 {
 	hopper_run_row row;
 	hopper_name selection;
@@ -248,7 +240,6 @@ HOPPER_FUNCTION(hopper_sql_clone_trial)
 	int32		trial;
 	int32		clone;
 
-	hopper_connect();
 	read_steerable_fit(fcinfo, &row);
 	trial = trial_argument(fcinfo, 1, row.run);
 	for (int i = 0; i < 2; i++)
@@ -275,6 +266,5 @@ HOPPER_FUNCTION(hopper_sql_clone_trial)
 		hopper_refuse_damaged(&selection, "It did not take a row.");
 	hopper_store_inherit(row.run, clone, trial);
 	hopper_store_event(row.run, "cloned", clone, psprintf("from trial %d", trial));
-	hopper_finish();
 	PG_RETURN_INT32(clone);
 }

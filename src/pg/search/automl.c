@@ -148,24 +148,6 @@ tell_shortcomings(const hopper_automl *run, int64 best)
 					   hopper_search_objective_words(run, hopper_float_value(0, 2))));
 }
 
-static Datum
-result_row(FunctionCallInfo fcinfo, const hopper_automl *run, const char *written, int64 best,
-		   double value, int64 n_configs, int64 n_failed, int64 iterations)
-{
-	Datum		values[8];
-	bool		nulls[8] = {false};
-
-	values[0] = CStringGetTextDatum(written);
-	values[1] = Int32GetDatum(hopper_key_of_trial(best));
-	values[2] = CStringGetTextDatum(hopper_search_objective(run));
-	values[3] = Float8GetDatum(value);
-	values[4] = Int32GetDatum((int32) n_configs);
-	values[5] = Int32GetDatum((int32) n_failed);
-	values[6] = Int64GetDatum(iterations);
-	values[7] = Float8GetDatum(hopper_round_seconds(hopper_seconds_since(run->started)));
-	return hopper_return_row(fcinfo, values, nulls);
-}
-
 /* What trainings get as it is. */
 static void
 take_settings(FunctionCallInfo fcinfo, hopper_automl *run)
@@ -249,20 +231,15 @@ is_taken(FunctionCallInfo fcinfo, hopper_automl *run)
 		return false;
 	hopper_taker_of_fits->take(hopper_taker_of_fits, fcinfo, NULL, run);
 	hopper_request_context = NULL;
-	hopper_finish();
 	return true;
 }
 
-HOPPER_FUNCTION(hopper_sql_automl)
+HOPPER_SPI_FUNCTION(hopper_sql_automl)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	hopper_automl *run;
 	hopper_guard *guard;
 	hopper_search_result found;
-	char	   *written;
-	Datum		result;
 
-	hopper_connect();
 	hopper_fit_begin_request();
 	run = palloc0(sizeof(hopper_automl));
 	guard = begin_search(fcinfo, run);
@@ -272,11 +249,11 @@ HOPPER_FUNCTION(hopper_sql_automl)
 	hopper_search_rehearse(run);
 	hopper_search_pool(run);
 	hopper_search_conclude(run, &found);
-	written = hopper_written_name(&run->tables.output);
-	MemoryContextSwitchTo(caller);
-	result = result_row(fcinfo, run, written, found.best, found.value, found.configurations,
-						found.failed, found.iterations);
 	hopper_guard_release(guard);
-	hopper_finish();
-	return result;
+	return hopper_return_params(fcinfo, HOPPER_PARAMS(
+		hopper_text_param(hopper_written_name(&run->tables.output)),
+		HOPPER_INT4(hopper_key_of_trial(found.best)),
+		hopper_text_param(hopper_search_objective(run)), HOPPER_FLOAT8(found.value),
+		HOPPER_INT4((int32) found.configurations), HOPPER_INT4((int32) found.failed),
+		HOPPER_INT8(found.iterations), HOPPER_SECONDS(hopper_seconds_since(run->started))));
 }

@@ -9,7 +9,7 @@
 #include "pg/train/ranking.h"
 
 /* describe_space(model_arch_table, model_id_list, compile_params_grid, fit_params_grid, space) */
-HOPPER_FUNCTION(hopper_sql_describe_space)
+HOPPER_SPI_FUNCTION(hopper_sql_describe_space)
 {
 	hopper_search_options options = {0};
 	hopper_complaints complaints = {NIL};
@@ -17,7 +17,6 @@ HOPPER_FUNCTION(hopper_sql_describe_space)
 	hopper_error error;
 
 	hopper_require_set_context(fcinfo);
-	hopper_connect();
 	options.model_ids = hopper_model_ids_argument(fcinfo, &options.n_models);
 	options.compile_grid = hopper_utf8_argument(fcinfo, 2);
 	options.fit_grid = hopper_utf8_argument(fcinfo, 3);
@@ -33,7 +32,6 @@ HOPPER_FUNCTION(hopper_sql_describe_space)
 	options.problems = hopper_complaints_for_core(&complaints, &options.n_problems);
 	if (hopper_core()->search.describe_space(&options, &rows, &error) != 0)
 		hopper_search_throw(&error, &complaints);
-	hopper_finish();
 	return hopper_return_rows(fcinfo, hopper_take_rows(rows));
 }
 
@@ -87,9 +85,8 @@ tell_change(const hopper_name *models, const hopper_name *trials, const hopper_b
  * best_config(model_table): the model that predictions take, too. What the search measured of it
  * holds as long as it was not trained on.
  */
-HOPPER_FUNCTION(hopper_sql_best_config)
+HOPPER_SPI_FUNCTION(hopper_sql_best_config)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	hopper_name models = models_argument(fcinfo);
 	hopper_name trials = companion(fcinfo, "trials", "place");
 	hopper_outputs outputs = hopper_outputs_named(&models);
@@ -99,7 +96,6 @@ HOPPER_FUNCTION(hopper_sql_best_config)
 	char	   *query;
 
 	hopper_require_set_context(fcinfo);
-	hopper_connect();
 	hopper_search_check_trials(&trials);
 	hopper_outputs_check_info(&outputs);
 	best = hopper_outputs_best(&outputs, NULL);
@@ -117,8 +113,6 @@ HOPPER_FUNCTION(hopper_sql_best_config)
 					 " WHERE i.mst_key = %d AND %s",
 					 outputs.info.quoted, trials.quoted, trials.quoted, measured ? "true" : "false",
 					 best.mst_key, best.metric ? "true" : "false");
-	query = MemoryContextStrdup(caller, query);
-	hopper_finish();
 	return hopper_return_query(fcinfo, query);
 }
 

@@ -175,11 +175,10 @@ add_line(hopper_rows *rows, const char *item, double value, const char *unit)
 	row[2] = unit;
 }
 
-HOPPER_FUNCTION(hopper_sql_explain_automl)
+HOPPER_SPI_FUNCTION(hopper_sql_explain_automl)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	hopper_automl run = {0};
-	hopper_forecast_request request = {.context = CurrentMemoryContext};
+	hopper_forecast_request request = {0};
 	int			threads = hopper_argument(fcinfo, "threads");
 	hopper_guard *guard;
 	played_search played;
@@ -191,7 +190,6 @@ HOPPER_FUNCTION(hopper_sql_explain_automl)
 	hopper_rows rows = {0, COLUMNS, NULL};
 
 	hopper_require_set_context(fcinfo);
-	hopper_connect();
 	hopper_automl_arguments(fcinfo, &run);
 	guard = hopper_search_start(&run);
 	hopper_search_require_possible(&run);
@@ -216,7 +214,6 @@ HOPPER_FUNCTION(hopper_sql_explain_automl)
 	models = hopper_forecast_models(&request, &times);
 	forecast = forecast_of(&played, tried, &request, models, times.n_workers);
 
-	MemoryContextSwitchTo(caller);
 	rows.cells = cells;
 	add_line(&rows, "configurations", tried, "configurations");
 	add_line(&rows, "iterations", played.iterations, "iterations");
@@ -227,6 +224,5 @@ HOPPER_FUNCTION(hopper_sql_explain_automl)
 	add_line(&rows, "workers", times.n_workers, "workers");
 	add_line(&rows, "seconds", forecast.seconds, "seconds");
 	add_line(&rows, "all to the end", forecast.all_to_end, "seconds");
-	hopper_finish();
 	return hopper_return_rows(fcinfo, &rows);
 }

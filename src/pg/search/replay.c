@@ -12,18 +12,6 @@
 
 #define TABLE "all_search_results"
 
-static void
-add_int4(hopper_own_values *list, int32 value)
-{
-	hopper_own_add(list, INT4OID, Int32GetDatum(value), false);
-}
-
-static void
-add_null(hopper_own_values *list, Oid type)
-{
-	hopper_own_add(list, type, (Datum) 0, true);
-}
-
 /*
  * `told`: NULL where nothing more is to begin, for this reason, or, with `wish`, where the search
  * was steered.
@@ -32,34 +20,25 @@ static void
 note(hopper_automl *run, int64 trial, const hopper_search_told *told, const char *reason,
 	 const hopper_search_wish *wish)
 {
-	hopper_own_values list = {0};
+	hopper_param values = HOPPER_NULL(FLOAT8ARRAYOID);
+	hopper_param last = values;
 
-	hopper_own_add_int8(&list, run->number);
-	add_int4(&list, ++run->n_told);
-	add_int4(&list, run->batch);
-	if (trial < 0)
-		add_null(&list, INT4OID);
-	else
-		add_int4(&list, hopper_key_of_trial(trial));
-	if (told == NULL)
-		add_null(&list, INT4OID);
-	else
-		add_int4(&list, (int32) told->iterations);
-	if (told == NULL || told->failure)
+	if (told && told->failure == NULL)
 	{
-		add_null(&list, FLOAT8ARRAYOID);
-		add_null(&list, FLOAT8ARRAYOID);
+		values = HOPPER_PARAM(FLOAT8ARRAYOID, hopper_floats_datum(told->n, told->values));
+		last = HOPPER_PARAM(FLOAT8ARRAYOID, hopper_floats_datum(told->n, told->last));
 	}
-	else
-	{
-		hopper_own_add(&list, FLOAT8ARRAYOID, hopper_floats_datum(told->n, told->values), false);
-		hopper_own_add(&list, FLOAT8ARRAYOID, hopper_floats_datum(told->n, told->last), false);
-	}
-	hopper_own_add_text(&list, reason);
-	hopper_own_add_float8(&list, hopper_seconds_since(run->started));
-	hopper_own_add_text(&list, wish ? wish->event : NULL);
-	hopper_own_add(&list, TIMESTAMPTZOID, TimestampTzGetDatum(wish ? wish->at : 0), wish == NULL);
-	hopper_own_change(&list, "INSERT INTO @extschema@." TABLE " (run, number, batch, trial,"
+	run->n_told++;
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run->number), HOPPER_INT4(run->n_told),
+									HOPPER_INT4(run->batch),
+									HOPPER_IF(trial >= 0, HOPPER_INT4(hopper_key_of_trial(trial))),
+									HOPPER_IF(told,
+											  HOPPER_INT4(told ? (int32) told->iterations : 0)),
+									values, last, hopper_text_param(reason),
+									HOPPER_FLOAT8(hopper_seconds_since(run->started)),
+									hopper_text_param(wish ? wish->event : NULL),
+									HOPPER_IF(wish, HOPPER_TIME(wish ? wish->at : 0))),
+					  "INSERT INTO @extschema@." TABLE " (run, number, batch, trial,"
 					  " iterations, objectives, last_objectives, error, elapsed, steering, wished)"
 					  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
 }

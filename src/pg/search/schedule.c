@@ -5,7 +5,7 @@
 #include "pg/server/glue.h"
 
 /* hyperband_schedule(schedule_table, r, eta, skip_last, additional, variant) -> iterations */
-HOPPER_FUNCTION(hopper_sql_hyperband_schedule)
+HOPPER_SPI_FUNCTION(hopper_sql_hyperband_schedule)
 {
 	hopper_name table;
 	hopper_rows *rows;
@@ -16,7 +16,6 @@ HOPPER_FUNCTION(hopper_sql_hyperband_schedule)
 	const char *variant = PG_ARGISNULL(5) ? "floor"
 		: hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(5)));
 
-	hopper_connect();
 	table = hopper_name_argument(fcinfo, 0, "schedule_table");
 	hopper_require_argument(fcinfo, 1, "r");
 	HOPPER_CHECK(hopper_core()->search.hyperband_schedule(r, eta, skip_last,
@@ -35,6 +34,5 @@ HOPPER_FUNCTION(hopper_sql_hyperband_schedule)
 
 		hopper_insert(&table, "VALUES (%s, %s, %s, %s)", cells[0], cells[1], cells[2], cells[3]);
 	}
-	hopper_finish();
 	PG_RETURN_INT64(iterations);
 }

@@ -63,6 +63,38 @@ extern hopper_error *const hopper_fault;
  */
 extern bool hopper_accepts(int code, const hopper_error *error);
 
+/* --- values with their types: of rows, and $1 and so on of statements --- */
+
+typedef struct hopper_param
+{
+	Oid			type;
+	Datum		value;
+	bool		isnull;
+} hopper_param;
+
+/* Several of them as two arguments, their number and an array. */
+#define HOPPER_PARAMS(...) \
+	(int) lengthof(((hopper_param[]) {__VA_ARGS__})), (const hopper_param[]) {__VA_ARGS__}
+#define HOPPER_PARAM(type, value) ((hopper_param) {type, value, false})
+#define HOPPER_INT4(value) HOPPER_PARAM(INT4OID, Int32GetDatum(value))
+#define HOPPER_INT8(value) HOPPER_PARAM(INT8OID, Int64GetDatum(value))
+#define HOPPER_FLOAT8(value) HOPPER_PARAM(FLOAT8OID, Float8GetDatum(value))
+#define HOPPER_BOOL(value) HOPPER_PARAM(BOOLOID, BoolGetDatum(value))
+#define HOPPER_OID(value) HOPPER_PARAM(OIDOID, ObjectIdGetDatum(value))
+#define HOPPER_TIME(value) HOPPER_PARAM(TIMESTAMPTZOID, TimestampTzGetDatum(value))
+#define HOPPER_SECONDS(value) HOPPER_FLOAT8(hopper_round_seconds(value))
+#define HOPPER_NULL(type) ((hopper_param) {type, (Datum) 0, true})
+/* NULL where it is not known. */
+#define HOPPER_IF(known, param) hopper_param_if((known) ? true : false, param)
+static inline hopper_param
+hopper_param_if(bool known, hopper_param param)
+{
+	param.isnull = !known;
+	return param;
+}
+/* NULL is a NULL. */
+extern hopper_param hopper_text_param(const char *value);
+
 /* --- result sets (server/result_set.c) --- */
 
 /* Rows of texts, which the core has made, copied to the current memory context in one piece. */
@@ -80,6 +112,7 @@ extern void hopper_require_set_context(FunctionCallInfo fcinfo);
 extern Tuplestorestate *hopper_begin_result(FunctionCallInfo fcinfo, TupleDesc *descriptor);
 /* The result of a function that returns one row, in the current memory context. */
 extern Datum hopper_return_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
+extern Datum hopper_return_params(FunctionCallInfo fcinfo, int n, const hopper_param *params);
 /* Puts the rows of SPI_tuptable into it; ERROR 42804 where their columns are not of its types. */
 extern void hopper_put_selected(Tuplestorestate *store, TupleDesc descriptor);
 /* Returns all rows of a query (run by SPI, read-only) as the function's result set. */
@@ -334,11 +367,15 @@ extern void hopper_show_itself(const hopper_name *name);
 extern char *hopper_formatted(const char *format, va_list arguments) pg_attribute_printf(1, 0);
 /*
  * SPI for a volatile function, once at its beginning and its end. It sees what the statement that
- * calls it has done before: one SELECT may pack, train and predict. (A stable function calls
- * SPI_connect() itself and sees what its statement sees.)
+ * calls it has done before: one SELECT may pack, train and predict.
  */
 extern void hopper_connect(void);
 extern void hopper_finish(void);
+/* SPI_connect(), for a stable function: it sees what its statement sees. SPI_finish() ends it. */
+extern void hopper_connect_only(void);
+/* For what may be called while SPI is connected; the result is the argument of the other one. */
+extern bool hopper_connect_within(void);
+extern void hopper_finish_within(bool pushed);
 /*
  * Compiling a query takes up to a second and memory for good, and the planner thinks that the
  * arrays in our tables, and a catalog with many dead rows, are long; a few hundred rows are not
@@ -364,6 +401,10 @@ extern void hopper_insert(const hopper_name *table, const char *format,...)
 			pg_attribute_printf(2, 3);
 /* That error where SPI, which returned `rc`, has not inserted one row. */
 extern void hopper_require_inserted(const hopper_name *table, int rc);
+/* SPI_execute_with_args(). */
+extern int	hopper_execute_params(const char *statement, int n, const hopper_param *params);
+/* Inserts one row, with that error. */
+extern void hopper_insert_params(const hopper_name *table, int n, const hopper_param *params);
 /*
  * INSERT, UPDATE or DELETE of rows of a table that has been in the user's hands: its triggers run
  * with the caller's search_path. So does the statement, which must name each function, operator

@@ -95,13 +95,12 @@ search_query(const char *word, const char *schema)
  * help(function_name): what it does, its arguments with types and defaults, an example. Of another
  * word: what speaks of it.
  */
-HOPPER_FUNCTION(hopper_sql_help_function)
+HOPPER_SPI_FUNCTION(hopper_sql_help_function)
 {
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	char	   *schema = get_namespace_name(hopper_schema());
 	const char *nearest = NULL;
 	char	   *search;
-	MemoryContext caller = CurrentMemoryContext;
 	bool		found;
 
 	if (strncmp(name, "hopper.", 7) == 0)
@@ -111,16 +110,9 @@ HOPPER_FUNCTION(hopper_sql_help_function)
 	if (strchr(name, '('))
 		*strchr(name, '(') = '\0';
 	search = search_query(name, schema);
-	hopper_connect();
 	found = is_explained(name, &nearest);
-	if (nearest)
-		nearest = MemoryContextStrdup(caller, nearest);
 	if (!found && strlen(name) >= SHORTEST_WORD && hopper_select("%s", search) > 0)
-	{
-		hopper_finish();
 		return hopper_return_query(fcinfo, search);
-	}
-	hopper_finish();
 	if (!found)
 		hopper_raise(ERRCODE_UNDEFINED_FUNCTION,
 					 errmsg("there is no function \"%s\" in model_hopper", name),

@@ -87,49 +87,6 @@ hopper_own_end(const hopper_own_scope *scope)
 	SetUserIdAndSecContext(scope->user, scope->context);
 }
 
-void
-hopper_own_insert(const char *table, const char *insertion, int n, Oid *types, Datum *values)
-{
-	hopper_own_scope scope;
-	int			rc;
-
-	hopper_own_hold(&table, 1, RowExclusiveLock, "a table of the extension");
-	scope = hopper_own_begin(table);
-	rc = SPI_execute_with_args(psprintf("INSERT INTO %s %s", hopper_own_name(table), insertion), n,
-							   types, values, NULL, false, 0);
-	if (rc != SPI_OK_INSERT)
-		elog(ERROR, "writing \"hopper.%s\" failed: %s", table, SPI_result_code_string(rc));
-	hopper_own_end(&scope);
-}
-
-void
-hopper_own_add(hopper_own_values *list, Oid type, Datum value, bool isnull)
-{
-	if (list->n == HOPPER_OWN_VALUES)
-		elog(ERROR, "too many values in a row of the extension");
-	list->types[list->n] = type;
-	list->values[list->n] = value;
-	list->nulls[list->n++] = isnull ? 'n' : ' ';
-}
-
-void
-hopper_own_add_int8(hopper_own_values *list, int64 value)
-{
-	hopper_own_add(list, INT8OID, Int64GetDatum(value), false);
-}
-
-void
-hopper_own_add_float8(hopper_own_values *list, double value)
-{
-	hopper_own_add(list, FLOAT8OID, Float8GetDatum(value), false);
-}
-
-void
-hopper_own_add_text(hopper_own_values *list, const char *value)
-{
-	hopper_own_add(list, TEXTOID, value ? CStringGetTextDatum(value) : (Datum) 0, value == NULL);
-}
-
 /* --- statements that name tables of the extension --- */
 
 #define SCHEMA "@extschema@"
@@ -169,7 +126,7 @@ static void
 take_turn(const char *table)
 {
 	static const char *const at_any_time[] = {"all_run_events", "all_search_results",
-	"all_run_grants"};
+	"all_run_grants", "journal_runs", "journal_visits"};
 	static const char *const turn = "all_runs";
 
 	if (!HOPPER_DATA_ON_SEGMENTS)
@@ -193,7 +150,7 @@ lock_of(const char *statement)
 }
 
 void
-hopper_own_change(const hopper_own_values *list, const char *format,...)
+hopper_own_change(int n, const hopper_param *params, const char *format,...)
 {
 	char	   *statement;
 	const char *table;
@@ -205,9 +162,7 @@ hopper_own_change(const hopper_own_values *list, const char *format,...)
 	take_turn(table);
 	hopper_own_hold(&table, 1, lock_of(statement), RECORD);
 	scope = hopper_own_begin(table);
-	rc = SPI_execute_with_args(with_schema(statement), list->n, (Oid *) list->types,
-							   (Datum *) list->values, list->nulls, false, 0);
-	hopper_after_spi();
+	rc = hopper_execute_params(with_schema(statement), n, params);
 	hopper_own_end(&scope);
 	if (rc < 0)
 		elog(ERROR, "writing \"hopper.%s\" failed: %s", table, SPI_result_code_string(rc));
@@ -236,8 +191,7 @@ HOPPER_ANY_VERSION_FUNCTION(hopper_sql_close_own_tables)
 	SPITupleTable *tables;
 	uint64		n;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect_only();
 	n = hopper_select_latest("SELECT oid::int8 FROM pg_class WHERE relnamespace = %u"
 							 " AND relkind IN ('r', 'S', 'v') ORDER BY oid", hopper_schema());
 	tables = SPI_tuptable;

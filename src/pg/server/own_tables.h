@@ -35,39 +35,15 @@ extern hopper_own_scope hopper_own_begin(const char *table);
 extern void hopper_own_end(const hopper_own_scope *scope);
 
 /*
- * An INSERT into a table of the extension in such a scope, with parameters of these types and no
- * NULLs; `insertion` is what follows the table's name. As hopper_own_hold(), of this table. SPI
- * must be connected.
- */
-extern void hopper_own_insert(const char *table, const char *insertion, int n, Oid *types,
-							  Datum *values);
-
-/* The arguments of one statement, $1 and so on; to begin with zeros. */
-#define HOPPER_OWN_VALUES 24
-
-typedef struct hopper_own_values
-{
-	int			n;
-	Oid			types[HOPPER_OWN_VALUES];
-	Datum		values[HOPPER_OWN_VALUES];
-	char		nulls[HOPPER_OWN_VALUES];
-} hopper_own_values;
-
-extern void hopper_own_add(hopper_own_values *list, Oid type, Datum value, bool isnull);
-extern void hopper_own_add_int8(hopper_own_values *list, int64 value);
-extern void hopper_own_add_float8(hopper_own_values *list, double value);
-/* NULL is a NULL. */
-extern void hopper_own_add_text(hopper_own_values *list, const char *value);
-/*
  * Statements on tables of the record of runs, as the owner of the first that they name: as
  * "@extschema@.all_runs". What they are formatted with are words of ours and numbers; texts of
  * others are arguments. SPI must be connected.
  *
- * A change, as hopper_own_hold(): sessions that write what a slice or a training has come to have
- * their turns one after the other.
+ * A change with arguments $1 and so on, as hopper_own_hold(): sessions that write what a slice or a
+ * training has come to have their turns one after the other.
  */
-extern void hopper_own_change(const hopper_own_values *list, const char *format,...)
-			pg_attribute_printf(2, 3);
+extern void hopper_own_change(int n, const hopper_param *params, const char *format,...)
+			pg_attribute_printf(3, 4);
 /* Rows in SPI_tuptable, as others have committed them and this transaction has written them. */
 extern uint64 hopper_own_select(const char *format,...) pg_attribute_printf(1, 2);
 

@@ -33,10 +33,8 @@ nearest_table(const hopper_name *name)
 	const char *nearest;
 	char	   *result = NULL;
 	uint64		n_rows;
-	bool		pushed = hopper_spi_push();
+	bool		pushed = hopper_connect_within();
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
 	n_rows = hopper_select(
 						   "SELECT c.relname::pg_catalog.text FROM pg_catalog.pg_class c"
 						   " JOIN pg_catalog.pg_namespace n"
@@ -55,8 +53,7 @@ nearest_table(const hopper_name *name)
 	if (nearest)
 		result = MemoryContextStrdup(caller, name->qualified
 									 ? psprintf("%s.%s", name->schema, nearest) : nearest);
-	SPI_finish();
-	hopper_spi_pop(pushed);
+	hopper_finish_within(pushed);
 	return result;
 }
 

@@ -146,6 +146,26 @@ hopper_return_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls));
 }
 
+hopper_param
+hopper_text_param(const char *value)
+{
+	return value ? HOPPER_PARAM(TEXTOID, CStringGetTextDatum(value)) : HOPPER_NULL(TEXTOID);
+}
+
+Datum
+hopper_return_params(FunctionCallInfo fcinfo, int n, const hopper_param *params)
+{
+	Datum	   *values = palloc(n * sizeof(Datum));
+	bool	   *nulls = palloc(n * sizeof(bool));
+
+	for (int i = 0; i < n; i++)
+	{
+		values[i] = params[i].value;
+		nulls[i] = params[i].isnull;
+	}
+	return hopper_return_row(fcinfo, values, nulls);
+}
+
 void
 hopper_put_selected(Tuplestorestate *store, TupleDesc descriptor)
 {
@@ -166,11 +186,13 @@ hopper_return_query(FunctionCallInfo fcinfo, const char *query)
 	TupleDesc	descriptor;
 	Tuplestorestate *store = hopper_begin_result(fcinfo, &descriptor);
 	int			level = hopper_without_jit();
+	bool		pushed = hopper_spi_push();
 
 	hopper_connect();
 	(void) hopper_select("%s", query);
 	hopper_put_selected(store, descriptor);
 	AtEOXact_GUC(false, level);
 	hopper_finish();
+	hopper_spi_pop(pushed);
 	return (Datum) 0;
 }

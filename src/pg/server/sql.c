@@ -12,6 +12,8 @@
  */
 #include "pg/server/glue.h"
 
+#include "utils/datum.h"
+
 MemoryContext hopper_request_context = NULL;
 
 void
@@ -75,10 +77,32 @@ push_snapshot(void)
 }
 
 void
-hopper_connect(void)
+hopper_connect_only(void)
 {
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
+}
+
+bool
+hopper_connect_within(void)
+{
+	bool		pushed = hopper_spi_push();
+
+	hopper_connect_only();
+	return pushed;
+}
+
+void
+hopper_finish_within(bool pushed)
+{
+	SPI_finish();
+	hopper_spi_pop(pushed);
+}
+
+void
+hopper_connect(void)
+{
+	hopper_connect_only();
 	hopper_watch_client();
 	CommandCounterIncrement();
 	push_snapshot();
@@ -100,6 +124,26 @@ hopper_finish(void)
 	PopActiveSnapshot();
 	connected = NULL;
 	SPI_finish();
+}
+
+Datum
+hopper_call_connected(FunctionCallInfo fcinfo, PGFunction body)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	Datum		result;
+	int16		length;
+	bool		by_value;
+
+	hopper_connect();
+	result = body(fcinfo);
+	if (!fcinfo->isnull && result != (Datum) 0)
+	{
+		get_typlenbyval(get_func_rettype(fcinfo->flinfo->fn_oid), &length, &by_value);
+		MemoryContextSwitchTo(caller);
+		result = datumCopy(result, by_value, length);
+	}
+	hopper_finish();
+	return result;
 }
 
 int
@@ -166,6 +210,37 @@ hopper_insert(const hopper_name *table, const char *format,...)
 	hopper_require_inserted(table, execute(psprintf("INSERT INTO %s %s", table->quoted, row)));
 	hopper_backend.callers_path(level);
 	pfree(row);
+}
+
+int
+hopper_execute_params(const char *statement, int n, const hopper_param *params)
+{
+	Oid		   *types = palloc(Max(n, 1) * sizeof(Oid));
+	Datum	   *values = palloc(Max(n, 1) * sizeof(Datum));
+	char	   *nulls = palloc(Max(n, 1));
+	int			rc;
+
+	for (int i = 0; i < n; i++)
+	{
+		types[i] = params[i].type;
+		values[i] = params[i].value;
+		nulls[i] = params[i].isnull ? 'n' : ' ';
+	}
+	rc = SPI_execute_with_args(statement, n, types, values, nulls, false, 0);
+	hopper_after_spi();
+	return rc;
+}
+
+void
+hopper_insert_params(const hopper_name *table, int n, const hopper_param *params)
+{
+	StringInfo	statement = makeStringInfo();
+
+	appendStringInfo(statement, "INSERT INTO %s VALUES (", table->quoted);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(statement, "%s$%d", i ? ", " : "", i + 1);
+	appendStringInfoChar(statement, ')');
+	hopper_require_inserted(table, hopper_execute_params(statement->data, n, params));
 }
 
 void

@@ -14,8 +14,7 @@ HOPPER_ANY_VERSION_FUNCTION(hopper_sql_version)
 	char	   *installed = "none";
 	char	   *version;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect_only();
 	if (hopper_select("SELECT extversion FROM pg_catalog.pg_extension"
 					  " WHERE extname OPERATOR(pg_catalog.=) 'model_hopper'") > 0)
 		installed = hopper_cell(0, 1);

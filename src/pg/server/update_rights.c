@@ -18,8 +18,7 @@ static char *noted = NULL;
  */
 HOPPER_ANY_VERSION_FUNCTION(hopper_sql_note_rights)
 {
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect_only();
 	hopper_select_latest("SELECT json_agg(row_to_json(f))::text FROM"
 						 " (SELECT p.oid::int8 AS id, p.proname::text AS name, coalesce("
 						 "  (SELECT json_agg(row_to_json(h)) FROM"
@@ -78,8 +77,7 @@ HOPPER_ANY_VERSION_FUNCTION(hopper_sql_give_noted_rights)
 
 	if (noted == NULL)
 		elog(ERROR, "no rights were noted");
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect_only();
 	/* For names with their schema. */
 	level = hopper_backend.safe_path();
 	n = hopper_select_latest(STATEMENTS, hopper_literal(noted), hopper_schema());

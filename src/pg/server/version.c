@@ -114,8 +114,7 @@ HOPPER_ANY_VERSION_FUNCTION(hopper_sql_check_schema)
 	Oid			schema = get_namespace_oid("hopper", false);
 	char	   *role;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect_only();
 	if (hopper_select("WITH s AS (SELECT oid AS schema, nspowner FROM pg_namespace"
 					  "  WHERE oid = %u)"
 					  " SELECT NULL::name AS rolname FROM s"

@@ -42,5 +42,15 @@ extern char *hopper_own_name(const char *name);
 	HOPPER_CHECKED_FUNCTION(function, hopper_require_same_version())
 /* One that works with SQL objects of any version. */
 #define HOPPER_ANY_VERSION_FUNCTION(function) HOPPER_CHECKED_FUNCTION(function, (void) 0)
+/* One whose body is connected to SPI (hopper_connect()), and may return what lies in its memory. */
+#define HOPPER_SPI_FUNCTION(function) \
+	static Datum CppConcat(function, _connected) (FunctionCallInfo fcinfo); \
+	HOPPER_FUNCTION(function) \
+	{ \
+		return hopper_call_connected(fcinfo, CppConcat(function, _connected)); \
+	} \
+	static Datum \
+	CppConcat(function, _connected) (FunctionCallInfo fcinfo)
+extern Datum hopper_call_connected(FunctionCallInfo fcinfo, PGFunction body);
 
 #endif							/* HOPPER_VERSION_H */

@@ -21,13 +21,12 @@ hopper_fit_begin_request(void)
 }
 
 static hopper_fit *
-new_request(const char *function, MemoryContext caller)
+new_request(const char *function)
 {
 	hopper_fit *request;
 
 	hopper_fit_begin_request();
 	request = palloc0(sizeof(hopper_fit));
-	request->caller = caller;
 	request->function = function;
 	return request;
 }
@@ -42,7 +41,6 @@ is_taken(FunctionCallInfo fcinfo, hopper_fit *request)
 		return false;
 	taker->take(taker, fcinfo, request, NULL);
 	hopper_request_context = NULL;
-	hopper_finish();
 	return true;
 }
 
@@ -95,34 +93,6 @@ common_arguments(FunctionCallInfo fcinfo, hopper_fit *request)
 	record->warm_start = request->warm_start;
 }
 
-/* What a training has come to; outlives SPI's memory, where the request is. */
-typedef struct fit_outcome
-{
-	char	   *written;		/* the model table as the user wrote it */
-	hopper_best best;
-	int			trained;
-	int			failed;
-	double		seconds;
-} fit_outcome;
-
-static Datum
-result_row(FunctionCallInfo fcinfo, const fit_outcome *outcome)
-{
-	const hopper_best *best = &outcome->best;
-	Datum		values[7];
-	bool		nulls[7] = {false};
-
-	values[0] = CStringGetTextDatum(outcome->written);
-	values[1] = Int32GetDatum(best->mst_key);
-	values[2] = best->metric ? CStringGetTextDatum(best->metric) : (Datum) 0;
-	values[3] = Float8GetDatum(best->value);
-	nulls[1] = nulls[2] = nulls[3] = best->metric == NULL;
-	values[4] = Int32GetDatum(outcome->trained);
-	values[5] = Int32GetDatum(outcome->failed);
-	values[6] = Float8GetDatum(hopper_round_seconds(outcome->seconds));
-	return hopper_return_row(fcinfo, values, nulls);
-}
-
 static void
 tell_thinned(const hopper_training *training)
 {
@@ -136,31 +106,28 @@ tell_thinned(const hopper_training *training)
 				errhint("Raise metrics_compute_frequency."));
 }
 
-/* Ends SPI, too. */
-static fit_outcome
-fit(hopper_fit *request)
+static Datum
+fit(FunctionCallInfo fcinfo, hopper_fit *request)
 {
 	hopper_training *training = &request->training;
-	fit_outcome outcome;
+	const hopper_best *best = &request->record.best;
+	double		seconds;
 
+	if (is_taken(fcinfo, request))
+		PG_RETURN_NULL();
 	hopper_fit_prepare(request);
 	hopper_train(request);
 	hopper_fit_finish(request);
-	hopper_progress_finished(training, request->record.best.mst_key,
-							 request->record.best.metric, request->record.best.value);
-	outcome.failed = training->n_failed;
-	outcome.trained = training->n_configs - outcome.failed;
-	outcome.seconds = training->info.seconds_wall;
+	hopper_progress_finished(training, best->mst_key, best->metric, best->value);
+	seconds = training->info.seconds_wall;
 	tell_thinned(training);
-
-	/* SPI's memory goes with SPI_finish. */
-	outcome.best = request->record.best;
-	if (outcome.best.metric)
-		outcome.best.metric = MemoryContextStrdup(request->caller, outcome.best.metric);
-	outcome.written = MemoryContextStrdup(request->caller, hopper_written_name(&request->output));
 	hopper_fit_end(request);
-	hopper_finish();
-	return outcome;
+	return hopper_return_params(fcinfo, HOPPER_PARAMS(
+		hopper_text_param(hopper_written_name(&request->output)),
+		HOPPER_IF(best->metric, HOPPER_INT4(best->mst_key)), hopper_text_param(best->metric),
+		HOPPER_IF(best->metric, HOPPER_FLOAT8(best->value)),
+		HOPPER_INT4(training->n_configs - training->n_failed), HOPPER_INT4(training->n_failed),
+		HOPPER_SECONDS(seconds)));
 }
 
 typedef struct choice
@@ -237,17 +204,14 @@ load_configs(hopper_fit *request, const int32 *keys, int n_keys)
  *
  * use_caching is MADlib's; data are always kept in memory where they fit.
  */
-HOPPER_FUNCTION(hopper_sql_fit_multiple_model)
+HOPPER_SPI_FUNCTION(hopper_sql_fit_multiple_model)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	hopper_fit *request;
-	fit_outcome outcome;
 	int32	   *keys;
 	int			n_keys;
 
-	hopper_connect();
 	hopper_backend.require_segments();
-	request = new_request("fit", caller);
+	request = new_request("fit");
 	request->source = hopper_name_argument(fcinfo, 0, "packed_table");
 	request->output = hopper_name_argument(fcinfo, 1, "model_table");
 	request->selection = hopper_name_argument(fcinfo, 2, "model_selection_table");
@@ -260,10 +224,7 @@ HOPPER_FUNCTION(hopper_sql_fit_multiple_model)
 	keys = hopper_integers_argument(fcinfo, hopper_argument(fcinfo, "mst_keys"), "mst_keys", 1,
 									PG_INT32_MAX, &n_keys);
 	load_configs(request, keys, n_keys);
-	if (is_taken(fcinfo, request))
-		PG_RETURN_NULL();
-	outcome = fit(request);
-	return result_row(fcinfo, &outcome);
+	return fit(fcinfo, request);
 }
 
 /*
@@ -274,18 +235,15 @@ HOPPER_FUNCTION(hopper_sql_fit_multiple_model)
  *
  * One configuration, mst_key 1; the outputs are those of fit_multiple_model().
  */
-HOPPER_FUNCTION(hopper_sql_fit)
+HOPPER_SPI_FUNCTION(hopper_sql_fit)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	hopper_fit *request;
-	fit_outcome outcome;
 	hopper_config *config;
 	hopper_model model;
 	char	   *params;
 
-	hopper_connect();
 	hopper_backend.require_segments();
-	request = new_request("fit", caller);
+	request = new_request("fit");
 	request->source = hopper_name_argument(fcinfo, 0, "packed_table");
 	request->output = hopper_name_argument(fcinfo, 1, "model_table");
 	request->models = hopper_name_argument(fcinfo, 2, "model_arch_table");
@@ -310,8 +268,5 @@ HOPPER_FUNCTION(hopper_sql_fit)
 	request->configs = config;
 	request->n_configs = 1;
 	request->record.model_arch_table = request->models.quoted;
-	if (is_taken(fcinfo, request))
-		PG_RETURN_NULL();
-	outcome = fit(request);
-	return result_row(fcinfo, &outcome);
+	return fit(fcinfo, request);
 }

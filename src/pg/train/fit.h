@@ -12,7 +12,6 @@ struct hopper_automl;
 typedef struct hopper_fit
 {
 	/* what the caller asks for; names and settings are checked where they are read */
-	MemoryContext caller;		/* outlives SPI's */
 	const char *function;
 	hopper_name source;
 	hopper_name output;

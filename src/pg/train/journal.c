@@ -98,33 +98,25 @@ write_run(const hopper_training *training, int64 run, Oid output, Oid role, Time
 {
 	const hopper_run_info *info = &training->info;
 	hopper_shares shares = hopper_timeline_shares(training);
-	Oid			types[] = {INT8OID, OIDOID, TEXTOID, OIDOID, TIMESTAMPTZOID, INT4OID, INT4OID,
-		INT4OID, INT4OID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
-	FLOAT8OID};
-	Datum		values[lengthof(types)];
-	int			n = 0;
 
-	values[n++] = Int64GetDatum(run);
-	values[n++] = ObjectIdGetDatum(output);
-	values[n++] = CStringGetTextDatum(training->shown);
-	values[n++] = ObjectIdGetDatum(role);
-	values[n++] = TimestampTzGetDatum(started);
-	values[n++] = Int32GetDatum(info->n_workers);
-	values[n++] = Int32GetDatum(Max(training->options.threads_per_model, 1));
-	values[n++] = Int32GetDatum(training->train->desc.n_partitions);
-	values[n++] = Int32GetDatum(training->valid ? training->valid->desc.n_partitions : 0);
-	values[n++] = Int32GetDatum(training->timeline->level);
-	values[n++] = Float8GetDatum(info->seconds_wall);
-	values[n++] = Float8GetDatum(training->seconds_reading);
-	values[n++] = Float8GetDatum(info->seconds_hop);
-	values[n++] = Float8GetDatum(info->seconds_busy);
-	values[n++] = Float8GetDatum(shares.idle);
-	values[n++] = Float8GetDatum(shares.hop);
-	hopper_own_insert(JOURNAL_RUNS, "(run, output, output_name, role, started, workers,"
-					  " threads_per_model, partitions, validation_partitions, level, seconds,"
-					  " seconds_reading, seconds_hop, seconds_busy, idle_share, hop_share)"
-					  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
-					  " $16)", n, types, values);
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), HOPPER_OID(output),
+									hopper_text_param(training->shown), HOPPER_OID(role),
+									HOPPER_TIME(started), HOPPER_INT4(info->n_workers),
+									HOPPER_INT4(Max(training->options.threads_per_model, 1)),
+									HOPPER_INT4(training->train->desc.n_partitions),
+									HOPPER_INT4(training->valid
+												? training->valid->desc.n_partitions : 0),
+									HOPPER_INT4(training->timeline->level),
+									HOPPER_FLOAT8(info->seconds_wall),
+									HOPPER_FLOAT8(training->seconds_reading),
+									HOPPER_FLOAT8(info->seconds_hop),
+									HOPPER_FLOAT8(info->seconds_busy),
+									HOPPER_FLOAT8(shares.idle), HOPPER_FLOAT8(shares.hop)),
+					  "INSERT INTO @extschema@." JOURNAL_RUNS " (run, output, output_name, role,"
+					  " started, workers, threads_per_model, partitions, validation_partitions,"
+					  " level, seconds, seconds_reading, seconds_hop, seconds_busy, idle_share,"
+					  " hop_share) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,"
+					  " $14, $15, $16)");
 }
 
 typedef struct column
@@ -152,8 +144,7 @@ write_visits(const hopper_timeline *timeline, int64 run)
 		{"seconds_train", FLOAT8OID}, {"seconds_evaluate", FLOAT8OID},
 	};
 	Datum	   *bytes_written = palloc(Max(timeline->n, 1) * sizeof(Datum));
-	Oid			types[VISIT_COLUMNS + 3];
-	Datum		arguments[VISIT_COLUMNS + 3];
+	hopper_param params[VISIT_COLUMNS + 3];
 	StringInfo	names = makeStringInfo();
 	StringInfo	items = makeStringInfo();
 	int			n = 0;
@@ -184,23 +175,21 @@ write_visits(const hopper_timeline *timeline, int64 run)
 		bytes_written[i] = Int64GetDatum(visit->bytes_written);
 	}
 
-	types[n] = INT8OID;
-	arguments[n++] = Int64GetDatum(run);
-	types[n] = INT4OID;
-	arguments[n++] = Int32GetDatum(timeline->n);
-	types[n] = INT8ARRAYOID;
-	arguments[n++] = hopper_array(INT8OID, timeline->n, bytes_written, NULL);
+	params[n++] = HOPPER_INT8(run);
+	params[n++] = HOPPER_INT4(timeline->n);
+	params[n++] = HOPPER_PARAM(INT8ARRAYOID,
+							   hopper_array(INT8OID, timeline->n, bytes_written, NULL));
 	for (int i = 0; i < VISIT_COLUMNS; i++)
 	{
-		types[n] = columns[i].type == INT4OID ? INT4ARRAYOID : FLOAT8ARRAYOID;
-		arguments[n++] = hopper_array(columns[i].type, timeline->n, columns[i].values, NULL);
+		params[n++] = HOPPER_PARAM(get_array_type(columns[i].type),
+								   hopper_array(columns[i].type, timeline->n, columns[i].values,
+												NULL));
 		appendStringInfo(names, ", %s", columns[i].name);
 		appendStringInfo(items, ", $%d[i]", n);
 	}
-	hopper_own_insert(JOURNAL_VISITS,
-					  psprintf("(run, visit, bytes_written%s) SELECT $1, i, $3[i]%s"
-							   " FROM pg_catalog.generate_series(1, $2) i", names->data,
-							   items->data), n, types, arguments);
+	hopper_own_change(n, params, "INSERT INTO @extschema@." JOURNAL_VISITS
+					  " (run, visit, bytes_written%s) SELECT $1, i, $3[i]%s"
+					  " FROM pg_catalog.generate_series(1, $2) i", names->data, items->data);
 }
 
 int64

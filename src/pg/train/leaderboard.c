@@ -263,21 +263,16 @@ curve(void)
 }
 
 /* leaderboard(model_table, n, rank_by) */
-HOPPER_FUNCTION(hopper_sql_leaderboard)
+HOPPER_SPI_FUNCTION(hopper_sql_leaderboard)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	hopper_name model;
 	char	   *rank_by = hopper_string_argument(fcinfo, 2);
-	char	   *query;
 	int			n = hopper_integer_argument(fcinfo, 1, "n", 0);
 
 	if (!PG_ARGISNULL(1))
 		hopper_require_positive(n, "n", "Leave n out to see every configuration.");
 	model = hopper_name_argument(fcinfo, 0, "model_table");
-	hopper_connect();
-	query = MemoryContextStrdup(caller, compared_query(&model, rank_by, n, false, curve()));
-	hopper_finish();
-	return hopper_return_query(fcinfo, query);
+	return hopper_return_query(fcinfo, compared_query(&model, rank_by, n, false, curve()));
 }
 
 /* learning_curves(model_table): a row a model, iteration, split and metric. */

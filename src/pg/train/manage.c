@@ -129,14 +129,13 @@ lock_both(const model_tables *model, bool alone, const hopper_name *name, bool r
 }
 
 /* drop_model(model_table) -> number of tables */
-HOPPER_FUNCTION(hopper_sql_drop_model)
+HOPPER_SPI_FUNCTION(hopper_sql_drop_model)
 {
 	model_tables model;
 	hopper_name name;
 	char	   *words;
 	int			n;
 
-	hopper_connect();
 	name = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_outputs_take_back(&name);
 	model_argument(fcinfo, &model);
@@ -148,19 +147,17 @@ HOPPER_FUNCTION(hopper_sql_drop_model)
 	else
 		ereport(NOTICE,
 				errmsg("there is no model \"%s\", nothing was dropped", model.outputs.model.shown));
-	hopper_finish();
 	PG_RETURN_INT32(n);
 }
 
 /* rename_model(model_table, new_name, replace) */
-HOPPER_FUNCTION(hopper_sql_rename_model)
+HOPPER_SPI_FUNCTION(hopper_sql_rename_model)
 {
 	model_tables model;
 	model_tables renamed;
 	hopper_name name;
 	bool		replace = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2);
 
-	hopper_connect();
 	name = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_outputs_take_back(&name);
 	model_argument(fcinfo, &model);
@@ -191,7 +188,6 @@ HOPPER_FUNCTION(hopper_sql_rename_model)
 		hopper_outputs_update_names(&model.outputs, &renamed.outputs);
 	}
 	hopper_exchange(renamed.tables, model.tables, model.n);
-	hopper_finish();
 	PG_RETURN_VOID();
 }
 
@@ -343,7 +339,7 @@ count_largest(const model_tables *model, const char *condition, hopper_share *sh
 }
 
 /* copy_model(model_table, new_name, mst_keys, replace) -> number of models */
-HOPPER_FUNCTION(hopper_sql_copy_model)
+HOPPER_SPI_FUNCTION(hopper_sql_copy_model)
 {
 	model_tables model;
 	model_tables copy;
@@ -356,7 +352,6 @@ HOPPER_FUNCTION(hopper_sql_copy_model)
 	int64		n;
 	bool		replace = !PG_ARGISNULL(3) && PG_GETARG_BOOL(3);
 
-	hopper_connect();
 	model_argument(fcinfo, &model);
 	(void) hopper_relation_oid(&model.outputs.model, false);
 	name = hopper_name_argument(fcinfo, 1, "new_name");
@@ -419,19 +414,17 @@ HOPPER_FUNCTION(hopper_sql_copy_model)
 				  hopper_literal(best.metric),
 				  best.metric ? psprintf("'%.17g'", best.value) : "NULL", (int) n);
 	hopper_grant_again(grants);
-	hopper_finish();
 	PG_RETURN_INT64(n);
 }
 
 /* keep_best(model_table, n) -> number of models deleted */
-HOPPER_FUNCTION(hopper_sql_keep_best)
+HOPPER_SPI_FUNCTION(hopper_sql_keep_best)
 {
 	model_tables model;
 	int32		n = hopper_positive_argument(fcinfo, 1, "n", 0);
 	char	   *keys;
 	int64		before;
 
-	hopper_connect();
 	model_argument(fcinfo, &model);
 	hopper_outputs_lock(&model.outputs);
 	hopper_select_latest("SELECT count(*) FROM %s", model.outputs.model.quoted);
@@ -459,7 +452,6 @@ HOPPER_FUNCTION(hopper_sql_keep_best)
 				   : psprintf("%s %s", strchr(keys, ',') ? "configurations" : "configuration",
 							  pnstrdup(keys + 1, strlen(keys) - 2)), model.outputs.model.shown,
 				   hopper_plural(before, "model", "models")));
-	hopper_finish();
 	PG_RETURN_INT64(before);
 }
 
@@ -520,7 +512,7 @@ change_rights(const model_tables *model, const char *command, const char *prepos
 }
 
 /* grant_model(model_table, role, privilege) */
-HOPPER_FUNCTION(hopper_sql_grant_model)
+HOPPER_SPI_FUNCTION(hopper_sql_grant_model)
 {
 	model_tables model;
 	char	   *role = role_argument(fcinfo, 1);
@@ -528,7 +520,6 @@ HOPPER_FUNCTION(hopper_sql_grant_model)
 	Oid			id = InvalidOid;
 	Oid			schema;
 
-	hopper_connect();
 	model_argument(fcinfo, &model);
 	hopper_outputs_open(&model.outputs);
 	hopper_outputs_require_all(&model.outputs);
@@ -542,23 +533,20 @@ HOPPER_FUNCTION(hopper_sql_grant_model)
 				errmsg("role %s cannot use schema \"%s\" yet", role, get_namespace_name(schema)),
 				errhint("GRANT USAGE ON SCHEMA %s TO %s;",
 						hopper_identifier(get_namespace_name(schema)), role));
-	hopper_finish();
 	PG_RETURN_VOID();
 }
 
 /* revoke_model(model_table, role, privilege): who cannot predict cannot train either */
-HOPPER_FUNCTION(hopper_sql_revoke_model)
+HOPPER_SPI_FUNCTION(hopper_sql_revoke_model)
 {
 	model_tables model;
 	char	   *role = role_argument(fcinfo, 1);
 	bool		training = means_training(fcinfo, 2);
 
-	hopper_connect();
 	model_argument(fcinfo, &model);
 	hopper_outputs_open(&model.outputs);
 	hopper_outputs_require_all(&model.outputs);
 	add_search_tables(&model, false);
 	change_rights(&model, "REVOKE", "FROM", role, training ? TO_TRAIN : TO_PREDICT | TO_TRAIN);
-	hopper_finish();
 	PG_RETURN_VOID();
 }

@@ -186,7 +186,7 @@ tell_left_out(const listed_model *model, ErrorData *error)
 }
 
 /* models() */
-HOPPER_FUNCTION(hopper_sql_models)
+HOPPER_SPI_FUNCTION(hopper_sql_models)
 {
 	listed_model model = {0};
 	MemoryContext context;
@@ -196,7 +196,6 @@ HOPPER_FUNCTION(hopper_sql_models)
 
 	model.store = hopper_begin_result(fcinfo, &model.descriptor);
 	level = hopper_without_jit();
-	hopper_connect();
 	n = hopper_select(LISTED_TABLES);
 	listed = SPI_tuptable;
 	context = AllocSetContextCreate(CurrentMemoryContext, "hopper model",
@@ -223,6 +222,5 @@ HOPPER_FUNCTION(hopper_sql_models)
 		MemoryContextReset(context);
 	}
 	AtEOXact_GUC(false, level);
-	hopper_finish();
 	return (Datum) 0;
 }

@@ -22,24 +22,15 @@ hopper_whole_name(const hopper_name *name)
 static Datum
 page(const char *table, const char *run)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext own;
-	text	   *html;
-
-	hopper_connect();
 	if (hopper_select_latest("SELECT %s.report_within(%s, %s)",
 							 hopper_identifier(get_namespace_name(hopper_schema())), table,
 							 run) != 1)
 		elog(ERROR, "report_within() gave no page");
-	own = MemoryContextSwitchTo(caller);
-	html = cstring_to_text(hopper_cell(0, 1));
-	MemoryContextSwitchTo(own);
-	hopper_finish();
-	PG_RETURN_TEXT_P(html);
+	PG_RETURN_TEXT_P(cstring_to_text(hopper_cell(0, 1)));
 }
 
 /* report(model_table) */
-HOPPER_FUNCTION(hopper_sql_report)
+HOPPER_SPI_FUNCTION(hopper_sql_report)
 {
 	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
 
@@ -47,7 +38,7 @@ HOPPER_FUNCTION(hopper_sql_report)
 }
 
 /* report(run) */
-HOPPER_FUNCTION(hopper_sql_report_run)
+HOPPER_SPI_FUNCTION(hopper_sql_report_run)
 {
 	if (PG_ARGISNULL(0))
 		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED, errmsg("run must not be NULL"));
@@ -55,25 +46,20 @@ HOPPER_FUNCTION(hopper_sql_report_run)
 }
 
 /* The table that this column of the only row of `table` names; NULL where that is NULL. */
-static hopper_name *
-table_in(const hopper_name *table, const char *column, const hopper_name *named)
+static const char *
+table_in(const hopper_name *table, const char *column, const hopper_name *named,
+		 hopper_name *found)
 {
-	hopper_name *found;
-
 	if (hopper_select("SELECT %s::pg_catalog.text FROM %s WHERE %s IS NOT NULL", column,
 					  table->quoted, column) != 1)
 		return NULL;
-	found = palloc(sizeof(*found));
 	*found = hopper_name_in(table, named, hopper_cell(0, 1), column);
-	return found;
+	return found->quoted;
 }
 
 static Datum
-name_or_null(FunctionCallInfo fcinfo, const hopper_name *name, MemoryContext caller)
+text_or_null(FunctionCallInfo fcinfo, const char *text)
 {
-	char	   *text = name ? MemoryContextStrdup(caller, name->quoted) : NULL;
-
-	hopper_finish();
 	if (text == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(text));
@@ -83,15 +69,14 @@ name_or_null(FunctionCallInfo fcinfo, const hopper_name *name, MemoryContext cal
  * report_validation(model_table) -> the validation table that the models' summary names, or NULL.
  * ERROR 42501 where reading it would run functions of a role that the caller has not named.
  */
-HOPPER_FUNCTION(hopper_sql_report_validation)
+HOPPER_SPI_FUNCTION(hopper_sql_report_validation)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_outputs outputs = hopper_outputs_named(&models);
+	hopper_name found;
 
-	hopper_connect();
 	hopper_outputs_open(&outputs);
-	return name_or_null(fcinfo, table_in(&outputs.summary, "validation_table", &models), caller);
+	return text_or_null(fcinfo, table_in(&outputs.summary, "validation_table", &models, &found));
 }
 
 /*
@@ -103,14 +88,13 @@ summary_of_packed(FunctionCallInfo fcinfo, const hopper_name *models, hopper_nam
 {
 	bool		of_validation = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
 	hopper_outputs outputs = hopper_outputs_named(models);
-	hopper_name *packed;
+	hopper_name packed;
 
 	hopper_outputs_open(&outputs);
-	packed = table_in(&outputs.summary, of_validation ? "validation_table" : "source_table",
-					  models);
-	if (packed == NULL)
+	if (!table_in(&outputs.summary, of_validation ? "validation_table" : "source_table", models,
+				  &packed))
 		return false;
-	*summary = hopper_name_with_suffix(packed, "summary");
+	*summary = hopper_name_with_suffix(&packed, "summary");
 	hopper_require_harmless(summary, models, false);
 	return true;
 }
@@ -119,17 +103,14 @@ summary_of_packed(FunctionCallInfo fcinfo, const hopper_name *models, hopper_nam
  * report_source(model_table, of_validation) -> the table or view whose rows were packed for
  * training, or for validation, or NULL. ERROR 42501 as report_validation().
  */
-HOPPER_FUNCTION(hopper_sql_report_source)
+HOPPER_SPI_FUNCTION(hopper_sql_report_source)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
-	hopper_name *found = NULL;
+	hopper_name found;
 	hopper_name summary;
 
-	hopper_connect();
-	if (summary_of_packed(fcinfo, &models, &summary))
-		found = table_in(&summary, "source_table", &models);
-	return name_or_null(fcinfo, found, caller);
+	return text_or_null(fcinfo, summary_of_packed(fcinfo, &models, &summary)
+						? table_in(&summary, "source_table", &models, &found) : NULL);
 }
 
 /*
@@ -137,23 +118,16 @@ HOPPER_FUNCTION(hopper_sql_report_source)
  * validation; NULL where there are none or an earlier version packed them. ERROR 42501 as
  * report_validation().
  */
-HOPPER_FUNCTION(hopper_sql_report_packing)
+HOPPER_SPI_FUNCTION(hopper_sql_report_packing)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_name summary;
-	char	   *text = NULL;
 
-	hopper_connect();
 	if (summary_of_packed(fcinfo, &models, &summary) &&
 		hopper_select("SELECT %s FROM %s",
 					  hopper_column_selected(hopper_relation_oid(&summary, false),
 											 HOPPER_TABLE_PACKED_SUMMARY, "statement"),
 					  summary.quoted) == 1)
-		text = hopper_cell(0, 1);
-	text = text ? MemoryContextStrdup(caller, text) : NULL;
-	hopper_finish();
-	if (text == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text(text));
+		return text_or_null(fcinfo, hopper_cell(0, 1));
+	PG_RETURN_NULL();
 }

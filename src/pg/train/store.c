@@ -37,6 +37,7 @@ compared_by(const hopper_fit *fit)
 }
 
 /* What a row begins with: its columns, and as expressions arguments $1 to $19 and its search. */
+#define CREATED_PARAMS 19
 #define CREATED_COLUMNS "run, role, function, statement, search_path, settings, tables," \
 	" selection, model_table, packed_table, validation_table, data, name, description, created," \
 	" started, best_metric, continues, search"
@@ -44,39 +45,36 @@ compared_by(const hopper_fit *fit)
 	" CASE WHEN $16 THEN $15 END, $17, $18"
 
 static void
-add_created(hopper_own_values *list, const hopper_run_row *row, const hopper_fit *fit,
+set_created(hopper_param *params, const hopper_run_row *row, const hopper_fit *fit,
 			const char *metric)
 {
-	hopper_own_add_int8(list, row->run);
-	hopper_own_add(list, OIDOID, ObjectIdGetDatum(GetUserId()), false);
-	hopper_own_add_text(list, row->function);
-	hopper_own_add_text(list, row->statement);
-	hopper_own_add_text(list, row->search_path);
-	hopper_own_add_text(list, row->settings);
-	hopper_own_add_text(list, row->tables);
-	hopper_own_add_text(list, row->selection);
-	hopper_own_add_text(list, row->model_table);
-	hopper_own_add_text(list, fit ? fit->source.shown : NULL);
-	hopper_own_add_text(list, fit && fit->has_validation ? fit->validation.shown : NULL);
-	hopper_own_add_text(list, fit ? checksums(fit) : NULL);
-	hopper_own_add_text(list, fit ? fit->record.name : NULL);
-	hopper_own_add_text(list, fit ? fit->record.description : NULL);
-	hopper_own_add(list, TIMESTAMPTZOID,
-				   TimestampTzGetDatum(row->started ? fit->record.started : GetCurrentTimestamp()),
-				   false);
-	hopper_own_add(list, BOOLOID, BoolGetDatum(row->started), false);
-	hopper_own_add_text(list, metric);
-	hopper_own_add_text(list, fit ? fit->continues : NULL);
-	hopper_own_add_text(list, fit ? fit->training.search : NULL);
+	const hopper_param created[CREATED_PARAMS] = {
+		HOPPER_INT8(row->run), HOPPER_OID(GetUserId()), hopper_text_param(row->function),
+		hopper_text_param(row->statement), hopper_text_param(row->search_path),
+		hopper_text_param(row->settings), hopper_text_param(row->tables),
+		hopper_text_param(row->selection), hopper_text_param(row->model_table),
+		hopper_text_param(fit ? fit->source.shown : NULL),
+		hopper_text_param(fit && fit->has_validation ? fit->validation.shown : NULL),
+		hopper_text_param(fit ? checksums(fit) : NULL),
+		hopper_text_param(fit ? fit->record.name : NULL),
+		hopper_text_param(fit ? fit->record.description : NULL),
+		HOPPER_TIME(row->started ? fit->record.started : GetCurrentTimestamp()),
+		HOPPER_BOOL(row->started), hopper_text_param(metric),
+		hopper_text_param(fit ? fit->continues : NULL),
+		hopper_text_param(fit ? fit->training.search : NULL),
+	};
+
+	memcpy(params, created, sizeof(created));
 }
 
 void
 hopper_store_create(const hopper_run_row *row, const hopper_fit *fit)
 {
-	hopper_own_values list = {0};
+	hopper_param params[CREATED_PARAMS];
 
-	add_created(&list, row, fit, compared_by(fit));
-	hopper_own_change(&list, "INSERT INTO @extschema@.all_runs (" CREATED_COLUMNS ")"
+	set_created(params, row, fit, compared_by(fit));
+	hopper_own_change(CREATED_PARAMS, params,
+					  "INSERT INTO @extschema@.all_runs (" CREATED_COLUMNS ")"
 					  " VALUES (" CREATED_VALUES ", $19)");
 	hopper_store_event(row->run, "created", 0, NULL);
 }
@@ -177,23 +175,16 @@ hopper_store_require_role(const hopper_run_row *row)
 void
 hopper_store_revoke(int64 run, Oid role)
 {
-	hopper_own_values list = {0};
-
-	hopper_own_add_int8(&list, run);
-	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(role), false);
-	hopper_own_change(&list, "DELETE FROM @extschema@.all_run_grants WHERE run = $1 AND role = $2");
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), HOPPER_OID(role)),
+					  "DELETE FROM @extschema@.all_run_grants WHERE run = $1 AND role = $2");
 }
 
 void
 hopper_store_grant(int64 run, Oid role, bool steers)
 {
-	hopper_own_values list = {0};
-
 	hopper_store_revoke(run, role);
-	hopper_own_add_int8(&list, run);
-	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(role), false);
-	hopper_own_add(&list, BOOLOID, BoolGetDatum(steers), false);
-	hopper_own_change(&list, "INSERT INTO @extschema@.all_run_grants (run, role, steers)"
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), HOPPER_OID(role), HOPPER_BOOL(steers)),
+					  "INSERT INTO @extschema@.all_run_grants (run, role, steers)"
 					  " VALUES ($1, $2, $3)");
 }
 
@@ -218,11 +209,8 @@ hopper_store_wish(int64 run)
 void
 hopper_store_started(int64 run, bool queued)
 {
-	hopper_own_values list = {0};
-
-	hopper_own_add_int8(&list, run);
-	hopper_own_add(&list, BOOLOID, BoolGetDatum(queued), false);
-	hopper_own_change(&list, "UPDATE @extschema@.all_runs SET started = coalesce(started,"
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), HOPPER_BOOL(queued)),
+					  "UPDATE @extschema@.all_runs SET started = coalesce(started,"
 					  " pg_catalog.clock_timestamp()), sessions = sessions + 1,"
 					  " queued = CASE WHEN $2 THEN queued END, ended = NULL, outcome = NULL,"
 					  " error = NULL, error_code = NULL WHERE run = $1");
@@ -233,43 +221,31 @@ hopper_store_started(int64 run, bool queued)
 void
 hopper_store_queued(int64 run, const char *event, const char *settings)
 {
-	hopper_own_values list = {0};
-
-	hopper_own_add_int8(&list, run);
-	hopper_own_add_text(&list, settings);
-	hopper_own_change(&list, "UPDATE @extschema@.all_runs"
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), hopper_text_param(settings)),
+					  "UPDATE @extschema@.all_runs"
 					  " SET queued = pg_catalog.clock_timestamp(), settings = coalesce($2,"
 					  " settings), ended = NULL, outcome = NULL, error = NULL, error_code = NULL"
 					  " WHERE run = $1");
 	hopper_store_event(run, event, 0, NULL);
 }
 
-/* What came of all its trials, whichever session has trained them. */
-static void
-add_results(hopper_own_values *list, const hopper_fit *fit)
-{
-	const hopper_best *best = fit ? &fit->record.best : NULL;
-	bool		none = best == NULL || best->metric == NULL;
-
-	hopper_own_add(list, INT4OID, none ? (Datum) 0 : Int32GetDatum(best->mst_key), none);
-	hopper_own_add_text(list, none ? NULL : best->metric);
-	hopper_own_add(list, FLOAT8OID, none ? (Datum) 0 : Float8GetDatum(best->value), none);
-}
-
 void
 hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit, const ErrorData *error)
 {
-	hopper_own_values list = {0};
+	/* Of all its trials, whichever session has trained them. */
+	const hopper_best best = fit ? fit->record.best : (hopper_best) {0};
 	/* No session has read what the detail says: of trials that have all failed, why. */
 	const char *reason = error == NULL ? NULL
 		: error->detail ? psprintf("%s. %s", error->message, error->detail) : error->message;
 
-	hopper_own_add_int8(&list, run);
-	hopper_own_add_text(&list, outcome);
-	hopper_own_add_text(&list, reason);
-	hopper_own_add_text(&list, error ? unpack_sql_state(error->sqlerrcode) : NULL);
-	add_results(&list, fit);
-	hopper_own_change(&list, "UPDATE @extschema@.all_runs SET outcome = $2, error = $3,"
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), hopper_text_param(outcome),
+									hopper_text_param(reason),
+									hopper_text_param(error ? unpack_sql_state(error->sqlerrcode)
+													  : NULL),
+									HOPPER_IF(best.metric, HOPPER_INT4(best.mst_key)),
+									hopper_text_param(best.metric),
+									HOPPER_IF(best.metric, HOPPER_FLOAT8(best.value))),
+					  "UPDATE @extschema@.all_runs SET outcome = $2, error = $3,"
 					  " error_code = $4, best_trial = $5, best_metric = coalesce($6, best_metric),"
 					  " best_value = $7, ended = pg_catalog.clock_timestamp(), trials = t.trials,"
 					  " failed = t.failed, iterations = t.iterations"
@@ -283,23 +259,17 @@ hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit, const 
 void
 hopper_store_set_tables(int64 run, const char *tables, const char *shown)
 {
-	hopper_own_values list = {0};
-
-	hopper_own_add_int8(&list, run);
-	hopper_own_add_text(&list, tables);
-	hopper_own_add_text(&list, shown);
-	hopper_own_change(&list, "UPDATE @extschema@.all_runs SET tables = $2,"
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), hopper_text_param(tables),
+									hopper_text_param(shown)),
+					  "UPDATE @extschema@.all_runs SET tables = $2,"
 					  " model_table = coalesce($3, model_table) WHERE run = $1");
 }
 
 void
 hopper_store_checkpoint(int64 run, double seconds)
 {
-	hopper_own_values list = {0};
-
-	hopper_own_add_int8(&list, run);
-	hopper_own_add_float8(&list, seconds);
-	hopper_own_change(&list, "UPDATE @extschema@.all_runs SET checkpoints = checkpoints + 1,"
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), HOPPER_FLOAT8(seconds)),
+					  "UPDATE @extschema@.all_runs SET checkpoints = checkpoints + 1,"
 					  " seconds_checkpoints = seconds_checkpoints + $2,"
 					  " last_checkpoint = pg_catalog.clock_timestamp() WHERE run = $1");
 }
@@ -307,14 +277,10 @@ hopper_store_checkpoint(int64 run, double seconds)
 void
 hopper_store_event(int64 run, const char *event, int32 trial, const char *detail)
 {
-	hopper_own_values list = {0};
-
-	hopper_own_add_int8(&list, run);
-	hopper_own_add_text(&list, event);
-	hopper_own_add(&list, INT4OID, Int32GetDatum(trial), trial == 0);
-	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(GetUserId()), false);
-	hopper_own_add_text(&list, detail);
-	hopper_own_change(&list, "INSERT INTO @extschema@.all_run_events (run, at, event, trial, role,"
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), hopper_text_param(event),
+									HOPPER_IF(trial != 0, HOPPER_INT4(trial)),
+									HOPPER_OID(GetUserId()), hopper_text_param(detail)),
+					  "INSERT INTO @extschema@.all_run_events (run, at, event, trial, role,"
 					  " detail) VALUES ($1, pg_catalog.clock_timestamp(), $2, $3, $4, $5)");
 	if (!HOPPER_DATA_ON_SEGMENTS && trial == 0)
 		Async_Notify("hopper_runs", psprintf(INT64_FORMAT " %s", run, event));
@@ -335,12 +301,8 @@ hopper_store_drop(int64 run)
 	"all_run_grants", "all_trial_metrics", "all_trials", "all_runs"};
 
 	for (int i = 0; i < lengthof(tables); i++)
-	{
-		hopper_own_values list = {0};
-
-		hopper_own_add_int8(&list, run);
-		hopper_own_change(&list, "DELETE FROM @extschema@.%s WHERE run = $1", tables[i]);
-	}
+		hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run)),
+						  "DELETE FROM @extschema@.%s WHERE run = $1", tables[i]);
 }
 
 /* NULL, or in which the configuration differs from what is in the row of SPI_tuptable. */
@@ -408,12 +370,8 @@ hopper_store_earlier(int64 run, hopper_earlier **trials)
 void
 hopper_store_inherit(int64 run, int32 trial, int32 parent)
 {
-	hopper_own_values list = {0};
-
-	hopper_own_add_int8(&list, run);
-	hopper_own_add_int8(&list, trial);
-	hopper_own_add_int8(&list, parent);
-	hopper_own_change(&list, "UPDATE @extschema@.all_trials t SET earlier = p.earlier"
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), HOPPER_INT8(trial), HOPPER_INT8(parent)),
+					  "UPDATE @extschema@.all_trials t SET earlier = p.earlier"
 					  " FROM @extschema@.all_trials p WHERE t.run = $1 AND t.trial = $2"
 					  " AND p.run = $1 AND p.trial = $3");
 }
@@ -462,12 +420,9 @@ hopper_store_new_trials(int64 run, const hopper_config *configs, int n)
 static void
 record_events(int64 run, TimestampTz started)
 {
-	hopper_own_values list = {0};
-
-	hopper_own_add_int8(&list, run);
-	hopper_own_add(&list, TIMESTAMPTZOID, TimestampTzGetDatum(started), false);
-	hopper_own_add(&list, OIDOID, ObjectIdGetDatum(GetUserId()), false);
-	hopper_own_change(&list, "INSERT INTO @extschema@.all_run_events (run, at, event, role)"
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), HOPPER_TIME(started),
+									HOPPER_OID(GetUserId())),
+					  "INSERT INTO @extschema@.all_run_events (run, at, event, role)"
 					  " VALUES ($1, $2, 'created', $3),"
 					  " ($1, pg_catalog.clock_timestamp(), 'done', $3)");
 }
@@ -476,20 +431,15 @@ record_events(int64 run, TimestampTz started)
 void
 hopper_store_record(int64 run, const hopper_fit *fit)
 {
-	hopper_run_row row = {0};
+	hopper_run_row row = {.run = run,.started = true,.function = (char *) fit->function,
+		.statement = (char *) fit->record.statement,.model_table = (char *) fit->shown};
 	hopper_training *training = (hopper_training *) &fit->training;
 	const hopper_best *best = &fit->record.best;
-	bool		none = best->metric == NULL;
 	int		   *all = palloc(Max(training->n_configs, 1) * sizeof(int));
 	int64		iterations = 0;
 	int32		failed = 0;
-	hopper_own_values list = {0};
+	hopper_param params[CREATED_PARAMS + 5];
 
-	row.run = run;
-	row.started = true;
-	row.function = (char *) fit->function;
-	row.statement = (char *) fit->record.statement;
-	row.model_table = (char *) fit->shown;
 	for (int i = 0; i < training->n_configs; i++)
 	{
 		all[i] = i;
@@ -497,13 +447,14 @@ hopper_store_record(int64 run, const hopper_fit *fit)
 		failed += training->results[i].status == HOPPER_MODEL_FAILED;
 	}
 	hopper_store_first_trials(run, training, all, training->n_configs);
-	add_created(&list, &row, fit, none ? compared_by(fit) : best->metric);
-	hopper_own_add(&list, INT4OID, none ? (Datum) 0 : Int32GetDatum(best->mst_key), none);
-	hopper_own_add(&list, FLOAT8OID, none ? (Datum) 0 : Float8GetDatum(best->value), none);
-	hopper_own_add(&list, INT4OID, Int32GetDatum(training->n_configs), false);
-	hopper_own_add(&list, INT4OID, Int32GetDatum(failed), false);
-	hopper_own_add_int8(&list, iterations);
-	hopper_own_change(&list, "INSERT INTO @extschema@.all_runs (" CREATED_COLUMNS ", best_trial,"
+	set_created(params, &row, fit, best->metric ? best->metric : compared_by(fit));
+	params[CREATED_PARAMS] = HOPPER_IF(best->metric, HOPPER_INT4(best->mst_key));
+	params[CREATED_PARAMS + 1] = HOPPER_IF(best->metric, HOPPER_FLOAT8(best->value));
+	params[CREATED_PARAMS + 2] = HOPPER_INT4(training->n_configs);
+	params[CREATED_PARAMS + 3] = HOPPER_INT4(failed);
+	params[CREATED_PARAMS + 4] = HOPPER_INT8(iterations);
+	hopper_own_change(lengthof(params), params,
+					  "INSERT INTO @extschema@.all_runs (" CREATED_COLUMNS ", best_trial,"
 					  " best_value, trials, failed, iterations, outcome, ended)"
 					  " SELECT " CREATED_VALUES ", coalesce($19, (" HOPPER_STORE_GRID ")),"
 					  " $20, $21, $22, $23, $24, 'done', pg_catalog.clock_timestamp()");

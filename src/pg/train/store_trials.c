@@ -23,10 +23,8 @@ hopper_store_digest(const char *text)
 void
 hopper_store_grid(int64 run)
 {
-	hopper_own_values list = {0};
-
-	hopper_own_add_int8(&list, run);
-	hopper_own_change(&list, "UPDATE @extschema@.all_runs SET search = g.search"
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run)),
+					  "UPDATE @extschema@.all_runs SET search = g.search"
 					  " FROM (" HOPPER_STORE_GRID ") AS g WHERE run = $1"
 					  " AND all_runs.search IS NULL");
 }
@@ -85,17 +83,18 @@ set_text(columns *rows, int column, const char *value)
 	set_column(rows, column, value ? CStringGetTextDatum(value) : (Datum) 0, value == NULL);
 }
 
-/* The rows as a subquery; their columns are arguments $2 and so on of `list`. */
+/* The rows as a subquery; $1 is the run, and their columns are the arguments that follow it. */
 static char *
-rows_query(const columns *rows, const char *const *names, hopper_own_values *list)
+rows_query(const columns *rows, const char *const *names, int64 run, hopper_param *params)
 {
 	StringInfo	query = makeStringInfo();
 
+	params[0] = HOPPER_INT8(run);
 	for (int i = 0; i < rows->width; i++)
 	{
-		hopper_own_add(list, get_array_type(rows->types[i]),
-					   hopper_array(rows->types[i], rows->n, rows->values[i], rows->nulls[i]),
-					   false);
+		params[i + 1] = HOPPER_PARAM(get_array_type(rows->types[i]),
+									 hopper_array(rows->types[i], rows->n, rows->values[i],
+												  rows->nulls[i]));
 		appendStringInfo(query, "%s pg_catalog.unnest($%d) AS %s", i ? "," : "SELECT", i + 2,
 						 names[i]);
 	}
@@ -116,13 +115,15 @@ joined(const char *const *names, int n, const char *before)
 static void
 insert_columns(int64 run, const char *table, const char *const *names, const columns *rows)
 {
-	hopper_own_values list = {0};
+	hopper_param params[MOST_COLUMNS + 1];
+	char	   *query;
 
 	if (rows->n == 0)
 		return;
-	hopper_own_add_int8(&list, run);
-	hopper_own_change(&list, "INSERT INTO @extschema@.%s (run, %s) SELECT $1, n.* FROM (%s) n",
-					  table, joined(names, rows->width, ""), rows_query(rows, names, &list));
+	query = rows_query(rows, names, run, params);
+	hopper_own_change(rows->width + 1, params,
+					  "INSERT INTO @extschema@.%s (run, %s) SELECT $1, n.* FROM (%s) n",
+					  table, joined(names, rows->width, ""), query);
 }
 
 static const char *
@@ -258,12 +259,8 @@ trial_id(int64 run, int32 trial)
 void
 hopper_store_forget(int64 run, int32 trial, int32 iteration)
 {
-	hopper_own_values list = {0};
-
-	hopper_own_add_int8(&list, run);
-	hopper_own_add_int8(&list, trial);
-	hopper_own_add_int8(&list, iteration);
-	hopper_own_change(&list, "DELETE FROM @extschema@.all_trial_metrics WHERE run = $1"
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), HOPPER_INT8(trial), HOPPER_INT8(iteration)),
+					  "DELETE FROM @extschema@.all_trial_metrics WHERE run = $1"
 					  " AND trial = $2 AND iteration > $3");
 }
 
@@ -272,7 +269,8 @@ hopper_store_replace_metrics(int64 run, hopper_training *training, const int *wh
 {
 	static const Oid types[] = {INT4OID, INT4OID};
 	static const char *const names[] = {"trial", "earlier"};
-	hopper_own_values list = {0};
+	hopper_param params[lengthof(types) + 1];
+	char	   *query;
 	columns		rows;
 
 	begin_columns(&rows, lengthof(types), types, n);
@@ -290,10 +288,10 @@ hopper_store_replace_metrics(int64 run, hopper_training *training, const int *wh
 	}
 	if (rows.n == 0)
 		return;
-	hopper_own_add_int8(&list, run);
-	hopper_own_change(&list, "DELETE FROM @extschema@.all_trial_metrics m USING (%s) n"
-					  " WHERE m.run = $1 AND m.trial = n.trial AND m.iteration > n.earlier",
-					  rows_query(&rows, names, &list));
+	query = rows_query(&rows, names, run, params);
+	hopper_own_change(lengthof(params), params,
+					  "DELETE FROM @extschema@.all_trial_metrics m USING (%s) n"
+					  " WHERE m.run = $1 AND m.trial = n.trial AND m.iteration > n.earlier", query);
 }
 
 static const char *const trial_names[] = {"trial", "model_id", "compile_params", "fit_params",
@@ -307,18 +305,17 @@ static const char *const trial_names[] = {"trial", "model_id", "compile_params",
 static void
 write_trials(int64 run, const columns *rows)
 {
-	hopper_own_values list = {0};
-	char	   *query;
+	hopper_param params[MOST_COLUMNS + 1];
+	char	   *query = rows_query(rows, trial_names, run, params);
 
-	hopper_own_add_int8(&list, run);
-	query = rows_query(rows, trial_names, &list);
-	hopper_own_change(&list, "UPDATE @extschema@.all_trials t SET (%s) = (%s) FROM (%s) n"
+	hopper_own_change(rows->width + 1, params,
+					  "UPDATE @extschema@.all_trials t SET (%s) = (%s) FROM (%s) n"
 					  " WHERE t.run = $1 AND t.trial = n.trial",
 					  joined(trial_names, rows->width, ""), joined(trial_names, rows->width, "n."),
 					  query);
 	if (SPI_processed == (uint64) rows->n)
 		return;
-	hopper_own_change(&list, "INSERT INTO @extschema@.all_trials (run, %s)"
+	hopper_own_change(rows->width + 1, params, "INSERT INTO @extschema@.all_trials (run, %s)"
 					  " SELECT $1, n.* FROM (%s) n WHERE NOT EXISTS (SELECT"
 					  " FROM @extschema@.all_trials t WHERE t.run = $1 AND t.trial = n.trial)",
 					  joined(trial_names, rows->width, ""), query);
