@@ -133,6 +133,11 @@ typedef struct hopper_run_api
 	 */
 	int			(*halt_each) (hopper_run *run, int32_t each, hopper_error *error);
 	/*
+	 * From now on models that watch a metric, to stop early or to keep their best weights, are done
+	 * with the iteration that they are in.
+	 */
+	int			(*end_iterations) (hopper_run *run, hopper_error *error);
+	/*
 	 * Of a model that has halted, or is done: the next bytes of its state image, `size` at most;
 	 * *taken: how many, 0 behind the last, after which result() has its digest. The model keeps it.
 	 */

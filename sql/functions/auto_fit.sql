@@ -32,6 +32,7 @@ DECLARE
     outputs CONSTANT pg_catalog.text[] := ARRAY[['search', ''], ['configs', 'best'], ['packed', 'packed'], ['test', 'test_packed'],
         ['networks', 'networks'], ['view', 'rows'], ['view', 'test_rows'], ['passing', 'probe'], ['passing', 'linear']];
     replaces pg_catalog.bool;
+    keys pg_catalog.int4[];
     named pg_catalog.text;
     named_type pg_catalog.text;
     kept pg_catalog.text;
@@ -48,7 +49,11 @@ DECLARE
     alone pg_catalog.record;
     linear pg_catalog.record;
     error pg_catalog.float8;
-    spent pg_catalog.float8;
+    -- Seconds: of packing, of predicting the rows of validation, of what comes behind the search, and when the search is to end.
+    packing pg_catalog.float8;
+    judging pg_catalog.float8;
+    ahead pg_catalog.float8;
+    until pg_catalog.float8;
     n pg_catalog.int8;
     learns pg_catalog.bool;
     total pg_catalog.float8;
@@ -138,8 +143,10 @@ BEGIN
         ' independent_varname := ''*'', validation_fraction := 0.2, seed := %s, treatments := %L%s%s)',
         own, model_table || '_rows', model_table || '_packed', label, seed, treated,
         coalesce(', group_varname := ' || quote_literal(given[2]), '') || coalesce(', time_varname := ' || quote_literal(given[3]), ''), again);
+    packing := extract(epoch FROM clock_timestamp() - began);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
+    packing := pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began) OPERATOR(pg_catalog.-) packing;
     EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %sdescribe_features(%L)', own,
         model_table OPERATOR(pg_catalog.||) '_packed') INTO n;
     EXECUTE pg_catalog.format('SELECT label_kind, num_classes[1] FROM %s', model_table OPERATOR(pg_catalog.||) '_packed_summary')
@@ -182,6 +189,10 @@ BEGIN
         network.compile_params, network.fit_params, model_table OPERATOR(pg_catalog.||) '_packed_validation');
     EXECUTE pg_catalog.format('SELECT threads, (SELECT seconds_training FROM %s) AS seconds FROM %s',
         model_table OPERATOR(pg_catalog.||) '_probe_info', model_table OPERATOR(pg_catalog.||) '_probe_summary') INTO probe;
+    judging := pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began);
+    EXECUTE pg_catalog.format('SELECT %sevaluate(model_table := %L, packed_table := %L)', own, model_table OPERATOR(pg_catalog.||) '_probe',
+        model_table OPERATOR(pg_catalog.||) '_packed_validation');
+    judging := pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began) OPERATOR(pg_catalog.-) judging;
     EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, model_table OPERATOR(pg_catalog.||) '_probe');
     PERFORM pg_catalog.set_config('search_path', safe, true);
     IF test_fraction > 0 THEN
@@ -200,11 +211,16 @@ BEGIN
         PERFORM pg_catalog.set_config('search_path', safe, true);
     END IF;
     PERFORM pg_catalog.set_config('client_min_messages', told, true);
-    -- What comes behind the search takes about as long as what came before it, on a machine that is as busy then.
-    spent := extract(epoch FROM clock_timestamp() - began);
-    total := greatest(least(0.95 * (seconds - spent), seconds - 2 * spent), 0) * probe.threads / greatest(probe.seconds, 0.001);
+    -- Rows for the test are packed and predicted by four models, the search ends with an iteration, and a model is made of the ensemble.
+    ahead := packing * test_fraction + 6 * judging + 0.5 * probe.seconds;
+    until := extract(epoch FROM clock_timestamp() - began);
+    total := greatest(0.97 * (seconds - until) - ahead, 0);
+    until := until + total;
+    total := total * probe.threads / greatest(probe.seconds, 0.001);
     -- Few long trainings beside many short ones.
     iterations := greatest(3, least(64, floor(total / 8)));
+    -- Each model is judged for the ensemble, by its predictions and in the selection.
+    until := until - least(2 * judging * least(total / iterations, 200), 0.3 * (until - extract(epoch FROM clock_timestamp() - began)));
     -- Twice as many as there is time for, which ends the search: the probe's iteration may have been slower than others are.
     trials := greatest(2, least(200, floor(2 * total / iterations)));
     -- Where a number has thresholds, only high frequencies find them: sigma has the range of pytabkit's space "tabarena".
@@ -225,12 +241,11 @@ BEGIN
     statement := format('SELECT * FROM %sautoml(packed_table := %L, model_table := %L, model_arch_table := %L,'
         ' model_selection_table := %L, model_id_list := ARRAY[%s], space := %L, automl_method := ''random'','
         ' automl_params := ''num_configs=%s, num_iterations=%s'', objective := ''loss'', parallel := %s, max_seconds := %s,'
-        ' validation_table := %L, seed := %s%s)',
+        ' cut := true, validation_table := %L, seed := %s%s)',
         own, model_table || '_packed', model_table, model_table || '_networks', model_table || '_best', network.model_id,
         -- Where others work beside it an iteration takes longer than the probe's: few trials at once, so that the search soon knows how long.
         network.space, trials, iterations, probe.threads,
-        round(greatest(least(0.95 * (seconds - extract(epoch FROM clock_timestamp() - began)), seconds - extract(epoch FROM clock_timestamp() - began) - spent),
-            0.1)::numeric, 1),
+        round(greatest(until - extract(epoch FROM clock_timestamp() - began), 0.1)::numeric, 2),
         model_table || '_packed_validation', seed, again);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO search;
@@ -240,8 +255,14 @@ BEGIN
 
     step := 5;
     what := 'ensemble';
-    statement := format('SELECT * FROM %sensemble(model_table := %L, packed_table := %L, size := 40, rank_by := ''loss'')',
-        own, model_table, model_table || '_packed_validation');
+    -- As many of the best as there is time for.
+    n := greatest(2, floor((seconds - extract(epoch FROM clock_timestamp() - began) - ahead + 0.5 * probe.seconds) / greatest(2 * judging, 0.001)));
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE pg_catalog.format('SELECT CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.>) %2$s THEN pg_catalog.array_agg(t.mst_key ORDER BY t.place) END'
+        ' FROM %1$s_trials AS t WHERE t.place IS NOT NULL', model_table, n) INTO keys;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    statement := format('SELECT * FROM %sensemble(model_table := %L, packed_table := %L, size := 40,%s rank_by := ''loss'')', own, model_table,
+        model_table || '_packed_validation', coalesce(' mst_keys := ' || quote_literal(keys[1:n]) || ',', ''));
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO best;
     PERFORM pg_catalog.set_config('search_path', safe, true);
@@ -292,10 +313,10 @@ BEGIN
     RETURN NEXT;
 
     step := 7;
-    what := 'predict';
+    what := 'next';
     statement := format('SELECT %spredict(model_table := %L, source_table := %L, id_col := ..., output_table := ..., mst_key := %s)',
         own, model_table, source_table, best.mst_key);
-    result := round(extract(epoch FROM clock_timestamp() - began)::numeric, 1) || ' s in all';
+    result := 'predict() takes model ' || best.mst_key || '; ' || round(extract(epoch FROM clock_timestamp() - began)::numeric, 1) || ' s in all';
     RETURN NEXT;
     PERFORM pg_catalog.set_config('search_path', callers, true);
 END $$;

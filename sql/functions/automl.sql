@@ -39,13 +39,14 @@ CREATE FUNCTION hopper.automl(
     first_table text DEFAULT NULL,
     from_run text DEFAULT NULL,
     constraints text DEFAULT NULL,
-    keep bigint DEFAULT NULL)
+    keep bigint DEFAULT NULL,
+    cut boolean DEFAULT false)
 RETURNS hopper.automl_result
     AS 'MODULE_PATHNAME', 'hopper_sql_automl' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.automl(text, text, text, text, hopper.integers, hopper.text_or_json,
     hopper.text_or_json, text, hopper.text_or_json, bigint, boolean, text, bigint, text, text,
     boolean, text, hopper.text_or_json, bigint, bigint, bigint, double precision, double precision,
-    bigint, boolean, text, text, text, bigint) IS
+    bigint, boolean, text, text, text, bigint, boolean) IS
     'searches for the best configuration with far less training than a whole grid: Hyperband and others
 
 Task: 5.1 search
@@ -78,6 +79,7 @@ first_table: table with a column parameters, as <model_table>_trials has it: the
 from_run: model_table of an earlier search for the same: what it measured is known, and not tried again
 constraints: what a good configuration has to keep, such as ''overfit_gap <= 0.05, parameters <= 100000''
 keep: how many of the best models keep their weights; by itself all
+cut: at the end of max_seconds trials end with the iteration that they are in, but for those of restore_best=False; not on Greenplum
 Example:
 SELECT * FROM hopper.automl(packed_table := ''points_packed'', model_table := ''searched'', model_arch_table := ''networks'',
     model_selection_table := ''searched_best'', model_id_list := ARRAY[1],

@@ -1,4 +1,6 @@
 // The table of functions that need libtorch: thin, and with no way out for an exception.
+#include <ATen/Parallel.h>
+
 #include <cstring>
 #include <memory>
 #include <string>
@@ -83,6 +85,9 @@ extern "C" __attribute__((visibility("default"))) const hopper_torch_api* hopper
     int32_t version) {
   static const hopper_torch_api api = hopper::MakeApi();
   try {
+    // The server's own thread works alone, too: threads of libtorch spin where others have their
+    // processors, and numbers would depend on how many there are.
+    at::set_num_threads(1);
     hopper::PrepareLaneDevices();
   } catch (...) {
     // No memory for a message: without that part, use_gpus says that it cannot be used.

@@ -80,6 +80,13 @@ int RunHaltEach(hopper_run* run, int32_t each, hopper_error* error) {
   });
 }
 
+int RunEndIterations(hopper_run* run, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run);
+    run->EndIterations();
+  });
+}
+
 int RunCopyState(hopper_run* run, int32_t mst_key, uint8_t* bytes, size_t size, size_t* taken,
                  hopper_error* error) {
   return Call(error, [&] {
@@ -220,6 +227,7 @@ void SetRunFunctions(hopper_run_api* api) {
   api->close = RunClose;
   api->halt_for_checkpoints = RunHaltForCheckpoints;
   api->halt_each = RunHaltEach;
+  api->end_iterations = RunEndIterations;
   api->copy_state = RunCopyState;
   api->copy_weights = RunCopyWeights;
   api->set_iterations = RunSetIterations;

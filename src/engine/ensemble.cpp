@@ -31,24 +31,27 @@ EnsembleSelection::EnsembleSelection(const ConfigSource& judge, const DataDesc& 
                                      int64_t memory_limit)
     : data_(data),
       judge_(JudgeOf(judge, data_.desc())),
-      metric_(metric),
+      judged_by_(judge_->compile()),
       ascends_(false),
       memory_limit_(memory_limit),
       width_(judge_->network().spec().OutputValues()) {
-  const std::vector<MetricParams>& metrics = judge_->compile().metrics;
-  if (metric_ >= static_cast<int>(metrics.size())) {
+  std::vector<MetricParams>& metrics = judged_by_.metrics;
+  if (metric >= static_cast<int>(metrics.size())) {
     throw Error(ErrorCode::kInternal, "an ensemble is judged by a metric that there is not");
   }
-  if (metric_ >= 0) {
-    ascends_ = metrics[static_cast<size_t>(metric_)].type->direction == Direction::kUp;
+  if (metric < 0) {
+    metrics.clear();
+    return;
   }
+  metrics = {metrics[static_cast<size_t>(metric)]};
+  ascends_ = metrics.front().type->direction == Direction::kUp;
 }
 
 void EnsembleSelection::AddModel(const ConfigSource& config) {
   data_.CheckComplete();
   rows_ = data_.desc().n_rows;
   const auto floats = static_cast<size_t>(rows_ * width_);
-  RequireOutputMemory(static_cast<int64_t>((outputs_.size() + 3) * floats * sizeof(float)),
+  RequireOutputMemory(static_cast<int64_t>((outputs_.size() + 4) * floats * sizeof(float)),
                       outputs_.size() + 1, memory_limit_,
                       "Name fewer models in mst_keys, raise hopper.memory_limit, or use fewer "
                       "rows.");
@@ -64,35 +67,54 @@ void EnsembleSelection::AddModel(const ConfigSource& config) {
   outputs_.push_back(OutputsOf(network, config, data_, /*logits=*/false));
 }
 
-double EnsembleSelection::Value(const std::vector<float>& sum, const std::vector<float>& added,
-                                int n) const {
+std::vector<EnsembleSelection::Batch> EnsembleSelection::ReadBatches() const {
+  std::vector<Batch> batches;
+  ForEachHeldBatch(data_, judge_->network().spec(), [&](const BatchTensors& batch, int64_t n) {
+    Targets targets = batch.targets();
+    if (targets.classes.defined()) targets.classes = targets.classes.clone();
+    if (targets.values.defined()) targets.values = targets.values.clone();
+    batches.push_back({targets, n});
+  });
+  return batches;
+}
+
+double EnsembleSelection::Value(const std::vector<Batch>& batches, const std::vector<float>& sum,
+                                const std::vector<float>& added, int n) const {
   const c10::InferenceMode inference;
   const ModelSpec& spec = judge_->network().spec();
+  const Objective& objective = judge_->objective();
   std::vector<float> mean(static_cast<size_t>(kHeldBatch * width_));
+  Shape shape = spec.output_shape();
+  shape.insert(shape.begin(), 0);
   MetricSums sums;
   int64_t row = 0;
-  ForEachHeldBatch(data_, spec, [&](const BatchTensors& batch, int64_t count) {
+  for (const Batch& batch : batches) {
     const float* a = sum.data() + row * width_;
     const float* b = added.data() + row * width_;
-    for (int64_t i = 0; i < count * width_; ++i) {
+    for (int64_t i = 0; i < batch.n * width_; ++i) {
       mean[static_cast<size_t>(i)] = (a[i] + b[i]) / static_cast<float>(n);
     }
-    Shape shape = spec.output_shape();
-    shape.insert(shape.begin(), count);
+    shape.front() = batch.n;
     const at::Tensor output = at::from_blob(mean.data(), shape, at::kFloat);
-    sums.examples += count;
-    sums.loss += SumOf(LossPerExample(judge_->objective(), output, batch.targets()));
-    AddMetrics(judge_->compile(), spec, judge_->objective(), output, batch.targets(), &sums);
-    row += count;
-  });
-  double loss = 0.0;
-  std::vector<double> metrics;
-  judge_->Finish(sums, &loss, &metrics);
-  return metric_ < 0 ? loss : metrics[static_cast<size_t>(metric_)];
+    sums.examples += batch.n;
+    row += batch.n;
+    if (judged_by_.metrics.empty()) {
+      sums.loss += SumOf(LossPerExample(objective, output, batch.targets));
+    } else {
+      AddMetrics(judged_by_, spec, objective, output, batch.targets, &sums);
+    }
+  }
+  if (judged_by_.metrics.empty()) {
+    return sums.loss / static_cast<double>(std::max<int64_t>(sums.examples, 1));
+  }
+  const MetricParams& metric = judged_by_.metrics.front();
+  return MetricValue(metric, sums.metrics.data(), sums.examples, OutputWidth(metric, spec)) *
+         UnitFactor(metric, objective.parts[metric.part].unit);
 }
 
 std::vector<EnsembleStep> EnsembleSelection::Select(int steps) const {
   if (outputs_.empty()) throw Error(ErrorCode::kInternal, "an ensemble of no models");
+  const std::vector<Batch> batches = ReadBatches();
   std::vector<float> sum(outputs_.front().size());
   std::vector<EnsembleStep> chosen;
   const auto better = [this](double a, double b) { return ascends_ ? a > b : a < b; };
@@ -101,7 +123,7 @@ std::vector<EnsembleStep> EnsembleSelection::Select(int steps) const {
     EnsembleStep best;
     for (size_t m = 0; m < outputs_.size(); ++m) {
       LookAtCancel();
-      const double value = Value(sum, outputs_[m], step);
+      const double value = Value(batches, sum, outputs_[m], step);
       if (m == 0 || better(value, best.value)) best = {static_cast<int32_t>(m), value};
     }
     const std::vector<float>& added = outputs_[static_cast<size_t>(best.model)];

@@ -38,11 +38,18 @@ class EnsembleSelection {
   std::vector<EnsembleStep> Select(int steps) const;
 
  private:
-  double Value(const std::vector<float>& sum, const std::vector<float>& added, int n) const;
+  struct Batch {
+    Targets targets;
+    int64_t n;
+  };
+  std::vector<Batch> ReadBatches() const;
+  // Of (sum + added) / n.
+  double Value(const std::vector<Batch>& batches, const std::vector<float>& sum,
+               const std::vector<float>& added, int n) const;
 
   Dataset data_;
   std::unique_ptr<const Trainer> judge_;
-  int metric_;
+  CompileParams judged_by_;  // with the one metric that decides, or none
   bool ascends_;
   int64_t memory_limit_;
   int64_t rows_ = 0;

@@ -80,6 +80,11 @@ struct hopper_training_backend
 	 */
 	bool		(*step) (struct hopper_training *training, long timeout);
 	void		(*close) (struct hopper_training *training);
+	/*
+	 * Configurations that watch a metric, to stop early or to keep their best weights, end with the
+	 * iteration that they are in. On segments they do not: a hop knows how many it trains.
+	 */
+	void		(*end_iterations) (struct hopper_training *training);
 
 	/* --- of a durable run --- */
 

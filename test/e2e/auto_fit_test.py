@@ -28,7 +28,7 @@ def database():
 
 def test_classes(database):
     rows = query(database, "SELECT step, what, result, statement FROM hopper.auto_fit('customers', 'churned', 'churn', 8)")
-    assert [row[:2] for row in rows] == list(enumerate(["split", "pack", "network", "search", "ensemble", "test", "predict"], 1))
+    assert [row[:2] for row in rows] == list(enumerate(["split", "pack", "network", "search", "ensemble", "test", "next"], 1))
     best, members = query(database, "SELECT best_mst_key, (SELECT count(*) FROM churn) FROM churn_summary")[0]
     assert members > 2
     # The epoch is chosen by what the models are compared by; how fine the embeddings are is searched.
@@ -159,7 +159,7 @@ def test_groups_and_times_are_not_separated(database):
 
 def test_no_rows_are_kept_for_a_test(database):
     rows = query(database, "SELECT step, what, result, statement FROM hopper.auto_fit('customers', 'churned', 'untested', 1, test_fraction => 0)")
-    assert [what for _, what, _, _ in rows] == ["split", "pack", "network", "search", "ensemble", "test", "predict"]
+    assert [what for _, what, _, _ in rows] == ["split", "pack", "network", "search", "ensemble", "test", "next"]
     assert rows[0][2] == "all rows are for training and validation"
     assert rows[5][2:] == ("no rows are kept: evaluate() tests on others", None)
     assert value(database, "SELECT sum(n) FROM (SELECT count(*) AS n FROM untested_rows UNION ALL SELECT count(*) FROM untested_test_rows) AS r") \
@@ -189,8 +189,8 @@ def test_its_time_is_over_before_the_search(database):
     """The first configurations are trained nevertheless."""
     query(database, "CREATE VIEW slow AS SELECT age, region, churned FROM customers, (SELECT pg_sleep(1.2)) AS s WHERE id <= 400")
     rows = query(database, "SELECT what, statement FROM hopper.auto_fit('slow', 'churned', 'hurried', 1)")
-    assert [row[0] for row in rows][-1] == "predict"
-    assert "max_seconds := 0.1," in rows[3][1]
+    assert [row[0] for row in rows][-1] == "next"
+    assert "max_seconds := 0.1" in rows[3][1]
 
 
 @pytest.mark.parametrize("call", [

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from digits import PLAIN, create_database, drop_database, query, value
+from digits import GREENPLUM, PLAIN, create_database, drop_database, query, value
 
 DATABASE = "hopper_automl"
 GRID = """{'loss': ['categorical_crossentropy'], 'metrics': [['accuracy']],
@@ -372,6 +372,19 @@ def test_nothing_begins_that_would_be_less_than_half_trained(connection):
         if "half" in reason:
             return
     pytest.fail("always too late")
+
+
+@pytest.mark.skipif(GREENPLUM, reason="a hop knows how many iterations it trains")
+def test_time_cuts_the_trials_under_way(connection):
+    """What would have trained for days ends, with the weights of its best iteration."""
+    result = search(connection, "cutting", ", automl_method => 'random', automl_params => 'num_configs=500, num_iterations=100000000',"
+                                           " parallel => 3, max_seconds => 0.5, cut => true")
+    assert result[4] == 3
+    trained = query(connection, "SELECT iterations, best_iteration FROM cutting_info JOIN cutting USING (mst_key)")
+    assert len(trained) == 3 and all(1 <= best <= iterations < 100000000 for iterations, best in trained)
+    # What the weights predict is what was told of them.
+    best, told = result[1], result[3]
+    assert value(connection, "SELECT loss FROM hopper.evaluate('cutting', 'packed_validation', mst_key => %s)", best) == pytest.approx(told, rel=1e-5)
 
 
 @pytest.mark.parametrize("method", ["hyperband", "asha", "tpe", "median"])

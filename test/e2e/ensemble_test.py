@@ -1,9 +1,11 @@
 """ensemble(): greedy selection with replacement, as numpy finds it from the members' probabilities, is one more model."""
 
+import os
+
 import numpy
 import psycopg2
 import pytest
-from digits import ADAM, create_database, dense, drop_database, layer, query, select, sequential, value
+from digits import ADAM, connect, create_database, dense, drop_database, layer, query, select, sequential, value
 
 DATABASE = "hopper_ensemble"
 
@@ -117,3 +119,14 @@ def test_what_cannot_be_an_ensemble(database):
     with pytest.raises(psycopg2.Error, match="no architecture or no state"):
         query(database, "SELECT hopper.fit_multiple_model('packed', 'models', 'configs', 1, warm_start => true,"
                         " validation_table => 'packed_validation')")
+
+
+def test_no_threads_of_libtorch_spin(database):
+    """They would take the processors of others, and bits would depend on how many they are."""
+    session = connect(DATABASE)
+    query(session, "SET client_min_messages = warning")
+    query(session, "SELECT hopper.copy_model('models', 'alone')")
+    for _ in range(2):
+        query(session, "SELECT hopper.ensemble('alone', 'held_packed', 10)")
+    assert len(os.listdir(f"/proc/{value(session, 'SELECT pg_backend_pid()')}/task")) == 1
+    session.close()

@@ -116,6 +116,15 @@ def test_time_is_up_for_a_search_of_several_sessions(connection):
         connection, "SELECT count(*) FROM timed_info")
 
 
+def test_time_cuts_the_trials_of_a_run(connection):
+    """Its journal tells it again: the search has its end in another session."""
+    run = value(connection, "SELECT hopper.create_run(%s)", call("cutting", "random", ", max_seconds => 0.5, cut => true",
+                                                                 "num_configs=500, num_iterations=100000000").replace(", 'patience': [1, 3]", ""))
+    session_by_session(connection, run, random.Random(1))
+    assert value(connection, "SELECT count(*) FROM cutting") == 4
+    assert value(connection, "SELECT max(iterations) FROM cutting_info") < 100000000
+
+
 def test_the_time_of_earlier_sessions_counts(connection):
     run = value(connection, "SELECT hopper.create_run(%s)", call("earlier", "random", ", max_seconds => 500",
                                                                  "num_configs=100000, num_iterations=1"))

@@ -173,6 +173,7 @@ void Run::BeginLocked(Model* model) {
   }
   if (Stopping::Stopped(model->state.monitor)) {
     StopLocked(model);
+    TellStoppedLocked(*model);
     CountReportedLocked(model);
     DoneLocked(model);
   }

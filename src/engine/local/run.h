@@ -88,6 +88,9 @@ class Run {
   void HaltForCheckpoints(bool all);
   // From now on every model halts so after each of its iterations, those too that go on later.
   void HaltEach(bool each);
+  // From now on models that watch a metric, to stop early or to keep their best weights, are done
+  // with the iteration that they are in; without an event but EventType::kModelDone.
+  void EndIterations();
   // Of a model that has halted, or is done and was not taken: writes the next bytes of its state
   // image and returns how many, 0 behind the last; the model keeps its state.
   size_t CopyState(int32_t mst_key, uint8_t* bytes, size_t size);
@@ -391,6 +394,7 @@ class Run {
   bool SettleOne(Model* model, Books* books);
   static bool KnowsWhatItWatches(const Model& model);
   void StopLocked(Model* model);
+  void TellStoppedLocked(const Model& model);
   void CountReportedLocked(Model* model);
   void DoneLocked(Model* model);
   void FailLocked(Model* model, Problem problem);
@@ -448,6 +452,7 @@ class Run {
   int training_ = 0;  // models that are neither done nor failed
   bool open_ = false;
   bool halts_each_ = false;
+  bool ends_iterations_ = false;
   int running_workers_ = 0;
   bool books_lost_ = false;  // the run was cancelled
   GivenWeights given_;

@@ -47,8 +47,12 @@ bool Run::SettleOne(Model* model, Books* books) {
                     evaluated == nullptr ? nullptr : evaluated->weights.data(),
                     model->state.params.size(), &model->state.monitor);
     books->lock();
-    const bool stops = Stopping::Stopped(model->state.monitor);
-    if (model->status == ModelStatus::kTraining && stops) StopLocked(model);
+    const bool early = Stopping::Stopped(model->state.monitor);
+    const bool stops = early || ends_iterations_;
+    if (model->status == ModelStatus::kTraining) {
+      if (stops) StopLocked(model);
+      if (early) TellStoppedLocked(*model);
+    }
     Decide(stops, &model->course);
     return true;
   }
@@ -103,10 +107,18 @@ void Run::StopLocked(Model* model) {
   model->work -= VisitWork(*model->trainer, data_.train().desc()) *
                  static_cast<double>(VisitsLeft(model->rules, model->course));
   model->course.stopped = true;
-  Event event = NewEventLocked(EventType::kModelStopped, model);
-  event.iteration = static_cast<int32_t>(model->total_iterations);
-  event.problem.message = model->trainer->stopping().Reason(model->state.monitor);
+}
+
+void Run::TellStoppedLocked(const Model& model) {
+  Event event = NewEventLocked(EventType::kModelStopped, &model);
+  event.iteration = static_cast<int32_t>(model.total_iterations);
+  event.problem.message = model.trainer->stopping().Reason(model.state.monitor);
   events_.Push(std::move(event));
+}
+
+void Run::EndIterations() {
+  const Books books(this);
+  ends_iterations_ = true;
 }
 
 void Run::DoneLocked(Model* model) {

@@ -162,6 +162,12 @@ close_training(hopper_training *training)
 	HOPPER_CHECK(hopper_torch()->run.close(training->run, hopper_fault));
 }
 
+static void
+end_iterations(hopper_training *training)
+{
+	HOPPER_CHECK(hopper_torch()->run.end_iterations(training->run, hopper_fault));
+}
+
 /* --- of a durable run --- */
 
 static void
@@ -206,6 +212,7 @@ const struct hopper_training_backend hopper_training_here = {
 	.wait = wait_for_step,
 	.step = step,
 	.close = close_training,
+	.end_iterations = end_iterations,
 	.halt = halt,
 	.store = store,
 	.set_iterations = set_iterations,

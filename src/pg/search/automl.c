@@ -220,6 +220,7 @@ begin_search(FunctionCallInfo fcinfo, hopper_automl *run)
 	run->settings.statement = hopper_call_text(fcinfo);
 	hopper_search_require_possible(run);
 	run->replace = hopper_bool_named(fcinfo, "replace", false);
+	run->cuts = hopper_bool_named(fcinfo, "cut", false);
 	return guard;
 }
 

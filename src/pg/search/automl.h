@@ -95,6 +95,7 @@ typedef struct hopper_automl
 	struct HTAB *networks;
 	struct HTAB *architectures;
 	bool		replace;
+	bool		cuts;			/* trials under way at the end of max_seconds */
 	TimestampTz started;		/* less what earlier sessions have spent */
 	/* Of a run that outlives its session (search/replay.c): 0 otherwise. */
 	int64		number;

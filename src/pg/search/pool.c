@@ -478,9 +478,25 @@ hopper_pool_start(hopper_pool *pool, const hopper_search_assignment *work, int n
 	hopper_pool_go_on(pool);
 }
 
+/* Where max_seconds cuts trials: ends them, or sees to it that it is asked again then. */
+static void
+cut(hopper_pool *pool)
+{
+	const hopper_automl *run = pool->run;
+	double		left = run->options.max_seconds - hopper_seconds_since(run->started);
+
+	if (!run->cuts || pool->cut || isnan(left))
+		return;
+	pool->cut = left <= 0;
+	if (pool->cut)
+		hopper_backend.training->end_iterations(&pool->fit.training);
+	pool->progress.wakes = pool->cut ? 0 : hopper_seconds_since(pool->progress.started) + left;
+}
+
 void
 hopper_pool_go_on(hopper_pool *pool)
 {
+	cut(pool);
 	begin_all(pool);
 	tell_progress(pool);
 	if (pool->closed || pool->n_training > 0)

@@ -29,6 +29,7 @@ typedef struct hopper_pool
 	int64		largest;		/* iterations to which a trial has been promoted */
 	MemoryContext result;		/* of one result */
 	bool		closed;			/* nothing more enters */
+	bool		cut;			/* its time was up: trials end with their iteration */
 	/*
 	 * A trial did not fit beside what the training has planned: it and what the search wants after
 	 * it wait for another training.

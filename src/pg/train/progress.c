@@ -26,6 +26,7 @@ hopper_progress_begin(hopper_progress *progress)
 	progress->started = progress->last_line = GetCurrentTimestamp();
 	progress->interval = hopper_notice_interval;
 	progress->n_lines = 0;
+	progress->wakes = 0;
 }
 
 void
@@ -185,11 +186,14 @@ hopper_progress_line(hopper_progress *progress, const hopper_training *training)
 long
 hopper_progress_timeout(const hopper_progress *progress)
 {
-	double		left;
+	bool		speaks = hopper_notice_interval > 0 && progress->n_lines < MAX_LINES;
+	double		left = progress->interval - hopper_seconds_since(progress->last_line);
 
-	if (hopper_notice_interval <= 0 || progress->n_lines >= MAX_LINES)
+	if (!speaks && progress->wakes == 0)
 		return -1;
-	left = progress->interval - hopper_seconds_since(progress->last_line);
+	if (progress->wakes > 0)
+		left = Min(speaks ? left : progress->wakes,
+				   progress->wakes - hopper_seconds_since(progress->started));
 	return left <= 0 ? 1 : (long) Min(left * 1000 + 1, 60000.0);
 }
 

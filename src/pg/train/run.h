@@ -109,6 +109,7 @@ typedef struct hopper_progress
 	TimestampTz last_line;
 	double		interval;		/* seconds; doubled as the run grows long */
 	int			n_lines;
+	double		wakes;			/* seconds after its start: the loop looks then, too; 0: never */
 } hopper_progress;
 
 /*

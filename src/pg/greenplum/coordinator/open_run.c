@@ -431,6 +431,11 @@ step_in_context(hopper_training *training, long timeout)
 	return finished;
 }
 
+static void
+end_iterations(hopper_training *training)
+{
+}
+
 const struct hopper_training_backend hopper_training_on_segments = {
 	.begin = begin,
 	.start = start,
@@ -441,6 +446,7 @@ const struct hopper_training_backend hopper_training_on_segments = {
 	.wait = wait_for_step,
 	.step = step_in_context,
 	.close = close_training,
+	.end_iterations = end_iterations,
 	.halt = ask_to_halt,
 	.store = store,
 	.set_iterations = set_iterations,
