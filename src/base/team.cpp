@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/block_signals.h"
+#include "base/cancel.h"
 #include "base/error.h"
 
 namespace hopper {
@@ -118,6 +119,8 @@ void Team::Serve(int part, const std::exception_ptr& unprepared) {
     }
     if (ends_.load()) return;
     ++served;
+    // The owner looks at its own cancel. What it or another part throws ends this part, too.
+    const CancelScope failed(failed_);
     RunPart(part, unprepared);
     if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) > 1) continue;
     const std::lock_guard<std::mutex> lock(mutex_);

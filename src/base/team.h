@@ -31,7 +31,8 @@ class Team {
 
   // Calls body(part) for each part 0 .. size() - 1, part 0 on this thread; returns when all are
   // done. Where parts throw, the first exception is thrown here when no part is at work any more;
-  // parts that had not begun by then are left out. The team can go on.
+  // parts that had not begun by then are left out, and others end where they look at cancel. The
+  // team can go on.
   template <typename Body>
   void Run(Body&& body) {
     using Plain = std::remove_reference_t<Body>;

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/pieces.h"
+
 namespace hopper {
 
 Constraint::Constraint(ConstraintSpec spec, const std::vector<int64_t>& sizes,
@@ -27,14 +29,20 @@ Constraint::Constraint(ConstraintSpec spec, const std::vector<int64_t>& sizes,
   if (axes_.empty()) axes_.push_back({1, 0});
 }
 
-// change(element, norm) for all elements, in the order of memory.
+// change(element, norm) for all elements, in the order of memory; looks at cancel now and then.
 template <typename Change>
 void Constraint::ForEach(const Change& change) const {
   std::vector<int64_t> at(axes_.size(), 0);
   const Axis inner = axes_.back();
+  constexpr int64_t kPiece = kPieceBytes / sizeof(float);
   int64_t element = 0;
+  int64_t looked = 0;
   int64_t norm = 0;
   for (;;) {
+    if (element - looked >= kPiece) {
+      LookAtCancel();
+      looked = element;
+    }
     for (int64_t i = 0; i < inner.size; ++i) change(element++, norm + i * inner.norm);
     size_t axis = axes_.size() - 1;
     for (;;) {

@@ -54,12 +54,17 @@ const KernelRow& RowAt(int place) { return RowsOf(AllKernels())[place]; }
 template <typename Term>
 double SumOf(const float* x, int64_t n, Term term) {
   constexpr int kParts = 16;
+  static_assert(kPieceBytes % (kParts * sizeof(float)) == 0,
+                "each piece begins with the first part");
   double parts[kParts] = {};
-  int64_t i = 0;
-  for (; i + kParts <= n; i += kParts) {
-    for (int j = 0; j < kParts; ++j) parts[j] += term(static_cast<double>(x[i + j]));
-  }
-  for (int j = 0; i < n; ++i, ++j) parts[j] += term(static_cast<double>(x[i]));
+  InPieces(static_cast<size_t>(n), sizeof(float), [&](size_t first, size_t count) {
+    const float* piece = x + first;
+    size_t i = 0;
+    for (; i + kParts <= count; i += kParts) {
+      for (int j = 0; j < kParts; ++j) parts[j] += term(static_cast<double>(piece[i + j]));
+    }
+    for (int j = 0; i < count; ++i, ++j) parts[j] += term(static_cast<double>(piece[i]));
+  });
   double sum = 0.0;
   for (double part : parts) sum += part;
   return sum;
@@ -70,6 +75,15 @@ double SumOfSquares(const float* x, int64_t n) {
 }
 
 float Norm(const float* x, int64_t n) { return std::sqrt(static_cast<float>(SumOfSquares(x, n))); }
+
+// x[i] = changed(x[i]) for all.
+template <typename Changed>
+void Change(int64_t n, float* x, const Changed& changed) {
+  InPieces(static_cast<size_t>(n), sizeof(float), [&](size_t first, size_t count) {
+    float* __restrict piece = x + first;
+    for (size_t i = 0; i < count; ++i) piece[i] = changed(piece[i]);
+  });
+}
 
 // Of `size` weights of the span.
 void AddRegularization(const TrainableSpan& span, int64_t size, const float* __restrict w,
@@ -95,15 +109,14 @@ void ClipTogether(float limit, const std::vector<TrainableSpan>& spans, float* g
   const float norm = std::sqrt(static_cast<float>(squares));
   const float scale = limit * std::min(1.0F / norm, 1.0F / limit) + (norm - norm);
   for (const TrainableSpan& span : spans) {
-    float* __restrict g = gradients + span.offset;
-    for (int64_t i = 0; i < span.size; ++i) g[i] *= scale;
+    Change(span.size, gradients + span.offset, [scale](float g) { return g * scale; });
   }
 }
 
-void ClipNorm(float limit, int64_t size, float* __restrict g) {
-  const float norm = Norm(g, size);
+void ClipNorm(float limit, int64_t size, float* gradients) {
+  const float norm = Norm(gradients, size);
   if (norm <= limit) return;  // not when it is NaN, which the caller then sees in the weights
-  for (int64_t i = 0; i < size; ++i) g[i] = g[i] * limit / norm;
+  Change(size, gradients, [=](float g) { return g * limit / norm; });
 }
 
 void ClipValues(float limit, int64_t size, float* __restrict g) {
@@ -148,8 +161,8 @@ void UpdateAverage(const OptimizerParams& optimizer, int64_t step, int64_t size,
   if (frequency > 0 && (step + 1) % frequency == 0) std::copy_n(average, size, w);
 }
 
-// Weights of one piece of Update::Run().
-constexpr int64_t kShadowPiece = 2048;
+// Weights of one part of Update::InParts().
+constexpr int64_t kShadowPart = 2048;
 // Gradients of 0 that are read again and again.
 constexpr int64_t kZeros = 2048;
 
@@ -215,14 +228,14 @@ struct Update {
     if (shadow != nullptr) WriteShadow(part.w, part.size, shadow + span.offset + at);
   }
 
-  // With a shadow in pieces, so that it is written while they are in the cache.
-  template <typename RunPiece>
-  void InPieces(const TrainableSpan& span, int64_t first, int64_t last, const RunPiece& run) const {
-    const int64_t size = shadow == nullptr ? last - first : kShadowPiece;
+  // With a shadow in small parts, so that it is written while they are in the cache.
+  template <typename RunPart>
+  void InParts(const TrainableSpan& span, int64_t first, int64_t last, const RunPart& run) const {
+    const int64_t size = shadow == nullptr ? last - first : kShadowPart;
     for (int64_t at = first; at < last; at += size) {
-      const StepSpan piece = PartOf(span, at, std::min(at + size, last));
-      run(piece);
-      Finish(span, piece);
+      const StepSpan part = PartOf(span, at, std::min(at + size, last));
+      run(part);
+      Finish(span, part);
     }
   }
 
@@ -259,7 +272,7 @@ struct Update {
   void RunAll(const TrainableSpan& span, int64_t first, int64_t last) const {
     Prepare(span, PartOf(span, first, last));
     const StepScalars& scalars = RateOf(span).scalars;
-    InPieces(span, first, last, [&](const StepSpan& piece) { kernel.run(piece, scalars); });
+    InParts(span, first, last, [&](const StepSpan& part) { kernel.run(part, scalars); });
   }
 
   // A kernel by norms: first this for all spans, which leaves its updates in the gradients; then
@@ -270,10 +283,10 @@ struct Update {
     kernel.run(part, RateOf(span).scalars);
   }
   void RunScaled(const TrainableSpan& span, int64_t first, int64_t last, float scale) const {
-    InPieces(span, first, last, [scale](const StepSpan& piece) {
-      float* __restrict w = piece.w;
-      const float* __restrict u = piece.g;
-      for (int64_t i = 0; i < piece.size; ++i) w[i] -= scale * u[i];
+    InParts(span, first, last, [scale](const StepSpan& part) {
+      float* __restrict w = part.w;
+      const float* __restrict u = part.g;
+      for (int64_t i = 0; i < part.size; ++i) w[i] -= scale * u[i];
     });
   }
 };
@@ -319,7 +332,10 @@ void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
   for (const TrainableSpan& span : spans) {
     size += span.size;
     if (!by_norm) continue;
-    AddRegularization(span, span.size, params + span.offset, gradients + span.offset);
+    InPieces(static_cast<size_t>(span.size), sizeof(float), [&](size_t first, size_t count) {
+      const int64_t at = span.offset + static_cast<int64_t>(first);
+      AddRegularization(span, static_cast<int64_t>(count), params + at, gradients + at);
+    });
     if (optimizer.global_clipnorm) continue;
     ClipNorm(static_cast<float>(*optimizer.clipnorm), span.size, gradients + span.offset);
   }
@@ -353,7 +369,12 @@ void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
       for (const TrainableSpan& span : spans) {
         const int64_t from = std::max(first - before, int64_t{0});
         const int64_t to = std::min(last - before, span.size);
-        if (from < to) run(span, from, to);
+        if (from < to) {
+          InPieces(static_cast<size_t>(to - from), sizeof(float), [&](size_t begin, size_t count) {
+            const int64_t at = from + static_cast<int64_t>(begin);
+            run(span, at, at + static_cast<int64_t>(count));
+          });
+        }
         before += span.size;
       }
     });
@@ -362,7 +383,11 @@ void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
     for (const TrainableSpan& span : spans) {
       if (span.constraint == nullptr) continue;
       span.constraint->Apply(params + span.offset);
-      if (shadow != nullptr) WriteShadow(params + span.offset, span.size, shadow + span.offset);
+      if (shadow == nullptr) continue;
+      InPieces(static_cast<size_t>(span.size), sizeof(float), [&](size_t first, size_t count) {
+        const int64_t at = span.offset + static_cast<int64_t>(first);
+        WriteShadow(params + at, static_cast<int64_t>(count), shadow + at);
+      });
     }
   };
   if (!update.kernel.type.by_norms) {

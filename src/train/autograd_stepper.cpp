@@ -2,8 +2,8 @@
 #include <ATen/ops/from_blob.h>
 
 #include <cmath>
-#include <cstring>
 
+#include "base/pieces.h"
 #include "loss/loss.h"
 #include "train/stepper.h"
 #include "train/sums.h"
@@ -74,11 +74,11 @@ class AutogradStepper : public Stepper {
       float* to = gradients_.data() + weight.offset;
       const auto bytes = static_cast<size_t>(weight.size()) * sizeof(float);
       if (!gradient.defined()) {
-        std::memset(to, 0, bytes);
+        ZeroInPieces(to, bytes);
         continue;
       }
       if (gradient.strides() == gradient_views_[i].strides()) {
-        std::memcpy(to, gradient.data_ptr<float>(), bytes);
+        CopyInPieces(to, gradient.data_ptr<float>(), bytes);
       } else {
         const at::NoGradGuard no_grad;
         gradient_views_[i].copy_(gradient);

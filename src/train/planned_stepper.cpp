@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/bf16.h"
+#include "base/pieces.h"
 #include "optim/gradient_rows.h"
 #include "train/plan_cache.h"
 #include "train/stepper.h"
@@ -90,7 +91,9 @@ class PlannedStepper : public Stepper {
   const uint16_t* Shadow(const AlignedArray<float>& params) {
     if (shadow_.size() != params.size()) {
       shadow_ = AlignedArray<uint16_t>(params.size());
-      for (size_t i = 0; i < params.size(); ++i) shadow_[i] = ToBf16(params[i]);
+      InPieces(params.size(), sizeof(float), [&](size_t first, size_t count) {
+        for (size_t i = first; i < first + count; ++i) shadow_[i] = ToBf16(params[i]);
+      });
     }
     return shadow_.data();
   }

@@ -78,9 +78,10 @@ def test_nothing_is_left_behind(database):
     assert threads(process) == 1
 
 
-@pytest.mark.parametrize("seconds", [0.5, 1.5, 3])
+@pytest.mark.parametrize("seconds", [0.5, 3, 4.5])
 def test_it_can_be_cancelled(database, seconds):
-    """One step of the heavy model takes seconds, but the call does not wait for its end, nor for that of the first weights."""
+    """One step of the heavy model takes seconds, but the call does not wait for its end, nor for that of the first
+    weights or of the optimizer."""
     connection = connect(DATABASE)
     query(connection, "SELECT * FROM hopper.build_info()")  # loads libtorch
     process = value(connection, "SELECT pg_backend_pid()")

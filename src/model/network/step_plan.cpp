@@ -4,11 +4,11 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "activation/table.h"
 #include "base/cancel.h"
+#include "base/pieces.h"
 #include "base/product.h"
 #include "model/layers/activation/activation_layer.h"
 #include "model/planned/place_buffers.h"
@@ -313,8 +313,7 @@ void StepPlan::Forward(const StepArguments& step) { Run(forward_, /*backward=*/f
 
 void StepPlan::Backward(const StepArguments& step) {
   for (const PlanWeight& weight : untouched_) {
-    std::memset(step.gradients + weight.offset, 0,
-                static_cast<size_t>(weight.size) * sizeof(float));
+    ZeroInPieces(step.gradients + weight.offset, static_cast<size_t>(weight.size) * sizeof(float));
   }
   Run(backward_, /*backward=*/true, step);
 }

@@ -25,11 +25,8 @@ namespace {
 }  // namespace
 
 void CheckWeightsPart(const ModelSpec& spec, int64_t first, const float* keras, int64_t n) {
-  InPieces(static_cast<size_t>(n), sizeof(float), [&](size_t begin, size_t count) {
-    const auto some = static_cast<int64_t>(count);
-    const int64_t at = FirstNotFinite(keras + begin, some);
-    if (at < some) RefuseNotFinite(spec, first + static_cast<int64_t>(begin) + at);
-  });
+  const int64_t at = FirstNotFinite(keras, n);
+  if (at < n) RefuseNotFinite(spec, first + at);
 }
 
 void CheckWeights(const ModelSpec& spec, const float* keras, int64_t n) {
