@@ -84,7 +84,8 @@ typedef struct hopper_schema_api
 	/*
 	 * What must be known of the columns that are to be features. `request`: {"columns": [{"name",
 	 * "type", "family"}, ...], "treatments": what the user wrote or null, "star": whether the
-	 * columns are all of a table, "labels": their names}. labels_scaled[i]: 1 where that label is
+	 * columns are all of a table, "labels": their names, "passed_over": names of columns that
+	 * are no features but may be dropped}. labels_scaled[i]: 1 where that label is
 	 * to be standardised if it is a number. A row for each column: name, treatment (NULL: by
 	 * itself), measure ("number" or "log"), fractions of quantiles ("0,0.25,1", NULL: none), "t"
 	 * where mean and deviation are asked, least number of rows of a value (NULL: values are not

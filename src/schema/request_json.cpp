@@ -266,6 +266,10 @@ void AskAbout(ColumnRequest* column) {
   }
 }
 
+bool IsDrop(const json& treatment) {
+  return treatment == "drop" || treatment == json{{"treatment", "drop"}};
+}
+
 double Answer(const json& found, const char* key) {
   const auto value = found.find(key);
   return value == found.end() || !value->is_number() ? 0.0 : value->get<double>();
@@ -288,6 +292,8 @@ SchemaRequest Schema::ReadRequest(const std::string& json_text) {
     names.push_back(column.name);
     request.columns.push_back(std::move(column));
   }
+  // What '*' leaves out anyway, so that to drop it is no mistake.
+  const std::set<std::string> passed_over = written.value("passed_over", std::set<std::string>());
   if (written.contains("labels")) {
     for (const json& name : written["labels"]) request.labels.push_back({name.get<std::string>()});
   }
@@ -309,6 +315,7 @@ SchemaRequest Schema::ReadRequest(const std::string& json_text) {
       }
       const auto found = std::find(names.begin(), names.end(), name);
       if (found == names.end()) {
+        if (IsDrop(value) && passed_over.count(name) > 0) continue;
         problems.push_back({ErrorCode::kInvalidParameter,
                             "treatments name column \"" + name + "\", which is no feature", "",
                             NearestNameHint(name, names)});

@@ -272,3 +272,10 @@ def test_a_number_that_tells_rows_apart_is_named(database):
     query(database, "SELECT hopper.auto_fit('customers', 'churned', 'unkeyed_3', 1)")
     query(database, "SET client_min_messages = warning")
     assert not [notice for notice in database.notices if "another value in each row" in notice]
+
+
+def test_a_key_that_no_treatment_takes(database):
+    query(database, "CREATE TABLE keyed AS SELECT md5(id::text)::uuid AS key, age, churned FROM customers")
+    query(database, "ALTER TABLE keyed ADD PRIMARY KEY (key)")
+    query(database, "SELECT hopper.auto_fit('keyed', 'churned', 'keyed_model', 1)")
+    assert query(database, "SELECT feature FROM hopper.describe_features('keyed_model')") == [("age",)]

@@ -79,6 +79,9 @@ SELECT class_value FROM hopper.predict_row('m', '{"since": "2020-02-01", "plan":
 SELECT class_value FROM hopper.predict_row('m', '{"since": "2020-02-01", "plan": "gold", "city": "city 1", "income": null, "age": null}'::jsonb, on_null => 'null') LIMIT 1;
 SELECT class_value FROM hopper.predict_row('m', '{"since": "2020-02-01", "plan": "gold", "city": "city 1", "income": 3}'::jsonb) LIMIT 1;
 SELECT class_value FROM hopper.predict_row('m', '{"since": "2020-02-01", "plan": 7, "city": "city 1", "income": 3, "age": 4}'::jsonb) LIMIT 1;
+\set SHOW_CONTEXT errors
+SELECT class_value FROM hopper.predict_row('m', '{"since": "2020-02-01", "plan": "gold", "city": "city 1", "income": "much", "age": 4}'::jsonb) LIMIT 1;
+\set SHOW_CONTEXT never
 SELECT class_value FROM hopper.predict_row('m', ARRAY[1, 2, 3]) LIMIT 1;
 CREATE VIEW changed AS SELECT id, age::text AS age, income, plan, city, since FROM customers;
 SELECT hopper.predict('m', 'changed', 'id', output_table => 'predicted_2');
@@ -189,6 +192,14 @@ SELECT hopper.training_preprocessor('broad', 'broad_packed', 'y', '*', validatio
 SELECT hopper.training_preprocessor('broad_folds', 'broad_folded', 'y', '*', treatments => '{"h": "drop"}', fold_column => 'fold');
 SELECT a.n_rows, a.checksum = b.checksum AS alike FROM broad_packed_summary AS a, broad_folded_summary AS b;
 SELECT a.class_counts, a.checksum = b.checksum AS alike FROM broad_packed_validation_summary AS a, broad_folded_validation_summary AS b;
+-- '*' leaves out a key, and types that no treatment takes: to drop them is no mistake
+CREATE TABLE keyed AS SELECT md5(i::text)::uuid AS id, '{}'::jsonb AS raw, i AS x, i % 2 = 0 AS y FROM generate_series(1, 40) AS i;
+ALTER TABLE keyed ADD PRIMARY KEY (id);
+SELECT hopper.training_preprocessor('keyed', 'keyed_packed', 'y', '*', validation_fraction => 0.2,
+    treatments => '{"id": "drop", "raw": {"treatment": "drop"}}');
+SELECT hopper.training_preprocessor('keyed', 'keyed_wrong', 'y', '*', validation_fraction => 0.2,
+    treatments => '{"id": "one_hot", "rwa": "drop"}');
+SELECT hopper.training_preprocessor('keyed', 'keyed_wrong', 'y', 'x', validation_fraction => 0.2, treatments => '{"id": "drop"}');
 
 SET client_min_messages = warning;
 DROP SCHEMA hopper_treatments CASCADE;

@@ -40,6 +40,7 @@ typedef struct hopper_pack_request
 	char	  **output_names;
 	char	   *weight_name;	/* column of the rows' weights, or NULL */
 	bool		star;			/* independent_varname is '*': x_names are found with the source */
+	List	   *passed_over;	/* char *: what '*' leaves out: keys, types without treatment */
 	char	   *treatments;		/* JSON by column, or NULL */
 	bool		by_schema;		/* features are columns of any type (pack/survey.c) */
 	int			buffer_size;	/* 0: by bytes */

@@ -56,14 +56,22 @@ hopper_pack_find_features(hopper_pack_request *request, Oid relation)
 	for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
 	{
 		/* A column that is gone keeps its number. */
-		if (get_attnum(relation, name) != i || is_named(request, name) || is_key(&keys, name))
+		if (get_attnum(relation, name) != i || is_named(request, name))
 			continue;
+		if (is_key(&keys, name))
+		{
+			request->passed_over = lappend(request->passed_over, name);
+			continue;
+		}
 		hopper_pack_resolve_column(relation, name, &column);
 		if (hopper_schema_family(column.type))
 			request->x_names = lappend(request->x_names, column.name);
 		else
+		{
+			request->passed_over = lappend(request->passed_over, name);
 			appendStringInfo(left_out, "%s\"%s\" (%s)", n++ > 0 ? ", " : "", name,
 							 column.sql_type);
+		}
 	}
 	if (n > 0)
 		ereport(NOTICE, errmsg("%s of \"%s\" %s left out, for whose type there is no treatment",
@@ -333,21 +341,31 @@ ask_labels(hopper_pack_job *job, const int32 *scaled)
 
 /* --- the schema --- */
 
+static void
+append_names(StringInfo text, const List *names)
+{
+	const char *before = "";
+	ListCell   *cell;
+
+	foreach(cell, names)
+	{
+		appendStringInfoString(text, before);
+		escape_json(text, lfirst(cell));
+		before = ", ";
+	}
+}
+
 static char *
 request_text(const hopper_pack_job *job)
 {
 	const hopper_pack_request *request = &job->request;
 	const hopper_pack_source *source = &job->source;
 	StringInfo	text = makeStringInfo();
-	ListCell   *cell;
 
 	appendStringInfo(text, "{\"star\": %s, \"labels\": [", request->star ? "true" : "false");
-	foreach(cell, request->y_names)
-	{
-		if (cell != list_head(request->y_names))
-			appendStringInfoString(text, ", ");
-		escape_json(text, lfirst(cell));
-	}
+	append_names(text, request->y_names);
+	appendStringInfoString(text, "], \"passed_over\": [");
+	append_names(text, request->passed_over);
 	appendStringInfo(text, "], \"treatments\": %s, ",
 					 request->treatments ? request->treatments : "null");
 	hopper_schema_append_columns(text, source->n_x, source->x);

@@ -201,11 +201,18 @@ read_integer(hopper_named_value *into)
 	return true;
 }
 
+static void
+tell_feature(void *name)
+{
+	errcontext("feature \"%s\"", (const char *) name);
+}
+
 void
 hopper_given_read_as(hopper_named_value *into, const hopper_schema_column *column)
 {
 	const JsonbValue *value = into->json;
 	Oid			type = type_to_read(column);
+	ErrorContextCallback callback = {.callback = tell_feature,.arg = (void *) into->name};
 	Oid			input;
 	Oid			parameter;
 
@@ -230,8 +237,11 @@ hopper_given_read_as(hopper_named_value *into, const hopper_schema_column *colum
 	}
 	getTypeInputInfo(type, &input, &parameter);
 	into->type = type;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
 	into->value = OidInputFunctionCall(input, pnstrdup(value->val.string.val,
 													   value->val.string.len), parameter, -1);
+	error_context_stack = callback.previous;
 }
 
 void
