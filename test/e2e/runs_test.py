@@ -239,10 +239,10 @@ def test_others_see_it_before_it_commits(database):
         call = threading.Thread(target=train)
         call.start()
         found = lambda: query(database, "SELECT iterations, iterations_total, trials, best_trial, packed_table::text,"
-                              " percent IS NOT NULL FROM hopper.progress WHERE pid = %s", process)
+                              " percent IS NOT NULL, trials_training FROM hopper.progress WHERE pid = %s", process)
         wait_until(lambda: found() and found()[0][0] > 0 and found()[0][3])
         before = found()[0]
-        assert before[1:3] == (2000000, 2) and before[4:] == ("packed", True)
+        assert before[1:3] == (2000000, 2) and before[4:] == ("packed", True, 2)
         wait_until(lambda: found()[0][0] > before[0])
         query(database, "SELECT pg_cancel_backend(%s)", process)
         call.join(60)
@@ -254,6 +254,9 @@ def test_others_see_it_before_it_commits(database):
 def test_it_pauses_and_goes_on(database):
     run = create(database, "paused", "endless", 1000000, "submit")
     wait_until(lambda: state(database, run) == "running")
+    training = lambda: query(database, "SELECT trials_training FROM hopper.progress WHERE run = %s AND iterations > 0", run)
+    wait_until(training)
+    assert training() == [(2,)]
     with pytest.raises(psycopg2.errors.ObjectInUse, match=r"run \d+ is driven by process \d+"):
         query(database, "SELECT hopper.step(%s, 0)", run)
     with pytest.raises(psycopg2.errors.ObjectInUse, match="is driven by process"):
@@ -713,6 +716,26 @@ def test_a_session_that_ends_hands_its_run_over(database):
     first.close()
     thread.join(60)
     assert found == [[("done",)]]
+    second.close()
+
+
+def test_runs_that_end_at_once_and_make_the_same_table(database):
+    """RENAME waits for the transaction of the first; then its name is taken, and the second keeps its models."""
+    first, second = connect(DATABASE), connect(DATABASE)
+    runs = [value(database, "SELECT hopper.create_run(%s)", FIT.format("met", "endless", 2)) for _ in range(2)]
+    query(first, "BEGIN")
+    assert value(first, "SELECT hopper.step(%s, 600)", runs[0]) == "done"
+    thread, found = in_thread(second, "SELECT hopper.step(%s, 600)", runs[1])
+    wait_until(lambda: found or query(database, "SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"))
+    assert not found, found
+    query(first, "COMMIT")
+    thread.join(60)
+    assert found == [[("done",)]]
+    assert query(database, "SELECT model_table FROM hopper.runs WHERE run = ANY (%s) ORDER BY run", runs) == [
+        ("met",), (f"public.hopper_run_{runs[1]}",)]
+    assert value(database, "SELECT detail FROM hopper.run_events WHERE run = %s AND event = 'not published'",
+                 runs[1]) == f'"met" is there already, the models are in "public.hopper_run_{runs[1]}"'
+    first.close()
     second.close()
 
 

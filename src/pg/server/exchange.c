@@ -324,9 +324,24 @@ hopper_publish(const hopper_table *tables, const hopper_table *others, int n, bo
 	}
 	for (int i = 0; i < n; i++)
 		n_there += is_there(&tables[i]);
-	if (n_there > 0)
-		return hopper_exchange_results(tables, others, n);
-	rename_others(&work);
-	hopper_show_itself(&others[0].name);
-	return true;
+	if (n_there == 0)
+	{
+		ErrorData  *error = attempt(rename_others, &work);
+
+		if (error == NULL)
+		{
+			hopper_show_itself(&others[0].name);
+			return true;
+		}
+		/* Another session has made one since: RENAME has waited for the end of its transaction. */
+		if (error->sqlerrcode != ERRCODE_UNIQUE_VIOLATION &&
+			error->sqlerrcode != ERRCODE_DUPLICATE_TABLE)
+			ReThrowError(error);
+		if (!replace)
+		{
+			keep_own_names(&tables[0], &others[0]);
+			return false;
+		}
+	}
+	return hopper_exchange_results(tables, others, n);
 }

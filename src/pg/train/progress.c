@@ -144,15 +144,18 @@ hopper_progress_watch(const hopper_progress *progress, const hopper_training *tr
 		watched.iterations = done.iterations;
 		watched.iterations_total = done.iterations_total;
 		watched.work = done.work;
+		watched.trials_training = done.trials_training;
 	}
 	else
 		for (int i = 0; i < training->n_configs; i++)
+		{
 			if (training->histories[i]->n > 0)
 				watched.iterations += hopper_history_at(training->histories[i],
 														training->histories[i]->n - 1)->iteration;
-	for (int i = 0; i < training->n_configs; i++)
-		watched.trials_training += !training->failed[i] &&
-			(training->results == NULL || training->results[i].status == HOPPER_MODEL_TRAINING);
+			watched.trials_training += !training->failed[i] &&
+				(training->results == NULL ||
+				 training->results[i].status == HOPPER_MODEL_TRAINING);
+		}
 	/* Of a search it is what the search tells; its trials have rankings of their own. */
 	if (training->costs && find_best(training, &best, &watched.best_value))
 		watched.best_trial = training->configs[best].mst_key;

@@ -56,6 +56,7 @@ hopper_training_done(const hopper_training *training)
 			continue;
 		done.iterations += Max(n, 0);
 		done.iterations_total += n_total;
+		done.trials_training += n < n_total;
 		work += Max(n, 0) * training->costs[i];
 		total += n_total * training->costs[i];
 	}

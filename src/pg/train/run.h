@@ -178,6 +178,7 @@ typedef struct hopper_done
 {
 	int64		iterations;		/* of all models that are not failed, in this run */
 	int64		iterations_total;
+	int64		trials_training;	/* with iterations left */
 	double		work;			/* 0 to 1: iterations by their models' cost */
 } hopper_done;
 
