@@ -37,21 +37,36 @@ struct Panel {
   int64_t segment;
   int64_t part;  // of the last vector's columns, 0 for all
   const float* bias;
+  bool far_c;  // what is written is in no first-level cache
 };
 
 template <int kRows, int kVecs>
 void Tile(const hopper::GemmArgs& g, const Panel& p, const float* a, float* c) {
+  // Read once: what is stored might lie where these are.
+  const float* const bias = p.bias;
+  const int64_t part = p.part;
+  const int64_t c_row = g.c_row;
+  const bool accumulate = g.accumulate;
+  const bool relu = g.relu;
   Vec sum[kRows][kVecs];
   const auto load = [&](const float* from, int j) {
-    return j == kVecs - 1 ? LoadUpTo(from + j * kWidth, p.part) : Load(from + j * kWidth);
+    return j == kVecs - 1 ? LoadUpTo(from + j * kWidth, part) : Load(from + j * kWidth);
   };
+  const auto each = [&](const auto& body) {
 #pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
+    for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 16
-    for (int j = 0; j < kVecs; ++j) {
-      sum[i][j] = g.accumulate ? load(c + i * g.c_row, j) : (p.bias ? load(p.bias, j) : Vec{});
+      for (int j = 0; j < kVecs; ++j) body(i, j);
     }
+  };
+  if (accumulate) {
+    each([&](int i, int j) { sum[i][j] = load(c + i * c_row, j); });
+  } else if (bias != nullptr) {
+    each([&](int i, int j) { sum[i][j] = load(bias, j); });
+  } else {
+    each([&](int i, int j) { sum[i][j] = Vec{}; });
   }
+  if (p.far_c) each([&](int i, int j) { __builtin_prefetch(c + i * c_row + j * kWidth, 1); });
   const int64_t a_row = g.a_row;
   const int64_t a_step = g.a_step;
   const int64_t b_row = p.row;
@@ -72,16 +87,11 @@ void Tile(const hopper::GemmArgs& g, const Panel& p, const float* a, float* c) {
       b_at += b_row;
     }
   }
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 16
-    for (int j = 0; j < kVecs; ++j) {
-      Vec v = sum[i][j];
-      if (g.accumulate && p.bias) v += load(p.bias, j);
-      if (g.relu) v = Max(Vec{}, v);
-      StoreUpTo(c + i * g.c_row + j * kWidth, v, j == kVecs - 1 ? p.part : 0);
-    }
-  }
+  if (accumulate && bias != nullptr) each([&](int i, int j) { sum[i][j] += load(bias, j); });
+  if (relu) each([&](int i, int j) { sum[i][j] = Max(Vec{}, sum[i][j]); });
+  each([&](int i, int j) {
+    StoreUpTo(c + i * c_row + j * kWidth, sum[i][j], j == kVecs - 1 ? part : 0);
+  });
 }
 
 // At most kRows rows; none is none.
@@ -125,7 +135,12 @@ void Columns(const hopper::GemmArgs& g, int64_t j, int64_t part) {
   constexpr int kRows = kTileRows[kVecs];
   constexpr int64_t kColumns = kVecs * kWidth;
   alignas(64) float copy[kBlockTerms * kColumns];
-  Panel p{g.b + j * g.b_step, g.b_row, g.b_segment, part, g.bias ? g.bias + j : nullptr};
+  Panel p{g.b + j * g.b_step,
+          g.b_row,
+          g.b_segment,
+          part,
+          g.bias ? g.bias + j : nullptr,
+          !g.accumulate && g.rows * g.c_row > 16 * kFarFloats};
   const int64_t terms = g.segments * g.length;
   if (part != 0 || g.b_step != 1 ||
       (g.rows >= kRowsForCopy && terms * g.b_row > kFarFloats && terms <= kBlockTerms)) {
