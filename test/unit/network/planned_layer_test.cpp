@@ -262,6 +262,10 @@ TEST(StepPlan, WideConvolutionsAgreeWithAutograd) {
                                        Convolution("b", 64, "same", "softmax")}),
                       3, 2);
   ExpectPlannedAgrees(KerasSequential({Convolution("a", 32, "valid", "relu", "3, 3, 16")}), 70, 3);
+  // So many weights that they are taken so where an image has several tiles.
+  ExpectPlannedAgrees(KerasSequential({Convolution("a", 96, "same", "relu", "6, 4, 80"),
+                                       Convolution("b", 100, "valid", "linear")}),
+                      9, 4);
 }
 
 // Each channel by itself: wider than a vector and its tail, with strides and dilation; between
@@ -355,8 +359,8 @@ TEST(StepPlan, GroupedAndDilatedConvolutionsAgreeWithAutograd) {
       3, 5);
 }
 
-// Windows of one pixel, and kernels so large that BLAS takes them: with padding and strides, and in
-// several products of a batch.
+// Windows of one pixel, and kernels so large that several images share a product: with padding and
+// strides, and in several products of a batch.
 TEST(StepPlan, ConvolutionsByColumnsAgreeWithAutograd) {
   const auto layer = [](const std::string& name, int filters, int size, const std::string& more) {
     return KerasLayer("Conv2D", name,
@@ -373,9 +377,9 @@ TEST(StepPlan, ConvolutionsByColumnsAgreeWithAutograd) {
   ExpectPlannedAgrees(
       KerasSequential(
           {layer("a", 64, 1, R"("activation": "relu", "batch_input_shape": [null, 12, 11, 6])"),
-           layer("b", 128, 3, R"("activation": "gelu", "padding": "same")"),
+           layer("b", 128, 4, R"("activation": "gelu", "padding": "same")"),
            layer("c", 80, 3, R"("padding": "same", "strides": [2, 2], "activation": "tanh")"),
-           layer("d", 96, 3, R"("padding": "valid")")}),
+           layer("d", 210, 2, R"("padding": "valid")")}),
       19, 7);
 }
 

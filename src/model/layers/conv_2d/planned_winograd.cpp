@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "model/layers/conv_2d/planned.h"
+#include "model/network/planned_matrix.h"
 
 namespace hopper {
 namespace {
@@ -20,7 +21,8 @@ using During = PlanNode::During;
 constexpr int64_t kCells = 16;  // of a transformed tile
 // Floats that a block's transformed tiles take, inputs and outputs together.
 constexpr int64_t kBlockFloats = kCells * 5120;
-constexpr int64_t kTileStep = 12;  // rows that the matrix product takes at once
+constexpr int64_t kTileStep = 12;   // rows that the matrix product takes at once
+constexpr int64_t kLeastSteps = 3;  // of a block, in which the transformed windows are read once
 
 // So many floats, or a few more: an odd number of a cache's lines, so that what lies so far apart
 // does not push each other out.
@@ -39,7 +41,8 @@ class PlannedWinograd : public PiecewiseOp {
         activation_(node, activation),
         in_(node->inputs[0]->shape[2]),
         out_(node->output->shape[2]),
-        block_(std::max<int64_t>(1, kBlockFloats / kCells / (in_ + out_) / kTileStep) * kTileStep) {
+        block_(std::max(kLeastSteps, kBlockFloats / kCells / (in_ + out_) / kTileStep) *
+               kTileStep) {
     input_.height = node->inputs[0]->shape[0];
     input_.width = node->inputs[0]->shape[1];
     input_.channels = in_;
@@ -271,9 +274,19 @@ class PlannedWinograd : public PiecewiseOp {
 bool PrefersWinograd(const PlanNode& node, const ConvSizes& sizes) {
   // With few channels the transforms cost more than the products save.
   constexpr int64_t kChannels = 16;
-  return sizes.kernel_height == 3 && sizes.kernel_width == 3 && sizes.stride_height == 1 &&
-         sizes.stride_width == 1 && node.inputs[0]->shape[2] >= kChannels &&
-         node.output->shape[2] >= kChannels;
+  const int64_t in = node.inputs[0]->shape[2];
+  const int64_t out = node.output->shape[2];
+  if (sizes.kernel_height != 3 || sizes.kernel_width != 3 || sizes.stride_height != 1 ||
+      sizes.stride_width != 1 || in < kChannels || out < kChannels) {
+    return false;
+  }
+  if (9 * in * out < kLargeWeights) return true;
+  // Large windows become 16 numbers of 9, for each piece of a batch: they want some tiles an image,
+  // most of whose outputs are inside, and a third-level cache.
+  constexpr int64_t kLargest = 256 * 256;
+  const int64_t tiles = ((sizes.height.output + 1) / 2) * ((sizes.width.output + 1) / 2);
+  const int64_t pixels = sizes.height.output * sizes.width.output;
+  return in * out <= kLargest && tiles >= 4 && 3 * kCells * tiles <= 2 * 9 * pixels;
 }
 
 std::unique_ptr<PlannedOp> MakePlannedWinograd(PlanNode* node, const ConvSizes& sizes,
