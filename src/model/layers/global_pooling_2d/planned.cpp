@@ -7,27 +7,28 @@ namespace hopper {
 namespace layers {
 namespace {
 
-class PlannedGlobalAverage : public PlannedOp {
+class PlannedGlobalAverage : public PiecewiseOp {
  public:
   explicit PlannedGlobalAverage(PlanNode* node)
-      : node_(*node),
+      : PiecewiseOp(node->batch),
+        node_(*node),
         channels_(node->output->shape.back()),
         pixels_(ElementCount(node->inputs[0]->shape) / channels_),
         share_(1.0F / static_cast<float>(pixels_)),
         row_(node->Scratch({channels_}, PlanNode::During::kBackward)) {}
 
-  void Forward(const StepArguments&) override {
-    const float* x = node_.inputs[0]->value->data;
-    float* y = node_.output->value->data;
-    for (int64_t n = 0; n < node_.batch; ++n, x += pixels_ * channels_, y += channels_) {
+  void ForwardPiece(const StepArguments&, int64_t first, int64_t last) override {
+    const float* x = node_.inputs[0]->value->data + first * pixels_ * channels_;
+    float* y = node_.output->value->data + first * channels_;
+    for (int64_t n = first; n < last; ++n, x += pixels_ * channels_, y += channels_) {
       node_.kernels->column_sums(x, pixels_, channels_, y);
       node_.kernels->scale(y, share_, 0.0F, channels_, y);
     }
   }
-  void Backward(const StepArguments&) override {
-    const float* dy = node_.output->gradient->data;
-    float* dx = node_.inputs[0]->gradient->data;
-    for (int64_t n = 0; n < node_.batch; ++n, dy += channels_) {
+  void BackwardPiece(const StepArguments&, int64_t first, int64_t last) override {
+    const float* dy = node_.output->gradient->data + first * channels_;
+    float* dx = node_.inputs[0]->gradient->data + first * pixels_ * channels_;
+    for (int64_t n = first; n < last; ++n, dy += channels_) {
       node_.kernels->scale(dy, share_, 0.0F, channels_, row_->data);
       for (int64_t i = 0; i < pixels_; ++i, dx += channels_) {
         if (node_.input_accumulates[0]) {

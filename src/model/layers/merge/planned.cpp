@@ -8,33 +8,43 @@ namespace layers {
 namespace {
 
 // Inputs of one shape.
-class PlannedAdd : public PlannedOp {
+class PlannedAdd : public PiecewiseOp {
  public:
-  explicit PlannedAdd(PlanNode* node) : node_(*node) {}
+  explicit PlannedAdd(PlanNode* node)
+      : PiecewiseOp(node->batch), node_(*node), example_(node->output->size / node->batch) {
+    node->gradient_in_place = true;
+  }
 
-  void Forward(const StepArguments&) override {
-    float* y = node_.output->value->data;
-    std::memcpy(y, node_.inputs[0]->value->data, Bytes());
+  void ForwardPiece(const StepArguments&, int64_t first, int64_t last) override {
+    const int64_t at = first * example_;
+    const int64_t n = (last - first) * example_;
+    float* y = node_.output->value->data + at;
+    Copy(node_.inputs[0]->value->data + at, n, y);
     for (size_t i = 1; i < node_.inputs.size(); ++i) {
-      node_.kernels->add(node_.inputs[i]->value->data, node_.output->size, y);
+      node_.kernels->add(node_.inputs[i]->value->data + at, n, y);
     }
   }
-  void Backward(const StepArguments&) override {
-    const float* dy = node_.output->gradient->data;
+  void BackwardPiece(const StepArguments&, int64_t first, int64_t last) override {
+    const int64_t at = first * example_;
+    const int64_t n = (last - first) * example_;
+    const float* dy = node_.output->gradient->data + at;
     for (size_t i = 0; i < node_.inputs.size(); ++i) {
       if (!node_.InputNeedsGradient(i)) continue;
-      float* dx = node_.inputs[i]->gradient->data;
+      float* dx = node_.inputs[i]->gradient->data + at;
       if (node_.input_accumulates[i]) {
-        node_.kernels->add(dy, node_.output->size, dx);
-      } else {
-        std::memcpy(dx, dy, Bytes());
+        node_.kernels->add(dy, n, dx);
+      } else if (dx != dy) {
+        Copy(dy, n, dx);
       }
     }
   }
 
  private:
-  size_t Bytes() const { return static_cast<size_t>(node_.output->size) * sizeof(float); }
+  static void Copy(const float* from, int64_t n, float* to) {
+    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(float));
+  }
   const PlanNode& node_;
+  const int64_t example_;  // floats
 };
 
 // Inputs of several shapes. Each is repeated along its axes of size 1; neighbouring axes that are

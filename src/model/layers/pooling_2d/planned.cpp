@@ -5,35 +5,46 @@ namespace hopper {
 namespace layers {
 namespace {
 
-// Calls pool(args, inputs before, outputs before) for shares of the images.
-template <typename Pool>
-void SharePool(const PlanNode& node, const PoolArgs& all, const Pool& pool) {
-  const int64_t in = all.height * all.width * all.channels;
-  const int64_t out = all.out_height * all.out_width * all.channels;
-  const double work = static_cast<double>(node.output->size) *
-                      static_cast<double>(all.window_height * all.window_width);
-  RunShares(node.team, all.images, work, [&](int64_t first, int64_t last, int) {
-    PoolArgs args = all;
-    args.images = last - first;
-    pool(args, first * in, first * out);
-  });
-}
+class PlannedPool : public PiecewiseOp {
+ public:
+  PlannedPool(PlanNode* node, const PoolArgs& args)
+      : PiecewiseOp(node->batch), node_(*node), args_(args) {}
 
-class PlannedMaxPool : public PlannedOp {
+ protected:
+  // Calls pool(args, inputs before, outputs before) for shares of the images.
+  template <typename Pool>
+  void Share(int64_t begin, int64_t end, const Pool& pool) const {
+    const int64_t in = args_.height * args_.width * args_.channels;
+    const int64_t out = args_.out_height * args_.out_width * args_.channels;
+    const double work = static_cast<double>(node_.output->size) *
+                        static_cast<double>(args_.window_height * args_.window_width);
+    RunShares(node_.team, end - begin, work, [&](int64_t first, int64_t last, int) {
+      PoolArgs args = args_;
+      args.images = last - first;
+      pool(args, (begin + first) * in, (begin + first) * out);
+    });
+  }
+
+  const PlanNode& node_;
+
+ private:
+  const PoolArgs args_;
+};
+
+class PlannedMaxPool : public PlannedPool {
  public:
   PlannedMaxPool(PlanNode* node, const PoolArgs& args)
-      : node_(*node),
-        args_(args),
+      : PlannedPool(node, args),
         where_(node->Scratch({(node->output->size + 3) / 4}, PlanNode::During::kBoth)) {}
 
-  void Forward(const StepArguments&) override {
-    SharePool(node_, args_, [&](const PoolArgs& args, int64_t in, int64_t out) {
+  void ForwardPiece(const StepArguments&, int64_t begin, int64_t end) override {
+    Share(begin, end, [&](const PoolArgs& args, int64_t in, int64_t out) {
       node_.kernels->max_pool(args, node_.inputs[0]->value->data + in,
                               node_.output->value->data + out, where() + out);
     });
   }
-  void Backward(const StepArguments&) override {
-    SharePool(node_, args_, [&](const PoolArgs& args, int64_t in, int64_t out) {
+  void BackwardPiece(const StepArguments&, int64_t begin, int64_t end) override {
+    Share(begin, end, [&](const PoolArgs& args, int64_t in, int64_t out) {
       node_.kernels->max_pool_gradient(args, node_.output->gradient->data + out, where() + out,
                                        node_.input_accumulates[0] != 0,
                                        node_.inputs[0]->gradient->data + in);
@@ -43,32 +54,26 @@ class PlannedMaxPool : public PlannedOp {
  private:
   uint8_t* where() { return reinterpret_cast<uint8_t*>(where_->data); }
 
-  const PlanNode& node_;
-  const PoolArgs args_;
   PlanBuffer* where_;  // bytes
 };
 
-class PlannedAveragePool : public PlannedOp {
+class PlannedAveragePool : public PlannedPool {
  public:
-  PlannedAveragePool(PlanNode* node, const PoolArgs& args) : node_(*node), args_(args) {}
+  using PlannedPool::PlannedPool;
 
-  void Forward(const StepArguments&) override {
-    SharePool(node_, args_, [&](const PoolArgs& args, int64_t in, int64_t out) {
+  void ForwardPiece(const StepArguments&, int64_t begin, int64_t end) override {
+    Share(begin, end, [&](const PoolArgs& args, int64_t in, int64_t out) {
       node_.kernels->average_pool(args, node_.inputs[0]->value->data + in,
                                   node_.output->value->data + out);
     });
   }
-  void Backward(const StepArguments&) override {
-    SharePool(node_, args_, [&](const PoolArgs& args, int64_t in, int64_t out) {
+  void BackwardPiece(const StepArguments&, int64_t begin, int64_t end) override {
+    Share(begin, end, [&](const PoolArgs& args, int64_t in, int64_t out) {
       node_.kernels->average_pool_gradient(args, node_.output->gradient->data + out,
                                            node_.input_accumulates[0] != 0,
                                            node_.inputs[0]->gradient->data + in);
     });
   }
-
- private:
-  const PlanNode& node_;
-  const PoolArgs args_;
 };
 
 }  // namespace
