@@ -240,18 +240,15 @@ hopper_balanced_params(const char *fit_params, const hopper_data_desc *data)
 
 	if (fit_params == NULL || strstr(fit_params, "balanced") == NULL)
 		return fit_params;
-	HOPPER_CHECK(hopper_core()->balance_classes(fit_params, data, &rows, hopper_fault));
-	rows = hopper_take_rows(rows);
+	rows = hopper_made(hopper_core()->balance_classes(fit_params, data, HOPPER_MADE));
 	return rows->n_rows == 1 ? rows->cells[0] : fit_params;
 }
 
 /* params_json(params) */
 HOPPER_FUNCTION(hopper_sql_params_json)
 {
-	hopper_rows *rows;
+	hopper_rows *rows =
+		hopper_made(hopper_core()->params_json(hopper_utf8_argument(fcinfo, 0), HOPPER_MADE));
 
-	HOPPER_CHECK(hopper_core()->params_json(hopper_to_utf8(hopper_string_argument(fcinfo, 0)),
-											&rows, hopper_fault));
-	rows = hopper_take_rows(rows);
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(hopper_from_utf8(rows->cells[0])));
 }

@@ -13,12 +13,11 @@ hopper_model_column *
 hopper_model_columns(const hopper_model *model, int *n)
 {
 	hopper_model_column *columns;
-	hopper_rows *rows;
+	hopper_rows *rows =
+		hopper_made(hopper_core()->model_columns(model->arch, model->arch_size,
+												 HOPPER_HAS_FLOATS(&model->weights) ? 1 : 0,
+												 HOPPER_MADE));
 
-	HOPPER_CHECK(hopper_core()->model_columns(model->arch, model->arch_size,
-											  HOPPER_HAS_FLOATS(&model->weights) ? 1 : 0, &rows,
-											  hopper_fault));
-	rows = hopper_take_rows(rows);
 	*n = rows->n_rows;
 	columns = palloc0(sizeof(hopper_model_column) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
@@ -52,7 +51,6 @@ hopper_model_schema(int n, const hopper_model_column *columns, const hopper_pack
 {
 	const char **names = palloc(sizeof(char *) * Max(n, 1));
 	StringInfo	request = makeStringInfo();
-	hopper_rows *rows;
 
 	for (int i = 0; i < n; i++)
 		names[i] = x[i].name;
@@ -67,9 +65,8 @@ hopper_model_schema(int n, const hopper_model_column *columns, const hopper_pack
 	appendStringInfoString(request, ", ");
 	hopper_schema_append_columns(request, n, x);
 	appendStringInfoChar(request, '}');
-	HOPPER_CHECK(hopper_core()->schema.complete(hopper_to_utf8(request->data), &rows,
-												hopper_fault));
-	return hopper_from_utf8(hopper_take_rows(rows)->cells[0]);
+	return hopper_from_utf8(hopper_made(hopper_core()->schema.complete(hopper_to_utf8(request->data),
+																	   HOPPER_MADE))->cells[0]);
 }
 
 /* model_columns(model_arch_table, model_id) */

@@ -200,10 +200,8 @@ create_model_table(const hopper_name *table)
 char *
 hopper_complete_architecture(const char *arch)
 {
-	hopper_rows *rows;
+	hopper_rows *rows = hopper_made(hopper_core()->complete_model(arch, strlen(arch), HOPPER_MADE));
 
-	HOPPER_CHECK(hopper_core()->complete_model(arch, strlen(arch), &rows, hopper_fault));
-	rows = hopper_take_rows(rows);
 	return hopper_from_utf8(rows->n_rows ? rows->cells[0] : arch);
 }
 
@@ -211,10 +209,8 @@ hopper_complete_architecture(const char *arch)
 static void
 tell_notes(const char *arch)
 {
-	hopper_rows *rows;
-
-	HOPPER_CHECK(hopper_core()->notes_on_model(arch, strlen(arch), &rows, hopper_fault));
-	hopper_tell_notes(hopper_take_rows(rows), 0);
+	hopper_tell_notes(hopper_made(hopper_core()->notes_on_model(arch, strlen(arch), HOPPER_MADE)),
+					  0);
 }
 
 /*
@@ -224,14 +220,11 @@ tell_notes(const char *arch)
 static bool
 is_template(const char *arch)
 {
-	hopper_rows *rows;
-
 	/* Most have no such key, and are not parsed for it. */
 	if (strstr(arch, "\"hopper\"") == NULL)
 		return false;
-	HOPPER_CHECK(hopper_core()->search.template_parameters(arch, strlen(arch), &rows,
-														   hopper_fault));
-	return hopper_take_rows(rows)->n_rows > 0;
+	return hopper_made(hopper_core()->search.template_parameters(arch, strlen(arch),
+																 HOPPER_MADE))->n_rows > 0;
 }
 
 /*
@@ -417,10 +410,9 @@ HOPPER_FUNCTION(hopper_sql_delete_model)
 static Datum
 describe(FunctionCallInfo fcinfo, const char *arch, const hopper_data_desc *data)
 {
-	hopper_rows *rows;
-
-	HOPPER_CHECK(hopper_core()->describe_model(arch, strlen(arch), data, &rows, hopper_fault));
-	return hopper_return_rows(fcinfo, hopper_take_rows(rows));
+	return hopper_return_rows(fcinfo,
+							  hopper_made(hopper_core()->describe_model(arch, strlen(arch), data,
+																		HOPPER_MADE)));
 }
 
 /* describe_model(model_arch_table, model_id, packed_table) */

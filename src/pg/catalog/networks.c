@@ -16,7 +16,6 @@ write_network(FunctionCallInfo fcinfo, const hopper_network *network)
 {
 	hopper_name name = hopper_name_argument(fcinfo, 1, "packed_table");
 	hopper_packed packed;
-	hopper_rows *rows;
 
 	hopper_require_other_tables(fcinfo, "model_arch_table",
 								(const char *const[]) {"packed_table", NULL});
@@ -28,8 +27,7 @@ write_network(FunctionCallInfo fcinfo, const hopper_network *network)
 					 errdetail("It has the inputs %s.",
 							   hopper_columns_words(packed.inputs.n, packed.inputs.names)),
 					 errhint("Build it with Keras and store it with hopper.load_model()."));
-	HOPPER_CHECK(hopper_core()->write_network(network, &packed.desc, &rows, hopper_fault));
-	return hopper_take_rows(rows)->cells;
+	return hopper_made(hopper_core()->write_network(network, &packed.desc, HOPPER_MADE))->cells;
 }
 
 /* Stores what was written, by the arguments from `name` on. False: a trigger took it away. */

@@ -99,10 +99,8 @@ static void
 check_part(hopper_problems *problems, const hopper_config *configs, int n,
 		   const hopper_data_desc *desc)
 {
-	hopper_rows *rows;
+	hopper_rows *rows = hopper_made(hopper_core()->check_configs(configs, n, desc, HOPPER_MADE));
 
-	HOPPER_CHECK(hopper_core()->check_configs(configs, n, desc, &rows, hopper_fault));
-	rows = hopper_take_rows(rows);
 	add_rows(problems, rows);
 	pfree(rows);
 }

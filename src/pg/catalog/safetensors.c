@@ -23,12 +23,12 @@ hopper_arch_arguments(FunctionCallInfo fcinfo, int shape_at, hopper_arch *out)
 static const char *
 header_of(const hopper_arch *from, const hopper_floats *weights, int64 *n_floats)
 {
-	hopper_rows *rows;
+	hopper_rows *rows =
+		hopper_made(hopper_core()->safetensors_header(from->arch, from->arch_size, from->rank,
+													  from->shape,
+													  weights ? weights->values : NULL,
+													  weights ? weights->n : -1, HOPPER_MADE));
 
-	HOPPER_CHECK(hopper_core()->safetensors_header(from->arch, from->arch_size, from->rank,
-												   from->shape, weights ? weights->values : NULL,
-												   weights ? weights->n : -1, &rows, hopper_fault));
-	rows = hopper_take_rows(rows);
 	*n_floats = strtoll(rows->cells[1], NULL, 10);
 	return rows->cells[0];
 }

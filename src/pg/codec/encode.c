@@ -5,8 +5,6 @@
  */
 #include "pg/codec/rows.h"
 
-#include <math.h>
-
 #include "pg/codec/refusals.h"
 #include "pg/codec/schema.h"
 #include "pg/server/decompress.h"

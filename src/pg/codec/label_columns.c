@@ -12,8 +12,6 @@
  */
 #include "pg/codec/rows.h"
 
-#include <math.h>
-
 #include "utils/json.h"
 
 static const char *

@@ -5,8 +5,6 @@
  */
 #include "pg/codec/rows.h"
 
-#include <math.h>
-
 /* --- names --- */
 
 static bool

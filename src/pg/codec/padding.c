@@ -11,8 +11,6 @@
  */
 #include "pg/codec/rows.h"
 
-#include <math.h>
-
 #include "utils/json.h"
 
 #include "pg/codec/refusals.h"

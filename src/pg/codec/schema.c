@@ -5,8 +5,6 @@
  */
 #include "pg/codec/schema.h"
 
-#include <math.h>
-
 #include "utils/date.h"
 #include "utils/json.h"
 
@@ -295,9 +293,8 @@ hopper_different_schemas(const char *a, const char *a_name, const char *b, const
 						b ? "by a schema" : "as they are");
 	if (strcmp(a, b) == 0)
 		return NULL;
-	HOPPER_CHECK(hopper_core()->schema.compare(hopper_to_utf8(a), hopper_to_utf8(a_name),
-											   hopper_to_utf8(b), hopper_to_utf8(b_name), &rows,
-											   hopper_fault));
-	rows = hopper_take_rows(rows);
+	rows = hopper_made(hopper_core()->schema.compare(hopper_to_utf8(a), hopper_to_utf8(a_name),
+													 hopper_to_utf8(b), hopper_to_utf8(b_name),
+													 HOPPER_MADE));
 	return rows->n_rows > 0 ? hopper_from_utf8(rows->cells[0]) : NULL;
 }

@@ -4,8 +4,6 @@
  */
 #include "pg/forecast/explain.h"
 
-#include <math.h>
-
 #include "pg/train/outputs.h"
 
 #define UNKNOWN NAN

@@ -4,8 +4,6 @@
  */
 #include "pg/greenplum/reports.h"
 
-#include <math.h>
-
 #include "pg/greenplum/wire.h"
 
 /* What the bytes begin with; another one with each change of what follows. */

@@ -4,8 +4,6 @@
  */
 #include "pg/pack/pack.h"
 
-#include <math.h>
-
 #include "utils/jsonb.h"
 
 #define ARGUMENT(i, get, otherwise) (PG_ARGISNULL(i) ? (otherwise) : get(i))

@@ -5,8 +5,6 @@
  */
 #include "pg/pack/pack.h"
 
-#include <math.h>
-
 /* What pad_to says: one length, or one for each input that it names. */
 typedef struct hopper_pad_to
 {

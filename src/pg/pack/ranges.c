@@ -5,8 +5,6 @@
  */
 #include "pg/pack/pack.h"
 
-#include <math.h>
-
 #define MOST_FEATURES 1000		/* of longer rows nobody standardises each */
 #define SOME_ROWS 1000			/* of large arrays that are looked at */
 

@@ -7,8 +7,6 @@
  */
 #include "pg/pack/pack.h"
 
-#include <math.h>
-
 void
 hopper_pack_set_row_shape(hopper_pack_job *job)
 {

@@ -6,8 +6,6 @@
  */
 #include "pg/pack/pack.h"
 
-#include <math.h>
-
 #define LARGE 100.0				/* after division by normalizing_const */
 
 static char *

@@ -8,8 +8,6 @@
  */
 #include "pg/pack/pack.h"
 
-#include <math.h>
-
 #include "pg/codec/schema.h"
 
 #define MOST_STRATA 1000		/* more classes are not split apart */

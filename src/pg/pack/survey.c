@@ -9,8 +9,6 @@
  */
 #include "pg/pack/pack.h"
 
-#include <math.h>
-
 #include "utils/json.h"
 
 #include "pg/codec/schema.h"
@@ -389,11 +387,11 @@ find_column(const hopper_pack_source *source, const char *name)
 static question *
 read_plan(const hopper_pack_source *source, const char *request, int *n, int32 *labels_scaled)
 {
-	hopper_rows *rows;
+	hopper_rows *rows =
+		hopper_made(hopper_core()->schema.plan(request, &hopper_rows_made, labels_scaled,
+											   hopper_fault));
 	question   *questions;
 
-	HOPPER_CHECK(hopper_core()->schema.plan(request, &rows, labels_scaled, hopper_fault));
-	rows = hopper_take_rows(rows);
 	*n = rows->n_rows;
 	questions = palloc0(sizeof(question) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
@@ -415,11 +413,10 @@ read_plan(const hopper_pack_source *source, const char *request, int *n, int32 *
 static char *
 make_schema(const char *request, const char *answers, const hopper_schema_label *label)
 {
-	hopper_rows *rows;
+	hopper_rows *rows =
+		hopper_made(hopper_core()->schema.make(request, hopper_to_utf8(answers), label,
+											   HOPPER_MADE));
 
-	HOPPER_CHECK(hopper_core()->schema.make(request, hopper_to_utf8(answers), label, &rows,
-											hopper_fault));
-	rows = hopper_take_rows(rows);
 	hopper_tell_notes(rows, 1);
 	return hopper_from_utf8(rows->cells[0]);
 }

@@ -6,7 +6,6 @@
 #include "pg/predict/run.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "parser/parse_coerce.h"
 

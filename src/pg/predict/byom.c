@@ -6,8 +6,6 @@
  */
 #include "pg/predict/run.h"
 
-#include <math.h>
-
 #include "pg/catalog/models.h"
 #include "pg/server/devices.h"
 

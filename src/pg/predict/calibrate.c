@@ -6,8 +6,6 @@
  * it has its model's architecture, so that whatever reads a model reads it. It has no state, and
  * cannot be trained on.
  */
-#include "pg/server/glue.h"
-
 #include "pg/predict/added.h"
 #include "pg/server/ceilings.h"
 

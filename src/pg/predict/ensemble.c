@@ -6,8 +6,6 @@
  * It is a functional model of its members (the core's ensemble), so that whatever reads a model
  * reads it: prediction, evaluation, exports, copies. It has no state, and cannot be trained on.
  */
-#include "pg/server/glue.h"
-
 #include "pg/predict/added.h"
 #include "pg/server/ceilings.h"
 
@@ -139,7 +137,6 @@ join_members(ensembling *work)
 	hopper_config *members = palloc(work->n * sizeof(hopper_config));
 	double	   *shares = palloc(work->n * sizeof(double));
 	hopper_trained *result = &work->result;
-	hopper_rows *rows;
 	bytea	   *weights;
 	float	   *floats;
 	int64		total = 0;
@@ -153,10 +150,10 @@ join_members(ensembling *work)
 		shares[n++] = (double) work->counts[i] / work->n_steps;
 		total += work->models[i].config.n_weights;
 	}
-	HOPPER_CHECK(hopper_torch()->ensemble.architecture(members, shares, n, &work->data.desc, &rows,
-													   hopper_fault));
 	*result = work->models[0];
-	result->config.model_arch = hopper_take_rows(rows)->cells[0];
+	result->config.model_arch =
+		hopper_made(hopper_torch()->ensemble.architecture(members, shares, n, &work->data.desc,
+														  HOPPER_MADE))->cells[0];
 	result->config.model_arch_size = strlen(result->config.model_arch);
 	result->config.n_weights = total;
 	result->config.fit_params = NULL;

@@ -2,8 +2,6 @@
  * evaluate.c
  *		evaluate(): loss and metrics of a trained model on a packed table.
  */
-#include "pg/server/glue.h"
-
 #include "pg/server/ceilings.h"
 #include "pg/predict/confusion.h"
 #include "pg/server/devices.h"

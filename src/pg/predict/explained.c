@@ -4,8 +4,6 @@
  */
 #include "pg/predict/explained.h"
 
-#include "pg/server/version.h"
-
 #define ARGUMENTS_BEFORE 3		/* of predict_outputs() */
 
 static void

@@ -41,11 +41,10 @@ schema_of(const hopper_name *table)
 HOPPER_SPI_FUNCTION(hopper_sql_describe_features)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "table_name");
-	hopper_rows *rows;
+	const hopper_row_schema *schema = schema_of(&table);
 
-	HOPPER_CHECK(hopper_core()->schema.describe(schema_of(&table)->handle, &rows, hopper_fault));
-	(void) hopper_return_rows(fcinfo, hopper_take_rows(rows));
-	return (Datum) 0;
+	return hopper_return_rows(fcinfo, hopper_made(hopper_core()->schema.describe(schema->handle,
+																				 HOPPER_MADE)));
 }
 
 /* The schema's columns, found in the relation; what names a row follows them. */

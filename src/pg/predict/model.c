@@ -4,8 +4,6 @@
  */
 #include "pg/predict/predict.h"
 
-#include <math.h>
-
 /* What one output stands for; `output` may be NULL: the labels are those of all. */
 static void
 set_output(const hopper_trained *trained, int i, hopper_predict_model *model)

@@ -4,8 +4,6 @@
  */
 #include "pg/predict/run.h"
 
-#include <math.h>
-
 #include "utils/tuplestore.h"
 
 #define N_COLUMNS 5

@@ -5,8 +5,6 @@
  */
 #include "pg/run/driver.h"
 
-#include <math.h>
-
 #include "storage/proc.h"
 #include "utils/fmgroids.h"
 
@@ -134,14 +132,13 @@ HOPPER_FUNCTION(hopper_sql_step)
 static char *
 state_in_view(int64 run)
 {
-	char	   *state;
+	char	   *state = hopper_text(hopper_select_latest("SELECT state FROM %s WHERE run = "
+														  INT64_FORMAT, hopper_own_name("runs"),
+														  run));
 
-	if (hopper_select_latest("SELECT state FROM %s WHERE run = " INT64_FORMAT,
-							 hopper_own_name("runs"), run) != 1)
+	if (state == NULL)
 		hopper_raise(ERRCODE_UNDEFINED_OBJECT, errmsg("there is no run " INT64_FORMAT, run),
 					 errhint("See SELECT run, state, model_table FROM hopper.runs;"));
-	state = hopper_cell(0, 1);
-	SPI_freetuptable(SPI_tuptable);
 	return state;
 }
 
@@ -398,12 +395,10 @@ HOPPER_SPI_FUNCTION(hopper_sql_publish)
 		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("run " INT64_FORMAT " has no checkpoint yet", run),
 					 errhint("It writes one every hopper.checkpoint_interval."));
-	hopper_select_latest("SELECT %s(%s, %s, NULL, %s)", hopper_own_name("copy_model"),
-						 hopper_literal(row.tables),
-						 hopper_literal(hopper_written_name(&name)),
-						 !PG_ARGISNULL(2) && PG_GETARG_BOOL(2) ? "true" : "false");
-	n = hopper_int_cell(NULL, 0, 1, 0, PG_INT64_MAX);
-	SPI_freetuptable(SPI_tuptable);
+	n = hopper_number(NULL, hopper_select_latest(
+		"SELECT %s(%s, %s, NULL, %s)", hopper_own_name("copy_model"), hopper_literal(row.tables),
+		hopper_literal(hopper_written_name(&name)),
+		!PG_ARGISNULL(2) && PG_GETARG_BOOL(2) ? "true" : "false"));
 	if (row.outcome == NULL || strcmp(row.outcome, "done") != 0)
 		(void) hopper_drop_tables(searched, hopper_search_tables(&name, searched), NULL);
 	hopper_store_event(run, "published", 0, name.shown);

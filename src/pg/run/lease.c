@@ -25,15 +25,12 @@ tag_of(int64 run, uint16 kind)
 int
 hopper_lease_holder(int64 run)
 {
-	int			pid = 0;
-
-	if (hopper_select_latest("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
+	uint64		n = hopper_select_latest("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
 							 " AND database = %u AND classid = %u AND objid = %u"
 							 " AND objsubid = %d", MyDatabaseId, HOPPER_LEASE_CLASS, (uint32) run,
-							 HOPPER_LEASE_KIND) > 0)
-		pid = (int) hopper_int_cell(NULL, 0, 1, 0, PG_INT32_MAX);
-	SPI_freetuptable(SPI_tuptable);
-	return pid;
+							 HOPPER_LEASE_KIND);
+
+	return n == 0 ? 0 : (int) hopper_number(NULL, n);
 }
 
 /* Otherwise its client may have left, and the process ends soon: steps are often a session each. */

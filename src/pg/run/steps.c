@@ -354,17 +354,14 @@ hopper_driver_has_grown(void)
 	const hopper_training *training = &hopper_driven->fit->training;
 	const hopper_outputs *made = &hopper_driven->fit->staging;
 	int64		contents = 0;
-	int64		size;
 
 	for (int i = 0; i < training->n_configs && training->results; i++)
 		contents += 2 * Max(training->results[i].state_size, training->configs[i].state_size);
-	hopper_select("SELECT pg_total_relation_size(%u) + pg_total_relation_size(%u)"
-				  " + pg_total_relation_size(%u)", hopper_relation_oid(&made->state, false),
-				  hopper_relation_oid(&made->info, false),
-				  hopper_relation_oid(&made->model, false));
-	size = hopper_int_cell(NULL, 0, 1, 0, PG_INT64_MAX);
-	SPI_freetuptable(SPI_tuptable);
-	return size > MOST_GROWTH * contents + GROWTH_BYTES;
+	return hopper_number(NULL, hopper_select(
+		"SELECT pg_total_relation_size(%u) + pg_total_relation_size(%u)"
+		" + pg_total_relation_size(%u)", hopper_relation_oid(&made->state, false),
+		hopper_relation_oid(&made->info, false), hopper_relation_oid(&made->model, false))) >
+		MOST_GROWTH * contents + GROWTH_BYTES;
 }
 
 bool

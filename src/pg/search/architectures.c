@@ -136,11 +136,9 @@ void
 hopper_search_require_possible(hopper_automl *run)
 {
 	hopper_problems problems = {0};
-	hopper_rows *rows;
+	hopper_rows *rows = hopper_made(hopper_core()->search.probes(run->search, HOPPER_MADE));
 	int			n_wrong = 0;
 
-	HOPPER_CHECK(hopper_core()->search.probes(run->search, &rows, hopper_fault));
-	rows = hopper_take_rows(rows);
 	for (int row = 0; row < rows->n_rows; row++)
 	{
 		const char *const *cells = rows->cells + (size_t) row * rows->n_columns;

@@ -4,8 +4,6 @@
  */
 #include "pg/search/automl.h"
 
-#include <math.h>
-
 #include "pg/catalog/models.h"
 #include "pg/train/outputs.h"
 

@@ -5,8 +5,6 @@
  */
 #include "pg/search/pool.h"
 
-#include <math.h>
-
 #include "pg/server/devices.h"
 #include "pg/train/options.h"
 #include "pg/train/ranking.h"

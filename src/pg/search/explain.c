@@ -7,8 +7,6 @@
  */
 #include "pg/search/automl.h"
 
-#include <math.h>
-
 #include "pg/forecast/explain.h"
 #include "pg/server/devices.h"
 #include "pg/train/options.h"
@@ -107,10 +105,8 @@ hopper_search_expected(const hopper_automl *run)
 static void
 add_configs(hopper_automl *run, hopper_forecast_request *request)
 {
-	hopper_rows *rows;
+	hopper_rows *rows = hopper_made(hopper_core()->search.trials(run->search, 0, HOPPER_MADE));
 
-	HOPPER_CHECK(hopper_core()->search.trials(run->search, 0, &rows, hopper_fault));
-	rows = hopper_take_rows(rows);
 	request->configs = palloc0(Max(Min(rows->n_rows, MAX_FORECAST), 1) * sizeof(hopper_config));
 	for (int row = 0; row < rows->n_rows && request->n_configs < MAX_FORECAST; row++)
 	{

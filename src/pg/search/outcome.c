@@ -4,8 +4,6 @@
  */
 #include "pg/search/automl.h"
 
-#include <math.h>
-
 #include "pg/train/ranking.h"
 
 /* Of which there are values on the training and on the validation data. */

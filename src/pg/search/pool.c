@@ -14,8 +14,6 @@
  */
 #include "pg/search/pool.h"
 
-#include <math.h>
-
 #include "pg/catalog/configs.h"
 #include "pg/server/ceilings.h"
 #include "pg/server/devices.h"

@@ -30,7 +30,6 @@ typedef void (*take_row_fn) (const hopper_automl *run, const char *const *cells,
 static void
 each_row_of(const hopper_automl *run, hopper_rows *rows, take_row_fn take, void *state)
 {
-	rows = hopper_take_rows(rows);
 	for (int row = 0; row < rows->n_rows; row++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -45,19 +44,14 @@ each_row(const hopper_automl *run,
 		 int (*list) (const hopper_search *search, hopper_rows **rows, hopper_error *error),
 		 take_row_fn take, void *state)
 {
-	hopper_rows *rows;
-
-	HOPPER_CHECK(list(run->search, &rows, hopper_fault));
-	each_row_of(run, rows, take, state);
+	each_row_of(run, hopper_made(list(run->search, HOPPER_MADE)), take, state);
 }
 
 static void
 each_trial(const hopper_automl *run, int64 first, take_row_fn take, void *state)
 {
-	hopper_rows *rows;
-
-	HOPPER_CHECK(hopper_core()->search.trials(run->search, first, &rows, hopper_fault));
-	each_row_of(run, rows, take, state);
+	each_row_of(run, hopper_made(hopper_core()->search.trials(run->search, first, HOPPER_MADE)), take,
+				state);
 }
 
 /* --- trials --- */
@@ -160,16 +154,15 @@ const char *
 hopper_search_json(const hopper_automl *run)
 {
 	StringInfo	json = makeStringInfo();
-	hopper_rows *rows;
 
-	HOPPER_CHECK(hopper_core()->search.describe_space(&run->options, &rows, hopper_fault));
 	appendStringInfoChar(json, '{');
 	add_member(json, "method", run->options.algorithm);
 	add_member(json, "arguments", run->options.arguments);
 	add_member(json, "objective", run->options.objective);
 	add_member(json, "constraints", run->options.constraints);
 	appendStringInfoString(json, ", \"space\": [");
-	each_row_of(run, rows, add_dimension, json);
+	each_row_of(run, hopper_made(hopper_core()->search.describe_space(&run->options, HOPPER_MADE)),
+				add_dimension, json);
 	appendStringInfoString(json, "]}");
 	return json->data;
 }

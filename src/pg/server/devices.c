@@ -8,10 +8,8 @@
 static int
 count_gpus(void)
 {
-	hopper_rows *gpus;
+	hopper_rows *gpus = hopper_made(hopper_torch()->gpus(HOPPER_MADE));
 
-	HOPPER_CHECK(hopper_torch()->gpus(&gpus, hopper_fault));
-	gpus = hopper_take_rows(gpus);
 	if (gpus->n_rows == 0)
 		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("no GPU is available"),
 					 errhint("Call it with use_gpus => false; hopper.build_info() tells what "

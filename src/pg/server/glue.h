@@ -99,6 +99,10 @@ extern hopper_param hopper_text_param(const char *value);
 
 /* Rows of texts, which the core has made, copied to the current memory context in one piece. */
 extern hopper_rows *hopper_take_rows(hopper_rows *rows);
+/* Where calls of the core leave rows, which hopper_made(core->list(what, HOPPER_MADE)) takes. */
+extern hopper_rows *hopper_rows_made;
+#define HOPPER_MADE &hopper_rows_made, hopper_fault
+extern hopper_rows *hopper_made(int code);
 /* NOTICEs of rows of message, detail and hint, from the one numbered `first` on. */
 extern void hopper_tell_notes(const hopper_rows *rows, int first);
 /*
@@ -421,6 +425,9 @@ extern void hopper_change_at(Snapshot snapshot, const char *format,...) pg_attri
 extern uint64 hopper_select(const char *format,...) pg_attribute_printf(1, 2);
 /* After a SELECT that has returned `n`: whether it has found rows, which are freed. */
 extern bool hopper_any(uint64 n);
+/* The text in the first column of the first of them, or NULL; a count, which is of `table`. */
+extern char *hopper_text(uint64 n);
+extern int64 hopper_number(const hopper_name *table, uint64 n);
 /* A SELECT in a new snapshot: sees what the statement itself has written so far. */
 extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1, 2);
 /*

@@ -5,11 +5,9 @@
  * Works preloaded as well as loaded on demand. Nothing here opens the core libraries: a process
  * that forks must never have run libtorch.
  */
-#include "pg/server/glue.h"
+#include "pg/server/ceilings.h"
 
 #include <limits.h>
-
-#include "pg/server/ceilings.h"
 
 HOPPER_MODULE_MAGIC;
 

@@ -10,7 +10,6 @@
 #include "storage/lmgr.h"
 
 #include "pg/server/rights.h"
-#include "pg/server/version.h"
 
 static Oid
 own_table(const char *table)

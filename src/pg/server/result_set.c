@@ -90,6 +90,15 @@ hopper_take_rows(hopper_rows *rows)
 	return copy;
 }
 
+hopper_rows *hopper_rows_made;
+
+hopper_rows *
+hopper_made(int code)
+{
+	HOPPER_CHECK(code);
+	return hopper_take_rows(hopper_rows_made);
+}
+
 void
 hopper_tell_notes(const hopper_rows *rows, int first)
 {

@@ -153,13 +153,7 @@ give_policies(const hopper_rights *rights, const hopper_name *table)
 static char *
 owner_of(Oid relation)
 {
-	char	   *owner;
-
-	hopper_select_latest("SELECT pg_get_userbyid(relowner)::text FROM pg_class WHERE oid = %u",
-						 relation);
-	owner = hopper_text_cell(NULL, 0, 1);
-	SPI_freetuptable(SPI_tuptable);
-	return owner;
+	return hopper_role_name(hopper_owner(relation));
 }
 
 hopper_rights *

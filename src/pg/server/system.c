@@ -27,10 +27,9 @@ HOPPER_ANY_VERSION_FUNCTION(hopper_sql_version)
 /* Lists what its SQL name says: layers() and so on. */
 HOPPER_FUNCTION(hopper_sql_list)
 {
-	hopper_rows *rows;
+	const char *name = get_func_name(fcinfo->flinfo->fn_oid);
 
-	HOPPER_CHECK(hopper_core()->list(get_func_name(fcinfo->flinfo->fn_oid), &rows, hopper_fault));
-	return hopper_return_rows(fcinfo, hopper_take_rows(rows));
+	return hopper_return_rows(fcinfo, hopper_made(hopper_core()->list(name, HOPPER_MADE)));
 }
 
 /* Of its own, as the SQL of version 0.1.0 names it. */
@@ -41,10 +40,7 @@ HOPPER_FUNCTION(hopper_sql_layers)
 
 HOPPER_FUNCTION(hopper_sql_build_info)
 {
-	hopper_rows *rows;
-
-	HOPPER_CHECK(hopper_torch()->build_info(&rows, hopper_fault));
-	return hopper_return_rows(fcinfo, hopper_take_rows(rows));
+	return hopper_return_rows(fcinfo, hopper_made(hopper_torch()->build_info(HOPPER_MADE)));
 }
 
 /* gpu_configuration(): hostname and gpu_descr as MADlib has them, index, memory, capability */
@@ -60,8 +56,7 @@ HOPPER_FUNCTION(hopper_sql_gpu_configuration)
 	const char **cells;
 	int			gpu;
 
-	HOPPER_CHECK(hopper_torch()->gpus(&gpus, hopper_fault));
-	gpus = hopper_take_rows(gpus);
+	gpus = hopper_made(hopper_torch()->gpus(HOPPER_MADE));
 	if (gpus->n_columns != N_GPU_COLUMNS)
 		elog(ERROR, "the core describes GPUs in an unknown form");
 	if (gethostname(hostname, sizeof(hostname)) != 0)

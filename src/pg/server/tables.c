@@ -319,12 +319,11 @@ hopper_rename_table(const hopper_name *table, const hopper_name *new_name)
 	hopper_exec("ALTER TABLE %s RENAME TO %s", table->quoted, hopper_identifier(new_name->name));
 	if (HOPPER_NAMES_NOT_NULL)
 		rename_not_nulls(relation, table->name, new_name);
-	if (hopper_select_latest("SELECT relname::text FROM pg_index JOIN pg_class"
-							 " ON pg_class.oid = indexrelid WHERE indrelid = %u AND indisprimary",
-							 relation) == 0)
+	old_key = hopper_text(hopper_select_latest("SELECT relname::text FROM pg_index JOIN pg_class"
+											   " ON pg_class.oid = indexrelid WHERE indrelid = %u"
+											   " AND indisprimary", relation));
+	if (old_key == NULL)
 		return;
-	old_key = hopper_cell(0, 1);
-	SPI_freetuptable(SPI_tuptable);
 	key.name = makeObjectName(new_name->name, NULL, "pkey");
 	/* A name for the eye: where another index has it, it stays as it is. */
 	if (!OidIsValid(hopper_relation_oid(&key, true)))

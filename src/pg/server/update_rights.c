@@ -7,8 +7,6 @@
 
 #include "commands/extension.h"
 
-#include "pg/server/version.h"
-
 /* Between the two calls of a script; as JSON. */
 static char *noted = NULL;
 

@@ -4,8 +4,6 @@
  */
 #include "pg/server/glue.h"
 
-#include <math.h>
-
 char *
 hopper_count_words(int64 count)
 {

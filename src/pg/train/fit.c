@@ -2,8 +2,6 @@
  * fit.c
  *		fit_multiple_model() and fit(): their arguments and results (between: prepare.c).
  */
-#include "pg/server/glue.h"
-
 #include "pg/catalog/configs.h"
 #include "pg/server/devices.h"
 #include "pg/catalog/models.h"

@@ -2,12 +2,9 @@
  * leaderboard.c
  *		Comparing the models of a run: leaderboard(), learning_curves(), sparkline().
  */
-#include "pg/server/glue.h"
 #include "pg/train/history.h"
 #include "pg/train/outputs.h"
 #include "pg/train/ranking.h"
-
-#include <math.h>
 
 /* The info table of an output table; it can be read. */
 static hopper_name

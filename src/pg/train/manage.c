@@ -311,31 +311,33 @@ create_copy(const hopper_table *from, const hopper_name *to)
 static char *
 columns_to_copy(const hopper_name *from, const hopper_name *to)
 {
-	uint64		n = hopper_select_latest("SELECT a.attname::text FROM pg_attribute a"
+	return hopper_text(hopper_select_latest("SELECT string_agg(quote_ident(a.attname::text), ', '"
+											" ORDER BY a.attnum) FROM pg_attribute a"
 										 " JOIN (SELECT attname FROM pg_attribute"
 										 "  WHERE attrelid = %u AND attnum > 0 AND NOT attisdropped"
 										 "  AND NOT " HOPPER_TAKES_NO_VALUES ") t"
 										 " ON t.attname = a.attname"
 										 " WHERE a.attrelid = %u AND a.attnum > 0"
-										 " AND NOT a.attisdropped ORDER BY a.attnum",
+										 " AND NOT a.attisdropped",
 										 hopper_relation_oid(to, false),
-										 hopper_relation_oid(from, false));
-	StringInfo	columns = makeStringInfo();
-
-	for (uint64 row = 0; row < n; row++)
-		appendStringInfo(columns, "%s%s", row ? ", " : "", hopper_identifier(hopper_cell(row, 1)));
-	SPI_freetuptable(SPI_tuptable);
-	return columns->data;
+										 hopper_relation_oid(from, false)));
 }
 
 /* The server holds the weights of one model at a time, as a whole. */
 static void
 count_largest(const model_tables *model, const char *condition, hopper_share *share)
 {
-	hopper_select("SELECT coalesce(max(octet_length(model_weights)), 0)::int8 FROM %s%s",
-				  model->outputs.model.quoted, condition);
-	hopper_take_memory(share, hopper_int_cell(&model->outputs.model, 0, 1, 0, PG_INT64_MAX));
-	SPI_freetuptable(SPI_tuptable);
+	const hopper_name *table = &model->outputs.model;
+
+	hopper_take_memory(share, hopper_number(table, hopper_select(
+		"SELECT coalesce(max(octet_length(model_weights)), 0)::int8 FROM %s%s", table->quoted,
+		condition)));
+}
+
+static int64
+count_models(const hopper_name *table)
+{
+	return hopper_number(table, hopper_select_latest("SELECT count(*) FROM %s", table->quoted));
 }
 
 /* copy_model(model_table, new_name, mst_keys, replace) -> number of models */
@@ -385,6 +387,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_copy_model)
 		bool		whole = from->kind == HOPPER_TABLE_RUN || i >= HOPPER_OUTPUT_TABLES;
 
 		const char *columns;
+		char	   *comment;
 
 		create_copy(from, &copy.tables[i].name);
 		hopper_output_add_key(&copy.tables[i]);
@@ -392,22 +395,17 @@ HOPPER_SPI_FUNCTION(hopper_sql_copy_model)
 		hopper_change_at(snapshot, "INSERT INTO %s (%s) SELECT %s FROM %s%s",
 						 copy.tables[i].name.quoted, columns, columns, from->name.quoted,
 						 whole ? "" : condition);
-		if (hopper_select_latest("SELECT description FROM pg_catalog.pg_description"
-								 " WHERE objoid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
-								 " AND classoid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
-								 " AND objsubid OPERATOR(pg_catalog.=) 0",
-								 hopper_relation_oid(&from->name, false),
-								 RelationRelationId) > 0)
+		comment = hopper_text(hopper_select_latest("SELECT obj_description(%u::oid, 'pg_class')",
+												   hopper_relation_oid(&from->name, false)));
+		if (comment)
 			hopper_comment_layout(&copy.tables[i].name, hopper_layout_of(from->kind), NULL,
-								hopper_cell(0, 1));
-		SPI_freetuptable(SPI_tuptable);
+								  comment);
 	}
 	UnregisterSnapshot(snapshot);
 	hopper_share_release(share);
 	hopper_outputs_update_names(&copy.outputs, &copy.outputs);
 	best = hopper_outputs_best(&copy.outputs, NULL);
-	hopper_select_latest("SELECT count(*) FROM %s", copy.outputs.model.quoted);
-	n = hopper_int_cell(&copy.outputs.model, 0, 1, 0, PG_INT64_MAX);
+	n = count_models(&copy.outputs.model);
 	hopper_change("UPDATE %s SET best_mst_key = %s, best_metric = %s, best_value = %s,"
 				  " models_trained = %d", copy.outputs.summary.quoted,
 				  best.metric ? psprintf("%d", best.mst_key) : "NULL",
@@ -427,25 +425,23 @@ HOPPER_SPI_FUNCTION(hopper_sql_keep_best)
 
 	model_argument(fcinfo, &model);
 	hopper_outputs_lock(&model.outputs);
-	hopper_select_latest("SELECT count(*) FROM %s", model.outputs.model.quoted);
-	before = hopper_int_cell(&model.outputs.model, 0, 1, 0, PG_INT64_MAX);
+	before = count_models(&model.outputs.model);
 	if (before > 0 && hopper_outputs_best(&model.outputs, NULL).metric == NULL)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("none of the models in \"%s\" is the best", model.outputs.model.shown),
 					 errdetail("They have no metric in common."),
 					 errhint("DELETE FROM %s WHERE mst_key ... deletes some of them.",
 							 hopper_written_name(&model.outputs.model)));
-	hopper_select_latest("SELECT coalesce(array_agg(mst_key)::text, '{}') FROM (%s) l",
-						 hopper_compared_query(&model.outputs.model, NULL, n, true));
-	keys = hopper_text_cell(&model.outputs.model, 0, 1);
+	keys = hopper_text(hopper_select_latest(
+		"SELECT coalesce(array_agg(mst_key)::text, '{}') FROM (%s) l",
+		hopper_compared_query(&model.outputs.model, NULL, n, true)));
 	hopper_change("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.<>)"
 				  " ALL (%s::pg_catalog.int4[])", model.outputs.model.quoted,
 				  hopper_literal(keys));
 	hopper_change("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.<>)"
 				  " ALL (%s::pg_catalog.int4[])", model.outputs.state.quoted,
 				  hopper_literal(keys));
-	hopper_select_latest("SELECT count(*) FROM %s", model.outputs.model.quoted);
-	before -= hopper_int_cell(&model.outputs.model, 0, 1, 0, PG_INT64_MAX);
+	before -= count_models(&model.outputs.model);
 	ereport(NOTICE,
 			errmsg("kept %s of \"%s\", deleted %s",
 				   strcmp(keys, "{}") == 0 ? "no model"

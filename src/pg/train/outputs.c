@@ -301,17 +301,13 @@ hopper_outputs_copy_one(const hopper_outputs *outputs, int32 from, int32 to)
 
 	for (int i = 0; i < lengthof(tables); i++)
 	{
-		StringInfo	columns = makeStringInfo();
-		uint64		n;
+		char	   *columns = hopper_text(hopper_select_latest(
+			"SELECT string_agg(', ' || quote_ident(attname::text), '') FROM pg_attribute"
+			" WHERE attrelid = %u AND attnum > 0 AND NOT attisdropped AND attname <> 'mst_key'",
+			hopper_relation_oid(tables[i], false)));
 
-		n = hopper_select_latest("SELECT attname FROM pg_attribute WHERE attrelid = %u"
-								 " AND attnum > 0 AND NOT attisdropped AND attname <> 'mst_key'",
-								 hopper_relation_oid(tables[i], false));
-		for (uint64 row = 0; row < n; row++)
-			appendStringInfo(columns, ", %s", hopper_identifier(hopper_cell(row, 1)));
-		SPI_freetuptable(SPI_tuptable);
 		hopper_exec("INSERT INTO %s (mst_key%s) SELECT %d%s FROM %s WHERE mst_key = %d",
-					tables[i]->quoted, columns->data, to, columns->data, tables[i]->quoted, from);
+					tables[i]->quoted, columns, to, columns, tables[i]->quoted, from);
 	}
 }
 
@@ -367,15 +363,12 @@ char *
 hopper_outputs_digest(const hopper_outputs *outputs)
 {
 	Oid			info = hopper_relation_oid(&outputs->info, true);
-	char	   *digest;
 
 	if (!OidIsValid(info) || !hopper_is_table(info, HOPPER_TABLE_INFOS) || !hopper_is_owner(info))
 		return NULL;
-	hopper_select_latest("SELECT string_agg(concat_ws(' ', mst_key, iterations, state_digest), ','"
-						 " ORDER BY mst_key) FROM %s", outputs->info.quoted);
-	digest = TextDatumGetCString(hopper_store_digest(hopper_cell(0, 1)));
-	SPI_freetuptable(SPI_tuptable);
-	return digest;
+	return TextDatumGetCString(hopper_store_digest(hopper_text(hopper_select_latest(
+		"SELECT string_agg(concat_ws(' ', mst_key, iterations, state_digest), ',' ORDER BY mst_key)"
+		" FROM %s", outputs->info.quoted))));
 }
 
 void

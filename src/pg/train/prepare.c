@@ -57,12 +57,10 @@ keys_literal(const hopper_fit *request)
 static void
 tell_dropped(const hopper_fit *request, const hopper_outputs *outputs)
 {
-	int64		n;
+	int64		n = hopper_number(&outputs->model,
+								  hopper_select("SELECT count(*) FROM %s WHERE mst_key <> ALL (%s)",
+												outputs->model.quoted, keys_literal(request)));
 
-	hopper_select("SELECT count(*) FROM %s WHERE mst_key <> ALL (%s)", outputs->model.quoted,
-				  keys_literal(request));
-	n = hopper_int_cell(&outputs->model, 0, 1, 0, PG_INT64_MAX);
-	SPI_freetuptable(SPI_tuptable);
 	if (n > 0)
 		ereport(NOTICE, errmsg("%s of \"%s\" that this call does not train will be dropped",
 							   hopper_plural(n, "model", "models"), request->shown),

@@ -4,8 +4,6 @@
  */
 #include "pg/train/run.h"
 
-#include <math.h>
-
 #include "pg/server/devices.h"
 #include "pg/server/watch.h"
 

@@ -40,16 +40,12 @@ void
 hopper_rank_configs(int n, const hopper_ranked_config *configs, const hopper_data_desc *data,
 					const char *rank_by, bool lenient, hopper_ranking *out)
 {
-	hopper_rows *rows;
-
 	memset(out, 0, sizeof(*out));
 	out->n = n;
 	out->ranks = hopper_palloc0_huge(Max(n, 1) * sizeof(hopper_rank));
-	HOPPER_CHECK(hopper_core()->rank_configs(n, configs, data,
-											 rank_by ? hopper_to_utf8(rank_by) : NULL, lenient,
-											 &rows, hopper_fault));
-	rows = hopper_take_rows(rows);
-	take_rows(rows, out);
+	take_rows(hopper_made(hopper_core()->rank_configs(n, configs, data,
+													  rank_by ? hopper_to_utf8(rank_by) : NULL,
+													  lenient, HOPPER_MADE)), out);
 }
 
 hopper_ranked_config

@@ -5,7 +5,6 @@
  */
 #include "pg/train/report.h"
 
-#include "pg/server/version.h"
 #include "pg/train/outputs.h"
 
 const char *

@@ -4,8 +4,6 @@
  */
 #include "pg/train/standing.h"
 
-#include <math.h>
-
 #include "utils/json.h"
 
 const char *const hopper_split_names[2] = {"training", "validation"};

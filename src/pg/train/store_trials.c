@@ -37,55 +37,49 @@ typedef struct columns
 	int			n;
 	int			allocated;
 	int			width;
+	const char *const *names;
 	Oid			types[MOST_COLUMNS];
 	Datum	   *values[MOST_COLUMNS];
 	bool	   *nulls[MOST_COLUMNS];
 } columns;
 
-static void
-begin_columns(columns *rows, int width, const Oid *types, int allocated)
+static columns
+new_columns(int width, const char *const *names, int allocated)
 {
-	memset(rows, 0, sizeof(*rows));
-	rows->width = width;
-	rows->allocated = Max(allocated, 64);
+	columns		rows = {.width = width,.names = names,.allocated = Max(allocated, 64)};
+
 	for (int i = 0; i < width; i++)
 	{
-		rows->types[i] = types[i];
-		rows->values[i] = palloc(rows->allocated * sizeof(Datum));
-		rows->nulls[i] = palloc(rows->allocated * sizeof(bool));
+		rows.values[i] = palloc(rows.allocated * sizeof(Datum));
+		rows.nulls[i] = palloc(rows.allocated * sizeof(bool));
 	}
+	return rows;
 }
 
-/* The values of a row follow, by set_column(). */
 static void
-next_row(columns *rows)
+add_row(columns *rows, int n, const hopper_param *params)
 {
-	if (rows->n < rows->allocated)
-		return;
-	rows->allocated *= 2;
-	for (int i = 0; i < rows->width; i++)
+	bool		full = rows->n == rows->allocated;
+
+	Assert(n == rows->width);
+	rows->allocated *= full ? 2 : 1;
+	for (int i = 0; i < n; i++)
 	{
-		rows->values[i] = repalloc_huge(rows->values[i], rows->allocated * sizeof(Datum));
-		rows->nulls[i] = repalloc_huge(rows->nulls[i], rows->allocated * sizeof(bool));
+		if (full)
+		{
+			rows->values[i] = repalloc_huge(rows->values[i], rows->allocated * sizeof(Datum));
+			rows->nulls[i] = repalloc_huge(rows->nulls[i], rows->allocated * sizeof(bool));
+		}
+		rows->types[i] = params[i].type;
+		rows->values[i][rows->n] = params[i].value;
+		rows->nulls[i][rows->n] = params[i].isnull;
 	}
-}
-
-static void
-set_column(columns *rows, int column, Datum value, bool isnull)
-{
-	rows->values[column][rows->n] = value;
-	rows->nulls[column][rows->n] = isnull;
-}
-
-static void
-set_text(columns *rows, int column, const char *value)
-{
-	set_column(rows, column, value ? CStringGetTextDatum(value) : (Datum) 0, value == NULL);
+	rows->n++;
 }
 
 /* The rows as a subquery; $1 is the run, and their columns are the arguments that follow it. */
 static char *
-rows_query(const columns *rows, const char *const *names, int64 run, hopper_param *params)
+rows_query(const columns *rows, int64 run, hopper_param *params)
 {
 	StringInfo	query = makeStringInfo();
 
@@ -96,34 +90,35 @@ rows_query(const columns *rows, const char *const *names, int64 run, hopper_para
 									 hopper_array(rows->types[i], rows->n, rows->values[i],
 												  rows->nulls[i]));
 		appendStringInfo(query, "%s pg_catalog.unnest($%d) AS %s", i ? "," : "SELECT", i + 2,
-						 names[i]);
+						 rows->names[i]);
 	}
 	return query->data;
 }
 
+/* Their names, each behind `before`. */
 static char *
-joined(const char *const *names, int n, const char *before)
+joined(const columns *rows, const char *before)
 {
 	StringInfo	text = makeStringInfo();
 
-	for (int i = 0; i < n; i++)
-		appendStringInfo(text, "%s%s%s", i ? ", " : "", before, names[i]);
+	for (int i = 0; i < rows->width; i++)
+		appendStringInfo(text, "%s%s%s", i ? ", " : "", before, rows->names[i]);
 	return text->data;
 }
 
 /* INSERT INTO table (run, names) of all rows. */
 static void
-insert_columns(int64 run, const char *table, const char *const *names, const columns *rows)
+insert_columns(int64 run, const char *table, const columns *rows)
 {
 	hopper_param params[MOST_COLUMNS + 1];
 	char	   *query;
 
 	if (rows->n == 0)
 		return;
-	query = rows_query(rows, names, run, params);
+	query = rows_query(rows, run, params);
 	hopper_own_change(rows->width + 1, params,
 					  "INSERT INTO @extschema@.%s (run, %s) SELECT $1, n.* FROM (%s) n",
-					  table, joined(names, rows->width, ""), query);
+					  table, joined(rows, ""), query);
 }
 
 static const char *
@@ -138,18 +133,6 @@ status_of(const hopper_model_result *result)
 		default:
 			return "training";
 	}
-}
-
-/* Columns `value` to `elapsed`. */
-static void
-set_standing(columns *rows, int column, const hopper_standing *standing)
-{
-	set_column(rows, column, Float8GetDatum(standing->value), !standing->has_value);
-	set_text(rows, column + 1, standing->latest);
-	set_column(rows, column + 2, Float8GetDatum(hopper_round_seconds(standing->began)),
-			   !standing->begun);
-	set_column(rows, column + 3, Float8GetDatum(hopper_round_seconds(standing->elapsed)),
-			   !standing->begun);
 }
 
 /* The values of iterations after `after`, to `until`. */
@@ -176,15 +159,11 @@ add_metrics(columns *rows, const hopper_training *training, int at, int32 after,
 			{
 				if (!hopper_point_has(point, split, metric))
 					continue;
-				next_row(rows);
-				set_column(rows, 0, Int32GetDatum(history->mst_key), false);
-				set_column(rows, 1, Int32GetDatum(point->iteration), false);
-				set_column(rows, 2, splits[split], false);
-				set_column(rows, 3, names[metric + 1], false);
-				set_column(rows, 4, Float8GetDatum(hopper_point_value(history, point, split,
-																	 metric)), false);
-				set_column(rows, 5, Float8GetDatum(hopper_round_seconds(point->elapsed)), false);
-				rows->n++;
+				add_row(rows, HOPPER_PARAMS(
+					HOPPER_INT4(history->mst_key), HOPPER_INT4(point->iteration),
+					HOPPER_PARAM(TEXTOID, splits[split]), HOPPER_PARAM(TEXTOID, names[metric + 1]),
+					HOPPER_FLOAT8(hopper_point_value(history, point, split, metric)),
+					HOPPER_SECONDS(point->elapsed)));
 			}
 	}
 }
@@ -195,13 +174,10 @@ add_metrics(columns *rows, const hopper_training *training, int at, int32 after,
 static void
 write_metrics(int64 run, hopper_training *training, const int *which, int n)
 {
-	static const Oid types[] = {INT4OID, INT4OID, TEXTOID, TEXTOID, FLOAT8OID,
-	FLOAT8OID};
 	static const char *const names[] = {"trial", "iteration", "split", "metric", "value",
 	"seconds"};
-	columns		rows;
+	columns		rows = new_columns(lengthof(names), names, n * 4);
 
-	begin_columns(&rows, lengthof(types), types, n * 4);
 	for (int i = 0; i < n; i++)
 	{
 		const hopper_history *history = training->histories[which[i]];
@@ -216,24 +192,21 @@ write_metrics(int64 run, hopper_training *training, const int *which, int n)
 				Min(until, hopper_history_at(history, history->n - 1)->iteration);
 		if (rows.n >= VALUES_AT_ONCE)
 		{
-			insert_columns(run, "all_trial_metrics", names, &rows);
+			insert_columns(run, "all_trial_metrics", &rows);
 			rows.n = 0;
 		}
 		CHECK_FOR_INTERRUPTS();
 	}
-	insert_columns(run, "all_trial_metrics", names, &rows);
+	insert_columns(run, "all_trial_metrics", &rows);
 }
 
 /* "key": value, ... of compile or fit parameters, in UTF-8; "" where there are none */
 static char *
 members_of(const char *params)
 {
-	hopper_rows *rows;
-	char	   *members;
+	hopper_rows *rows = hopper_made(hopper_core()->params_json(params ? params : "", HOPPER_MADE));
+	char	   *members = pstrdup(rows->cells[0] + 1);
 
-	HOPPER_CHECK(hopper_core()->params_json(params ? params : "", &rows, hopper_fault));
-	rows = hopper_take_rows(rows);
-	members = pstrdup(rows->cells[0] + 1);
 	members[strlen(members) - 1] = '\0';
 	return members;
 }
@@ -267,28 +240,24 @@ hopper_store_forget(int64 run, int32 trial, int32 iteration)
 void
 hopper_store_replace_metrics(int64 run, hopper_training *training, const int *which, int n)
 {
-	static const Oid types[] = {INT4OID, INT4OID};
 	static const char *const names[] = {"trial", "earlier"};
-	hopper_param params[lengthof(types) + 1];
+	hopper_param params[lengthof(names) + 1];
 	char	   *query;
-	columns		rows;
+	columns		rows = new_columns(lengthof(names), names, n);
 
-	begin_columns(&rows, lengthof(types), types, n);
 	for (int i = 0; i < n; i++)
 	{
 		hopper_durable *durable = &training->durable[which[i]];
 
 		if (durable->stored_until <= durable->earlier)
 			continue;
-		next_row(&rows);
-		set_column(&rows, 0, Int32GetDatum(training->configs[which[i]].mst_key), false);
-		set_column(&rows, 1, Int32GetDatum(durable->earlier), false);
-		rows.n++;
+		add_row(&rows, HOPPER_PARAMS(HOPPER_INT4(training->configs[which[i]].mst_key),
+									 HOPPER_INT4(durable->earlier)));
 		durable->stored_until = durable->earlier;
 	}
 	if (rows.n == 0)
 		return;
-	query = rows_query(&rows, names, run, params);
+	query = rows_query(&rows, run, params);
 	hopper_own_change(lengthof(params), params,
 					  "DELETE FROM @extschema@.all_trial_metrics m USING (%s) n"
 					  " WHERE m.run = $1 AND m.trial = n.trial AND m.iteration > n.earlier", query);
@@ -306,64 +275,60 @@ static void
 write_trials(int64 run, const columns *rows)
 {
 	hopper_param params[MOST_COLUMNS + 1];
-	char	   *query = rows_query(rows, trial_names, run, params);
+	char	   *query = rows_query(rows, run, params);
 
 	hopper_own_change(rows->width + 1, params,
 					  "UPDATE @extschema@.all_trials t SET (%s) = (%s) FROM (%s) n"
 					  " WHERE t.run = $1 AND t.trial = n.trial",
-					  joined(trial_names, rows->width, ""), joined(trial_names, rows->width, "n."),
-					  query);
+					  joined(rows, ""), joined(rows, "n."), query);
 	if (SPI_processed == (uint64) rows->n)
 		return;
 	hopper_own_change(rows->width + 1, params, "INSERT INTO @extschema@.all_trials (run, %s)"
 					  " SELECT $1, n.* FROM (%s) n WHERE NOT EXISTS (SELECT"
 					  " FROM @extschema@.all_trials t WHERE t.run = $1 AND t.trial = n.trial)",
-					  joined(trial_names, rows->width, ""), query);
+					  joined(rows, ""), query);
 }
 
 static void
 store(int64 run, hopper_training *training, const int *which, int n, bool first)
 {
-	static const Oid types[] = {INT4OID, INT4OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT4OID,
-	FLOAT8OID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT4OID,
-	INT8OID, TEXTOID};
-	columns		rows;
+	columns		rows = new_columns(lengthof(trial_names), trial_names, n);
 
-	begin_columns(&rows, lengthof(types), types, n);
 	for (int i = 0; i < n; i++)
 	{
 		static const hopper_model_result nothing;
 		const hopper_config *config = &training->configs[which[i]];
 		const hopper_model_result *result = training->results ? &training->results[which[i]]
 			: &nothing;
-		bool		failed = result->status == HOPPER_MODEL_FAILED;
+		const char *parameters = training->chosen ? training->chosen(training, which[i])
+			: given(config);
 		hopper_standing standing;
 
-		next_row(&rows);
-		set_column(&rows, 0, Int32GetDatum(config->mst_key), false);
-		set_column(&rows, 1, Int32GetDatum(config->model_id), config->model_id == 0);
-		set_text(&rows, 2, hopper_from_utf8(config->compile_params));
-		set_text(&rows, 3, config->fit_params ? hopper_from_utf8(config->fit_params) : NULL);
-		set_column(&rows, 4, hopper_store_digest(config->model_arch), false);
-		set_text(&rows, 5, training->results ? status_of(result) : "waiting");
-		set_column(&rows, 6, Int32GetDatum(result->iterations), false);
-		set_column(&rows, 7, Float8GetDatum(hopper_round_seconds(result->seconds_training)), false);
-		set_text(&rows, 8, result->digest[0] ? result->digest : NULL);
-		set_text(&rows, 9, failed ? hopper_from_utf8(result->error) : NULL);
-		set_text(&rows, 10, hopper_from_utf8(training->chosen
-											 ? training->chosen(training, which[i])
-											 : given(config)));
 		hopper_standing_of(training, which[i], &standing);
-		set_standing(&rows, 11, &standing);
-		set_column(&rows, 15, Int32GetDatum(hopper_training_earlier(training, which[i])), false);
-		set_column(&rows, 16, Int64GetDatum(trial_id(run, config->mst_key)), false);
-		set_text(&rows, 17, psprintf("%032llx", (unsigned long long) trial_id(run,
-																		 config->mst_key)));
-		rows.n++;
+		add_row(&rows, HOPPER_PARAMS(
+			HOPPER_INT4(config->mst_key),
+			HOPPER_IF(config->model_id != 0, HOPPER_INT4(config->model_id)),
+			hopper_text_param(hopper_from_utf8(config->compile_params)),
+			hopper_text_param(config->fit_params ? hopper_from_utf8(config->fit_params) : NULL),
+			HOPPER_PARAM(TEXTOID, hopper_store_digest(config->model_arch)),
+			hopper_text_param(training->results ? status_of(result) : "waiting"),
+			HOPPER_INT4(result->iterations), HOPPER_SECONDS(result->seconds_training),
+			hopper_text_param(result->digest[0] ? result->digest : NULL),
+			hopper_text_param(result->status == HOPPER_MODEL_FAILED
+							  ? hopper_from_utf8(result->error) : NULL),
+			hopper_text_param(hopper_from_utf8(parameters)),
+			HOPPER_IF(standing.has_value, HOPPER_FLOAT8(standing.value)),
+			hopper_text_param(standing.latest),
+			HOPPER_IF(standing.begun, HOPPER_SECONDS(standing.began)),
+			HOPPER_IF(standing.begun, HOPPER_SECONDS(standing.elapsed)),
+			HOPPER_INT4(hopper_training_earlier(training, which[i])),
+			HOPPER_INT8(trial_id(run, config->mst_key)),
+			hopper_text_param(psprintf("%032llx",
+									   (unsigned long long) trial_id(run, config->mst_key)))));
 		CHECK_FOR_INTERRUPTS();
 	}
 	if (first)
-		insert_columns(run, "all_trials", trial_names, &rows);
+		insert_columns(run, "all_trials", &rows);
 	else if (rows.n > 0)
 		write_trials(run, &rows);
 	if (training->results)

@@ -6,9 +6,6 @@
  * tensorflow/core/util/event.proto, written here by hand, since of its many fields few are needed.
  * Hyperparameters are those of tensorboard/plugins/hparams/plugin_data.proto.
  */
-#include "pg/server/glue.h"
-
-#include "pg/server/version.h"
 #include "pg/train/report.h"
 
 /* --- bytes, the least significant first --- */

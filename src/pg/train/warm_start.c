@@ -380,10 +380,9 @@ hopper_checkpoints_are_sound(const hopper_outputs *outputs, const hopper_config 
 
 	for (int i = 0; i < n; i++)
 		appendStringInfo(keys, "%s%d", i ? "," : "", configs[i].mst_key);
-	hopper_select("SELECT count(*) FROM %s WHERE mst_key = ANY ('{%s}')", outputs->model.quoted,
-				  keys->data);
-	n_models = hopper_int_cell(NULL, 0, 1, 0, PG_INT64_MAX);
-	SPI_freetuptable(SPI_tuptable);
+	n_models = hopper_number(NULL, hopper_select(
+		"SELECT count(*) FROM %s WHERE mst_key = ANY ('{%s}')", outputs->model.quoted,
+		keys->data));
 	check.keys = keys->data;
 	check.state = palloc(check.allocated);
 	if (n_models > 0 && hopper_attempt(check_states, &check) != NULL)

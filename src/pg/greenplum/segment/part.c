@@ -96,14 +96,12 @@ static void
 choose_gpu(hopper_segment_run *run)
 {
 	char		host[256] = "";
-	hopper_rows *gpus;
 
 	if (!run->options.use_gpus)
 		return;
 	if (GpIdentity.segindex >= 0 && GpIdentity.segindex < run->n_segments)
 		run->options.device_number = run->segment_numbers[GpIdentity.segindex];
-	HOPPER_CHECK(hopper_torch()->gpus(&gpus, hopper_fault));
-	if (hopper_take_rows(gpus)->n_rows > 0)
+	if (hopper_made(hopper_torch()->gpus(HOPPER_MADE))->n_rows > 0)
 		return;
 	if (gethostname(host, sizeof(host) - 1) != 0)
 		strlcpy(host, "unknown", sizeof(host));
