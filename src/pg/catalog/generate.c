@@ -120,14 +120,12 @@ HOPPER_SPI_FUNCTION(hopper_sql_load_model_selection_table)
 {
 	hopper_destination to;
 	config_lists lists;
-	int32		n_added;
 
 	name_destination(fcinfo, &to);
 	lists.ids = model_ids_argument(fcinfo, 2, &lists.n_models);
 	lists.compile = texts_argument(fcinfo, 3, "compile_params_list", &lists.n_compile);
 	lists.fit = texts_argument(fcinfo, 4, "fit_params_list", &lists.n_fit);
-	n_added = write_combinations(&to, &lists, !PG_ARGISNULL(5) && PG_GETARG_BOOL(5));
-	PG_RETURN_INT32(n_added);
+	PG_RETURN_INT32(write_combinations(&to, &lists, !PG_ARGISNULL(5) && PG_GETARG_BOOL(5)));
 }
 
 /* Different values of a column among the chosen rows, in the order of the first that has each. */

@@ -65,8 +65,8 @@ hopper_model_schema(int n, const hopper_model_column *columns, const hopper_pack
 	appendStringInfoString(request, ", ");
 	hopper_schema_append_columns(request, n, x);
 	appendStringInfoChar(request, '}');
-	return hopper_from_utf8(hopper_made(hopper_core()->schema.complete(hopper_to_utf8(request->data),
-																	   HOPPER_MADE))->cells[0]);
+	return hopper_from_utf8(hopper_made(hopper_core()->schema.complete(
+		hopper_to_utf8(request->data), HOPPER_MADE))->cells[0]);
 }
 
 /* model_columns(model_arch_table, model_id) */
@@ -95,6 +95,5 @@ HOPPER_SPI_FUNCTION(hopper_sql_model_columns)
 	append_treatments(treatments, n, columns, names);
 	cells[0] = list->data;
 	cells[1] = treatments->data;
-	(void) hopper_return_rows(fcinfo, &result);
-	return (Datum) 0;
+	return hopper_return_rows(fcinfo, &result);
 }

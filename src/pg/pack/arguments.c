@@ -14,10 +14,37 @@ split_columns(FunctionCallInfo fcinfo, int i, const char *argument)
 	return hopper_column_list(hopper_text_argument(fcinfo, i), argument);
 }
 
-static void
-complain(hopper_pack_request *request, const char *message, const char *hint)
+void
+hopper_pack_complain(hopper_pack_request *request, const char *message, const char *hint)
 {
 	hopper_complain(&request->complaints, ERRCODE_INVALID_PARAMETER_VALUE, message, NULL, hint);
+}
+
+/* Complains of more than one. */
+static char *
+one_column(FunctionCallInfo fcinfo, hopper_pack_request *request, int i, const char *argument)
+{
+	List	   *columns = split_columns(fcinfo, i, argument);
+
+	if (list_length(columns) > 1)
+		hopper_pack_complain(request, psprintf("%s must be one column, got %d", argument,
+											   list_length(columns)), NULL);
+	return linitial(columns);
+}
+
+/* Which of `words` it is, from 1 on; 0 where it is NULL or after a complaint. */
+static int
+word_argument(FunctionCallInfo fcinfo, hopper_pack_request *request, int i, const char *argument,
+			  const char *const *words, const char *hint)
+{
+	char	   *given = hopper_string_argument(fcinfo, i);
+
+	for (int at = 0; words[at] && given; at++)
+		if (strcmp(given, words[at]) == 0)
+			return at + 1;
+	if (given)
+		hopper_pack_complain(request, psprintf("%s \"%s\" is not known", argument, given), hint);
+	return 0;
 }
 
 /* 0 numbers after a complaint. */
@@ -34,7 +61,7 @@ get_int_array(FunctionCallInfo fcinfo, hopper_pack_request *request, int i, cons
 	problem = hopper_integers_problem(PG_GETARG_ARRAYTYPE_P(i), argument, 1, most);
 	if (problem)
 	{
-		complain(request, problem, NULL);
+		hopper_pack_complain(request, problem, NULL);
 		return 0;
 	}
 	*values = hopper_integers(PG_GETARG_ARRAYTYPE_P(i), &n);
@@ -45,7 +72,8 @@ static void
 require_between(hopper_pack_request *request, int value, int most, const char *argument)
 {
 	if (value < 1)
-		complain(request, psprintf("%s must be at least 1, got %d", argument, value), NULL);
+		hopper_pack_complain(request,
+							 psprintf("%s must be at least 1, got %d", argument, value), NULL);
 	else if (value > most)
 		hopper_complain(&request->complaints, ERRCODE_PROGRAM_LIMIT_EXCEEDED,
 						psprintf("%s must be at most %d, got %d", argument, most, value), NULL,
@@ -95,34 +123,13 @@ get_common(FunctionCallInfo fcinfo, hopper_pack_request *request, int buffer, in
 static hopper_pack_null_labels
 null_labels_argument(FunctionCallInfo fcinfo, hopper_pack_request *request, int i)
 {
-	char	   *given = PG_ARGISNULL(i) ? "error" : text_to_cstring(PG_GETARG_TEXT_PP(i));
+	static const hopper_pack_null_labels rules[] = {PACK_NULL_ERROR, PACK_NULL_ERROR,
+	PACK_NULL_SKIP, PACK_NULL_CLASS};
+	static const char *const words[] = {"error", "skip", "class", NULL};
 
-	if (strcmp(given, "error") == 0)
-		return PACK_NULL_ERROR;
-	if (strcmp(given, "skip") == 0)
-		return PACK_NULL_SKIP;
-	if (strcmp(given, "class") == 0)
-		return PACK_NULL_CLASS;
-	complain(request, psprintf("null_labels \"%s\" is not known", given),
-			 "Use 'error', 'skip' (leave such rows out) or 'class' (NULL is a class).");
-	return PACK_NULL_ERROR;
-}
-
-static int32
-label_kind_argument(FunctionCallInfo fcinfo, hopper_pack_request *request, int i)
-{
-	char	   *given;
-
-	if (PG_ARGISNULL(i))
-		return 0;
-	given = text_to_cstring(PG_GETARG_TEXT_PP(i));
-	if (strcmp(given, "class") == 0)
-		return HOPPER_LABEL_CLASS;
-	if (strcmp(given, "value") == 0)
-		return HOPPER_LABEL_VALUE;
-	complain(request, psprintf("label_kind \"%s\" is not known", given),
-			 "Use 'class' or 'value' (numbers to be predicted).");
-	return 0;
+	return rules[word_argument(fcinfo, request, i, "null_labels", words,
+							   "Use 'error', 'skip' (leave such rows out) or 'class' (NULL is a"
+							   " class).")];
 }
 
 static int32
@@ -136,9 +143,9 @@ bytea_type_argument(FunctionCallInfo fcinfo, hopper_pack_request *request, int i
 	given = text_to_cstring(PG_GETARG_TEXT_PP(i));
 	type = hopper_pack_type_from_name(given);
 	if (type == 0)
-		complain(request, psprintf("bytea_type \"%s\" is not known", given),
-				 psprintf("Use %s: the type of the numbers in each bytea, little-endian.",
-						  hopper_pack_type_names()));
+		hopper_pack_complain(request, psprintf("bytea_type \"%s\" is not known", given),
+							 psprintf("Use %s: the type of the numbers in each bytea,"
+									  " little-endian.", hopper_pack_type_names()));
 	return type;
 }
 
@@ -148,13 +155,14 @@ get_starts(hopper_pack_request *request)
 	int			i;
 
 	if (request->n_starts > 0 && request->starts[0] != 0)
-		complain(request, psprintf("starts must begin with partition 0, got %d",
-								   request->starts[0]), NULL);
+		hopper_pack_complain(request, psprintf("starts must begin with partition 0, got %d",
+											   request->starts[0]), NULL);
 	for (i = 1; i < request->n_starts; i++)
 		if (request->starts[i] <= request->starts[i - 1])
 		{
-			complain(request, psprintf("starts must ascend, got %d after %d", request->starts[i],
-									   request->starts[i - 1]), NULL);
+			hopper_pack_complain(request,
+								 psprintf("starts must ascend, got %d after %d",
+										  request->starts[i], request->starts[i - 1]), NULL);
 			return;
 		}
 }
@@ -170,10 +178,11 @@ get_output_classes(FunctionCallInfo fcinfo, hopper_pack_request *request, int i)
 		return;
 	if (n != request->n_outputs)
 	{
-		complain(request, psprintf("num_classes has %s for %d outputs",
-								   hopper_plural(n, "number", "numbers"), request->n_outputs),
-				 "Give one for each output in their order, 0 for as many classes as there are or "
-				 "for labels that are no classes.");
+		hopper_pack_complain(request, psprintf("num_classes has %s for %d outputs",
+											   hopper_plural(n, "number", "numbers"),
+											   request->n_outputs),
+							 "Give one for each output in their order, 0 for as many classes as"
+							 " there are or for labels that are no classes.");
 		return;
 	}
 	for (int k = 0; k < n; k++)
@@ -190,20 +199,18 @@ get_split(FunctionCallInfo fcinfo, hopper_pack_request *request, int at)
 
 	for (int i = 0; i < 2; i++)
 	{
-		List	   *columns;
+		char	   *column;
 
 		if (PG_ARGISNULL(at + i))
 			continue;
-		columns = split_columns(fcinfo, at + i, names[i]);
-		if (list_length(columns) > 1)
-			complain(request, psprintf("%s must be one column, got %d", names[i],
-									   list_length(columns)), NULL);
+		column = one_column(fcinfo, request, at + i, names[i]);
 		if (request->split_name)
-			complain(request, "group_varname and time_varname exclude each other", NULL);
+			hopper_pack_complain(request, "group_varname and time_varname exclude each other",
+								 NULL);
 		if (request->validation_fraction == 0)
-			complain(request, psprintf("%s needs validation_fraction", names[i]),
-					 "Pass validation_fraction => 0.2 for a fifth of the rows.");
-		request->split_name = linitial(columns);
+			hopper_pack_complain(request, psprintf("%s needs validation_fraction", names[i]),
+								 "Pass validation_fraction => 0.2 for a fifth of the rows.");
+		request->split_name = column;
 		request->by_time = i == 1;
 	}
 }
@@ -211,6 +218,8 @@ get_split(FunctionCallInfo fcinfo, hopper_pack_request *request, int at)
 void
 hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *request)
 {
+	static const int32 kinds[] = {0, HOPPER_LABEL_CLASS, HOPPER_LABEL_VALUE};
+	static const char *const kind_words[] = {"class", "value", NULL};
 	int32	   *values;
 	int			n;
 	int			i;
@@ -230,8 +239,8 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 	if (!PG_ARGISNULL(5))
 		request->normalizing_const = (float4) PG_GETARG_FLOAT8(5);
 	if (!(request->normalizing_const > 0) || isinf(request->normalizing_const))
-		complain(request, psprintf("normalizing_const must be a number above 0, got %g",
-								   request->normalizing_const), NULL);
+		hopper_pack_complain(request, psprintf("normalizing_const must be a number above 0, got %g",
+											   request->normalizing_const), NULL);
 	if (request->n_outputs > 1)
 		get_output_classes(fcinfo, request, 6);
 	else if (get_int_array(fcinfo, request, 6, "num_classes", 1, &values) > 0)
@@ -249,7 +258,7 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 	{
 		request->validation_fraction = PG_GETARG_FLOAT8(10);
 		if (!(request->validation_fraction > 0 && request->validation_fraction < 1))
-			complain(request,
+			hopper_pack_complain(request,
 					 psprintf("validation_fraction must be above 0 and below 1, got %g",
 							  request->validation_fraction),
 					 request->validation_fraction > 1 ? "For 20 % write 0.2."
@@ -257,14 +266,10 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 	}
 	if (!PG_ARGISNULL(11))
 	{
-		List	   *names = split_columns(fcinfo, 11, "fold_column");
-
-		if (list_length(names) > 1)
-			complain(request, psprintf("fold_column must be one column, got %d",
-									   list_length(names)), NULL);
+		request->fold_column = one_column(fcinfo, request, 11, "fold_column");
 		if (request->validation_fraction > 0)
-			complain(request, "validation_fraction and fold_column exclude each other", NULL);
-		request->fold_column = linitial(names);
+			hopper_pack_complain(request,
+								 "validation_fraction and fold_column exclude each other", NULL);
 	}
 	n = get_int_array(fcinfo, request, 12, "image_shape", HOPPER_MAX_RANK, &values);
 	for (i = 0; i < n; i++)
@@ -276,18 +281,13 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 	request->n_starts = get_int_array(fcinfo, request, 13, "starts", PG_INT16_MAX,
 									  &request->starts);
 	get_starts(request);
-	request->label_kind = label_kind_argument(fcinfo, request, 15);
+	request->label_kind = kinds[word_argument(fcinfo, request, 15, "label_kind", kind_words,
+											  "Use 'class' or 'value' (numbers to be "
+											  "predicted).")];
 	request->null_labels = null_labels_argument(fcinfo, request, 16);
 	request->bytea_type = bytea_type_argument(fcinfo, request, 17);
 	if (!PG_ARGISNULL(18))
-	{
-		List	   *names = split_columns(fcinfo, 18, "weight_varname");
-
-		if (list_length(names) > 1)
-			complain(request, psprintf("weight_varname must be one column, got %d",
-									   list_length(names)), NULL);
-		request->weight_name = linitial(names);
-	}
+		request->weight_name = one_column(fcinfo, request, 18, "weight_varname");
 	hopper_pack_padding_arguments(fcinfo, 19, request);
 	get_split(fcinfo, request, 24);
 }

@@ -239,22 +239,18 @@ pack(hopper_pack_job *job)
 
 HOPPER_SPI_FUNCTION(hopper_sql_training_preprocessor)
 {
-	hopper_pack_job   *job = palloc0(sizeof(hopper_pack_job));
-	int64		n_rows;
+	hopper_pack_job *job = palloc0(sizeof(hopper_pack_job));
 
 	hopper_pack_training_arguments(fcinfo, &job->request);
-	n_rows = pack(job);
-	PG_RETURN_INT64(n_rows);
+	PG_RETURN_INT64(pack(job));
 }
 
 HOPPER_SPI_FUNCTION(hopper_sql_validation_preprocessor)
 {
-	hopper_pack_job   *job = palloc0(sizeof(hopper_pack_job));
-	int64		n_rows;
+	hopper_pack_job *job = palloc0(sizeof(hopper_pack_job));
 
 	hopper_pack_validation_arguments(fcinfo, &job->request);
-	n_rows = pack(job);
-	PG_RETURN_INT64(n_rows);
+	PG_RETURN_INT64(pack(job));
 }
 
 /* drop_packed(packed_table) -> number of tables; with the rows that its split put aside */

@@ -31,11 +31,10 @@ get_length(hopper_pack_request *request, const char *written)
 		return 0;
 	number = strtoll(written, &end, 10);
 	if (end == written || *end != '\0')
-		hopper_complain(&request->complaints, ERRCODE_INVALID_PARAMETER_VALUE,
-						psprintf("pad_to \"%s\" is not known", written), NULL, PAD_TO_HINT);
+		hopper_pack_complain(request, psprintf("pad_to \"%s\" is not known", written), PAD_TO_HINT);
 	else if (number < 1)
-		hopper_complain(&request->complaints, ERRCODE_INVALID_PARAMETER_VALUE,
-						psprintf("pad_to must be at least 1, got %s", written), NULL, PAD_TO_HINT);
+		hopper_pack_complain(request, psprintf("pad_to must be at least 1, got %s", written),
+							 PAD_TO_HINT);
 	else if (number > PACK_MAX_BUFFER_BYTES)
 		hopper_complain(&request->complaints, ERRCODE_PROGRAM_LIMIT_EXCEEDED,
 						psprintf("pad_to must be at most %d, got %s", PACK_MAX_BUFFER_BYTES,
@@ -65,9 +64,10 @@ get_lengths(hopper_pack_request *request, char *written)
 	n = hopper_select("SELECT key, value FROM json_each_text(%s::json)", hopper_literal(written));
 	if (n < 1 || n > HOPPER_MAX_INPUTS)
 	{
-		hopper_complain(&request->complaints, ERRCODE_INVALID_PARAMETER_VALUE,
-						psprintf("pad_to names " UINT64_FORMAT " inputs, from 1 to %d are possible",
-								 n, HOPPER_MAX_INPUTS), NULL, PAD_TO_HINT);
+		hopper_pack_complain(request,
+							 psprintf("pad_to names " UINT64_FORMAT
+									  " inputs, from 1 to %d are possible", n, HOPPER_MAX_INPUTS),
+							 PAD_TO_HINT);
 		return NULL;
 	}
 	pad_to->n = (int) n;
@@ -99,8 +99,7 @@ get_side(hopper_pack_request *request, const char *written, const char *argument
 	char	   *problem = hopper_padding_side(written, argument, before);
 
 	if (problem)
-		hopper_complain(&request->complaints, ERRCODE_INVALID_PARAMETER_VALUE, problem, NULL,
-						hint);
+		hopper_pack_complain(request, problem, hint);
 	return problem == NULL;
 }
 
@@ -113,9 +112,8 @@ hopper_pack_padding_arguments(FunctionCallInfo fcinfo, int at, hopper_pack_reque
 	padding->given = !PG_ARGISNULL(at);
 	padding->value = PG_ARGISNULL(at + 1) ? 0 : PG_GETARG_FLOAT8(at + 1);
 	if (!isfinite((float) padding->value))
-		hopper_complain(&request->complaints, ERRCODE_INVALID_PARAMETER_VALUE,
-						psprintf("pad_value must be a number that real holds, got %g",
-								 padding->value), NULL, NULL);
+		hopper_pack_complain(request, psprintf("pad_value must be a number that real holds, got %g",
+								 padding->value), NULL);
 	if (!PG_ARGISNULL(at + 2))
 		(void) get_side(request, text_to_cstring(PG_GETARG_TEXT_PP(at + 2)), "pad_side",
 						"Use 'post' (the padding follows the values) or 'pre' (it comes before "
@@ -127,8 +125,7 @@ hopper_pack_padding_arguments(FunctionCallInfo fcinfo, int at, hopper_pack_reque
 	if (padding->given)
 		request->pad_to = get_lengths(request, text_to_cstring(PG_GETARG_TEXT_PP(at)));
 	else if (padding->value != 0 || padding->before || padding->truncate != PACK_REFUSE_LONGER)
-		hopper_complain(&request->complaints, ERRCODE_INVALID_PARAMETER_VALUE,
-						"pad_value, pad_side and truncate need pad_to", NULL, PAD_TO_HINT);
+		hopper_pack_complain(request, "pad_value, pad_side and truncate need pad_to", PAD_TO_HINT);
 }
 
 /* --- which input --- */

@@ -113,13 +113,10 @@ hopper_refuse_on_segment(const char *function, const char *hint)
 bool
 hopper_predict_may_lack(FunctionCallInfo fcinfo, int at)
 {
-	char	   *given = PG_ARGISNULL(at) ? "error" : text_to_cstring(PG_GETARG_TEXT_PP(at));
+	static const char *const words[] = {"error", "null", NULL};
 
-	if (strcmp(given, "error") != 0 && strcmp(given, "null") != 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("on_null \"%s\" is not known", given),
-					 errhint("Use 'error', or 'null' (rows that lack a feature get no "
-							 "prediction)."));
-	return strcmp(given, "null") == 0;
+	return hopper_word_argument(fcinfo, at, "on_null", words, "Use 'error', or 'null' (rows that "
+								"lack a feature get no prediction).") == 1;
 }
 
 void

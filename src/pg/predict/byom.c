@@ -336,7 +336,6 @@ HOPPER_SPI_FUNCTION(hopper_sql_predict_byom)
 	hopper_model_column *wanted;
 	bool		prepares = false;
 	int			n_wanted;
-	int64		n_rows;
 
 	run = palloc0(sizeof(hopper_prediction));
 	model = &run->model;
@@ -387,6 +386,5 @@ HOPPER_SPI_FUNCTION(hopper_sql_predict_byom)
 	hopper_predict_tell_unused(run, PREDICT_ALL);
 	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 11);
 	hopper_predict_open_source(run, hopper_text_argument(fcinfo, 3), columns);
-	n_rows = hopper_predict_all(run);
-	PG_RETURN_INT64(n_rows);
+	PG_RETURN_INT64(hopper_predict_all(run));
 }

@@ -80,7 +80,6 @@ HOPPER_SPI_FUNCTION(hopper_sql_partial_dependence)
 	column = find_feature(&what, feature);
 	known = psprintf(" WHERE %s IS NOT NULL", hopper_identifier(feature));
 	hopper_explained_require_rows(&what, known, NULL);
-	(void) hopper_return_query(fcinfo, dependence_query(&what, column, points, rows,
+	return hopper_return_query(fcinfo, dependence_query(&what, column, points, rows,
 														hopper_explained_seed(fcinfo)));
-	return (Datum) 0;
 }

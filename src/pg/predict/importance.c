@@ -140,6 +140,5 @@ HOPPER_SPI_FUNCTION(hopper_sql_feature_importance)
 												 : ", NULL::int4 AS c, %s::float8 AS y", known),
 								 where, most, seed);
 	require_two_classes(&what, by, rows);
-	(void) hopper_return_query(fcinfo, importance_query(&what, by, rows, repeats, seed));
-	return (Datum) 0;
+	return hopper_return_query(fcinfo, importance_query(&what, by, rows, repeats, seed));
 }

@@ -56,7 +56,6 @@ HOPPER_SPI_FUNCTION(hopper_sql_predict)
 	hopper_prediction *run;
 	hopper_name table;
 	hopper_trained trained;
-	int64		n_rows;
 
 	run = palloc0(sizeof(hopper_prediction));
 	run->what = hopper_predict_what_argument(fcinfo, 5);
@@ -78,6 +77,5 @@ HOPPER_SPI_FUNCTION(hopper_sql_predict)
 												   "independent_varname", trained.n_x_columns,
 												   trained.x_columns, &trained.inputs,
 												   table.shown));
-	n_rows = hopper_predict_all(run);
-	PG_RETURN_INT64(n_rows);
+	PG_RETURN_INT64(hopper_predict_all(run));
 }

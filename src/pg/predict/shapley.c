@@ -123,7 +123,6 @@ HOPPER_SPI_FUNCTION(hopper_sql_explain_row)
 	require_members(&what, row);
 	hopper_explained_require_rows(&what, "", NULL);
 	take_predicted_class(&what, row);
-	(void) hopper_return_query(fcinfo, shapley_query(&what, row, samples,
+	return hopper_return_query(fcinfo, shapley_query(&what, row, samples,
 													 hopper_explained_seed(fcinfo)));
-	return (Datum) 0;
 }

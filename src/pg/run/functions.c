@@ -33,10 +33,7 @@ hopper_run_argument(FunctionCallInfo fcinfo)
 /* create_run(statement) -> its number */
 HOPPER_SPI_FUNCTION(hopper_sql_create_run)
 {
-	int64		run;
-
-	run = hopper_driver_create(statement_argument(fcinfo));
-	PG_RETURN_INT64(run);
+	PG_RETURN_INT64(hopper_driver_create(statement_argument(fcinfo)));
 }
 
 /* submit(statement) -> its number */
@@ -453,15 +450,12 @@ HOPPER_SPI_FUNCTION(hopper_sql_grant_run)
 {
 	int64		run = hopper_run_argument(fcinfo);
 	Oid			role = role_argument(fcinfo);
-	char	   *privilege = PG_ARGISNULL(2) ? "watch" : hopper_string_argument(fcinfo, 2);
-	bool		steers = strcmp(privilege, "steer") == 0;
+	static const char *const words[] = {"watch", "steer", NULL};
+	bool		steers = hopper_word_argument(fcinfo, 2, "privilege", words, "Use 'watch' (see the "
+											  "run) or 'steer' (pause, resume and cancel it, "
+											  "too).") == 1;
 	hopper_run_row row;
 
-	if (!steers && strcmp(privilege, "watch") != 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("privilege \"%s\" is not known", privilege),
-					 errhint("Use 'watch' (see the run) or 'steer' (pause, resume and cancel "
-							 "it, too)."));
 	hopper_store_read(run, false, &row);
 	hopper_store_grant(run, role, steers);
 	PG_RETURN_VOID();

@@ -25,10 +25,11 @@ tag_of(int64 run, uint16 kind)
 int
 hopper_lease_holder(int64 run)
 {
-	uint64		n = hopper_select_latest("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
-							 " AND database = %u AND classid = %u AND objid = %u"
-							 " AND objsubid = %d", MyDatabaseId, HOPPER_LEASE_CLASS, (uint32) run,
-							 HOPPER_LEASE_KIND);
+	uint64		n = hopper_select_latest("SELECT pid FROM pg_locks"
+										 " WHERE locktype = 'advisory' AND granted"
+										 " AND database = %u AND classid = %u AND objid = %u"
+										 " AND objsubid = %d", MyDatabaseId, HOPPER_LEASE_CLASS,
+										 (uint32) run, HOPPER_LEASE_KIND);
 
 	return n == 0 ? 0 : (int) hopper_number(NULL, n);
 }

@@ -133,31 +133,26 @@ HOPPER_SPI_FUNCTION(hopper_sql_stop_trial)
 	PG_RETURN_VOID();
 }
 
-static void
+static Datum
 pin(FunctionCallInfo fcinfo, const char *event)
 {
 	hopper_run_row row;
-	int32		trial;
 
-	hopper_connect();
 	read_steerable_search(fcinfo, &row);
-	trial = trial_argument(fcinfo, 1, row.run);
-	hopper_store_event(row.run, event, trial, NULL);
-	hopper_finish();
+	hopper_store_event(row.run, event, trial_argument(fcinfo, 1, row.run), NULL);
+	PG_RETURN_VOID();
 }
 
 /* pin_trial(run, trial) */
-HOPPER_FUNCTION(hopper_sql_pin_trial)
+HOPPER_SPI_FUNCTION(hopper_sql_pin_trial)
 {
-	pin(fcinfo, HOPPER_PIN_TRIAL);
-	PG_RETURN_VOID();
+	return pin(fcinfo, HOPPER_PIN_TRIAL);
 }
 
 /* unpin_trial(run, trial) */
-HOPPER_FUNCTION(hopper_sql_unpin_trial)
+HOPPER_SPI_FUNCTION(hopper_sql_unpin_trial)
 {
-	pin(fcinfo, HOPPER_UNPIN_TRIAL);
-	PG_RETURN_VOID();
+	return pin(fcinfo, HOPPER_UNPIN_TRIAL);
 }
 
 /* enqueue_trial(run, parameters) */
@@ -223,11 +218,9 @@ add_new_trials(const hopper_run_row *row)
 HOPPER_SPI_FUNCTION(hopper_sql_add_trials)
 {
 	hopper_run_row row;
-	int			n;
 
 	read_steerable_fit(fcinfo, &row);
-	n = add_new_trials(&row);
-	PG_RETURN_INT32(n);
+	PG_RETURN_INT32(add_new_trials(&row));
 }
 
 /* clone_trial(run, trial, compile_params, fit_params) -> the new trial */

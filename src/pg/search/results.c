@@ -50,8 +50,8 @@ each_row(const hopper_automl *run,
 static void
 each_trial(const hopper_automl *run, int64 first, take_row_fn take, void *state)
 {
-	each_row_of(run, hopper_made(hopper_core()->search.trials(run->search, first, HOPPER_MADE)), take,
-				state);
+	each_row_of(run, hopper_made(hopper_core()->search.trials(run->search, first, HOPPER_MADE)),
+				take, state);
 }
 
 /* --- trials --- */

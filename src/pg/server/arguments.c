@@ -103,6 +103,22 @@ hopper_require_argument(FunctionCallInfo fcinfo, int at, const char *argument)
 					 errmsg("argument \"%s\" must not be null", argument));
 }
 
+int
+hopper_word_argument(FunctionCallInfo fcinfo, int at, const char *argument,
+					 const char *const *words, const char *hint)
+{
+	const char *given = hopper_string_argument(fcinfo, at);
+
+	if (given == NULL)
+		return 0;
+	for (int i = 0; words[i]; i++)
+		if (strcmp(given, words[i]) == 0)
+			return i;
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("%s \"%s\" is not known", argument, given),
+				 errhint("%s", hint));
+	return 0;
+}
+
 void
 hopper_require_other_tables(FunctionCallInfo fcinfo, const char *output,
 							const char *const *others)

@@ -153,8 +153,8 @@ hopper_old_arguments(char *text)
 #endif
 
 /*
- * What 9.4, the kernel of Greenplum 6, has not, or has in another form; a number says since when the
- * others have it.
+ * What 9.4, the kernel of Greenplum 6, has not, or has in another form; a number says since when
+ * the others have it.
  */
 #if PG_VERSION_NUM >= 120000
 /* get_attname() with missing_ok: 11. */

@@ -505,6 +505,12 @@ extern char *hopper_string_argument(FunctionCallInfo fcinfo, int at);
 extern char *hopper_utf8_argument(FunctionCallInfo fcinfo, int at);
 /* hopper_parse_name() of it */
 extern hopper_name hopper_name_argument(FunctionCallInfo fcinfo, int at, const char *argument);
+/*
+ * Which of `words`, which end with NULL, an argument is; the first one where it is NULL. ERROR
+ * 22023 with the hint for another text.
+ */
+extern int	hopper_word_argument(FunctionCallInfo fcinfo, int at, const char *argument,
+								 const char *const *words, const char *hint);
 /* ERROR 22004 where it is NULL. */
 extern void hopper_require_argument(FunctionCallInfo fcinfo, int at, const char *argument);
 extern bool hopper_is_given(FunctionCallInfo fcinfo, int at);

@@ -395,8 +395,12 @@ HOPPER_SPI_FUNCTION(hopper_sql_copy_model)
 		hopper_change_at(snapshot, "INSERT INTO %s (%s) SELECT %s FROM %s%s",
 						 copy.tables[i].name.quoted, columns, columns, from->name.quoted,
 						 whole ? "" : condition);
-		comment = hopper_text(hopper_select_latest("SELECT obj_description(%u::oid, 'pg_class')",
-												   hopper_relation_oid(&from->name, false)));
+		comment = hopper_text(hopper_select_latest(
+			"SELECT description FROM pg_catalog.pg_description"
+			" WHERE objoid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
+			" AND classoid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
+			" AND objsubid OPERATOR(pg_catalog.=) 0",
+			hopper_relation_oid(&from->name, false), RelationRelationId));
 		if (comment)
 			hopper_comment_layout(&copy.tables[i].name, hopper_layout_of(from->kind), NULL,
 								  comment);
@@ -464,21 +468,14 @@ role_argument(FunctionCallInfo fcinfo, int at)
 	return pg_strcasecmp(role, "public") == 0 ? "PUBLIC" : hopper_identifier(role);
 }
 
-/* 'predict' or 'train' */
 static bool
 means_training(FunctionCallInfo fcinfo, int at)
 {
-	char	   *privilege = PG_ARGISNULL(at) ? "predict" : text_to_cstring(PG_GETARG_TEXT_PP(at));
+	static const char *const words[] = {"predict", "train", NULL};
 
-	if (strcmp(privilege, "predict") == 0)
-		return false;
-	if (strcmp(privilege, "train") == 0)
-		return true;
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("privilege \"%s\" is not known", privilege),
-				 errhint("Use 'predict' (predict, evaluate, leaderboard) or 'train' (go on "
-						 "training with warm_start, too)."));
-	pg_unreachable();
+	return hopper_word_argument(fcinfo, at, "privilege", words,
+								"Use 'predict' (predict, evaluate, leaderboard) or 'train' (go on"
+								" training with warm_start, too).") == 1;
 }
 
 enum
