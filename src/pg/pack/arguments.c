@@ -14,12 +14,6 @@ split_columns(FunctionCallInfo fcinfo, int i, const char *argument)
 	return hopper_column_list(hopper_text_argument(fcinfo, i), argument);
 }
 
-void
-hopper_pack_complain(hopper_pack_request *request, const char *message, const char *hint)
-{
-	hopper_complain(&request->complaints, ERRCODE_INVALID_PARAMETER_VALUE, message, NULL, hint);
-}
-
 /* Complains of more than one. */
 static char *
 one_column(FunctionCallInfo fcinfo, hopper_pack_request *request, int i, const char *argument)

@@ -212,9 +212,14 @@ extern void hopper_pack_read_labels(hopper_pack_job *job);
 /* Both of one label by itself. (pack/types.c) */
 extern void hopper_pack_set_label(hopper_pack_job *job);
 extern void hopper_pack_read_label(hopper_pack_job *job);
-/* A complaint of an argument, with a hint or NULL. (arguments.c) */
-extern void hopper_pack_complain(hopper_pack_request *request, const char *message,
-								 const char *hint);
+
+/* A complaint of an argument, with a hint or NULL. */
+static inline void
+hopper_pack_complain(hopper_pack_request *request, const char *message, const char *hint)
+{
+	hopper_complain(&request->complaints, ERRCODE_INVALID_PARAMETER_VALUE, message, NULL, hint);
+}
+
 /* Where dependent_varname is '{"output": "column", ...}': fills the request. (joined_labels.c) */
 extern bool hopper_pack_outputs_argument(text *value, hopper_pack_request *request);
 /* Outputs that have the names of the label columns, request->y_names. (joined_labels.c) */

@@ -102,6 +102,24 @@ hopper_int_cell(const hopper_name *table, uint64 row, int column, int64 least, i
 	return value;
 }
 
+char *
+hopper_text(uint64 n)
+{
+	char	   *text = n > 0 ? hopper_cell(0, 1) : NULL;
+
+	SPI_freetuptable(SPI_tuptable);
+	return text;
+}
+
+int64
+hopper_number(const hopper_name *table, uint64 n)
+{
+	int64		number = hopper_int_cell(table, 0, 1, 0, PG_INT64_MAX);
+
+	SPI_freetuptable(SPI_tuptable);
+	return number;
+}
+
 int32
 hopper_key_cell(const hopper_name *table, uint64 row, int column)
 {

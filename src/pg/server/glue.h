@@ -425,9 +425,6 @@ extern void hopper_change_at(Snapshot snapshot, const char *format,...) pg_attri
 extern uint64 hopper_select(const char *format,...) pg_attribute_printf(1, 2);
 /* After a SELECT that has returned `n`: whether it has found rows, which are freed. */
 extern bool hopper_any(uint64 n);
-/* The text in the first column of the first of them, or NULL; a count, which is of `table`. */
-extern char *hopper_text(uint64 n);
-extern int64 hopper_number(const hopper_name *table, uint64 n);
 /* A SELECT in a new snapshot: sees what the statement itself has written so far. */
 extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1, 2);
 /*
@@ -482,6 +479,12 @@ extern char **hopper_name_cells(uint64 row, int column, int *n);
 /* A number of any integer type within bounds; the same error where it is NULL or out of them. */
 extern int64 hopper_int_cell(const hopper_name *table, uint64 row, int column, int64 least,
 							 int64 most);
+/*
+ * After a SELECT that has returned `n`, whose rows are freed: the text in the first column of the
+ * first of them, or NULL; a count, which is of `table`.
+ */
+extern char *hopper_text(uint64 n);
+extern int64 hopper_number(const hopper_name *table, uint64 n);
 /* Any int4. */
 extern int32 hopper_key_cell(const hopper_name *table, uint64 row, int column);
 /* ERROR XX001: a table of ours does not hold what we wrote; `detail` is a sentence. */

@@ -301,24 +301,6 @@ hopper_any(uint64 n)
 	return n > 0;
 }
 
-char *
-hopper_text(uint64 n)
-{
-	char	   *text = n > 0 ? hopper_cell(0, 1) : NULL;
-
-	SPI_freetuptable(SPI_tuptable);
-	return text;
-}
-
-int64
-hopper_number(const hopper_name *table, uint64 n)
-{
-	int64		number = hopper_int_cell(table, 0, 1, 0, PG_INT64_MAX);
-
-	SPI_freetuptable(SPI_tuptable);
-	return number;
-}
-
 uint64
 hopper_select_latest(const char *format,...)
 {
