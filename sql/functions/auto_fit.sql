@@ -303,8 +303,9 @@ BEGIN
         END IF;
         PERFORM pg_catalog.set_config('search_path', safe, true);
         result := tested.metrics_type[1] || ' ' || round(tested.metrics[1]::numeric, 4)
-            -- Of a share: the normal approximation's 95 %.
-            || CASE kind WHEN 'class' THEN ' ± ' || round((1.96 * sqrt(tested.metrics[1] * (1 - tested.metrics[1]) / n))::numeric, 4) ELSE '' END
+            -- Of a share: how far Wilson's 95 % reach. The normal approximation is sure of all where all were right.
+            || CASE kind WHEN 'class' THEN ' ± ' || round(((3.8415 / n * abs(tested.metrics[1] - 0.5)
+                + sqrt(3.8415 / n * tested.metrics[1] * (1 - tested.metrics[1]) + power(3.8415 / n, 2) / 4)) / (1 + 3.8415 / n))::numeric, 4) ELSE '' END
             || coalesce(', ' || tested.metrics_type[2] || ' ' || round(tested.metrics[2]::numeric, 4) || coalesce(' ± ' || round((1.96 * error)::numeric, 4), ''), '')
             || '; the best model alone ' || round(alone.metrics[1]::numeric, 4) || coalesce(', ' || round(alone.metrics[2]::numeric, 4), '')
             || '; a linear model ' || round(linear.metrics[1]::numeric, 4) || coalesce(', ' || round(linear.metrics[2]::numeric, 4), '')

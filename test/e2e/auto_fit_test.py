@@ -1,6 +1,8 @@
 """auto_fit(): from a table with text and NULLs to an ensemble that is tested on rows that nothing has seen."""
 
 import json
+import math
+import re
 
 import psycopg2
 import pytest
@@ -39,6 +41,11 @@ def test_classes(database):
     # The ensemble was chosen by rows of validation, and tested on others.
     tested = query(database, f"SELECT metrics FROM hopper.evaluate('churn', 'churn_test_packed', mst_key => {members})")[0][0]
     assert f"accuracy {tested[0]:.4f}".rstrip("0") in rows[5][2]
+    apart = float(re.match(r"accuracy \S+ ± (\S+),", rows[5][2]).group(1))
+    kept = value(database, "SELECT count(*) FROM churn_test_rows")
+    # Wilson: the farthest share of which what was found is no more than 1.96 deviations away.
+    farthest = tested[0] - apart
+    assert tested[0] > 0.5 and abs(apart - 1.96 * math.sqrt(farthest * (1 - farthest) / kept)) < 1e-4
     constant = value(database, "SELECT max(c) / sum(c)::float8 FROM (SELECT count(*) AS c FROM churn_test_rows GROUP BY churned) g")
     assert f"a constant {constant:.4f}".rstrip("0") in rows[5][2]
     assert tested[0] > constant + 0.15
