@@ -68,18 +68,11 @@ void FormValues(const ActivationNumbers& numbers, const float* x, int64_t n, flo
         return F::template Value<Simd>(a, v, &unused);
       });
     }
-    ForVectors(
-        n,
-        [&](int64_t i) {
-          Vec s;
-          Store(y + i, F::template Value<Simd>(a, Load(x + i), &s));
-          Store(derivative + i, s);
-        },
-        [&](int64_t i, int64_t m) {
-          Vec s;
-          StorePart(y + i, F::template Value<Simd>(a, LoadPart(x + i, m), &s), m);
-          StorePart(derivative + i, s, m);
-        });
+    ForRow(n, [&](int64_t i, const auto& load, const auto& store) {
+      Vec s;
+      store(y + i, F::template Value<Simd>(a, load(x + i), &s));
+      store(derivative + i, s);
+    });
   }
 }
 
@@ -176,46 +169,27 @@ HOPPER_INLINE void CosineAndSine(Vec x, Vec* cosine, Vec* sine) {
 }
 
 void Cosine(const float* x, int64_t n, float* y, float* sine) {
-  ForVectors(
-      n,
-      [&](int64_t i) {
-        Vec c, s;
-        CosineAndSine(Load(x + i), &c, &s);
-        Store(y + i, c);
-        if (sine != nullptr) Store(sine + i, s);
-      },
-      [&](int64_t i, int64_t m) {
-        Vec c, s;
-        CosineAndSine(LoadPart(x + i, m), &c, &s);
-        StorePart(y + i, c, m);
-        if (sine != nullptr) StorePart(sine + i, s, m);
-      });
+  ForRow(n, [&](int64_t i, const auto& load, const auto& store) {
+    Vec c, s;
+    CosineAndSine(load(x + i), &c, &s);
+    store(y + i, c);
+    if (sine != nullptr) store(sine + i, s);
+  });
 }
 
 void GluGradient(const float* x, const float* dy, int64_t rows, int64_t columns, bool accumulate,
                  float* dx) {
-  const auto each = [](Vec a, Vec b, Vec d, Vec* da, Vec* db) {
-    const Vec gate = Sigmoid(b);
-    *da += d * gate;
-    *db += d * a * gate * (1.0F - gate);
-  };
   for (int64_t r = 0; r < rows; ++r, x += 2 * columns, dx += 2 * columns, dy += columns) {
-    ForVectors(
-        columns,
-        [&](int64_t i) {
-          Vec da = accumulate ? Load(dx + i) : Vec{};
-          Vec db = accumulate ? Load(dx + columns + i) : Vec{};
-          each(Load(x + i), Load(x + columns + i), Load(dy + i), &da, &db);
-          Store(dx + i, da);
-          Store(dx + columns + i, db);
-        },
-        [&](int64_t i, int64_t m) {
-          Vec da = accumulate ? LoadPart(dx + i, m) : Vec{};
-          Vec db = accumulate ? LoadPart(dx + columns + i, m) : Vec{};
-          each(LoadPart(x + i, m), LoadPart(x + columns + i, m), LoadPart(dy + i, m), &da, &db);
-          StorePart(dx + i, da, m);
-          StorePart(dx + columns + i, db, m);
-        });
+    ForRow(columns, [&](int64_t i, const auto& load, const auto& store) {
+      const Vec gate = Sigmoid(load(x + columns + i));
+      const Vec d = load(dy + i);
+      Vec da = accumulate ? load(dx + i) : Vec{};
+      Vec db = accumulate ? load(dx + columns + i) : Vec{};
+      da += d * gate;
+      db += d * load(x + i) * gate * (1.0F - gate);
+      store(dx + i, da);
+      store(dx + columns + i, db);
+    });
   }
 }
 

@@ -90,17 +90,6 @@ void ColumnProducts(const float* x, const float* mean, const float* y, const flo
   });
 }
 
-void AffineRows(const float* x, const float* a, const float* c, int64_t rows, int64_t columns,
-                float* y) {
-  for (int64_t r = 0; r < rows; ++r, x += columns, y += columns) {
-    ForVectors(
-        columns, [&](int64_t i) { Store(y + i, Load(x + i) * Load(a + i) + Load(c + i)); },
-        [&](int64_t i, int64_t n) {
-          StorePart(y + i, LoadPart(x + i, n) * LoadPart(a + i, n) + LoadPart(c + i, n), n);
-        });
-  }
-}
-
 void Norm(const hopper::NormArgs& n, float* y) {
   const Vec least = Set(n.least);
   const Vec most = Set(n.most);
@@ -164,25 +153,14 @@ void NormGradient(const hopper::NormArgs& n, const float* dy, const float* b, co
 
 template <typename F>
 HOPPER_INLINE void Map(const float* x, int64_t n, float* y, const F& f) {
-  ForVectors(
-      n, [&](int64_t i) { Store(y + i, f(Load(x + i))); },
-      [&](int64_t i, int64_t m) { StorePart(y + i, f(LoadPart(x + i, m)), m); });
+  ForRow(n, [&](int64_t i, const auto& load, const auto& store) { store(y + i, f(load(x + i))); });
 }
 
 template <typename F>
 HOPPER_INLINE void Map2(const float* a, const float* b, int64_t n, float* y, const F& f) {
-  ForVectors(
-      n, [&](int64_t i) { Store(y + i, f(Load(a + i), Load(b + i))); },
-      [&](int64_t i, int64_t m) {
-        StorePart(y + i, f(LoadPart(a + i, m), LoadPart(b + i, m)), m);
-      });
-}
-
-void BiasRelu(const float* bias, int64_t rows, int64_t columns, bool relu, float* y) {
-  for (int64_t r = 0; r < rows; ++r, y += columns) {
-    if (bias != nullptr) Map2(bias, y, columns, y, [](Vec b, Vec v) { return v + b; });
-    if (relu) Map(y, columns, y, [](Vec v) { return Max(Vec{}, v); });
-  }
+  ForRow(n, [&](int64_t i, const auto& load, const auto& store) {
+    store(y + i, f(load(a + i), load(b + i)));
+  });
 }
 
 HOPPER_INLINE float RowMax(const float* x, int64_t n) {
@@ -248,24 +226,13 @@ void SoftmaxGradient(const float* y, const float* dy, int64_t rows, int64_t colu
 }
 
 void SigmoidLoss(const float* x, const float* t, int64_t n, float* loss, float* gradient) {
-  const auto each = [](Vec v, Vec target, Vec* derivative) {
+  ForRow(n, [&](int64_t i, const auto& load, const auto& store) {
+    const Vec v = load(x + i);
+    const Vec target = load(t + i);
     const Vec e = Exp(-Abs(v));
-    const Vec sum = e + 1.0F;
-    *derivative = (v < 0.0F ? e : Set(1.0F)) / sum - target;
-    return Max(Vec{}, v) - v * target + Log1p(e);
-  };
-  ForVectors(
-      n,
-      [&](int64_t i) {
-        Vec derivative;
-        Store(loss + i, each(Load(x + i), Load(t + i), &derivative));
-        Store(gradient + i, derivative);
-      },
-      [&](int64_t i, int64_t m) {
-        Vec derivative;
-        StorePart(loss + i, each(LoadPart(x + i, m), LoadPart(t + i, m), &derivative), m);
-        StorePart(gradient + i, derivative, m);
-      });
+    store(loss + i, Max(Vec{}, v) - v * target + Log1p(e));
+    store(gradient + i, (v < 0.0F ? e : Set(1.0F)) / (e + 1.0F) - target);
+  });
 }
 
 void DifferenceLoss(bool squared, const float* x, const float* t, int64_t n, float* loss,
@@ -303,10 +270,9 @@ void Dropout(const float* x, const uint32_t* bits, uint32_t dropped, float scale
 
 void DropoutGradient(const float* dy, const uint8_t* mask, float scale, int64_t n, bool accumulate,
                      float* dx) {
-  if (accumulate) {
-    for (int64_t i = 0; i < n; ++i) dx[i] += dy[i] * (static_cast<float>(mask[i]) * scale);
-  } else {
-    for (int64_t i = 0; i < n; ++i) dx[i] = dy[i] * (static_cast<float>(mask[i]) * scale);
+  for (int64_t i = 0; i < n; ++i) {
+    const float kept = static_cast<float>(mask[i]) * scale;
+    dx[i] = accumulate ? dx[i] + dy[i] * kept : dy[i] * kept;
   }
 }
 

@@ -127,9 +127,6 @@ struct Kernels {
   // sums[j] = sum over i of (x[i][j] - mean[j]) * (y[i][j] - shift[j]); shift may be null for 0
   void (*column_products)(const float* x, const float* mean, const float* y, const float* shift,
                           int64_t rows, int64_t columns, float* sums);
-  // y = x * a + c, with an a and a c for each column
-  void (*affine_rows)(const float* x, const float* a, const float* c, int64_t rows, int64_t columns,
-                      float* y);
   // y = z, cut
   void (*norm)(const NormArgs& args, float* y);
   // Of dy, or 0 where z is cut: sums[0][j] = the sum over rows, sums[1][j] that of its products
@@ -138,9 +135,6 @@ struct Kernels {
   // dx (+)= dy, or 0 where z is cut, * factor + x * b + c
   void (*norm_gradient)(const NormArgs& args, const float* dy, const float* b, const float* c,
                         bool accumulate, float* dx);
-  // y = relu(y + bias), row by row; bias may be null
-  void (*bias_relu)(const float* bias, int64_t rows, int64_t columns, bool relu, float* y);
-
   // y = f(x) by an activation's form, which is one; may work in place. Of a form whose derivative
   // needs the argument also derivative = f'(x), null where nobody wants it.
   void (*activate)(const ActivationForm& form, const float* x, int64_t n, float* y,

@@ -6,22 +6,6 @@
 
 namespace {
 
-// body(i, load, store) over the vectors of a row, of which the last may be a part.
-template <typename Body>
-HOPPER_INLINE void ForRow(int64_t n, const Body& body) {
-  ForVectors(
-      n,
-      [&](int64_t i) {
-        body(
-            i, [](const float* p) { return Load(p); }, [](float* p, Vec v) { Store(p, v); });
-      },
-      [&](int64_t i, int64_t m) {
-        body(
-            i, [m](const float* p) { return LoadPart(p, m); },
-            [m](float* p, Vec v) { StorePart(p, v, m); });
-      });
-}
-
 void Lstm(const hopper::LstmArgs& g) {
   const int64_t units = g.units;
   for (int64_t r = 0; r < g.rows; ++r) {
@@ -122,12 +106,12 @@ template <typename Value>
 HOPPER_INLINE float RowSum(int64_t n, const Value& value) {
   Vec sum{};
   Vec tail{};
-  ForVectors(
-      n, [&](int64_t i) { sum += value(i, [](const float* p) { return Load(p); }); },
-      [&](int64_t i, int64_t m) {
-        const Vec last = value(i, [m](const float* p) { return LoadPart(p, m); });
-        for (int64_t j = 0; j < m; ++j) tail[j] = last[j];
-      });
+  int64_t i = 0;
+  for (; i + kWidth <= n; i += kWidth) sum += value(i, [](const float* p) { return Load(p); });
+  if (i < n) {
+    const Vec last = value(i, [=](const float* p) { return LoadPart(p, n - i); });
+    for (int64_t j = 0; j < n - i; ++j) tail[j] = last[j];
+  }
   return SumOf(sum + tail);
 }
 

@@ -256,14 +256,6 @@ HOPPER_INLINE Vec Tanh(Vec x) {
   return a < 0.625F ? near : (x < 0.0F ? -far : far);
 }
 
-// Calls body(i, count): whole vectors with count == kWidth, then the rest.
-template <typename Whole, typename Part>
-HOPPER_INLINE void ForVectors(int64_t n, const Whole& whole, const Part& part) {
-  int64_t i = 0;
-  for (; i + kWidth <= n; i += kWidth) whole(i);
-  if (i < n) part(i, n - i);
-}
-
 // Calls body(vectors, i, load, store) from i = first on until `last`: for kVecs vectors at once as
 // long as there are, which the constant `vectors` says, then for one, and for the rest of one.
 template <int kVecs, typename Body>
@@ -283,6 +275,13 @@ HOPPER_INLINE void ForSomeVectors(int64_t first, int64_t last, const Body& body)
   body(
       one, i, [n](const float* from) { return LoadPart(from, n); },
       [n](float* to, Vec v) { StorePart(to, v, n); });
+}
+
+// Calls body(i, load, store) for the vectors of n numbers, of which the last may be a part.
+template <typename Body>
+HOPPER_INLINE void ForRow(int64_t n, const Body& body) {
+  ForSomeVectors<1>(0, n,
+                    [&](auto /*one*/, int64_t i, auto load, auto store) { body(i, load, store); });
 }
 
 }  // namespace

@@ -70,8 +70,13 @@ class PlannedDenseBatchEnsemble : public PlannedOp {
     }
     RunShares(node_.team, batch_, 2.0 * static_cast<double>(node_.output->size),
               [&](int64_t first, int64_t last, int) {
-                kernels_.affine_rows(products + first * outputs_, factors, offsets, last - first,
-                                     outputs_, y + first * outputs_);
+                NormArgs args;
+                args.rows = last - first;
+                args.columns = outputs_;
+                args.x = products + first * outputs_;
+                args.factor = factors;
+                args.offset = offsets;
+                kernels_.norm(args, y + first * outputs_);
               });
     if (!activation_.none()) activation_.Forward(y, y);
   }

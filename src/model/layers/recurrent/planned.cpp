@@ -188,7 +188,9 @@ class PlannedPass {
                        RowOf(states_, units_, i - 1, first), Weight(step, 1), bias, false, inner);
       } else {
         std::memset(inner, 0, static_cast<size_t>(rows * columns_) * sizeof(float));
-        if (bias != nullptr) kernels_.bias_relu(bias, rows, columns_, false, inner);
+        for (int64_t r = 0; bias != nullptr && r < rows; ++r) {
+          kernels_.add(bias, columns_, inner + r * columns_);
+        }
       }
     } else if (i > 0) {
       PlannedProductAdded(kernels_, nullptr, rows, columns_, units_,
