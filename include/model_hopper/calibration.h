@@ -28,7 +28,7 @@ typedef struct hopper_calibrated
 	double		error_before;
 	/*
 	 * The weights of the layer that makes the logits, in Keras' order, which are to be divided by
-	 * the temperature.
+	 * the temperature. None: architecture() says it.
 	 */
 	int64_t		first_weight;
 	int64_t		n_weights;
@@ -50,6 +50,13 @@ typedef struct hopper_calibration_api
 	/* `config` as before, with its weights. */
 	int			(*find) (const hopper_calibration *calibration, const hopper_config *config,
 						 hopper_calibrated *found, hopper_error *error);
+	/*
+	 * One cell: the architecture that gives the model a temperature where it is not in the weights,
+	 * which stay as they are.
+	 */
+	int			(*architecture) (const hopper_calibration *calibration,
+								 const hopper_config *config, double temperature,
+								 hopper_rows **rows, hopper_error *error);
 	void		(*free) (hopper_calibration *calibration);
 } hopper_calibration_api;
 

@@ -11,7 +11,7 @@ CREATE FUNCTION hopper.calibrate(
     OUT calibration_error_before double precision)
     AS 'MODULE_PATHNAME', 'hopper_sql_calibrate' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.calibrate(text, text, bigint) IS
-    'adds a model to a table of models that is a classifier of it with a temperature, so that its probabilities are as sure as they are right; returns its number, the temperature, and the mean log-loss and the expected calibration error with it and before
+    'adds a model to a table of models that is a classifier of it, or an ensemble, with a temperature, so that its probabilities are as sure as they are right; returns its number, the temperature, and the mean log-loss and the expected calibration error with it and before
 
 Task: 7.46 predict
 model_table: table of models that training writes; its companions are _info, _summary and _state

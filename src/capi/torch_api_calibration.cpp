@@ -1,4 +1,8 @@
 // The table of calibrations.
+#include <memory>
+#include <utility>
+
+#include "capi/rows.h"
 #include "capi/torch_api_calls.h"
 #include "capi/torch_api_parts.h"
 #include "capi/torch_api_structs.h"
@@ -44,6 +48,16 @@ int CalibrationFind(const hopper_calibration* calibration, const hopper_config* 
   });
 }
 
+int CalibrationArchitecture(const hopper_calibration* calibration, const hopper_config* config,
+                            double temperature, hopper_rows** rows, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(calibration, config, rows);
+    auto table = std::make_unique<Rows>(1);
+    table->Add({calibration->Architecture(FromC(*config), temperature)});
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
 void CalibrationFree(hopper_calibration* calibration) { delete calibration; }
 
 }  // namespace
@@ -52,6 +66,7 @@ void SetCalibrationFunctions(hopper_calibration_api* api) {
   api->create = CalibrationCreate;
   api->add_buffer = CalibrationAddBuffer;
   api->find = CalibrationFind;
+  api->architecture = CalibrationArchitecture;
   api->free = CalibrationFree;
 }
 

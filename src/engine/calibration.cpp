@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "base/cancel.h"
 #include "engine/configuration.h"
 #include "engine/held_outputs.h"
 #include "loss/objective.h"
+#include "model/keras/ensemble.h"
 #include "model/layers/activation/activation_layer.h"
 #include "model/layers/dense/dense.h"
+#include "model/layers/temperature/temperature.h"
 
 namespace hopper {
 
@@ -19,6 +22,7 @@ namespace {
 constexpr int kBins = 15;
 constexpr int kMostSteps = 200;
 constexpr double kPrecision = 1e-12;  // of 1 / T, relative
+constexpr float kMostOff = 1e-3F;     // of a sum of probabilities
 
 [[noreturn]] void Refuse(const ConfigSource& config, const std::string& detail,
                          const std::string& hint) {
@@ -164,12 +168,15 @@ Calibration::Calibration(const ConfigSource& config, const DataDesc& data, int64
   const Activation last = width_ == 1 ? Activation::kSigmoid : Activation::kSoftmax;
   // A loss that takes logits itself makes them of a linear output.
   const bool raw = output.final_activation == Activation::kLinear && part.options.from_logits;
-  if (layer < 0 || output.shape.size() != 1 || output.mask_size > 0 || output.members > 0 ||
-      (output.final_activation != last && !raw)) {
-    Refuse(config,
-           "Its output is not a Dense layer's with softmax, or with sigmoid of a single unit.",
-           "Of an ensemble, calibrate the members and make the ensemble of those.");
+  const bool of_weights =
+      layer >= 0 && output.members == 0 && (output.final_activation == last || raw);
+  if (output.shape.size() != 1 || output.mask_size > 0 || (raw && !of_weights)) {
+    Refuse(config, "Its outputs are not the probabilities of a row's classes.",
+           raw ? "Where a loss has from_logits=True, the output has to be a Dense layer's." : "");
   }
+  RequireOutputMemory(data_.desc().n_rows * width_ * static_cast<int64_t>(sizeof(float)), 1,
+                      memory_limit, "Raise hopper.memory_limit, or use fewer rows.");
+  if (!of_weights) return;
   for (size_t i = 0; i < spec.weights.size(); ++i) {
     const WeightSpec& weight = spec.weights[i];
     if (weight.layer == layer) {
@@ -178,8 +185,6 @@ Calibration::Calibration(const ConfigSource& config, const DataDesc& data, int64
       first_weight_ += weight.size();
     }
   }
-  RequireOutputMemory(data_.desc().n_rows * width_ * static_cast<int64_t>(sizeof(float)), 1,
-                      memory_limit, "Raise hopper.memory_limit, or use fewer rows.");
 }
 
 Calibration::Labels Calibration::ReadLabels() const {
@@ -198,10 +203,33 @@ Calibration::Labels Calibration::ReadLabels() const {
   return labels;
 }
 
+void Calibration::TakeLogits(const ConfigSource& config, std::vector<float>* outputs) const {
+  for (size_t row = 0; row < outputs->size(); row += static_cast<size_t>(width_)) {
+    float* p = outputs->data() + row;
+    const float sum = width_ == 1 ? 1.0F : std::accumulate(p, p + width_, 0.0F);
+    bool fits = std::abs(sum - 1.0F) < kMostOff;
+    for (int64_t j = 0; j < width_; ++j) {
+      fits = fits && p[j] > -kMostOff && p[j] < 1.0F + kMostOff;
+      if (width_ > 1) {
+        p[j] = std::log(std::max(p[j], layers::kLeastProbability));
+      } else {
+        p[j] = std::clamp(p[j], layers::kLeastProbability, layers::kMostProbability);
+        p[j] = std::log(p[j]) - std::log1p(-p[j]);
+      }
+    }
+    if (!fits) Refuse(config, "Its outputs are not probabilities that add up to 1.", "");
+  }
+}
+
+std::string Calibration::Architecture(const ConfigSource& config, double temperature) const {
+  return CalibratedJson(config.model_arch, data_.desc().inputs, temperature);
+}
+
 Calibrated Calibration::Find(const ConfigSource& config) const {
   data_.CheckComplete();
-  const std::vector<float> logits =
-      OutputsOf(trainer_->shared_network(), config, data_, /*logits=*/true);
+  std::vector<float> logits =
+      OutputsOf(trainer_->shared_network(), config, data_, /*logits=*/n_weights_ > 0);
+  if (n_weights_ == 0) TakeLogits(config, &logits);
   const Labels labels = ReadLabels();
   const Rows rows{logits, width_, labels.classes, labels.weights};
   const bool fits =
@@ -215,6 +243,8 @@ Calibrated Calibration::Find(const ConfigSource& config) const {
   const Point before = At(rows, 1.0);
   const double b = LeastLossAt(rows, before);
   const Point after = At(rows, b);
+  // Rounding may leave it a bit above.
+  if (after.loss > before.loss) return {1.0, before.loss, before.loss, before.error, before.error};
   return {1.0 / b, after.loss, before.loss, after.error, before.error};
 }
 

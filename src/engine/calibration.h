@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -44,8 +45,10 @@ class Calibration {
   Calibrated Find(const ConfigSource& config) const;
 
   // The first and the number of the weights that make the logits, in Keras' get_weights() order,
-  // which are linear in them: divided by T they make a calibrated model.
+  // which are linear in them: divided by T they make a calibrated model. None where the outputs are
+  // made of no such logits, as those of an ensemble: then Architecture() does.
   std::pair<int64_t, int64_t> LogitWeights() const { return {first_weight_, n_weights_}; }
+  std::string Architecture(const ConfigSource& config, double temperature) const;
 
  private:
   // Of all rows, in the order of their logits.
@@ -54,6 +57,8 @@ class Calibration {
     std::vector<float> weights;  // of examples; empty: all 1
   };
   Labels ReadLabels() const;
+  // Of outputs that are probabilities; throws where they are not.
+  void TakeLogits(const ConfigSource& config, std::vector<float>* outputs) const;
 
   Dataset data_;
   std::unique_ptr<const Trainer> trainer_;

@@ -82,6 +82,19 @@ class EnsembleAverage(Own):
 
 
 @own
+class Temperature(Own):
+    def call(self, x):
+        share = np.float32(1 / self.arguments["temperature"])
+        if x.shape[-1] > 1:
+            return ops.softmax(share * ops.log(ops.maximum(x, 1e-30)), axis=-1)
+        p = ops.clip(x, np.float32(1e-30), np.float32(1 - 2**-24))
+        return ops.sigmoid(share * (ops.log(p) - ops.log(1 - p)))
+
+    def compute_output_shape(self, shape):
+        return shape
+
+
+@own
 class PeriodicEmbedding(Own):
     def build(self, shape):
         n, k, u = shape[-1], self.arguments["frequencies"], self.arguments["units"]
@@ -182,6 +195,9 @@ def layer_models():
         add(f"own_average_{activation}", (4, 3), EnsembleAverage(activation=activation),
             L.Identity())
     add("own_average_inner", (3, 2, 4), EnsembleAverage(activation="softmax"), L.Flatten())
+    add("own_temperature", (5,), L.Softmax(), Temperature(temperature=2.5), L.Identity())
+    add("own_temperature_series", (3, 4), L.Softmax(), Temperature(temperature=0.4))
+    add("own_temperature_single", (1,), L.Activation("sigmoid"), Temperature(temperature=0.7))
     add("own_periodic", (6,), PeriodicEmbedding(frequencies=16, units=3, append_input=True),
         batch=37)
     add("own_periodic_alone", (3,), PeriodicEmbedding(frequencies=5, units=1, append_input=False))

@@ -59,6 +59,18 @@ def test_classes(database):
     assert value(database, "SELECT count(*) FROM (SELECT id FROM churn_rows UNION ALL SELECT id FROM churn_test_rows) r") == 3000
     assert value(database, "SELECT count(*) FROM hopper.describe_features('churn') WHERE feature = 'id' AND treatment <> 'drop'") == 0
     assert best
+    # With a temperature it is explained and called as any other.
+    query(database, "SELECT hopper.copy_model('churn', 'calibrated', %s)", members)
+    key, found, before = query(database, "SELECT mst_key, loss, loss_before FROM hopper.calibrate('calibrated', 'churn_packed_validation')")[0]
+    assert found <= before
+    query(database, "SELECT hopper.create_predict_function('calibrated', 'calibrated_churn', %s, pred_type => 'columns')", key)
+    if not GREENPLUM:
+        row = query(database, "SELECT (calibrated_churn(age, region, income, spent)).* FROM customers WHERE id = 1")[0]
+        told = dict(query(database, "SELECT r.class_value, r.prob FROM hopper.predict_row('calibrated', %s, (SELECT c FROM customers AS c WHERE id = 1)) AS r", key))
+        assert sorted(row[1:]) == pytest.approx(sorted(told.values()))
+        parts = query(database, "SELECT sum(contribution), min(prediction) - min(baseline) FROM hopper.explain_row('calibrated', (SELECT c FROM customers AS c"
+                                " WHERE id = 1), 'churn_test_rows', mst_key => %s)", key)[0]
+        assert parts[0] == pytest.approx(parts[1], abs=1e-4)
 
 
 def test_numbers(database):

@@ -1,4 +1,5 @@
-// The architecture of an ensemble: a functional model of its members, whose outputs it adds up.
+// Architectures around others: of an ensemble, a functional model of its members, whose outputs it
+// adds up; and of a model whose probabilities get a temperature.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,10 @@ struct EnsembleMember {
 // the outputs times their shares. Its weights are the members', one behind the other. Throws
 // kInvalidParameter where a member is no JSON of a model.
 std::string EnsembleJson(const std::vector<EnsembleMember>& members,
-                         const std::vector<DataInput>& inputs);
+                         const std::vector<DataInput>& data);
+
+// Likewise of a model that gives the outputs of `model` a temperature. Its weights are the model's.
+std::string CalibratedJson(std::string_view model, const std::vector<DataInput>& data,
+                           double temperature);
 
 }  // namespace hopper

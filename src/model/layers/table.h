@@ -74,6 +74,7 @@
 #include "model/layers/stack/stack.h"
 #include "model/layers/steps/steps.h"
 #include "model/layers/take/take.h"
+#include "model/layers/temperature/temperature.h"
 #include "model/layers/time_distributed/time_distributed.h"
 #include "model/layers/unit_normalization/unit_normalization.h"
 #include "model/layers/up_sampling_2d/up_sampling_2d.h"
@@ -117,8 +118,9 @@ using Layers = LayerList<
     layers::Softmax, layers::SpatialDropout1D, layers::SpatialDropout2D,
     layers::SpectralNormalization, layers::Split, layers::Sqrt, layers::Square, layers::Squeeze,
     layers::Stack, layers::Std, layers::StringLookup, layers::Subtract, layers::Sum,
-    layers::Swapaxes, layers::Take, layers::Tan, layers::TextVectorization, layers::ThresholdedReLU,
-    layers::Tile, layers::TimeDistributed, layers::UnitNormalization, layers::UpSampling1D,
-    layers::UpSampling2D, layers::Var, layers::Where, layers::ZeroPadding1D, layers::ZeroPadding2D>;
+    layers::Swapaxes, layers::Take, layers::Tan, layers::Temperature, layers::TextVectorization,
+    layers::ThresholdedReLU, layers::Tile, layers::TimeDistributed, layers::UnitNormalization,
+    layers::UpSampling1D, layers::UpSampling2D, layers::Var, layers::Where, layers::ZeroPadding1D,
+    layers::ZeroPadding2D>;
 
 }  // namespace hopper

@@ -3,8 +3,9 @@
  *		calibrate(): a trained classifier with a temperature becomes one more model of its table.
  *
  * Its logits are divided by the temperature, and so are the weights of the layer that makes them:
- * it has its model's architecture, so that whatever reads a model reads it. It has no state, and
- * cannot be trained on.
+ * it has its model's architecture. Where no weights make them, as those of an ensemble, a layer
+ * behind the model divides them. So whatever reads a model reads it. It has no state, and cannot be
+ * trained on.
  */
 #include "pg/predict/added.h"
 #include "pg/server/ceilings.h"
@@ -37,6 +38,15 @@ find_temperature(hopper_trained *model, const hopper_packed *data, hopper_calibr
 	hopper_scan_packed(data, HOPPER_SPLIT_VALID, add_buffer, calibration);
 	config.weights = hopper_floats_whole(&model->weights);
 	HOPPER_CHECK(torch->calibration.find(calibration, &config, found, hopper_fault));
+	if (found->n_weights == 0)
+	{
+		hopper_rows *rows;
+
+		HOPPER_CHECK(torch->calibration.architecture(calibration, &config, found->temperature,
+													 &rows, hopper_fault));
+		model->config.model_arch = hopper_take_rows(rows)->cells[0];
+		model->config.model_arch_size = strlen(model->config.model_arch);
+	}
 	hopper_guard_release(guard);
 }
 
