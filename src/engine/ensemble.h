@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "loss/loss.h"
 #include "model/config_source.h"
+#include "params/params.h"
 #include "train/trainer.h"
 
 namespace hopper {

@@ -55,8 +55,8 @@ Inputs InputsOf(const std::vector<DataInput>& data) {
 }
 
 // The whole model as one layer; `whose` it is, for a message.
-std::string ModelText(std::string_view architecture, const std::string& whose, std::string name,
-                      const std::vector<std::string>& inputs) {
+std::string ModelText(std::string_view architecture, const std::string& whose,
+                      const std::string& name, const std::vector<std::string>& inputs) {
   JsonDocument document;
   std::vector<Problem> problems;
   if (!ParseJsonText(architecture, &document, &problems)) throw Error(problems.front());
