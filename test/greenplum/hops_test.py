@@ -35,7 +35,10 @@ def test_only_states_move_below_training(on_segments, two_segments, data, n):
     plans = plans_with(connection, VISIT)
     loading = plans_with(connection, "hopper.segment_data")
     connection.close()
-    assert loading == [[], []]  # training and validation data stay where they are
+    assert len(loading) == 2
+    for motions in loading:  # training and validation data stay where they are: answers move
+        assert [motion["kind"] for motion in motions] == ["fixed"]
+        assert "MODIFYTABLE" in motions[0]["below"] and "MODIFYTABLE" not in motions[0]["above"]
     assert len(plans) >= 2  # from one table to the other, and back
     for motions in plans:
         assert len(motions) == 2, motions

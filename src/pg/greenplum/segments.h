@@ -83,6 +83,17 @@ extern int32 *hopper_distinct_keys(const int32 *keys, int n, int *count);
 /* How many these are. */
 extern int	hopper_count_keys(const int32 *keys, int n);
 
+/* --- models that stay (greenplum/coordinator/driver.c) --- */
+
+/*
+ * Data that are small are copied to all segments: then a model need not move, and trains several
+ * iterations in a statement. `valid` may be NULL.
+ */
+extern bool hopper_is_copied(const hopper_packed *train, const hopper_packed *valid,
+							 const int32 *train_keys);
+/* For so long such a statement begins iterations: what is done is told after each hop. */
+#define HOPPER_HOP_MILLISECONDS 500
+
 /* --- a run as text that travels to the segments (greenplum/run_description.c) --- */
 
 /* A packed table as a segment finds it. */

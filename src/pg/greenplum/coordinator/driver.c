@@ -106,19 +106,13 @@ hopper_driver_segments(const hopper_driver *run)
 	return hopper_count_keys(run->run.train_keys, run->run.train.n_partitions);
 }
 
-/*
- * Data that are small are copied to all segments: then a model need not move, and trains several
- * iterations in a statement.
- */
-static bool
-is_small(const hopper_driver *run)
+bool
+hopper_is_copied(const hopper_packed *train, const hopper_packed *valid, const int32 *train_keys)
 {
-	const hopper_training *training = run->training;
-	int64		bytes = training->train->packed_bytes;
+	int64		bytes = train->packed_bytes + (valid ? valid->packed_bytes : 0);
 
-	if (training->valid)
-		bytes += training->valid->packed_bytes;
-	return bytes <= HOPPER_BYTES(hopper_broadcast_limit) && hopper_driver_segments(run) > 1;
+	return bytes <= HOPPER_BYTES(hopper_broadcast_limit) &&
+		hopper_count_keys(train_keys, train->desc.n_partitions) > 1;
 }
 
 void
@@ -141,7 +135,7 @@ hopper_driver_begin(hopper_driver *run, hopper_training *training, const hopper_
 		data->valid_keys = hopper_partition_keys(training->valid);
 		describe_table(training->valid, &data->tables[HOPPER_SPLIT_VALID]);
 	}
-	data->everywhere = is_small(run);
+	data->everywhere = hopper_is_copied(training->train, training->valid, data->train_keys);
 	data->segments_on_host = hopper_segments_on_a_host();
 	data->segment_numbers = hopper_segment_numbers(&data->n_segments);
 	data->drop_cache = hopper_debug_drop_cache;
@@ -153,7 +147,7 @@ hopper_driver_begin(hopper_driver *run, hopper_training *training, const hopper_
 	training->info.n_workers = hopper_driver_segments(run) * workers_of_segment(run);
 	hopper_hops_begin(&run->hops, data, training->train, training->valid, model);
 	run->started = GetCurrentTimestamp();
-	hopper_segment_timeline_begin(&run->timeline, training, run->started);
+	hopper_segment_timeline_begin(&run->timeline, training, &run->hops, run->started);
 }
 
 void
@@ -171,15 +165,12 @@ hopper_driver_load(hopper_driver *run)
 	if (run->run.everywhere && (plan->max_reads > 0 || plan->n_waiting > 0))
 	{
 		/* Where they lie they may have room. */
-		SPI_freetuptable(SPI_tuptable);
 		run->run.everywhere = false;
 		run->run.id = new_run_id();
 		class = hopper_hops_load(&run->hops);
 	}
 	strlcpy(run->training->info.numerics_class, hopper_to_utf8(class),
 			sizeof(run->training->info.numerics_class));
-	hopper_segment_timeline_keys(&run->timeline);
-	SPI_freetuptable(SPI_tuptable);
 	run->training->seconds_reading += hopper_seconds_since(then);
 	/*
 	 * A hop sorts the models that arrive at a segment by where they go, in what the statement's

@@ -3,9 +3,12 @@
  *		The statements of a run on the segments: working tables, data into memory, models on their
  *		way, results into the output tables. How models enter and leave is in open_hops.c.
  *
- * Everything happens in the caller's transaction. The working tables <out>_hop_a, <out>_hop_b,
- * <out>_hop_log and, where models have rested, <out>_hop_rest are dropped at the end; an error
- * takes them back with the transaction.
+ * Everything happens in the caller's transaction. The working tables are <out>_hop_a, <out>_hop_b
+ * where there is a second hop, and <out>_hop_rest where models have rested. They are dropped at the
+ * end; an error takes them back with the transaction. The first hop goes from hop_a to hop_a, as
+ * making a table takes a cluster longer than a small training; a row's `hop` says for which hop it
+ * is. Rows of hop_a without a model are there for the segments' functions, one for each key: who
+ * inserts or updates them are the processes that hold the data.
  */
 #include "pg/greenplum/coordinator/hops.h"
 
@@ -37,12 +40,11 @@ hopper_hops_of_keys(const int32 *mst_keys, int n)
 void
 hopper_hops_create_table(const hopper_name *table)
 {
-	hopper_require_absent(table);
-	hopper_exec("CREATE UNLOGGED TABLE %s (key pg_catalog.int4, mst_key pg_catalog.int4,"
-				" next_key pg_catalog.int4, part pg_catalog.int4, n_parts pg_catalog.int4,"
-				" done pg_catalog.bool, missing pg_catalog.bool, report pg_catalog.bytea,"
-				" result pg_catalog.bytea, body pg_catalog.bytea)"
-				HOPPER_DISTRIBUTED_BY("key"), table->quoted);
+	hopper_exec("CREATE UNLOGGED TABLE %s (key pg_catalog.int4, hop pg_catalog.int4,"
+				" mst_key pg_catalog.int4, next_key pg_catalog.int4, part pg_catalog.int4,"
+				" n_parts pg_catalog.int4, done pg_catalog.bool, missing pg_catalog.bool,"
+				" answer pg_catalog.text, report pg_catalog.bytea, result pg_catalog.bytea,"
+				" body pg_catalog.bytea)" HOPPER_DISTRIBUTED_BY("key"), table->quoted);
 	hopper_exec("ALTER TABLE %s ALTER COLUMN body SET STORAGE EXTERNAL,"
 				" ALTER COLUMN report SET STORAGE EXTERNAL", table->quoted);
 }
@@ -57,14 +59,41 @@ hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run, const hopper
 	hops->valid = valid;
 	hops->tables[0] = hopper_name_with_suffix(model, "hop_a");
 	hops->tables[1] = hopper_name_with_suffix(model, "hop_b");
-	hops->log = hopper_name_with_suffix(model, "hop_log");
+	hops->rest = hopper_name_with_suffix(model, "hop_rest");
+	for (int i = 0; i < lengthof(hops->tables); i++)
+		hopper_require_absent(&hops->tables[i]);
+	hopper_require_absent(&hops->rest);
 	hopper_hops_create_table(&hops->tables[0]);
-	hopper_require_absent(&hops->tables[1]);
-	hopper_exec("CREATE UNLOGGED TABLE %s (LIKE %s INCLUDING STORAGE)" HOPPER_DISTRIBUTED_BY("key"),
-				hops->tables[1].quoted, hops->tables[0].quoted);
-	hopper_require_absent(&hops->log);
-	hopper_exec("CREATE UNLOGGED TABLE %s (key pg_catalog.int4, value pg_catalog.text)"
-				HOPPER_DISTRIBUTED_BY("key"), hops->log.quoted);
+}
+
+/* What the segments' functions answer, a row a key, in SPI_tuptable; their data are loaded. */
+static uint64
+ask(const char *query, int expected, int n, Oid *types, Datum *values)
+{
+	SPIPlanPtr	plan = hopper_calls_prepare(query, n, types);
+
+	hopper_calls_execute(plan, values, false, expected);
+	SPI_freeplan(plan);
+	return SPI_processed;
+}
+
+uint64
+hopper_hops_ask(hopper_hops *hops, const char *call, int n, Oid *types, Datum *values)
+{
+	const hopper_name *table = &hops->tables[0];
+
+	/* Without them since the table was truncated. */
+	if (!hops->has_keys)
+	{
+		StringInfo	words = makeStringInfo();
+
+		for (int i = 0; i < hops->n_keys; i++)
+			appendStringInfo(words, "%s(%d)", i > 0 ? ", " : "", hops->keys[i]);
+		hopper_exec("INSERT INTO %s (key) VALUES %s", table->quoted, words->data);
+		hops->has_keys = true;
+	}
+	return ask(psprintf("UPDATE %s SET part = %s WHERE mst_key IS NULL RETURNING part",
+							  table->quoted, call), SPI_OK_UPDATE_RETURNING, n, types, values);
 }
 
 /* "(1), (2)": of the segments with training data; palloc'ed. */
@@ -81,28 +110,24 @@ keys_of_segments(const hopper_segment_run *run)
 	return words->data;
 }
 
-static void
+static uint64
 load_split(hopper_hops *hops, const hopper_packed *packed, hopper_split split)
 {
 	Oid			types[] = {INT8OID, BYTEAOID};
-	Datum		values[2];
+	Datum		values[] = {Int64GetDatum(hops->run->id), PointerGetDatum(hops->description)};
 	const char *keys = hops->run->everywhere ? keys_of_segments(hops->run) : NULL;
-	char	   *columns;
-	SPIPlanPtr	plan;
+	const char *columns = psprintf("k, segment_data($1, $2, k, %d, p, b, n, x, y, c)", split);
 
-	columns = psprintf("k, segment_data($1, $2, k, %d, p, b, n, x, y, c)", split);
-	plan = hopper_calls_prepare(psprintf("INSERT INTO %s (key, value) %s", hops->log.quoted,
-										 hopper_calls_over_buffers(columns, packed, keys)), 2,
-								types);
-	values[0] = Int64GetDatum(hops->run->id);
-	values[1] = PointerGetDatum(hops->description);
-	hopper_calls_execute(plan, values, false, SPI_OK_INSERT);
-	SPI_freeplan(plan);
+	return ask(psprintf("INSERT INTO %s (key, answer) %s RETURNING answer, gp_segment_id, key",
+							  hops->tables[0].quoted,
+							  hopper_calls_over_buffers(columns, packed, keys)),
+			   SPI_OK_INSERT_RETURNING, 2, types, values);
 }
 
 /* What segment_load_end() returned in row `row` of SPI_tuptable: three lines. */
 typedef struct answer
 {
+	char	   *segment;
 	char	   *class;
 	char	   *build;
 	hopper_data_plan plan;
@@ -113,7 +138,7 @@ read_answer(uint64 row)
 {
 	char	   *text = hopper_cell(row, 1);
 	char	   *lines[3] = {text};
-	answer		found = {0};
+	answer		found = {.segment = hopper_cell(row, 2)};
 	hopper_data_plan *plan = &found.plan;
 
 	for (int i = 1; i < lengthof(lines) && lines[i - 1]; i++)
@@ -123,86 +148,79 @@ read_answer(uint64 row)
 		sscanf(lines[2], "%d " INT64_FORMAT " " INT64_FORMAT " " INT64_FORMAT " %d",
 			   &plan->max_reads, &plan->bytes_data, &plan->bytes_models, &plan->bytes_aside,
 			   &plan->n_waiting) != 5)
-		elog(ERROR, "segment %s returned an unknown answer", hopper_cell(row, 2));
+		elog(ERROR, "segment %s returned an unknown answer", found.segment);
 	found.class = lines[0];
 	found.build = lines[1];
 	return found;
 }
 
-/* Of rows 0 and `row`. */
 static void
-refuse_differences(const answer *first, const answer *other, uint64 row)
+refuse_differences(const answer *first, const answer *other)
 {
 	if (strcmp(first->build, other->build) != 0)
 		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("segments have different builds of model_hopper"),
-					 errdetail("Segment %s has %s; segment %s has %s.", hopper_cell(0, 2),
-							   first->build, hopper_cell(row, 2), other->build),
+					 errdetail("Segment %s has %s; segment %s has %s.", first->segment,
+							   first->build, other->segment, other->build),
 					 errhint("Install the libraries of one build on all hosts, and reconnect."));
 	if (strcmp(first->class, other->class) != 0)
 		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("segments have different numerics classes"),
-					 errdetail("Segment %s has \"%s\"; segment %s has \"%s\".", hopper_cell(0, 2),
-							   first->class, hopper_cell(row, 2), other->class),
+					 errdetail("Segment %s has \"%s\"; segment %s has \"%s\".", first->segment,
+							   first->class, other->segment, other->class),
 					 errhint("Install the same libraries on all hosts; their CPUs must have the "
 							 "same vector instructions."));
 }
 
-/* The segments' memory, also on those that have lost it. */
+/* The answers that are in SPI_tuptable; the first of all is `first`. */
 static void
-release(hopper_hops *hops)
-{
-	Oid			types[] = {INT8OID};
-	Datum		values[] = {Int64GetDatum(hops->run->id)};
-	SPIPlanPtr	plan;
-
-	/*
-	 * The processes that insert hold the data. The key itself is what is inserted: rows that could
-	 * belong to another segment would come from processes of their own.
-	 */
-	plan = hopper_calls_prepare(psprintf("INSERT INTO %s (key, value) SELECT key,"
-										 " segment_release($1)::pg_catalog.text FROM %s",
-										 hops->log.quoted, hops->log.quoted), 1, types);
-	hopper_calls_execute(plan, values, false, SPI_OK_INSERT);
-	SPI_freeplan(plan);
-}
-
-char *
-hopper_hops_load(hopper_hops *hops)
+take_answers(hopper_hops *hops, uint64 n, answer *first)
 {
 	hopper_data_plan *most = &hops->plan;
-	answer		first = {0};
-	uint64		n;
 
-	/*
-	 * The run's number is another one after a loss: all segments begin anew. And who trains is
-	 * known when the data are loaded.
-	 */
-	hops->description = hopper_describe_run(hops->run);
-	if (hops->loaded)
-		hopper_exec("TRUNCATE %s", hops->log.quoted);
-	hops->loaded = true;
-	load_split(hops, hops->train, HOPPER_SPLIT_TRAIN);
-	if (hops->valid)
-		load_split(hops, hops->valid, HOPPER_SPLIT_VALID);
-	n = hopper_select_latest("SELECT value, gp_segment_id, key FROM %s ORDER BY 2",
-							 hops->log.quoted);
-	memset(most, 0, sizeof(*most));
 	for (uint64 row = 0; row < n; row++)
 	{
 		answer		other = read_answer(row);
 
-		if (row == 0)
-			first = other;
-		refuse_differences(&first, &other, row);
+		if (hops->n_keys == 0)
+			*first = other;
+		refuse_differences(first, &other);
 		most->max_reads = Max(most->max_reads, other.plan.max_reads);
 		most->bytes_data = Max(most->bytes_data, other.plan.bytes_data);
 		most->bytes_models = Max(most->bytes_models, other.plan.bytes_models);
 		most->bytes_aside = Max(most->bytes_aside, other.plan.bytes_aside);
 		most->n_waiting = Max(most->n_waiting, other.plan.n_waiting);
+		hops->keys[hops->n_keys] = hopper_key_cell(NULL, row, 3);
+		hops->segments[hops->n_keys++] = hopper_key_cell(NULL, row, 2);
 	}
-	if (n == 0)
+	SPI_freetuptable(SPI_tuptable);
+}
+
+char *
+hopper_hops_load(hopper_hops *hops)
+{
+	const hopper_segment_run *run = hops->run;
+	int			most_keys = 2 * run->train.n_partitions + run->valid.n_partitions;
+	answer		first = {0};
+
+	/*
+	 * The run's number is another one after a loss: all segments begin anew. And who trains is
+	 * known when the data are loaded.
+	 */
+	hops->description = hopper_describe_run(run);
+	if (hops->loaded)
+		hopper_exec("DELETE FROM %s WHERE mst_key IS NULL", hops->tables[0].quoted);
+	hops->loaded = true;
+	hops->has_keys = true;
+	hops->n_keys = 0;
+	hops->keys = palloc(most_keys * sizeof(int32));
+	hops->segments = palloc(most_keys * sizeof(int32));
+	memset(&hops->plan, 0, sizeof(hops->plan));
+	take_answers(hops, load_split(hops, hops->train, HOPPER_SPLIT_TRAIN), &first);
+	if (hops->n_keys == 0)
 		elog(ERROR, "no segment has loaded data of \"%s\"", hops->train->table.shown);
+	if (hops->valid)
+		take_answers(hops, load_split(hops, hops->valid, HOPPER_SPLIT_VALID), &first);
 	return first.class;
 }
 
@@ -219,7 +237,7 @@ hopper_hops_first_key(const hopper_hops *hops, int32 mst_key)
 
 /* One model as it starts, in parts. */
 static void
-put_model(SPIPlanPtr plan, const hopper_config *config, int32 key)
+put_model(SPIPlanPtr plan, const hopper_config *config, int32 key, int32 hop)
 {
 	char		kind = HOPPER_ENVELOPE_NEW;
 	const char *bytes = NULL;
@@ -251,6 +269,7 @@ put_model(SPIPlanPtr plan, const hopper_config *config, int32 key)
 		values[2] = Int32GetDatum(part);
 		values[3] = Int32GetDatum(n_parts);
 		values[4] = PointerGetDatum(body);
+		values[5] = Int32GetDatum(hop);
 		execute(plan, values, SPI_OK_INSERT);
 		pfree(body);
 	}
@@ -260,11 +279,11 @@ void
 hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, const int32 *keys, int n)
 {
 	/* Models that start from their seed in one statement, those with weights one by one. */
-	Oid			types[] = {INT4OID, INT4OID, INT4OID, INT4OID, BYTEAOID};
+	Oid			types[] = {INT4OID, INT4OID, INT4OID, INT4OID, BYTEAOID, INT4OID};
 	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s"
-										" (key, next_key, mst_key, part, n_parts, body)"
-										" VALUES ($1, $1, $2, $3, $4, $5)",
-										hops->tables[hops->at].quoted), 5, types);
+										" (key, next_key, mst_key, part, n_parts, body, hop)"
+										" VALUES ($1, $1, $2, $3, $4, $5, $6)",
+										hops->tables[hops->at].quoted), 6, types);
 	StringInfo	fresh = makeStringInfo();
 
 	for (int i = 0; i < n; i++)
@@ -272,14 +291,14 @@ hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, const in
 		const hopper_config *config = &configs[i];
 
 		if (config->weights)
-			put_model(plan, config, keys[i]);
+			put_model(plan, config, keys[i], hops->n_statements);
 		else
-			appendStringInfo(fresh, "%s(%d, %d, %d, 0, 1, '%c'::pg_catalog.bytea)",
+			appendStringInfo(fresh, "%s(%d, %d, %d, 0, 1, '%c'::pg_catalog.bytea, %d)",
 							 fresh->len ? ", " : "", keys[i], keys[i], config->mst_key,
-							 HOPPER_ENVELOPE_NEW);
+							 HOPPER_ENVELOPE_NEW, hops->n_statements);
 	}
 	if (fresh->len > 0)
-		hopper_exec("INSERT INTO %s (key, next_key, mst_key, part, n_parts, body) VALUES %s",
+		hopper_exec("INSERT INTO %s (key, next_key, mst_key, part, n_parts, body, hop) VALUES %s",
 					hops->tables[hops->at].quoted, fresh->data);
 	SPI_freeplan(plan);
 }
@@ -288,42 +307,72 @@ hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, const in
 static char *
 hop_query(const hopper_name *from, const hopper_name *to)
 {
-	return psprintf("INSERT INTO %s SELECT k, (r).mst_key, (r).next_key, (r).part, (r).n_parts,"
-					" (r).done, (r).missing, (r).report, (r).result, (r).body"
+	return psprintf("INSERT INTO %s (key, hop, mst_key, next_key, part, n_parts, done, missing,"
+					" report, result, body) SELECT k, $4 OPERATOR(pg_catalog.+) 1, (r).mst_key,"
+					" (r).next_key, (r).part, (r).n_parts, (r).done, (r).missing, (r).report,"
+					" (r).result, (r).body"
 					" FROM (SELECT next_key AS k, segment_emit(segment_visit($1, $3, false, $2,"
 					" mst_key, part, n_parts, body), next_key) AS r"
-					" FROM %s GROUP BY next_key) s"
+					" FROM %s WHERE hop OPERATOR(pg_catalog.=) $4 GROUP BY next_key) s"
 					" RETURNING mst_key, part, done, missing, gp_segment_id,"
 					" CASE WHEN done THEN report END, result,"
 					" CASE part WHEN -1 THEN pg_catalog.length(body) END",
 					to->quoted, from->quoted);
 }
 
+/* The table that the next hop fills, which holds nothing that anybody reads. */
+static int
+next_table(hopper_hops *hops)
+{
+	int			to = hops->n_statements == 0 ? 0 : 1 - hops->at;
+
+	if (hops->n_statements == 1)
+		hopper_hops_create_table(&hops->tables[1]);
+	else if (hops->n_statements > 1)
+	{
+		hopper_exec("TRUNCATE %s", hops->tables[to].quoted);
+		hops->has_keys = hops->has_keys && to != 0;
+	}
+	return to;
+}
+
 uint64
 hopper_hops_move(hopper_hops *hops, bool halts, int32 milliseconds)
 {
-	Oid			types[] = {INT8OID, BOOLOID, INT4OID};
-	Datum		values[3];
+	Oid			types[] = {INT8OID, BOOLOID, INT4OID, INT4OID};
+	Datum		values[4];
 	int			from = hops->at;
+	int			to;
 	uint64		n;
 
 	CHECK_FOR_INTERRUPTS();
-	/* What the last statement has moved on; after the last one of all the table is dropped. */
-	if (hops->n_statements++ > 0)
-		hopper_exec("TRUNCATE %s", hops->tables[1 - from].quoted);
+	to = next_table(hops);
 	if (hops->plans[from] == NULL)
 		hops->plans[from] = hopper_calls_prepare(hop_query(&hops->tables[from],
-														   &hops->tables[1 - from]), 3, types);
+														   &hops->tables[to]), 4, types);
 	values[0] = Int64GetDatum(hops->run->id);
 	values[1] = BoolGetDatum(halts);
 	values[2] = Int32GetDatum(milliseconds);
+	values[3] = Int32GetDatum(hops->n_statements++);
 	hopper_calls_execute(hops->plans[from], values, false, SPI_OK_INSERT_RETURNING);
 	n = SPI_processed;
-	hops->at = 1 - from;
+	/* Another table is filled from the first one from now on. */
+	if (to == from)
+		hopper_hops_free_plans(hops);
+	hops->at = to;
 	return n;
 }
 
 /* --- results --- */
+
+/* " AND hop = 3": of the table in which models move, what the last hop has brought; palloc'ed */
+char *
+hopper_hops_latest(const hopper_hops *hops, const hopper_name *from)
+{
+	if (from == &hops->rest)
+		return "";
+	return psprintf(" AND hop OPERATOR(pg_catalog.=) %d", hops->n_statements);
+}
 
 /* Nothing comes here. */
 void
@@ -331,11 +380,12 @@ hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_confi
 				  const hopper_name *model, const hopper_name *state)
 {
 	Oid			types[] = {TEXTOID, INT4ARRAYOID};
+	char	   *latest = hopper_hops_latest(hops, from);
 	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s (mst_key, model_weights, model_arch)"
 										" SELECT mst_key, body, $1::pg_catalog.json FROM %s"
 										" WHERE part OPERATOR(pg_catalog.=) -1"
-										" AND mst_key OPERATOR(pg_catalog.=) ANY ($2)",
-										model->quoted, from->quoted), 2, types);
+										" AND mst_key OPERATOR(pg_catalog.=) ANY ($2)%s",
+										model->quoted, from->quoted, latest), 2, types);
 	Datum	   *keys = palloc(sizeof(Datum) * n);
 	int32	   *all = palloc(sizeof(int32) * n);
 	int			alike = 0;
@@ -355,9 +405,9 @@ hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_confi
 	}
 	SPI_freeplan(plan);
 	hopper_exec("INSERT INTO %s (mst_key, part, state) SELECT mst_key, part, body FROM %s"
-				"%s AND part OPERATOR(pg_catalog.>=) 0"
+				"%s%s AND part OPERATOR(pg_catalog.>=) 0"
 				" AND pg_catalog.length(body) OPERATOR(pg_catalog.>) 0",
-				state->quoted, from->quoted, hopper_hops_of_keys(all, n));
+				state->quoted, from->quoted, hopper_hops_of_keys(all, n), latest);
 }
 
 void
@@ -374,8 +424,15 @@ hopper_hops_free_plans(hopper_hops *hops)
 void
 hopper_hops_end(hopper_hops *hops)
 {
-	release(hops);
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(hops->run->id)};
+
+	/* The segments' memory, also of those that have lost it. */
+	if (hops->loaded)
+		(void) hopper_hops_ask(hops, "segment_release($1)", 1, types, values);
 	hopper_hops_free_plans(hops);
-	hopper_exec("DROP TABLE %s, %s, %s%s%s", hops->tables[0].quoted, hops->tables[1].quoted,
-				hops->log.quoted, hops->rests ? ", " : "", hops->rests ? hops->rest.quoted : "");
+	hopper_exec("DROP TABLE %s%s%s%s%s", hops->tables[0].quoted,
+				hops->n_statements > 1 ? ", " : "",
+				hops->n_statements > 1 ? hops->tables[1].quoted : "",
+				hops->rests ? ", " : "", hops->rests ? hops->rest.quoted : "");
 }

@@ -16,12 +16,15 @@ typedef struct hopper_hops
 	const hopper_packed *valid; /* or NULL */
 	bytea	   *description;	/* of the run, for the segments */
 	hopper_name tables[2];		/* filled in turn */
-	hopper_name log;
 	SPIPlanPtr	plans[2];		/* from tables[i] to the other */
 	int			at;				/* the table that holds the models */
+	bool		has_keys;		/* tables[0] has a row of each key */
+	int			n_keys;			/* that have data, of either split */
+	int32	   *keys;
+	int32	   *segments;		/* content ids */
 	hopper_name rest;			/* the models that do not travel */
 	bool		rests;			/* the table is there */
-	int64		n_statements;
+	int32		n_statements;
 	bool		loaded;			/* at least once */
 	hopper_data_plan plan;		/* the most of any segment; max_reads 0: all keep their data */
 } hopper_hops;
@@ -32,9 +35,8 @@ extern void hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run,
 							  const hopper_name *model);
 /*
  * Brings all packed data into the memory of the segments, as far as they stay there; again where
- * they have lost them. Fills `plan`.
- * Returns the numerics class, palloc'ed; ERROR 55000 where segments differ in it. The segments that
- * have data are the rows of the current result: content id and key in columns 2 and 3.
+ * they have lost them. Fills `plan`, `keys` and `segments`.
+ * Returns the numerics class, palloc'ed; ERROR 55000 where segments differ in it.
  */
 extern char *hopper_hops_load(hopper_hops *hops);
 /* Models as they start, each on the segment of its key. */
@@ -61,13 +63,19 @@ extern void hopper_hops_end(hopper_hops *hops);
 extern char *hopper_hops_of_keys(const int32 *mst_keys, int n);
 /* A working table: parts of models. */
 extern void hopper_hops_create_table(const hopper_name *table);
+/*
+ * Calls a function of the segments, which returns an int, in the processes that hold the data.
+ * Returns the answers, a row each, as the current result.
+ */
+extern uint64 hopper_hops_ask(hopper_hops *hops, const char *call, int n, Oid *types,
+							  Datum *values);
+/* " AND hop = 3": of a table in which models move, what the last hop has brought; palloc'ed */
+extern char *hopper_hops_latest(const hopper_hops *hops, const hopper_name *from);
 /* The segment of a model's first partition. */
 extern int32 hopper_hops_first_key(const hopper_hops *hops, int32 mst_key);
 
 /* --- as models enter and leave (open_hops.c) --- */
 
-/* After hopper_hops_begin(): the table of those that rest, which is made for the first one. */
-extern void hopper_hops_open(hopper_hops *hops, const hopper_name *model);
 /*
  * Tells the segments, which have the data, who trains from now on. False: some segment has no room
  * for those who enter beside the data as these lie; nobody has entered then.

@@ -8,12 +8,7 @@
  */
 #include "pg/greenplum/coordinator/hops.h"
 
-void
-hopper_hops_open(hopper_hops *hops, const hopper_name *model)
-{
-	hops->rest = hopper_name_with_suffix(model, "hop_rest");
-	hopper_require_absent(&hops->rest);
-}
+#include "pg/greenplum/reports.h"
 
 static void
 require_rest(hopper_hops *hops)
@@ -23,29 +18,21 @@ require_rest(hopper_hops *hops)
 	hops->rests = true;
 }
 
-/*
- * The processes that hold the data update their own rows: as in release(), no row could belong to
- * another segment.
- */
 bool
 hopper_hops_enter(hopper_hops *hops, const hopper_segment_entry *entry)
 {
 	Oid			types[] = {INT8OID, BYTEAOID};
-	Datum		values[2];
-	SPIPlanPtr	plan = hopper_calls_prepare(psprintf("UPDATE %s SET value ="
-											  " segment_enter($1, $2)::pg_catalog.text",
-											  hops->log.quoted), 2, types);
 	bytea	   *description = hopper_describe_entry(entry);
+	Datum		values[] = {Int64GetDatum(entry->run), PointerGetDatum(description)};
+	uint64		n = hopper_hops_ask(hops, "segment_enter($1, $2)", 2, types, values);
+	bool		has_room = true;
 
-	values[0] = Int64GetDatum(entry->run);
-	values[1] = PointerGetDatum(description);
-	hopper_calls_execute(plan, values, false, SPI_OK_UPDATE);
-	SPI_freeplan(plan);
-	pfree(description);
 	/* Where the data are lost, the next hop will say so. */
-	return !hopper_any(hopper_select_latest("SELECT 1 FROM %s"
-											" WHERE value OPERATOR(pg_catalog.=) '-1' LIMIT 1",
-											hops->log.quoted));
+	for (uint64 row = 0; row < n; row++)
+		has_room = has_room && DatumGetInt32(hopper_told_value(row, 1, INT4OID)) >= 0;
+	SPI_freetuptable(SPI_tuptable);
+	pfree(description);
+	return has_room;
 }
 
 /*
@@ -68,12 +55,13 @@ hopper_hops_put_rested(hopper_hops *hops, const int32 *mst_keys, const int32 *ke
 {
 	char	   *places = first_keys(hops, mst_keys, keys, n);
 
-	hopper_exec("INSERT INTO %s (key, next_key, mst_key, part, n_parts, body)"
-				" SELECT k.key, k.key, r.mst_key, r.part, r.n_parts, CASE r.part WHEN 0"
+	hopper_exec("INSERT INTO %s (hop, key, next_key, mst_key, part, n_parts, body)"
+				" SELECT %d, k.key, k.key, r.mst_key, r.part, r.n_parts, CASE r.part WHEN 0"
 				" THEN '%c'::pg_catalog.bytea OPERATOR(pg_catalog.||) r.body ELSE r.body END"
 				" FROM %s r JOIN (VALUES %s) k (mst_key, key) USING (mst_key)"
 				" WHERE r.part OPERATOR(pg_catalog.>=) 0",
-				hops->tables[hops->at].quoted, HOPPER_ENVELOPE_STATE, hops->rest.quoted, places);
+				hops->tables[hops->at].quoted, hops->n_statements, HOPPER_ENVELOPE_STATE,
+				hops->rest.quoted, places);
 	if (SPI_processed < (uint64) n)
 		elog(ERROR, "states of models are gone");
 	pfree(places);
@@ -118,9 +106,9 @@ hopper_hops_park(hopper_hops *hops, const int32 *mst_keys, int n, bool stay)
 	{
 		require_rest(hops);
 		hopper_exec("INSERT INTO %s (key, mst_key, part, n_parts, body)"
-					" SELECT key, mst_key, part, n_parts, body FROM %s%s"
+					" SELECT key, mst_key, part, n_parts, body FROM %s%s%s"
 					" AND pg_catalog.length(body) OPERATOR(pg_catalog.>) 0",
-					hops->rest.quoted, from->quoted, which);
+					hops->rest.quoted, from->quoted, which, hopper_hops_latest(hops, from));
 	}
 	hopper_exec("DELETE FROM %s%s", from->quoted, which);
 	pfree(which);

@@ -70,7 +70,6 @@ begin(hopper_training *training)
 	training->segments = open;
 	hopper_grow(open->models, training->n_configs, open->allocated);
 	hopper_driver_begin(&open->driver, training, &training->stored->model);
-	hopper_hops_open(&open->driver.hops, &training->stored->model);
 	open->context = CurrentMemoryContext;
 	take_stored(open, 0, training->n_configs);
 }
@@ -361,13 +360,11 @@ hop(open_segments *open, bool halts, int32 milliseconds)
 	pfree(ended);
 }
 
-#define MOST_PATIENCE 500		/* what is done is told after each hop */
-
 /* How long a hop may go on, in ms, for a step with this timeout. */
 static int32
 patience(long timeout)
 {
-	return timeout < 0 ? MOST_PATIENCE : (int32) Min(timeout, MOST_PATIENCE);
+	return timeout < 0 ? HOPPER_HOP_MILLISECONDS : (int32) Min(timeout, HOPPER_HOP_MILLISECONDS);
 }
 
 /* True: all stints have ended, and no other comes. */
@@ -405,7 +402,7 @@ step_context(void *arg)
 	const open_segments *open = arg;
 
 	if (open->driver.hops.n_statements > 0)
-		errcontext("hop " INT64_FORMAT ", with %s", open->driver.hops.n_statements,
+		errcontext("hop %d, with %s", open->driver.hops.n_statements,
 				   hopper_open_travelling(open));
 }
 

@@ -16,28 +16,14 @@ seconds_between(TimestampTz from, TimestampTz to)
 
 void
 hopper_segment_timeline_begin(hopper_segment_timeline *timeline, hopper_training *training,
-							  TimestampTz run_started)
+							  const hopper_hops *hops, TimestampTz run_started)
 {
 	memset(timeline, 0, sizeof(*timeline));
 	timeline->training = training;
+	timeline->hops = hops;
 	timeline->run_started = run_started;
 	hopper_grow(timeline->statements, 1, timeline->allocated);
 	hopper_grow(timeline->visits, 1, timeline->allocated_visits);
-}
-
-void
-hopper_segment_timeline_keys(hopper_segment_timeline *timeline)
-{
-	uint64		n = SPI_processed;
-
-	timeline->keys = palloc((n + 1) * sizeof(int32));
-	timeline->contents = palloc((n + 1) * sizeof(int32));
-	timeline->n_keys = (int) n;
-	for (uint64 row = 0; row < n; row++)
-	{
-		timeline->keys[row] = hopper_key_cell(NULL, row, 3);
-		timeline->contents[row] = hopper_key_cell(NULL, row, 2);
-	}
 }
 
 void
@@ -81,9 +67,11 @@ end_of(const hopper_visit *visit)
 static int32
 content_of(const hopper_segment_timeline *timeline, int32 key)
 {
-	for (int i = 0; i < timeline->n_keys; i++)
-		if (timeline->keys[i] == key)
-			return timeline->contents[i];
+	const hopper_hops *hops = timeline->hops;
+
+	for (int i = 0; i < hops->n_keys; i++)
+		if (hops->keys[i] == key)
+			return hops->segments[i];
 	return -1;
 }
 

@@ -9,7 +9,7 @@
 #ifndef HOPPER_COORDINATOR_TIMELINE_H
 #define HOPPER_COORDINATOR_TIMELINE_H
 
-#include "pg/greenplum/segments.h"
+#include "pg/greenplum/coordinator/hops.h"
 
 typedef struct hopper_statement
 {
@@ -28,9 +28,7 @@ typedef struct hopper_segment_timeline
 {
 	hopper_training *training;
 	TimestampTz run_started;
-	int			n_keys;
-	int32	   *keys;			/* of segments, and their content ids */
-	int32	   *contents;
+	const hopper_hops *hops;	/* which know the segments once the data are loaded */
 	int			n_statements;	/* since it was settled */
 	int			allocated;
 	hopper_statement *statements;
@@ -40,9 +38,8 @@ typedef struct hopper_segment_timeline
 } hopper_segment_timeline;
 
 extern void hopper_segment_timeline_begin(hopper_segment_timeline *timeline,
-										  hopper_training *training, TimestampTz run_started);
-/* The segments, as hopper_hops_load() has left them as the current result. */
-extern void hopper_segment_timeline_keys(hopper_segment_timeline *timeline);
+										  hopper_training *training, const hopper_hops *hops,
+										  TimestampTz run_started);
 /* A statement of this iteration that began at `then` and is over now. */
 extern void hopper_segment_timeline_statement(hopper_segment_timeline *timeline,
 											  TimestampTz then);
