@@ -270,22 +270,19 @@ hopper_old_arguments(char *text)
  * where its rows lie: without a clause Greenplum chooses and says so in a NOTICE.
  *
  * CREATE TABLE x (...) HOPPER_DISTRIBUTED_BY("k")
- * CREATE TABLE x HOPPER_HEAP_STORAGE AS ... HOPPER_RESULT_DISTRIBUTED_BY("k")
  */
 #define HOPPER_DIST_KEY "__dist_key__"
 #ifdef GP_VERSION_NUM
 #define HOPPER_HEAP_STORAGE " WITH (appendonly=false)"
-#define HOPPER_RESULT_DISTRIBUTED_BY(column) " DISTRIBUTED BY (" column ")"
-#define HOPPER_RESULT_DISTRIBUTED_RANDOMLY " DISTRIBUTED RANDOMLY"
+#define HOPPER_DISTRIBUTED_BY(column) HOPPER_HEAP_STORAGE " DISTRIBUTED BY (" column ")"
+#define HOPPER_DISTRIBUTED_RANDOMLY HOPPER_HEAP_STORAGE " DISTRIBUTED RANDOMLY"
 #define HOPPER_DIST_KEY_COLUMN HOPPER_DIST_KEY " pg_catalog.int4 NOT NULL, "
 #else
 #define HOPPER_HEAP_STORAGE ""
-#define HOPPER_RESULT_DISTRIBUTED_BY(column) ""
-#define HOPPER_RESULT_DISTRIBUTED_RANDOMLY ""
+#define HOPPER_DISTRIBUTED_BY(column) ""
+#define HOPPER_DISTRIBUTED_RANDOMLY ""
 #define HOPPER_DIST_KEY_COLUMN ""
 #endif
-#define HOPPER_DISTRIBUTED_BY(column) HOPPER_HEAP_STORAGE HOPPER_RESULT_DISTRIBUTED_BY(column)
-#define HOPPER_DISTRIBUTED_RANDOMLY HOPPER_HEAP_STORAGE HOPPER_RESULT_DISTRIBUTED_RANDOMLY
 
 /*
  * Appends UTF-8 in the server's encoding up to the first character that this lacks, and returns how

@@ -91,27 +91,6 @@ hopper_outputs_refuse_table(const hopper_name *table, const char *what)
 				 errhint("Look for triggers, rules and policies of row-level security on it."));
 }
 
-void
-hopper_output_create(const hopper_name *table, const hopper_output_row *row,
-					 const char *distribution)
-{
-	StringInfo	query = makeStringInfo();
-
-	appendStringInfo(query, "CREATE TABLE %s" HOPPER_HEAP_STORAGE " AS SELECT ", table->quoted);
-	for (int i = 0; i < row->n; i++)
-	{
-		if (row->expressions[i])
-			appendStringInfo(query, "%s%s AS %s", i ? ", " : "", row->expressions[i],
-							 hopper_identifier(row->names[i]));
-		else
-			appendStringInfo(query, "%sNULL::%s AS %s", i ? ", " : "",
-							 hopper_format_type_qualified(row->types[i]),
-							 hopper_identifier(row->names[i]));
-	}
-	appendStringInfo(query, " WITH NO DATA%s", distribution);
-	hopper_exec("%s", query->data);
-}
-
 /* A value that a table without its column has no need of. */
 static bool
 is_spared(const hopper_output_row *row, int column)

@@ -20,7 +20,6 @@ typedef struct hopper_output_row
 	int			n;				/* columns with a value */
 	const char *names[HOPPER_OUTPUT_COLUMNS];
 	Oid			types[HOPPER_OUTPUT_COLUMNS];
-	const char *expressions[HOPPER_OUTPUT_COLUMNS];	/* what the column is made of, or NULL */
 	Datum		values[HOPPER_OUTPUT_COLUMNS];
 	bool		nulls[HOPPER_OUTPUT_COLUMNS];
 } hopper_output_row;
@@ -59,9 +58,6 @@ extern void hopper_read_summary(const hopper_outputs *outputs, hopper_run_record
 /* ERROR 55000 where a table does not "take" or "give up" rows. */
 extern void hopper_outputs_refuse_table(const hopper_name *table,
 										const char *what) pg_attribute_noreturn();
-/* Makes the table, empty. `distribution` is added to the statement. */
-extern void hopper_output_create(const hopper_name *table, const hopper_output_row *row,
-								 const char *distribution);
 /*
  * Rows into a table, by one plan: begins as {table}. What an earlier version's table has no column
  * for is left out where it is NULL. SPI must stay connected until the end.

@@ -56,31 +56,42 @@ hopper_search_tables(const hopper_name *model, hopper_table *tables)
 	return HOPPER_SEARCH_TABLES;
 }
 
-/* Trained floats do not compress; trying costs half of the time. */
+/* NULL: it has none. */
+static const char *
+key_of(hopper_table_kind kind)
+{
+	switch (kind)
+	{
+		case HOPPER_TABLE_MODELS:
+		case HOPPER_TABLE_INFOS:
+			return "mst_key";
+		case HOPPER_TABLE_STATES:
+			return "mst_key, part";
+		default:
+			return NULL;
+	}
+}
+
 void
 hopper_output_add_key(const hopper_table *table)
 {
-	switch (table->kind)
-	{
-		case HOPPER_TABLE_MODELS:
-			hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL,"
-						" ADD PRIMARY KEY (mst_key)", table->name.quoted);
-			break;
-		case HOPPER_TABLE_INFOS:
-			hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (mst_key)", table->name.quoted);
-			break;
-		case HOPPER_TABLE_STATES:
-			hopper_exec("ALTER TABLE %s ALTER COLUMN state SET STORAGE EXTERNAL,"
-						" ADD PRIMARY KEY (mst_key, part)", table->name.quoted);
-			break;
-		case HOPPER_TABLE_RUN:
-			/* It has none, and its row is deleted: a publication of deletes would forbid that. */
-			if (HOPPER_HAS_PUBLICATIONS)
-				hopper_exec("ALTER TABLE %s REPLICA IDENTITY FULL", table->name.quoted);
-			break;
-		default:
-			break;
-	}
+	const char *key = key_of(table->kind);
+
+	if (key)
+		hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (%s)", table->name.quoted, key);
+	/* It has none, and its row is deleted: a publication of deletes would forbid that. */
+	else if (table->kind == HOPPER_TABLE_RUN && HOPPER_HAS_PUBLICATIONS)
+		hopper_exec("ALTER TABLE %s REPLICA IDENTITY FULL", table->name.quoted);
+}
+
+/* With its key: another statement for that would take a cluster longer than a small training. */
+static void
+create(const hopper_table *table)
+{
+	hopper_exec("CREATE TABLE %s (%s, PRIMARY KEY (%s))" HOPPER_DISTRIBUTED_BY("mst_key"),
+				table->name.quoted,
+				hopper_layout_columns(hopper_layout_of(table->kind), NULL, NULL),
+				key_of(table->kind));
 }
 
 int
@@ -217,18 +228,21 @@ hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 {
 	hopper_table tables[HOPPER_OUTPUT_TABLES];
 	const char *class_values = hopper_class_values_column(train);
+	const char *class_values_type =
+		hopper_format_type_qualified(train->class_values_column ? train->class_values_type
+									 : TEXTARRAYOID);
 
-	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_BY("mst_key"), outputs->model.quoted,
-				hopper_layout_columns(&hopper_models_layout, NULL, NULL));
-	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_BY("mst_key"), outputs->state.quoted,
-				hopper_layout_columns(&hopper_states_layout, NULL, NULL));
-	hopper_output_create(&outputs->info, hopper_info_row(NULL, 0),
-						 HOPPER_RESULT_DISTRIBUTED_BY("mst_key"));
-	hopper_output_create(&outputs->summary, hopper_summary_row(&outputs->model, train, NULL, NULL),
-						 HOPPER_RESULT_DISTRIBUTED_RANDOMLY);
 	hopper_outputs_tables(outputs, tables);
 	for (int i = 0; i < lengthof(tables); i++)
-		hopper_output_add_key(&tables[i]);
+		if (tables[i].kind != HOPPER_TABLE_RUN)
+			create(&tables[i]);
+	/* Trained floats do not compress; trying costs half of the time. */
+	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL",
+				outputs->model.quoted);
+	hopper_exec("ALTER TABLE %s ALTER COLUMN state SET STORAGE EXTERNAL", outputs->state.quoted);
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, outputs->summary.quoted,
+				hopper_layout_columns(&hopper_run_layout, &class_values, &class_values_type));
+	hopper_output_add_key(&tables[2]);
 	hopper_comment_layout(&outputs->model, &hopper_models_layout, NULL,
 						"trained models: a row per configuration that did not fail");
 	hopper_comment_layout(&outputs->info, &hopper_infos_layout, NULL,
@@ -269,9 +283,9 @@ check_columns(const hopper_name *table, const hopper_layout *layout, const hoppe
 		const char *there;
 
 		/* The class values are written as they are by the rehearsal. */
-		if (row && row->expressions[i])
+		if (column->name == NULL)
 			continue;
-		there = column->name ? hopper_column_there(relation, column) : row->names[i];
+		there = hopper_column_there(relation, column);
 		if (there || !row || !row->nulls[i])
 			hopper_check_column(table, there ? there : column->name,
 								row ? row->types[i] : column->type);

@@ -78,19 +78,6 @@ hopper_class_values_column(const hopper_packed *train)
 		: hopper_class_values_name(train->desc.y_column);
 }
 
-/* "(SELECT <column> FROM <packed>_summary)": a column of the label's own type. */
-static char *
-class_values_expression(const hopper_packed *train)
-{
-	hopper_name summary;
-
-	if (train->class_values_column == NULL)
-		return "NULL::pg_catalog.text[]";
-	summary = hopper_name_with_suffix(&train->table, "summary");
-	return psprintf("(SELECT %s FROM %s)", hopper_identifier(train->class_values_column),
-					summary.quoted);
-}
-
 /* Label columns of several outputs. */
 static const char *const *
 output_columns(const hopper_data_desc *desc)
@@ -169,9 +156,6 @@ hopper_summary_row(const hopper_name *model, const hopper_packed *train,
 	hopper_fill_given(row, hopper_class_values_column(train),
 					  train->class_values_column ? train->class_values_type : TEXTARRAYOID,
 					  train->class_values, train->class_values == (Datum) 0);
-	/* The values are those that were read before the training, whatever is in the table now. */
-	if (training == NULL)
-		row->expressions[row->n - 1] = class_values_expression(train);
 	hopper_fill_array(row, "dependent_vartype",
 					  train->y_types
 					  ? hopper_texts_datum(desc->n_outputs, (const char *const *) train->y_types)
