@@ -25,6 +25,11 @@ typedef struct hopper_explain_costs
 	double		read_bytes_per_second;	/* packed data into memory, by one process */
 	double		statement;		/* seconds of a hop statement without its training; segments only */
 	double		hop_bytes_per_second;	/* states through a hop statement; segments only */
+	/*
+	 * Each segment has all data, if they fit beside all models: then these stay, and a statement
+	 * begins iterations for so many seconds. 0: models move.
+	 */
+	double		patience;
 	double		seconds;		/* for the calibration, in all */
 	int32_t		threads_per_segment;	/* segments only */
 } hopper_explain_costs;

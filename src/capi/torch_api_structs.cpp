@@ -46,7 +46,11 @@ Stint FromC(const hopper_stint& stint) {
 }
 
 ExplainCosts FromC(const hopper_explain_costs& costs) {
-  return {costs.read_bytes_per_second, costs.statement, costs.hop_bytes_per_second, costs.seconds,
+  return {costs.read_bytes_per_second,
+          costs.statement,
+          costs.hop_bytes_per_second,
+          costs.patience,
+          costs.seconds,
           costs.threads_per_segment};
 }
 

@@ -87,6 +87,7 @@ Explain::Explain(const TrainingOptions& options, const DataDesc& train, const Da
       threads_per_model_(options.threads_per_model) {
   places_.keys.of = {std::move(train_keys), std::move(valid_keys)};
   places_.workers = WorkersOf(costs.threads_per_segment, threads_per_model_);
+  places_.patience = costs.patience;
   if (!OnSegments()) CheckThreadsPerModel(options.threads, options.threads_per_model);
   account_ = MemoryAccount::Create(options.memory_limit);
   for (const int split : kSplits) {
@@ -306,7 +307,7 @@ std::vector<int32_t> Explain::PartitionsOf(int split, int32_t key) const {
   const DataDesc* data = DataOf(split);
   const std::vector<int32_t>& keys = places_.keys.of[static_cast<size_t>(split)];
   for (int32_t p = 0; data != nullptr && p < data->n_partitions; ++p) {
-    if (!OnSegments() || keys[static_cast<size_t>(p)] == key) here.push_back(p);
+    if (HasAllData() || keys[static_cast<size_t>(p)] == key) here.push_back(p);
   }
   return here;
 }
@@ -318,7 +319,7 @@ Explain::Plans Explain::PlanMemories() const {
   for (const Entry& entry : entries_) {
     if (entry.trainer == nullptr) continue;
     const auto first = static_cast<size_t>(ring_.FirstPartition(entry.model.mst_key));
-    processes[OnSegments() ? places_.keys.of[kTrainSplit][first] : 0].push_back(entry.memory);
+    processes[HasAllData() ? 0 : places_.keys.of[kTrainSplit][first]].push_back(entry.memory);
     trainers.push_back(entry.trainer.get());
   }
   Plans plans;
@@ -337,6 +338,7 @@ Explain::Plans Explain::PlanMemories() const {
                                        /*shared=*/0, /*pool=*/false, features);
     plans.models += plan.models;
     plans.resident = plans.resident && plan.resident;
+    plans.together = plans.together && plan.together;
     kept += static_cast<double>(plan.features);
     wanted += static_cast<double>(features);
   }
@@ -400,6 +402,10 @@ ModelCost Explain::CostOf(const Entry& entry, double once) const {
 
 void Explain::Predict() {
   plans_ = PlanMemories();
+  if (places_.patience > 0.0 && !(plans_.resident && plans_.together)) {
+    places_.patience = 0.0;  // where they lie they may have room
+    plans_ = PlanMemories();
+  }
   const double kept = plans_.kept_features;
   run_.bytes_models = plans_.models;
   // Models with one frozen part share what it gives.
@@ -435,6 +441,7 @@ void Explain::PredictRun(const std::vector<ModelCost>& costs) {
     std::sort(keys.begin(), keys.end());
     readers = static_cast<int>(std::unique(keys.begin(), keys.end()) - keys.begin());
     run_.n_workers = readers * places_.workers;
+    if (places_.patience > 0.0) readers = 1;
     forecast = ForecastSegments(ring_, costs, rules_, places_, costs_.statement, &cancel_);
   }
   run_.bytes_data = BytesOf(train_) + (valid_ == nullptr ? 0 : BytesOf(*valid_));

@@ -26,6 +26,7 @@ struct ExplainCosts {
   double read_bytes_per_second = 0.0;  // packed data into memory, by one process
   double statement = 0.0;  // seconds of a hop statement without its training; segments only
   double hop_bytes_per_second = 0.0;  // states through a hop statement; segments only
+  double patience = 0.0;              // SegmentPlaces::patience, where all data fit; segments only
   double seconds = 0.0;               // for the calibration, in all
   int32_t threads_per_segment = 0;    // segments only
 };
@@ -115,16 +116,19 @@ class Explain {
   ModelCost CostOf(const Entry& entry, double once) const;
   void PredictRun(const std::vector<ModelCost>& costs);
   // The memory of the run, as the engines plan it. Each segment is taken with the models that begin
-  // there, though it plans for all groups of models that pass by.
+  // there, though it plans for all groups of models that pass by; where each has all data, one with
+  // all models, as it plans for them.
   struct Plans {
     int64_t models = 0;          // of all processes
     bool resident = true;        // in each of them
+    bool together = true;        // all models are there at a time
     double kept_features = 0.0;  // of what frozen parts give, from the first iteration on: 0 to 1
   };
   Plans PlanMemories() const;
   // The process's partitions; `key`: its segment.
   std::vector<int32_t> PartitionsOf(int split, int32_t key) const;
   const DataDesc* DataOf(int split) const { return split == kTrainSplit ? &train_ : valid_.get(); }
+  bool HasAllData() const { return !OnSegments() || places_.patience > 0.0; }
   bool OnSegments() const { return !places_.keys.of[kTrainSplit].empty(); }
   int32_t OwnWorkers() const;  // of the process, or of each segment
   int64_t RowsOfPartition() const {

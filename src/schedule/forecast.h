@@ -59,6 +59,9 @@ inline double SharedOut(double busy, int workers, double longest) {
 struct SegmentPlaces {
   SegmentKeys keys;
   int workers = 1;  // of each segment
+  // Each segment has all data: models stay where they are dealt to, and a statement begins
+  // iterations for so many seconds. 0: models move.
+  double patience = 0.0;
 };
 
 // The segments engine: every statement moves all models at once and ends with the slowest segment.

@@ -1,6 +1,7 @@
 // A run on a cluster's segments, played.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -191,12 +192,53 @@ void AddTimes(const Forecast& one, double times, Forecast* total) {
   total->idle += one.idle * times;
 }
 
+// Models are dealt out, the most expensive first, to the segment with the least to do.
+Forecast ForecastWhereTheyStay(const Ring& ring, const std::vector<ModelCost>& models,
+                               const RunRules& rules, const SegmentPlaces& places, double statement,
+                               const std::atomic<bool>* cancel) {
+  const std::vector<int32_t>& keys = places.keys.of[kTrainSplit];
+  const size_t n = std::set<int32_t>(keys.begin(), keys.end()).size();
+  std::vector<ModelCost> sorted = models;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const ModelCost& a, const ModelCost& b) { return a.visit > b.visit; });
+  std::vector<std::vector<ModelCost>> dealt(n);
+  std::vector<double> loads(n);
+  std::vector<double> moving(n);
+  for (const ModelCost& cost : sorted) {
+    const auto least = static_cast<size_t>(
+        std::distance(loads.begin(), std::min_element(loads.begin(), loads.end())));
+    dealt[least].push_back(cost);
+    loads[least] += cost.visit;
+    moving[least] += cost.hop;
+  }
+  Forecast total;
+  for (const std::vector<ModelCost>& here : dealt) {
+    const Forecast one = ForecastLocal(ring, here, rules, places.workers, 0.0, cancel);
+    if (cancel != nullptr && cancel->load()) return {};
+    total.seconds = std::max(total.seconds, one.seconds);
+    total.train += one.train;
+    total.evaluate += one.evaluate;
+  }
+  // A statement ends when the iterations have that it has begun.
+  const double longest = sorted.front().visit * ring.n_partitions();
+  const double statements = std::max(std::ceil(total.seconds / (places.patience + longest)), 1.0);
+  const double hopping = statements * (statement + *std::max_element(moving.begin(), moving.end()));
+  const double workers = static_cast<double>(n) * places.workers;
+  total.seconds += hopping;
+  total.hop = hopping * workers;
+  total.idle = std::max(total.seconds * workers - total.train - total.evaluate - total.hop, 0.0);
+  return total;
+}
+
 }  // namespace
 
 Forecast ForecastSegments(const Ring& ring, const std::vector<ModelCost>& models,
                           const RunRules& rules, const SegmentPlaces& places, double statement,
                           const std::atomic<bool>* cancel) {
   if (models.empty()) return {};
+  if (places.patience > 0.0) {
+    return ForecastWhereTheyStay(ring, models, rules, places, statement, cancel);
+  }
   ForecastCancel cancelled(cancel);
   SegmentsPlayer player(ring, models, rules, places, statement);
   Forecast total;

@@ -93,6 +93,18 @@ def test_few_statements_train_many_iterations(copied):
     assert value(connection, "SELECT count(DISTINCT segment) FROM hopper.run_timeline('copied_long')") == 3
 
 
+def test_the_forecast_knows_that_models_stay(copied):
+    """Each statement costs it some milliseconds: one or two, or three for each iteration."""
+    connection, _ = copied
+    hop = ("SELECT predicted FROM hopper.explain_fit('packed_3', NULL, 'configs_3', 4,"
+           " training_metrics := 'running') WHERE item = 'hop' AND mst_key IS NULL")
+    stays = value(connection, hop)
+    query(connection, "SET hopper.broadcast_limit = 0")
+    moves = value(connection, hop)
+    query(connection, "RESET hopper.broadcast_limit")
+    assert 0 < 2 * stays < moves
+
+
 @pytest.fixture(scope="module")
 def larger(copied):
     """Some 5 MB of real numbers."""
@@ -125,8 +137,10 @@ def test_larger_data_stay_where_they_lie(copied, larger, setting, moves):
     table = "copied_" + "".join(letter for letter in setting if letter.isalnum())
     watch_plans(connection)
     fit(connection, larger, table, "copied_flat", 1)
-    loading = plans_with(connection, "hopper.segment_data")
-    assert loading[-2:] == [[], []] if moves else [len(motions) for motions in loading] == [1, 1]
+    # Above the insert only answers move, to the coordinator.
+    loading = [sum("MODIFYTABLE" in motion["above"] for motion in motions)
+               for motions in plans_with(connection, "hopper.segment_data")]
+    assert loading[-2:] == [0, 0] if moves else loading == [1, 1]
     assert segments_of_a_model(connection, table) == (3 if moves else 1)
     assert not [notice for notice in connection.notices if "is read up to" in notice]
     connection.close()

@@ -247,6 +247,24 @@ TEST(ForecastSegments, StatesTakeTimeToMove) {
   EXPECT_DOUBLE_EQ(ForecastSegments(Ring(2, {0, 1}), models, Shape(1), places, 0.0).seconds, 5.0);
 }
 
+TEST(ForecastSegments, ModelsThatStayAreDealtOut) {
+  SegmentPlaces places;
+  places.keys.of[kTrainSplit] = {10, 20, 30};
+  places.patience = 0.5;
+  std::vector<ModelCost> models = Models({1, 8, 2, 4, 3});
+  for (ModelCost& model : models) model.hop = 0.25;
+  const Forecast f = ForecastSegments(Ring(3, {0, 1, 2}), models, Shape(4), places, 0.5);
+  // 8 | 4, 1 | 3, 2: 96 s in 4 statements, each of which begins no second iteration of 24 s.
+  EXPECT_DOUBLE_EQ(f.seconds, 96.0 + 4 * (0.5 + 2 * 0.25));
+  EXPECT_DOUBLE_EQ(f.train, 18.0 * 12);
+  EXPECT_DOUBLE_EQ(f.hop, 4 * (0.5 + 2 * 0.25) * 3);
+  EXPECT_DOUBLE_EQ(f.idle, 100.0 * 3 - 216.0 - 12.0);
+  // 400 iterations of 3 ms in three statements
+  const Forecast quick =
+      ForecastSegments(Ring(3, {0, 1, 2}), Models({1e-3}), Shape(400), places, 0.01);
+  EXPECT_DOUBLE_EQ(quick.seconds, 1.2 + 3 * 0.01);
+}
+
 // ---------------------------------------------------------------- properties
 
 TEST(Forecast, SecondsAddUpAndBoundsHold) {

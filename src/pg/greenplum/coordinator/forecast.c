@@ -37,6 +37,9 @@ hopper_forecast_costs(hopper_forecast_request *request, const int32 *train_keys)
 	costs.read_bytes_per_second = READ_BYTES_PER_SECOND;
 	costs.statement = STATEMENT_SECONDS;
 	costs.hop_bytes_per_second = HOP_BYTES_PER_SECOND;
+	if (hopper_is_copied(&request->train, request->has_validation ? &request->valid : NULL,
+						 train_keys))
+		costs.patience = HOPPER_HOP_MILLISECONDS / 1000.0;
 	costs.threads_per_segment = threads_of_a_segment(request, train_keys, asked.threads,
 													 segments_on_host);
 	return costs;
