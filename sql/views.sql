@@ -1,7 +1,7 @@
 -- What a role sees of runs: its own, and those of roles whose rights it has. Whether a run is running
 -- is stored nowhere: its driver holds a lock (src/pg/run/lease.h has the numbers).
 CREATE VIEW hopper.seen_runs AS
-SELECT r.run, r.started
+SELECT r.run, r.started, r.outcome
 FROM hopper.all_runs r
 WHERE pg_catalog.pg_has_role(r.role, 'USAGE')
     OR EXISTS (SELECT 1 FROM hopper.all_run_grants g WHERE g.run = r.run
@@ -37,8 +37,10 @@ WHERE r.run IN (SELECT s.run FROM hopper.seen_runs s);
 COMMENT ON VIEW hopper.runs IS 'training runs: what, whose, how far and how good';
 
 CREATE VIEW hopper.trials WITH (security_barrier) AS
-SELECT t.run, t.trial, t.model_id, t.compile_params, t.fit_params, t.status, t.iterations,
-       t.seconds, t.digest, t.error, t.parameters, t.value, t.latest,
+SELECT t.run, t.trial, t.model_id, t.compile_params, t.fit_params,
+       CASE WHEN r.outcome IN ('failed', 'cancelled') AND t.status IN ('waiting', 'training')
+            THEN 'interrupted' ELSE t.status END AS status,
+       t.iterations, t.seconds, t.digest, t.error, t.parameters, t.value, t.latest,
        r.started + t.began * interval '1 second' AS started,
        r.started + t.elapsed * interval '1 second' AS at, t.id, t.uuid
 FROM hopper.all_trials t JOIN hopper.seen_runs r ON r.run = t.run;

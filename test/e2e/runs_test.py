@@ -70,13 +70,49 @@ def test_in_the_background(database):
     assert value(database, "SELECT count(*) FROM hopper.run_timeline('behind')") > 0
 
 
-def test_it_says_why_all_its_trials_have_failed(database):
+@pytest.fixture(scope="module")
+def hopeless(database):
     select(database, "hopeless", [(1, 1, "loss='categorical_crossentropy', optimizer=SGD(lr=1e30), metrics=['accuracy']", "batch_size=32")])
+
+
+def expect_failed_trial(connection, run):
+    assert query(connection, "SELECT trial, status, iterations, error LIKE 'loss became NaN%%' FROM hopper.trials WHERE run = %s",
+                 run) == [(1, "failed", 0, True)]
+
+
+def test_it_says_why_all_its_trials_have_failed(database, hopeless):
     run = create(database, "nothing", "hopeless", function="submit")
     assert value(database, "SELECT hopper.wait(%s, 120)", run) == "failed"
     reason = value(database, "SELECT error FROM hopper.runs WHERE run = %s", run)
     assert reason == 'no configuration of "nothing" finished. 1 failed: loss became NaN.'
     assert value(database, "SELECT detail FROM hopper.run_events WHERE run = %s AND event = 'failed'", run) == reason
+    expect_failed_trial(database, run)
+    assert query(database, "SELECT trials, failed FROM hopper.runs WHERE run = %s", run) == [(1, 1)]
+    query(database, "SELECT hopper.resume(%s)", run)  # it is tried again
+    assert value(database, "SELECT hopper.wait(%s, 120)", run) == "failed"
+    assert value(database, "SELECT error FROM hopper.runs WHERE run = %s", run) == reason
+    expect_failed_trial(database, run)
+
+
+@pytest.mark.parametrize("call", ["SELECT hopper.step(%s, 1)", "SELECT hopper.step(%s, 0)", "CALL hopper.train(%s)"])
+def test_a_session_too_keeps_why_all_trials_have_failed(database, hopeless, call):
+    run = create(database, "nothing", "hopeless")
+    with pytest.raises(psycopg2.Error) as raised:
+        for _ in range(10):
+            query(database, call, run)
+    assert raised.value.pgcode == "22000"
+    assert raised.value.diag.message_primary == 'no configuration of "nothing" finished'
+    expect_failed_trial(database, run)
+    query(database, "SELECT hopper.cancel(%s)", run)
+
+
+def test_what_a_cancel_interrupts(database):
+    run = create(database, "given_up")
+    query(database, "SELECT hopper.step(%s, 0)", run)
+    assert set(query(database, "SELECT status FROM hopper.trials WHERE run = %s", run)) == {("training",)}
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert query(database, "SELECT trial, status FROM hopper.trials WHERE run = %s ORDER BY 1",
+                 run) == [(trial, "interrupted") for trial in range(1, 5)]
 
 
 def test_what_has_ended_is_in_progress_no_more(database):
@@ -673,6 +709,9 @@ def test_a_run_that_goes_on_is_not_removed(database):
     query(one, "SELECT hopper.resume(%s)", run)
     thread, found = in_thread(other, "SELECT hopper.expire_runs('0 days')")
     wait_for_lock(database, other)
+    # With the lease it would keep the run's worker away, which starts with the commit.
+    assert not query(database, "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid::bigint = 1213156434"
+                     " AND objsubid = 5 AND objid::bigint = %s", run)
     query(one, "COMMIT")
     thread.join(60)
     assert found == [[(0,)]]

@@ -153,6 +153,7 @@ write_halted(hopper_training *training)
 														 trials[i].iteration);
 		write_trials(training, which, n_written, false);
 		hopper_driven->n_written += n_written;
+		hopper_driven->uncommitted = true;
 		note_cost(start);
 	}
 	for (int i = 0; i < n; i++)
@@ -191,6 +192,7 @@ write_ended(hopper_training *training)
 		hopper_outputs_write_ended(&hopper_driven->fit->staging, training, which, n_written);
 		write_trials(training, which, n_written, true);
 		hopper_driven->n_written += n_written;
+		hopper_driven->uncommitted = true;
 		note_cost(start);
 	}
 	for (int i = 0; i < n_written && hopper_driven->pool; i++)

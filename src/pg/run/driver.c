@@ -64,7 +64,10 @@ transaction_ends(XactEvent event, void *nothing)
 	if (event == XACT_EVENT_ABORT)
 		hopper_driver_abandon();
 	else if (hopper_driven)
+	{
 		hopper_driven->level = 0;
+		hopper_driven->uncommitted = false;
+	}
 }
 
 static void

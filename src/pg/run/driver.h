@@ -45,6 +45,8 @@ extern void hopper_driver_wait(double seconds);
  * committed then.
  */
 extern hopper_driver_state hopper_driver_step(void);
+/* Why all trials failed is written, and the next step, in another transaction, is an error. */
+extern bool hopper_driver_refuses(void);
 /*
  * All its trials halt at the end of their iterations, and stay there: what they have trained is in
  * the steps until has_halted().

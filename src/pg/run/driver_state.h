@@ -37,6 +37,7 @@ typedef struct hopper_driver
 	hopper_progress progress;
 	bool		steps;			/* a step goes on */
 	bool		finished;		/* the core has nothing to train any more */
+	bool		refuses;		/* nothing has come of it: the next step says so */
 	hopper_steering steering;	/* what holds now */
 	hopper_earlier *earlier;	/* of fit(): an entry for each trial */
 	int			n_earlier;
@@ -47,6 +48,7 @@ typedef struct hopper_driver
 	double		spent;			/* seconds within this step that wrote checkpoints */
 	double		untold;			/* of steps of this slice, which is to tell of its checkpoint */
 	int			n_written;		/* checkpoints in this step */
+	bool		uncommitted;	/* this transaction has written some */
 	hopper_unwritten halted;	/* trials, for a checkpoint */
 	hopper_unwritten ended;
 	bool		has_grown;		/* the table of states, by dead rows */

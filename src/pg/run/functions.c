@@ -116,7 +116,8 @@ HOPPER_FUNCTION(hopper_sql_step)
 		hopper_driver_wait(left > 0 ? left : 1);
 		state = hopper_driver_step();
 		left = (once ? SECONDS_TO_BEGIN : seconds) - hopper_seconds_since(start);
-		if (state != HOPPER_DRIVER_TRAINS || ((once || left <= 0) && hopper_driver_has_halted()))
+		if (state != HOPPER_DRIVER_TRAINS || hopper_driver_refuses() ||
+			((once || left <= 0) && hopper_driver_has_halted()))
 			break;
 		if (left <= 0)
 			hopper_driver_halt();
@@ -340,6 +341,14 @@ drop_run(int64 run, bool expires)
 		hopper_driver_leave();
 	/* Nobody drives it again once it is done or cancelled: who has the lease then drops it. */
 	drives = !is_final(&row);
+	/*
+	 * A session that has just resumed it is waited for without the lease: the worker that starts
+	 * with its commit leaves where somebody has that.
+	 */
+	if (drives && expires &&
+		(hopper_lease_holder(run) != 0 || !hopper_store_read_if_there(run, &row) ||
+		 row.outcome == NULL))
+		return false;
 	pid = drives ? hopper_lease_try(run) : 0;
 	if (pid != 0 && expires)
 		return false;

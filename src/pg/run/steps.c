@@ -208,8 +208,30 @@ end_slice(void)
 		tell_checkpoint();
 }
 
-/* The end of all models: what has failed is written down, and the tables get their names. */
+/* ERROR 22000 where no trial has a result. */
 static void
+refuse_without_result(void)
+{
+	const hopper_pool *pool = hopper_driven->pool;
+
+	if (pool ? hopper_search_best(pool->run) >= 0 : hopper_store_has_result(hopper_driven->run))
+		return;
+	/* The error takes back what this transaction has written: why trials failed stays. */
+	if (hopper_driven->uncommitted && !HOPPER_DATA_ON_SEGMENTS)
+	{
+		hopper_driven->refuses = true;
+		return;
+	}
+	if (pool)
+		hopper_search_refuse_without_best(pool->run);
+	hopper_refuse_all_failed(&hopper_driven->fit->training);
+}
+
+/*
+ * The end of all models: what has failed is written down, and the tables get their names; or the
+ * next step refuses.
+ */
+static hopper_driver_state
 finish(void)
 {
 	hopper_fit *fit = hopper_driven->fit;
@@ -227,18 +249,25 @@ finish(void)
 	training->n_failed = 0;
 	for (int i = 0; i < training->n_configs; i++)
 		training->n_failed += training->results[i].status == HOPPER_MODEL_FAILED;
-	if (hopper_driven->pool == NULL && !hopper_store_has_result(hopper_driven->run))
-		hopper_refuse_all_failed(training);
-	if (hopper_driven->pool && hopper_search_best(hopper_driven->pool->run) < 0)
-		hopper_search_refuse_without_best(hopper_driven->pool->run);
-	fit->record.num_iterations = Max(fit->record.num_iterations, longest_trial());
-	hopper_fit_finish(fit);
-	if (hopper_driven->pool)
-		finish_search();
-	else
-		finish_fit();
-	hopper_store_ended(hopper_driven->run, "done", fit, NULL);
+	refuse_without_result();
+	if (!hopper_driven->refuses)
+	{
+		fit->record.num_iterations = Max(fit->record.num_iterations, longest_trial());
+		hopper_fit_finish(fit);
+		if (hopper_driven->pool)
+			finish_search();
+		else
+			finish_fit();
+		hopper_store_ended(hopper_driven->run, "done", fit, NULL);
+	}
 	AtEOXact_GUC(true, fit->level);
+	return hopper_driven->refuses ? HOPPER_DRIVER_TRAINS : HOPPER_DRIVER_DONE;
+}
+
+bool
+hopper_driver_refuses(void)
+{
+	return hopper_driven != NULL && hopper_driven->refuses;
 }
 
 /* Says of wishes to stop a trial that there was nothing to stop. */
@@ -441,10 +470,7 @@ hopper_driver_step(void)
 	if (hopper_driven->finished && hopper_store_wish(hopper_driven->run) == HOPPER_WISH_CANCEL)
 		state = cancel();
 	else if (hopper_driven->finished)
-	{
-		finish();
-		state = HOPPER_DRIVER_DONE;
-	}
+		state = finish();
 	else
 	{
 		go_on();
@@ -457,7 +483,8 @@ hopper_driver_step(void)
 	hopper_driven->steps = false;
 	if (state != HOPPER_DRIVER_TRAINS)
 		hopper_driver_close();
-	else if (hopper_seconds_since(hopper_driven->last_checkpoint) >= checkpoint_interval())
+	else if (!hopper_driven->finished &&
+			 hopper_seconds_since(hopper_driven->last_checkpoint) >= checkpoint_interval())
 		ask_for_checkpoints(false);
 	return state;
 }
