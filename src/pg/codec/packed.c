@@ -68,36 +68,33 @@ static void
 read_class_values(const hopper_name *summary, hopper_packed *out)
 {
 	hopper_data_desc *desc = &out->desc;
+	const char *column = hopper_identifier(out->class_values_column);
+	Oid			relation = hopper_relation_oid(summary, false);
 	const char **values;
 	Datum		whole;
 	bool		isnull;
-	uint64		n;
-	uint64		i;
+	int			n;
 
-	hopper_select("SELECT %s FROM %s", hopper_identifier(out->class_values_column),
-				  summary->quoted);
-	out->class_values_type = SPI_gettypeid(SPI_tuptable->tupdesc, 1);
+	out->class_values_type =
+		get_atttype(relation, hopper_require_column(relation, out->class_values_column));
 	if (!OidIsValid(get_element_type(getBaseType(out->class_values_type))))
 		refuse_summary(summary, psprintf("Column \"%s\" is no array", out->class_values_column));
+	hopper_select("SELECT %s, ARRAY(SELECT u.v::pg_catalog.text FROM pg_catalog.unnest(%s)"
+				  " WITH ORDINALITY AS u(v, i) ORDER BY u.i) FROM %s", column, column,
+				  summary->quoted);
 	whole = hopper_value(0, 1, getBaseType(out->class_values_type), &isnull);
 	if (!isnull)
 		out->class_values = PointerGetDatum(PG_DETOAST_DATUM_COPY(whole));
+	values = (const char **) hopper_text_cells(0, 2, &n);
 	SPI_freetuptable(SPI_tuptable);
-	n = hopper_select("SELECT u.v::pg_catalog.text FROM pg_catalog.unnest("
-					  "(SELECT %s FROM %s)) WITH ORDINALITY AS u(v, i) ORDER BY u.i",
-					  hopper_identifier(out->class_values_column), summary->quoted);
 	if (n != desc->num_classes)
-		refuse_summary(summary, psprintf("There are " UINT64_FORMAT " class values for %d classes",
-										 n, desc->num_classes));
-	values = palloc(sizeof(char *) * (n + 1));
-	for (i = 0; i < n; i++)
-		values[i] = hopper_cell(i, 1);
+		refuse_summary(summary, psprintf("There are %d class values for %d classes", n,
+										 desc->num_classes));
 	/* only the first class can be that of NULL; NULLs at the end are padding */
 	while (n > 1 && values[n - 1] == NULL)
 		n--;
-	desc->n_class_values = (int32) n;
+	desc->n_class_values = n;
 	desc->class_values = values;
-	SPI_freetuptable(SPI_tuptable);
 }
 
 /* An array's text, whose elements have this type; their number. */

@@ -99,12 +99,18 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 					ints_literal(n, columns[GROUP]), ints_literal(n, columns[KEEPS_BEST]));
 }
 
+static bool
+may_look(const hopper_name *model)
+{
+	return pg_class_aclcheck(hopper_relation_oid(model, false), GetUserId(), ACL_SELECT) ==
+		ACLCHECK_OK;
+}
+
 /* Whether the model of a row of `ranked` can be used; NULL where the caller may not look. */
 static const char *
 has_weights(const hopper_name *model)
 {
-	if (pg_class_aclcheck(hopper_relation_oid(model, false), GetUserId(), ACL_SELECT) !=
-		ACLCHECK_OK)
+	if (!may_look(model))
 		return "NULL::boolean";
 	return psprintf("EXISTS (SELECT 1 FROM %s m WHERE m.mst_key = ranked.mst_key)", model->quoted);
 }
@@ -119,19 +125,19 @@ has_weights(const hopper_name *model)
  * group is ranked on its own, the first n of each. Failed configurations come last, without a rank.
  *
  * best_value is of any iteration, the other values are of the weights that there are.
+ * `curve` and `weights` are expressions of the last columns.
  *
  * A metric that is not the first is final at the iteration at which loss and first metric are.
  */
 static char *
 compared_query(const hopper_name *model, const char *rank_by, int n, bool usable,
-			   const char *curve)
+			   const char *curve, const char *weights)
 {
 	hopper_name info = info_of(model);
 	int			n_groups;
 	const char *ranks = ranks_query(model, &info, rank_by, &n_groups);
 	bool		searched = rank_by == NULL && hopper_ranked_by_search(&info);
 	bool		by_group = n_groups > 1 && !searched && !usable;
-	const char *weights = has_weights(model);
 	const char *condition = "";
 	const char *rows = psprintf("%s i", info.quoted);
 	StringInfo	query = makeStringInfo();
@@ -140,7 +146,7 @@ compared_query(const hopper_name *model, const char *rank_by, int n, bool usable
 	if (HOPPER_DATA_ON_SEGMENTS)
 		rows = psprintf("(SELECT * FROM %s LIMIT %d) i", info.quoted, PG_INT32_MAX);
 	if (usable)
-		condition = psprintf(" WHERE %s", weights);
+		condition = psprintf(" WHERE %s", has_weights(model));
 	else if (n > 0 && by_group)
 		condition = psprintf(" WHERE status <> 'failed' AND reached <= %d", n);
 	appendStringInfo(query,
@@ -199,10 +205,32 @@ compared_query(const hopper_name *model, const char *rank_by, int n, bool usable
 char *
 hopper_compared_query(const hopper_name *model, const char *rank_by, int n, bool usable)
 {
-	return compared_query(model, rank_by, n, usable, "NULL::text");
+	return compared_query(model, rank_by, n, usable, "NULL::text", "NULL::boolean");
 }
 
-#define BEST_COLUMNS "SELECT mst_key, metric, coalesce(valid, train), valid IS NOT NULL"
+/* `usable`: of those that have weights. Without a metric where there is none. */
+static hopper_best
+ranked_best(const hopper_outputs *outputs, const char *rank_by, bool usable)
+{
+	hopper_best best = {0};
+	const char *metric;
+	/* Latest: what was inserted by this very statement must be seen. */
+	uint64		n = hopper_select_latest("SELECT mst_key, metric, coalesce(valid, train),"
+										 " valid IS NOT NULL FROM (%s) b",
+										 hopper_compared_query(&outputs->model, rank_by, 1,
+															   usable));
+
+	if (n == 0 && !usable)
+		hopper_refuse_damaged(&outputs->info, "It has no row.");
+	metric = n == 1 ? hopper_cell(0, 2) : NULL;
+	if (metric == NULL)
+		return best;
+	best.mst_key = hopper_key_cell(&outputs->info, 0, 1);
+	best.value = hopper_float_value(0, 3);
+	best.metric = psprintf("%s %s", strcmp(hopper_cell(0, 4), "t") == 0 ? "validation"
+						   : "training", metric);
+	return best;
+}
 
 /*
  * Not by hopper.leaderboard(): the right to call it may be taken from a role while its models are
@@ -211,35 +239,13 @@ hopper_compared_query(const hopper_name *model, const char *rank_by, int n, bool
 hopper_best
 hopper_outputs_best(const hopper_outputs *outputs, const char *rank_by)
 {
-	hopper_best best = {0};
-	bool		validated;
-	char	   *metric;
-	char	   *has_weights;
-	uint64		n;
+	hopper_best best = ranked_best(outputs, rank_by, false);
 
-	/* Latest: what was inserted by this very statement must be seen. */
-	n = hopper_select_latest(BEST_COLUMNS ", has_weights FROM (%s) b",
-							 hopper_compared_query(&outputs->model, rank_by, 1, false));
-	if (n == 0)
-		hopper_refuse_damaged(&outputs->info, "It has no row.");
-	metric = hopper_cell(0, 2);
-	if (n > 1 || metric == NULL)
-		return best;
-	has_weights = hopper_cell(0, 5);
-	if (has_weights && strcmp(has_weights, "f") == 0)
-	{
-		/* Models may have been deleted, whose infos stay. */
-		if (hopper_select_latest(BEST_COLUMNS " FROM (%s) b",
-								 hopper_compared_query(&outputs->model, rank_by, 1, true)) == 0)
-			return best;
-		metric = hopper_cell(0, 2);
-		if (metric == NULL)
-			return best;
-	}
-	best.mst_key = hopper_key_cell(&outputs->info, 0, 1);
-	best.value = hopper_float_value(0, 3);
-	validated = strcmp(hopper_cell(0, 4), "t") == 0;
-	best.metric = psprintf("%s %s", validated ? "validation" : "training", metric);
+	/* Models may have been deleted, whose infos stay. */
+	if (best.metric && may_look(&outputs->model) &&
+		!hopper_any(hopper_select_latest("SELECT FROM %s WHERE mst_key = %d",
+										 outputs->model.quoted, best.mst_key)))
+		best = ranked_best(outputs, rank_by, true);
 	return best;
 }
 
@@ -269,7 +275,8 @@ HOPPER_SPI_FUNCTION(hopper_sql_leaderboard)
 	if (!PG_ARGISNULL(1))
 		hopper_require_positive(n, "n", "Leave n out to see every configuration.");
 	model = hopper_name_argument(fcinfo, 0, "model_table");
-	return hopper_return_query(fcinfo, compared_query(&model, rank_by, n, false, curve()));
+	return hopper_return_query(fcinfo, compared_query(&model, rank_by, n, false, curve(),
+													  has_weights(&model)));
 }
 
 /* learning_curves(model_table): a row a model, iteration, split and metric. */
