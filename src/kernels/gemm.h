@@ -81,7 +81,7 @@ void Tile(const hopper::GemmArgs& g, const Panel& p, const float* a, float* c) {
       for (int i = 0; i < kRows; ++i) {
         const Vec left = Set(a_at[i * a_row]);
 #pragma GCC unroll 16
-        for (int j = 0; j < kVecs; ++j) sum[i][j] += left * right[j];
+        for (int j = 0; j < kVecs; ++j) sum[i][j] = MulAdd(left, right[j], sum[i][j]);
       }
       a_at += a_step;
       b_at += b_row;

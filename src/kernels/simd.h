@@ -37,6 +37,18 @@ HOPPER_INLINE Vec Load(const float* p) {
 HOPPER_INLINE void Store(float* p, Vec v) { std::memcpy(p, &v, sizeof(v)); }
 HOPPER_INLINE Vec Set(float x) { return x - Vec{}; }
 
+// a * b + c, rounded once where there is an instruction for it. Where the compiler chooses, two
+// forms of a loop may get different bits.
+HOPPER_INLINE Vec MulAdd(Vec a, Vec b, Vec c) {
+#if defined(__AVX512F__)
+  return (Vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__)
+  return (Vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+  return a * b + c;
+#endif
+}
+
 // The first n floats, 0 < n < kWidth; the others are 0 and are not touched in memory.
 #if defined(__AVX512F__)
 HOPPER_INLINE Vec LoadPart(const float* p, int64_t n) {
