@@ -14,6 +14,7 @@ from cluster import (answer, limit_memory, reset_fault, seconds, segment_process
 from conftest import connect
 from digits import (PLAIN, dense, layer, outputs, query, select, sequential, value,
                     wait_until)
+from kernels import has_12
 from runs import CONFIGS, LOSS, OPTIMIZERS, digests, fit, pack, working_tables
 
 
@@ -142,6 +143,8 @@ def test_an_error_on_a_segment_tells_where(on_segments, place):
                                            ("execsort_before_sorting", 0)])
 def test_an_error_of_the_server_tells_which_models_travelled(on_segments, name, segment):
     """Not in our functions: below them, where the states are moved and sorted."""
+    if name == "execsort_before_sorting" and has_12(on_segments):
+        pytest.skip("its hops hash what arrives, and sort nothing")
     if outputs(on_segments, "some_bad") == []:
         bad = (2, 1, LOSS + "'SGD(lr=1e30)'", "batch_size=16")
         select(on_segments, "some_bad", [CONFIGS[0], bad, *CONFIGS[2:6]])

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from cluster import count_passes, disk_bytes, held
+from cluster import count_passes, disk_bytes, held, segment_processes
 from conftest import connect
 from digits import dense, layer, query, select, sequential, value
 from kernels import has_12
@@ -139,6 +139,29 @@ def test_a_hop_writes_its_states_once(on_segments):
         query(on_segments, f"DROP TABLE held_{hop}, held_{hop}_info, held_{hop}_summary,"
               f" held_{hop}_state")
         before = disk_bytes()
+
+
+def test_hops_start_no_processes(on_segments):
+    """A session's readers stay, where states are small: since 12 each utility statement ends them on the segments."""
+    wide_configs(on_segments, "tiny", 4, 1)
+    backend = value(on_segments, "SELECT pg_backend_pid()")
+    seen = set()
+    ended = threading.Event()
+
+    def watch():
+        while not ended.is_set():
+            seen.update(one for those in segment_processes(backend).values() for one in those)
+            time.sleep(0.02)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        query(on_segments, "SELECT hopper.fit_multiple_model('packed_3', 'unforked', 'tiny', 60)")
+    finally:
+        ended.set()
+        thread.join()
+    hops = 60 * 3
+    assert 6 <= len(seen) < hops / 4
 
 
 def test_hops_are_not_logged(on_segments):

@@ -12,7 +12,10 @@
  */
 #include "pg/greenplum/coordinator/hops.h"
 
+#include "pg/greenplum/reports.h"
+
 #define PART_BYTES (64 * 1024 * 1024)
+#define ROW_BYTES 1024			/* of a row without its body, at least about */
 
 static void
 execute(SPIPlanPtr plan, Datum *values, int expected)
@@ -291,7 +294,10 @@ hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, const in
 		const hopper_config *config = &configs[i];
 
 		if (config->weights)
+		{
 			put_model(plan, config, keys[i], hops->n_statements);
+			hops->bytes[hops->at] += config->n_weights * sizeof(float);
+		}
 		else
 			appendStringInfo(fresh, "%s(%d, %d, %d, 0, 1, '%c'::pg_catalog.bytea, %d)",
 							 fresh->len ? ", " : "", keys[i], keys[i], config->mst_key,
@@ -316,11 +322,15 @@ hop_query(const hopper_name *from, const hopper_name *to)
 					" FROM %s WHERE hop OPERATOR(pg_catalog.=) $4 GROUP BY next_key) s"
 					" RETURNING mst_key, part, done, missing, gp_segment_id,"
 					" CASE WHEN done THEN report END, result,"
-					" CASE part WHEN -1 THEN pg_catalog.length(body) END",
+					" pg_catalog.length(body)",
 					to->quoted, from->quoted);
 }
 
-/* The table that the next hop fills, which holds nothing that anybody reads. */
+/*
+ * The table that the next hop fills, which holds nothing that anybody reads. TRUNCATE is a utility
+ * statement, after which Greenplum 7 ends the session's readers on the segments and the hop starts
+ * others, so the rows of some hops gather before it.
+ */
 static int
 next_table(hopper_hops *hops)
 {
@@ -328,10 +338,11 @@ next_table(hopper_hops *hops)
 
 	if (hops->n_statements == 1)
 		hopper_hops_create_table(&hops->tables[1]);
-	else if (hops->n_statements > 1)
+	else if (hops->n_statements > 1 && hops->bytes[to] >= HOPPER_HOPS_MOST_DEAD)
 	{
 		hopper_exec("TRUNCATE %s", hops->tables[to].quoted);
 		hops->has_keys = hops->has_keys && to != 0;
+		hops->bytes[to] = 0;
 	}
 	return to;
 }
@@ -360,6 +371,8 @@ hopper_hops_move(hopper_hops *hops, bool halts, int32 milliseconds)
 	if (to == from)
 		hopper_hops_free_plans(hops);
 	hops->at = to;
+	for (uint64 row = 0; row < n; row++)
+		hops->bytes[to] += ROW_BYTES + DatumGetInt32(hopper_told_value(row, 8, INT4OID));
 	return n;
 }
 

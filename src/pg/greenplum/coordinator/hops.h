@@ -9,6 +9,9 @@
 
 #include "pg/greenplum/segments.h"
 
+/* A working table with so many bytes, on all segments, is truncated before it gets more. */
+#define HOPPER_HOPS_MOST_DEAD (4 * 1024 * 1024)
+
 typedef struct hopper_hops
 {
 	const hopper_segment_run *run;
@@ -22,6 +25,7 @@ typedef struct hopper_hops
 	int			n_keys;			/* that have data, of either split */
 	int32	   *keys;
 	int32	   *segments;		/* content ids */
+	int64		bytes[2];		/* that each has got since it was truncated, or more */
 	hopper_name rest;			/* the models that do not travel */
 	bool		rests;			/* the table is there */
 	int32		n_statements;
@@ -45,7 +49,7 @@ extern void hopper_hops_put_models(hopper_hops *hops, const hopper_config *confi
 /*
  * Moves and trains the models: see start() in model_hopper/group.h. Returns the rows of
  * their parts, in any order, as the current result: mst_key, part, done, missing, segment, report
- * where it is done, result, bytes of weights.
+ * where it is done, result, bytes.
  */
 extern uint64 hopper_hops_move(hopper_hops *hops, bool halts, int32 milliseconds);
 /* States and weights of n configurations from table `from` into the output tables. */

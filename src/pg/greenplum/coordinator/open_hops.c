@@ -64,6 +64,7 @@ hopper_hops_put_rested(hopper_hops *hops, const int32 *mst_keys, const int32 *ke
 				hops->rest.quoted, places);
 	if (SPI_processed < (uint64) n)
 		elog(ERROR, "states of models are gone");
+	hops->bytes[hops->at] += HOPPER_HOPS_MOST_DEAD; /* nobody has counted them */
 	pfree(places);
 }
 
