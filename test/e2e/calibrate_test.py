@@ -151,7 +151,7 @@ def test_is_a_model_as_any_other(database):
 
 def test_an_ensemble_is_a_model_as_any_other_with_its_temperature(database):
     query(database, "SELECT hopper.copy_model('models', 'several')")
-    mean, members = query(database, "SELECT mst_key, members FROM hopper.ensemble('several', 'packed_validation', 3, ARRAY[1, 2, 3], 'loss')")[0]
+    mean, members = query(database, "SELECT mst_key, members FROM hopper.ensemble('several', 'packed_validation', 20, ARRAY[1, 2, 3], 'loss')")[0]
     before = probabilities(database, "several", mean)
     key, source, temperature, loss, loss_before, _, _ = query(database, "SELECT * FROM hopper.calibrate('several', 'packed_validation', %s)", mean)[0]
     assert (key, source) == (mean + 1, mean) and len(members) > 1 and loss < loss_before and abs(temperature - 1) > 0.01
