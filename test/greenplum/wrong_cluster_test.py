@@ -41,8 +41,11 @@ def works(output):
 @pytest.fixture
 def segment_1(on_segments):
     """Starts segment 1 with other files; it gets its own back."""
-    if outputs(on_segments, "complete") == []:
-        fit(connect("HOPPER_GREENPLUM"), "packed_6", "complete", "configs_1", 1)
+    # Tests before these have restarted the cluster under the shared connection.
+    connection = connect("HOPPER_GREENPLUM")
+    if outputs(connection, "complete") == []:
+        fit(connection, "packed_6", "complete", "configs_1", 1)
+    connection.close()
 
     def start(change):
         folder = other_installation()
