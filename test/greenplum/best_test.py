@@ -14,7 +14,7 @@ def test_the_one_that_learns(on_segments):
     query(on_segments, "SET hopper.notice_interval = 1")
     query(on_segments, "SET client_min_messages = notice")
     on_segments.notices.clear()
-    query(on_segments, "SELECT hopper.fit_multiple_model('packed_3', 'by_huber', 'huber_configs', 20,"
+    query(on_segments, "SELECT hopper.fit_multiple_model('packed_3', 'by_huber', 'huber_configs', 200,"  # seconds, so that a line of progress comes
           " validation_table := 'packed_3_validation', seed := 7)")
     query(on_segments, "RESET hopper.notice_interval")
     query(on_segments, "SET client_min_messages = warning")
