@@ -1,6 +1,4 @@
 // The table of functions that need libtorch: thin, and with no way out for an exception.
-#include <ATen/Parallel.h>
-
 #include <cstring>
 #include <memory>
 #include <string>
@@ -13,6 +11,7 @@
 #include "engine/build_info.h"
 #include "engine/devices/cuda_devices.h"
 #include "engine/devices/lane_devices.h"
+#include "engine/workers.h"
 #include "model_hopper/torch.h"
 #include "params/precision.h"
 #include "train/trainer.h"
@@ -85,9 +84,7 @@ extern "C" __attribute__((visibility("default"))) const hopper_torch_api* hopper
     int32_t version) {
   static const hopper_torch_api api = hopper::MakeApi();
   try {
-    // The server's own thread works alone, too: threads of libtorch spin where others have their
-    // processors, and numbers would depend on how many there are.
-    at::set_num_threads(1);
+    hopper::WorkAlone();  // on the server's own thread
     hopper::PrepareLaneDevices();
   } catch (...) {
     // No memory for a message: without that part, use_gpus says that it cannot be used.

@@ -14,6 +14,8 @@
 
 namespace hopper {
 
+void WorkAlone() { at::set_num_threads(1); }
+
 namespace {
 
 // Hands libtorch's warnings on, which would otherwise be written to stderr.
@@ -30,9 +32,6 @@ class WarningRelay : public c10::WarningHandler {
  private:
   const WarningSink& sink_;
 };
-
-// libtorch's own threads (and its BLAS') stay out of it on every thread of ours.
-void WorkAlone() { at::set_num_threads(1); }
 
 // What `body` runs with, on any thread.
 class Surroundings {

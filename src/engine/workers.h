@@ -14,6 +14,10 @@ namespace hopper {
 // Takes the text of each warning that libtorch has for the user; called on any worker.
 using WarningSink = std::function<void(const std::string&)>;
 
+// Keeps libtorch's own threads, and its BLAS', out of what the calling thread computes: they spin
+// where others have their processors, and numbers would depend on how many there are.
+void WorkAlone();
+
 // Runs `body` on the calling thread with all that a worker has but blocked signals; it may throw.
 // Not on a worker.
 void WorkHere(MemoryAccount* account, const WarningSink& warn, const std::function<void()>& body);
