@@ -3,7 +3,7 @@
 import numpy
 import psycopg2
 import pytest
-from digits import ADAM, connect, create_database, dense, drop_database, layer, query, select, sequential, threads, value
+from digits import ADAM, GREENPLUM, connect, create_database, dense, drop_database, layer, query, select, sequential, threads, value
 
 DATABASE = "hopper_ensemble"
 
@@ -126,6 +126,7 @@ def test_no_threads_of_libtorch_spin(database):
     process = value(session, "SELECT pg_backend_pid()")
     query(session, "SELECT hopper.copy_model('models', 'alone')")
     before = threads(process)  # Greenplum has one that receives rows
+    assert GREENPLUM or before == 1
     for _ in range(2):
         query(session, "SELECT hopper.ensemble('alone', 'held_packed', 10)")
     assert threads(process) == before

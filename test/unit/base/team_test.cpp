@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <chrono>
 #include <new>
 #include <random>
 #include <set>
@@ -12,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/cancel.h"
 #include "support/repetitions.h"
 
 namespace hopper {
@@ -45,6 +47,31 @@ TEST(Team, ItsThreadsTakeNoSignals) {
     }
   });
   EXPECT_EQ(blocked.load(), 5);
+}
+
+// A cancel is heard by the owner alone; the other part looks until then.
+TEST(Team, WhatOnePartThrowsEndsTheOthersWhereTheyLook) {
+  Team team(2, [] {});
+  std::atomic<bool> looks{false};
+  std::atomic<bool> ended{false};
+  EXPECT_THROW(team.Run([&](int part) {
+    if (part == 0) {
+      while (!looks.load()) std::this_thread::yield();
+      throw std::runtime_error("of the owner");
+    }
+    looks = true;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    try {
+      while (std::chrono::steady_clock::now() < end) LookAtCancel();
+    } catch (const Cancelled&) {
+      ended = true;
+      throw;
+    }
+  }),
+               std::runtime_error);
+  EXPECT_TRUE(ended.load());
+  // The next call is not ended by what the last one threw.
+  team.Run([](int) { LookAtCancel(); });
 }
 
 TEST(Team, EndsWhileItSleepsAndWithoutAnyWork) {
