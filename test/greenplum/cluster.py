@@ -89,12 +89,12 @@ def primaries(connection):
         " AND role = 'p' ORDER BY content")]
 
 
-def set_fault(connection, name, kind, segments=(0, 1, 2), occurrence=None):
-    """Of gp_inject_fault(); `occurrence`: the how manieth time, else always."""
+def set_fault(connection, name, kind, segments=(0, 1, 2), occurrence=None, table=""):
+    """Of gp_inject_fault(); `occurrence`: the how manieth time, else always; `table`: which some places ask for."""
     first, last = (occurrence, occurrence) if occurrence else (1, -1)
     for segment in segments:
-        query(connection, "SELECT gp_inject_fault(%s, %s, '', '', '', %s, %s, 0, %s)", name, kind,
-              first, last, primaries(connection)[segment])
+        query(connection, "SELECT gp_inject_fault(%s, %s, '', '', %s, %s, %s, 0, %s)", name, kind,
+              table, first, last, primaries(connection)[segment])
 
 
 def reset_fault(connection, name):
