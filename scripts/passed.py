@@ -46,25 +46,30 @@ def digest(paths, words):
 
 
 class Stamp:
-    """What a success leaves in a build folder: the digest, and how many tests it were."""
+    """What a success leaves in a build folder: the digest, how many tests it were, and the names of skipped ones."""
 
     def __init__(self, build, name):
         self.path = pathlib.Path(build) / "passed" / name
 
-    def tests(self, wanted):
-        """How many tests passed with this digest; None where it has not passed."""
+    def read(self, wanted):
+        """How many tests passed with this digest, and which were skipped; None where it has not passed."""
         try:
-            seen, tests = self.path.read_text().split()
+            first, *skipped = self.path.read_text(encoding="utf-8").splitlines()
+            seen, tests = first.split()
         except (OSError, ValueError):
             return None
-        return int(tests) if seen == wanted else None
+        return (int(tests), skipped) if seen == wanted else None
+
+    def tests(self, wanted):
+        known = self.read(wanted)
+        return known and known[0]
 
     def forget(self):
         self.path.unlink(missing_ok=True)
 
-    def keep(self, wanted, tests):
+    def keep(self, wanted, tests, skipped=()):
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(f"{wanted} {tests}\n")
+        self.path.write_text("\n".join([f"{wanted} {tests}", *skipped, ""]), encoding="utf-8")
 
 
 def passed_tests(output):

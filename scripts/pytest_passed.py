@@ -4,7 +4,8 @@
 
 A test file is unchanged where it is, with the test files that it imports and what else lies in the test
 folders, and so are the files and folders named by --depends, BUILD's libraries and SQL, the server's
-program and the processor. BUILD/passed holds what passed. Where HOPPER_AGAIN is set everything runs.
+program and the processor. Tests of it that were skipped are tried again. BUILD/passed holds what
+passed. Where HOPPER_AGAIN is set everything runs.
 """
 
 import collections
@@ -51,8 +52,9 @@ class Passed:
         self.build = pathlib.Path(config.getoption("--passed-in")).resolve()
         self.files = {}  # of a test, by its node's id
         self.now = {}  # the digest of a file when it was collected
-        self.tests = collections.Counter()  # of a file
-        self.bad = set()  # files that did not pass in full
+        self.tests = collections.Counter()  # of a file, that passed
+        self.skipped = collections.defaultdict(set)
+        self.bad = set()  # files with failures
         self.unchanged = {}
         helpers = [path for folder in FOLDERS for path in sorted((ROOT / folder).iterdir())
                    if path.is_file() and not path.name.endswith("_test.py")]
@@ -72,25 +74,33 @@ class Passed:
             self.files[item.nodeid] = item.path
         for file, tests in files.items():
             self.now[file] = digest(with_imports(file), [self.common])
-            known = self.stamp(file).tests(self.now[file])
-            if known == len(tests) and not os.environ.get("HOPPER_AGAIN"):
-                self.unchanged[file] = tests
+            known = self.stamp(file).read(self.now[file])
+            if known and known[0] + len(known[1]) == len(tests) and not os.environ.get("HOPPER_AGAIN"):
+                self.unchanged[file] = [test for test in tests if test.nodeid not in known[1]]
+                self.tests[file] = known[0]
+                self.skipped[file].update(known[1])
             else:
                 self.stamp(file).forget()
-        items[:] = [item for item in items if item.path not in self.unchanged]
-        config.hook.pytest_deselected(items=[item for tests in self.unchanged.values() for item in tests])
+        unchanged = {item for tests in self.unchanged.values() for item in tests}
+        items[:] = [item for item in items if item not in unchanged]
+        config.hook.pytest_deselected(items=list(unchanged))
 
     def pytest_runtest_logreport(self, report):
         file = self.files[report.nodeid]
-        self.tests[file] += report.when == "call"
-        if not report.passed:
+        if report.failed:
             self.bad.add(file)
+            self.stamp(file).forget()
+        elif report.skipped:
+            self.skipped[file].add(report.nodeid)
+        elif report.when == "call":
+            self.skipped[file].discard(report.nodeid)
+            self.tests[file] += 1
 
     def pytest_sessionfinish(self, session, exitstatus):
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             for file, tests in self.tests.items():
                 if file not in self.bad:
-                    self.stamp(file).keep(self.now[file], tests)
+                    self.stamp(file).keep(self.now[file], tests, sorted(self.skipped[file]))
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.unchanged:
             session.exitstatus = pytest.ExitCode.OK
 
