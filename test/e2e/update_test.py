@@ -8,6 +8,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 
 import psycopg2
 import pytest
@@ -117,6 +118,35 @@ def test_a_library_that_is_older_than_the_objects(old):
         query(old, "SELECT * FROM hopper.layers()")
     assert "Reconnect" in error.value.diag.message_hint
     assert "99.0" in error.value.diag.message_hint
+
+
+@pytest.fixture
+def older_library():
+    """A folder with libraries that say that they are of an earlier version."""
+    with tempfile.TemporaryDirectory(dir=os.environ["PGHOST"]) as folder:  # where the server's user may read
+        os.chmod(folder, 0o755)
+        for name in ("model_hopper.so", "libhopper_core.so"):
+            data = (pathlib.Path(os.environ["HOPPER_BUILD"]) / name).read_bytes()
+            assert f"{CURRENT}\0".encode() in data and len(CURRENT) == len("0.1.9") and CURRENT > "0.1.9"
+            path = pathlib.Path(folder, name)
+            path.write_bytes(data.replace(f"{CURRENT}\0".encode(), b"0.1.9\0"))
+            path.chmod(0o755)
+        yield folder
+
+
+@pytest.mark.usefixtures("old")
+def test_a_library_that_is_older_than_the_files(older_library):
+    create(FRESH).close()
+    for database, statement in (FRESH, "CREATE EXTENSION model_hopper"), (OLD, "ALTER EXTENSION model_hopper UPDATE"):
+        connection = connect(database)
+        query(connection, f"SET dynamic_library_path = '{older_library}:$libdir'")
+        with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState) as error:
+            query(connection, statement)
+        assert error.value.diag.message_primary == (
+            f"the SQL files of model_hopper are of version {CURRENT}, but the library is of version 0.1.9")
+        assert f"Install version {CURRENT} everywhere" in error.value.diag.message_hint
+        connection.close()
+    drop_database(FRESH)
 
 
 def test_an_update_gives_what_a_fresh_installation_gives(old, version):

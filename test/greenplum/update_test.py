@@ -128,13 +128,12 @@ def test_old_tables_go_on(old, version):
 
 
 def test_an_update_from_this_version_keeps_the_secret(greenplum, tmp_path):
-    """The script of a version that is not there yet, made as the build makes it."""
+    """The script of a version that is not there yet, made as the build makes it, but that the library may be older."""
     released = tmp_path / f"{CURRENT}.sql"
     released.write_text("", encoding="ascii")
-    begin = [SOURCE / "sql" / name for name in ("begin.sql", "tables.sql")]
     functions = sorted((SOURCE / "sql" / "functions").glob("*.sql"))
     segments = sorted((SOURCE / "sql" / "greenplum").glob("*.sql"))
-    script = subprocess.run([SOURCE / "sql" / "make-update", released, *begin, *functions, *segments],
+    script = subprocess.run([SOURCE / "sql" / "make-update", released, SOURCE / "sql" / "tables.sql", *functions, *segments],
                             check=True, capture_output=True, text=True).stdout
     kernel = "12" if has_12(greenplum) else "9.4"
     script = subprocess.run([SOURCE / "sql" / "for-greenplum", kernel], input=script, check=True, capture_output=True,

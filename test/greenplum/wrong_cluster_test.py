@@ -109,26 +109,48 @@ def test_a_segment_with_another_build(segment_1, name):
     works(f"differing_{name[:-3]}")
 
 
+CURRENT = re.search(r"default_version = '(.*)'", (SOURCE / "model_hopper.control").read_text(encoding="ascii")).group(1)
+
+
+def of_version(version, *names):
+    def change(folder):
+        for name in names:
+            path = folder / name
+            data = path.read_bytes()
+            mode = os.stat(path).st_mode
+            assert data.count(f"{CURRENT}\0".encode()) and len(version) == len(CURRENT)
+            path.unlink()
+            path.write_bytes(data.replace(f"{CURRENT}\0".encode(), f"{version}\0".encode()))
+            path.chmod(mode)
+    return change
+
+
 @pytest.mark.parametrize("version", ["0.0.1", "9.9.9"])
 def test_a_segment_with_another_version(segment_1, version):
-    current = re.search(r"default_version = '(.*)'", (SOURCE / "model_hopper.control").read_text(encoding="ascii")).group(1)
-
-    def change(folder):
-        path = folder / "model_hopper.so"
-        data = path.read_bytes()
-        mode = os.stat(path).st_mode
-        assert data.count(f"{current}\0".encode()) and len(version) == len(current)
-        path.unlink()
-        path.write_bytes(data.replace(f"{current}\0".encode(), f"{version}\0".encode()))
-        path.chmod(mode)
-
-    segment_1(change)
+    segment_1(of_version(version, "model_hopper.so"))
     errors = [refused(f"version_{version[0]}")] + [
         error_of(lambda connection, call=call: query(connection, f"SELECT {call}")).value for call in OTHERS]
     for error in errors:
         assert error.pgcode == "55000" and "seg1" in str(error), error
-        assert f"of version {current}, but the library is of version {version}" in error.diag.message_primary
+        assert f"of version {CURRENT}, but the library is of version {version}" in error.diag.message_primary
         assert error.diag.message_hint == "Install the same version on all hosts, and reconnect."
+
+
+def test_create_extension_with_an_older_library_on_a_segment(segment_1):
+    """What the server would say is the symbol of the first function that it lacks."""
+    segment_1(of_version("0.1.9", "model_hopper.so", "libhopper_core.so"))
+    admin = connect("HOPPER_GREENPLUM")
+    query(admin, f"DROP DATABASE IF EXISTS {DATABASE}_older")
+    query(admin, f"CREATE DATABASE {DATABASE}_older")
+    connection = connect("HOPPER_GREENPLUM", f"{DATABASE}_older")
+    with pytest.raises(psycopg2.Error) as error:
+        query(connection, "CREATE EXTENSION model_hopper")
+    connection.close()
+    query(admin, f"DROP DATABASE {DATABASE}_older")
+    admin.close()
+    assert error.value.pgcode == "55000"
+    assert f"are of version {CURRENT}, but the library is of version 0.1.9" in error.value.diag.message_primary
+    assert "on all hosts of a cluster" in error.value.diag.message_hint
 
 
 def test_a_segment_that_is_down(on_segments):
