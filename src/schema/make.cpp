@@ -1,4 +1,5 @@
 // A schema of what the survey of the training rows found.
+#include <cctype>
 #include <cmath>
 
 #include "schema/schema.h"
@@ -115,11 +116,17 @@ class Maker {
       LeaveOut(asked, "holds nothing but NULL", "", request_.chosen_by_star ? "" : "Leave it out.");
       return false;
     }
+    if (found.n_nans > 0) {
+      notes_->push_back({ErrorCode::kInvalidParameter,
+                         Named(asked) + " holds NaN in " + std::to_string(found.n_nans) +
+                             (found.n_nans == 1 ? " row" : " rows") + ", which counts as NULL",
+                         "", ""});
+    }
     if (found.n_bad > 0) {
       Refuse(asked,
              "holds " + std::to_string(found.n_bad) +
-                 (found.n_bad == 1 ? " value that is" : " values that are") + " NaN or infinite",
-             "Make NULL of them in a view.");
+                 (found.n_bad == 1 ? " value that is" : " values that are") + " infinite",
+             "Make NULL or a number of them in a view.");
       return false;
     }
     if (asked.null_rule == NullRule::kRefuse && found.n_nulls > 0) {
@@ -207,7 +214,14 @@ Schema Schema::Make(const SchemaRequest& request, const std::vector<Statistics>&
     }
   }
   if (problems.empty() && schema.columns_.empty()) {
-    problems.push_back({ErrorCode::kInvalidParameter, "no column is left to be a feature", "",
+    // They would be told after an error that comes now.
+    std::string why;
+    for (const Note& note : *notes) {
+      std::string text = note.message;
+      text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+      why += (why.empty() ? "" : " ") + text + ".";
+    }
+    problems.push_back({ErrorCode::kInvalidParameter, "no column is left to be a feature", why,
                         "Name columns whose values differ."});
   }
   if (!problems.empty()) throw Error(SummaryOf(problems));

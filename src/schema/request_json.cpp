@@ -337,6 +337,7 @@ std::vector<Statistics> Schema::ReadStatistics(const std::string& json_text) {
     Statistics statistics;
     statistics.n_rows = static_cast<int64_t>(Answer(found, "rows"));
     statistics.n_nulls = static_cast<int64_t>(Answer(found, "nulls"));
+    statistics.n_nans = static_cast<int64_t>(Answer(found, "nans"));
     statistics.n_bad = static_cast<int64_t>(Answer(found, "bad"));
     statistics.n_values = static_cast<int64_t>(Answer(found, "values_found"));
     statistics.n_words = static_cast<int64_t>(Answer(found, "words"));

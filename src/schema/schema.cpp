@@ -56,6 +56,11 @@ EncodeProblem Schema::Encode(const Cell* cells, float* out) const {
   for (const Column& column : columns_) {
     Cell cell = cells[at];
     const auto n = static_cast<int64_t>(column.slots.size());
+    // What other tools write where a number is missing.
+    if (column.treatment->Reads() == CellKind::kNumber && std::isnan(cell.number) &&
+        column.null_rule != NullRule::kRefuse) {
+      cell.is_null = true;
+    }
     if (column.null_rule == NullRule::kIndicator) out[n - 1] = cell.is_null ? 1.0F : 0.0F;
     if (cell.is_null && !column.treatment->IsCategory()) {
       if (column.null_rule == NullRule::kRefuse) return {EncodeProblem::Kind::kNull, at};

@@ -63,9 +63,9 @@ class Schema {
   // "vocabulary", "length", "values", "standardize", "split", "unknown", "mask", "bins", "salt"};
   // of a label "standardize" or "none". Throws all problems at once.
   static SchemaRequest ReadRequest(const std::string& json);
-  // Reads {"columns": [{"rows", "nulls", "bad", "values_found", "quantiles", "mean", "deviation",
-  // "values", "words", "least_length", "largest_length"}, ...]}, one for each column of the request
-  // that is not dropped, in its order; "values" is a list of pairs.
+  // Reads {"columns": [{"rows", "nulls", "nans", "bad", "values_found", "quantiles", "mean",
+  // "deviation", "values", "words", "least_length", "largest_length"}, ...]}, one for each column
+  // of the request that is not dropped, in its order; "values" is a list of pairs.
   static std::vector<Statistics> ReadStatistics(const std::string& json);
   // Makes a schema of the answers. Throws all problems at once; what is left out goes to `notes`.
   static Schema Make(const SchemaRequest& request, const std::vector<Statistics>& statistics,

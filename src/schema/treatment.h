@@ -33,7 +33,8 @@ struct Questions {
 struct Statistics {
   int64_t n_rows = 0;
   int64_t n_nulls = 0;
-  int64_t n_bad = 0;     // NaN or infinite
+  int64_t n_nans = 0;    // of the NULLs: what is NaN counts as one
+  int64_t n_bad = 0;     // infinite
   int64_t n_values = 0;  // how many different ones; 0: not asked
   std::vector<double> quantiles;
   double mean = 0.0;

@@ -211,6 +211,43 @@ def test_what_is_left_out_is_told(database):
     assert any("they are taken for numbers to be predicted" in notice for notice in said), said
 
 
+def test_what_is_no_number_counts_as_null(database):
+    """The packed bytes and the rows to predict are those of a table that has NULL instead."""
+    columns = {"r": ("real", "robust"), "d": ("float8", "standardize"), "q": ("numeric", "quantile"), "l": ("float8", "log"), "p": ("numeric", "none")}
+    for missing in ("NULL", "NaN"):
+        query(database, f"CREATE TABLE gaps_{missing} AS SELECT id, label, fold, age, "
+              + ", ".join(f"CASE WHEN id % 9 = {at} THEN {'NULL' if missing == 'NULL' else repr(missing)} ELSE (id % 97 - 40)::{kind} END AS {name}"
+                          for at, (name, (kind, _)) in enumerate(columns.items()))
+              + " FROM people")
+    treated = json.dumps({name: treatment for name, (_, treatment) in columns.items()})
+    said = {missing: notices(database, f"SELECT hopper.training_preprocessor('gaps_{missing}', 'filled_{missing}', 'label', 'age, r, d, q, l, p',"
+                             f" fold_column => 'fold', treatments => '{treated}')") for missing in ("NULL", "NaN")}
+    rows = value(database, "SELECT count(*) FROM people WHERE NOT fold AND id % 9 = 1")
+    assert f'NOTICE:  column "d" holds NaN in {rows} rows, which counts as NULL\n' in said["NaN"]
+    assert sum("holds NaN" in notice for notice in said["NaN"]) == 5 and not any("holds NaN" in notice for notice in said["NULL"])
+    described, packed = ([query(database, text.format(missing)) for missing in ("NULL", "NaN")] for text in (
+        "SELECT feature, treatment, on_null, slots, statistics FROM hopper.describe_features('filled_{}')",
+        "SELECT md5(features) FROM filled_{} ORDER BY buffer_id"))
+    assert described[0] == described[1] and [row[2] for row in described[0][1:]] == ["indicator"] * 5
+    assert packed[0] == packed[1]
+    given = "SELECT row_number, features FROM hopper.transform_rows('filled_NULL', 'gaps_{}') ORDER BY 1"
+    assert query(database, given.format("NaN")) == query(database, given.format("NULL"))
+    # Where NULL is refused it is the value that cannot be used.
+    with pytest.raises(psycopg2.errors.InvalidParameterValue, match=f'column "d" holds NULL in {rows} rows, which its treatment refuses'):
+        query(database, "SELECT hopper.training_preprocessor('gaps_NaN', 'refused', 'label', 'age, d', fold_column => 'fold',"
+              " treatments => '{\"d\": {\"null\": \"refuse\"}}')")
+
+
+def test_a_column_that_is_dropped_by_its_name_is_not_told(database):
+    query(database, "CREATE VIEW keyed AS SELECT md5(id::text)::uuid AS key, age, label, fold FROM people")
+    for dropped in ('"drop"', '{"treatment": "drop"}'):
+        said = notices(database, f"SELECT hopper.training_preprocessor('keyed', 'keyed_packed', 'label', '*', fold_column => 'fold',"
+                       f" treatments => '{{\"key\": {dropped}}}', replace => true)")
+        assert not any("left out" in notice for notice in said), said
+    said = notices(database, "SELECT hopper.training_preprocessor('keyed', 'keyed_packed', 'label', '*', fold_column => 'fold', replace => true)")
+    assert any('"key" (uuid)' in notice for notice in said), said
+
+
 KERAS = json.loads((pathlib.Path(__file__).parent.parent / "baseline" / "keras_words.json").read_text())["cases"]
 
 

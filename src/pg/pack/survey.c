@@ -41,6 +41,17 @@ is_key(const hopper_pack_source *source, const char *name)
 	return false;
 }
 
+/* Said by its name, so that nobody is told that it is left out. */
+static bool
+is_dropped(const hopper_pack_request *request, const char *name)
+{
+	return request->treatments && request->treatments[0] == '{' &&
+		hopper_any(hopper_select("SELECT FROM json_each(%s::json) AS e WHERE e.key = %s"
+								 " AND 'drop' IN (e.value #>> '{}', CASE json_typeof(e.value) WHEN 'object'"
+								 " THEN e.value ->> 'treatment' END) LIMIT 1",
+								 hopper_literal(request->treatments), hopper_literal(name)));
+}
+
 void
 hopper_pack_find_features(hopper_pack_request *request, Oid relation)
 {
@@ -67,6 +78,8 @@ hopper_pack_find_features(hopper_pack_request *request, Oid relation)
 		else
 		{
 			request->passed_over = lappend(request->passed_over, name);
+			if (is_dropped(request, name))
+				continue;
 			appendStringInfo(left_out, "%s\"%s\" (%s)", n++ > 0 ? ", " : "", name,
 							 column.sql_type);
 		}
@@ -129,7 +142,8 @@ append_question(StringInfo query, const question *asked)
 {
 	const hopper_pack_column *column = asked->column;
 	const char *name = hopper_identifier(column->name);
-	char	   *number;
+	char	   *written;
+	char	   *number;			/* NULL where it is NaN */
 	char	   *measured;
 
 	if (asked->letters)
@@ -176,12 +190,15 @@ append_question(StringInfo query, const question *asked)
 						 " 'bad', 0)::text, NULL::float8[], NULL::float8[]", name);
 		return;
 	}
-	number = hopper_number_text(column);
+	number = written = hopper_number_text(column);
+	/* What other tools write where a number is missing. */
+	if (column->type == FLOAT4OID || column->type == FLOAT8OID || column->type == NUMERICOID)
+		number = psprintf("nullif(%s, 'NaN')", written);
 	measured = asked->of_logs ? psprintf("sign(%s) * ln(1 + abs(%s))", number, number) : number;
 	appendStringInfo(query, "json_build_object('rows', count(*), 'nulls', count(*) - count(%s),"
-					 " 'bad', count(*) FILTER"
-					 " (WHERE %s IN ('NaN', 'Infinity', '-Infinity')))::text, ",
-					 name, number);
+					 " 'nans', count(%s) - count(%s), 'bad', count(*) FILTER"
+					 " (WHERE %s IN ('Infinity', '-Infinity')))::text, ",
+					 number, written, number, number);
 	if (asked->fractions)
 		appendStringInfo(query, "percentile_cont('{%s}'::float8[]) WITHIN GROUP (ORDER BY %s), ",
 						 asked->fractions, measured);
