@@ -14,6 +14,7 @@ CREATE TABLE hopper.all_runs (
     validation_table text,
     data text,
     continues text,
+    closing text,
     name text,
     description text,
     created timestamp with time zone NOT NULL,

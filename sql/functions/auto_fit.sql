@@ -1,14 +1,5 @@
-CREATE FUNCTION hopper.auto_fit(
-    source_table text,
-    dependent_varname text,
-    model_table text,
-    seconds double precision DEFAULT 120,
-    treatments jsonb DEFAULT NULL,
-    seed bigint DEFAULT 0,
-    group_varname text DEFAULT NULL,
-    time_varname text DEFAULT NULL,
-    replace boolean DEFAULT false,
-    test_fraction double precision DEFAULT 0.2)
+CREATE FUNCTION hopper.auto_fit_within(source_table text, dependent_varname text, model_table text, seconds double precision, treatments jsonb,
+    seed bigint, group_varname text, time_varname text, replace boolean, test_fraction double precision)
 RETURNS TABLE (step integer, what text, result text, statement text)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
 #variable_conflict use_variable
@@ -30,9 +21,8 @@ DECLARE
     given pg_catalog.text[];
     -- Before work begins: pairs of what is to be made and how its name ends.
     outputs CONSTANT pg_catalog.text[] := ARRAY[['search', ''], ['configs', 'best'], ['packed', 'packed'], ['test', 'test_packed'],
-        ['networks', 'networks'], ['view', 'rows'], ['view', 'test_rows'], ['passing', 'probe'], ['passing', 'linear']];
+        ['networks', 'networks'], ['view', 'rows'], ['view', 'test_rows'], ['steps', 'steps'], ['passing', 'probe'], ['passing', 'linear']];
     replaces pg_catalog.bool;
-    keys pg_catalog.int4[];
     named pg_catalog.text;
     named_type pg_catalog.text;
     kept pg_catalog.text;
@@ -43,12 +33,14 @@ DECLARE
     treated pg_catalog.jsonb;
     network pg_catalog.record;
     probe pg_catalog.record;
-    search pg_catalog.record;
-    best pg_catalog.record;
-    tested pg_catalog.record;
-    alone pg_catalog.record;
-    linear pg_catalog.record;
-    error pg_catalog.float8;
+    linear pg_catalog.text;
+    kept_steps pg_catalog.regclass;
+    tell pg_catalog.text;
+    comment CONSTANT pg_catalog.text := 'what auto_fit() did, begun ' OPERATOR(pg_catalog.||) began::pg_catalog.text;
+    made pg_catalog.text;
+    plan pg_catalog.json;
+    -- A run is made of the search, which trains later, and does the rest at its end.
+    later pg_catalog.bool;
     -- Seconds: of packing, of predicting the rows of validation, of what comes behind the search, and when the search is to end.
     packing pg_catalog.float8;
     judging pg_catalog.float8;
@@ -59,7 +51,6 @@ DECLARE
     total pg_catalog.float8;
     iterations pg_catalog.int4;
     trials pg_catalog.int4;
-    guess pg_catalog.float8;
 BEGIN
     PERFORM pg_catalog.set_config('search_path', safe, true);
     own := (SELECT quote_ident(n.nspname) || '.' FROM pg_extension e JOIN pg_namespace n
@@ -81,13 +72,22 @@ BEGIN
 
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE pg_catalog.format('SELECT %sclaim_names(%L, %L, %L)', own, model_table, outputs, replace) INTO replaces;
+    EXECUTE pg_catalog.format('SELECT %srun_closing(NULL)', own) INTO later;
     PERFORM pg_catalog.set_config('search_path', safe, true);
 
     -- Rows that nothing sees before the end. Equal rows are on one side; rows without a label are left out.
     step := 1;
     what := 'split';
     PERFORM pg_catalog.set_config('search_path', callers, true);
-    source := source_table::pg_catalog.regclass;
+    BEGIN
+        source := source_table::pg_catalog.regclass;
+    EXCEPTION WHEN invalid_name OR undefined_table THEN
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+        named := (SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+            WHERE lower(c.relname) = lower(source_table) AND c.relkind IN ('r', 'v', 'm', 'f', 'p') ORDER BY 1 LIMIT 1);
+        RAISE EXCEPTION 'relation "%" does not exist', source_table USING ERRCODE = 'undefined_table',
+            HINT = coalesce('Perhaps you meant ' || quote_literal(named) || '.', 'A name with capital letters or blanks is written in double quotes.');
+    END;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     EXECUTE format('SELECT ARRAY[%1$ssource_column($1, $2, ''dependent_varname''), %1$ssource_column($1, $3, ''group_varname''),'
         ' %1$ssource_column($1, $4, ''time_varname'')]', own) INTO given USING source, dependent_varname, group_varname, time_varname;
@@ -119,26 +119,60 @@ BEGIN
         END IF;
         kept := format('(%s) OPERATOR(pg_catalog.>=) %L::%s', kept, named, named_type);
     END IF;
-    statement := CASE WHEN replaces THEN format('DROP VIEW IF EXISTS %s, %s; ', model_table || '_rows', model_table || '_test_rows') ELSE '' END
+    statement := CASE WHEN replaces THEN format('DROP VIEW IF EXISTS %1$s_rows, %1$s_test_rows; ', model_table) ELSE '' END
         || format('CREATE VIEW %1$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND NOT coalesce(%3$s, false);'
         ' CREATE VIEW %4$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND %3$s;',
         model_table || '_rows', source, kept, model_table || '_test_rows', label);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
     EXECUTE pg_catalog.format('COMMENT ON VIEW %1$s_rows IS %2$L; COMMENT ON VIEW %1$s_test_rows IS %2$L', model_table, kept_apart);
-    EXECUTE pg_catalog.format('SELECT (SELECT pg_catalog.count(*) FROM %1$s_test_rows), EXISTS (SELECT 1 FROM %1$s_rows)', model_table)
-        INTO n, learns;
+    IF replaces THEN
+        EXECUTE pg_catalog.format('DROP TABLE IF EXISTS %s_steps', model_table);
+    END IF;
+    EXECUTE pg_catalog.format('CREATE TABLE %1$s_steps (step pg_catalog.int4, what pg_catalog.text, result pg_catalog.text, statement pg_catalog.text);'
+        ' COMMENT ON TABLE %1$s_steps IS %2$L', model_table, comment);
+    EXECUTE pg_catalog.format('SELECT %L::pg_catalog.regclass', model_table OPERATOR(pg_catalog.||) '_steps') INTO kept_steps;
+    EXECUTE pg_catalog.format('SELECT (SELECT pg_catalog.count(*) FROM %1$s_test_rows), (SELECT pg_catalog.count(*) FROM (SELECT 1 FROM %1$s_rows LIMIT 5) AS s),'
+        ' EXISTS (SELECT 1 FROM %1$s_rows AS t, (SELECT s.%2$s FROM %1$s_rows AS s LIMIT 1) AS s'
+        ' WHERE t.%2$s::pg_catalog.text OPERATOR(pg_catalog.<>) s.%2$s::pg_catalog.text)', model_table, label) INTO n, trials, learns;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    IF n = 0 AND test_fraction > 0 OR NOT learns THEN
+    IF n = 0 AND test_fraction > 0 OR trials < 5 THEN
         RAISE EXCEPTION '"%" has too few rows', source_table USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = CASE WHEN learns THEN 'None with a label is left for the test.' ELSE 'None with a label is left to train on.' END;
+            DETAIL = CASE WHEN trials < 5 THEN 'With a label ' || trials || ' are left to train on, of 5 that are needed.'
+                ELSE 'None with a label is left for the test.' END;
+    ELSIF NOT learns THEN
+        RAISE EXCEPTION 'column % of "%" holds one value only', label, source_table USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = 'In the rows to train on there is nothing to learn.';
     END IF;
     result := CASE WHEN n > 0 THEN n || ' rows are kept for the test' ELSE 'all rows are for training and validation' END;
-    RETURN NEXT;
+    tell := format('INSERT INTO %s VALUES ($1, $2, $3, $4)', kept_steps);
+    EXECUTE tell USING step, what, result, statement;
 
     step := 2;
     what := 'pack';
     EXECUTE format('SELECT %ssource_treatments($1, $2, $3)', own) INTO treated USING source, treatments, given;
+    -- What is infinite no treatment takes. A row of the test would be found after the search.
+    FOR named, made IN SELECT a.attname, CASE WHEN t.oid IN ('float4'::regtype, 'float8'::regtype)
+            THEN format('t.%I OPERATOR(pg_catalog.=) ANY (''{%sInfinity,-Infinity}''::pg_catalog.float8[])', a.attname,
+                CASE WHEN quote_ident(a.attname) = label THEN 'NaN,' ELSE '' END)
+            WHEN t.oid = 'numeric'::regtype THEN format('t.%I::pg_catalog.text OPERATOR(pg_catalog.=) ANY (''{%sInfinity,-Infinity}''::pg_catalog.text[])',
+                a.attname, CASE WHEN quote_ident(a.attname) = label THEN 'NaN,' ELSE '' END)
+            ELSE format('NOT pg_catalog.isfinite(t.%I)', a.attname) END
+        FROM pg_attribute a JOIN pg_type d ON d.oid = a.atttypid JOIN pg_type t ON t.oid = CASE d.typtype WHEN 'd' THEN d.typbasetype ELSE d.oid END
+        WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped AND coalesce(treated->>a.attname::text, '') <> 'drop'
+            AND t.oid IN ('float4'::regtype, 'float8'::regtype, 'numeric'::regtype, 'date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype)
+            AND quote_ident(a.attname) <> ALL (array_remove(given[2:3], NULL)) ORDER BY a.attnum LOOP
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %s AS t WHERE %s', source, made) INTO n;
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+        IF n > 0 THEN
+            RAISE EXCEPTION 'column "%" of "%" holds % in % %', named, source_table, CASE WHEN quote_ident(named) = label THEN 'NaN or infinity'
+                ELSE 'an infinite value' END, n, CASE n WHEN 1 THEN 'row' ELSE 'rows' END USING ERRCODE = 'invalid_parameter_value',
+                HINT = CASE WHEN quote_ident(named) = label THEN 'Make NULL of it in a view: rows without a label are left out.'
+                    ELSE 'Make NULL or a number of it in a view, or leave the column out: treatments := '
+                        || quote_literal(json_build_object(named, 'drop')) || '.' END;
+        END IF;
+    END LOOP;
     statement := format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L,'
         ' independent_varname := ''*'', validation_fraction := 0.2, seed := %s, treatments := %L%s%s)',
         own, model_table || '_rows', model_table || '_packed', label, seed, treated,
@@ -165,8 +199,8 @@ BEGIN
                 HINT = 'Where it only tells rows apart, leave it out: treatments := ' || quote_literal(json_build_object(named, 'drop')) || '.';
         END IF;
     END LOOP;
-    result := n || ' columns are features, the label is ' || CASE kind WHEN 'class' THEN 'one of ' || classes || ' classes' ELSE 'a number' END;
-    RETURN NEXT;
+    result := n || CASE n WHEN 1 THEN ' column is a feature' ELSE ' columns are features' END || ', the label is ' || CASE kind WHEN 'class' THEN 'one of ' || classes || ' classes' ELSE 'a number' END;
+    EXECUTE tell USING step, what, result, statement;
 
     step := 3;
     what := 'network';
@@ -197,18 +231,23 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', safe, true);
     IF test_fraction > 0 THEN
         -- What a linear model makes of the columns, for comparison. Its passes take a fraction of the probe's.
-        statement := format('SELECT %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := $1, compile_params := %L,'
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        EXECUTE pg_catalog.format('SELECT %smlp(model_arch_table := %L, packed_table := %L, hidden := ''{}'', name := ''linear''%s)', own,
+            model_table OPERATOR(pg_catalog.||) '_networks', model_table OPERATOR(pg_catalog.||) '_packed', again) INTO n;
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+        linear := format('SELECT %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := %s, compile_params := %L,'
             ' fit_params := ''batch_size=32, monitor=val_loss, restore_best=True'', num_iterations := %s, validation_table := %L)', own,
-            model_table || '_packed', model_table || '_linear', model_table || '_networks',
+            model_table || '_packed', model_table || '_linear', model_table || '_networks', n,
             format('{"loss": "%s", "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.01}}, %s}', CASE WHEN kind <> 'class' THEN 'mse'
                 WHEN classes = 2 THEN 'binary_crossentropy' ELSE 'categorical_crossentropy' END, split_part(metrics, ', "monitor"', 1)),
             greatest(1, least(100, floor(0.5 * (seconds - extract(epoch FROM clock_timestamp() - began)) / greatest(probe.seconds, 0.001)))),
             model_table || '_packed_validation');
-        PERFORM pg_catalog.set_config('search_path', callers, true);
-        EXECUTE pg_catalog.format('SELECT %smlp(model_arch_table := %L, packed_table := %L, hidden := ''{}'', name := ''linear''%s)', own,
-            model_table OPERATOR(pg_catalog.||) '_networks', model_table OPERATOR(pg_catalog.||) '_packed', again) INTO n;
-        EXECUTE statement USING n;
-        PERFORM pg_catalog.set_config('search_path', safe, true);
+        IF NOT later THEN
+            PERFORM pg_catalog.set_config('search_path', callers, true);
+            EXECUTE linear;
+            PERFORM pg_catalog.set_config('search_path', safe, true);
+            linear := NULL;
+        END IF;
     END IF;
     PERFORM pg_catalog.set_config('client_min_messages', told, true);
     -- Rows for the test are packed and predicted by four models, the search ends with an iteration, and a model is made of the ensemble.
@@ -234,7 +273,7 @@ BEGIN
     EXECUTE statement INTO network;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     result := 'RealMLP, ' || iterations || ' iterations each';
-    RETURN NEXT;
+    EXECUTE tell USING step, what, result, statement;
 
     step := 4;
     what := 'search';
@@ -247,80 +286,192 @@ BEGIN
         network.space, trials, iterations, probe.threads,
         round(greatest(until - extract(epoch FROM clock_timestamp() - began), 0.1)::numeric, 2),
         model_table || '_packed_validation', seed, again);
+    plan := (SELECT row_to_json(p) FROM (SELECT model_table, source_table, label, kind, classes, seconds, test_fraction, began, later,
+        until AS searched, ahead - 0.5 * probe.seconds AS ahead, judging, replaces, again, statement, linear, comment) AS p);
+    made := format('SELECT %sauto_fit_end($1, %L)', own, plan);
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE pg_catalog.format('SELECT %srun_closing(%L)', own, made) INTO later;
+    EXECUTE statement;
+    IF NOT later THEN
+        EXECUTE made USING model_table;
+    END IF;
+    RETURN QUERY EXECUTE pg_catalog.format('SELECT t.step, t.what, t.result, t.statement FROM %s AS t ORDER BY t.step', kept_steps);
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+END $$;
+COMMENT ON FUNCTION hopper.auto_fit_within(text, text, text, double precision, jsonb, bigint, text, text, boolean, double precision) IS
+    'part of auto_fit(): all of it, or what comes before the search where a run is made of that';
+
+CREATE FUNCTION hopper.auto_fit_end(models text, plan json) RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
+DECLARE
+    callers CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
+    safe CONSTANT pg_catalog.text := 'pg_catalog, pg_temp';
+    told CONSTANT pg_catalog.text := pg_catalog.current_setting('client_min_messages');
+    quiet CONSTANT pg_catalog.text := CASE WHEN told OPERATOR(pg_catalog.=) ANY (ARRAY['error', 'fatal', 'panic']) THEN told ELSE 'warning' END;
+    own pg_catalog.text;
+    tell pg_catalog.text;
+    kept_steps pg_catalog.regclass;
+    statement pg_catalog.text;
+    name pg_catalog.text;
+    label pg_catalog.text;
+    kind pg_catalog.text;
+    classes pg_catalog.int4;
+    began pg_catalog.timestamptz;
+    elapsed pg_catalog.float8;
+    keys pg_catalog.int4[];
+    search pg_catalog.record;
+    best pg_catalog.record;
+    tested pg_catalog.record;
+    alone pg_catalog.record;
+    linear pg_catalog.record;
+    reach pg_catalog.float8;
+    guess pg_catalog.float8;
+    n pg_catalog.int8;
+BEGIN
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    own := (SELECT quote_ident(n.nspname) || '.' FROM pg_extension e JOIN pg_namespace n
+        ON n.oid = e.extnamespace WHERE e.extname = 'model_hopper');
+    name := plan->>'model_table';
+    label := plan->>'label';
+    kind := plan->>'kind';
+    classes := plan->>'classes';
+    began := plan->>'began';
+    statement := name || '_steps';
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    BEGIN
+        kept_steps := statement::pg_catalog.regclass;
+    EXCEPTION WHEN undefined_table THEN
+        IF models IS NOT NULL THEN
+            RAISE;
+        END IF;
+    END;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    IF models IS NULL THEN
+        -- Cancelled. Tables of a later call stay, and those of an earlier one that were to be replaced are gone.
+        IF kept_steps IS NULL OR obj_description(kept_steps, 'pg_class') <> plan->>'comment' THEN
+            RETURN;
+        ELSIF (plan->>'replaces')::bool THEN
+            EXECUTE format('INSERT INTO %s VALUES (4, ''search'', ''cancelled: the models are those of an earlier call'')', kept_steps);
+            RETURN;
+        END IF;
+        FOREACH statement IN ARRAY ARRAY[format('DROP TABLE %1$s_steps, %1$s_networks', name), format('DROP VIEW %1$s_rows, %1$s_test_rows', name),
+            format('SELECT %sdrop_packed(%L)', own, name || '_packed')] LOOP
+            BEGIN
+                PERFORM pg_catalog.set_config('search_path', callers, true);
+                EXECUTE statement;
+            EXCEPTION WHEN others THEN
+                RAISE NOTICE 'not done: %', statement USING DETAIL = sqlerrm;
+            END;
+        END LOOP;
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        RETURN;
+    END IF;
+    tell := format('INSERT INTO %s VALUES ($1, $2, $3, $4)', kept_steps);
+    statement := format('SELECT pg_catalog.count(*) AS configurations, (pg_catalog.array_agg(t.value ORDER BY t.place))[1] AS best_value FROM %s_trials AS t'
+        ' WHERE t.place IS NOT NULL', regexp_replace(models, '"([^".]+)"$', '\1'));
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO search;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    result := search.configurations || ' configurations, the best has a validation loss of ' || round(search.best_value::numeric, 4);
-    RETURN NEXT;
+    EXECUTE tell USING 4, 'search', search.configurations || ' configurations, the best has a validation loss of ' || round(search.best_value::numeric, 4),
+        plan->>'statement';
 
-    step := 5;
-    what := 'ensemble';
-    -- As many of the best as there is time for.
-    n := greatest(2, floor((seconds - extract(epoch FROM clock_timestamp() - began) - ahead + 0.5 * probe.seconds) / greatest(2 * judging, 0.001)));
+    -- As many of the best as there is time for. A run may have waited, or been paused.
+    elapsed := extract(epoch FROM clock_timestamp() - began);
+    IF (plan->>'later')::bool THEN
+        elapsed := least(elapsed, (plan->>'searched')::float8);
+    END IF;
+    n := greatest(2, floor(((plan->>'seconds')::float8 - elapsed - (plan->>'ahead')::float8) / greatest(2 * (plan->>'judging')::float8, 0.001)));
+    statement := format('SELECT CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.>) %2$s THEN pg_catalog.array_agg(t.mst_key ORDER BY t.place) END'
+        ' FROM %1$s_trials AS t WHERE t.place IS NOT NULL', regexp_replace(models, '"([^".]+)"$', '\1'), n);
     PERFORM pg_catalog.set_config('search_path', callers, true);
-    EXECUTE pg_catalog.format('SELECT CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.>) %2$s THEN pg_catalog.array_agg(t.mst_key ORDER BY t.place) END'
-        ' FROM %1$s_trials AS t WHERE t.place IS NOT NULL', model_table, n) INTO keys;
+    EXECUTE statement INTO keys;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    statement := format('SELECT * FROM %sensemble(model_table := %L, packed_table := %L, size := 40,%s rank_by := ''loss'')', own, model_table,
-        model_table || '_packed_validation', coalesce(' mst_keys := ' || quote_literal(keys[1:n]) || ',', ''));
+    statement := format('SELECT * FROM %sensemble(model_table := %L, packed_table := %L, size := 40,%s rank_by := ''loss'')', own, models,
+        name || '_packed_validation', coalesce(' mst_keys := ' || quote_literal(keys[1:n]) || ',', ''));
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO best;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    result := 'model ' || best.mst_key || ', of ' || array_length(best.members, 1)
-        || CASE array_length(best.members, 1) WHEN 1 THEN ' member' ELSE ' members' END || ', has a validation loss of ' || round(best.value::numeric, 4);
-    RETURN NEXT;
+    EXECUTE tell USING 5, 'ensemble', 'model ' || best.mst_key || ', of ' || array_length(best.members, 1)
+        || CASE array_length(best.members, 1) WHEN 1 THEN ' member' ELSE ' members' END || ', has a validation loss of ' || round(best.value::numeric, 4),
+        statement;
 
-    step := 6;
-    what := 'test';
-    IF test_fraction = 0 THEN
-        statement := NULL;
-        result := 'no rows are kept: evaluate() tests on others';
+    IF (plan->>'test_fraction')::float8 = 0 THEN
+        EXECUTE tell USING 6, 'test', 'no rows are kept: evaluate() tests on others', NULL::text;
     ELSE
         PERFORM pg_catalog.set_config('search_path', callers, true);
+        IF plan OPERATOR(pg_catalog.->>) 'linear' IS NOT NULL THEN
+            PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
+            EXECUTE plan OPERATOR(pg_catalog.->>) 'linear';
+            PERFORM pg_catalog.set_config('client_min_messages', told, true);
+        END IF;
         EXECUTE pg_catalog.format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L%s)', own,
-            model_table OPERATOR(pg_catalog.||) '_test_rows', model_table OPERATOR(pg_catalog.||) '_test_packed',
-            model_table OPERATOR(pg_catalog.||) '_packed', again) INTO n;
-        statement := pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, model_table,
-            model_table OPERATOR(pg_catalog.||) '_test_packed', best.mst_key);
+            name OPERATOR(pg_catalog.||) '_test_rows', name OPERATOR(pg_catalog.||) '_test_packed',
+            name OPERATOR(pg_catalog.||) '_packed', plan OPERATOR(pg_catalog.->>) 'again') INTO n;
+        statement := pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, models,
+            name OPERATOR(pg_catalog.||) '_test_packed', best.mst_key);
         EXECUTE statement INTO tested;
-        EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, model_table,
-            model_table OPERATOR(pg_catalog.||) '_test_packed', best.best_member) INTO alone;
-        EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L)', own, model_table OPERATOR(pg_catalog.||) '_linear',
-            model_table OPERATOR(pg_catalog.||) '_test_packed') INTO linear;
+        EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, models,
+            name OPERATOR(pg_catalog.||) '_test_packed', best.best_member) INTO alone;
+        EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L)', own, name OPERATOR(pg_catalog.||) '_linear',
+            name OPERATOR(pg_catalog.||) '_test_packed') INTO linear;
         PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
-        EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, model_table OPERATOR(pg_catalog.||) '_linear');
+        EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, name OPERATOR(pg_catalog.||) '_linear');
         PERFORM pg_catalog.set_config('client_min_messages', told, true);
         IF classes OPERATOR(pg_catalog.=) 2 THEN
-            EXECUTE pg_catalog.format('SELECT %1$sauc_error(pg_catalog.array_agg(p.label), pg_catalog.array_agg(p.outputs[1]))'
-                ' FROM %1$spredict_packed(%2$L, %3$L, %4$s) AS p', own, model_table, model_table OPERATOR(pg_catalog.||) '_test_packed', best.mst_key) INTO error;
+            EXECUTE pg_catalog.format('SELECT %1$sauc_reach(pg_catalog.array_agg(p.label), pg_catalog.array_agg(p.outputs[1]))'
+                ' FROM %1$spredict_packed(%2$L, %3$L, %4$s) AS p', own, models, name OPERATOR(pg_catalog.||) '_test_packed', best.mst_key) INTO reach;
         END IF;
         IF kind OPERATOR(pg_catalog.=) 'class' THEN
             EXECUTE pg_catalog.format('SELECT pg_catalog.max(c)::pg_catalog.float8 OPERATOR(pg_catalog./) pg_catalog.sum(c)::pg_catalog.float8'
-                ' FROM (SELECT pg_catalog.count(*) AS c FROM %s GROUP BY %s) AS g', model_table OPERATOR(pg_catalog.||) '_test_rows', label) INTO guess;
+                ' FROM (SELECT pg_catalog.count(*) AS c FROM %s GROUP BY %s) AS g', name OPERATOR(pg_catalog.||) '_test_rows', label) INTO guess;
         ELSE
             EXECUTE pg_catalog.format('SELECT pg_catalog.stddev_pop(%s)::pg_catalog.float8 FROM %s', label,
-                model_table OPERATOR(pg_catalog.||) '_test_rows') INTO guess;
+                name OPERATOR(pg_catalog.||) '_test_rows') INTO guess;
         END IF;
         PERFORM pg_catalog.set_config('search_path', safe, true);
-        result := tested.metrics_type[1] || ' ' || round(tested.metrics[1]::numeric, 4)
+        EXECUTE tell USING 6, 'test', tested.metrics_type[1] || ' ' || round(tested.metrics[1]::numeric, 4)
             -- Of a share: how far Wilson's 95 % reach. The normal approximation is sure of all where all were right.
             || CASE kind WHEN 'class' THEN ' ± ' || round(((3.8415 / n * abs(tested.metrics[1] - 0.5)
                 + sqrt(3.8415 / n * tested.metrics[1] * (1 - tested.metrics[1]) + power(3.8415 / n, 2) / 4)) / (1 + 3.8415 / n))::numeric, 4) ELSE '' END
-            || coalesce(', ' || tested.metrics_type[2] || ' ' || round(tested.metrics[2]::numeric, 4) || coalesce(' ± ' || round((1.96 * error)::numeric, 4), ''), '')
+            || coalesce(', ' || tested.metrics_type[2] || ' ' || round(tested.metrics[2]::numeric, 4) || coalesce(' ± ' || round(reach::numeric, 4), ''), '')
             || '; the best model alone ' || round(alone.metrics[1]::numeric, 4) || coalesce(', ' || round(alone.metrics[2]::numeric, 4), '')
             || '; a linear model ' || round(linear.metrics[1]::numeric, 4) || coalesce(', ' || round(linear.metrics[2]::numeric, 4), '')
-            || '; a constant ' || round(guess::numeric, 4) || CASE WHEN kind <> 'class' THEN ', 0' WHEN classes = 2 THEN ', 0.5' ELSE '' END;
+            || '; a constant ' || round(guess::numeric, 4) || CASE WHEN kind <> 'class' THEN ', 0' WHEN classes = 2 THEN ', 0.5' ELSE '' END
+            || CASE WHEN classes = 2 AND reach IS NULL THEN '; auc says nothing, all rows of the test are of one class' ELSE '' END,
+            statement;
     END IF;
-    RETURN NEXT;
 
-    step := 7;
-    what := 'next';
-    statement := format('SELECT %spredict(model_table := %L, source_table := %L, id_col := ..., output_table := ..., mst_key := %s)',
-        own, model_table, source_table, best.mst_key);
-    result := 'predict() takes model ' || best.mst_key || '; ' || round(extract(epoch FROM clock_timestamp() - began)::numeric, 1) || ' s in all';
-    RETURN NEXT;
+    -- Of models that are equally good predict() takes the first.
+    IF array_length(best.members, 1) = 1 THEN
+        best.mst_key := best.best_member;
+    END IF;
+    EXECUTE tell USING 7, 'next', 'predict() takes model ' || best.mst_key || '; ' || round(extract(epoch FROM clock_timestamp() - began)::numeric, 1)
+        || ' s in all', format('SELECT %spredict(model_table := %L, source_table := %L, id_col := ..., output_table := ..., mst_key := %s)',
+        own, models, plan->>'source_table', best.mst_key);
     PERFORM pg_catalog.set_config('search_path', callers, true);
 END $$;
+COMMENT ON FUNCTION hopper.auto_fit_end(text, json) IS
+    'part of auto_fit(): what comes behind the search, told in <model_table>_steps; of a search that was cancelled (no models): what was made before it goes';
+
+CREATE FUNCTION hopper.run_closing(statement text) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'hopper_sql_run_closing' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.run_closing(text) IS
+    'part of auto_fit(): whether a run is made of its search, which then executes the statement at its end, with the models as $1; NULL: only asks';
+
+-- Errors come without the statements of auto_fit_within().
+CREATE FUNCTION hopper.auto_fit(
+    source_table text,
+    dependent_varname text,
+    model_table text,
+    seconds double precision DEFAULT 120,
+    treatments jsonb DEFAULT NULL,
+    seed bigint DEFAULT 0,
+    group_varname text DEFAULT NULL,
+    time_varname text DEFAULT NULL,
+    replace boolean DEFAULT false,
+    test_fraction double precision DEFAULT 0.2)
+RETURNS TABLE (step integer, what text, result text, statement text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_within' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.auto_fit(text, text, text, double precision, jsonb, bigint, text, text, boolean, double precision) IS
     'from a table as it is to an ensemble of the best networks: splits, packs, searches, ensembles and tests on rows that nothing has seen; a row for each step, with the statement that does it by hand
 

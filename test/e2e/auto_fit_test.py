@@ -53,8 +53,10 @@ def test_classes(database):
     beside = [part.split(" ") for part in rows[5][2].split("; ")]
     assert [part[:2] for part in beside[1:]] == [["the", "best"], ["a", "linear"], ["a", "constant"]]
     assert constant - 0.1 < float(beside[2][3].strip(",")) < tested[0] - 0.05 and beside[3][3] == "0.5"
-    error = value(database, f"SELECT hopper.auc_error(array_agg(label), array_agg(outputs[2])) FROM hopper.predict_packed('churn', 'churn_test_packed', {members})")
-    assert f"auc {tested[1]:.4f} ± {1.96 * error:.4f}" in rows[5][2]
+    reach = value(database, f"SELECT hopper.auc_reach(array_agg(label), array_agg(outputs[2])) FROM hopper.predict_packed('churn', 'churn_test_packed', {members})")
+    assert 0 < reach < 0.1 and f"auc {tested[1]:.4f} ± {reach:.4f}" in rows[5][2]
+    # What was told is kept.
+    assert query(database, "SELECT step, what, result, statement FROM churn_steps ORDER BY step") == rows
     assert value(database, "SELECT count(*) FROM churn_rows r JOIN churn_test_rows t USING (id)") == 0
     assert value(database, "SELECT count(*) FROM (SELECT id FROM churn_rows UNION ALL SELECT id FROM churn_test_rows) r") == 3000
     assert value(database, "SELECT count(*) FROM hopper.describe_features('churn') WHERE feature = 'id' AND treatment <> 'drop'") == 0
@@ -89,12 +91,12 @@ def test_numbers(database):
 
 
 @pytest.mark.parametrize("case", json.loads((SOURCE / "test" / "baseline" / "auc.json").read_text()))
-def test_the_error_of_an_auc_is_delongs(database, case):
-    found = "SELECT hopper.auc_error(%s::int[]::text[], %s::float8[])"
-    assert value(database, found, case["truth"], case["chances"]) == pytest.approx(case["error"], rel=1e-5)
-    assert value(database, found, case["truth"], [1 - chance for chance in case["chances"]]) == pytest.approx(case["error"], rel=1e-5)
-    # A class of one row, or none, has no variance.
-    assert value(database, found, [0, 1, 1], [0.1, 0.2, 0.3]) is None
+def test_the_interval_of_an_auc_is_the_wider_of_two(database, case):
+    """DeLong's, and Newcombe's, which is no point where all rows are told apart."""
+    found = "SELECT hopper.auc_reach(%s::int[]::text[], %s::float8[])"
+    assert case["reach"] > 0
+    assert value(database, found, case["truth"], case["chances"]) == pytest.approx(case["reach"], rel=1e-4)
+    assert value(database, found, case["truth"], [1 - chance for chance in case["chances"]]) == pytest.approx(case["reach"], rel=1e-4)
     assert value(database, found, [1, 1], [0.1, 0.2]) is None
 
 
@@ -104,8 +106,10 @@ def test_a_later_call_takes_the_place(database):
     database.notices.clear()
     query(database, "SELECT hopper.auto_fit('small', 'y', 'again', 1)")
     assert not [notice for notice in database.notices if "larger than a partition" in notice]
-    with pytest.raises(psycopg2.errors.DuplicateTable, match="replace => true"):
+    with pytest.raises(psycopg2.errors.DuplicateTable, match='the name "again" is taken') as taken:
         query(database, "SELECT hopper.auto_fit('small', 'y', 'again', 1)")
+    assert taken.value.diag.message_detail == '"again", "again_best", "again_packed" and 5 more already exist.'
+    assert "replace => true" in taken.value.diag.message_hint and taken.value.diag.context is None
     query(database, "SELECT hopper.mlp('again_networks', 'again_packed', name => 'mine')")
     query(database, "DELETE FROM small WHERE id > 200")
     query(database, "SELECT hopper.auto_fit('small', 'y', 'again', 1, replace => true)")
@@ -118,7 +122,7 @@ def test_a_later_call_takes_the_place(database):
 
 # What a call makes, by the endings of names.
 MADE = ["", "_info", "_summary", "_state", "_trials", "_rungs", "_decisions", "_rows", "_test_rows", "_packed", "_packed_summary", "_packed_validation",
-        "_packed_validation_summary", "_test_packed", "_test_packed_summary", "_networks", "_best", "_best_summary", "_probe", "_linear"]
+        "_packed_validation_summary", "_test_packed", "_test_packed_summary", "_networks", "_best", "_best_summary", "_probe", "_linear", "_steps"]
 
 
 @pytest.mark.parametrize("replace", ["false", "true"])
@@ -128,8 +132,9 @@ def test_what_is_something_else_is_refused_before_a_row_is_read(database, made, 
     query(database, "CREATE OR REPLACE FUNCTION unreadable(integer) RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RAISE 'a row was read'; END $$")
     query(database, "CREATE OR REPLACE VIEW unreadable_rows AS SELECT unreadable(age) AS age, churned FROM customers")
     query(database, f"CREATE TABLE taken{made} (mine integer)")
-    with pytest.raises(psycopg2.Error, match=f'"taken{made}" (already exists|cannot be replaced|is not a table of model architectures)'):
+    with pytest.raises(psycopg2.Error, match=f'"taken{made}" (already exists|cannot be replaced|is not a table of model architectures)') as refused:
         query(database, f"SELECT hopper.auto_fit('unreadable_rows', 'churned', 'taken', 1, replace => {replace})")
+    assert refused.value.diag.context is None
     query(database, f"DROP TABLE taken{made}")
     with pytest.raises(psycopg2.Error, match="a row was read"):
         query(database, f"SELECT hopper.auto_fit('unreadable_rows', 'churned', 'taken', 1, replace => {replace})")
@@ -173,7 +178,7 @@ def test_groups_and_times_are_not_separated(database):
         with pytest.raises(psycopg2.errors.InvalidParameterValue, match='"few" has too few rows') as error:
             query(database, "SELECT hopper.auto_fit('few', 'bought', 'once', 1)")
         told.add(error.value.diag.message_detail)
-    assert told == {"None with a label is left for the test.", "None with a label is left to train on."}
+    assert told == {f"With a label {n} are left to train on, of 5 that are needed." for n in (0, 1)}
 
 
 def test_no_rows_are_kept_for_a_test(database):
@@ -232,7 +237,7 @@ def test_temporary_models_are_replaced(database):
     """pg_temp is another schema in each session."""
     call = "SELECT hopper.auto_fit('customers', 'churned', 'pg_temp.passing', 1{})"
     query(database, call.format(""))
-    with pytest.raises(psycopg2.Error, match="already exists") as refused:
+    with pytest.raises(psycopg2.Error, match="is taken") as refused:
         query(database, call.format(""))
     assert "replace => true" in str(refused.value)
     query(database, call.format(", replace => true"))
@@ -243,13 +248,26 @@ def test_temporary_models_are_replaced(database):
     ("'customers', 'churned', NULL", "must not be NULL"), ("'customers', 'churned', 'm', 0", "seconds must be 1 or more"),
     ("'customers', 'churned', 'm', test_fraction => 1", "test_fraction must be 0, or 0.01 to 0.9"),
     ("'customers', 'churned', 'm', 'NaN'", "seconds must be .* finite"), ("'customers', 'churned', 'm', 'Infinity'", "seconds must be .* finite"),
-    ("'unlabelled', 'churned', 'm'", "None with a label is left"),
+    ("'unlabelled', 'churned', 'm'", "With a label 0 are left"), ("'elsewhere', 'churned', 'm'", "Perhaps you meant 'shop.elsewhere'"),
+    ("'Odd Table', 'churned', 'm'", '''Perhaps you meant 'public."Odd Table"\''''), ("'Nowhere Else', 'churned', 'm'", "in double quotes"),
+    ("'unlike', 'same', 'm'", 'column same of "unlike" holds one value only'), ("'unlike', 'number', 'm'", 'column number of "unlike" holds one value only'),
+    ("'unlike', 'churned', 'm'", 'column "endless" of "unlike" holds an infinite value in 1 row\n.*"endless" : "drop"'),
+    ("'unlike', 'endless', 'm'", 'column "endless" of "unlike" holds NaN or infinity in 2 rows\n.*rows without a label are left out'),
+    ("'unlike', 'churned', 'm', treatments => '{\"endless\": \"drop\"}'", 'column "ends" of "unlike" holds an infinite value in 3 rows'),
+    ("'customers', 'churned', 'hidden'", '"hidden_rows" is found in schema "pg_temp_\\d+", and would be made in "public"'),
+    ("'customers', 'churned', 'hidden', replace => true", '"hidden_rows" is found in schema "pg_temp_\\d+"'),
+    ("'prose', 'churned', 'm'", 'no column is left to be a feature\nDETAIL:  Column "note" is left out: it holds no category often enough'),
     ("'customers', 'churned', 'My Model'", "model_table must be a name of small letters"),
     ("'customers', 'churned', repeat('m', 38)", "model_table must be a name of .* 37 at most"),
     ("'nowhere', 'churned', 'm'", 'relation "nowhere" does not exist'), ("'customers', 'churn', 'm'", 'column "churn" of "customers" does not exist'),
     ("'customers', 'churned IS NULL) OR (true', 'm'", 'column "churned IS NULL.*" does not exist')])
 def test_what_is_refused(database, arguments, error):
     query(database, "CREATE OR REPLACE VIEW unlabelled AS SELECT age, NULL::boolean AS churned FROM customers")
+    query(database, "CREATE SCHEMA IF NOT EXISTS shop; CREATE TABLE IF NOT EXISTS shop.elsewhere (a integer); CREATE TABLE IF NOT EXISTS \"Odd Table\" (a integer);"
+                    " CREATE TEMP TABLE IF NOT EXISTS hidden_rows (a integer);"
+                    " CREATE OR REPLACE VIEW unlike AS SELECT age, churned, true AS same, 3.5 AS number, CASE WHEN id < 3 THEN (ARRAY['NaN', '-Infinity'])[id]::real"
+                    " ELSE id END AS endless, CASE WHEN id % 1000 = 0 THEN 'infinity' ELSE date '2020-01-01' + id END AS ends FROM customers;"
+                    " CREATE OR REPLACE VIEW prose AS SELECT md5(id::text) AS note, churned FROM customers")
     before, path = outputs(database), value(database, "SHOW search_path")
     with pytest.raises(psycopg2.Error, match=error):
         query(database, f"SELECT hopper.auto_fit({arguments})")
@@ -258,11 +276,9 @@ def test_what_is_refused(database, arguments, error):
 
 
 @pytest.mark.skipif(GREENPLUM, reason="submit() needs PostgreSQL")
-@pytest.mark.parametrize("call", ["hopper.auto_fit('customers', 'churned', 'submitted', 2)",
-                                  "hopper.cross_validate('customers', 'submitted', 'churned', recipe := 'realmlp')"])
-def test_a_run_that_would_train_several_times_is_refused_before_it_packs(database, call):
+def test_a_run_that_would_train_several_times_is_refused_before_it_packs(database):
     with pytest.raises(psycopg2.errors.FeatureNotSupported, match="trains several times, and a run trains once") as error:
-        query(database, "SELECT hopper.submit(%s)", "SELECT * FROM " + call)
+        query(database, "SELECT hopper.submit(%s)", "SELECT * FROM hopper.cross_validate('customers', 'submitted', 'churned', recipe := 'realmlp')")
     assert "hopper.automl()" in error.value.diag.message_hint
 
 
@@ -296,5 +312,10 @@ def test_a_number_that_tells_rows_apart_is_named(database):
 def test_a_key_that_no_treatment_takes(database):
     query(database, "CREATE TABLE keyed AS SELECT md5(id::text)::uuid AS key, age, churned FROM customers")
     query(database, "ALTER TABLE keyed ADD PRIMARY KEY (key)")
-    query(database, "SELECT hopper.auto_fit('keyed', 'churned', 'keyed_model', 1)")
+    query(database, "SET client_min_messages = notice")
+    database.notices.clear()
+    query(database, "SELECT hopper.auto_fit('keyed', 'churned', 'keyed_model', 2)")
+    query(database, "SET client_min_messages = warning")
+    # Neither is told what nobody has asked for.
+    assert not [notice for notice in database.notices if "left out" in notice or "restore_best" in notice], database.notices
     assert query(database, "SELECT feature FROM hopper.describe_features('keyed_model')") == [("age",)]

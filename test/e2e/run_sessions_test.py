@@ -396,3 +396,16 @@ def test_who_wishes_while_a_run_ends_is_told(database):
         assert f"run {run} is done" in str(found[0])
     driver.close()
     wisher.close()
+
+
+def test_a_run_that_is_to_make_the_same_table_is_told(database):
+    first = create(database, "twice_made", "endless", 2)
+    del database.notices[:]
+    second = create(database, "twice_made", "endless", 2)
+    assert f'NOTICE:  run {first} is to make "twice_made", too\n' in "".join(database.notices)
+    query(database, "SELECT hopper.cancel(%s), hopper.cancel(%s)", first, second)
+    del database.notices[:]
+    query(database, "CREATE SCHEMA apart")
+    create(database, "twice_made", "endless", 2)
+    create(database, "apart.twice_made", "endless", 2)
+    assert not any("is to make" in notice for notice in database.notices)

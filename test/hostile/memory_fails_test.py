@@ -157,6 +157,7 @@ CALLS = {
     "report_run": "SELECT length(hopper.report(max(run))) > 5000 FROM hopper.runs",
     "resume": f"SELECT hopper.resume({CREATED})",
     "revoke_model": "SELECT hopper.revoke_model('run', 'public')",
+    "run_closing": "SELECT hopper.run_closing('SELECT 1')",
     "run_timeline": "SELECT count(*) FROM hopper.run_timeline('run')",
     "search_algorithms": "SELECT count(*) FROM hopper.search_algorithms()",
     "source_hash": "SELECT length(hopper.source_hash('points', NULL, 1)) > 0",
@@ -193,6 +194,7 @@ CALLS = {
     "transform_rows": "SELECT count(*) FROM hopper.transform_rows('treated', 'points')",
     "version": "SELECT hopper.version()",
     "wait": f"SELECT hopper.wait({CREATED}, 0)",
+    "within": "SELECT count(*) FROM hopper.auto_fit('points', 'y', 'made', 1)",
 }
 
 

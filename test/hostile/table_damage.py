@@ -26,7 +26,7 @@ NO_READERS = ["build_info", "claim_names", "describe_architecture", "from_safete
               "losses", "metric_ascends", "metrics", "optimizers", "params_json", "expire_runs", "grant_run", "revoke_run", "pause", "set_iterations", "stop_trial", "pin_trial", "unpin_trial", "enqueue_trial", "progress_slots", "resume",
               "search_algorithms", "sparkline", "submit", "tensorboard_events", "wait",
               "texts_in", "texts_of_booleans", "texts_out", "textin", "textout",
-              "to_onnx_arch", "to_pytorch_arch", "to_safetensors", "version"]
+              "to_onnx_arch", "to_pytorch_arch", "to_safetensors", "run_closing", "version", "within"]
 READERS = [statement for name, statement in CALLS.items() if name not in NO_READERS] + [
     "SELECT hopper.fit_multiple_model('packed', 'again', 'configs', 1, validation_table := 'packed_validation')",
     "SELECT hopper.fit_multiple_model('packed', 'run', 'configs', 1, warm_start := true)",

@@ -101,6 +101,57 @@ new_driver(int64 run, bool creates)
 	hopper_driven->level = GetCurrentTransactionNestLevel();
 }
 
+/* In the way of the run, whose own settings count but in a session that trains it. */
+static int
+begin_as_run(const hopper_run_row *row)
+{
+	int			level = NewGUCNestLevel();
+
+	hopper_apply_settings(row->search_path, MyBgworkerEntry ? row->settings : NULL);
+	return level;
+}
+
+typedef struct closing
+{
+	const hopper_run_row *row;
+	const char *models;
+} closing;
+
+static void
+execute_closing(void *state)
+{
+	const closing *asked = state;
+	hopper_param param = hopper_text_param(asked->models);
+	char		isnull = asked->models ? ' ' : 'n';
+	int			level = begin_as_run(asked->row);
+
+	if (SPI_execute_with_args(asked->row->closing, 1, &param.type, &param.value, &isnull, false,
+							  0) < 0)
+		elog(ERROR, "the closing statement of run " INT64_FORMAT " failed", asked->row->run);
+	AtEOXact_GUC(true, level);
+}
+
+void
+hopper_run_close(const hopper_run_row *row, const char *models)
+{
+	closing		asked = {row, models};
+	ErrorData  *error;
+
+	/* Its role may have written what is executed. */
+	if (row->closing == NULL || row->role != GetUserId())
+		return;
+	if (models)
+	{
+		execute_closing(&asked);
+		return;
+	}
+	/* Whatever stays, the run ends. */
+	error = hopper_attempt(execute_closing, &asked);
+	if (error)
+		ereport(WARNING, errmsg("not all that run " INT64_FORMAT " had made is dropped", row->run),
+				errdetail("%s.", error->message));
+}
+
 /* The statement is executed: fit() hands over what it asks for. */
 static void
 execute(const char *statement)
@@ -150,6 +201,20 @@ prepare_search(hopper_automl *search)
 	return &pool->fit;
 }
 
+/* Of two runs that are to make tables of a name the first to end does. */
+static void
+tell_of_another(const hopper_name *output)
+{
+	int64		other = hopper_store_making(output, hopper_driven->run);
+
+	if (other != 0)
+		ereport(NOTICE, errmsg("run " INT64_FORMAT " is to make \"%s\", too", other,
+							   output->shown),
+				errdetail("The first of the two to end gives its models this name, unless replace "
+						  "is true; those of the other stay in hopper_run_NUMBER."),
+				errhint("hopper.cancel(" INT64_FORMAT ") ends the other one.", other));
+}
+
 static void
 take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit, hopper_automl *search)
 {
@@ -173,11 +238,24 @@ take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit, hopp
 		: fit->has_selection ? fit->selection.quoted : NULL;
 	row->model_table = search ? search->tables.final_output.shown : fit->output.shown;
 	hopper_store_create(row, fit);
+	tell_of_another(search ? &search->tables.final_output : &fit->output);
 	fit->training.results = NULL;
 	all = palloc(Max(fit->n_configs, 1) * sizeof(int));
 	for (int i = 0; i < fit->n_configs; i++)
 		all[i] = i;
 	hopper_store_first_trials(hopper_driven->run, &fit->training, all, fit->n_configs);
+}
+
+/* run_closing(statement or NULL) -> whether a run is being created, which executes it at its end */
+HOPPER_SPI_FUNCTION(hopper_sql_run_closing)
+{
+	bool		creates = hopper_driven != NULL && hopper_driven->creates &&
+		hopper_driven->taker.searches;
+
+	if (creates && !PG_ARGISNULL(0))
+		hopper_driven->row.closing = MemoryContextStrdup(hopper_driven->context,
+														 hopper_string_argument(fcinfo, 0));
+	PG_RETURN_BOOL(creates);
 }
 
 int64
@@ -382,10 +460,7 @@ hopper_driver_open(int64 run, bool halts)
 												  sizeof(hopper_guard_scope));
 	hopper_driven->taker.take = take_opened;
 	hopper_driven->taker.resumes = true;
-	level = NewGUCNestLevel();
-	/* In the foreground the session's own settings count. */
-	hopper_apply_settings(hopper_driven->row.search_path,
-						  MyBgworkerEntry ? hopper_driven->row.settings : NULL);
+	level = begin_as_run(&hopper_driven->row);
 	callback.arg = &hopper_driven->row;
 	error_context_stack = &callback;
 	hopper_guard_enter(hopper_driven->scope);

@@ -61,6 +61,11 @@ extern void hopper_driver_go_on(bool halts);
 extern bool hopper_driver_wants_compaction(void);
 extern void hopper_driver_compact(void);
 
+/*
+ * Executes what the run does at its end, as its role, with the name of its models; NULL: it was
+ * cancelled. Another role does nothing. SPI must be connected.
+ */
+extern void hopper_run_close(const hopper_run_row *row, const char *models);
 /* The end of a run that nobody drives: its tables go. SPI must be connected. */
 extern void hopper_run_cancel(const hopper_run_row *row);
 /* "running", "paused", ... */

@@ -289,6 +289,7 @@ void
 hopper_run_cancel(const hopper_run_row *row)
 {
 	hopper_run_drop_tables(row);
+	hopper_run_close(row, NULL);
 	hopper_store_set_tables(row->run, NULL, NULL);
 	hopper_store_ended(row->run, "cancelled", NULL, NULL);
 }
@@ -308,7 +309,8 @@ HOPPER_SPI_FUNCTION(hopper_sql_cancel)
 	{
 		read_unended(run, true, true, &row);
 		/* Tables of another role are dropped with that role's rights. */
-		if (has_privs_of_role(GetUserId(), row.role))
+		if (row.closing && !HOPPER_DATA_ON_SEGMENTS ? row.role == GetUserId()
+			: has_privs_of_role(GetUserId(), row.role))
 			hopper_run_cancel(&row);
 		else if (!HOPPER_DATA_ON_SEGMENTS)
 			hopper_backend.start_worker(&row);
@@ -363,7 +365,10 @@ drop_run(int64 run, bool expires)
 		return false;
 	}
 	if (row.outcome == NULL || strcmp(row.outcome, "done") != 0)
+	{
 		hopper_run_drop_tables(&row);
+		hopper_run_close(&row, NULL);
+	}
 	hopper_store_drop(run);
 	if (drives)
 		hopper_lease_give_back(run, false);

@@ -227,6 +227,18 @@ refuse_without_result(void)
 	hopper_refuse_all_failed(&hopper_driven->fit->training);
 }
 
+/* What else belongs to the run is done with its models: threads and data are given back before. */
+static void
+close_run(void)
+{
+	if (hopper_driven->row.closing == NULL)
+		return;
+	hopper_guard_release_scope(hopper_driven->scope);
+	hopper_run_close(&hopper_driven->row, hopper_driven->pool
+					 ? hopper_driven->pool->run->tables.output.quoted
+					 : hopper_driven->fit->outputs.model.quoted);
+}
+
 /*
  * The end of all models: what has failed is written down, and the tables get their names; or the
  * next step refuses.
@@ -258,6 +270,7 @@ finish(void)
 			finish_search();
 		else
 			finish_fit();
+		close_run();
 		hopper_store_ended(hopper_driven->run, "done", fit, NULL);
 	}
 	AtEOXact_GUC(true, fit->level);

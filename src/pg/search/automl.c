@@ -191,7 +191,9 @@ hopper_search_conclude(hopper_automl *run, hopper_search_result *result)
 				   hopper_duration_words(hopper_seconds_since(run->started))),
 			errhint("What was tried, and why: %s and %s.", run->tables.trials.shown,
 					run->tables.decisions.shown));
-	tell_kept(run, result->best);
+	/* Of trials that are cut the best weights are wanted: the last are where the time was up. */
+	if (!run->cuts)
+		tell_kept(run, result->best);
 	tell_shortcomings(run, result->best);
 	hopper_search_tell_limit(run);
 }
@@ -239,7 +241,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_automl)
 	hopper_guard *guard;
 	hopper_search_result found;
 
-	hopper_fit_begin_request();
+	(void) hopper_fit_begin_request(true);
 	run = palloc0(sizeof(hopper_automl));
 	guard = begin_search(fcinfo, run);
 	if (is_taken(fcinfo, run))

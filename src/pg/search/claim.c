@@ -5,6 +5,7 @@
  */
 #include "pg/search/automl.h"
 
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -12,9 +13,11 @@
 #include "pg/catalog/models.h"
 #include "pg/pack/pack.h"
 #include "pg/train/outputs.h"
+#include "pg/train/store.h"
 
-/* What auto_fit() says of its views, by which it knows them again (sql/functions/auto_fit.sql). */
+/* What auto_fit() says of its views and its table, by which it knows them again. */
 #define KEPT_APART "rows that auto_fit() keeps apart"
+#define STEPS "what auto_fit() did"
 
 /* Each says whether something is there that will be replaced. */
 typedef bool (*claimer) (const hopper_name *name, bool replace);
@@ -26,8 +29,9 @@ claim_new(const hopper_name *name, bool replace)
 	return false;
 }
 
+/* What is there has to be of this kind, with this comment. */
 static bool
-claim_view(const hopper_name *name, bool replace)
+claim_commented(const hopper_name *name, bool replace, char kind, const char *comment)
 {
 	Oid			relation = hopper_relation_oid(name, true);
 
@@ -36,14 +40,29 @@ claim_view(const hopper_name *name, bool replace)
 	if (!hopper_any(hopper_select_latest("SELECT 1 FROM pg_class c JOIN pg_description d"
 										 " ON d.objoid = c.oid AND d.objsubid = 0"
 										 " AND d.classoid = 'pg_class'::regclass"
-										 " WHERE c.oid = %u AND c.relkind = 'v'"
-										 " AND d.description = %s", relation,
-										 hopper_literal(KEPT_APART))))
+										 " WHERE c.oid = %u AND c.relkind = '%c'"
+										 " AND strpos(d.description, %s) = 1", relation, kind,
+										 hopper_literal(comment))))
 		hopper_raise(ERRCODE_WRONG_OBJECT_TYPE, errmsg("\"%s\" cannot be replaced", name->shown),
-					 errdetail("It is not a view that hopper.auto_fit() made."),
+					 errdetail("It is not a %s that hopper.auto_fit() made.",
+							   kind == 'v' ? "view" : "table"),
 					 errhint("Choose another name."));
+	if (!hopper_is_owner(relation))
+		aclcheck_error(ACLCHECK_NOT_OWNER, HOPPER_OBJECT_TABLE, name->shown);
 	hopper_claim_name(name);
 	return true;
+}
+
+static bool
+claim_view(const hopper_name *name, bool replace)
+{
+	return claim_commented(name, replace, 'v', KEPT_APART);
+}
+
+static bool
+claim_steps(const hopper_name *name, bool replace)
+{
+	return claim_commented(name, replace, 'r', STEPS);
 }
 
 /* Networks that others have added stay. */
@@ -110,8 +129,95 @@ static const struct
 }			claimers[] = {
 	{"new", claim_new}, {"view", claim_view}, {"networks", claim_networks},
 	{"configs", claim_configs}, {"packed", claim_packed}, {"test", claim_test},
-	{"search", claim_search}, {"passing", claim_passing},
+	{"search", claim_search}, {"passing", claim_passing}, {"steps", claim_steps},
 };
+
+typedef struct claimed
+{
+	claimer		claim;
+	hopper_name name;
+} claimed;
+
+static claimed *
+read_outputs(ArrayType *outputs, const hopper_name *name, int *n_claimed)
+{
+	Datum	   *texts;
+	bool	   *nulls;
+	int			n = hopper_elements(outputs, &texts, &nulls);
+	claimed    *all = palloc(Max(n, 1) * sizeof(claimed));
+
+	*n_claimed = 0;
+	for (int i = 0; i + 1 < n; i += 2)
+	{
+		const char *kind = nulls[i] ? "" : TextDatumGetCString(texts[i]);
+		const char *ending = nulls[i + 1] ? "" : TextDatumGetCString(texts[i + 1]);
+
+		CHECK_FOR_INTERRUPTS();
+		for (int k = 0; k < lengthof(claimers); k++)
+			if (strcmp(claimers[k].kind, kind) == 0)
+				all[(*n_claimed)++] = (claimed)
+		{
+			claimers[k].claim, *ending ? hopper_name_with_suffix(name, ending) : *name
+		};
+	}
+	return all;
+}
+
+/* Said of the name that the user gave, whichever of the tables is there. */
+static void
+refuse_taken(const hopper_name *name, const claimed *outputs, int n, bool replaceable)
+{
+	StringInfo	there = makeStringInfo();
+	int			n_there = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (!OidIsValid(hopper_relation_oid(&outputs[i].name, true)))
+			continue;
+		if (n_there++ < 3)
+			appendStringInfo(there, "%s\"%s\"", n_there > 1 ? ", " : "", outputs[i].name.shown);
+	}
+	if (n_there == 0)
+		return;
+	if (n_there > 3)
+		appendStringInfo(there, " and %d more", n_there - 3);
+	hopper_raise(ERRCODE_DUPLICATE_TABLE, errmsg("the name \"%s\" is taken", name->shown),
+				 errdetail("%s already %s.", there->data, n_there == 1 ? "exists" : "exist"),
+				 replaceable ? errhint("Choose another name, or pass replace => true to take the "
+									   "place of what an earlier call has made.")
+				 : errhint("Choose another name, or drop it first."));
+}
+
+/* Statements that name it would find another one, such as a temporary table. */
+static void
+refuse_hidden(const claimed *outputs, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		const hopper_name *name = &outputs[i].name;
+		bool		searched = !name->qualified && name->schema != NULL;
+		Oid			found = searched ? RelnameGetRelid(name->name) : InvalidOid;
+
+		if (OidIsValid(found) && found != hopper_relation_oid(name, true))
+			hopper_raise(ERRCODE_DUPLICATE_TABLE,
+						 errmsg("\"%s\" is found in schema \"%s\", and would be made in \"%s\"",
+								name->name, get_namespace_name(get_rel_namespace(found)),
+								name->schema),
+						 errhint("Choose another name, or write the schema before it."));
+	}
+}
+
+static void
+refuse_while_made(const hopper_name *name)
+{
+	int64		run = hopper_store_making(name, 0);
+
+	if (run != 0)
+		hopper_raise(ERRCODE_OBJECT_IN_USE,
+					 errmsg("run " INT64_FORMAT " is making \"%s\"", run, name->shown),
+					 errhint("Choose another name, wait for the run with hopper.wait(" INT64_FORMAT
+							 "), or end it with hopper.cancel(" INT64_FORMAT ").", run, run));
+}
 
 /* claim_names(name, outputs, replace): outputs are pairs of a kind and an ending of the name. */
 HOPPER_FUNCTION(hopper_sql_claim_names)
@@ -119,28 +225,32 @@ HOPPER_FUNCTION(hopper_sql_claim_names)
 	hopper_name name = hopper_name_argument(fcinfo, 0, "name");
 	bool		replace = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2);
 	bool		replaces = false;
-	Datum	   *outputs;
-	bool	   *nulls;
+	bool		searches = false;
+	claimed    *outputs;
 	int			n;
 
-	if (hopper_taker_of_fits)
+	hopper_require_argument(fcinfo, 1, "outputs");
+	hopper_connect();
+	outputs = read_outputs(PG_GETARG_ARRAYTYPE_P(1), &name, &n);
+	for (int i = 0; i < n; i++)
+		searches |= outputs[i].claim == claim_search;
+	if (hopper_taker_of_fits && !searches)
 		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("this function trains several times, and a run trains once"),
 					 errhint("Call the function itself, not through hopper.submit() or "
-							 "hopper.create_run(). A search can be a run: hopper.automl()."));
-	hopper_require_argument(fcinfo, 1, "outputs");
-	hopper_connect();
-	n = hopper_elements(PG_GETARG_ARRAYTYPE_P(1), &outputs, &nulls);
-	for (int i = 0; i + 1 < n; i += 2)
+							 "hopper.create_run(). A search can be a run: hopper.automl(), "
+							 "hopper.auto_fit()."));
+	/* Of a run of auto_fit() the search is what goes on; what comes before trains at once. */
+	if (hopper_taker_of_fits)
+		hopper_taker_of_fits->searches = true;
+	refuse_while_made(&name);
+	if (!replace)
+		refuse_taken(&name, outputs, n, searches);
+	refuse_hidden(outputs, n);
+	for (int i = 0; i < n; i++)
 	{
-		const char *kind = nulls[i] ? "" : TextDatumGetCString(outputs[i]);
-		const char *ending = nulls[i + 1] ? "" : TextDatumGetCString(outputs[i + 1]);
-		hopper_name output = *ending ? hopper_name_with_suffix(&name, ending) : name;
-
 		CHECK_FOR_INTERRUPTS();
-		for (int k = 0; k < lengthof(claimers); k++)
-			if (strcmp(claimers[k].kind, kind) == 0)
-				replaces |= claimers[k].claim(&output, replace);
+		replaces |= outputs[i].claim(&outputs[i].name, replace);
 	}
 	hopper_finish();
 	PG_RETURN_BOOL(replaces);

@@ -10,12 +10,22 @@
 
 hopper_fit_taker *hopper_taker_of_fits = NULL;
 
-void
-hopper_fit_begin_request(void)
+static hopper_fit_taker *
+taker_of(bool search)
 {
-	if (hopper_taker_of_fits)
-		hopper_request_context = hopper_taker_of_fits->context;
+	return hopper_taker_of_fits && hopper_taker_of_fits->searches && !search ? NULL
+		: hopper_taker_of_fits;
+}
+
+hopper_fit_taker *
+hopper_fit_begin_request(bool search)
+{
+	hopper_fit_taker *taker = taker_of(search);
+
+	if (taker)
+		hopper_request_context = taker->context;
 	hopper_after_spi();
+	return taker;
 }
 
 static hopper_fit *
@@ -23,7 +33,7 @@ new_request(const char *function)
 {
 	hopper_fit *request;
 
-	hopper_fit_begin_request();
+	(void) hopper_fit_begin_request(false);
 	request = palloc0(sizeof(hopper_fit));
 	request->function = function;
 	return request;
@@ -33,7 +43,7 @@ new_request(const char *function)
 static bool
 is_taken(FunctionCallInfo fcinfo, hopper_fit *request)
 {
-	hopper_fit_taker *taker = hopper_taker_of_fits;
+	hopper_fit_taker *taker = taker_of(false);
 
 	if (taker == NULL)
 		return false;

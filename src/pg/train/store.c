@@ -36,13 +36,13 @@ compared_by(const hopper_fit *fit)
 		: psprintf("%s %s", fit->has_validation ? "validation" : "training", fit->record.rank_by);
 }
 
-/* What a row begins with: its columns, and as expressions arguments $1 to $19 and its search. */
-#define CREATED_PARAMS 19
+/* What a row begins with: its columns, and as expressions arguments $1 to $20 and its search. */
+#define CREATED_PARAMS 20
 #define CREATED_COLUMNS "run, role, function, statement, search_path, settings, tables," \
 	" selection, model_table, packed_table, validation_table, data, name, description, created," \
-	" started, best_metric, continues, search"
+	" started, best_metric, continues, closing, search"
 #define CREATED_VALUES "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15," \
-	" CASE WHEN $16 THEN $15 END, $17, $18"
+	" CASE WHEN $16 THEN $15 END, $17, $18, $19"
 
 static void
 set_created(hopper_param *params, const hopper_run_row *row, const hopper_fit *fit,
@@ -60,7 +60,7 @@ set_created(hopper_param *params, const hopper_run_row *row, const hopper_fit *f
 		hopper_text_param(fit ? fit->record.description : NULL),
 		HOPPER_TIME(row->started ? fit->record.started : GetCurrentTimestamp()),
 		HOPPER_BOOL(row->started), hopper_text_param(metric),
-		hopper_text_param(fit ? fit->continues : NULL),
+		hopper_text_param(fit ? fit->continues : NULL), hopper_text_param(row->closing),
 		hopper_text_param(fit ? fit->training.search : NULL),
 	};
 
@@ -75,7 +75,7 @@ hopper_store_create(const hopper_run_row *row, const hopper_fit *fit)
 	set_created(params, row, fit, compared_by(fit));
 	hopper_own_change(CREATED_PARAMS, params,
 					  "INSERT INTO @extschema@.all_runs (" CREATED_COLUMNS ")"
-					  " VALUES (" CREATED_VALUES ", $19)");
+					  " VALUES (" CREATED_VALUES ", $20)");
 	hopper_store_event(row->run, "created", 0, NULL);
 }
 
@@ -89,8 +89,8 @@ read_row(int64 run, bool lock, hopper_run_row *row)
 	memset(row, 0, sizeof(*row));
 	if (hopper_own_select("SELECT role::int8, function, statement, search_path, settings, tables,"
 						  " selection, model_table, data, started IS NOT NULL, outcome, continues,"
-						  " best_metric FROM @extschema@.all_runs WHERE run = " INT64_FORMAT "%s",
-						  run, lock && !HOPPER_DATA_ON_SEGMENTS ? " FOR UPDATE" : "") != 1)
+						  " best_metric, closing FROM @extschema@.all_runs WHERE run = "
+						  INT64_FORMAT "%s", run, lock && !HOPPER_DATA_ON_SEGMENTS ? " FOR UPDATE" : "") != 1)
 		return false;
 	row->run = run;
 	row->role = (Oid) hopper_int_cell(NULL, 0, 1, 0, PG_UINT32_MAX);
@@ -106,6 +106,7 @@ read_row(int64 run, bool lock, hopper_run_row *row)
 	row->outcome = hopper_cell(0, 11);
 	row->continues = hopper_cell(0, 12);
 	row->compared_by = hopper_cell(0, 13);
+	row->closing = hopper_cell(0, 14);
 	SPI_freetuptable(SPI_tuptable);
 	/* "validation accuracy" */
 	if (row->compared_by && strchr(row->compared_by, ' '))
@@ -123,6 +124,23 @@ bool
 hopper_store_read_if_there(int64 run, hopper_run_row *row)
 {
 	return read_row(run, true, row);
+}
+
+int64
+hopper_store_making(const hopper_name *output, int64 but)
+{
+	/* Its tables are in the schema where the models are to be. */
+	if (output->schema == NULL ||
+		hopper_select_latest("SELECT run FROM %s WHERE ended IS NULL AND model_table IN (%s, %s)"
+							 " AND tables = %s || run AND run <> " INT64_FORMAT
+							 " ORDER BY run LIMIT 1",
+							 hopper_own_name("runs"), hopper_literal(output->shown),
+							 hopper_literal(output->name),
+							 hopper_literal(psprintf("%s.hopper_run_",
+													 hopper_identifier(output->schema))),
+							 but) == 0)
+		return 0;
+	return hopper_int_cell(NULL, 0, 1, 0, PG_INT64_MAX);
 }
 
 /* As GetUserId(), whoever reads the table of grants. */
@@ -456,7 +474,7 @@ hopper_store_record(int64 run, const hopper_fit *fit)
 	hopper_own_change(lengthof(params), params,
 					  "INSERT INTO @extschema@.all_runs (" CREATED_COLUMNS ", best_trial,"
 					  " best_value, trials, failed, iterations, outcome, ended)"
-					  " SELECT " CREATED_VALUES ", coalesce($19, (" HOPPER_STORE_GRID ")),"
-					  " $20, $21, $22, $23, $24, 'done', pg_catalog.clock_timestamp()");
+					  " SELECT " CREATED_VALUES ", coalesce($20, (" HOPPER_STORE_GRID ")),"
+					  " $21, $22, $23, $24, $25, 'done', pg_catalog.clock_timestamp()");
 	record_events(run, fit->record.started);
 }

@@ -35,6 +35,11 @@ typedef struct hopper_run_row
 	char	   *data;			/* checksums of its packed tables */
 	char	   *continues;		/* hopper_fit.continues, or NULL */
 	char	   *compared_by;	/* metric that its trials are compared by, or NULL */
+	/*
+	 * What a function that trains more than this run does at its end, a SELECT: $1 is the name of
+	 * the models, or NULL where the run was cancelled; or NULL. The run's role may have written it.
+	 */
+	char	   *closing;
 	bool		started;
 	char	   *outcome;		/* "done", "failed", "cancelled"; NULL: it has not ended */
 } hopper_run_row;
@@ -55,6 +60,11 @@ extern void hopper_store_create(const hopper_run_row *row, const hopper_fit *fit
  * against other changes until the transaction ends, which waits for a step of another session.
  */
 extern void hopper_store_read(int64 run, bool lock, hopper_run_row *row);
+/*
+ * A run that the caller sees, that has not ended, and whose models are to have this name; 0: none.
+ * `but`: other than this one.
+ */
+extern int64 hopper_store_making(const hopper_name *output, int64 but);
 /* Reads a run for what a role may do to whom its owner has granted steering it. */
 extern void hopper_store_read_steered(int64 run, bool lock, hopper_run_row *row);
 /* role: 0 for everybody. It sees the run, steers it, or does neither (revoked). */

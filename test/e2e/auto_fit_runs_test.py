@@ -1,0 +1,164 @@
+"""auto_fit() in the background: a run makes the search, and does at its end what comes behind it."""
+
+import re
+
+import psycopg2
+import pytest
+from digits import connect, create_database, drop_database, outputs, query, value, wait_until
+from runs import state
+
+DATABASE = "hopper_auto_fit_runs"
+CALL = "SELECT * FROM hopper.auto_fit('points', 'y', '{}', {}{})"
+STEPS = ["split", "pack", "network", "search", "ensemble", "test", "next"]
+
+
+@pytest.fixture(scope="module")
+def database():
+    connection = create_database(DATABASE)
+    query(connection, "CREATE TABLE points AS SELECT i AS id, sin(i) AS a, cos(i) AS b, i % 7 AS c, sin(i) * cos(i) > 0 AS y FROM generate_series(1, 800) AS i")
+    query(connection, "ALTER TABLE points ADD PRIMARY KEY (id)")
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+def submit(connection, name, seconds=4, more="", function="submit"):
+    return value(connection, f"SELECT hopper.{function}(%s)", CALL.format(name, seconds, more))
+
+
+def steps(connection, name):
+    return query(connection, f"SELECT step, what, result, statement FROM {name}_steps ORDER BY step")
+
+
+def relations(connection, pattern):
+    return [row[0] for row in query(connection, "SELECT relname FROM pg_class WHERE relkind IN ('r', 'v') AND relname LIKE %s ORDER BY 1", pattern)]
+
+
+def expect_whole(connection, name, models=None):
+    told = steps(connection, name)
+    assert [row[1] for row in told] == STEPS and [row[0] for row in told] == list(range(1, 8))
+    assert re.match(r"accuracy \S+ ± \S+, auc \S+ ± \S+; the best model alone .*; a linear model .*; a constant", told[5][2]), told[5]
+    best = int(re.match(r"predict\(\) takes model (\d+)", told[6][2]).group(1))
+    metrics = value(connection, f"SELECT metrics FROM hopper.evaluate('{models or name}', '{name}_test_packed', mst_key => {best})")
+    assert f"accuracy {round(metrics[0], 4):g}" in told[5][2]
+    assert not relations(connection, f"{name}\\_linear%") and not relations(connection, f"{name}\\_probe%")
+
+
+def test_the_session_ends_and_the_run_goes_on(database):
+    session = connect(DATABASE)
+    run = submit(session, "behind")
+    # Mistakes would have been errors; what trains next is known.
+    assert [row[1] for row in steps(session, "behind")] == STEPS[:3]
+    session.close()
+    assert not query(database, "SELECT 1 FROM pg_class WHERE relname = 'behind'")
+    assert value(database, "SELECT hopper.wait(%s, 120)", run) == "done"
+    expect_whole(database, "behind")
+    assert not outputs(database, f"hopper_run_{run}%")
+    assert query(database, "SELECT function, model_table FROM hopper.runs WHERE run = %s", run) == [("automl", "behind")]
+    assert value(database, "SELECT hopper.predict('behind', 'points', 'id', output_table => 'guessed', pred_type => 'response')") is not None
+
+
+def test_in_steps_of_several_sessions(database):
+    run = submit(database, "stepped", 3, function="create_run")
+    done = ""
+    while done != "done":
+        session = connect(DATABASE)
+        done = value(session, "SELECT hopper.step(%s, 1)", run)
+        session.close()
+        wait_until(lambda: state(database, run) != "running")
+    expect_whole(database, "stepped")
+
+
+def test_its_worker_is_killed(database):
+    """The server starts it again; what it has done goes on from the last checkpoint, and its end is one transaction."""
+    run = submit(database, "killed", 6)
+    wait_until(lambda: state(database, run) == "running")
+    wait_until(lambda: query(database, "SELECT 1 FROM hopper.progress WHERE run = %s AND iterations > 0", run))
+    worker = value(database, "SELECT pid FROM hopper.runs WHERE run = %s", run)
+    query(database, "SELECT pg_terminate_backend(%s)", worker)
+    wait_until(lambda: value(database, "SELECT sessions FROM hopper.all_runs WHERE run = %s", run) == 2)
+    assert value(database, "SELECT hopper.wait(%s, 120)", run) == "done"
+    expect_whole(database, "killed")
+
+
+def test_what_fails_behind_the_search_is_tried_again(database):
+    run = submit(database, "failing", 2)
+    query(database, "ALTER VIEW failing_test_rows RENAME TO moved")
+    assert value(database, "SELECT hopper.wait(%s, 120)", run) == "failed"
+    assert "failing_test_rows" in value(database, "SELECT error FROM hopper.runs WHERE run = %s", run)
+    assert [row[1] for row in steps(database, "failing")] == STEPS[:3] and not relations(database, "failing")
+    query(database, "ALTER VIEW moved RENAME TO failing_test_rows")
+    query(database, "SELECT hopper.resume(%s)", run)
+    assert value(database, "SELECT hopper.wait(%s, 120)", run) == "done"
+    expect_whole(database, "failing")
+
+
+def test_a_cancel_leaves_nothing(database):
+    for function in ("cancel", "drop_run"):
+        run = submit(database, "unwanted", 600, function="submit" if function == "cancel" else "create_run")
+        if function == "cancel":
+            wait_until(lambda: state(database, run) == "running")
+        query(database, f"SELECT hopper.{function}(%s)", run)
+        if function == "cancel":
+            assert value(database, "SELECT hopper.wait(%s, 60)", run) == "cancelled"
+        assert not relations(database, "unwanted%") and not relations(database, f"hopper_run_{run}%")
+
+
+def test_a_cancel_by_another_role_is_done_with_the_owners_rights(database):
+    """The closing statement is text that the owner may have written."""
+    query(database, "DROP ROLE IF EXISTS hopper_auto_other")
+    query(database, "CREATE ROLE hopper_auto_other LOGIN; GRANT ALL ON SCHEMA public TO hopper_auto_other; GRANT SELECT ON points TO hopper_auto_other")
+    other = connect(DATABASE)
+    query(other, "SET SESSION AUTHORIZATION hopper_auto_other")
+    run = submit(other, "others", 600, function="create_run")
+    query(database, "UPDATE hopper.all_runs SET closing = 'SELECT lo_create(4711) WHERE $1 IS NULL'"
+                    " WHERE run = %s", run)
+    query(database, "SELECT hopper.cancel(%s)", run)
+    wait_until(lambda: state(database, run) == "cancelled")
+    assert value(database, "SELECT pg_get_userbyid(lomowner) FROM pg_largeobject_metadata WHERE oid = 4711") == "hopper_auto_other"
+    # What cannot be done keeps no run from its end.
+    for function in ("cancel", "drop_run"):
+        run = submit(other, f"others_{function}", 600, function="create_run")
+        query(database, "UPDATE hopper.all_runs SET closing = 'SELECT 1 / 0' WHERE run = %s", run)
+        query(other, f"SELECT hopper.{function}(%s)", run)
+        assert not relations(database, f"hopper_run_{run}%")
+    assert any(f"not all that run {run} had made is dropped" in notice for notice in other.notices)
+    other.close()
+    query(database, "DROP OWNED BY hopper_auto_other; DROP ROLE hopper_auto_other")
+
+
+def test_it_takes_the_place_of_an_earlier_one_at_its_end(database):
+    query(database, CALL.format("replaced", 1, ""))
+    first = value(database, "SELECT obj_description('replaced_steps'::regclass)")
+    models = value(database, "SELECT 'replaced'::regclass::oid")
+    run = submit(database, "replaced", 600, ", replace => true")
+    assert value(database, "SELECT obj_description('replaced_steps'::regclass)") != first
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "cancelled"
+    # The models are the earlier ones, and predict.
+    assert value(database, "SELECT 'replaced'::regclass::oid") == models
+    assert steps(database, "replaced")[3][1:3] == ("search", "cancelled: the models are those of an earlier call")
+    run = submit(database, "replaced", 2, ", replace => true")
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "done"
+    expect_whole(database, "replaced")
+    assert value(database, "SELECT 'replaced'::regclass::oid") != models
+
+
+def test_a_second_call_with_its_name_is_refused_at_once(database):
+    run = submit(database, "wanted", 600)
+    for again in ("", ", replace => true"):
+        with pytest.raises(psycopg2.errors.ObjectInUse, match=f'run {run} is making "wanted"') as error:
+            submit(database, "wanted", 1, again)
+        assert f"hopper.cancel({run})" in error.value.diag.message_hint
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "cancelled"
+    submit(database, "wanted", 600, function="create_run")  # the name is free again
+
+
+def test_of_a_failed_run_that_another_call_has_replaced_nothing_is_dropped(database):
+    run = submit(database, "old", 600, function="create_run")
+    query(database, "UPDATE hopper.all_runs SET outcome = 'failed', ended = now() WHERE run = %s", run)
+    query(database, CALL.format("old", 1, ", replace => true"))
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert state(database, run) == "cancelled"
+    expect_whole(database, "old")
