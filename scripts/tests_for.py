@@ -133,7 +133,7 @@ def tests_of(path):
 
 # Of some files what must be among their tests: one of each kind.
 SURE = {"src/loss/rows/hinges.h": "unit loss", "src/metrics/rows/auc.h": "unit loss", "src/capi/lists.cpp": "unit capi",
-        "src/model/layers/activation/leaky_relu.h": "unit model", "src/pg/run/lease.c": "e2e runs_test",
+        "src/model/layers/activation/leaky_relu.h": "unit model", "src/pg/run/lease.c": "e2e run_sessions_test",
         "src/pg/greenplum/kernel.h": "greenplum", "sql/functions/auto_fit.sql": "e2e auto_fit_test", "sql/functions/report_axes.sql": "e2e report_test",
         "sql/tables.sql": "e2e update_test",
         "expected/search.out": "sql search", "test/unit/state": "unit state", "test/pgtap/catalog.sql": "pgtap catalog",

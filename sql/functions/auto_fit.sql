@@ -453,11 +453,6 @@ END $$;
 COMMENT ON FUNCTION hopper.auto_fit_end(text, json) IS
     'part of auto_fit(): what comes behind the search, told in <model_table>_steps; of a search that was cancelled (no models): what was made before it goes';
 
-CREATE FUNCTION hopper.run_closing(statement text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'hopper_sql_run_closing' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.run_closing(text) IS
-    'part of auto_fit(): whether a run is made of its search, which then executes the statement at its end, with the models as $1; NULL: only asks';
-
 -- Errors come without the statements of auto_fit_within().
 CREATE FUNCTION hopper.auto_fit(
     source_table text,

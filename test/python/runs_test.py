@@ -45,6 +45,15 @@ def test_another_session_watches_and_ends_it(each):
     other.close()
 
 
+def test_a_table_is_fitted_in_the_background(one):
+    one.sql("CREATE TABLE waves AS SELECT i AS id, sin(i) AS a, cos(i) AS b, sin(i) * cos(i) > 0 AS up FROM generate_series(1, 400) AS i")
+    run = one.submit("auto_fit", "waves", "up", "in_the_back", seconds=2, treatments={"id": "drop"})
+    assert run.wait(120) == "done"
+    steps = one.sql("SELECT * FROM in_the_back_steps ORDER BY step")
+    assert list(steps.what) == ["split", "pack", "network", "search", "ensemble", "test", "next"]
+    assert steps.result[5].startswith("accuracy ")
+
+
 def test_no_such_run(each):
     with pytest.raises(LookupError, match="there is no run 123456789"):
         each.attach(123456789)

@@ -47,8 +47,8 @@ is_dropped(const hopper_pack_request *request, const char *name)
 {
 	return request->treatments && request->treatments[0] == '{' &&
 		hopper_any(hopper_select("SELECT FROM json_each(%s::json) AS e WHERE e.key = %s"
-								 " AND 'drop' IN (e.value #>> '{}', CASE json_typeof(e.value) WHEN 'object'"
-								 " THEN e.value ->> 'treatment' END) LIMIT 1",
+								 " AND 'drop' IN (e.value #>> '{}', CASE json_typeof(e.value)"
+								 " WHEN 'object' THEN e.value ->> 'treatment' END) LIMIT 1",
 								 hopper_literal(request->treatments), hopper_literal(name)));
 }
 

@@ -90,7 +90,8 @@ read_row(int64 run, bool lock, hopper_run_row *row)
 	if (hopper_own_select("SELECT role::int8, function, statement, search_path, settings, tables,"
 						  " selection, model_table, data, started IS NOT NULL, outcome, continues,"
 						  " best_metric, closing FROM @extschema@.all_runs WHERE run = "
-						  INT64_FORMAT "%s", run, lock && !HOPPER_DATA_ON_SEGMENTS ? " FOR UPDATE" : "") != 1)
+						  INT64_FORMAT "%s", run,
+						  lock && !HOPPER_DATA_ON_SEGMENTS ? " FOR UPDATE" : "") != 1)
 		return false;
 	row->run = run;
 	row->role = (Oid) hopper_int_cell(NULL, 0, 1, 0, PG_UINT32_MAX);
