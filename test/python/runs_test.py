@@ -52,6 +52,7 @@ def test_a_table_is_fitted_in_the_background(one):
     steps = one.sql("SELECT * FROM in_the_back_steps ORDER BY step")
     assert list(steps.what) == ["split", "pack", "network", "search", "ensemble", "test", "next"]
     assert steps.result[5].startswith("accuracy ")
+    one.sql("DROP VIEW in_the_back_rows, in_the_back_test_rows")
 
 
 def test_no_such_run(each):
