@@ -29,6 +29,14 @@ typedef struct hopper_row_cursor
 	Portal		portal;
 	TupleDesc	desc;
 	const AttrNumber *from;		/* the scanned table's column of each; NULL: as rows come */
+
+	/*
+	 * Asked first where the first columns of a row, numbers of this many bytes in all, lie side by
+	 * side: true: it has taken them, and they are not among the values. NULL: never.
+	 */
+	bool		(*take_numbers) (void *state, const char *numbers);
+	int			n_numbers;
+	size_t		numbers_size;
 } hopper_row_cursor;
 
 /*

@@ -232,6 +232,41 @@ def test_columns_of_numbers_and_text_classes(database, flowers):
     assert value(database, "SELECT count(*) FROM p_array JOIN p_species USING (id, rank, prob)") == 450
 
 
+@pytest.mark.parametrize("kind", ["integer", "text"])
+def test_rows_of_all_kinds_one_behind_the_other(database, flowers, kind):
+    """Long and short texts, NULL and numbers that are not finite in turns, more rows than are read,
+    computed or written at once: none is seen in another row."""
+    name = f"kinds_{kind}"
+    weights, ids, x = train(database, name, "class_text", FEATURES, 3, "softmax",
+                            "sparse_categorical_crossentropy")
+    wanted = dict(zip(ids, forward(weights, x, 8, 3, softmax)))
+    made = {"integer": "number", "text": "repeat('x', number * 7 % 200) || number"}[kind]
+    query(database, f"CREATE TABLE {name}_rows AS SELECT number, flowers.id AS flower, {LISTED},"
+          f" CASE WHEN number % 11 > 0 THEN {made} END AS id FROM flowers, LATERAL (SELECT"
+          " id * 30 + i AS number FROM generate_series(0, 29) i) AS n ORDER BY number % 1009")
+    for at, (feature, bad) in enumerate(zip(FEATURES, ["'NaN'", "'Infinity'", "'-Infinity'", "NULL"])):
+        query(database, f"UPDATE {name}_rows SET {feature} = {bad} WHERE number % 13 = {at}")
+    output = f"p_{name}"
+    predict(database, output, "'response'", "on_null => 'null'", source=f"{name}_rows", model=name,
+            columns=LISTED)
+    rows = {row[0]: row[1:] for row in query(
+        database, f"SELECT id, class_name, class_value, predicted_class_text, prob FROM {output}")}
+    given = query(database, f"SELECT number, flower, id FROM {name}_rows WHERE id IS NOT NULL")
+    assert len(rows) == len(given) + 1
+    assert value(database, f"SELECT count(*) FROM {output} WHERE id IS NULL") == 4500 - len(given)
+    classes = ["Iris-setosa", "Iris-versicolor", "Iris-virginica"]
+    for number, flower, key in given:
+        best = wanted[flower].argmax()
+        if number % 13 < 4:
+            assert rows[key] == (None, None, None, None)
+        else:
+            assert rows[key][:3] == ("class_text", classes[best], classes[best])
+            assert abs(rows[key][3] - wanted[flower][best]) < 1e-5
+    query(database, f"DELETE FROM {name}_rows WHERE number % 13 IN (1, 2, 3)")
+    with pytest.raises(psycopg2.DataError, match="NaN"):
+        predict(database, output, source=f"{name}_rows", model=name, columns=LISTED)
+
+
 def test_one_sigmoid_output_is_two_classes(database, flowers):
     weights, ids, x = train(database, "setosa", "is_setosa", FEATURES, 1, "sigmoid",
                             "binary_crossentropy")

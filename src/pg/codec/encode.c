@@ -374,6 +374,32 @@ copy_scalars(const hopper_pack_values *values, const Datum *restrict datums, con
 #undef COPY
 }
 
+bool
+hopper_pack_values_as_they_lie(const hopper_pack_values *values)
+{
+	return values->layout == PACK_SCALARS && values->common_type == values->type &&
+		values->type != HOPPER_FLOAT64 && values->deviation == 0 && values->divisor >= 1;
+}
+
+bool
+hopper_pack_values_copy(const hopper_pack_values *values, const char *restrict numbers,
+						char *restrict out)
+{
+	int			n_floats = values->type == HOPPER_FLOAT32 ? values->n_columns : 0;
+	uint32		carry = 0;
+
+	memcpy(out, numbers, values->size);
+	/* The exponent of infinity and NaN, and no other, has a carry into the sign. */
+	for (int i = 0; i < n_floats; i++)
+	{
+		uint32		number;
+
+		memcpy(&number, numbers + i * sizeof(number), sizeof(number));
+		carry |= (number & 0x7f800000) + 0x00800000;
+	}
+	return carry < 0x80000000;
+}
+
 /* A row's columns, one number each. */
 static bool
 encode_scalars(const hopper_pack_values *values, const hopper_pack_source *source,

@@ -172,6 +172,13 @@ extern void hopper_pack_values_learn_shape(hopper_pack_values *values, int rank,
 extern bool hopper_pack_values_encode(const hopper_pack_values *values,
 									  const hopper_pack_source *source,
 							   const Datum *datums, const bool *nulls, char *out);
+/*
+ * Whether a row's numbers are packed as they lie side by side in it; then hopper_pack_values_copy()
+ * writes them to `out`, and returns false where hopper_pack_values_encode() has to look at them.
+ */
+extern bool hopper_pack_values_as_they_lie(const hopper_pack_values *values);
+extern bool hopper_pack_values_copy(const hopper_pack_values *values, const char *numbers,
+									char *out);
 /* "28x28x1"; "scalar" for rank 0 */
 extern char *hopper_pack_shape_text(int rank, const int64 *shape);
 /* "uint8" and so on, and back (0: unknown) */

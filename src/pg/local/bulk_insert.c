@@ -28,9 +28,11 @@ struct hopper_bulk_insert
 	/* without one */
 	CommandId	command;
 	BulkInsertState state;
-	MemoryContext rows;			/* tuples that are not yet written */
-	int			n;
-	HeapTuple	tuples[ROWS_AT_ONCE];
+	MemoryContext context;		/* of the tuples */
+	MemoryContext scratch;		/* of what writing them leaves behind */
+	int			n;				/* rows that are not yet written */
+	HeapTuple	tuples[ROWS_AT_ONCE];	/* the slots' */
+	Size		room[ROWS_AT_ONCE]; /* for each */
 	TupleTableSlot *slots[ROWS_AT_ONCE];
 };
 
@@ -110,8 +112,9 @@ hopper_bulk_insert_open(const hopper_name *table, int n, const Oid *types)
 	}
 	insert->command = GetCurrentCommandId(true);
 	insert->state = GetBulkInsertState();
-	insert->rows = AllocSetContextCreate(CurrentMemoryContext, "hopper rows to insert",
-										 ALLOCSET_DEFAULT_SIZES);
+	insert->context = CurrentMemoryContext;
+	insert->scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper rows to insert",
+											ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < ROWS_AT_ONCE; i++)
 		insert->slots[i] = MakeSingleTupleTableSlot(descriptor, &TTSOpsHeapTuple);
 	return insert;
@@ -127,38 +130,92 @@ insert_context(void *arg)
 static void
 flush(hopper_bulk_insert *insert)
 {
-	MemoryContext caller = MemoryContextSwitchTo(insert->rows);
+	MemoryContext caller = MemoryContextSwitchTo(insert->scratch);
 	ErrorContextCallback context = {error_context_stack, insert_context, insert->relation};
 
 	error_context_stack = &context;
-	for (int i = 0; i < insert->n; i++)
-		ExecStoreHeapTuple(insert->tuples[i], insert->slots[i], false);
 	if (insert->n > 0)
 		table_multi_insert(insert->relation, insert->slots, insert->n, insert->command, 0,
 						   insert->state);
-	for (int i = 0; i < insert->n; i++)
-		ExecClearTuple(insert->slots[i]);
 	error_context_stack = context.previous;
 	insert->n = 0;
 	MemoryContextSwitchTo(caller);
-	MemoryContextReset(insert->rows);
+	MemoryContextReset(insert->scratch);
+}
+
+/*
+ * Puts other values into the tuple, as heap_fill_tuple() writes them: short texts, and what is
+ * passed by value. False where there is anything else, or no room.
+ */
+static bool
+fill_tuple(HeapTuple tuple, TupleDesc descriptor, Size room, const Datum *values)
+{
+	HeapTupleHeader header = tuple->t_data;
+	char	   *begin = (char *) header + header->t_hoff;
+	char	   *at = begin;
+
+	header->t_infomask = 0;
+	for (int i = 0; i < descriptor->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(descriptor, i);
+		char	   *from = DatumGetPointer(values[i]);
+		Size		n;
+
+		if (column->attbyval)
+		{
+			Size		gap = att_align_nominal(at - begin, column->attalign) - (at - begin);
+
+			if (at + gap + column->attlen > begin + room)
+				return false;
+			memset(at, 0, gap);
+			at += gap;
+			store_att_byval(at, values[i], column->attlen);
+			at += column->attlen;
+			continue;
+		}
+		if (column->attlen != -1 || column->attstorage == TYPSTORAGE_PLAIN ||
+			VARATT_IS_EXTERNAL(from) || !(VARATT_IS_SHORT(from) || VARATT_CAN_MAKE_SHORT(from)))
+			return false;
+		n = VARHDRSZ_SHORT + VARSIZE_ANY_EXHDR(from);
+		if (at + n > begin + room)
+			return false;
+		SET_VARSIZE_SHORT(at, n);
+		memcpy(at + VARHDRSZ_SHORT, VARDATA_ANY(from), n - VARHDRSZ_SHORT);
+		header->t_infomask |= HEAP_HASVARWIDTH;
+		at += n;
+	}
+	tuple->t_len = at - (char *) header;
+	return true;
+}
+
+/* The next slot's tuple, which it owns: of another it would write a copy. */
+static void
+form_tuple(hopper_bulk_insert *insert, const Datum *values, const bool *nulls)
+{
+	TupleDesc	descriptor = RelationGetDescr(insert->relation);
+	int			n = insert->n;
+	MemoryContext caller;
+
+	if (insert->room[n] > 0 && !memchr(nulls, true, descriptor->natts * sizeof(bool)) &&
+		fill_tuple(insert->tuples[n], descriptor, insert->room[n], values))
+		return;
+	caller = MemoryContextSwitchTo(insert->context);
+	insert->tuples[n] = heap_form_tuple(descriptor, (Datum *) values, (bool *) nulls);
+	insert->room[n] = insert->tuples[n]->t_len - insert->tuples[n]->t_data->t_hoff;
+	ExecStoreHeapTuple(insert->tuples[n], insert->slots[n], true);
+	MemoryContextSwitchTo(caller);
 }
 
 void
 hopper_bulk_insert_row(hopper_bulk_insert *insert, const Datum *values, const bool *nulls)
 {
-	MemoryContext caller;
-
 	if (insert->plan)
 	{
 		execute(insert, values, nulls);
 		return;
 	}
-	caller = MemoryContextSwitchTo(insert->rows);
-	insert->tuples[insert->n++] = heap_form_tuple(RelationGetDescr(insert->relation),
-												  (Datum *) values, (bool *) nulls);
-	MemoryContextSwitchTo(caller);
-	if (insert->n == ROWS_AT_ONCE)
+	form_tuple(insert, values, nulls);
+	if (++insert->n == ROWS_AT_ONCE)
 		flush(insert);
 }
 
@@ -176,8 +233,8 @@ hopper_bulk_insert_close(hopper_bulk_insert *insert)
 		for (int i = 0; i < ROWS_AT_ONCE; i++)
 			ExecDropSingleTupleTableSlot(insert->slots[i]);
 		table_finish_bulk_insert(insert->relation, 0);
+		MemoryContextDelete(insert->scratch);
 		FreeBulkInsertState(insert->state);
-		MemoryContextDelete(insert->rows);
 	}
 	table_close(insert->relation, NoLock);
 	pfree(insert->shown);

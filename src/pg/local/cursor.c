@@ -230,14 +230,15 @@ begin_rows(DestReceiver *own, int operation, TupleDesc descriptor)
 	}
 }
 
+/* The columns from the one numbered `first` on. */
 static void
-copy_run(const column_run *run, const char *data, Datum *restrict values)
+copy_run(const column_run *run, int first, const char *data, Datum *restrict values)
 {
 	const char *from = data + run->place;
 
 	values += run->first;
 #define COPY(type, get) \
-	for (int i = 0; i < run->n; i++) \
+	for (int i = first; i < run->n; i++) \
 	{ \
 		type value; \
 		memcpy(&value, from + i * sizeof(value), sizeof(value)); \
@@ -259,7 +260,7 @@ copy_run(const column_run *run, const char *data, Datum *restrict values)
 			COPY(int64, Int64GetDatum);
 			break;
 		default:
-			for (int i = 0; i < run->n; i++)
+			for (int i = first; i < run->n; i++)
 				values[i] = PointerGetDatum(from + i * run->length);
 	}
 #undef COPY
@@ -279,6 +280,18 @@ data_of_row(const row_receiver *receiver, TupleTableSlot *slot)
 	return (const char *) row->t_data + row->t_data->t_hoff;
 }
 
+/* Returns how many of the row's columns were taken as they lie. */
+static int
+give_numbers(const row_receiver *receiver, const char *data)
+{
+	const hopper_row_cursor *rows = receiver->rows;
+	const column_run *run = &receiver->runs[0];
+
+	return rows->take_numbers && run->first == 0 && run->by_value && run->n >= rows->n_numbers &&
+		(size_t) run->length * rows->n_numbers == rows->numbers_size &&
+		rows->take_numbers(receiver->state, data + run->place) ? rows->n_numbers : 0;
+}
+
 /* The table's columns in the statement's order. */
 static void
 order_columns(row_receiver *receiver, TupleTableSlot *slot)
@@ -293,7 +306,7 @@ order_columns(row_receiver *receiver, TupleTableSlot *slot)
 
 	memset(nulls, 0, n * sizeof(bool));
 	for (int i = 0; data && i < receiver->n_runs; i++)
-		copy_run(&receiver->runs[i], data, values);
+		copy_run(&receiver->runs[i], i == 0 ? give_numbers(receiver, data) : 0, data, values);
 	if (data == NULL)
 		slot_getsomeattrs(slot, receiver->last);
 	for (int i = data ? receiver->first_other : 0; i < n; i++)

@@ -143,6 +143,16 @@ next_batch(hopper_predict_work *work)
 	return &work->batches[(work->first + work->n_batches) % work->depth];
 }
 
+bool
+hopper_predict_add_numbers(hopper_prediction *run, const char *numbers)
+{
+	hopper_predict_work *work = &run->work;
+
+	work->has_numbers = hopper_pack_values_copy(&run->values, numbers, work->features +
+												work->n_added * run->values.size);
+	return work->has_numbers;
+}
+
 void
 hopper_predict_add(hopper_prediction *run, const Datum *values, const bool *nulls)
 {
@@ -162,8 +172,9 @@ hopper_predict_add(hopper_prediction *run, const Datum *values, const bool *null
 	run->rows.values = values;
 	run->rows.nulls = nulls;
 	caller = MemoryContextSwitchTo(work->scratch);
-	batch->lacking[row] = !hopper_pack_values_encode(&run->values, &run->rows, values, nulls,
-													 features);
+	batch->lacking[row] = !work->has_numbers &&
+		!hopper_pack_values_encode(&run->values, &run->rows, values, nulls, features);
+	work->has_numbers = false;
 	if (batch->lacking[row])
 	{
 		work->n_lacking++;

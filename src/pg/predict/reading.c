@@ -77,6 +77,12 @@ take_row(void *state, const Datum *values, const bool *nulls)
 		r->first = heap_form_tuple(r->run->rows.desc, (Datum *) values, (bool *) nulls);
 }
 
+static bool
+take_numbers(void *state, const char *numbers)
+{
+	return hopper_predict_add_numbers(((reading *) state)->run, numbers);
+}
+
 /* A query of the user's finds its names as the user does. */
 static hopper_row_cursor
 open_rows(const hopper_prediction *run)
@@ -105,6 +111,12 @@ hopper_predict_through(hopper_prediction *run, const hopper_predict_sink *sink, 
 		start(&r);
 	rows = open_rows(run);
 	hopper_pack_begin_rows(&run->rows, rows.desc);
+	if (hopper_pack_values_as_they_lie(&run->values))
+	{
+		rows.take_numbers = take_numbers;
+		rows.n_numbers = run->rows.n_x;
+		rows.numbers_size = run->values.size;
+	}
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();

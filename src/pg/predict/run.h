@@ -44,6 +44,7 @@ typedef struct hopper_predict_work
 	int			batch_rows;
 	char	   *features;		/* of the batch that is being read */
 	int			n_added;		/* rows of it */
+	bool		has_numbers;	/* of the row that comes next */
 	MemoryContext scratch;
 	hopper_predict_batch batches[PREDICT_MAX_BATCHES]; /* a ring */
 	int			depth;
@@ -156,6 +157,8 @@ extern void hopper_predict_open(hopper_prediction *run, hopper_data_desc *desc);
  * work.n_batches < work.depth, and in it: work.n_added < work.batch_rows.
  */
 extern void hopper_predict_add(hopper_prediction *run, const Datum *values, const bool *nulls);
+/* Takes the features of the row that is added next as they lie in it, or false. */
+extern bool hopper_predict_add_numbers(hopper_prediction *run, const char *numbers);
 /* Sends the rows, one at least, that were added since. */
 extern void hopper_predict_submit(hopper_prediction *run);
 /*
