@@ -42,8 +42,11 @@ typedef struct hopper_ensemble_api
 	/* Computes the outputs of a model, whose weights `config` has. */
 	int			(*add_model) (hopper_ensemble *ensemble, const hopper_config *config,
 							  hopper_error *error);
-	/* Up to `steps` steps, of which the last one is the best; *n: how many. */
-	int			(*select) (hopper_ensemble *ensemble, int32_t steps,
+	/*
+	 * Up to `steps` steps, of which the last one is the best; *n: how many. The first `initial`
+	 * add the best models.
+	 */
+	int			(*select) (hopper_ensemble *ensemble, int32_t steps, int32_t initial,
 						   hopper_ensemble_step *chosen, int32_t *n, hopper_error *error);
 	void		(*free) (hopper_ensemble *ensemble);
 	/*

@@ -386,7 +386,7 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO keys;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    statement := format('SELECT * FROM %sensemble(model_table := %L, packed_table := %L, size := 40,%s rank_by := ''loss'')', own, models,
+    statement := format('SELECT * FROM %sensemble(model_table := %L, packed_table := %L, size := 20,%s rank_by := ''loss'')', own, models,
         name || '_packed_validation', coalesce(' mst_keys := ' || quote_literal(keys[1:n]) || ',', ''));
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO best;

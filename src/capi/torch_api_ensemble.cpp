@@ -39,12 +39,12 @@ int EnsembleAddModel(hopper_ensemble* ensemble, const hopper_config* config, hop
   });
 }
 
-int EnsembleSelect(hopper_ensemble* ensemble, int32_t steps, hopper_ensemble_step* chosen,
-                   int32_t* n, hopper_error* error) {
+int EnsembleSelect(hopper_ensemble* ensemble, int32_t steps, int32_t initial,
+                   hopper_ensemble_step* chosen, int32_t* n, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(ensemble, chosen, n);
     *n = 0;
-    for (const EnsembleStep& step : ensemble->Select(steps)) {
+    for (const EnsembleStep& step : ensemble->Select(steps, initial)) {
       chosen[(*n)++] = {step.model, step.value};
     }
   });

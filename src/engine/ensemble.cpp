@@ -4,6 +4,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "base/cancel.h"
@@ -112,26 +113,47 @@ double EnsembleSelection::Value(const std::vector<Batch>& batches, const std::ve
          UnitFactor(metric, objective.parts[metric.part].unit);
 }
 
-std::vector<EnsembleStep> EnsembleSelection::Select(int steps) const {
+std::vector<EnsembleStep> EnsembleSelection::Select(int steps, int initial) const {
   if (outputs_.empty()) throw Error(ErrorCode::kInternal, "an ensemble of no models");
   const std::vector<Batch> batches = ReadBatches();
   std::vector<float> sum(outputs_.front().size());
   std::vector<EnsembleStep> chosen;
-  const auto better = [this](double a, double b) { return ascends_ ? a > b : a < b; };
-  size_t best_length = 0;
-  for (int step = 1; step <= steps; ++step) {
-    EnsembleStep best;
-    for (size_t m = 0; m < outputs_.size(); ++m) {
+  // NaN is better than nothing, and any number is better than NaN.
+  const auto better = [this](double a, double b) {
+    return ascends_ ? a > b || (std::isnan(b) && !std::isnan(a))
+                    : a < b || (std::isnan(b) && !std::isnan(a));
+  };
+  const auto with_each = [&](int n) {
+    std::vector<EnsembleStep> found;
+    for (const std::vector<float>& added : outputs_) {
       LookAtCancel();
-      const double value = Value(batches, sum, outputs_[m], step);
-      if (m == 0 || better(value, best.value)) best = {static_cast<int32_t>(m), value};
+      found.push_back({static_cast<int32_t>(found.size()), Value(batches, sum, added, n)});
+    }
+    return found;
+  };
+  const auto by_value = [&better](const EnsembleStep& a, const EnsembleStep& b) {
+    return better(a.value, b.value);
+  };
+  std::vector<EnsembleStep> alone = with_each(1);
+  std::stable_sort(alone.begin(), alone.end(), by_value);
+  const size_t first =
+      std::min({alone.size() / 2, static_cast<size_t>(initial), static_cast<size_t>(steps)});
+  alone.resize(std::max<size_t>(first, 1));
+  size_t best_length = alone.size();
+  for (size_t step = 1; step <= static_cast<size_t>(steps); ++step) {
+    const int n = static_cast<int>(step);
+    EnsembleStep best;
+    if (step <= alone.size()) {
+      best = alone[step - 1];
+      best.value = Value(batches, sum, outputs_[static_cast<size_t>(best.model)], n);
+    } else {
+      const std::vector<EnsembleStep> found = with_each(n);
+      best = *std::min_element(found.begin(), found.end(), by_value);
     }
     const std::vector<float>& added = outputs_[static_cast<size_t>(best.model)];
     for (size_t i = 0; i < sum.size(); ++i) sum[i] += added[i];
     chosen.push_back(best);
-    if (best_length == 0 || better(best.value, chosen[best_length - 1].value)) {
-      best_length = chosen.size();
-    }
+    if (step > best_length && better(best.value, chosen[best_length - 1].value)) best_length = step;
   }
   chosen.resize(best_length);
   return chosen;

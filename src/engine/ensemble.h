@@ -1,9 +1,11 @@
 // Which models are best together: greedy selection with replacement (Caruana, Niculescu-Mizil, Crew
 // and Ksikes, "Ensemble selection from libraries of models", ICML 2004).
 //
-// The ensemble begins empty. Each step adds the model with which the mean of all outputs so far is
-// best on the validation data, the first of equals; a model may be added again. The best of all
-// steps counts, the first of equals.
+// The ensemble begins with the best models, one in a step ("sorted initialization"), so that few
+// validation rows do not make one of two models by chance. Each later step adds the model with
+// which the mean of all outputs so far is best on the validation data, the first of equals; a model
+// may be added again. The best step from the last of the initial ones on counts, the first of
+// equals.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +38,9 @@ class EnsembleSelection {
   // Computes a model's outputs; `config` has its weights. Throws kOutOfMemory where these are too
   // many.
   void AddModel(const ConfigSource& config);
-  // Up to `steps` steps, the last one the best of them.
-  std::vector<EnsembleStep> Select(int steps) const;
+  // Up to `steps` steps, the last one the best of them. The first `initial` of them, but no more
+  // than half as many as there are models, add the best ones.
+  std::vector<EnsembleStep> Select(int steps, int initial) const;
 
  private:
   struct Batch {

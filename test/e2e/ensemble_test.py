@@ -33,17 +33,19 @@ def probabilities(connection, model, key, rows):
         connection, "SELECT array_agg(prob ORDER BY class_value::int) FROM predicted GROUP BY id ORDER BY id")])
 
 
-def greedy(outputs, measure, ascends, size):
-    """Caruana's selection: keys, and the value after each step, up to the best one."""
+def greedy(outputs, measure, ascends, size, initial):
+    """Caruana's selection, sorted initialization first: keys, and the value after the best step."""
     sign = -1 if ascends else 1
-    total, chosen, values = 0, [], []
-    for step in range(1, size + 1):
+
+    def best_first(total, step):
         found = {key: measure((total + output) / step) for key, output in outputs.items()}
-        best = min(found, key=lambda key: (sign * round(found[key], 9), key))
-        total = total + outputs[best]
-        chosen.append(best)
-        values.append(found[best])
-    length = min(range(size), key=lambda i: (sign * round(values[i], 9), i)) + 1
+        return sorted(found, key=lambda key: (sign * round(found[key], 9), key))
+
+    chosen = best_first(0, 1)[:initial]
+    while len(chosen) < size:
+        chosen.append(best_first(sum(outputs[key] for key in chosen), len(chosen) + 1)[0])
+    values = [measure(sum(outputs[key] for key in chosen[:n]) / n) for n in range(1, size + 1)]
+    length = min(range(initial - 1, size), key=lambda i: (sign * round(values[i], 9), i)) + 1
     return chosen[:length], values[length - 1]
 
 
@@ -56,12 +58,15 @@ def accuracy(labels):
 
 
 @pytest.mark.parametrize("rank_by, measure, ascends", [("loss", loss, False), ("accuracy", accuracy, True)])
-def test_as_numpy_selects(database, rank_by, measure, ascends):
-    query(database, f"SELECT hopper.copy_model('models', 'models_{rank_by}')")
+@pytest.mark.parametrize("initial", [1, 2, 3])
+def test_as_numpy_selects(database, rank_by, measure, ascends, initial):
+    query(database, f"SELECT hopper.copy_model('models', 'models_{rank_by}', replace => true)")
     outputs = {key: probabilities(database, "models", key, "held") for key in range(1, 7)}
     labels = numpy.array([row[0] for row in query(database, "SELECT label FROM held ORDER BY id")])
-    chosen, expected = greedy(outputs, measure(labels), ascends, 12)
-    row = query(database, f"SELECT * FROM hopper.ensemble('models_{rank_by}', 'held_packed', 12, rank_by => '{rank_by}')")[0]
+    chosen, expected = greedy(outputs, measure(labels), ascends, 12, initial)
+    # Never more than half of the six are there from the start, and never more than there are steps.
+    asked = initial if initial < 3 else 6
+    row = query(database, f"SELECT * FROM hopper.ensemble('models_{rank_by}', 'held_packed', 12, rank_by => '{rank_by}', initial => {asked})")[0]
     key, members, shares, metric, found, best, best_value = row
     assert (key, metric) == (7, rank_by)
     assert found == pytest.approx(expected, abs=1e-5)
@@ -75,10 +80,14 @@ def test_as_numpy_selects(database, rank_by, measure, ascends):
     assert evaluated == pytest.approx((loss(labels)(mean), accuracy(labels)(mean)), abs=1e-5)
     assert query(database, f"SELECT validation_loss_final, validation_metrics_final FROM models_{rank_by}_info"
                            " WHERE mst_key = 7")[0] == pytest.approx(evaluated)
+    # Of fewer steps than models are asked for, all add one of the best.
+    query(database, f"SELECT hopper.copy_model('models', 'models_{rank_by}_2', replace => true)")
+    two = query(database, f"SELECT members, shares FROM hopper.ensemble('models_{rank_by}_2', 'held_packed', 2, rank_by => '{rank_by}', initial => 5)")[0]
+    assert two == (sorted(greedy(outputs, measure(labels), ascends, 2, 2)[0]), [0.5, 0.5])
     first = value(database, f"SELECT mst_key FROM hopper.leaderboard('models_{rank_by}') LIMIT 1")
     assert first == value(database, f"SELECT best_mst_key FROM models_{rank_by}_summary")
     assert len(value(database, f"SELECT hopper.to_onnx('models_{rank_by}', 7)")) > 1000
-    assert value(database, f"SELECT hopper.copy_model('models_{rank_by}', 'copied_{rank_by}', 7)") == 1
+    assert value(database, f"SELECT hopper.copy_model('models_{rank_by}', 'copied_{rank_by}', 7, replace => true)") == 1
 
 
 def test_with_one_sigmoid_and_of_a_search(database):
@@ -92,7 +101,7 @@ def test_with_one_sigmoid_and_of_a_search(database):
                     " $${'batch_size': [16, 64]}$$, 'random', 'num_configs=8, num_iterations=3', seed => 2,"
                     " validation_table => 'odd_packed_validation', objective => 'loss')")
     key, members, shares, metric, found, best, best_value = query(
-        database, "SELECT * FROM hopper.ensemble('odd', 'odd_packed_validation')")[0]
+        database, "SELECT * FROM hopper.ensemble('odd', 'odd_packed_validation', initial => 1)")[0]
     assert metric == "loss" and found <= best_value
     assert query(database, "SELECT loss FROM hopper.evaluate('odd', 'odd_packed_validation', mst_key => %s)", key)[0][0] \
         == pytest.approx(found, abs=1e-6)
@@ -108,6 +117,8 @@ def test_with_one_sigmoid_and_of_a_search(database):
 def test_what_cannot_be_an_ensemble(database):
     with pytest.raises(psycopg2.errors.InvalidParameterValue, match="needs two models or more"):
         query(database, "SELECT hopper.ensemble('models', 'held_packed', mst_keys => 1)")
+    with pytest.raises(psycopg2.errors.InvalidParameterValue, match="initial must be"):
+        query(database, "SELECT hopper.ensemble('models', 'held_packed', initial => 0)")
     with pytest.raises(psycopg2.errors.InvalidParameterValue, match='has no metric "auc"'):
         query(database, "SELECT hopper.ensemble('models', 'held_packed', rank_by => 'auc')")
     with pytest.raises(psycopg2.errors.InvalidParameterValue, match="does not hold all models"):

@@ -103,7 +103,7 @@ add_buffer(const hopper_buffer *buffer, void *state)
 }
 
 static void
-select_members(ensembling *work, int size)
+select_members(ensembling *work, int size, int initial)
 {
 	const hopper_torch_api *torch = hopper_torch();
 
@@ -122,8 +122,8 @@ select_members(ensembling *work, int size)
 		CHECK_FOR_INTERRUPTS();
 	}
 	work->steps = palloc(size * sizeof(hopper_ensemble_step));
-	HOPPER_CHECK(torch->ensemble.select(work->ensemble, size, work->steps, &work->n_steps,
-										hopper_fault));
+	HOPPER_CHECK(torch->ensemble.select(work->ensemble, size, initial, work->steps,
+										&work->n_steps, hopper_fault));
 	hopper_guard_release(work->guard);
 	work->counts = palloc0(work->n * sizeof(int));
 	for (int i = 0; i < work->n_steps; i++)
@@ -197,7 +197,7 @@ result_row(FunctionCallInfo fcinfo, const ensembling *work)
 		HOPPER_FLOAT8(work->steps[0].value)));
 }
 
-/* ensemble(model_table, packed_table, size, mst_keys, rank_by) */
+/* ensemble(model_table, packed_table, size, mst_keys, rank_by, initial) */
 HOPPER_SPI_FUNCTION(hopper_sql_ensemble)
 {
 	ensembling	work = {0};
@@ -206,10 +206,12 @@ HOPPER_SPI_FUNCTION(hopper_sql_ensemble)
 	int32	   *keys;
 	int			n_keys = 0;
 	int			size;
+	int			initial;
 
 	work.table = hopper_name_argument(fcinfo, 0, "model_table");
 	packed = hopper_name_argument(fcinfo, 1, "packed_table");
-	size = hopper_positive_argument(fcinfo, 2, "size", 25);
+	size = hopper_positive_argument(fcinfo, 2, "size", 20);
+	initial = hopper_positive_argument(fcinfo, 5, "initial", 5);
 	if (size > MOST_STEPS)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("size must be from 1 to %d", MOST_STEPS));
@@ -224,7 +226,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_ensemble)
 	hopper_check_compatible(&work.data, "packed table", &work.models[0].desc,
 							work.models[0].n_x_columns, work.models[0].x_columns,
 							work.models[0].schema_text, work.table.shown);
-	select_members(&work, size);
+	select_members(&work, size, initial);
 	weights = join_members(&work);
 	hopper_add_trained(&work.result, weights, &work.data);
 	return result_row(fcinfo, &work);
