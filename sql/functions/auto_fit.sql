@@ -66,6 +66,10 @@ BEGIN
     IF seconds IS NULL OR NOT (seconds >= 1 AND seconds < 'Infinity') THEN
         RAISE EXCEPTION 'seconds must be 1 or more, and finite' USING ERRCODE = 'invalid_parameter_value';
     END IF;
+    IF jsonb_typeof(treatments) <> 'object' THEN
+        RAISE EXCEPTION 'treatments must be a JSON object' USING ERRCODE = 'invalid_parameter_value',
+            HINT = 'For example ''{"customer_id": "drop", "income": "log"}''.';
+    END IF;
     IF test_fraction IS NULL OR NOT (test_fraction = 0 OR test_fraction BETWEEN 0.01 AND 0.9) THEN
         RAISE EXCEPTION 'test_fraction must be 0, or 0.01 to 0.9' USING ERRCODE = 'invalid_parameter_value';
     END IF;
@@ -92,6 +96,11 @@ BEGIN
     EXECUTE format('SELECT ARRAY[%1$ssource_column($1, $2, ''dependent_varname''), %1$ssource_column($1, $3, ''group_varname''),'
         ' %1$ssource_column($1, $4, ''time_varname'')]', own) INTO given USING source, dependent_varname, group_varname, time_varname;
     label := given[1];
+    IF EXISTS (SELECT 1 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid WHERE a.attrelid = source AND a.attnum > 0
+        AND quote_ident(a.attname) = label AND t.typcategory = 'A') THEN
+        RAISE EXCEPTION 'column % of "%" is an array', label, source_table USING ERRCODE = 'datatype_mismatch',
+            DETAIL = 'auto_fit() learns to predict one value.';
+    END IF;
     EXECUTE format('SELECT %ssource_hash($1, $2, 0)', own) INTO kept USING source, given[2];
     IF test_fraction = 0 THEN
         kept := 'false';
@@ -129,8 +138,11 @@ BEGIN
     IF replaces THEN
         EXECUTE pg_catalog.format('DROP TABLE IF EXISTS %s_steps', model_table);
     END IF;
+    -- Greenplum would tell by what it distributes seven rows.
+    PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
     EXECUTE pg_catalog.format('CREATE TABLE %1$s_steps (step pg_catalog.int4, what pg_catalog.text, result pg_catalog.text, statement pg_catalog.text);'
         ' COMMENT ON TABLE %1$s_steps IS %2$L', model_table, comment);
+    PERFORM pg_catalog.set_config('client_min_messages', told, true);
     EXECUTE pg_catalog.format('SELECT %L::pg_catalog.regclass', model_table OPERATOR(pg_catalog.||) '_steps') INTO kept_steps;
     EXECUTE pg_catalog.format('SELECT (SELECT pg_catalog.count(*) FROM %1$s_test_rows), (SELECT pg_catalog.count(*) FROM (SELECT 1 FROM %1$s_rows LIMIT 5) AS s),'
         ' EXISTS (SELECT 1 FROM %1$s_rows AS t, (SELECT s.%2$s FROM %1$s_rows AS s LIMIT 1) AS s'
@@ -348,7 +360,7 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', safe, true);
     IF models IS NULL THEN
         -- Cancelled. Tables of a later call stay, and those of an earlier one that were to be replaced are gone.
-        IF kept_steps IS NULL OR obj_description(kept_steps, 'pg_class') <> plan->>'comment' THEN
+        IF kept_steps IS NULL OR obj_description(kept_steps, 'pg_class') <> (plan->>'comment') THEN
             RETURN;
         ELSIF (plan->>'replaces')::bool THEN
             EXECUTE format('INSERT INTO %s VALUES (4, ''search'', ''cancelled: the models are those of an earlier call'')', kept_steps);
@@ -399,7 +411,7 @@ BEGIN
         EXECUTE tell USING 6, 'test', 'no rows are kept: evaluate() tests on others', NULL::text;
     ELSE
         PERFORM pg_catalog.set_config('search_path', callers, true);
-        IF plan OPERATOR(pg_catalog.->>) 'linear' IS NOT NULL THEN
+        IF (plan OPERATOR(pg_catalog.->>) 'linear') IS NOT NULL THEN
             PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
             EXECUTE plan OPERATOR(pg_catalog.->>) 'linear';
             PERFORM pg_catalog.set_config('client_min_messages', told, true);

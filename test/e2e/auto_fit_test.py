@@ -109,7 +109,7 @@ def test_a_later_call_takes_the_place(database):
     with pytest.raises(psycopg2.errors.DuplicateTable, match='the name "again" is taken') as taken:
         query(database, "SELECT hopper.auto_fit('small', 'y', 'again', 1)")
     assert taken.value.diag.message_detail == '"again", "again_best", "again_packed" and 5 more already exist.'
-    assert "replace => true" in taken.value.diag.message_hint and taken.value.diag.context is None
+    assert re.search("replace [:=][=>] true", taken.value.diag.message_hint) and taken.value.diag.context is None
     query(database, "SELECT hopper.mlp('again_networks', 'again_packed', name => 'mine')")
     query(database, "DELETE FROM small WHERE id > 200")
     query(database, "SELECT hopper.auto_fit('small', 'y', 'again', 1, replace => true)")
@@ -256,6 +256,7 @@ def test_temporary_models_are_replaced(database):
     ("'unlike', 'churned', 'm', treatments => '{\"endless\": \"drop\"}'", 'column "ends" of "unlike" holds an infinite value in 3 rows'),
     ("'customers', 'churned', 'hidden'", '"hidden_rows" is found in schema "pg_temp_\\d+", and would be made in "public"'),
     ("'customers', 'churned', 'hidden', replace => true", '"hidden_rows" is found in schema "pg_temp_\\d+"'),
+    ("'unlike', 'pair', 'm'", 'column pair of "unlike" is an array'), ("'unlike', 'churned', 'm', treatments => '3'", "treatments must be a JSON object"),
     ("'prose', 'churned', 'm'", 'no column is left to be a feature\nDETAIL:  Column "note" is left out: it holds no category often enough'),
     ("'customers', 'churned', 'My Model'", "model_table must be a name of small letters"),
     ("'customers', 'churned', repeat('m', 38)", "model_table must be a name of .* 37 at most"),
@@ -265,7 +266,7 @@ def test_what_is_refused(database, arguments, error):
     query(database, "CREATE OR REPLACE VIEW unlabelled AS SELECT age, NULL::boolean AS churned FROM customers")
     query(database, "CREATE SCHEMA IF NOT EXISTS shop; CREATE TABLE IF NOT EXISTS shop.elsewhere (a integer); CREATE TABLE IF NOT EXISTS \"Odd Table\" (a integer);"
                     " CREATE TEMP TABLE IF NOT EXISTS hidden_rows (a integer);"
-                    " CREATE OR REPLACE VIEW unlike AS SELECT age, churned, true AS same, 3.5 AS number, CASE WHEN id < 3 THEN (ARRAY['NaN', '-Infinity'])[id]::real"
+                    " CREATE OR REPLACE VIEW unlike AS SELECT age, churned, ARRAY[age, age] AS pair, true AS same, 3.5 AS number, CASE WHEN id < 3 THEN (ARRAY['NaN', '-Infinity'])[id]::real"
                     " ELSE id END AS endless, CASE WHEN id % 1000 = 0 THEN 'infinity' ELSE date '2020-01-01' + id END AS ends FROM customers;"
                     " CREATE OR REPLACE VIEW prose AS SELECT md5(id::text) AS note, churned FROM customers")
     before, path = outputs(database), value(database, "SHOW search_path")
@@ -280,6 +281,21 @@ def test_a_run_that_would_train_several_times_is_refused_before_it_packs(databas
     with pytest.raises(psycopg2.errors.FeatureNotSupported, match="trains several times, and a run trains once") as error:
         query(database, "SELECT hopper.submit(%s)", "SELECT * FROM hopper.cross_validate('customers', 'submitted', 'churned', recipe := 'realmlp')")
     assert "hopper.automl()" in error.value.diag.message_hint
+
+
+def test_a_run_makes_its_search(database):
+    """In steps, as on Greenplum; in the background: auto_fit_runs_test.py."""
+    call = "SELECT hopper.create_run($r$SELECT * FROM hopper.auto_fit('customers', 'churned', '{}', 2)$r$)"
+    run = value(database, call.format("stepped"))
+    assert value(database, "SELECT count(*) FROM stepped_steps") == 3
+    while value(database, "SELECT hopper.step(%s, 1)", run) != "done":
+        pass
+    told = query(database, "SELECT step, what, result FROM stepped_steps ORDER BY step")
+    assert [row[1] for row in told] == ["split", "pack", "network", "search", "ensemble", "test", "next"] and told[5][2].startswith("accuracy ")
+    run = value(database, call.format("unwanted"))
+    query(database, "SELECT hopper.step(%s, 0)", run)
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert not query(database, "SELECT relname FROM pg_class WHERE relname LIKE 'unwanted%%'")
 
 
 def test_nothing_is_told_of_models_that_are_gone(database):

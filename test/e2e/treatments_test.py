@@ -230,7 +230,7 @@ def test_what_is_no_number_counts_as_null(database):
         "SELECT md5(features) FROM filled_{} ORDER BY buffer_id"))
     assert described[0] == described[1] and [row[2] for row in described[0][1:]] == ["indicator"] * 5
     assert packed[0] == packed[1]
-    given = "SELECT row_number, features FROM hopper.transform_rows('filled_NULL', 'gaps_{}') ORDER BY 1"
+    given = "SELECT features FROM hopper.transform_rows('filled_NULL', 'gaps_{}') ORDER BY 1"
     assert query(database, given.format("NaN")) == query(database, given.format("NULL"))
     # Where NULL is refused it is the value that cannot be used.
     with pytest.raises(psycopg2.errors.InvalidParameterValue, match=f'column "d" holds NULL in {rows} rows, which its treatment refuses'):
