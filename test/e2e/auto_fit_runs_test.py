@@ -81,6 +81,21 @@ def test_its_worker_is_killed(database):
     expect_whole(database, "killed")
 
 
+def test_its_worker_is_killed_behind_the_search(database):
+    """What it has done by then is taken back, and done once."""
+    run = submit(database, "held", 1)
+    other = connect(DATABASE)
+    query(other, "BEGIN; LOCK TABLE held_steps")
+    waits = "SELECT 1 FROM pg_stat_activity JOIN hopper.runs USING (pid) WHERE run = %s AND wait_event_type = 'Lock'"
+    wait_until(lambda: query(database, waits, run))
+    query(database, "SELECT pg_terminate_backend(pid) FROM hopper.runs WHERE run = %s", run)
+    wait_until(lambda: not query(database, waits, run))
+    query(other, "COMMIT")
+    other.close()
+    assert value(database, "SELECT hopper.wait(%s, 120)", run) == "done"
+    expect_whole(database, "held")
+
+
 def test_what_fails_behind_the_search_is_tried_again(database):
     run = submit(database, "failing", 2)
     query(database, "ALTER VIEW failing_test_rows RENAME TO moved")
