@@ -184,8 +184,10 @@ pass_classes(hopper_wire *wire, hopper_pack_classes *classes)
 }
 
 static void
-pass_job(hopper_wire *wire, hopper_pack_job *job)
+pass_job(hopper_wire *wire, void *thing)
 {
+	hopper_pack_job *job = thing;
+
 	job->request.seed = hopper_wire_int(wire, job->request.seed);
 	job->request.validation = hopper_wire_bool(wire, job->request.validation);
 	job->request.training.table.shown = hopper_wire_text(wire, job->request.training.table.shown);
@@ -202,29 +204,20 @@ pass_job(hopper_wire *wire, hopper_pack_job *job)
 bytea *
 hopper_pack_describe_job(const hopper_pack_job *job)
 {
-	hopper_pack_job sent = *job;
-	hopper_wire wire;
-
-	hopper_begin_description(&wire, HOPPER_DESCRIBES_PACKING);
-	pass_job(&wire, &sent);
-	return hopper_end_description(&wire, HOPPER_DESCRIBES_PACKING);
+	return hopper_describe(HOPPER_DESCRIBES_PACKING, pass_job, job, sizeof(*job));
 }
 
 void
 hopper_pack_read_job(const bytea *description, hopper_pack_job *job)
 {
-	hopper_wire wire;
-
-	memset(job, 0, sizeof(*job));
-	hopper_open_description(description, HOPPER_DESCRIBES_PACKING, &wire);
-	pass_job(&wire, job);
-	hopper_wire_end(&wire);
+	hopper_read_description(description, HOPPER_DESCRIBES_PACKING, pass_job, job, sizeof(*job));
 	hopper_pack_set_row_shape(job);
 }
 
 static void
-pass_plan(hopper_wire *wire, hopper_pack_plan *plan)
+pass_plan(hopper_wire *wire, void *thing)
 {
+	hopper_pack_plan *plan = thing;
 	hopper_pack_row_shape *row = &plan->row;
 
 	plan->validation = hopper_wire_bool(wire, plan->validation);
@@ -249,12 +242,7 @@ pass_plan(hopper_wire *wire, hopper_pack_plan *plan)
 bytea *
 hopper_pack_describe_plan(const hopper_pack_plan *plan)
 {
-	hopper_pack_plan sent = *plan;
-	hopper_wire wire;
-
-	hopper_begin_description(&wire, HOPPER_DESCRIBES_PLAN);
-	pass_plan(&wire, &sent);
-	return hopper_end_description(&wire, HOPPER_DESCRIBES_PLAN);
+	return hopper_describe(HOPPER_DESCRIBES_PLAN, pass_plan, plan, sizeof(*plan));
 }
 
 /* What hopper_pack_buffer_init() relies on: a value holds a buffer's features, or its labels. */
@@ -275,11 +263,6 @@ check_plan(const hopper_pack_plan *plan)
 void
 hopper_pack_read_plan(const bytea *description, hopper_pack_plan *plan)
 {
-	hopper_wire wire;
-
-	hopper_open_description(description, HOPPER_DESCRIBES_PLAN, &wire);
-	memset(plan, 0, sizeof(*plan));
-	pass_plan(&wire, plan);
-	hopper_wire_end(&wire);
+	hopper_read_description(description, HOPPER_DESCRIBES_PLAN, pass_plan, plan, sizeof(*plan));
 	check_plan(plan);
 }

@@ -100,9 +100,19 @@ pass_labels(hopper_wire *wire, hopper_prediction *run)
 	}
 }
 
-static void
-pass_prediction(hopper_wire *wire, hopper_prediction *run)
+typedef struct described_prediction
 {
+	hopper_prediction run;
+	int			threads;		/* hopper.threads of the coordinator */
+	int			segments_on_host;
+} described_prediction;
+
+static void
+pass_prediction(hopper_wire *wire, void *thing)
+{
+	described_prediction *described = thing;
+	hopper_prediction *run = &described->run;
+
 	pass_model(wire, &run->model);
 	pass_labels(wire, run);
 	run->what.kind = (hopper_predict_kind) hopper_wire_between(wire, run->what.kind, PREDICT_ALL,
@@ -112,36 +122,29 @@ pass_prediction(hopper_wire *wire, hopper_prediction *run)
 	hopper_pack_wire_source(wire, &run->rows);
 	run->rows.may_lack = hopper_wire_bool(wire, run->rows.may_lack);
 	hopper_pack_wire_values(wire, &run->values, run->rows.n_x, run->rows.x);
+	described->threads = (int) hopper_wire_between(wire, described->threads, 0,
+												   HOPPER_MAX_THREADS);
+	described->segments_on_host = hopper_wire_natural(wire, described->segments_on_host);
 }
 
 bytea *
 hopper_predict_describe(const hopper_prediction *run, int segments_on_host)
 {
-	hopper_prediction sent = *run;
-	hopper_wire wire;
+	described_prediction sent = {*run, hopper_threads, segments_on_host};
 
-	hopper_begin_description(&wire, HOPPER_DESCRIBES_PREDICTION);
-	pass_prediction(&wire, &sent);
-	(void) hopper_wire_int(&wire, hopper_threads);
-	(void) hopper_wire_int(&wire, segments_on_host);
-	return hopper_end_description(&wire, HOPPER_DESCRIBES_PREDICTION);
+	return hopper_describe(HOPPER_DESCRIBES_PREDICTION, pass_prediction, &sent, sizeof(sent));
 }
 
 void
 hopper_predict_read_description(const bytea *description, hopper_prediction *run)
 {
-	hopper_wire wire;
-	int			threads;
-	int			segments_on_host;
+	described_prediction read;
 
-	memset(run, 0, sizeof(*run));
-	hopper_open_description(description, HOPPER_DESCRIBES_PREDICTION, &wire);
-	pass_prediction(&wire, run);
-	threads = (int) hopper_wire_between(&wire, 0, 0, HOPPER_MAX_THREADS);
-	segments_on_host = hopper_wire_natural(&wire, 0);
-	hopper_wire_end(&wire);
+	hopper_read_description(description, HOPPER_DESCRIBES_PREDICTION, pass_prediction, &read,
+							sizeof(read));
+	*run = read.run;
 	run->source = run->rows.name;
 	/* which a value's unit comes from, too */
 	run->model.schema = run->values.schema;
-	run->work.threads = hopper_segment_threads(threads, segments_on_host);
+	run->work.threads = hopper_segment_threads(read.threads, read.segments_on_host);
 }

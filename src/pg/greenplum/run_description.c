@@ -88,8 +88,10 @@ pass_configs(hopper_wire *wire, int *n, hopper_config **configs, int32 **stints,
 }
 
 static void
-pass_run(hopper_wire *wire, hopper_segment_run *run)
+pass_run(hopper_wire *wire, void *thing)
 {
+	hopper_segment_run *run = thing;
+
 	run->id = hopper_wire_between(wire, run->id, 1, PG_INT64_MAX);
 	pass_options(wire, &run->options);
 	hopper_wire_desc(wire, &run->train);
@@ -119,28 +121,20 @@ pass_run(hopper_wire *wire, hopper_segment_run *run)
 bytea *
 hopper_describe_run(const hopper_segment_run *run)
 {
-	hopper_segment_run sent = *run;
-	hopper_wire wire;
-
-	hopper_begin_description(&wire, HOPPER_DESCRIBES_RUN);
-	pass_run(&wire, &sent);
-	return hopper_end_description(&wire, HOPPER_DESCRIBES_RUN);
+	return hopper_describe(HOPPER_DESCRIBES_RUN, pass_run, run, sizeof(*run));
 }
 
 void
 hopper_read_run(const bytea *description, hopper_segment_run *run)
 {
-	hopper_wire wire;
-
-	hopper_open_description(description, HOPPER_DESCRIBES_RUN, &wire);
-	memset(run, 0, sizeof(*run));
-	pass_run(&wire, run);
-	hopper_wire_end(&wire);
+	hopper_read_description(description, HOPPER_DESCRIBES_RUN, pass_run, run, sizeof(*run));
 }
 
 static void
-pass_entry(hopper_wire *wire, hopper_segment_entry *entry)
+pass_entry(hopper_wire *wire, void *thing)
 {
+	hopper_segment_entry *entry = thing;
+
 	entry->run = hopper_wire_between(wire, entry->run, 1, PG_INT64_MAX);
 	entry->n_stay = hopper_wire_natural(wire, entry->n_stay);
 	entry->stay = hopper_wire_array(wire, entry->stay, entry->n_stay, sizeof(int32));
@@ -151,21 +145,11 @@ pass_entry(hopper_wire *wire, hopper_segment_entry *entry)
 bytea *
 hopper_describe_entry(const hopper_segment_entry *entry)
 {
-	hopper_segment_entry sent = *entry;
-	hopper_wire wire;
-
-	hopper_begin_description(&wire, HOPPER_DESCRIBES_ENTRY);
-	pass_entry(&wire, &sent);
-	return hopper_end_description(&wire, HOPPER_DESCRIBES_ENTRY);
+	return hopper_describe(HOPPER_DESCRIBES_ENTRY, pass_entry, entry, sizeof(*entry));
 }
 
 void
 hopper_read_entry(const bytea *description, hopper_segment_entry *entry)
 {
-	hopper_wire wire;
-
-	hopper_open_description(description, HOPPER_DESCRIBES_ENTRY, &wire);
-	memset(entry, 0, sizeof(*entry));
-	pass_entry(&wire, entry);
-	hopper_wire_end(&wire);
+	hopper_read_description(description, HOPPER_DESCRIBES_ENTRY, pass_entry, entry, sizeof(*entry));
 }

@@ -229,21 +229,19 @@ hopper_wire_end(const hopper_wire *wire)
 
 /* --- whole descriptions --- */
 
-void
-hopper_begin_description(hopper_wire *wire, hopper_description kind)
-{
-	hopper_wire_write(wire);
-	(void) hopper_wire_text(wire, HOPPER_VERSION);
-	(void) hopper_wire_text(wire, hopper_library_ids());
-	(void) hopper_wire_int(wire, kind);
-}
-
 bytea *
-hopper_end_description(hopper_wire *wire, hopper_description kind)
+hopper_describe(hopper_description kind, hopper_pass_fn pass_thing, const void *thing, size_t size)
 {
-	const StringInfo out = &wire->out;
-	bytea	   *result = palloc(VARHDRSZ + out->len + HOPPER_SEAL_SIZE);
+	hopper_wire wire;
+	const StringInfo out = &wire.out;
+	bytea	   *result;
 
+	hopper_wire_write(&wire);
+	(void) hopper_wire_text(&wire, HOPPER_VERSION);
+	(void) hopper_wire_text(&wire, hopper_library_ids());
+	(void) hopper_wire_int(&wire, kind);
+	pass_thing(&wire, memcpy(palloc(size), thing, size));
+	result = palloc(VARHDRSZ + out->len + HOPPER_SEAL_SIZE);
 	SET_VARSIZE(result, VARHDRSZ + out->len + HOPPER_SEAL_SIZE);
 	memcpy(VARDATA(result), out->data, out->len);
 	hopper_seal(kind, out->data, out->len, (uint8 *) VARDATA(result) + out->len);
@@ -282,15 +280,17 @@ open_seal(hopper_description kind, const char *begin, hopper_wire *wire)
 }
 
 void
-hopper_open_description(const bytea *description, hopper_description kind, hopper_wire *wire)
+hopper_read_description(const bytea *description, hopper_description kind,
+						hopper_pass_fn pass_thing, void *thing, size_t size)
 {
 	const char *begin = VARDATA_ANY(description);
+	hopper_wire wire;
 	char	   *version;
 	char	   *libraries;
 
-	hopper_wire_read(description, NULL, wire);
+	hopper_wire_read(description, NULL, &wire);
 	/* the words of these errors do no harm, whoever they come from */
-	version = hopper_wire_text(wire, NULL);
+	version = hopper_wire_text(&wire, NULL);
 	if (version == NULL || strcmp(version, HOPPER_VERSION) != 0)
 		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("model_hopper of this segment is of another version than that of the "
@@ -298,7 +298,7 @@ hopper_open_description(const bytea *description, hopper_description kind, hoppe
 					 errdetail("The coordinator has %s, the segment %s.",
 							   version ? version : "none", HOPPER_VERSION),
 					 errhint("Install the same version on all hosts, and reconnect."));
-	libraries = hopper_wire_text(wire, NULL);
+	libraries = hopper_wire_text(&wire, NULL);
 	if (libraries == NULL || strcmp(libraries, hopper_library_ids()) != 0)
 		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("segment %d has another build of model_hopper than the coordinator",
@@ -307,7 +307,10 @@ hopper_open_description(const bytea *description, hopper_description kind, hoppe
 							   libraries ? libraries : "none", GpIdentity.segindex,
 							   hopper_library_ids()),
 					 errhint("Install the libraries of one build on all hosts, and reconnect."));
-	open_seal(kind, begin, wire);
+	open_seal(kind, begin, &wire);
+	memset(thing, 0, size);
+	pass_thing(&wire, thing);
+	hopper_wire_end(&wire);
 }
 
 void

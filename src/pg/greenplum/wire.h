@@ -107,11 +107,17 @@ extern void hopper_wire_end(const hopper_wire *wire);
  * a seal: nobody but a coordinator can make it, and it is good for this session, database and role
  * alone. All the same its readers check what they read.
  */
-extern void hopper_begin_description(hopper_wire *wire, hopper_description kind);
-extern bytea *hopper_end_description(hopper_wire *wire, hopper_description kind);
-/* ERROR 55000 where another version or build wrote it, 42501 where no coordinator did. */
-extern void hopper_open_description(const bytea *description, hopper_description kind,
-									hopper_wire *wire);
+/* Passes a thing of its kind, field by field. */
+typedef void (*hopper_pass_fn) (hopper_wire *wire, void *thing);
+/* What `pass_thing` writes of a copy of the thing, which has `size` bytes. */
+extern bytea *hopper_describe(hopper_description kind, hopper_pass_fn pass_thing,
+							  const void *thing, size_t size);
+/*
+ * Fills the thing in. ERROR 55000 where another version or build wrote the description, 42501 where
+ * no coordinator did.
+ */
+extern void hopper_read_description(const bytea *description, hopper_description kind,
+									hopper_pass_fn pass_thing, void *thing, size_t size);
 
 /* --- the seal (greenplum/seal.c) --- */
 

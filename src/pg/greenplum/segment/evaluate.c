@@ -18,8 +18,9 @@
 /* --- the description --- */
 
 static void
-pass_evaluation(hopper_wire *wire, hopper_segment_evaluation *evaluation)
+pass_evaluation(hopper_wire *wire, void *thing)
 {
+	hopper_segment_evaluation *evaluation = thing;
 	hopper_config *config = &evaluation->config;
 	hopper_floats weights = wire->reads ? (hopper_floats) {0} : *evaluation->weights;
 
@@ -50,24 +51,16 @@ pass_evaluation(hopper_wire *wire, hopper_segment_evaluation *evaluation)
 bytea *
 hopper_evaluate_describe(const hopper_segment_evaluation *evaluation)
 {
-	hopper_segment_evaluation sent = *evaluation;
-	hopper_wire wire;
-
-	hopper_begin_description(&wire, HOPPER_DESCRIBES_EVALUATION);
-	pass_evaluation(&wire, &sent);
-	return hopper_end_description(&wire, HOPPER_DESCRIBES_EVALUATION);
+	return hopper_describe(HOPPER_DESCRIBES_EVALUATION, pass_evaluation, evaluation,
+						   sizeof(*evaluation));
 }
 
 /* Threads and memory are those of this segment. */
 static void
 read_description(const bytea *description, hopper_segment_evaluation *evaluation)
 {
-	hopper_wire wire;
-
-	memset(evaluation, 0, sizeof(*evaluation));
-	hopper_open_description(description, HOPPER_DESCRIBES_EVALUATION, &wire);
-	pass_evaluation(&wire, evaluation);
-	hopper_wire_end(&wire);
+	hopper_read_description(description, HOPPER_DESCRIBES_EVALUATION, pass_evaluation, evaluation,
+							sizeof(*evaluation));
 	evaluation->segments_on_host = Max(evaluation->segments_on_host, 1);
 	evaluation->threads = hopper_segment_threads(evaluation->threads,
 												 evaluation->segments_on_host);
