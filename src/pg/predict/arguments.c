@@ -131,41 +131,50 @@ hopper_predict_refuse_packed(const hopper_name *source, Oid relation)
 							 "ones."));
 }
 
-/* The features, once the row's other columns are known. */
-static void
-open_features(hopper_prediction *run)
+void
+hopper_predict_describe_features(const hopper_predict_model *model,
+								 const hopper_data_desc *computed, int n,
+								 const hopper_pack_column *columns, const char *relation,
+								 hopper_pack_values *values)
 {
-	hopper_pack_source *rows = &run->rows;
-	hopper_pack_values *values = &run->values;
-	const hopper_predict_model *model = &run->model;
-
 	if (model->schema)
 	{
-		hopper_pack_values_init_schema(values, model->schema, rows->n_x, rows->x,
-									   run->source.shown, model->shown);
+		hopper_pack_values_init_schema(values, model->schema, n, columns, relation, model->shown);
 		return;
 	}
 	if (model->inputs)
 	{
-		hopper_pack_values_init_inputs(values, model->inputs, rows->n_x, rows->x,
-									   run->source.shown);
-		hopper_pack_values_take_inputs(values, model->trained);
-		hopper_pack_values_take_padding(values, model->padding);
-		return;
+		hopper_pack_values_init_inputs(values, model->inputs, n, columns, relation);
+		hopper_pack_values_take_inputs(values, computed ? computed : model->trained);
 	}
-	hopper_predict_check_types(model, rows->n_x, rows->x);
-	hopper_pack_values_init(values, rows->n_x, rows->x, run->source.shown);
-	if (values->layout == PACK_BYTES)
-		hopper_pack_values_set_bytes_type(values, hopper_predict_bytes_type(model), true);
-	values->divisor = model->normalizing_const;
-	if (model->x_rank > 0)
+	else
 	{
-		hopper_pack_values_set_shape(values, model->x_rank, model->x_shape);
-		hopper_pack_values_take_padding(values, model->padding);
+		hopper_predict_check_types(model, n, columns);
+		hopper_pack_values_init(values, n, columns, relation);
+		if (values->layout == PACK_BYTES)
+			hopper_pack_values_set_bytes_type(values, computed ? computed->x_type
+											  : hopper_predict_bytes_type(model), true);
+		else if (computed)
+			values->type = computed->x_type;
+		values->divisor = model->normalizing_const;
+		if (model->x_rank > 0)
+			hopper_pack_values_set_shape(values, model->x_rank, model->x_shape);
 	}
-	else if (values->layout == PACK_BYTES)
+	hopper_pack_values_take_padding(values, model->padding);
+}
+
+/* The features, once the row's other columns are known. */
+static void
+open_features(hopper_prediction *run)
+{
+	const hopper_predict_model *model = &run->model;
+
+	hopper_predict_describe_features(model, NULL, run->rows.n_x, run->rows.x, run->source.shown,
+									 &run->values);
+	if (run->values.layout == PACK_BYTES && model->x_rank == 0)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("the shape of the images in \"%s\" is not known", rows->x[0].name),
+					 errmsg("the shape of the images in \"%s\" is not known",
+							run->rows.x[0].name),
 					 errdetail("Model \"%s\" does not say what it expects.", model->shown),
 					 errhint("Give its first layer an input shape."));
 }
@@ -218,7 +227,6 @@ require_query_columns(const hopper_prediction *run, Oid relation)
 								"Cast it in the query, or give the right column this name.");
 		}
 	}
-	SPI_freetuptable(SPI_tuptable);
 	if (n > 0)
 		hopper_complain(&complaints, ERRCODE_UNDEFINED_COLUMN,
 						psprintf("source_query lacks %s of \"%s\"",
@@ -411,7 +419,6 @@ hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained
 									&run->labels.nulls);
 	run->labels.type = hopper_type_name(type, -1);
 	run->labels.oid = type;
-	SPI_freetuptable(SPI_tuptable);
 }
 
 void

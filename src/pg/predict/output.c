@@ -64,6 +64,8 @@ hopper_predict_output_create(const hopper_predict_model *model, const hopper_pre
 
 	output->model = model;
 	output->what = *what;
+	if (what->best_at_each && model->is_each)
+		output->what.kind = PREDICT_RESPONSE;
 	output->n_outputs = n_outputs;
 	output->has_rank = what->kind != PREDICT_RESPONSE || model->is_each;
 	if (model->n_parts > 0)
@@ -263,12 +265,6 @@ next_by_output(hopper_predict_output *output, Datum *values, bool *nulls)
 	return false;
 }
 
-int
-hopper_predict_output_part(const hopper_predict_output *output)
-{
-	return output->part;
-}
-
 bool
 hopper_predict_output_next(hopper_predict_output *output, Datum *values, bool *nulls)
 {
@@ -305,4 +301,54 @@ hopper_predict_output_next(hopper_predict_output *output, Datum *values, bool *n
 		return put_class(output, rank, rank + 1, values, nulls);
 	(void) put_columns(output, values + at, nulls + at);
 	return true;
+}
+
+void
+hopper_predict_show(const hopper_predict_output *output, const Datum *row, const bool *row_nulls,
+					void (*put) (void *state, const Datum *values, const bool *nulls), void *state)
+{
+	enum
+	{
+		CLASS, PROB, RANK, VALUE, OUTPUT, N_COLUMNS
+	};
+	const hopper_predict_model *model = output->model;
+	bool		is_value = model->is_value;
+	Datum		values[N_COLUMNS] = {0};
+	bool		nulls[N_COLUMNS] = {true, true, true, true, true};
+	Datum	   *numbers;
+	int			n;
+
+	if (model->n_parts > 0)
+	{
+		model = &model->parts[output->part];
+		is_value = !hopper_predict_is_class(model) && !model->is_each;
+		values[OUTPUT] = CStringGetTextDatum(model->class_name);
+		nulls[OUTPUT] = false;
+	}
+	if (!is_value)
+	{
+		bool		has_rank = output->what.kind != PREDICT_RESPONSE || model->is_each;
+
+		values[CLASS] = row[2];
+		nulls[CLASS] = row_nulls[2];
+		values[PROB] = row[3];
+		nulls[PROB] = row_nulls[3];
+		values[RANK] = has_rank ? row[4] : Int32GetDatum(1);
+		nulls[RANK] = has_rank ? row_nulls[4] : row_nulls[3];
+	}
+	if (!is_value || !model->is_array || row_nulls[1])
+	{
+		values[VALUE] = row[1];
+		nulls[VALUE] = !is_value || row_nulls[1];
+		put(state, values, nulls);
+		return;
+	}
+	nulls[RANK] = nulls[VALUE] = false;
+	n = hopper_elements(DatumGetArrayTypeP(row[1]), &numbers, NULL);
+	for (int i = 0; i < n; i++)
+	{
+		values[RANK] = Int32GetDatum(i + 1);
+		values[VALUE] = numbers[i];
+		put(state, values, nulls);
+	}
 }

@@ -71,6 +71,15 @@ extern void hopper_predict_check_types(const hopper_predict_model *model, int n_
 									   const hopper_pack_column *columns);
 
 /*
+ * Values of n columns that are the model's features, as they are computed with: as `computed` has
+ * them or, NULL, in types of their own; `relation` is what messages call their table or row.
+ * (predict/arguments.c)
+ */
+extern void hopper_predict_describe_features(const hopper_predict_model *model,
+											 const hopper_data_desc *computed, int n,
+											 const hopper_pack_column *columns,
+											 const char *relation, hopper_pack_values *values);
+/*
  * The outputs of one row as they are shown, probabilities where they are logits, into n_outputs
  * numbers.
  */
@@ -127,6 +136,7 @@ typedef struct hopper_predict_what
 	int			k;
 	double		threshold;
 	bool		by_output;		/* of several outputs, and at each step: rows with columns of one */
+	bool		best_at_each;	/* then at each step the most probable class alone */
 } hopper_predict_what;
 
 typedef struct hopper_predict_output hopper_predict_output;
@@ -158,8 +168,14 @@ extern void hopper_predict_output_begin(hopper_predict_output *output, Datum id,
 										const float *outputs);
 /* The example's next row; false where there is none. */
 extern bool hopper_predict_output_next(hopper_predict_output *output, Datum *values, bool *nulls);
-/* Which of several outputs the row is of that was made last; with what->by_output. */
-extern int	hopper_predict_output_part(const hopper_predict_output *output);
+/*
+ * Puts the row that was made last, with what->by_output, as predict_rows() and predict_row() have
+ * it: class_value, prob, rank, value and output. Each value of an array is a row.
+ */
+extern void hopper_predict_show(const hopper_predict_output *output, const Datum *row,
+								const bool *row_nulls,
+								void (*put) (void *state, const Datum *values, const bool *nulls),
+								void *state);
 /* Whether there is a row for each class, or for the most probable ones. */
 extern bool hopper_predict_has_rows(const hopper_predict_model *model);
 /* Whether it has a probability beside what is predicted, where there is no row for each class. */

@@ -127,7 +127,6 @@ versions_by_statement(const model_tables *tables, bool has_key, int32 mst_key, S
 	found = SPI_processed == 1 ? hopper_cell(0, 1) : NULL;
 	if (found)
 		appendStringInfoString(text, found);
-	SPI_freetuptable(SPI_tuptable);
 }
 
 /*
@@ -373,6 +372,7 @@ static hopper_ready_model *
 make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, int32 asked_type,
 		   int n_asked, const bool *is_bytea, const char *version)
 {
+	static const hopper_predict_what shown = {.by_output = true,.best_at_each = true};
 	hopper_ready_model *entry;
 	MemoryContext caller;
 	hopper_trained trained;
@@ -424,6 +424,8 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 	caller = MemoryContextSwitchTo(entry->context);
 	keep_model(entry, &trained, &desc);
 	hopper_predict_bind_outputs(&entry->model, entry->n_outputs);
+	entry->output = hopper_predict_output_create(&entry->model, &shown, entry->n_outputs, 0, NULL,
+												 NULL);
 	if (asked_type == READY_ROW)
 	{
 		entry->n_inputs = n_inputs;

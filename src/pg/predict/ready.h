@@ -36,6 +36,7 @@ typedef struct hopper_ready_model
 	hopper_guard *guard;		/* the session's */
 	int			event_fd;
 	int			n_outputs;
+	hopper_predict_output *output;	/* every class, or the values */
 	int64		bytes;
 	int			keep_time;		/* as hopper.keep_time was then: its thread knows no other */
 	bool		busy;			/* an error came between submit and take */
@@ -60,13 +61,6 @@ extern hopper_ready_model *hopper_ready_get_row(const hopper_name *table, bool h
 												int32 mst_key, int n_inputs, const bool *is_bytea);
 /* Whether it is still the model that had this serial, and can compute. */
 extern bool hopper_ready_is(const hopper_ready_model *entry, uint64 serial);
-/*
- * Values of these columns, as many as the entry has, as it computes with them; `argument` is what
- * messages call the row.
- */
-extern void hopper_ready_describe(const hopper_ready_model *entry,
-								  const hopper_pack_column *columns, const char *argument,
-								  hopper_pack_values *values);
 /* The outputs for one row's features, entry->n_outputs numbers until the next call. */
 extern const float *hopper_ready_compute(hopper_ready_model *entry, const char *features,
 										 size_t size);

@@ -56,86 +56,34 @@ typedef struct result_rows
 	TupleDesc	descriptor;
 } result_rows;
 
-/*
- * Of one output: classes with probabilities, the class of each step or pixel, or values. `name` is
- * NULL where it is the only one.
- */
 static void
-put_output(const result_rows *result, const hopper_predict_model *model, int n_outputs,
-		   const float *outputs, const char *name)
+put_row(void *state, const Datum *values, const bool *nulls)
 {
-	/* as predict() has them: of several outputs an array's classes do not exclude each other */
-	bool		is_value = model->is_value || (name && model->is_array && !model->is_each);
-	hopper_predict_classes classes;
-	double	   *shown = NULL;
-	int			n = is_value ? n_outputs
-		: model->is_each ? hopper_predict_n_places(model) : model->n_classes;
+	const result_rows *result = state;
+	const Datum shown[RESULT_COLUMNS] = {values[0], values[1], values[3], values[4]};
+	const bool	shown_nulls[RESULT_COLUMNS] = {nulls[0], nulls[1], nulls[3], nulls[4]};
 
-	if (is_value)
-		hopper_predict_values(model, n_outputs, outputs,
-							  shown = palloc(n_outputs * sizeof(double)));
-	else
-	{
-		hopper_predict_classes_init(&classes, model);
-		if (!model->is_each)
-			hopper_predict_rank(&classes, model, n_outputs, outputs, false);
-	}
-	for (int i = 0; i < n; i++)
-	{
-		Datum		values[RESULT_COLUMNS] = {0};
-		bool		nulls[RESULT_COLUMNS] = {true, true, true, name == NULL};
-
-		if (name)
-			values[3] = CStringGetTextDatum(name);
-		if (is_value)
-		{
-			values[2] = Float8GetDatum(shown[i]);
-			nulls[2] = false;
-		}
-		else
-		{
-			int			class;
-			const char *value;
-
-			if (model->is_each)
-				hopper_predict_rank_at(&classes, model, outputs, i, true);
-			class = classes.order[model->is_each ? 0 : i];
-			value = class < model->n_class_values ? model->class_values[class] : NULL;
-			if (model->n_class_values == 0)
-				value = psprintf("%d", class);
-			values[0] = value ? CStringGetTextDatum(value) : (Datum) 0;
-			nulls[0] = value == NULL;
-			values[1] = Float8GetDatum(classes.probabilities[class]);
-			nulls[1] = false;
-		}
-		tuplestore_putvalues(result->store, result->descriptor, values, nulls);
-	}
+	tuplestore_putvalues(result->store, result->descriptor, (Datum *) shown,
+						 (bool *) shown_nulls);
 }
 
 /* `outputs` is NULL where the row lacks a feature: a row of NULLs, so that LATERAL keeps it. */
 static void
 return_rows(FunctionCallInfo fcinfo, const hopper_ready_model *entry, const float *outputs)
 {
-	const hopper_predict_model *model = &entry->model;
 	result_rows result;
+	Datum		values[PREDICT_MAX_COLUMNS] = {0};
+	bool		nulls[PREDICT_MAX_COLUMNS] = {true, true, true, true, true};
 
 	result.store = hopper_begin_result(fcinfo, &result.descriptor);
 	if (outputs == NULL)
 	{
-		Datum		values[RESULT_COLUMNS] = {0};
-		bool		nulls[RESULT_COLUMNS] = {true, true, true, true};
-
-		tuplestore_putvalues(result.store, result.descriptor, values, nulls);
+		put_row(&result, values, nulls);
 		return;
 	}
-	if (model->n_parts == 0)
-		put_output(&result, model, entry->n_outputs, outputs, NULL);
-	for (int i = 0; i < model->n_parts; i++)
-	{
-		const hopper_predict_model *part = &model->parts[i];
-
-		put_output(&result, part, part->count, outputs + part->first, part->class_name);
-	}
+	hopper_predict_output_begin(entry->output, (Datum) 0, true, outputs);
+	while (hopper_predict_output_next(entry->output, values, nulls))
+		hopper_predict_show(entry->output, values, nulls, put_row, &result);
 }
 
 /* What all calls begin with; `argument` holds the features. */
@@ -324,36 +272,6 @@ bytes_of(const hopper_ready_model *entry, const hopper_pack_column *columns)
 	return is_bytea;
 }
 
-void
-hopper_ready_describe(const hopper_ready_model *entry, const hopper_pack_column *columns,
-					  const char *argument, hopper_pack_values *values)
-{
-	const hopper_predict_model *model = &entry->model;
-
-	if (model->schema)
-	{
-		hopper_pack_values_init_schema(values, model->schema, entry->n_x, columns, argument,
-									   model->shown);
-		return;
-	}
-	if (model->inputs)
-	{
-		hopper_pack_values_init_inputs(values, model->inputs, entry->n_x, columns, argument);
-		hopper_pack_values_take_inputs(values, &entry->features);
-	}
-	else
-	{
-		hopper_predict_check_types(model, entry->n_x, columns);
-		hopper_pack_values_init(values, entry->n_x, columns, argument);
-		if (values->layout == PACK_BYTES)
-			hopper_pack_values_set_bytes_type(values, entry->features.x_type, true);
-		else
-			values->type = entry->features.x_type;
-		hopper_pack_values_set_shape(values, model->x_rank, model->x_shape);
-	}
-	hopper_pack_values_take_padding(values, model->padding);
-}
-
 /* `at`: the argument with the row, the last one but on_null. */
 static void
 predict_named(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, hopper_given_row *row)
@@ -394,7 +312,8 @@ predict_named(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, hopp
 		hopper_finish();
 		return;
 	}
-	hopper_ready_describe(entry, columns, row->argument, &values);
+	hopper_predict_describe_features(&entry->model, &entry->features, entry->n_x, columns,
+									 row->argument, &values);
 	source.name.shown = row->argument;
 	source.rows_hint = PREDICT_HINT_ROWS;
 	source.segment = -1;

@@ -14,6 +14,8 @@ typedef struct result_rows
 	hopper_prediction *run;
 	TupleDesc	descriptor;
 	Tuplestorestate *store;
+	Datum		source;			/* the row that is predicted */
+	bool		source_null;
 } result_rows;
 
 static void
@@ -21,71 +23,36 @@ begin(void *state, hopper_prediction *run)
 {
 }
 
-/* A row for each value of an array, as predict_row() gives them. */
+/* A row of the result: what is shown of it, beside the source's row. */
 static void
-put_values(const result_rows *result, Datum array, Datum *values, bool *nulls)
+put_shown(void *state, const Datum *shown, const bool *shown_nulls)
 {
-	Datum	   *numbers;
-	int			n = hopper_elements(DatumGetArrayTypeP(array), &numbers, NULL);
+	const result_rows *result = state;
+	Datum		values[RESULT_COLUMNS] = {result->source};
+	bool		nulls[RESULT_COLUMNS] = {result->source_null};
 
-	nulls[3] = nulls[4] = false;
-	for (int i = 0; i < n; i++)
-	{
-		values[3] = Int32GetDatum(i + 1);
-		values[4] = numbers[i];
-		tuplestore_putvalues(result->store, result->descriptor, values, nulls);
-	}
+	memcpy(values + 1, shown, sizeof(Datum) * (RESULT_COLUMNS - 2));
+	memcpy(nulls + 1, shown_nulls, sizeof(bool) * (RESULT_COLUMNS - 2));
+	nulls[RESULT_COLUMNS - 1] = true;
+	tuplestore_putvalues(result->store, result->descriptor, values, nulls);
 }
 
-/*
- * Columns of predict()'s output as ours: id, class_name, class_value, prob, rank; or id, value.
- * Each of several outputs has its own rows of them, and so has each step or pixel.
- */
 static void
-put_row(void *state, const Datum *from, const bool *from_nulls)
+put_row(void *state, const Datum *row, const bool *row_nulls)
 {
 	result_rows *result = state;
-	const hopper_prediction *run = result->run;
-	const hopper_predict_model *model = &run->model;
-	bool		is_value = model->is_value;
-	bool		has_rank;
-	Datum		values[RESULT_COLUMNS] = {from[0]};
-	bool		nulls[RESULT_COLUMNS] = {from_nulls[0], true, true, true, true, true, true};
+	Datum		values[RESULT_COLUMNS] = {row[0]};
+	bool		nulls[RESULT_COLUMNS] = {row_nulls[0], true, true, true, true, true};
 
-	if (model->layer)
+	result->source = row[0];
+	result->source_null = row_nulls[0];
+	if (result->run->model.layer == NULL)
 	{
-		values[6] = from[1];
-		nulls[6] = from_nulls[1];
-		tuplestore_putvalues(result->store, result->descriptor, values, nulls);
+		hopper_predict_show(result->run->work.output, row, row_nulls, put_shown, result);
 		return;
 	}
-	if (model->n_parts > 0)
-	{
-		model = &model->parts[hopper_predict_output_part(run->work.output)];
-		is_value = !hopper_predict_is_class(model) && !model->is_each;
-		values[5] = CStringGetTextDatum(model->class_name);
-		nulls[5] = false;
-	}
-	has_rank = run->what.kind != PREDICT_RESPONSE || model->is_each;
-	if (is_value && model->is_array && !from_nulls[1])
-	{
-		put_values(result, from[1], values, nulls);
-		return;
-	}
-	if (is_value)
-	{
-		values[4] = from[1];
-		nulls[4] = from_nulls[1];
-	}
-	else
-	{
-		values[1] = from[2];
-		nulls[1] = from_nulls[2];
-		values[2] = from[3];
-		nulls[2] = from_nulls[3];
-		values[3] = has_rank ? from[4] : Int32GetDatum(1);
-		nulls[3] = has_rank ? from_nulls[4] : from_nulls[3];
-	}
+	values[6] = row[1];
+	nulls[6] = row_nulls[1];
 	tuplestore_putvalues(result->store, result->descriptor, values, nulls);
 }
 

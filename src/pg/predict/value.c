@@ -75,7 +75,8 @@ describe_columns(FunctionCallInfo fcinfo, row_function *function)
 	for (int i = 0; i < function->n; i++)
 		if (function->columns[i].type == BYTEAOID)
 			refuse_bytes(entry);
-	hopper_ready_describe(entry, function->columns, "features", &function->values);
+	hopper_predict_describe_features(&entry->model, &entry->features, entry->n_x,
+									 function->columns, "features", &function->values);
 	function->values.divisor = entry->model.normalizing_const;
 }
 
