@@ -80,18 +80,33 @@ digest_of(const char *arch, uint8 *digest)
 }
 
 HTAB *
-hopper_read_architectures(const hopper_name *models)
+hopper_new_architectures(void)
 {
 	HASHCTL		control = {0};
-	HTAB	   *read;
-	Portal		portal;
 
 	control.keysize = sizeof(((known_text *) NULL)->digest);
 	control.entrysize = sizeof(known_text);
 	control.hash = hash_digest;
 	control.hcxt = CurrentMemoryContext;
-	read = hash_create("hopper architectures", 256, &control,
+	return hash_create("hopper architectures", 256, &control,
 					   HASH_ELEM | HASH_FUNCTION | HASH_CONTEXT);
+}
+
+int32 *
+hopper_enter_architecture(HTAB *known, const char *arch, bool *found)
+{
+	uint8		digest[16];
+
+	digest_of(arch, digest);
+	return &((known_text *) hash_search(known, digest, HASH_ENTER, found))->model_id;
+}
+
+HTAB *
+hopper_read_architectures(const hopper_name *models)
+{
+	HTAB	   *read = hopper_new_architectures();
+	Portal		portal;
+
 	portal = hopper_backend.open_cursor(
 		psprintf("SELECT model_id::pg_catalog.int4, model_arch::pg_catalog.text FROM %s"
 				 " WHERE model_weights IS NULL AND model_arch IS NOT NULL", models->quoted), true);
@@ -105,14 +120,11 @@ hopper_read_architectures(const hopper_name *models)
 		{
 			char	   *arch = hopper_cell(row, 2);
 			int32		model_id = hopper_key_cell(models, row, 1);
-			uint8		digest[16];
-			known_text *text;
 			bool		found;
+			int32	   *lowest = hopper_enter_architecture(read, arch, &found);
 
 			CHECK_FOR_INTERRUPTS();
-			digest_of(arch, digest);
-			text = hash_search(read, digest, HASH_ENTER, &found);
-			text->model_id = found ? Min(text->model_id, model_id) : model_id;
+			*lowest = found ? Min(*lowest, model_id) : model_id;
 			pfree(arch);
 		}
 		SPI_freetuptable(SPI_tuptable);

@@ -85,6 +85,10 @@ extern struct HTAB *hopper_table_by_id(Size entry);
  */
 extern hopper_model *hopper_known_model(struct HTAB **known, const hopper_name *models,
 										int32 model_id);
+/* Numbers of models by the text of their architectures: none, in the current context. */
+extern struct HTAB *hopper_new_architectures(void);
+/* The number for this text, to be set where it was not found. */
+extern int32 *hopper_enter_architecture(struct HTAB *known, const char *arch, bool *found);
 /* All architectures of a table that have no weights, by their text; in the current context. */
 extern struct HTAB *hopper_read_architectures(const hopper_name *models);
 /* The first of them with this text (UTF-8), if it is still there. */

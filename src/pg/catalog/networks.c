@@ -113,7 +113,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_tabular)
 
 	params[0] = HOPPER_IF(added, HOPPER_INT4(model_id));
 	for (int i = 1; i < NETWORK_CELLS; i++)
-		params[i] = hopper_text_param(cells[i] ? hopper_from_utf8(cells[i]) : NULL);
+		params[i] = hopper_utf8_param(cells[i]);
 	return hopper_return_params(fcinfo, NETWORK_CELLS, params);
 }
 

@@ -35,9 +35,7 @@ void
 hopper_create_configs_summary(const hopper_name *summary, const hopper_name *models,
 							  const char *comment)
 {
-	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, summary->quoted,
-				hopper_layout_columns(&hopper_configs_summary_layout, NULL, NULL));
-	hopper_comment_layout(summary, &hopper_configs_summary_layout, NULL, comment);
+	hopper_create_layout(summary, &hopper_configs_summary_layout, comment);
 	hopper_insert(summary, "(model_arch_table) VALUES (%s)", hopper_literal(models->quoted));
 }
 

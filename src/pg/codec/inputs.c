@@ -32,7 +32,6 @@ static void
 read_json(void *written)
 {
 	(void) hopper_select("SELECT %s::json", hopper_literal(written));
-	SPI_freetuptable(SPI_tuptable);
 }
 
 void
@@ -99,7 +98,6 @@ hopper_inputs_argument(text *value, const char *argument, hopper_pack_inputs *in
 		inputs->columns[inputs->n - 1]++;
 		*columns = lappend(*columns, column);
 	}
-	SPI_freetuptable(SPI_tuptable);
 	if (inputs->n < 1 || inputs->n > HOPPER_MAX_INPUTS)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("argument \"%s\" names %d %ss, from 1 to %d are possible", argument,

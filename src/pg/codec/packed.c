@@ -260,7 +260,6 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 	select_summary(&summary, table->shown);
 	read_examples(&summary, read_source(&summary, out), out);
 	counts = hopper_cell(0, 25);
-	SPI_freetuptable(SPI_tuptable);
 	hopper_read_inputs(&summary, out->inputs_text, out->n_x_columns, desc, &out->inputs);
 	out->padding = hopper_read_padding(&summary, out->padding_text, &out->inputs);
 	hopper_read_outputs(&summary, out->outputs_text, desc, &out->y_types, &out->weight_column);

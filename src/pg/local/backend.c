@@ -38,7 +38,6 @@ require_partitions(const hopper_packed *packed)
 		hopper_refuse_packed(packed, psprintf("Its last partition is %s; the summary speaks of %d "
 									   "partitions", last ? last : "missing",
 									   packed->desc.n_partitions));
-	SPI_freetuptable(SPI_tuptable);
 }
 
 static void

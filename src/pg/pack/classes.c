@@ -30,7 +30,6 @@ hopper_pack_judge_label(hopper_pack_job *job)
 		return;
 	n = hopper_select("SELECT DISTINCT %s FROM %s LIMIT %d", hopper_identifier(y->name),
 					  job->source.name.quoted, MOST_WHOLE_CLASSES);
-	SPI_freetuptable(SPI_tuptable);
 	if (n < MOST_WHOLE_CLASSES)
 		return;
 	request->label_kind = HOPPER_LABEL_VALUE;

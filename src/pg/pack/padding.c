@@ -87,7 +87,6 @@ get_lengths(hopper_pack_request *request, char *written)
 				good = false;
 			}
 	}
-	SPI_freetuptable(SPI_tuptable);
 	return good ? pad_to : NULL;
 }
 
@@ -234,7 +233,6 @@ find_lengths(const hopper_pack_job *job, const hopper_pack_column *column, int32
 		found.n_shorter += steps < length ? rows : 0;
 		found.n_longer += steps > length ? rows : 0;
 	}
-	SPI_freetuptable(SPI_tuptable);
 	return found;
 }
 
@@ -256,7 +254,6 @@ hopper_pack_first_shape(const hopper_pack_job *job, const hopper_pack_column *co
 							job->source.name.shown));
 	for (; rank < HOPPER_MAX_RANK && hopper_cell(0, rank + 1); rank++)
 		shape[rank] = hopper_int_cell(&job->source.name, 0, rank + 1, 1, PACK_MAX_BUFFER_BYTES);
-	SPI_freetuptable(SPI_tuptable);
 	return rank;
 }
 

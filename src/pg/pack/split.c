@@ -72,7 +72,6 @@ split_rows(const hopper_pack_job *job)
 		}
 		appendStringInfoString(fold, " END, false)");
 	}
-	SPI_freetuptable(SPI_tuptable);
 	return fold->data;
 }
 
@@ -141,7 +140,6 @@ split_values(const hopper_pack_job *job)
 	}
 	else
 		limit = psprintf("%s::pg_catalog.int8", hopper_literal(hopper_cell(0, 1)));
-	SPI_freetuptable(SPI_tuptable);
 	return psprintf("(%s) OPERATOR(pg_catalog.%s) %s", key, by_time ? ">=" : "<=", limit);
 }
 

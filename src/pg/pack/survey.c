@@ -322,7 +322,6 @@ ask_scale(const hopper_pack_column *y, const char *rows, hopper_label_scale *sca
 						 " FROM %s", exact_of(y), exact_of(y), hopper_number_text(y),
 						 hopper_number_text(y), rows);
 	numbers = numbers_cell(1, &n);
-	SPI_freetuptable(SPI_tuptable);
 	/* What is not finite is refused with its row when it is packed. */
 	if (n != 4 || !isfinite(numbers[2]) || !isfinite(numbers[3]))
 		return;

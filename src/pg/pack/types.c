@@ -271,7 +271,6 @@ look_at_labels(hopper_pack_job *job)
 		job->least_label = hopper_cell(0, 2);
 		job->largest_label = hopper_cell(0, 3);
 	}
-	SPI_freetuptable(SPI_tuptable);
 	if (n_nulls > 0 && refused)
 		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
 					 errmsg("%s of \"%s\" %s no label", hopper_plural(n_nulls, "row", "rows"),

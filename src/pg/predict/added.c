@@ -54,12 +54,11 @@ hopper_add_trained(hopper_trained *model, bytea *weights, const hopper_packed *d
 
 	hopper_select("SELECT max(mst_key)::int8 + 1 FROM %s", outputs->info.quoted);
 	model->mst_key = model->config.mst_key = hopper_key_cell(&outputs->info, 0, 1);
-	SPI_freetuptable(SPI_tuptable);
 	hopper_backend.evaluate(model, data, &event, NULL);
 	hopper_begin_row(&row, &hopper_models_layout);
-	hopper_fill_int(&row, "mst_key", model->mst_key);
-	hopper_fill(&row, "model_weights", PointerGetDatum(weights), false);
-	hopper_fill_text(&row, "model_arch", hopper_from_utf8(model->config.model_arch));
+	hopper_fill(&row, "mst_key", HOPPER_INT4(model->mst_key));
+	hopper_fill(&row, "model_weights", HOPPER_PARAM(BYTEAOID, PointerGetDatum(weights)));
+	hopper_fill(&row, "model_arch", hopper_utf8_param(model->config.model_arch));
 	hopper_output_insert(&outputs->model, &row);
 	write_info(model, &event);
 	best = hopper_outputs_best(outputs, NULL);

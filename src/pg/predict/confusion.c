@@ -87,15 +87,6 @@ insert_class(const hopper_name *table, const hopper_trained *model, const int64_
 }
 
 void
-hopper_create_confusion(const hopper_name *table)
-{
-	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, table->quoted,
-				hopper_layout_columns(&hopper_confusion_layout, NULL, NULL));
-	hopper_comment_layout(table, &hopper_confusion_layout, NULL,
-						"predictions counted by class and predicted class");
-}
-
-void
 hopper_write_confusion(const hopper_name *table, const hopper_trained *model,
 					   const int64_t *counts, int n)
 {

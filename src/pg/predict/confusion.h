@@ -10,7 +10,6 @@
 /* ERROR 22023 where the model does not tell classes apart. */
 extern void hopper_require_classes(const hopper_trained *model, const hopper_name *shown);
 
-extern void hopper_create_confusion(const hopper_name *table);
 /*
  * Fills `table` with a row a class: `counts` holds n x n numbers of examples, a row a label and a
  * column a prediction.

@@ -45,7 +45,6 @@ read_candidates(ensembling *work, const int32 *keys, int n_keys)
 
 	for (uint64 row = 0; row < n; row++)
 		found[row] = hopper_key_cell(&work->outputs.model, row, 1);
-	SPI_freetuptable(SPI_tuptable);
 	work->models = palloc0(Max(n, 1) * sizeof(hopper_trained));
 	for (uint64 row = 0; row < n; row++)
 	{

@@ -60,15 +60,11 @@ create_tables(evaluation_tables *tables)
 			hopper_name_new(&tables->final[i], 1, i == OF_ALL ? "" : "_confusion",
 							&tables->staging[i]);
 	if (tables->has[OF_ALL])
-	{
-		hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY,
-					tables->staging[OF_ALL].name.quoted,
-					hopper_layout_columns(&hopper_evaluation_layout, NULL, NULL));
-		hopper_comment_layout(&tables->staging[OF_ALL].name, &hopper_evaluation_layout, NULL,
-							"an evaluation by model_hopper");
-	}
+		hopper_create_layout(&tables->staging[OF_ALL].name, &hopper_evaluation_layout,
+							 "an evaluation by model_hopper");
 	if (tables->has[OF_CLASSES])
-		hopper_create_confusion(&tables->staging[OF_CLASSES].name);
+		hopper_create_layout(&tables->staging[OF_CLASSES].name, &hopper_confusion_layout,
+							 "predictions counted by class and predicted class");
 }
 
 /*
@@ -119,12 +115,11 @@ HOPPER_SPI_FUNCTION(hopper_sql_evaluate)
 									   model.n_metrics));
 	row[0] = HOPPER_FLOAT8(event.loss);
 	row[1] = HOPPER_IF(event.n_metrics > 0, HOPPER_FLOAT8(event.metrics[0]));
-	row[2] = HOPPER_PARAM(TEXTARRAYOID,
-						  hopper_texts_datum(model.n_metrics,
-											 (const char *const *) model.metrics_type));
+	row[2] = hopper_texts_param(model.n_metrics, model.metrics_type);
 	row[3] = hopper_text_param(model.loss_type);
-	row[4] = HOPPER_PARAM(FLOAT8ARRAYOID, hopper_floats_datum(event.n_metrics, event.metrics));
-	row[2].isnull = row[4].isnull = event.n_metrics == 0;
+	row[4] = HOPPER_IF(event.n_metrics > 0,
+					   HOPPER_PARAM(FLOAT8ARRAYOID,
+									hopper_floats_datum(event.n_metrics, event.metrics)));
 	if (tables.has[OF_ALL])
 	{
 		hopper_name table = tables.staging[OF_ALL].name;

@@ -113,7 +113,6 @@ require_two_classes(const hopper_explained *what, const score *by, const char *r
 					 errmsg("rows of \"%s\" are of one class, of which there is no %s",
 							what->source.shown, by->name),
 					 errhint("Pass metric => 'log_loss', or a larger most_rows."));
-	SPI_freetuptable(SPI_tuptable);
 }
 
 /* feature_importance(model_table, source_table, mst_key, metric, repeats, most_rows, seed) */

@@ -18,10 +18,7 @@ require_members(const hopper_explained *what, const char *row)
 						 " FROM unnest(%s) WITH ORDINALITY AS u(n, i)"
 						 " WHERE NOT jsonb_exists(%s::jsonb, n)", what->names, row);
 	if (hopper_cell(0, 1) == NULL)
-	{
-		SPI_freetuptable(SPI_tuptable);
 		return;
-	}
 	hopper_raise(ERRCODE_UNDEFINED_COLUMN, errmsg("the row lacks %s", hopper_cell(0, 1)),
 				 errdetail("Model \"%s\" reads %s.", what->model.shown,
 						   hopper_columns_words(what->n, what->trained.x_columns)),
@@ -62,7 +59,6 @@ take_predicted_class(hopper_explained *what, const char *row)
 						 hopper_explained_largest(what), hopper_explained_begin(what), list->data,
 						 row_query(what, row));
 	what->output = DatumGetInt32(hopper_value(0, 1, INT4OID, &isnull));
-	SPI_freetuptable(SPI_tuptable);
 }
 
 static char *

@@ -438,7 +438,6 @@ HOPPER_SPI_FUNCTION(hopper_sql_expire_runs)
 	runs = palloc(Max(n, 1) * sizeof(int64));
 	for (uint64 row = 0; row < n; row++)
 		runs[row] = hopper_int_cell(NULL, row, 1, 0, PG_INT64_MAX);
-	SPI_freetuptable(SPI_tuptable);
 	for (uint64 i = 0; i < n; i++)
 	{
 		n_dropped += drop_run(runs[i], true);

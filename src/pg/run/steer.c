@@ -40,7 +40,6 @@ hopper_steering_read(int64 run, hopper_steering *steering)
 			: (int32) hopper_int_cell(NULL, row, 3, 1, PG_INT32_MAX);
 		steering->n_added += want->iterations < 0;
 	}
-	SPI_freetuptable(SPI_tuptable);
 }
 
 int32
@@ -114,7 +113,6 @@ trial_argument(FunctionCallInfo fcinfo, int argument, int64 run)
 					 errmsg("run " INT64_FORMAT " has no trial %d", run, trial),
 					 errhint("See SELECT trial, status FROM hopper.trials WHERE run = "
 							 INT64_FORMAT ";", run));
-	SPI_freetuptable(SPI_tuptable);
 	return trial;
 }
 
@@ -247,7 +245,6 @@ HOPPER_SPI_FUNCTION(hopper_sql_clone_trial)
 	hopper_run_open_tables(&row, true, &outputs, &selection);
 	hopper_select("SELECT max(mst_key) + 1 FROM %s", selection.quoted);
 	clone = hopper_key_cell(&selection, 0, 1);
-	SPI_freetuptable(SPI_tuptable);
 	hopper_change("INSERT INTO %s (mst_key, model_id, compile_params, fit_params)"
 				  " SELECT %d, model_id, %s, %s FROM %s"
 				  " WHERE mst_key OPERATOR(pg_catalog.=) %d", selection.quoted, clone,

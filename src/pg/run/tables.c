@@ -12,15 +12,13 @@ static bool
 is_number_taken(int64 number)
 {
 	char	   *own = psprintf("hopper_run_" INT64_FORMAT, number);
-	bool		taken;
 
 	/* "`" comes after "_"; both sides are names, which are compared byte by byte. */
-	taken = hopper_select_latest("SELECT FROM pg_class WHERE relname = %s"
-								 " OR relname >= %s AND relname < %s LIMIT 1",
-								 hopper_literal(own), hopper_literal(psprintf("%s_", own)),
-								 hopper_literal(psprintf("%s`", own))) > 0;
-	SPI_freetuptable(SPI_tuptable);
-	return taken || hopper_lease_holder(number) != 0;
+	return hopper_select_latest("SELECT FROM pg_class WHERE relname = %s"
+								" OR relname >= %s AND relname < %s LIMIT 1",
+								hopper_literal(own), hopper_literal(psprintf("%s_", own)),
+								hopper_literal(psprintf("%s`", own))) > 0 ||
+		hopper_lease_holder(number) != 0;
 }
 
 int64
@@ -83,7 +81,6 @@ is_elsewhere(const hopper_run_row *row, hopper_name *name)
 							 " AND relowner = %u", hopper_literal(name->name), row->role) == 1;
 	if (found)
 		*name = hopper_name_of((Oid) hopper_int_cell(NULL, 0, 1, 0, PG_UINT32_MAX));
-	SPI_freetuptable(SPI_tuptable);
 	return found;
 }
 

@@ -5,70 +5,30 @@
  */
 #include "pg/search/automl.h"
 
-#include "access/hash.h"
-#include "utils/hsearch.h"
-
 #include "pg/catalog/configs.h"
 #include "pg/catalog/models.h"
 #include "pg/catalog/problems.h"
-
-/* An architecture that was made, found by its text. */
-typedef struct made_network
-{
-	const char *arch;			/* the key: what it points to */
-	int32		model_id;
-} made_network;
-
-static uint32
-hash_arch(const void *key, Size size)
-{
-	const char *arch = *(const char *const *) key;
-
-	return DatumGetUInt32(hash_any((const unsigned char *) arch, (int) strlen(arch)));
-}
-
-static int
-compare_archs(const void *a, const void *b, Size size)
-{
-	return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
-static HTAB *
-made_networks(hopper_automl *run)
-{
-	HASHCTL		control = {0};
-
-	if (run->networks)
-		return run->networks;
-	control.keysize = sizeof(const char *);
-	control.entrysize = sizeof(made_network);
-	control.hash = hash_arch;
-	control.match = compare_archs;
-	control.hcxt = CurrentMemoryContext;
-	run->networks = hash_create("hopper architectures of trials", 256, &control,
-								HASH_ELEM | HASH_FUNCTION | HASH_COMPARE | HASH_CONTEXT);
-	return run->networks;
-}
 
 int32
 hopper_search_network(hopper_automl *run, int32 template_id, const char *arch,
 					  const char *structure)
 {
-	made_network *network;
+	int32	   *made;
 	bool		found;
 	hopper_model base;
 	hopper_new_model added = {arch};
 	int			level;
 
-	network = hash_search(made_networks(run), &arch, HASH_ENTER, &found);
+	if (run->networks == NULL)
+		run->networks = hopper_new_architectures();
+	made = hopper_enter_architecture(run->networks, arch, &found);
 	if (found)
-		return network->model_id;
-	network->arch = pstrdup(arch);
+		return *made;
 	/* An earlier search may have made it. */
 	if (run->architectures == NULL)
 		run->architectures = hopper_read_architectures(&run->models);
-	if (hopper_find_architecture(run->architectures, &run->models, arch, &network->model_id))
-		return network->model_id;
+	if (hopper_find_architecture(run->architectures, &run->models, arch, made))
+		return *made;
 	hopper_read_model(&run->models, template_id, &base);
 	added.name = cstring_to_text(psprintf("%s %s", base.name ? base.name
 									: psprintf("architecture %d", template_id),
@@ -78,12 +38,12 @@ hopper_search_network(hopper_automl *run, int32 template_id, const char *arch,
 	/* That a shape is taken from the data is nothing to say of each. */
 	level = NewGUCNestLevel();
 	hopper_set_for_now("client_min_messages", "warning");
-	if (!hopper_add_model(&run->models, &added, &network->model_id))
+	if (!hopper_add_model(&run->models, &added, made))
 		hopper_raise(ERRCODE_TRIGGERED_ACTION_EXCEPTION,
 					 errmsg("a trigger of \"%s\" took the architecture of a trial away",
 							run->models.shown));
 	AtEOXact_GUC(true, level);
-	return network->model_id;
+	return *made;
 }
 
 static const char *

@@ -213,7 +213,6 @@ require_same_search(const hopper_automl *run, const hopper_name *earlier,
 					 errmsg("search \"%s\" looked for something else", earlier->shown),
 					 errdetail("%s", words->data),
 					 errhint("What it measured counts only for a search of the same."));
-	SPI_freetuptable(SPI_tuptable);
 	if (hopper_select("SELECT 1 FROM %s WHERE source_checksum::pg_catalog.text = %s"
 					  " AND validation_checksum::pg_catalog.text IS NOT DISTINCT FROM %s",
 					  summary->quoted, hopper_literal(run->train.checksum),

@@ -37,7 +37,6 @@ read_wishes(const hopper_automl *run, uint64 *n)
 		wishes[row].at = DatumGetTimestampTz(hopper_value(row, 3, TIMESTAMPTZOID, &isnull));
 		wishes[row].text = pstrdup(hopper_cell(row, 4));
 	}
-	SPI_freetuptable(SPI_tuptable);
 	return wishes;
 }
 

@@ -66,14 +66,6 @@ const hopper_layout hopper_decisions_layout = {
 	.columns = decisions_columns,.n = lengthof(decisions_columns)
 };
 
-static void
-create(const hopper_name *table, const hopper_layout *layout, const char *comment)
-{
-	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, table->quoted,
-				hopper_layout_columns(layout, NULL, NULL));
-	hopper_comment_layout(table, layout, NULL, comment);
-}
-
 /* The first column of a row of trials that no search has written so; NULL: they are all sound. */
 #define WRONG_COLUMN \
 	"CASE WHEN mst_key IS NULL OR mst_key < 1 OR twice > 1 THEN 'mst_key'" \
@@ -299,8 +291,10 @@ hopper_search_create_tables(hopper_search_names *names, const hopper_name *archi
 						"the best configuration of a search");
 	hopper_create_configs_summary(&names->selection_summary, architectures,
 								  "where the architectures of a search are");
-	create(&names->trials, &hopper_trials_layout, "what a search tried, a row per configuration");
-	create(&names->rungs, &hopper_rungs_layout, "each result of a search");
-	create(&names->decisions, &hopper_decisions_layout, "what a search decided and why");
+	hopper_create_layout(&names->trials, &hopper_trials_layout,
+						 "what a search tried, a row per configuration");
+	hopper_create_layout(&names->rungs, &hopper_rungs_layout, "each result of a search");
+	hopper_create_layout(&names->decisions, &hopper_decisions_layout,
+						 "what a search decided and why");
 	rehearse_replacing(names);
 }

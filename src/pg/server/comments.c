@@ -49,6 +49,14 @@ hopper_comment_layout(const hopper_name *table, const hopper_layout *layout,
 }
 
 void
+hopper_create_layout(const hopper_name *table, const hopper_layout *layout, const char *comment)
+{
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, table->quoted,
+				hopper_layout_columns(layout, NULL, NULL));
+	hopper_comment_layout(table, layout, NULL, comment);
+}
+
+void
 hopper_comment_table(const hopper_name *table, const char *comment)
 {
 	hopper_create_comments(hopper_relation_oid(table, false), RelationRelationId, 0, comment);

@@ -92,8 +92,15 @@ hopper_param_if(bool known, hopper_param param)
 	param.isnull = !known;
 	return param;
 }
-/* NULL is a NULL. */
+/* A text, of the core in UTF-8, an array of texts, or any array; NULL is a NULL, and no text is. */
 extern hopper_param hopper_text_param(const char *value);
+extern hopper_param hopper_utf8_param(const char *value);
+extern hopper_param hopper_texts_param(int n, const void *texts);
+static inline hopper_param
+hopper_array_param(Datum value)
+{
+	return (hopper_param) {InvalidOid, value, value == (Datum) 0};
+}
 
 /* --- result sets (server/result_set.c) --- */
 
@@ -564,10 +571,12 @@ extern int32 *hopper_integers_argument(FunctionCallInfo fcinfo, int at, const ch
 extern int32 *hopper_sizes_argument(FunctionCallInfo fcinfo, int at, const char *argument,
 									int least, int most, int *n);
 
-/* --- text in statements: names and values come in through these two only (server/quoting.c) --- */
+/* --- text in statements: names and values come in through these alone (server/quoting.c) --- */
 
 extern char *hopper_identifier(const char *name);
 /* "NULL" for a null pointer. */
 extern const char *hopper_literal(const char *value);
+/* Numbers that lie `stride` bytes apart as an int4[]: those of an array, or of its structs. */
+extern char *hopper_keys_literal(int n, const int32 *first, Size stride);
 
 #endif							/* HOPPER_GLUE_H */

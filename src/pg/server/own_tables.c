@@ -181,6 +181,83 @@ hopper_own_select(const char *format,...)
 	return n;
 }
 
+/* --- many rows at once --- */
+
+hopper_own_rows
+hopper_own_rows_new(int width, const char *const *names, int allocated)
+{
+	hopper_own_rows rows = {.width = width,.names = names,.allocated = Max(allocated, 64)};
+
+	for (int i = 0; i < width; i++)
+	{
+		rows.values[i] = palloc(rows.allocated * sizeof(Datum));
+		rows.nulls[i] = palloc(rows.allocated * sizeof(bool));
+	}
+	return rows;
+}
+
+void
+hopper_own_rows_add(hopper_own_rows *rows, int n, const hopper_param *params)
+{
+	bool		full = rows->n == rows->allocated;
+
+	Assert(n == rows->width);
+	rows->allocated *= full ? 2 : 1;
+	for (int i = 0; i < n; i++)
+	{
+		if (full)
+		{
+			rows->values[i] = repalloc_huge(rows->values[i], rows->allocated * sizeof(Datum));
+			rows->nulls[i] = repalloc_huge(rows->nulls[i], rows->allocated * sizeof(bool));
+		}
+		rows->types[i] = params[i].type;
+		rows->values[i][rows->n] = params[i].value;
+		rows->nulls[i][rows->n] = params[i].isnull;
+	}
+	rows->n++;
+}
+
+char *
+hopper_own_rows_query(const hopper_own_rows *rows, int64 run, hopper_param *params)
+{
+	StringInfo	query = makeStringInfo();
+
+	params[0] = HOPPER_INT8(run);
+	for (int i = 0; i < rows->width; i++)
+	{
+		params[i + 1] = HOPPER_PARAM(get_array_type(rows->types[i]),
+									 hopper_array(rows->types[i], rows->n, rows->values[i],
+												  rows->nulls[i]));
+		appendStringInfo(query, "%s pg_catalog.unnest($%d) AS %s", i ? "," : "SELECT", i + 2,
+						 rows->names[i]);
+	}
+	return query->data;
+}
+
+char *
+hopper_own_rows_names(const hopper_own_rows *rows, const char *before)
+{
+	StringInfo	text = makeStringInfo();
+
+	for (int i = 0; i < rows->width; i++)
+		appendStringInfo(text, "%s%s%s", i ? ", " : "", before, rows->names[i]);
+	return text->data;
+}
+
+void
+hopper_own_rows_insert(int64 run, const char *table, const hopper_own_rows *rows)
+{
+	hopper_param params[HOPPER_OWN_COLUMNS + 1];
+	char	   *query;
+
+	if (rows->n == 0)
+		return;
+	query = hopper_own_rows_query(rows, run, params);
+	hopper_own_change(rows->width + 1, params,
+					  "INSERT INTO @extschema@.%s (run, %s) SELECT $1, n.* FROM (%s) n",
+					  table, hopper_own_rows_names(rows, ""), query);
+}
+
 /*
  * close_own_tables(): takes the rights that default privileges have given others on the tables and
  * sequences of the schema hopper. Of the scripts of installation and update.

@@ -47,4 +47,26 @@ extern void hopper_own_change(int n, const hopper_param *params, const char *for
 /* Rows in SPI_tuptable, as others have committed them and this transaction has written them. */
 extern uint64 hopper_own_select(const char *format,...) pg_attribute_printf(1, 2);
 
+/* Rows of a run that one statement writes, column by column: one a row would take segments long. */
+#define HOPPER_OWN_COLUMNS 18
+typedef struct hopper_own_rows
+{
+	int			n;
+	int			allocated;
+	int			width;
+	const char *const *names;
+	Oid			types[HOPPER_OWN_COLUMNS];
+	Datum	   *values[HOPPER_OWN_COLUMNS];
+	bool	   *nulls[HOPPER_OWN_COLUMNS];
+} hopper_own_rows;
+/* None, of columns with these names; `allocated`: how many there may be, about. */
+extern hopper_own_rows hopper_own_rows_new(int width, const char *const *names, int allocated);
+extern void hopper_own_rows_add(hopper_own_rows *rows, int n, const hopper_param *params);
+/* A subquery of the rows; its `width` + 1 arguments go to `params`, of which $1 is the run. */
+extern char *hopper_own_rows_query(const hopper_own_rows *rows, int64 run, hopper_param *params);
+/* "n.trial, n.value": the columns' names, each behind `before`. */
+extern char *hopper_own_rows_names(const hopper_own_rows *rows, const char *before);
+/* Inserts them into a table whose first column is the run. */
+extern void hopper_own_rows_insert(int64 run, const char *table, const hopper_own_rows *rows);
+
 #endif							/* HOPPER_OWN_TABLES_H */

@@ -15,3 +15,19 @@ hopper_literal(const char *value)
 {
 	return value ? quote_literal_cstr(value) : "NULL";
 }
+
+char *
+hopper_keys_literal(int n, const int32 *first, Size stride)
+{
+	StringInfo	keys = makeStringInfo();
+
+	appendStringInfoString(keys, "'{");
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		appendStringInfo(keys, "%s%d", i ? "," : "",
+						 *(const int32 *) ((const char *) first + i * stride));
+	}
+	appendStringInfoString(keys, "}'::pg_catalog.int4[]");
+	return keys->data;
+}

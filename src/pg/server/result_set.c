@@ -161,6 +161,19 @@ hopper_text_param(const char *value)
 	return value ? HOPPER_PARAM(TEXTOID, CStringGetTextDatum(value)) : HOPPER_NULL(TEXTOID);
 }
 
+hopper_param
+hopper_utf8_param(const char *value)
+{
+	return hopper_text_param(value ? hopper_from_utf8(value) : NULL);
+}
+
+hopper_param
+hopper_texts_param(int n, const void *texts)
+{
+	return n > 0 ? HOPPER_PARAM(TEXTARRAYOID, hopper_texts_datum(n, texts))
+		: HOPPER_NULL(TEXTARRAYOID);
+}
+
 Datum
 hopper_return_params(FunctionCallInfo fcinfo, int n, const hopper_param *params)
 {

@@ -103,6 +103,9 @@ extern const char *hopper_column_selected(Oid relation, hopper_table_kind kind,
  */
 extern void hopper_comment_layout(const hopper_name *table, const hopper_layout *layout,
 								const char *const *names, const char *comment);
+/* Makes such a table without a key, and says so. */
+extern void hopper_create_layout(const hopper_name *table, const hopper_layout *layout,
+								 const char *comment);
 
 typedef struct hopper_table
 {

@@ -4,8 +4,6 @@
  */
 #include "pg/train/history.h"
 
-#include "pg/server/glue.h"
-
 /*
  * Of memory_limit. Beside it, not within: what a run takes in all may be a few hundredths more than
  * the limit.
@@ -297,7 +295,7 @@ hopper_history_last(const hopper_history *history, int split)
 }
 
 /* An array of n_rows x n_columns (n_rows 0: one dimension); NULL where nothing in it is known. */
-static Datum
+static hopper_param
 float8_array(const Datum *values, const bool *nulls, int n_rows, int n_columns)
 {
 	int			n = Max(n_rows, 1) * n_columns;
@@ -308,28 +306,28 @@ float8_array(const Datum *values, const bool *nulls, int n_rows, int n_columns)
 	for (int i = 0; i < n; i++)
 		known |= !nulls[i];
 	if (!known)
-		return (Datum) 0;
+		return hopper_array_param((Datum) 0);
 	if (n_rows == 0)
 		dims[0] = n_columns;
-	return PointerGetDatum(construct_md_array((Datum *) values, (bool *) nulls,
-											  n_rows == 0 ? 1 : 2, dims, bounds, FLOAT8OID,
-											  sizeof(float8), FLOAT8PASSBYVAL, 'd'));
+	return hopper_array_param(PointerGetDatum(construct_md_array(
+		(Datum *) values, (bool *) nulls, n_rows == 0 ? 1 : 2, dims, bounds, FLOAT8OID,
+		sizeof(float8), FLOAT8PASSBYVAL, 'd')));
 }
 
-Datum
+hopper_param
 hopper_history_iterations(const hopper_history *history)
 {
 	Datum	   *values;
 
 	if (history->n == 0)
-		return (Datum) 0;
+		return hopper_array_param((Datum) 0);
 	values = palloc(history->n * sizeof(Datum));
 	for (int i = 0; i < history->n; i++)
 		values[i] = Int32GetDatum(hopper_history_at(history, i)->iteration);
-	return hopper_array(INT4OID, history->n, values, NULL);
+	return hopper_array_param(hopper_array(INT4OID, history->n, values, NULL));
 }
 
-Datum
+hopper_param
 hopper_history_elapsed(const hopper_history *history)
 {
 	Datum	   *values = palloc(Max(history->n, 1) * sizeof(Datum));
@@ -340,7 +338,7 @@ hopper_history_elapsed(const hopper_history *history)
 	return float8_array(values, nulls, 0, history->n);
 }
 
-Datum
+hopper_param
 hopper_history_loss(const hopper_history *history, int split)
 {
 	Datum	   *values = palloc(Max(history->n, 1) * sizeof(Datum));
@@ -367,7 +365,7 @@ metric_values(const hopper_history *history, int split, int metric, Datum *value
 	}
 }
 
-Datum
+hopper_param
 hopper_history_metric(const hopper_history *history, int split, int metric)
 {
 	Datum	   *values = palloc(Max(history->n, 1) * sizeof(Datum));
@@ -377,7 +375,7 @@ hopper_history_metric(const hopper_history *history, int split, int metric)
 	return float8_array(values, nulls, 0, history->n);
 }
 
-Datum
+hopper_param
 hopper_history_metrics(const hopper_history *history, int split, int n_metrics)
 {
 	int			n = Max(n_metrics * history->n, 1);
@@ -385,7 +383,7 @@ hopper_history_metrics(const hopper_history *history, int split, int n_metrics)
 	bool	   *nulls = palloc0(n * sizeof(bool));
 
 	if (n_metrics == 0 || history->n == 0)
-		return (Datum) 0;
+		return hopper_array_param((Datum) 0);
 	for (int i = 0; i < n_metrics; i++)
 		metric_values(history, split, i, values + i * history->n, nulls + i * history->n);
 	return float8_array(values, nulls, n_metrics, history->n);

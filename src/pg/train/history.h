@@ -5,7 +5,7 @@
 #ifndef HOPPER_HISTORY_H
 #define HOPPER_HISTORY_H
 
-#include "pg/server/pg_include.h"
+#include "pg/server/glue.h"
 
 /* All that is known of one iteration; the index is a hopper_split. */
 typedef struct hopper_point
@@ -70,13 +70,13 @@ extern const hopper_point *hopper_history_find(const hopper_history *history, in
 /* The newest point with values of this split, or NULL. */
 extern const hopper_point *hopper_history_last(const hopper_history *history, int split);
 
-/* Columns of the info table; (Datum) 0 stands for NULL. */
-extern Datum hopper_history_iterations(const hopper_history *history);	/* int[] */
-extern Datum hopper_history_elapsed(const hopper_history *history); /* float8[] */
-extern Datum hopper_history_loss(const hopper_history *history, int split);	/* float8[] */
-extern Datum hopper_history_metric(const hopper_history *history, int split, int metric);
+/* Columns of the info table. */
+extern hopper_param hopper_history_iterations(const hopper_history *history);	/* int[] */
+extern hopper_param hopper_history_elapsed(const hopper_history *history); /* float8[] */
+extern hopper_param hopper_history_loss(const hopper_history *history, int split);	/* float8[] */
+extern hopper_param hopper_history_metric(const hopper_history *history, int split, int metric);
 /* float8[][]: a row a metric, a column an iteration */
-extern Datum hopper_history_metrics(const hopper_history *history, int split, int n_metrics);
+extern hopper_param hopper_history_metrics(const hopper_history *history, int split, int n_metrics);
 
 /*
  * Which values of this metric (its text as results show it, or "loss") are the better ones, as the

@@ -52,6 +52,21 @@ const hopper_layout hopper_infos_layout = {
 	.columns = infos_columns,.n = lengthof(infos_columns)
 };
 
+/* `last`: by split, NULL where nothing is known. */
+static hopper_param
+final_metric(const hopper_history *history, const hopper_point *const *last, int split)
+{
+	return last[split] && (last[split]->has_metric[split] & 1)
+		? HOPPER_FLOAT8(hopper_point_metric(history, last[split], split, 0))
+		: HOPPER_NULL(FLOAT8OID);
+}
+
+static hopper_param
+final_loss(const hopper_point *const *last, int split)
+{
+	return last[split] ? HOPPER_FLOAT8(last[split]->loss[split]) : HOPPER_NULL(FLOAT8OID);
+}
+
 hopper_output_row *
 hopper_info_row(const hopper_training *training, int at)
 {
@@ -83,64 +98,46 @@ hopper_info_row(const hopper_training *training, int at)
 	for (int i = 0; i < result->n_metrics; i++)
 		metrics[i] = hopper_from_utf8(result->metrics_type[i]);
 
-#define FINAL_METRIC(name, split) \
-	hopper_fill(row, name, \
-				last[split] ? Float8GetDatum(hopper_point_metric(history, last[split], split, 0)) \
-				: (Datum) 0, \
-				last[split] == NULL || (last[split]->has_metric[split] & 1) == 0)
-#define FINAL_LOSS(name, split) \
-	hopper_fill(row, name, \
-				last[split] ? Float8GetDatum(last[split]->loss[split]) : (Datum) 0, \
-				last[split] == NULL)
-
-	hopper_fill_int(row, "mst_key", config->mst_key);
-	hopper_fill_int(row, "model_id", config->model_id);
-	hopper_fill_text(row, "compile_params",
-					 config->compile_params ? hopper_from_utf8(config->compile_params) : NULL);
-	hopper_fill_text(row, "fit_params",
-					 config->fit_params ? hopper_from_utf8(config->fit_params) : NULL);
-	hopper_fill_text(row, "model_type", "model_hopper");
-	hopper_fill_float(row, "model_size", result->n_parameters * sizeof(float) / 1024.0);
-	hopper_fill_array(row, "metrics_elapsed_time", hopper_history_elapsed(history));
-	hopper_fill_array(row, "metrics_type",
-					  result->n_metrics ? hopper_texts_datum(result->n_metrics, metrics)
-					  : (Datum) 0);
-	hopper_fill_text(row, "loss_type",
-					 result->loss_type[0] ? hopper_from_utf8(result->loss_type) : NULL);
-	FINAL_METRIC("training_metrics_final", HOPPER_SPLIT_TRAIN);
-	FINAL_LOSS("training_loss_final", HOPPER_SPLIT_TRAIN);
-	hopper_fill_array(row, "training_metrics",
-					  hopper_history_metric(history, HOPPER_SPLIT_TRAIN, 0));
-	hopper_fill_array(row, "training_loss", hopper_history_loss(history, HOPPER_SPLIT_TRAIN));
-	FINAL_METRIC("validation_metrics_final", HOPPER_SPLIT_VALID);
-	FINAL_LOSS("validation_loss_final", HOPPER_SPLIT_VALID);
-	hopper_fill_array(row, "validation_metrics",
-					  hopper_history_metric(history, HOPPER_SPLIT_VALID, 0));
-	hopper_fill_array(row, "validation_loss", hopper_history_loss(history, HOPPER_SPLIT_VALID));
-	hopper_fill_array(row, "metrics_iters", hopper_history_iterations(history));
-	hopper_fill_array(row, "training_metrics_all",
-					  hopper_history_metrics(history, HOPPER_SPLIT_TRAIN, result->n_metrics));
-	hopper_fill_array(row, "validation_metrics_all",
-					  hopper_history_metrics(history, HOPPER_SPLIT_VALID, result->n_metrics));
-	hopper_fill_text(row, "status",
-					 failed ? "failed" : result->stopped ? "stopped"
-					 : training && result->status == HOPPER_MODEL_TRAINING ? "training" : "done");
-	hopper_fill_text(row, "error", failed ? hopper_from_utf8(result->error) : NULL);
-	hopper_fill_text(row, "error_detail",
-					 failed && result->error_detail[0] ? hopper_from_utf8(result->error_detail)
-					 : NULL);
-	hopper_fill_int(row, "iterations", result->iterations);
-	hopper_fill_seconds(row, "seconds_training", result->seconds_training);
-	hopper_fill_seconds(row, "seconds_evaluating", result->seconds_evaluating);
-	hopper_fill_seconds(row, "seconds_waiting", result->seconds_waiting);
+	hopper_fill(row, "mst_key", HOPPER_INT4(config->mst_key));
+	hopper_fill(row, "model_id", HOPPER_INT4(config->model_id));
+	hopper_fill(row, "compile_params", hopper_utf8_param(config->compile_params));
+	hopper_fill(row, "fit_params", hopper_utf8_param(config->fit_params));
+	hopper_fill(row, "model_type", hopper_text_param("model_hopper"));
+	hopper_fill(row, "model_size", HOPPER_FLOAT8(result->n_parameters * sizeof(float) / 1024.0));
+	hopper_fill(row, "metrics_elapsed_time", hopper_history_elapsed(history));
+	hopper_fill(row, "metrics_type", hopper_texts_param(result->n_metrics, metrics));
+	hopper_fill(row, "loss_type",
+				hopper_utf8_param(result->loss_type[0] ? result->loss_type : NULL));
+	hopper_fill(row, "training_metrics_final", final_metric(history, last, HOPPER_SPLIT_TRAIN));
+	hopper_fill(row, "training_loss_final", final_loss(last, HOPPER_SPLIT_TRAIN));
+	hopper_fill(row, "training_metrics", hopper_history_metric(history, HOPPER_SPLIT_TRAIN, 0));
+	hopper_fill(row, "training_loss", hopper_history_loss(history, HOPPER_SPLIT_TRAIN));
+	hopper_fill(row, "validation_metrics_final", final_metric(history, last, HOPPER_SPLIT_VALID));
+	hopper_fill(row, "validation_loss_final", final_loss(last, HOPPER_SPLIT_VALID));
+	hopper_fill(row, "validation_metrics", hopper_history_metric(history, HOPPER_SPLIT_VALID, 0));
+	hopper_fill(row, "validation_loss", hopper_history_loss(history, HOPPER_SPLIT_VALID));
+	hopper_fill(row, "metrics_iters", hopper_history_iterations(history));
+	hopper_fill(row, "training_metrics_all",
+				hopper_history_metrics(history, HOPPER_SPLIT_TRAIN, result->n_metrics));
+	hopper_fill(row, "validation_metrics_all",
+				hopper_history_metrics(history, HOPPER_SPLIT_VALID, result->n_metrics));
+	hopper_fill(row, "status", hopper_text_param(
+		failed ? "failed" : result->stopped ? "stopped"
+		: training && result->status == HOPPER_MODEL_TRAINING ? "training" : "done"));
+	hopper_fill(row, "error", hopper_utf8_param(failed ? result->error : NULL));
+	hopper_fill(row, "error_detail",
+				hopper_utf8_param(failed && result->error_detail[0] ? result->error_detail : NULL));
+	hopper_fill(row, "iterations", HOPPER_INT4(result->iterations));
+	hopper_fill(row, "seconds_training", HOPPER_SECONDS(result->seconds_training));
+	hopper_fill(row, "seconds_evaluating", HOPPER_SECONDS(result->seconds_evaluating));
+	hopper_fill(row, "seconds_waiting", HOPPER_SECONDS(result->seconds_waiting));
 	hopper_fill(row, "examples_per_second",
-				Float8GetDatum(result->seconds_training > 0
-				? result->examples / result->seconds_training : 0),
-				result->seconds_training <= 0);
-	hopper_fill(row, "parameters", Int64GetDatum(result->n_parameters), false);
-	hopper_fill_text(row, "state_digest", failed ? NULL : result->digest);
-	hopper_fill(row, "best_iteration", Int32GetDatum(result->best_iteration),
-				result->best_iteration == 0);
-	hopper_fill(row, "learning_rate", Float8GetDatum(result->learning_rate), failed);
+				HOPPER_IF(result->seconds_training > 0,
+						  HOPPER_FLOAT8(result->examples / result->seconds_training)));
+	hopper_fill(row, "parameters", HOPPER_INT8(result->n_parameters));
+	hopper_fill(row, "state_digest", hopper_text_param(failed ? NULL : result->digest));
+	hopper_fill(row, "best_iteration",
+				HOPPER_IF(result->best_iteration != 0, HOPPER_INT4(result->best_iteration)));
+	hopper_fill(row, "learning_rate", HOPPER_IF(!failed, HOPPER_FLOAT8(result->learning_rate)));
 	return row;
 }

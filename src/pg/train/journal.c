@@ -14,8 +14,6 @@
 #include "pg/train/outputs.h"
 #include "pg/train/run.h"
 
-#define VISIT_COLUMNS 15
-
 /* --- writing --- */
 
 void
@@ -119,77 +117,31 @@ write_run(const hopper_training *training, int64 run, Oid output, Oid role, Time
 					  " $14, $15, $16)");
 }
 
-typedef struct column
-{
-	const char *name;
-	Oid			type;
-	Datum	   *values;
-} column;
-
-static Datum
-seconds_datum(double seconds)
-{
-	return Float8GetDatum(hopper_round_seconds(seconds));
-}
-
-/* All rows in one statement: on Greenplum a statement a row would take longer than the training. */
+/* Nothing is to be written where nothing was visited. */
 static void
 write_visits(const hopper_timeline *timeline, int64 run)
 {
-	column		columns[VISIT_COLUMNS] = {
-		{"iteration", INT4OID}, {"mst_key", INT4OID}, {"segment", INT4OID}, {"worker", INT4OID},
-		{"kind", INT4OID}, {"split", INT4OID}, {"first_partition", INT4OID},
-		{"n_partitions", INT4OID}, {"n_visits", INT4OID}, {"started", FLOAT8OID},
-		{"seconds_read", FLOAT8OID}, {"seconds_wait", FLOAT8OID}, {"seconds_hop", FLOAT8OID},
-		{"seconds_train", FLOAT8OID}, {"seconds_evaluate", FLOAT8OID},
-	};
-	Datum	   *bytes_written = palloc(Max(timeline->n, 1) * sizeof(Datum));
-	hopper_param params[VISIT_COLUMNS + 3];
-	StringInfo	names = makeStringInfo();
-	StringInfo	items = makeStringInfo();
-	int			n = 0;
+	static const char *const names[] = {"visit", "iteration", "mst_key", "segment", "worker",
+		"kind", "split", "first_partition", "n_partitions", "n_visits", "started", "seconds_read",
+	"seconds_wait", "seconds_hop", "seconds_train", "seconds_evaluate", "bytes_written"};
+	hopper_own_rows rows = hopper_own_rows_new(lengthof(names), names, timeline->n);
 
-	for (int i = 0; i < VISIT_COLUMNS; i++)
-		columns[i].values = palloc(Max(timeline->n, 1) * sizeof(Datum));
 	for (int i = 0; i < timeline->n; i++)
 	{
 		const hopper_timeline_row *row = &timeline->rows[i];
 		const hopper_visit *visit = &row->visit;
-		int			at = 0;
 
-		columns[at++].values[i] = Int32GetDatum(visit->iteration);
-		columns[at++].values[i] = Int32GetDatum(visit->mst_key);
-		columns[at++].values[i] = Int32GetDatum(row->segment);
-		columns[at++].values[i] = Int32GetDatum(visit->worker);
-		columns[at++].values[i] = Int32GetDatum(visit->kind);
-		columns[at++].values[i] = Int32GetDatum(visit->split);
-		columns[at++].values[i] = Int32GetDatum(visit->first_partition);
-		columns[at++].values[i] = Int32GetDatum(visit->n_partitions);
-		columns[at++].values[i] = Int32GetDatum(row->n_visits);
-		columns[at++].values[i] = seconds_datum(visit->started);
-		columns[at++].values[i] = seconds_datum(visit->read);
-		columns[at++].values[i] = seconds_datum(visit->wait);
-		columns[at++].values[i] = seconds_datum(visit->hopping);
-		columns[at++].values[i] = seconds_datum(visit->train);
-		columns[at++].values[i] = seconds_datum(visit->evaluate);
-		bytes_written[i] = Int64GetDatum(visit->bytes_written);
+		hopper_own_rows_add(&rows, HOPPER_PARAMS(
+			HOPPER_INT4(i + 1), HOPPER_INT4(visit->iteration), HOPPER_INT4(visit->mst_key),
+			HOPPER_INT4(row->segment), HOPPER_INT4(visit->worker), HOPPER_INT4(visit->kind),
+			HOPPER_INT4(visit->split), HOPPER_INT4(visit->first_partition),
+			HOPPER_INT4(visit->n_partitions), HOPPER_INT4(row->n_visits),
+			HOPPER_SECONDS(visit->started), HOPPER_SECONDS(visit->read),
+			HOPPER_SECONDS(visit->wait), HOPPER_SECONDS(visit->hopping),
+			HOPPER_SECONDS(visit->train), HOPPER_SECONDS(visit->evaluate),
+			HOPPER_INT8(visit->bytes_written)));
 	}
-
-	params[n++] = HOPPER_INT8(run);
-	params[n++] = HOPPER_INT4(timeline->n);
-	params[n++] = HOPPER_PARAM(INT8ARRAYOID,
-							   hopper_array(INT8OID, timeline->n, bytes_written, NULL));
-	for (int i = 0; i < VISIT_COLUMNS; i++)
-	{
-		params[n++] = HOPPER_PARAM(get_array_type(columns[i].type),
-								   hopper_array(columns[i].type, timeline->n, columns[i].values,
-												NULL));
-		appendStringInfo(names, ", %s", columns[i].name);
-		appendStringInfo(items, ", $%d[i]", n);
-	}
-	hopper_own_change(n, params, "INSERT INTO @extschema@." JOURNAL_VISITS
-					  " (run, visit, bytes_written%s) SELECT $1, i, $3[i]%s"
-					  " FROM pg_catalog.generate_series(1, $2) i", names->data, items->data);
+	hopper_own_rows_insert(run, JOURNAL_VISITS, &rows);
 }
 
 int64

@@ -24,16 +24,6 @@ info_of(const hopper_name *model)
 	return info;
 }
 
-static const char *
-ints_literal(int n, const int *values)
-{
-	StringInfo	text = makeStringInfo();
-
-	for (int i = 0; i < n; i++)
-		appendStringInfo(text, "%s%d", i ? "," : "", values[i]);
-	return psprintf("'{%s}'::int4[]", text->data);
-}
-
 /* By group. */
 static const char *
 names_literal(const hopper_ranking *ranking)
@@ -69,7 +59,8 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 											   " WHERE status <> 'failed'"
 											   " ORDER BY mst_key", info->quoted);
 	hopper_ranked_config *ranked = palloc0(Max(n, 1) * sizeof(*ranked));
-	int		   *columns[N_COLUMNS];
+	int32	   *columns[N_COLUMNS];
+	const char *lists[N_COLUMNS];
 	hopper_ranking ranking;
 
 	for (int i = 0; i < N_COLUMNS; i++)
@@ -91,12 +82,13 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 		columns[GROUP][i] = ranking.ranks[i].group;
 	}
 	*n_groups = ranking.n_groups;
+	for (int i = 0; i < N_COLUMNS; i++)
+		lists[i] = hopper_keys_literal(n, columns[i], sizeof(int32));
 	return psprintf("SELECT mst_key, place, direction, grp, keeps_best, (%s)[grp] AS metric"
 					" FROM unnest(%s, %s, %s, %s, %s)"
 					"  AS r (mst_key, place, direction, grp, keeps_best)",
-					names_literal(&ranking), ints_literal(n, columns[KEY]),
-					ints_literal(n, columns[PLACE]), ints_literal(n, columns[DIRECTION]),
-					ints_literal(n, columns[GROUP]), ints_literal(n, columns[KEEPS_BEST]));
+					names_literal(&ranking), lists[KEY], lists[PLACE], lists[DIRECTION],
+					lists[GROUP], lists[KEEPS_BEST]);
 }
 
 static bool

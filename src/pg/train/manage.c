@@ -204,25 +204,20 @@ keys_condition(FunctionCallInfo fcinfo, int at, const hopper_outputs *outputs)
 {
 	int			n;
 	int32	   *keys = hopper_integers_argument(fcinfo, at, "mst_keys", 1, PG_INT32_MAX, &n);
-	StringInfo	list = makeStringInfo();
+	char	   *list;
 
 	if (keys == NULL)
 		return "";
-	for (int i = 0; i < n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		appendStringInfo(list, "%s%d", i ? "," : "", keys[i]);
-	}
+	list = hopper_keys_literal(n, keys, sizeof(int32));
 	/* The first in the list: there may be any number of them. */
-	if (hopper_select("SELECT k FROM unnest('{%s}'::int4[]) WITH ORDINALITY AS u(k, i)"
+	if (hopper_select("SELECT k FROM unnest(%s) WITH ORDINALITY AS u(k, i)"
 					  " WHERE NOT EXISTS (SELECT 1 FROM %s m WHERE m.mst_key = u.k)"
-					  " ORDER BY i LIMIT 1", list->data, outputs->model.quoted) > 0)
+					  " ORDER BY i LIMIT 1", list, outputs->model.quoted) > 0)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown,
 							hopper_key_cell(&outputs->model, 0, 1)));
-	SPI_freetuptable(SPI_tuptable);
 	return psprintf(" WHERE mst_key OPERATOR(pg_catalog.=) ANY"
-					" (SELECT pg_catalog.unnest('{%s}'::pg_catalog.int4[]))", list->data);
+					" (SELECT pg_catalog.unnest(%s))", list);
 }
 
 /* --- copies --- */
@@ -287,7 +282,6 @@ create_without_given(const table_copy *copy)
 			appendStringInfo(storages, "%s ALTER COLUMN %s SET STORAGE EXTERNAL",
 							 storages->len ? "," : "", name);
 	}
-	SPI_freetuptable(SPI_tuptable);
 	hopper_exec("CREATE TABLE %s (%s)" HOPPER_HEAP_STORAGE, copy->to->quoted, columns->data);
 	if (storages->len > 0)
 		hopper_exec("ALTER TABLE %s%s", copy->to->quoted, storages->data);

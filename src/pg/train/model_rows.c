@@ -106,9 +106,9 @@ write_state(model_writers *writers, hopper_training *training, int at, read_stat
 			break;
 		SET_VARSIZE(writers->part, VARHDRSZ + size);
 		hopper_begin_row(&row, &hopper_states_layout);
-		hopper_fill_int(&row, "mst_key", training->configs[at].mst_key);
-		hopper_fill_int(&row, "part", part);
-		hopper_fill(&row, "state", PointerGetDatum(writers->part), false);
+		hopper_fill(&row, "mst_key", HOPPER_INT4(training->configs[at].mst_key));
+		hopper_fill(&row, "part", HOPPER_INT4(part));
+		hopper_fill(&row, "state", HOPPER_PARAM(BYTEAOID, PointerGetDatum(writers->part)));
 		hopper_output_write(&writers->state, &row);
 		written += size;
 		CHECK_FOR_INTERRUPTS();
@@ -134,10 +134,9 @@ write_weights(model_writers *writers, hopper_training *training, int at, int64 n
 	SET_VARSIZE(weights, VARHDRSZ + size);
 	read(training, at, (float *) VARDATA(weights));
 	hopper_begin_row(&row, &hopper_models_layout);
-	hopper_fill_int(&row, "mst_key", config->mst_key);
-	hopper_fill(&row, "model_weights", PointerGetDatum(weights), false);
-	hopper_fill(&row, "model_arch",
-				PointerGetDatum(cstring_to_text(hopper_from_utf8(config->model_arch))), false);
+	hopper_fill(&row, "mst_key", HOPPER_INT4(config->mst_key));
+	hopper_fill(&row, "model_weights", HOPPER_PARAM(BYTEAOID, PointerGetDatum(weights)));
+	hopper_fill(&row, "model_arch", hopper_utf8_param(config->model_arch));
 	hopper_output_write(&writers->model, &row);
 	pfree(weights);
 }

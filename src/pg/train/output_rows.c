@@ -21,66 +21,33 @@ hopper_new_row(const hopper_layout *layout)
 }
 
 void
-hopper_fill_given(hopper_output_row *row, const char *name, Oid type, Datum value, bool isnull)
+hopper_fill_given(hopper_output_row *row, const char *name, hopper_param value)
 {
 	if (row->n == Min(row->layout->n, HOPPER_OUTPUT_COLUMNS))
 		elog(ERROR, "too many columns in an output table");
 	row->names[row->n] = name;
-	row->types[row->n] = type;
-	row->values[row->n] = value;
-	row->nulls[row->n] = isnull;
-	row->n++;
+	row->values[row->n++] = value;
 }
 
 void
-hopper_fill(hopper_output_row *row, const char *name, Datum value, bool isnull)
+hopper_fill(hopper_output_row *row, const char *name, hopper_param value)
 {
 	const hopper_column *column = &row->layout->columns[row->n];
 
 	if (row->n == row->layout->n || column->name == NULL || strcmp(column->name, name) != 0)
 		elog(ERROR, "column %d of %s is not \"%s\"", row->n + 1, row->layout->what, name);
-	hopper_fill_given(row, column->name, column->type, value, isnull);
+	value.type = column->type;
+	hopper_fill_given(row, column->name, value);
 }
 
-void
-hopper_fill_text(hopper_output_row *row, const char *name, const char *value)
-{
-	hopper_fill(row, name, value ? CStringGetTextDatum(value) : (Datum) 0, value == NULL);
-}
-
-void
-hopper_fill_int(hopper_output_row *row, const char *name, int32 value)
-{
-	hopper_fill(row, name, Int32GetDatum(value), false);
-}
-
-void
-hopper_fill_float(hopper_output_row *row, const char *name, double value)
-{
-	hopper_fill(row, name, Float8GetDatum(value), false);
-}
-
-/* The clock's digits below a microsecond only fill the screen. */
-void
-hopper_fill_seconds(hopper_output_row *row, const char *name, double seconds)
-{
-	hopper_fill_float(row, name, hopper_round_seconds(seconds));
-}
-
-void
-hopper_fill_array(hopper_output_row *row, const char *name, Datum value)
-{
-	hopper_fill(row, name, value, value == (Datum) 0);
-}
-
-Datum
-hopper_shape_datum(int rank, const int64_t *shape)
+hopper_param
+hopper_shape_param(int rank, const int64_t *shape)
 {
 	Datum	   *values = palloc(Max(rank, 1) * sizeof(Datum));
 
 	for (int i = 0; i < rank; i++)
 		values[i] = Int32GetDatum((int32) shape[i]);
-	return hopper_array(INT4OID, rank, values, NULL);
+	return hopper_array_param(hopper_array(INT4OID, rank, values, NULL));
 }
 
 void
@@ -95,7 +62,7 @@ hopper_outputs_refuse_table(const hopper_name *table, const char *what)
 static bool
 is_spared(const hopper_output_row *row, int column)
 {
-	return row->nulls[column] || !row->layout->columns[column].needed;
+	return row->values[column].isnull || !row->layout->columns[column].needed;
 }
 
 /* A generic plan: a custom one would hold copies of the values, which may be a gigabyte. */
@@ -132,7 +99,7 @@ prepare(hopper_output_writer *writer, const hopper_output_row *const *rows, int 
 		{
 			if (writer->left_out[i])
 				continue;
-			types[writer->n++] = first->types[i];
+			types[writer->n++] = first->values[i].type;
 			appendStringInfo(query, "%s$%d", n++ ? ", " : "", writer->n);
 		}
 	}
@@ -176,8 +143,8 @@ hopper_output_write_rows(hopper_output_writer *writer, const hopper_output_row *
 		{
 			if (writer->left_out[i])
 				continue;
-			values[n] = rows[row]->values[i];
-			nulls[n++] = rows[row]->nulls[i] ? 'n' : ' ';
+			values[n] = rows[row]->values[i].value;
+			nulls[n++] = rows[row]->values[i].isnull ? 'n' : ' ';
 		}
 	rc = SPI_execute_plan(writer->plan, values, nulls, false, 0);
 	hopper_after_spi();

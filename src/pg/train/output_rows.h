@@ -19,26 +19,18 @@ typedef struct hopper_output_row
 	const hopper_layout *layout;
 	int			n;				/* columns with a value */
 	const char *names[HOPPER_OUTPUT_COLUMNS];
-	Oid			types[HOPPER_OUTPUT_COLUMNS];
-	Datum		values[HOPPER_OUTPUT_COLUMNS];
-	bool		nulls[HOPPER_OUTPUT_COLUMNS];
+	hopper_param values[HOPPER_OUTPUT_COLUMNS];
 } hopper_output_row;
 
 /* A row without values, which may be palloc'ed. */
 extern void hopper_begin_row(hopper_output_row *row, const hopper_layout *layout);
 extern hopper_output_row *hopper_new_row(const hopper_layout *layout);
-/* The value of the next column, which has this name. Texts and arrays ((Datum) 0) may be NULL. */
-extern void hopper_fill(hopper_output_row *row, const char *name, Datum value, bool isnull);
-extern void hopper_fill_int(hopper_output_row *row, const char *name, int32 value);
-extern void hopper_fill_float(hopper_output_row *row, const char *name, double value);
-extern void hopper_fill_seconds(hopper_output_row *row, const char *name, double seconds);
-extern void hopper_fill_text(hopper_output_row *row, const char *name, const char *value);
-extern void hopper_fill_array(hopper_output_row *row, const char *name, Datum value);
+/* The value of the next column, which has this name and says of what type it is. */
+extern void hopper_fill(hopper_output_row *row, const char *name, hopper_param value);
 /* Of a column whose name and type the data give. */
-extern void hopper_fill_given(hopper_output_row *row, const char *name, Oid type, Datum value,
-							  bool isnull);
+extern void hopper_fill_given(hopper_output_row *row, const char *name, hopper_param value);
 /* An int[]. */
-extern Datum hopper_shape_datum(int rank, const int64_t *shape);
+extern hopper_param hopper_shape_param(int rank, const int64_t *shape);
 
 /* A row of _info (train/info_row.c); `training` is NULL where only the columns are wanted. */
 extern hopper_output_row *hopper_info_row(const hopper_training *training, int at);

@@ -289,9 +289,9 @@ check_columns(const hopper_name *table, const hopper_layout *layout, const hoppe
 		if (column->name == NULL)
 			continue;
 		there = hopper_column_there(relation, column);
-		if (there || !row || !row->nulls[i])
+		if (there || !row || !row->values[i].isnull)
 			hopper_check_column(table, there ? there : column->name,
-								row ? row->types[i] : column->type);
+								row ? row->values[i].type : column->type);
 	}
 }
 
@@ -353,10 +353,8 @@ hopper_outputs_continue(const hopper_outputs *outputs, const hopper_outputs *ear
 {
 	hopper_table from[HOPPER_OUTPUT_TABLES];
 	hopper_table to[HOPPER_OUTPUT_TABLES];
-	StringInfo	keys = makeStringInfo();
+	char	   *keys = hopper_keys_literal(n, &configs->mst_key, sizeof(hopper_config));
 
-	for (int i = 0; i < n; i++)
-		appendStringInfo(keys, "%s%d", i ? "," : "", configs[i].mst_key);
 	hopper_outputs_tables(earlier, from);
 	hopper_outputs_tables(outputs, to);
 	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
@@ -368,12 +366,12 @@ hopper_outputs_continue(const hopper_outputs *outputs, const hopper_outputs *ear
 			continue;
 		list_columns(&from[i], columns, values);
 		hopper_exec("INSERT INTO %s (%s) SELECT %s FROM %s WHERE %s"
-					" OR mst_key OPERATOR(pg_catalog.=) ANY ('{%s}'::pg_catalog.int4[])",
+					" OR mst_key OPERATOR(pg_catalog.=) ANY (%s)",
 					to[i].name.quoted, columns->data, values->data, from[i].name.quoted,
-					keeps_others ? "true" : "false", keys->data);
+					keeps_others ? "true" : "false", keys);
 	}
 	hopper_exec("UPDATE %s SET status = 'training' WHERE mst_key OPERATOR(pg_catalog.=)"
-				" ANY ('{%s}'::pg_catalog.int4[])", outputs->info.quoted, keys->data);
+				" ANY (%s)", outputs->info.quoted, keys);
 }
 
 char *

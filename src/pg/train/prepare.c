@@ -37,20 +37,14 @@ take_arguments(hopper_fit *request, const hopper_outputs *outputs)
 		record->name = hopper_cell(0, 2);
 	if (record->description == NULL)
 		record->description = hopper_cell(0, 3);
-	SPI_freetuptable(SPI_tuptable);
 }
 
 /* The keys of the configurations that are trained, as an SQL array. */
 static char *
 keys_literal(const hopper_fit *request)
 {
-	StringInfo	keys = makeStringInfo();
-
-	appendStringInfoString(keys, "'{");
-	for (int i = 0; i < request->n_configs; i++)
-		appendStringInfo(keys, "%s%d", i ? "," : "", request->configs[i].mst_key);
-	appendStringInfoString(keys, "}'::pg_catalog.int4[]");
-	return keys->data;
+	return hopper_keys_literal(request->n_configs, &request->configs->mst_key,
+							   sizeof(hopper_config));
 }
 
 /* Models that the call does not train again go with the outputs that it writes anew. */
@@ -339,7 +333,6 @@ leave_unfinished(hopper_fit *request)
 			trains_further(request, row))
 			request->configs[left++] = request->configs[i];
 	}
-	SPI_freetuptable(SPI_tuptable);
 	if (left < request->n_configs)
 		request->keeps_others = true;
 	request->n_configs = left;

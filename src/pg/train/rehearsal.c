@@ -77,7 +77,6 @@ refuse_constraints(const hopper_outputs *outputs)
 						 errdetail("Whether the new rows suit it would be found out after the "
 								   "training only."),
 						 errhint("Drop it, or train into new tables."));
-		SPI_freetuptable(SPI_tuptable);
 	}
 }
 
@@ -107,7 +106,6 @@ hopper_outputs_refuse_losses(const hopper_outputs *outputs)
 						 errdetail("The run's tables take the place of the old ones, which would "
 								   "lose it."),
 						 errhint("Drop it, or call the function itself, which keeps the tables."));
-		SPI_freetuptable(SPI_tuptable);
 	}
 }
 
@@ -198,6 +196,7 @@ make_up(rehearsal *play, const hopper_training *planned)
 	training->histories = palloc(sizeof(hopper_history *));
 	training->histories[0] = hopper_history_new(config->mst_key, 1, 0);
 	training->timeline = hopper_timeline_new(training);
+	hopper_timeline_add(training->timeline, 0, 0, &(hopper_visit) {.mst_key = config->mst_key});
 
 	result->status = HOPPER_MODEL_DONE;
 	result->iterations = result->kept_iteration = 1;
@@ -221,12 +220,7 @@ make_up(rehearsal *play, const hopper_training *planned)
 static void
 require_rows(const hopper_name *table, const char *condition, uint64 expected)
 {
-	uint64		found;
-
-	found = hopper_select_latest("SELECT 1 FROM %s%s LIMIT 2", table->quoted, condition);
-
-	SPI_freetuptable(SPI_tuptable);
-	if (found != expected)
+	if (hopper_select_latest("SELECT 1 FROM %s%s LIMIT 2", table->quoted, condition) != expected)
 		hopper_outputs_refuse_table(table, expected ? "take" : "give up");
 }
 
@@ -289,10 +283,7 @@ play_end(void *state)
 static bool
 are_as_made(void)
 {
-	bool		are = hopper_select("SELECT FROM pg_catalog.pg_event_trigger LIMIT 1") == 0;
-
-	SPI_freetuptable(SPI_tuptable);
-	return are;
+	return hopper_select("SELECT FROM pg_catalog.pg_event_trigger LIMIT 1") == 0;
 }
 
 void

@@ -108,7 +108,6 @@ read_row(int64 run, bool lock, hopper_run_row *row)
 	row->continues = hopper_cell(0, 12);
 	row->compared_by = hopper_cell(0, 13);
 	row->closing = hopper_cell(0, 14);
-	SPI_freetuptable(SPI_tuptable);
 	/* "validation accuracy" */
 	if (row->compared_by && strchr(row->compared_by, ' '))
 		row->compared_by = strchr(row->compared_by, ' ') + 1;
@@ -221,7 +220,6 @@ hopper_store_wish(int64 run)
 		wish = strcmp(event, "pause") == 0 ? HOPPER_WISH_PAUSE
 			: strcmp(event, "cancel") == 0 ? HOPPER_WISH_CANCEL : HOPPER_WISH_RUN;
 	}
-	SPI_freetuptable(SPI_tuptable);
 	return wish;
 }
 
@@ -357,7 +355,6 @@ hopper_store_require_same(int64 run, const hopper_fit *fit)
 		key = config->mst_key;
 		what = hopper_key_cell(NULL, row, 1) != key ? "mst_key" : difference(config, row);
 	}
-	SPI_freetuptable(SPI_tuptable);
 	if (what == NULL)
 		return;
 	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -382,7 +379,6 @@ hopper_store_earlier(int64 run, hopper_earlier **trials)
 		(*trials)[row].trial = hopper_key_cell(NULL, row, 1);
 		(*trials)[row].iterations = (int32) hopper_int_cell(NULL, row, 2, 0, PG_INT32_MAX);
 	}
-	SPI_freetuptable(SPI_tuptable);
 	return (int) n;
 }
 
@@ -429,7 +425,6 @@ hopper_store_new_trials(int64 run, const hopper_config *configs, int n)
 		if (row == n_known || hopper_key_cell(NULL, row, 1) != configs[i].mst_key)
 			which[n_new++] = i;
 	}
-	SPI_freetuptable(SPI_tuptable);
 	if (n_new > 0)
 		hopper_store_trials(run, &training, which, n_new);
 	return n_new;

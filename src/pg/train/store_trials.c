@@ -29,98 +29,6 @@ hopper_store_grid(int64 run)
 					  " AND all_runs.search IS NULL");
 }
 
-/* Columns of rows that one statement writes: $2 and so on are arrays of the same length. */
-#define MOST_COLUMNS 18
-
-typedef struct columns
-{
-	int			n;
-	int			allocated;
-	int			width;
-	const char *const *names;
-	Oid			types[MOST_COLUMNS];
-	Datum	   *values[MOST_COLUMNS];
-	bool	   *nulls[MOST_COLUMNS];
-} columns;
-
-static columns
-new_columns(int width, const char *const *names, int allocated)
-{
-	columns		rows = {.width = width,.names = names,.allocated = Max(allocated, 64)};
-
-	for (int i = 0; i < width; i++)
-	{
-		rows.values[i] = palloc(rows.allocated * sizeof(Datum));
-		rows.nulls[i] = palloc(rows.allocated * sizeof(bool));
-	}
-	return rows;
-}
-
-static void
-add_row(columns *rows, int n, const hopper_param *params)
-{
-	bool		full = rows->n == rows->allocated;
-
-	Assert(n == rows->width);
-	rows->allocated *= full ? 2 : 1;
-	for (int i = 0; i < n; i++)
-	{
-		if (full)
-		{
-			rows->values[i] = repalloc_huge(rows->values[i], rows->allocated * sizeof(Datum));
-			rows->nulls[i] = repalloc_huge(rows->nulls[i], rows->allocated * sizeof(bool));
-		}
-		rows->types[i] = params[i].type;
-		rows->values[i][rows->n] = params[i].value;
-		rows->nulls[i][rows->n] = params[i].isnull;
-	}
-	rows->n++;
-}
-
-/* The rows as a subquery; $1 is the run, and their columns are the arguments that follow it. */
-static char *
-rows_query(const columns *rows, int64 run, hopper_param *params)
-{
-	StringInfo	query = makeStringInfo();
-
-	params[0] = HOPPER_INT8(run);
-	for (int i = 0; i < rows->width; i++)
-	{
-		params[i + 1] = HOPPER_PARAM(get_array_type(rows->types[i]),
-									 hopper_array(rows->types[i], rows->n, rows->values[i],
-												  rows->nulls[i]));
-		appendStringInfo(query, "%s pg_catalog.unnest($%d) AS %s", i ? "," : "SELECT", i + 2,
-						 rows->names[i]);
-	}
-	return query->data;
-}
-
-/* Their names, each behind `before`. */
-static char *
-joined(const columns *rows, const char *before)
-{
-	StringInfo	text = makeStringInfo();
-
-	for (int i = 0; i < rows->width; i++)
-		appendStringInfo(text, "%s%s%s", i ? ", " : "", before, rows->names[i]);
-	return text->data;
-}
-
-/* INSERT INTO table (run, names) of all rows. */
-static void
-insert_columns(int64 run, const char *table, const columns *rows)
-{
-	hopper_param params[MOST_COLUMNS + 1];
-	char	   *query;
-
-	if (rows->n == 0)
-		return;
-	query = rows_query(rows, run, params);
-	hopper_own_change(rows->width + 1, params,
-					  "INSERT INTO @extschema@.%s (run, %s) SELECT $1, n.* FROM (%s) n",
-					  table, joined(rows, ""), query);
-}
-
 static const char *
 status_of(const hopper_model_result *result)
 {
@@ -137,7 +45,8 @@ status_of(const hopper_model_result *result)
 
 /* The values of iterations after `after`, to `until`. */
 static void
-add_metrics(columns *rows, const hopper_training *training, int at, int32 after, int32 until)
+add_metrics(hopper_own_rows *rows, const hopper_training *training, int at, int32 after,
+			int32 until)
 {
 	const hopper_model_result *result = &training->results[at];
 	const hopper_history *history = training->histories[at];
@@ -159,7 +68,7 @@ add_metrics(columns *rows, const hopper_training *training, int at, int32 after,
 			{
 				if (!hopper_point_has(point, split, metric))
 					continue;
-				add_row(rows, HOPPER_PARAMS(
+				hopper_own_rows_add(rows, HOPPER_PARAMS(
 					HOPPER_INT4(history->mst_key), HOPPER_INT4(point->iteration),
 					HOPPER_PARAM(TEXTOID, splits[split]), HOPPER_PARAM(TEXTOID, names[metric + 1]),
 					HOPPER_FLOAT8(hopper_point_value(history, point, split, metric)),
@@ -176,7 +85,7 @@ write_metrics(int64 run, hopper_training *training, const int *which, int n)
 {
 	static const char *const names[] = {"trial", "iteration", "split", "metric", "value",
 	"seconds"};
-	columns		rows = new_columns(lengthof(names), names, n * 4);
+	hopper_own_rows rows = hopper_own_rows_new(lengthof(names), names, n * 4);
 
 	for (int i = 0; i < n; i++)
 	{
@@ -192,12 +101,12 @@ write_metrics(int64 run, hopper_training *training, const int *which, int n)
 				Min(until, hopper_history_at(history, history->n - 1)->iteration);
 		if (rows.n >= VALUES_AT_ONCE)
 		{
-			insert_columns(run, "all_trial_metrics", &rows);
+			hopper_own_rows_insert(run, "all_trial_metrics", &rows);
 			rows.n = 0;
 		}
 		CHECK_FOR_INTERRUPTS();
 	}
-	insert_columns(run, "all_trial_metrics", &rows);
+	hopper_own_rows_insert(run, "all_trial_metrics", &rows);
 }
 
 /* "key": value, ... of compile or fit parameters, in UTF-8; "" where there are none */
@@ -243,7 +152,7 @@ hopper_store_replace_metrics(int64 run, hopper_training *training, const int *wh
 	static const char *const names[] = {"trial", "earlier"};
 	hopper_param params[lengthof(names) + 1];
 	char	   *query;
-	columns		rows = new_columns(lengthof(names), names, n);
+	hopper_own_rows rows = hopper_own_rows_new(lengthof(names), names, n);
 
 	for (int i = 0; i < n; i++)
 	{
@@ -251,13 +160,13 @@ hopper_store_replace_metrics(int64 run, hopper_training *training, const int *wh
 
 		if (durable->stored_until <= durable->earlier)
 			continue;
-		add_row(&rows, HOPPER_PARAMS(HOPPER_INT4(training->configs[which[i]].mst_key),
+		hopper_own_rows_add(&rows, HOPPER_PARAMS(HOPPER_INT4(training->configs[which[i]].mst_key),
 									 HOPPER_INT4(durable->earlier)));
 		durable->stored_until = durable->earlier;
 	}
 	if (rows.n == 0)
 		return;
-	query = rows_query(&rows, run, params);
+	query = hopper_own_rows_query(&rows, run, params);
 	hopper_own_change(lengthof(params), params,
 					  "DELETE FROM @extschema@.all_trial_metrics m USING (%s) n"
 					  " WHERE m.run = $1 AND m.trial = n.trial AND m.iteration > n.earlier", query);
@@ -272,27 +181,27 @@ static const char *const trial_names[] = {"trial", "model_id", "compile_params",
  * VACUUM would have to remove, however often it is written.
  */
 static void
-write_trials(int64 run, const columns *rows)
+write_trials(int64 run, const hopper_own_rows *rows)
 {
-	hopper_param params[MOST_COLUMNS + 1];
-	char	   *query = rows_query(rows, run, params);
+	hopper_param params[HOPPER_OWN_COLUMNS + 1];
+	char	   *query = hopper_own_rows_query(rows, run, params);
 
 	hopper_own_change(rows->width + 1, params,
 					  "UPDATE @extschema@.all_trials t SET (%s) = (%s) FROM (%s) n"
 					  " WHERE t.run = $1 AND t.trial = n.trial",
-					  joined(rows, ""), joined(rows, "n."), query);
+					  hopper_own_rows_names(rows, ""), hopper_own_rows_names(rows, "n."), query);
 	if (SPI_processed == (uint64) rows->n)
 		return;
 	hopper_own_change(rows->width + 1, params, "INSERT INTO @extschema@.all_trials (run, %s)"
 					  " SELECT $1, n.* FROM (%s) n WHERE NOT EXISTS (SELECT"
 					  " FROM @extschema@.all_trials t WHERE t.run = $1 AND t.trial = n.trial)",
-					  joined(rows, ""), query);
+					  hopper_own_rows_names(rows, ""), query);
 }
 
 static void
 store(int64 run, hopper_training *training, const int *which, int n, bool first)
 {
-	columns		rows = new_columns(lengthof(trial_names), trial_names, n);
+	hopper_own_rows rows = hopper_own_rows_new(lengthof(trial_names), trial_names, n);
 
 	for (int i = 0; i < n; i++)
 	{
@@ -305,18 +214,17 @@ store(int64 run, hopper_training *training, const int *which, int n, bool first)
 		hopper_standing standing;
 
 		hopper_standing_of(training, which[i], &standing);
-		add_row(&rows, HOPPER_PARAMS(
+		hopper_own_rows_add(&rows, HOPPER_PARAMS(
 			HOPPER_INT4(config->mst_key),
 			HOPPER_IF(config->model_id != 0, HOPPER_INT4(config->model_id)),
-			hopper_text_param(hopper_from_utf8(config->compile_params)),
-			hopper_text_param(config->fit_params ? hopper_from_utf8(config->fit_params) : NULL),
+			hopper_utf8_param(config->compile_params),
+			hopper_utf8_param(config->fit_params),
 			HOPPER_PARAM(TEXTOID, hopper_store_digest(config->model_arch)),
 			hopper_text_param(training->results ? status_of(result) : "waiting"),
 			HOPPER_INT4(result->iterations), HOPPER_SECONDS(result->seconds_training),
 			hopper_text_param(result->digest[0] ? result->digest : NULL),
-			hopper_text_param(result->status == HOPPER_MODEL_FAILED
-							  ? hopper_from_utf8(result->error) : NULL),
-			hopper_text_param(hopper_from_utf8(parameters)),
+			hopper_utf8_param(result->status == HOPPER_MODEL_FAILED ? result->error : NULL),
+			hopper_utf8_param(parameters),
 			HOPPER_IF(standing.has_value, HOPPER_FLOAT8(standing.value)),
 			hopper_text_param(standing.latest),
 			HOPPER_IF(standing.begun, HOPPER_SECONDS(standing.began)),
@@ -328,7 +236,7 @@ store(int64 run, hopper_training *training, const int *which, int n, bool first)
 		CHECK_FOR_INTERRUPTS();
 	}
 	if (first)
-		insert_columns(run, "all_trials", &rows);
+		hopper_own_rows_insert(run, "all_trials", &rows);
 	else if (rows.n > 0)
 		write_trials(run, &rows);
 	if (training->results)

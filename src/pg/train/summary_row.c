@@ -128,81 +128,77 @@ hopper_summary_row(const hopper_name *model, const hopper_packed *train,
 		if (longest == NULL || training->histories[i]->n > longest->n)
 			longest = training->histories[i];
 
-	hopper_fill_text(row, "source_table", record->source_table);
-	hopper_fill_text(row, "validation_table", record->validation_table);
-	hopper_fill_text(row, "model", model->quoted);
-	hopper_fill_text(row, "model_info", info_table.quoted);
-	hopper_fill_array(row, "dependent_varname",
-					  desc->n_outputs > 0
-					  ? hopper_texts_datum(desc->n_outputs, output_columns(desc))
-					  : hopper_texts_datum(1, &y_column));
-	hopper_fill_array(row, "independent_varname",
-					  hopper_texts_datum(train->n_x_columns,
-										 (const char *const *) train->x_columns));
-	hopper_fill_text(row, "model_arch_table", record->model_arch_table);
-	hopper_fill_text(row, "model_selection_table", record->model_selection_table);
-	hopper_fill_text(row, "object_table", NULL);
-	hopper_fill_int(row, "num_iterations", record->num_iterations);
-	hopper_fill_int(row, "metrics_compute_frequency", record->frequency);
-	hopper_fill(row, "warm_start", BoolGetDatum(record->warm_start), false);
-	hopper_fill_text(row, "name", record->name);
-	hopper_fill_text(row, "description", record->description);
-	hopper_fill(row, "start_training_time", TimestampTzGetDatum(record->started), false);
-	hopper_fill(row, "end_training_time", TimestampTzGetDatum(record->ended), false);
-	hopper_fill_text(row, "madlib_version", "model_hopper " HOPPER_VERSION);
-	hopper_fill_array(row, "num_classes",
-					  desc->y_kind == HOPPER_LABEL_CLASS
-					  ? hopper_array(INT4OID, 1, &classes, NULL) : (Datum) 0);
-	hopper_fill_given(row, hopper_class_values_column(train),
-					  train->class_values_column ? train->class_values_type : TEXTARRAYOID,
-					  train->class_values, train->class_values == (Datum) 0);
-	hopper_fill_array(row, "dependent_vartype",
-					  train->y_types
-					  ? hopper_texts_datum(desc->n_outputs, (const char *const *) train->y_types)
-					  : hopper_texts_datum(1, (const char *const *) &train->y_sql_type));
-	hopper_fill(row, "normalizing_const", Float4GetDatum((float4) desc->normalizing_const), false);
-	hopper_fill_array(row, "metrics_iters",
-					  longest ? hopper_history_iterations(longest) : (Datum) 0);
-	hopper_fill(row, "seed", Int64GetDatum((int64) options->seed), false);
-	hopper_fill_int(row, "threads", options->threads);
-	hopper_fill_text(row, "dtype", options->precision);
-	hopper_fill_text(row, "training_metrics_mode",
-					 training ? hopper_training_metrics_name(options->training_metrics) : NULL);
+	hopper_fill(row, "source_table", hopper_text_param(record->source_table));
+	hopper_fill(row, "validation_table", hopper_text_param(record->validation_table));
+	hopper_fill(row, "model", hopper_text_param(model->quoted));
+	hopper_fill(row, "model_info", hopper_text_param(info_table.quoted));
+	hopper_fill(row, "dependent_varname",
+				desc->n_outputs > 0 ? hopper_texts_param(desc->n_outputs, output_columns(desc))
+				: hopper_texts_param(1, &y_column));
+	hopper_fill(row, "independent_varname",
+				hopper_texts_param(train->n_x_columns, train->x_columns));
+	hopper_fill(row, "model_arch_table", hopper_text_param(record->model_arch_table));
+	hopper_fill(row, "model_selection_table", hopper_text_param(record->model_selection_table));
+	hopper_fill(row, "object_table", HOPPER_NULL(TEXTOID));
+	hopper_fill(row, "num_iterations", HOPPER_INT4(record->num_iterations));
+	hopper_fill(row, "metrics_compute_frequency", HOPPER_INT4(record->frequency));
+	hopper_fill(row, "warm_start", HOPPER_BOOL(record->warm_start));
+	hopper_fill(row, "name", hopper_text_param(record->name));
+	hopper_fill(row, "description", hopper_text_param(record->description));
+	hopper_fill(row, "start_training_time", HOPPER_TIME(record->started));
+	hopper_fill(row, "end_training_time", HOPPER_TIME(record->ended));
+	hopper_fill(row, "madlib_version", hopper_text_param("model_hopper " HOPPER_VERSION));
+	hopper_fill(row, "num_classes",
+				HOPPER_IF(desc->y_kind == HOPPER_LABEL_CLASS,
+						  hopper_array_param(hopper_array(INT4OID, 1, &classes, NULL))));
+	hopper_fill_given(row, hopper_class_values_column(train), (hopper_param) {
+		train->class_values_column ? train->class_values_type : TEXTARRAYOID,
+		train->class_values, train->class_values == (Datum) 0});
+	hopper_fill(row, "dependent_vartype",
+				train->y_types ? hopper_texts_param(desc->n_outputs, train->y_types)
+				: hopper_texts_param(1, &train->y_sql_type));
+	hopper_fill(row, "normalizing_const",
+				HOPPER_PARAM(FLOAT4OID, Float4GetDatum((float4) desc->normalizing_const)));
+	hopper_fill(row, "metrics_iters",
+				longest ? hopper_history_iterations(longest) : hopper_array_param((Datum) 0));
+	hopper_fill(row, "seed", HOPPER_INT8((int64) options->seed));
+	hopper_fill(row, "threads", HOPPER_INT4(options->threads));
+	hopper_fill(row, "dtype", hopper_text_param(options->precision));
+	hopper_fill(row, "training_metrics_mode", hopper_text_param(
+		training ? hopper_training_metrics_name(options->training_metrics) : NULL));
 	/* What is not given, or zero, is the frequency of all metrics. */
 	hopper_fill(row, "validation_freq",
-				Int32GetDatum(options->validation_freq > 0 ? options->validation_freq
-				: record->frequency), valid == NULL);
-	hopper_fill_text(row, "numerics_class", numerics_class(training));
-	hopper_fill_seconds(row, "seconds", info->seconds_wall);
-	hopper_fill_seconds(row, "seconds_busy", info->seconds_busy);
-	hopper_fill_int(row, "models_trained",
-					training ? training->n_configs - training->n_failed : 0);
-	hopper_fill_int(row, "models_failed", training ? training->n_failed : 0);
-	hopper_fill(row, "best_mst_key", Int32GetDatum(record->best.mst_key),
-				record->best.metric == NULL);
-	hopper_fill_text(row, "best_metric", record->best.metric);
-	hopper_fill(row, "best_value", Float8GetDatum(record->best.value),
-				record->best.metric == NULL);
-	hopper_fill_text(row, "source_checksum", train->checksum);
-	hopper_fill_text(row, "validation_checksum", valid ? valid->checksum : NULL);
-	hopper_fill(row, "training_rows", Int64GetDatum(desc->n_rows), false);
-	hopper_fill(row, "validation_rows", Int64GetDatum(valid ? valid->desc.n_rows : 0),
-				valid == NULL);
-	hopper_fill_array(row, "independent_vartype",
-					  hopper_texts_datum(train->n_x_columns,
-										 (const char *const *) train->x_sql_types));
-	hopper_fill_text(row, "independent_type", hopper_pack_type_name(desc->x_type));
-	hopper_fill_array(row, "independent_shape", hopper_shape_datum(desc->x_rank, desc->x_shape));
-	hopper_fill_text(row, "inputs", train->inputs_text);
-	hopper_fill_text(row, "outputs", train->outputs_text);
-	hopper_fill_text(row, "padding", train->padding_text);
-	hopper_fill(row, "schema", train->schema_text
-				? DirectFunctionCall1(jsonb_in, CStringGetDatum(train->schema_text)) : (Datum) 0,
-				train->schema_text == NULL);
-	hopper_fill_text(row, "label_kind", kind);
-	hopper_fill_text(row, "label_type", hopper_pack_type_name(desc->y_type));
-	hopper_fill_array(row, "label_shape", hopper_shape_datum(desc->y_rank, desc->y_shape));
-	hopper_fill_text(row, "version", HOPPER_VERSION);
+				HOPPER_IF(valid, HOPPER_INT4(options->validation_freq > 0
+											 ? options->validation_freq : record->frequency)));
+	hopper_fill(row, "numerics_class", hopper_text_param(numerics_class(training)));
+	hopper_fill(row, "seconds", HOPPER_SECONDS(info->seconds_wall));
+	hopper_fill(row, "seconds_busy", HOPPER_SECONDS(info->seconds_busy));
+	hopper_fill(row, "models_trained",
+				HOPPER_INT4(training ? training->n_configs - training->n_failed : 0));
+	hopper_fill(row, "models_failed", HOPPER_INT4(training ? training->n_failed : 0));
+	hopper_fill(row, "best_mst_key",
+				HOPPER_IF(record->best.metric, HOPPER_INT4(record->best.mst_key)));
+	hopper_fill(row, "best_metric", hopper_text_param(record->best.metric));
+	hopper_fill(row, "best_value",
+				HOPPER_IF(record->best.metric, HOPPER_FLOAT8(record->best.value)));
+	hopper_fill(row, "source_checksum", hopper_text_param(train->checksum));
+	hopper_fill(row, "validation_checksum", hopper_text_param(valid ? valid->checksum : NULL));
+	hopper_fill(row, "training_rows", HOPPER_INT8(desc->n_rows));
+	hopper_fill(row, "validation_rows",
+				HOPPER_IF(valid, HOPPER_INT8(valid ? valid->desc.n_rows : 0)));
+	hopper_fill(row, "independent_vartype",
+				hopper_texts_param(train->n_x_columns, train->x_sql_types));
+	hopper_fill(row, "independent_type", hopper_text_param(hopper_pack_type_name(desc->x_type)));
+	hopper_fill(row, "independent_shape", hopper_shape_param(desc->x_rank, desc->x_shape));
+	hopper_fill(row, "inputs", hopper_text_param(train->inputs_text));
+	hopper_fill(row, "outputs", hopper_text_param(train->outputs_text));
+	hopper_fill(row, "padding", hopper_text_param(train->padding_text));
+	hopper_fill(row, "schema", train->schema_text ? HOPPER_PARAM(JSONBOID, DirectFunctionCall1(
+		jsonb_in, CStringGetDatum(train->schema_text))) : HOPPER_NULL(JSONBOID));
+	hopper_fill(row, "label_kind", hopper_text_param(kind));
+	hopper_fill(row, "label_type", hopper_text_param(hopper_pack_type_name(desc->y_type)));
+	hopper_fill(row, "label_shape", hopper_shape_param(desc->y_rank, desc->y_shape));
+	hopper_fill(row, "version", hopper_text_param(HOPPER_VERSION));
 	return row;
 }
 

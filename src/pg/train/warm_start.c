@@ -287,7 +287,7 @@ look_at_state(void *state)
 typedef struct checking
 {
 	const hopper_outputs *outputs;
-	const char *keys;			/* "1,2": of these configurations */
+	char	   *keys;			/* of these configurations, as an SQL array */
 	uint8_t    *state;			/* of one of them */
 	size_t		size;
 	size_t		allocated;
@@ -338,7 +338,7 @@ check_states(void *state)
 	int64		key = 0;
 	Portal		portal = hopper_backend.open_cursor(
 		psprintf("SELECT s.mst_key, s.part, s.state FROM %s s WHERE s.part >= 0"
-				 " AND s.mst_key = ANY ('{%s}') AND EXISTS (SELECT 1 FROM %s m"
+				 " AND s.mst_key = ANY (%s) AND EXISTS (SELECT 1 FROM %s m"
 				 " WHERE m.mst_key = s.mst_key) ORDER BY s.mst_key, s.part",
 				 check->outputs->state.quoted, check->keys, check->outputs->model.quoted), true);
 
@@ -374,21 +374,17 @@ check_states(void *state)
 bool
 hopper_checkpoints_are_sound(const hopper_outputs *outputs, const hopper_config *configs, int n)
 {
-	StringInfo	keys = makeStringInfo();
 	checking	check = {.outputs = outputs,.allocated = 65536,.sound = true};
 	int64		n_models;
 
-	for (int i = 0; i < n; i++)
-		appendStringInfo(keys, "%s%d", i ? "," : "", configs[i].mst_key);
+	check.keys = hopper_keys_literal(n, &configs->mst_key, sizeof(hopper_config));
 	n_models = hopper_number(NULL, hopper_select(
-		"SELECT count(*) FROM %s WHERE mst_key = ANY ('{%s}')", outputs->model.quoted,
-		keys->data));
-	check.keys = keys->data;
+		"SELECT count(*) FROM %s WHERE mst_key = ANY (%s)", outputs->model.quoted, check.keys));
 	check.state = palloc(check.allocated);
 	if (n_models > 0 && hopper_attempt(check_states, &check) != NULL)
 		check.sound = false;
 	pfree(check.state);
-	pfree(keys->data);
+	pfree(check.keys);
 	return check.sound && check.n_sound == n_models;
 }
 
