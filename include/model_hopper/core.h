@@ -30,6 +30,9 @@ typedef enum hopper_format
 	HOPPER_FORMAT_PYTORCH = 2	/* source, without weights */
 } hopper_format;
 
+/* Beside the codes of errors (hopper_code) one of problems: of what does not exist (42704). */
+#define HOPPER_UNDEFINED 12
+
 /* A model for other tools. */
 typedef struct hopper_export
 {
@@ -44,6 +47,21 @@ typedef struct hopper_export
 	int32_t		rank;
 	const int64_t *shape;
 } hopper_export;
+
+/* What a trial has reached, for TensorBoard; texts are UTF-8. */
+typedef struct hopper_events
+{
+	int32_t		n;				/* points of its curves, in their order */
+	const char *const *tags;
+	const int64_t *steps;
+	const double *times;		/* seconds since 1970 */
+	const double *values;
+	int32_t		n_given;		/* parameters */
+	const char *const *names;
+	const char *const *given;
+	double		began;
+	int32_t		failed;			/* 1: it has */
+} hopper_events;
 
 /* A network that is to be written. */
 typedef struct hopper_network
@@ -150,6 +168,9 @@ typedef struct hopper_core_api
 	 */
 	int			(*export_model) (const hopper_export *model, hopper_rows **rows,
 								 hopper_error *error);
+	/* An event file: one row as export_model() has them, without weights. */
+	int			(*export_events) (const hopper_events *events, hopper_rows **rows,
+								  hopper_error *error);
 
 	/* --- configurations --- */
 
@@ -176,12 +197,20 @@ typedef struct hopper_core_api
 									hopper_error *error);
 	/*
 	 * Every problem of every configuration: mst_key, severity ('error' or 'warning'), code
-	 * (hopper_code, a number), message, detail, hint. No rows: all is well. `data` may be NULL
-	 * (then shapes and labels are not compared).
+	 * (hopper_code or HOPPER_UNDEFINED, a number), message, detail, hint; by key, errors first. No
+	 * rows: all is well. `data` may be NULL (then shapes and labels are not compared). A
+	 * configuration without model_arch is one whose model the table `models` does not have.
 	 */
 	int			(*check_configs) (const hopper_config *configs, int32_t n_configs,
-								  const hopper_data_desc *data, hopper_rows **rows,
-								  hopper_error *error);
+								  const hopper_data_desc *data, const char *models,
+								  hopper_rows **rows, hopper_error *error);
+	/*
+	 * One row, an error, of all problems that are errors; where there is none, a row of each
+	 * different warning. Columns of check_configs() without the key.
+	 */
+	int			(*report_configs) (const hopper_config *configs, int32_t n_configs,
+								   const hopper_data_desc *data, const char *models,
+								   hopper_rows **rows, hopper_error *error);
 
 	/*
 	 * The hopper_direction of a metric by its text as results show it, or of "loss". Fails (22023)

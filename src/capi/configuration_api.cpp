@@ -15,6 +15,7 @@
 #include "capi/structs.h"
 #include "data/label_places.h"
 #include "model/check/check.h"
+#include "model/check/report.h"
 #include "model/metric_names.h"
 #include "model/output_meaning.h"
 #include "model/recipes/network.h"
@@ -83,16 +84,51 @@ int CrossConfigurations(int32_t n_models, const int32_t* model_ids, int32_t n_co
   });
 }
 
+std::vector<ConfigProblem> ProblemsOf(const hopper_config* configs, int32_t n,
+                                      const hopper_data_desc* data, const char* models) {
+  std::vector<ConfigSource> sources;
+  std::vector<ConfigProblem> missing;
+  for (int32_t i = 0; i < n; ++i) {
+    if (configs[i].model_arch != nullptr) {
+      sources.push_back(FromC(configs[i]));
+      continue;
+    }
+    ParamProblem problem;
+    problem.code = static_cast<ErrorCode>(HOPPER_UNDEFINED);
+    problem.message = "model " + std::to_string(configs[i].model_id) + " does not exist in \"" +
+                      Text(models) + "\"";
+    problem.hint = "Add it with hopper.load_model(), or delete the configuration.";
+    missing.push_back({configs[i].mst_key, problem});
+  }
+  const auto desc = CheckedFromC(data);
+  std::vector<ConfigProblem> problems = CheckConfigs(sources, PointerTo(desc));
+  problems.insert(problems.end(), missing.begin(), missing.end());
+  return Sorted(std::move(problems));
+}
+
 int CheckConfigurations(const hopper_config* configs, int32_t n_configs,
-                        const hopper_data_desc* data, hopper_rows** rows, hopper_error* error) {
+                        const hopper_data_desc* data, const char* models, hopper_rows** rows,
+                        hopper_error* error) {
   return Guard(error, [&] {
-    std::vector<ConfigSource> sources;
-    for (int32_t i = 0; i < n_configs; ++i) sources.push_back(FromC(configs[i]));
-    const auto desc = CheckedFromC(data);
     auto table = std::make_unique<Rows>(6);
-    for (const ConfigProblem& found : CheckConfigs(sources, PointerTo(desc))) {
+    for (const ConfigProblem& found : ProblemsOf(configs, n_configs, data, models)) {
       const ParamProblem& problem = found.problem;
       table->Add({std::to_string(found.mst_key), problem.warning ? "warning" : "error",
+                  std::to_string(static_cast<int>(problem.code)), problem.message,
+                  NullIfEmpty(problem.detail), NullIfEmpty(problem.hint)});
+    }
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+int ReportConfigurations(const hopper_config* configs, int32_t n_configs,
+                         const hopper_data_desc* data, const char* models, hopper_rows** rows,
+                         hopper_error* error) {
+  return Guard(error, [&] {
+    auto table = std::make_unique<Rows>(5);
+    for (const ParamProblem& problem :
+         ReportOf(ProblemsOf(configs, n_configs, data, models), static_cast<size_t>(n_configs))) {
+      table->Add({problem.warning ? "warning" : "error",
                   std::to_string(static_cast<int>(problem.code)), problem.message,
                   NullIfEmpty(problem.detail), NullIfEmpty(problem.hint)});
     }
@@ -306,6 +342,7 @@ void SetConfigurationFunctions(hopper_core_api* api) {
   api->cross_configs = CrossConfigurations;
   api->iteration_flops = FlopsOfIteration;
   api->check_configs = CheckConfigurations;
+  api->report_configs = ReportConfigurations;
   api->metric_direction = DirectionOfMetric;
   api->params_json = JsonOfParams;
   api->output_link = LinkOfOutput;

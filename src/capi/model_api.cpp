@@ -15,6 +15,7 @@
 #include "capi/structs.h"
 #include "model/check/check.h"
 #include "model/columns.h"
+#include "model/exported/event_file.h"
 #include "model/exported/export_model.h"
 #include "model/keras/complete.h"
 #include "model/layer.h"
@@ -239,6 +240,26 @@ int FileOfModel(const hopper_export* from, hopper_rows** rows, hopper_error* err
   });
 }
 
+int FileOfEvents(const hopper_events* events, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    Require(events != nullptr, "events");
+    TrialEvents trial;
+    for (int32_t i = 0; i < events->n; ++i) {
+      trial.scalars.push_back(
+          {events->tags[i], events->steps[i], events->times[i], events->values[i]});
+    }
+    for (int32_t i = 0; i < events->n_given; ++i) {
+      trial.parameters.emplace_back(events->names[i], events->given[i]);
+    }
+    trial.began = events->began;
+    trial.failed = events->failed != 0;
+    const std::string file = EventFile(trial);
+    auto table = std::make_unique<Rows>(4);
+    table->Add({file, std::to_string(file.size()), "0", "0"});
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
 // Null where the input's shape is the data's to say: then how the values are shared out is not
 // known, and so neither is how many there must be.
 std::shared_ptr<const ModelSpec> ClosedModelOf(const char* json, size_t size) {
@@ -288,6 +309,7 @@ void SetModelFunctions(hopper_core_api* api) {
   api->safetensors_header = HeaderOfSafetensors;
   api->read_safetensors = WeightsOfSafetensors;
   api->export_model = FileOfModel;
+  api->export_events = FileOfEvents;
 }
 
 }  // namespace hopper

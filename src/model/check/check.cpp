@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/cancel.h"
 #include "data/dataset.h"
 #include "data/label_places.h"
 #include "model/check/check_problems.h"
@@ -316,6 +317,7 @@ std::vector<ConfigProblem> CheckConfigs(const std::vector<ConfigSource>& configs
   std::vector<ConfigProblem> problems;
   std::map<Digest, Architecture> architectures;
   for (const ConfigSource& config : configs) {
+    LookAtCancel();
     const Digest key = Hash(config.model_arch.data(), config.model_arch.size());
     auto [at, is_new] = architectures.try_emplace(key);
     Architecture& architecture = at->second;

@@ -21,6 +21,12 @@ class Message {
     bytes_ += Varint(static_cast<uint64_t>(field) << 3U | 5U);
     bytes_.append(raw, sizeof(raw));
   }
+  void Double(int field, double value) {
+    char raw[sizeof(value)];
+    std::memcpy(raw, &value, sizeof(value));
+    bytes_ += Varint(static_cast<uint64_t>(field) << 3U | 1U);
+    bytes_.append(raw, sizeof(raw));
+  }
   void Bytes(int field, std::string_view value) {
     Begin(field, value.size());
     bytes_ += value;

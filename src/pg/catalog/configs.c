@@ -8,7 +8,6 @@
 
 #include "pg/catalog/models.h"
 #include "pg/codec/packed.h"
-#include "pg/catalog/problems.h"
 #include "pg/server/tables.h"
 
 static void
@@ -66,32 +65,31 @@ require_not_null_cell(const hopper_name *selection_table, uint64 row, int column
 							SPI_fname(SPI_tuptable->tupdesc, column), selection_table->shown));
 }
 
-/* *n_rows counts the table's rows; a row whose model is missing becomes a problem instead. */
+/* Their models may be missing: then so is model_arch. */
 static hopper_config *
 load_configs(const hopper_name *selection_table, const char *which, struct HTAB **known, int *n,
-			 int *n_rows, hopper_problems *problems)
+			 hopper_name *models, bool *missing)
 {
-	hopper_name models = hopper_selection_models(selection_table);
 	hopper_config *configs;
 	int			row;
 
-	(void) hopper_require_model_table(&models);
-	*n_rows = (int) hopper_select("SELECT mst_key::pg_catalog.int4, model_id::pg_catalog.int4,"
-								  " compile_params::pg_catalog.text, fit_params::pg_catalog.text"
-								  " FROM %s%s ORDER BY 1 LIMIT " INT64_FORMAT,
-								  selection_table->quoted, which,
-								  (int64) hopper_max_configs + 1);
-	if (*n_rows > hopper_max_configs)
+	*models = hopper_selection_models(selection_table);
+	(void) hopper_require_model_table(models);
+	*n = (int) hopper_select("SELECT mst_key::pg_catalog.int4, model_id::pg_catalog.int4,"
+							 " compile_params::pg_catalog.text, fit_params::pg_catalog.text"
+							 " FROM %s%s ORDER BY 1 LIMIT " INT64_FORMAT, selection_table->quoted,
+							 which, (int64) hopper_max_configs + 1);
+	if (*n > hopper_max_configs)
 		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
 					 errmsg("model selection table \"%s\" has more than %d configurations",
 							selection_table->shown, hopper_max_configs),
 					 errhint("Use fewer, or ask an administrator to raise hopper.max_configs."));
-	if (*n_rows == 0 && which[0] == '\0')
+	if (*n == 0 && which[0] == '\0')
 		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("model selection table \"%s\" is empty", selection_table->shown),
 					 errhint("Add configurations with hopper.generate_model_configs()."));
-	configs = palloc0(sizeof(hopper_config) * *n_rows);
-	for (row = 0; row < *n_rows; row++)
+	configs = palloc0(sizeof(hopper_config) * *n);
+	for (row = 0; row < *n; row++)
 	{
 		require_not_null_cell(selection_table, row, 1);
 		configs[row].mst_key = hopper_key_cell(selection_table, row, 1);
@@ -108,47 +106,56 @@ load_configs(const hopper_name *selection_table, const char *which, struct HTAB 
 	}
 	SPI_freetuptable(SPI_tuptable);
 
-	*n = 0;
-	for (row = 0; row < *n_rows; row++)
+	*missing = false;
+	for (row = 0; row < *n; row++)
 	{
-		hopper_model *model = hopper_known_model(known, &models, configs[row].model_id);
+		hopper_model *model = hopper_known_model(known, models, configs[row].model_id);
 
+		*missing = *missing || model == NULL;
 		if (model == NULL)
-		{
-			hopper_problem problem = {0};
-
-			problem.mst_key = configs[row].mst_key;
-			problem.is_error = true;
-			problem.sqlstate = ERRCODE_UNDEFINED_OBJECT;
-			problem.message = psprintf("model %d does not exist in \"%s\"", configs[row].model_id,
-									   models.shown);
-			problem.hint = "Add it with hopper.load_model(), or delete the configuration.";
-			hopper_add_problem(problems, problem);
 			continue;
-		}
-		configs[*n] = configs[row];
-		configs[*n].model_arch = model->arch;
-		configs[*n].model_arch_size = model->arch_size;
-		configs[*n].weights = hopper_floats_whole(&model->weights);
-		configs[*n].n_weights = model->weights.n;
-		(*n)++;
+		configs[row].model_arch = model->arch;
+		configs[row].model_arch_size = model->arch_size;
+		configs[row].weights = hopper_floats_whole(&model->weights);
+		configs[row].n_weights = model->weights.n;
 	}
 	return configs;
+}
+
+/* One ERROR, or WARNINGs; `models` NULL: none of them is missing. */
+static void
+report(const hopper_config *configs, int n, const hopper_data_desc *desc, const hopper_name *models)
+{
+	enum
+	{
+		SEVERITY, CODE, MESSAGE, DETAIL, HINT, N_COLUMNS
+	};
+	hopper_rows *rows = hopper_made(hopper_core()->report_configs(
+		configs, n, desc, models ? hopper_to_utf8(models->shown) : NULL, HOPPER_MADE));
+
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = rows->cells + (size_t) row * N_COLUMNS;
+
+		ereport(strcmp(cells[SEVERITY], "error") == 0 ? ERROR : WARNING,
+				errcode(hopper_sqlstate(atoi(cells[CODE]))),
+				errmsg_internal("%s", hopper_from_utf8(cells[MESSAGE])),
+				cells[DETAIL] ? errdetail_internal("%s", hopper_from_utf8(cells[DETAIL])) : 0,
+				cells[HINT] ? errhint("%s", hopper_from_utf8(cells[HINT])) : 0);
+	}
+	pfree(rows);
 }
 
 hopper_config *
 hopper_load_configs(const hopper_name *selection_table, int *n)
 {
-	hopper_problems problems = {0};
 	struct HTAB *known = NULL;
-	int			n_rows;
-	hopper_config *configs = load_configs(selection_table, "", &known, n, &n_rows, &problems);
+	hopper_name models;
+	bool		missing;
+	hopper_config *configs = load_configs(selection_table, "", &known, n, &models, &missing);
 
-	if (problems.n > 0)
-	{
-		hopper_add_core_problems(&problems, configs, *n, NULL);
-		hopper_report_problems(&problems, n_rows);
-	}
+	if (missing)
+		report(configs, *n, NULL, &models);
 	return configs;
 }
 
@@ -156,81 +163,89 @@ hopper_config *
 hopper_load_more_configs(const hopper_name *selection_table, int32 after, int32 last,
 						 struct HTAB **known, int *n)
 {
-	hopper_problems problems = {0};
-	int			n_rows;
 	hopper_config *configs;
+	hopper_name models;
+	bool		missing;
 
 	/* What this statement has just written is among them. */
 	PushActiveSnapshot(GetTransactionSnapshot());
 	configs = load_configs(selection_table,
 						   psprintf(" WHERE mst_key OPERATOR(pg_catalog.>) %d"
 									" AND mst_key OPERATOR(pg_catalog.<=) %d", after, last),
-						   known, n, &n_rows, &problems);
+						   known, n, &models, &missing);
 	PopActiveSnapshot();
-	hopper_report_problems(&problems, n_rows);
+	if (missing)
+		report(configs, *n, NULL, &models);
 	return configs;
 }
 
 void
 hopper_require_valid_configs(const hopper_config *configs, int n, const hopper_data_desc *desc)
 {
-	hopper_problems problems = {0};
+	report(configs, n, desc, NULL);
+}
 
-	hopper_add_core_problems(&problems, configs, n, desc);
-	hopper_report_problems(&problems, n);
+enum
+{
+	KEY, SEVERITY, CODE, MESSAGE, DETAIL, HINT, N_COLUMNS
+};
+
+int
+hopper_count_failing(const hopper_config *configs, int n, const hopper_data_desc *desc,
+					 const char **message)
+{
+	hopper_rows *rows = hopper_made(hopper_core()->check_configs(configs, n, desc, NULL,
+																 HOPPER_MADE));
+	const char *last = "";
+	int			n_failing = 0;
+
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = rows->cells + (size_t) row * N_COLUMNS;
+
+		if (strcmp(cells[SEVERITY], "error") != 0 || strcmp(cells[KEY], last) == 0)
+			continue;
+		last = cells[KEY];
+		if (n_failing++ == 0)
+			*message = pstrdup(hopper_from_utf8(cells[MESSAGE]));
+	}
+	pfree(rows);
+	return n_failing;
 }
 
 /* check_configs(model_selection_table, packed_table): a row a problem */
 HOPPER_FUNCTION(hopper_sql_check_configs)
 {
-	enum
-	{
-		KEY, SEVERITY, SQLSTATE, MESSAGE, DETAIL, HINT, N_COLUMNS
-	};
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext spi;
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_selection_table");
-	hopper_problems problems = {0};
+	struct HTAB *known = NULL;
+	hopper_name models;
+	bool		missing;
 	hopper_packed packed;
 	hopper_config *configs;
-	struct HTAB *known = NULL;
-	hopper_rows rows;
-	const char **cells;
+	hopper_rows *rows;
 	int			n;
-	int			n_rows;
-	int			i;
 
 	hopper_connect_only();
-	configs = load_configs(&table, "", &known, &n, &n_rows, &problems);
+	configs = load_configs(&table, "", &known, &n, &models, &missing);
 	if (!PG_ARGISNULL(1))
 	{
 		hopper_name source = hopper_parse_name(PG_GETARG_TEXT_PP(1), "packed_table");
 
 		hopper_read_packed(&source, false, &packed);
 	}
-	hopper_add_core_problems(&problems, configs, n, PG_ARGISNULL(1) ? NULL : &packed.desc);
-	hopper_sort_problems(&problems);
-
-	spi = MemoryContextSwitchTo(caller);
-	rows.n_rows = problems.n;
-	rows.n_columns = N_COLUMNS;
-	cells = palloc0(sizeof(char *) * (problems.n + 1) * N_COLUMNS);
-	for (i = 0; i < problems.n; i++)
+	rows = hopper_made(hopper_core()->check_configs(configs, n, PG_ARGISNULL(1) ? NULL
+													: &packed.desc, hopper_to_utf8(models.shown),
+													HOPPER_MADE));
+	for (int row = 0; row < rows->n_rows; row++)
 	{
-		const hopper_problem *problem = &problems.items[i];
-		const char **row = cells + (size_t) i * N_COLUMNS;
+		const char **cells = (const char **) rows->cells + (size_t) row * N_COLUMNS;
 
-		row[KEY] = psprintf("%d", problem->mst_key);
-		row[SEVERITY] = problem->is_error ? "error" : "warning";
-		row[SQLSTATE] = pstrdup(unpack_sql_state(problem->sqlstate));
-		row[MESSAGE] = hopper_to_utf8(pstrdup(problem->message));
-		row[DETAIL] = problem->detail ? hopper_to_utf8(pstrdup(problem->detail)) : NULL;
-		row[HINT] = problem->hint ? hopper_to_utf8(pstrdup(problem->hint)) : NULL;
+		cells[CODE] = pstrdup(unpack_sql_state(hopper_sqlstate(atoi(cells[CODE]))));
 	}
-	rows.cells = cells;
-	MemoryContextSwitchTo(spi);
+	/* The result lies in the query's memory. */
+	(void) hopper_return_rows(fcinfo, rows);
 	SPI_finish();
-	return hopper_return_rows(fcinfo, &rows);
+	return (Datum) 0;
 }
 
 const char *

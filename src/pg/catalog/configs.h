@@ -36,6 +36,13 @@ extern void hopper_require_valid_configs(const hopper_config *configs, int n,
 										 const hopper_data_desc *desc);
 
 /*
+ * How many of the configurations have errors, which all have a model; *message: the first one's, if
+ * there is one.
+ */
+extern int	hopper_count_failing(const hopper_config *configs, int n,
+								 const hopper_data_desc *desc, const char **message);
+
+/*
  * fit_params as training reads them: class_weight='balanced' written out for these data. What is
  * kept of a configuration has the user's words. UTF-8, the same pointer where it does not say so.
  */

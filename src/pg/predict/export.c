@@ -1,31 +1,29 @@
 /*
  * export.c
- *		to_onnx() and to_pytorch(): models for other tools.
+ *		to_onnx() and to_pytorch(): models for other tools; tensorboard_files(): what trials have
+ *		reached, for TensorBoard.
  */
 #include "pg/predict/predict.h"
 
 #include "utils/json.h"
 
 #include "pg/catalog/models.h"
+#include "pg/server/version.h"
+#include "pg/train/report.h"
 
-/* A varlena of the file, in the current memory context. `weights` may be NULL for source. */
+/*
+ * A varlena of the file that rows of the core describe, in the current memory context. `weights`
+ * may be NULL where none follow them.
+ */
 static struct varlena *
-make_file(hopper_export *from, hopper_floats *weights)
+file_of(hopper_rows *rows, const hopper_export *from, hopper_floats *weights)
 {
-	hopper_rows *rows;
-	hopper_guard *guard;
+	hopper_guard *guard = hopper_guard_rows(rows);	/* cells hold any bytes */
 	Size		size = 0;
 	hopper_share *share;
 	struct varlena *file;
 	char	   *at;
 
-	if (weights)
-	{
-		from->weights = weights->values;
-		from->n_weights = weights->n;
-	}
-	HOPPER_CHECK(hopper_core()->export_model(from, &rows, hopper_fault));
-	guard = hopper_guard_rows(rows);	/* cells hold any bytes */
 	for (int row = 0; row < rows->n_rows; row++)
 		size += strtoll(rows->cells[4 * row + 1], NULL, 10) +
 			strtoll(rows->cells[4 * row + 3], NULL, 10) * sizeof(float);
@@ -50,6 +48,23 @@ make_file(hopper_export *from, hopper_floats *weights)
 	}
 	hopper_guard_release(guard);
 	hopper_share_release(share);
+	return file;
+}
+
+/* `weights` may be NULL for source. */
+static struct varlena *
+make_file(hopper_export *from, hopper_floats *weights)
+{
+	hopper_rows *rows;
+	struct varlena *file;
+
+	if (weights)
+	{
+		from->weights = weights->values;
+		from->n_weights = weights->n;
+	}
+	HOPPER_CHECK(hopper_core()->export_model(from, &rows, hopper_fault));
+	file = file_of(rows, from, weights);
 	if (weights)
 		hopper_floats_release(weights);
 	return file;
@@ -183,4 +198,62 @@ HOPPER_FUNCTION(hopper_sql_to_pytorch_arch)
 	from.rank = model.rank;
 	from.shape = model.shape;
 	PG_RETURN_TEXT_P(in_server_encoding(make_file(&from, NULL)));
+}
+
+/* An array argument without NULLs; ERROR where its elements are not `n`, unless n is -1. */
+static ArrayType *
+array_of(FunctionCallInfo fcinfo, int at, int32 *n)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(at);
+	int			found = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+
+	if (*n == -1)
+		*n = found;
+	if (found != *n || array_contains_nulls(array))
+		hopper_raise(ERRCODE_ARRAY_SUBSCRIPT_ERROR,
+					 errmsg("arrays of events must have the same length and no NULLs"));
+	return array;
+}
+
+static const char *const *
+texts_of(FunctionCallInfo fcinfo, int at, int32 *n)
+{
+	Datum	   *values;
+	bool	   *nulls;
+	const char **texts;
+
+	hopper_elements(array_of(fcinfo, at, n), &values, &nulls);
+	texts = palloc((*n + 1) * sizeof(char *));
+	for (int i = 0; i < *n; i++)
+		texts[i] = hopper_to_utf8(TextDatumGetCString(values[i]));
+	return texts;
+}
+
+/* tensorboard_events(tags, steps, times, values, names, given, began, failed): strict */
+HOPPER_FUNCTION(hopper_sql_tensorboard_events)
+{
+	hopper_events events = {.n = -1, .n_given = -1};
+	hopper_rows *rows;
+
+	events.tags = texts_of(fcinfo, 0, &events.n);
+	events.steps = (const int64_t *) ARR_DATA_PTR(array_of(fcinfo, 1, &events.n));
+	events.times = (const double *) ARR_DATA_PTR(array_of(fcinfo, 2, &events.n));
+	events.values = (const double *) ARR_DATA_PTR(array_of(fcinfo, 3, &events.n));
+	events.names = texts_of(fcinfo, 4, &events.n_given);
+	events.given = texts_of(fcinfo, 5, &events.n_given);
+	events.began = PG_GETARG_FLOAT8(6);
+	events.failed = PG_GETARG_BOOL(7);
+	HOPPER_CHECK(hopper_core()->export_events(&events, &rows, hopper_fault));
+	PG_RETURN_BYTEA_P((bytea *) file_of(rows, NULL, NULL));
+}
+
+/* tensorboard_files(model_table): rows of path and bytes */
+HOPPER_FUNCTION(hopper_sql_tensorboard_files)
+{
+	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
+	char	   *schema = get_namespace_name(hopper_schema());
+
+	return hopper_return_query(fcinfo,
+							   psprintf("SELECT path, content FROM %s.tensorboard_within(%s)",
+										hopper_identifier(schema), hopper_whole_name(&models)));
 }

@@ -7,7 +7,6 @@
 
 #include "pg/catalog/configs.h"
 #include "pg/catalog/models.h"
-#include "pg/catalog/problems.h"
 
 int32
 hopper_search_network(hopper_automl *run, int32 template_id, const char *arch,
@@ -57,57 +56,49 @@ arch_of(const hopper_automl *run, int32 model_id)
 	return NULL;
 }
 
-/* Everything that is wrong with a configuration is appended; whether it is an error. */
+/* False where it has no architecture, which is refused elsewhere. */
 static bool
-add_problems(hopper_automl *run, hopper_problems *problems, int32 key, int32 model_id,
-			 const char *arch, const char *compile_params, const char *fit_params)
+set_config(const hopper_automl *run, hopper_config *config, int32 model_id, const char *arch,
+		   const char *compile_params, const char *fit_params)
 {
-	hopper_config config = {.mst_key = key, .model_id = model_id};
-	int			before = problems->n;
-
-	config.model_arch = arch ? arch : arch_of(run, model_id);
-	if (config.model_arch == NULL)
+	config->model_id = model_id;
+	config->model_arch = arch ? arch : arch_of(run, model_id);
+	if (config->model_arch == NULL)
 		return false;
-	config.model_arch_size = strlen(config.model_arch);
-	config.compile_params = compile_params;
-	config.fit_params = fit_params;
-	hopper_add_core_problems(problems, &config, 1, &run->train.desc);
-	for (int i = before; i < problems->n; i++)
-		if (problems->items[i].is_error)
-			return true;
-	return false;
+	config->model_arch_size = strlen(config->model_arch);
+	config->compile_params = compile_params;
+	config->fit_params = fit_params;
+	return true;
 }
 
 const char *
 hopper_search_problem(hopper_automl *run, int32 model_id, const char *arch,
 					  const char *compile_params, const char *fit_params)
 {
-	hopper_problems problems = {0};
+	hopper_config config = {.mst_key = 1};
+	const char *problem = NULL;
 
-	if (!add_problems(run, &problems, 1, model_id, arch, compile_params, fit_params))
-		return NULL;
-	for (int i = 0; i < problems.n; i++)
-		if (problems.items[i].is_error)
-			return problems.items[i].message;
-	return NULL;
+	if (set_config(run, &config, model_id, arch, compile_params, fit_params))
+		(void) hopper_count_failing(&config, 1, &run->train.desc, &problem);
+	return problem;
 }
 
 void
 hopper_search_require_possible(hopper_automl *run)
 {
-	hopper_problems problems = {0};
 	hopper_rows *rows = hopper_made(hopper_core()->search.probes(run->search, HOPPER_MADE));
-	int			n_wrong = 0;
+	hopper_config *configs = palloc0(Max(rows->n_rows, 1) * sizeof(hopper_config));
+	const char *problem;
+	int			n = 0;
 
 	for (int row = 0; row < rows->n_rows; row++)
 	{
 		const char *const *cells = rows->cells + (size_t) row * rows->n_columns;
 
-		CHECK_FOR_INTERRUPTS();
-		n_wrong += add_problems(run, &problems, row + 1, atoi(cells[0]), cells[1], cells[2],
-								cells[3]);
+		configs[n].mst_key = row + 1;
+		n += set_config(run, &configs[n], atoi(cells[0]), cells[1], cells[2], cells[3]);
 	}
 	/* Where some can be trained, the others are told to the algorithm as failed. */
-	if (n_wrong == rows->n_rows)
-		hopper_report_problems(&problems, rows->n_rows);
+	if (n > 0 && hopper_count_failing(configs, n, &run->train.desc, &problem) == rows->n_rows)
+		hopper_require_valid_configs(configs, n, &run->train.desc);
 }

@@ -12,6 +12,8 @@ hopper_sqlstate(int code)
 {
 	if (code == HOPPER_CANCELLED)
 		return ERRCODE_QUERY_CANCELED;
+	if (code == HOPPER_UNDEFINED)
+		return ERRCODE_UNDEFINED_OBJECT;
 	switch ((hopper_code) code)
 	{
 		case HOPPER_OK:

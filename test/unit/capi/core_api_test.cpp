@@ -231,7 +231,8 @@ TEST(CoreApi, CheckConfigsNamesEveryProblem) {
   configs[1].fit_params = nullptr;
   hopper_rows* rows = nullptr;
   hopper_error error = {};
-  ASSERT_EQ(Api().check_configs(configs, 2, nullptr, &rows, &error), HOPPER_OK) << Show(error);
+  ASSERT_EQ(Api().check_configs(configs, 2, nullptr, nullptr, &rows, &error), HOPPER_OK)
+      << Show(error);
   EXPECT_EQ(Take(rows),
             (Table{{"7", "error", "1", "optimizer \"Adam\" has no argument \"lr_rate\"", "NULL",
                     "Perhaps you meant \"learning_rate\"."},

@@ -73,7 +73,8 @@ TEST(Readings, AProcessReadsAConfigurationOnce) {
   raw.fit_params = config.fit.c_str();
   hopper_rows* rows = nullptr;
   hopper_error error = {};
-  ASSERT_EQ(Core().check_configs(&raw, 1, &train.desc(), &rows, &error), 0) << error.message;
+  ASSERT_EQ(Core().check_configs(&raw, 1, &train.desc(), nullptr, &rows, &error), 0)
+      << error.message;
   for (int32_t i = 0; i < rows->n_rows; ++i) {
     EXPECT_STREQ(rows->cells[i * rows->n_columns + 1], "warning")
         << rows->cells[i * rows->n_columns + 3];

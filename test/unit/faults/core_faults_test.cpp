@@ -200,7 +200,26 @@ TEST_F(Faults, ChecksOfConfigurations) {
   data.table_name = "t";
   FailEachAllocation([&] {
     return Answer([&](hopper_rows** rows, hopper_error* error) {
-      return Api().check_configs(configs, 3, &data, rows, error);
+      return Api().check_configs(configs, 3, &data, nullptr, rows, error);
+    });
+  });
+  FailEachAllocation([&] {
+    return Answer([&](hopper_rows** rows, hopper_error* error) {
+      return Api().report_configs(configs, 3, &data, nullptr, rows, error);
+    });
+  });
+}
+
+TEST_F(Faults, Events) {
+  const char* const tags[] = {"val_accuracy", "a loss of which the name is long"};
+  const char* const names[] = {"lr", "optimizer"};
+  const char* const given[] = {"0.1", "one of which the name is long"};
+  const int64_t steps[] = {1, 2};
+  const double numbers[] = {0.5, 0.25};
+  const hopper_events events = {2, tags, steps, numbers, numbers, 2, names, given, 1.0, 0};
+  FailEachAllocation([&] {
+    return Answer([&](hopper_rows** rows, hopper_error* error) {
+      return Api().export_events(&events, rows, error);
     });
   });
 }
