@@ -57,7 +57,7 @@ typedef struct hopper_calibration_api
 	int			(*architecture) (const hopper_calibration *calibration,
 								 const hopper_config *config, double temperature,
 								 hopper_rows **rows, hopper_error *error);
-	void		(*free) (hopper_calibration *calibration);
+	void		(*free) (void *calibration);
 } hopper_calibration_api;
 
 #ifdef __cplusplus

@@ -86,7 +86,7 @@ typedef struct hopper_core_api
 	int32_t		size;			/* sizeof(hopper_core_api) */
 	const char *library_version;	/* as model_hopper.control has it */
 
-	void		(*rows_free) (hopper_rows *rows);
+	void		(*rows_free) (void *rows);
 	/*
 	 * `question` (or NULL) is asked in long calls, by the thread that called: not 0 where they are
 	 * to end with HOPPER_CANCELLED. It reads flags and does nothing else.

@@ -48,7 +48,7 @@ typedef struct hopper_ensemble_api
 	 */
 	int			(*select) (hopper_ensemble *ensemble, int32_t steps, int32_t initial,
 						   hopper_ensemble_step *chosen, int32_t *n, hopper_error *error);
-	void		(*free) (hopper_ensemble *ensemble);
+	void		(*free) (void *ensemble);
 	/*
 	 * A row with the Keras JSON of a model that adds up the members' outputs times their shares;
 	 * its weights are the members', one behind the other.

@@ -34,7 +34,7 @@ typedef struct hopper_evaluation_api
 	int			(*start) (hopper_evaluation *evaluation, hopper_error *error);
 	/* 1: done, *event holds loss and metrics in their order; 0: not yet; -1: *error */
 	int			(*poll) (hopper_evaluation *evaluation, hopper_event *event, hopper_error *error);
-	void		(*free) (hopper_evaluation *evaluation);
+	void		(*free) (void *evaluation);
 
 	/*
 	 * Limits an evaluation before its start (HOPPER_OUT_OF_MEMORY where the model and one partition

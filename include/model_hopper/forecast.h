@@ -93,7 +93,7 @@ typedef struct hopper_explain_api
 						  hopper_error *error);
 	int			(*run) (hopper_explain *explain, hopper_explain_run *run, hopper_error *error);
 	/* Cancels, joins, releases all memory. NULL is allowed. */
-	void		(*free) (hopper_explain *explain);
+	void		(*free) (void *explain);
 } hopper_explain_api;
 
 #ifdef __cplusplus

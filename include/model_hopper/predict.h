@@ -74,7 +74,7 @@ typedef struct hopper_predictor_api
 	 */
 	int			(*take) (hopper_predictor *predictor, const float **outputs, int32_t *n,
 						 hopper_error *error);
-	void		(*free) (hopper_predictor *predictor);
+	void		(*free) (void *predictor);
 } hopper_predictor_api;
 
 #ifdef __cplusplus

@@ -66,7 +66,7 @@ typedef struct hopper_run_api
 						   hopper_error *error);
 	void		(*get_info) (hopper_run *run, hopper_run_info *info);
 	/* Cancels, joins the workers, releases all memory. NULL is allowed. */
-	void		(*free) (hopper_run *run);
+	void		(*free) (void *run);
 
 	/*
 	 * Data above the memory limit. plan_data comes after the last add_config and before the first

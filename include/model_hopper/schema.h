@@ -112,7 +112,7 @@ typedef struct hopper_schema_api
 	int			(*complete) (const char *request, hopper_rows **rows, hopper_error *error);
 	/* Reads JSON that make() or complete() has written. */
 	int			(*open) (const char *json, hopper_data_schema **schema, hopper_error *error);
-	void		(*free) (hopper_data_schema *schema);
+	void		(*free) (void *schema);
 	void		(*info) (const hopper_data_schema *schema, hopper_schema_info *info);
 	/*
 	 * Writes info.width floats (of any alignment) of the cells of info.columns. Returns a

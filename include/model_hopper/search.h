@@ -214,7 +214,7 @@ typedef struct hopper_search_api
 	/* parameter, importance (shares of one), from the most important on */
 	int			(*importance) (const hopper_search *search, hopper_rows **rows,
 							   hopper_error *error);
-	void		(*free) (hopper_search *search);
+	void		(*free) (void *search);
 
 	/*
 	 * name, hopper_measure, 't' where it is an objective, 't' where larger is better: objectives

@@ -27,7 +27,7 @@ typedef struct hopper_torch_api
 	int32_t		version;		/* HOPPER_API_VERSION */
 	int32_t		size;			/* sizeof(hopper_torch_api) */
 
-	void		(*rows_free) (hopper_rows *rows);
+	void		(*rows_free) (void *rows);
 
 	/* As libhopper_core.so's; for the thread that calls it. Its own threads have flags. */
 	void		(*ask_for_cancel) (int (*question) (void));

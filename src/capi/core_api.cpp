@@ -26,8 +26,6 @@
 namespace hopper {
 namespace {
 
-void FreeRows(hopper_rows* rows) { Rows::Free(rows); }
-
 int32_t SizeOfType(int32_t type) {
   int32_t size = 0;
   Guard(nullptr, [&] { size = TypeSize(static_cast<ValueType>(type)); });
@@ -147,7 +145,7 @@ hopper_core_api MakeApi() {
   api.version = HOPPER_API_VERSION;
   api.size = static_cast<int32_t>(sizeof(hopper_core_api));
   api.library_version = HOPPER_LIBRARY_VERSION;
-  api.rows_free = FreeRows;
+  api.rows_free = Rows::Free;
   api.ask_for_cancel = AskForCancel;
   api.list = ListRows;
   api.workers_of = Workers;

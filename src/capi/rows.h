@@ -31,7 +31,7 @@ class Rows : public hopper_rows {
     rows->cells = rows->pointers_.data();
     return rows.release();
   }
-  static void Free(hopper_rows* rows) { delete static_cast<Rows*>(rows); }
+  static void Free(void* rows) { delete static_cast<Rows*>(static_cast<hopper_rows*>(rows)); }
 
  private:
   std::deque<std::string> texts_;

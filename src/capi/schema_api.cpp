@@ -125,7 +125,7 @@ int OpenSchema(const char* json, hopper_data_schema** schema, hopper_error* erro
   });
 }
 
-void FreeSchema(hopper_data_schema* schema) { delete schema; }
+void FreeSchema(void* schema) { delete static_cast<hopper_data_schema*>(schema); }
 
 void SchemaInfo(const hopper_data_schema* schema, hopper_schema_info* info) {
   *info = {};

@@ -273,7 +273,7 @@ int Decisions(const hopper_search* search, hopper_rows** rows, hopper_error* err
   });
 }
 
-void Free(hopper_search* search) { delete search; }
+void Free(void* search) { delete static_cast<hopper_search*>(search); }
 
 hopper_measure MeasureNumber(Measure measure) {
   switch (measure) {

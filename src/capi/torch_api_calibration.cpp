@@ -58,7 +58,7 @@ int CalibrationArchitecture(const hopper_calibration* calibration, const hopper_
   });
 }
 
-void CalibrationFree(hopper_calibration* calibration) { delete calibration; }
+void CalibrationFree(void* calibration) { delete static_cast<hopper_calibration*>(calibration); }
 
 }  // namespace
 

@@ -50,7 +50,7 @@ int EnsembleSelect(hopper_ensemble* ensemble, int32_t steps, int32_t initial,
   });
 }
 
-void EnsembleFree(hopper_ensemble* ensemble) { delete ensemble; }
+void EnsembleFree(void* ensemble) { delete static_cast<hopper_ensemble*>(ensemble); }
 
 int EnsembleArchitecture(const hopper_config* members, const double* shares, int32_t n,
                          const hopper_data_desc* data, hopper_rows** rows, hopper_error* error) {

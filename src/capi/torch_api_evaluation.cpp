@@ -103,8 +103,8 @@ int EvaluationTotal(hopper_evaluation* evaluation, const uint8_t* bytes, size_t 
   });
 }
 
-void EvaluationFree(hopper_evaluation* evaluation) {
-  Call(nullptr, [&] { delete evaluation; });
+void EvaluationFree(void* evaluation) {
+  Call(nullptr, [&] { delete static_cast<hopper_evaluation*>(evaluation); });
 }
 
 }  // namespace

@@ -62,8 +62,8 @@ int ExplainRun(hopper_explain* explain, hopper_explain_run* run, hopper_error* e
   });
 }
 
-void ExplainFree(hopper_explain* explain) {
-  Call(nullptr, [&] { delete explain; });
+void ExplainFree(void* explain) {
+  Call(nullptr, [&] { delete static_cast<hopper_explain*>(explain); });
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ int PredictorTake(hopper_predictor* predictor, const float** outputs, int32_t* n
   });
 }
 
-void PredictorFree(hopper_predictor* predictor) {
-  Call(nullptr, [&] { delete predictor; });
+void PredictorFree(void* predictor) {
+  Call(nullptr, [&] { delete static_cast<hopper_predictor*>(predictor); });
 }
 
 }  // namespace

@@ -211,8 +211,8 @@ void RunGetInfo(hopper_run* run, hopper_run_info* info) {
   });
 }
 
-void RunFree(hopper_run* run) {
-  Call(nullptr, [&] { delete run; });
+void RunFree(void* run) {
+  Call(nullptr, [&] { delete static_cast<hopper_run*>(run); });
 }
 
 }  // namespace

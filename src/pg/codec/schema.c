@@ -12,12 +12,6 @@
 
 #define EPOCH_SECONDS ((POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * 86400.0)
 
-static void
-free_schema(void *schema)
-{
-	hopper_core()->schema.free(schema);
-}
-
 hopper_row_schema *
 hopper_schema_open_unguarded(const char *text)
 {
@@ -34,7 +28,7 @@ hopper_schema_open(const char *text)
 {
 	hopper_row_schema *opened = hopper_schema_open_unguarded(text);
 
-	(void) hopper_guard_add(opened->handle, free_schema);
+	(void) hopper_guard_add(opened->handle, hopper_core()->schema.free);
 	return opened;
 }
 

@@ -13,11 +13,6 @@
 #include "pg/train/outputs.h"
 
 #define CALIBRATION_SECONDS 1.0
-static void
-free_explain(void *explain)
-{
-	hopper_torch()->explain.free((hopper_explain *) explain);
-}
 
 static hopper_explain *
 forecast(hopper_forecast_request *request, hopper_guard **guard)
@@ -40,7 +35,7 @@ forecast(hopper_forecast_request *request, hopper_guard **guard)
 	request->options.event_fd = hopper_eventfd_open();
 	HOPPER_CHECK(torch->explain.create(&request->options, &request->train.desc, valid, train_keys,
 									   valid_keys, &costs, &explain, hopper_fault));
-	*guard = hopper_guard_add(explain, free_explain);
+	*guard = hopper_guard_add(explain, torch->explain.free);
 	for (int i = 0; i < request->n_configs; i++)
 		HOPPER_CHECK(torch->explain.add_config(explain, &request->configs[i], hopper_fault));
 	HOPPER_CHECK(torch->explain.start(explain, hopper_fault));

@@ -12,12 +12,6 @@
 #include "pg/train/results.h"
 
 static void
-free_run(void *run)
-{
-	hopper_torch()->run.free((hopper_run *) run);
-}
-
-static void
 add_buffer(const hopper_buffer *buffer, void *state)
 {
 	hopper_training *training = state;
@@ -121,7 +115,7 @@ hopper_core_run_create(hopper_training *training)
 	HOPPER_CHECK(torch->run.create(&training->options, &training->train->desc,
 								   training->valid ? &training->valid->desc : NULL,
 								   &training->run, hopper_fault));
-	training->guard = hopper_guard_add(training->run, free_run);
+	training->guard = hopper_guard_add(training->run, hopper_torch()->run.free);
 	HOPPER_CHECK(torch->run.stay_open(training->run, hopper_fault));
 	for (int i = 0; i < training->n_configs; i++)
 	{

@@ -14,12 +14,6 @@
 /* Latches of old kernels are set by few signals: wait no longer than this, in milliseconds. */
 #define LONGEST_WAIT 500
 
-static void
-free_predictor(void *predictor)
-{
-	hopper_torch()->predictor.free((hopper_predictor *) predictor);
-}
-
 static int
 push_piece(void *predictor, int64 first, const float *values, int64 n, hopper_error *error)
 {
@@ -109,7 +103,7 @@ hopper_predict_open(hopper_prediction *run, hopper_data_desc *desc)
 												  run->model.weights.n, desc, run->model.layer,
 												  work->threads, limit, work->event_fd,
 												  &work->predictor, &n_outputs, hopper_fault));
-	work->guard = hopper_guard_add(work->predictor, free_predictor);
+	work->guard = hopper_guard_add(work->predictor, hopper_torch()->predictor.free);
 	hopper_predict_push_weights(work->predictor, &run->model.weights);
 	hopper_floats_release(&run->model.weights);
 	/* One batch at each thread and one on its way to it. */

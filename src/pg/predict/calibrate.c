@@ -11,12 +11,6 @@
 #include "pg/server/ceilings.h"
 
 static void
-free_calibration(void *calibration)
-{
-	hopper_torch()->calibration.free((hopper_calibration *) calibration);
-}
-
-static void
 add_buffer(const hopper_buffer *buffer, void *calibration)
 {
 	HOPPER_CHECK(hopper_torch()->calibration.add_buffer(calibration, buffer, hopper_fault));
@@ -34,7 +28,7 @@ find_temperature(hopper_trained *model, const hopper_packed *data, hopper_calibr
 	HOPPER_CHECK(torch->calibration.create(&model->config, &data->desc,
 										   hopper_effective_memory_limit(), &calibration,
 										   hopper_fault));
-	guard = hopper_guard_add(calibration, free_calibration);
+	guard = hopper_guard_add(calibration, torch->calibration.free);
 	hopper_scan_packed(data, HOPPER_SPLIT_VALID, add_buffer, calibration);
 	config.weights = hopper_floats_whole(&model->weights);
 	HOPPER_CHECK(torch->calibration.find(calibration, &config, found, hopper_fault));

@@ -28,12 +28,6 @@ typedef struct ensembling
 	hopper_trained result;
 } ensembling;
 
-static void
-free_ensemble(void *ensemble)
-{
-	hopper_torch()->ensemble.free((hopper_ensemble *) ensemble);
-}
-
 /* Reads the models that have weights, of these keys; NULL: all. */
 static void
 read_candidates(ensembling *work, const int32 *keys, int n_keys)
@@ -109,7 +103,7 @@ select_members(ensembling *work, int size, int initial)
 	HOPPER_CHECK(torch->ensemble.create(&work->models[0].config, &work->data.desc, work->metric,
 										hopper_effective_memory_limit(), &work->ensemble,
 										hopper_fault));
-	work->guard = hopper_guard_add(work->ensemble, free_ensemble);
+	work->guard = hopper_guard_add(work->ensemble, hopper_torch()->ensemble.free);
 	hopper_scan_packed(&work->data, HOPPER_SPLIT_VALID, add_buffer, work);
 	for (int i = 0; i < work->n; i++)
 	{

@@ -4,12 +4,6 @@
  */
 #include "pg/predict/evaluate.h"
 
-static void
-free_evaluation(void *evaluation)
-{
-	hopper_torch()->evaluation.free((hopper_evaluation *) evaluation);
-}
-
 static int
 push_piece_of_evaluated(void *evaluation, int64 first, const float *values, int64 n,
 						hopper_error *error)
@@ -27,7 +21,7 @@ hopper_evaluation_open(hopper_evaluating *run, const hopper_config *config,
 	run->partition = -1;
 	HOPPER_CHECK(hopper_torch()->evaluation.create(config, desc, threads, run->event_fd,
 												   &run->evaluation, hopper_fault));
-	run->guard = hopper_guard_add(run->evaluation, free_evaluation);
+	run->guard = hopper_guard_add(run->evaluation, hopper_torch()->evaluation.free);
 	if (weights)
 		hopper_floats_pass(weights, push_piece_of_evaluated, run->evaluation);
 }

@@ -353,12 +353,6 @@ hopper_search_tell_limit(const hopper_automl *run)
 				errhint("That is hopper.max_configs, which an administrator can raise."));
 }
 
-static void
-free_search(void *search)
-{
-	hopper_core()->search.free((hopper_search *) search);
-}
-
 void
 hopper_search_throw(const hopper_error *error, const hopper_complaints *complaints)
 {
@@ -377,5 +371,5 @@ hopper_search_start(hopper_automl *run)
 
 	if (hopper_core()->search.start(&run->options, &run->search, &error) != 0)
 		hopper_search_throw(&error, &run->complaints);
-	return hopper_guard_add(run->search, free_search);
+	return hopper_guard_add(run->search, hopper_core()->search.free);
 }

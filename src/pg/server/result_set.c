@@ -53,16 +53,10 @@ hopper_begin_result(FunctionCallInfo fcinfo, TupleDesc *descriptor)
 	return store;
 }
 
-static void
-free_rows(void *rows)
-{
-	hopper_core()->rows_free((hopper_rows *) rows);
-}
-
 hopper_guard *
 hopper_guard_rows(hopper_rows *rows)
 {
-	return hopper_guard_add(rows, free_rows);
+	return hopper_guard_add(rows, hopper_core()->rows_free);
 }
 
 hopper_rows *
