@@ -231,10 +231,8 @@ hopper_pack_values_know_inputs(hopper_pack_values *values)
 static void
 require_columns(const hopper_pack_values *part, const hopper_input *input)
 {
-	int64		count = 1;
+	int64		count = hopper_shape_count(input->rank, input->shape);
 
-	for (int i = 0; i < input->rank; i++)
-		count *= input->shape[i];
 	if (part->layout == PACK_SCALARS && count != part->n_columns)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("input \"%s\" expects %s, not %s", input->name,
@@ -343,18 +341,13 @@ hopper_read_inputs(const hopper_name *summary, const char *text, int n_columns,
 	for (uint64 i = 0; i < n; i++)
 	{
 		int			count = (int) hopper_int_cell(summary, i, 2, 1, n_columns);
-		int64		product = 1;
+		int64		product;
 
 		read[i].name = inputs->names[i] = hopper_text_cell(summary, i, 1);
 		read[i].type = hopper_pack_type_from_name(hopper_text_cell(summary, i, 3));
 		read[i].rank = hopper_shape_cell(summary, i, 4, read[i].shape);
-		for (int k = 0; k < read[i].rank; k++)
-		{
-			if (read[i].shape[k] > PACK_MAX_BUFFER_BYTES / product)
-				refuse_inputs(summary);
-			product *= read[i].shape[k];
-		}
-		if (read[i].type == 0 || read[i].rank < 1)
+		product = hopper_shape_count(read[i].rank, read[i].shape);
+		if (product > PACK_MAX_BUFFER_BYTES || read[i].type == 0 || read[i].rank < 1)
 			refuse_inputs(summary);
 		inputs->columns[i] = count;
 		columns += count;

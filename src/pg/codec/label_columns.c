@@ -152,20 +152,16 @@ hopper_read_outputs(const hopper_name *summary, const char *text, hopper_data_de
 	*types = palloc0(n_outputs * sizeof(char *));
 	for (int i = 0; i < n_outputs; i++)
 	{
-		int64		product = 1;
+		int64		product;
 
 		read[i].name = hopper_text_cell(summary, i, 1);
 		read[i].column = hopper_text_cell(summary, i, 2);
 		read[i].kind = hopper_kind_cell(summary, i, 3);
 		(*types)[i] = hopper_text_cell(summary, i, 4);
 		read[i].rank = hopper_shape_cell(summary, i, 5, read[i].shape);
-		for (int k = 0; k < read[i].rank; k++)
-		{
-			if (read[i].shape[k] > PACK_MAX_BUFFER_BYTES / product)
-				refuse_outputs(summary);
-			product *= read[i].shape[k];
-		}
-		if ((read[i].kind == HOPPER_LABEL_ARRAY) != (read[i].rank > 0))
+		product = hopper_shape_count(read[i].rank, read[i].shape);
+		if (product > PACK_MAX_BUFFER_BYTES ||
+			(read[i].kind == HOPPER_LABEL_ARRAY) != (read[i].rank > 0))
 			refuse_outputs(summary);
 		if (read[i].kind == HOPPER_LABEL_CLASS)
 		{

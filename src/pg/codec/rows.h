@@ -179,6 +179,36 @@ extern bool hopper_pack_values_encode(const hopper_pack_values *values,
 extern bool hopper_pack_values_as_they_lie(const hopper_pack_values *values);
 extern bool hopper_pack_values_copy(const hopper_pack_values *values, const char *numbers,
 									char *out);
+/* Inlined with a type that is known it has no switch for each number. Rows may lie anywhere. */
+static inline double
+hopper_number_at(int32 type, const char *values, int64 i)
+{
+#define NUMBER_AT(c_type) \
+	do { \
+		c_type		number; \
+		memcpy(&number, values + i * sizeof(number), sizeof(number)); \
+		return (double) number; \
+	} while (0)
+	switch (type)
+	{
+		case HOPPER_UINT8:
+			NUMBER_AT(uint8);
+		case HOPPER_INT16:
+			NUMBER_AT(int16);
+		case HOPPER_INT32:
+			NUMBER_AT(int32);
+		case HOPPER_INT64:
+			NUMBER_AT(int64);
+		case HOPPER_FLOAT32:
+			NUMBER_AT(float);
+		default:
+			NUMBER_AT(double);
+	}
+#undef NUMBER_AT
+}
+
+/* Values of a shape; PG_INT64_MAX where they cannot be counted. */
+extern int64 hopper_shape_count(int rank, const int64 *shape);
 /* "28x28x1"; "scalar" for rank 0 */
 extern char *hopper_pack_shape_text(int rank, const int64 *shape);
 /* "uint8" and so on, and back (0: unknown) */

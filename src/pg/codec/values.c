@@ -179,23 +179,28 @@ hopper_pack_values_set_bytes_type(hopper_pack_values *values, int32 type, bool o
 	values->or_bytes = or_bytes && type != HOPPER_UINT8;
 }
 
+int64
+hopper_shape_count(int rank, const int64 *shape)
+{
+	int64		count = 1;
+
+	for (int i = 0; i < rank; i++)
+		if (shape[i] < 1 || __builtin_mul_overflow(count, shape[i], &count))
+			return PG_INT64_MAX;
+	return count;
+}
+
 void
 hopper_pack_values_set_shape(hopper_pack_values *values, int rank, const int64 *shape)
 {
-	int			i;
-
 	Assert(rank <= HOPPER_MAX_RANK);
 	values->rank = rank;
-	values->count = 1;
-	for (i = 0; i < rank; i++)
-	{
-		values->shape[i] = shape[i];
-		if (shape[i] < 1 || shape[i] > PACK_MAX_BUFFER_BYTES / values->count)
-			hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-						 errmsg("a row of shape %s is too large to be packed",
-								hopper_pack_shape_text(rank, shape)));
-		values->count *= shape[i];
-	}
+	memmove(values->shape, shape, sizeof(int64) * rank);
+	values->count = hopper_shape_count(rank, shape);
+	if (values->count > PACK_MAX_BUFFER_BYTES)
+		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+					 errmsg("a row of shape %s is too large to be packed",
+							hopper_pack_shape_text(rank, shape)));
 	values->size = values->count * hopper_core()->type_size(values->type);
 	if (values->size > PACK_MAX_BUFFER_BYTES)
 		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,

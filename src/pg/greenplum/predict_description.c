@@ -14,7 +14,7 @@ pass_output(hopper_wire *wire, hopper_predict_model *model)
 													HOPPER_LINK_SOFTMAX);
 	model->link_width = hopper_wire_int(wire, model->link_width);
 	model->is_value = hopper_wire_bool(wire, model->is_value);
-	hopper_wire_scale(wire, &model->scale);
+	hopper_wire_array_in(wire, &model->scale, 1, sizeof(model->scale));
 	model->is_array = hopper_wire_bool(wire, model->is_array);
 	model->is_each = hopper_wire_bool(wire, model->is_each);
 	model->class_type = hopper_wire_oid(wire, model->class_type);

@@ -7,12 +7,11 @@
 #include "pg/greenplum/wire.h"
 
 /* What the bytes begin with; another one with each change of what follows. */
-#define REPORT_FORMAT 2
+#define REPORT_FORMAT 3
 #define NOT_A_MODELS 0			/* of an evaluation */
 
-/* The least that an event and a visit take: their numbers, and the lengths of an event's texts. */
+/* The least that an event takes: its numbers, and the lengths of its texts. */
 #define LEAST_EVENT (15 * sizeof(int64))
-#define VISIT_SIZE (15 * sizeof(int64))
 
 /* --- checks --- */
 
@@ -87,28 +86,6 @@ pass_event(hopper_wire *wire, int32 mst_key, hopper_event *event)
 		hopper_refuse(wire);
 }
 
-static void
-pass_visit(hopper_wire *wire, int32 mst_key, hopper_visit *visit)
-{
-	visit->mst_key = hopper_wire_int32(wire, visit->mst_key);
-	visit->iteration = hopper_wire_int32(wire, visit->iteration);
-	visit->kind = hopper_wire_int32(wire, visit->kind);
-	visit->split = hopper_wire_int32(wire, visit->split);
-	visit->worker = hopper_wire_int32(wire, visit->worker);
-	visit->hop = hopper_wire_int32(wire, visit->hop);
-	visit->first_partition = hopper_wire_int32(wire, visit->first_partition);
-	visit->n_partitions = hopper_wire_int32(wire, visit->n_partitions);
-	visit->started = hopper_wire_number(wire, visit->started);
-	visit->read = hopper_wire_number(wire, visit->read);
-	visit->wait = hopper_wire_number(wire, visit->wait);
-	visit->hopping = hopper_wire_number(wire, visit->hopping);
-	visit->train = hopper_wire_number(wire, visit->train);
-	visit->evaluate = hopper_wire_number(wire, visit->evaluate);
-	visit->bytes_written = hopper_wire_int(wire, visit->bytes_written);
-	if (wire->reads && !is_visit(visit, mst_key))
-		hopper_refuse(wire);
-}
-
 /* mst_key: of what is read. */
 static void
 pass_report(hopper_wire *wire, int32 mst_key, hopper_report *report)
@@ -118,11 +95,12 @@ pass_report(hopper_wire *wire, int32 mst_key, hopper_report *report)
 									   sizeof(hopper_event));
 	for (int i = 0; i < report->n_events; i++)
 		pass_event(wire, mst_key, &report->events[i]);
-	report->n_visits = hopper_wire_count(wire, report->n_visits, VISIT_SIZE);
-	report->visits = hopper_wire_items(wire, report->visits, report->n_visits,
+	report->n_visits = hopper_wire_count(wire, report->n_visits, sizeof(hopper_visit));
+	report->visits = hopper_wire_array(wire, report->visits, report->n_visits,
 									   sizeof(hopper_visit));
-	for (int i = 0; i < report->n_visits; i++)
-		pass_visit(wire, mst_key, &report->visits[i]);
+	for (int i = 0; wire->reads && i < report->n_visits; i++)
+		if (!is_visit(&report->visits[i], mst_key))
+			hopper_refuse(wire);
 }
 
 static void
@@ -183,7 +161,6 @@ hopper_report_datum(const hopper_group_part *part)
 	begin_report(&wire);
 	pass_report(&wire, 0, &report);
 	pfree(report.events);
-	pfree(report.visits);
 	return end_report(&wire);
 }
 

@@ -313,17 +313,6 @@ hopper_read_description(const bytea *description, hopper_description kind,
 	hopper_wire_end(&wire);
 }
 
-void
-hopper_wire_scale(hopper_wire *wire, hopper_label_scale *scale)
-{
-	scale->is_scaled = hopper_wire_bool(wire, scale->is_scaled);
-	scale->mean = hopper_wire_number(wire, scale->mean);
-	scale->deviation = hopper_wire_number(wire, scale->deviation);
-	scale->least = hopper_wire_number(wire, scale->least);
-	scale->largest = hopper_wire_number(wire, scale->largest);
-}
-
-/* Shapes, types and the numbers of rows and classes are the core's to check. */
 static void
 pass_output(hopper_wire *wire, hopper_output *output)
 {
@@ -335,7 +324,7 @@ pass_output(hopper_wire *wire, hopper_output *output)
 	output->num_classes = hopper_wire_int32(wire, output->num_classes);
 	output->n_class_values = hopper_wire_count(wire, output->n_class_values, sizeof(int64));
 	output->class_values = hopper_wire_texts(wire, output->class_values, output->n_class_values);
-	hopper_wire_scale(wire, &output->scale);
+	hopper_wire_array_in(wire, &output->scale, 1, sizeof(output->scale));
 }
 
 void

@@ -92,7 +92,6 @@ extern void hopper_wire_array_in(hopper_wire *wire, void *values, int64 n, size_
 extern void hopper_wire_field(hopper_wire *wire, char *field, size_t room);
 /* Their number and all of them; once read they are in memory. */
 extern void hopper_wire_floats(hopper_wire *wire, hopper_floats *floats);
-extern void hopper_wire_scale(hopper_wire *wire, hopper_label_scale *scale);
 extern void hopper_wire_desc(hopper_wire *wire, hopper_data_desc *desc);
 /* Begins to write into wire->out, or to read the bytes; `damaged`: see above. */
 extern void hopper_wire_write(hopper_wire *wire);

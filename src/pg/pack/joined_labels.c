@@ -228,14 +228,11 @@ read_outputs(hopper_pack_job *job)
 			else
 				output->rank = hopper_pack_first_shape(job, column, "", output->shape);
 			own = array_expression(column, output);
-			for (int k = 0; k < output->rank; k++)
-			{
-				if (output->shape[k] > PACK_MAX_BUFFER_BYTES / values)
-					hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-								 errmsg("labels of column \"%s\" of \"%s\" are too large",
-										column->name, source->name.shown));
-				values *= output->shape[k];
-			}
+			values = hopper_shape_count(output->rank, output->shape);
+			if (values > PACK_MAX_BUFFER_BYTES)
+				hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+							 errmsg("labels of column \"%s\" of \"%s\" are too large",
+									column->name, source->name.shown));
 		}
 		whole = whole ? psprintf("pg_catalog.array_cat(%s, %s)", whole, own) : own;
 		count += values;

@@ -129,11 +129,11 @@ typedef struct hopper_pack_row_shape
 /* The numbers that the rows hold (pack/ranges.c). */
 typedef struct hopper_pack_ranges
 {
-	int			n_features;		/* 0: they are not looked at */
-	double	   *largest;		/* absolute value of each feature, or of all */
+	int			n_features;		/* 0: they are not looked at; 1: all of a row together */
 	int			n_labels;		/* 0: they are classes */
-	double	   *least_labels;	/* each value of a row's labels, or all */
-	double	   *largest_labels;
+	/* of each feature, then of each value of a row's labels */
+	double	   *least;
+	double	   *largest;
 	/* once all rows are read */
 	bool		has_label_range;
 	double		least_label;

@@ -75,7 +75,7 @@ labels_hint(const hopper_pack_job *job)
 char *
 hopper_pack_scales_hint(const hopper_pack_job *job)
 {
-	char	   *features = job->ranges.largest ? features_hint(job) : NULL;
+	char	   *features = job->ranges.n_features > 0 ? features_hint(job) : NULL;
 	/* Of rows for validation it was said of those to train on. */
 	char	   *labels = job->request.validation ? NULL : labels_hint(job);
 

@@ -176,7 +176,6 @@ void
 hopper_predict_check_types(const hopper_predict_model *model, int n_columns,
 						   const hopper_pack_column *columns)
 {
-	int64		count = 1;
 	bool		scalars = true;
 
 	for (int i = 0; i < n_columns; i++)
@@ -192,9 +191,8 @@ hopper_predict_check_types(const hopper_predict_model *model, int n_columns,
 		if (columns[i].type == BYTEAOID || OidIsValid(element))
 			scalars = false;
 	}
-	for (int i = 0; i < model->x_rank; i++)
-		count *= model->x_shape[i];
-	if (scalars && model->x_rank > 0 && count != n_columns)
+	if (scalars && model->x_rank > 0 &&
+		hopper_shape_count(model->x_rank, model->x_shape) != n_columns)
 		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
 					 errmsg("model \"%s\" expects %s, not %s", model->shown,
 							hopper_predict_expectation(model),

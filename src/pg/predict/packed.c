@@ -28,37 +28,6 @@ typedef struct packed_prediction
 	MemoryContext row_context;
 } packed_prediction;
 
-static double
-number_at(int32 type, const char *bytes)
-{
-	int16		small;
-	int32		middle;
-	int64		large;
-	float4		single;
-	double		value;
-
-	switch (type)
-	{
-		case HOPPER_UINT8:
-			return (uint8) *bytes;
-		case HOPPER_INT16:
-			memcpy(&small, bytes, sizeof(small));
-			return small;
-		case HOPPER_INT32:
-			memcpy(&middle, bytes, sizeof(middle));
-			return middle;
-		case HOPPER_INT64:
-			memcpy(&large, bytes, sizeof(large));
-			return (double) large;
-		case HOPPER_FLOAT32:
-			memcpy(&single, bytes, sizeof(single));
-			return single;
-		default:
-			memcpy(&value, bytes, sizeof(value));
-			return value;
-	}
-}
-
 /* A label that is a number, in its own unit. */
 static double
 label_in_unit(const packed_prediction *run, double label)
@@ -181,23 +150,13 @@ read_buffer(const hopper_buffer *buffer, void *state)
 			take_batch(run);
 		memcpy(work->features + work->n_added * x_size, (const char *) buffer->x + i * x_size,
 			   x_size);
-		run->labels[run->taken] = number_at(y_type,
-											(const char *) buffer->y + i * run->y_size);
+		run->labels[run->taken] = hopper_number_at(y_type, (const char *) buffer->y +
+												   i * run->y_size, 0);
 		run->numbers[run->taken++] = run->seen;
 		if (++work->n_added == work->batch_rows)
 			hopper_predict_submit(&run->base);
 	}
 	CHECK_FOR_INTERRUPTS();
-}
-
-static int64
-count_of(int rank, const int64_t *shape)
-{
-	int64		count = 1;
-
-	for (int i = 0; i < rank; i++)
-		count *= shape[i];
-	return count;
 }
 
 static void
@@ -207,11 +166,12 @@ measure_rows(packed_prediction *run)
 	size_t	   *x_size = &run->base.values.size;
 
 	if (desc->n_inputs == 0)
-		*x_size = hopper_core()->type_size(desc->x_type) * count_of(desc->x_rank, desc->x_shape);
+		*x_size = hopper_core()->type_size(desc->x_type) *
+			hopper_shape_count(desc->x_rank, desc->x_shape);
 	for (int i = 0; i < desc->n_inputs; i++)
 		*x_size += hopper_core()->type_size(desc->inputs[i].type) *
-			count_of(desc->inputs[i].rank, desc->inputs[i].shape);
-	run->y_size = desc->n_outputs ? sizeof(float4) * count_of(desc->y_rank, desc->y_shape)
+			hopper_shape_count(desc->inputs[i].rank, desc->inputs[i].shape);
+	run->y_size = desc->n_outputs ? sizeof(float4) * hopper_shape_count(desc->y_rank, desc->y_shape)
 		: hopper_core()->type_size(desc->y_type);
 }
 

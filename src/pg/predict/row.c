@@ -17,11 +17,9 @@ static void
 check_features(const hopper_ready_model *entry, Oid type, Datum features)
 {
 	const hopper_predict_model *model = &entry->model;
-	int64		expected = 1;
+	int64		expected = hopper_shape_count(model->x_rank, model->x_shape);
 	int64		given;
 
-	for (int i = 0; i < model->x_rank; i++)
-		expected *= model->x_shape[i];
 	if (type == BYTEAOID)
 	{
 		int32		size = hopper_core()->type_size(entry->features.x_type);

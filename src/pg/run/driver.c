@@ -274,15 +274,6 @@ hopper_driver_create(const char *statement)
 
 /* --- training --- */
 
-static int
-compare_trials(const void *a, const void *b)
-{
-	int32		x = ((const hopper_earlier *) a)->trial;
-	int32		y = ((const hopper_earlier *) b)->trial;
-
-	return x < y ? -1 : x > y;
-}
-
 /* hopper_fit.earlier */
 static int32
 earlier_of(const hopper_fit *fit, int32 trial)
@@ -290,7 +281,7 @@ earlier_of(const hopper_fit *fit, int32 trial)
 	hopper_earlier wanted = {.trial = trial};
 	const hopper_earlier *found = bsearch(&wanted, hopper_driven->earlier,
 										  hopper_driven->n_earlier, sizeof(wanted),
-										  compare_trials);
+										  hopper_compare_key);
 
 	return found ? found->iterations : 0;
 }

@@ -544,6 +544,9 @@ extern void hopper_require_other_tables(FunctionCallInfo fcinfo, const char *out
 
 /* --- keys and lists of integers as arguments (server/integers.c) --- */
 
+/* For qsort() and bsearch(), of int32 or structs that begin with one. */
+extern int	hopper_compare_key(const void *a, const void *b);
+
 /*
  * A model_id or mst_key, which is a bigint for callers that have no smaller integers; 0 for NULL.
  * ERROR 22003 out of the range that keys can have.

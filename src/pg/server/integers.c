@@ -12,6 +12,15 @@
 
 #include "utils/fmgroids.h"
 
+int
+hopper_compare_key(const void *a, const void *b)
+{
+	int32		x = *(const int32 *) a;
+	int32		y = *(const int32 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
 /* Letters that are not of NULL: names of architectures, where their numbers are wanted. */
 static bool
 has_names(const char *value)

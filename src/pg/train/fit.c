@@ -144,21 +144,12 @@ typedef struct choice
 	bool		chosen;
 } choice;
 
-static int
-compare_choices(const void *a, const void *b)
-{
-	int32		x = ((const choice *) a)->mst_key;
-	int32		y = ((const choice *) b)->mst_key;
-
-	return x < y ? -1 : x > y;
-}
-
 static choice *
 find_choice(choice *choices, int n, int32 key)
 {
 	choice		wanted = {.mst_key = key};
 
-	return bsearch(&wanted, choices, n, sizeof(choice), compare_choices);
+	return bsearch(&wanted, choices, n, sizeof(choice), hopper_compare_key);
 }
 
 void
@@ -170,7 +161,7 @@ hopper_fit_choose(hopper_fit *request, const int32 *keys, int n)
 
 	for (int at = 0; at < n_configs; at++)
 		choices[at].mst_key = request->configs[at].mst_key;
-	qsort(choices, n_configs, sizeof(choice), compare_choices);
+	qsort(choices, n_configs, sizeof(choice), hopper_compare_key);
 	for (int i = 0; i < n; i++)
 	{
 		choice	   *found = find_choice(choices, n_configs, keys[i]);

@@ -276,6 +276,19 @@ hopper_history_align(hopper_history *history, int n_metrics, const char *const *
 	}
 }
 
+bool
+hopper_point_has(const hopper_point *point, int split, int metric)
+{
+	return metric < 0 ? point->known[split]
+		: (point->has_metric[split] & ((uint32) 1 << metric)) != 0;
+}
+
+double
+hopper_point_value(const hopper_history *history, const hopper_point *point, int split, int metric)
+{
+	return metric < 0 ? point->loss[split] : hopper_point_metric(history, point, split, metric);
+}
+
 const hopper_point *
 hopper_history_find(const hopper_history *history, int32 iteration)
 {
@@ -338,20 +351,6 @@ hopper_history_elapsed(const hopper_history *history)
 	return float8_array(values, nulls, 0, history->n);
 }
 
-hopper_param
-hopper_history_loss(const hopper_history *history, int split)
-{
-	Datum	   *values = palloc(Max(history->n, 1) * sizeof(Datum));
-	bool	   *nulls = palloc0(Max(history->n, 1) * sizeof(bool));
-
-	for (int i = 0; i < history->n; i++)
-	{
-		values[i] = Float8GetDatum(hopper_history_at(history, i)->loss[split]);
-		nulls[i] = !hopper_history_at(history, i)->known[split];
-	}
-	return float8_array(values, nulls, 0, history->n);
-}
-
 /* One metric's values into values[0 .. n). */
 static void
 metric_values(const hopper_history *history, int split, int metric, Datum *values, bool *nulls)
@@ -360,8 +359,8 @@ metric_values(const hopper_history *history, int split, int metric, Datum *value
 	{
 		const hopper_point *point = hopper_history_at(history, i);
 
-		values[i] = Float8GetDatum(hopper_point_metric(history, point, split, metric));
-		nulls[i] = (point->has_metric[split] & ((uint32) 1 << metric)) == 0;
+		values[i] = Float8GetDatum(hopper_point_value(history, point, split, metric));
+		nulls[i] = !hopper_point_has(point, split, metric);
 	}
 }
 

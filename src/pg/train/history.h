@@ -70,10 +70,15 @@ extern const hopper_point *hopper_history_find(const hopper_history *history, in
 /* The newest point with values of this split, or NULL. */
 extern const hopper_point *hopper_history_last(const hopper_history *history, int split);
 
+/* Whether a point of a history has a metric of a split; metric -1: the loss. */
+extern bool hopper_point_has(const hopper_point *point, int split, int metric);
+extern double hopper_point_value(const hopper_history *history, const hopper_point *point,
+								 int split, int metric);
+
 /* Columns of the info table. */
 extern hopper_param hopper_history_iterations(const hopper_history *history);	/* int[] */
 extern hopper_param hopper_history_elapsed(const hopper_history *history); /* float8[] */
-extern hopper_param hopper_history_loss(const hopper_history *history, int split);	/* float8[] */
+/* float8[]; metric -1: the loss */
 extern hopper_param hopper_history_metric(const hopper_history *history, int split, int metric);
 /* float8[][]: a row a metric, a column an iteration */
 extern hopper_param hopper_history_metrics(const hopper_history *history, int split, int n_metrics);

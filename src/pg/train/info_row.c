@@ -54,17 +54,11 @@ const hopper_layout hopper_infos_layout = {
 
 /* `last`: by split, NULL where nothing is known. */
 static hopper_param
-final_metric(const hopper_history *history, const hopper_point *const *last, int split)
+final_value(const hopper_history *history, const hopper_point *const *last, int split, int metric)
 {
-	return last[split] && (last[split]->has_metric[split] & 1)
-		? HOPPER_FLOAT8(hopper_point_metric(history, last[split], split, 0))
+	return last[split] && hopper_point_has(last[split], split, metric)
+		? HOPPER_FLOAT8(hopper_point_value(history, last[split], split, metric))
 		: HOPPER_NULL(FLOAT8OID);
-}
-
-static hopper_param
-final_loss(const hopper_point *const *last, int split)
-{
-	return last[split] ? HOPPER_FLOAT8(last[split]->loss[split]) : HOPPER_NULL(FLOAT8OID);
 }
 
 hopper_output_row *
@@ -108,14 +102,14 @@ hopper_info_row(const hopper_training *training, int at)
 	hopper_fill(row, "metrics_type", hopper_texts_param(result->n_metrics, metrics));
 	hopper_fill(row, "loss_type",
 				hopper_utf8_param(result->loss_type[0] ? result->loss_type : NULL));
-	hopper_fill(row, "training_metrics_final", final_metric(history, last, HOPPER_SPLIT_TRAIN));
-	hopper_fill(row, "training_loss_final", final_loss(last, HOPPER_SPLIT_TRAIN));
+	hopper_fill(row, "training_metrics_final", final_value(history, last, HOPPER_SPLIT_TRAIN, 0));
+	hopper_fill(row, "training_loss_final", final_value(history, last, HOPPER_SPLIT_TRAIN, -1));
 	hopper_fill(row, "training_metrics", hopper_history_metric(history, HOPPER_SPLIT_TRAIN, 0));
-	hopper_fill(row, "training_loss", hopper_history_loss(history, HOPPER_SPLIT_TRAIN));
-	hopper_fill(row, "validation_metrics_final", final_metric(history, last, HOPPER_SPLIT_VALID));
-	hopper_fill(row, "validation_loss_final", final_loss(last, HOPPER_SPLIT_VALID));
+	hopper_fill(row, "training_loss", hopper_history_metric(history, HOPPER_SPLIT_TRAIN, -1));
+	hopper_fill(row, "validation_metrics_final", final_value(history, last, HOPPER_SPLIT_VALID, 0));
+	hopper_fill(row, "validation_loss_final", final_value(history, last, HOPPER_SPLIT_VALID, -1));
 	hopper_fill(row, "validation_metrics", hopper_history_metric(history, HOPPER_SPLIT_VALID, 0));
-	hopper_fill(row, "validation_loss", hopper_history_loss(history, HOPPER_SPLIT_VALID));
+	hopper_fill(row, "validation_loss", hopper_history_metric(history, HOPPER_SPLIT_VALID, -1));
 	hopper_fill(row, "metrics_iters", hopper_history_iterations(history));
 	hopper_fill(row, "training_metrics_all",
 				hopper_history_metrics(history, HOPPER_SPLIT_TRAIN, result->n_metrics));

@@ -8,19 +8,6 @@
 
 const char *const hopper_split_names[2] = {"training", "validation"};
 
-bool
-hopper_point_has(const hopper_point *point, int split, int metric)
-{
-	return metric < 0 ? point->known[split]
-		: (point->has_metric[split] & ((uint32) 1 << metric)) != 0;
-}
-
-double
-hopper_point_value(const hopper_history *history, const hopper_point *point, int split, int metric)
-{
-	return metric < 0 ? point->loss[split] : hopper_point_metric(history, point, split, metric);
-}
-
 /* Where a configuration's histories have this metric; -1: the loss, -2: nowhere. */
 static int
 metric_place(const hopper_model_result *result, const char *name)

@@ -20,10 +20,6 @@ typedef struct hopper_standing
 /* Of configuration `at`; nothing is known where the training has no results yet. */
 extern void hopper_standing_of(const hopper_training *training, int at, hopper_standing *standing);
 
-/* Whether a point of a history has a metric of a split; metric -1: the loss. */
-extern bool hopper_point_has(const hopper_point *point, int split, int metric);
-extern double hopper_point_value(const hopper_history *history, const hopper_point *point,
-								 int split, int metric);
 /* "training", "validation": by hopper_split */
 extern const char *const hopper_split_names[2];
 

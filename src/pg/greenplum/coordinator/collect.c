@@ -33,15 +33,6 @@ typedef struct told_model
 } told_model;
 
 static int
-compare_told(const void *a, const void *b)
-{
-	int32		x = ((const told_model *) a)->mst_key;
-	int32		y = ((const told_model *) b)->mst_key;
-
-	return x < y ? -1 : x > y;
-}
-
-static int
 place_of(const open_segments *open, int32 mst_key)
 {
 	int			at = hopper_training_place(open->driver.training, mst_key);
@@ -74,7 +65,7 @@ sort_told(open_segments *open, uint64 n)
 	}
 	if (n_told != open->n_training)
 		elog(ERROR, "%d of %d models came back from the segments", n_told, open->n_training);
-	qsort(told, n_told, sizeof(told_model), compare_told);
+	qsort(told, n_told, sizeof(told_model), hopper_compare_key);
 	return told;
 }
 

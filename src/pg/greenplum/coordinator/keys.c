@@ -58,15 +58,6 @@ hopper_segment_numbers(int *n)
 	return numbers;
 }
 
-static int
-compare_int32(const void *a, const void *b)
-{
-	int32		x = *(const int32 *) a;
-	int32		y = *(const int32 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 int
 hopper_chosen_segments(const char *rules, int32 **contents)
 {
@@ -110,7 +101,7 @@ hopper_chosen_segments(const char *rules, int32 **contents)
 	*contents = palloc(sizeof(int32) * n);
 	for (uint64 i = 0; i < n; i++)
 		(*contents)[i] = hopper_key_cell(NULL, i, 1);
-	qsort(*contents, n, sizeof(int32), compare_int32);
+	qsort(*contents, n, sizeof(int32), hopper_compare_key);
 	return (int) n;
 }
 
@@ -187,7 +178,7 @@ hopper_distinct_keys(const int32 *keys, int n, int *count)
 	int32	   *sorted = palloc(sizeof(int32) * n);
 
 	memcpy(sorted, keys, sizeof(int32) * n);
-	qsort(sorted, n, sizeof(int32), compare_int32);
+	qsort(sorted, n, sizeof(int32), hopper_compare_key);
 	*count = 0;
 	for (int i = 0; i < n; i++)
 		if (*count == 0 || sorted[i] != sorted[*count - 1])
@@ -216,9 +207,9 @@ compare_placed(const void *a, const void *b)
 {
 	const placed_partition *x = a;
 	const placed_partition *y = b;
-	int			order = compare_int32(&x->by, &y->by);
+	int			order = hopper_compare_key(&x->by, &y->by);
 
-	return order != 0 ? order : compare_int32(&x->partition, &y->partition);
+	return order != 0 ? order : hopper_compare_key(&x->partition, &y->partition);
 }
 
 /* Partitions that have the same of `by` have the same key and lie on the same segment. */

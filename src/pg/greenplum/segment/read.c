@@ -16,15 +16,6 @@ typedef struct found_buffer
 	HeapTuple	tuple;			/* with TOAST pointers, not with the data */
 } found_buffer;
 
-static int
-compare_buffers(const void *a, const void *b)
-{
-	int32		one = ((const found_buffer *) a)->id;
-	int32		other = ((const found_buffer *) b)->id;
-
-	return (one > other) - (one < other);
-}
-
 static AttrNumber
 column_of(Relation relation, const char *name, Oid type)
 {
@@ -118,7 +109,7 @@ hopper_segment_read(const hopper_segment_table *table, hopper_split split, int32
 		found[n++].tuple = heap_copytuple(tuple);
 	}
 	hopper_end_scan(scan);
-	qsort(found, n, sizeof(found_buffer), compare_buffers);
+	qsort(found, n, sizeof(found_buffer), hopper_compare_key);
 
 	MemoryContextSwitchTo(one);
 	for (int i = 0; i < n; i++)
