@@ -7,7 +7,7 @@
 // The bound of a node is the longer one of its multiplications at the measured peak and of its
 // bytes at the measured bandwidth; a step's is their sum with the optimizer's. A node needs its
 // layer's operations forward, once more for its weights' gradient and once more for its input's;
-// where F(2 x 2, 3 x 3) Winograd applies, 2.25 times fewer. All times are of one thread's
+// where the planner takes F(2 x 2, 3 x 3) Winograd, 2.25 times fewer. All times are of one thread's
 // processor, so that other work on the machine adds little.
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "model/layers/conv_2d/conv_2d.h"
+#include "model/layers/conv_2d/planned.h"
 #include "train/batch_tensors.h"
 #include "train/plan_set.h"
 #include "train/tensor_memory.h"
@@ -236,13 +237,11 @@ struct Need {
   double bytes = 0.0;
 };
 
+// By the rule of the planner.
 bool WinogradApplies(const Layer& layer, const Shape& input) {
   const auto* conv = dynamic_cast<const layers::Conv2D*>(&layer);
-  constexpr int64_t kChannels = 16;  // with fewer the transforms cost more than they save
-  return conv != nullptr && conv->kernel == std::vector<int64_t>{3, 3} &&
-         conv->strides == std::vector<int64_t>{1, 1} && conv->groups == 1 &&
-         conv->dilation == std::vector<int64_t>{1, 1} && input[2] >= kChannels &&
-         conv->filters >= kChannels;
+  return conv != nullptr && input.size() == 3 &&
+         PrefersWinograd(SizesOf(*conv, input), input[2], conv->filters);
 }
 
 std::vector<Need> NeedsOf(const ModelSpec& spec, int64_t batch) {

@@ -7,17 +7,11 @@ namespace hopper {
 namespace {
 
 bool GoesThroughTransforms(int64_t size, int64_t channels, int64_t stride = 1) {
-  PlanValue input, output;
-  input.shape = {size, size, channels};
-  output.shape = {(size + stride - 1) / stride, (size + stride - 1) / stride, channels};
-  PlanNode node;
-  node.inputs = {&input};
-  node.output = &output;
   ConvSizes sizes;
   sizes.kernel_height = sizes.kernel_width = 3;
   sizes.stride_height = sizes.stride_width = stride;
   sizes.height = sizes.width = SlideWindow(size, 3, stride, 1, /*same=*/true);
-  return PrefersWinograd(node, sizes);
+  return PrefersWinograd(sizes, channels, channels);
 }
 
 TEST(WinogradRule, SmallWindowsWithEnoughChannels) {

@@ -6,6 +6,22 @@
 #include "model/planned/planned_bf16.h"
 
 namespace hopper {
+
+ConvSizes SizesOf(const layers::Conv2D& layer, const Shape& image) {
+  ConvSizes sizes;
+  sizes.kernel_height = layer.kernel[0];
+  sizes.kernel_width = layer.kernel[1];
+  sizes.stride_height = layer.strides[0];
+  sizes.stride_width = layer.strides[1];
+  sizes.dilation_height = layer.dilation[0];
+  sizes.dilation_width = layer.dilation[1];
+  sizes.groups = layer.groups;
+  sizes.height = layer.Slide(image[0], 0);
+  sizes.width = layer.Slide(image[1], 1);
+  sizes.use_bias = layer.use_bias;
+  return sizes;
+}
+
 namespace layers {
 namespace {
 
@@ -31,14 +47,7 @@ std::unique_ptr<PlannedOp> Plan(const Conv2D& layer, PlanNode* node) {
   const bool applies = AppliesActivation(layer.activation, *node);
   if (!PlannedActivation::Supports(layer.activation, applies, node->output->shape)) return nullptr;
   const Shape& image = node->inputs[0]->shape;
-  ConvSizes sizes;
-  sizes.kernel_height = layer.kernel[0];
-  sizes.kernel_width = layer.kernel[1];
-  sizes.stride_height = layer.strides[0];
-  sizes.stride_width = layer.strides[1];
-  sizes.height = layer.Slide(image[0], 0);
-  sizes.width = layer.Slide(image[1], 1);
-  sizes.use_bias = layer.use_bias;
+  const ConvSizes sizes = SizesOf(layer, image);
   if (layer.groups > 1 && layer.groups == image[2] && layer.groups == layer.filters) {
     DepthwiseForm form;
     form.use_bias = layer.use_bias;
@@ -53,9 +62,6 @@ std::unique_ptr<PlannedOp> Plan(const Conv2D& layer, PlanNode* node) {
     // A product for each group is slow where they are many and tiny (bench/step_bench).
     const int64_t group = (image[2] / layer.groups) * (layer.filters / layer.groups);
     if (layer.groups > kFewGroups && group < kSmallestGroup) return nullptr;
-    sizes.dilation_height = layer.dilation[0];
-    sizes.dilation_width = layer.dilation[1];
-    sizes.groups = layer.groups;
     return MakePlannedGroupedConv2D(node, sizes, layer.activation);
   }
   // What a team shares takes rounded operands, for which no sum is cut: in float32 a kernel's

@@ -7,6 +7,9 @@
 #include "model/planned/planned_activation.h"
 
 namespace hopper {
+namespace layers {
+struct Conv2D;
+}
 
 // What a convolution is made of.
 struct ConvSizes {
@@ -17,6 +20,9 @@ struct ConvSizes {
   WindowAxis height, width;  // output sizes and padding
   bool use_bias = false;
 };
+
+// Of a layer over images of this shape.
+ConvSizes SizesOf(const layers::Conv2D& layer, const Shape& image);
 
 // The node's weights are the kernel, stored as [out][kernel height][kernel width][in / groups],
 // and the bias. Without groups and dilation.
@@ -32,8 +38,8 @@ std::unique_ptr<PlannedOp> MakePlannedGroupedConv2D(PlanNode* node, const ConvSi
                                                     const ActivationSpec& activation);
 
 // The form for windows of 3 x 3 over many channels, where PrefersWinograd(); a function of the
-// sizes only. The direct one serves all others.
-bool PrefersWinograd(const PlanNode& node, const ConvSizes& sizes);
+// sizes and the numbers of channels only. The direct one serves all others.
+bool PrefersWinograd(const ConvSizes& sizes, int64_t in, int64_t out);
 std::unique_ptr<PlannedOp> MakePlannedWinograd(PlanNode* node, const ConvSizes& sizes,
                                                const ActivationSpec& activation);
 

@@ -182,7 +182,9 @@ class PlannedConv2D : public PlannedImages {
 
 std::unique_ptr<PlannedOp> MakePlannedConv2D(PlanNode* node, const ConvSizes& sizes,
                                              const ActivationSpec& activation) {
-  if (PrefersWinograd(*node, sizes)) return MakePlannedWinograd(node, sizes, activation);
+  if (PrefersWinograd(sizes, node->inputs[0]->shape[2], node->output->shape[2])) {
+    return MakePlannedWinograd(node, sizes, activation);
+  }
   if (PrefersColumns(*node, sizes)) return MakePlannedColumns(node, sizes, activation);
   return std::make_unique<PlannedConv2D>(node, sizes, activation);
 }

@@ -271,13 +271,12 @@ class PlannedWinograd : public PiecewiseOp {
 
 }  // namespace
 
-bool PrefersWinograd(const PlanNode& node, const ConvSizes& sizes) {
+bool PrefersWinograd(const ConvSizes& sizes, int64_t in, int64_t out) {
   // With few channels the transforms cost more than the products save.
   constexpr int64_t kChannels = 16;
-  const int64_t in = node.inputs[0]->shape[2];
-  const int64_t out = node.output->shape[2];
   if (sizes.kernel_height != 3 || sizes.kernel_width != 3 || sizes.stride_height != 1 ||
-      sizes.stride_width != 1 || in < kChannels || out < kChannels) {
+      sizes.stride_width != 1 || sizes.dilation_height != 1 || sizes.dilation_width != 1 ||
+      sizes.groups != 1 || in < kChannels || out < kChannels) {
     return false;
   }
   if (9 * in * out < kLargeWeights) return true;
