@@ -59,6 +59,18 @@ template <int kPixels, int kVecs, int kCells = 0, int kStep = 1>
 void DepthwisePixels(int64_t channels, int64_t kernel_width, const CellRange& rows,
                      const CellRange& columns, const float* x, int64_t pitch, int64_t next,
                      const float* kernel, const float* bias, bool relu, bool accumulate, float* y) {
+  // Read once: what is stored might lie where these are.
+  const int64_t first = rows.first, last = rows.last, step = rows.step;
+  const int64_t first_column = columns.first, last_column = columns.last;
+  const int64_t column_step = columns.step;
+  const int64_t next_row = rows.stride * pitch;
+  const int64_t next_factors = step * kernel_width * channels;
+  const int64_t next_cell = columns.stride * channels;
+  const int64_t next_factor = column_step * channels;
+  const float* const first_row = x + rows.place * pitch + columns.place * channels;
+  const float* const first_factors = kernel + (first * kernel_width + first_column) * channels;
+  // What the pixels below are the first to read: its vectors are too far apart to be foreseen.
+  const int64_t new_row = next_row > 0 ? (last - first) * next_row : -next_row;
   ForSomeVectors<kVecs>(0, channels, [&](auto some, int64_t c, auto load, auto store) {
     constexpr int kSums = decltype(some)::value;
     Vec sum[kPixels][kSums];
@@ -67,14 +79,11 @@ void DepthwisePixels(int64_t channels, int64_t kernel_width, const CellRange& ro
 #pragma GCC unroll 8
       for (int i = 0; i < kPixels; ++i) sum[i][v] = first;
     }
-    const float* row = x + rows.place * pitch + columns.place * channels + c;
-    const float* factors = kernel + (rows.first * kernel_width + columns.first) * channels + c;
-    // What the pixels below are the first to read: its vectors are too far apart to be foreseen.
-    const int64_t new_row =
-        (rows.stride > 0 ? (rows.last - rows.first) * rows.stride : -rows.stride) * pitch;
+    const float* row = first_row + c;
+    const float* factors = first_factors + c;
 #pragma GCC unroll 8
     for (int i = 0; i < kPixels; ++i) __builtin_prefetch(row + new_row + i * next);
-    for (int64_t h = rows.first; h < rows.last; h += rows.step) {
+    for (int64_t h = first; h < last; h += step) {
       if constexpr (kCells > 0) {
         constexpr int kPast = kStep > 0 ? 0 : kCells - 1;  // pixels before the first cell's
         Vec in[kPixels + kCells - 1];
@@ -89,19 +98,19 @@ void DepthwisePixels(int64_t channels, int64_t kernel_width, const CellRange& ro
       } else {
         const float* from = row;
         const float* factor = factors;
-        for (int64_t w = columns.first; w < columns.last; w += columns.step) {
+        for (int64_t w = first_column; w < last_column; w += column_step) {
 #pragma GCC unroll 8
           for (int v = 0; v < kSums; ++v) {
             const Vec f = load(factor + v * kWidth);
 #pragma GCC unroll 8
             for (int i = 0; i < kPixels; ++i) sum[i][v] += load(from + i * next + v * kWidth) * f;
           }
-          from += columns.stride * channels;
-          factor += columns.step * channels;
+          from += next_cell;
+          factor += next_factor;
         }
       }
-      row += rows.stride * pitch;
-      factors += rows.step * kernel_width * channels;
+      row += next_row;
+      factors += next_factors;
     }
 #pragma GCC unroll 8
     for (int i = 0; i < kPixels; ++i) {
@@ -115,24 +124,28 @@ void DepthwisePixels(int64_t channels, int64_t kernel_width, const CellRange& ro
   });
 }
 
-// Neighbours that share the loads of the kernel.
-constexpr int kDepthwisePixels = 4;
+// Calls body(pixels) for so many neighbours, all of whose cells are inside, as share the loads of
+// the kernel: six, or two; body(0) where not even `inside` = 2 pixels are. Returns how many.
+template <typename Body>
+HOPPER_INLINE int64_t ForPixels(int64_t inside, const Body& body) {
+  if (inside >= 6) return body(std::integral_constant<int, 6>()), 6;
+  if (inside >= 2) return body(std::integral_constant<int, 2>()), 2;
+  return body(std::integral_constant<int, 0>()), 1;
+}
 
-// DepthwisePixels() of so many, all of whose cells are inside; of neighbouring cells (`dense`) by
-// the commonest widths.
-template <int kStep, typename... Rest>
+// DepthwisePixels() of so many; of neighbouring cells (`dense`) by the commonest widths.
+template <int kPixels, int kStep, typename... Rest>
 HOPPER_INLINE void DepthwiseInside(const hopper::DepthwiseArgs& p, const CellRange& rows,
                                    int64_t place, bool dense, Rest... rest) {
   const CellRange columns{0, p.kernel_width, 1, place, kStep * p.dilation_width};
-  const auto pixels = dense && p.kernel_width == 3 ? DepthwisePixels<kDepthwisePixels, 1, 3, kStep>
-                      : dense && p.kernel_width == 5
-                          ? DepthwisePixels<kDepthwisePixels, 1, 5, kStep>
-                          : DepthwisePixels<kDepthwisePixels, 1>;
+  const auto pixels = dense && p.kernel_width == 3   ? DepthwisePixels<kPixels, 1, 3, kStep>
+                      : dense && p.kernel_width == 5 ? DepthwisePixels<kPixels, 1, 5, kStep>
+                                                     : DepthwisePixels<kPixels, 1>;
   pixels(p.channels, p.kernel_width, rows, columns, rest...);
 }
 
 // One, of which some cells may be outside.
-constexpr auto kDepthwiseBorder = DepthwisePixels<1, kDepthwisePixels>;
+constexpr auto kDepthwiseBorder = DepthwisePixels<1, 4>;
 
 void Depthwise(const hopper::DepthwiseArgs& p, const float* x, const float* kernel,
                const float* bias, bool relu, float* y) {
@@ -147,18 +160,22 @@ void Depthwise(const hopper::DepthwiseArgs& p, const float* x, const float* kern
                                          p.dilation_height, p.height);
       for (int64_t ow = 0; ow < p.out_width;) {
         const int64_t start = ow * p.stride_width - p.before_width;
-        const int64_t end = start + (kDepthwisePixels - 1) * p.stride_width + reach;
-        if (start >= 0 && end < p.width && ow + kDepthwisePixels <= p.out_width) {
-          DepthwiseInside<1>(p, rows, start, dense, x, pitch, step, kernel, bias, relu, false, y);
-          ow += kDepthwisePixels;
-          y += kDepthwisePixels * channels;
-          continue;
-        }
-        const CellRange columns = CellsInside(start, p.kernel_width, p.dilation_width, p.width);
-        kDepthwiseBorder(channels, p.kernel_width, rows, columns, x, pitch, step, kernel, bias,
-                         relu, false, y);
-        ++ow;
-        y += channels;
+        const int64_t room = p.width - 1 - reach - start;
+        const int64_t inside =
+            start < 0 || room < 0 ? 0 : std::min(p.out_width - ow, room / p.stride_width + 1);
+        const int64_t n = ForPixels(inside, [&](auto pixels) HOPPER_INLINED {
+          constexpr int kPixels = decltype(pixels)::value;
+          if constexpr (kPixels > 0) {
+            DepthwiseInside<kPixels, 1>(p, rows, start, dense, x, pitch, step, kernel, bias, relu,
+                                        false, y);
+          } else {
+            kDepthwiseBorder(channels, p.kernel_width, rows,
+                             CellsInside(start, p.kernel_width, p.dilation_width, p.width), x,
+                             pitch, step, kernel, bias, relu, false, y);
+          }
+        });
+        ow += n;
+        y += n * channels;
       }
     }
   }
@@ -177,20 +194,22 @@ void DepthwiseInputGradient(const hopper::DepthwiseArgs& p, const float* dy, con
                                          p.stride_height, rows_apart, p.out_height);
       for (int64_t w = 0; w < p.width;) {
         const int64_t at = w + p.before_width;
-        if (p.stride_width == 1 && at >= reach && w + kDepthwisePixels <= p.width &&
-            at + kDepthwisePixels <= p.out_width) {
-          DepthwiseInside<-1>(p, rows, at, p.dilation_width == 1, dy, pitch, channels, kernel,
-                              nullptr, false, accumulate, dx);
-          w += kDepthwisePixels;
-          dx += kDepthwisePixels * channels;
-          continue;
-        }
-        const CellRange columns = WindowsOver(at, p.kernel_width, p.dilation_width, p.stride_width,
-                                              columns_apart, p.out_width);
-        kDepthwiseBorder(channels, p.kernel_width, rows, columns, dy, pitch, channels, kernel,
-                         nullptr, false, accumulate, dx);
-        ++w;
-        dx += channels;
+        const int64_t inside =
+            p.stride_width > 1 || at < reach ? 0 : std::min(p.width - w, p.out_width - at);
+        const int64_t n = ForPixels(inside, [&](auto pixels) HOPPER_INLINED {
+          constexpr int kPixels = decltype(pixels)::value;
+          if constexpr (kPixels > 0) {
+            DepthwiseInside<kPixels, -1>(p, rows, at, p.dilation_width == 1, dy, pitch, channels,
+                                         kernel, nullptr, false, accumulate, dx);
+          } else {
+            const CellRange columns = WindowsOver(at, p.kernel_width, p.dilation_width,
+                                                  p.stride_width, columns_apart, p.out_width);
+            kDepthwiseBorder(channels, p.kernel_width, rows, columns, dy, pitch, channels, kernel,
+                             nullptr, false, accumulate, dx);
+          }
+        });
+        w += n;
+        dx += n * channels;
       }
     }
   }
