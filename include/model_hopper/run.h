@@ -154,6 +154,12 @@ typedef struct hopper_run_api
 								   hopper_error *error);
 	/* The model that has halted goes on. */
 	int			(*release) (hopper_run *run, int32_t mst_key, hopper_error *error);
+
+	/*
+	 * Of a run that is not yet started, of threads: its workers and those of `with` work in turns,
+	 * at most as many at once as `with` has.
+	 */
+	int			(*take_turns) (hopper_run *run, const hopper_run *with, hopper_error *error);
 } hopper_run_api;
 
 #ifdef __cplusplus

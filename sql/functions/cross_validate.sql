@@ -28,8 +28,8 @@ DECLARE
     source pg_catalog.regclass;
     label pg_catalog.text;
     -- Before work begins: pairs of what is to be made and how its name ends.
-    outputs pg_catalog.text[] := ARRAY[['new', ''], ['new', 'folds'], ['new', 'fold_rows'], ['new', 'fold_test_rows'], ['packed', 'fold_packed'],
-        ['test', 'fold_test'], ['passing', 'fold_models']];
+    outputs pg_catalog.text[] := ARRAY[['new', ''], ['new', 'folds']];
+    tables pg_catalog.text[] := ARRAY[['new', 'rows'], ['new', 'test_rows'], ['packed', 'packed'], ['test', 'test'], ['passing', 'models']];
     grouped pg_catalog.text;
     kind pg_catalog.text;
     columns pg_catalog.text;
@@ -45,6 +45,11 @@ DECLARE
     tested pg_catalog.record;
     statements pg_catalog.text[];
     statement pg_catalog.text;
+    base pg_catalog.text;
+    -- Of folds that are trained at the same time.
+    calls pg_catalog.text[];
+    done pg_catalog.int4 := 0;
+    at_once pg_catalog.int4;
     keys pg_catalog.int4[];
     key pg_catalog.int4;
     rows_trained pg_catalog.int8;
@@ -58,9 +63,9 @@ BEGIN
         RAISE EXCEPTION 'source_table, output_table, dependent_varname, independent_varname, folds, num_iterations, options and seed must not be NULL'
             USING ERRCODE = 'null_value_not_allowed';
     END IF;
-    IF output_table !~ '^([a-z_][a-z0-9_]*[.])?[a-z_][a-z0-9_]{0,31}$' THEN
-        RAISE EXCEPTION 'output_table must be a name of small letters, digits and _, of 32 at most' USING ERRCODE = 'invalid_name',
-            HINT = 'Names of other tables are made of it, <output_table>_fold_packed_validation_summary among them.';
+    IF output_table !~ '^([a-z_][a-z0-9_]*[.])?[a-z_][a-z0-9_]{0,28}$' THEN
+        RAISE EXCEPTION 'output_table must be a name of small letters, digits and _, of 29 at most' USING ERRCODE = 'invalid_name',
+            HINT = 'Names of other tables are made of it, <output_table>_fold100_packed_validation_summary among them.';
     END IF;
     IF folds < 2 OR folds > 100 THEN
         RAISE EXCEPTION 'folds must be from 2 to 100' USING ERRCODE = 'invalid_parameter_value';
@@ -69,8 +74,13 @@ BEGIN
         RAISE EXCEPTION 'num_iterations must be 1 or more' USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF recipe IS NOT NULL THEN
-        outputs := outputs || ARRAY[['networks', 'fold_networks'], ['configs', 'fold_configs']];
+        tables := tables || ARRAY[['networks', 'networks'], ['configs', 'configs']];
     END IF;
+    FOR i IN 1..folds LOOP
+        FOR c IN 1..array_length(tables, 1) LOOP
+            outputs := outputs || ARRAY[[tables[c][1], 'fold' || i || '_' || tables[c][2]]];
+        END LOOP;
+    END LOOP;
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE pg_catalog.format('SELECT %sclaim_names(%L, %L, false)', own, output_table, outputs);
     source := source_table::pg_catalog.regclass;
@@ -141,31 +151,36 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
 
-    FOR i IN 1..folds LOOP
+    WHILE done OPERATOR(pg_catalog.<) folds LOOP
         PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
         PERFORM pg_catalog.set_config('search_path', safe, true);
-        statements := ARRAY[
-            format('CREATE VIEW %1$s_fold_rows AS SELECT %2$s FROM %1$s_folds AS t WHERE t.%3$s OPERATOR(pg_catalog.<>) %4$s', output_table, columns, spare, i),
-            format('CREATE VIEW %1$s_fold_test_rows AS SELECT %2$s FROM %1$s_folds AS t WHERE t.%3$s OPERATOR(pg_catalog.=) %4$s', output_table, columns, spare, i),
-            -- What is known of the columns is known from the fold's training rows.
-            format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L, independent_varname := %L,'
-                ' validation_fraction := %L, seed := %s, treatments := %L, label_kind := %L, group_varname := %L)', own, output_table || '_fold_rows',
-                output_table || '_fold_packed', label, independent_varname, validation_fraction, seed, treated, label_kind,
-                CASE WHEN validation_fraction IS NOT NULL THEN grouped END),
-            format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L)', own, output_table || '_fold_test_rows',
-                output_table || '_fold_test', output_table || '_fold_packed')];
-        PERFORM pg_catalog.set_config('search_path', callers, true);
-        FOREACH statement IN ARRAY statements LOOP
-            EXECUTE statement;
-        END LOOP;
-        IF recipe IS NOT NULL THEN
-            FOR c IN 1..pg_catalog.array_length(configurations, 1) LOOP
-                PERFORM pg_catalog.set_config('search_path', safe, true);
+        calls := '{}';
+        LOOP
+            n := done + 1 + coalesce(array_length(calls, 1), 0);
+            base := output_table || '_fold' || n;
+            statements := ARRAY[
+                format('CREATE VIEW %1$s_rows AS SELECT %2$s FROM %3$s_folds AS t WHERE t.%4$s OPERATOR(pg_catalog.<>) %5$s', base, columns, output_table,
+                    spare, n),
+                format('CREATE VIEW %1$s_test_rows AS SELECT %2$s FROM %3$s_folds AS t WHERE t.%4$s OPERATOR(pg_catalog.=) %5$s', base, columns, output_table,
+                    spare, n),
+                -- What is known of the columns is known from the fold's training rows.
+                format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L, independent_varname := %L,'
+                    ' validation_fraction := %L, seed := %s, treatments := %L, label_kind := %L, group_varname := %L)', own, base || '_rows',
+                    base || '_packed', label, independent_varname, validation_fraction, seed, treated, label_kind,
+                    CASE WHEN validation_fraction IS NOT NULL THEN grouped END),
+                format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L)', own, base || '_test_rows',
+                    base || '_test', base || '_packed')];
+            PERFORM pg_catalog.set_config('search_path', callers, true);
+            FOREACH statement IN ARRAY statements LOOP
+                EXECUTE statement;
+            END LOOP;
+            PERFORM pg_catalog.set_config('search_path', safe, true);
+            FOR c IN 1..CASE WHEN recipe IS NULL THEN 0 ELSE array_length(configurations, 1) END LOOP
                 -- Schedules stretch over the run.
                 configuration := (SELECT json_object_agg(o.key, o.value)::text::jsonb FROM (SELECT 'iterations' AS key, to_json(num_iterations) AS value
                     UNION ALL SELECT e.key, e.value::text::json FROM jsonb_each(configurations[c]) AS e WHERE e.key <> 'iterations') AS o);
                 statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := %L, options := %L, name := ''%s'')',
-                    own, output_table || '_fold_networks', output_table || '_fold_packed', recipe, configuration, c);
+                    own, base || '_networks', base || '_packed', recipe, configuration, c);
                 PERFORM pg_catalog.set_config('search_path', callers, true);
                 EXECUTE statement INTO network;
                 PERFORM pg_catalog.set_config('search_path', safe, true);
@@ -173,45 +188,58 @@ BEGIN
                     RAISE EXCEPTION 'options hold a range' USING ERRCODE = 'invalid_parameter_value',
                         DETAIL = 'Configurations are compared, none is searched for.', HINT = 'Give a list of objects, one for each configuration.';
                 END IF;
-                selection := output_table || '_fold_configs';
+                selection := base || '_configs';
                 statement := CASE c WHEN 1 THEN format('SELECT %sload_model_selection_table(%L, %L, ARRAY[%s], ARRAY[%L], ARRAY[%L])', own,
-                        output_table || '_fold_networks', selection, network.model_id, network.compile_params, network.fit_params)
+                        base || '_networks', selection, network.model_id, network.compile_params, network.fit_params)
                     ELSE format('INSERT INTO %s (model_id, compile_params, fit_params) VALUES (%s, %L, %L)', selection, network.model_id,
                         network.compile_params, network.fit_params) END;
                 PERFORM pg_catalog.set_config('search_path', callers, true);
                 EXECUTE statement;
+                PERFORM pg_catalog.set_config('search_path', safe, true);
             END LOOP;
-        END IF;
-        PERFORM pg_catalog.set_config('search_path', safe, true);
-        statements := ARRAY[
-            format('SELECT %sfit_multiple_model(packed_table := %L, model_table := %L, model_selection_table := %L, num_iterations := %s,'
-                ' validation_table := %L, seed := %s)', own, output_table || '_fold_packed', output_table || '_fold_models', selection, num_iterations,
-                CASE WHEN validation_fraction IS NOT NULL THEN output_table || '_fold_packed_validation' END, seed),
-            format('SELECT ARRAY(SELECT m.mst_key FROM %s AS m ORDER BY 1)', output_table || '_fold_models'),
-            format('SELECT (SELECT pg_catalog.count(*) FROM %1$s_fold_rows), (SELECT pg_catalog.count(*) FROM %1$s_fold_test_rows)', output_table)];
-        PERFORM pg_catalog.set_config('search_path', callers, true);
-        EXECUTE statements[1];
-        EXECUTE statements[2] INTO keys;
-        EXECUTE statements[3] INTO rows_trained, rows_tested;
-        FOREACH key IN ARRAY keys LOOP
-            EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own,
-                output_table OPERATOR(pg_catalog.||) '_fold_models', output_table OPERATOR(pg_catalog.||) '_fold_test', key) INTO tested;
-            EXECUTE pg_catalog.format('INSERT INTO %s SELECT $1, $2, m.name, m.value, $3, $4 FROM ROWS FROM (pg_catalog.unnest($5::pg_catalog.text[]),'
-                ' pg_catalog.unnest($6::pg_catalog.float8[])) AS m (name, value)', output_table)
-                USING key, i, rows_trained, rows_tested, pg_catalog.array_append(tested.metrics_type, 'loss'), pg_catalog.array_append(tested.metrics, tested.loss);
+            calls := calls || format('SELECT %sfit_multiple_model(packed_table := %L, model_table := %L, model_selection_table := %L, num_iterations := %s,'
+                ' validation_table := %L, seed := %s)', own, base || '_packed', base || '_models', selection, num_iterations,
+                CASE WHEN validation_fraction IS NOT NULL THEN base || '_packed_validation' END, seed);
+            IF at_once IS NULL THEN
+                statement := format('SELECT %sfits_at_once($1)', own);
+                PERFORM pg_catalog.set_config('search_path', callers, true);
+                EXECUTE statement INTO at_once USING calls;
+                PERFORM pg_catalog.set_config('search_path', safe, true);
+                -- As many in each portion.
+                at_once := ceil(folds / ceil(folds / least(at_once, 32, folds)::float8));
+            END IF;
+            EXIT WHEN array_length(calls, 1) = least(at_once, folds - done);
         END LOOP;
-        PERFORM pg_catalog.set_config('search_path', safe, true);
-        statements := ARRAY[format('SELECT %sdrop_model(%L)', own, output_table || '_fold_models'),
-            format('SELECT %sdrop_packed(%L)', own, output_table || '_fold_test'), format('SELECT %sdrop_packed(%L)', own, output_table || '_fold_packed'),
-            format('DROP VIEW %1$s_fold_rows, %1$s_fold_test_rows', output_table)]
-            || CASE WHEN recipe IS NULL THEN '{}'::text[] ELSE ARRAY[format('DROP TABLE %1$s_fold_configs, %1$s_fold_configs_summary, %1$s_fold_networks',
-                output_table)] END;
+        statement := format('SELECT %sfit_together($1)', own);
         PERFORM pg_catalog.set_config('search_path', callers, true);
-        FOREACH statement IN ARRAY statements LOOP
-            EXECUTE statement;
+        EXECUTE statement USING calls;
+        FOR i IN (done OPERATOR(pg_catalog.+) 1)..n LOOP
+            PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
+            PERFORM pg_catalog.set_config('search_path', safe, true);
+            base := output_table || '_fold' || i;
+            statements := ARRAY[format('SELECT ARRAY(SELECT m.mst_key FROM %s_models AS m ORDER BY 1)', base),
+                format('SELECT (SELECT pg_catalog.count(*) FROM %1$s_rows), (SELECT pg_catalog.count(*) FROM %1$s_test_rows)', base),
+                format('SELECT %sdrop_model(%L)', own, base || '_models'),
+                format('SELECT %sdrop_packed(%L)', own, base || '_test'), format('SELECT %sdrop_packed(%L)', own, base || '_packed'),
+                format('DROP VIEW %1$s_rows, %1$s_test_rows', base)]
+                || CASE WHEN recipe IS NULL THEN '{}'::text[] ELSE ARRAY[format('DROP TABLE %1$s_configs, %1$s_configs_summary, %1$s_networks', base)] END;
+            PERFORM pg_catalog.set_config('search_path', callers, true);
+            EXECUTE statements[1] INTO keys;
+            EXECUTE statements[2] INTO rows_trained, rows_tested;
+            FOREACH key IN ARRAY keys LOOP
+                EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own,
+                    base OPERATOR(pg_catalog.||) '_models', base OPERATOR(pg_catalog.||) '_test', key) INTO tested;
+                EXECUTE pg_catalog.format('INSERT INTO %s SELECT $1, $2, m.name, m.value, $3, $4 FROM ROWS FROM (pg_catalog.unnest($5::pg_catalog.text[]),'
+                    ' pg_catalog.unnest($6::pg_catalog.float8[])) AS m (name, value)', output_table)
+                    USING key, i, rows_trained, rows_tested, pg_catalog.array_append(tested.metrics_type, 'loss'), pg_catalog.array_append(tested.metrics, tested.loss);
+            END LOOP;
+            FOREACH statement IN ARRAY statements[3:pg_catalog.array_length(statements, 1)] LOOP
+                EXECUTE statement;
+            END LOOP;
+            PERFORM pg_catalog.set_config('client_min_messages', told, true);
+            RAISE NOTICE 'fold % of %: trained on % rows, tested on %', i, folds, rows_trained, rows_tested;
         END LOOP;
-        PERFORM pg_catalog.set_config('client_min_messages', told, true);
-        RAISE NOTICE 'fold % of %: trained on % rows, tested on %', i, folds, rows_trained, rows_tested;
+        done := n;
     END LOOP;
 
     source := output_table::pg_catalog.regclass;
@@ -234,7 +262,7 @@ source_table: table or view, one example per row
 output_table: table to make, with each value of each configuration and fold; <output_table>_folds has the rows with their folds
 dependent_varname: column to predict; rows where it is NULL are left out
 independent_varname: columns of features, as training_preprocessor() takes them; by itself all
-folds: number of folds
+folds: number of folds, which are trained at the same time as far as threads have room and memory allows
 num_iterations: passes over the training rows of a fold, for each configuration
 model_selection_table: configurations to compare, which fit the columns of each fold; or
 recipe: a recipe of tabular(), whose network is written for the columns of each fold

@@ -44,6 +44,13 @@ int RunStart(hopper_run* run, hopper_error* error) {
   });
 }
 
+int RunTakeTurns(hopper_run* run, const hopper_run* with, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run, with);
+    run->TakeTurnsWith(*with);
+  });
+}
+
 int RunStayOpen(hopper_run* run, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(run);
@@ -222,6 +229,7 @@ void SetRunFunctions(hopper_run_api* api) {
   api->add_config = RunAddConfig;
   api->add_buffer = RunAddBuffer;
   api->start = RunStart;
+  api->take_turns = RunTakeTurns;
   api->stay_open = RunStayOpen;
   api->go_on = RunGoOn;
   api->close = RunClose;

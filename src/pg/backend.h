@@ -56,6 +56,11 @@ typedef void (*hopper_row_taker) (void *state, const Datum *values, const bool *
  */
 struct hopper_training_backend
 {
+	/*
+	 * Before it begins: bytes that data and models take where all of them are in memory at the same
+	 * time; -1: they are not, or it trains beside no other.
+	 */
+	int64		(*needs) (const struct hopper_training *training);
 	/* Its configurations rest. */
 	void		(*begin) (struct hopper_training *training);
 	void		(*start) (struct hopper_training *training);
@@ -83,8 +88,8 @@ struct hopper_training_backend
 	 */
 	void		(*wait) (const struct hopper_training *training, long timeout);
 	/*
-	 * Goes on: until something has happened or `timeout` ms (-1: forever) are over; on segments by
-	 * a hop, which may be longer. True once the run has finished.
+	 * It and those beside it go on: until something has happened or `timeout` ms (-1: forever) are
+	 * over; on segments by a hop, which may be longer. True once all have finished.
 	 */
 	bool		(*step) (struct hopper_training *training, long timeout);
 	void		(*close) (struct hopper_training *training);

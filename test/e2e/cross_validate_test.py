@@ -2,10 +2,11 @@
 
 import json
 import statistics
+import threading
 
 import psycopg2
 import pytest
-from digits import SOURCE, create_database, drop_database, outputs, query, value
+from digits import GREENPLUM, SOURCE, connect, create_database, drop_database, outputs, pid, query, value, wait_until
 
 DATABASE = "hopper_cross_validate"
 TABLE = json.loads((SOURCE / "test" / "baseline" / "folds.json").read_text())
@@ -45,8 +46,8 @@ def test_classes_are_dealt_as_by_stratified_k_fold(database, case):
     assert value(database, "SELECT count(DISTINCT id) FROM dealt_folds") == total
 
 
-@pytest.mark.parametrize("made", ["", "_folds", "_fold_rows", "_fold_test_rows", "_fold_packed", "_fold_packed_validation_summary", "_fold_test",
-                                  "_fold_test_summary", "_fold_networks", "_fold_configs", "_fold_configs_summary", "_fold_models", "_fold_models_info"])
+@pytest.mark.parametrize("made", ["", "_folds", "_fold1_rows", "_fold2_test_rows", "_fold1_packed", "_fold2_packed_validation_summary", "_fold1_test",
+                                  "_fold2_test_summary", "_fold1_networks", "_fold2_configs", "_fold1_configs_summary", "_fold2_models", "_fold1_models_info"])
 def test_what_is_there_is_refused_before_a_row_is_read(database, made):
     query(database, "CREATE OR REPLACE FUNCTION unreadable(float8) RETURNS float8 LANGUAGE plpgsql AS $$ BEGIN RAISE 'a row was read'; END $$")
     query(database, "CREATE OR REPLACE VIEW unreadable_rows AS SELECT unreadable(bmi) AS bmi, late FROM patients")
@@ -103,7 +104,7 @@ def test_a_fold_by_hand_has_the_same_bits(database):
         assert values[1] == (loss if metric == "loss" else auc)
         means = sorted((row[3] for row in rows if row[1] == metric), reverse=metric == "auc")
         assert rank == means.index(mean) + 1
-    assert value(database, "SELECT count(*) FROM pg_class WHERE relname LIKE 'crossed_fold\\_%%'") == 0
+    assert value(database, "SELECT count(*) FROM pg_class WHERE relname LIKE 'crossed_fold_\\_%%'") == 0
     # Another seed, other folds.
     query(database, "SELECT hopper.cross_validate('shops', 'recrossed', 'open', folds => 3, num_iterations => 1, recipe => 'realmlp_small',"
                     f" options => '{PLAIN}', validation_fraction => 0, seed => 5)")
@@ -131,7 +132,7 @@ def test_groups_and_equal_rows_are_not_separated(database):
     ("'patients', 'c', 'lat'", 'column "lat" of "patients" does not exist'),
     ("'patients', 'c', 'late', recipe => 'realmlp', group_varname => 'ward'", 'column "ward" of "patients" does not exist'),
     ("'patients', 'C', 'late', recipe => 'realmlp'", "output_table must be a name of small letters"),
-    ("'patients', repeat('c', 33), 'late', recipe => 'realmlp'", "output_table must be a name of .* 32 at most"),
+    ("'patients', repeat('c', 30), 'late', recipe => 'realmlp'", "output_table must be a name of .* 29 at most"),
     ("'patients', 'c', 'late', folds => 1, recipe => 'realmlp'", "folds must be from 2 to 100"),
     ("'patients', 'c', 'late', num_iterations => 0, recipe => 'realmlp'", "num_iterations must be 1 or more"),
     ("'patients', 'c', 'late'", "either model_selection_table or recipe must be given"),
@@ -162,3 +163,114 @@ def test_a_line_for_each_fold_and_none_of_tables_that_are_gone(database):
     assert [told for told in database.notices if "fold" in told] == [
         f"NOTICE:  fold 1 of 2: trained on {half} rows, tested on {rows - half}\n",
         f"NOTICE:  fold 2 of 2: trained on {rows - half} rows, tested on {half}\n"]
+
+
+# --- all folds at the same time ---
+
+@pytest.fixture(scope="module")
+def three(database):
+    """Data of unequal sizes with the same two networks, and what each is trained to alone: digests of states, and metrics."""
+    networks = ["'{24}'", "'{200,200}'"]
+    for n in (1, 2, 3):
+        query(database, f"CREATE TABLE part{n} AS SELECT sin(i * {n}) AS a, cos(i * 1.7) AS b, i % 3 = {n - 1} AS y FROM generate_series(1, {800 * n}) AS i")
+        query(database, f"SELECT hopper.training_preprocessor('part{n}', 'part{n}_packed', 'y', 'a, b', validation_fraction => 0.25, partitions => 4)")
+        ids = [value(database, f"SELECT hopper.mlp('part_networks', 'part{n}_packed', {text})") for text in networks]
+        query(database, f"SELECT hopper.load_model_selection_table('part_networks', 'part{n}_configs', ARRAY{ids}, ARRAY["
+                        "$$loss='binary_crossentropy', metrics=['auc'], optimizer='Adam(lr=0.01)'$$], ARRAY['batch_size=16, epochs=1', 'batch_size=64'])")
+        query(database, FIT.format(n, f"alone{n}", 4))
+    return [results(database, f"alone{n}") for n in (1, 2, 3)]
+
+
+FIT = ("SELECT hopper.fit_multiple_model('part{0}_packed', '{1}', 'part{0}_configs', {2}, validation_table => 'part{0}_packed_validation',"
+       " metrics_compute_frequency => 2, seed => 3)")
+
+
+def results(database, models):
+    return query(database, "SELECT mst_key, state_digest, training_loss, training_metrics, validation_loss, validation_metrics, metrics_iters"
+                           f" FROM {models}_info ORDER BY 1")
+
+
+def together(connection, name, iterations=4):
+    query(connection, "SELECT hopper.fit_together(%s)", [FIT.format(n, f"{name}{n}", iterations) for n in (1, 2, 3)])
+    return [results(connection, f"{name}{n}") for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_each_of_those_that_train_together_has_the_bits_that_it_has_alone(database, three, threads):
+    query(database, f"SET hopper.threads = {threads}")
+    assert together(database, f"by{threads}_") == three
+    query(database, "RESET hopper.threads")
+    assert all(len({row[1] for row in rows}) == 4 for rows in three)
+
+
+@pytest.mark.skipif(GREENPLUM, reason="segments train one after another")
+def test_what_does_not_fit_into_memory_together_trains_in_portions_with_the_same_bits(database, three):
+    at_once = {}
+    query(database, "SET hopper.threads = 16")
+    for limit in (1000, 40, 20, 10, 7, 5):
+        query(database, f"SET hopper.memory_limit = '{limit}MB'")
+        at_once[limit] = value(database, "SELECT hopper.fits_at_once(%s)", [FIT.format(3, "none", 4)])
+        if at_once[limit] < 3:
+            break
+    # Four models for each thread are enough.
+    assert sorted(at_once.values(), reverse=True) == list(at_once.values()) and at_once[1000] == 16
+    assert at_once[limit] in (1, 2)
+    assert together(database, "tight") == three
+    query(database, "RESET hopper.memory_limit; RESET hopper.threads")
+
+
+def test_what_cannot_be_trained_together_is_refused(database, three):
+    fit = FIT.format(1, "refused", 1)
+    for statements, error in (([fit, None], "must not be NULL"), ([fit, "SELECT 1"], "the statement trains nothing"),
+                              ([fit, "DROP TABLE part1"], "one SELECT"), ([fit, f"{fit}, {fit[7:]}"], "each statement has to call"),
+                              ([fit, FIT.format(1, "refused", 1)], '"refused" already exists'), ([fit, FIT.format(4, "refused", 1)], "part4_packed")):
+        with pytest.raises(psycopg2.Error, match=error):
+            query(database, "SELECT hopper.fit_together(%s)", statements)
+        # What is called next trains as always.
+        assert outputs(database, "refused%") == []
+        query(database, FIT.format(1, "taken", 1))
+        query(database, "SELECT hopper.drop_model('taken')")
+
+
+@pytest.mark.skipif(GREENPLUM, reason="segments train one after another")
+def test_folds_are_seen_to_train_together_and_are_cancelled(database):
+    session = connect(DATABASE)
+    process, failed = pid(session), []
+
+    def cross():
+        try:
+            query(session, f"SELECT hopper.cross_validate('patients', 'endless', 'late', folds => 5, num_iterations => 10000000, recipe => 'realmlp_small',"
+                           f" options => '{PLAIN}', validation_fraction => 0)")
+        except psycopg2.Error as error:
+            failed.append(error)
+    thread = threading.Thread(target=cross)
+    thread.start()
+    seen = []
+
+    def trains():
+        seen[:] = query(database, "SELECT trials, trials_training, iterations, iterations_total FROM hopper.progress WHERE pid = %s", process)
+        return bool(seen) and seen[0][2] > 100
+    wait_until(trains)
+    assert seen[0][:2] == (5, 5) and seen[0][3] == 5 * 10000000
+    query(database, "SELECT pg_cancel_backend(%s)", process)
+    thread.join(20)
+    assert not thread.is_alive() and failed[0].pgcode == "57014" and 'fit "endless_fold1_models" and 4 others after ' in str(failed[0])
+    assert outputs(database, "endless%") == [] and value(session, "SELECT count(*) FROM hopper.progress WHERE pid = %s", process) == 0
+    query(session, f"SELECT hopper.cross_validate('patients', 'ends', 'late', folds => 2, num_iterations => 1, recipe => 'realmlp_small', options => '{PLAIN}',"
+                   " validation_fraction => 0)")
+    session.close()
+
+
+def test_the_error_of_a_fold_names_it(database):
+    """Rows of the larger group overflow float32: what is trained on them fails, the other fold does not."""
+    query(database, "CREATE TABLE shifts AS SELECT CASE WHEN i % 3 = 0 THEN 'night' ELSE 'day' END AS shift, (1e30 * (i % 3) + i)::float8 AS load, sin(i) AS stops"
+                    " FROM generate_series(1, 90) AS i")
+    query(database, "SELECT hopper.training_preprocessor('shifts', 'shifts_packed', 'stops', 'load', treatments => '{\"load\": \"none\"}')")
+    network = value(database, "SELECT hopper.mlp('shift_networks', 'shifts_packed', '{}')")
+    query(database, f"SELECT hopper.load_model_selection_table('shift_networks', 'shift_configs', ARRAY[{network}],"
+                    " ARRAY[$$loss='mse', optimizer='SGD(lr=1e-5)'$$], ARRAY['batch_size=8'])")
+    with pytest.raises(psycopg2.Error, match='no configuration of "shifted_fold2_models" finished') as caught:
+        query(database, "SELECT hopper.cross_validate('shifts', 'shifted', 'stops', 'load', 2, 50000000, 'shift_configs', group_varname => 'shift',"
+                        " treatments => '{\"load\": \"none\"}')")
+    assert "became" in caught.value.diag.message_detail
+    assert outputs(database, "shifted%") == []

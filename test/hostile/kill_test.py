@@ -23,6 +23,7 @@ FIT = ("hopper.fit_multiple_model('packed', '{}', 'configs', 1000000, validation
 # Calls that do not end before they are killed.
 CALLS = {
     "fit_multiple_model": FIT.format("made", ""),
+    "fit_together": f"hopper.fit_together(ARRAY[$s$SELECT {FIT.format('made', '')}$s$, $s$SELECT {FIT.format('made_too', '')}$s$])",
     "warm start": FIT.format("trained", ", warm_start => true"),
     "fit": f"hopper.fit('packed', 'made', 'architectures', 2, $c${ADAM}$c$, 'batch_size=16', 1000000)",
     "training_preprocessor": "hopper.training_preprocessor('endless', 'made', 'label', 'pixels')",
@@ -51,7 +52,7 @@ SHORT = ["add_trials", "best_config", "build_info", "calibrate", "cancel", "chec
          "columns_of_names", "copy_model", "create_predict_function", "create_run", "delete_model", "describe_architecture",
          "describe_features", "describe_model", "describe_space",
          "drop_model", "drop_packed", "drop_run", "enqueue_trial", "ensemble", "expire_runs", "explain_automl", "explain_fit", "explain_row", "feature_importance",
-         "from_safetensors", "generate_model_configs", "gpu_configuration", "grant_model", "grant_run", "help", "help_function",
+         "fits_at_once", "from_safetensors", "generate_model_configs", "gpu_configuration", "grant_model", "grant_run", "help", "help_function",
          "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard",
          "learning_curves", "load_model", "load_model_selection_table", "losses", "metric_ascends", "metrics",
          "mlp", "model_columns", "model_id", "model_ids", "models", "optimizers", "param_importance", "params_json", "partial_dependence", "pause", "pin_trial",

@@ -84,6 +84,10 @@ CALLS = {
     "fit_multiple_model":
         "SELECT models_trained + models_failed FROM hopper.fit_multiple_model('packed', 'made', 'configs', 2,"
         " validation_table := 'packed_validation', validation_freq := 2)",
+    "fit_together":
+        "SELECT hopper.fit_together(ARRAY[$$SELECT hopper.fit_multiple_model('packed', 'made', 'configs', 1)$$,"
+        " $$SELECT hopper.fit_multiple_model('packed', 'made_too', 'configs', 1)$$])",
+    "fits_at_once": "SELECT hopper.fits_at_once(ARRAY[$$SELECT hopper.fit_multiple_model('packed', 'made', 'configs', 1)$$]) >= 1",
     "fit_multiple_model, warm start":
         "SELECT models_trained + models_failed FROM hopper.fit_multiple_model('packed', 'run', 'configs', 1,"
         " warm_start := true)",

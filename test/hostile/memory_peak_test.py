@@ -197,8 +197,12 @@ SEARCH = ("SELECT * FROM hopper.automl('few_packed', 'found', 'architectures', '
           " '{{''loss'': [''categorical_crossentropy''], ''optimizer_params_list'': [{{''optimizer'': [''Adam''],"
           " ''lr'': [1e-4, 1e-2, ''log'']}}]}}', '{{''batch_size'': [128]}}', {}, seed => 1, parallel => 4, threads => 2,"
           " replace => true)")
+# Three fit into 150 MB, and would not without their equal parts.
+BESIDE = "SELECT hopper.fit_together(ARRAY[{}])".format(", ".join(
+    f"$$SELECT hopper.fit_multiple_model('few_packed', 'beside{n}', 'wide_1', 4, threads => 2, replace => true)$$" for n in range(3)))
 # name: (MB, the least that is used of them, settings, statement)
 SHAPES = {
+    "fits at the same time": (150, 0.4, "", BESIDE),
     "data in turns": (24, 0.4, "", TURNS.format("replace => true")),
     "warm start with data in turns": (24, 0.4, "", TURNS.format("warm_start => true")),
     "search": (150, 0.4, "", SEARCH.format("'random', 'num_configs=8, num_iterations=1'")),

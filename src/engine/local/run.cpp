@@ -29,6 +29,7 @@ Run::Run(const TrainingOptions& options, const DataDesc& train, const DataDesc* 
     ChooseDevices(options);
     n_workers_ = static_cast<int32_t>(devices_.size());
   }
+  turns_ = std::make_shared<Turns>(n_workers_);
   admitted_tasks_ = LargestSum(n_workers_);
   account_ = MemoryAccount::Create(options.memory_limit);
   ProcessReadings().Bound(account_->limit());
@@ -234,19 +235,15 @@ void Run::Start() {
   } catch (...) {
     const std::lock_guard<std::mutex> lock(mutex_);
     running_workers_ -= n_workers_ - started;
-    cancel_.store(true);
-    idle_.WakeAll();
+    StopWorkersLocked();
     throw;
   }
 }
 
 void Run::Cancel() {
-  {
-    // Under the lock, so that no worker misses it between its look and its wait.
-    const std::lock_guard<std::mutex> lock(mutex_);
-    cancel_.store(true);
-  }
-  idle_.WakeAll();
+  // Under the lock, so that no worker misses it between its look and its wait.
+  const std::lock_guard<std::mutex> lock(mutex_);
+  StopWorkersLocked();
 }
 
 void Run::GetInfo(RunInfo* info) {

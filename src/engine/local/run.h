@@ -34,6 +34,7 @@
 #include "engine/training_data.h"
 #include "engine/training_options.h"
 #include "engine/training_result.h"
+#include "engine/turns.h"
 #include "engine/visit_record.h"
 #include "engine/workers.h"
 #include "schedule/common_iterations.h"
@@ -100,6 +101,9 @@ class Run {
   void SetIterations(int32_t mst_key, int32_t more);
   // A model that has halted goes on.
   void Release(int32_t mst_key);
+  // Before the start, and not where devices train: workers work in turns with those of the other
+  // run, at most as many at once as that one has.
+  void TakeTurnsWith(const Run& other) { turns_ = other.turns_; }
   // After the last configuration and before the first buffer: whether all data stay in memory.
   // Throws kOutOfMemory where not even one partition fits. A run without it keeps all.
   void PlanData(DataPlan* plan);
@@ -344,6 +348,7 @@ class Run {
   // work (work.cpp); the lock is held where the name ends in Locked
   void Work(int worker);
   void LoseBooksLocked() noexcept;
+  void StopWorkersLocked() noexcept;
   void EndWorkerLocked();
   // `device`: kNoDevice for a thread's next task.
   bool NextTaskLocked(Task* task, int device);
@@ -422,7 +427,8 @@ class Run {
 
   // fixed after construction
   EngineSettings settings_;
-  int32_t n_workers_;  // each of them as many threads as a model has
+  int32_t n_workers_;             // each of them as many threads as a model has
+  std::shared_ptr<Turns> turns_;  // where threads train
   // Empty: threads train. Each device once until the run starts, then each worker's.
   std::vector<DeviceWorker::Options> devices_;
   TrainingData data_;

@@ -16,6 +16,7 @@ namespace hopper {
 void Run::Work(int worker) {
   const CancelScope cancels(cancel_);
   std::unique_lock<std::mutex> lock(mutex_);
+  Turn turn(turns_.get());
   double free_since = MonotonicSeconds();
   try {
     while (!cancel_.load()) {
@@ -23,6 +24,7 @@ void Run::Work(int worker) {
       task.worker = worker;
       if (!NextTaskLocked(&task, kNoDevice)) {
         if (!AnyLeftLocked()) break;
+        turn.End();
         idle_.Wait(&lock);
         free_since = MonotonicSeconds();
         continue;
@@ -34,7 +36,12 @@ void Run::Work(int worker) {
       task.hopping = task.started - free_since;
       tally_.seconds_hop += task.hopping;
       WakeNextLocked();
+      const double work = task.model->work;
       lock.unlock();
+      turn.Begin(work, cancel_);
+      const double waited = MonotonicSeconds() - task.started;
+      task.started += waited;
+      task.wait += waited;
       if (task.pass != nullptr) {
         EvaluateTask(task);
       } else {
@@ -57,8 +64,13 @@ void Run::Work(int worker) {
 
 void Run::LoseBooksLocked() noexcept {
   books_lost_ = true;
+  StopWorkersLocked();
+}
+
+void Run::StopWorkersLocked() noexcept {
   cancel_.store(true);
   idle_.WakeAll();
+  turns_->WakeAll();
 }
 
 Run::Books::Books(Run* run)
@@ -137,7 +149,6 @@ void Run::TakeVisitLocked(Task* task) {
   task->model->busy = true;
   CountSnapshotsLocked(task->model);
   task->wait = task->started - task->model->ready_since;
-  task->model->spent.seconds_waiting += task->wait;
 }
 
 int Run::VisitsTogetherLocked(const Model& model) const {
@@ -305,6 +316,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
     model->work -= VisitWork(*model->trainer, data_.train().desc());
     EndVisit(model->rules, model->watching, &model->course);
   }
+  model->spent.seconds_waiting += task.wait;
   model->spent.seconds_training += after;
   model->spent.examples += model->state.examples - outcome.examples_before;
   model->busy = false;

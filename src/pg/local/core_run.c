@@ -100,31 +100,76 @@ bytes_aside(const hopper_training *training, const hopper_data_plan *plan)
 	return plan->bytes_aside + Max(rest - Max(room, 0), 0);
 }
 
-void
-hopper_core_run_create(hopper_training *training)
+static hopper_run *
+new_run(const hopper_training *training, hopper_guard **guard)
 {
-	const hopper_torch_api *torch = hopper_torch();
+	hopper_run *run;
 
-	hopper_training_allocate(training);
-	training->timeline = hopper_timeline_new(training);
-	training->share = hopper_share_new();
-	training->options.threads = hopper_take_threads(training->share, training->options.threads,
-													Max(training->options.threads_per_model, 1));
-	training->event_fd = hopper_eventfd_open();
-	training->options.event_fd = training->event_fd;
-	HOPPER_CHECK(torch->run.create(&training->options, &training->train->desc,
-								   training->valid ? &training->valid->desc : NULL,
-								   &training->run, hopper_fault));
-	training->guard = hopper_guard_add(training->run, hopper_torch()->run.free);
-	HOPPER_CHECK(torch->run.stay_open(training->run, hopper_fault));
+	HOPPER_CHECK(hopper_torch()->run.create(&training->options, &training->train->desc,
+											training->valid ? &training->valid->desc : NULL, &run,
+											hopper_fault));
+	*guard = hopper_guard_add(run, hopper_torch()->run.free);
+	return run;
+}
+
+static void
+add_configs(const hopper_training *training, hopper_run *run)
+{
 	for (int i = 0; i < training->n_configs; i++)
 	{
 		hopper_config config = training->configs[i];
 
 		config.fit_params = hopper_balanced_params(config.fit_params, &training->train->desc);
-		HOPPER_CHECK(torch->run.add_config(training->run, &config, hopper_fault));
+		HOPPER_CHECK(hopper_torch()->run.add_config(run, &config, hopper_fault));
 		CHECK_FOR_INTERRUPTS();
 	}
+}
+
+int64
+hopper_core_run_needs(const hopper_training *training)
+{
+	hopper_training alone = *training;
+	hopper_data_plan plan;
+	hopper_guard *guard;
+	hopper_run *run;
+
+	if (training->options.use_gpus)
+		return -1;
+	alone.options.event_fd = -1;
+	run = new_run(&alone, &guard);
+	add_configs(&alone, run);
+	HOPPER_CHECK(hopper_torch()->run.plan_data(run, &plan, hopper_fault));
+	hopper_guard_release(guard);
+	return plan.resident && plan.n_waiting == 0 ? plan.bytes_data + plan.bytes_models : -1;
+}
+
+/* As many of the leader's as there are tasks: a model is trained and evaluated at a time. */
+static int
+threads_beside(const hopper_training *training)
+{
+	int			each = Max(training->options.threads_per_model, 1);
+
+	return (int) Min(training->leader->options.threads, (int64) 2 * training->n_configs * each);
+}
+
+void
+hopper_core_run_create(hopper_training *training)
+{
+	hopper_run_options *options = &training->options;
+	const hopper_training *leader = training->leader;
+
+	hopper_training_allocate(training);
+	training->timeline = hopper_timeline_new(training);
+	training->share = hopper_share_new();
+	options->threads = leader ? threads_beside(training)
+		: hopper_take_threads(training->share, options->threads,
+							  Max(options->threads_per_model, 1));
+	training->event_fd = options->event_fd = leader ? leader->event_fd : hopper_eventfd_open();
+	training->run = new_run(training, &training->guard);
+	HOPPER_CHECK(hopper_torch()->run.stay_open(training->run, hopper_fault));
+	if (leader)
+		HOPPER_CHECK(hopper_torch()->run.take_turns(training->run, leader->run, hopper_fault));
+	add_configs(training, training->run);
 }
 
 /* All data, or none where they do not fit: then events ask for them. */

@@ -31,6 +31,8 @@ extern void hopper_supervisor_register(void);
 
 /* --- the core's run (local/core_run.c) --- */
 
+/* hopper_training_backend.needs */
+extern int64 hopper_core_run_needs(const struct hopper_training *training);
 /* Makes it; its configurations rest. */
 extern void hopper_core_run_create(struct hopper_training *training);
 /* Loads the data: all, or none where they do not fit; then events ask for them. */

@@ -152,8 +152,15 @@ wait_for_step(const hopper_training *training, long timeout)
 static bool
 step(hopper_training *training, long timeout)
 {
+	bool		finished = true;
+
 	hopper_wait(training->event_fd, timeout);
-	return hopper_core_run_drain(training);
+	for (; training; training = training->beside)
+	{
+		training->finished = training->finished || hopper_core_run_drain(training);
+		finished = finished && training->finished;
+	}
+	return finished;
 }
 
 static void
@@ -203,6 +210,7 @@ leave(hopper_training *training)
 }
 
 const struct hopper_training_backend hopper_training_here = {
+	.needs = hopper_core_run_needs,
 	.begin = begin,
 	.start = start,
 	.enter = enter,

@@ -508,17 +508,12 @@ hopper_pool_go_on(hopper_pool *pool)
 /* --- in the foreground --- */
 
 static void
-go_on(hopper_progress *progress, const hopper_training *training)
-{
-	hopper_pool_go_on(training->ended_state);
-}
-
-static void
 train(hopper_pool *pool)
 {
 	hopper_training *training = &pool->fit.training;
 
-	hopper_training_run(training, &pool->progress, go_on);
+	while (!hopper_backend.training->step(training, hopper_progress_timeout(&pool->progress)))
+		hopper_pool_go_on(pool);
 	/* Before its time where its books are lost, for lack of memory: its results say so. */
 	if (!pool->closed)
 	{

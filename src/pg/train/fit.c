@@ -124,7 +124,7 @@ fit(FunctionCallInfo fcinfo, hopper_fit *request)
 	if (is_taken(fcinfo, request))
 		PG_RETURN_NULL();
 	hopper_fit_prepare(request);
-	hopper_train(request);
+	hopper_train(&request, 1);
 	hopper_fit_finish(request);
 	hopper_progress_finished(training, best->mst_key, best->metric, best->value);
 	seconds = training->info.seconds_wall;

@@ -90,10 +90,16 @@ extern void hopper_fit_resume(hopper_fit *fit);
 /* Begins to train all configurations, each to its end, and no other. */
 extern void hopper_fit_start(hopper_fit *fit, hopper_progress *progress);
 /*
- * In the foreground, to their ends; what an earlier run left in the outputs goes, once nothing of
- * it is needed any more. ERROR 22000 where all configurations fail.
+ * In the foreground, all at the same time, to their ends; what an earlier run left in the outputs
+ * goes, once nothing of it is needed any more. ERROR 22000 where all configurations of one fail.
+ * `n` is 1, or at most hopper_fits_at_once().
  */
-extern void hopper_train(hopper_fit *fit);
+extern void hopper_train(hopper_fit *const *fits, int n);
+/*
+ * Before they are prepared: how many such as the largest of them are fit into memory at once, with
+ * all their data; at least 1: they are to be trained one after another.
+ */
+extern int	hopper_fits_at_once(hopper_fit *const *fits, int n);
 /* Leaves the configurations of `keys`; ERROR 22023 where one of them is not there. */
 extern void hopper_fit_choose(hopper_fit *fit, const int32 *keys, int n);
 /* What hopper_warm_start() has read of a configuration is of this very run. */

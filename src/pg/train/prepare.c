@@ -275,6 +275,35 @@ begin_continuing(hopper_fit *request)
 	return memcpy(palloc(size), request->configs, request->n_configs * sizeof(hopper_config));
 }
 
+/* What one takes of memory, or -1. */
+static int64
+needs(hopper_fit *request)
+{
+	int64		bytes;
+
+	begin_fit(request);
+	describe_training(request, NULL);
+	bytes = hopper_backend.training->needs(&request->training);
+	AtEOXact_GUC(true, request->level);
+	return bytes;
+}
+
+int
+hopper_fits_at_once(hopper_fit *const *fits, int n)
+{
+	int64		most = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		int64		bytes = needs(fits[i]);
+
+		if (bytes < 0)
+			return 1;
+		most = Max(most, bytes);
+	}
+	return (int) Max(Min(fits[0]->options.memory_limit / Max(most, 1), PG_INT32_MAX), 1);
+}
+
 void
 hopper_fit_prepare(hopper_fit *request)
 {
@@ -498,7 +527,8 @@ end_training(hopper_training *training)
 		return;
 	hopper_results_end(training);
 	hopper_guard_release(training->guard);
-	hopper_eventfd_close(training->event_fd);
+	if (training->leader == NULL)
+		hopper_eventfd_close(training->event_fd);
 	hopper_share_release(training->share);
 	training->run = NULL;
 	training->results = NULL;

@@ -57,7 +57,7 @@ find_best(const hopper_training *training, int *at, double *value_found)
 	int			split = training->valid ? HOPPER_SPLIT_VALID : HOPPER_SPLIT_TRAIN;
 	double		best_value = 0;
 
-	if (training->ranking->n_groups != 1)
+	if (training->ranking->n_groups != 1 || training->beside)
 		return false;
 	for (int i = 0; i < training->n_configs; i++)
 	{
@@ -105,14 +105,16 @@ line_words(const hopper_progress *progress, const hopper_training *training)
 {
 	double		elapsed = hopper_seconds_since(progress->started);
 	hopper_done done = hopper_training_done(training);
+	int			live = 0;
 	char	   *best;
 
 	if (!best_so_far(training, &best))
 		best = NULL;
-	return psprintf("%s \"%s\": %s of %s, %d live%s%s, %s elapsed%s",
-					training->function, training->shown, hopper_count_words(done.iterations),
-					hopper_plural(done.iterations_total, "iteration", "iterations"),
-					training->n_configs - training->n_failed,
+	for (const hopper_training *t = training; t; t = t->beside)
+		live += t->n_configs - t->n_failed;
+	return psprintf("%s: %s of %s, %d live%s%s, %s elapsed%s",
+					hopper_training_words(training), hopper_count_words(done.iterations),
+					hopper_plural(done.iterations_total, "iteration", "iterations"), live,
 					best ? ", " : "", best ? best : "", hopper_duration_words(elapsed),
 					done.work > 0
 					? psprintf(", about %s left",
@@ -130,10 +132,13 @@ hopper_progress_watch(const hopper_progress *progress, const hopper_training *tr
 	watched.run = training->number;
 	watched.packed = hopper_relation_oid(&training->train->table, true);
 	watched.started = progress->started;
-	watched.trials = training->n_configs;
-	watched.trials_failed = training->n_failed;
+	for (const hopper_training *t = training; t; t = t->beside)
+	{
+		watched.trials += t->n_configs;
+		watched.trials_failed += t->n_failed;
+		watched.memory += t->share_bytes;
+	}
 	watched.threads = training->options.threads;
-	watched.memory = training->share_bytes;
 	watched.work = -1;
 	if (training->costs)
 	{

@@ -4,18 +4,29 @@
  */
 #include "pg/train/run.h"
 
+char *
+hopper_training_words(const hopper_training *training)
+{
+	int			n = 0;
+
+	for (const hopper_training *other = training->beside; other; other = other->beside)
+		n++;
+	return psprintf("%s \"%s\"%s", training->function, training->shown,
+					n > 0 ? psprintf(" and %s", hopper_plural(n, "other", "others")) : "");
+}
+
 void
 hopper_training_context(void *arg)
 {
 	hopper_training *training = arg;
 
 	if (!training->started)
-		errcontext("%s \"%s\" before its first iteration", training->function, training->shown);
+		errcontext("%s before its first iteration", hopper_training_words(training));
 	else
 	{
 		hopper_done done = hopper_training_done(training);
 
-		errcontext("%s \"%s\" after %s of %s", training->function, training->shown,
+		errcontext("%s after %s of %s", hopper_training_words(training),
 				   hopper_count_words(done.iterations),
 				   hopper_plural(done.iterations_total, "iteration", "iterations"));
 	}
@@ -35,13 +46,10 @@ hopper_training_earlier(const hopper_training *training, int at)
 	return training->histories ? training->histories[at]->last_earlier : 0;
 }
 
-hopper_done
-hopper_training_done(const hopper_training *training)
+/* Adds what is done of one training; work in its unit. */
+static void
+add_done(const hopper_training *training, hopper_done *done, double *total)
 {
-	hopper_done done = {0};
-	double		work = 0;
-	double		total = 0;
-
 	for (int i = 0; i < training->n_configs; i++)
 	{
 		const hopper_history *history = training->histories[i];
@@ -54,13 +62,23 @@ hopper_training_done(const hopper_training *training)
 
 		if (training->failed[i])
 			continue;
-		done.iterations += Max(n, 0);
-		done.iterations_total += n_total;
-		done.trials_training += n < n_total;
-		work += Max(n, 0) * training->costs[i];
-		total += n_total * training->costs[i];
+		done->iterations += Max(n, 0);
+		done->iterations_total += n_total;
+		done->trials_training += n < n_total;
+		done->work += Max(n, 0) * training->costs[i];
+		*total += n_total * training->costs[i];
 	}
-	done.work = total > 0 ? work / total : 0;
+}
+
+hopper_done
+hopper_training_done(const hopper_training *training)
+{
+	hopper_done done = {0};
+	double		total = 0;
+
+	for (; training; training = training->beside)
+		add_done(training, &done, &total);
+	done.work = total > 0 ? done.work / total : 0;
 	return done;
 }
 

@@ -56,6 +56,8 @@ typedef struct hopper_training
 	 */
 	struct hopper_durable *durable;
 	int			expected;		/* configurations that will have entered at its end, about */
+	/* One that has begun, in turns with which its threads work; or NULL. */
+	struct hopper_training *leader;
 
 	/* set by the engine */
 	hopper_run *run;
@@ -71,6 +73,8 @@ typedef struct hopper_training
 	hopper_guard *guard;
 	int			event_fd;
 	bool		started;
+	bool		finished;
+	struct hopper_training *beside; /* of a leader, or of one beside it: another, or NULL */
 	bool	   *failed;
 	bool	   *stopped;		/* by early stopping */
 	int			n_stopped;
@@ -112,14 +116,8 @@ typedef struct hopper_progress
 	double		wakes;			/* seconds after its start: the loop looks then, too; 0: never */
 } hopper_progress;
 
-/*
- * The loop of the foreground, for one that has started (pg/backend.h): steps until it has
- * finished, and calls `go_on` after each step but the last. Warns of failed configurations;
- * interrupts are served all the time.
- */
-extern void hopper_training_run(hopper_training *training, hopper_progress *progress,
-								void (*go_on) (hopper_progress *progress,
-											   const hopper_training *training));
+/* fit "models" and 4 others; palloc'ed */
+extern char *hopper_training_words(const hopper_training *training);
 /* An error context, of hopper_training *: where the run was. */
 extern void hopper_training_context(void *training);
 /*
@@ -182,6 +180,7 @@ typedef struct hopper_done
 	double		work;			/* 0 to 1: iterations by their models' cost */
 } hopper_done;
 
+/* Of it and those beside it. */
 extern hopper_done hopper_training_done(const hopper_training *training);
 
 /* What other sessions see of it, if it is due (server/watch.h). */

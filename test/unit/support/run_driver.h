@@ -180,6 +180,9 @@ class RunDriver {
   void EndLoad(int32_t split, int32_t partition) {
     Check(Api().run.end_load(run_, split, partition, &error_));
   }
+  void TakeTurnsWith(const RunDriver& other) {
+    Check(Api().run.take_turns(run_, other.run_, &error_));
+  }
   void Start() { Check(Api().run.start(run_, &error_)); }
   // --- a run that models enter and leave
   void StayOpen() { Check(Api().run.stay_open(run_, &error_)); }

@@ -433,7 +433,15 @@ end_iterations(hopper_training *training)
 {
 }
 
+/* A segment has the data of one training. */
+static int64
+needs(const hopper_training *training)
+{
+	return -1;
+}
+
 const struct hopper_training_backend hopper_training_on_segments = {
+	.needs = needs,
 	.begin = begin,
 	.start = start,
 	.enter = enter,
