@@ -36,11 +36,11 @@ CREATE FUNCTION hopper.segment_enter(run bigint, description bytea) RETURNS inte
 COMMENT ON FUNCTION hopper.segment_enter(bigint, bytea) IS
     'internal: which models train on a segment from now on';
 
-CREATE FUNCTION hopper.segment_collect(internal, bigint, integer, boolean, boolean, integer,
-    integer, integer, bytea) RETURNS internal
+CREATE FUNCTION hopper.segment_collect(internal, bigint, integer, boolean, integer, integer,
+    integer, bytea) RETURNS internal
     AS 'MODULE_PATHNAME', 'hopper_sql_segment_collect' LANGUAGE C VOLATILE;
-COMMENT ON FUNCTION hopper.segment_collect(internal, bigint, integer, boolean, boolean, integer,
-    integer, integer, bytea) IS
+COMMENT ON FUNCTION hopper.segment_collect(internal, bigint, integer, boolean, integer, integer,
+    integer, bytea) IS
     'internal: takes one part of a model in';
 
 CREATE FUNCTION hopper.segment_train(internal) RETURNS integer
@@ -48,11 +48,11 @@ CREATE FUNCTION hopper.segment_train(internal) RETURNS integer
 COMMENT ON FUNCTION hopper.segment_train(internal) IS
     'internal: trains the models that were collected';
 
-CREATE AGGREGATE hopper.segment_visit(run bigint, iteration integer, fresh boolean, finish boolean,
+CREATE AGGREGATE hopper.segment_visit(run bigint, milliseconds integer, halts boolean,
     mst_key integer, part integer, n_parts integer, body bytea) (
     SFUNC = hopper.segment_collect, STYPE = internal, FINALFUNC = hopper.segment_train);
-COMMENT ON AGGREGATE hopper.segment_visit(bigint, integer, boolean, boolean, integer, integer,
-    integer, bytea) IS
+COMMENT ON AGGREGATE hopper.segment_visit(bigint, integer, boolean, integer, integer, integer,
+    bytea) IS
     'internal: the models that visit a segment, trained';
 
 CREATE FUNCTION hopper.segment_emit(trained integer, key integer) RETURNS SETOF hopper.segment_row

@@ -1,6 +1,12 @@
 -- What an update from 0.1.0 does before all functions are created or replaced: functions that are no
 -- more, or whose arguments or columns have changed, are dropped here; tables are altered.
 
+-- What hops call on segments has other arguments, and visits lie elsewhere.
+-- greenplum: DROP AGGREGATE hopper.segment_visit(bigint, integer, boolean, boolean, integer, integer, integer, bytea);
+-- greenplum: DROP FUNCTION hopper.segment_collect(internal, bigint, integer, boolean, boolean, integer, integer, integer, bytea);
+-- aggregate: segment_visit
+-- greenplum: ALTER TABLE hopper.journal_visits SET DISTRIBUTED BY (run);
+
 -- Tables that it does not have.
 -- file: runs.sql
 

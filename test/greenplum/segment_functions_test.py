@@ -213,7 +213,7 @@ def test_sealed_damage_does_no_harm(tenants, tenant, of):
 
 
 VISIT = ("SELECT (r).mst_key, (r).missing, length((r).report) FROM (SELECT hopper.segment_emit("
-         "hopper.segment_visit(%s, 1, true, false, 1, 0, 1, %s), key) AS r"
+         "hopper.segment_visit(%s, 1, false, 1, 0, 1, %s), key) AS r"
          " FROM drive GROUP BY key) s")
 
 
@@ -264,7 +264,7 @@ def test_nulls(tenant):
                  "* FROM hopper.segment_encode(TABLE(SELECT 1), NULL)",
                  "* FROM hopper.segment_predict(TABLE(SELECT 1), NULL) AS t (id integer)",
                  "hopper.segment_data(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
-                 "hopper.segment_visit(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
+                 "hopper.segment_visit(NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
                  "hopper.segment_evaluation(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
                  "hopper.segment_buffer(NULL, NULL, NULL, NULL)",
                  "hopper.segment_enter(NULL, NULL)",
@@ -276,7 +276,7 @@ def test_nulls(tenant):
     assert query(tenant, "SELECT hopper.segment_slot(NULL, NULL, NULL, NULL, NULL)") == [(None,)]
 
 
-COLLECT = ("SELECT hopper.segment_visit(1, 1, true, true, 1, 0, 1, repeat('secret', 20000)::bytea)"
+COLLECT = ("SELECT hopper.segment_visit(1, 1, true, 1, 0, 1, repeat('secret', 20000)::bytea)"
            " FROM generate_series(1, 5)")
 EMIT = "SELECT length((r).body) FROM (SELECT hopper.segment_emit(0, 1) AS r) s"
 

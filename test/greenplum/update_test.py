@@ -40,6 +40,8 @@ SELECT name || ' ' || property FROM member, LATERAL (
   UNION ALL SELECT concat_ws(' ', relkind, relpersistence, relacl,
       nullif(array_remove(reloptions, 'appendonly=false'), '{}'))
     FROM pg_class WHERE classid = 'pg_class'::regclass AND oid = objid
+  UNION ALL SELECT pg_get_table_distributedby(objid) FROM pg_class
+    WHERE classid = 'pg_class'::regclass AND oid = objid AND relkind = 'r'
   UNION ALL SELECT concat_ws(' ', attnum, attname, format_type(atttypid, atttypmod), attnotnull,
       attstorage, attacl, pg_get_expr(adbin, adrelid), col_description(objid, attnum))
     FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum

@@ -228,7 +228,7 @@ hopper_own_rows_query(const hopper_own_rows *rows, int64 run, hopper_param *para
 		params[i + 1] = HOPPER_PARAM(get_array_type(rows->types[i]),
 									 hopper_array(rows->types[i], rows->n, rows->values[i],
 												  rows->nulls[i]));
-		appendStringInfo(query, "%s pg_catalog.unnest($%d) AS %s", i ? "," : "SELECT", i + 2,
+		appendStringInfo(query, "%s pg_catalog.unnest($%d) AS %s", i ? "," : "", i + 2,
 						 rows->names[i]);
 	}
 	return query->data;
@@ -254,7 +254,7 @@ hopper_own_rows_insert(int64 run, const char *table, const hopper_own_rows *rows
 		return;
 	query = hopper_own_rows_query(rows, run, params);
 	hopper_own_change(rows->width + 1, params,
-					  "INSERT INTO @extschema@.%s (run, %s) SELECT $1, n.* FROM (%s) n",
+					  "INSERT INTO @extschema@.%s (run, %s) SELECT $1,%s",
 					  table, hopper_own_rows_names(rows, ""), query);
 }
 

@@ -89,8 +89,8 @@ read_row(int64 run, bool lock, hopper_run_row *row)
 	memset(row, 0, sizeof(*row));
 	if (hopper_own_select("SELECT role::int8, function, statement, search_path, settings, tables,"
 						  " selection, model_table, data, started IS NOT NULL, outcome, continues,"
-						  " best_metric, closing FROM @extschema@.all_runs WHERE run = "
-						  INT64_FORMAT "%s", run,
+						  " best_metric, closing, coalesce(error, '') FROM @extschema@.all_runs"
+						  " WHERE run = " INT64_FORMAT "%s", run,
 						  lock && !HOPPER_DATA_ON_SEGMENTS ? " FOR UPDATE" : "") != 1)
 		return false;
 	row->run = run;
@@ -108,6 +108,7 @@ read_row(int64 run, bool lock, hopper_run_row *row)
 	row->continues = hopper_cell(0, 12);
 	row->compared_by = hopper_cell(0, 13);
 	row->closing = hopper_cell(0, 14);
+	row->error = hopper_cell(0, 15);
 	/* "validation accuracy" */
 	if (row->compared_by && strchr(row->compared_by, ' '))
 		row->compared_by = strchr(row->compared_by, ' ') + 1;
@@ -233,6 +234,14 @@ hopper_store_started(int64 run, bool queued)
 					  " error = NULL, error_code = NULL WHERE run = $1");
 	hopper_store_grid(run);
 	hopper_store_event(run, "started", 0, psprintf("process %d", MyProcPid));
+}
+
+void
+hopper_store_reopen(int64 run)
+{
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run)),
+					  "UPDATE @extschema@.all_runs SET ended = NULL, outcome = NULL, error = NULL,"
+					  " error_code = NULL WHERE run = $1");
 }
 
 void
@@ -437,8 +446,8 @@ record_events(int64 run, TimestampTz started)
 	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), HOPPER_TIME(started),
 									HOPPER_OID(GetUserId())),
 					  "INSERT INTO @extschema@.all_run_events (run, at, event, role)"
-					  " VALUES ($1, $2, 'created', $3),"
-					  " ($1, pg_catalog.clock_timestamp(), 'done', $3)");
+					  " SELECT $1, pg_catalog.unnest(ARRAY[$2, pg_catalog.clock_timestamp()]),"
+					  " pg_catalog.unnest(ARRAY['created', 'done']), $3");
 }
 
 /* All is known: each table is written once. */
@@ -452,7 +461,7 @@ hopper_store_record(int64 run, const hopper_fit *fit)
 	int		   *all = palloc(Max(training->n_configs, 1) * sizeof(int));
 	int64		iterations = 0;
 	int32		failed = 0;
-	hopper_param params[CREATED_PARAMS + 5];
+	hopper_param params[CREATED_PARAMS + 6];
 
 	for (int i = 0; i < training->n_configs; i++)
 	{
@@ -467,10 +476,12 @@ hopper_store_record(int64 run, const hopper_fit *fit)
 	params[CREATED_PARAMS + 2] = HOPPER_INT4(training->n_configs);
 	params[CREATED_PARAMS + 3] = HOPPER_INT4(failed);
 	params[CREATED_PARAMS + 4] = HOPPER_INT8(iterations);
+	params[CREATED_PARAMS + 5] = HOPPER_PARAM(TEXTARRAYOID, hopper_store_parameters(training));
 	hopper_own_change(lengthof(params), params,
 					  "INSERT INTO @extschema@.all_runs (" CREATED_COLUMNS ", best_trial,"
 					  " best_value, trials, failed, iterations, outcome, ended)"
-					  " SELECT " CREATED_VALUES ", coalesce($20, (" HOPPER_STORE_GRID ")),"
+					  " SELECT " CREATED_VALUES ", coalesce($20, (" HOPPER_STORE_GRID(
+						  "pg_catalog.unnest($26) AS u (parameters)") ")),"
 					  " $21, $22, $23, $24, $25, 'done', pg_catalog.clock_timestamp()");
 	record_events(run, fit->record.started);
 }

@@ -42,6 +42,7 @@ typedef struct hopper_run_row
 	char	   *closing;
 	bool		started;
 	char	   *outcome;		/* "done", "failed", "cancelled"; NULL: it has not ended */
+	char	   *error;			/* why it failed, or "" */
 } hopper_run_row;
 
 /* Of automl(). */
@@ -83,6 +84,8 @@ extern bool hopper_store_look(int64 run, hopper_run_row *row);
 extern hopper_wish hopper_store_wish(int64 run);
 /* `queued`: by the worker that it was queued for. */
 extern void hopper_store_started(int64 run, bool queued);
+/* One that has failed has not ended any more. */
+extern void hopper_store_reopen(int64 run);
 /* A background worker is to train it, with these settings (NULL: as before); `event` says why. */
 extern void hopper_store_queued(int64 run, const char *event, const char *settings);
 /* `fit`: its results, or NULL where there are none; `error`: why it failed, or NULL. */
@@ -99,16 +102,18 @@ extern void hopper_store_trials(int64 run, hopper_training *training, const int 
 extern void hopper_store_first_trials(int64 run, hopper_training *training, const int *which,
 									  int n);
 /*
- * The values that the trials of run $1 have, those of a grid, as a query: what a search may choose
- * is known before.
+ * The values that the trials of a run have, those of a grid, as a query: what a search may choose
+ * is known before. `trials`: SQL, what has their column "parameters".
  */
-#define HOPPER_STORE_GRID "SELECT pg_catalog.json_build_object('method', 'grid', 'space'," \
+#define HOPPER_STORE_GRID(trials) "SELECT pg_catalog.json_build_object('method', 'grid', 'space'," \
 	" pg_catalog.json_agg(pg_catalog.json_build_object('parameter', key, 'type'," \
 	" CASE n WHEN 1 THEN 'constant' ELSE 'choice' END, 'choices', choices)))::text AS search" \
 	" FROM (SELECT e.key, pg_catalog.count(DISTINCT e.value) AS n, pg_catalog.array_to_json(" \
-	"pg_catalog.array_agg(DISTINCT e.value)) AS choices FROM @extschema@.all_trials," \
-	" pg_catalog.jsonb_each(parameters::jsonb) AS e WHERE run = $1 GROUP BY e.key) AS p" \
+	"pg_catalog.array_agg(DISTINCT e.value)) AS choices FROM (SELECT parameters FROM " trials \
+	") AS t, pg_catalog.jsonb_each(t.parameters::jsonb) AS e GROUP BY e.key) AS p" \
 	" HAVING pg_catalog.count(*) > 0"
+/* The column "parameters" of all configurations of a training, a text[]. */
+extern Datum hopper_store_parameters(const hopper_training *training);
 /* The values of its trials' parameters, where no search has said what it may choose. */
 extern void hopper_store_grid(int64 run);
 /* The iterations that the model of a trial had before the run. */

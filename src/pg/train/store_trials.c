@@ -25,7 +25,8 @@ hopper_store_grid(int64 run)
 {
 	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run)),
 					  "UPDATE @extschema@.all_runs SET search = g.search"
-					  " FROM (" HOPPER_STORE_GRID ") AS g WHERE run = $1"
+					  " FROM (" HOPPER_STORE_GRID("@extschema@.all_trials WHERE run = $1")
+					  ") AS g WHERE run = $1"
 					  " AND all_runs.search IS NULL");
 }
 
@@ -131,6 +132,25 @@ given(const hopper_config *config)
 					fit[0] ? ", " : "", fit);
 }
 
+static const char *
+parameters_of(const hopper_training *training, int at)
+{
+	const char *parameters = training->chosen ? training->chosen(training, at)
+		: given(&training->configs[at]);
+
+	return hopper_from_utf8(parameters);
+}
+
+Datum
+hopper_store_parameters(const hopper_training *training)
+{
+	const char **all = palloc(Max(training->n_configs, 1) * sizeof(char *));
+
+	for (int i = 0; i < training->n_configs; i++)
+		all[i] = parameters_of(training, i);
+	return hopper_texts_datum(training->n_configs, all);
+}
+
 /* One number for each trial of all runs: tools know trials by one. */
 static int64
 trial_id(int64 run, int32 trial)
@@ -168,7 +188,7 @@ hopper_store_replace_metrics(int64 run, hopper_training *training, const int *wh
 		return;
 	query = hopper_own_rows_query(&rows, run, params);
 	hopper_own_change(lengthof(params), params,
-					  "DELETE FROM @extschema@.all_trial_metrics m USING (%s) n"
+					  "DELETE FROM @extschema@.all_trial_metrics m USING (SELECT%s) n"
 					  " WHERE m.run = $1 AND m.trial = n.trial AND m.iteration > n.earlier", query);
 }
 
@@ -187,13 +207,13 @@ write_trials(int64 run, const hopper_own_rows *rows)
 	char	   *query = hopper_own_rows_query(rows, run, params);
 
 	hopper_own_change(rows->width + 1, params,
-					  "UPDATE @extschema@.all_trials t SET (%s) = (%s) FROM (%s) n"
+					  "UPDATE @extschema@.all_trials t SET (%s) = (%s) FROM (SELECT%s) n"
 					  " WHERE t.run = $1 AND t.trial = n.trial",
 					  hopper_own_rows_names(rows, ""), hopper_own_rows_names(rows, "n."), query);
 	if (SPI_processed == (uint64) rows->n)
 		return;
 	hopper_own_change(rows->width + 1, params, "INSERT INTO @extschema@.all_trials (run, %s)"
-					  " SELECT $1, n.* FROM (%s) n WHERE NOT EXISTS (SELECT"
+					  " SELECT $1, n.* FROM (SELECT%s) n WHERE NOT EXISTS (SELECT"
 					  " FROM @extschema@.all_trials t WHERE t.run = $1 AND t.trial = n.trial)",
 					  hopper_own_rows_names(rows, ""), query);
 }
@@ -209,8 +229,6 @@ store(int64 run, hopper_training *training, const int *which, int n, bool first)
 		const hopper_config *config = &training->configs[which[i]];
 		const hopper_model_result *result = training->results ? &training->results[which[i]]
 			: &nothing;
-		const char *parameters = training->chosen ? training->chosen(training, which[i])
-			: given(config);
 		hopper_standing standing;
 
 		hopper_standing_of(training, which[i], &standing);
@@ -224,7 +242,7 @@ store(int64 run, hopper_training *training, const int *which, int n, bool first)
 			HOPPER_INT4(result->iterations), HOPPER_SECONDS(result->seconds_training),
 			hopper_text_param(result->digest[0] ? result->digest : NULL),
 			hopper_utf8_param(result->status == HOPPER_MODEL_FAILED ? result->error : NULL),
-			hopper_utf8_param(parameters),
+			hopper_text_param(parameters_of(training, which[i])),
 			HOPPER_IF(standing.has_value, HOPPER_FLOAT8(standing.value)),
 			hopper_text_param(standing.latest),
 			HOPPER_IF(standing.begun, HOPPER_SECONDS(standing.began)),

@@ -35,10 +35,10 @@ hopper_untrained_keep(FunctionCallInfo fcinfo)
 	}
 	caller = MemoryContextSwitchTo(waiting.context);
 	part = palloc(sizeof(hopper_untrained_part));
-	part->mst_key = PG_GETARG_INT32(5);
-	part->part = PG_GETARG_INT32(6);
-	part->n_parts = PG_GETARG_INT32(7);
-	part->body = PG_GETARG_BYTEA_P_COPY(8);
+	part->mst_key = PG_GETARG_INT32(4);
+	part->part = PG_GETARG_INT32(5);
+	part->n_parts = PG_GETARG_INT32(6);
+	part->body = PG_GETARG_BYTEA_P_COPY(7);
 	waiting.parts = lappend(waiting.parts, part);
 	MemoryContextSwitchTo(caller);
 }

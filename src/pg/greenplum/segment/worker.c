@@ -162,9 +162,8 @@ HOPPER_FUNCTION(hopper_sql_segment_enter)
 /* --- training --- */
 
 /*
- * segment_collect(internal, run bigint, milliseconds int, fresh bool, halts bool, mst_key int,
- * part int, n_parts int, body bytea); `fresh` was 0.1.0's and means nothing, and SQL calls the
- * milliseconds "iteration", as it did
+ * segment_collect(internal, run bigint, milliseconds int, halts bool, mst_key int, part int,
+ * n_parts int, body bytea)
  */
 HOPPER_FUNCTION(hopper_sql_segment_collect)
 {
@@ -178,28 +177,28 @@ HOPPER_FUNCTION(hopper_sql_segment_collect)
 	{
 		step = MemoryContextAllocZero(context, sizeof(*step));
 		step->milliseconds = PG_GETARG_INT32(2);
-		step->halts = PG_GETARG_BOOL(4);
+		step->halts = PG_GETARG_BOOL(3);
 		hopper_segment_part_follow_transactions();
 		hopper_untrained_forget();
 		hopper_outside_forget();
 	}
 	else
 		step = (visit_step *) PG_GETARG_POINTER(0);
-	hopper_current.mst_key = PG_GETARG_INT32(5);
+	hopper_current.mst_key = PG_GETARG_INT32(4);
 	error_context_stack = &callback;
-	body = PG_GETARG_BYTEA_PP(8);
+	body = PG_GETARG_BYTEA_PP(7);
 	if (!hopper_is_current(PG_GETARG_INT64(1)))
 		hopper_untrained_keep(fcinfo);
 	else
 	{
 		int32		later = 0;
 
-		HOPPER_CHECK(hopper_torch()->group.add_part(hopper_current.group, PG_GETARG_INT32(5),
-													PG_GETARG_INT32(6), PG_GETARG_INT32(7),
+		HOPPER_CHECK(hopper_torch()->group.add_part(hopper_current.group, PG_GETARG_INT32(4),
+													PG_GETARG_INT32(5), PG_GETARG_INT32(6),
 													(const uint8_t *) VARDATA_ANY(body),
 													VARSIZE_ANY_EXHDR(body), &later, hopper_fault));
 		if (later)
-			hopper_outside_keep(PG_GETARG_INT32(5), PG_GETARG_INT32(6), PG_GETARG_INT32(7), body);
+			hopper_outside_keep(PG_GETARG_INT32(4), PG_GETARG_INT32(5), PG_GETARG_INT32(6), body);
 	}
 	error_context_stack = callback.previous;
 	hopper_current.mst_key = 0;
