@@ -232,10 +232,47 @@ def test_others_steer_a_step(cluster):
     assert not query(cluster, "SELECT 1 FROM hopper.runs WHERE run = %s", run)
 
 
+def step_until_it_ends(connection, run):
+    said = "running"
+    while said == "running":
+        said = value(connection, "SELECT hopper.step(%s, 0)", run)
+    return said
+
+
+FAILED = "SELECT state, trials, failed, error, error_code FROM hopper.runs WHERE run = %s"
+
+
+def test_why_all_trials_have_failed_stays(cluster):
+    select(cluster, "hopeless", [(key, 1, LOSS + "SGD(lr=1e30)", "batch_size=32") for key in (1, 2)])
+    run = create(cluster, "nothing", configs="hopeless")
+    reason = 'no configuration of "nothing" finished. 2 failed: loss became NaN.'
+    for _ in range(2):
+        assert step_until_it_ends(cluster, run) == "failed"
+        assert query(cluster, FAILED, run) == [("failed", 2, 2, reason, "22000")]
+        assert query(cluster, "SELECT trial, status, error LIKE 'loss became NaN%%' FROM hopper.trials WHERE run = %s"
+                     " ORDER BY 1", run) == [(1, "failed", True), (2, "failed", True)]
+        with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState, match=f"run {run} has failed") as error:
+            query(cluster, "SELECT hopper.step(%s, 0)", run)
+        assert error.value.diag.message_detail == reason
+        query(cluster, "SELECT hopper.resume(%s)", run)  # it is tried again
+        assert state(cluster, run) == "interrupted"
+    query(cluster, "SELECT hopper.cancel(%s)", run)
+    assert working_tables(cluster) == []
+
+
+def test_why_a_search_has_failed_stays(cluster):
+    statement = call("packed_7", "no_search", "random").replace("0.0003, 0.1, 'log'", "1e30, 1e31, 'log'")
+    run = value(cluster, "SELECT hopper.create_run(%s)", "SELECT " + statement.replace("'Adam', ", ""))
+    assert step_until_it_ends(cluster, run) == "failed"
+    assert query(cluster, FAILED, run) == [("failed", 6, 6, "every configuration of the search failed", "22000")]
+    assert query(cluster, "SELECT DISTINCT status FROM hopper.trials WHERE run = %s", run) == [("failed",)]
+    query(cluster, "SELECT hopper.cancel(%s)", run)
+
+
 def test_nothing_trains_in_the_background(cluster):
     with pytest.raises(psycopg2.errors.FeatureNotSupported, match="does not train in the background") as error:
         query(cluster, "SELECT hopper.submit(%s)", FIT.format("packed_7", "behind", "configs_2", 1, "packed_7"))
-    assert "hopper.step(run, seconds)" in error.value.diag.message_hint
+    assert "hopper.step(run, seconds) again and again until it says done or failed" in error.value.diag.message_hint
     assert not query(cluster, "SELECT 1 FROM hopper.runs WHERE model_table = 'behind'")
 
 

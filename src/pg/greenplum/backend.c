@@ -37,7 +37,7 @@ start_worker(const struct hopper_run_row *row)
 	hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
 				 errmsg("a cluster does not train in the background"),
 				 errhint("Make a run with hopper.create_run(), and call hopper.step(run, "
-						 "seconds) again and again until it says done."));
+						 "seconds) again and again until it says done or failed."));
 }
 
 static void

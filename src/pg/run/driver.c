@@ -405,9 +405,17 @@ hopper_driver_require_role(const hopper_run_row *row)
 					 errdetail("A run reads its data with the rights of its role."),
 					 errhint("SET ROLE %s; or let hopper.resume() train it in the background.",
 							 hopper_identifier(hopper_role_name(row->role))));
-	if (row->outcome && strcmp(row->outcome, "failed") != 0)
+	if (row->outcome == NULL)
+		return;
+	if (strcmp(row->outcome, "failed") != 0)
 		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("run " INT64_FORMAT " is %s", row->run, row->outcome));
+	/* A loop that steps it until it is done would never end. */
+	if (HOPPER_DATA_ON_SEGMENTS)
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("run " INT64_FORMAT " has failed", row->run),
+					 errdetail("%s", row->error),
+					 errhint("hopper.resume(" INT64_FORMAT ") has it tried again.", row->run));
 }
 
 /* What a table that is not found was looked for by. */

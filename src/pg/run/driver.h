@@ -35,6 +35,7 @@ typedef enum hopper_driver_state
 	HOPPER_DRIVER_TRAINS,
 	HOPPER_DRIVER_PAUSED,		/* as somebody wished; resumed by another opening */
 	HOPPER_DRIVER_CANCELLED,
+	HOPPER_DRIVER_FAILED,		/* on segments: no trial has a result */
 	HOPPER_DRIVER_DONE			/* its models have their names */
 } hopper_driver_state;
 

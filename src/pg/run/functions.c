@@ -58,6 +58,8 @@ hopper_driver_state_words(hopper_driver_state state)
 			return "paused";
 		case HOPPER_DRIVER_CANCELLED:
 			return "cancelled";
+		case HOPPER_DRIVER_FAILED:
+			return "failed";
 		case HOPPER_DRIVER_DONE:
 			return "done";
 		default:
@@ -273,6 +275,8 @@ HOPPER_SPI_FUNCTION(hopper_sql_resume)
 	read_unended(run, true, true, &row);
 	if (HOPPER_DATA_ON_SEGMENTS)
 	{
+		if (row.outcome)
+			hopper_store_reopen(run);
 		hopper_store_event(run, "resumed", 0, NULL);
 		ereport(NOTICE, errmsg("run " INT64_FORMAT " goes on with the next hopper.step("
 							   INT64_FORMAT ")", run, run));

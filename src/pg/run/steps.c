@@ -208,22 +208,20 @@ end_slice(void)
 		tell_checkpoint();
 }
 
-/* ERROR 22000 where no trial has a result. */
-static void
-refuse_without_result(void)
+static bool
+has_result(void)
 {
 	const hopper_pool *pool = hopper_driven->pool;
 
-	if (pool ? hopper_search_best(pool->run) >= 0 : hopper_store_has_result(hopper_driven->run))
-		return;
-	/* The error takes back what this transaction has written: why trials failed stays. */
-	if (hopper_driven->uncommitted && !HOPPER_DATA_ON_SEGMENTS)
-	{
-		hopper_driven->refuses = true;
-		return;
-	}
-	if (pool)
-		hopper_search_refuse_without_best(pool->run);
+	return pool ? hopper_search_best(pool->run) >= 0 : hopper_store_has_result(hopper_driven->run);
+}
+
+/* ERROR 22000 */
+static void
+refuse_without_result(void *nothing)
+{
+	if (hopper_driven->pool)
+		hopper_search_refuse_without_best(hopper_driven->pool->run);
 	hopper_refuse_all_failed(&hopper_driven->fit->training);
 }
 
@@ -240,14 +238,40 @@ close_run(void)
 }
 
 /*
+ * No trial has a result. The error would take back what this transaction has written: why trials
+ * failed stays.
+ */
+static hopper_driver_state
+fail(void)
+{
+	ErrorData  *error;
+
+	if (!HOPPER_DATA_ON_SEGMENTS)
+	{
+		if (!hopper_driven->uncommitted)
+			refuse_without_result(NULL);
+		hopper_driven->refuses = true;
+		return HOPPER_DRIVER_TRAINS;
+	}
+	/* The training has ended with this step, in which no other one could say it. */
+	error = hopper_look(refuse_without_result, NULL);
+	hopper_store_ended(hopper_driven->run, "failed", NULL, error);
+	ereport(WARNING, errmsg("%s", error->message),
+			error->detail ? errdetail("%s", error->detail) : 0,
+			errhint("hopper.resume(" INT64_FORMAT ") has it tried again.", hopper_driven->run));
+	return HOPPER_DRIVER_FAILED;
+}
+
+/*
  * The end of all models: what has failed is written down, and the tables get their names; or the
- * next step refuses.
+ * run has failed, which the next step says.
  */
 static hopper_driver_state
 finish(void)
 {
 	hopper_fit *fit = hopper_driven->fit;
 	hopper_training *training = &fit->training;
+	hopper_driver_state state = HOPPER_DRIVER_DONE;
 
 	fit->level = NewGUCNestLevel();
 	hopper_disable_jit();
@@ -261,8 +285,9 @@ finish(void)
 	training->n_failed = 0;
 	for (int i = 0; i < training->n_configs; i++)
 		training->n_failed += training->results[i].status == HOPPER_MODEL_FAILED;
-	refuse_without_result();
-	if (!hopper_driven->refuses)
+	if (!has_result())
+		state = fail();
+	else
 	{
 		fit->record.num_iterations = Max(fit->record.num_iterations, longest_trial());
 		hopper_fit_finish(fit);
@@ -274,7 +299,7 @@ finish(void)
 		hopper_store_ended(hopper_driven->run, "done", fit, NULL);
 	}
 	AtEOXact_GUC(true, fit->level);
-	return hopper_driven->refuses ? HOPPER_DRIVER_TRAINS : HOPPER_DRIVER_DONE;
+	return state;
 }
 
 bool
