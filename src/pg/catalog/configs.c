@@ -147,15 +147,14 @@ report(const hopper_config *configs, int n, const hopper_data_desc *desc, const 
 }
 
 hopper_config *
-hopper_load_configs(const hopper_name *selection_table, int *n)
+hopper_load_configs(const hopper_name *selection_table, hopper_name *models, int *n)
 {
 	struct HTAB *known = NULL;
-	hopper_name models;
 	bool		missing;
-	hopper_config *configs = load_configs(selection_table, "", &known, n, &models, &missing);
+	hopper_config *configs = load_configs(selection_table, "", &known, n, models, &missing);
 
 	if (missing)
-		report(configs, *n, NULL, &models);
+		report(configs, *n, NULL, models);
 	return configs;
 }
 

@@ -12,11 +12,12 @@
 
 /*
  * All configurations by mst_key, with their architectures and stored weights, in the statement's
- * snapshot. SPI must be connected; everything is allocated in the current memory context. ERROR
- * where a table or column is missing, there is no row, a key is NULL or comes twice, or a model
- * does not exist.
+ * snapshot; *models gets the table of the architectures. SPI must be connected; everything is
+ * allocated in the current memory context. ERROR where a table or column is missing, there is no
+ * row, a key is NULL or comes twice, or a model does not exist.
  */
-extern hopper_config *hopper_load_configs(const hopper_name *selection_table, int *n);
+extern hopper_config *hopper_load_configs(const hopper_name *selection_table, hopper_name *models,
+										  int *n);
 
 /*
  * Configurations of keys above `after` up to `last`, of which there may be none. Architectures and

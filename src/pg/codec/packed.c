@@ -32,6 +32,9 @@ refuse_summary(const hopper_name *summary, const char *what)
 
 /* --- cells of the summary's row --- */
 
+/* Where select_summary() has them. */
+#define CLASS_VALUES 28
+
 /* text[] without NULLs, not empty; returns the length. */
 static int
 get_texts(const hopper_name *summary, int column, char ***values)
@@ -64,11 +67,36 @@ check_packed(const hopper_name *table, bool validation, const hopper_name *summa
 						psprintf("Table \"%s\" does not describe packed data.", summary->shown));
 }
 
+static bool
+is_array(Oid type)
+{
+	return OidIsValid(get_element_type(getBaseType(type)));
+}
+
+/* The columns of class values as they are and as text[], to be selected; NULLs without classes. */
+static const char *
+class_values_selected(Oid relation)
+{
+	const char *end = hopper_class_values_name("");
+	const char *name;
+
+	for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
+	{
+		const char *column = hopper_identifier(name);
+
+		if (strlen(name) >= strlen(end) &&
+			strcmp(name + strlen(name) - strlen(end), end) == 0 &&
+			is_array(get_atttype(relation, i)))
+			return psprintf("%s, ARRAY(SELECT u.v::pg_catalog.text FROM pg_catalog.unnest(%s)"
+							" WITH ORDINALITY AS u(v, i) ORDER BY u.i)", column, column);
+	}
+	return "NULL, NULL::pg_catalog.text[]";
+}
+
 static void
 read_class_values(const hopper_name *summary, hopper_packed *out)
 {
 	hopper_data_desc *desc = &out->desc;
-	const char *column = hopper_identifier(out->class_values_column);
 	Oid			relation = hopper_relation_oid(summary, false);
 	const char **values;
 	Datum		whole;
@@ -77,16 +105,12 @@ read_class_values(const hopper_name *summary, hopper_packed *out)
 
 	out->class_values_type =
 		get_atttype(relation, hopper_require_column(relation, out->class_values_column));
-	if (!OidIsValid(get_element_type(getBaseType(out->class_values_type))))
+	if (!is_array(out->class_values_type))
 		refuse_summary(summary, psprintf("Column \"%s\" is no array", out->class_values_column));
-	hopper_select("SELECT %s, ARRAY(SELECT u.v::pg_catalog.text FROM pg_catalog.unnest(%s)"
-				  " WITH ORDINALITY AS u(v, i) ORDER BY u.i) FROM %s", column, column,
-				  summary->quoted);
-	whole = hopper_value(0, 1, getBaseType(out->class_values_type), &isnull);
+	whole = hopper_value(0, CLASS_VALUES, getBaseType(out->class_values_type), &isnull);
 	if (!isnull)
 		out->class_values = PointerGetDatum(PG_DETOAST_DATUM_COPY(whole));
-	values = (const char **) hopper_text_cells(0, 2, &n);
-	SPI_freetuptable(SPI_tuptable);
+	values = (const char **) hopper_text_cells(0, CLASS_VALUES + 1, &n);
 	if (n != desc->num_classes)
 		refuse_summary(summary, psprintf("There are %d class values for %d classes", n,
 										 desc->num_classes));
@@ -164,7 +188,7 @@ select_summary(const hopper_name *summary, const char *table)
 					  " independent_type, independent_shape, label_kind, label_type, label_shape,"
 					  " n_rows, partitions, starts, seed, packed_bytes, checksum, training_table,"
 					  " %s::pg_catalog.text, %s::pg_catalog.text, %s::pg_catalog.text,"
-					  " %s::pg_catalog.text, %s::pg_catalog.text, %s::pg_catalog.text"
+					  " %s::pg_catalog.text, %s::pg_catalog.text, %s::pg_catalog.text, %s"
 					  " FROM %s",
 					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "inputs"),
 					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "outputs"),
@@ -172,7 +196,7 @@ select_summary(const hopper_name *summary, const char *table)
 					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "class_counts"),
 					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "label_range"),
 					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "schema"),
-					  summary->quoted) != 1)
+					  class_values_selected(oid), summary->quoted) != 1)
 		refuse_summary(summary, psprintf("It has " UINT64_FORMAT " rows instead of one",
 										 (uint64) SPI_processed));
 	format = hopper_key_cell(summary, 0, 1);
@@ -260,16 +284,15 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 	select_summary(&summary, table->shown);
 	read_examples(&summary, read_source(&summary, out), out);
 	counts = hopper_cell(0, 25);
+	if (desc->y_kind == HOPPER_LABEL_CLASS)
+		read_class_values(&summary, out);
 	hopper_read_inputs(&summary, out->inputs_text, out->n_x_columns, desc, &out->inputs);
 	out->padding = hopper_read_padding(&summary, out->padding_text, &out->inputs);
 	hopper_read_outputs(&summary, out->outputs_text, desc, &out->y_types, &out->weight_column);
 	desc->label_unit = hopper_schema_label_unit(out->schema_text);
 	desc->schema = out->schema_text ? hopper_to_utf8(out->schema_text) : NULL;
 	if (desc->y_kind == HOPPER_LABEL_CLASS)
-	{
-		read_class_values(&summary, out);
 		read_class_counts(&summary, counts, desc);
-	}
 }
 
 /* --- the buffers --- */

@@ -18,6 +18,7 @@ hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *re
 	int			threads = hopper_argument(fcinfo, "threads");
 	char	   *dtype = hopper_string_named(fcinfo, "dtype");
 	hopper_name selection;
+	hopper_name models;
 
 	request->source = hopper_name_named(fcinfo, "packed_table");
 	selection = hopper_name_named(fcinfo, "model_selection_table");
@@ -34,7 +35,7 @@ hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *re
 	if (dtype)
 		options->precision = dtype;
 	hopper_check_precision(options->precision, false);
-	request->configs = hopper_load_configs(&selection, &request->n_configs);
+	request->configs = hopper_load_configs(&selection, &models, &request->n_configs);
 }
 
 /* What the journal measured; returns the threads of a model. */

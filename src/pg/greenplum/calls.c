@@ -52,20 +52,32 @@ hopper_calls_select(const char *query)
 	return (uint64) SPI_processed;
 }
 
+static char *
+buffers_of(const hopper_packed *packed, hopper_split split, const char *keys)
+{
+	return psprintf("SELECT %s AS k, %d AS s, t.partition_id AS p, t.buffer_id AS b, t.n,"
+					" t.%s AS x, t.%s AS y, t.checksum AS c FROM %s t%s",
+					keys ? "v.key" : "t." HOPPER_DIST_KEY, split,
+					hopper_identifier(packed->desc.x_column),
+					hopper_identifier(hopper_packed_label(packed->desc.y_column)),
+					packed->table.quoted, keys ? psprintf(", (VALUES %s) v (key)", keys) : "");
+}
+
 /*
  * The window sorts pointers to the buffers; an aggregate with an order of its own would sort what
  * else it is given with each of them. The condition keeps a planner from dropping the window.
  */
 char *
-hopper_calls_over_buffers(const char *columns, const hopper_packed *packed, const char *keys)
+hopper_calls_over_buffers(const char *columns, const hopper_packed *const splits[2],
+						  const char *keys)
 {
-	const char *key = keys ? "v.key" : "t." HOPPER_DIST_KEY;
+	StringInfo	buffers = makeStringInfo();
 
-	return psprintf("SELECT %s FROM (SELECT %s AS k, t.partition_id AS p, t.buffer_id AS b, t.n,"
-					" t.%s AS x, t.%s AS y, t.checksum AS c, pg_catalog.row_number() OVER"
-					" (PARTITION BY %s ORDER BY t.partition_id, t.buffer_id) AS r FROM %s t%s) s"
-					" WHERE r OPERATOR(pg_catalog.>) 0 GROUP BY k",
-					columns, key, hopper_identifier(packed->desc.x_column),
-					hopper_identifier(hopper_packed_label(packed->desc.y_column)), key,
-					packed->table.quoted, keys ? psprintf(", (VALUES %s) v (key)", keys) : "");
+	for (int split = 0; split < 2; split++)
+		if (splits[split])
+			appendStringInfo(buffers, "%s%s", buffers->len ? " UNION ALL " : "",
+							 buffers_of(splits[split], split, keys));
+	return psprintf("SELECT %s FROM (SELECT t.*, pg_catalog.row_number() OVER"
+					" (PARTITION BY k ORDER BY s, p, b) AS r FROM (%s) t) s"
+					" WHERE r OPERATOR(pg_catalog.>) 0 GROUP BY k", columns, buffers->data);
 }

@@ -59,11 +59,12 @@ extern void hopper_calls_execute(SPIPlanPtr plan, Datum *values, bool read_only,
 /* As hopper_select(). */
 extern uint64 hopper_calls_select(const char *query);
 /*
- * A query of `columns` for each segment with rows of a packed table, in which k is its key. An
- * aggregate among them gets its buffers in their order, as p (partition), b (buffer), n, x, y and c
- * (checksum). With `keys`, "(1), (2)", each of these segments gets the buffers of all.
+ * A query of `columns` for each segment with rows of the packed tables, by split, of which one may
+ * be NULL; in it k is the segment's key. An aggregate among them gets the buffers in their order,
+ * as s (split), p (partition), b (buffer), n, x, y and c (checksum). With `keys`, "(1), (2)", each
+ * of these segments gets the buffers of all.
  */
-extern char *hopper_calls_over_buffers(const char *columns, const hopper_packed *packed,
+extern char *hopper_calls_over_buffers(const char *columns, const hopper_packed *const splits[2],
 									   const char *keys);
 
 /* --- where partitions lie (greenplum/coordinator/keys.c) --- */

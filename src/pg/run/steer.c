@@ -195,6 +195,7 @@ static int
 add_new_trials(const hopper_run_row *row)
 {
 	hopper_name selection;
+	hopper_name models;
 	hopper_outputs outputs;
 	hopper_trained trained;
 	hopper_config *configs;
@@ -204,7 +205,7 @@ add_new_trials(const hopper_run_row *row)
 		refuse_without_configs(row);
 	hopper_run_open_tables(row, false, &outputs, &selection);
 	hopper_read_trained_data(&outputs.model, &trained);
-	configs = hopper_load_configs(&selection, &n);
+	configs = hopper_load_configs(&selection, &models, &n);
 	hopper_require_valid_configs(configs, n, &trained.desc);
 	n = hopper_store_new_trials(row->run, configs, n);
 	if (n > 0)

@@ -233,7 +233,7 @@ play_end(void *state)
 	const hopper_automl *run = state;
 	hopper_outputs outputs = hopper_outputs_named(&run->tables.output);
 
-	hopper_outputs_create(&outputs, &run->train);
+	hopper_outputs_create(&outputs, &run->train, true);
 	add_info_columns(&outputs);
 	add_summary_columns(&outputs);
 	hopper_insert(&run->tables.trials, "(mst_key) VALUES (1)");

@@ -369,3 +369,9 @@ hopper_grant_again(const hopper_grants *grants)
 		hopper_give_rights(grants->rights[i], &grants->tables[i]);
 	}
 }
+
+bool
+hopper_event_triggers_exist(void)
+{
+	return hopper_any(hopper_select("SELECT FROM pg_catalog.pg_event_trigger LIMIT 1"));
+}

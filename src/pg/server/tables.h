@@ -218,4 +218,7 @@ extern bool hopper_exchange_results(const hopper_table *tables, const hopper_tab
 extern bool hopper_publish(const hopper_table *tables, const hopper_table *others, int n,
 						   bool replace);
 
+/* Whether somebody has event triggers, which may change new tables. SPI must be connected. */
+extern bool hopper_event_triggers_exist(void);
+
 #endif							/* HOPPER_SERVER_TABLES_H */

@@ -185,12 +185,12 @@ hopper_fit_choose(hopper_fit *request, const int32 *keys, int n)
 static void
 load_configs(hopper_fit *request, const int32 *keys, int n_keys)
 {
-	request->configs = hopper_load_configs(&request->selection, &request->n_configs);
+	request->configs = hopper_load_configs(&request->selection, &request->models,
+										   &request->n_configs);
 	if (keys && hopper_taker_of_fits && hopper_taker_of_fits->resumes)
 		request->keeps_others = true;
 	else if (keys)
 		hopper_fit_choose(request, keys, n_keys);
-	request->models = hopper_selection_models(&request->selection);
 	request->record.model_arch_table = request->models.quoted;
 	request->record.model_selection_table = request->selection.quoted;
 }

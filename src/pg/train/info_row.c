@@ -61,6 +61,23 @@ final_value(const hopper_history *history, const hopper_point *const *last, int 
 		: HOPPER_NULL(FLOAT8OID);
 }
 
+const hopper_point *
+hopper_delivered_point(const hopper_training *training, int at, int split)
+{
+	const hopper_model_result *result = &training->results[at];
+	const hopper_history *history = training->histories[at];
+	const hopper_point *kept;
+
+	if (hopper_history_last(history, split) == NULL)
+		return NULL;
+	/* What an earlier run validated is not what these weights would reach. */
+	kept = hopper_history_at(history, history->n - 1);
+	/* The best iteration's weights, with what they reached. */
+	if (result->kept_iteration != result->iterations)
+		kept = hopper_history_find(history, result->kept_iteration);
+	return kept && kept->known[split] ? kept : NULL;
+}
+
 hopper_output_row *
 hopper_info_row(const hopper_training *training, int at)
 {
@@ -70,25 +87,14 @@ hopper_info_row(const hopper_training *training, int at)
 	const hopper_config *config = training ? &training->configs[at] : &no_config;
 	const hopper_model_result *result = training ? &training->results[at] : &no_result;
 	const hopper_history *history = training ? training->histories[at] : &no_history;
-	const hopper_point *last[2];
+	const hopper_point *last[2] = {NULL, NULL};
 	const char *metrics[HOPPER_MAX_METRICS];
 	bool		failed = result->status == HOPPER_MODEL_FAILED;
 	hopper_output_row *row = hopper_new_row(&hopper_infos_layout);
 
-	for (int split = 0; split < 2; split++)
-	{
-		const hopper_point *kept;
-
-		last[split] = hopper_history_last(history, split);
-		if (failed || last[split] == NULL)
-			continue;
-		/* What an earlier run validated is not what these weights would reach. */
-		kept = hopper_history_at(history, history->n - 1);
-		/* The best iteration's weights, with what they reached. */
-		if (result->kept_iteration != result->iterations)
-			kept = hopper_history_find(history, result->kept_iteration);
-		last[split] = kept && kept->known[split] ? kept : NULL;
-	}
+	for (int split = 0; split < 2 && training; split++)
+		last[split] = failed ? hopper_history_last(history, split)
+			: hopper_delivered_point(training, at, split);
 	for (int i = 0; i < result->n_metrics; i++)
 		metrics[i] = hopper_from_utf8(result->metrics_type[i]);
 

@@ -224,7 +224,7 @@ hopper_outputs_open(const hopper_outputs *outputs)
 }
 
 void
-hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
+hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train, bool large)
 {
 	hopper_table tables[HOPPER_OUTPUT_TABLES];
 	const char *class_values = hopper_class_values_column(train);
@@ -236,15 +236,21 @@ hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 	for (int i = 0; i < lengthof(tables); i++)
 		if (tables[i].kind != HOPPER_TABLE_RUN)
 			create(&tables[i]);
-	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, outputs->summary.quoted,
+	/* Of one row, which a cluster that knows its segment sends nowhere else. */
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_BY("source_table"),
+				outputs->summary.quoted,
 				hopper_layout_columns(&hopper_run_layout, &class_values, &class_values_type));
 	/*
 	 * Trained floats do not compress; trying costs half of the time. All tables are there by now:
 	 * what event triggers do to any of them after an ALTER is found by the rehearsal.
 	 */
-	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL",
-				outputs->model.quoted);
-	hopper_exec("ALTER TABLE %s ALTER COLUMN state SET STORAGE EXTERNAL", outputs->state.quoted);
+	if (large)
+	{
+		hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL",
+					outputs->model.quoted);
+		hopper_exec("ALTER TABLE %s ALTER COLUMN state SET STORAGE EXTERNAL",
+					outputs->state.quoted);
+	}
 	hopper_output_add_key(&tables[2]);
 	hopper_comment_layout(&outputs->model, &hopper_models_layout, NULL,
 						"trained models: a row per configuration that did not fail");

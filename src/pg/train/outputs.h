@@ -114,7 +114,16 @@ extern void hopper_outputs_refuse(const hopper_name *model,
 extern void hopper_outputs_require_all(const hopper_outputs *outputs);
 /* Before models are read, compared or used: as hopper_open_to_read(). */
 extern void hopper_outputs_open(const hopper_outputs *outputs);
-extern void hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train);
+extern void hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train,
+								  bool large);
+/*
+ * Whether values of the models' weights and states are worth telling the server not to compress
+ * them, which takes a cluster longer than to compress small ones.
+ */
+extern bool hopper_outputs_are_large(const hopper_config *configs, int n,
+									 const hopper_data_desc *data);
+/* The weights of a model; 0: nobody knows (train/sizes.c). */
+extern int64 hopper_weights_bytes(const hopper_config *config, const hopper_data_desc *data);
 /* ERROR 42804 or 42703 where a column is not of the type that it was made with. */
 extern void hopper_outputs_check_columns(const hopper_outputs *outputs,
 										 const hopper_packed *train);
@@ -173,6 +182,8 @@ extern void hopper_outputs_write_models(const hopper_outputs *outputs, hopper_tr
  */
 extern char *hopper_compared_query(const hopper_name *model, const char *rank_by, int n,
 								   bool usable);
+/* From the results and histories of a training that has ended; `rank_by` as it was ranked by. */
+extern hopper_best hopper_training_best(const hopper_training *training, const char *rank_by);
 /* From what is in the tables; `rank_by` as leaderboard() takes it, or NULL. */
 extern hopper_best hopper_outputs_best(const hopper_outputs *outputs, const char *rank_by);
 extern void hopper_outputs_write_summary(const hopper_outputs *outputs,

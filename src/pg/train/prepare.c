@@ -259,6 +259,19 @@ make_room(hopper_fit *request)
 }
 
 /*
+ * Of a run that others may steer, other models may come; and what event triggers do to its tables
+ * after an ALTER is to be found by the rehearsal.
+ */
+static void
+create_outputs(hopper_fit *request)
+{
+	hopper_outputs_create(&request->staging, &request->train,
+						  request->durable || hopper_event_triggers_exist() ||
+						  hopper_outputs_are_large(request->configs, request->n_configs,
+												   &request->train.desc));
+}
+
+/*
  * A warm start that is a run of its own goes on with copies of the models, whose place they take
  * at the end. Returns the configurations as they were given: what the models make of them is found
  * out again whenever the run is opened.
@@ -270,7 +283,7 @@ begin_continuing(hopper_fit *request)
 
 	hopper_outputs_lock(&request->outputs);
 	(void) hopper_outputs_make_room(&request->outputs, true);
-	hopper_outputs_create(&request->staging, &request->train);
+	create_outputs(request);
 	request->continues = hopper_outputs_digest(&request->outputs);
 	return memcpy(palloc(size), request->configs, request->n_configs * sizeof(hopper_config));
 }
@@ -322,7 +335,7 @@ hopper_fit_prepare(hopper_fit *request)
 	choose_ranking(request, request->warm_start && request->keeps_others, &request->ranking);
 	tell_validation(request, &request->train, request->has_validation ? &request->valid : NULL);
 	if (!request->warm_start)
-		hopper_outputs_create(&request->staging, &request->train);
+		create_outputs(request);
 	describe_training(request, histories);
 	hopper_outputs_rehearse(&request->staging, &request->training, &request->record);
 	if (replaces(request) && request->warm_start)
@@ -498,7 +511,10 @@ hopper_fit_finish(hopper_fit *request)
 	/* It has one for those who look at the tables of a run that goes on. */
 	if (request->durable)
 		hopper_change("DELETE FROM %s", request->staging.summary.quoted);
-	request->record.best = hopper_outputs_best(&request->staging, request->record.rank_by);
+	/* Of models that have ended in another session, or before the run, the tables alone know. */
+	request->record.best = request->keeps_others
+		? hopper_outputs_best(&request->staging, request->record.rank_by)
+		: hopper_training_best(training, request->record.rank_by);
 	hopper_outputs_write_summary(&request->staging, training, &request->record);
 	if (replaces(request))
 	{

@@ -111,29 +111,6 @@ hopper_outputs_refuse_losses(const hopper_outputs *outputs)
 
 /* --- what the disk tells --- */
 
-/* The weights of a model; 0: nobody knows. */
-static int64
-weights_bytes(const hopper_config *config, const hopper_data_desc *data)
-{
-	hopper_rows *rows;
-	hopper_error error;
-	int64		parameters = 0;
-
-	if (config->model_arch == NULL ||
-		hopper_core()->describe_model(config->model_arch, config->model_arch_size, data, &rows,
-									  &error) != 0)
-		return 0;
-	rows = hopper_take_rows(rows);
-	if (rows->n_rows > 0)
-	{
-		/* "parameters" of the last row, which adds up the others */
-		const char *cell = rows->cells[(Size) (rows->n_rows - 1) * rows->n_columns + 4];
-
-		parameters = cell ? strtoll(cell, NULL, 10) : 0;
-	}
-	return parameters * (int64) sizeof(float);
-}
-
 /*
  * All models twice, as weights and in their states: what the results take at least. On a cluster
  * the disks are the segments'.
@@ -161,7 +138,7 @@ require_disk(const hopper_outputs *outputs, const hopper_training *planned)
 
 		CHECK_FOR_INTERRUPTS();
 		if (i == 0 || config->model_arch != known)
-			bytes = weights_bytes(config, &planned->train->desc);
+			bytes = hopper_weights_bytes(config, &planned->train->desc);
 		known = config->model_arch;
 		needed += 2.0 * (double) bytes;
 	}
@@ -275,17 +252,6 @@ play_end(void *state)
 	require_rows(&outputs->info, of_key, 1);
 }
 
-/*
- * Tables that the statement has just made have nothing that would stop it, where no event trigger
- * can have put it there. The thirty statements of a rehearsal would take segments longer than a
- * small training.
- */
-static bool
-are_as_made(void)
-{
-	return hopper_select("SELECT FROM pg_catalog.pg_event_trigger LIMIT 1") == 0;
-}
-
 void
 hopper_outputs_rehearse(const hopper_outputs *outputs, const hopper_training *planned,
 						const hopper_run_record *record)
@@ -296,7 +262,11 @@ hopper_outputs_rehearse(const hopper_outputs *outputs, const hopper_training *pl
 	error_context_stack = &context;
 	require_disk(outputs, planned);
 	hopper_journal_hold();
-	if (HOPPER_DATA_ON_SEGMENTS && !play.refill && are_as_made())
+	/*
+	 * Tables that the statement has just made have nothing that would stop it. The thirty
+	 * statements of a rehearsal would take segments longer than a small training.
+	 */
+	if (HOPPER_DATA_ON_SEGMENTS && !play.refill && !hopper_event_triggers_exist())
 	{
 		error_context_stack = context.previous;
 		return;

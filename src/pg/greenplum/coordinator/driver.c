@@ -8,6 +8,7 @@
 #include "nodes/makefuncs.h"
 
 #include "pg/greenplum/reports.h"
+#include "pg/train/outputs.h"
 
 #define MAX_RELOADS 3
 
@@ -145,7 +146,10 @@ hopper_driver_begin(hopper_driver *run, hopper_training *training, const hopper_
 
 	training->timeline = hopper_timeline_new(training);
 	training->info.n_workers = hopper_driver_segments(run) * workers_of_segment(run);
-	hopper_hops_begin(&run->hops, data, training->train, training->valid, model);
+	hopper_hops_begin(&run->hops, data, training->train, training->valid, model,
+					  !hopper_training_is_whole(training) ||
+					  hopper_outputs_are_large(training->configs, training->n_configs,
+											   &training->train->desc));
 	run->started = GetCurrentTimestamp();
 	hopper_segment_timeline_begin(&run->timeline, training, &run->hops, run->started);
 }

@@ -23,12 +23,13 @@ static bytea *
 sum_up(const hopper_packed *data, bytea *description)
 {
 	Datum		values[] = {PointerGetDatum(description)};
+	const hopper_packed *splits[] = {data, NULL};
 	StringInfo	sums = makeStringInfo();
 	bytea	   *result;
 	uint64		n;
 
 	n = select_described(hopper_calls_over_buffers("segment_evaluation($1, k, p, b, n, x, y, c)",
-												   data, NULL), 1, values);
+												   splits, NULL), 1, values);
 	for (uint64 row = 0; row < n; row++)
 	{
 		bytea	   *part = DatumGetByteaPP(hopper_told_value(row, 1, BYTEAOID));

@@ -41,20 +41,21 @@ hopper_hops_of_keys(const int32 *mst_keys, int n)
 }
 
 void
-hopper_hops_create_table(const hopper_name *table)
+hopper_hops_create_table(const hopper_name *table, bool large)
 {
 	hopper_exec("CREATE UNLOGGED TABLE %s (key pg_catalog.int4, hop pg_catalog.int4,"
 				" mst_key pg_catalog.int4, next_key pg_catalog.int4, part pg_catalog.int4,"
 				" n_parts pg_catalog.int4, done pg_catalog.bool, missing pg_catalog.bool,"
 				" answer pg_catalog.text, report pg_catalog.bytea, result pg_catalog.bytea,"
 				" body pg_catalog.bytea)" HOPPER_DISTRIBUTED_BY("key"), table->quoted);
-	hopper_exec("ALTER TABLE %s ALTER COLUMN body SET STORAGE EXTERNAL,"
-				" ALTER COLUMN report SET STORAGE EXTERNAL", table->quoted);
+	if (large)
+		hopper_exec("ALTER TABLE %s ALTER COLUMN body SET STORAGE EXTERNAL,"
+					" ALTER COLUMN report SET STORAGE EXTERNAL", table->quoted);
 }
 
 void
 hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run, const hopper_packed *train,
-				  const hopper_packed *valid, const hopper_name *model)
+				  const hopper_packed *valid, const hopper_name *model, bool large)
 {
 	memset(hops, 0, sizeof(*hops));
 	hops->run = run;
@@ -66,7 +67,7 @@ hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run, const hopper
 	for (int i = 0; i < lengthof(hops->tables); i++)
 		hopper_require_absent(&hops->tables[i]);
 	hopper_require_absent(&hops->rest);
-	hopper_hops_create_table(&hops->tables[0]);
+	hopper_hops_create_table(&hops->tables[0], large);
 }
 
 /* What the segments' functions answer, a row a key, in SPI_tuptable; their data are loaded. */
@@ -114,16 +115,17 @@ keys_of_segments(const hopper_segment_run *run)
 }
 
 static uint64
-load_split(hopper_hops *hops, const hopper_packed *packed, hopper_split split)
+load_splits(hopper_hops *hops, const hopper_packed *train, const hopper_packed *valid)
 {
 	Oid			types[] = {INT8OID, BYTEAOID};
 	Datum		values[] = {Int64GetDatum(hops->run->id), PointerGetDatum(hops->description)};
+	const hopper_packed *splits[] = {train, valid};
 	const char *keys = hops->run->everywhere ? keys_of_segments(hops->run) : NULL;
-	const char *columns = psprintf("k, segment_data($1, $2, k, %d, p, b, n, x, y, c)", split);
 
 	return ask(psprintf("INSERT INTO %s (key, answer) %s RETURNING answer, gp_segment_id, key",
-							  hops->tables[0].quoted,
-							  hopper_calls_over_buffers(columns, packed, keys)),
+						hops->tables[0].quoted,
+						hopper_calls_over_buffers("k, segment_data($1, $2, k, s, p, b, n, x, y, c)",
+												  splits, keys)),
 			   SPI_OK_INSERT_RETURNING, 2, types, values);
 }
 
@@ -219,11 +221,13 @@ hopper_hops_load(hopper_hops *hops)
 	hops->keys = palloc(most_keys * sizeof(int32));
 	hops->segments = palloc(most_keys * sizeof(int32));
 	memset(&hops->plan, 0, sizeof(hops->plan));
-	take_answers(hops, load_split(hops, hops->train, HOPPER_SPLIT_TRAIN), &first);
+	/* What stays where it lies would move if it were read together. */
+	hops->at_once = run->everywhere || hops->valid == NULL;
+	take_answers(hops, load_splits(hops, hops->train, hops->at_once ? hops->valid : NULL), &first);
 	if (hops->n_keys == 0)
 		elog(ERROR, "no segment has loaded data of \"%s\"", hops->train->table.shown);
-	if (hops->valid)
-		take_answers(hops, load_split(hops, hops->valid, HOPPER_SPLIT_VALID), &first);
+	if (!hops->at_once)
+		take_answers(hops, load_splits(hops, NULL, hops->valid), &first);
 	return first.class;
 }
 
@@ -281,14 +285,14 @@ put_model(SPIPlanPtr plan, const hopper_config *config, int32 key, int32 hop)
 void
 hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, const int32 *keys, int n)
 {
-	/* Models that start from their seed in one statement, those with weights one by one. */
 	Oid			types[] = {INT4OID, INT4OID, INT4OID, INT4OID, BYTEAOID, INT4OID};
 	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s"
 										" (key, next_key, mst_key, part, n_parts, body, hop)"
 										" VALUES ($1, $1, $2, $3, $4, $5, $6)",
 										hops->tables[hops->at].quoted), 6, types);
-	StringInfo	fresh = makeStringInfo();
 
+	if (hops->begin == NULL)
+		hops->begin = makeStringInfo();
 	for (int i = 0; i < n; i++)
 	{
 		const hopper_config *config = &configs[i];
@@ -297,33 +301,52 @@ hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, const in
 		{
 			put_model(plan, config, keys[i], hops->n_statements);
 			hops->bytes[hops->at] += config->n_weights * sizeof(float);
+			hops->has_models = true;
 		}
 		else
-			appendStringInfo(fresh, "%s(%d, %d, %d, 0, 1, '%c'::pg_catalog.bytea, %d)",
-							 fresh->len ? ", " : "", keys[i], keys[i], config->mst_key,
-							 HOPPER_ENVELOPE_NEW, hops->n_statements);
+			appendStringInfo(hops->begin, "%s(%d, %d)", hops->begin->len ? ", " : "", keys[i],
+							 config->mst_key);
 	}
-	if (fresh->len > 0)
-		hopper_exec("INSERT INTO %s (key, next_key, mst_key, part, n_parts, body, hop) VALUES %s",
-					hops->tables[hops->at].quoted, fresh->data);
 	SPI_freeplan(plan);
+}
+
+/*
+ * Models that begin from their seeds, as the next hop is to find them: beside the segments' keys,
+ * which are in the first table once each, or as rows of the table from which it moves the others.
+ */
+static const char *
+models_that_begin(hopper_hops *hops)
+{
+	const hopper_name *from = &hops->tables[hops->at];
+	const char *begin = psprintf("(VALUES %s) v (key, mst_key)", hops->begin->data);
+
+	hops->begin = NULL;
+	if (hops->n_statements == 0 && hops->at_once && !hops->has_models)
+		return psprintf("(SELECT k.key, v.mst_key, 0 AS part, 1 AS n_parts,"
+						" '%c'::pg_catalog.bytea AS body FROM %s k JOIN %s"
+						" ON k.key OPERATOR(pg_catalog.=) v.key WHERE k.mst_key IS NULL)",
+						HOPPER_ENVELOPE_NEW, from->quoted, begin);
+	hopper_exec("INSERT INTO %s (key, next_key, mst_key, part, n_parts, body, hop)"
+				" SELECT key, key, mst_key, 0, 1, '%c'::pg_catalog.bytea, %d FROM %s",
+				from->quoted, HOPPER_ENVELOPE_NEW, hops->n_statements, begin);
+	return NULL;
 }
 
 /* The statement that moves and trains the models, and tells what they report. */
 static char *
-hop_query(const hopper_name *from, const hopper_name *to)
+hop_query(const char *models, const hopper_name *to)
 {
 	return psprintf("INSERT INTO %s (key, hop, mst_key, next_key, part, n_parts, done, missing,"
 					" report, result, body) SELECT k, $4 OPERATOR(pg_catalog.+) 1, (r).mst_key,"
 					" (r).next_key, (r).part, (r).n_parts, (r).done, (r).missing, (r).report,"
 					" (r).result, (r).body"
-					" FROM (SELECT next_key AS k, segment_emit(segment_visit($1, $3, false, $2,"
-					" mst_key, part, n_parts, body), next_key) AS r"
-					" FROM %s WHERE hop OPERATOR(pg_catalog.=) $4 GROUP BY next_key) s"
+					" FROM (SELECT key AS k, segment_emit(segment_visit($1, $3, $2,"
+					" mst_key, part, n_parts, body), key) AS r"
+					" FROM %s m GROUP BY key) s"
 					" RETURNING mst_key, part, done, missing, gp_segment_id,"
 					" CASE WHEN done THEN report END, result,"
 					" pg_catalog.length(body)",
-					to->quoted, from->quoted);
+					to->quoted, models);
 }
 
 /*
@@ -337,7 +360,7 @@ next_table(hopper_hops *hops)
 	int			to = hops->n_statements == 0 ? 0 : 1 - hops->at;
 
 	if (hops->n_statements == 1)
-		hopper_hops_create_table(&hops->tables[1]);
+		hopper_hops_create_table(&hops->tables[1], true);
 	else if (hops->n_statements > 1 && hops->bytes[to] >= HOPPER_HOPS_MOST_DEAD)
 	{
 		hopper_exec("TRUNCATE %s", hops->tables[to].quoted);
@@ -353,14 +376,19 @@ hopper_hops_move(hopper_hops *hops, bool halts, int32 milliseconds)
 	Oid			types[] = {INT8OID, BOOLOID, INT4OID, INT4OID};
 	Datum		values[4];
 	int			from = hops->at;
+	const char *models = NULL;
 	int			to;
 	uint64		n;
 
 	CHECK_FOR_INTERRUPTS();
+	if (hops->begin && hops->begin->len > 0)
+		models = models_that_begin(hops);
 	to = next_table(hops);
+	if (models == NULL)
+		models = psprintf("(SELECT next_key AS key, mst_key, part, n_parts, body FROM %s"
+						  " WHERE hop OPERATOR(pg_catalog.=) $4)", hops->tables[from].quoted);
 	if (hops->plans[from] == NULL)
-		hops->plans[from] = hopper_calls_prepare(hop_query(&hops->tables[from],
-														   &hops->tables[to]), 4, types);
+		hops->plans[from] = hopper_calls_prepare(hop_query(models, &hops->tables[to]), 4, types);
 	values[0] = Int64GetDatum(hops->run->id);
 	values[1] = BoolGetDatum(halts);
 	values[2] = Int32GetDatum(milliseconds);
@@ -387,36 +415,80 @@ hopper_hops_latest(const hopper_hops *hops, const hopper_name *from)
 	return psprintf(" AND hop OPERATOR(pg_catalog.=) %d", hops->n_statements);
 }
 
+/* Models of one architecture, with their keys. */
+typedef struct alike
+{
+	const char *architecture;	/* UTF-8 */
+	StringInfo	keys;			/* "1,2" */
+} alike;
+
+/* Of so many architectures, or of what one message takes easily, weights go into one statement. */
+#define MOST_ARCHITECTURES 16
+#define ARCHITECTURE_BYTES (1024 * 1024)
+
+static void
+write_weights(const hopper_name *from, const char *latest, const alike *models, int n,
+			  const hopper_name *to)
+{
+	StringInfo	architecture = makeStringInfo();
+	StringInfo	keys = makeStringInfo();
+	Oid			types[MOST_ARCHITECTURES];
+	Datum		values[MOST_ARCHITECTURES];
+	SPIPlanPtr	plan;
+
+	for (int i = 0; i < n; i++)
+	{
+		types[i] = TEXTOID;
+		values[i] = CStringGetTextDatum(hopper_from_utf8(models[i].architecture));
+		if (i + 1 < n)
+			appendStringInfo(architecture, " WHEN mst_key OPERATOR(pg_catalog.=) ANY ('{%s}')"
+							 " THEN $%d", models[i].keys->data, i + 1);
+		appendStringInfo(keys, "%s%s", i > 0 ? "," : "", models[i].keys->data);
+	}
+	plan = hopper_prepare(psprintf("INSERT INTO %s (mst_key, model_weights, model_arch)"
+								   " SELECT mst_key, body, (%s%s%s$%d%s)::pg_catalog.json FROM %s"
+								   " WHERE part OPERATOR(pg_catalog.=) -1"
+								   " AND mst_key OPERATOR(pg_catalog.=) ANY ('{%s}')%s",
+								   to->quoted, n > 1 ? "CASE" : "", architecture->data,
+								   n > 1 ? " ELSE " : "", n, n > 1 ? " END" : "", from->quoted,
+								   keys->data, latest), n, types);
+	execute(plan, values, SPI_OK_INSERT);
+	SPI_freeplan(plan);
+}
+
 /* Nothing comes here. */
 void
 hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_config *configs, int n,
 				  const hopper_name *model, const hopper_name *state)
 {
-	Oid			types[] = {TEXTOID, INT4ARRAYOID};
 	char	   *latest = hopper_hops_latest(hops, from);
-	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s (mst_key, model_weights, model_arch)"
-										" SELECT mst_key, body, $1::pg_catalog.json FROM %s"
-										" WHERE part OPERATOR(pg_catalog.=) -1"
-										" AND mst_key OPERATOR(pg_catalog.=) ANY ($2)%s",
-										model->quoted, from->quoted, latest), 2, types);
-	Datum	   *keys = palloc(sizeof(Datum) * n);
 	int32	   *all = palloc(sizeof(int32) * n);
-	int			alike = 0;
+	alike		models[MOST_ARCHITECTURES];
+	int			n_models = 0;
+	size_t		bytes = 0;
 
 	for (int i = 0; i < n; i++)
 	{
-		const hopper_config *config = &configs[i];
-		Datum		values[2];
+		int			at = 0;
 
-		keys[alike++] = Int32GetDatum(all[i] = config->mst_key);
-		if (i + 1 < n && config[1].model_arch == config->model_arch)
-			continue;
-		values[0] = CStringGetTextDatum(hopper_from_utf8(config->model_arch));
-		values[1] = hopper_array(INT4OID, alike, keys, NULL);
-		execute(plan, values, SPI_OK_INSERT);
-		alike = 0;
+		all[i] = configs[i].mst_key;
+		while (at < n_models && models[at].architecture != configs[i].model_arch)
+			at++;
+		if (at == n_models)
+		{
+			bytes += configs[i].model_arch_size;
+			if (n_models > 0 && (n_models == MOST_ARCHITECTURES || bytes > ARCHITECTURE_BYTES))
+			{
+				write_weights(from, latest, models, n_models, model);
+				at = n_models = 0;
+				bytes = configs[i].model_arch_size;
+			}
+			models[n_models++] = (alike) {configs[i].model_arch, makeStringInfo()};
+		}
+		appendStringInfo(models[at].keys, "%s%d", models[at].keys->len ? "," : "", all[i]);
 	}
-	SPI_freeplan(plan);
+	if (n_models > 0)
+		write_weights(from, latest, models, n_models, model);
 	hopper_exec("INSERT INTO %s (mst_key, part, state) SELECT mst_key, part, body FROM %s"
 				"%s%s AND part OPERATOR(pg_catalog.>=) 0"
 				" AND pg_catalog.length(body) OPERATOR(pg_catalog.>) 0",

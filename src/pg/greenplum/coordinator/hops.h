@@ -21,6 +21,9 @@ typedef struct hopper_hops
 	hopper_name tables[2];		/* filled in turn */
 	SPIPlanPtr	plans[2];		/* from tables[i] to the other */
 	int			at;				/* the table that holds the models */
+	StringInfo	begin;			/* "(key, mst_key), ...": models that begin with the next hop */
+	bool		has_models;		/* others were put into a table */
+	bool		at_once;		/* all data were loaded by one statement */
 	bool		has_keys;		/* tables[0] has a row of each key */
 	int			n_keys;			/* that have data, of either split */
 	int32	   *keys;
@@ -33,17 +36,17 @@ typedef struct hopper_hops
 	hopper_data_plan plan;		/* the most of any segment; max_reads 0: all keep their data */
 } hopper_hops;
 
-/* Makes the working tables beside the output table `model`. */
+/* Makes the working tables beside the output table `model`; `large`: models may be. */
 extern void hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run,
 							  const hopper_packed *train, const hopper_packed *valid,
-							  const hopper_name *model);
+							  const hopper_name *model, bool large);
 /*
  * Brings all packed data into the memory of the segments, as far as they stay there; again where
  * they have lost them. Fills `plan`, `keys` and `segments`.
  * Returns the numerics class, palloc'ed; ERROR 55000 where segments differ in it.
  */
 extern char *hopper_hops_load(hopper_hops *hops);
-/* Models as they start, each on the segment of its key. */
+/* Models that start, each on the segment of its key; those without weights with the next hop. */
 extern void hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs,
 								   const int32 *keys, int n);
 /*
@@ -66,7 +69,7 @@ extern void hopper_hops_end(hopper_hops *hops);
 /* " WHERE mst_key = ANY (...)"; palloc'ed */
 extern char *hopper_hops_of_keys(const int32 *mst_keys, int n);
 /* A working table: parts of models. */
-extern void hopper_hops_create_table(const hopper_name *table);
+extern void hopper_hops_create_table(const hopper_name *table, bool large);
 /*
  * Calls a function of the segments, which returns an int, in the processes that hold the data.
  * Returns the answers, a row each, as the current result.

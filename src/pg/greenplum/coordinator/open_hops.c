@@ -14,7 +14,7 @@ static void
 require_rest(hopper_hops *hops)
 {
 	if (!hops->rests)
-		hopper_hops_create_table(&hops->rest);
+		hopper_hops_create_table(&hops->rest, true);
 	hops->rests = true;
 }
 
@@ -65,6 +65,7 @@ hopper_hops_put_rested(hopper_hops *hops, const int32 *mst_keys, const int32 *ke
 	if (SPI_processed < (uint64) n)
 		elog(ERROR, "states of models are gone");
 	hops->bytes[hops->at] += HOPPER_HOPS_MOST_DEAD; /* nobody has counted them */
+	hops->has_models = true;
 	pfree(places);
 }
 
