@@ -5,7 +5,7 @@ import re
 import psycopg2
 import pytest
 from digits import connect, create_database, drop_database, outputs, query, value, wait_until
-from runs import state
+from called_runs import state
 
 DATABASE = "hopper_auto_fit_runs"
 CALL = "SELECT * FROM hopper.auto_fit('points', 'y', '{}', {}{})"

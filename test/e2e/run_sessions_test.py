@@ -6,7 +6,7 @@ import psycopg2
 import pytest
 
 from digits import connect, outputs, pid, query, select, value, wait_until
-from runs import CONFIGS, FIT, SEARCH, create, in_thread, runs_database, state, wait_for_lock
+from called_runs import CONFIGS, FIT, SEARCH, create, in_thread, runs_database, state, wait_for_lock
 
 DATABASE = "hopper_run_sessions"
 

@@ -7,7 +7,7 @@ import psycopg2
 import pytest
 
 from digits import ADAM, connect, outputs, pid, query, select, value, wait_until
-from runs import CONFIGS, FIT, ITERATIONS, SEARCH, create, runs_database, state
+from called_runs import CONFIGS, FIT, ITERATIONS, SEARCH, create, runs_database, state
 
 DATABASE = "hopper_runs"
 
