@@ -93,6 +93,10 @@ BEGIN
             HINT = coalesce('Perhaps you meant ' || quote_literal(named) || '.', 'A name with capital letters or blanks is written in double quotes.');
     END;
     PERFORM pg_catalog.set_config('search_path', safe, true);
+    IF later AND (SELECT c.relpersistence = 't' FROM pg_class c WHERE c.oid = source) THEN
+        RAISE EXCEPTION '"%" is temporary', source_table USING ERRCODE = 'object_not_in_prerequisite_state',
+            DETAIL = 'The run reads its rows for the test when the search has ended, in whichever session.', HINT = 'Copy it to a table that stays.';
+    END IF;
     EXECUTE format('SELECT ARRAY[%1$ssource_column($1, $2, ''dependent_varname''), %1$ssource_column($1, $3, ''group_varname''),'
         ' %1$ssource_column($1, $4, ''time_varname'')]', own) INTO given USING source, dependent_varname, group_varname, time_varname;
     label := given[1];

@@ -142,6 +142,54 @@ def test_a_cancel_by_another_role_is_done_with_the_owners_rights(database):
     query(database, "DROP OWNED BY hopper_auto_other; DROP ROLE hopper_auto_other")
 
 
+def test_the_closing_statement_does_not_leave_its_role(database):
+    """Whoever steps or cancels a run of another role as that role has its rights, and no others."""
+    query(database, "DROP ROLE IF EXISTS hopper_auto_other")
+    query(database, "CREATE ROLE hopper_auto_other LOGIN; GRANT ALL ON SCHEMA public TO hopper_auto_other; GRANT SELECT ON points TO hopper_auto_other")
+    administrator = connect(DATABASE)
+    query(administrator, "SET ROLE hopper_auto_other")
+    for name, end in (("stepping", "step"), ("cancelling", "cancel")):
+        run = submit(administrator, name, 1, function="create_run")
+        query(database, "UPDATE hopper.all_runs SET closing = 'SELECT set_config(''role'', ''none'', false) WHERE $1 IS NULL OR true' WHERE run = %s", run)
+        if end == "step":
+            with pytest.raises(psycopg2.errors.InsufficientPrivilege, match='cannot set parameter "role"'):
+                while True:
+                    query(administrator, "SELECT hopper.step(%s)", run)
+        query(administrator, "SELECT hopper.cancel(%s)", run)
+        assert value(administrator, "SELECT current_user") == "hopper_auto_other"
+        assert state(database, run) == "cancelled"
+    administrator.close()
+    query(database, "DROP OWNED BY hopper_auto_other; DROP ROLE hopper_auto_other")
+
+
+def test_a_cancel_that_is_interrupted_cancels_nothing(database):
+    run = submit(database, "kept", 600, function="create_run")
+    before = relations(database, "kept%") + relations(database, f"hopper_run_{run}%")
+    other = connect(DATABASE)
+    query(other, "BEGIN; LOCK TABLE kept_steps")
+    query(database, "SET statement_timeout = '1s'")
+    for function in ("cancel", "drop_run"):
+        with pytest.raises(psycopg2.errors.QueryCanceled):
+            query(database, f"SELECT hopper.{function}(%s)", run)
+    query(database, "RESET statement_timeout")
+    other.close()
+    assert relations(database, "kept%") + relations(database, f"hopper_run_{run}%") == before
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert not relations(database, "kept%") and not relations(database, f"hopper_run_{run}%")
+
+
+def test_of_a_temporary_table_no_run_is_made(database):
+    """At its end the run reads the rows for the test, in another session perhaps."""
+    query(database, "CREATE TEMPORARY TABLE passing AS SELECT * FROM points")
+    query(database, "CREATE VIEW passing_rows AS SELECT * FROM passing")
+    for source in ("passing", "passing_rows"):
+        with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState, match=f'"{source}" is temporary'):
+            value(database, "SELECT hopper.submit(%s)", CALL.format("of_passing", 1, "").replace("points", source))
+    assert not relations(database, "of\\_passing%")
+    query(database, CALL.format("of_passing", 1, "").replace("points", "passing"))
+    query(database, "DROP TABLE passing CASCADE")
+
+
 def test_it_takes_the_place_of_an_earlier_one_at_its_end(database):
     query(database, CALL.format("replaced", 1, ""))
     first = value(database, "SELECT obj_description('replaced_steps'::regclass)")

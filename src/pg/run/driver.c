@@ -117,6 +117,7 @@ typedef struct closing
 	const char *models;
 } closing;
 
+/* The role's own text: in a session that has taken the role it must not find the way back. */
 static void
 execute_closing(void *state)
 {
@@ -124,10 +125,16 @@ execute_closing(void *state)
 	hopper_param param = hopper_text_param(asked->models);
 	char		isnull = asked->models ? ' ' : 'n';
 	int			level = begin_as_run(asked->row);
+	Oid			user;
+	int			context;
 
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(user, context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
 	if (SPI_execute_with_args(asked->row->closing, 1, &param.type, &param.value, &isnull, false,
 							  0) < 0)
 		elog(ERROR, "the closing statement of run " INT64_FORMAT " failed", asked->row->run);
+	SetUserIdAndSecContext(user, context);
 	AtEOXact_GUC(true, level);
 }
 
@@ -145,8 +152,10 @@ hopper_run_close(const hopper_run_row *row, const char *models)
 		execute_closing(&asked);
 		return;
 	}
-	/* Whatever stays, the run ends. */
+	/* Whatever stays, the run ends, unless who ends it has thought better of it. */
 	error = hopper_attempt(execute_closing, &asked);
+	if (error && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
 	if (error)
 		ereport(WARNING, errmsg("not all that run " INT64_FORMAT " had made is dropped", row->run),
 				errdetail("%s.", error->message));
