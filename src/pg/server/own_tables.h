@@ -62,10 +62,7 @@ typedef struct hopper_own_rows
 /* None, of columns with these names; `allocated`: how many there may be, about. */
 extern hopper_own_rows hopper_own_rows_new(int width, const char *const *names, int allocated);
 extern void hopper_own_rows_add(hopper_own_rows *rows, int n, const hopper_param *params);
-/*
- * What a SELECT of the rows has; its `width` + 1 arguments go to `params`, of which $1 is the run.
- * A cluster that sees the run beside them, without a subquery between, sends them to one segment.
- */
+/* What a SELECT of the rows has; its `width` + 1 arguments go to `params`; $1 is the run. */
 extern char *hopper_own_rows_query(const hopper_own_rows *rows, int64 run, hopper_param *params);
 /* "n.trial, n.value": the columns' names, each behind `before`. */
 extern char *hopper_own_rows_names(const hopper_own_rows *rows, const char *before);

@@ -236,9 +236,7 @@ hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train,
 	for (int i = 0; i < lengthof(tables); i++)
 		if (tables[i].kind != HOPPER_TABLE_RUN)
 			create(&tables[i]);
-	/* Of one row, which a cluster that knows its segment sends nowhere else. */
-	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_BY("source_table"),
-				outputs->summary.quoted,
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, outputs->summary.quoted,
 				hopper_layout_columns(&hopper_run_layout, &class_values, &class_values_type));
 	/*
 	 * Trained floats do not compress; trying costs half of the time. All tables are there by now:
