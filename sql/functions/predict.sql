@@ -26,7 +26,7 @@ pred_type: ''prob'': every class with its probability, in a row of its own; ''co
 use_gpus: not yet: true is an error
 mst_key: which configuration (model selection tuple) of model_table; by itself the best
 replace: true: take the place of the output_table that is there, once all rows are predicted; ''rows'': put the predictions in the place of its rows, so that it stays as it is with its views, indexes, grants and columns of your own
-on_null: rows of which a feature is NULL, NaN or infinite: ''error'', or ''null'' (they get no prediction)
+on_null: rows of which a feature is infinite, or NULL or NaN where no treatment fills that in: ''error'', or ''null'' (they get no prediction)
 layer: name of a layer of the architecture, whose output becomes a column real[] of its name; by itself what the model predicts
 Example:
 SELECT hopper.predict(model_table := ''models'', source_table := ''points_test'', id_col := ''id'',

@@ -11,7 +11,7 @@ model_table: table of models that training writes; its companions are _info, _su
 mst_key: which configuration (model selection tuple) of model_table; by itself the best
 features: one example, as an array of numbers, as a bytea, or as JSON: an array, or an object that has the features by their names, ''{"a": 0.5, "b": 0.8}''
 source_row: one example, as a row whose columns have the names of the features, in whatever order
-on_null: where a feature is NULL, NaN or infinite: ''error'', or ''null'' (one row of NULLs)
+on_null: where a feature is infinite, or NULL or NaN and no treatment fills that in: ''error'', or ''null'' (one row of NULLs)
 Example:
 SELECT * FROM hopper.predict_row(model_table := ''models'', mst_key := 1, features := ARRAY[0.5, 0.8]);
 SELECT * FROM hopper.predict_row(model_table := ''models'', mst_key := 1, source_row := (SELECT t FROM points_test t LIMIT 1));

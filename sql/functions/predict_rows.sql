@@ -20,7 +20,7 @@ model_table: table of models that training writes; its companions are _info, _su
 source_rows: NULL::name, with the name of the table or view that has the rows; features are found by the names that the model was trained with
 pred_type: ''response'': the most probable class; ''prob'': every class, each in a row of its own; a number: so many of the most probable, or, below 1, those that are more probable
 mst_key: which configuration (model selection tuple) of model_table; by itself the best
-on_null: rows of which a feature is NULL, NaN or infinite: ''error'', or ''null'' (they get no prediction)
+on_null: rows of which a feature is infinite, or NULL or NaN where no treatment fills that in: ''error'', or ''null'' (they get no prediction)
 independent_varname: columns of features; by itself those that the model was trained with, by their names
 source_query: SELECT whose rows are taken instead, with the columns of source_rows by their names; by itself all rows of the table or view
 layer: name of a layer of the architecture, whose output is then in column layer_output; by itself what the model predicts
