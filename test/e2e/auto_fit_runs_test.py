@@ -162,6 +162,24 @@ def test_the_closing_statement_does_not_leave_its_role(database):
     query(database, "DROP OWNED BY hopper_auto_other; DROP ROLE hopper_auto_other")
 
 
+def test_a_run_of_a_role_without_login_is_cancelled_by_its_members(database):
+    """No worker starts that would drop what its role had made before: it is told where that is."""
+    query(database, "DROP ROLE IF EXISTS hopper_auto_group")
+    query(database, "CREATE ROLE hopper_auto_group NOLOGIN; GRANT ALL ON SCHEMA public TO hopper_auto_group; GRANT SELECT ON points TO hopper_auto_group")
+    for function in ("cancel", "drop_run"):
+        other = connect(DATABASE)
+        query(other, "SET SESSION AUTHORIZATION hopper_auto_group")
+        run = submit(other, f"groups_{function}", 600, function="create_run")
+        query(other, "RESET SESSION AUTHORIZATION")
+        query(other, f"SELECT hopper.{function}(%s)", run)
+        assert function == "drop_run" or state(database, run) == "cancelled"
+        assert not relations(database, f"hopper_run_{run}%")
+        assert any(f"what was made before run {run} began stays" in notice and f'begin with "groups_{function}_"' in notice
+                   for notice in other.notices)
+        other.close()
+    query(database, "DROP OWNED BY hopper_auto_group; DROP ROLE hopper_auto_group")
+
+
 def test_a_cancel_that_is_interrupted_cancels_nothing(database):
     run = submit(database, "kept", 600, function="create_run")
     before = relations(database, "kept%") + relations(database, f"hopper_run_{run}%")

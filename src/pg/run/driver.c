@@ -144,9 +144,16 @@ hopper_run_close(const hopper_run_row *row, const char *models)
 	closing		asked = {row, models};
 	ErrorData  *error;
 
-	/* Its role may have written what is executed. */
-	if (row->closing == NULL || row->role != GetUserId())
+	if (row->closing == NULL)
 		return;
+	/* Its role may have written what is executed. */
+	if (row->role != GetUserId())
+	{
+		ereport(NOTICE, errmsg("what was made before run " INT64_FORMAT " began stays", row->run),
+				errdetail("Its names begin with \"%s_\", and it is role \"%s\"'s.",
+						  row->model_table, hopper_role_name(row->role)));
+		return;
+	}
 	if (models)
 	{
 		execute_closing(&asked);

@@ -298,6 +298,21 @@ hopper_run_cancel(const hopper_run_row *row)
 	hopper_store_ended(row->run, "cancelled", NULL, NULL);
 }
 
+/*
+ * Whether a worker cancels it, with the rights of its role: tables of a role whose rights the
+ * session has not, or what the run closes with. For a role without LOGIN none starts.
+ */
+static bool
+needs_worker(const hopper_run_row *row)
+{
+	if (!has_privs_of_role(GetUserId(), row->role))
+		return true;
+	return row->closing && row->role != GetUserId() && !HOPPER_DATA_ON_SEGMENTS &&
+		(HOPPER_BYPASS_LOGIN != 0 ||
+		 hopper_any(hopper_select("SELECT FROM pg_roles WHERE oid = %u AND rolcanlogin",
+								  row->role)));
+}
+
 HOPPER_SPI_FUNCTION(hopper_sql_cancel)
 {
 	int64		run = hopper_run_argument(fcinfo);
@@ -312,9 +327,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_cancel)
 	if (hopper_lease_try(run) == 0)
 	{
 		read_unended(run, true, true, &row);
-		/* Tables of another role are dropped with that role's rights. */
-		if (row.closing && !HOPPER_DATA_ON_SEGMENTS ? row.role == GetUserId()
-			: has_privs_of_role(GetUserId(), row.role))
+		if (!needs_worker(&row))
 			hopper_run_cancel(&row);
 		else if (!HOPPER_DATA_ON_SEGMENTS)
 			hopper_backend.start_worker(&row);
