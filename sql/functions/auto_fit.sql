@@ -461,8 +461,14 @@ BEGIN
     IF array_length(best.members, 1) = 1 THEN
         best.mst_key := best.best_member;
     END IF;
-    EXECUTE tell USING 7, 'next', 'predict() takes model ' || best.mst_key || '; ' || round(extract(epoch FROM clock_timestamp() - began)::numeric, 1)
-        || ' s in all', format('SELECT %spredict(model_table := %L, source_table := %L, id_col := ..., output_table := ..., mst_key := %s)',
+    -- The ensemble may have a higher validation loss than the model that is the best on these rows by chance.
+    statement := format('SELECT s.best_mst_key FROM %s_summary AS s', regexp_replace(models, '"([^".]+)"$', '\1'));
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE statement INTO n;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    EXECUTE tell USING 7, 'next', 'predict() takes model ' || best.mst_key
+        || CASE WHEN n <> best.mst_key THEN ' where mst_key := ' || best.mst_key || ' is given, else model ' || n ELSE '' END
+        || '; ' || round(extract(epoch FROM clock_timestamp() - began)::numeric, 1) || ' s in all', format('SELECT %spredict(model_table := %L, source_table := %L, id_col := ..., output_table := ..., mst_key := %s)',
         own, models, plan->>'source_table', best.mst_key);
     PERFORM pg_catalog.set_config('search_path', callers, true);
 END $$;

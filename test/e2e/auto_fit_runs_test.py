@@ -38,7 +38,8 @@ def expect_whole(connection, name, models=None):
     told = steps(connection, name)
     assert [row[1] for row in told] == STEPS and [row[0] for row in told] == list(range(1, 8))
     assert re.match(r"accuracy \S+ ± \S+, auc \S+ ± \S+; the best model alone .*; a linear model .*; a constant", told[5][2]), told[5]
-    best = int(re.match(r"predict\(\) takes model (\d+)", told[6][2]).group(1))
+    best, alone = re.match(r"predict\(\) takes model (\d+)(?: where mst_key := \1 is given, else model (\d+))?; ", told[6][2]).groups()
+    assert value(connection, f"SELECT best_mst_key FROM {models or name}_summary") == int(alone or best)
     metrics = value(connection, f"SELECT metrics FROM hopper.evaluate('{models or name}', '{name}_test_packed', mst_key => {best})")
     assert f"accuracy {round(metrics[0], 4):g}" in told[5][2]
     assert not relations(connection, f"{name}\\_linear%") and not relations(connection, f"{name}\\_probe%")
@@ -140,6 +141,22 @@ def test_a_cancel_by_another_role_is_done_with_the_owners_rights(database):
     assert any(f"not all that run {run} had made is dropped" in notice for notice in other.notices)
     other.close()
     query(database, "DROP OWNED BY hopper_auto_other; DROP ROLE hopper_auto_other")
+
+
+def test_the_last_step_says_what_predict_takes_where_the_ensemble_is_not_the_best(database):
+    run = submit(database, "luckier", 2, function="create_run")
+    closing = value(database, "SELECT closing FROM hopper.all_runs WHERE run = %s", run)
+    while value(database, "SELECT hopper.step(%s, 60)", run) != "done":
+        pass
+    # As if a model were right on all rows of validation.
+    query(database, "UPDATE luckier_info SET validation_loss[array_upper(validation_loss, 1)] = 0, validation_loss_final = 0 WHERE mst_key = 1")
+    query(database, "SELECT hopper.drop_packed('luckier_test_packed'); DELETE FROM luckier_steps WHERE step > 3")
+    query(database, closing.replace("$1", "'luckier'"))
+    told = steps(database, "luckier")[6][2]
+    assert re.match(r"predict\(\) takes model (\d+) where mst_key := \1 is given, else model 1; ", told), told
+    database.notices.clear()
+    query(database, "SELECT hopper.predict('luckier', 'points', 'id', output_table => 'luckier_guessed')")
+    assert any("uses configuration 1," in notice for notice in database.notices)
 
 
 def test_the_closing_statement_does_not_leave_its_role(database):
