@@ -10,4 +10,4 @@ Task: 4.6 train
 run: number of a run, as hopper.runs shows it
 seconds: how long; 0: an iteration of each trial
 Example:
-SELECT hopper.step(run := max(run), seconds := 60) FROM hopper.runs;';
+SELECT hopper.step(run := max(run), seconds := 60) FROM hopper.runs WHERE model_table = ''stepped_models'';';

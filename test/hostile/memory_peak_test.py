@@ -179,6 +179,7 @@ def broad(database):
     query(database, "CREATE TABLE broad AS SELECT i AS id, i % 2 AS label, x FROM generate_series(1, 16000) i"
           " JOIN (SELECT m, array_agg((m * n % 89)::real) AS x FROM generate_series(0, 96) m, generate_series(1, 1000) n"
           " GROUP BY m) rows ON m = i % 97")
+    query(database, "CREATE TABLE broader AS SELECT i * 16000 + id AS id, x FROM broad, generate_series(0, 3) i")
     query(database, "SELECT hopper.training_preprocessor('broad', 'broad_packed', 'label', 'x', partitions => 32,"
           " normalizing_const => 100)")
     query(database, "SELECT hopper.load_model('architectures', %s)",
@@ -214,7 +215,7 @@ SHAPES = {
         "SELECT hopper.training_preprocessor('broad', 'again', 'label', 'x', validation_fraction => 0.2,"
         " replace => true)"),
     "predictions": (
-        40, 0.1, "", "SELECT hopper.predict('flat_models', 'broad', 'id', 'x', 'of_broad', mst_key => 1,"
+        40, 0.1, "", "SELECT hopper.predict('flat_models', 'broader', 'id', 'x', 'of_broader', mst_key => 1,"
         " replace => true)"),
 }
 
