@@ -132,6 +132,10 @@ def test_a_cancel_by_another_role_is_done_with_the_owners_rights(database):
     query(database, "SELECT hopper.cancel(%s)", run)
     wait_until(lambda: state(database, run) == "cancelled")
     assert value(database, "SELECT pg_get_userbyid(lomowner) FROM pg_largeobject_metadata WHERE oid = 4711") == "hopper_auto_other"
+    # It is done once.
+    database.notices.clear()
+    query(database, "SELECT hopper.drop_run(%s)", run)
+    assert not any(f"run {run}" in notice for notice in database.notices), database.notices
     # What cannot be done keeps no run from its end.
     for function in ("cancel", "drop_run"):
         run = submit(other, f"others_{function}", 600, function="create_run")
@@ -191,7 +195,7 @@ def test_a_run_of_a_role_without_login_is_cancelled_by_its_members(database):
         query(other, f"SELECT hopper.{function}(%s)", run)
         assert function == "drop_run" or state(database, run) == "cancelled"
         assert not relations(database, f"hopper_run_{run}%")
-        assert any(f"what was made before run {run} began stays" in notice and f'begin with "groups_{function}_"' in notice
+        assert any(f"what was made before run {run} began is not dropped" in notice and f'begin with "groups_{function}_"' in notice
                    for notice in other.notices)
         other.close()
     query(database, "DROP OWNED BY hopper_auto_group; DROP ROLE hopper_auto_group")
@@ -235,6 +239,8 @@ def test_it_takes_the_place_of_an_earlier_one_at_its_end(database):
     assert value(database, "SELECT hopper.wait(%s, 60)", run) == "cancelled"
     # The models are the earlier ones, and predict.
     assert value(database, "SELECT 'replaced'::regclass::oid") == models
+    query(database, "SELECT hopper.drop_run(%s)", run)
+    assert len(steps(database, "replaced")) == 4
     assert steps(database, "replaced")[3][1:3] == ("search", "cancelled: the models are those of an earlier call")
     run = submit(database, "replaced", 2, ", replace => true")
     assert value(database, "SELECT hopper.wait(%s, 60)", run) == "done"

@@ -149,7 +149,8 @@ hopper_run_close(const hopper_run_row *row, const char *models)
 	/* Its role may have written what is executed. */
 	if (row->role != GetUserId())
 	{
-		ereport(NOTICE, errmsg("what was made before run " INT64_FORMAT " began stays", row->run),
+		ereport(NOTICE, errmsg("what was made before run " INT64_FORMAT " began is not dropped",
+							   row->run),
 				errdetail("Its names begin with \"%s_\", and it is role \"%s\"'s.",
 						  row->model_table, hopper_role_name(row->role)));
 		return;

@@ -381,7 +381,8 @@ drop_run(int64 run, bool expires)
 			hopper_lease_give_back(run, false);
 		return false;
 	}
-	if (row.outcome == NULL || strcmp(row.outcome, "done") != 0)
+	/* cancel() has done so. */
+	if (!is_final(&row))
 	{
 		hopper_run_drop_tables(&row);
 		hopper_run_close(&row, NULL);
