@@ -5,6 +5,7 @@
 #include "pg/train/store.h"
 
 #include "commands/async.h"
+#include "utils/fmgroids.h"
 #include "utils/syscache.h"
 
 #include "pg/server/own_tables.h"
@@ -450,6 +451,20 @@ record_events(int64 run, TimestampTz started)
 					  " pg_catalog.unnest(ARRAY['created', 'done']), $3");
 }
 
+/*
+ * The grid of a run that is in no table yet; NULL without trials. It is a query of its own:
+ * Greenplum 7 crashes as it sends the value of a subquery of arguments with the statement.
+ */
+static const char *
+grid_of(const hopper_training *training)
+{
+	char	   *parameters = OidOutputFunctionCall(F_ARRAY_OUT, hopper_store_parameters(training));
+
+	return hopper_select_latest(HOPPER_STORE_GRID("pg_catalog.unnest(%s::pg_catalog.text[])"
+												  " AS u (parameters)"),
+								hopper_literal(parameters)) == 1 ? hopper_cell(0, 1) : NULL;
+}
+
 /* All is known: each table is written once. */
 void
 hopper_store_record(int64 run, const hopper_fit *fit)
@@ -461,7 +476,7 @@ hopper_store_record(int64 run, const hopper_fit *fit)
 	int		   *all = palloc(Max(training->n_configs, 1) * sizeof(int));
 	int64		iterations = 0;
 	int32		failed = 0;
-	hopper_param params[CREATED_PARAMS + 6];
+	hopper_param params[CREATED_PARAMS + 5];
 
 	for (int i = 0; i < training->n_configs; i++)
 	{
@@ -471,17 +486,17 @@ hopper_store_record(int64 run, const hopper_fit *fit)
 	}
 	hopper_store_first_trials(run, training, all, training->n_configs);
 	set_created(params, &row, fit, best->metric ? best->metric : compared_by(fit));
+	if (training->search == NULL)
+		params[CREATED_PARAMS - 1] = hopper_text_param(grid_of(training));
 	params[CREATED_PARAMS] = HOPPER_IF(best->metric, HOPPER_INT4(best->mst_key));
 	params[CREATED_PARAMS + 1] = HOPPER_IF(best->metric, HOPPER_FLOAT8(best->value));
 	params[CREATED_PARAMS + 2] = HOPPER_INT4(training->n_configs);
 	params[CREATED_PARAMS + 3] = HOPPER_INT4(failed);
 	params[CREATED_PARAMS + 4] = HOPPER_INT8(iterations);
-	params[CREATED_PARAMS + 5] = HOPPER_PARAM(TEXTARRAYOID, hopper_store_parameters(training));
 	hopper_own_change(lengthof(params), params,
 					  "INSERT INTO @extschema@.all_runs (" CREATED_COLUMNS ", best_trial,"
 					  " best_value, trials, failed, iterations, outcome, ended)"
-					  " SELECT " CREATED_VALUES ", coalesce($20, (" HOPPER_STORE_GRID(
-						  "pg_catalog.unnest($26) AS u (parameters)") ")),"
-					  " $21, $22, $23, $24, $25, 'done', pg_catalog.clock_timestamp()");
+					  " VALUES (" CREATED_VALUES ", $20, $21, $22, $23, $24, $25, 'done',"
+					  " pg_catalog.clock_timestamp())");
 	record_events(run, fit->record.started);
 }

@@ -291,7 +291,7 @@ hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, const in
 										" VALUES ($1, $1, $2, $3, $4, $5, $6)",
 										hops->tables[hops->at].quoted), 6, types);
 
-	if (hops->begin == NULL)
+	if (hops->n_begin == 0)
 		hops->begin = makeStringInfo();
 	for (int i = 0; i < n; i++)
 	{
@@ -304,7 +304,7 @@ hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, const in
 			hops->has_models = true;
 		}
 		else
-			appendStringInfo(hops->begin, "%s(%d, %d)", hops->begin->len ? ", " : "", keys[i],
+			appendStringInfo(hops->begin, "%s(%d, %d)", hops->n_begin++ > 0 ? ", " : "", keys[i],
 							 config->mst_key);
 	}
 	SPI_freeplan(plan);
@@ -313,15 +313,18 @@ hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, const in
 /*
  * Models that begin from their seeds, as the next hop is to find them: beside the segments' keys,
  * which are in the first table once each, or as rows of the table from which it moves the others.
+ * One alone is put into a row: of a list of one Greenplum 7 makes constants, and then misses the
+ * key that it is to group by.
  */
 static const char *
 models_that_begin(hopper_hops *hops)
 {
 	const hopper_name *from = &hops->tables[hops->at];
 	const char *begin = psprintf("(VALUES %s) v (key, mst_key)", hops->begin->data);
+	bool		many = hops->n_begin > 1;
 
-	hops->begin = NULL;
-	if (hops->n_statements == 0 && hops->at_once && !hops->has_models)
+	hops->n_begin = 0;
+	if (hops->n_statements == 0 && hops->at_once && !hops->has_models && many)
 		return psprintf("(SELECT k.key, v.mst_key, 0 AS part, 1 AS n_parts,"
 						" '%c'::pg_catalog.bytea AS body FROM %s k JOIN %s"
 						" ON k.key OPERATOR(pg_catalog.=) v.key WHERE k.mst_key IS NULL)",
@@ -381,7 +384,7 @@ hopper_hops_move(hopper_hops *hops, bool halts, int32 milliseconds)
 	uint64		n;
 
 	CHECK_FOR_INTERRUPTS();
-	if (hops->begin && hops->begin->len > 0)
+	if (hops->n_begin > 0)
 		models = models_that_begin(hops);
 	to = next_table(hops);
 	if (models == NULL)

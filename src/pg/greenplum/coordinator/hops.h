@@ -22,6 +22,7 @@ typedef struct hopper_hops
 	SPIPlanPtr	plans[2];		/* from tables[i] to the other */
 	int			at;				/* the table that holds the models */
 	StringInfo	begin;			/* "(key, mst_key), ...": models that begin with the next hop */
+	int			n_begin;		/* how many they are */
 	bool		has_models;		/* others were put into a table */
 	bool		at_once;		/* all data were loaded by one statement */
 	bool		has_keys;		/* tables[0] has a row of each key */
