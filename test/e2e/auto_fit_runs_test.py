@@ -5,7 +5,7 @@ import re
 import psycopg2
 import pytest
 from digits import connect, create_database, drop_database, outputs, query, value, wait_until
-from called_runs import state
+from called_runs import in_thread, state, wait_for_lock
 
 DATABASE = "hopper_auto_fit_runs"
 CALL = "SELECT * FROM hopper.auto_fit('points', 'y', '{}', {}{})"
@@ -95,6 +95,23 @@ def test_its_worker_is_killed_behind_the_search(database):
     other.close()
     assert value(database, "SELECT hopper.wait(%s, 120)", run) == "done"
     expect_whole(database, "held")
+
+
+def test_a_cancel_behind_the_search_waits_for_the_end_and_says_so(database):
+    run = submit(database, "ending", 1)
+    other = connect(DATABASE)
+    query(other, "BEGIN; LOCK TABLE ending_steps")
+    wait_until(lambda: query(database, "SELECT 1 FROM pg_stat_activity JOIN hopper.runs USING (pid) WHERE run = %s AND wait_event_type = 'Lock'", run))
+    late = connect(DATABASE)
+    thread, found = in_thread(late, "SELECT hopper.cancel(%s)", run)
+    wait_for_lock(database, late)
+    query(other, "COMMIT")
+    thread.join()
+    other.close()
+    assert f"run {run} is done" in str(found[0])
+    assert any(f"waiting for the end of run {run}" in notice for notice in late.notices)
+    late.close()
+    expect_whole(database, "ending")
 
 
 def test_what_fails_behind_the_search_is_tried_again(database):

@@ -98,6 +98,11 @@ hopper_wishes_hold(int64 run)
 {
 	LOCKTAG		tag = tag_of(run, HOPPER_WISHES_KIND);
 
+	if (LockAcquire(&tag, ShareLock, false, true) != LOCKACQUIRE_NOT_AVAIL)
+		return;
+	/* What a run closes with may take minutes. */
+	ereport(NOTICE, errmsg("waiting for the end of run " INT64_FORMAT ", which is at its last step",
+						   run));
 	(void) LockAcquire(&tag, ShareLock, false, false);
 }
 
