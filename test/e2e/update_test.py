@@ -122,11 +122,17 @@ def test_a_library_that_is_older_than_the_objects(old):
 
 @pytest.fixture
 def older_library():
-    """A folder with libraries that say that they are of an earlier version."""
+    """A folder with libraries that say that they are of an earlier version, made of those that the server has loaded."""
+    connection = create(FRESH)
+    query(connection, "CREATE EXTENSION model_hopper; SELECT * FROM hopper.build_info()")
+    process = value(connection, "SELECT pg_backend_pid()")
+    loaded = {line.split()[-1] for line in pathlib.Path(f"/proc/{process}/maps").read_text().splitlines() if "hopper" in line}
+    connection.close()
+    drop_database(FRESH)
     with tempfile.TemporaryDirectory(dir=os.environ["PGHOST"]) as folder:  # where the server's user may read
         os.chmod(folder, 0o755)
         for name in ("model_hopper.so", "libhopper_core.so"):
-            data = (pathlib.Path(os.environ["HOPPER_BUILD"]) / name).read_bytes()
+            data, = (pathlib.Path(path).read_bytes() for path in loaded if pathlib.Path(path).name == name)
             assert f"{CURRENT}\0".encode() in data and len(CURRENT) == len("0.1.9") and CURRENT > "0.1.9"
             path = pathlib.Path(folder, name)
             path.write_bytes(data.replace(f"{CURRENT}\0".encode(), b"0.1.9\0"))
