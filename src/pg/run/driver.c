@@ -420,8 +420,9 @@ hopper_driver_require_role(const hopper_run_row *row)
 					 errmsg("run " INT64_FORMAT " belongs to role \"%s\"", row->run,
 							hopper_role_name(row->role)),
 					 errdetail("A run reads its data with the rights of its role."),
-					 errhint("SET ROLE %s; or let hopper.resume() train it in the background.",
-							 hopper_identifier(hopper_role_name(row->role))));
+					 errhint("Connect as this role, or let hopper.resume() train it in the "
+							 "background. After SET ROLE its views and triggers would run with "
+							 "this session's rights."));
 	if (row->outcome == NULL)
 		return;
 	if (strcmp(row->outcome, "failed") != 0)
