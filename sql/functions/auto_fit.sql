@@ -25,6 +25,10 @@ DECLARE
     replaces pg_catalog.bool;
     named pg_catalog.text;
     named_type pg_catalog.text;
+    -- Of several columns that one query looks at, and what it finds in each.
+    columns pg_catalog.text[];
+    infinite pg_catalog.int8[];
+    places pg_catalog.int4[];
     kept pg_catalog.text;
     kind pg_catalog.text;
     classes pg_catalog.int4;
@@ -168,27 +172,30 @@ BEGIN
     what := 'pack';
     EXECUTE format('SELECT %ssource_treatments($1, $2, $3)', own) INTO treated USING source, treatments, given;
     -- What is infinite no treatment takes. A row of the test would be found after the search.
-    FOR named, made IN SELECT a.attname, CASE WHEN t.oid IN ('float4'::regtype, 'float8'::regtype)
+    SELECT array_agg(a.attname::text ORDER BY a.attnum), string_agg(CASE WHEN t.oid IN ('float4'::regtype, 'float8'::regtype)
             THEN format('t.%I OPERATOR(pg_catalog.=) ANY (''{%sInfinity,-Infinity}''::pg_catalog.float8[])', a.attname,
                 CASE WHEN quote_ident(a.attname) = label THEN 'NaN,' ELSE '' END)
             WHEN t.oid = 'numeric'::regtype THEN format('t.%I::pg_catalog.text OPERATOR(pg_catalog.=) ANY (''{%sInfinity,-Infinity}''::pg_catalog.text[])',
                 a.attname, CASE WHEN quote_ident(a.attname) = label THEN 'NaN,' ELSE '' END)
-            ELSE format('NOT pg_catalog.isfinite(t.%I)', a.attname) END
+            ELSE format('NOT pg_catalog.isfinite(t.%I)', a.attname) END, ' OR NULL), pg_catalog.count(' ORDER BY a.attnum) INTO columns, made
         FROM pg_attribute a JOIN pg_type d ON d.oid = a.atttypid JOIN pg_type t ON t.oid = CASE d.typtype WHEN 'd' THEN d.typbasetype ELSE d.oid END
         WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped AND coalesce(treated->>a.attname::text, '') <> 'drop'
             AND t.oid IN ('float4'::regtype, 'float8'::regtype, 'numeric'::regtype, 'date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype)
-            AND quote_ident(a.attname) <> ALL (array_remove(given[2:3], NULL)) ORDER BY a.attnum LOOP
+            AND quote_ident(a.attname) <> ALL (array_remove(given[2:3], NULL));
+    IF made IS NOT NULL THEN
+        -- One look at the rows for all columns, of which there may be hundreds.
         PERFORM pg_catalog.set_config('search_path', callers, true);
-        EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %s AS t WHERE %s', source, made) INTO n;
+        EXECUTE pg_catalog.format('SELECT ARRAY[pg_catalog.count(%s OR NULL)] FROM %s AS t', made, source) INTO infinite;
         PERFORM pg_catalog.set_config('search_path', safe, true);
-        IF n > 0 THEN
+        SELECT c.name, c.n INTO named, n FROM (SELECT unnest(columns) AS name, unnest(infinite) AS n) AS c WHERE c.n > 0 LIMIT 1;
+        IF named IS NOT NULL THEN
             RAISE EXCEPTION 'column "%" of "%" holds % in % %', named, source_table, CASE WHEN quote_ident(named) = label THEN 'NaN or infinity'
                 ELSE 'an infinite value' END, n, CASE n WHEN 1 THEN 'row' ELSE 'rows' END USING ERRCODE = 'invalid_parameter_value',
                 HINT = CASE WHEN quote_ident(named) = label THEN 'Make NULL of it in a view: rows without a label are left out.'
                     ELSE 'Make NULL or a number of it in a view, or leave the column out: treatments := '
                         || quote_literal(json_build_object(named, 'drop')) || '.' END;
         END IF;
-    END LOOP;
+    END IF;
     statement := format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L,'
         ' independent_varname := ''*'', validation_fraction := 0.2, seed := %s, treatments := %L%s%s)',
         own, model_table || '_rows', model_table || '_packed', label, seed, treated,
@@ -203,18 +210,21 @@ BEGIN
         INTO kind, classes;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     -- Of a table without a primary key. In 10,000 rows measures and counts repeat themselves.
-    FOR named IN SELECT a.attname FROM pg_attribute a WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped
-        AND a.atttypid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) AND NOT treated ? a.attname::text
-        AND quote_ident(a.attname) <> ALL (array_remove(given, NULL)) ORDER BY a.attnum LOOP
+    SELECT array_agg(a.attname::text ORDER BY a.attnum), string_agg(format('r.%I::pg_catalog.int8', a.attname), ', ' ORDER BY a.attnum) INTO columns, made
+        FROM pg_attribute a WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped
+            AND a.atttypid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) AND NOT treated ? a.attname::text
+            AND quote_ident(a.attname) <> ALL (array_remove(given, NULL));
+    IF made IS NOT NULL THEN
         PERFORM pg_catalog.set_config('search_path', callers, true);
-        EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>=) 100 AND pg_catalog.count(DISTINCT s.%1$I) OPERATOR(pg_catalog.=)'
-            ' pg_catalog.count(*) FROM (SELECT r.%1$I FROM %2$s_rows AS r LIMIT 10000) AS s', named, model_table) INTO learns;
+        EXECUTE pg_catalog.format('SELECT ARRAY(SELECT c.place FROM (SELECT pg_catalog.generate_subscripts(s.whole, 1) AS place, pg_catalog.unnest(s.whole) AS value'
+            ' FROM (SELECT ARRAY[%s] AS whole FROM %s_rows AS r LIMIT 10000) AS s) AS c GROUP BY c.place HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>=) 100'
+            ' AND pg_catalog.count(DISTINCT c.value) OPERATOR(pg_catalog.=) pg_catalog.count(*) ORDER BY c.place)', made, model_table) INTO places;
         PERFORM pg_catalog.set_config('search_path', safe, true);
-        IF learns THEN
+        FOR named IN SELECT columns[p] FROM unnest(places) AS p LOOP
             RAISE NOTICE 'column "%" has another value in each row', named USING
                 HINT = 'Where it only tells rows apart, leave it out: treatments := ' || quote_literal(json_build_object(named, 'drop')) || '.';
-        END IF;
-    END LOOP;
+        END LOOP;
+    END IF;
     result := n || CASE n WHEN 1 THEN ' column is a feature' ELSE ' columns are features' END || ', the label is ' || CASE kind WHEN 'class' THEN 'one of ' || classes || ' classes' ELSE 'a number' END;
     EXECUTE tell USING step, what, result, statement;
 

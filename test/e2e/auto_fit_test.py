@@ -335,3 +335,18 @@ def test_a_key_that_no_treatment_takes(database):
     # Neither is told what nobody has asked for.
     assert not [notice for notice in database.notices if "left out" in notice or "restore_best" in notice], database.notices
     assert query(database, "SELECT feature FROM hopper.describe_features('keyed_model')") == [("age",)]
+
+
+@pytest.mark.skipif(GREENPLUM, reason="the coordinator's statistics do not count what segments read")
+def test_many_columns_are_not_many_readings(database):
+    query(database, "SET max_parallel_workers_per_gather = 0")
+    readings = []
+    for columns in (4, 60):
+        query(database, f"CREATE TABLE wide_{columns} AS SELECT sin(i) > 0 AS y, "
+                        + ", ".join(f"i % {7 + c} AS a{c}, cos(i * {c + 1}) AS b{c}" for c in range(columns)) + " FROM generate_series(1, 120) AS i")
+        query(database, "BEGIN")
+        query(database, f"SELECT hopper.auto_fit('wide_{columns}', 'y', 'narrow_{columns}', 1)")
+        readings.append(value(database, f"SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = 'wide_{columns}'"))
+        query(database, "ROLLBACK")
+    query(database, "RESET max_parallel_workers_per_gather")
+    assert readings[0] == readings[1]
