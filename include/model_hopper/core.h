@@ -48,6 +48,15 @@ typedef struct hopper_export
 	const int64_t *shape;
 } hopper_export;
 
+/* Packed data, or those of a model, with what else has to be equal and what messages call them. */
+typedef struct hopper_compared_data
+{
+	const char *name;
+	const hopper_data_desc *desc;
+	int32_t		n_x_columns;
+	const char *const *x_columns;	/* of the source */
+} hopper_compared_data;
+
 /* What a trial has reached, for TensorBoard; texts are UTF-8. */
 typedef struct hopper_events
 {
@@ -289,6 +298,14 @@ typedef struct hopper_core_api
 	void		(*buffer_checksum) (int32_t partition_id, int32_t buffer_id, int32_t n,
 									const void *x, size_t x_size, const void *y, size_t y_size,
 									uint8_t checksum[16]);
+	/*
+	 * Why packed data are not what a model needs that was trained on others: a sentence, or no row.
+	 * Names are in any encoding. `of_schemas` (or NULL): how their schemas differ.
+	 */
+	int			(*data_difference) (const hopper_compared_data *packed,
+									const hopper_compared_data *trained,
+									const char *of_schemas, hopper_rows **rows,
+									hopper_error *error);
 	/* Nearest of `n` names by edit distance, or -1 where none is near. */
 	int32_t		(*nearest_name) (const char *name, int32_t n, const char *const *names);
 

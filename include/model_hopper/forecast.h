@@ -71,7 +71,7 @@ typedef struct hopper_explain_run
 	double		idle_share;		/* of the workers' time */
 } hopper_explain_run;
 
-/* create, add_config*, start, poll*, model* and run, free */
+/* create, add_config*, start, poll*, model*, run and lines, free */
 typedef struct hopper_explain_api
 {
 	/*
@@ -92,6 +92,15 @@ typedef struct hopper_explain_api
 	int			(*model) (hopper_explain *explain, int32_t index, hopper_explain_model *model,
 						  hopper_error *error);
 	int			(*run) (hopper_explain *explain, hopper_explain_run *run, hopper_error *error);
+	/*
+	 * What is predicted beside what was measured: item, mst_key, predicted, measured, unit; of the
+	 * run, then of each configuration. NULL is what nobody knows. `measured`: what a run took that
+	 * has ended, and worker seconds of each configuration, in the order of add_config; each may be
+	 * NULL.
+	 */
+	int			(*lines) (hopper_explain *explain, const hopper_explain_run *measured,
+						  const double *trained, const double *evaluated, hopper_rows **rows,
+						  hopper_error *error);
 	/* Cancels, joins, releases all memory. NULL is allowed. */
 	void		(*free) (void *explain);
 } hopper_explain_api;

@@ -164,6 +164,7 @@ hopper_core_api MakeApi() {
   api.available_processors = ProcessorsOfMachine;
   SetModelFunctions(&api);
   SetConfigurationFunctions(&api);
+  SetDataFunctions(&api);
   api.search = MakeSearchApi();
   api.schema = MakeSchemaApi();
   return api;

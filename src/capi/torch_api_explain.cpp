@@ -1,4 +1,12 @@
 // The table of forecasts.
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "capi/rows.h"
 #include "capi/torch_api_calls.h"
 #include "capi/torch_api_parts.h"
 #include "capi/torch_api_structs.h"
@@ -62,6 +70,29 @@ int ExplainRun(hopper_explain* explain, hopper_explain_run* run, hopper_error* e
   });
 }
 
+// A number that reads as the same double; what is none is not known.
+std::optional<std::string> ForecastText(std::optional<double> number) {
+  if (!number || std::isnan(*number)) return std::nullopt;
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.17g", *number);
+  return text;
+}
+
+int ExplainLines(hopper_explain* explain, const hopper_explain_run* measured, const double* trained,
+                 const double* evaluated, hopper_rows** rows, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(explain, rows);
+    const ExplainedRun run = measured ? FromC(*measured) : ExplainedRun{};
+    auto table = std::make_unique<Rows>(5);
+    for (const auto& line : explain->Lines(measured ? &run : nullptr, trained, evaluated)) {
+      table->Add({line.item,
+                  line.mst_key ? std::optional(std::to_string(*line.mst_key)) : std::nullopt,
+                  ForecastText(line.predicted), ForecastText(line.measured), line.unit});
+    }
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
 void ExplainFree(void* explain) {
   Call(nullptr, [&] { delete static_cast<hopper_explain*>(explain); });
 }
@@ -75,6 +106,7 @@ void SetExplainFunctions(hopper_explain_api* api) {
   api->poll = ExplainPoll;
   api->model = ExplainModel;
   api->run = ExplainRun;
+  api->lines = ExplainLines;
   api->free = ExplainFree;
 }
 

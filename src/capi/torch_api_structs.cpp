@@ -206,6 +206,19 @@ void ToC(const ExplainedRun& run, hopper_explain_run* out) {
   out->idle_share = run.idle_share;
 }
 
+ExplainedRun FromC(const hopper_explain_run& run) {
+  ExplainedRun out;
+  out.n_workers = run.n_workers;
+  out.seconds = run.seconds;
+  out.seconds_read = run.seconds_read;
+  out.seconds_wait = run.seconds_wait;
+  out.seconds_hop = run.seconds_hop;
+  out.seconds_train = run.seconds_train;
+  out.seconds_evaluate = run.seconds_evaluate;
+  out.idle_share = run.idle_share;
+  return out;
+}
+
 void ToC(const PredictionPlan& plan, hopper_prediction_plan* out) {
   out->rows = plan.rows;
   out->batches = plan.batches;

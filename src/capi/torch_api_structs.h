@@ -23,6 +23,7 @@ namespace hopper {
 TrainingOptions FromC(const hopper_run_options& options);
 Stint FromC(const hopper_stint& stint);
 ExplainCosts FromC(const hopper_explain_costs& costs);
+ExplainedRun FromC(const hopper_explain_run& run);  // its seconds and workers
 PredictionPlan FromC(const hopper_prediction_plan& plan);
 
 // Texts are cut where they do not fit.

@@ -63,6 +63,15 @@ struct ExplainedRun {
   double idle_share = 0.0;  // of the workers' time
 };
 
+// What explain_fit() shows: a number that was predicted beside the one that was measured.
+struct ExplainedLine {
+  const char* item = nullptr;
+  std::optional<int32_t> mst_key;  // none: it is the run's
+  std::optional<double> predicted;
+  std::optional<double> measured;
+  const char* unit = nullptr;
+};
+
 // Functions are for one thread, the caller's. Results are valid once Poll() was true.
 class Explain {
  public:
@@ -82,6 +91,10 @@ class Explain {
   // `index`: in the order of AddConfig().
   const ExplainedModel& Model(int32_t index) const;
   const ExplainedRun& Run() const { return run_; }
+  // Of the run, then of each configuration. `measured`: what a run took that has ended, and worker
+  // seconds of each model; null: not known. (engine/explained_lines.cpp)
+  std::vector<ExplainedLine> Lines(const ExplainedRun* measured, const double* trained,
+                                   const double* evaluated) const;
 
  private:
   // Seconds of one distinct configuration; a visit of n steps takes setup + n * step. Beside them,
@@ -103,6 +116,7 @@ class Explain {
     Pace pace;
   };
 
+  void AddLinesOfRun(const ExplainedRun* measured, std::vector<ExplainedLine>* lines) const;
   void Work();
   void Calibrate();
   Pace MeasureAlone(const Entry& entry, double seconds) const;

@@ -50,12 +50,6 @@ same_names(int n, char *const *names, int n_others, char *const *others)
 	return true;
 }
 
-bool
-hopper_same_features(int n, char *const *names, int n_trained, char *const *trained)
-{
-	return n == 1 || n_trained == 1 || same_names(n, names, n_trained, trained);
-}
-
 static List *
 list_of(int n, char *const *names)
 {
@@ -97,7 +91,7 @@ hopper_feature_list(text *value, const char *argument, int n_trained, char *cons
 	if (n == 1 && n_trained == 1 && strcmp(names[0], trained[0]) != 0)
 		ereport(NOTICE, errmsg("column \"%s\" stands for \"%s\", the feature of \"%s\"", names[0],
 							   trained[0], whose));
-	if (hopper_same_features(n, names, n_trained, trained))
+	if (n == 1 || n_trained == 1 || same_names(n, names, n_trained, trained))
 		return given;
 	unknown = missing_name(n, names, n_trained, trained);
 	absent = missing_name(n_trained, trained, n, names);

@@ -360,30 +360,3 @@ hopper_read_inputs(const hopper_name *summary, const char *text, int n_columns,
 	desc->n_inputs = (int32) n;
 	desc->inputs = read;
 }
-
-/* --- tables that are to go together --- */
-
-char *
-hopper_different_inputs(const hopper_data_desc *a, const char *a_name, const hopper_data_desc *b,
-						const char *b_name)
-{
-	if (a->n_inputs != b->n_inputs)
-		return psprintf("\"%s\" has %s, \"%s\" has %d.", a_name,
-						hopper_plural(Max(a->n_inputs, 1), "input", "inputs"), b_name,
-						Max(b->n_inputs, 1));
-	for (int i = 0; i < a->n_inputs; i++)
-	{
-		const hopper_input *one = &a->inputs[i];
-		const hopper_input *other = &b->inputs[i];
-
-		if (strcmp(one->name, other->name) != 0)
-			return psprintf("Input %d of \"%s\" is \"%s\", that of \"%s\" is \"%s\".", i + 1,
-							a_name, one->name, b_name, other->name);
-		if (one->rank != other->rank ||
-			memcmp(one->shape, other->shape, sizeof(int64) * one->rank) != 0)
-			return psprintf("Input \"%s\" has shape %s in \"%s\" and %s in \"%s\".", one->name,
-							hopper_pack_shape_text(one->rank, one->shape), a_name,
-							hopper_pack_shape_text(other->rank, other->shape), b_name);
-	}
-	return NULL;
-}

@@ -14,12 +14,6 @@
 
 #include "utils/json.h"
 
-static const char *
-kind_name(int32 kind)
-{
-	return kind == HOPPER_LABEL_CLASS ? "class" : kind == HOPPER_LABEL_VALUE ? "value" : "array";
-}
-
 char *
 hopper_outputs_text(int n, const hopper_output *outputs, char *const *types, const char *weight)
 {
@@ -37,7 +31,8 @@ hopper_outputs_text(int n, const hopper_output *outputs, char *const *types, con
 		escape_json(text, output->column);
 		appendStringInfoString(text, ", \"type\": ");
 		escape_json(text, types[i]);
-		appendStringInfo(text, ", \"kind\": \"%s\", \"shape\": [", kind_name(output->kind));
+		appendStringInfo(text, ", \"kind\": \"%s\", \"shape\": [",
+						 hopper_label_kind_name(output->kind));
 		for (int k = 0; k < output->rank; k++)
 			appendStringInfo(text, "%s" INT64_FORMAT, k ? ", " : "", output->shape[k]);
 		appendStringInfoChar(text, ']');
@@ -184,60 +179,4 @@ hopper_read_outputs(const hopper_name *summary, const char *text, hopper_data_de
 		refuse_outputs(summary);
 	desc->n_outputs = n_outputs;
 	desc->outputs = read;
-}
-
-static bool
-scales_are_alike(const hopper_label_scale *one, const hopper_label_scale *other)
-{
-	return one->is_scaled == other->is_scaled && one->mean == other->mean &&
-		one->deviation == other->deviation && one->least == other->least &&
-		one->largest == other->largest;
-}
-
-/* "output "a"", or "the label" where there is one. */
-static char *
-output_words(const hopper_data_desc *desc, int i)
-{
-	return desc->n_outputs == 1 ? "the label" : psprintf("output \"%s\"", desc->outputs[i].name);
-}
-
-char *
-hopper_different_outputs(const hopper_data_desc *a, const char *a_name, const hopper_data_desc *b,
-						 const char *b_name)
-{
-	if (a->weighted != b->weighted && Max(a->n_outputs, 1) == Max(b->n_outputs, 1))
-		return psprintf("\"%s\" goes with weights of rows, \"%s\" has none.",
-						a->weighted ? a_name : b_name, a->weighted ? b_name : a_name);
-	if (a->n_outputs != b->n_outputs)
-		return psprintf("\"%s\" has labels of %s, \"%s\" of %d.", a_name,
-						hopper_plural(Max(a->n_outputs, 1), "output", "outputs"), b_name,
-						Max(b->n_outputs, 1));
-	for (int i = 0; i < a->n_outputs; i++)
-	{
-		const hopper_output *one = &a->outputs[i];
-		const hopper_output *other = &b->outputs[i];
-
-		if (strcmp(one->name, other->name) != 0)
-			return psprintf("Output %d of \"%s\" is \"%s\", that of \"%s\" is \"%s\".", i + 1,
-							a_name, one->name, b_name, other->name);
-		if (one->kind != other->kind || one->rank != other->rank ||
-			memcmp(one->shape, other->shape, sizeof(int64) * one->rank) != 0)
-			return psprintf("Labels of %s are of another kind or shape in \"%s\" than in \"%s\".",
-							output_words(a, i), a_name, b_name);
-		if (!scales_are_alike(&one->scale, &other->scale))
-			return psprintf("Labels of %s are scaled otherwise in \"%s\" than in \"%s\".",
-							output_words(a, i), a_name, b_name);
-		if (one->num_classes != other->num_classes ||
-			one->n_class_values != other->n_class_values)
-			return psprintf("%s has %s in \"%s\" and %d in \"%s\".", output_words(a, i),
-							hopper_plural(one->num_classes, "class", "classes"), a_name,
-							other->num_classes, b_name);
-		for (int k = 0; k < one->n_class_values; k++)
-			if ((one->class_values[k] == NULL) != (other->class_values[k] == NULL) ||
-				(one->class_values[k] &&
-				 strcmp(one->class_values[k], other->class_values[k]) != 0))
-				return psprintf("Class %d of %s is another one in \"%s\" than in \"%s\".", k + 1,
-								output_words(a, i), a_name, b_name);
-	}
-	return NULL;
 }

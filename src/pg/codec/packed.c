@@ -5,8 +5,6 @@
 #include "pg/codec/rows.h"
 #include "pg/codec/schema.h"
 
-#include "utils/fmgroids.h"
-
 #include "pg/server/tables.h"
 
 static void
@@ -28,26 +26,6 @@ refuse_summary(const hopper_name *summary, const char *what)
 	hopper_raise(ERRCODE_DATA_CORRUPTED, errmsg("summary table \"%s\" is damaged", summary->shown),
 				 errdetail("%s.", what),
 				 errhint("Pack the data again."));
-}
-
-/* --- cells of the summary's row --- */
-
-/* Where select_summary() has them. */
-#define CLASS_VALUES 28
-
-/* text[] without NULLs, not empty; returns the length. */
-static int
-get_texts(const hopper_name *summary, int column, char ***values)
-{
-	int			n;
-
-	*values = hopper_text_cells(0, column, &n);
-	if (n == 0)
-		hopper_refuse_cell(summary, 0, column);
-	for (int i = 0; i < n; i++)
-		if ((*values)[i] == NULL)
-			hopper_refuse_cell(summary, 0, column);
-	return n;
 }
 
 /* --- the summary --- */
@@ -73,31 +51,28 @@ is_array(Oid type)
 	return OidIsValid(get_element_type(getBaseType(type)));
 }
 
-/* The columns of class values as they are and as text[], to be selected; NULLs without classes. */
-static const char *
-class_values_selected(Oid relation)
+/* text[] without NULLs, not empty. */
+static char **
+texts_at(const hopper_name *summary, const char *column, int *n)
 {
-	const char *end = hopper_class_values_name("");
-	const char *name;
+	int			at = hopper_at(column);
+	char	  **values = hopper_text_cells(0, at, n);
 
-	for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
-	{
-		const char *column = hopper_identifier(name);
-
-		if (strlen(name) >= strlen(end) &&
-			strcmp(name + strlen(name) - strlen(end), end) == 0 &&
-			is_array(get_atttype(relation, i)))
-			return psprintf("%s, ARRAY(SELECT u.v::pg_catalog.text FROM pg_catalog.unnest(%s)"
-							" WITH ORDINALITY AS u(v, i) ORDER BY u.i)", column, column);
-	}
-	return "NULL, NULL::pg_catalog.text[]";
+	if (*n == 0)
+		hopper_refuse_cell(summary, 0, at);
+	for (int i = 0; i < *n; i++)
+		if (values[i] == NULL)
+			hopper_refuse_cell(summary, 0, at);
+	return values;
 }
 
+/* In the label's own type and as text: a cast differs from what an output function writes. */
 static void
 read_class_values(const hopper_name *summary, hopper_packed *out)
 {
 	hopper_data_desc *desc = &out->desc;
 	Oid			relation = hopper_relation_oid(summary, false);
+	const char *column = hopper_identifier(out->class_values_column);
 	const char **values;
 	Datum		whole;
 	bool		isnull;
@@ -106,45 +81,89 @@ read_class_values(const hopper_name *summary, hopper_packed *out)
 	out->class_values_type =
 		get_atttype(relation, hopper_require_column(relation, out->class_values_column));
 	if (!is_array(out->class_values_type))
-		refuse_summary(summary, psprintf("Column \"%s\" is no array", out->class_values_column));
-	whole = hopper_value(0, CLASS_VALUES, getBaseType(out->class_values_type), &isnull);
+		hopper_refuse_damaged(summary, psprintf("Column \"%s\" is no array.",
+												out->class_values_column));
+	(void) hopper_select("SELECT %s, ARRAY(SELECT u.v::pg_catalog.text FROM pg_catalog.unnest(%s)"
+						 " WITH ORDINALITY AS u(v, i) ORDER BY u.i) FROM %s", column, column,
+						 summary->quoted);
+	whole = hopper_value(0, 1, getBaseType(out->class_values_type), &isnull);
 	if (!isnull)
 		out->class_values = PointerGetDatum(PG_DETOAST_DATUM_COPY(whole));
-	values = (const char **) hopper_text_cells(0, CLASS_VALUES + 1, &n);
+	values = (const char **) hopper_text_cells(0, 2, &n);
 	if (n != desc->num_classes)
-		refuse_summary(summary, psprintf("There are %d class values for %d classes", n,
-										 desc->num_classes));
+		hopper_refuse_damaged(summary, psprintf("There are %d class values for %d classes.", n,
+												desc->num_classes));
 	/* only the first class can be that of NULL; NULLs at the end are padding */
 	while (n > 1 && values[n - 1] == NULL)
 		n--;
 	desc->n_class_values = n;
 	desc->class_values = values;
+	SPI_freetuptable(SPI_tuptable);
 }
 
-/* An array's text, whose elements have this type; their number. */
-static int
-read_numbers(const hopper_name *summary, char *text, Oid type, const char *column, Datum **numbers)
+void
+hopper_read_examples(const hopper_name *summary, hopper_packed *out)
 {
-	Datum		array = OidInputFunctionCall(F_ARRAY_IN, text, type, -1);
-	bool	   *nulls;
-	int			n;
+	hopper_data_desc *desc = &out->desc;
+	int32	   *num_classes;
+	int			n_labels;
+	int			n_types;
+	char	  **labels = texts_at(summary, "dependent_varname", &n_labels);
 
-	n = hopper_elements(DatumGetArrayTypeP(array), numbers, &nulls);
-	for (int i = 0; i < n; i++)
-		if (nulls[i])
-			refuse_summary(summary, psprintf("Column \"%s\" holds NULL", column));
-	return n;
+	out->source_table = hopper_text_cell(summary, 0, hopper_at("source_table"));
+	out->y_sql_type = texts_at(summary, "dependent_vartype", &n_types)[0];
+	out->x_columns = texts_at(summary, "independent_varname", &out->n_x_columns);
+	out->x_sql_types = texts_at(summary, "independent_vartype", &n_types);
+	if (n_types != out->n_x_columns)
+		hopper_refuse_damaged(summary, "Columns and types differ in number.");
+	out->inputs_text = hopper_cell(0, hopper_at_if_any("inputs"));
+	out->outputs_text = hopper_cell(0, hopper_at_if_any("outputs"));
+	out->padding_text = hopper_cell(0, hopper_at_if_any("padding"));
+	out->schema_text = hopper_cell(0, hopper_at_if_any("schema"));
+	if (n_labels != 1 && out->outputs_text == NULL)
+		hopper_refuse_damaged(summary, "There are several label columns.");
+	desc->y_column = out->outputs_text ? PACK_LABELS : labels[0];
+	desc->x_column = hopper_packed_features(out->n_x_columns, out->x_columns, desc->y_column);
+	desc->normalizing_const = hopper_constant_cell(summary, hopper_at("normalizing_const"));
+	desc->x_type = hopper_type_cell(summary, hopper_at("independent_type"));
+	desc->x_rank = hopper_shape_cell(summary, 0, hopper_at("independent_shape"), desc->x_shape);
+	desc->y_kind = hopper_kind_cell(summary, 0, hopper_at("label_kind"));
+	desc->y_type = hopper_type_cell(summary, hopper_at("label_type"));
+	desc->y_rank = hopper_shape_cell(summary, 0, hopper_at("label_shape"), desc->y_shape);
+	if (desc->y_kind == HOPPER_LABEL_CLASS)
+	{
+		if (hopper_ints_cell(summary, 0, hopper_at("num_classes"), &num_classes) != 1 ||
+			num_classes[0] < 1 || num_classes[0] > PACK_MAX_CLASSES)
+			hopper_refuse_damaged(summary, "Column \"num_classes\" is not one number.");
+		desc->num_classes = num_classes[0];
+		out->class_values_column = hopper_class_values_name(labels[0]);
+	}
+}
+
+void
+hopper_read_parts(const hopper_name *summary, hopper_packed *out)
+{
+	SPI_freetuptable(SPI_tuptable);
+	hopper_read_inputs(summary, out->inputs_text, out->n_x_columns, &out->desc, &out->inputs);
+	out->padding = hopper_read_padding(summary, out->padding_text, &out->inputs);
+	hopper_read_outputs(summary, out->outputs_text, &out->desc, &out->y_types,
+						&out->weight_column);
+	out->desc.label_unit = hopper_schema_label_unit(out->schema_text);
+	if (out->class_values_column)
+		read_class_values(summary, out);
 }
 
 /* NULL: not known, of labels that are classes or that an earlier version has packed. */
 static void
-read_label_range(const hopper_name *summary, char *text, hopper_data_desc *desc)
+read_label_range(const hopper_name *summary, hopper_data_desc *desc)
 {
 	Datum	   *ends;
+	int			n = hopper_array_cell(summary, 0, hopper_at_if_any("label_range"), FLOAT8OID,
+								  &ends);
 
-	if (text == NULL)
+	if (n < 0)
 		return;
-	if (read_numbers(summary, text, FLOAT8OID, "label_range", &ends) != 2)
+	if (n != 2)
 		refuse_summary(summary, "Column \"label_range\" is not two numbers");
 	desc->has_label_range = 1;
 	desc->least_label = DatumGetFloat8(ends[0]);
@@ -152,15 +171,15 @@ read_label_range(const hopper_name *summary, char *text, hopper_data_desc *desc)
 }
 
 static void
-read_class_counts(const hopper_name *summary, char *text, hopper_data_desc *desc)
+read_class_counts(const hopper_name *summary, hopper_data_desc *desc)
 {
 	Datum	   *datums;
 	int64	   *counts;
-	int			n;
+	int			n = hopper_array_cell(summary, 0, hopper_at_if_any("class_counts"), INT8OID,
+								  &datums);
 
-	if (text == NULL)
+	if (n < 0 || desc->y_kind != HOPPER_LABEL_CLASS)
 		return;
-	n = read_numbers(summary, text, INT8OID, "class_counts", &datums);
 	if (n < 1 || n > desc->num_classes)
 		refuse_summary(summary, psprintf("There are %d numbers of rows for %d classes", n,
 										 desc->num_classes));
@@ -179,27 +198,12 @@ read_class_counts(const hopper_name *summary, char *text, hopper_data_desc *desc
 static void
 select_summary(const hopper_name *summary, const char *table)
 {
-	Oid			oid = hopper_relation_oid(summary, false);
 	int32		format;
 
-	if (hopper_select("SELECT format_version, source_table, dependent_varname,"
-					  " independent_varname, dependent_vartype, independent_vartype,"
-					  " buffer_size, normalizing_const::pg_catalog.float8, num_classes,"
-					  " independent_type, independent_shape, label_kind, label_type, label_shape,"
-					  " n_rows, partitions, starts, seed, packed_bytes, checksum, training_table,"
-					  " %s::pg_catalog.text, %s::pg_catalog.text, %s::pg_catalog.text,"
-					  " %s::pg_catalog.text, %s::pg_catalog.text, %s::pg_catalog.text, %s"
-					  " FROM %s",
-					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "inputs"),
-					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "outputs"),
-					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "padding"),
-					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "class_counts"),
-					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "label_range"),
-					  hopper_column_selected(oid, HOPPER_TABLE_PACKED_SUMMARY, "schema"),
-					  class_values_selected(oid), summary->quoted) != 1)
+	if (hopper_select("SELECT * FROM %s", summary->quoted) != 1)
 		refuse_summary(summary, psprintf("It has " UINT64_FORMAT " rows instead of one",
 										 (uint64) SPI_processed));
-	format = hopper_key_cell(summary, 0, 1);
+	format = hopper_key_cell(summary, 0, hopper_at("format_version"));
 	if (format != HOPPER_PACK_FORMAT)
 		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("table \"%s\" was packed in format %d, this version reads format %d",
@@ -207,64 +211,27 @@ select_summary(const hopper_name *summary, const char *table)
 					 errhint("Pack the data again."));
 }
 
-/* What was packed, and from where; returns the label's column, or the first of several. */
-static char *
-read_source(const hopper_name *summary, hopper_packed *out)
-{
-	char	  **labels;
-	char	  **label_types;
-	int			n_labels = get_texts(summary, 3, &labels);
-
-	out->source_table = hopper_text_cell(summary, 0, 2);
-	out->outputs_text = hopper_cell(0, 23);
-	if (n_labels != 1 && out->outputs_text == NULL)
-		refuse_summary(summary, "There are several label columns");
-	out->n_x_columns = get_texts(summary, 4, &out->x_columns);
-	get_texts(summary, 5, &label_types);
-	if (get_texts(summary, 6, &out->x_sql_types) != out->n_x_columns)
-		refuse_summary(summary, "Columns and types differ in number");
-	out->y_sql_type = label_types[0];
-	out->buffer_size = (int32) hopper_int_cell(summary, 0, 7, 1, PG_INT32_MAX);
-	out->seed = hopper_int_cell(summary, 0, 18, PG_INT64_MIN, PG_INT64_MAX);
-	out->packed_bytes = hopper_int_cell(summary, 0, 19, 0, PG_INT64_MAX);
-	out->checksum = hopper_text_cell(summary, 0, 20);
-	out->training_table = hopper_cell(0, 21);
-	out->inputs_text = hopper_cell(0, 22);
-	out->padding_text = hopper_cell(0, 24);
-	out->schema_text = hopper_cell(0, 27);
-	out->n_starts = hopper_ints_cell(summary, 0, 17, &out->starts);
-	return labels[0];
-}
-
-/* What the examples are, for the core. */
+/* What is in the table beside its examples' description. */
 static void
-read_examples(const hopper_name *summary, char *label, hopper_packed *out)
+read_rows(const hopper_name *summary, hopper_packed *out)
 {
 	hopper_data_desc *desc = &out->desc;
-	int32	   *num_classes;
 
-	desc->table_name = out->table.shown;
-	desc->y_column = out->outputs_text ? PACK_LABELS : label;
-	desc->x_column = hopper_packed_features(out->n_x_columns, out->x_columns, desc->y_column);
-	desc->normalizing_const = hopper_constant_cell(summary, 8);
-	desc->x_type = hopper_type_cell(summary, 10);
-	desc->x_rank = hopper_shape_cell(summary, 0, 11, desc->x_shape);
-	desc->y_kind = hopper_kind_cell(summary, 0, 12);
-	desc->y_type = hopper_type_cell(summary, 13);
-	desc->y_rank = hopper_shape_cell(summary, 0, 14, desc->y_shape);
-	desc->n_partitions = (int32) hopper_int_cell(summary, 0, 16, 1, PACK_MAX_PARTITIONS);
+	desc->n_partitions = (int32) hopper_int_cell(summary, 0, hopper_at("partitions"), 1,
+												 PACK_MAX_PARTITIONS);
 	/* none is empty, and a partition's rows are counted in 32 bits */
-	desc->buffer_rows = out->buffer_size;
-	desc->n_rows = hopper_int_cell(summary, 0, 15, desc->n_partitions,
+	desc->n_rows = hopper_int_cell(summary, 0, hopper_at("n_rows"), desc->n_partitions,
 								   (int64) desc->n_partitions * PG_INT32_MAX);
-	if (desc->y_kind == HOPPER_LABEL_CLASS)
-	{
-		if (hopper_ints_cell(summary, 0, 9, &num_classes) != 1 || num_classes[0] < 1)
-			refuse_summary(summary, "Column \"num_classes\" is not one number");
-		desc->num_classes = num_classes[0];
-		out->class_values_column = hopper_class_values_name(label);
-	}
-	read_label_range(summary, hopper_cell(0, 26), desc);
+	out->buffer_size = (int32) hopper_int_cell(summary, 0, hopper_at("buffer_size"), 1,
+											   PG_INT32_MAX);
+	desc->buffer_rows = out->buffer_size;
+	out->n_starts = hopper_ints_cell(summary, 0, hopper_at("starts"), &out->starts);
+	out->seed = hopper_int_cell(summary, 0, hopper_at("seed"), PG_INT64_MIN, PG_INT64_MAX);
+	out->packed_bytes = hopper_int_cell(summary, 0, hopper_at("packed_bytes"), 0, PG_INT64_MAX);
+	out->checksum = hopper_text_cell(summary, 0, hopper_at("checksum"));
+	out->training_table = hopper_cell(0, hopper_at("training_table"));
+	read_label_range(summary, desc);
+	read_class_counts(summary, desc);
 }
 
 void
@@ -273,7 +240,6 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 	hopper_name summary = hopper_name_with_suffix(table, "summary");
 	hopper_data_desc *desc = &out->desc;
 	hopper_table tables[2];
-	char	   *counts;
 
 	memset(out, 0, sizeof(*out));
 	tables[0] = (hopper_table) {*table, HOPPER_TABLE_PACKED};
@@ -281,18 +247,12 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 	hopper_open_to_read(tables, lengthof(tables));
 	check_packed(table, validation, &summary);
 	out->table = *table;
+	desc->table_name = table->shown;
 	select_summary(&summary, table->shown);
-	read_examples(&summary, read_source(&summary, out), out);
-	counts = hopper_cell(0, 25);
-	if (desc->y_kind == HOPPER_LABEL_CLASS)
-		read_class_values(&summary, out);
-	hopper_read_inputs(&summary, out->inputs_text, out->n_x_columns, desc, &out->inputs);
-	out->padding = hopper_read_padding(&summary, out->padding_text, &out->inputs);
-	hopper_read_outputs(&summary, out->outputs_text, desc, &out->y_types, &out->weight_column);
-	desc->label_unit = hopper_schema_label_unit(out->schema_text);
+	hopper_read_examples(&summary, out);
+	read_rows(&summary, out);
+	hopper_read_parts(&summary, out);
 	desc->schema = out->schema_text ? hopper_to_utf8(out->schema_text) : NULL;
-	if (desc->y_kind == HOPPER_LABEL_CLASS)
-		read_class_counts(&summary, counts, desc);
 }
 
 /* --- the buffers --- */

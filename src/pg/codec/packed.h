@@ -47,6 +47,7 @@ typedef struct hopper_pack_padding
 	}			truncate;		/* of what is longer */
 } hopper_pack_padding;
 
+/* Packed data; or those of a model, of which nothing is known of rows and partitions. */
 typedef struct hopper_packed
 {
 	hopper_name table;
@@ -147,13 +148,25 @@ extern char *hopper_class_values_name(const char *label);
 extern void hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out);
 
 /*
- * Cells of SPI_tuptable (of its first row where none is named), of packed tables' and of training's
- * summaries alike; ERROR XX001 where they hold what these columns cannot hold. A hopper_label_kind;
- * a hopper_type, 0 of several inputs; a shape (returns its rank); a positive number that features
- * are divided by.
+ * What the examples are, by a summary of packed data or of training, whose only row SELECT * has
+ * given; then, where all that is asked of this row has been read, what further statements tell:
+ * inputs, outputs, padding and classes. ERROR XX001 where it cannot be.
  */
+extern void hopper_read_examples(const hopper_name *summary, hopper_packed *out);
+extern void hopper_read_parts(const hopper_name *summary, hopper_packed *out);
+
+/*
+ * Cells of SPI_tuptable (of its first row where none is named), of packed tables' and of training's
+ * summaries alike; ERROR XX001 where they hold what these columns cannot hold. A hopper_label_kind,
+ * whose name is the cell; a hopper_type, 0 of several inputs; a shape (returns its rank); a
+ * positive number that features are divided by.
+ */
+extern const char *hopper_label_kind_name(int32 kind);
 extern int32 hopper_kind_cell(const hopper_name *table, uint64 row, int column);
 extern int32 hopper_type_cell(const hopper_name *table, int column);
+/* An array without NULLs of elements of this type; returns their number, -1 where it is NULL. */
+extern int	hopper_array_cell(const hopper_name *table, uint64 row, int column, Oid type,
+							  Datum **values);
 /* int[] without NULLs, palloc'ed; returns its length. */
 extern int	hopper_ints_cell(const hopper_name *table, uint64 row, int column, int32 **values);
 extern int	hopper_shape_cell(const hopper_name *table, uint64 row, int column,

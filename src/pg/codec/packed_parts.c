@@ -3,7 +3,7 @@
  *		What packed tables and their summaries consist of: names of columns, cells, and what is said
  *		of a damaged one.
  */
-#include "pg/codec/rows.h"
+#include "pg/codec/schema.h"
 
 /* --- names --- */
 
@@ -41,25 +41,33 @@ hopper_class_values_name(const char *label)
 /* --- cells --- */
 
 int
-hopper_ints_cell(const hopper_name *summary, uint64 row, int column, int32 **values)
+hopper_array_cell(const hopper_name *summary, uint64 row, int column, Oid type, Datum **values)
 {
 	bool		isnull;
-	Datum		value = hopper_value(row, column, INT4ARRAYOID, &isnull);
-	Datum	   *datums;
+	Datum		array = hopper_value(row, column, get_array_type(type), &isnull);
 	bool	   *nulls;
 	int			n;
-	int			i;
 
 	if (isnull)
-		hopper_refuse_cell(summary, row, column);
-	n = hopper_elements(DatumGetArrayTypeP(value), &datums, &nulls);
-	*values = palloc(sizeof(int32) * (n + 1));
-	for (i = 0; i < n; i++)
-	{
+		return -1;
+	n = hopper_elements(DatumGetArrayTypeP(array), values, &nulls);
+	for (int i = 0; i < n; i++)
 		if (nulls[i])
 			hopper_refuse_cell(summary, row, column);
+	return n;
+}
+
+int
+hopper_ints_cell(const hopper_name *summary, uint64 row, int column, int32 **values)
+{
+	Datum	   *datums;
+	int			n = hopper_array_cell(summary, row, column, INT4OID, &datums);
+
+	if (n < 0)
+		hopper_refuse_cell(summary, row, column);
+	*values = palloc(sizeof(int32) * (n + 1));
+	for (int i = 0; i < n; i++)
 		(*values)[i] = DatumGetInt32(datums[i]);
-	}
 	return n;
 }
 
@@ -80,18 +88,25 @@ hopper_shape_cell(const hopper_name *table, uint64 row, int column, int64_t *sha
 	return n;
 }
 
+static const char *const kinds[] = {
+	[HOPPER_LABEL_CLASS] = "class",[HOPPER_LABEL_VALUE] = "value",[HOPPER_LABEL_ARRAY] = "array"
+};
+
+const char *
+hopper_label_kind_name(int32 kind)
+{
+	return kinds[kind];
+}
+
 int32
 hopper_kind_cell(const hopper_name *table, uint64 row, int column)
 {
-	char	   *kind = hopper_text_cell(table, row, column);
+	char	   *name = hopper_text_cell(table, row, column);
 
-	if (strcmp(kind, "class") == 0)
-		return HOPPER_LABEL_CLASS;
-	if (strcmp(kind, "value") == 0)
-		return HOPPER_LABEL_VALUE;
-	if (strcmp(kind, "array") != 0)
-		hopper_refuse_cell(table, row, column);
-	return HOPPER_LABEL_ARRAY;
+	for (int32 kind = HOPPER_LABEL_CLASS; kind <= HOPPER_LABEL_ARRAY; kind++)
+		if (strcmp(name, kinds[kind]) == 0)
+			return kind;
+	hopper_refuse_cell(table, row, column);
 }
 
 int32
@@ -108,7 +123,10 @@ hopper_type_cell(const hopper_name *table, int column)
 double
 hopper_constant_cell(const hopper_name *table, int column)
 {
-	double		value = hopper_float_value(0, column);
+	Oid			type = getBaseType(SPI_gettypeid(SPI_tuptable->tupdesc, column));
+	bool		isnull;
+	Datum		datum = hopper_value(0, column, type, &isnull);
+	double		value = isnull ? 0 : hopper_number_as_double(type, datum);
 
 	if (!(value > 0) || isinf(value))
 		hopper_refuse_cell(table, 0, column);

@@ -72,12 +72,14 @@ extern void hopper_pack_resolve_column(Oid relation, const char *name, hopper_pa
 extern void hopper_pack_find_row_names(hopper_pack_source *source, Oid relation);
 /* ", id" or ", ctid": the same, to be selected after the row's values */
 extern void hopper_pack_append_row_names(const hopper_pack_source *source, StringInfo query);
+/* "a, b, more, id" to be selected: the features, `more` (or NULL), and what names the row. */
+extern char *hopper_pack_row_list(const hopper_pack_source *source, const char *more, bool named);
 /*
- * Says what the rows consist of: n_x columns of features, further ones of these types, and n_names
- * that only name the row.
+ * Says what the rows consist of: n_x columns of features, further ones of these types, and where
+ * they are `named` those that name the row.
  */
 extern void hopper_pack_set_row_types(hopper_pack_source *source, int n_more, const Oid *more,
-									  int n_names);
+									  bool named);
 /*
  * Rows of this descriptor follow: source->desc. ERROR 55000 where they are not what was looked up;
  * nothing may be taken out of a row before.
@@ -103,8 +105,6 @@ extern void hopper_require_list_bytes(text *value, const char *argument);
 extern List *hopper_feature_list(text *value, const char *argument, int n_trained,
 								 char *const *trained, const hopper_pack_inputs *inputs,
 								 const char *whose);
-/* Whether columns that are packed already can be those features: by name and order. */
-extern bool hopper_same_features(int n, char *const *names, int n_trained, char *const *trained);
 /* "a", "b" and 3 more */
 extern char *hopper_columns_words(int n, char *const *names);
 
@@ -300,9 +300,6 @@ extern char *hopper_inputs_text(const hopper_pack_values *values);
 /* Takes it apart. ERROR XX001 where it does not go with the features. SPI must be connected. */
 extern void hopper_read_inputs(const hopper_name *summary, const char *text, int n_columns,
 							   hopper_data_desc *desc, hopper_pack_inputs *inputs);
-/* A sentence where the inputs differ, else NULL. */
-extern char *hopper_different_inputs(const hopper_data_desc *a, const char *a_name,
-									 const hopper_data_desc *b, const char *b_name);
 
 /* --- labels of several outputs, and weights (codec/label_columns.c) --- */
 
@@ -312,8 +309,5 @@ extern char *hopper_outputs_text(int n, const hopper_output *outputs, char *cons
 /* Takes it apart. ERROR XX001 where it does not go with the labels. SPI must be connected. */
 extern void hopper_read_outputs(const hopper_name *summary, const char *text,
 								hopper_data_desc *desc, char ***types, char **weight);
-/* A sentence where the outputs differ, else NULL. */
-extern char *hopper_different_outputs(const hopper_data_desc *a, const char *a_name,
-									  const hopper_data_desc *b, const char *b_name);
 
 #endif							/* HOPPER_ROWS_H */

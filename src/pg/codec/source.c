@@ -26,9 +26,14 @@ hopper_pack_resolve_column(Oid relation, const char *name, hopper_pack_column *c
 }
 
 void
-hopper_pack_set_row_types(hopper_pack_source *source, int n_more, const Oid *more, int n_names)
+hopper_pack_set_row_types(hopper_pack_source *source, int n_more, const Oid *more, bool named)
 {
-	source->n_columns = source->n_x + n_more + n_names;
+	source->n_columns = source->n_x + n_more;
+	/* What comes last names the row, too, where nothing follows. */
+	source->first_key = source->n_columns + (named ? 1 : 0);
+	if (named)
+		source->n_columns += source->n_keys + (source->has_tableoid ? 1 : 0) +
+			(source->has_ctid ? 1 : 0);
 	source->column_types = palloc0(sizeof(Oid) * source->n_columns);
 	for (int i = 0; i < source->n_x; i++)
 		source->column_types[i] = source->x[i].declared;
@@ -103,6 +108,20 @@ hopper_pack_append_row_names(const hopper_pack_source *source, StringInfo query)
 		appendStringInfoString(query, ", tableoid::pg_catalog.regclass");
 	if (source->has_ctid)
 		appendStringInfoString(query, ", ctid");
+}
+
+char *
+hopper_pack_row_list(const hopper_pack_source *source, const char *more, bool named)
+{
+	StringInfo	list = makeStringInfo();
+
+	for (int i = 0; i < source->n_x; i++)
+		appendStringInfo(list, "%s%s", i ? ", " : "", hopper_identifier(source->x[i].name));
+	if (more)
+		appendStringInfo(list, ", %s", more);
+	if (named)
+		hopper_pack_append_row_names(source, list);
+	return list->data;
 }
 
 void

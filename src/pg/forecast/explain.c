@@ -7,15 +7,14 @@
  */
 #include "pg/forecast/explain.h"
 
-#include "portability/instr_time.h"
-
 #include "pg/server/devices.h"
 #include "pg/train/outputs.h"
 
 #define CALIBRATION_SECONDS 1.0
 
+/* The forecast, once it is made; its guard is released by end(). */
 static hopper_explain *
-forecast(hopper_forecast_request *request, hopper_guard **guard)
+begin(hopper_forecast_request *request, hopper_guard **guard)
 {
 	const hopper_torch_api *torch = hopper_torch();
 	const hopper_data_desc *valid = request->has_validation ? &request->valid.desc : NULL;
@@ -25,6 +24,7 @@ forecast(hopper_forecast_request *request, hopper_guard **guard)
 	hopper_explain *explain;
 	int			done;
 
+	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
 	train_keys = hopper_backend.partition_keys(&request->train);
 	if (valid)
 		valid_keys = hopper_backend.partition_keys(&request->valid);
@@ -46,61 +46,68 @@ forecast(hopper_forecast_request *request, hopper_guard **guard)
 	return explain;
 }
 
+static void
+end(const hopper_forecast_request *request, hopper_guard *guard)
+{
+	hopper_guard_release(guard);
+	hopper_eventfd_close(request->options.event_fd);
+}
+
 void
 hopper_forecast_read_data(hopper_forecast_request *request)
 {
 	hopper_read_packed(&request->source, false, &request->train);
 	hopper_backend.require_partitions(&request->train);
 	request->train.desc.validation = request->has_validation ? 1 : -1;
-	if (!request->has_validation)
-		return;
-	hopper_read_packed(&request->validation, true, &request->valid);
-	hopper_backend.require_partitions(&request->valid);
-	hopper_check_compatible(&request->valid, "validation table", &request->train.desc,
-							request->train.n_x_columns, request->train.x_columns,
-							request->train.schema_text,
-							request->source.shown);
+	if (request->has_validation)
+		hopper_read_compatible(&request->validation, "validation table", &request->train,
+							   request->source.shown, &request->valid);
+}
+
+static hopper_explain_model *
+read_models(const hopper_forecast_request *request, hopper_explain *explain)
+{
+	hopper_explain_model *models = palloc0(Max(request->n_configs, 1) *
+										   sizeof(hopper_explain_model));
+
+	for (int i = 0; i < request->n_configs; i++)
+		HOPPER_CHECK(hopper_torch()->explain.model(explain, i, &models[i], hopper_fault));
+	return models;
 }
 
 hopper_explain_model *
 hopper_forecast_models(hopper_forecast_request *request, hopper_explain_run *run)
 {
-	const hopper_torch_api *torch = hopper_torch();
-	hopper_explain *explain;
 	hopper_guard *guard;
-	hopper_explain_model *models;
+	hopper_explain *explain = begin(request, &guard);
+	hopper_explain_model *models = read_models(request, explain);
 
-	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
-	explain = forecast(request, &guard);
-	HOPPER_CHECK(torch->explain.run(explain, run, hopper_fault));
-	models = palloc0(Max(request->n_configs, 1) * sizeof(hopper_explain_model));
-	for (int i = 0; i < request->n_configs; i++)
-		HOPPER_CHECK(torch->explain.model(explain, i, &models[i], hopper_fault));
-	hopper_guard_release(guard);
-	hopper_eventfd_close(request->options.event_fd);
+	HOPPER_CHECK(hopper_torch()->explain.run(explain, run, hopper_fault));
+	end(request, guard);
 	return models;
 }
 
 HOPPER_SPI_FUNCTION(hopper_sql_explain_fit)
 {
 	hopper_forecast_request request = {0};
-	hopper_measured_run measured = {0};
-	hopper_explain_run run;
+	bool		measure = hopper_bool_named(fcinfo, "measure", false);
+	hopper_explain *explain;
 	hopper_explain_model *models;
-	hopper_rows rows;
+	hopper_guard *guard;
+	hopper_rows *lines;
 
-	request.measure = hopper_bool_named(fcinfo, "measure", false);
 	hopper_check_use_gpus(hopper_bool_named(fcinfo, "use_gpus", false),
 						  "explain_fit() forecasts training");
-	if (request.measure)
+	if (measure)
 	{
 		request.output = hopper_name_named(fcinfo, "model_table");
-		hopper_forecast_finished_run(&request, &measured);
+		hopper_forecast_finished_run(&request);
 	}
 	else
 		hopper_forecast_planned_run(fcinfo, &request);
 	hopper_forecast_read_data(&request);
-	models = hopper_forecast_models(&request, &run);
+	explain = begin(&request, &guard);
+	models = read_models(&request, explain);
 	for (int i = 0; i < request.n_configs; i++)
 		if (models[i].code != HOPPER_OK)
 			ereport(WARNING, errmsg("configuration %d would fail: %s", models[i].mst_key,
@@ -109,11 +116,9 @@ HOPPER_SPI_FUNCTION(hopper_sql_explain_fit)
 					: errdetail("%s", hopper_from_utf8(models[i].detail)),
 					models[i].hint[0] == '\0' ? 0
 					: errhint("%s", hopper_from_utf8(models[i].hint)));
-	hopper_forecast_lines_of_run(&request, &run, models, &measured);
-	hopper_forecast_lines_of_models(&request, models);
-
-	rows.n_rows = request.n_lines;
-	rows.n_columns = EXPLAIN_COLUMNS;
-	rows.cells = (const char *const *) request.cells;
-	return hopper_return_rows(fcinfo, &rows);
+	lines = hopper_made(hopper_torch()->explain.lines(
+		explain, request.measured.n_workers > 0 ? &request.measured : NULL, request.trained,
+		request.evaluated, HOPPER_MADE));
+	end(&request, guard);
+	return hopper_return_rows(fcinfo, lines);
 }

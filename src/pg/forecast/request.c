@@ -40,7 +40,7 @@ hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *re
 
 /* What the journal measured; returns the threads of a model. */
 static int
-read_journal(Oid output, hopper_measured_run *run)
+read_journal(Oid output, hopper_explain_run *run)
 {
 	hopper_own_scope scope = hopper_own_begin(JOURNAL_RUNS);
 	int			threads_per_model = 1;
@@ -56,23 +56,22 @@ read_journal(Oid output, hopper_measured_run *run)
 					  hopper_own_name(JOURNAL_RUNS), hopper_own_name(JOURNAL_VISITS),
 					  output) == 1)
 	{
-		run->known = true;
-		run->workers = hopper_key_cell(NULL, 0, 1);
+		run->n_workers = hopper_key_cell(NULL, 0, 1);
 		threads_per_model = hopper_key_cell(NULL, 0, 2);
 		run->seconds = hopper_float_value(0, 3);
-		run->read = hopper_float_value(0, 4);
-		run->hop = hopper_float_value(0, 5);
-		run->train = hopper_float_value(0, 6);
-		run->evaluate = hopper_float_value(0, 7);
+		run->seconds_read = hopper_float_value(0, 4);
+		run->seconds_hop = hopper_float_value(0, 5);
+		run->seconds_train = hopper_float_value(0, 6);
+		run->seconds_evaluate = hopper_float_value(0, 7);
 		run->idle_share = hopper_float_value(0, 8);
-		run->wait = run->idle_share * run->seconds * run->workers;
+		run->seconds_wait = run->idle_share * run->seconds * run->n_workers;
 	}
 	hopper_own_end(&scope);
 	return threads_per_model;
 }
 
 void
-hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_run *measured)
+hopper_forecast_finished_run(hopper_forecast_request *request)
 {
 	hopper_run_options *options = &request->options;
 	hopper_outputs outputs = hopper_outputs_named(&request->output);
@@ -84,8 +83,7 @@ hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_r
 
 	/* The journal knows the threads of a model. */
 	options->threads_per_model = read_journal(hopper_relation_oid(&request->output, false),
-											  measured);
-	request->workers = measured->workers;
+											  &request->measured);
 	hopper_read_trained_data(&request->output, &trained);
 	hopper_require_select(hopper_relation_oid(&outputs.info, false));
 	hopper_read_summary(&outputs, &record, options);
@@ -101,9 +99,12 @@ hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_r
 	options->precision = strcmp(options->precision, "bf16") == 0 ? "bf16" : "fp32";
 
 	n = hopper_select("SELECT mst_key::pg_catalog.int4, model_id::pg_catalog.int4,"
-					  " compile_params::pg_catalog.text, fit_params::pg_catalog.text"
-					  " FROM %s ORDER BY mst_key", outputs.info.quoted);
+					  " compile_params::pg_catalog.text, fit_params::pg_catalog.text,"
+					  " seconds_training, seconds_evaluating FROM %s ORDER BY mst_key",
+					  outputs.info.quoted);
 	request->configs = config = palloc0(Max(n, 1) * sizeof(hopper_config));
+	request->trained = palloc(Max(n, 1) * sizeof(double));
+	request->evaluated = palloc(Max(n, 1) * sizeof(double));
 	request->n_configs = (int) n;
 	for (uint64 row = 0; row < n; row++, config++)
 	{
@@ -111,6 +112,8 @@ hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_r
 		config->model_id = hopper_key_cell(&outputs.info, row, 2);
 		config->compile_params = hopper_to_utf8(hopper_text_cell(&outputs.info, row, 3));
 		config->fit_params = hopper_cell(row, 4) ? hopper_to_utf8(hopper_cell(row, 4)) : NULL;
+		request->trained[row] = hopper_float_value(row, 5);
+		request->evaluated[row] = hopper_float_value(row, 6);
 	}
 	hopper_require_model_table(&models);
 	for (int i = 0; i < request->n_configs; i++)

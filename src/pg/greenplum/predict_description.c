@@ -42,7 +42,8 @@ pass_model(hopper_wire *wire, hopper_predict_model *model)
 	if (model->model_arch == NULL)
 		hopper_refuse_description();
 	hopper_wire_floats(wire, &model->weights);
-	model->normalizing_const = hopper_wire_number(wire, model->normalizing_const);
+	model->data.desc.normalizing_const =
+		hopper_wire_number(wire, model->data.desc.normalizing_const);
 	model->layer = hopper_wire_text(wire, model->layer);
 	pass_output(wire, model);
 	model->n_parts = (int) hopper_wire_between(wire, model->n_parts, 0, HOPPER_MAX_OUTPUTS);

@@ -203,7 +203,6 @@ pack(hopper_pack_job *job)
 	bool		split = hopper_pack_is_split(request);
 	hopper_pack_output training;
 	hopper_pack_output validation;
-	hopper_pack_summary summary = {0};
 	instr_time	start, end;
 
 	INSTR_TIME_SET_CURRENT(start);
@@ -218,18 +217,10 @@ pack(hopper_pack_job *job)
 	hopper_pack_set_padding(job);
 	hopper_backend.pack(job, &training, &validation);
 
-	summary.request = request;
-	summary.ranges = &job->ranges;
-	summary.outputs = hopper_pack_outputs_summary(job);
-	summary.source = &job->source;
-	summary.x = &job->x;
-	summary.y = job->y_kind == HOPPER_LABEL_CLASS ? NULL : &job->y;
-	summary.classes = &job->classes;
-	summary.y_kind = job->y_kind;
-	hopper_pack_summary_write(&summary, &training,
+	hopper_pack_summary_write(job, &training,
 							  request->validation ? request->training.table.quoted : NULL);
 	if (split)
-		hopper_pack_summary_write(&summary, &validation, request->output.quoted);
+		hopper_pack_summary_write(job, &validation, request->output.quoted);
 	replace_tables(job);
 	INSTR_TIME_SET_CURRENT(end);
 	INSTR_TIME_SUBTRACT(end, start);

@@ -388,22 +388,9 @@ extern bool hopper_pack_is_split(const hopper_pack_request *request);
 
 /* --- summary tables (pack/summary.c) --- */
 
-typedef struct hopper_pack_summary
-{
-	const hopper_pack_request *request;
-	const hopper_pack_source *source;
-	const char *outputs;		/* the cell, or NULL */
-	const hopper_pack_values *x;
-	const hopper_pack_values *y;		/* NULL: classes */
-	const hopper_pack_classes *classes;	/* family PACK_NO_CLASS: none */
-	const hopper_pack_ranges *ranges;
-	int32		y_kind;			/* hopper_label_kind */
-} hopper_pack_summary;
-
 extern void hopper_pack_summary_create(const hopper_name *name, const hopper_pack_column *y,
 									   bool has_classes);
-extern void hopper_pack_summary_write(const hopper_pack_summary *summary,
-									  const hopper_pack_output *output,
-							   const char *training_table);
+extern void hopper_pack_summary_write(const hopper_pack_job *job, const hopper_pack_output *output,
+									  const char *training_table);
 
 #endif							/* HOPPER_PACK_H */

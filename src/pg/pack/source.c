@@ -152,10 +152,7 @@ hopper_pack_set_job_row_types(hopper_pack_job *job)
 	more[0] = job->y_kind == HOPPER_LABEL_CLASS ? hopper_pack_label_type(job->classes.family)
 		: source->y.declared;
 	more[1] = source->fold.declared;
-	hopper_pack_set_row_types(source, n_more, more,
-							  source->n_keys + (source->has_tableoid ? 1 : 0) +
-					   (source->has_ctid ? 1 : 0));
-	source->first_key = source->n_x + n_more + 1;
+	hopper_pack_set_row_types(source, n_more, more, true);
 	if (source->told_rounding == NULL)
 		source->told_rounding = palloc0(sizeof(bool));
 }
@@ -164,20 +161,13 @@ char *
 hopper_pack_row_query(hopper_pack_job *job)
 {
 	hopper_pack_source *source = &job->source;
-	StringInfo	query = makeStringInfo();
-	int			i;
+	/* the family is PACK_NO_CLASS where labels are numbers */
+	char	   *more = hopper_pack_label_expression(&source->y, job->classes.family);
 
 	hopper_pack_set_job_row_types(job);
-	appendStringInfoString(query, "SELECT ");
-	for (i = 0; i < source->n_x; i++)
-		appendStringInfo(query, "%s, ", hopper_identifier(source->x[i].name));
-	/* the family is PACK_NO_CLASS where labels are numbers */
-	appendStringInfoString(query, hopper_pack_label_expression(&source->y, job->classes.family));
 	if (source->fold.name)
-		appendStringInfo(query, ", %s", source->fold.expression ? source->fold.expression
-						 : hopper_identifier(source->fold.name));
-	hopper_pack_append_row_names(source, query);
-	appendStringInfo(query, " FROM %s%s", source->name.quoted,
-					 hopper_pack_labelled_rows(&job->request, source));
-	return query->data;
+		more = psprintf("%s, %s", more, source->fold.expression ? source->fold.expression
+						: hopper_identifier(source->fold.name));
+	return psprintf("SELECT %s FROM %s%s", hopper_pack_row_list(source, more, true),
+					source->name.quoted, hopper_pack_labelled_rows(&job->request, source));
 }

@@ -7,53 +7,51 @@
 #include "pg/codec/schema.h"
 
 #include "utils/fmgroids.h"
+#include "utils/jsonb.h"
 
-/* NULL pointers are NULL elements. */
-/* text[] as an SQL literal; without NULLs, which array_nulls may take for text. */
-static const char *
-text_array(int n, char *const *values)
+/* An int[] or bigint[]; `values` may be NULL. */
+static hopper_param
+numbers_param(Oid type, int n, const int64 *values)
 {
-	Datum		texts = hopper_texts_datum(n, (const char *const *) values);
+	Datum	   *numbers = palloc(sizeof(Datum) * Max(n, 1));
 
-	return hopper_literal(OidOutputFunctionCall(F_ARRAY_OUT, texts));
+	if (values == NULL)
+		return HOPPER_NULL(get_array_type(type));
+	for (int i = 0; i < n; i++)
+		numbers[i] = type == INT4OID ? Int32GetDatum((int32) values[i]) : Int64GetDatum(values[i]);
+	return HOPPER_PARAM(get_array_type(type), hopper_array(type, n, numbers, NULL));
 }
 
-static const char *
-int_array(int n, const int64 *values)
+/* Names, or SQL types. */
+static hopper_param
+texts_of(int n, const hopper_pack_column *columns, bool types)
 {
-	StringInfo	text = makeStringInfo();
-	int			i;
+	const char **texts = palloc(sizeof(char *) * n);
 
-	for (i = 0; i < n; i++)
-		appendStringInfo(text, "%s" INT64_FORMAT, i ? "," : "", values[i]);
-	return psprintf("'{%s}'", text->data);
+	for (int i = 0; i < n; i++)
+		texts[i] = types ? columns[i].sql_type : columns[i].name;
+	return hopper_texts_param(n, texts);
 }
 
-/* "'{1,2}'", or NULL where there are no classes. */
-static const char *
-class_counts(const hopper_pack_output *output)
-{
-	return output->class_counts ? int_array(output->n_class_counts, output->class_counts) : "NULL";
-}
-
-static const char *
+static hopper_param
 label_range(const hopper_pack_ranges *ranges)
 {
-	return ranges->has_label_range
-		? psprintf("'{%.17g,%.17g}'", ranges->least_label, ranges->largest_label) : "NULL";
+	const double ends[2] = {ranges->least_label, ranges->largest_label};
+
+	return HOPPER_IF(ranges->has_label_range,
+					 HOPPER_PARAM(FLOAT8ARRAYOID, hopper_floats_datum(2, ends)));
 }
 
-static const char *
-starts_array(const hopper_pack_request *request, const hopper_pack_output *output, bool given)
+static hopper_param
+starts_param(const hopper_pack_request *request, const hopper_pack_output *output, bool given)
 {
 	const int32 *written = given ? request->starts : output->starts;
 	int			n = given ? request->n_starts : written ? output->n_starts : output->partitions;
 	int64	   *starts = palloc(sizeof(int64) * n);
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		starts[i] = written ? written[i] : i;
-	return int_array(n, starts);
+	return numbers_param(INT4OID, n, starts);
 }
 
 /* MADlib's second column on distribution: all, or the content ids. */
@@ -72,30 +70,25 @@ segments_text(const hopper_pack_request *request, const hopper_pack_output *outp
 }
 
 /* Type of the class values: the label column's, text for what is compared as text. */
-static const char *
-class_values_type(const hopper_pack_column *y, bool has_classes)
+static Oid
+class_type(const hopper_pack_column *y, bool has_classes)
 {
-	if (!has_classes)
-		return "pg_catalog.text";
-	switch (y->type)
-	{
-		case BPCHAROID:
-		case NAMEOID:
-		case CHAROID:
-			return "pg_catalog.text";
-		default:
-			return hopper_format_type_qualified(y->type);
-	}
+	return !has_classes || y->type == BPCHAROID || y->type == NAMEOID || y->type == CHAROID
+		? TEXTOID : y->type;
 }
 
 /* Classes and, as NULLs, the padding up to num_classes. */
-static Datum
-class_values(const hopper_pack_classes *classes)
+static hopper_param
+class_values(const hopper_pack_classes *classes, Oid type)
 {
 	char	  **names = palloc0(sizeof(char *) * classes->num_classes);
+	Datum		texts;
 
 	memcpy(names, classes->names, sizeof(char *) * classes->n);
-	return hopper_texts_datum(classes->num_classes, (const char *const *) names);
+	texts = hopper_texts_datum(classes->num_classes, (const char *const *) names);
+	return HOPPER_PARAM(get_array_type(type),
+						OidInputFunctionCall(F_ARRAY_IN, OidOutputFunctionCall(F_ARRAY_OUT, texts),
+											 type, -1));
 }
 
 /* MADlib's, then ours. Names of tables are ready for a statement: quoted where needed. */
@@ -148,10 +141,10 @@ void
 hopper_pack_summary_create(const hopper_name *name, const hopper_pack_column *y, bool has_classes)
 {
 	const char *class_name = hopper_class_values_name(y->name);
-	const char *class_type = psprintf("%s[]", class_values_type(y, has_classes));
+	const char *type = psprintf("%s[]", hopper_format_type_qualified(class_type(y, has_classes)));
 
 	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, name->quoted,
-				hopper_layout_columns(&hopper_packed_summary_layout, &class_name, &class_type));
+				hopper_layout_columns(&hopper_packed_summary_layout, &class_name, &type));
 	hopper_comment_layout(name, &hopper_packed_summary_layout, &class_name,
 						"how the table was packed");
 }
@@ -172,76 +165,55 @@ output_checksum(const hopper_pack_output *output)
 }
 
 void
-hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_output *output,
+hopper_pack_summary_write(const hopper_pack_job *job, const hopper_pack_output *output,
 						  const char *training_table)
 {
-	const hopper_pack_request *request = summary->request;
-	const hopper_pack_source *source = summary->source;
-	const hopper_pack_classes *classes = summary->classes;
-	bool		has_classes = summary->y_kind == HOPPER_LABEL_CLASS;
+	const hopper_pack_request *request = &job->request;
+	const hopper_pack_source *source = &job->source;
+	const hopper_pack_values *x = &job->x;
+	const hopper_pack_classes *classes = &job->classes;
+	bool		has_classes = job->y_kind == HOPPER_LABEL_CLASS;
 	hopper_name name = hopper_name_with_suffix(&output->table, "summary");
-	const char *class_type = class_values_type(&source->y, has_classes);
-	int			n_y = source->n_labels - (request->weight_name ? 1 : 0);
-	char	  **y_names = palloc(sizeof(char *) * (source->n_labels + 1));
-	char	  **y_types = palloc(sizeof(char *) * (source->n_labels + 1));
-	char	  **x_names = palloc(sizeof(char *) * source->n_x);
-	char	  **x_types = palloc(sizeof(char *) * source->n_x);
-	hopper_param names_of_classes = HOPPER_NULL(TEXTARRAYOID);
-	const char *insert;
-	int			i;
-
-	if (source->n_labels == 0)
-		n_y = 1;
-	for (i = 0; i < n_y; i++)
-	{
-		const hopper_pack_column *y = source->n_labels > 0 ? &source->labels[i] : &source->y;
-
-		y_names[i] = y->name;
-		y_types[i] = y->sql_type;
-	}
-	for (i = 0; i < source->n_x; i++)
-	{
-		x_names[i] = source->x[i].name;
-		x_types[i] = source->x[i].sql_type;
-	}
-	if (has_classes)
-		names_of_classes = HOPPER_PARAM(TEXTARRAYOID, class_values(classes));
-	insert =
-		psprintf("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, $1::%s[], %d,"
-				 " %.9g, %s, %s, %s, %s, %s, %s, %s, %s, %s,"
-				 " " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ","
-				 " %s, %s, %d, %s, %s, %s, %s, %s, %s, %s%s)",
-				 name.quoted, hopper_literal(source->name.quoted),
-				 hopper_literal(output->named),
-				 text_array(n_y, y_names), text_array(source->n_x, x_names),
-				 text_array(n_y, y_types),
-				 class_type, output->buffer_size,
-				 request->normalizing_const,
-				 has_classes ? psprintf("'{%d}'", classes->num_classes) : "NULL",
-				 hopper_literal(request->distribution_rules ? request->distribution_rules
-								: "all_segments"),
-				 hopper_literal(segments_text(request, output)),
-				 text_array(source->n_x, x_types),
-				 hopper_literal(hopper_pack_type_name(summary->x->type)),
-				 int_array(summary->x->rank, summary->x->shape),
-				 hopper_literal(has_classes ? "class" :
-								summary->y_kind == HOPPER_LABEL_VALUE ? "value" : "array"),
-				 hopper_literal(hopper_pack_type_name(has_classes ? classes->type
-													  : summary->y->type)),
-				 has_classes ? "'{}'" : int_array(summary->y->rank, summary->y->shape),
-				 output->n_rows, output->partitions,
-				 starts_array(request, output,
-							  request->n_starts > 0 && training_table == NULL),
-				 request->seed, output->bytes,
-				 hopper_literal(output_checksum(output)),
-				 hopper_literal(training_table), HOPPER_PACK_FORMAT,
-				 hopper_literal(hopper_inputs_text(summary->x)),
-				 hopper_literal(summary->outputs),
-				 hopper_literal(hopper_padding_text(summary->x, x_names[0])),
-				 class_counts(output), label_range(summary->ranges),
-				 hopper_literal(summary->x->schema ? summary->x->schema->text : NULL),
-				 hopper_literal(request->statement),
-				 output->segment_rows
-				 ? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");
-	hopper_require_inserted(&name, hopper_execute_params(insert, 1, &names_of_classes));
+	int			n_y = source->n_labels > 0 ? job->n_outputs : 1;
+	const hopper_pack_column *y = source->n_labels > 0 ? source->labels : &source->y;
+	/* The last one is for segments alone. */
+	const hopper_param row[] = {
+		hopper_text_param(source->name.quoted),
+		hopper_text_param(output->named),
+		texts_of(n_y, y, false),
+		texts_of(source->n_x, source->x, false),
+		texts_of(n_y, y, true),
+		has_classes ? class_values(classes, class_type(&source->y, true))
+		: HOPPER_NULL(TEXTARRAYOID),
+		HOPPER_INT4(output->buffer_size),
+		HOPPER_PARAM(FLOAT4OID, Float4GetDatum(request->normalizing_const)),
+		numbers_param(INT4OID, 1, has_classes ? &(int64) {classes->num_classes} : NULL),
+		hopper_text_param(request->distribution_rules ? request->distribution_rules
+						  : "all_segments"),
+		hopper_text_param(segments_text(request, output)),
+		texts_of(source->n_x, source->x, true),
+		hopper_text_param(hopper_pack_type_name(x->type)),
+		numbers_param(INT4OID, x->rank, x->shape),
+		hopper_text_param(hopper_label_kind_name(job->y_kind)),
+		hopper_text_param(hopper_pack_type_name(has_classes ? classes->type : job->y.type)),
+		numbers_param(INT4OID, has_classes ? 0 : job->y.rank, job->y.shape),
+		HOPPER_INT8(output->n_rows),
+		HOPPER_INT4(output->partitions),
+		starts_param(request, output, request->n_starts > 0 && training_table == NULL),
+		HOPPER_INT8(request->seed),
+		HOPPER_INT8(output->bytes),
+		hopper_text_param(output_checksum(output)),
+		hopper_text_param(training_table),
+		HOPPER_INT4(HOPPER_PACK_FORMAT),
+		hopper_text_param(hopper_inputs_text(x)),
+		hopper_text_param(hopper_pack_outputs_summary(job)),
+		hopper_text_param(hopper_padding_text(x, source->x[0].name)),
+		numbers_param(INT8OID, output->n_class_counts, output->class_counts),
+		label_range(&job->ranges),
+		x->schema ? HOPPER_PARAM(JSONBOID, DirectFunctionCall1(
+			jsonb_in, CStringGetDatum(x->schema->text))) : HOPPER_NULL(JSONBOID),
+		hopper_text_param(request->statement),
+		numbers_param(INT8OID, output->n_all_segments, output->segment_rows),
+	};
+	hopper_insert_params(&name, hopper_packed_summary_layout.n, row);
 }

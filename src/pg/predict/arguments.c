@@ -142,10 +142,10 @@ hopper_predict_describe_features(const hopper_predict_model *model,
 		hopper_pack_values_init_schema(values, model->schema, n, columns, relation, model->shown);
 		return;
 	}
-	if (model->inputs)
+	if (model->data.inputs.n > 0)
 	{
-		hopper_pack_values_init_inputs(values, model->inputs, n, columns, relation);
-		hopper_pack_values_take_inputs(values, computed ? computed : model->trained);
+		hopper_pack_values_init_inputs(values, &model->data.inputs, n, columns, relation);
+		hopper_pack_values_take_inputs(values, computed ? computed : &model->data.desc);
 	}
 	else
 	{
@@ -156,11 +156,11 @@ hopper_predict_describe_features(const hopper_predict_model *model,
 											  : hopper_predict_bytes_type(model), true);
 		else if (computed)
 			values->type = computed->x_type;
-		values->divisor = model->normalizing_const;
-		if (model->x_rank > 0)
-			hopper_pack_values_set_shape(values, model->x_rank, model->x_shape);
+		values->divisor = model->data.desc.normalizing_const;
+		if (model->data.desc.x_rank > 0)
+			hopper_pack_values_set_shape(values, model->data.desc.x_rank, model->data.desc.x_shape);
 	}
-	hopper_pack_values_take_padding(values, model->padding);
+	hopper_pack_values_take_padding(values, model->data.padding);
 }
 
 /* The features, once the row's other columns are known. */
@@ -171,7 +171,7 @@ open_features(hopper_prediction *run)
 
 	hopper_predict_describe_features(model, NULL, run->rows.n_x, run->rows.x, run->source.shown,
 									 &run->values);
-	if (run->values.layout == PACK_BYTES && model->x_rank == 0)
+	if (run->values.layout == PACK_BYTES && model->data.desc.x_rank == 0)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("the shape of the images in \"%s\" is not known",
 							run->rows.x[0].name),
@@ -283,11 +283,7 @@ hopper_predict_open_rows(hopper_prediction *run, Oid row_type, List *x)
 		require_query_columns(run, relation);
 	else
 		hopper_pack_find_row_names(rows, relation);
-	hopper_predict_set_row_types(run, row_type,
-								 rows->n_keys + (rows->has_tableoid ? 1 : 0) +
-								 (rows->has_ctid ? 1 : 0));
-	/* Behind the row itself. */
-	rows->first_key++;
+	hopper_predict_set_row_types(run, row_type, true);
 	open_features(run);
 }
 
@@ -324,7 +320,7 @@ hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x)
 	resolve_features(rows, relation, x);
 	rows->n_keys = 1;
 	rows->keys = &run->id_column;
-	hopper_predict_set_row_types(run, id_column.declared, 0);
+	hopper_predict_set_row_types(run, id_column.declared, false);
 	open_features(run);
 }
 
@@ -357,13 +353,13 @@ static void
 take_named_labels(hopper_prediction *run, const hopper_trained *trained)
 {
 	static const Oid types[] = {BOOLOID, INT2OID, INT4OID, INT8OID};
-	const hopper_output *output = &trained->desc.outputs[0];
+	const hopper_output *output = &trained->data.desc.outputs[0];
 	Oid			type = TEXTOID;
 	Oid			input;
 	Oid			parameter;
 
 	for (int i = 0; i < lengthof(types); i++)
-		if (strcmp(trained->y_types[0], format_type_be(types[i])) == 0)
+		if (strcmp(trained->data.y_types[0], format_type_be(types[i])) == 0)
 			type = types[i];
 	getTypeInputInfo(type, &input, &parameter);
 	run->labels.n = Max(output->num_classes, output->n_class_values);
@@ -384,41 +380,22 @@ take_named_labels(hopper_prediction *run, const hopper_trained *trained)
 void
 hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained)
 {
-	const hopper_name *summary = &trained->outputs.summary;
-	Oid			array_type;
-	Oid			type;
-	bool		isnull;
-	Datum		array;
+	const hopper_packed *data = &trained->data;
 
 	if (run->model.is_value || run->model.is_each || run->model.n_parts > 0)
 		return;
-	if (trained->desc.n_outputs == 1)
+	if (data->desc.n_outputs == 1)
 	{
-		if (trained->desc.outputs[0].kind == HOPPER_LABEL_CLASS)
+		if (data->desc.outputs[0].kind == HOPPER_LABEL_CLASS)
 			take_named_labels(run, trained);
 		return;
 	}
-	if (trained->class_values_column == NULL)
+	if (data->class_values == (Datum) 0)
 		return;
-	if (hopper_select("SELECT %s FROM %s", hopper_identifier(trained->class_values_column),
-					  summary->quoted) != 1)
-		hopper_raise(ERRCODE_DATA_CORRUPTED,
-					 errmsg("\"%s\" does not have one row", summary->shown));
-	/* Their type is that of what has been fetched. */
-	array_type = getBaseType(SPI_gettypeid(SPI_tuptable->tupdesc, 1));
-	type = get_element_type(array_type);
-	if (!OidIsValid(type))
-		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
-					 errmsg("column \"%s\" of \"%s\" is no array", trained->class_values_column,
-							summary->shown));
-	array = hopper_value(0, 1, array_type, &isnull);
-	if (isnull)
-		return;
-	/* The elements point into the array, which stays with SPI's memory. */
-	run->labels.n = hopper_elements(DatumGetArrayTypePCopy(array), &run->labels.values,
+	run->labels.n = hopper_elements(DatumGetArrayTypeP(data->class_values), &run->labels.values,
 									&run->labels.nulls);
-	run->labels.type = hopper_type_name(type, -1);
-	run->labels.oid = type;
+	run->labels.oid = get_element_type(getBaseType(data->class_values_type));
+	run->labels.type = hopper_type_name(run->labels.oid, -1);
 }
 
 void

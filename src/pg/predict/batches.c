@@ -29,39 +29,27 @@ hopper_predict_push_weights(hopper_predictor *predictor, const hopper_floats *we
 char *
 hopper_predict_row_query(const hopper_prediction *run)
 {
-	StringInfo	query = makeStringInfo();
+	const char *id = run->id_column ? hopper_identifier(run->id_column) : run->whole_row;
+	char	   *list = hopper_pack_row_list(&run->rows, id, run->id_column == NULL);
 
-	appendStringInfoString(query, "SELECT ");
-	for (int i = 0; i < run->rows.n_x; i++)
-		appendStringInfo(query, "%s, ", hopper_identifier(run->rows.x[i].name));
-	appendStringInfoString(query, run->id_column ? hopper_identifier(run->id_column)
-						   : run->whole_row);
-	if (run->id_column == NULL)
-		hopper_pack_append_row_names(&run->rows, query);
 	/*
 	 * The features stand in the list twice, by themselves and in the whole row. Without OFFSET the
 	 * planner would take the view apart and compute each of its expressions as often.
 	 */
 	if (run->source_query)
-		appendStringInfo(query, " FROM (SELECT * FROM (%s) AS hopper_query OFFSET 0) AS"
-						 " hopper_source", run->source_query);
-	else if (run->is_view)
-		appendStringInfo(query, " FROM (SELECT * FROM %s OFFSET 0) AS hopper_source",
-						 run->source.quoted);
-	else
-		appendStringInfo(query, " FROM %s AS hopper_source", run->source.quoted);
-	return query->data;
+		return psprintf("SELECT %s FROM (SELECT * FROM (%s) AS hopper_query OFFSET 0) AS"
+						" hopper_source", list, run->source_query);
+	return psprintf(run->is_view ? "SELECT %s FROM (SELECT * FROM %s OFFSET 0) AS hopper_source"
+					: "SELECT %s FROM %s AS hopper_source", list, run->source.quoted);
 }
 
 void
-hopper_predict_set_row_types(hopper_prediction *run, Oid id_type, int n_names)
+hopper_predict_set_row_types(hopper_prediction *run, Oid id_type, bool named)
 {
 	run->id_oid = id_type;
 	get_typlenbyval(id_type, &run->id_length, &run->id_by_value);
 	run->rows.rows_hint = PREDICT_HINT_ROWS;
-	hopper_pack_set_row_types(&run->rows, 1, &id_type, n_names);
-	/* The id is what names a row, too, where nothing follows. */
-	run->rows.first_key = run->rows.n_x + 1;
+	hopper_pack_set_row_types(&run->rows, 1, &id_type, named);
 }
 
 void
@@ -91,7 +79,7 @@ hopper_predict_open(hopper_prediction *run, hopper_data_desc *desc)
 	int64		weights;
 	int32_t		n_outputs;
 
-	desc->normalizing_const = run->model.normalizing_const;
+	desc->normalizing_const = run->model.data.desc.normalizing_const;
 	work->share = hopper_share_new();
 	work->threads = hopper_take_threads(work->share, work->threads, 1);
 	limit = hopper_effective_memory_limit();

@@ -99,8 +99,7 @@ ends_words(int n, const model_end *ends)
 static List *
 take_inputs(hopper_predict_model *model, const model_ends *ends, text *argument)
 {
-	hopper_pack_inputs *inputs = palloc0(sizeof(hopper_pack_inputs));
-	hopper_data_desc *desc = palloc0(sizeof(hopper_data_desc));
+	hopper_pack_inputs *inputs = &model->data.inputs;
 	hopper_input *described;
 	List	   *columns;
 	bool		by_name = hopper_inputs_argument(argument, "independent_varname", inputs, &columns);
@@ -148,10 +147,8 @@ take_inputs(hopper_predict_model *model, const model_ends *ends, text *argument)
 		described[i].rank = ends->inputs[k].rank;
 		memcpy(described[i].shape, ends->inputs[k].shape, sizeof(described[i].shape));
 	}
-	desc->n_inputs = inputs->n;
-	desc->inputs = described;
-	model->trained = desc;
-	model->inputs = inputs;
+	model->data.desc.n_inputs = inputs->n;
+	model->data.desc.inputs = described;
 	return columns;
 }
 
@@ -190,9 +187,9 @@ take_schema(hopper_predict_model *model, const hopper_name *source, int n,
 	}
 	schema = hopper_schema_open(hopper_model_schema(n, wanted, x));
 	model->schema = schema;
-	model->trained_type = HOPPER_FLOAT32;
-	model->x_rank = 1;
-	model->x_shape[0] = schema->info.width;
+	model->data.desc.x_type = HOPPER_FLOAT32;
+	model->data.desc.x_rank = 1;
+	model->data.desc.x_shape[0] = schema->info.width;
 }
 
 /* pad_value (NULL: arrays have the model's shape), pad_side, truncate */
@@ -204,7 +201,7 @@ take_padding(FunctionCallInfo fcinfo, int at, hopper_predict_model *model)
 	char	   *side = PG_ARGISNULL(at + 1) ? "post" : text_to_cstring(PG_GETARG_TEXT_PP(at + 1));
 	char	   *problem = hopper_padding_side(side, "pad_side", &one.before);
 	bool		beginning = false;
-	int			n = model->inputs ? model->inputs->n : 1;
+	int			n = Max(model->data.inputs.n, 1);
 
 	if (problem == NULL && !PG_ARGISNULL(at + 2))
 		problem = hopper_padding_side(text_to_cstring(PG_GETARG_TEXT_PP(at + 2)), "truncate",
@@ -226,7 +223,7 @@ take_padding(FunctionCallInfo fcinfo, int at, hopper_predict_model *model)
 	padding = palloc(sizeof(hopper_pack_padding) * n);
 	for (int i = 0; i < n; i++)
 		padding[i] = one;
-	model->padding = padding;
+	model->data.padding = padding;
 }
 
 /* --- outputs --- */
@@ -348,11 +345,11 @@ HOPPER_SPI_FUNCTION(hopper_sql_predict_byom)
 	hopper_predict_prepare_output(fcinfo, run, 5, 10);
 	hopper_check_use_gpus(!PG_ARGISNULL(7) && PG_GETARG_BOOL(7), "prediction computes");
 	run->work.threads = hopper_effective_threads();
-	model->normalizing_const = PG_ARGISNULL(9) ? 1.0 : PG_GETARG_FLOAT8(9);
-	if (!(model->normalizing_const > 0 && isfinite(model->normalizing_const)))
+	model->data.desc.normalizing_const = PG_ARGISNULL(9) ? 1.0 : PG_GETARG_FLOAT8(9);
+	if (!(model->data.desc.normalizing_const > 0 && isfinite(model->data.desc.normalizing_const)))
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("normalizing_const must be positive, got %g",
-							model->normalizing_const));
+							model->data.desc.normalizing_const));
 
 	read_stored(&table, fcinfo, &stored);
 	read_ends(&stored, &ends);
@@ -360,15 +357,15 @@ HOPPER_SPI_FUNCTION(hopper_sql_predict_byom)
 	model->model_arch = stored.arch;
 	model->model_arch_size = stored.arch_size;
 	model->weights = stored.weights;
-	model->x_rank = ends.inputs[0].rank;
-	memcpy(model->x_shape, ends.inputs[0].shape, sizeof(model->x_shape));
+	model->data.desc.x_rank = ends.inputs[0].rank;
+	memcpy(model->data.desc.x_shape, ends.inputs[0].shape, sizeof(model->data.desc.x_shape));
 	take_outputs(model, &ends, PG_ARGISNULL(8) ? NULL : PG_GETARG_ARRAYTYPE_P(8));
 	wanted = hopper_model_columns(&stored, &n_wanted);
 	for (int i = 0; i < n_wanted; i++)
 		prepares = prepares || wanted[i].is_prepared;
 	if (prepares)
 	{
-		if (model->normalizing_const != 1 || !PG_ARGISNULL(13))
+		if (model->data.desc.normalizing_const != 1 || !PG_ARGISNULL(13))
 			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 						 errmsg("%s is not for \"%s\", which prepares its columns itself",
 								PG_ARGISNULL(13) ? "normalizing_const" : "pad_value",

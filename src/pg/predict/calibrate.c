@@ -77,10 +77,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_calibrate)
 	hopper_outputs_lock(&outputs);
 	hopper_read_trained(&table, !PG_ARGISNULL(2), hopper_key_argument(fcinfo, 2), &model);
 	source = model.mst_key;
-	hopper_read_packed(&packed, true, &data);
-	hopper_backend.require_partitions(&data);
-	hopper_check_compatible(&data, "packed table", &model.desc, model.n_x_columns, model.x_columns,
-							model.schema_text, table.shown);
+	hopper_read_compatible(&packed, "packed table", &model.data, table.shown, &data);
 	find_temperature(&model, &data, &found);
 	hopper_add_trained(&model, scale_weights(&model, &found), &data);
 	return hopper_return_params(fcinfo, HOPPER_PARAMS(

@@ -28,14 +28,14 @@ const hopper_layout hopper_confusion_layout = {
 static const hopper_output *
 only_output(const hopper_trained *model)
 {
-	return model->desc.n_outputs == 1 ? &model->desc.outputs[0] : NULL;
+	return model->data.desc.n_outputs == 1 ? &model->data.desc.outputs[0] : NULL;
 }
 
 void
 hopper_require_classes(const hopper_trained *model, const hopper_name *shown)
 {
 	const hopper_output *output = only_output(model);
-	int32		kind = output ? output->kind : model->desc.y_kind;
+	int32		kind = output ? output->kind : model->data.desc.y_kind;
 	hopper_predict_model predicted;
 
 	hopper_predict_from_trained(model, &predicted);
@@ -44,9 +44,9 @@ hopper_require_classes(const hopper_trained *model, const hopper_name *shown)
 	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 				 errmsg("confusion_table needs a model of classes but \"%s\" was trained on %s",
 						shown->shown,
-						model->desc.n_outputs > 1 ? "several outputs"
+						model->data.desc.n_outputs > 1 ? "several outputs"
 						: kind == HOPPER_LABEL_VALUE ? "numbers" : "arrays"),
-				 model->desc.n_outputs > 1
+				 model->data.desc.n_outputs > 1
 				 ? errhint("Leave it out, and count what hopper.predict() writes.")
 				 : errhint("Leave confusion_table out."));
 }
@@ -64,8 +64,8 @@ insert_class(const hopper_name *table, const hopper_trained *model, const int64_
 {
 	Datum	   *row = palloc(n * sizeof(Datum));
 	const hopper_output *output = only_output(model);
-	int			n_names = output ? output->n_class_values : model->desc.n_class_values;
-	const char *const *names = output ? output->class_values : model->desc.class_values;
+	int			n_names = output ? output->n_class_values : model->data.desc.n_class_values;
+	const char *const *names = output ? output->class_values : model->data.desc.class_values;
 	/* Without names a class is its index, as predictions show it. */
 	const char *name = n_names == 0 ? psprintf("%d", at) : at < n_names ? names[at] : NULL;
 	int64		labels = 0;

@@ -48,12 +48,12 @@ static int
 find_feature(const hopper_explained *what, const char *feature)
 {
 	for (int i = 0; i < what->n; i++)
-		if (strcmp(what->trained.x_columns[i], feature) == 0)
+		if (strcmp(what->trained.data.x_columns[i], feature) == 0)
 			return i + 1;
 	hopper_raise(ERRCODE_UNDEFINED_COLUMN,
 				 errmsg("model \"%s\" reads no column \"%s\"", what->model.shown, feature),
 				 errdetail("Its features are %s.",
-						   hopper_columns_words(what->n, what->trained.x_columns)));
+						   hopper_columns_words(what->n, what->trained.data.x_columns)));
 	return 0;
 }
 

@@ -214,11 +214,8 @@ HOPPER_SPI_FUNCTION(hopper_sql_ensemble)
 	hopper_outputs_lock(&work.outputs);
 	read_candidates(&work, keys, keys ? n_keys : 0);
 	work.metric = judging_metric(&work, PG_ARGISNULL(4) ? NULL : hopper_string_argument(fcinfo, 4));
-	hopper_read_packed(&packed, true, &work.data);
-	hopper_backend.require_partitions(&work.data);
-	hopper_check_compatible(&work.data, "packed table", &work.models[0].desc,
-							work.models[0].n_x_columns, work.models[0].x_columns,
-							work.models[0].schema_text, work.table.shown);
+	hopper_read_compatible(&packed, "packed table", &work.models[0].data, work.table.shown,
+						   &work.data);
 	select_members(&work, size, initial);
 	weights = join_members(&work);
 	hopper_add_trained(&work.result, weights, &work.data);

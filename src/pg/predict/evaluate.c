@@ -99,10 +99,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_evaluate)
 	if (tables.has[OF_CLASSES])
 		hopper_require_classes(&model, &table);
 	model.config.confusion = tables.has[OF_CLASSES];
-	hopper_read_packed(&packed_table, true, &data);
-	hopper_backend.require_partitions(&data);
-	hopper_check_compatible(&data, "test table", &model.desc, model.n_x_columns,
-							model.x_columns, model.schema_text, table.shown);
+	hopper_read_compatible(&packed_table, "test table", &model.data, table.shown, &data);
 	/* What cannot be made is found out before the data are read. */
 	create_tables(&tables);
 	hopper_backend.evaluate(&model, &data, &event,

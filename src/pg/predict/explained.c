@@ -36,20 +36,21 @@ hopper_explained_open(FunctionCallInfo fcinfo, const char *source, hopper_explai
 	require_classes(&what->model);
 	what->relation = hopper_source_oid(&what->source);
 	hopper_predict_refuse_packed(&what->source, what->relation);
-	what->n = what->trained.n_x_columns;
+	what->n = what->trained.data.n_x_columns;
 	if (what->n > FUNC_MAX_ARGS - ARGUMENTS_BEFORE)
 		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
 					 errmsg("model \"%s\" reads %d columns, of which %d can be explained at most",
 							what->model.shown, what->n, FUNC_MAX_ARGS - ARGUMENTS_BEFORE));
 	for (int i = 0; i < what->n; i++)
-		x = lappend(x, what->trained.x_columns[i]);
+		x = lappend(x, what->trained.data.x_columns[i]);
 	hopper_require_columns(what->relation, x);
 	what->columns = palloc(what->n * sizeof(hopper_pack_column));
 	for (int i = 0; i < what->n; i++)
 	{
-		hopper_pack_resolve_column(what->relation, what->trained.x_columns[i], &what->columns[i]);
-		appendStringInfo(names, "%s%s", i ? ", " : "",
-						 hopper_literal(what->trained.x_columns[i]));
+		const char *name = what->trained.data.x_columns[i];
+
+		hopper_pack_resolve_column(what->relation, name, &what->columns[i]);
+		appendStringInfo(names, "%s%s", i ? ", " : "", hopper_literal(name));
 	}
 	what->names = psprintf("ARRAY[%s]::text[]", names->data);
 }

@@ -86,7 +86,7 @@ refuse_architecture(FunctionCallInfo fcinfo)
 static const char *
 features_json(const hopper_trained *trained)
 {
-	const hopper_pack_inputs *inputs = &trained->inputs;
+	const hopper_pack_inputs *inputs = &trained->data.inputs;
 	StringInfo	json = makeStringInfo();
 	int			column = 0;
 
@@ -94,7 +94,7 @@ features_json(const hopper_trained *trained)
 		appendStringInfoChar(json, '{');
 	for (int i = 0; i < Max(inputs->n, 1); i++)
 	{
-		int			n = inputs->n > 0 ? inputs->columns[i] : trained->n_x_columns;
+		int			n = inputs->n > 0 ? inputs->columns[i] : trained->data.n_x_columns;
 
 		if (inputs->n > 0)
 		{
@@ -105,7 +105,7 @@ features_json(const hopper_trained *trained)
 		for (int k = 0; k < n; k++)
 		{
 			appendStringInfoString(json, k ? ", " : "[");
-			escape_json(json, trained->x_columns[column++]);
+			escape_json(json, trained->data.x_columns[column++]);
 		}
 		appendStringInfoChar(json, ']');
 	}
@@ -137,7 +137,7 @@ export_trained(FunctionCallInfo fcinfo, hopper_format format)
 	from.format = format;
 	from.model_arch = trained.config.model_arch;
 	from.model_arch_size = trained.config.model_arch_size;
-	from.data = &trained.desc;
+	from.data = &trained.data.desc;
 	from.features = features_json(&trained);
 	inner = MemoryContextSwitchTo(caller);
 	file = make_file(&from, &trained.weights);

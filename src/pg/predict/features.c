@@ -20,7 +20,7 @@ schema_of(const hopper_name *table)
 		hopper_trained trained;
 
 		hopper_read_trained_data(table, &trained);
-		text = trained.schema_text;
+		text = trained.data.schema_text;
 	}
 	else
 	{
@@ -64,21 +64,7 @@ open_rows(const hopper_row_schema *schema, const hopper_name *name, hopper_pack_
 		hopper_pack_resolve_column(relation, column, &rows->x[rows->n_x++]);
 	}
 	hopper_pack_find_row_names(rows, relation);
-	hopper_pack_set_row_types(rows, 0, NULL, rows->n_keys + (rows->has_tableoid ? 1 : 0) +
-							  (rows->has_ctid ? 1 : 0));
-	rows->first_key = rows->n_x + 1;
-}
-
-static char *
-rows_query(const hopper_pack_source *rows)
-{
-	StringInfo	query = makeStringInfo();
-
-	for (int i = 0; i < rows->n_x; i++)
-		appendStringInfo(query, "%s%s", i ? ", " : "SELECT ", hopper_identifier(rows->x[i].name));
-	hopper_pack_append_row_names(rows, query);
-	appendStringInfo(query, " FROM %s", rows->name.quoted);
-	return query->data;
+	hopper_pack_set_row_types(rows, 0, NULL, true);
 }
 
 /* The rows that were fetched, as (row_number, features). */
@@ -133,7 +119,9 @@ HOPPER_SPI_FUNCTION(hopper_sql_transform_rows)
 	store = hopper_begin_result(fcinfo, &descriptor);
 	caller = CurrentMemoryContext;
 	context = AllocSetContextCreate(caller, "hopper transformed rows", ALLOCSET_DEFAULT_SIZES);
-	portal = hopper_backend.open_cursor(rows_query(&rows), true);
+	portal = hopper_backend.open_cursor(psprintf("SELECT %s FROM %s",
+												 hopper_pack_row_list(&rows, NULL, true),
+												 rows.name.quoted), true);
 	for (;;)
 	{
 		SPITupleTable *fetched;
@@ -157,11 +145,12 @@ HOPPER_SPI_FUNCTION(hopper_sql_transform_rows)
 static char *
 parameters(const hopper_trained *trained)
 {
+	const hopper_packed *data = &trained->data;
 	StringInfo	list = makeStringInfo();
 
-	for (int i = 0; i < trained->n_x_columns; i++)
-		appendStringInfo(list, "%s%s %s", i ? ", " : "", hopper_identifier(trained->x_columns[i]),
-						 hopper_type_in(&trained->outputs.summary, trained->x_sql_types[i]));
+	for (int i = 0; i < data->n_x_columns; i++)
+		appendStringInfo(list, "%s%s %s", i ? ", " : "", hopper_identifier(data->x_columns[i]),
+						 hopper_type_in(&trained->outputs.summary, data->x_sql_types[i]));
 	return list->data;
 }
 
@@ -180,9 +169,10 @@ arguments(int n)
 static bool
 reads_bytes(const hopper_trained *trained)
 {
-	for (int i = 0; i < trained->n_x_columns; i++)
+	const hopper_packed *data = &trained->data;
+	for (int i = 0; i < data->n_x_columns; i++)
 	{
-		char	   *name = hopper_type_in(&trained->outputs.summary, trained->x_sql_types[i]);
+		char	   *name = hopper_type_in(&trained->outputs.summary, data->x_sql_types[i]);
 		Datum		type = DirectFunctionCall1(regtypein, CStringGetDatum(name));
 
 		if (getBaseType(DatumGetObjectId(type)) == BYTEAOID)
@@ -195,11 +185,12 @@ reads_bytes(const hopper_trained *trained)
 static char *
 selected(const hopper_trained *trained)
 {
+	const hopper_packed *data = &trained->data;
 	StringInfo	list = makeStringInfo();
 
-	for (int i = 0; i < trained->n_x_columns; i++)
+	for (int i = 0; i < data->n_x_columns; i++)
 		appendStringInfo(list, "%s$%d AS %s", i ? ", " : "", i + 1,
-						 hopper_identifier(trained->x_columns[i]));
+						 hopper_identifier(data->x_columns[i]));
 	return list->data;
 }
 
@@ -239,10 +230,10 @@ class_columns(const hopper_trained *trained, const hopper_predict_model *model,
 	StringInfo	out = makeStringInfo();
 	StringInfo	selection = makeStringInfo();
 
-	if (trained->n_x_columns > FUNC_MAX_ARGS - 3)
+	if (trained->data.n_x_columns > FUNC_MAX_ARGS - 3)
 		hopper_raise(ERRCODE_TOO_MANY_ARGUMENTS,
 					 errmsg("model \"%s\" reads %d columns, of which there can be %d here",
-							model->shown, trained->n_x_columns, FUNC_MAX_ARGS - 3),
+							model->shown, trained->data.n_x_columns, FUNC_MAX_ARGS - 3),
 					 errhint("hopper.predict() takes more."));
 	hopper_predict_require_columns(model);
 	appendStringInfo(out, ", OUT %s %s", hopper_identifier(hopper_predict_value_column(model)),
@@ -255,7 +246,7 @@ class_columns(const hopper_trained *trained, const hopper_predict_model *model,
 		appendStringInfo(selection, ", o[%d]", i + 1);
 	}
 	*body = psprintf("SELECT %s FROM (SELECT %s(%s%s) AS o) AS hopper_outputs", selection->data,
-					 hopper_own_name("predict_outputs"), key, arguments(trained->n_x_columns));
+					 hopper_own_name("predict_outputs"), key, arguments(trained->data.n_x_columns));
 	return out->data;
 }
 
@@ -291,15 +282,15 @@ HOPPER_SPI_FUNCTION(hopper_sql_create_predict_function)
 
 	(void) hopper_predict_may_lack(fcinfo, 3);
 	hopper_read_trained(&table, !PG_ARGISNULL(2), hopper_key_argument(fcinfo, 2), &trained);
-	if (trained.n_x_columns > FUNC_MAX_ARGS)
+	if (trained.data.n_x_columns > FUNC_MAX_ARGS)
 		hopper_raise(ERRCODE_TOO_MANY_ARGUMENTS,
 					 errmsg("model \"%s\" reads %d columns, and functions have at most %d "
-							"arguments", table.shown, trained.n_x_columns, FUNC_MAX_ARGS),
+							"arguments", table.shown, trained.data.n_x_columns, FUNC_MAX_ARGS),
 					 errhint("hopper.predict_row() takes a row of them."));
 	hopper_predict_from_trained(&trained, &model);
 	hopper_predict_require_one_value(&model);
 	result = model.is_value ? "pg_catalog.float8"
-		: hopper_type_in(&trained.outputs.summary, trained.y_sql_type);
+		: hopper_type_in(&trained.outputs.summary, trained.data.y_sql_type);
 	made = psprintf("%s(%s)", function.quoted, parameters(&trained));
 	key = psprintf("%s::pg_catalog.text, %d::pg_catalog.int8, %s::pg_catalog.text",
 				   hopper_literal(table.quoted), trained.mst_key,
@@ -307,9 +298,9 @@ HOPPER_SPI_FUNCTION(hopper_sql_create_predict_function)
 	/* An expression, which the server writes into the statements that call the function. */
 	if (columns && !model.is_value)
 		out = class_columns(&trained, &model, result, key, &body);
-	else if (trained.n_x_columns <= FUNC_MAX_ARGS - 3 && !reads_bytes(&trained))
+	else if (trained.data.n_x_columns <= FUNC_MAX_ARGS - 3 && !reads_bytes(&trained))
 		body = psprintf("SELECT %s(%s%s)::%s", hopper_own_name("predict_value"), key,
-						arguments(trained.n_x_columns), result);
+						arguments(trained.data.n_x_columns), result);
 	else
 		body = psprintf("SELECT %s FROM %s(model_table := %s::pg_catalog.text, mst_key :="
 					" %d::pg_catalog.int8, source_row := (SELECT hopper_row FROM (SELECT %s) AS"

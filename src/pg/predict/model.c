@@ -8,7 +8,7 @@
 static void
 set_output(const hopper_trained *trained, int i, hopper_predict_model *model)
 {
-	const hopper_data_desc *desc = &trained->desc;
+	const hopper_data_desc *desc = &trained->data.desc;
 	const hopper_output *output = desc->n_outputs > 0 ? &desc->outputs[i] : NULL;
 	int32		kind = output ? output->kind : desc->y_kind;
 	hopper_output_link link;
@@ -42,27 +42,16 @@ set_output(const hopper_trained *trained, int i, hopper_predict_model *model)
 void
 hopper_predict_from_trained(const hopper_trained *trained, hopper_predict_model *model)
 {
-	const hopper_data_desc *desc = &trained->desc;
+	const hopper_data_desc *desc = &trained->data.desc;
 
 	memset(model, 0, sizeof(*model));
 	model->shown = trained->outputs.model.shown;
 	model->model_arch = trained->config.model_arch;
 	model->model_arch_size = trained->config.model_arch_size;
 	model->weights = trained->weights;
-	model->x_rank = desc->x_rank;
-	memcpy(model->x_shape, desc->x_shape, sizeof(model->x_shape));
-	if (desc->n_inputs > 0)
-	{
-		model->trained = desc;
-		model->inputs = &trained->inputs;
-	}
-	model->padding = trained->padding;
-	if (trained->schema_text)
-		model->schema = hopper_schema_open(trained->schema_text);
-	model->n_x_columns = trained->n_x_columns;
-	model->x_columns = trained->x_columns;
-	model->normalizing_const = desc->normalizing_const;
-	model->trained_type = desc->x_type;
+	model->data = trained->data;
+	if (trained->data.schema_text)
+		model->schema = hopper_schema_open(trained->data.schema_text);
 	if (desc->n_outputs < 2)
 	{
 		set_output(trained, 0, model);
@@ -116,7 +105,7 @@ hopper_predict_bind_outputs(hopper_predict_model *model, int n_outputs)
 int32
 hopper_predict_bytes_type(const hopper_predict_model *model)
 {
-	return model->trained_type ? model->trained_type : HOPPER_FLOAT32;
+	return model->data.desc.x_type ? model->data.desc.x_type : HOPPER_FLOAT32;
 }
 
 char *
@@ -125,7 +114,7 @@ hopper_predict_expectation(const hopper_predict_model *model)
 	const char *element;
 	StringInfo	words = makeStringInfo();
 
-	switch (model->trained_type)
+	switch (model->data.desc.x_type)
 	{
 		case HOPPER_INT16:
 			element = "smallint";
@@ -143,14 +132,14 @@ hopper_predict_expectation(const hopper_predict_model *model)
 			element = "real";
 			break;
 	}
-	if (model->x_rank == 1)
+	if (model->data.desc.x_rank == 1)
 		return psprintf("%s of numbers or %s[" INT64_FORMAT "]",
-						hopper_plural(model->x_shape[0], "column", "columns"), element,
-						model->x_shape[0]);
+						hopper_plural(model->data.desc.x_shape[0], "column", "columns"), element,
+						model->data.desc.x_shape[0]);
 	appendStringInfoString(words, element);
-	for (int i = 0; i < model->x_rank; i++)
-		appendStringInfo(words, "[" INT64_FORMAT "]", model->x_shape[i]);
-	if (model->x_rank == 0)
+	for (int i = 0; i < model->data.desc.x_rank; i++)
+		appendStringInfo(words, "[" INT64_FORMAT "]", model->data.desc.x_shape[i]);
+	if (model->data.desc.x_rank == 0)
 		appendStringInfoString(words, "[]");
 	appendStringInfoString(words, " or an image bytea");
 	return words->data;
@@ -164,9 +153,9 @@ features_detail(const hopper_predict_model *model, const hopper_pack_column *col
 
 	if (column && column->name)
 		appendStringInfo(words, "Column \"%s\" is of type %s.", column->name, column->sql_type);
-	if (model->n_x_columns > 0)
+	if (model->data.n_x_columns > 0)
 		appendStringInfo(words, "%sThe features are %s.", words->len ? " " : "",
-						 hopper_columns_words(model->n_x_columns, model->x_columns));
+						 hopper_columns_words(model->data.n_x_columns, model->data.x_columns));
 	if (words->len > 0)
 		errdetail("%s", words->data);	/* returns nothing on some servers */
 	return 0;
@@ -191,8 +180,8 @@ hopper_predict_check_types(const hopper_predict_model *model, int n_columns,
 		if (columns[i].type == BYTEAOID || OidIsValid(element))
 			scalars = false;
 	}
-	if (scalars && model->x_rank > 0 &&
-		hopper_shape_count(model->x_rank, model->x_shape) != n_columns)
+	if (scalars && model->data.desc.x_rank > 0 &&
+		hopper_shape_count(model->data.desc.x_rank, model->data.desc.x_shape) != n_columns)
 		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
 					 errmsg("model \"%s\" expects %s, not %s", model->shown,
 							hopper_predict_expectation(model),

@@ -196,10 +196,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_predict_packed)
 					 errmsg("model \"%s\" does not predict one class or number a row", table.shown),
 					 errhint("hopper.predict() on the table that was packed gives what it "
 							 "predicts."));
-	hopper_read_packed(&packed_table, true, &run.data);
-	hopper_backend.require_partitions(&run.data);
-	hopper_check_compatible(&run.data, "packed table", &trained.desc, trained.n_x_columns,
-							trained.x_columns, trained.schema_text, table.shown);
+	hopper_read_compatible(&packed_table, "packed table", &trained.data, table.shown, &run.data);
 	run.most = Min(run.most, run.data.desc.n_rows);
 	measure_rows(&run);
 	run.store = hopper_begin_result(fcinfo, &run.descriptor);

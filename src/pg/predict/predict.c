@@ -74,8 +74,8 @@ HOPPER_SPI_FUNCTION(hopper_sql_predict)
 	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 9);
 	hopper_predict_open_source(run, hopper_text_argument(fcinfo, 2),
 							   hopper_feature_list(hopper_text_argument(fcinfo, 3),
-												   "independent_varname", trained.n_x_columns,
-												   trained.x_columns, &trained.inputs,
+												   "independent_varname", trained.data.n_x_columns,
+												   trained.data.x_columns, &trained.data.inputs,
 												   table.shown));
 	PG_RETURN_INT64(hopper_predict_all(run));
 }

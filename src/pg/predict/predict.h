@@ -18,16 +18,12 @@ typedef struct hopper_predict_model
 	const char *model_arch;		/* UTF-8 */
 	size_t		model_arch_size;
 	hopper_floats weights;
-	int			x_rank;			/* 0: not known before the first row */
-	int64		x_shape[HOPPER_MAX_RANK];
-	const hopper_data_desc *trained;	/* the data of several inputs, else NULL */
-	const hopper_pack_inputs *inputs;	/* and theirs */
-	const hopper_pack_padding *padding;	/* of each input, or of the one; NULL: none */
+	/*
+	 * What it was trained on; of a model that was brought along, what of its features is known:
+	 * x_rank 0: nothing before the first row.
+	 */
+	hopper_packed data;
 	const hopper_row_schema *schema;	/* of features that are columns of any type, else NULL */
-	int			n_x_columns;	/* it was trained on; 0: unknown */
-	char	  **x_columns;
-	double		normalizing_const;
-	int32		trained_type;	/* hopper_type of the features in training; 0: unknown */
 	const char *class_name;		/* label column */
 	const char *layer;			/* its output is what is predicted; or NULL */
 	/* What the outputs stand for. */

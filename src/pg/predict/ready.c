@@ -14,6 +14,8 @@
 #define MAX_READY 8
 /* Of each model, beside its weights. */
 #define MODEL_OVERHEAD (64 * 1024)
+/* The last use of a model that is being read, which may call predict_row() itself. */
+#define BEING_READ PG_UINT64_MAX
 
 static hopper_ready_model ready[MAX_READY];
 static uint64 n_uses = 0;
@@ -162,82 +164,25 @@ current_version(const model_tables *tables, bool readable, bool has_key, int32 m
 	pfree(text.data);
 }
 
-static char **
-copy_names(int n, const char *const *names)
-{
-	char	  **copy = palloc(Max(n, 1) * sizeof(char *));
-
-	for (int i = 0; i < n; i++)
-		copy[i] = names[i] ? pstrdup(names[i]) : NULL;
-	return copy;
-}
-
+/* As prediction sees the model; `trained` lies in the entry's memory, the predictor gets `desc`. */
 static void
-keep_names(hopper_predict_model *model)
-{
-	model->shown = pstrdup(model->shown);
-	model->class_name = pstrdup(model->class_name);
-	model->class_values = (const char *const *) copy_names(model->n_class_values,
-														   model->class_values);
-}
-
-/* What the features are: the description's inputs and theirs in the packed data. */
-static void
-keep_features(hopper_ready_model *entry, const hopper_trained *trained,
-			  const hopper_data_desc *desc)
-{
-	hopper_input *described = palloc(Max(desc->n_inputs, 1) * sizeof(hopper_input));
-	hopper_pack_inputs *inputs = palloc(sizeof(hopper_pack_inputs));
-
-	entry->n_x = trained->n_x_columns;
-	entry->x_columns = copy_names(trained->n_x_columns, (const char *const *) trained->x_columns);
-	entry->features = *desc;
-	entry->features.table_name = entry->features.x_column = entry->features.y_column = NULL;
-	if (desc->n_inputs == 0)
-		return;
-	*inputs = trained->inputs;
-	inputs->names = copy_names(inputs->n, (const char *const *) inputs->names);
-	inputs->columns = palloc(inputs->n * sizeof(int));
-	memcpy(inputs->columns, trained->inputs.columns, inputs->n * sizeof(int));
-	for (int i = 0; i < desc->n_inputs; i++)
-	{
-		described[i] = desc->inputs[i];
-		described[i].name = inputs->names[i];
-	}
-	entry->features.inputs = described;
-	entry->model.inputs = inputs;
-	entry->model.trained = &entry->features;
-}
-
-/* Strings and arrays of the model that the entry keeps for itself. */
-static void
-keep_model(hopper_ready_model *entry, const hopper_trained *trained,
-		   const hopper_data_desc *desc)
+describe_model(hopper_ready_model *entry, hopper_trained *trained, const hopper_data_desc *desc)
 {
 	hopper_predict_model *model = &entry->model;
-	int			n_inputs = Max(desc->n_inputs, 1);
 
 	hopper_predict_from_trained(trained, model);
-	keep_names(model);
-	for (int i = 0; i < model->n_parts; i++)
-		keep_names(&model->parts[i]);
-	if (model->padding)
-	{
-		hopper_pack_padding *padding = palloc(n_inputs * sizeof(hopper_pack_padding));
-
-		memcpy(padding, model->padding, n_inputs * sizeof(hopper_pack_padding));
-		model->padding = padding;
-	}
-	keep_features(entry, trained, desc);
+	entry->features = *desc;
+	/* That one is freed with the statement. */
 	model->schema = NULL;
-	if (trained->schema_text)
+	if (trained->data.schema_text)
 	{
-		hopper_row_schema *schema = hopper_schema_open_unguarded(trained->schema_text);
+		hopper_row_schema *schema = hopper_schema_open_unguarded(trained->data.schema_text);
 
 		entry->schema = schema->handle;
 		model->schema = schema;
 	}
 	/* The predictor has its own copy of these. */
+	pfree((char *) model->model_arch);
 	model->model_arch = NULL;
 	memset(&model->weights, 0, sizeof(model->weights));
 }
@@ -248,31 +193,42 @@ keep_limit(void)
 	return HOPPER_BYTES(hopper_keep_memory);
 }
 
-/* A free place, with room for a model of so many bytes beside those that stay. */
+/* The place that is used next: a free one, or that of the model which was not used for longest. */
 static hopper_ready_model *
-make_room(int64 bytes)
+make_place(void)
+{
+	hopper_ready_model *place = &ready[0];
+
+	for (int i = 1; i < MAX_READY && place->context; i++)
+		if (ready[i].context == NULL || ready[i].last_use < place->last_use)
+			place = &ready[i];
+	if (place->context && place->last_use == BEING_READ)
+		elog(ERROR, "too many models are read within each other");
+	drop_ready_model(place);
+	memset(place, 0, sizeof(*place));
+	place->last_use = BEING_READ;
+	return place;
+}
+
+/* Room for the model's bytes beside those of others that stay. */
+static void
+make_room(const hopper_ready_model *entry)
 {
 	for (;;)
 	{
 		hopper_ready_model *oldest = NULL;
-		hopper_ready_model *place = NULL;
 		int64		kept = 0;
 
 		for (int i = 0; i < MAX_READY; i++)
 		{
-			hopper_ready_model *entry = &ready[i];
-
-			if (entry->context == NULL)
-			{
-				place = entry;
+			if (ready[i].context == NULL || ready[i].last_use == BEING_READ)
 				continue;
-			}
-			kept += entry->bytes;
-			if (oldest == NULL || entry->last_use < oldest->last_use)
-				oldest = entry;
+			kept += ready[i].bytes;
+			if (oldest == NULL || ready[i].last_use < oldest->last_use)
+				oldest = &ready[i];
 		}
-		if (place && (oldest == NULL || kept + bytes <= keep_limit()))
-			return place;
+		if (oldest == NULL || kept + entry->bytes <= keep_limit())
+			return;
 		drop_ready_model(oldest);
 	}
 }
@@ -301,32 +257,22 @@ create_predictor(hopper_ready_model *entry, const hopper_trained *trained,
 			__atomic_fetch_sub(counter, entry->bytes, __ATOMIC_RELAXED);
 		hopper_throw(hopper_fault);
 	}
-	/* What is not complete would keep its memory to the session's next call. */
-	PG_TRY();
-	{
-		hopper_predict_push_weights(entry->predictor, &trained->weights);
-		HOPPER_CHECK(torch->predictor.plan(entry->predictor, &plan, hopper_fault));
-	}
-	PG_CATCH();
-	{
-		drop_ready_model(entry);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
+	hopper_predict_push_weights(entry->predictor, &trained->weights);
+	HOPPER_CHECK(torch->predictor.plan(entry->predictor, &plan, hopper_fault));
 	entry->n_outputs = n_outputs;
 	entry->keep_time = hopper_keep_time;
 }
 
 /* Which inputs were bytea when the model was trained. */
 static bool *
-trained_bytes(const hopper_trained *trained, int n)
+trained_bytes(const hopper_packed *data, int n)
 {
 	bool	   *is_bytea = palloc0(n * sizeof(bool));
 
-	for (int i = 0, at = 0; i < n && at < trained->n_x_columns; i++)
+	for (int i = 0, at = 0; i < n && at < data->n_x_columns; i++)
 	{
-		is_bytea[i] = strcmp(trained->x_sql_types[at], "bytea") == 0;
-		at += trained->inputs.n > 0 ? trained->inputs.columns[i] : 1;
+		is_bytea[i] = strcmp(data->x_sql_types[at], "bytea") == 0;
+		at += data->inputs.n > 0 ? data->inputs.columns[i] : 1;
 	}
 	return is_bytea;
 }
@@ -336,6 +282,7 @@ static void
 describe_features(const hopper_trained *trained, int32 asked_type, const bool *is_bytea,
 				  hopper_data_desc *desc)
 {
+	const hopper_packed *data = &trained->data;
 	hopper_predict_model model;
 
 	hopper_predict_from_trained(trained, &model);
@@ -344,99 +291,127 @@ describe_features(const hopper_trained *trained, int32 asked_type, const bool *i
 	if (asked_type == READY_BYTES || (asked_type == READY_ROW && is_bytea[0]))
 		desc->x_type = hopper_predict_bytes_type(&model);
 	else if (asked_type == READY_ROW)
-		desc->x_type = trained->schema_text ? HOPPER_FLOAT32 : HOPPER_FLOAT64;
-	desc->x_rank = trained->desc.x_rank;
-	memcpy(desc->x_shape, trained->desc.x_shape, sizeof(desc->x_shape));
-	if (trained->desc.n_inputs > 0)
+		desc->x_type = data->schema_text ? HOPPER_FLOAT32 : HOPPER_FLOAT64;
+	desc->x_rank = data->desc.x_rank;
+	memcpy(desc->x_shape, data->desc.x_shape, sizeof(desc->x_shape));
+	if (data->desc.n_inputs > 0)
 	{
-		hopper_input *inputs = palloc(trained->desc.n_inputs * sizeof(hopper_input));
+		hopper_input *inputs = palloc(data->desc.n_inputs * sizeof(hopper_input));
 
-		memcpy(inputs, trained->desc.inputs, trained->desc.n_inputs * sizeof(hopper_input));
-		for (int i = 0; i < trained->desc.n_inputs; i++)
+		memcpy(inputs, data->desc.inputs, data->desc.n_inputs * sizeof(hopper_input));
+		for (int i = 0; i < data->desc.n_inputs; i++)
 			if (!is_bytea[i])
 				inputs[i].type = HOPPER_FLOAT64;
-		desc->n_inputs = trained->desc.n_inputs;
+		desc->n_inputs = data->desc.n_inputs;
 		desc->inputs = inputs;
 		desc->x_type = 0;
 	}
 	desc->y_kind = HOPPER_LABEL_VALUE;
 	desc->y_type = HOPPER_FLOAT32;
 	desc->n_partitions = 1;
-	desc->normalizing_const = trained->desc.normalizing_const;
+	desc->normalizing_const = data->desc.normalizing_const;
 	desc->table_name = trained->outputs.model.shown;
-	desc->x_column = trained->desc.x_column;
-	desc->y_column = trained->desc.y_column;
+	desc->x_column = data->desc.x_column;
+	desc->y_column = data->desc.y_column;
 }
 
-static hopper_ready_model *
-make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, int32 asked_type,
-		   int n_asked, const bool *is_bytea, const char *version)
+/* Reads the model and makes its predictor; the entry's memory is the current one. */
+static void
+fill(hopper_ready_model *entry, const hopper_name *table, int n_asked, const bool *is_bytea)
 {
 	static const hopper_predict_what shown = {.by_output = true,.best_at_each = true};
-	hopper_ready_model *entry;
-	MemoryContext caller;
+	hopper_name own = hopper_name_itself(table);
+	bool		is_row = entry->asked_type == READY_ROW;
 	hopper_trained trained;
+	const hopper_packed *data = &trained.data;
 	hopper_data_desc desc;
-	int64		bytes;
 	int			n_inputs;
 
-	hopper_read_trained(table, has_key, mst_key, &trained);
-	n_inputs = Max(trained.inputs.n, 1);
-	if (trained.inputs.n > 0 && asked_type != READY_ROW)
+	hopper_read_trained(&own, entry->has_key, entry->mst_key, &trained);
+	n_inputs = Max(data->inputs.n, 1);
+	if (data->inputs.n > 0 && !is_row)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("model \"%s\" has several inputs, which one array does not tell apart",
 							trained.outputs.model.shown),
 					 errdetail("It has the inputs %s.",
-							   hopper_columns_words(trained.inputs.n, trained.inputs.names)),
+							   hopper_columns_words(data->inputs.n, data->inputs.names)),
 					 errhint("Give a row with the columns %s, such as "
 							 "jsonb_populate_record(NULL::table, '{...}').",
-							 hopper_columns_words(trained.n_x_columns, trained.x_columns)));
-	if (trained.schema_text && asked_type != READY_ROW)
+							 hopper_columns_words(data->n_x_columns, data->x_columns)));
+	if (data->schema_text && !is_row)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("model \"%s\" reads columns by their names, which an array has not",
 							trained.outputs.model.shown),
 					 errdetail("Its features are %s.",
-							   hopper_columns_words(trained.n_x_columns, trained.x_columns)),
+							   hopper_columns_words(data->n_x_columns, data->x_columns)),
 					 errhint("Give a row, or a JSON object with a value for each of them."));
-	if (asked_type == READY_ROW && is_bytea == NULL)
-		is_bytea = trained_bytes(&trained, n_inputs);
-	else if (asked_type == READY_ROW && n_asked != n_inputs)
+	if (is_row && is_bytea && n_asked != n_inputs)
 		hopper_refuse_changed(table->shown, "It has other inputs now.");
-	describe_features(&trained, asked_type, is_bytea, &desc);
-
-	bytes = trained.config.n_weights * (int64) sizeof(float) + MODEL_OVERHEAD;
-	hopper_on_discard(drop_ready_models);
-	(void) hopper_torch();		/* whose functions free the entry */
-	entry = make_room(bytes);
-	memset(entry, 0, sizeof(*entry));
-	entry->bytes = bytes;
-	entry->event_fd = -1;
-	entry->context = AllocSetContextCreate(TopMemoryContext, "hopper predict_row",
-										   ALLOCSET_SMALL_SIZES);
-	entry->guard = hopper_guard_add_for_session(entry, free_ready_model);
-	/* It has no relation until it is complete: nobody finds it, and it is the first to go. */
+	if (is_row)
+	{
+		entry->n_inputs = n_inputs;
+		entry->is_bytea = trained_bytes(data, n_inputs);
+		if (is_bytea)
+			memcpy(entry->is_bytea, is_bytea, n_inputs * sizeof(bool));
+	}
+	describe_features(&trained, entry->asked_type, entry->is_bytea, &desc);
+	entry->bytes = trained.config.n_weights * (int64) sizeof(float) + MODEL_OVERHEAD;
+	make_room(entry);
 	entry->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (entry->event_fd < 0)
 		ereport(ERROR, errcode_for_file_access(),
 				errmsg("could not create an event descriptor: %m"));
 	create_predictor(entry, &trained, &desc);
 	hopper_floats_release(&trained.weights);
-	caller = MemoryContextSwitchTo(entry->context);
-	keep_model(entry, &trained, &desc);
+	describe_model(entry, &trained, &desc);
 	hopper_predict_bind_outputs(&entry->model, entry->n_outputs);
 	entry->output = hopper_predict_output_create(&entry->model, &shown, entry->n_outputs, 0, NULL,
 												 NULL);
-	if (asked_type == READY_ROW)
+}
+
+/* In its memory; what is not complete would keep that to the session's next call. */
+static void
+fill_or_drop(hopper_ready_model *entry, const hopper_name *table, int n_asked, const bool *is_bytea)
+{
+	MemoryContext caller = MemoryContextSwitchTo(entry->context);
+	MemoryContext requested = hopper_request_context;
+
+	hopper_request_context = entry->context;
+	PG_TRY();
 	{
-		entry->n_inputs = n_inputs;
-		entry->is_bytea = palloc(n_inputs * sizeof(bool));
-		memcpy(entry->is_bytea, is_bytea, n_inputs * sizeof(bool));
+		fill(entry, table, n_asked, is_bytea);
 	}
+	PG_CATCH();
+	{
+		hopper_request_context = requested;
+		MemoryContextSwitchTo(caller);
+		drop_ready_model(entry);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	hopper_request_context = requested;
 	MemoryContextSwitchTo(caller);
-	entry->relation = relation;
+}
+
+static hopper_ready_model *
+make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, int32 asked_type,
+		   int n_asked, const bool *is_bytea, const char *version)
+{
+	hopper_ready_model *entry;
+
+	hopper_on_discard(drop_ready_models);
+	(void) hopper_torch();		/* whose functions free the entry */
+	entry = make_place();
+	entry->event_fd = -1;
 	entry->has_key = has_key;
 	entry->mst_key = mst_key;
 	entry->asked_type = asked_type;
+	entry->context = AllocSetContextCreate(TopMemoryContext, "hopper predict_row",
+										   ALLOCSET_SMALL_SIZES);
+	entry->guard = hopper_guard_add_for_session(entry, free_ready_model);
+	fill_or_drop(entry, table, n_asked, is_bytea);
+	/* Nobody finds it before it has a relation. */
+	entry->relation = relation;
 	strlcpy(entry->version, version, sizeof(entry->version));
 	entry->serial = ++n_made;
 	return entry;

@@ -28,8 +28,6 @@ typedef struct hopper_ready_model
 
 	MemoryContext context;		/* NULL: this place is free */
 	hopper_predict_model model;
-	int			n_x;			/* READY_ROW: the features' columns */
-	char	  **x_columns;
 	hopper_data_desc features;	/* as they are computed with */
 	hopper_data_schema *schema;		/* the model's, or NULL */
 	hopper_predictor *predictor;

@@ -17,7 +17,7 @@ static void
 check_features(const hopper_ready_model *entry, Oid type, Datum features)
 {
 	const hopper_predict_model *model = &entry->model;
-	int64		expected = hopper_shape_count(model->x_rank, model->x_shape);
+	int64		expected = hopper_shape_count(model->data.desc.x_rank, model->data.desc.x_shape);
 	int64		given;
 
 	if (type == BYTEAOID)
@@ -33,7 +33,7 @@ check_features(const hopper_ready_model *entry, Oid type, Datum features)
 		ArrayType  *array = DatumGetArrayTypeP(features);
 
 		/* which any number of steps may be given */
-		if (model->padding && model->padding->given)
+		if (model->data.padding && model->data.padding->given)
 			return;
 		given = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	}
@@ -106,7 +106,7 @@ answer(FunctionCallInfo fcinfo, hopper_ready_model *entry, hopper_pack_values *v
 {
 	char	   *features = palloc(values->size);
 
-	values->divisor = entry->model.normalizing_const;
+	values->divisor = entry->model.data.desc.normalizing_const;
 	return_rows(fcinfo, entry, hopper_pack_values_encode(values, source, datums, nulls, features)
 				? hopper_ready_compute(entry, features, values->size) : NULL);
 	hopper_ready_leave(entry);
@@ -161,8 +161,9 @@ predict_values(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, Oid
 			check_features(entry, column.type, datum);
 		if (column.type == BYTEAOID)
 			hopper_pack_values_set_bytes_type(&values, entry->features.x_type, true);
-		hopper_pack_values_set_shape(&values, entry->model.x_rank, entry->model.x_shape);
-		hopper_pack_values_take_padding(&values, entry->model.padding);
+		hopper_pack_values_set_shape(&values, entry->model.data.desc.x_rank,
+									 entry->model.data.desc.x_shape);
+		hopper_pack_values_take_padding(&values, entry->model.data.padding);
 		if (values.layout != PACK_ARRAY || values.type == entry->features.x_type)
 			break;
 		if (times > 0)
@@ -199,11 +200,13 @@ compare_names(const void *a, const void *b)
 static void
 refuse_missing(const hopper_ready_model *entry, const hopper_given_row *row, const char *name)
 {
+	const hopper_packed *data = &entry->model.data;
+
 	hopper_raise(ERRCODE_UNDEFINED_COLUMN,
 				 errmsg("%s %s the feature \"%s\" of \"%s\"", row->argument,
 						row->is_json ? "lack" : "lacks", name, entry->model.shown),
 				 errdetail("The features are %s.",
-						   hopper_columns_words(entry->n_x, entry->x_columns)),
+						   hopper_columns_words(data->n_x_columns, data->x_columns)),
 				 row->is_json ? errhint("Give an object that has them all: '{\"%s\": ...}'.", name)
 				 : errhint("Name its columns: SELECT r FROM (SELECT ... AS %s) AS r, or give a "
 						   "jsonb object.", hopper_identifier(name)));
@@ -216,29 +219,30 @@ refuse_missing(const hopper_ready_model *entry, const hopper_given_row *row, con
 static hopper_pack_column *
 find_columns(const hopper_ready_model *entry, hopper_given_row *row, Datum *datums, bool *nulls)
 {
-	hopper_pack_column *columns = palloc0(entry->n_x * sizeof(hopper_pack_column));
+	const hopper_packed *data = &entry->model.data;
+	hopper_pack_column *columns = palloc0(data->n_x_columns * sizeof(hopper_pack_column));
 
 	qsort(row->values, row->n, sizeof(hopper_named_value), compare_names);
-	for (int i = 0; i < entry->n_x; i++)
+	for (int i = 0; i < data->n_x_columns; i++)
 	{
-		hopper_named_value key = {entry->x_columns[i]};
+		hopper_named_value key = {data->x_columns[i]};
 		hopper_named_value *end = row->values + row->n;
 		hopper_named_value *found = bsearch(&key, row->values, row->n, sizeof(hopper_named_value),
 											compare_names);
 
 		if (found == NULL)
-			refuse_missing(entry, row, entry->x_columns[i]);
+			refuse_missing(entry, row, key.name);
 		if ((found > row->values && compare_names(found - 1, found) == 0) ||
 			(found + 1 < end && compare_names(found + 1, found) == 0))
 			hopper_raise(ERRCODE_AMBIGUOUS_COLUMN,
-						 errmsg("source_row has several columns \"%s\"", entry->x_columns[i]));
+						 errmsg("source_row has several columns \"%s\"", key.name));
 		if (found->json && entry->model.schema)
 			hopper_given_read_as(found, &entry->model.schema->info.columns[i]);
 		else if (found->json)
 			hopper_given_read(found);
 		datums[i] = found->value;
 		nulls[i] = found->isnull;
-		columns[i].name = pstrdup(entry->x_columns[i]);
+		columns[i].name = pstrdup(key.name);
 		columns[i].declared = found->type;
 		columns[i].type = getBaseType(found->type);
 		columns[i].sql_type = format_type_be(found->type);
@@ -250,9 +254,9 @@ find_columns(const hopper_ready_model *entry, hopper_given_row *row, Datum *datu
 static const char *
 find_json_null(const hopper_ready_model *entry, const hopper_pack_column *columns)
 {
-	for (int i = 0; i < entry->n_x; i++)
+	for (int i = 0; i < entry->model.data.n_x_columns; i++)
 		if (columns[i].declared == UNKNOWNOID)
-			return entry->x_columns[i];
+			return entry->model.data.x_columns[i];
 	return NULL;
 }
 
@@ -265,7 +269,7 @@ bytes_of(const hopper_ready_model *entry, const hopper_pack_column *columns)
 	for (int i = 0, at = 0; i < entry->n_inputs; i++)
 	{
 		is_bytea[i] = columns[at].type == BYTEAOID;
-		at += entry->model.inputs ? entry->model.inputs->columns[i] : 1;
+		at += entry->model.data.inputs.n > 0 ? entry->model.data.inputs.columns[i] : 1;
 	}
 	return is_bytea;
 }
@@ -288,8 +292,8 @@ predict_named(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, hopp
 	/* Twice where other inputs are bytea: perhaps another model, which is looked at anew. */
 	for (int times = 0; !row->isnull; times++)
 	{
-		datums = palloc(entry->n_x * sizeof(Datum));
-		nulls = palloc(entry->n_x * sizeof(bool));
+		datums = palloc(entry->model.data.n_x_columns * sizeof(Datum));
+		nulls = palloc(entry->model.data.n_x_columns * sizeof(bool));
 		columns = find_columns(entry, row, datums, nulls);
 		unknown = find_json_null(entry, columns);
 		is_bytea = bytes_of(entry, columns);
@@ -310,8 +314,8 @@ predict_named(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, hopp
 		hopper_finish();
 		return;
 	}
-	hopper_predict_describe_features(&entry->model, &entry->features, entry->n_x, columns,
-									 row->argument, &values);
+	hopper_predict_describe_features(&entry->model, &entry->features, entry->model.data.n_x_columns,
+									 columns, row->argument, &values);
 	source.name.shown = row->argument;
 	source.rows_hint = PREDICT_HINT_ROWS;
 	source.segment = -1;

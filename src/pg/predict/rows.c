@@ -148,8 +148,8 @@ HOPPER_SPI_FUNCTION(hopper_sql_predict_rows)
 	hopper_predict_tell_unused(run, PREDICT_RESPONSE);
 	hopper_predict_open_rows(run, type,
 							 hopper_feature_list(hopper_text_argument(fcinfo, 5),
-												 "independent_varname", trained.n_x_columns,
-												 trained.x_columns, &trained.inputs,
+												 "independent_varname", trained.data.n_x_columns,
+												 trained.data.x_columns, &trained.data.inputs,
 												   table.shown));
 	if (TupleDescAttr(result.descriptor, 0)->atttypid != type)
 		elog(ERROR, "the result of predict_rows() is not made of the rows of its argument");

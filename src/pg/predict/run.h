@@ -146,8 +146,8 @@ extern int64 hopper_predict_all(hopper_prediction *run);
 
 /* SELECT of features, id, and what names a row where the id does not. */
 extern char *hopper_predict_row_query(const hopper_prediction *run);
-/* What its rows consist of: features, an id of this type, and `n_names` columns. */
-extern void hopper_predict_set_row_types(hopper_prediction *run, Oid id_type, int n_names);
+/* What its rows consist of: features, an id of this type, and what names a row. */
+extern void hopper_predict_set_row_types(hopper_prediction *run, Oid id_type, bool named);
 /* Creates the predictor and what turns its outputs into rows; the shape must be known. */
 extern void hopper_predict_start(hopper_prediction *run);
 /* The predictor for examples as `desc` has them, of run->values.size bytes each. */

@@ -21,7 +21,7 @@ require_members(const hopper_explained *what, const char *row)
 		return;
 	hopper_raise(ERRCODE_UNDEFINED_COLUMN, errmsg("the row lacks %s", hopper_cell(0, 1)),
 				 errdetail("Model \"%s\" reads %s.", what->model.shown,
-						   hopper_columns_words(what->n, what->trained.x_columns)),
+						   hopper_columns_words(what->n, what->trained.data.x_columns)),
 				 errhint("Give a row of the table: (SELECT t FROM ... AS t WHERE ...)."));
 }
 

@@ -50,21 +50,23 @@ static void
 describe_columns(FunctionCallInfo fcinfo, row_function *function)
 {
 	hopper_ready_model *entry = function->entry;
+	const hopper_predict_model *model = &entry->model;
 
 	function->n = PG_NARGS() - FIRST_COLUMN;
-	if (function->n != entry->n_x || get_fn_expr_variadic(fcinfo->flinfo))
+	if (function->n != model->data.n_x_columns || get_fn_expr_variadic(fcinfo->flinfo))
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("model \"%s\" reads %d columns, not %d", entry->model.shown, entry->n_x,
-							function->n),
+					 errmsg("model \"%s\" reads %d columns, not %d", model->shown,
+							model->data.n_x_columns, function->n),
 					 errdetail("Its features are %s.",
-							   hopper_columns_words(entry->n_x, entry->x_columns)),
+							   hopper_columns_words(model->data.n_x_columns,
+													model->data.x_columns)),
 					 errhint("Make the function anew with hopper.create_predict_function()."));
 	function->columns = palloc0(function->n * sizeof(hopper_pack_column));
 	for (int i = 0; i < function->n; i++)
 	{
 		hopper_pack_column *column = &function->columns[i];
 
-		column->name = pstrdup(entry->x_columns[i]);
+		column->name = pstrdup(entry->model.data.x_columns[i]);
 		column->declared = get_fn_expr_argtype(fcinfo->flinfo, FIRST_COLUMN + i);
 		column->type = getBaseType(column->declared);
 		column->sql_type = format_type_be(column->declared);
@@ -75,9 +77,9 @@ describe_columns(FunctionCallInfo fcinfo, row_function *function)
 	for (int i = 0; i < function->n; i++)
 		if (function->columns[i].type == BYTEAOID)
 			refuse_bytes(entry);
-	hopper_predict_describe_features(&entry->model, &entry->features, entry->n_x,
+	hopper_predict_describe_features(&entry->model, &entry->features, entry->model.data.n_x_columns,
 									 function->columns, "features", &function->values);
-	function->values.divisor = entry->model.normalizing_const;
+	function->values.divisor = entry->model.data.desc.normalizing_const;
 }
 
 static row_function *

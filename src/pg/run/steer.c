@@ -206,7 +206,7 @@ add_new_trials(const hopper_run_row *row)
 	hopper_run_open_tables(row, false, &outputs, &selection);
 	hopper_read_trained_data(&outputs.model, &trained);
 	configs = hopper_load_configs(&selection, &models, &n);
-	hopper_require_valid_configs(configs, n, &trained.desc);
+	hopper_require_valid_configs(configs, n, &trained.data.desc);
 	n = hopper_store_new_trials(row->run, configs, n);
 	if (n > 0)
 		hopper_store_event(row->run, ADD, 0, hopper_plural(n, "trial", "trials"));

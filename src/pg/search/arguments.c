@@ -115,9 +115,7 @@ read_validation(FunctionCallInfo fcinfo, hopper_automl *run)
 	if (!hopper_is_given(fcinfo, hopper_argument(fcinfo, "validation_table")))
 		return;
 	table = hopper_name_named(fcinfo, "validation_table");
-	hopper_read_packed(&table, true, &valid);
-	hopper_check_compatible(&valid, "validation table", &run->train.desc, run->train.n_x_columns,
-							run->train.x_columns, run->train.schema_text, run->packed.shown);
+	hopper_read_compatible(&table, "validation table", &run->train, run->packed.shown, &valid);
 	run->validation = table.quoted;
 	run->validation_checksum = valid.checksum;
 }

@@ -35,6 +35,22 @@ hopper_float_value(uint64 row, int column)
 	return isnull ? 0 : DatumGetFloat8(value);
 }
 
+int
+hopper_at_if_any(const char *column)
+{
+	return SPI_tuptable ? Max(SPI_fnumber(SPI_tuptable->tupdesc, column), 0) : 0;
+}
+
+int
+hopper_at(const char *column)
+{
+	int			at = hopper_at_if_any(column);
+
+	if (at == 0)
+		hopper_raise(ERRCODE_UNDEFINED_COLUMN, errmsg("column \"%s\" does not exist", column));
+	return at;
+}
+
 char *
 hopper_cell(uint64 row, int column)
 {

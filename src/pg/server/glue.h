@@ -224,8 +224,6 @@ extern char *hopper_plural(int64 count, const char *singular, const char *plural
 extern char *hopper_duration_words(double seconds);
 /* To a microsecond, for tables. */
 extern double hopper_round_seconds(double seconds);
-/* "28x28x1"; "a number" for rank 0 */
-extern char *hopper_shape_words(int rank, const int64_t *shape);
 /* "24 MB" */
 extern char *hopper_bytes_words(int64 bytes);
 
@@ -464,6 +462,9 @@ extern Datum hopper_value(uint64 row, int column, Oid type, bool *isnull);
 extern double hopper_float_value(uint64 row, int column);
 /* The check of a type alone, of the descriptor's column. */
 extern void hopper_require_type(TupleDesc descriptor, int column, Oid type);
+/* Where the column of this name is; ERROR 42703, or 0: nowhere, and its cells are NULL. */
+extern int	hopper_at(const char *column);
+extern int	hopper_at_if_any(const char *column);
 /* The text, or NULL; copied to the current memory context. */
 extern char *hopper_cell(uint64 row, int column);
 /* A text that must not be NULL: ERROR XX001 '"table" is damaged'. */

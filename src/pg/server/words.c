@@ -48,18 +48,6 @@ hopper_round_seconds(double seconds)
 }
 
 char *
-hopper_shape_words(int rank, const int64_t *shape)
-{
-	StringInfo	words = makeStringInfo();
-
-	if (rank == 0)
-		return pstrdup("a number");
-	for (int i = 0; i < rank; i++)
-		appendStringInfo(words, i == 0 ? INT64_FORMAT : "x" INT64_FORMAT, (int64) shape[i]);
-	return words->data;
-}
-
-char *
 hopper_bytes_words(int64 bytes)
 {
 	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty,

@@ -201,19 +201,7 @@ typedef struct hopper_trained
 	int			n_metrics;
 	char	  **metrics_type;
 	char	   *loss_type;
-	/* the training data: types, shapes, classes, constant; no partitions and rows */
-	hopper_data_desc desc;
-	char	   *training_table;
-	int			n_x_columns;
-	char	  **x_columns;
-	char	  **x_sql_types;
-	hopper_pack_inputs inputs;
-	hopper_pack_padding *padding;	/* of each input, or of the one; NULL: none */
-	char	   *schema_text;	/* JSON of columns of any type, or NULL */
-	char	  **y_types;		/* of the outputs' columns, or NULL */
-	char	   *weight_column;	/* of the source, or NULL */
-	char	   *y_sql_type;
-	char	   *class_values_column;	/* of <out>_summary, or NULL */
+	hopper_packed data;			/* what it was trained on */
 } hopper_trained;
 
 /*
@@ -231,13 +219,15 @@ extern void hopper_read_trained(const hopper_name *table, bool has_key, int32 ms
 								hopper_trained *out);
 
 /*
- * ERROR 22023 where `table`'s examples are not what a model of `desc` with the features x_columns
- * expects: their shape, features, kind of label, classes or constant differ. `table_is` is
- * "validation table" or the like, `trained` the table to compare with.
+ * ERROR 22023 where `table`'s examples are not those of `trained`, which has this name: their
+ * shape, features, kind of label, classes or constant differ. `table_is` is "training table" or the
+ * like.
  */
 extern void hopper_check_compatible(const hopper_packed *table, const char *table_is,
-									const hopper_data_desc *desc, int n_x_columns,
-									char *const *x_columns, const char *schema,
-									const char *trained);
+									const hopper_packed *trained, const char *name);
+/* Reads a table that goes with a model or with a training table, and checks that it does. */
+extern void hopper_read_compatible(const hopper_name *table, const char *table_is,
+								   const hopper_packed *trained, const char *name,
+								   hopper_packed *out);
 
 #endif							/* HOPPER_OUTPUTS_H */

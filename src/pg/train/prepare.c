@@ -75,15 +75,14 @@ take_over(hopper_fit *request, const hopper_outputs *outputs, const hopper_packe
 	/* What another session that held the lock has committed meanwhile is where this one goes on. */
 	PushActiveSnapshot(GetTransactionSnapshot());
 	hopper_read_trained_data(&request->output, &earlier);
-	hopper_check_compatible(train, "training table", &earlier.desc,
-							earlier.n_x_columns, earlier.x_columns, earlier.schema_text,
-							request->output.shown);
-	if (strcmp(earlier.desc.y_column, train->desc.y_column) != 0)
+	hopper_check_compatible(train, "training table", &earlier.data, request->output.shown);
+	if (strcmp(earlier.data.desc.y_column, train->desc.y_column) != 0)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("training table \"%s\" does not fit \"%s\"", train->table.shown,
 							request->output.shown),
 					 errdetail("Its label column is \"%s\", that of \"%s\" is \"%s\".",
-							   train->desc.y_column, request->output.shown, earlier.desc.y_column));
+							   train->desc.y_column, request->output.shown,
+						   earlier.data.desc.y_column));
 	take_arguments(request, outputs);
 	if (!request->keeps_others)
 		tell_dropped(request, outputs);
@@ -195,14 +194,8 @@ begin_fit(hopper_fit *request)
 	hopper_read_packed(&request->source, false, &request->train);
 	hopper_backend.require_partitions(&request->train);
 	if (request->has_validation)
-	{
-		hopper_read_packed(&request->validation, true, &request->valid);
-		hopper_backend.require_partitions(&request->valid);
-		hopper_check_compatible(&request->valid, "validation table", &request->train.desc,
-								request->train.n_x_columns, request->train.x_columns,
-								request->train.schema_text,
-								request->source.shown);
-	}
+		hopper_read_compatible(&request->validation, "validation table", &request->train,
+							   request->source.shown, &request->valid);
 	request->train.desc.validation = request->has_validation ? 1 : -1;
 }
 

@@ -114,8 +114,6 @@ hopper_summary_row(const hopper_name *model, const hopper_packed *train,
 	const hopper_run_options *options = training ? &training->options : &no_options;
 	const hopper_run_info *info = training ? &training->info : &no_info;
 	const hopper_packed *valid = training ? training->valid : NULL;
-	const char *kind = desc->y_kind == HOPPER_LABEL_CLASS ? "class" :
-		desc->y_kind == HOPPER_LABEL_VALUE ? "value" : "array";
 	hopper_name info_table = hopper_name_with_suffix(model, "info");
 	const char *y_column = desc->y_column;
 	Datum		classes = Int32GetDatum(desc->num_classes);
@@ -195,7 +193,7 @@ hopper_summary_row(const hopper_name *model, const hopper_packed *train,
 	hopper_fill(row, "padding", hopper_text_param(train->padding_text));
 	hopper_fill(row, "schema", train->schema_text ? HOPPER_PARAM(JSONBOID, DirectFunctionCall1(
 		jsonb_in, CStringGetDatum(train->schema_text))) : HOPPER_NULL(JSONBOID));
-	hopper_fill(row, "label_kind", hopper_text_param(kind));
+	hopper_fill(row, "label_kind", hopper_text_param(hopper_label_kind_name(desc->y_kind)));
 	hopper_fill(row, "label_type", hopper_text_param(hopper_pack_type_name(desc->y_type)));
 	hopper_fill(row, "label_shape", hopper_shape_param(desc->y_rank, desc->y_shape));
 	hopper_fill(row, "version", hopper_text_param(HOPPER_VERSION));

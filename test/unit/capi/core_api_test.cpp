@@ -311,6 +311,68 @@ TEST(CoreApi, FirstPartitions) {
   EXPECT_NE(Api().first_partition(wrong, 2, 1, &partition, &error), 0);
 }
 
+// A sentence for the first thing that is not alike, in this order; none where a model takes the
+// data.
+TEST(CoreApi, DataDifference) {
+  const char* columns[] = {"a", "b"};
+  const char* turned[] = {"b", "a"};
+  const char* classes[] = {nullptr, "cat"};
+  const char* others[] = {nullptr, "dog"};
+  hopper_input inputs[2] = {{"image", HOPPER_UINT8, 1, {8}}, {"age", HOPPER_INT32, 1, {1}}};
+  hopper_output output = {};
+  output.name = "price";
+  output.column = "price";
+  output.kind = HOPPER_LABEL_VALUE;
+  hopper_data_desc desc = {};
+  desc.x_rank = 1;
+  desc.x_shape[0] = 2;
+  desc.y_kind = HOPPER_LABEL_CLASS;
+  desc.num_classes = 2;
+  desc.n_class_values = 2;
+  desc.class_values = classes;
+  desc.normalizing_const = 255.0;
+  hopper_data_desc its = desc;
+  hopper_compared_data packed = {"p", &its, 2, columns};
+  const hopper_compared_data trained = {"t", &desc, 2, columns};
+  const auto difference = [&](const char* of_schemas = nullptr) {
+    hopper_rows* rows = nullptr;
+    hopper_error error = {};
+    EXPECT_EQ(Api().data_difference(&packed, &trained, of_schemas, &rows, &error), 0);
+    const std::string found = rows->n_rows == 0 ? "" : rows->cells[0];
+    Api().rows_free(rows);
+    return found;
+  };
+  EXPECT_EQ(difference(), "");
+  its.normalizing_const = 1.0;
+  EXPECT_EQ(difference(), "Its normalizing constant is 1, that of \"t\" is 255.");
+  its.class_values = others;
+  EXPECT_EQ(difference(), "Class 2 is \"dog\" in \"p\" but \"cat\" in \"t\".");
+  its.n_class_values = 1;
+  EXPECT_EQ(difference(), "Class 2 is unnamed in \"p\" but \"cat\" in \"t\".");
+  its.y_kind = HOPPER_LABEL_VALUE;
+  EXPECT_EQ(difference(), "Its labels are of another kind than those of \"t\".");
+  packed.x_columns = turned;
+  EXPECT_EQ(difference(), "Its features are \"b\", \"a\", those of \"t\" \"a\", \"b\".");
+  packed.n_x_columns = 1;  // an array goes by any name
+  EXPECT_EQ(difference(), "Its labels are of another kind than those of \"t\".");
+  its.x_rank = 0;
+  EXPECT_EQ(difference(), "Its examples have shape a number, those of \"t\" 2.");
+  EXPECT_EQ(difference("Schemas differ."), "Schemas differ.");
+  its.n_outputs = desc.n_outputs = 1;
+  its.outputs = &output;
+  hopper_output scaled = output;
+  scaled.scale = {1, 0.5, 2.0, -1.0, 1.0};
+  desc.outputs = &scaled;
+  EXPECT_EQ(difference("Schemas differ."),
+            "Labels of the label are scaled otherwise in \"p\" than in \"t\".");
+  its.weighted = 1;
+  EXPECT_EQ(difference(), "\"p\" goes with weights of rows, \"t\" has none.");
+  its.n_inputs = 2;
+  its.inputs = inputs;
+  EXPECT_EQ(difference(), "\"p\" has 2 inputs, \"t\" has 1.");
+  EXPECT_EQ(Api().data_difference(nullptr, &trained, nullptr, nullptr, nullptr), HOPPER_INTERNAL);
+}
+
 TEST(CoreApi, NearestName) {
   const char* names[] = {"id", "label", "image"};
   EXPECT_EQ(Api().nearest_name("labl", 3, names), 1);

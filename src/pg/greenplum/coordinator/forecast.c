@@ -18,10 +18,10 @@ threads_of_a_segment(const hopper_forecast_request *request, const int32 *keys, 
 {
 	int			n_segments;
 
-	if (request->workers == 0)
+	if (request->measured.n_workers == 0)
 		return hopper_segment_threads(asked, segments_on_host);
 	n_segments = hopper_count_keys(keys, request->train.desc.n_partitions);
-	return Max(request->workers / Max(n_segments, 1), 1) *
+	return Max(request->measured.n_workers / Max(n_segments, 1), 1) *
 		Max(request->options.threads_per_model, 1);
 }
 

@@ -44,7 +44,8 @@ start(FunctionCallInfo fcinfo)
 	if (desc->natts < 1)
 		elog(ERROR, "the rows to predict from have no columns");
 	/* the id comes last, and goes out as it came in */
-	hopper_predict_set_row_types(&state->run, TupleDescAttr(desc, desc->natts - 1)->atttypid, 0);
+	hopper_predict_set_row_types(&state->run, TupleDescAttr(desc, desc->natts - 1)->atttypid,
+								 false);
 	hopper_pack_begin_rows(&state->run.rows, desc);
 	require_result(&state->run, result->expectedDesc);
 	state->context = AllocSetContextCreate(CurrentMemoryContext, "hopper rows to predict",
