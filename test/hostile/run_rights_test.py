@@ -9,6 +9,23 @@ from stage import OWNER, STRANGER, execute
 
 RUN = "SELECT hopper.fit_multiple_model('packed', '{}', 'configs', {}, validation_table := 'packed_validation')"
 # With their callers; None is a superuser.
+# What the owner puts on what a run reads and on what it writes; escape() looks for the way to the session's own role.
+PLANTED = {
+    "view": "ALTER TABLE packed RENAME TO packed_before; CREATE VIEW packed AS SELECT * FROM packed_before WHERE escape()",
+    "trigger": "CREATE TRIGGER escape BEFORE INSERT OR UPDATE ON hopper_run_{0}_info FOR EACH ROW EXECUTE FUNCTION escape_trigger()",
+    "deferred": "CREATE CONSTRAINT TRIGGER escape AFTER INSERT OR UPDATE ON hopper_run_{0}_info DEFERRABLE INITIALLY DEFERRED"
+                " FOR EACH ROW EXECUTE FUNCTION escape_trigger()",
+}
+ESCAPE = f"""
+CREATE SEQUENCE tried;
+CREATE FUNCTION escape() RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$ BEGIN
+    PERFORM nextval('{OWNER}.tried');
+    PERFORM set_config('search_path', '{OWNER}, pg_catalog', false);
+    BEGIN PERFORM set_config('role', 'none', false); EXCEPTION WHEN OTHERS THEN NULL; END;
+    BEGIN CREATE TEMPORARY TABLE planted (n integer); EXCEPTION WHEN OTHERS THEN NULL; END;
+    RETURN {OWNER}.trap(); END $$;
+CREATE FUNCTION escape_trigger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM {OWNER}.escape(); RETURN NEW; END $$;
+"""
 CALLS = [("SELECT hopper.publish({}, 'published')", None), ("SELECT hopper.add_trials({})", None),
          ("SELECT hopper.clone_trial({}, 1, fit_params => 'batch_size=4')", STRANGER)]
 
@@ -18,7 +35,7 @@ def session():
     connection = stage.create()
     execute(connection, f"GRANT ALL ON ALL TABLES IN SCHEMA {OWNER} TO {STRANGER}; DROP TABLE IF EXISTS {OWNER}.published")
     stage.become(connection, OWNER)
-    execute(connection, FUNCTIONS)
+    execute(connection, FUNCTIONS + ESCAPE)
     execute(connection, "RESET SESSION AUTHORIZATION")
     yield connection
     connection.close()
@@ -63,6 +80,32 @@ def test_the_worker_is_of_the_runs_role_alone(session):
     number = execute(session, f"SELECT {OWNER}.harmless()")[0][0]
     assert execute(session, "SELECT hopper.wait(%s, 60)", (number,)) == [("done",)]
     assert times_sprung(session) == before
+
+
+@pytest.mark.parametrize("driver", ["SELECT hopper.step(%s, 60)", "CALL hopper.train(%s)"])
+@pytest.mark.parametrize("planted", PLANTED)
+def test_who_has_taken_the_runs_role_lends_it_nothing(session, planted, driver):
+    """What the role has put on its tables runs as in REFRESH MATERIALIZED VIEW, and leaves nothing in the session."""
+    execute(session, f"SET ROLE {OWNER}; SET search_path = {OWNER}")
+    number = execute(session, "SELECT hopper.create_run(%s)", (RUN.format("lent", 2),))[0][0]
+    execute(session, PLANTED[planted].format(number))
+    before = times_sprung(session), execute(session, "SELECT last_value FROM tried")
+    try:
+        execute(session, driver, (number,))
+        error = None
+    except psycopg2.Error as raised:
+        error = raised
+    assert execute(session, "SELECT current_user, current_setting('search_path'), to_regclass('pg_temp.planted')") == [(OWNER, OWNER, None)]
+    execute(session, f"RESET ROLE; SET search_path = {OWNER}")
+    if planted == "view":
+        execute(session, "DROP VIEW packed; ALTER TABLE packed_before RENAME TO packed")
+    assert times_sprung(session) == before[0]
+    if planted == "deferred":
+        assert "cannot fire deferred trigger" in str(error)
+        execute(session, "SELECT hopper.cancel(%s)", (number,))
+    else:
+        assert error is None and execute(session, "SELECT last_value FROM tried") != before[1]
+        execute(session, "SELECT hopper.drop_model('lent')")
 
 
 def test_what_a_run_names_runs_nothing(session, run):

@@ -101,14 +101,17 @@ new_driver(int64 run, bool creates)
 	hopper_driven->level = GetCurrentTransactionNestLevel();
 }
 
-/* In the way of the run, whose own settings count but in a session that trains it. */
-static int
+/*
+ * In the way of the run, which whoever may have taken its role drives. Its own settings count but
+ * in a session that trains it.
+ */
+static hopper_restricted
 begin_as_run(const hopper_run_row *row)
 {
-	int			level = NewGUCNestLevel();
+	hopper_restricted before = hopper_restrict(row->role);
 
 	hopper_apply_settings(row->search_path, MyBgworkerEntry ? row->settings : NULL);
-	return level;
+	return before;
 }
 
 typedef struct closing
@@ -117,25 +120,18 @@ typedef struct closing
 	const char *models;
 } closing;
 
-/* The role's own text: in a session that has taken the role it must not find the way back. */
 static void
 execute_closing(void *state)
 {
 	const closing *asked = state;
 	hopper_param param = hopper_text_param(asked->models);
 	char		isnull = asked->models ? ' ' : 'n';
-	int			level = begin_as_run(asked->row);
-	Oid			user;
-	int			context;
+	hopper_restricted before = begin_as_run(asked->row);
 
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(user, context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION);
 	if (SPI_execute_with_args(asked->row->closing, 1, &param.type, &param.value, &isnull, false,
 							  0) < 0)
 		elog(ERROR, "the closing statement of run " INT64_FORMAT " failed", asked->row->run);
-	SetUserIdAndSecContext(user, context);
-	AtEOXact_GUC(true, level);
+	hopper_unrestrict(&before);
 }
 
 void
@@ -420,9 +416,8 @@ hopper_driver_require_role(const hopper_run_row *row)
 					 errmsg("run " INT64_FORMAT " belongs to role \"%s\"", row->run,
 							hopper_role_name(row->role)),
 					 errdetail("A run reads its data with the rights of its role."),
-					 errhint("Connect as this role, or let hopper.resume() train it in the "
-							 "background. After SET ROLE its views and triggers would run with "
-							 "this session's rights."));
+					 errhint("SET ROLE %s; or let hopper.resume() train it in the background.",
+							 hopper_identifier(hopper_role_name(row->role))));
 	if (row->outcome == NULL)
 		return;
 	if (strcmp(row->outcome, "failed") != 0)
@@ -451,7 +446,7 @@ hopper_driver_open(int64 run, bool halts)
 {
 	ErrorContextCallback callback = {error_context_stack, opening_context, NULL};
 	MemoryContext caller;
-	int			level;
+	hopper_restricted before;
 
 	hopper_store_read(run, false, &(hopper_run_row) {0});
 	/* Before others see that it is running: what they wish then is newer. */
@@ -477,14 +472,14 @@ hopper_driver_open(int64 run, bool halts)
 												  sizeof(hopper_guard_scope));
 	hopper_driven->taker.take = take_opened;
 	hopper_driven->taker.resumes = true;
-	level = begin_as_run(&hopper_driven->row);
+	before = begin_as_run(&hopper_driven->row);
 	callback.arg = &hopper_driven->row;
 	error_context_stack = &callback;
 	hopper_guard_enter(hopper_driven->scope);
 	execute(hopper_driven->row.statement);
 	hopper_guard_leave();
 	error_context_stack = callback.previous;
-	AtEOXact_GUC(true, level);
 	hopper_driven->looked = hopper_driven->last_checkpoint = GetCurrentTimestamp();
 	hopper_driven->has_grown = hopper_driver_has_grown();
+	hopper_unrestrict(&before);
 }

@@ -113,10 +113,13 @@ steer_halted(void)
 void
 hopper_driver_go_on(bool halts)
 {
+	hopper_restricted before;
+
 	/* The session may have another role by now. */
 	hopper_driver_require_role(&hopper_driven->row);
 	if (hopper_driven->fit == NULL)
 		return;
+	before = hopper_restrict(hopper_driven->row.role);
 	hopper_driven->halts = halts;
 	hopper_driven->halts_now = false;
 	if (hopper_driven->pool)
@@ -131,6 +134,7 @@ hopper_driver_go_on(bool halts)
 			hopper_backend.training->release(&hopper_driven->fit->training, i);
 		durable->halted = false;
 	}
+	hopper_unrestrict(&before);
 }
 
 /* In iterations of this run. */
@@ -466,8 +470,8 @@ go_on(void)
 	}
 }
 
-hopper_driver_state
-hopper_driver_step(void)
+static hopper_driver_state
+step(void)
 {
 	hopper_driver_state state = HOPPER_DRIVER_TRAINS;
 
@@ -527,13 +531,25 @@ hopper_driver_step(void)
 	return state;
 }
 
+hopper_driver_state
+hopper_driver_step(void)
+{
+	hopper_restricted before = hopper_restrict(hopper_driven->row.role);
+	hopper_driver_state state = step();
+
+	hopper_unrestrict(&before);
+	return state;
+}
+
 void
 hopper_driver_end_transaction(void)
 {
+	hopper_restricted before;
 	bool		has_grown;
 
 	if (!HOPPER_DATA_ON_SEGMENTS || hopper_driven == NULL)
 		return;
+	before = hopper_restrict(hopper_driven->row.role);
 	hopper_connect();
 	end_slice();
 	has_grown = hopper_driver_has_grown();
@@ -541,6 +557,7 @@ hopper_driver_end_transaction(void)
 	if (has_grown)
 		hopper_driver_compact();
 	hopper_driver_close();
+	hopper_unrestrict(&before);
 }
 
 void

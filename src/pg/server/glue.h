@@ -308,9 +308,23 @@ extern void hopper_require_harmless(const hopper_name *table, const hopper_name 
  */
 extern void hopper_require_plain(const hopper_name *table, const char *by, bool written);
 /*
- * hopper_select() with the rights of the table's owner, as maintenance of a table has them
- * (src/backend/commands/vacuum.c): none of his functions gets the caller's. Whether the caller may
- * read it is asked before. An error restores the user with the (sub)transaction.
+ * What runs between these two has the rights of the role alone, as in REFRESH MATERIALIZED VIEW and
+ * in VACUUM (src/backend/commands/matview.c): functions of the role cannot take the session's role,
+ * and leave nothing in the session that would run afterwards. Settings that are changed are as
+ * before. Temporary tables are not made, deferred triggers are errors. An error in between needs no
+ * end: the abort of the (sub)transaction restores everything (server/restricted.c).
+ */
+typedef struct hopper_restricted
+{
+	Oid			user;
+	int			context;
+	int			level;
+} hopper_restricted;
+extern hopper_restricted hopper_restrict(Oid role);
+extern void hopper_unrestrict(const hopper_restricted *before);
+/*
+ * hopper_select() with the rights of the table's owner, restricted where he is not the caller.
+ * Whether the caller may read the table is asked before.
  */
 extern uint64 hopper_select_as(Oid owner, const char *query);
 /* Whether reading a table, which is locked, runs functions of its owner for everybody. */

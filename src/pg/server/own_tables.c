@@ -72,9 +72,7 @@ hopper_own_begin(const char *table)
 					 errmsg("relation \"hopper.%s\" does not exist", table),
 					 errhint("Create the extension again: DROP EXTENSION model_hopper; CREATE "
 							 "EXTENSION model_hopper;"));
-	GetUserIdAndSecContext(&scope.user, &scope.context);
-	SetUserIdAndSecContext(owner, scope.context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION);
+	scope.before = hopper_restrict(owner);
 	scope.level = hopper_backend.safe_path();
 	return scope;
 }
@@ -83,7 +81,7 @@ void
 hopper_own_end(const hopper_own_scope *scope)
 {
 	hopper_backend.callers_path(scope->level);
-	SetUserIdAndSecContext(scope->user, scope->context);
+	hopper_unrestrict(&scope->before);
 }
 
 /* --- statements that name tables of the extension --- */

@@ -20,15 +20,12 @@
 extern void hopper_own_hold(const char *const *tables, int n, LOCKMODE mode, const char *what);
 
 /*
- * What stands between these two runs as the owner of a table of the extension, as maintenance of
- * the table would (SECURITY_RESTRICTED_OPERATION), and finds its names in pg_catalog. ERROR 42P01
- * where the table is not there. An error in between needs no end: the transaction's abort restores
- * everything.
+ * What stands between these two runs as the owner of a table of the extension, restricted
+ * (hopper_restrict()), and finds its names in pg_catalog. ERROR 42P01 where the table is not there.
  */
 typedef struct hopper_own_scope
 {
-	Oid			user;
-	int			context;
+	hopper_restricted before;
 	int			level;
 } hopper_own_scope;
 extern hopper_own_scope hopper_own_begin(const char *table);

@@ -286,15 +286,14 @@ hopper_require_plain(const hopper_name *table, const char *by, bool written)
 uint64
 hopper_select_as(Oid owner, const char *query)
 {
-	Oid			user;
-	int			context;
+	hopper_restricted before;
 	uint64		n_rows;
 
-	GetUserIdAndSecContext(&user, &context);
-	if (owner != user)
-		SetUserIdAndSecContext(owner, context | SECURITY_RESTRICTED_OPERATION);
+	if (owner == GetUserId())
+		return hopper_select("%s", query);
+	before = hopper_restrict(owner);
 	n_rows = hopper_select("%s", query);
-	SetUserIdAndSecContext(user, context);
+	hopper_unrestrict(&before);
 	return n_rows;
 }
 
