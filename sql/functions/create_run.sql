@@ -6,6 +6,6 @@ COMMENT ON FUNCTION hopper.create_run(text) IS
     'looks at a call that trains and makes a run of it, which train(), step() or resume() begins
 
 Task: 4.4 train
-statement: one SELECT that calls fit(), fit_multiple_model(), automl() or auto_fit()
+statement: one SELECT that calls fit(), fit_multiple_model(), automl(), auto_fit() or cross_validate()
 Example:
 SELECT hopper.create_run($$SELECT hopper.fit_multiple_model(''points_packed'', ''stepped_models'', ''configs'', 2)$$);';

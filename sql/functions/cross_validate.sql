@@ -1,18 +1,6 @@
-CREATE FUNCTION hopper.cross_validate(
-    source_table text,
-    output_table text,
-    dependent_varname text,
-    independent_varname hopper.columns DEFAULT '*',
-    folds integer DEFAULT 5,
-    num_iterations integer DEFAULT 20,
-    model_selection_table text DEFAULT NULL,
-    recipe text DEFAULT NULL,
-    options jsonb DEFAULT '{}',
-    treatments jsonb DEFAULT NULL,
-    label_kind text DEFAULT NULL,
-    group_varname text DEFAULT NULL,
-    validation_fraction double precision DEFAULT NULL,
-    seed bigint DEFAULT 0)
+CREATE FUNCTION hopper.cross_validate_within(source_table text, output_table text, dependent_varname text, independent_varname hopper.columns, folds integer,
+    num_iterations integer, model_selection_table text, recipe text, options jsonb, treatments jsonb, label_kind text, group_varname text,
+    validation_fraction double precision, seed bigint)
 RETURNS TABLE (mst_key integer, metric text, rank bigint, mean double precision, deviation double precision, fold_values double precision[])
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
 #variable_conflict use_variable
@@ -28,7 +16,7 @@ DECLARE
     source pg_catalog.regclass;
     label pg_catalog.text;
     -- Before work begins: pairs of what is to be made and how its name ends.
-    outputs pg_catalog.text[] := ARRAY[['new', ''], ['new', 'folds']];
+    outputs pg_catalog.text[] := ARRAY[['new', ''], ['new', 'folds'], ['new', 'means']];
     tables pg_catalog.text[] := ARRAY[['new', 'rows'], ['new', 'test_rows'], ['packed', 'packed'], ['test', 'test'], ['passing', 'models']];
     grouped pg_catalog.text;
     kind pg_catalog.text;
@@ -38,22 +26,19 @@ DECLARE
     odd pg_catalog.text;
     n pg_catalog.int8;
     configurations pg_catalog.jsonb[];
-    configuration pg_catalog.jsonb;
     treated pg_catalog.jsonb := treatments;
-    selection pg_catalog.text := model_selection_table;
-    network pg_catalog.record;
-    tested pg_catalog.record;
-    statements pg_catalog.text[];
     statement pg_catalog.text;
-    base pg_catalog.text;
+    comment CONSTANT pg_catalog.text := 'what cross_validate() found, begun ' OPERATOR(pg_catalog.||) pg_catalog.clock_timestamp()::pg_catalog.text;
+    digest pg_catalog.text;
+    digested pg_catalog.text;
+    plan pg_catalog.json;
+    -- A run is made of it, which trains one fold after the other.
+    later pg_catalog.bool;
+    call pg_catalog.text;
     -- Of folds that are trained at the same time.
     calls pg_catalog.text[];
     done pg_catalog.int4 := 0;
     at_once pg_catalog.int4;
-    keys pg_catalog.int4[];
-    key pg_catalog.int4;
-    rows_trained pg_catalog.int8;
-    rows_tested pg_catalog.int8;
 BEGIN
     PERFORM pg_catalog.set_config('search_path', safe, true);
     own := (SELECT quote_ident(n.nspname) || '.' FROM pg_extension e JOIN pg_namespace n
@@ -83,6 +68,7 @@ BEGIN
     END LOOP;
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE pg_catalog.format('SELECT %sclaim_names(%L, %L, false)', own, output_table, outputs);
+    EXECUTE pg_catalog.format('SELECT %srun_closing(NULL)', own) INTO later;
     source := source_table::pg_catalog.regclass;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     EXECUTE format('SELECT %1$ssource_column($1, $2, ''dependent_varname''), %1$ssource_column($1, $3, ''group_varname'')', own)
@@ -148,118 +134,281 @@ BEGIN
     END IF;
     statement := 'CREATE TABLE ' || output_table || ' (mst_key pg_catalog.int4, fold pg_catalog.int4, metric pg_catalog.text,'
         ' value pg_catalog.float8, training_rows pg_catalog.int8, test_rows pg_catalog.int8)';
+    IF recipe IS NULL THEN
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        EXECUTE pg_catalog.format('SELECT %ssource_hash($1, NULL, 0)', own) INTO digest USING model_selection_table::pg_catalog.regclass;
+        digest := pg_catalog.format('SELECT pg_catalog.string_agg((%s)::pg_catalog.text, '','' ORDER BY t.mst_key) FROM %s AS t', digest,
+            model_selection_table::pg_catalog.regclass);
+        EXECUTE digest INTO digested;
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+    END IF;
+    plan := (SELECT row_to_json(p) FROM (SELECT own, digest, digested, output_table, comment, folds, columns, spare, label, independent_varname::text AS features, validation_fraction,
+        seed, treated, label_kind, grouped, recipe, configurations, num_iterations, model_selection_table AS selection) AS p);
     PERFORM pg_catalog.set_config('search_path', callers, true);
+    PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
     EXECUTE statement;
-
+    EXECUTE pg_catalog.format('COMMENT ON TABLE %s IS %L', output_table, comment);
+    IF later THEN
+        EXECUTE pg_catalog.format('SELECT %scross_validate_fold($1, 1)', own) INTO call USING plan;
+        PERFORM pg_catalog.set_config('client_min_messages', told, true);
+        EXECUTE pg_catalog.format('SELECT %srun_closing(%L, ''cross_validate'', %L)', own,
+            pg_catalog.format('SELECT %scross_validate_end($1, %L, 1)', own, plan), output_table);
+        EXECUTE call;
+        RETURN;
+    END IF;
     WHILE done OPERATOR(pg_catalog.<) folds LOOP
         PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
-        PERFORM pg_catalog.set_config('search_path', safe, true);
         calls := '{}';
         LOOP
-            n := done + 1 + coalesce(array_length(calls, 1), 0);
-            base := output_table || '_fold' || n;
-            statements := ARRAY[
-                format('CREATE VIEW %1$s_rows AS SELECT %2$s FROM %3$s_folds AS t WHERE t.%4$s OPERATOR(pg_catalog.<>) %5$s', base, columns, output_table,
-                    spare, n),
-                format('CREATE VIEW %1$s_test_rows AS SELECT %2$s FROM %3$s_folds AS t WHERE t.%4$s OPERATOR(pg_catalog.=) %5$s', base, columns, output_table,
-                    spare, n),
-                -- What is known of the columns is known from the fold's training rows.
-                format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L, independent_varname := %L,'
-                    ' validation_fraction := %L, seed := %s, treatments := %L, label_kind := %L, group_varname := %L)', own, base || '_rows',
-                    base || '_packed', label, independent_varname, validation_fraction, seed, treated, label_kind,
-                    CASE WHEN validation_fraction IS NOT NULL THEN grouped END),
-                format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L)', own, base || '_test_rows',
-                    base || '_test', base || '_packed')];
-            PERFORM pg_catalog.set_config('search_path', callers, true);
-            FOREACH statement IN ARRAY statements LOOP
-                EXECUTE statement;
-            END LOOP;
-            PERFORM pg_catalog.set_config('search_path', safe, true);
-            FOR c IN 1..CASE WHEN recipe IS NULL THEN 0 ELSE array_length(configurations, 1) END LOOP
-                -- Schedules stretch over the run.
-                configuration := (SELECT json_object_agg(o.key, o.value)::text::jsonb FROM (SELECT 'iterations' AS key, to_json(num_iterations) AS value
-                    UNION ALL SELECT e.key, e.value::text::json FROM jsonb_each(configurations[c]) AS e WHERE e.key <> 'iterations') AS o);
-                statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := %L, options := %L, name := ''%s'')',
-                    own, base || '_networks', base || '_packed', recipe, configuration, c);
-                PERFORM pg_catalog.set_config('search_path', callers, true);
-                EXECUTE statement INTO network;
-                PERFORM pg_catalog.set_config('search_path', safe, true);
-                IF network.compile_params IS NULL THEN
-                    RAISE EXCEPTION 'options hold a range' USING ERRCODE = 'invalid_parameter_value',
-                        DETAIL = 'Configurations are compared, none is searched for.', HINT = 'Give a list of objects, one for each configuration.';
-                END IF;
-                selection := base || '_configs';
-                statement := CASE c WHEN 1 THEN format('SELECT %sload_model_selection_table(%L, %L, ARRAY[%s], ARRAY[%L], ARRAY[%L])', own,
-                        base || '_networks', selection, network.model_id, network.compile_params, network.fit_params)
-                    ELSE format('INSERT INTO %s (model_id, compile_params, fit_params) VALUES (%s, %L, %L)', selection, network.model_id,
-                        network.compile_params, network.fit_params) END;
-                PERFORM pg_catalog.set_config('search_path', callers, true);
-                EXECUTE statement;
-                PERFORM pg_catalog.set_config('search_path', safe, true);
-            END LOOP;
-            calls := calls || format('SELECT %sfit_multiple_model(packed_table := %L, model_table := %L, model_selection_table := %L, num_iterations := %s,'
-                ' validation_table := %L, seed := %s)', own, base || '_packed', base || '_models', selection, num_iterations,
-                CASE WHEN validation_fraction IS NOT NULL THEN base || '_packed_validation' END, seed);
+            EXECUTE pg_catalog.format('SELECT %scross_validate_fold($1, $2)', own) INTO call
+                USING plan, done OPERATOR(pg_catalog.+) 1 OPERATOR(pg_catalog.+) pg_catalog.cardinality(calls);
+            calls := calls OPERATOR(pg_catalog.||) call;
             IF at_once IS NULL THEN
-                statement := format('SELECT %sfits_at_once($1)', own);
-                PERFORM pg_catalog.set_config('search_path', callers, true);
-                EXECUTE statement INTO at_once USING calls;
-                PERFORM pg_catalog.set_config('search_path', safe, true);
+                EXECUTE pg_catalog.format('SELECT %sfits_at_once($1)', own) INTO at_once USING calls;
                 -- As many in each portion.
+                PERFORM pg_catalog.set_config('search_path', safe, true);
                 at_once := ceil(folds / ceil(folds / least(at_once, 32, folds)::float8));
+                PERFORM pg_catalog.set_config('search_path', callers, true);
             END IF;
-            EXIT WHEN array_length(calls, 1) = least(at_once, folds - done);
+            EXIT WHEN pg_catalog.cardinality(calls) OPERATOR(pg_catalog.=) least(at_once, folds OPERATOR(pg_catalog.-) done);
         END LOOP;
-        statement := format('SELECT %sfit_together($1)', own);
-        PERFORM pg_catalog.set_config('search_path', callers, true);
-        EXECUTE statement USING calls;
-        FOR i IN (done OPERATOR(pg_catalog.+) 1)..n LOOP
+        EXECUTE pg_catalog.format('SELECT %sfit_together($1)', own) USING calls;
+        FOR i IN 1..pg_catalog.cardinality(calls) LOOP
+            done := done OPERATOR(pg_catalog.+) 1;
             PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
-            PERFORM pg_catalog.set_config('search_path', safe, true);
-            base := output_table || '_fold' || i;
-            statements := ARRAY[format('SELECT ARRAY(SELECT m.mst_key FROM %s_models AS m ORDER BY 1)', base),
-                format('SELECT (SELECT pg_catalog.count(*) FROM %1$s_rows), (SELECT pg_catalog.count(*) FROM %1$s_test_rows)', base),
-                format('SELECT %sdrop_model(%L)', own, base || '_models'),
-                format('SELECT %sdrop_packed(%L)', own, base || '_test'), format('SELECT %sdrop_packed(%L)', own, base || '_packed'),
-                format('DROP VIEW %1$s_rows, %1$s_test_rows', base)]
-                || CASE WHEN recipe IS NULL THEN '{}'::text[] ELSE ARRAY[format('DROP TABLE %1$s_configs, %1$s_configs_summary, %1$s_networks', base)] END;
-            PERFORM pg_catalog.set_config('search_path', callers, true);
-            EXECUTE statements[1] INTO keys;
-            EXECUTE statements[2] INTO rows_trained, rows_tested;
-            FOREACH key IN ARRAY keys LOOP
-                EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own,
-                    base OPERATOR(pg_catalog.||) '_models', base OPERATOR(pg_catalog.||) '_test', key) INTO tested;
-                EXECUTE pg_catalog.format('INSERT INTO %s SELECT $1, $2, m.name, m.value, $3, $4 FROM ROWS FROM (pg_catalog.unnest($5::pg_catalog.text[]),'
-                    ' pg_catalog.unnest($6::pg_catalog.float8[])) AS m (name, value)', output_table)
-                    USING key, i, rows_trained, rows_tested, pg_catalog.array_append(tested.metrics_type, 'loss'), pg_catalog.array_append(tested.metrics, tested.loss);
-            END LOOP;
-            FOREACH statement IN ARRAY statements[3:pg_catalog.array_length(statements, 1)] LOOP
-                EXECUTE statement;
-            END LOOP;
+            EXECUTE pg_catalog.format('SELECT %scross_validate_test($1, $2, $3)', own) INTO statement
+                USING output_table OPERATOR(pg_catalog.||) '_fold' OPERATOR(pg_catalog.||) done OPERATOR(pg_catalog.||) '_models', plan, done;
             PERFORM pg_catalog.set_config('client_min_messages', told, true);
-            RAISE NOTICE 'fold % of %: trained on % rows, tested on %', i, folds, rows_trained, rows_tested;
+            RAISE NOTICE '%', statement;
         END LOOP;
-        done := n;
     END LOOP;
+    PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
+    EXECUTE pg_catalog.format('SELECT %scross_validate_means($1)', own) USING plan;
+    PERFORM pg_catalog.set_config('client_min_messages', told, true);
+    RETURN QUERY EXECUTE pg_catalog.format('SELECT * FROM %s_means AS m ORDER BY m.metric OPERATOR(pg_catalog.=) ''loss'', m.metric, m.rank, m.mst_key',
+        output_table);
+END $$;
+COMMENT ON FUNCTION hopper.cross_validate_within(text, text, text, hopper.columns, integer, integer, text, text, jsonb, jsonb, text, text,
+    double precision, bigint) IS
+    'part of cross_validate(): all of it, or what comes before the training of the first fold where a run is made of them';
 
-    source := output_table::pg_catalog.regclass;
+CREATE FUNCTION hopper.cross_validate_fold(plan json, fold integer) RETURNS text
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
+#variable_conflict use_variable
+DECLARE
+    callers CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
+    safe CONSTANT pg_catalog.text := 'pg_catalog, pg_temp';
+    own CONSTANT pg_catalog.text := plan OPERATOR(pg_catalog.->>) 'own';
+    base pg_catalog.text;
+    selection pg_catalog.text;
+    configuration pg_catalog.jsonb;
+    network pg_catalog.record;
+    statements pg_catalog.text[];
+    statement pg_catalog.text;
+    c pg_catalog.int4 := 0;
+BEGIN
+    IF (plan OPERATOR(pg_catalog.->>) 'digested') IS NOT NULL THEN
+        EXECUTE plan OPERATOR(pg_catalog.->>) 'digest' INTO statement;
+        IF statement OPERATOR(pg_catalog.<>) (plan OPERATOR(pg_catalog.->>) 'digested') THEN
+            RAISE EXCEPTION 'the configurations in "%" have changed since the first fold', plan OPERATOR(pg_catalog.->>) 'selection'
+                USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Put them back as they were.';
+        END IF;
+    END IF;
     PERFORM pg_catalog.set_config('search_path', safe, true);
+    base := (plan->>'output_table') || '_fold' || fold;
+    selection := plan->>'selection';
+    statements := ARRAY[
+        format('CREATE VIEW %1$s_rows AS SELECT %2$s FROM %3$s_folds AS t WHERE t.%4$s OPERATOR(pg_catalog.<>) %5$s', base, plan->>'columns',
+            plan->>'output_table', plan->>'spare', fold),
+        format('CREATE VIEW %1$s_test_rows AS SELECT %2$s FROM %3$s_folds AS t WHERE t.%4$s OPERATOR(pg_catalog.=) %5$s', base, plan->>'columns',
+            plan->>'output_table', plan->>'spare', fold),
+        -- What is known of the columns is known from the fold's training rows.
+        format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L, independent_varname := %L,'
+            ' validation_fraction := %L, seed := %s, treatments := %L, label_kind := %L, group_varname := %L)', own, base || '_rows',
+            base || '_packed', plan->>'label', plan->>'features', plan->>'validation_fraction', plan->>'seed', plan->>'treated', plan->>'label_kind',
+            CASE WHEN (plan->>'validation_fraction') IS NOT NULL THEN plan->>'grouped' END),
+        format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L)', own, base || '_test_rows',
+            base || '_test', base || '_packed')];
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    FOREACH statement IN ARRAY statements LOOP
+        EXECUTE statement;
+    END LOOP;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    FOR configuration IN SELECT e.value::text::jsonb FROM json_array_elements(plan->'configurations') AS e WHERE (plan->>'recipe') IS NOT NULL LOOP
+        c := c + 1;
+        -- Schedules stretch over the run.
+        configuration := (SELECT json_object_agg(o.key, o.value)::text::jsonb FROM (SELECT 'iterations' AS key, plan->'num_iterations' AS value
+            UNION ALL SELECT e.key, e.value::text::json FROM jsonb_each(configuration) AS e WHERE e.key <> 'iterations') AS o);
+        statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := %L, options := %L, name := ''%s'')',
+            own, base || '_networks', base || '_packed', plan->>'recipe', configuration, c);
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        EXECUTE statement INTO network;
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+        IF network.compile_params IS NULL THEN
+            RAISE EXCEPTION 'options hold a range' USING ERRCODE = 'invalid_parameter_value',
+                DETAIL = 'Configurations are compared, none is searched for.', HINT = 'Give a list of objects, one for each configuration.';
+        END IF;
+        selection := base || '_configs';
+        statement := CASE c WHEN 1 THEN format('SELECT %sload_model_selection_table(%L, %L, ARRAY[%s], ARRAY[%L], ARRAY[%L])', own,
+                base || '_networks', selection, network.model_id, network.compile_params, network.fit_params)
+            ELSE format('INSERT INTO %s (model_id, compile_params, fit_params) VALUES (%s, %L, %L)', selection, network.model_id,
+                network.compile_params, network.fit_params) END;
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        EXECUTE statement;
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+    END LOOP;
+    statement := format('SELECT %sfit_multiple_model(packed_table := %L, model_table := %L, model_selection_table := %L, num_iterations := %s,'
+        ' validation_table := %L, seed := %s)', own, base || '_packed', base || '_models', selection, plan->>'num_iterations',
+        CASE WHEN (plan->>'validation_fraction') IS NOT NULL THEN base || '_packed_validation' END, plan->>'seed');
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    RETURN statement;
+END $$;
+COMMENT ON FUNCTION hopper.cross_validate_fold(json, integer) IS
+    'part of cross_validate(): makes what a fold is trained and tested on, and returns the call that trains it';
+
+CREATE FUNCTION hopper.cross_validate_made(plan json, fold integer) RETURNS text[]
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT ARRAY[format('SELECT %sdrop_packed(%L)', plan->>'own', s.base || '_test'), format('SELECT %sdrop_packed(%L)', plan->>'own', s.base || '_packed'),
+        format('DROP VIEW %1$s_rows, %1$s_test_rows', s.base)]
+        || CASE WHEN (plan->>'recipe') IS NULL THEN '{}'::text[] ELSE ARRAY[format('DROP TABLE %1$s_configs, %1$s_configs_summary, %1$s_networks', s.base)] END
+    FROM (SELECT (plan->>'output_table') || '_fold' || fold AS base) AS s
+$$;
+COMMENT ON FUNCTION hopper.cross_validate_made(json, integer) IS
+    'part of cross_validate(): the statements that drop what cross_validate_fold() has made';
+
+CREATE FUNCTION hopper.cross_validate_test(models text, plan json, fold integer) RETURNS text
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
+#variable_conflict use_variable
+DECLARE
+    own CONSTANT pg_catalog.text := plan OPERATOR(pg_catalog.->>) 'own';
+    output_table CONSTANT pg_catalog.text := plan OPERATOR(pg_catalog.->>) 'output_table';
+    base CONSTANT pg_catalog.text := output_table OPERATOR(pg_catalog.||) '_fold' OPERATOR(pg_catalog.||) fold;
+    statements pg_catalog.text[];
+    statement pg_catalog.text;
+    tested pg_catalog.record;
+    keys pg_catalog.int4[];
+    key pg_catalog.int4;
+    rows_trained pg_catalog.int8;
+    rows_tested pg_catalog.int8;
+BEGIN
+    EXECUTE pg_catalog.format('SELECT ARRAY(SELECT m.mst_key FROM %s AS m ORDER BY 1)', models) INTO keys;
+    EXECUTE pg_catalog.format('SELECT (SELECT pg_catalog.count(*) FROM %1$s_rows), (SELECT pg_catalog.count(*) FROM %1$s_test_rows)', base)
+        INTO rows_trained, rows_tested;
+    FOREACH key IN ARRAY keys LOOP
+        EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, models,
+            base OPERATOR(pg_catalog.||) '_test', key) INTO tested;
+        EXECUTE pg_catalog.format('INSERT INTO %s SELECT $1, $2, m.name, m.value, $3, $4 FROM ROWS FROM (pg_catalog.unnest($5::pg_catalog.text[]),'
+            ' pg_catalog.unnest($6::pg_catalog.float8[])) AS m (name, value)', output_table)
+            USING key, fold, rows_trained, rows_tested, pg_catalog.array_append(tested.metrics_type, 'loss'), pg_catalog.array_append(tested.metrics, tested.loss);
+    END LOOP;
+    EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, models);
+    EXECUTE pg_catalog.format('SELECT %scross_validate_made($1, $2)', own) INTO statements USING plan, fold;
+    FOREACH statement IN ARRAY statements LOOP
+        EXECUTE statement;
+    END LOOP;
+    RETURN pg_catalog.format('fold %s of %s: trained on %s rows, tested on %s', fold, plan OPERATOR(pg_catalog.->>) 'folds', rows_trained, rows_tested);
+END $$;
+COMMENT ON FUNCTION hopper.cross_validate_test(text, json, integer) IS
+    'part of cross_validate(): tests the models of a fold, and drops them and what the fold was made of; returns what is told of it';
+
+CREATE FUNCTION hopper.cross_validate_means(plan json) RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
+DECLARE
+    callers CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
+    source CONSTANT pg_catalog.regclass := (plan OPERATOR(pg_catalog.->>) 'output_table')::pg_catalog.regclass;
+BEGIN
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     -- A configuration that failed in a fold has no mean.
-    RETURN QUERY EXECUTE format('SELECT s.mst_key, s.metric, CASE WHEN s.better IS NOT NULL AND s.mean IS NOT NULL THEN rank() OVER (PARTITION BY s.metric'
-        ' ORDER BY CASE s.better WHEN ''larger'' THEN -s.mean ELSE s.mean END) END, s.mean, s.deviation, s.fold_values'
+    EXECUTE format('CREATE TABLE %4$s AS SELECT s.mst_key, s.metric, CASE WHEN s.better IS NOT NULL AND s.mean IS NOT NULL THEN rank() OVER (PARTITION BY s.metric'
+        ' ORDER BY CASE s.better WHEN ''larger'' THEN -s.mean ELSE s.mean END) END AS rank, s.mean, s.deviation, s.fold_values'
         ' FROM (SELECT v.mst_key, v.metric, CASE v.metric WHEN ''loss'' THEN ''smaller'' ELSE max(m.better) END AS better,'
         ' CASE count(v.value) WHEN %1$s THEN avg(v.value) END AS mean, CASE count(v.value) WHEN %1$s THEN stddev_samp(v.value) END AS deviation,'
         ' array_agg(v.value ORDER BY v.fold) AS fold_values FROM %2$s AS v LEFT JOIN %3$smetrics() AS m ON m.name = v.metric'
-        ' GROUP BY v.mst_key, v.metric) AS s ORDER BY s.metric = ''loss'', s.metric, 3, s.mst_key', folds, source, own);
+        ' GROUP BY v.mst_key, v.metric) AS s', plan->>'folds', source, plan->>'own',
+        (SELECT format('%I.%I', n.nspname, c.relname || '_means') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = source));
     PERFORM pg_catalog.set_config('search_path', callers, true);
 END $$;
+COMMENT ON FUNCTION hopper.cross_validate_means(json) IS
+    'part of cross_validate(): the mean and deviation of each metric go into a table';
+
+CREATE FUNCTION hopper.cross_validate_end(models text, plan json, fold integer) RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
+#variable_conflict use_variable
+DECLARE
+    told CONSTANT pg_catalog.text := pg_catalog.current_setting('client_min_messages');
+    quiet CONSTANT pg_catalog.text := CASE WHEN told OPERATOR(pg_catalog.=) ANY (ARRAY['error', 'fatal', 'panic']) THEN told ELSE 'warning' END;
+    own CONSTANT pg_catalog.text := plan OPERATOR(pg_catalog.->>) 'own';
+    output_table CONSTANT pg_catalog.text := plan OPERATOR(pg_catalog.->>) 'output_table';
+    statements pg_catalog.text[];
+    statement pg_catalog.text;
+    kept pg_catalog.regclass;
+    next CONSTANT pg_catalog.int4 := fold OPERATOR(pg_catalog.+) 1;
+BEGIN
+    IF models IS NULL THEN
+        -- Cancelled. What others have put in its place since then stays.
+        BEGIN
+            kept := output_table::pg_catalog.regclass;
+        EXCEPTION WHEN undefined_table THEN
+            NULL;
+        END;
+        IF pg_catalog.obj_description(kept, 'pg_class') OPERATOR(pg_catalog.=) (plan OPERATOR(pg_catalog.->>) 'comment') THEN
+            EXECUTE pg_catalog.format('SELECT %scross_validate_made($1, $2)', own) INTO statements USING plan, fold;
+            FOREACH statement IN ARRAY statements OPERATOR(pg_catalog.||) pg_catalog.format('DROP TABLE %1$s, %1$s_folds', output_table) LOOP
+                BEGIN
+                    EXECUTE statement;
+                EXCEPTION WHEN others THEN
+                    RAISE NOTICE 'not done: %', statement USING DETAIL = sqlerrm;
+                END;
+            END LOOP;
+        ELSE
+            RAISE NOTICE 'tables whose names begin with "%_fold" are not dropped', output_table USING DETAIL = 'The run does not find its table "'
+                OPERATOR(pg_catalog.||) output_table OPERATOR(pg_catalog.||) '" any more, by which it knows them.';
+        END IF;
+        RETURN;
+    END IF;
+    PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
+    EXECUTE pg_catalog.format('SELECT %scross_validate_test($1, $2, $3)', own) INTO statement USING models, plan, fold;
+    PERFORM pg_catalog.set_config('client_min_messages', told, true);
+    RAISE NOTICE '%', statement;
+    PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
+    IF fold OPERATOR(pg_catalog.=) (plan OPERATOR(pg_catalog.->>) 'folds')::pg_catalog.int4 THEN
+        EXECUTE pg_catalog.format('SELECT %scross_validate_means($1)', own) USING plan;
+    ELSE
+        EXECUTE pg_catalog.format('SELECT %scross_validate_fold($1, $2)', own) INTO statement USING plan, next;
+        EXECUTE pg_catalog.format('SELECT %srun_closing(%L, ''cross_validate'', %L)', own,
+            pg_catalog.format('SELECT %scross_validate_end($1, %L, %s)', own, plan, next), output_table);
+        EXECUTE statement;
+    END IF;
+    PERFORM pg_catalog.set_config('client_min_messages', told, true);
+END $$;
+COMMENT ON FUNCTION hopper.cross_validate_end(text, json, integer) IS
+    'part of cross_validate(): what a run of it closes a fold with: its test, and the next fold; of a run that was cancelled (no models): what was made goes';
+
+-- Errors come without the statements of cross_validate_within().
+CREATE FUNCTION hopper.cross_validate(
+    source_table text,
+    output_table text,
+    dependent_varname text,
+    independent_varname hopper.columns DEFAULT '*',
+    folds integer DEFAULT 5,
+    num_iterations integer DEFAULT 20,
+    model_selection_table text DEFAULT NULL,
+    recipe text DEFAULT NULL,
+    options jsonb DEFAULT '{}',
+    treatments jsonb DEFAULT NULL,
+    label_kind text DEFAULT NULL,
+    group_varname text DEFAULT NULL,
+    validation_fraction double precision DEFAULT NULL,
+    seed bigint DEFAULT 0)
+RETURNS TABLE (mst_key integer, metric text, rank bigint, mean double precision, deviation double precision, fold_values double precision[])
+    AS 'MODULE_PATHNAME', 'hopper_sql_within' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.cross_validate(text, text, text, hopper.columns, integer, integer, text, text, jsonb, jsonb, text, text,
     double precision, bigint) IS
     'k-fold cross-validation: trains all configurations on all but one fold of a table and tests them on that fold, for each fold; returns mean and deviation of each metric
 
 Task: 4.95 train
 source_table: table or view, one example per row
-output_table: table to make, with each value of each configuration and fold; <output_table>_folds has the rows with their folds
+output_table: table to make, with each value of each configuration and fold; <output_table>_folds has the rows with their folds, <output_table>_means what the call returns
 dependent_varname: column to predict; rows where it is NULL are left out
 independent_varname: columns of features, as training_preprocessor() takes them; by itself all
 folds: number of folds, which are trained at the same time as far as threads have room and memory allows

@@ -276,13 +276,6 @@ def test_what_is_refused(database, arguments, error):
     assert value(database, "SHOW search_path") == path
 
 
-@pytest.mark.skipif(GREENPLUM, reason="submit() needs PostgreSQL")
-def test_a_run_that_would_train_several_times_is_refused_before_it_packs(database):
-    with pytest.raises(psycopg2.errors.FeatureNotSupported, match="trains several times, and a run trains once") as error:
-        query(database, "SELECT hopper.submit(%s)", "SELECT * FROM hopper.cross_validate('customers', 'submitted', 'churned', recipe := 'realmlp')")
-    assert "hopper.automl()" in error.value.diag.message_hint
-
-
 def test_a_run_makes_its_search(database):
     """In steps, as on Greenplum; in the background: auto_fit_runs_test.py."""
     call = "SELECT hopper.create_run($r$SELECT * FROM hopper.auto_fit('customers', 'churned', '{}', 2)$r$)"

@@ -30,7 +30,7 @@ def database():
 def test_classes_are_dealt_as_by_stratified_k_fold(database, case):
     """The column that holds the folds has a name of its own."""
     classes = [i for i, n in enumerate(case["counts"]) for _ in range(n)]
-    query(database, "DROP TABLE IF EXISTS dealt, dealt_folds, labelled")
+    query(database, "DROP TABLE IF EXISTS dealt, dealt_folds, dealt_means, labelled")
     query(database, "CREATE TABLE labelled AS SELECT i::text AS id, y, sin(i) AS fold FROM unnest(%s::int[]) WITH ORDINALITY AS u(y, i)"
                     " UNION ALL SELECT 'none', NULL, 0", classes)
     query(database, "ALTER TABLE labelled ADD PRIMARY KEY (id)")
@@ -254,7 +254,7 @@ def test_folds_are_seen_to_train_together_and_are_cancelled(database):
     assert seen[0][:2] == (5, 5) and seen[0][3] == 5 * 10000000
     query(database, "SELECT pg_cancel_backend(%s)", process)
     thread.join(20)
-    assert not thread.is_alive() and failed[0].pgcode == "57014" and 'fit "endless_fold1_models" and 4 others after ' in str(failed[0])
+    assert not thread.is_alive() and failed[0].pgcode == "57014" and failed[0].diag.context is None
     assert outputs(database, "endless%") == [] and value(session, "SELECT count(*) FROM hopper.progress WHERE pid = %s", process) == 0
     query(session, f"SELECT hopper.cross_validate('patients', 'ends', 'late', folds => 2, num_iterations => 1, recipe => 'realmlp_small', options => '{PLAIN}',"
                    " validation_fraction => 0)")

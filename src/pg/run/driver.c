@@ -114,6 +114,9 @@ begin_as_run(const hopper_run_row *row)
 	return before;
 }
 
+static void take_next(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit,
+					  hopper_automl *search);
+
 typedef struct closing
 {
 	const hopper_run_row *row;
@@ -163,6 +166,18 @@ hopper_run_close(const hopper_run_row *row, const char *models)
 	if (error)
 		ereport(WARNING, errmsg("not all that run " INT64_FORMAT " had made is dropped", row->run),
 				errdetail("%s.", error->message));
+}
+
+void
+hopper_driver_close_models(const char *models)
+{
+	hopper_driven->taker = (hopper_fit_taker)
+	{
+		.context = hopper_driven->context,.several = true,.waits = true,.take = take_next
+	};
+	hopper_taker_of_fits = &hopper_driven->taker;
+	hopper_run_close(&hopper_driven->row, models);
+	hopper_taker_of_fits = NULL;
 }
 
 /* The statement is executed: fit() hands over what it asks for. */
@@ -228,47 +243,90 @@ tell_of_another(const hopper_name *output)
 				errhint("hopper.cancel(" INT64_FORMAT ") ends the other one.", other));
 }
 
+/* Makes the tables of what the run is to train, and describes it in its row. */
+static hopper_fit *
+prepare(FunctionCallInfo fcinfo, hopper_fit *fit, hopper_automl *search)
+{
+	hopper_run_row *row = &hopper_driven->row;
+
+	row->statement = hopper_call_text(fcinfo);
+	fit = search ? prepare_search(search) : prepare_fit(fit);
+	fit->record.ended = fit->record.started;
+	hopper_outputs_write_summary(&fit->staging, &fit->training, &fit->record);
+	AtEOXact_GUC(true, fit->level);
+	row->tables = fit->staging.model.quoted;
+	row->selection = search ? search->tables.selection.quoted
+		: fit->has_selection ? fit->selection.quoted : NULL;
+	return fit;
+}
+
+static void
+store_first_trials(hopper_fit *fit)
+{
+	int		   *all = palloc(Max(fit->n_configs, 1) * sizeof(int));
+
+	for (int i = 0; i < fit->n_configs; i++)
+		all[i] = i;
+	fit->training.results = NULL;
+	hopper_store_first_trials(hopper_driven->run, &fit->training, all, fit->n_configs);
+}
+
 static void
 take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit, hopper_automl *search)
 {
 	hopper_run_row *row = &hopper_driven->row;
-	int		   *all;
 
 	if (hopper_driven->run > 0)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("the statement trains more than once"),
 					 errhint("Create a run of each call."));
 	hopper_driven->run = row->run = hopper_run_new_number();
-	row->statement = hopper_call_text(fcinfo);
 	row->search_path = (char *) hopper_setting("search_path");
 	row->settings = hopper_settings_text();
-	fit = search ? prepare_search(search) : prepare_fit(fit);
-	fit->record.ended = fit->record.started;
-	hopper_outputs_write_summary(&fit->staging, &fit->training, &fit->record);
-	AtEOXact_GUC(true, fit->level);
-	row->function = (char *) fit->function;
-	row->tables = fit->staging.model.quoted;
-	row->selection = search ? search->tables.selection.quoted
-		: fit->has_selection ? fit->selection.quoted : NULL;
-	row->model_table = search ? search->tables.final_output.shown : fit->output.shown;
+	fit = prepare(fcinfo, fit, search);
+	if (row->function == NULL)
+	{
+		row->function = (char *) fit->function;
+		row->model_table = search ? search->tables.final_output.shown : fit->output.shown;
+	}
 	hopper_store_create(row, fit);
 	tell_of_another(search ? &search->tables.final_output : &fit->output);
-	fit->training.results = NULL;
-	all = palloc(Max(fit->n_configs, 1) * sizeof(int));
-	for (int i = 0; i < fit->n_configs; i++)
-		all[i] = i;
-	hopper_store_first_trials(hopper_driven->run, &fit->training, all, fit->n_configs);
+	store_first_trials(fit);
 }
 
-/* run_closing(statement or NULL) -> whether a run is being created, which executes it at its end */
+/* What it trains next, once it has trained the last of it. */
+static void
+take_next(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit, hopper_automl *search)
+{
+	if (hopper_driven->goes_on || search)
+		elog(ERROR, "a run goes on with one call of fit_multiple_model()");
+	hopper_driven->goes_on = true;
+	fit = prepare(fcinfo, fit, search);
+	hopper_store_next_training(&hopper_driven->row, fit);
+	store_first_trials(fit);
+}
+
+/*
+ * run_closing(statement, function, model_table) -> whether a run is made of what is trained next,
+ * which executes the statement at its end; NULL: only asks.
+ */
 HOPPER_SPI_FUNCTION(hopper_sql_run_closing)
 {
-	bool		creates = hopper_driven != NULL && hopper_driven->creates &&
-		hopper_driven->taker.searches;
+	bool		waits = hopper_driven != NULL && hopper_taker_of_fits == &hopper_driven->taker &&
+		hopper_driven->taker.waits;
+	MemoryContext caller;
 
-	if (creates && !PG_ARGISNULL(0))
-		hopper_driven->row.closing = MemoryContextStrdup(hopper_driven->context,
-														 hopper_string_argument(fcinfo, 0));
-	PG_RETURN_BOOL(creates);
+	if (!waits || PG_ARGISNULL(0))
+		PG_RETURN_BOOL(waits);
+	hopper_driven->taker.waits = false;
+	caller = MemoryContextSwitchTo(hopper_driven->context);
+	hopper_driven->row.closing = hopper_string_argument(fcinfo, 0);
+	if (!PG_ARGISNULL(1))
+	{
+		hopper_driven->row.function = hopper_string_argument(fcinfo, 1);
+		hopper_driven->row.model_table = hopper_string_argument(fcinfo, 2);
+	}
+	MemoryContextSwitchTo(caller);
+	PG_RETURN_BOOL(true);
 }
 
 int64
@@ -279,6 +337,7 @@ hopper_driver_create(const char *statement)
 	hopper_require_one_select(statement);
 	new_driver(0, true);
 	hopper_driven->taker.take = take_new;
+	hopper_driven->taker.several = true;
 	execute(statement);
 	run = hopper_driven->run;
 	hopper_driver_abandon();

@@ -38,6 +38,7 @@ typedef struct hopper_driver
 	bool		steps;			/* a step goes on */
 	bool		finished;		/* the core has nothing to train any more */
 	bool		refuses;		/* nothing has come of it: the next step says so */
+	bool		goes_on;		/* what it has closed with has it train something else */
 	hopper_steering steering;	/* what holds now */
 	hopper_earlier *earlier;	/* of fit(): an entry for each trial */
 	int			n_earlier;
@@ -65,6 +66,8 @@ extern hopper_driver *hopper_driven;
 extern void hopper_driver_require_role(const hopper_run_row *row);
 /* Ends it in this session within a step; the lease stays until the transaction ends. */
 extern void hopper_driver_close(void);
+/* Does what belongs to the run with its models, which may be that it goes on with others. */
+extern void hopper_driver_close_models(const char *models);
 /* hopper_fit.target */
 extern int32 hopper_driver_target(const hopper_fit *fit, int32 trial);
 /* hopper_training.halted, .ended and .write */

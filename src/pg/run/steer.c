@@ -72,6 +72,10 @@ read_steerable(FunctionCallInfo fcinfo, hopper_run_row *row)
 					 errmsg("run " INT64_FORMAT " is %s", run, row->outcome),
 					 errhint("Train its models further with warm_start of "
 							 "hopper.fit_multiple_model()."));
+	if (strcmp(row->function, "cross_validate") == 0)
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("run " INT64_FORMAT " compares configurations by folds", run),
+					 errdetail("They train alike in each of them."));
 }
 
 static void

@@ -229,16 +229,30 @@ refuse_without_result(void *nothing)
 	hopper_refuse_all_failed(&hopper_driven->fit->training);
 }
 
-/* What else belongs to the run is done with its models: threads and data are given back before. */
+/*
+ * What else belongs to the run is done with its models: threads and data are given back before. It
+ * may go on with others, or have no models any more.
+ */
 static void
 close_run(void)
 {
-	if (hopper_driven->row.closing == NULL)
+	const hopper_fit *fit = hopper_driven->fit;
+	const hopper_name *models = hopper_driven->pool ? &hopper_driven->pool->run->tables.output
+		: &fit->outputs.model;
+
+	if (hopper_driven->row.closing)
+	{
+		hopper_guard_release_scope(hopper_driven->scope);
+		hopper_driver_close_models(models->quoted);
+	}
+	if (hopper_driven->goes_on)
 		return;
-	hopper_guard_release_scope(hopper_driven->scope);
-	hopper_run_close(&hopper_driven->row, hopper_driven->pool
-					 ? hopper_driven->pool->run->tables.output.quoted
-					 : hopper_driven->fit->outputs.model.quoted);
+	if (!OidIsValid(hopper_relation_oid(models, true)))
+	{
+		hopper_store_set_tables(hopper_driven->run, NULL, NULL);
+		fit = NULL;
+	}
+	hopper_store_ended(hopper_driven->run, "done", fit, NULL);
 }
 
 /*
@@ -300,7 +314,8 @@ finish(void)
 		else
 			finish_fit();
 		close_run();
-		hopper_store_ended(hopper_driven->run, "done", fit, NULL);
+		if (hopper_driven->goes_on)
+			state = HOPPER_DRIVER_TRAINS;
 	}
 	AtEOXact_GUC(true, fit->level);
 	return state;
@@ -518,6 +533,12 @@ step(void)
 		go_on();
 		if (hopper_seconds_since(hopper_driven->looked) >= SECONDS_BETWEEN_LOOKS)
 			state = look_for_wishes();
+	}
+	if (hopper_driven->goes_on)
+	{
+		hopper_finish();
+		hopper_driver_close();
+		return state;
 	}
 	hopper_driven->has_grown = state == HOPPER_DRIVER_TRAINS && hopper_driven->n_written > 0 &&
 		hopper_driver_has_grown();

@@ -224,27 +224,16 @@ begin_search(FunctionCallInfo fcinfo, hopper_automl *run)
 	return guard;
 }
 
-/* Whether the call is over: somebody else trains what it asks for. */
-static bool
-is_taken(FunctionCallInfo fcinfo, hopper_automl *run)
-{
-	if (hopper_taker_of_fits == NULL)
-		return false;
-	hopper_taker_of_fits->take(hopper_taker_of_fits, fcinfo, NULL, run);
-	hopper_request_context = NULL;
-	return true;
-}
-
 HOPPER_SPI_FUNCTION(hopper_sql_automl)
 {
 	hopper_automl *run;
 	hopper_guard *guard;
 	hopper_search_result found;
 
-	(void) hopper_fit_begin_request(true);
+	(void) hopper_fit_begin_request();
 	run = palloc0(sizeof(hopper_automl));
 	guard = begin_search(fcinfo, run);
-	if (is_taken(fcinfo, run))
+	if (hopper_fit_is_taken(fcinfo, NULL, run))
 		PG_RETURN_NULL();
 	hopper_search_create_tables(&run->tables, &run->models, run->replace, 0);
 	hopper_search_rehearse(run);

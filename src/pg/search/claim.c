@@ -234,15 +234,11 @@ HOPPER_FUNCTION(hopper_sql_claim_names)
 	outputs = read_outputs(PG_GETARG_ARRAYTYPE_P(1), &name, &n);
 	for (int i = 0; i < n; i++)
 		searches |= outputs[i].claim == claim_search;
-	if (hopper_taker_of_fits && !searches)
+	if (hopper_taker_of_fits && !hopper_taker_of_fits->several)
 		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
-					 errmsg("this function trains several times, and a run trains once"),
-					 errhint("Call the function itself, not through hopper.submit() or "
-							 "hopper.create_run(). A search can be a run: hopper.automl(), "
-							 "hopper.auto_fit()."));
-	/* Of a run of auto_fit() the search is what goes on; what comes before trains at once. */
+					 errmsg("this function trains several times"));
 	if (hopper_taker_of_fits)
-		hopper_taker_of_fits->searches = true;
+		hopper_taker_of_fits->waits = true;
 	refuse_while_made(&name);
 	if (!replace)
 		refuse_taken(&name, outputs, n, searches);

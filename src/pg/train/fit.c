@@ -11,16 +11,15 @@
 hopper_fit_taker *hopper_taker_of_fits = NULL;
 
 static hopper_fit_taker *
-taker_of(bool search)
+taker_now(void)
 {
-	return hopper_taker_of_fits && hopper_taker_of_fits->searches && !search ? NULL
-		: hopper_taker_of_fits;
+	return hopper_taker_of_fits && hopper_taker_of_fits->waits ? NULL : hopper_taker_of_fits;
 }
 
 hopper_fit_taker *
-hopper_fit_begin_request(bool search)
+hopper_fit_begin_request(void)
 {
-	hopper_fit_taker *taker = taker_of(search);
+	hopper_fit_taker *taker = taker_now();
 
 	if (taker)
 		hopper_request_context = taker->context;
@@ -33,21 +32,20 @@ new_request(const char *function)
 {
 	hopper_fit *request;
 
-	(void) hopper_fit_begin_request(false);
+	(void) hopper_fit_begin_request();
 	request = palloc0(sizeof(hopper_fit));
 	request->function = function;
 	return request;
 }
 
-/* Whether the call is over: somebody else trains what it asks for. */
-static bool
-is_taken(FunctionCallInfo fcinfo, hopper_fit *request)
+bool
+hopper_fit_is_taken(FunctionCallInfo fcinfo, hopper_fit *fit, struct hopper_automl *search)
 {
-	hopper_fit_taker *taker = taker_of(false);
+	hopper_fit_taker *taker = taker_now();
 
 	if (taker == NULL)
 		return false;
-	taker->take(taker, fcinfo, request, NULL);
+	taker->take(taker, fcinfo, fit, search);
 	hopper_request_context = NULL;
 	return true;
 }
@@ -121,7 +119,7 @@ fit(FunctionCallInfo fcinfo, hopper_fit *request)
 	const hopper_best *best = &request->record.best;
 	double		seconds;
 
-	if (is_taken(fcinfo, request))
+	if (hopper_fit_is_taken(fcinfo, request, NULL))
 		PG_RETURN_NULL();
 	hopper_fit_prepare(request);
 	hopper_train(&request, 1);

@@ -63,7 +63,12 @@ typedef struct hopper_fit_taker
 {
 	MemoryContext context;
 	bool		resumes;		/* a run that has its trials: they count, not mst_keys */
-	bool		searches;		/* it takes automl() alone: other calls train at once */
+	/*
+	 * It takes functions that train several times: what they train before they call run_closing()
+	 * trains at once.
+	 */
+	bool		several;
+	bool		waits;			/* for run_closing() */
 	/* One of them is NULL: what fit() and fit_multiple_model() ask for, or automl(). */
 	void		(*take) (struct hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit,
 						 struct hopper_automl *search);
@@ -71,11 +76,14 @@ typedef struct hopper_fit_taker
 
 /* Of the statement that is executed now, or NULL. An error ends it, too. */
 extern hopper_fit_taker *hopper_taker_of_fits;
+/* Hands a call's request over; false where nobody takes it. */
+extern bool hopper_fit_is_taken(FunctionCallInfo fcinfo, hopper_fit *fit,
+								struct hopper_automl *search);
 /*
  * After hopper_connect(): the taker of this call, or NULL; where there is one what is allocated
  * from now on lives as long as its request.
  */
-extern hopper_fit_taker *hopper_fit_begin_request(bool search);
+extern hopper_fit_taker *hopper_fit_begin_request(void);
 
 /*
  * Refuses all that can be wrong, makes the output tables and rehearses their filling; leaves

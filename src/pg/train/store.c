@@ -320,6 +320,14 @@ hopper_store_steered(int64 run, int32 trial, int32 iteration, int32 last)
 					   psprintf("after iteration %d, to iteration %d", iteration, last));
 }
 
+static void
+delete_rows(int64 run, const char *const *tables, int n)
+{
+	for (int i = 0; i < n; i++)
+		hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run)),
+						  "DELETE FROM @extschema@.%s WHERE run = $1", tables[i]);
+}
+
 void
 hopper_store_drop(int64 run)
 {
@@ -327,9 +335,29 @@ hopper_store_drop(int64 run)
 	static const char *const tables[] = {"all_run_events", "all_search_results",
 	"all_run_grants", "all_trial_metrics", "all_trials", "all_runs"};
 
-	for (int i = 0; i < lengthof(tables); i++)
-		hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run)),
-						  "DELETE FROM @extschema@.%s WHERE run = $1", tables[i]);
+	delete_rows(run, tables, lengthof(tables));
+}
+
+void
+hopper_store_next_training(const hopper_run_row *row, const hopper_fit *fit)
+{
+	static const char *const earlier[] = {"journal_visits", "journal_runs", "all_trial_metrics",
+	"all_trials"};
+
+	delete_rows(row->run, earlier, lengthof(earlier));
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(row->run), hopper_text_param(row->statement),
+									hopper_text_param(row->tables),
+									hopper_text_param(row->selection),
+									hopper_text_param(fit->source.shown),
+									hopper_text_param(fit->has_validation ? fit->validation.shown
+													  : NULL),
+									hopper_text_param(checksums(fit)),
+									hopper_text_param(compared_by(fit)),
+									hopper_text_param(row->closing)),
+					  "UPDATE @extschema@.all_runs SET statement = $2, tables = $3, selection = $4,"
+					  " packed_table = $5, validation_table = $6, data = $7, best_metric = $8,"
+					  " closing = $9 WHERE run = $1");
+	hopper_store_event(row->run, "goes on", 0, psprintf("\"%s\"", fit->output.shown));
 }
 
 /* NULL, or in which the configuration differs from what is in the row of SPI_tuptable. */

@@ -52,6 +52,11 @@ hopper_is_search(const hopper_run_row *row)
 	return strcmp(row->function, "automl") == 0;
 }
 
+/*
+ * Of a run that trains several times, one after the other: what it trains now. Of what it has
+ * trained before nothing stays, but in its events.
+ */
+extern void hopper_store_next_training(const hopper_run_row *row, const hopper_fit *fit);
 /* A number that no run has. */
 extern int64 hopper_store_next(void);
 /* A new row; `run`, role and times are filled in here. */
