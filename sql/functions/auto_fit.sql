@@ -45,8 +45,10 @@ DECLARE
     plan pg_catalog.json;
     -- A run is made of the search, which trains later, and does the rest at its end.
     later pg_catalog.bool;
-    -- Seconds: of packing, of predicting the rows of validation, of what comes behind the search, and when the search is to end.
-    packing pg_catalog.float8;
+    -- Of the test: its rows, and what a constant makes of them.
+    test_rows pg_catalog.int8;
+    guess pg_catalog.float8;
+    -- Seconds: of predicting the rows of validation, of what comes behind the search, and when the search is to end.
     judging pg_catalog.float8;
     ahead pg_catalog.float8;
     until pg_catalog.float8;
@@ -99,7 +101,7 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', safe, true);
     IF later AND (SELECT c.relpersistence = 't' FROM pg_class c WHERE c.oid = source) THEN
         RAISE EXCEPTION '"%" is temporary', source_table USING ERRCODE = 'object_not_in_prerequisite_state',
-            DETAIL = 'The run reads its rows for the test when the search has ended, in whichever session.', HINT = 'Copy it to a table that stays.';
+            DETAIL = 'Views of it would go with the session, and the run stays.', HINT = 'Copy it to a table that stays.';
     END IF;
     EXECUTE format('SELECT ARRAY[%1$ssource_column($1, $2, ''dependent_varname''), %1$ssource_column($1, $3, ''group_varname''),'
         ' %1$ssource_column($1, $4, ''time_varname'')]', own) INTO given USING source, dependent_varname, group_varname, time_varname;
@@ -171,7 +173,7 @@ BEGIN
     step := 2;
     what := 'pack';
     EXECUTE format('SELECT %ssource_treatments($1, $2, $3)', own) INTO treated USING source, treatments, given;
-    -- What is infinite no treatment takes. A row of the test would be found after the search.
+    -- What is infinite no treatment takes.
     SELECT array_agg(a.attname::text ORDER BY a.attnum), string_agg(CASE WHEN t.oid IN ('float4'::regtype, 'float8'::regtype)
             THEN format('t.%I OPERATOR(pg_catalog.=) ANY (''{%sInfinity,-Infinity}''::pg_catalog.float8[])', a.attname,
                 CASE WHEN quote_ident(a.attname) = label THEN 'NaN,' ELSE '' END)
@@ -200,14 +202,21 @@ BEGIN
         ' independent_varname := ''*'', validation_fraction := 0.2, seed := %s, treatments := %L%s%s)',
         own, model_table || '_rows', model_table || '_packed', label, seed, treated,
         coalesce(', group_varname := ' || quote_literal(given[2]), '') || coalesce(', time_varname := ' || quote_literal(given[3]), ''), again);
-    packing := extract(epoch FROM clock_timestamp() - began);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
-    packing := pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began) OPERATOR(pg_catalog.-) packing;
     EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %sdescribe_features(%L)', own,
         model_table OPERATOR(pg_catalog.||) '_packed') INTO n;
     EXECUTE pg_catalog.format('SELECT label_kind, num_classes[1] FROM %s', model_table OPERATOR(pg_catalog.||) '_packed_summary')
         INTO kind, classes;
+    -- The test's rows as they are now: a run ends in another session, with other settings, and the table may change meanwhile.
+    IF test_fraction OPERATOR(pg_catalog.>) 0 THEN
+        EXECUTE pg_catalog.format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L%s)', own,
+            model_table OPERATOR(pg_catalog.||) '_test_rows', model_table OPERATOR(pg_catalog.||) '_test_packed',
+            model_table OPERATOR(pg_catalog.||) '_packed', again) INTO test_rows;
+        EXECUTE pg_catalog.format(CASE WHEN kind OPERATOR(pg_catalog.=) 'class' THEN 'SELECT pg_catalog.max(c)::pg_catalog.float8 OPERATOR(pg_catalog./) pg_catalog.sum(c)::pg_catalog.float8'
+            ' FROM (SELECT pg_catalog.count(*) AS c FROM %2$s_test_rows GROUP BY %1$s) AS g' ELSE 'SELECT pg_catalog.stddev_pop(%1$s)::pg_catalog.float8 FROM %2$s_test_rows' END,
+            label, model_table) INTO guess;
+    END IF;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     -- Of a table without a primary key. In 10,000 rows measures and counts repeat themselves.
     SELECT array_agg(a.attname::text ORDER BY a.attnum), string_agg(format('r.%I::pg_catalog.int8', a.attname), ', ' ORDER BY a.attnum) INTO columns, made
@@ -276,8 +285,8 @@ BEGIN
         END IF;
     END IF;
     PERFORM pg_catalog.set_config('client_min_messages', told, true);
-    -- Rows for the test are packed and predicted by four models, the search ends with an iteration, and a model is made of the ensemble.
-    ahead := packing * test_fraction + 6 * judging + 0.5 * probe.seconds;
+    -- Rows for the test are predicted by four models, the search ends with an iteration, and a model is made of the ensemble.
+    ahead := 6 * judging + 0.5 * probe.seconds;
     until := extract(epoch FROM clock_timestamp() - began);
     total := greatest(0.97 * (seconds - until) - ahead, 0);
     until := until + total;
@@ -312,8 +321,8 @@ BEGIN
         network.space, trials, iterations, probe.threads,
         round(greatest(until - extract(epoch FROM clock_timestamp() - began), 0.1)::numeric, 2),
         model_table || '_packed_validation', seed, again);
-    plan := (SELECT row_to_json(p) FROM (SELECT model_table, source_table, label, kind, classes, seconds, test_fraction, began, later,
-        until AS searched, ahead - 0.5 * probe.seconds AS ahead, judging, replaces, again, statement, linear, comment) AS p);
+    plan := (SELECT row_to_json(p) FROM (SELECT model_table, source_table, kind, classes, seconds, test_fraction, began, later,
+        until AS searched, ahead - 0.5 * probe.seconds AS ahead, judging, replaces, test_rows, guess, statement, linear, comment) AS p);
     made := format('SELECT %sauto_fit_end($1, %L)', own, plan);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE pg_catalog.format('SELECT %srun_closing(%L)', own, made) INTO later;
@@ -339,7 +348,6 @@ DECLARE
     kept_steps pg_catalog.regclass;
     statement pg_catalog.text;
     name pg_catalog.text;
-    label pg_catalog.text;
     kind pg_catalog.text;
     classes pg_catalog.int4;
     began pg_catalog.timestamptz;
@@ -351,14 +359,12 @@ DECLARE
     alone pg_catalog.record;
     linear pg_catalog.record;
     reach pg_catalog.float8;
-    guess pg_catalog.float8;
     n pg_catalog.int8;
 BEGIN
     PERFORM pg_catalog.set_config('search_path', safe, true);
     own := (SELECT quote_ident(n.nspname) || '.' FROM pg_extension e JOIN pg_namespace n
         ON n.oid = e.extnamespace WHERE e.extname = 'model_hopper');
     name := plan->>'model_table';
-    label := plan->>'label';
     kind := plan->>'kind';
     classes := plan->>'classes';
     began := plan->>'began';
@@ -381,7 +387,9 @@ BEGIN
             RETURN;
         END IF;
         FOREACH statement IN ARRAY ARRAY[format('DROP TABLE %1$s_steps, %1$s_networks', name), format('DROP VIEW %1$s_rows, %1$s_test_rows', name),
-            format('SELECT %sdrop_packed(%L)', own, name || '_packed')] LOOP
+            format('SELECT %sdrop_packed(%L)', own, name || '_packed'),
+            CASE WHEN (plan->>'test_rows') IS NOT NULL THEN format('SELECT %sdrop_packed(%L)', own, name || '_test_packed') END] LOOP
+            CONTINUE WHEN statement IS NULL;
             BEGIN
                 PERFORM pg_catalog.set_config('search_path', callers, true);
                 EXECUTE statement;
@@ -430,9 +438,6 @@ BEGIN
             EXECUTE plan OPERATOR(pg_catalog.->>) 'linear';
             PERFORM pg_catalog.set_config('client_min_messages', told, true);
         END IF;
-        EXECUTE pg_catalog.format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L%s)', own,
-            name OPERATOR(pg_catalog.||) '_test_rows', name OPERATOR(pg_catalog.||) '_test_packed',
-            name OPERATOR(pg_catalog.||) '_packed', plan OPERATOR(pg_catalog.->>) 'again') INTO n;
         statement := pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, models,
             name OPERATOR(pg_catalog.||) '_test_packed', best.mst_key);
         EXECUTE statement INTO tested;
@@ -447,14 +452,8 @@ BEGIN
             EXECUTE pg_catalog.format('SELECT %1$sauc_reach(pg_catalog.array_agg(p.label), pg_catalog.array_agg(p.outputs[1]))'
                 ' FROM %1$spredict_packed(%2$L, %3$L, %4$s) AS p', own, models, name OPERATOR(pg_catalog.||) '_test_packed', best.mst_key) INTO reach;
         END IF;
-        IF kind OPERATOR(pg_catalog.=) 'class' THEN
-            EXECUTE pg_catalog.format('SELECT pg_catalog.max(c)::pg_catalog.float8 OPERATOR(pg_catalog./) pg_catalog.sum(c)::pg_catalog.float8'
-                ' FROM (SELECT pg_catalog.count(*) AS c FROM %s GROUP BY %s) AS g', name OPERATOR(pg_catalog.||) '_test_rows', label) INTO guess;
-        ELSE
-            EXECUTE pg_catalog.format('SELECT pg_catalog.stddev_pop(%s)::pg_catalog.float8 FROM %s', label,
-                name OPERATOR(pg_catalog.||) '_test_rows') INTO guess;
-        END IF;
         PERFORM pg_catalog.set_config('search_path', safe, true);
+        n := plan->>'test_rows';
         EXECUTE tell USING 6, 'test', tested.metrics_type[1] || ' ' || round(tested.metrics[1]::numeric, 4)
             -- Of a share: how far Wilson's 95 % reach. The normal approximation is sure of all where all were right.
             || CASE kind WHEN 'class' THEN ' ± ' || round(((3.8415 / n * abs(tested.metrics[1] - 0.5)
@@ -462,7 +461,7 @@ BEGIN
             || coalesce(', ' || tested.metrics_type[2] || ' ' || round(tested.metrics[2]::numeric, 4) || coalesce(' ± ' || round(reach::numeric, 4), ''), '')
             || '; the best model alone ' || round(alone.metrics[1]::numeric, 4) || coalesce(', ' || round(alone.metrics[2]::numeric, 4), '')
             || '; a linear model ' || round(linear.metrics[1]::numeric, 4) || coalesce(', ' || round(linear.metrics[2]::numeric, 4), '')
-            || '; a constant ' || round(guess::numeric, 4) || CASE WHEN kind <> 'class' THEN ', 0' WHEN classes = 2 THEN ', 0.5' ELSE '' END
+            || '; a constant ' || round((plan->>'guess')::numeric, 4) || CASE WHEN kind <> 'class' THEN ', 0' WHEN classes = 2 THEN ', 0.5' ELSE '' END
             || CASE WHEN classes = 2 AND reach IS NULL THEN '; auc says nothing, all rows of the test are of one class' ELSE '' END,
             statement;
     END IF;
