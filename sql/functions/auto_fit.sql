@@ -40,7 +40,7 @@ DECLARE
     linear pg_catalog.text;
     kept_steps pg_catalog.regclass;
     tell pg_catalog.text;
-    comment CONSTANT pg_catalog.text := 'what auto_fit() did, begun ' OPERATOR(pg_catalog.||) began::pg_catalog.text;
+    begun CONSTANT pg_catalog.text := ', begun ' OPERATOR(pg_catalog.||) began::pg_catalog.text;
     made pg_catalog.text;
     plan pg_catalog.json;
     -- A run is made of the search, which trains later, and does the rest at its end.
@@ -144,14 +144,14 @@ BEGIN
         model_table || '_rows', source, kept, model_table || '_test_rows', label);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
-    EXECUTE pg_catalog.format('COMMENT ON VIEW %1$s_rows IS %2$L; COMMENT ON VIEW %1$s_test_rows IS %2$L', model_table, kept_apart);
+    EXECUTE pg_catalog.format('COMMENT ON VIEW %1$s_rows IS %2$L; COMMENT ON VIEW %1$s_test_rows IS %2$L', model_table, kept_apart OPERATOR(pg_catalog.||) begun);
     IF replaces THEN
         EXECUTE pg_catalog.format('DROP TABLE IF EXISTS %s_steps', model_table);
     END IF;
     -- Greenplum would tell by what it distributes seven rows.
     PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
     EXECUTE pg_catalog.format('CREATE TABLE %1$s_steps (step pg_catalog.int4, what pg_catalog.text, result pg_catalog.text, statement pg_catalog.text);'
-        ' COMMENT ON TABLE %1$s_steps IS %2$L', model_table, comment);
+        ' COMMENT ON TABLE %1$s_steps IS %2$L', model_table, 'what auto_fit() did' OPERATOR(pg_catalog.||) begun);
     PERFORM pg_catalog.set_config('client_min_messages', told, true);
     EXECUTE pg_catalog.format('SELECT %L::pg_catalog.regclass', model_table OPERATOR(pg_catalog.||) '_steps') INTO kept_steps;
     EXECUTE pg_catalog.format('SELECT (SELECT pg_catalog.count(*) FROM %1$s_test_rows), (SELECT pg_catalog.count(*) FROM (SELECT 1 FROM %1$s_rows LIMIT 5) AS s),'
@@ -322,7 +322,7 @@ BEGIN
         round(greatest(until - extract(epoch FROM clock_timestamp() - began), 0.1)::numeric, 2),
         model_table || '_packed_validation', seed, again);
     plan := (SELECT row_to_json(p) FROM (SELECT model_table, source_table, kind, classes, seconds, test_fraction, began, later,
-        until AS searched, ahead - 0.5 * probe.seconds AS ahead, judging, replaces, test_rows, guess, statement, linear, comment) AS p);
+        until AS searched, ahead - 0.5 * probe.seconds AS ahead, judging, replaces, test_rows, guess, statement, linear, begun) AS p);
     made := format('SELECT %sauto_fit_end($1, %L)', own, plan);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE pg_catalog.format('SELECT %srun_closing(%L)', own, made) INTO later;
@@ -346,6 +346,8 @@ DECLARE
     own pg_catalog.text;
     tell pg_catalog.text;
     kept_steps pg_catalog.regclass;
+    -- Of the views and the table of steps: whether they are those of this call.
+    known pg_catalog.bool[] := '{}';
     statement pg_catalog.text;
     name pg_catalog.text;
     kind pg_catalog.text;
@@ -368,25 +370,34 @@ BEGIN
     kind := plan->>'kind';
     classes := plan->>'classes';
     began := plan->>'began';
-    statement := name || '_steps';
-    PERFORM pg_catalog.set_config('search_path', callers, true);
-    BEGIN
-        kept_steps := statement::pg_catalog.regclass;
-    EXCEPTION WHEN undefined_table THEN
-        IF models IS NOT NULL THEN
-            RAISE;
-        END IF;
-    END;
-    PERFORM pg_catalog.set_config('search_path', safe, true);
+    FOR i IN 1..2 LOOP
+        statement := name || CASE i WHEN 1 THEN '_rows' ELSE '_steps' END;
+        kept_steps := NULL;
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        BEGIN
+            kept_steps := statement::pg_catalog.regclass;
+        EXCEPTION WHEN undefined_table THEN
+            IF models IS NOT NULL AND i OPERATOR(pg_catalog.=) 2 THEN
+                RAISE;
+            END IF;
+        END;
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+        known := known || coalesce(strpos(obj_description(kept_steps, 'pg_class'), plan->>'begun') > 0, false);
+    END LOOP;
     IF models IS NULL THEN
         -- Cancelled. Tables of a later call stay, and those of an earlier one that were to be replaced are gone.
-        IF kept_steps IS NULL OR obj_description(kept_steps, 'pg_class') <> (plan->>'comment') THEN
+        IF NOT true = ANY (known) THEN
+            RAISE NOTICE 'tables whose names begin with "%_" are not dropped', name
+                USING DETAIL = 'Those by which the run knows them, "' || name || '_rows" and "' || name || '_steps", are gone, or are of a later call.';
             RETURN;
         ELSIF (plan->>'replaces')::bool THEN
-            EXECUTE format('INSERT INTO %s VALUES (4, ''search'', ''cancelled: the models are those of an earlier call'')', kept_steps);
+            IF known[2] THEN
+                EXECUTE format('INSERT INTO %s VALUES (4, ''search'', ''cancelled: the models are those of an earlier call'')', kept_steps);
+            END IF;
             RETURN;
         END IF;
-        FOREACH statement IN ARRAY ARRAY[format('DROP TABLE %1$s_steps, %1$s_networks', name), format('DROP VIEW %1$s_rows, %1$s_test_rows', name),
+        FOREACH statement IN ARRAY ARRAY[CASE WHEN known[2] THEN format('DROP TABLE %s', kept_steps) END, format('DROP TABLE %s_networks', name),
+            CASE WHEN known[1] THEN format('DROP VIEW %1$s_rows, %1$s_test_rows', name) END,
             format('SELECT %sdrop_packed(%L)', own, name || '_packed'),
             CASE WHEN (plan->>'test_rows') IS NOT NULL THEN format('SELECT %sdrop_packed(%L)', own, name || '_test_packed') END] LOOP
             CONTINUE WHEN statement IS NULL;

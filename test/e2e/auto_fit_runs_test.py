@@ -137,6 +137,25 @@ def test_a_cancel_leaves_nothing(database):
         assert not relations(database, "unwanted%") and not relations(database, f"hopper_run_{run}%")
 
 
+def test_a_cancel_knows_what_was_made_by_what_is_left_of_it(database):
+    for gone, left in (("TABLE {}_steps", []), ("VIEW {}_rows, {}_test_rows", [])):
+        run = submit(database, "dropped", 600, function="create_run")
+        query(database, "DROP " + gone.replace("{}", "dropped"))
+        query(database, "SELECT hopper.cancel(%s)", run)
+        assert relations(database, "dropped%") == left
+    # A table of the user's own stays.
+    run = submit(database, "dropped", 600, function="create_run")
+    query(database, "DROP TABLE dropped_steps; CREATE TABLE dropped_steps (mine integer)")
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert relations(database, "dropped%") == ["dropped_steps"]
+    run = submit(database, "unknown", 600, function="create_run")
+    query(database, "DROP TABLE unknown_steps; DROP VIEW unknown_rows, unknown_test_rows")
+    database.notices.clear()
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert any('begin with "unknown_" are not dropped' in notice for notice in database.notices)
+    query(database, "SELECT hopper.drop_packed('unknown_packed'); SELECT hopper.drop_packed('unknown_test_packed'); DROP TABLE unknown_networks, dropped_steps")
+
+
 def test_the_test_is_of_the_rows_that_were_there(database):
     """The run ends in another session, whose settings the policy of its table does not know; and rows have changed by then."""
     query(database, "DROP ROLE IF EXISTS hopper_auto_tenant")
