@@ -262,7 +262,7 @@ BEGIN
     EXECUTE pg_catalog.format('SELECT %sevaluate(model_table := %L, packed_table := %L)', own, model_table OPERATOR(pg_catalog.||) '_probe',
         model_table OPERATOR(pg_catalog.||) '_packed_validation');
     judging := pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began) OPERATOR(pg_catalog.-) judging;
-    EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, model_table OPERATOR(pg_catalog.||) '_probe');
+    EXECUTE pg_catalog.format('SELECT %sdrop_passing(%L)', own, model_table OPERATOR(pg_catalog.||) '_probe');
     PERFORM pg_catalog.set_config('search_path', safe, true);
     IF test_fraction > 0 THEN
         -- What a linear model makes of the columns, for comparison. Its passes take a fraction of the probe's.
@@ -456,9 +456,7 @@ BEGIN
             name OPERATOR(pg_catalog.||) '_test_packed', best.best_member) INTO alone;
         EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L)', own, name OPERATOR(pg_catalog.||) '_linear',
             name OPERATOR(pg_catalog.||) '_test_packed') INTO linear;
-        PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
-        EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, name OPERATOR(pg_catalog.||) '_linear');
-        PERFORM pg_catalog.set_config('client_min_messages', told, true);
+        EXECUTE pg_catalog.format('SELECT %sdrop_passing(%L)', own, name OPERATOR(pg_catalog.||) '_linear');
         IF classes OPERATOR(pg_catalog.=) 2 THEN
             EXECUTE pg_catalog.format('SELECT %1$sauc_reach(pg_catalog.array_agg(p.label), pg_catalog.array_agg(p.outputs[1]))'
                 ' FROM %1$spredict_packed(%2$L, %3$L, %4$s) AS p', own, models, name OPERATOR(pg_catalog.||) '_test_packed', best.mst_key) INTO reach;

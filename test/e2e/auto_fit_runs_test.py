@@ -43,6 +43,8 @@ def expect_whole(connection, name, models=None):
     metrics = value(connection, f"SELECT metrics FROM hopper.evaluate('{models or name}', '{name}_test_packed', mst_key => {best})")
     assert f"accuracy {round(metrics[0], 4):g}" in told[5][2]
     assert not relations(connection, f"{name}\\_linear%") and not relations(connection, f"{name}\\_probe%")
+    # What was trained on the way is in no record.
+    assert not query(connection, "SELECT run, model_table FROM hopper.runs WHERE model_table LIKE %s", f"{name}\\_%")
 
 
 def test_the_session_ends_and_the_run_goes_on(database):

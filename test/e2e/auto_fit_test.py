@@ -88,6 +88,8 @@ def test_numbers(database):
     assert tested[1][0] < float(linear[3].strip(",")) < deviation * 1.1
     assert zero[2:] == [f"{deviation:.4f},", "0"]
     assert value(database, "SELECT count(*) FROM pg_class WHERE relname LIKE 'spending\\_linear%%'") == 0
+    # hopper.runs tells of one run.
+    assert query(database, "SELECT function FROM hopper.runs WHERE model_table LIKE 'spending%%'") == [("automl",)]
 
 
 @pytest.mark.parametrize("case", json.loads((SOURCE / "test" / "baseline" / "auc.json").read_text()))

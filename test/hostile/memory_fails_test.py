@@ -63,6 +63,7 @@ CALLS = {
     "describe_model": "SELECT count(*) FROM hopper.describe_model('models', 1, 'packed')",
     "describe_space": f"SELECT count(*) FROM hopper.describe_space('models', '{{1}}', $${GRID}$$)",
     "drop_model": "SELECT hopper.drop_model('run')",
+    "drop_passing": "SELECT hopper.drop_passing('run')",
     "drop_packed": "SELECT hopper.drop_packed('drawn')",
     "drop_run": f"SELECT hopper.drop_run({CREATED})",
     "report_packing": "SELECT hopper.report_packing('run', false)",

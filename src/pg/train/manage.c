@@ -7,6 +7,7 @@
 #include "pg/train/outputs.h"
 
 #include "pg/server/ceilings.h"
+#include "pg/train/store.h"
 
 typedef struct model_tables
 {
@@ -128,19 +129,37 @@ lock_both(const model_tables *model, bool alone, const hopper_name *name, bool r
 	hopper_lock_tables(groups, lengthof(groups));
 }
 
+/* Of which `model` is to have the tables; their owner is the caller's role. */
+static void
+droppable_argument(FunctionCallInfo fcinfo, model_tables *model)
+{
+	hopper_name name = hopper_name_argument(fcinfo, 0, "model_table");
+
+	hopper_outputs_take_back(&name);
+	model_argument(fcinfo, model);
+	require_owner(model);
+	add_search_tables(model, true);
+}
+
+/* drop_passing(model_table): a model that was made on the way, with the record of its run */
+HOPPER_SPI_FUNCTION(hopper_sql_drop_passing)
+{
+	model_tables model;
+
+	droppable_argument(fcinfo, &model);
+	hopper_store_drop_run_of(hopper_relation_oid(&model.outputs.model, false));
+	(void) hopper_drop_tables(model.tables, model.n, NULL);
+	PG_RETURN_VOID();
+}
+
 /* drop_model(model_table) -> number of tables */
 HOPPER_SPI_FUNCTION(hopper_sql_drop_model)
 {
 	model_tables model;
-	hopper_name name;
 	char	   *words;
 	int			n;
 
-	name = hopper_name_argument(fcinfo, 0, "model_table");
-	hopper_outputs_take_back(&name);
-	model_argument(fcinfo, &model);
-	require_owner(&model);
-	add_search_tables(&model, true);
+	droppable_argument(fcinfo, &model);
 	n = hopper_drop_tables(model.tables, model.n, &words);
 	if (n > 0)
 		ereport(NOTICE, errmsg("dropped %s", words));

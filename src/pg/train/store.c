@@ -339,6 +339,20 @@ hopper_store_drop(int64 run)
 }
 
 void
+hopper_store_drop_run_of(Oid models)
+{
+	hopper_run_row row;
+	int64		run;
+
+	if (hopper_own_select("SELECT run FROM @extschema@.journal_runs WHERE output = %u"
+						  " ORDER BY run DESC LIMIT 1", models) == 0)
+		return;
+	run = hopper_int_cell(NULL, 0, 1, 0, PG_INT64_MAX);
+	if (hopper_store_look(run, &row) && has_privs_of_role(GetUserId(), row.role))
+		hopper_store_drop(run);
+}
+
+void
 hopper_store_next_training(const hopper_run_row *row, const hopper_fit *fit)
 {
 	static const char *const earlier[] = {"journal_visits", "journal_runs", "all_trial_metrics",

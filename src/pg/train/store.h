@@ -160,5 +160,7 @@ extern void hopper_store_require_same(int64 run, const hopper_fit *fit);
 extern Datum hopper_store_digest(const char *text);
 /* All rows of a run; its tables are the caller's to drop. */
 extern void hopper_store_drop(int64 run);
+/* All rows of the run that has trained the models of this table, where it is the caller's. */
+extern void hopper_store_drop_run_of(Oid models);
 
 #endif							/* HOPPER_STORE_H */
