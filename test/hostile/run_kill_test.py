@@ -57,6 +57,30 @@ def test_a_worker_is_killed(database):
     connection.close()
 
 
+@pytest.mark.crash
+def test_workers_are_killed_in_what_their_runs_close_with(database):
+    """It is taken back, and done once: behind a search, and between two folds."""
+    connection = connect(DATABASE)
+    query(connection, "CREATE TABLE points AS SELECT i AS id, sin(i) AS a, cos(i) AS b, sin(i) * cos(i) > 0 AS y FROM generate_series(1, 800) AS i")
+    runs = [value(connection, "SELECT hopper.submit(%s)", f"SELECT * FROM hopper.{call}") for call in (
+        "auto_fit('points', 'y', 'found', 1, treatments => '{\"id\": \"drop\"}')",
+        "cross_validate('points', 'crossed', 'y', 'a, b', 2, 2, recipe => 'realmlp_small')")]
+    query(connection, "BEGIN; LOCK TABLE found_steps, crossed")
+    waiting = "SELECT pid FROM hopper.runs JOIN pg_stat_activity USING (pid) WHERE run = ANY (%s) AND wait_event_type = 'Lock'"
+    watcher = connect(DATABASE)
+    wait_until(lambda: len(query(watcher, waiting, runs)) == 2)
+    before = crashes()
+    os.kill(query(watcher, waiting, runs)[0][0], signal.SIGKILL)
+    wait_until(lambda: crashes() > before)
+    wait_for_server()
+    connection = connect(DATABASE)
+    assert [value(connection, "SELECT hopper.wait(%s, 120)", run) for run in runs] == ["done", "done"]
+    assert query(connection, "SELECT array_agg(step ORDER BY step) FROM found_steps") == [([1, 2, 3, 4, 5, 6, 7],)]
+    assert query(connection, "SELECT fold, count(*) FROM crossed GROUP BY 1 ORDER BY 1") == [(1, 2), (2, 2)]
+    assert query(connection, "SELECT relname FROM pg_class WHERE relname ~ '^(crossed_fold._|found_(linear|probe)|hopper_run_)'") == []
+    connection.close()
+
+
 def test_a_session_is_terminated_again_and_again(database):
     random.seed(5)
     connection = connect(DATABASE)
