@@ -173,21 +173,19 @@ report(const hopper_pack_job *job, const hopper_pack_output *training,
 	char	   *also = "";
 	char	   *hint = hopper_pack_scales_hint(job);
 	int64		bytes = training->bytes;
+	int64		n_buffers = training->n_buffers;
 
 	if (validation)
 	{
 		also = psprintf(", %s for validation", hopper_count_words(validation->n_rows));
 		bytes += validation->bytes;
+		n_buffers += validation->n_buffers;
 	}
 	ereport(NOTICE,
-			errmsg("packed %s %s of \"%s\" into %d %s%s, %s %s, %s in %.1f s",
-				   hopper_count_words(training->n_rows), training->n_rows == 1 ? "row" : "rows",
-				   job->source.name.shown, training->partitions,
-				   training->partitions == 1 ? "partition" : "partitions", also,
-				   hopper_count_words(training->n_buffers +
-									  (validation ? validation->n_buffers : 0)),
-				   training->n_buffers + (validation ? validation->n_buffers : 0) == 1
-				   ? "buffer" : "buffers",
+			errmsg("packed %s of \"%s\" into %d %s%s, %s, %s in %.1f s",
+				   hopper_plural(training->n_rows, "row", "rows"), job->source.name.shown,
+				   training->partitions, training->partitions == 1 ? "partition" : "partitions",
+				   also, hopper_plural(n_buffers, "buffer", "buffers"),
 				   hopper_bytes_words(bytes), seconds),
 			errdetail("%s%s%s%s", labels_sentence(job), job->padded ? job->padded : "",
 					  training->segment_rows ? "\n" : "",

@@ -259,6 +259,8 @@ extern char *hopper_pack_outputs_summary(const hopper_pack_job *job);
 /* " WHERE y IS NOT NULL" where such rows are left out, else "" */
 extern const char *hopper_pack_labelled_rows(const hopper_pack_request *request,
 											 const hopper_pack_source *source);
+/* Whether dependent_varname names the column. */
+extern bool hopper_pack_is_label(const hopper_pack_request *request, const char *name);
 /* Looks the request's columns up; ERROR with all of request->complaints where there are any. */
 extern void hopper_pack_open_source(hopper_pack_request *request, hopper_pack_source *source);
 /* SELECT of all rows: features, label, fold, what names the row. */

@@ -41,17 +41,6 @@ open_labels(const hopper_pack_request *request, hopper_pack_source *source, Oid 
 	source->y.sql_type = source->y.qualified_type = "real[]";
 }
 
-static bool
-is_label(const hopper_pack_request *request, const char *name)
-{
-	ListCell   *cell;
-
-	foreach(cell, request->y_names)
-		if (strcmp(lfirst(cell), name) == 0)
-			return true;
-	return false;
-}
-
 /* Treatments are asked for, or columns are of types that a network cannot read as they are. */
 static bool
 is_by_schema(const hopper_pack_request *request, const hopper_pack_source *source)
@@ -108,7 +97,7 @@ hopper_pack_open_source(hopper_pack_request *request, hopper_pack_source *source
 							"It says which rows are for validation, and nothing that a model "
 							"should know.",
 							"Leave it out of independent_varname.");
-		if (list_length(request->x_names) > 1 && is_label(request, lfirst(cell)))
+		if (list_length(request->x_names) > 1 && hopper_pack_is_label(request, lfirst(cell)))
 			ereport(WARNING,
 					errmsg("label column \"%s\" is among the features", (char *) lfirst(cell)),
 					errhint("A model that is given the answer learns nothing else. Leave it out "

@@ -22,12 +22,8 @@
 static bool
 is_named(const hopper_pack_request *request, const char *name)
 {
-	ListCell   *cell;
-
-	foreach(cell, request->y_names)
-		if (strcmp(lfirst(cell), name) == 0)
-			return true;
-	return (request->weight_name && strcmp(request->weight_name, name) == 0) ||
+	return hopper_pack_is_label(request, name) ||
+		(request->weight_name && strcmp(request->weight_name, name) == 0) ||
 		(request->fold_column && strcmp(request->fold_column, name) == 0) ||
 		(request->split_name && strcmp(request->split_name, name) == 0);
 }

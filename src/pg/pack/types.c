@@ -219,6 +219,17 @@ set_number_labels(hopper_pack_job *job)
 		hopper_pack_values_set_shape(y, trained->y_rank, trained->y_shape);
 }
 
+bool
+hopper_pack_is_label(const hopper_pack_request *request, const char *name)
+{
+	ListCell   *cell;
+
+	foreach(cell, request->y_names)
+		if (strcmp(lfirst(cell), name) == 0)
+			return true;
+	return false;
+}
+
 const char *
 hopper_pack_labelled_rows(const hopper_pack_request *request, const hopper_pack_source *source)
 {

@@ -153,7 +153,7 @@ hopper_predict_describe_features(const hopper_predict_model *model,
 		hopper_pack_values_init(values, n, columns, relation);
 		if (values->layout == PACK_BYTES)
 			hopper_pack_values_set_bytes_type(values, computed ? computed->x_type
-											  : hopper_predict_bytes_type(model), true);
+											  : hopper_predict_bytes_type(&model->data.desc), true);
 		else if (computed)
 			values->type = computed->x_type;
 		values->divisor = model->data.desc.normalizing_const;

@@ -24,18 +24,11 @@ const hopper_layout hopper_confusion_layout = {
 	.what = "a confusion table",.columns = columns,.n = N_COLUMNS
 };
 
-/* The only output, where it has a name or rows have weights; NULL: the labels are all there is. */
-static const hopper_output *
-only_output(const hopper_trained *model)
-{
-	return model->data.desc.n_outputs == 1 ? &model->data.desc.outputs[0] : NULL;
-}
-
 void
 hopper_require_classes(const hopper_trained *model, const hopper_name *shown)
 {
-	const hopper_output *output = only_output(model);
-	int32		kind = output ? output->kind : model->data.desc.y_kind;
+	const hopper_data_desc *desc = &model->data.desc;
+	int32		kind = desc->n_outputs == 1 ? desc->outputs[0].kind : desc->y_kind;
 	hopper_predict_model predicted;
 
 	hopper_predict_from_trained(model, &predicted);
@@ -44,9 +37,9 @@ hopper_require_classes(const hopper_trained *model, const hopper_name *shown)
 	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 				 errmsg("confusion_table needs a model of classes but \"%s\" was trained on %s",
 						shown->shown,
-						model->data.desc.n_outputs > 1 ? "several outputs"
+						desc->n_outputs > 1 ? "several outputs"
 						: kind == HOPPER_LABEL_VALUE ? "numbers" : "arrays"),
-				 model->data.desc.n_outputs > 1
+				 desc->n_outputs > 1
 				 ? errhint("Leave it out, and count what hopper.predict() writes.")
 				 : errhint("Leave confusion_table out."));
 }
@@ -59,15 +52,11 @@ share(double a, double b)
 }
 
 static void
-insert_class(const hopper_name *table, const hopper_trained *model, const int64_t *counts, int n,
-			 int at)
+insert_class(const hopper_name *table, const hopper_predict_model *model, const int64_t *counts,
+			 int n, int at)
 {
 	Datum	   *row = palloc(n * sizeof(Datum));
-	const hopper_output *output = only_output(model);
-	int			n_names = output ? output->n_class_values : model->data.desc.n_class_values;
-	const char *const *names = output ? output->class_values : model->data.desc.class_values;
-	/* Without names a class is its index, as predictions show it. */
-	const char *name = n_names == 0 ? psprintf("%d", at) : at < n_names ? names[at] : NULL;
+	const char *name = hopper_predict_class_name(model, at);
 	int64		labels = 0;
 	int64		predictions = 0;
 	int64		right = counts[(int64) at * n + at];
@@ -90,9 +79,12 @@ void
 hopper_write_confusion(const hopper_name *table, const hopper_trained *model,
 					   const int64_t *counts, int n)
 {
+	hopper_predict_model predicted;
+
+	hopper_predict_from_trained(model, &predicted);
 	for (int at = 0; at < n; at++)
 	{
-		insert_class(table, model, counts, n, at);
+		insert_class(table, &predicted, counts, n, at);
 		CHECK_FOR_INTERRUPTS();
 	}
 }

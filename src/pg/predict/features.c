@@ -13,28 +13,18 @@
 static hopper_row_schema *
 schema_of(const hopper_name *table)
 {
-	char	   *text;
+	hopper_trained trained;
 
 	if (hopper_is_table(hopper_relation_oid(table, false), HOPPER_TABLE_MODELS))
-	{
-		hopper_trained trained;
-
 		hopper_read_trained_data(table, &trained);
-		text = trained.data.schema_text;
-	}
 	else
-	{
-		hopper_packed packed;
-
-		hopper_read_packed(table, false, &packed);
-		text = packed.schema_text;
-	}
-	if (text == NULL)
+		hopper_read_packed(table, false, &trained.data);
+	if (trained.data.schema_text == NULL)
 		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("the features of \"%s\" are packed as they are", table->shown),
 					 errhint("hopper.training_preprocessor() with treatments => '{}' chooses "
 							 "treatments for columns."));
-	return hopper_schema_open(text);
+	return hopper_schema_open(trained.data.schema_text);
 }
 
 /* describe_features(table_name) */

@@ -103,9 +103,17 @@ hopper_predict_bind_outputs(hopper_predict_model *model, int n_outputs)
 }
 
 int32
-hopper_predict_bytes_type(const hopper_predict_model *model)
+hopper_predict_bytes_type(const hopper_data_desc *trained)
 {
-	return model->data.desc.x_type ? model->data.desc.x_type : HOPPER_FLOAT32;
+	return trained->x_type ? trained->x_type : HOPPER_FLOAT32;
+}
+
+const char *
+hopper_predict_class_name(const hopper_predict_model *model, int class)
+{
+	if (model->n_class_values == 0)
+		return psprintf("%d", class);
+	return class >= 0 && class < model->n_class_values ? model->class_values[class] : NULL;
 }
 
 char *

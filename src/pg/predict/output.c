@@ -93,11 +93,8 @@ hopper_predict_output_create(const hopper_predict_model *model, const hopper_pre
 	output->class_nulls = palloc0(model->n_classes * sizeof(bool));
 	for (int i = 0; i < model->n_classes; i++)
 	{
-		const char *name = i < model->n_class_values ? model->class_values[i] : NULL;
+		const char *name = hopper_predict_class_name(model, i);
 
-		/* Without names a class is its index. */
-		if (model->n_class_values == 0)
-			name = psprintf("%d", i);
 		output->class_nulls[i] = name == NULL;
 		output->class_values[i] = name ? CStringGetTextDatum(name) : (Datum) 0;
 	}

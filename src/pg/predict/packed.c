@@ -40,9 +40,7 @@ label_in_unit(const packed_prediction *run, double label)
 static void
 put_class_name(const packed_prediction *run, int class, Datum *value, bool *null)
 {
-	const hopper_predict_model *model = &run->base.model;
-	const char *name = model->n_class_values == 0 ? psprintf("%d", class)
-		: class >= 0 && class < model->n_class_values ? model->class_values[class] : NULL;
+	const char *name = hopper_predict_class_name(&run->base.model, class);
 
 	*null = name == NULL;
 	if (name)

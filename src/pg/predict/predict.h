@@ -59,7 +59,9 @@ extern void hopper_predict_bind_outputs(hopper_predict_model *model, int n_outpu
 /* on_null: whether rows that lack a feature get NULL instead of an error. (predict/arguments.c) */
 extern bool hopper_predict_may_lack(FunctionCallInfo fcinfo, int at);
 /* What a bytea holds that has more than a byte for each feature: the type of training. */
-extern int32 hopper_predict_bytes_type(const hopper_predict_model *model);
+extern int32 hopper_predict_bytes_type(const hopper_data_desc *trained);
+/* Without names a class is its index; NULL is that of SQL's NULL, or one that has no name. */
+extern const char *hopper_predict_class_name(const hopper_predict_model *model, int class);
 /* "real[784] or an image bytea" for messages. */
 extern char *hopper_predict_expectation(const hopper_predict_model *model);
 /* ERROR 42804 where columns of these types cannot be the model's features. */

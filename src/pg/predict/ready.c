@@ -283,13 +283,11 @@ describe_features(const hopper_trained *trained, int32 asked_type, const bool *i
 				  hopper_data_desc *desc)
 {
 	const hopper_packed *data = &trained->data;
-	hopper_predict_model model;
 
-	hopper_predict_from_trained(trained, &model);
 	memset(desc, 0, sizeof(*desc));
 	desc->x_type = asked_type;
 	if (asked_type == READY_BYTES || (asked_type == READY_ROW && is_bytea[0]))
-		desc->x_type = hopper_predict_bytes_type(&model);
+		desc->x_type = hopper_predict_bytes_type(&data->desc);
 	else if (asked_type == READY_ROW)
 		desc->x_type = data->schema_text ? HOPPER_FLOAT32 : HOPPER_FLOAT64;
 	desc->x_rank = data->desc.x_rank;

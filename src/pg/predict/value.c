@@ -160,13 +160,8 @@ HOPPER_FUNCTION(hopper_sql_predict_value)
 	}
 	else
 	{
-		int			class;
-
 		hopper_predict_rank(&function->classes, model, function->entry->n_outputs, outputs, true);
-		class = function->classes.order[0];
-		predicted = class < model->n_class_values ? model->class_values[class] : NULL;
-		if (model->n_class_values == 0)
-			predicted = psprintf("%d", class);
+		predicted = hopper_predict_class_name(model, function->classes.order[0]);
 	}
 	hopper_ready_leave(function->entry);
 	if (predicted == NULL)
