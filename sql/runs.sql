@@ -107,6 +107,10 @@ CREATE TABLE hopper.all_run_grants (
 COMMENT ON TABLE hopper.all_run_grants IS
     'who sees a run, or steers it, beside its own role; 0 is everybody';
 
+-- Without a key their rows could not be deleted where a publication has all tables.
+ALTER TABLE hopper.all_trial_metrics REPLICA IDENTITY FULL;
+ALTER TABLE hopper.all_run_events REPLICA IDENTITY FULL;
+
 -- Each checkpoint writes its row of these anew: in the same page, as long as there is room.
 ALTER TABLE hopper.all_runs SET (fillfactor = 50);
 ALTER TABLE hopper.all_trials SET (fillfactor = 50);

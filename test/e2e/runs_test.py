@@ -45,6 +45,21 @@ def test_in_the_background(database):
     assert value(database, "SELECT count(*) FROM hopper.run_timeline('behind')") > 0
 
 
+def test_where_a_publication_has_all_tables(database):
+    """The end of a run writes metrics of its checkpoints anew, and drop_run() deletes rows of every table of runs."""
+    query(database, "SET client_min_messages = error; CREATE PUBLICATION everything FOR ALL TABLES; RESET client_min_messages")
+    try:
+        run = create(database, "told")
+        while not value(database, "SELECT count(*) FROM hopper.trial_metrics WHERE run = %s", run):
+            assert value(database, "SELECT hopper.step(%s, 0)", run) == "running"
+        assert value(database, "SELECT hopper.step(%s, 60)", run) == "done"
+        query(database, "SELECT hopper.drop_run(%s)", run)
+        assert value(database, "SELECT count(*) FROM hopper.all_trial_metrics WHERE run = %s", run) == 0
+    finally:
+        query(database, "DROP PUBLICATION everything")
+    expect_as_straight(database, "told")
+
+
 @pytest.fixture(scope="module")
 def hopeless(database):
     select(database, "hopeless", [(1, 1, "loss='categorical_crossentropy', optimizer=SGD(lr=1e30), metrics=['accuracy']", "batch_size=32")])
