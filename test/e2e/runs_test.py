@@ -60,6 +60,34 @@ def test_where_a_publication_has_all_tables(database):
     expect_as_straight(database, "told")
 
 
+def test_a_role_that_may_not_connect(database):
+    query(database, f"DROP ROLE IF EXISTS hopper_runs_kept_out; CREATE ROLE hopper_runs_kept_out LOGIN;"
+          f" GRANT ALL ON SCHEMA public TO hopper_runs_kept_out; GRANT SELECT ON ALL TABLES IN SCHEMA public TO hopper_runs_kept_out;"
+          f" REVOKE CONNECT ON DATABASE {DATABASE} FROM PUBLIC")
+    try:
+        query(database, "SET ROLE hopper_runs_kept_out")
+        with pytest.raises(psycopg2.errors.InsufficientPrivilege, match='"hopper_runs_kept_out" cannot train in the background') as error:
+            create(database, "kept_out", function="submit")
+        query(database, "RESET ROLE")
+        query(database, error.value.diag.message_hint.split(";")[0])
+        query(database, "SET ROLE hopper_runs_kept_out")
+        run = create(database, "let_in", function="submit")
+        assert value(database, "SELECT hopper.wait(%s, 60)", run) == "done"
+    finally:
+        query(database, "RESET ROLE; DROP OWNED BY hopper_runs_kept_out; DROP ROLE hopper_runs_kept_out;"
+              f" GRANT CONNECT ON DATABASE {DATABASE} TO PUBLIC")
+
+
+def test_a_role_whose_transactions_only_read(database):
+    """What a role's sessions begin with is not for the worker, which would fail and begin anew for ever."""
+    query(database, "ALTER ROLE postgres SET default_transaction_read_only = on")
+    try:
+        run = create(database, "written", function="submit")
+        assert value(database, "SELECT hopper.wait(%s, 30)", run) == "done"
+    finally:
+        query(database, "ALTER ROLE postgres RESET default_transaction_read_only")
+
+
 @pytest.fixture(scope="module")
 def hopeless(database):
     select(database, "hopeless", [(1, 1, "loss='categorical_crossentropy', optimizer=SGD(lr=1e30), metrics=['accuracy']", "batch_size=32")])

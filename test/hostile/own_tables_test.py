@@ -1,9 +1,11 @@
 """The extension's own tables are their owner's alone, and nobody turns them against him."""
 
+import os
+
 import psycopg2
 import pytest
 
-from digits import connect, drop_database, query, value
+from digits import connect, drop_database, query, value, wait_until
 
 DATABASE = "hopper_own_tables"
 MALLORY = "hopper_own_mallory"
@@ -96,3 +98,22 @@ def test_a_trigger_on_the_record_of_runs(database, table):
     query(database, f"SET SESSION AUTHORIZATION {MALLORY}")
     assert value(database, FIT, "after", COMPILE) == 1
     assert value(database, "SELECT count(*) > 0 FROM hopper.run_timeline('after')")
+
+
+def test_the_extension_is_dropped_while_a_run_goes_on(database):
+    """Its worker ends for good: started again, it would find another run of its number in an extension that is made anew."""
+    query(database, "CREATE EXTENSION model_hopper")
+    query(database, "CREATE TABLE points AS SELECT i AS id, ARRAY[i % 2, i % 3]::real[] AS x,"
+          " i % 2 AS y FROM generate_series(1, 40) i")
+    query(database, "SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x')")
+    query(database, "SELECT hopper.load_model('models', %s)", MODEL)
+    run = value(database, "SELECT hopper.submit(%s)", "SELECT hopper.fit('packed', 'endless', 'models', 1,"
+                f" $c${COMPILE}$c$, 'batch_size=8', 10000000)")
+    of_run = "SELECT pid FROM hopper.runs WHERE run = %s AND pid IS NOT NULL"
+    wait_until(lambda: query(database, of_run, run))
+    process = value(database, of_run, run)
+    query(database, "DROP EXTENSION model_hopper CASCADE")
+    wait_until(lambda: not os.path.exists(f"/proc/{process}"))
+    connect(DATABASE).close()  # by the postmaster, which has told of its end before
+    with open(os.environ["HOPPER_SERVER_LOG"], encoding="utf-8", errors="replace") as log:
+        assert f'(PID {process}) exited with exit code' not in log.read()

@@ -12,7 +12,6 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/pg_database.h"
-#include "commands/extension.h"
 #include "postmaster/bgworker.h"
 #include "tcop/tcopprot.h"
 
@@ -170,8 +169,7 @@ hopper_run_finder(Datum database)
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
-	if (OidIsValid(get_extension_oid("model_hopper", true)) &&
-		OidIsValid(get_relname_relid("all_runs", hopper_schema())))
+	if (hopper_store_is_there())
 	{
 		hopper_connect();
 		n = hopper_own_select("SELECT run FROM @extschema@.all_runs WHERE outcome IS NULL"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "catalog/pg_authid.h"
+#include "commands/dbcommands.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/lmgr.h"
@@ -95,6 +96,8 @@ require_role(const hopper_run_row *row)
 {
 	HeapTuple	tuple;
 	bool		can_login;
+	char	   *role;
+	char	   *database = get_database_name(MyDatabaseId);
 
 	hopper_store_require_role(row);
 	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(row->role));
@@ -102,23 +105,33 @@ require_role(const hopper_run_row *row)
 		elog(ERROR, "role %u is gone", row->role);
 	can_login = ((Form_pg_authid) GETSTRUCT(tuple))->rolcanlogin;
 	ReleaseSysCache(tuple);
+	role = hopper_role_name(row->role);
 	if (HOPPER_BYPASS_LOGIN == 0 && !can_login)
 		hopper_raise(ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION,
-					 errmsg("role \"%s\" cannot train in the background",
-							hopper_role_name(row->role)),
+					 errmsg("role \"%s\" cannot train in the background", role),
 					 errdetail("A background worker logs in as the role whose run it is."),
 					 errhint("ALTER ROLE %s LOGIN; or train in the foreground with CALL "
-							 "hopper.train().", hopper_identifier(hopper_role_name(row->role))));
+							 "hopper.train().", hopper_identifier(role)));
+	if (!hopper_any(hopper_select("SELECT WHERE has_database_privilege(%u, %u, 'CONNECT')",
+								  row->role, MyDatabaseId)))
+		hopper_raise(ERRCODE_INSUFFICIENT_PRIVILEGE,
+					 errmsg("role \"%s\" cannot train in the background", role),
+					 errdetail("It may not connect to database \"%s\".", database),
+					 errhint("GRANT CONNECT ON DATABASE %s TO %s; or train in the foreground with "
+							 "CALL hopper.train().", hopper_identifier(database),
+							 hopper_identifier(role)));
 }
 
 void
 hopper_worker_start(const hopper_run_row *row)
 {
 	static bool registered = false;
-	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
-	worker_orders *orders = palloc(sizeof(worker_orders));
+	worker_orders *orders;
+	MemoryContext caller;
 
 	require_role(row);
+	caller = MemoryContextSwitchTo(TopTransactionContext);
+	orders = palloc(sizeof(worker_orders));
 	*orders = (worker_orders) {row->run, MyDatabaseId, row->role, GetTopTransactionId()};
 	wanted = lappend(wanted, orders);
 	MemoryContextSwitchTo(caller);
@@ -142,17 +155,27 @@ commit(void)
 	CommitTransactionCommand();
 }
 
+/*
+ * Reads and locks the run; false where it has ended or was dropped. Where the extension was dropped
+ * and made anew, its number may be another run's.
+ */
+static bool
+read_unended(const worker_orders *orders, hopper_run_row *row)
+{
+	return hopper_store_is_there() && hopper_store_read_if_there(orders->run, row) &&
+		row->outcome == NULL && row->role == orders->role;
+}
+
 /* False where the run has ended, or somebody has paused, cancelled or dropped it meanwhile. */
 static bool
-is_wanted(int64 run, hopper_run_row *row)
+is_wanted(const worker_orders *orders, hopper_run_row *row)
 {
 	bool		wanted = false;
 
 	hopper_connect();
-	if (hopper_store_read_if_there(run, row) && row->outcome == NULL &&
-		hopper_lease_holder(run) == 0)
+	if (read_unended(orders, row) && hopper_lease_holder(orders->run) == 0)
 	{
-		hopper_wish wish = hopper_store_wish(run);
+		hopper_wish wish = hopper_store_wish(orders->run);
 
 		if (wish == HOPPER_WISH_CANCEL)
 			hopper_run_cancel(row);
@@ -163,13 +186,14 @@ is_wanted(int64 run, hopper_run_row *row)
 }
 
 static void
-train(int64 run)
+train(const worker_orders *orders)
 {
+	int64		run = orders->run;
 	hopper_driver_state state = HOPPER_DRIVER_TRAINS;
 	hopper_run_row row;
 
 	begin();
-	if (!is_wanted(run, &row))
+	if (!is_wanted(orders, &row))
 	{
 		commit();
 		return;
@@ -196,15 +220,15 @@ train(int64 run)
 
 /* What is to be known of a run that an error has ended; another session may have been quicker. */
 static void
-note_failure(int64 run, const ErrorData *error)
+note_failure(const worker_orders *orders, const ErrorData *error)
 {
+	int64		run = orders->run;
 	bool		cancelled = error->sqlerrcode == ERRCODE_QUERY_CANCELED;
 	hopper_run_row row;
 
 	begin();
 	hopper_connect();
-	if (hopper_lease_holder(run) == 0 && hopper_store_read_if_there(run, &row) &&
-		row.outcome == NULL)
+	if (hopper_lease_holder(run) == 0 && read_unended(orders, &row))
 	{
 		/* Whatever has ended it: who wished that it be cancelled was told that it is. */
 		if (hopper_store_wish(run) == HOPPER_WISH_CANCEL)
@@ -231,6 +255,20 @@ leave_for_good(int code, Datum nothing)
 		_exit(0);
 }
 
+/*
+ * Settings of the role or the server that are meant for sessions, such as transactions that only
+ * read, would end each attempt of it. So do the server's own workers (postmaster/autovacuum.c).
+ */
+static void
+set_own_defaults(void)
+{
+	SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
+	SetConfigOption("default_transaction_read_only", "off", PGC_SUSET, PGC_S_OVERRIDE);
+	/* Of PostgreSQL 17 and later: reading the data is one transaction. */
+	if (GetConfigOption("transaction_timeout", true, false))
+		SetConfigOption("transaction_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+}
+
 void
 hopper_run_worker(Datum nothing)
 {
@@ -245,6 +283,7 @@ hopper_run_worker(Datum nothing)
 	/* Of the role alone: to the one whose session has asked its functions could turn back. */
 	BackgroundWorkerInitializeConnectionByOid(orders.database, orders.role, HOPPER_BYPASS_LOGIN);
 	connected = true;
+	set_own_defaults();
 	/* Its row is not to be seen before. */
 	begin();
 	XactLockTableWait(orders.creator, NULL, NULL, XLTW_None);
@@ -254,7 +293,7 @@ hopper_run_worker(Datum nothing)
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		train(orders.run);
+		train(&orders);
 	}
 	PG_CATCH();
 	{
@@ -265,7 +304,7 @@ hopper_run_worker(Datum nothing)
 		EmitErrorReport();
 		FlushErrorState();
 		AbortCurrentTransaction();
-		note_failure(orders.run, error);
+		note_failure(&orders, error);
 	}
 	PG_END_TRY();
 	proc_exit(0);

@@ -5,11 +5,19 @@
 #include "pg/train/store.h"
 
 #include "commands/async.h"
+#include "commands/extension.h"
 #include "utils/fmgroids.h"
 #include "utils/syscache.h"
 
 #include "pg/server/own_tables.h"
 #include "pg/train/timeline.h"
+
+bool
+hopper_store_is_there(void)
+{
+	return OidIsValid(get_extension_oid("model_hopper", true)) &&
+		OidIsValid(get_relname_relid("all_runs", hopper_schema()));
+}
 
 int64
 hopper_store_next(void)

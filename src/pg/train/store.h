@@ -78,6 +78,8 @@ extern void hopper_store_grant(int64 run, Oid role, bool steers);
 extern void hopper_store_revoke(int64 run, Oid role);
 /* ERROR 42704 where the role of the run was dropped: nobody can train it any more. */
 extern void hopper_store_require_role(const hopper_run_row *row);
+/* Whether the database has the extension, and one that knows runs: a worker may find otherwise. */
+extern bool hopper_store_is_there(void);
 /* Reads a run without these errors, and locks it; false where there is none. */
 extern bool hopper_store_read_if_there(int64 run, hopper_run_row *row);
 /* Reads it so, and locks nothing. */
