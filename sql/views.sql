@@ -1,5 +1,6 @@
 -- What a role sees of runs: its own, and those of roles whose rights it has. Whether a run is running
--- is stored nowhere: its driver holds a lock (src/pg/run/lease.h has the numbers).
+-- is stored nowhere: its driver holds a lock (src/pg/run/lease.h has the numbers). A worker takes it within
+-- seconds: a copy of a database, a standby that was promoted, and a worker that was refused its connection have none.
 CREATE VIEW hopper.seen_runs AS
 SELECT r.run, r.started, r.outcome
 FROM hopper.all_runs r
@@ -15,7 +16,8 @@ SELECT r.run,
             WHEN (SELECT e.event FROM hopper.all_run_events e WHERE e.run = r.run
                   AND e.event IN ('submitted', 'resumed', 'pause', 'cancel')
                   ORDER BY e.at DESC LIMIT 1) = 'pause' THEN 'paused'
-            WHEN r.queued > pg_catalog.pg_postmaster_start_time()
+            WHEN r.queued > GREATEST(pg_catalog.pg_postmaster_start_time(),
+                                     pg_catalog.clock_timestamp() - interval '1 minute')
                  AND EXISTS (SELECT 1 FROM pg_catalog.pg_roles o WHERE o.oid = r.role) THEN 'waiting'
             WHEN r.started IS NULL THEN 'created'
             ELSE 'interrupted' END AS state,

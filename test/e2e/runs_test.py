@@ -60,6 +60,18 @@ def test_where_a_publication_has_all_tables(database):
     expect_as_straight(database, "told")
 
 
+def test_a_run_whose_worker_will_not_come(database):
+    """Of a copy of the database, or where the worker was refused its connection: it does not wait for ever."""
+    run = create(database, "copied")
+    query(database, "UPDATE hopper.all_runs SET queued = now() - interval '61 seconds', started = now() WHERE run = %s", run)
+    assert state(database, run) == "interrupted"
+    query(database, "SET statement_timeout = '60s'")
+    assert value(database, "SELECT hopper.wait(%s)", run) == "interrupted"
+    query(database, "RESET statement_timeout; SELECT hopper.resume(%s)", run)
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "done"
+    expect_as_straight(database, "copied")
+
+
 def test_a_role_that_may_not_connect(database):
     query(database, f"DROP ROLE IF EXISTS hopper_runs_kept_out; CREATE ROLE hopper_runs_kept_out LOGIN;"
           f" GRANT ALL ON SCHEMA public TO hopper_runs_kept_out; GRANT SELECT ON ALL TABLES IN SCHEMA public TO hopper_runs_kept_out;"
