@@ -120,6 +120,58 @@ def test_a_thousand_checkpoints_take_no_room(database):
     connection.close()
 
 
+def grown(database, table):
+    """A run, in a session that steps it, and a table of states with dead rows as of many checkpoints."""
+    connection = connect(DATABASE)
+    query(connection, "SET hopper.notice_interval = 0; SET statement_timeout = '60s'")
+    run = value(connection, "SELECT hopper.create_run(%s)", FIT.format(table, "tiny", 100000))
+    query(database, f"ALTER TABLE hopper_run_{run}_state SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)")
+    return connection, run
+
+
+def add_dead_rows(connection, database, run):
+    """One step finds the table grown, the next one is to make it small."""
+    while not value(database, f"SELECT count(*) FROM hopper_run_{run}_state"):
+        query(connection, "SELECT hopper.step(%s, 0)", run)
+    query(database, f"""DO $$ BEGIN
+        WHILE pg_total_relation_size('hopper_run_{run}_state') < 30e6 LOOP
+            UPDATE hopper_run_{run}_state SET state = state || ''::bytea;
+        END LOOP; END $$""")
+    query(connection, "SELECT hopper.step(%s, 0)", run)
+    query(connection, "SELECT hopper.step(%s, 0)", run)
+    return value(database, f"SELECT relfilenode FROM pg_class WHERE oid = 'hopper_run_{run}_state'::regclass")
+
+
+def test_tables_that_a_snapshot_keeps_large_are_not_copied_with_each_checkpoint(database):
+    connection, run = grown(database, "kept")
+    other = connect(DATABASE)
+    query(other, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
+    first = value(database, f"SELECT relfilenode FROM pg_class WHERE oid = 'hopper_run_{run}_state'::regclass")
+    copied = add_dead_rows(connection, database, run)
+    assert copied != first
+    assert value(database, f"SELECT pg_total_relation_size('hopper_run_{run}_state')") > 30e6
+    assert add_dead_rows(connection, database, run) == copied
+    query(other, "COMMIT")
+    connection.close()
+    other.close()
+    query(database, "SELECT hopper.cancel(%s)", run)
+
+
+def test_who_reads_its_tables_is_not_waited_for(database):
+    """Others would wait behind the run; the workers of a parallel dump give up at once then."""
+    connection, run = grown(database, "read")
+    other = connect(DATABASE)
+    query(other, f"BEGIN; LOCK TABLE hopper_run_{run}_state IN ACCESS SHARE MODE")
+    first = value(database, f"SELECT relfilenode FROM pg_class WHERE oid = 'hopper_run_{run}_state'::regclass")
+    assert add_dead_rows(connection, database, run) == first
+    query(other, "COMMIT")
+    assert add_dead_rows(connection, database, run) != first
+    assert value(database, f"SELECT pg_total_relation_size('hopper_run_{run}_state')") < 20e6
+    connection.close()
+    other.close()
+    query(database, "SELECT hopper.cancel(%s)", run)
+
+
 def test_a_state_of_another_numerics_class_is_refused_unless_asked_for(database):
     """As if the run went on on another CPU, or with another build."""
     other = trained_a_little(database, "other", ", dtype => 'bf16'")

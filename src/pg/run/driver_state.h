@@ -53,6 +53,7 @@ typedef struct hopper_driver
 	hopper_unwritten halted;	/* trials, for a checkpoint */
 	hopper_unwritten ended;
 	bool		has_grown;		/* the table of states, by dead rows */
+	int64		compacted;		/* bytes of the tables since they were made small, or 0 */
 	int			n_seen;			/* trials of a search that have their rows */
 	bool		halts;			/* what halts does not go on before the next step */
 	bool		halts_now;		/* trials are asked to, even such as have trained nothing */

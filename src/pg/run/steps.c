@@ -5,6 +5,8 @@
  */
 #include "pg/run/driver_state.h"
 
+#include "storage/lmgr.h"
+
 #include "pg/run/lease.h"
 #include "pg/server/own_tables.h"
 #include "pg/server/watch.h"
@@ -434,20 +436,27 @@ look_for_wishes(void)
 
 /* --- the size of the tables --- */
 
+static int64
+size_of_tables(void)
+{
+	const hopper_outputs *made = &hopper_driven->fit->staging;
+
+	return hopper_number(NULL, hopper_select(
+		"SELECT pg_total_relation_size(%u) + pg_total_relation_size(%u)"
+		" + pg_total_relation_size(%u)", hopper_relation_oid(&made->state, false),
+		hopper_relation_oid(&made->info, false), hopper_relation_oid(&made->model, false)));
+}
+
+/* Rows that a snapshot of another session keeps were there the last time, too. */
 bool
 hopper_driver_has_grown(void)
 {
 	const hopper_training *training = &hopper_driven->fit->training;
-	const hopper_outputs *made = &hopper_driven->fit->staging;
 	int64		contents = 0;
 
 	for (int i = 0; i < training->n_configs && training->results; i++)
 		contents += 2 * Max(training->results[i].state_size, training->configs[i].state_size);
-	return hopper_number(NULL, hopper_select(
-		"SELECT pg_total_relation_size(%u) + pg_total_relation_size(%u)"
-		" + pg_total_relation_size(%u)", hopper_relation_oid(&made->state, false),
-		hopper_relation_oid(&made->info, false), hopper_relation_oid(&made->model, false))) >
-		MOST_GROWTH * contents + GROWTH_BYTES;
+	return size_of_tables() > MOST_GROWTH * Max(contents, hopper_driven->compacted) + GROWTH_BYTES;
 }
 
 bool
@@ -581,16 +590,28 @@ hopper_driver_end_transaction(void)
 	hopper_unrestrict(&before);
 }
 
+/*
+ * Readers of a table, such as a dump, are not waited for: others would wait behind the run, and
+ * workers of a parallel dump give up then. The next checkpoint tries again.
+ */
 void
 hopper_driver_compact(void)
 {
 	const hopper_outputs *made = &hopper_driven->fit->staging;
 	const hopper_name *tables[] = {&made->state, &made->info, &made->model};
+	bool		all = true;
 
 	hopper_driven->has_grown = false;
 	hopper_connect();
 	for (int i = 0; i < lengthof(tables); i++)
-		hopper_exec("CLUSTER %s USING %s", tables[i]->quoted,
-					hopper_identifier(psprintf("%s_pkey", tables[i]->name)));
+	{
+		if (ConditionalLockRelationOid(hopper_relation_oid(tables[i], false), AccessExclusiveLock))
+			hopper_exec("CLUSTER %s USING %s", tables[i]->quoted,
+						hopper_identifier(psprintf("%s_pkey", tables[i]->name)));
+		else
+			all = false;
+	}
+	if (all)
+		hopper_driven->compacted = size_of_tables();
 	hopper_finish();
 }
