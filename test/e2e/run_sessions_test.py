@@ -55,6 +55,28 @@ def test_others_see_the_end_with_its_commit(database):
     query(database, "DROP TABLE few, few_summary")
 
 
+@pytest.mark.parametrize("statement", ["DISCARD ALL", "SELECT pg_advisory_unlock_all()"])
+def test_a_session_whose_locks_are_given_back_drives_no_more(database, statement):
+    """As by a pool, between two of its users: others drive the run then, and this one goes on where they have come to."""
+    run = create(database, "discarded", "endless", 1000000)
+    session, other = connect(DATABASE), connect(DATABASE)
+    query(session, "SELECT hopper.step(%s, 0)", run)
+    query(session, statement)
+    assert state(database, run) == "interrupted"
+    assert value(other, "SELECT hopper.step(%s, 0.5)", run) == "running"
+    assert value(database, "SELECT pid FROM hopper.runs WHERE run = %s", run) == pid(other)
+    with pytest.raises(psycopg2.errors.ObjectInUse, match=f"driven by process {pid(other)}"):
+        query(session, "SELECT hopper.step(%s, 0)", run)
+    other.close()
+    trained = "SELECT sum(iterations) FROM hopper.trials WHERE run = %s"
+    before = value(database, trained, run)
+    assert value(session, "SELECT hopper.step(%s, 0)", run) == "running"
+    assert value(database, trained, run) > before
+    assert not [notice for notice in session.notices if "own a lock" in notice]
+    session.close()
+    query(database, "SELECT hopper.cancel(%s)", run)
+
+
 def test_others_see_it_before_it_commits(database):
     trainer = connect(DATABASE)
     process = pid(trainer)

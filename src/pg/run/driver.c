@@ -14,14 +14,8 @@
 
 hopper_driver *hopper_driven = NULL;
 
-bool
-hopper_driver_has(int64 run)
-{
-	return hopper_driven != NULL && !hopper_driven->creates && hopper_driven->run == run;
-}
-
-void
-hopper_driver_abandon(void)
+static void
+abandon(bool leased)
 {
 	hopper_driver *ended = hopper_driven;
 
@@ -32,9 +26,34 @@ hopper_driver_abandon(void)
 	hopper_request_context = NULL;
 	if (ended->scope)
 		hopper_guard_release_scope(ended->scope);
-	if (!ended->creates)
+	if (!ended->creates && leased)
 		hopper_lease_give_back(ended->run, true);
 	MemoryContextDelete(ended->context);
+}
+
+void
+hopper_driver_abandon(void)
+{
+	abandon(true);
+}
+
+/* DISCARD ALL has given the lease back. */
+static void
+abandon_discarded(void)
+{
+	abandon(false);
+}
+
+bool
+hopper_driver_has(int64 run)
+{
+	if (hopper_driven == NULL || hopper_driven->creates || hopper_driven->run != run)
+		return false;
+	if (hopper_driven->steps || hopper_lease_is_held(run))
+		return true;
+	/* Others may have driven it since: what is in its tables goes on. */
+	abandon(false);
+	return false;
 }
 
 void
@@ -54,7 +73,8 @@ hopper_driver_leave(void)
 					 errmsg("this session drives run " INT64_FORMAT " at this moment",
 							hopper_driven->run),
 					 errhint("hopper.submit() trains in the background."));
-	hopper_driver_abandon();
+	if (hopper_driven && hopper_driver_has(hopper_driven->run))
+		hopper_driver_abandon();
 }
 
 /* What the core has given away was not written. */
@@ -91,6 +111,7 @@ new_driver(int64 run, bool creates)
 	{
 		RegisterXactCallback(transaction_ends, NULL);
 		RegisterSubXactCallback(subtransaction_ends, NULL);
+		hopper_on_discard(abandon_discarded);
 		registered = true;
 	}
 	context = AllocSetContextCreate(TopMemoryContext, "hopper driver", ALLOCSET_DEFAULT_SIZES);

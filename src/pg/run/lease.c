@@ -78,6 +78,17 @@ hopper_lease_take(int64 run)
 						 "hopper.cancel()."));
 }
 
+bool
+hopper_lease_is_held(int64 run)
+{
+	LOCKTAG		tag = tag_of(run, HOPPER_LEASE_KIND);
+	LockAcquireResult result = LockAcquire(&tag, ExclusiveLock, true, true);
+
+	if (result != LOCKACQUIRE_NOT_AVAIL)
+		(void) LockRelease(&tag, ExclusiveLock, true);
+	return result != LOCKACQUIRE_NOT_AVAIL && result != LOCKACQUIRE_OK;
+}
+
 int
 hopper_lease_try(int64 run)
 {

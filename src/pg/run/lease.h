@@ -25,6 +25,8 @@
  * once while it runs a statement, else after two seconds, within which a closed session ends.
  */
 extern void hopper_lease_take(int64 run);
+/* Whether this session has it still: DISCARD ALL and pg_advisory_unlock_all() give it back. */
+extern bool hopper_lease_is_held(int64 run);
 /*
  * For this transaction, where nobody drives the run: 0, or the process of another session that
  * does, after the same time. SPI must be connected unless this session has it.

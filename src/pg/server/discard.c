@@ -11,7 +11,9 @@
 #include "tcop/utility.h"
 
 static ProcessUtility_hook_type previous_hook = NULL;
-static void (*discard_fn) (void) = NULL;
+/* Of ready models and of the driver of a run. */
+static void (*discard_fns[2]) (void);
+static int	n_discard_fns = 0;
 
 static void
 process_utility(HOPPER_UTILITY_PARAMETERS)
@@ -26,7 +28,8 @@ process_utility(HOPPER_UTILITY_PARAMETERS)
 		standard_ProcessUtility(HOPPER_UTILITY_ARGUMENTS);
 	if (!discards)
 		return;
-	discard_fn();
+	for (int i = 0; i < n_discard_fns; i++)
+		discard_fns[i] ();
 	/* The C library keeps what was freed; tensors are large and many. */
 	malloc_trim(0);
 }
@@ -34,9 +37,13 @@ process_utility(HOPPER_UTILITY_PARAMETERS)
 void
 hopper_on_discard(void (*fn) (void))
 {
-	if (discard_fn)
+	for (int i = 0; i < n_discard_fns; i++)
+		if (discard_fns[i] == fn)
+			return;
+	Assert(n_discard_fns < lengthof(discard_fns));
+	discard_fns[n_discard_fns++] = fn;
+	if (n_discard_fns > 1)
 		return;
-	discard_fn = fn;
 	previous_hook = ProcessUtility_hook;
 	ProcessUtility_hook = process_utility;
 }

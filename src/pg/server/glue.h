@@ -164,7 +164,7 @@ extern void hopper_guard_release_scope(hopper_guard_scope *scope);
 
 /* --- what a session keeps (server/discard.c) --- */
 
-/* `fn` is called after each DISCARD ALL of this session from now on; there is one such function. */
+/* `fn` is called after each DISCARD ALL of this session from now on. */
 extern void hopper_on_discard(void (*fn) (void));
 
 /* --- waiting for the core (server/wait.c) --- */
