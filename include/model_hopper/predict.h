@@ -63,8 +63,13 @@ typedef struct hopper_predictor_api
 	/* 1: it is there, and starts to wait anew; 0: it has expired. */
 	int			(*touch) (hopper_predictor *predictor);
 	/*
-	 * Copies `n` examples in; computed by a worker, or at once by the caller where one example at a
-	 * time was planned and that is quicker.
+	 * *x: memory for the examples of the next batch, as many as were planned, until it is
+	 * submitted.
+	 */
+	int			(*room) (hopper_predictor *predictor, void **x, hopper_error *error);
+	/*
+	 * Takes `n` examples: what lies in that memory, of others a copy. Computed by a worker, or at
+	 * once by the caller where one example at a time was planned and that is quicker.
 	 */
 	int			(*submit) (hopper_predictor *predictor, const void *x, size_t x_size, int32_t n,
 						   hopper_error *error);

@@ -53,6 +53,13 @@ int PredictorExpire(hopper_predictor* predictor, double seconds, int64_t* counte
 
 int PredictorTouch(hopper_predictor* predictor) { return static_cast<int>(predictor->Touch()); }
 
+int PredictorRoom(hopper_predictor* predictor, void** x, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(predictor, x);
+    *x = predictor->Room();
+  });
+}
+
 int PredictorSubmit(hopper_predictor* predictor, const void* x, size_t x_size, int32_t n,
                     hopper_error* error) {
   return Call(error, [&] {
@@ -81,6 +88,7 @@ void SetPredictorFunctions(hopper_predictor_api* api) {
   api->plan = PredictorPlan;
   api->expire = PredictorExpire;
   api->touch = PredictorTouch;
+  api->room = PredictorRoom;
   api->submit = PredictorSubmit;
   api->take = PredictorTake;
   api->free = PredictorFree;

@@ -136,6 +136,24 @@ void Predictor::GiveBack() {
   counter_ = nullptr;
 }
 
+uint8_t* Predictor::Room() {
+  if (room_.size() > 0) return room_.data();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (spare_.empty()) {
+      // All are at jobs: a worker that gives one back needs no memory for it.
+      spare_.reserve(jobs_.size() + 1);
+    } else {
+      room_ = std::move(spare_.back());
+      spare_.pop_back();
+    }
+  }
+  if (room_.size() == 0) {
+    room_ = AlignedArray<uint8_t>(static_cast<size_t>(rows_) * data_.x_bytes());
+  }
+  return room_.data();
+}
+
 void Predictor::Submit(const void* x, size_t x_size, int32_t n) {
   if (n < 1 || x == nullptr || x_size != static_cast<size_t>(n) * data_.x_bytes()) {
     throw Error(ErrorCode::kInvalidParameter,
@@ -146,20 +164,8 @@ void Predictor::Submit(const void* x, size_t x_size, int32_t n) {
   auto job = std::make_shared<Job>(account_.get(), BatchBytes(n));
   job->n = n;
   if (!at_once_) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (spare_.empty()) {
-        // All are at jobs: a worker that gives one back needs no memory for it.
-        spare_.reserve(jobs_.size() + 1);
-      } else {
-        job->x = std::move(spare_.back());
-        spare_.pop_back();
-      }
-    }
-    if (job->x.size() == 0) {
-      job->x = AlignedArray<uint8_t>(static_cast<size_t>(rows_) * data_.x_bytes());
-    }
-    std::memcpy(job->x.data(), x, x_size);
+    if (x != room_.data()) std::memcpy(Room(), x, x_size);
+    job->x = std::move(room_);
   }
   {
     const std::lock_guard<std::mutex> lock(mutex_);

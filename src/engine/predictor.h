@@ -54,8 +54,11 @@ class Predictor {
   void ExpireAfter(double seconds, int64_t* counter, int64_t bytes);
   // False: it has expired. Else a use, from which the time counts anew.
   bool Touch();
-  // Copies the bytes of `n` examples in, within the plan. Where one example at a time was planned
-  // and takes no longer than to wake a thread, it is computed here and is ready then.
+  // Memory for the examples of the next batch, as many as were planned, until it is submitted.
+  uint8_t* Room();
+  // Takes the bytes of `n` examples, within the plan: those in Room(), of others a copy. Where one
+  // example at a time was planned and takes no longer than to wake a thread, it is computed here
+  // and is ready then.
   void Submit(const void* x, size_t x_size, int32_t n);
   // True and the oldest batch's outputs, valid until the next call; false where it is not ready.
   // Throws what its computation threw.
@@ -120,6 +123,7 @@ class Predictor {
   bool at_once_ = false;             // Submit() computes
   std::optional<ForwardPass> here_;  // of at_once_; a thread frees it once it has expired
   std::shared_ptr<Job> taken_;       // owns what Take() handed out
+  AlignedArray<uint8_t> room_;       // or empty
 
   std::mutex mutex_;  // guards all that follows
   std::condition_variable wake_;

@@ -14,6 +14,8 @@
 #include "pg/server/row_types.h"
 
 #define ROWS_AT_ONCE 512
+/* A new table has no page with room but the last one. */
+#define OPTIONS TABLE_INSERT_SKIP_FSM
 
 struct hopper_bulk_insert
 {
@@ -135,7 +137,7 @@ flush(hopper_bulk_insert *insert)
 
 	error_context_stack = &context;
 	if (insert->n > 0)
-		table_multi_insert(insert->relation, insert->slots, insert->n, insert->command, 0,
+		table_multi_insert(insert->relation, insert->slots, insert->n, insert->command, OPTIONS,
 						   insert->state);
 	error_context_stack = context.previous;
 	insert->n = 0;
@@ -232,7 +234,7 @@ hopper_bulk_insert_close(hopper_bulk_insert *insert)
 		flush(insert);
 		for (int i = 0; i < ROWS_AT_ONCE; i++)
 			ExecDropSingleTupleTableSlot(insert->slots[i]);
-		table_finish_bulk_insert(insert->relation, 0);
+		table_finish_bulk_insert(insert->relation, OPTIONS);
 		MemoryContextDelete(insert->scratch);
 		FreeBulkInsertState(insert->state);
 	}

@@ -70,6 +70,14 @@ hopper_predict_start(hopper_prediction *run)
 													run->labels.nulls);
 }
 
+static void
+begin_batch(hopper_predict_work *work)
+{
+	work->n_added = 0;
+	HOPPER_CHECK(hopper_torch()->predictor.room(work->predictor, (void **) &work->features,
+												hopper_fault));
+}
+
 void
 hopper_predict_open(hopper_prediction *run, hopper_data_desc *desc)
 {
@@ -103,8 +111,6 @@ hopper_predict_open(hopper_prediction *run, hopper_data_desc *desc)
 	work->depth = plan.batches;
 	work->n_outputs = n_outputs;
 	hopper_predict_bind_outputs(&run->model, work->n_outputs);
-	work->features = MemoryContextAllocHuge(CurrentMemoryContext,
-											(Size) work->batch_rows * run->values.size);
 	work->scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper features",
 										  ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < work->depth; i++)
@@ -117,6 +123,7 @@ hopper_predict_open(hopper_prediction *run, hopper_data_desc *desc)
 		batch->id_nulls = palloc(work->batch_rows * sizeof(bool));
 		batch->lacking = palloc(work->batch_rows * sizeof(bool));
 	}
+	begin_batch(work);
 }
 
 static hopper_predict_batch *
@@ -181,10 +188,10 @@ hopper_predict_submit(hopper_prediction *run)
 	int			n = work->n_added;
 
 	next_batch(work)->n = n;
-	work->n_added = 0;
 	HOPPER_CHECK(hopper_torch()->predictor.submit(work->predictor, work->features,
 												  n * run->values.size, n, hopper_fault));
 	work->n_batches++;
+	begin_batch(work);
 }
 
 /* Which rows those are of which one cannot be computed. */

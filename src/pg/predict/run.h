@@ -42,7 +42,7 @@ typedef struct hopper_predict_work
 	int			n_outputs;
 	hopper_predict_output *output;
 	int			batch_rows;
-	char	   *features;		/* of the batch that is being read */
+	char	   *features;		/* of the batch that is being read, in the predictor's memory */
 	int			n_added;		/* rows of it */
 	bool		has_numbers;	/* of the row that comes next */
 	MemoryContext scratch;

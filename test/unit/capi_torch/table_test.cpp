@@ -67,6 +67,7 @@ TEST(Table, SurvivesMissingArguments) {
   api.evaluation.free(nullptr);
   EXPECT_EQ(api.predictor.plan(nullptr, nullptr, &error), HOPPER_INTERNAL);
   EXPECT_EQ(api.predictor.submit(nullptr, nullptr, 0, 0, &error), HOPPER_INTERNAL);
+  EXPECT_EQ(api.predictor.room(nullptr, nullptr, &error), HOPPER_INTERNAL);
   EXPECT_EQ(api.predictor.take(nullptr, nullptr, nullptr, &error), -1);
   api.predictor.free(nullptr);
   api.rows_free(nullptr);
@@ -208,6 +209,14 @@ class Predicting {
       throw std::runtime_error(error.message);
     }
   }
+  // By way of the predictor's own memory.
+  void SubmitInRoom(const void* x, size_t size, int32_t n) {
+    hopper_error error = {};
+    void* room = nullptr;
+    ASSERT_EQ(Api().predictor.room(predictor_, &room, &error), 0) << error.message;
+    std::memcpy(room, x, size);
+    Submit(static_cast<const uint8_t*>(room), size, n);
+  }
   // The oldest batch, waited for.
   std::vector<float> Take() {
     hopper_error error = {};
@@ -260,7 +269,7 @@ TEST(Predictor, AnswersInOrderAndAlikeRowByRow) {
   }
   EXPECT_GT(right, all * 8 / 10);  // in the order of their labels, or it would be a third
   for (const hopper_buffer& buffer : buffers) {
-    predictor.Submit(static_cast<const uint8_t*>(buffer.x), buffer.x_size, buffer.n);
+    predictor.SubmitInRoom(buffer.x, buffer.x_size, buffer.n);
   }
   std::vector<std::vector<float>> single;
   for (size_t i = 0; i < buffers.size(); ++i) single.push_back(predictor.Take());
