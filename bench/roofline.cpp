@@ -18,6 +18,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -155,17 +156,15 @@ int64_t Ticks() {
 }
 
 // Cuts a step into stretches, each of a place (a node, then parts) and a kind. Steps have the same
-// stretches, so that the median over steps of each leaves out those in which other programs ran.
+// stretches, so that the least over steps of each is without other programs: on a busy machine they
+// run in most of the long ones.
 class Recorder : public StepWatch {
  public:
   void Begin(size_t node, bool /*backward*/) override { Cut(node, kRest); }
   void Cut(size_t place, Kind kind) {
     const int64_t now = Ticks();
     if (at_ > 0) Add(now - last_);
-    if (at_ == labels_.size()) {
-      labels_.push_back({place, kind});
-      times_.emplace_back();
-    }
+    if (at_ == stretches_.size()) stretches_.push_back({place, kind});
     place_ = place;
     ++at_;
     last_ = Ticks();
@@ -178,24 +177,24 @@ class Recorder : public StepWatch {
   // Ticks of each place and kind in a step.
   std::vector<std::array<double, kKinds>> Sums(size_t places) {
     std::vector<std::array<double, kKinds>> sums(places, std::array<double, kKinds>{});
-    for (size_t i = 0; i < labels_.size(); ++i) {
-      std::vector<int64_t>& times = times_[i];
-      std::nth_element(times.begin(), times.begin() + static_cast<int64_t>(times.size() / 2),
-                       times.end());
-      sums[labels_[i].place][labels_[i].kind] += static_cast<double>(times[times.size() / 2]);
+    for (const Stretch& stretch : stretches_) {
+      sums[stretch.place][stretch.kind] += static_cast<double>(stretch.least);
     }
     return sums;
   }
 
  private:
-  struct Label {
+  struct Stretch {
     size_t place;
     Kind kind;
+    int64_t least = std::numeric_limits<int64_t>::max();  // ticks in a step
   };
-  void Add(int64_t ticks) { times_[at_ - 1].push_back(ticks); }
+  void Add(int64_t ticks) {
+    int64_t& least = stretches_[at_ - 1].least;
+    least = std::min(least, ticks);
+  }
 
-  std::vector<Label> labels_;
-  std::vector<std::vector<int64_t>> times_;  // by stretch, then step
+  std::vector<Stretch> stretches_;
   size_t at_ = 0;
   size_t place_ = 0;
   int64_t last_ = 0;
