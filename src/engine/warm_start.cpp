@@ -27,21 +27,22 @@ bool IsMixed(const std::string& numerics_class) {
 namespace {
 
 // Makes the state one of the numerics class `here`, or throws; false: `problem` is the warning.
+// Which state it is says the error alone: a warning tells of all of them.
 bool AdaptToClass(const std::string& name, const std::string& here, bool mix, ModelState* state,
                   Problem* problem) {
   if (IsOfClass(state->numerics_class, here)) return true;
   const std::string made_by = std::move(state->numerics_class);
   state->numerics_class = here;
   if (IsOlderNameOf(made_by, here)) {
-    problem->message = "state of " + name + " may be of another numerics class";
-    problem->detail = "It was made by \"" + made_by +
-                      "\", as version 0.1 called it; it goes on with \"" + here + "\".";
+    problem->message = "states may be of another numerics class";
+    problem->detail = "They were made by \"" + made_by +
+                      "\", as version 0.1 called it; training goes on with \"" + here + "\".";
     return false;
   }
   if (mix) {
     state->numerics_class = here + kMixed;
-    problem->message = name + " goes on from a state of another numerics class";
-    problem->detail = "It was made by \"" + made_by + "\"; it goes on with \"" + here +
+    problem->message = "states are of another numerics class";
+    problem->detail = "They were made by \"" + made_by + "\"; training goes on with \"" + here +
                       "\". No run has the same bits by itself.";
     return false;
   }

@@ -113,7 +113,12 @@ class Maker {
   // Whether the values can be used at all; a constant column is left out whoever chose it.
   bool Check(const ColumnRequest& asked, const Statistics& found, const Treatment& treatment) {
     if (found.n_nulls == found.n_rows) {
-      LeaveOut(asked, "holds nothing but NULL", "", request_.chosen_by_star ? "" : "Leave it out.");
+      LeaveOut(asked,
+               found.n_nans == 0              ? "holds nothing but NULL"
+               : found.n_nans == found.n_rows ? "holds nothing but NaN"
+                                              : "holds nothing but NULL and NaN",
+               found.n_nans == 0 ? "" : "NaN counts as NULL.",
+               request_.chosen_by_star ? "" : "Leave it out.");
       return false;
     }
     if (found.n_nans > 0) {

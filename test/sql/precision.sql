@@ -55,4 +55,7 @@ SELECT models_trained FROM hopper.fit('packed', 'half', 'models', 1, :'adam', 'b
     warm_start => true);
 SELECT dtype, numerics_class LIKE '%, fp32, %, mixed' AS is_mixed, i.iterations FROM half_summary, half_info i;
 SELECT numerics_class LIKE '%, mixed' AS is_mixed FROM two_summary;
+-- It is said once, of all models
+SET hopper.mix_numerics = on;
+SELECT models_trained FROM hopper.fit_multiple_model('packed', 'two', 'configs', 1, warm_start => true);
 DROP SCHEMA hopper_precision CASCADE;

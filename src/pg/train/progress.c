@@ -217,31 +217,54 @@ failure_sentences(const hopper_event *event)
 /* Of failures for one reason; the end of the run counts them all. */
 #define MAX_FAILED_LINES 3
 
+/* How often it has been told; NULL: not yet, as many other texts. */
+static hopper_told *
+find_told(hopper_training *training, const char *text)
+{
+	ListCell   *cell;
+	hopper_told *told;
+	MemoryContext caller;
+
+	foreach(cell, training->told)
+	{
+		told = lfirst(cell);
+		if (strcmp(told->text, text) == 0)
+			return told;
+	}
+	if (list_length(training->told) >= 100)
+		return NULL;
+	/* As long as the run. */
+	caller = MemoryContextSwitchTo(GetMemoryChunkContext(training->failed));
+	told = palloc0(sizeof(hopper_told));
+	told->text = pstrdup(text);
+	training->told = lappend(training->told, told);
+	MemoryContextSwitchTo(caller);
+	return told;
+}
+
 /* How many configurations have failed for this one's reason, with it. */
 static int
 count_failure(hopper_training *training, const char *reason)
 {
-	ListCell   *cell;
-	hopper_failures *failures;
-	MemoryContext caller;
+	hopper_told *told = find_told(training, reason);
 
-	foreach(cell, training->failures)
-	{
-		failures = lfirst(cell);
-		if (strcmp(failures->reason, reason) == 0)
-			return ++failures->n;
-	}
 	/* Reasons with numbers in them may be many: the rest counts as one. */
-	if (list_length(training->failures) >= 100)
-		return ++((hopper_failures *) linitial(training->failures))->n;
-	/* As long as the run. */
-	caller = MemoryContextSwitchTo(GetMemoryChunkContext(training->failed));
-	failures = palloc(sizeof(hopper_failures));
-	failures->reason = pstrdup(reason);
-	failures->n = 1;
-	training->failures = lappend(training->failures, failures);
-	MemoryContextSwitchTo(caller);
-	return 1;
+	return ++(told ? told : (hopper_told *) linitial(training->told))->n;
+}
+
+/* What is true of several models, of states of another numerics class, is told once. */
+static void
+tell_warning(hopper_training *training, const hopper_event *event)
+{
+	char	   *message = pstrdup(hopper_from_utf8(event->message));
+	char	   *detail = pstrdup(hopper_from_utf8(event->detail));
+	hopper_told *told = find_told(training, psprintf("%s %s", message, detail));
+
+	if (told && told->n++ > 0)
+		return;
+	ereport(WARNING, errmsg("%s \"%s\": %s", training->function, training->shown, message),
+			detail[0] ? errdetail("%s", detail) : 0,
+			event->hint[0] ? errhint("%s", hopper_from_utf8(event->hint)) : 0);
 }
 
 static void
@@ -301,10 +324,7 @@ hopper_progress_take(hopper_training *training, int at, const hopper_event *even
 			tell_stopped(training, at, event);
 			return true;
 		case HOPPER_EVENT_WARNING:
-			ereport(WARNING, errmsg("%s \"%s\": %s", training->function, training->shown,
-									hopper_from_utf8(event->message)),
-					event->detail[0] ? errdetail("%s", hopper_from_utf8(event->detail)) : 0,
-					event->hint[0] ? errhint("%s", hopper_from_utf8(event->hint)) : 0);
+			tell_warning(training, event);
 			return true;
 		default:
 			return false;

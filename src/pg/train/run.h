@@ -78,7 +78,7 @@ typedef struct hopper_training
 	bool	   *failed;
 	bool	   *stopped;		/* by early stopping */
 	int			n_stopped;
-	List	   *failures;		/* hopper_failures *: those of one reason */
+	List	   *told;			/* hopper_told *: why configurations failed, and warnings */
 	double	   *costs;			/* of an iteration of each model, in any unit; NULL: a search */
 	int			allocated;		/* configurations that there is room for */
 	int		   *places;			/* open: by key, the configuration's place + 1, or 0 */
@@ -101,11 +101,11 @@ typedef struct hopper_durable
 	bool		retold;			/* and with all values that the run has brought */
 } hopper_durable;
 
-typedef struct hopper_failures
+typedef struct hopper_told
 {
-	char	   *reason;
-	int			n;
-} hopper_failures;
+	char	   *text;
+	int			n;				/* so often */
+} hopper_told;
 
 typedef struct hopper_progress
 {

@@ -234,7 +234,7 @@ TEST(WarmStart, AnotherNumericsClassIsRefusedUnlessAskedFor) {
   EXPECT_EQ(results.at(1).raw.mixed, 1);
   const hopper_event* warning = EventOf(events, HOPPER_EVENT_WARNING, 1);
   ASSERT_NE(warning, nullptr);
-  EXPECT_STREQ(warning->message, "configuration 1 goes on from a state of another numerics class");
+  EXPECT_STREQ(warning->message, "states are of another numerics class");
   // Said once and kept: what goes on from here needs no leave, and is still of several classes.
   config.state = results.at(1).state;
   events.clear();

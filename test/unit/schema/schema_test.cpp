@@ -399,20 +399,25 @@ TEST(Schema, AllProblemsOfTreatmentsAreOneError) {
 }
 
 TEST(Schema, WhatSaysNothingIsLeftOutOrRefused) {
-  const json columns = {ColumnOf("id", "text"), ColumnOf("nothing", "number"),
-                        ColumnOf("constant", "number"), ColumnOf("x", "number")};
+  const json columns = {ColumnOf("id", "text"),          ColumnOf("nothing", "number"),
+                        ColumnOf("no_number", "number"), ColumnOf("neither", "number"),
+                        ColumnOf("constant", "number"),  ColumnOf("x", "number")};
   const json statistics = {
       {{"rows", 500}, {"nulls", 0}, {"values_found", 500}, {"values", json::array()}},
       {{"rows", 500}, {"nulls", 500}, {"quantiles", nullptr}},
+      {{"rows", 500}, {"nulls", 500}, {"nans", 500}, {"quantiles", nullptr}},
+      {{"rows", 500}, {"nulls", 500}, {"nans", 20}, {"quantiles", nullptr}},
       NumberStatistics({7, 7, 7, 7, 7}, 500),
       NumberStatistics({0, 1, 2, 3, 4}, 500)};
   std::vector<Note> notes;
   const Schema schema = MakeOf(RequestOf(columns, nullptr, true), statistics, &notes);
   EXPECT_EQ(schema.columns().size(), 1U);
-  EXPECT_EQ(notes.size(), 3U);
+  EXPECT_EQ(notes.size(), 5U);
   const std::string refusal = RefusalOf(RequestOf(columns, nullptr, false), statistics);
   EXPECT_NE(refusal.find("column \"id\" holds no category often enough"), std::string::npos);
   EXPECT_NE(refusal.find("column \"nothing\" holds nothing but NULL"), std::string::npos);
+  EXPECT_NE(refusal.find("column \"no_number\" holds nothing but NaN"), std::string::npos);
+  EXPECT_NE(refusal.find("column \"neither\" holds nothing but NULL and NaN"), std::string::npos);
 }
 
 TEST(Schema, DifferencesAreToldByColumn) {
