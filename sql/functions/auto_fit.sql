@@ -431,13 +431,20 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO keys;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    statement := format('SELECT * FROM %sensemble(model_table := %L, packed_table := %L, size := 20,%s rank_by := ''loss'')', own, models,
-        name || '_packed_validation', coalesce(' mst_keys := ' || quote_literal(keys[1:n]) || ',', ''));
+    IF search.configurations = 1 THEN
+        -- All others have failed.
+        statement := format('SELECT t.mst_key, ARRAY[t.mst_key] AS members, t.value, t.mst_key AS best_member FROM %s_trials AS t'
+            ' WHERE t.place IS NOT NULL', regexp_replace(models, '"([^".]+)"$', '\1'));
+    ELSE
+        statement := format('SELECT * FROM %sensemble(model_table := %L, packed_table := %L, size := 20,%s rank_by := ''loss'')', own, models,
+            name || '_packed_validation', coalesce(' mst_keys := ' || quote_literal(keys[1:n]) || ',', ''));
+    END IF;
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO best;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    EXECUTE tell USING 5, 'ensemble', 'model ' || best.mst_key || ', of ' || array_length(best.members, 1)
-        || CASE array_length(best.members, 1) WHEN 1 THEN ' member' ELSE ' members' END || ', has a validation loss of ' || round(best.value::numeric, 4),
+    EXECUTE tell USING 5, 'ensemble', CASE WHEN search.configurations = 1 THEN 'none, of one model: the other configurations have failed'
+        ELSE 'model ' || best.mst_key || ', of ' || array_length(best.members, 1)
+            || CASE array_length(best.members, 1) WHEN 1 THEN ' member' ELSE ' members' END || ', has a validation loss of ' || round(best.value::numeric, 4) END,
         statement;
 
     IF (plan->>'test_fraction')::float8 = 0 THEN

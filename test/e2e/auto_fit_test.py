@@ -345,3 +345,20 @@ def test_many_columns_are_not_many_readings(database):
         query(database, "ROLLBACK")
     query(database, "RESET max_parallel_workers_per_gather")
     assert readings[0] == readings[1]
+
+
+def test_one_model_is_left(database):
+    query(database, "SELECT hopper.auto_fit('customers', 'churned', 'lone', 1, test_fraction => 0)")
+    plan = {"model_table": "lone", "source_table": "customers", "label": "churned", "kind": "class", "classes": 2, "seconds": 1, "test_fraction": 0,
+            "began": "2026-01-01", "later": False, "searched": 1, "ahead": 0, "judging": 0.1, "replaces": False, "statement": "",
+            "comment": value(database, "SELECT obj_description('lone_steps'::regclass)")}
+    # What a search leaves of which all other configurations have failed.
+    query(database, "DELETE FROM lone WHERE mst_key <> 1")
+    query(database, "DELETE FROM lone_info WHERE mst_key <> 1")
+    query(database, "UPDATE lone_trials SET place = CASE mst_key WHEN 1 THEN 1 END")
+    query(database, "UPDATE lone_summary SET best_mst_key = 1")
+    query(database, "DELETE FROM lone_steps WHERE step > 3")
+    query(database, "SELECT hopper.auto_fit_end('lone', %s)", json.dumps(plan))
+    told = dict(query(database, "SELECT step, result FROM lone_steps"))
+    assert told[5] == "none, of one model: the other configurations have failed"
+    assert told[7].startswith("predict() takes model 1;")

@@ -36,7 +36,8 @@ hopper_pack_judge_label(hopper_pack_job *job)
 	ereport(NOTICE, errmsg("label column \"%s\" of \"%s\" holds %d whole numbers or more: they "
 						   "are taken for numbers to be predicted", y->name, job->source.name.shown,
 						   MOST_WHOLE_CLASSES),
-			errhint("For classes pass label_kind => 'class', or make it a text in a view."));
+			errhint("For classes make it a text in a view; training_preprocessor() "
+					"also takes label_kind => 'class'."));
 }
 
 char *
