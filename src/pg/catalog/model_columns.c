@@ -22,7 +22,7 @@ hopper_model_columns(const hopper_model *model, int *n)
 	columns = palloc0(sizeof(hopper_model_column) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
-		const char *const *cells = rows->cells + (size_t) i * rows->n_columns;
+		const char *const *cells = hopper_row(rows, i);
 
 		columns[i].name = hopper_from_utf8(cells[0]);
 		columns[i].treatment = hopper_from_utf8(cells[1]);

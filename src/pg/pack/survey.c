@@ -408,7 +408,7 @@ read_plan(const hopper_pack_source *source, const char *request, int *n, int32 *
 	questions = palloc0(sizeof(question) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
-		const char *const *cells = rows->cells + (size_t) i * rows->n_columns;
+		const char *const *cells = hopper_row(rows, i);
 
 		questions[i].column = find_column(source, cells[0]);
 		questions[i].of_logs = strcmp(cells[2], "log") == 0;

@@ -75,7 +75,7 @@ read_ends(const hopper_model *stored, model_ends *ends)
 	ends->outputs = palloc0(sizeof(model_end) * rows->n_rows);
 	for (int32 i = 0; i < rows->n_rows; i++)
 	{
-		const char *const *cells = rows->cells + (Size) i * rows->n_columns;
+		const char *const *cells = hopper_row(rows, i);
 		bool		input = strcmp(cells[0], "input") == 0;
 
 		take_end(input ? &ends->inputs[ends->n_inputs++] : &ends->outputs[ends->n_outputs++],

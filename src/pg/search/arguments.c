@@ -89,7 +89,7 @@ read_measures(hopper_automl *run)
 	run->measures = palloc(Max(rows->n_rows, 1) * sizeof(hopper_searched));
 	for (int i = 0; i < rows->n_rows; i++)
 	{
-		const char *const *cells = rows->cells + i * rows->n_columns;
+		const char *const *cells = hopper_row(rows, i);
 
 		run->measures[i].name = hopper_from_utf8(cells[0]);
 		run->measures[i].measure = (hopper_measure) atoi(cells[1]);

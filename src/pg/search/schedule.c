@@ -29,7 +29,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_hyperband_schedule)
 	hopper_comment_table(&table, "rounds of Hyperband: n_i configurations, r_i iterations");
 	for (int row = 0; row < rows->n_rows; row++)
 	{
-		const char *const *cells = rows->cells + (size_t) row * rows->n_columns;
+		const char *const *cells = hopper_row(rows, row);
 
 		hopper_insert(&table, "VALUES (%s, %s, %s, %s)", cells[0], cells[1], cells[2], cells[3]);
 	}

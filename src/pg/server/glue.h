@@ -106,6 +106,11 @@ hopper_array_param(Datum value)
 
 /* Rows of texts, which the core has made, copied to the current memory context in one piece. */
 extern hopper_rows *hopper_take_rows(hopper_rows *rows);
+static inline const char *const *
+hopper_row(const hopper_rows *rows, int row)
+{
+	return rows->cells + (size_t) row * rows->n_columns;
+}
 /* Where calls of the core leave rows, which hopper_made(core->list(what, HOPPER_MADE)) takes. */
 extern hopper_rows *hopper_rows_made;
 #define HOPPER_MADE &hopper_rows_made, hopper_fault

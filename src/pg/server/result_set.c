@@ -98,7 +98,7 @@ hopper_tell_notes(const hopper_rows *rows, int first)
 {
 	for (int row = first; row < rows->n_rows; row++)
 	{
-		const char *const *cells = rows->cells + (size_t) row * rows->n_columns;
+		const char *const *cells = hopper_row(rows, row);
 
 		ereport(NOTICE, errmsg_internal("%s", hopper_from_utf8(cells[0])),
 				cells[1] ? errdetail_internal("%s", hopper_from_utf8(cells[1])) : 0,
