@@ -17,8 +17,8 @@ typedef struct exchange
 	const hopper_table *others;
 	int			n;
 	hopper_table *aside;			/* names for `tables` */
-	hopper_rights **rights;		/* of `tables`, NULL where one is not there */
-	int			at;				/* the table that an attempt is for */
+	hopper_grants *grants;		/* of `tables` that were there */
+	int			at;				/* of them: what an attempt is for */
 } exchange;
 
 static bool
@@ -27,41 +27,32 @@ is_there(const hopper_table *table)
 	return OidIsValid(hopper_relation_oid(&table->name, true));
 }
 
+/* Tables that are not there are left out. */
+static void
+rename_all(const hopper_table *tables, const hopper_table *named, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (is_there(&tables[i]))
+			hopper_rename_table(&tables[i].name, &named[i].name);
+}
+
 static void
 rename_others(void *state)
 {
 	const exchange *work = state;
 
-	for (int i = 0; i < work->n; i++)
-		if (is_there(&work->others[i]))
-			hopper_rename_table(&work->others[i].name, &work->tables[i].name);
+	rename_all(work->others, work->tables, work->n);
 }
 
-static void
-drop_old(void *state)
-{
-	const exchange *work = state;
-
-	(void) hopper_drop_tables(work->tables, work->n, NULL);
-}
-
-static void
-note_rights(exchange *work)
-{
-	work->rights = palloc0(work->n * sizeof(hopper_rights *));
-	for (int i = 0; i < work->n; i++)
-		if (hopper_lock_if_there(&work->tables[i].name, AccessExclusiveLock, "ACCESS EXCLUSIVE"))
-			work->rights[i] = hopper_rights_of(&work->tables[i].name);
-}
-
-/* To what has the names now. */
+/* To what has the name now. */
 static void
 give_rights(void *state)
 {
 	const exchange *work = state;
+	const hopper_name *table = &work->grants->tables[work->at];
 
-	if (work->rights[work->at] && is_there(&work->tables[work->at]))
-		hopper_give_rights(work->rights[work->at], &work->tables[work->at].name);
+	if (OidIsValid(hopper_relation_oid(table, true)))
+		hopper_give_rights(work->grants->rights[work->at], table);
 }
 
 void
@@ -69,10 +60,9 @@ hopper_exchange(const hopper_table *tables, const hopper_table *others, int n)
 {
 	exchange	work = {.tables = tables,.others = others,.n = n};
 
-	note_rights(&work);
-	drop_old(&work);
+	work.grants = hopper_drop_to_replace(tables, n);
 	rename_others(&work);
-	for (work.at = 0; work.at < n; work.at++)
+	for (; work.at < work.grants->n; work.at++)
 		give_rights(&work);
 }
 
@@ -161,16 +151,6 @@ lock_old_tables(exchange *work)
 	}
 }
 
-static void
-move_aside(void *state)
-{
-	const exchange *work = state;
-
-	for (int i = 0; i < work->n; i++)
-		if (is_there(&work->tables[i]))
-			hopper_rename_table(&work->tables[i].name, &work->aside[i].name);
-}
-
 static const char *
 reason(const ErrorData *error)
 {
@@ -203,6 +183,14 @@ names_to_give(const exchange *work)
 	return text->data;
 }
 
+static int
+hint_at_rename(const hopper_table *other, const hopper_table *table)
+{
+	return errhint("Give it its name with hopper.rename_model(%s, %s, replace => true).",
+				   hopper_literal(hopper_written_name(&other->name)),
+				   hopper_literal(hopper_written_name(&table->name)));
+}
+
 static void
 tell_kept(exchange *work, const ErrorData *error)
 {
@@ -215,23 +203,25 @@ tell_kept(exchange *work, const ErrorData *error)
 	ereport(WARNING, errmsg("\"%s\" could not be replaced, what was computed is in \"%s\"",
 							work->tables[0].name.shown, work->others[0].name.shown),
 			errdetail("%s", reason(error)),
-			models ? errhint("Give it its name with hopper.rename_model(%s, %s, replace => true).",
-							 hopper_literal(hopper_written_name(&work->others[0].name)),
-							 hopper_literal(hopper_written_name(&work->tables[0].name)))
+			models ? hint_at_rename(&work->others[0], &work->tables[0])
 			: errhint("Give %s with ALTER TABLE.", names_to_give(work)));
 }
 
 static void
 drop_and_rename(void *state)
 {
-	drop_old(state);
+	const exchange *work = state;
+
+	(void) hopper_drop_tables(work->tables, work->n, NULL);
 	rename_others(state);
 }
 
 static void
 move_and_rename(void *state)
 {
-	move_aside(state);
+	const exchange *work = state;
+
+	rename_all(work->tables, work->aside, work->n);
 	rename_others(state);
 }
 
@@ -258,13 +248,13 @@ put_in_place(exchange *work)
 static void
 give_all(exchange *work)
 {
-	for (work->at = 0; work->at < work->n; work->at++)
+	for (work->at = 0; work->at < work->grants->n; work->at++)
 	{
 		ErrorData  *error = attempt(give_rights, work);
 
 		if (error)
 			ereport(WARNING, errmsg("what others may do with \"%s\" could not be taken over",
-									work->tables[work->at].name.shown),
+									work->grants->tables[work->at].shown),
 					errdetail("%s", reason(error)),
 					errhint("It is yours, and nobody else has rights on it."));
 	}
@@ -283,7 +273,7 @@ hopper_exchange_results(const hopper_table *tables, const hopper_table *others, 
 		error = attempt(close_others, &work);
 	if (error == NULL)
 	{
-		note_rights(&work);
+		work.grants = hopper_note_grants(tables, n);
 		error = put_in_place(&work);
 	}
 	/* They have their names now, or keep those that they have. */
@@ -304,11 +294,7 @@ keep_own_names(const hopper_table *table, const hopper_table *other)
 	hopper_show_itself(&other->name);
 	ereport(WARNING, errmsg("\"%s\" is there already, what the run has made is in \"%s\"",
 							table->name.shown, hopper_name_itself(&other->name).shown),
-			table->kind == HOPPER_TABLE_MODELS
-			? errhint("Give it its name with hopper.rename_model(%s, %s, replace => true).",
-					  hopper_literal(hopper_written_name(&other->name)),
-					  hopper_literal(hopper_written_name(&table->name)))
-			: 0);
+			table->kind == HOPPER_TABLE_MODELS ? hint_at_rename(other, table) : 0);
 }
 
 bool
@@ -328,20 +314,16 @@ hopper_publish(const hopper_table *tables, const hopper_table *others, int n, bo
 	{
 		ErrorData  *error = attempt(rename_others, &work);
 
-		if (error == NULL)
-		{
-			hopper_show_itself(&others[0].name);
-			return true;
-		}
 		/* Another session has made one since: RENAME has waited for the end of its transaction. */
-		if (error->sqlerrcode != ERRCODE_UNIQUE_VIOLATION &&
+		if (error && error->sqlerrcode != ERRCODE_UNIQUE_VIOLATION &&
 			error->sqlerrcode != ERRCODE_DUPLICATE_TABLE)
 			ReThrowError(error);
-		if (!replace)
-		{
+		if (error == NULL)
+			hopper_show_itself(&others[0].name);
+		else if (!replace)
 			keep_own_names(&tables[0], &others[0]);
-			return false;
-		}
+		if (error == NULL || !replace)
+			return error == NULL;
 	}
 	return hopper_exchange_results(tables, others, n);
 }

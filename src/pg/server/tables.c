@@ -331,8 +331,8 @@ hopper_rename_table(const hopper_name *table, const hopper_name *new_name)
 					hopper_identifier(old_key), hopper_identifier(key.name));
 }
 
-static hopper_grants *
-note_grants(const hopper_table *tables, int n)
+hopper_grants *
+hopper_note_grants(const hopper_table *tables, int n)
 {
 	hopper_grants *grants = palloc(sizeof(hopper_grants));
 
@@ -352,7 +352,7 @@ note_grants(const hopper_table *tables, int n)
 hopper_grants *
 hopper_drop_to_replace(const hopper_table *tables, int n)
 {
-	hopper_grants *grants = note_grants(tables, n);
+	hopper_grants *grants = hopper_note_grants(tables, n);
 
 	(void) hopper_drop_tables(tables, n, NULL);
 	return grants;

@@ -160,6 +160,8 @@ typedef struct hopper_grants
 	hopper_rights **rights;		/* by table */
 } hopper_grants;
 extern hopper_grants *hopper_drop_to_replace(const hopper_table *tables, int n);
+/* Of tables that are there, which nobody else uses from now on. */
+extern hopper_grants *hopper_note_grants(const hopper_table *tables, int n);
 /* NULL for none; tables that were not made again are left out. */
 extern void hopper_grant_again(const hopper_grants *grants);
 /* ERROR 42809 or 42501 where what has the name is something else, or another role's. */
