@@ -129,6 +129,25 @@ drop_losses(const hopper_config *config, hopper_history *history)
 	}
 }
 
+pg_attribute_noreturn() static void
+refuse_gap(const hopper_outputs *outputs, int32 mst_key)
+{
+	hopper_raise(ERRCODE_DATA_CORRUPTED,
+				 errmsg("the state of configuration %d in \"%s\" lacks a part", mst_key,
+						outputs->state.shown));
+}
+
+pg_attribute_noreturn() static void
+refuse_damaged(const hopper_outputs *outputs, int32 mst_key, const hopper_error *error)
+{
+	hopper_raise(hopper_sqlstate(error->code),
+				 errmsg("the state of configuration %d in \"%s\" is damaged", mst_key,
+						outputs->state.shown),
+				 errdetail("%s%s%s", hopper_from_utf8(error->message), error->detail[0] ? ": " : "",
+						   hopper_from_utf8(error->detail)),
+				 errhint("Leave this configuration out of the selection table, or train anew."));
+}
+
 /* The size of a state and the number of its parts; false where there is none. */
 static bool
 measure_state(const hopper_outputs *outputs, hopper_config *config, int64 *n_parts)
@@ -142,18 +161,35 @@ measure_state(const hopper_outputs *outputs, hopper_config *config, int64 *n_par
 	if (hopper_int_cell(&outputs->state, 0, 3, PG_INT64_MIN, PG_INT64_MAX) != *n_parts ||
 		hopper_int_cell(&outputs->state, 0, 4, PG_INT64_MIN, PG_INT64_MAX) != 0 ||
 		hopper_int_cell(&outputs->state, 0, 5, 0, PG_INT64_MAX) != *n_parts)
-		hopper_raise(ERRCODE_DATA_CORRUPTED,
-					 errmsg("the state of configuration %d in \"%s\" lacks a part", config->mst_key,
-							outputs->state.shown));
+		refuse_gap(outputs, config->mst_key);
 	SPI_freetuptable(SPI_tuptable);
 	return *n_parts > 0 && config->state_size > 0;
 }
 
-/* One part after the other. */
 static void
-read_parts(const hopper_outputs *outputs, const hopper_config *config, int64 n_parts,
-		   void (*take) (void *state, const uint8_t *bytes, size_t size), void *state)
+push_part(const hopper_training *training, int32 mst_key, const bytea *part)
 {
+	int			code = hopper_torch()->run.add_state(training->run, mst_key,
+													 (const uint8_t *) VARDATA_ANY(part),
+													 VARSIZE_ANY_EXHDR(part), hopper_fault);
+
+	if (code == HOPPER_CORRUPT)
+		refuse_damaged(training->stored, mst_key, hopper_fault);
+	HOPPER_CHECK(code);
+}
+
+void
+hopper_push_state(const hopper_training *training, int at)
+{
+	const hopper_outputs *outputs = training->stored;
+	hopper_config config = training->configs[at];
+	int64		n_parts;
+
+	/* What take_over() has seen, the lock keeps as it was. */
+	PushActiveSnapshot(GetTransactionSnapshot());
+	if (!measure_state(outputs, &config, &n_parts) ||
+		config.state_size != training->configs[at].state_size)
+		elog(ERROR, "the state of configuration %d changed while it was read", config.mst_key);
 	for (int64 part = 0; part < n_parts; part++)
 	{
 		bool		isnull;
@@ -162,138 +198,33 @@ read_parts(const hopper_outputs *outputs, const hopper_config *config, int64 n_p
 
 		CHECK_FOR_INTERRUPTS();
 		isnull = hopper_select("SELECT state FROM %s WHERE mst_key = %d AND part = " INT64_FORMAT,
-							   outputs->state.quoted, config->mst_key, part) != 1;
+							   outputs->state.quoted, config.mst_key, part) != 1;
 		value = isnull ? (Datum) 0 : hopper_value(0, 1, BYTEAOID, &isnull);
 		if (isnull)
-			hopper_raise(ERRCODE_DATA_CORRUPTED,
-						 errmsg("the state of configuration %d in \"%s\" lacks a part",
-								config->mst_key, outputs->state.shown));
+			refuse_gap(outputs, config.mst_key);
 		bytes = DatumGetByteaPP(value);
-		take(state, (const uint8_t *) VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+		if (VARSIZE_ANY_EXHDR(bytes) > 0)
+			push_part(training, config.mst_key, bytes);
 		if ((Pointer) bytes != DatumGetPointer(value))
 			pfree(bytes);
 		SPI_freetuptable(SPI_tuptable);
 	}
-}
-
-pg_attribute_noreturn() static void
-refuse_damaged(const hopper_outputs *outputs, const hopper_config *config,
-			   const hopper_error *error)
-{
-	hopper_raise(hopper_sqlstate(error->code),
-				 errmsg("the state of configuration %d in \"%s\" is damaged", config->mst_key,
-						outputs->state.shown),
-				 errdetail("%s%s%s", hopper_from_utf8(error->message), error->detail[0] ? ": " : "",
-						   hopper_from_utf8(error->detail)),
-				 errhint("Leave this configuration out of the selection table, or train anew."));
-}
-
-typedef struct pushing
-{
-	const hopper_training *training;
-	const hopper_config *config;
-} pushing;
-
-static void
-push_part(void *state, const uint8_t *bytes, size_t size)
-{
-	pushing    *push = state;
-	int			code;
-
-	if (size == 0)
-		return;
-	code = hopper_torch()->run.add_state(push->training->run, push->config->mst_key, bytes, size,
-										 hopper_fault);
-	if (code == HOPPER_CORRUPT)
-		refuse_damaged(push->training->stored, push->config, hopper_fault);
-	HOPPER_CHECK(code);
-}
-
-void
-hopper_push_state(const hopper_training *training, int at)
-{
-	pushing		push = {training, &training->configs[at]};
-	hopper_config config = training->configs[at];
-	int64		n_parts;
-
-	/* What take_over() has seen, the lock keeps as it was. */
-	PushActiveSnapshot(GetTransactionSnapshot());
-	if (!measure_state(training->stored, &config, &n_parts) ||
-		config.state_size != training->configs[at].state_size)
-		elog(ERROR, "the state of configuration %d changed while it was read", config.mst_key);
-	read_parts(training->stored, &config, n_parts, push_part, &push);
 	PopActiveSnapshot();
 }
 
-typedef struct gathering
-{
-	uint8_t    *state;
-	size_t		size;
-	size_t		at;
-} gathering;
-
-static void
-gather_part(void *state, const uint8_t *bytes, size_t size)
-{
-	gathering  *gather = state;
-
-	if (size > gather->size - gather->at)
-		elog(ERROR, "a state grew while it was read");
-	hopper_copy(gather->state + gather->at, bytes, size);
-	gather->at += size;
-}
-
-/* The whole state, checked; returns the iterations behind it. */
-static int64
-gather_state(const hopper_outputs *outputs, hopper_config *config, int64 n_parts)
-{
-	gathering	gather = {NULL, config->state_size, 0};
-	char		digest[33];
-	int64		iterations;
-	hopper_error error;
-
-	gather.state = MemoryContextAllocHuge(CurrentMemoryContext, gather.size);
-	read_parts(outputs, config, n_parts, gather_part, &gather);
-	config->state = gather.state;
-	if (!hopper_accepts(hopper_core()->verify_state(config->state, config->state_size, digest,
-													&iterations, &error), &error))
-		refuse_damaged(outputs, config, &error);
-	return iterations;
-}
-
-typedef struct looking
-{
-	const hopper_outputs *outputs;
-	hopper_config config;
-	int64		iterations;
-} looking;
-
-static void
-look_at_state(void *state)
-{
-	looking    *look = state;
-	int64		n_parts;
-
-	if (!measure_state(look->outputs, &look->config, &n_parts))
-		hopper_raise(ERRCODE_DATA_CORRUPTED,
-					 errmsg("configuration %d has no state in \"%s\"", look->config.mst_key,
-							look->outputs->state.shown));
-	look->iterations = gather_state(look->outputs, &look->config, n_parts);
-	pfree((void *) look->config.state);
-}
-
-/* --- all states in one pass --- */
+/* --- whether states are sound --- */
 
 typedef struct checking
 {
 	const hopper_outputs *outputs;
 	char	   *keys;			/* of these configurations, as an SQL array */
-	uint8_t    *state;			/* of one of them */
+	int32		key;			/* of one of them, and its state as far as it was read */
+	uint8_t    *state;
 	size_t		size;
 	size_t		allocated;
 	int64		n_parts;
+	int64		iterations;		/* behind the last one that is sound */
 	int64		n_sound;
-	bool		sound;
 } checking;
 
 static void
@@ -316,76 +247,97 @@ static void
 check_state(checking *check)
 {
 	char		digest[33];
-	int64		iterations;
 	hopper_error error;
 
 	if (check->n_parts == 0)
 		return;
-	if (check->size > 0 &&
-		hopper_accepts(hopper_core()->verify_state(check->state, check->size, digest, &iterations,
-												   &error), &error))
-		check->n_sound++;
-	else
-		check->sound = false;
+	if (!hopper_accepts(hopper_core()->verify_state(check->state, check->size, digest,
+													&check->iterations, &error), &error))
+		refuse_damaged(check->outputs, check->key, &error);
+	check->n_sound++;
 	check->size = 0;
 	check->n_parts = 0;
 }
 
+/* All of them in one pass; ERROR at the first that is damaged. */
 static void
 check_states(void *state)
 {
 	checking   *check = state;
-	int64		key = 0;
 	Portal		portal = hopper_backend.open_cursor(
 		psprintf("SELECT s.mst_key, s.part, s.state FROM %s s WHERE s.part >= 0"
 				 " AND s.mst_key = ANY (%s) AND EXISTS (SELECT 1 FROM %s m"
 				 " WHERE m.mst_key = s.mst_key) ORDER BY s.mst_key, s.part",
 				 check->outputs->state.quoted, check->keys, check->outputs->model.quoted), true);
 
-	while (check->sound)
+	for (;;)
 	{
 		bool		isnull;
 		Datum		value;
 		bytea	   *part;
+		int32		key;
 
 		CHECK_FOR_INTERRUPTS();
 		SPI_cursor_fetch(portal, true, 1);
 		if (SPI_processed == 0)
 			break;
-		if (hopper_int_cell(NULL, 0, 1, PG_INT64_MIN, PG_INT64_MAX) != key)
+		key = hopper_key_cell(&check->outputs->state, 0, 1);
+		if (key != check->key)
 			check_state(check);
-		key = hopper_int_cell(NULL, 0, 1, PG_INT64_MIN, PG_INT64_MAX);
+		check->key = key;
 		value = hopper_value(0, 3, BYTEAOID, &isnull);
-		if (isnull || hopper_int_cell(NULL, 0, 2, 0, PG_INT32_MAX) != check->n_parts)
-			check->sound = false;
-		else
-		{
-			part = DatumGetByteaPP(value);
-			add_part(check, part);
-			if ((Pointer) part != DatumGetPointer(value))
-				pfree(part);
-		}
+		if (isnull || hopper_key_cell(&check->outputs->state, 0, 2) != check->n_parts)
+			refuse_gap(check->outputs, key);
+		part = DatumGetByteaPP(value);
+		add_part(check, part);
+		if ((Pointer) part != DatumGetPointer(value))
+			pfree(part);
 		SPI_freetuptable(SPI_tuptable);
 	}
 	check_state(check);
 	SPI_cursor_close(portal);
 }
 
+/* Of one configuration. */
+static void
+check_one_state(void *state)
+{
+	checking   *check = state;
+
+	check_states(check);
+	if (check->n_sound == 0)
+		hopper_raise(ERRCODE_DATA_CORRUPTED,
+					 errmsg("configuration %d has no state in \"%s\"", check->key,
+							check->outputs->state.shown));
+}
+
+static checking
+new_check(const hopper_outputs *outputs, const int32 *keys, int n, Size stride)
+{
+	checking	check = {.outputs = outputs,.key = n == 1 ? *keys : 0,.allocated = 65536};
+
+	check.keys = hopper_keys_literal(n, keys, stride);
+	check.state = palloc(check.allocated);
+	return check;
+}
+
+static void
+end_check(checking *check)
+{
+	pfree(check->state);
+	pfree(check->keys);
+}
+
 bool
 hopper_checkpoints_are_sound(const hopper_outputs *outputs, const hopper_config *configs, int n)
 {
-	checking	check = {.outputs = outputs,.allocated = 65536,.sound = true};
-	int64		n_models;
-
-	check.keys = hopper_keys_literal(n, &configs->mst_key, sizeof(hopper_config));
-	n_models = hopper_number(NULL, hopper_select(
+	checking	check = new_check(outputs, &configs->mst_key, n, sizeof(hopper_config));
+	int64		n_models = hopper_number(NULL, hopper_select(
 		"SELECT count(*) FROM %s WHERE mst_key = ANY (%s)", outputs->model.quoted, check.keys));
-	check.state = palloc(check.allocated);
-	if (n_models > 0 && hopper_attempt(check_states, &check) != NULL)
-		check.sound = false;
-	pfree(check.state);
-	pfree(check.keys);
-	return check.sound && check.n_sound == n_models;
+	bool		sound = n_models == 0 || hopper_attempt(check_states, &check) == NULL;
+
+	end_check(&check);
+	return sound && check.n_sound == n_models;
 }
 
 static void
@@ -418,18 +370,19 @@ hopper_mend_checkpoint(const hopper_outputs *outputs, int32 mst_key, bool contin
 
 	for (;;)
 	{
-		looking		look = {outputs, {.mst_key = mst_key}, 0};
-		ErrorData  *error = hopper_attempt(look_at_state, &look);
+		checking	check = new_check(outputs, &mst_key, 1, sizeof(int32));
+		ErrorData  *error = hopper_attempt(check_one_state, &check);
 		bool		has_one;
 
+		end_check(&check);
 		if (error == NULL)
 		{
 			if (!mended)
 				return -1;
 			hopper_change("UPDATE %s SET iterations = " INT64_FORMAT " WHERE mst_key = %d",
-						  outputs->info.quoted, look.iterations, mst_key);
+						  outputs->info.quoted, check.iterations, mst_key);
 			see_changes();
-			return (int32) look.iterations;
+			return (int32) check.iterations;
 		}
 		/* Of XX000, too: before kernel 13 a table that lacks a piece of a value says so. */
 		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_TO_CATEGORY(ERRCODE_DATA_CORRUPTED))
@@ -500,9 +453,10 @@ hopper_warm_start(const hopper_outputs *outputs, const hopper_data_desc *data,
 								 "another table."));
 		if (checks_states)
 		{
-			(void) gather_state(outputs, &configs[i], n_parts);
-			pfree((void *) configs[i].state);
-			configs[i].state = NULL;
+			checking	check = new_check(outputs, &configs[i].mst_key, 1, sizeof(int32));
+
+			check_one_state(&check);
+			end_check(&check);
 		}
 		take_architecture(outputs, &configs[i], arch);
 		configs[i].weights = NULL;
