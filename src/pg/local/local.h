@@ -8,6 +8,8 @@
 
 #include "pg/backend.h"
 
+#include "postmaster/bgworker.h"
+
 extern int	hopper_safe_path(void);
 extern void hopper_callers_path(int level);
 extern Portal hopper_cursor_open(const char *query, bool read_only);
@@ -28,6 +30,8 @@ extern hopper_explain_costs hopper_forecast_costs(struct hopper_forecast_request
 												  const int32 *train_keys);
 extern void hopper_worker_start(const struct hopper_run_row *row);
 extern void hopper_supervisor_register(void);
+/* A background worker that calls a function of the library, and is not started again. */
+extern BackgroundWorker hopper_worker_named(const char *type, const char *function);
 
 /* --- the core's run (local/core_run.c) --- */
 

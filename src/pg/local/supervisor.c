@@ -23,27 +23,10 @@
 extern PGDLLEXPORT void hopper_run_launcher(Datum nothing);
 extern PGDLLEXPORT void hopper_run_finder(Datum database);
 
-static BackgroundWorker
-worker_named(const char *name, const char *function, Datum argument)
-{
-	BackgroundWorker worker;
-
-	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	strlcpy(worker.bgw_library_name, "model_hopper", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, function, sizeof(worker.bgw_function_name));
-	strlcpy(worker.bgw_name, name, sizeof(worker.bgw_name));
-	strlcpy(worker.bgw_type, name, sizeof(worker.bgw_type));
-	worker.bgw_main_arg = argument;
-	return worker;
-}
-
 void
 hopper_supervisor_register(void)
 {
-	BackgroundWorker worker = worker_named("model_hopper launcher", "hopper_run_launcher", 0);
+	BackgroundWorker worker = hopper_worker_named("model_hopper launcher", "hopper_run_launcher");
 
 	if (process_shared_preload_libraries_in_progress)
 		RegisterBackgroundWorker(&worker);
@@ -103,10 +86,10 @@ hopper_run_launcher(Datum nothing)
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
 	foreach(cell, databases(TopMemoryContext))
 	{
-		BackgroundWorker worker = worker_named("model_hopper finder", "hopper_run_finder",
-											   ObjectIdGetDatum(lfirst_oid(cell)));
+		BackgroundWorker worker = hopper_worker_named("model_hopper finder", "hopper_run_finder");
 		BackgroundWorkerHandle *handle;
 
+		worker.bgw_main_arg = ObjectIdGetDatum(lfirst_oid(cell));
 		worker.bgw_notify_pid = MyProcPid;
 		if (!RegisterDynamicBackgroundWorker(&worker, &handle))
 			hopper_raise(ERRCODE_INSUFFICIENT_RESOURCES,

@@ -38,22 +38,32 @@ extern PGDLLEXPORT void hopper_run_worker(Datum nothing);
 /* worker_orders of workers that start when the transaction commits, in its memory context. */
 static List *wanted = NIL;
 
-static void
-start(const worker_orders *orders)
+BackgroundWorker
+hopper_worker_named(const char *type, const char *function)
 {
 	BackgroundWorker worker;
 
-	StaticAssertStmt(sizeof(worker_orders) <= BGW_EXTRALEN, "the orders of a worker are too long");
 	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION |
-		HOPPER_INTERRUPTIBLE;
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = RESTART_SECONDS;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
 	strlcpy(worker.bgw_library_name, "model_hopper", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "hopper_run_worker", sizeof(worker.bgw_function_name));
+	strlcpy(worker.bgw_function_name, function, sizeof(worker.bgw_function_name));
+	strlcpy(worker.bgw_name, type, sizeof(worker.bgw_name));
+	strlcpy(worker.bgw_type, type, sizeof(worker.bgw_type));
+	return worker;
+}
+
+static void
+start(const worker_orders *orders)
+{
+	BackgroundWorker worker = hopper_worker_named("model_hopper run", "hopper_run_worker");
+
+	StaticAssertStmt(sizeof(worker_orders) <= BGW_EXTRALEN, "the orders of a worker are too long");
+	worker.bgw_flags |= HOPPER_INTERRUPTIBLE;
+	worker.bgw_restart_time = RESTART_SECONDS;
 	snprintf(worker.bgw_name, sizeof(worker.bgw_name), "model_hopper run " INT64_FORMAT,
 			 orders->run);
-	strlcpy(worker.bgw_type, "model_hopper run", sizeof(worker.bgw_type));
 	memcpy(worker.bgw_extra, orders, sizeof(*orders));
 	if (RegisterDynamicBackgroundWorker(&worker, NULL))
 		return;
