@@ -30,63 +30,37 @@ hopper_journal_hold(void)
 					"the record of runs");
 }
 
-static int64
-next_of_sequence(void)
-{
-	bool		isnull;
-
-	if (hopper_select_latest("SELECT pg_catalog.nextval(%s)",
-							 hopper_literal(hopper_own_name("journal_run_seq"))) != 1)
-		elog(ERROR, "the journal gave no number");
-	return DatumGetInt64(hopper_value(0, 1, INT8OID, &isnull));
-}
-
-/* As others have committed it, under REPEATABLE READ too; 0 where the journal is empty. */
-static int64
-largest_run(void)
-{
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	SPIPlanPtr	plan = hopper_prepare(psprintf("SELECT greatest((SELECT max(run) FROM %s),"
-											   " (SELECT max(run) FROM %s),"
-											   " (SELECT max(run) FROM %s), 0)",
-											   hopper_own_name(JOURNAL_RUNS),
-											   hopper_own_name(JOURNAL_VISITS),
-											   hopper_own_name("all_runs")), 0, NULL);
-	bool		isnull;
-	int64		largest;
-
-	if (SPI_execute_snapshot(plan, NULL, NULL, snapshot, InvalidSnapshot, true, false,
-							 0) != SPI_OK_SELECT || SPI_processed != 1)
-		elog(ERROR, "the journal cannot be read");
-	largest = DatumGetInt64(hopper_value(0, 1, INT8OID, &isnull));
-	SPI_freeplan(plan);
-	UnregisterSnapshot(snapshot);
-	return largest;
-}
-
 /*
- * A number for a run; rows of uncommitted runs never collide. Rows that came in by replication have
- * not moved the sequence, which then goes on behind them: one session moves it, so that no two do.
+ * A number for a run; rows of uncommitted runs never collide. Rows that came in by replication, of
+ * which there are none on a cluster, have not moved the sequence, which then goes on behind them:
+ * one session moves it, so that no two do.
  */
 int64
 hopper_journal_next(void)
 {
+	const char *sequence = hopper_literal(hopper_own_name("journal_run_seq"));
 	LOCKTAG		tag;
-	int64		largest;
+	uint64		n;
 	int64		run;
 
 	/* The last number tells it from users' advisory locks and those of names (relations.c). */
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, hopper_schema(), 0, 4);
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
-	/* No server replicates to segments. */
-	largest = HOPPER_DATA_ON_SEGMENTS ? 0 : largest_run();
-	run = next_of_sequence();
-	if (run <= largest)
+	if (HOPPER_DATA_ON_SEGMENTS)
+		n = hopper_select_latest("SELECT pg_catalog.nextval(%s)", sequence);
+	else
 	{
-		(void) hopper_select_latest("SELECT pg_catalog.setval(%s, " INT64_FORMAT ")",
-									hopper_literal(hopper_own_name("journal_run_seq")), largest);
-		run = next_of_sequence();
+		/* As others have committed it, under REPEATABLE READ too. */
+		PushActiveSnapshot(GetLatestSnapshot());
+		n = hopper_select("SELECT setval(%s, greatest(nextval(%s), (SELECT max(run) + 1 FROM %s),"
+						  " (SELECT max(run) + 1 FROM %s), (SELECT max(run) + 1 FROM %s)))",
+						  sequence, sequence, hopper_own_name(JOURNAL_RUNS),
+						  hopper_own_name(JOURNAL_VISITS), hopper_own_name("all_runs"));
+		PopActiveSnapshot();
 	}
+	if (n != 1)
+		elog(ERROR, "the journal gave no number");
+	run = hopper_int_cell(NULL, 0, 1, 1, PG_INT64_MAX);
 	LockRelease(&tag, ExclusiveLock, false);
 	return run;
 }
