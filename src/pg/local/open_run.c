@@ -124,7 +124,6 @@ static void
 drop_state(hopper_training *training, int at)
 {
 	char	   *bytes;
-	size_t		taken = 1;
 
 	/* In the file it is in nobody's way. */
 	if (hopper_results_are_aside(training, at))
@@ -133,13 +132,8 @@ drop_state(hopper_training *training, int at)
 	if (training->results[at].status != HOPPER_MODEL_DONE)
 		return;
 	bytes = palloc(1024 * 1024);
-	while (taken > 0)
-	{
-		HOPPER_CHECK(hopper_torch()->run.take_state(training->run, training->configs[at].mst_key,
-													(uint8_t *) bytes, 1024 * 1024, &taken,
-													hopper_fault));
-		CHECK_FOR_INTERRUPTS();
-	}
+	while (hopper_results_state(training, at, true, bytes, 1024 * 1024) > 0)
+		;
 	pfree(bytes);
 }
 

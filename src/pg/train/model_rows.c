@@ -81,11 +81,9 @@ end_models(model_writers *writers)
 	MemoryContextDelete(writers->kept);
 }
 
-/* Where the bytes of a state come from: hopper_results_state() or hopper_results_copy(). */
-typedef size_t (*read_state) (hopper_training *training, int at, void *bytes, size_t size);
-
+/* `take`: of hopper_results_state(). */
 static size_t
-write_state(model_writers *writers, hopper_training *training, int at, read_state read)
+write_state(model_writers *writers, hopper_training *training, int at, bool take)
 {
 	size_t		written = 0;
 	size_t		n;
@@ -99,8 +97,8 @@ write_state(model_writers *writers, hopper_training *training, int at, read_stat
 		size_t		size = 0;
 
 		while (size < STATE_PART_BYTES &&
-			   (n = read(training, at, VARDATA(writers->part) + size,
-						 STATE_PART_BYTES - size)) > 0)
+			   (n = hopper_results_state(training, at, take, VARDATA(writers->part) + size,
+										 STATE_PART_BYTES - size)) > 0)
 			size += n;
 		if (size == 0)
 			break;
@@ -119,20 +117,17 @@ write_state(model_writers *writers, hopper_training *training, int at, read_stat
 	return written;
 }
 
-/* Where weights come from: hopper_results_weights() or hopper_results_copy_weights(). */
-typedef void (*read_weights) (hopper_training *training, int at, float *weights);
-
 static void
-write_weights(model_writers *writers, hopper_training *training, int at, int64 n,
-			  read_weights read)
+write_weights(model_writers *writers, hopper_training *training, int at, bool take)
 {
 	const hopper_config *config = &training->configs[at];
-	size_t		size = (size_t) n * sizeof(float);
+	const hopper_model_result *result = &training->results[at];
+	size_t		size = (size_t) (take ? result->n_weights : result->n_parameters) * sizeof(float);
 	bytea	   *weights = palloc(VARHDRSZ + size);
 	hopper_output_row row;
 
 	SET_VARSIZE(weights, VARHDRSZ + size);
-	read(training, at, (float *) VARDATA(weights));
+	hopper_results_weights(training, at, take, (float *) VARDATA(weights));
 	hopper_begin_row(&row, &hopper_models_layout);
 	hopper_fill(&row, "mst_key", HOPPER_INT4(config->mst_key));
 	hopper_fill(&row, "model_weights", HOPPER_PARAM(BYTEAOID, PointerGetDatum(weights)));
@@ -147,10 +142,10 @@ write_model(model_writers *writers, hopper_training *training, int at)
 {
 	size_t		size;
 
-	size = write_state(writers, training, at, hopper_results_state);
+	size = write_state(writers, training, at, true);
 	if (training->durable)
 		((hopper_config *) training->configs)[at].state_size = size;
-	write_weights(writers, training, at, training->results[at].n_weights, hopper_results_weights);
+	write_weights(writers, training, at, true);
 }
 
 static void
@@ -238,11 +233,10 @@ hopper_outputs_write_checkpoints(const hopper_outputs *outputs, hopper_training 
 		MemoryContext caller = MemoryContextSwitchTo(writers.one);
 
 		if (!stored)
-			(void) write_state(&writers, training, at, hopper_results_copy);
+			(void) write_state(&writers, training, at, false);
 		hopper_training_look(training, at);
 		if (!stored)
-			write_weights(&writers, training, at, training->results[at].n_parameters,
-						  hopper_results_copy_weights);
+			write_weights(&writers, training, at, false);
 		add_info(&writers, training, at);
 		MemoryContextSwitchTo(caller);
 		MemoryContextReset(writers.one);

@@ -26,47 +26,6 @@ struct hopper_aside
 	}		   *models;
 };
 
-static size_t
-from_core(hopper_training *training, int at, void *bytes, size_t size)
-{
-	size_t		taken = 0;
-
-	HOPPER_CHECK(hopper_torch()->run.take_state(training->run, training->configs[at].mst_key,
-												bytes, size, &taken, hopper_fault));
-	CHECK_FOR_INTERRUPTS();
-	return taken;
-}
-
-size_t
-hopper_results_copy(hopper_training *training, int at, void *bytes, size_t size)
-{
-	size_t		taken = 0;
-
-	HOPPER_CHECK(hopper_torch()->run.copy_state(training->run, training->configs[at].mst_key,
-												bytes, size, &taken, hopper_fault));
-	CHECK_FOR_INTERRUPTS();
-	return taken;
-}
-
-void
-hopper_results_copy_weights(hopper_training *training, int at, float *weights)
-{
-	HOPPER_CHECK(hopper_torch()->run.copy_weights(training->run, training->configs[at].mst_key,
-												  weights, training->results[at].n_parameters,
-												  hopper_fault));
-}
-
-static void
-weights_from_core(hopper_training *training, int at, float *weights)
-{
-	const hopper_torch_api *torch = hopper_torch();
-	int32		key = training->configs[at].mst_key;
-
-	HOPPER_CHECK(torch->run.result(training->run, key, &training->results[at], hopper_fault));
-	HOPPER_CHECK(torch->run.take_weights(training->run, key, weights,
-										 training->results[at].n_weights, hopper_fault));
-}
-
 static void
 seek(struct hopper_aside *aside, int file, off_t at)
 {
@@ -120,17 +79,16 @@ hopper_results_put_aside(hopper_training *training, int at)
 	model->at = aside->end;
 	model->state_left = 0;
 	seek(aside, aside->end_file, aside->end);
-	while ((n = from_core(training, at, piece, PIECE_BYTES)) > 0)
+	while ((n = hopper_results_state(training, at, true, piece, PIECE_BYTES)) > 0)
 	{
 		hopper_write_file(aside->file, piece, n);
 		model->state_left += n;
 	}
-	HOPPER_CHECK(hopper_torch()->run.result(training->run, training->configs[at].mst_key,
-											&training->results[at], hopper_fault));
+	hopper_training_look(training, at);
 	pfree(piece);
 	n = training->results[at].n_weights * sizeof(float);
 	weights = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1));
-	weights_from_core(training, at, weights);
+	hopper_results_weights(training, at, true, weights);
 	hopper_write_file(aside->file, weights, n);
 	pfree(weights);
 	BufFileTell(aside->file, &aside->end_file, &aside->end);
@@ -139,44 +97,54 @@ hopper_results_put_aside(hopper_training *training, int at)
 }
 
 size_t
-hopper_results_state(hopper_training *training, int at, void *bytes, size_t size)
+hopper_results_state(hopper_training *training, int at, bool take, void *bytes, size_t size)
 {
-	struct hopper_aside *aside = training->aside;
+	const hopper_run_api *run = training->run ? &hopper_torch()->run : NULL;
+	size_t		n;
 
 	if (training->rehearsed)
 	{
-		size_t		n = Min(size, training->results[at].state_size);
-
+		n = Min(size, training->results[at].state_size);
 		memset(bytes, 0, n);
 		training->results[at].state_size -= n;
-		return n;
 	}
-	if (aside && aside->models[at].there)
+	else if (hopper_results_are_aside(training, at))
 	{
-		struct hopper_aside_model *model = &aside->models[at];
-		size_t		n = Min(size, model->state_left);
+		struct hopper_aside_model *model = &training->aside->models[at];
 
+		n = Min(size, model->state_left);
 		if (n > 0)
-			read_aside(aside, model, bytes, n);
+			read_aside(training->aside, model, bytes, n);
 		model->state_left -= n;
-		CHECK_FOR_INTERRUPTS();
-		return n;
 	}
-	return from_core(training, at, bytes, size);
+	else
+		HOPPER_CHECK((take ? run->take_state : run->copy_state) (
+			training->run, training->configs[at].mst_key, bytes, size, &n, hopper_fault));
+	CHECK_FOR_INTERRUPTS();
+	return n;
 }
 
 void
-hopper_results_weights(hopper_training *training, int at, float *weights)
+hopper_results_weights(hopper_training *training, int at, bool take, float *weights)
 {
-	struct hopper_aside *aside = training->aside;
-	size_t		size = training->results[at].n_weights * sizeof(float);
+	const hopper_model_result *result = &training->results[at];
+	const hopper_run_api *run = training->run ? &hopper_torch()->run : NULL;
+	int32		key = training->configs[at].mst_key;
 
 	if (training->rehearsed)
-		memset(weights, 0, size);
-	else if (aside && aside->models[at].there)
-		read_aside(aside, &aside->models[at], weights, size);
+		memset(weights, 0, result->n_weights * sizeof(float));
+	else if (hopper_results_are_aside(training, at))
+		read_aside(training->aside, &training->aside->models[at], weights,
+				   result->n_weights * sizeof(float));
+	else if (take)
+	{
+		hopper_training_look(training, at);
+		HOPPER_CHECK(run->take_weights(training->run, key, weights, result->n_weights,
+									   hopper_fault));
+	}
 	else
-		weights_from_core(training, at, weights);
+		HOPPER_CHECK(run->copy_weights(training->run, key, weights, result->n_parameters,
+									   hopper_fault));
 }
 
 /* --- of a training that is open --- */

@@ -13,18 +13,16 @@
  */
 extern void hopper_results_put_aside(hopper_training *training, int at);
 /*
- * The next bytes of its state image, `size` at most; 0 behind the last. training->results[at] has
- * its digest then.
+ * The next bytes of its state image, `size` at most; 0 behind the last. `take`: the core then frees
+ * them, and training->results[at] has their digest; else it has halted or ended, and keeps them.
  */
-extern size_t hopper_results_state(hopper_training *training, int at, void *bytes, size_t size);
-/* And then its weights, results[at].n_weights floats. */
-extern void hopper_results_weights(hopper_training *training, int at, float *weights);
+extern size_t hopper_results_state(hopper_training *training, int at, bool take, void *bytes,
+								   size_t size);
 /*
- * Reads the state image of a configuration that has halted or has ended, which keeps its state.
+ * And then its weights, results[at].n_weights floats; else those that it would deliver now,
+ * results[at].n_parameters floats.
  */
-extern size_t hopper_results_copy(hopper_training *training, int at, void *bytes, size_t size);
-/* The weights that one that has halted would deliver now, results[at].n_parameters floats. */
-extern void hopper_results_copy_weights(hopper_training *training, int at, float *weights);
+extern void hopper_results_weights(hopper_training *training, int at, bool take, float *weights);
 /* --- of a training that is open --- */
 
 /* Room for another configuration. */

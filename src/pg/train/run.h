@@ -43,7 +43,7 @@ typedef struct hopper_training
 	void	   *ended_state;	/* the caller's */
 	/*
 	 * Called when a configuration has halted (halt_for_checkpoints) after so many iterations: then
-	 * hopper_results_copy() can read its state. It goes on by release().
+	 * hopper_results_state() can read its state. It goes on by release().
 	 */
 	void		(*halted) (struct hopper_training *training, int at, int32 iteration);
 	bool		halts_each;		/* each halts after an iteration, from the start on */
