@@ -306,6 +306,16 @@ typedef struct hopper_core_api
 									const hopper_compared_data *trained,
 									const char *of_schemas, hopper_rows **rows,
 									hopper_error *error);
+	/*
+	 * A row: a value a character, from the lowest to the highest of them, or a blank where it is
+	 * not finite. More than `width` are thinned out, first and last value stay. `blocks`: UTF-8,
+	 * else ASCII.
+	 */
+	int			(*sparkline) (const double *values, int32_t n, int32_t width, int32_t blocks,
+							  hopper_rows **rows, hopper_error *error);
+	/* text, how often it is there: the most frequent first, then as they come. */
+	int			(*count_texts) (int32_t n, const char *const *texts, hopper_rows **rows,
+								hopper_error *error);
 	/* Nearest of `n` names by edit distance, or -1 where none is near. */
 	int32_t		(*nearest_name) (const char *name, int32_t n, const char *const *names);
 

@@ -43,7 +43,7 @@ typedef struct hopper_torch_api
 
 	/* name, value: libtorch, CPU capability, threads, CUDA ... */
 	int			(*build_info) (hopper_rows **rows, hopper_error *error);
-	/* index, name, memory_mb, capability; no rows where there is no GPU */
+	/* gpu_configuration(): host, name, index, memory_mb, capability; no rows without a GPU */
 	int			(*gpus) (hopper_rows **rows, hopper_error *error);
 
 	/*

@@ -1,7 +1,12 @@
 // The table of functions that need no libtorch: a thin layer that lets no exception out.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <map>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -88,6 +93,57 @@ int32_t NearestOfNames(const char* name, int32_t n, const char* const* names) {
   return at;
 }
 
+// 0 to 7; halves, because the difference of two numbers can be infinite where they are not.
+size_t LevelOf(double value, double low, double high) {
+  const double share = (value / 2 - low / 2) / (high / 2 - low / 2);
+  if (!(high / 2 - low / 2 > 0) || !std::isfinite(share)) return 3;
+  return static_cast<size_t>(std::clamp(static_cast<int>(share * 8), 0, 7));
+}
+
+int Sparkline(const double* values, int32_t n, int32_t width, int32_t blocks, hopper_rows** rows,
+              hopper_error* error) {
+  static constexpr const char* kLevels[2][8] = {{"_", ".", "-", "~", "=", "+", "*", "#"},
+                                                {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}};
+  return Guard(error, [&] {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (int32_t i = 0; i < n; ++i) {
+      if (!std::isfinite(values[i])) continue;
+      low = std::min(low, values[i]);
+      high = std::max(high, values[i]);
+    }
+    std::string line;
+    const int64_t shown = std::min(n, width);
+    for (int64_t i = 0; i < shown; ++i) {
+      const double value = values[shown == 1 ? n - 1 : i * (n - 1) / (shown - 1)];
+      line += std::isfinite(value) ? kLevels[blocks != 0 ? 1 : 0][LevelOf(value, low, high)] : " ";
+    }
+    auto table = std::make_unique<Rows>(1);
+    table->Add({line});
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+int CountTexts(int32_t n, const char* const* texts, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    std::map<std::string_view, size_t> places;
+    std::vector<std::pair<std::string_view, int64_t>> counted;
+    for (int32_t i = 0; i < n; ++i) {
+      LookAtCancel();
+      const size_t at = places.emplace(texts[i], counted.size()).first->second;
+      if (at == counted.size()) counted.emplace_back(texts[i], 0);
+      ++counted[at].second;
+    }
+    std::stable_sort(counted.begin(), counted.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    auto table = std::make_unique<Rows>(2);
+    for (const auto& [text, count] : counted) {
+      table->Add({std::string(text), std::to_string(count)});
+    }
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
 int VerifyStateImage(const uint8_t* state, size_t size, char digest[33], int64_t* iterations,
                      hopper_error* error) {
   return Guard(error, [&] {
@@ -158,6 +214,8 @@ hopper_core_api MakeApi() {
   api.default_partitions = PartitionsByDefault;
   api.partition_range = RangeOfPartition;
   api.buffer_checksum = ChecksumOfBuffer;
+  api.sparkline = Sparkline;
+  api.count_texts = CountTexts;
   api.nearest_name = NearestOfNames;
   api.verify_state = VerifyStateImage;
   api.available_memory = MemoryOfMachine;

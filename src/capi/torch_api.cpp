@@ -1,4 +1,6 @@
 // The table of functions that need libtorch: thin, and with no way out for an exception.
+#include <unistd.h>
+
 #include <cstring>
 #include <memory>
 #include <string>
@@ -37,10 +39,12 @@ int TellBuildInfo(hopper_rows** rows, hopper_error* error) {
 int Gpus(hopper_rows** rows, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(rows);
-    auto table = std::make_unique<Rows>(4);
+    auto table = std::make_unique<Rows>(5);
+    char host[256] = {};
+    const bool is_named = gethostname(host, sizeof(host) - 1) == 0;
     for (const CudaDevice& device : ListCudaDevices().devices) {
-      table->Add({std::to_string(device.index), device.name, std::to_string(device.memory >> 20),
-                  device.capability});
+      table->Add({is_named ? host : "localhost", device.name, std::to_string(device.index),
+                  std::to_string(device.memory >> 20), device.capability});
     }
     *rows = Rows::Release(std::move(table));
   });

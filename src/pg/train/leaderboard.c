@@ -304,69 +304,26 @@ HOPPER_FUNCTION(hopper_sql_learning_curves)
 	return hopper_return_query(fcinfo, query->data);
 }
 
-/*
- * 0 to 7; halves, because the difference of two numbers can be infinite where they are not, and NaN
- * has no place among the levels.
- */
-static int
-level_of(double value, double low, double high)
-{
-	double		range = high / 2 - low / 2;
-	double		share = (value / 2 - low / 2) / range;
-
-	if (!(range > 0) || !isfinite(share))
-		return 3;
-	return Max(Min((int) (share * 8), 7), 0);
-}
-
-/*
- * sparkline(points, width): a value a character, from the lowest to the highest of
- * the array. Longer arrays are thinned out, first and last value stay.
- */
+/* sparkline(points, width): in blocks where both database and client can have them. */
 HOPPER_FUNCTION(hopper_sql_sparkline)
 {
-	static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-	static const char *const ascii[] = {"_", ".", "-", "~", "=", "+", "*", "#"};
-	const char *const *drawn =
-		GetDatabaseEncoding() == PG_UTF8 && pg_get_client_encoding() == PG_UTF8 ? blocks : ascii;
-	Datum	   *values;
+	bool		blocks = GetDatabaseEncoding() == PG_UTF8 && pg_get_client_encoding() == PG_UTF8;
+	Datum	   *points;
 	bool	   *nulls;
-	int			n,
-				width,
-				shown;
-	double		low = INFINITY,
-				high = -INFINITY;
-	StringInfo	line = makeStringInfo();
+	double	   *values;
+	int			n;
+	int			width;
+	hopper_rows *line;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	width = hopper_positive_argument(fcinfo, 1, "width", 30);
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(0), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
-					  'd', &values, &nulls, &n);
+	n = hopper_elements(PG_GETARG_ARRAYTYPE_P(0), &points, &nulls);
+	values = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * sizeof(double));
 	for (int i = 0; i < n; i++)
-	{
-		double		value = DatumGetFloat8(values[i]);
-
-		if (nulls[i] || !isfinite(value))
-			continue;
-		low = Min(low, value);
-		high = Max(high, value);
-	}
-
-	shown = Min(n, width);
-	for (int i = 0; i < shown; i++)
-	{
-		int			at = shown == 1 ? n - 1 : (int) ((int64) i * (n - 1) / (shown - 1));
-		double		value = DatumGetFloat8(values[at]);
-
-		if (nulls[at] || !isfinite(value))
-		{
-			appendStringInfoChar(line, ' ');
-			continue;
-		}
-		appendStringInfoString(line, drawn[level_of(value, low, high)]);
-	}
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(line->data, line->len));
+		values[i] = nulls[i] ? NAN : DatumGetFloat8(points[i]);
+	line = hopper_made(hopper_core()->sparkline(values, n, width, blocks, HOPPER_MADE));
+	PG_RETURN_TEXT_P(cstring_to_text(line->cells[0]));
 }
 
 /* metric_ascends(text): whether larger values of this metric are better; NULL: nobody can say. */

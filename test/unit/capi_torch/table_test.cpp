@@ -119,7 +119,7 @@ TEST(Info, TellsWhatItIs) {
   EXPECT_TRUE(torch);
   Api().rows_free(rows);
   ASSERT_EQ(Api().gpus(&rows, &error), 0) << error.message;
-  EXPECT_EQ(rows->n_columns, 4);
+  EXPECT_EQ(rows->n_columns, 5);
   Api().rows_free(rows);
 }
 
