@@ -111,32 +111,13 @@ typedef struct hopper_search_rung
 	double		value;			/* of its first objective, after these iterations */
 } hopper_search_rung;
 
-/* Of a played search: a configuration whose costs are known, in seconds of one worker. */
-typedef struct hopper_tried_config
+/* What a trial of a played search costs, in seconds of one worker. */
+typedef struct hopper_trial_cost
 {
-	int64_t		iterations;
-	int64_t		evaluations;
+	int64_t		trial;
 	double		seconds_iteration;
 	double		seconds_evaluation;
-} hopper_tried_config;
-
-/* All of its configurations, also those whose costs are not known. */
-typedef struct hopper_played_search
-{
-	int64_t		tried;
-	int64_t		iterations;
-	int64_t		longest;		/* iterations of the one that has most */
-	int32_t		workers;
-} hopper_played_search;
-
-typedef struct hopper_search_forecast
-{
-	double		iteration;		/* seconds of one, a mean */
-	double		training;		/* seconds of workers */
-	double		evaluating;		/* seconds of workers */
-	double		seconds;
-	double		all_to_end;		/* seconds, were all trained as long as the longest one */
-} hopper_search_forecast;
+} hopper_trial_cost;
 
 /* What is done to a trial from outside. */
 typedef enum hopper_search_steering
@@ -148,10 +129,14 @@ typedef enum hopper_search_steering
 
 typedef struct hopper_search_api
 {
-	/* What a search will take, of which `n` configurations' costs are known. */
-	int			(*forecast) (const hopper_tried_config *known, int32_t n,
-							 const hopper_played_search *played,
-							 hopper_search_forecast *forecast, hopper_error *error);
+	/* Plays a search that has just begun to its end, with made-up results; *trials: how many. */
+	int			(*play) (hopper_search *search, int64_t *trials, hopper_error *error);
+	/*
+	 * item, value, unit: what a search that was played will take of so many workers, by the costs
+	 * that are known, of `n` trials.
+	 */
+	int			(*forecast) (const hopper_search *search, const hopper_trial_cost *known, int32_t n,
+							 int32_t workers, hopper_rows **rows, hopper_error *error);
 	/* Fails (22023 and others) with all that is wrong with the options. */
 	int			(*start) (const hopper_search_options *options, hopper_search **search,
 						  hopper_error *error);

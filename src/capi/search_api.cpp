@@ -21,6 +21,7 @@
 #include "search/hyperband_schedule.h"
 #include "search/importance.h"
 #include "search/measures.h"
+#include "search/play.h"
 #include "search/search.h"
 #include "search/template.h"
 
@@ -31,6 +32,7 @@ struct hopper_search {
   std::deque<hopper::SearchAssignment> waiting;  // asked for, not handed out yet
   size_t seen = 0;                               // decisions that NextStopped() has looked at
   size_t seen_rungs = 0;                         // those that NextRung() has told
+  hopper::PlayedTrials played;                   // what Play() has come to
 };
 
 namespace hopper {
@@ -387,20 +389,44 @@ int Schedule(int64_t r, int64_t eta, int64_t skip_last, int32_t additional, cons
   });
 }
 
-int ForecastOfSearch(const hopper_tried_config* known, int32_t n,
-                     const hopper_played_search* played, hopper_search_forecast* forecast,
-                     hopper_error* error) {
+int Play(hopper_search* search, int64_t* trials, hopper_error* error) {
   return Guard(error, [&] {
-    Require(played != nullptr, "played");
+    search->played = PlaySearch(&search->search);
+    *trials = static_cast<int64_t>(search->played.trials.size());
+  });
+}
+
+int ForecastOfSearch(const hopper_search* search, const hopper_trial_cost* known, int32_t n,
+                     int32_t workers, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    const PlayedTrials& played = search->played;
     std::vector<TriedConfiguration> tried;
     for (int32_t i = 0; i < n; ++i) {
-      tried.push_back({known[i].iterations, known[i].evaluations, known[i].seconds_iteration,
-                       known[i].seconds_evaluation});
+      const auto trial = static_cast<size_t>(known[i].trial);
+      // What ended before its turn came costs nothing.
+      tried.push_back(trial < played.trials.size() ? played.trials[trial] : TriedConfiguration{});
+      tried.back().seconds_iteration = known[i].seconds_iteration;
+      tried.back().seconds_evaluation = known[i].seconds_evaluation;
     }
-    const SearchForecast found = ForecastSearch(
-        tried, {played->tried, played->iterations, played->longest, played->workers});
-    *forecast = {found.iteration, found.training, found.evaluating, found.seconds,
-                 found.all_to_end};
+    const int64_t trained =
+        std::count_if(played.trials.begin(), played.trials.end(),
+                      [](const TriedConfiguration& one) { return one.iterations > 0; });
+    const SearchForecast found =
+        ForecastSearch(tried, {trained, played.iterations, played.longest, workers});
+    auto table = std::make_unique<Rows>(3);
+    const auto add = [&](const char* item, double value, const char* unit) {
+      table->Add({item, RenderReal(value), unit});
+    };
+    add("configurations", static_cast<double>(trained), "configurations");
+    add("iterations", static_cast<double>(played.iterations), "iterations");
+    add("longest configuration", static_cast<double>(played.longest), "iterations");
+    add("seconds of an iteration", found.iteration, "seconds");
+    add("training", found.training, "seconds of workers");
+    add("evaluating", found.evaluating, "seconds of workers");
+    add("workers", workers, "workers");
+    add("seconds", found.seconds, "seconds");
+    add("all to the end", found.all_to_end, "seconds");
+    *rows = Rows::Release(std::move(table));
   });
 }
 
@@ -430,6 +456,7 @@ hopper_search_api MakeSearchApi() {
   api.describe_space = Describe;
   api.template_parameters = TemplateParameters;
   api.hyperband_schedule = Schedule;
+  api.play = Play;
   api.forecast = ForecastOfSearch;
   return api;
 }

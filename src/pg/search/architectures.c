@@ -56,10 +56,9 @@ arch_of(const hopper_automl *run, int32 model_id)
 	return NULL;
 }
 
-/* False where it has no architecture, which is refused elsewhere. */
-static bool
-set_config(const hopper_automl *run, hopper_config *config, int32 model_id, const char *arch,
-		   const char *compile_params, const char *fit_params)
+bool
+hopper_search_set_config(const hopper_automl *run, hopper_config *config, int32 model_id,
+						 const char *arch, const char *compile_params, const char *fit_params)
 {
 	config->model_id = model_id;
 	config->model_arch = arch ? arch : arch_of(run, model_id);
@@ -72,14 +71,11 @@ set_config(const hopper_automl *run, hopper_config *config, int32 model_id, cons
 }
 
 const char *
-hopper_search_problem(hopper_automl *run, int32 model_id, const char *arch,
-					  const char *compile_params, const char *fit_params)
+hopper_search_problem(const hopper_automl *run, const hopper_config *config)
 {
-	hopper_config config = {.mst_key = 1};
 	const char *problem = NULL;
 
-	if (set_config(run, &config, model_id, arch, compile_params, fit_params))
-		(void) hopper_count_failing(&config, 1, &run->train.desc, &problem);
+	(void) hopper_count_failing(config, 1, &run->train.desc, &problem);
 	return problem;
 }
 
@@ -93,10 +89,11 @@ hopper_search_require_possible(hopper_automl *run)
 
 	for (int row = 0; row < rows->n_rows; row++)
 	{
-		const char *const *cells = rows->cells + (size_t) row * rows->n_columns;
+		const char *const *cells = hopper_row(rows, row);
 
 		configs[n].mst_key = row + 1;
-		n += set_config(run, &configs[n], atoi(cells[0]), cells[1], cells[2], cells[3]);
+		n += hopper_search_set_config(run, &configs[n], atoi(cells[0]), cells[1], cells[2],
+									  cells[3]);
 	}
 	/* Where some can be trained, the others are told to the algorithm as failed. */
 	if (n > 0 && hopper_count_failing(configs, n, &run->train.desc, &problem) == rows->n_rows)

@@ -172,11 +172,14 @@ extern void hopper_search_throw(const hopper_error *error, const hopper_complain
 extern int32 hopper_search_network(hopper_automl *run, int32 template_id, const char *arch,
 								   const char *structure);
 /*
- * What is wrong with a configuration and these data, or NULL. `arch`: JSON in UTF-8, or NULL: the
- * model's.
+ * All of a configuration but its key; texts are not copied. `arch`: JSON in UTF-8, or NULL: the
+ * model's. False where there is none, which is refused elsewhere.
  */
-extern const char *hopper_search_problem(hopper_automl *run, int32 model_id, const char *arch,
-										 const char *compile_params, const char *fit_params);
+extern bool hopper_search_set_config(const hopper_automl *run, hopper_config *config,
+									 int32 model_id, const char *arch, const char *compile_params,
+									 const char *fit_params);
+/* What is wrong with a configuration and these data, or NULL. */
+extern const char *hopper_search_problem(const hopper_automl *run, const hopper_config *config);
 /* ERROR where none of the configurations that stand for all can be trained. */
 extern void hopper_search_require_possible(hopper_automl *run);
 

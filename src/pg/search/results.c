@@ -23,44 +23,38 @@ key_literal(const char *trial)
 	return trial ? psprintf("%d", hopper_key_of_trial(strtol(trial, NULL, 10))) : "NULL";
 }
 
-/* --- lists of the core, row by row --- */
+static hopper_rows *
+trials_from(const hopper_automl *run, int64 first)
+{
+	return hopper_made(hopper_core()->search.trials(run->search, first, HOPPER_MADE));
+}
 
-typedef void (*take_row_fn) (const hopper_automl *run, const char *const *cells, void *state);
+/* A trial, in the places of a table's columns. */
+#define KEY(place) (~(place))
 
+/* Writes rows of the core; `places`: where in a row the values of the table's columns are. */
 static void
-each_row_of(const hopper_automl *run, hopper_rows *rows, take_row_fn take, void *state)
+write_rows(const hopper_name *table, const hopper_rows *rows, int n, const int *places)
 {
 	for (int row = 0; row < rows->n_rows; row++)
 	{
+		const char *const *cells = hopper_row(rows, row);
+		StringInfo	values = makeStringInfo();
+
 		CHECK_FOR_INTERRUPTS();
-		take(run, rows->cells + (size_t) row * rows->n_columns, state);
+		for (int i = 0; i < n; i++)
+			appendStringInfo(values, "%s%s", i ? ", " : "",
+							 places[i] < 0 ? key_literal(cells[KEY(places[i])])
+							 : cell_literal(cells[places[i]]));
+		hopper_insert(table, "VALUES (%s)", values->data);
 	}
-	pfree(rows);
-}
-
-/* `list`: a function of the core, such as results. */
-static void
-each_row(const hopper_automl *run,
-		 int (*list) (const hopper_search *search, hopper_rows **rows, hopper_error *error),
-		 take_row_fn take, void *state)
-{
-	each_row_of(run, hopper_made(list(run->search, HOPPER_MADE)), take, state);
-}
-
-static void
-each_trial(const hopper_automl *run, int64 first, take_row_fn take, void *state)
-{
-	each_row_of(run, hopper_made(hopper_core()->search.trials(run->search, first, HOPPER_MADE)),
-				take, state);
 }
 
 /* --- trials --- */
 
-/* `state`: the run, which grows. */
 static void
-take_new_trial(const hopper_automl *unused, const char *const *cells, void *state)
+take_new_trial(hopper_automl *run, const char *const *cells)
 {
-	hopper_automl *run = state;
 	int32		model_id = atoi(cells[1]);
 	const char *impossible = NULL;
 	hopper_search_trial *trial;
@@ -71,7 +65,10 @@ take_new_trial(const hopper_automl *unused, const char *const *cells, void *stat
 		model_id = run->known_models[run->n_trials];
 	else if (strcmp(cells[7], "earlier") != 0)
 	{
-		impossible = hopper_search_problem(run, model_id, cells[9], cells[2], cells[3]);
+		hopper_config config = {.mst_key = 1};
+
+		if (hopper_search_set_config(run, &config, model_id, cells[9], cells[2], cells[3]))
+			impossible = hopper_search_problem(run, &config);
 		if (cells[9] && impossible == NULL)
 			model_id = hopper_search_network(run, model_id, cells[9], cells[10]);
 		if (impossible == NULL)
@@ -88,39 +85,45 @@ take_new_trial(const hopper_automl *unused, const char *const *cells, void *stat
 void
 hopper_search_write_new_trials(hopper_automl *run)
 {
-	each_trial(run, run->n_trials, take_new_trial, run);
+	hopper_rows *rows = trials_from(run, run->n_trials);
+
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		take_new_trial(run, hopper_row(rows, row));
+	}
+	pfree(rows);
 }
 
+/* Configurations that could not be built stand among the models' as those that failed do. */
 static void
-write_trial(const hopper_automl *run, const char *const *cells, void *state)
+write_refused(const hopper_automl *run, const hopper_outputs *outputs, const char *const *cells)
 {
-	hopper_insert(&run->tables.trials,
-				  "VALUES (%s, %s, %s, %s, %s, %s, %d, %s, %s, %s, %s, %s, %s)",
-				  key_literal(cells[0]), cell_literal(cells[4]), cells[5],
-				  cell_literal(cells[6]), cell_literal(cells[7]), key_literal(cells[8]),
-				  run->trials[atoi(cells[0])].model_id, cell_literal(cells[2]),
-				  cell_literal(cells[3]), cell_literal(cells[11]), cell_literal(cells[12]),
-				  cell_literal(cells[13]), cell_literal(cells[14]));
-}
-
-/*
- * Configurations that could not be built stand among the models' as those that failed do.
- * `state`: the models' tables.
- */
-static void
-write_refused(const hopper_automl *run, const char *const *cells, void *state)
-{
-	int64		trial = strtol(cells[0], NULL, 10);
-	hopper_config config = {0};
+	const hopper_search_trial *trial = &run->trials[atoi(cells[0])];
+	hopper_config config = {.model_id = trial->model_id,.compile_params = cells[2],
+	.fit_params = cells[3]};
 
 	/* What was proposed when the search ended was not told of. */
-	if (run->trials[trial].impossible == NULL || strcmp(cells[7], "failed") != 0)
+	if (trial->impossible == NULL || strcmp(cells[7], "failed") != 0)
 		return;
-	config.mst_key = hopper_key_of_trial(trial);
-	config.model_id = run->trials[trial].model_id;
-	config.compile_params = cells[2];
-	config.fit_params = cells[3];
-	hopper_outputs_write_refused(state, &config, hopper_to_utf8(run->trials[trial].impossible));
+	config.mst_key = hopper_key_of_trial(atoi(cells[0]));
+	hopper_outputs_write_refused(outputs, &config, hopper_to_utf8(trial->impossible));
+}
+
+static void
+write_trials(const hopper_automl *run, const hopper_outputs *outputs)
+{
+	static const int places[] = {KEY(0), 4, 5, 6, 7, KEY(8), 1, 2, 3, 11, 12, 13, 14};
+	hopper_rows *rows = trials_from(run, 0);
+
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		/* Its own where the search has filled in a template. */
+		((const char **) hopper_row(rows, row))[1] = psprintf("%d", run->trials[row].model_id);
+		write_refused(run, outputs, hopper_row(rows, row));
+	}
+	write_rows(&run->tables.trials, rows, lengthof(places), places);
+	pfree(rows);
 }
 
 /* --- what was asked for --- */
@@ -137,10 +140,9 @@ add_member(StringInfo json, const char *key, const char *text)
 
 /* The columns of describe_space() that say what may be chosen. */
 static void
-add_dimension(const hopper_automl *run, const char *const *cells, void *state)
+add_dimension(StringInfo json, const char *const *cells)
 {
 	static const char *const keys[] = {"parameter", "type", "scale", "low", "high", "step"};
-	StringInfo	json = state;
 
 	appendStringInfoString(json, json->data[json->len - 1] == '[' ? "{" : ", {");
 	for (int i = 0; i < lengthof(keys); i++)
@@ -154,6 +156,8 @@ const char *
 hopper_search_json(const hopper_automl *run)
 {
 	StringInfo	json = makeStringInfo();
+	hopper_rows *space = hopper_made(hopper_core()->search.describe_space(&run->options,
+																		  HOPPER_MADE));
 
 	appendStringInfoChar(json, '{');
 	add_member(json, "method", run->options.algorithm);
@@ -161,49 +165,27 @@ hopper_search_json(const hopper_automl *run)
 	add_member(json, "objective", run->options.objective);
 	add_member(json, "constraints", run->options.constraints);
 	appendStringInfoString(json, ", \"space\": [");
-	each_row_of(run, hopper_made(hopper_core()->search.describe_space(&run->options, HOPPER_MADE)),
-				add_dimension, json);
+	for (int row = 0; row < space->n_rows; row++)
+		add_dimension(json, hopper_row(space, row));
 	appendStringInfoString(json, "]}");
 	return json->data;
 }
 
 /* --- what became of them --- */
 
-static void
-write_result(const hopper_automl *run, const char *const *cells, void *state)
-{
-	hopper_insert(&run->tables.rungs, "VALUES (%s, %s, %s, %s, %s, %s, %s)",
-				  key_literal(cells[0]), cells[1], cell_literal(cells[2]), cell_literal(cells[3]),
-				  cell_literal(cells[4]), cell_literal(cells[5]), cell_literal(cells[6]));
-}
-
-static void
-write_decision(const hopper_automl *run, const char *const *cells, void *state)
-{
-	hopper_insert(&run->tables.decisions, "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-				  cells[0], cell_literal(cells[1]), key_literal(cells[2]), cell_literal(cells[3]),
-				  cell_literal(cells[4]), cells[5], cell_literal(cells[6]), key_literal(cells[7]),
-				  cell_literal(cells[8]), cell_literal(cells[9]));
-}
-
-/* `state`: the text of the list so far. */
-static void
-add_importance(const hopper_automl *run, const char *const *cells, void *state)
-{
-	StringInfo	json = state;
-
-	appendStringInfoString(json, json->len == 0 ? "{\"parameter\": " : ", {\"parameter\": ");
-	escape_json(json, hopper_from_utf8(cells[0]));
-	appendStringInfo(json, ", \"importance\": %s}", cells[1]);
-}
-
 /* [{"parameter": "lr", "importance": 0.7}, ...] */
 static char *
 importance_json(const hopper_automl *run)
 {
+	hopper_rows *rows = hopper_made(hopper_core()->search.importance(run->search, HOPPER_MADE));
 	StringInfo	json = makeStringInfo();
 
-	each_row(run, hopper_core()->search.importance, add_importance, json);
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		appendStringInfoString(json, row == 0 ? "{\"parameter\": " : ", {\"parameter\": ");
+		escape_json(json, hopper_from_utf8(hopper_row(rows, row)[0]));
+		appendStringInfo(json, ", \"importance\": %s}", hopper_row(rows, row)[1]);
+	}
 	return psprintf("[%s]", json->data);
 }
 
@@ -250,13 +232,18 @@ hopper_search_rehearse(const hopper_automl *run)
 void
 hopper_search_finish_tables(const hopper_automl *run, int64 best)
 {
+	static const int results[] = {KEY(0), 1, 2, 3, 4, 5, 6};
+	static const int decisions[] = {0, 1, KEY(2), 3, 4, 5, 6, KEY(7), 8, 9};
 	hopper_outputs outputs = hopper_outputs_named(&run->tables.output);
 	hopper_best first;
 
-	each_trial(run, 0, write_trial, NULL);
-	each_row(run, hopper_core()->search.results, write_result, NULL);
-	each_row(run, hopper_core()->search.decisions, write_decision, NULL);
-	each_trial(run, 0, write_refused, &outputs);
+	write_trials(run, &outputs);
+	write_rows(&run->tables.rungs,
+			   hopper_made(hopper_core()->search.results(run->search, HOPPER_MADE)),
+			   lengthof(results), results);
+	write_rows(&run->tables.decisions,
+			   hopper_made(hopper_core()->search.decisions(run->search, HOPPER_MADE)),
+			   lengthof(decisions), decisions);
 	hopper_exec("UPDATE %s SET (models_trained, models_failed) ="
 				" ((SELECT count(*) FROM %s WHERE status <> 'failed'),"
 				" (SELECT count(*) FROM %s WHERE status = 'failed'))",
