@@ -129,6 +129,9 @@ extern Tuplestorestate *hopper_begin_result(FunctionCallInfo fcinfo, TupleDesc *
 /* The result of a function that returns one row, in the current memory context. */
 extern Datum hopper_return_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
 extern Datum hopper_return_params(FunctionCallInfo fcinfo, int n, const hopper_param *params);
+/* Puts one row into a result set. */
+extern void hopper_put_params(Tuplestorestate *store, TupleDesc descriptor, int n,
+							  const hopper_param *params);
 /* Puts the rows of SPI_tuptable into it; ERROR 42804 where their columns are not of its types. */
 extern void hopper_put_selected(Tuplestorestate *store, TupleDesc descriptor);
 /* Returns all rows of a query (run by SPI, read-only) as the function's result set. */
@@ -183,6 +186,7 @@ extern void hopper_eventfd_close(int fd);
 extern void hopper_wait(int fd, long timeout_ms);
 /* Sleeps for a time, or until the latch is set; runs CHECK_FOR_INTERRUPTS. */
 extern void hopper_sleep(long ms);
+extern double hopper_seconds_between(TimestampTz from, TimestampTz to);
 extern double hopper_seconds_since(TimestampTz then);
 /*
  * From now to the statement's end the server looks every two seconds whether the client is still
@@ -601,5 +605,7 @@ extern char *hopper_identifier(const char *name);
 extern const char *hopper_literal(const char *value);
 /* Numbers that lie `stride` bytes apart as an int4[]: those of an array, or of its structs. */
 extern char *hopper_keys_literal(int n, const int32 *first, Size stride);
+/* " WHERE mst_key = ANY (...)": of these configurations. */
+extern char *hopper_of_keys(int n, const int32 *first, Size stride);
 
 #endif							/* HOPPER_GLUE_H */

@@ -31,3 +31,10 @@ hopper_keys_literal(int n, const int32 *first, Size stride)
 	appendStringInfoString(keys, "}'::pg_catalog.int4[]");
 	return keys->data;
 }
+
+char *
+hopper_of_keys(int n, const int32 *first, Size stride)
+{
+	return psprintf(" WHERE mst_key OPERATOR(pg_catalog.=) ANY (%s)",
+					hopper_keys_literal(n, first, stride));
+}

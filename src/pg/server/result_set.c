@@ -168,18 +168,36 @@ hopper_texts_param(int n, const void *texts)
 		: HOPPER_NULL(TEXTARRAYOID);
 }
 
-Datum
-hopper_return_params(FunctionCallInfo fcinfo, int n, const hopper_param *params)
+static Datum *
+values_of(int n, const hopper_param *params, bool **nulls)
 {
 	Datum	   *values = palloc(n * sizeof(Datum));
-	bool	   *nulls = palloc(n * sizeof(bool));
 
+	*nulls = palloc(n * sizeof(bool));
 	for (int i = 0; i < n; i++)
 	{
 		values[i] = params[i].value;
-		nulls[i] = params[i].isnull;
+		(*nulls)[i] = params[i].isnull;
 	}
+	return values;
+}
+
+Datum
+hopper_return_params(FunctionCallInfo fcinfo, int n, const hopper_param *params)
+{
+	bool	   *nulls;
+	Datum	   *values = values_of(n, params, &nulls);
+
 	return hopper_return_row(fcinfo, values, nulls);
+}
+
+void
+hopper_put_params(Tuplestorestate *store, TupleDesc descriptor, int n, const hopper_param *params)
+{
+	bool	   *nulls;
+	Datum	   *values = values_of(n, params, &nulls);
+
+	tuplestore_putvalues(store, descriptor, values, nulls);
 }
 
 void

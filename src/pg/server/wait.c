@@ -123,11 +123,17 @@ hopper_sleep(long ms)
 }
 
 double
-hopper_seconds_since(TimestampTz then)
+hopper_seconds_between(TimestampTz from, TimestampTz to)
 {
 	long		seconds;
 	int			microseconds;
 
-	TimestampDifference(then, GetCurrentTimestamp(), &seconds, &microseconds);
+	TimestampDifference(from, to, &seconds, &microseconds);
 	return seconds + microseconds / 1e6;
+}
+
+double
+hopper_seconds_since(TimestampTz then)
+{
+	return hopper_seconds_between(then, GetCurrentTimestamp());
 }

@@ -79,38 +79,26 @@ hopper_watch_end(void)
 		hopper_guard_release(shown);
 }
 
-#define SHOWN_COLUMNS 16
-
 static void
 show(const hopper_slot *slot, TupleDesc descriptor, Tuplestorestate *rows)
 {
-	Datum		values[SHOWN_COLUMNS];
-	bool		nulls[SHOWN_COLUMNS] = {false};
+	const int64 *slots = slot->values;
+	bool		has_best = slots[SLOT_BEST_TRIAL] != 0;
 	double		work;
 	double		best;
-	int			n = 0;
 
-	memcpy(&work, &slot->values[SLOT_WORK], sizeof(work));
-	memcpy(&best, &slot->values[SLOT_BEST_VALUE], sizeof(best));
-	values[n++] = Int32GetDatum(slot->pid);
-	values[n++] = ObjectIdGetDatum(slot->role);
-	nulls[n] = slot->values[SLOT_RUN] == 0;
-	values[n++] = Int64GetDatum(slot->values[SLOT_RUN]);
-	values[n++] = ObjectIdGetDatum(slot->target);
-	values[n++] = TimestampTzGetDatum(slot->values[SLOT_STARTED]);
-	for (int at = SLOT_ITERATIONS; at <= SLOT_TRIALS_FAILED; at++)
-	{
-		nulls[n] = at == SLOT_ITERATIONS_TOTAL && slot->values[at] == 0;
-		values[n++] = Int64GetDatum(slot->values[at]);
-	}
-	nulls[n] = nulls[n + 1] = slot->values[SLOT_BEST_TRIAL] == 0;
-	values[n++] = Int32GetDatum((int32) slot->values[SLOT_BEST_TRIAL]);
-	values[n++] = Float8GetDatum(best);
-	nulls[n] = work < 0;
-	values[n++] = Float8GetDatum(work);
-	values[n++] = Int64GetDatum(slot->values[SLOT_THREADS]);
-	values[n++] = Int64GetDatum(slot->values[SLOT_MEMORY]);
-	tuplestore_putvalues(rows, descriptor, values, nulls);
+	memcpy(&work, &slots[SLOT_WORK], sizeof(work));
+	memcpy(&best, &slots[SLOT_BEST_VALUE], sizeof(best));
+	hopper_put_params(rows, descriptor, HOPPER_PARAMS(
+		HOPPER_INT4(slot->pid), HOPPER_OID(slot->role),
+		HOPPER_IF(slots[SLOT_RUN] != 0, HOPPER_INT8(slots[SLOT_RUN])), HOPPER_OID(slot->target),
+		HOPPER_TIME(slots[SLOT_STARTED]), HOPPER_INT8(slots[SLOT_ITERATIONS]),
+		HOPPER_IF(slots[SLOT_ITERATIONS_TOTAL] != 0, HOPPER_INT8(slots[SLOT_ITERATIONS_TOTAL])),
+		HOPPER_INT8(slots[SLOT_TRIALS]), HOPPER_INT8(slots[SLOT_TRIALS_TRAINING]),
+		HOPPER_INT8(slots[SLOT_TRIALS_FAILED]),
+		HOPPER_IF(has_best, HOPPER_INT4((int32) slots[SLOT_BEST_TRIAL])),
+		HOPPER_IF(has_best, HOPPER_FLOAT8(best)), HOPPER_IF(work >= 0, HOPPER_FLOAT8(work)),
+		HOPPER_INT8(slots[SLOT_THREADS]), HOPPER_INT8(slots[SLOT_MEMORY])));
 }
 
 /* Whether the run is shown to the caller though it is another role's. */

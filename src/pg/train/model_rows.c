@@ -171,13 +171,11 @@ write_one(model_writers *writers, hopper_training *training, int at)
 static char *
 of_keys(const hopper_training *training, const int *which, int n)
 {
-	StringInfo	keys = makeStringInfo();
+	int32	   *keys = palloc(Max(n, 1) * sizeof(int32));
 
-	appendStringInfoString(keys, " WHERE mst_key OPERATOR(pg_catalog.=) ANY ('{");
 	for (int i = 0; i < n; i++)
-		appendStringInfo(keys, "%s%d", i ? "," : "", training->configs[which[i]].mst_key);
-	appendStringInfoString(keys, "}'::pg_catalog.int4[])");
-	return keys->data;
+		keys[i] = training->configs[which[i]].mst_key;
+	return hopper_of_keys(n, keys, sizeof(int32));
 }
 
 static void
@@ -191,11 +189,9 @@ clear(const hopper_outputs *outputs, const char *of_keys)
 void
 hopper_outputs_clear(const hopper_outputs *outputs, const hopper_training *training)
 {
-	int		   *all = palloc(Max(training->n_configs, 1) * sizeof(int));
-
-	for (int i = 0; i < training->n_configs; i++)
-		all[i] = i;
-	clear(outputs, training->keeps_others ? of_keys(training, all, training->n_configs) : "");
+	clear(outputs, !training->keeps_others ? ""
+		  : hopper_of_keys(training->n_configs, &training->configs->mst_key,
+						   sizeof(hopper_config)));
 	hopper_change("DELETE FROM %s", outputs->summary.quoted);
 }
 
