@@ -75,10 +75,6 @@ enter_child(hopper_training *training, const hopper_config *config,
 
 	if (!hopper_results_are_aside(training, parent))
 		hopper_results_put_aside(training, parent);
-	child.model_arch = training->configs[parent].model_arch;
-	child.model_arch_size = training->configs[parent].model_arch_size;
-	child.weights = NULL;
-	child.n_weights = 0;
 	child.state_size = hopper_results_aside_size(training, parent);
 	at = enter(training, &child, history);
 	if (at < 0)

@@ -195,10 +195,10 @@ extern const char *hopper_search_objective_words(const hopper_automl *run, doubl
 /* The best trial so far, or -1 where all have failed. */
 extern int64 hopper_search_best(const hopper_automl *run);
 /*
- * Tells the search what came of a trial: what its row of the info table says. A NOTICE for each
- * rung that is decided by it.
+ * Tells the search what came of the trial at this place of its training. A NOTICE for each rung
+ * that is decided by it.
  */
-extern void hopper_search_tell(hopper_automl *run, int64 trial);
+extern void hopper_search_tell(hopper_automl *run, const hopper_training *training, int at);
 /* A result of the journal (search/replay.c). */
 extern void hopper_search_tell_again(hopper_automl *run, int64 trial,
 									 const hopper_search_told *told);

@@ -1,10 +1,10 @@
 /*
  * outcome.c
- *		What came of a trial: from the tables of models to the search.
+ *		What came of a trial: from its training to the search.
  */
 #include "pg/search/automl.h"
 
-#include "pg/train/ranking.h"
+#include "pg/train/standing.h"
 
 /* Of which there are values on the training and on the validation data. */
 static bool
@@ -39,34 +39,67 @@ hopper_search_objective_words(const hopper_automl *run, double value)
 					hopper_search_objective(run), value);
 }
 
-/* Where in metrics_iters the values of the state are; read_measures() finds the delivered ones. */
-#define LAST "array_upper(metrics_iters, 1)"
-
-/* A metric or the loss at a place, as SQL. */
-static const char *
-value_on(const char *side, const hopper_searched *searched, const char *at)
+/* A metric or the loss on a split at a point, or where a loss is not known there, as delivered. */
+static hopper_maybe
+value_on(const hopper_training *training, int at, int split, const hopper_searched *searched,
+		 const hopper_point *point)
 {
-	if (searched->measure == HOPPER_MEASURE_LOSS)
-		return psprintf("coalesce(%s_loss[%s], %s_loss_final)::float8", side, at, side);
-	return psprintf("(SELECT %s_metrics_all[m][%s]::float8"
-					" FROM generate_subscripts(metrics_type, 1) AS m"
-					" WHERE metrics_type[m] = %s LIMIT 1)", side, at,
-					hopper_literal(searched->name));
+	const hopper_history *history = training->histories[at];
+	int			metric = hopper_metric_place(training, at, searched->name);
+
+	if (searched->measure == HOPPER_MEASURE_LOSS && (point == NULL || !point->known[split]))
+		point = hopper_delivered_point(training, at, split);
+	return hopper_history_value(history, point, split, metric);
 }
 
-static const char *
-measure_sql(const hopper_automl *run, const hopper_searched *searched, const char *at)
+/* `points`: by split. */
+static hopper_maybe
+value_of(const hopper_automl *run, const hopper_searched *searched,
+		 const hopper_training *training, int at, const hopper_point *const *points)
 {
+	int			split = run->validation ? HOPPER_SPLIT_VALID : HOPPER_SPLIT_TRAIN;
+
 	if (searched->measure == HOPPER_MEASURE_PARAMETERS)
-		return "parameters::float8";
+		return (hopper_maybe) {true, training->results[at].n_parameters};
 	if (searched->measure == HOPPER_MEASURE_GAP)
 	{
 		const hopper_searched *of = hopper_search_ranking(run);
+		hopper_maybe train = value_on(training, at, HOPPER_SPLIT_TRAIN, of, points[0]);
+		hopper_maybe valid = value_on(training, at, HOPPER_SPLIT_VALID, of, points[1]);
+		double		gap = train.value - valid.value;
 
-		return psprintf("%s(%s - %s)", of->ascends ? "" : "-", value_on("training", of, at),
-						value_on("validation", of, at));
+		return (hopper_maybe) {train.known && valid.known, of->ascends ? gap : -gap};
 	}
-	return value_on(run->validation ? "validation" : "training", searched, at);
+	return value_on(training, at, split, searched, points[split]);
+}
+
+/*
+ * Fills in the measures of a trial, of the weights that it delivers and after its last iteration;
+ * what is missing, or NULL.
+ */
+static const char *
+read_measures(const hopper_automl *run, const hopper_training *training, int at, double *values,
+			  double *last)
+{
+	const hopper_history *history = training->histories[at];
+	const hopper_point *newest = history->n > 0 ? hopper_history_at(history, history->n - 1) : NULL;
+	const hopper_point *points[2][2] = {
+		{hopper_delivered_point(training, at, 0), hopper_delivered_point(training, at, 1)},
+		{newest, newest},
+	};
+
+	for (int i = 0; i < run->n_measures; i++)
+	{
+		const hopper_searched *searched = &run->measures[i];
+		hopper_maybe delivered = value_of(run, searched, training, at, points[0]);
+		hopper_maybe after = value_of(run, searched, training, at, points[1]);
+
+		if (!delivered.known)
+			return psprintf("it has no %s", searched->name);
+		values[i] = delivered.value;
+		last[i] = after.known ? after.value : delivered.value;
+	}
+	return NULL;
 }
 
 static void
@@ -103,38 +136,6 @@ hopper_search_best(const hopper_automl *run)
 	return best;
 }
 
-/*
- * Fills in the measures of a trial at both places; what is missing, or NULL. The place is asked for
- * by a statement of its own: Greenplum 7 computes a subquery that is two levels below the row which
- * it refers to before that row is read.
- */
-static const char *
-read_measures(const hopper_automl *run, int32 mst_key, bool keeps_best, double *values,
-			  double *last)
-{
-	StringInfo	query = makeStringInfo();
-	int			n = run->n_measures;
-	const char *delivered;
-
-	hopper_select_latest("SELECT %s FROM %s i WHERE mst_key = %d",
-						 hopper_delivered_at(keeps_best ? "true" : "false"),
-						 run->tables.info.quoted, mst_key);
-	delivered = hopper_cell(0, 1) ? psprintf("%s", hopper_cell(0, 1)) : "NULL::int4";
-	for (int i = 0; i < 2 * n; i++)
-		appendStringInfo(query, "%s%s", i ? ", " : "",
-						 measure_sql(run, &run->measures[i % n], i < n ? delivered : LAST));
-	hopper_select_latest("SELECT %s FROM %s WHERE mst_key = %d", query->data,
-						 run->tables.info.quoted, mst_key);
-	for (int i = 0; i < n; i++)
-	{
-		if (hopper_cell(0, i + 1) == NULL)
-			return psprintf("it has no %s", run->measures[i].name);
-		values[i] = hopper_float_value(0, i + 1);
-		last[i] = hopper_cell(0, n + i + 1) ? hopper_float_value(0, n + i + 1) : values[i];
-	}
-	return NULL;
-}
-
 static void
 tell(hopper_automl *run, int64 trial, const hopper_search_told *told)
 {
@@ -150,24 +151,19 @@ hopper_search_tell_again(hopper_automl *run, int64 trial, const hopper_search_to
 }
 
 void
-hopper_search_tell(hopper_automl *run, int64 trial)
+hopper_search_tell(hopper_automl *run, const hopper_training *training, int at)
 {
 	double	   *values = palloc(2 * Max(run->n_measures, 1) * sizeof(double));
-	hopper_search_told told = {values, values + run->n_measures, run->n_measures, 0, NULL};
-	int32		mst_key = hopper_key_of_trial(trial);
-	const char *failure = "it left no result";
+	double	   *last = values + run->n_measures;
+	const hopper_model_result *result = &training->results[at];
+	int64		trial = hopper_trial_of_key(training->configs[at].mst_key);
+	hopper_search_told told = {values, last, run->n_measures, result->iterations, NULL};
+	const char *missing;
 
-	if (hopper_select_latest("SELECT CASE WHEN status = 'failed'"
-							 " THEN coalesce(error, 'it failed') END, iterations, fit_params"
-							 " FROM %s WHERE mst_key = %d", run->tables.info.quoted, mst_key) > 0)
-	{
-		failure = hopper_cell(0, 1);
-		told.iterations = hopper_int_cell(&run->tables.info, 0, 2, 0, PG_INT32_MAX);
-		if (failure == NULL)
-			failure = read_measures(run, mst_key, hopper_keeps_best(hopper_cell(0, 3)),
-									values, values + run->n_measures);
-	}
-	told.failure = failure ? hopper_to_utf8(failure) : NULL;
+	if (result->status == HOPPER_MODEL_FAILED)
+		told.failure = result->error;
+	else if ((missing = read_measures(run, training, at, values, last)) != NULL)
+		told.failure = hopper_to_utf8(missing);
 	if (run->number != 0)
 		hopper_search_note_told(run, trial, &told);
 	tell(run, trial, &told);

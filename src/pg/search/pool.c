@@ -71,7 +71,7 @@ hopper_pool_ended(hopper_pool *pool, int at)
 	pool->n_told++;
 	pool->run->seconds_ended += hopper_seconds_since(pool->trials[trial].begun_at);
 	pool->run->n_ended++;
-	hopper_search_tell(pool->run, trial);
+	hopper_search_tell(pool->run, &pool->fit.training, at);
 	drop_stopped(pool);
 }
 
@@ -132,8 +132,7 @@ ended(hopper_training *training, int at, bool failed)
 
 	if (training->durable && !training->durable[at].written)
 		hopper_outputs_write_ended(&pool->fit.staging, training, &at, 1);
-	else if (pool->trials[hopper_trial_of_key(training->configs[at].mst_key)].trains)
-		hopper_outputs_write_info(&pool->fit.staging, training, at);
+	hopper_training_look(training, at);
 	hopper_pool_ended(pool, at);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(pool->result);
@@ -298,6 +297,11 @@ enter(hopper_pool *pool, const hopper_search_assignment *work)
 		int			parent = hopper_training_place(&fit->training,
 												   hopper_key_of_trial(work->parent));
 
+		/* It goes on as the parent is. */
+		config.model_arch = fit->training.configs[parent].model_arch;
+		config.model_arch_size = fit->training.configs[parent].model_arch_size;
+		config.weights = NULL;
+		config.n_weights = 0;
 		return hopper_backend.training->enter_child(&fit->training, &config, history, parent);
 	}
 	return hopper_backend.training->enter(&fit->training, &config, history);
@@ -545,8 +549,6 @@ write_outputs(hopper_pool *pool)
 		if (training->durable && !training->durable[i].written)
 			hopper_outputs_write_ended(&fit->staging, training, &i, 1);
 	}
-	if (!fit->durable)
-		hopper_exec("DELETE FROM %s", fit->staging.info.quoted);
 	hopper_fit_finish(fit);
 }
 

@@ -50,7 +50,7 @@ extern hopper_pool *hopper_pool_resume(hopper_automl *run, hopper_search_assignm
 									   int *n);
 /* Begins to train, with `work` first. */
 extern void hopper_pool_start(hopper_pool *pool, const hopper_search_assignment *work, int n);
-/* What has ended, at this place of the training: its info is in the tables. */
+/* What has ended, at this place of the training, which has its result. */
 extern void hopper_pool_ended(hopper_pool *pool, int at);
 /* One that has halted in this iteration ends with the next one, where others wish it to stop. */
 extern void hopper_pool_steer(hopper_pool *pool, int at, int32 iteration);

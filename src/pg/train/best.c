@@ -3,50 +3,36 @@
  *		The best model of a training that has just ended, from what it knows itself: what the first
  *		of the leaderboard would be (leaderboard.c, which has the rule), without a query.
  */
-#include "pg/train/output_rows.h"
-
+#include "pg/train/outputs.h"
 #include "pg/train/standing.h"
-
-typedef struct maybe
-{
-	bool		known;
-	double		value;
-} maybe;
 
 /* What a model is compared by: the first of them that differ decide, and then the key. */
 typedef struct measured
 {
 	int			at;
-	maybe		metric[2];		/* by split, at what it delivers */
-	maybe		loss[2];
+	hopper_maybe metric[2];		/* by split, at what it delivers */
+	hopper_maybe loss[2];
 } measured;
-
-static maybe
-value_at(const hopper_history *history, const hopper_point *point, int split, int metric)
-{
-	if (point == NULL || !hopper_point_has(point, split, metric))
-		return (maybe) {false, 0};
-	return (maybe) {true, hopper_point_value(history, point, split, metric)};
-}
 
 static measured
 measure(const hopper_training *training, int at, int metric)
 {
+	const hopper_history *history = training->histories[at];
 	measured	model = {.at = at};
 
 	for (int split = 0; split < 2; split++)
 	{
 		const hopper_point *point = hopper_delivered_point(training, at, split);
 
-		model.loss[split] = value_at(training->histories[at], point, split, -1);
-		model.metric[split] = value_at(training->histories[at], point, split, metric);
+		model.loss[split] = hopper_history_value(history, point, split, -1);
+		model.metric[split] = hopper_history_value(history, point, split, metric);
 	}
 	return model;
 }
 
 /* As the server sorts them: NaN after all numbers, and NULL after NaN. */
 static int
-compare(maybe x, maybe y, int sign)
+compare(hopper_maybe x, hopper_maybe y, int sign)
 {
 	if (x.known != y.known)
 		return x.known ? -1 : 1;
@@ -60,7 +46,7 @@ compare(maybe x, maybe y, int sign)
 static bool
 is_better(const measured *x, const measured *y, int split, hopper_direction direction)
 {
-	const maybe none = {false, 0};
+	const hopper_maybe none = {false, 0};
 	int			order = compare(x->metric[split], y->metric[split], -direction);
 
 	if (order == 0)

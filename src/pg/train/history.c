@@ -53,11 +53,18 @@ metric_at(const hopper_history *history, const hopper_point *point, int split, i
 	return (double *) &point->metrics[split * history->n_metrics + metric];
 }
 
-double
-hopper_point_metric(const hopper_history *history, const hopper_point *point, int split,
-					int metric)
+hopper_maybe
+hopper_history_value(const hopper_history *history, const hopper_point *point, int split,
+					 int metric)
 {
-	return metric < history->n_metrics ? *metric_at(history, point, split, metric) : 0;
+	const hopper_maybe unknown = {false, 0};
+
+	if (point == NULL || metric < -1)
+		return unknown;
+	if (metric < 0)
+		return point->known[split] ? (hopper_maybe) {true, point->loss[split]} : unknown;
+	return (point->has_metric[split] & ((uint32) 1 << metric)) == 0 ? unknown
+		: (hopper_maybe) {true, *metric_at(history, point, split, metric)};
 }
 
 static void
@@ -125,20 +132,18 @@ mark_extremes(const hopper_history *history, int split, int metric, bool *marked
 	for (int i = 0; i < history->n; i++)
 	{
 		const hopper_point *point = hopper_history_at(history, i);
-		double		value = metric < 0 ? point->loss[split]
-			: *metric_at(history, point, split, metric);
+		hopper_maybe found = hopper_history_value(history, point, split, metric);
 
-		if (!point->known[split] ||
-			(metric >= 0 && (point->has_metric[split] & ((uint32) 1 << metric)) == 0))
+		if (!point->known[split] || !found.known)
 			continue;
-		if (at_least < 0 || value < least)
+		if (at_least < 0 || found.value < least)
 		{
-			least = value;
+			least = found.value;
 			at_least = i;
 		}
-		if (at_most < 0 || value > most)
+		if (at_most < 0 || found.value > most)
 		{
-			most = value;
+			most = found.value;
 			at_most = i;
 		}
 	}
@@ -276,19 +281,6 @@ hopper_history_align(hopper_history *history, int n_metrics, const char *const *
 	}
 }
 
-bool
-hopper_point_has(const hopper_point *point, int split, int metric)
-{
-	return metric < 0 ? point->known[split]
-		: (point->has_metric[split] & ((uint32) 1 << metric)) != 0;
-}
-
-double
-hopper_point_value(const hopper_history *history, const hopper_point *point, int split, int metric)
-{
-	return metric < 0 ? point->loss[split] : hopper_point_metric(history, point, split, metric);
-}
-
 const hopper_point *
 hopper_history_find(const hopper_history *history, int32 iteration)
 {
@@ -357,10 +349,11 @@ metric_values(const hopper_history *history, int split, int metric, Datum *value
 {
 	for (int i = 0; i < history->n; i++)
 	{
-		const hopper_point *point = hopper_history_at(history, i);
+		hopper_maybe found = hopper_history_value(history, hopper_history_at(history, i), split,
+												  metric);
 
-		values[i] = Float8GetDatum(hopper_point_value(history, point, split, metric));
-		nulls[i] = !hopper_point_has(point, split, metric);
+		values[i] = Float8GetDatum(found.value);
+		nulls[i] = !found.known;
 	}
 }
 

@@ -49,8 +49,6 @@ extern hopper_point *hopper_history_at(const hopper_history *history, int index)
 /* Sets a metric of a point; there is none before it is set. */
 extern void hopper_history_set_metric(hopper_history *history, int index, int split, int metric,
 									  double value);
-extern double hopper_point_metric(const hopper_history *history, const hopper_point *point,
-								  int split, int metric);
 /* The index of an iteration's point; made, with nothing known, where there is none. */
 extern int	hopper_history_point(hopper_history *history, int32 iteration);
 /* Takes in a HOPPER_EVENT_METRICS. Evaluated training values replace running ones. */
@@ -70,10 +68,15 @@ extern const hopper_point *hopper_history_find(const hopper_history *history, in
 /* The newest point with values of this split, or NULL. */
 extern const hopper_point *hopper_history_last(const hopper_history *history, int split);
 
-/* Whether a point of a history has a metric of a split; metric -1: the loss. */
-extern bool hopper_point_has(const hopper_point *point, int split, int metric);
-extern double hopper_point_value(const hopper_history *history, const hopper_point *point,
-								 int split, int metric);
+/* A value that may not be known. */
+typedef struct hopper_maybe
+{
+	bool		known;
+	double		value;			/* 0 where it is not */
+} hopper_maybe;
+/* Of a point (NULL: none) on a split; metric -1: the loss, below: one that is not computed. */
+extern hopper_maybe hopper_history_value(const hopper_history *history, const hopper_point *point,
+										 int split, int metric);
 
 /* Columns of the info table. */
 extern hopper_param hopper_history_iterations(const hopper_history *history);	/* int[] */

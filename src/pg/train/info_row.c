@@ -4,7 +4,7 @@
  */
 #include "pg/train/output_rows.h"
 
-#include "pg/train/results.h"
+#include "pg/train/standing.h"
 
 /* MADlib's, in its order, then ours */
 static const hopper_column infos_columns[] = {
@@ -56,43 +56,23 @@ const hopper_layout hopper_infos_layout = {
 static hopper_param
 final_value(const hopper_history *history, const hopper_point *const *last, int split, int metric)
 {
-	return last[split] && hopper_point_has(last[split], split, metric)
-		? HOPPER_FLOAT8(hopper_point_value(history, last[split], split, metric))
-		: HOPPER_NULL(FLOAT8OID);
-}
+	hopper_maybe found = hopper_history_value(history, last[split], split, metric);
 
-const hopper_point *
-hopper_delivered_point(const hopper_training *training, int at, int split)
-{
-	const hopper_model_result *result = &training->results[at];
-	const hopper_history *history = training->histories[at];
-	const hopper_point *kept;
-
-	if (hopper_history_last(history, split) == NULL)
-		return NULL;
-	/* What an earlier run validated is not what these weights would reach. */
-	kept = hopper_history_at(history, history->n - 1);
-	/* The best iteration's weights, with what they reached. */
-	if (result->kept_iteration != result->iterations)
-		kept = hopper_history_find(history, result->kept_iteration);
-	return kept && kept->known[split] ? kept : NULL;
+	return HOPPER_IF(found.known, HOPPER_FLOAT8(found.value));
 }
 
 hopper_output_row *
 hopper_info_row(const hopper_training *training, int at)
 {
-	static const hopper_config no_config;
-	static const hopper_model_result no_result;
-	static hopper_history no_history;
-	const hopper_config *config = training ? &training->configs[at] : &no_config;
-	const hopper_model_result *result = training ? &training->results[at] : &no_result;
-	const hopper_history *history = training ? training->histories[at] : &no_history;
-	const hopper_point *last[2] = {NULL, NULL};
+	const hopper_config *config = &training->configs[at];
+	const hopper_model_result *result = &training->results[at];
+	const hopper_history *history = training->histories[at];
+	const hopper_point *last[2];
 	const char *metrics[HOPPER_MAX_METRICS];
 	bool		failed = result->status == HOPPER_MODEL_FAILED;
 	hopper_output_row *row = hopper_new_row(&hopper_infos_layout);
 
-	for (int split = 0; split < 2 && training; split++)
+	for (int split = 0; split < 2; split++)
 		last[split] = failed ? hopper_history_last(history, split)
 			: hopper_delivered_point(training, at, split);
 	for (int i = 0; i < result->n_metrics; i++)
@@ -123,7 +103,7 @@ hopper_info_row(const hopper_training *training, int at)
 				hopper_history_metrics(history, HOPPER_SPLIT_VALID, result->n_metrics));
 	hopper_fill(row, "status", hopper_text_param(
 		failed ? "failed" : result->stopped ? "stopped"
-		: training && result->status == HOPPER_MODEL_TRAINING ? "training" : "done"));
+		: result->status == HOPPER_MODEL_TRAINING ? "training" : "done"));
 	hopper_fill(row, "error", hopper_utf8_param(failed ? result->error : NULL));
 	hopper_fill(row, "error_detail",
 				hopper_utf8_param(failed && result->error_detail[0] ? result->error_detail : NULL));

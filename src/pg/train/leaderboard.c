@@ -107,6 +107,15 @@ has_weights(const hopper_name *model)
 	return psprintf("EXISTS (SELECT 1 FROM %s m WHERE m.mst_key = ranked.mst_key)", model->quoted);
 }
 
+/* In metrics_iters, of a row "i": the iteration whose weights the model has. */
+#define DELIVERED_AT \
+	"(SELECT at FROM generate_subscripts(i.metrics_iters, 1) at" \
+	" WHERE i.validation_loss[at] IS NOT DISTINCT FROM i.validation_loss_final" \
+	" AND i.training_loss[at] IS NOT DISTINCT FROM i.training_loss_final" \
+	" AND i.validation_metrics[at] IS NOT DISTINCT FROM i.validation_metrics_final" \
+	" ORDER BY (r.keeps_best = 1 AND i.metrics_iters[at] = i.best_iteration) DESC NULLS LAST," \
+	" at DESC LIMIT 1)"
+
 /*
  * Models of a search are ranked as it has compared them, unless another metric is asked for, others
  * by one metric that all configurations compute (params/ranking.h): by its validation value where
@@ -144,7 +153,7 @@ compared_query(const hopper_name *model, const char *rank_by, int n, bool usable
 	appendStringInfo(query,
 					 "WITH ranks AS (%s), "
 					 "placed AS ("
-					 " SELECT i.*, r.place, r.direction, r.grp, r.metric, %s AS kept"
+					 " SELECT i.*, r.place, r.direction, r.grp, r.metric, " DELIVERED_AT " AS kept"
 					 " FROM %s LEFT JOIN ranks r ON r.mst_key = i.mst_key), "
 					 "measured AS ("
 					 " SELECT *,"
@@ -185,7 +194,7 @@ compared_query(const hopper_name *model, const char *rank_by, int n, bool usable
 					 "  WHERE v.value <> 'NaN'"
 					 "  ORDER BY v.value * -direction, v.at LIMIT 1) best ON true"
 					 "%s ORDER BY (status <> 'failed') DESC%s, reached, mst_key",
-					 ranks, hopper_delivered_at("r.keeps_best = 1"), rows,
+					 ranks, rows,
 					 searched ? "" : ", grp",
 					 searched ? HOPPER_SEARCH_PLACE ", " : "", curve, weights, condition,
 					 searched ? "" : ", grp");

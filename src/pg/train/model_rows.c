@@ -272,15 +272,6 @@ hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *trai
 }
 
 void
-hopper_outputs_write_info(const hopper_outputs *outputs, hopper_training *training, int at)
-{
-	hopper_training_look(training, at);
-	hopper_exec("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.=) %d", outputs->info.quoted,
-				training->configs[at].mst_key);
-	hopper_output_insert(&outputs->info, hopper_info_row(training, at));
-}
-
-void
 hopper_outputs_write_refused(const hopper_outputs *outputs, const hopper_config *config,
 							 const char *error)
 {

@@ -32,11 +32,8 @@ extern void hopper_fill_given(hopper_output_row *row, const char *name, hopper_p
 /* An int[]. */
 extern hopper_param hopper_shape_param(int rank, const int64_t *shape);
 
-/* A row of _info (train/info_row.c); `training` is NULL where only the columns are wanted. */
+/* A row of _info (train/info_row.c). */
 extern hopper_output_row *hopper_info_row(const hopper_training *training, int at);
-/* What the weights that a model delivers have reached on a split, or NULL. */
-extern const hopper_point *hopper_delivered_point(const hopper_training *training, int at,
-												  int split);
 /*
  * The row of _summary (train/summary_row.c); `training` and `record` are NULL where only the
  * columns are wanted.

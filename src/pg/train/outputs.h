@@ -143,9 +143,6 @@ extern void hopper_outputs_rehearse(const hopper_outputs *outputs, const hopper_
  */
 extern void hopper_outputs_clear(const hopper_outputs *outputs,
 								 const hopper_training *training);
-/* What is known of the configuration at `at` by now, in the place of what was known before. */
-extern void hopper_outputs_write_info(const hopper_outputs *outputs, hopper_training *training,
-									  int at);
 /* A configuration that a search refused before it was built: `error` (UTF-8) says why. */
 extern void hopper_outputs_write_refused(const hopper_outputs *outputs,
 										 const hopper_config *config, const char *error);

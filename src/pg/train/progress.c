@@ -62,21 +62,16 @@ find_best(const hopper_training *training, int *at, double *value_found)
 	for (int i = 0; i < training->n_configs; i++)
 	{
 		const hopper_rank *rank = &training->ranking->ranks[i];
-		const hopper_point *point = hopper_history_last(training->histories[i], split);
-		double		value;
+		const hopper_history *history = training->histories[i];
+		hopper_maybe found = hopper_history_value(history, hopper_history_last(history, split),
+												  split, rank->metric);
 
-		if (training->failed[i] || point == NULL ||
-			(rank->metric >= 0 &&
-			 (point->has_metric[split] & ((uint32) 1 << rank->metric)) == 0))
+		if (training->failed[i] || !found.known || isnan(found.value))
 			continue;
-		value = rank->metric < 0 ? point->loss[split]
-			: hopper_point_metric(training->histories[i], point, split, rank->metric);
-		if (isnan(value))
-			continue;
-		if (best < 0 || rank->direction * value > rank->direction * best_value)
+		if (best < 0 || rank->direction * found.value > rank->direction * best_value)
 		{
 			best = i;
-			best_value = value;
+			best_value = found.value;
 		}
 	}
 	*at = best;

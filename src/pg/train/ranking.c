@@ -100,17 +100,6 @@ hopper_keeps_best(const char *fit_params)
 }
 
 const char *
-hopper_delivered_at(const char *keeps_best)
-{
-	return psprintf("(SELECT at FROM generate_subscripts(i.metrics_iters, 1) at"
-					" WHERE i.validation_loss[at] IS NOT DISTINCT FROM i.validation_loss_final"
-					" AND i.training_loss[at] IS NOT DISTINCT FROM i.training_loss_final"
-					" AND i.validation_metrics[at] IS NOT DISTINCT FROM i.validation_metrics_final"
-					" ORDER BY (%s AND i.metrics_iters[at] = i.best_iteration) DESC NULLS LAST,"
-					" at DESC LIMIT 1)", keeps_best);
-}
-
-const char *
 hopper_ranked_by(const hopper_ranking *ranking)
 {
 	return ranking->n_groups == 1 ? ranking->ranks[0].name : NULL;

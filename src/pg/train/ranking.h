@@ -51,12 +51,6 @@ extern const char *hopper_ranked_by(const hopper_ranking *ranking);
 extern bool hopper_ranked_by_search(const hopper_name *info);
 /* Whether the weights of the best iteration are delivered; NULL or in the database's encoding. */
 extern bool hopper_keeps_best(const char *fit_params);
-/*
- * SQL of a row "i" of an info table: the place in metrics_iters of the iteration whose weights the
- * model has. What models are compared by are values at it. `keeps_best`: SQL, whether that is the
- * best iteration.
- */
-extern const char *hopper_delivered_at(const char *keeps_best);
 /* Before training: a WARNING where there are several groups, a NOTICE of by_loss_instead. */
 extern void hopper_tell_ranking(const hopper_ranking *ranking, const char *shown);
 

@@ -8,10 +8,11 @@
 
 const char *const hopper_split_names[2] = {"training", "validation"};
 
-/* Where a configuration's histories have this metric; -1: the loss, -2: nowhere. */
-static int
-metric_place(const hopper_model_result *result, const char *name)
+int
+hopper_metric_place(const hopper_training *training, int at, const char *name)
 {
+	const hopper_model_result *result = &training->results[at];
+
 	if (strcmp(name, "loss") == 0)
 		return -1;
 	for (int metric = 0; metric < result->n_metrics; metric++)
@@ -36,36 +37,47 @@ latest_values(const hopper_history *history, const hopper_model_result *result)
 	for (int split = 0; split < 2; split++)
 		for (int metric = -1; metric < result->n_metrics; metric++)
 		{
-			const hopper_point *point = NULL;
+			hopper_maybe found = {false, 0};
+			int			i = history->n;
 
-			for (int i = history->n - 1; i >= 0 && point == NULL; i--)
-				if (hopper_point_has(hopper_history_at(history, i), split, metric))
-					point = hopper_history_at(history, i);
-			if (point == NULL)
+			while (i > 0 && !found.known)
+				found = hopper_history_value(history, hopper_history_at(history, --i), split,
+											 metric);
+			if (!found.known)
 				continue;
 			appendStringInfoString(json, json->len == 0 ? "[[" : ", [");
 			escape_json(json, psprintf("%s %s", hopper_split_names[split], metric < 0 ? "loss"
 										: hopper_from_utf8(result->metrics_type[metric])));
-			appendStringInfo(json, ", %d, %s]", point->iteration,
-							 json_number(hopper_point_value(history, point, split, metric)));
+			appendStringInfo(json, ", %d, %s]", hopper_history_at(history, i)->iteration,
+							 json_number(found.value));
 		}
 	return json->len == 0 ? NULL : psprintf("%s]", json->data);
 }
 
-static void
-find_value(const hopper_training *training, int at, hopper_standing *standing)
+const hopper_point *
+hopper_delivered_point(const hopper_training *training, int at, int split)
 {
 	const hopper_model_result *result = &training->results[at];
 	const hopper_history *history = training->histories[at];
-	const hopper_point *point = hopper_history_find(history, result->kept_iteration);
-	int			split = training->valid ? 1 : 0;
-	int			metric = metric_place(result, training->rank_by);
+	const hopper_point *kept = history->n > 0 ? hopper_history_at(history, history->n - 1) : NULL;
 
-	if (point == NULL)
-		point = hopper_history_last(history, split);
-	standing->has_value = point && metric >= -1 && hopper_point_has(point, split, metric);
-	if (standing->has_value)
-		standing->value = hopper_point_value(history, point, split, metric);
+	/* The best iteration's weights, with what they reached. */
+	if (result->kept_iteration != result->iterations)
+		kept = hopper_history_find(history, result->kept_iteration);
+	/* What an earlier run validated is not what these weights would reach. */
+	return kept && kept->known[split] ? kept : NULL;
+}
+
+static hopper_maybe
+value_of(const hopper_training *training, int at)
+{
+	const hopper_history *history = training->histories[at];
+	const hopper_point *point = hopper_history_find(history,
+													training->results[at].kept_iteration);
+	int			split = training->valid ? HOPPER_SPLIT_VALID : HOPPER_SPLIT_TRAIN;
+
+	return hopper_history_value(history, point ? point : hopper_history_last(history, split), split,
+								hopper_metric_place(training, at, training->rank_by));
 }
 
 void
@@ -80,7 +92,7 @@ hopper_standing_of(const hopper_training *training, int at, hopper_standing *sta
 	history = training->histories[at];
 	result = &training->results[at];
 	if (training->rank_by)
-		find_value(training, at, standing);
+		standing->value = value_of(training, at);
 	standing->latest = latest_values(history, result);
 	standing->begun = true;
 	standing->elapsed = hopper_history_at(history, history->n - 1)->elapsed;

@@ -67,12 +67,14 @@ add_metrics(hopper_own_rows *rows, const hopper_training *training, int at, int3
 		for (int split = 0; split < 2; split++)
 			for (int metric = -1; metric < result->n_metrics; metric++)
 			{
-				if (!hopper_point_has(point, split, metric))
+				hopper_maybe found = hopper_history_value(history, point, split, metric);
+
+				if (!found.known)
 					continue;
 				hopper_own_rows_add(rows, HOPPER_PARAMS(
 					HOPPER_INT4(history->mst_key), HOPPER_INT4(point->iteration),
 					HOPPER_PARAM(TEXTOID, splits[split]), HOPPER_PARAM(TEXTOID, names[metric + 1]),
-					HOPPER_FLOAT8(hopper_point_value(history, point, split, metric)),
+					HOPPER_FLOAT8(found.value),
 					HOPPER_SECONDS(point->elapsed)));
 			}
 	}
@@ -243,7 +245,7 @@ store(int64 run, hopper_training *training, const int *which, int n, bool first)
 			hopper_text_param(result->digest[0] ? result->digest : NULL),
 			hopper_utf8_param(result->status == HOPPER_MODEL_FAILED ? result->error : NULL),
 			hopper_text_param(parameters_of(training, which[i])),
-			HOPPER_IF(standing.has_value, HOPPER_FLOAT8(standing.value)),
+			HOPPER_IF(standing.value.known, HOPPER_FLOAT8(standing.value.value)),
 			hopper_text_param(standing.latest),
 			HOPPER_IF(standing.begun, HOPPER_SECONDS(standing.began)),
 			HOPPER_IF(standing.begun, HOPPER_SECONDS(standing.elapsed)),
