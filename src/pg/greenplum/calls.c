@@ -40,6 +40,25 @@ hopper_calls_execute(SPIPlanPtr plan, Datum *values, bool read_only, int expecte
 }
 
 uint64
+hopper_calls_once(const char *query, bool read_only, int expected, int n,
+				  const hopper_param *params)
+{
+	Oid		   *types = palloc(n * sizeof(Oid));
+	Datum	   *values = palloc(n * sizeof(Datum));
+	SPIPlanPtr	plan;
+
+	for (int i = 0; i < n; i++)
+	{
+		types[i] = params[i].type;
+		values[i] = params[i].value;
+	}
+	plan = hopper_calls_prepare(query, n, types);
+	hopper_calls_execute(plan, values, read_only, expected);
+	SPI_freeplan(plan);
+	return SPI_processed;
+}
+
+uint64
 hopper_calls_select(const char *query)
 {
 	Portal		portal;

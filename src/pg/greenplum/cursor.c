@@ -119,5 +119,3 @@ hopper_row_cursor_give(const hopper_row_cursor *rows, long n, hopper_row_taker t
 	SPI_freetuptable(table);
 	return n_rows;
 }
-
-/* --- calls of the segments' functions --- */

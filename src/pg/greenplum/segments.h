@@ -56,6 +56,10 @@ extern Portal hopper_portal_open_here(const char *query, bool read_only);
 extern SPIPlanPtr hopper_calls_prepare(const char *query, int n, Oid *types);
 /* Leaves SPI_processed and SPI_tuptable; ERROR where the result is not the expected one. */
 extern void hopper_calls_execute(SPIPlanPtr plan, Datum *values, bool read_only, int expected);
+/* Both, of a statement that is executed once; its arguments are no NULLs. Returns SPI_processed. */
+extern uint64 hopper_calls_once(const char *query, bool read_only, int expected, int n,
+								const hopper_param *params);
+#define HOPPER_BYTEA(value) HOPPER_PARAM(BYTEAOID, PointerGetDatum(value))
 /* As hopper_select(). */
 extern uint64 hopper_calls_select(const char *query);
 /*
@@ -84,7 +88,7 @@ extern int32 *hopper_distinct_keys(const int32 *keys, int n, int *count);
 /* How many these are. */
 extern int	hopper_count_keys(const int32 *keys, int n);
 
-/* --- models that stay (greenplum/coordinator/driver.c) --- */
+/* --- models that stay (greenplum/coordinator/set_up.c) --- */
 
 /*
  * Data that are small are copied to all segments: then a model need not move, and trains several

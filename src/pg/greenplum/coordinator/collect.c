@@ -5,11 +5,46 @@
 #include "pg/greenplum/coordinator/open_run.h"
 #include "pg/greenplum/reports.h"
 
+/* A model that has failed stays where it was. */
+static void
+tell_segment(hopper_event *event, int segment, int32 iteration)
+{
+	size_t		length = strlen(event->detail);
+
+	snprintf(event->detail + length, sizeof(event->detail) - length,
+			 "%sIt was on segment %d in iteration %d.", length > 0 ? " " : "", segment,
+			 iteration);
+}
+
+static void
+take_event(open_segments *open, int at, hopper_event *event, int segment)
+{
+	event->elapsed = hopper_seconds_since(open->started);
+	if (event->type == HOPPER_EVENT_MODEL_FAILED)
+		tell_segment(event, segment, event->iteration + 1);
+	if (!hopper_progress_take(open->training, at, event))
+		elog(ERROR, "unknown event %d of a segment", event->type);
+}
+
+static void
+take_report(open_segments *open, int at, const bytea *bytes, int segment, int since)
+{
+	hopper_report report;
+
+	hopper_read_report(bytes, segment, open->training->configs[at].mst_key, &report);
+	for (int i = 0; i < report.n_events; i++)
+		take_event(open, at, &report.events[i], segment);
+	for (int i = 0; i < report.n_visits; i++)
+		hopper_segment_timeline_visit(&open->timeline, &report.visits[i], since);
+	pfree(report.events);
+	pfree(report.visits);
+}
+
 /* Its results of all stints together. */
 static void
 take_result(open_segments *open, int at, const bytea *bytes, int segment)
 {
-	hopper_training *training = open->driver.training;
+	hopper_training *training = open->training;
 	hopper_model_result *result = &training->results[at];
 	open_model *model = &open->models[at];
 
@@ -35,7 +70,7 @@ typedef struct told_model
 static int
 place_of(const open_segments *open, int32 mst_key)
 {
-	int			at = hopper_training_place(open->driver.training, mst_key);
+	int			at = hopper_training_place(open->training, mst_key);
 
 	if (at < 0 || !open->models[at].trains)
 		elog(ERROR, "configuration %d came back from the segments, and did not train", mst_key);
@@ -73,7 +108,7 @@ sort_told(open_segments *open, uint64 n)
 static void
 require_weights(open_segments *open, int at)
 {
-	const hopper_training *training = open->driver.training;
+	const hopper_training *training = open->training;
 
 	if (open->models[at].n_weights != training->results[at].n_weights)
 		elog(ERROR, "a segment did not return the weights of configuration %d",
@@ -103,10 +138,9 @@ hopper_open_collect(open_segments *open, uint64 n, int *ended, bool *missing)
 		if (!DatumGetBool(hopper_told_value(row, 3, BOOLOID)))
 			continue;
 		n_done++;
-		hopper_driver_take_report(&open->driver, at,
-								  DatumGetByteaPP(hopper_told_value(row, 6, BYTEAOID)), segment,
+		take_report(open, at, DatumGetByteaPP(hopper_told_value(row, 6, BYTEAOID)), segment,
 								  open->models[at].since);
-		open->models[at].since = open->driver.timeline.n_statements;
+		open->models[at].since = open->timeline.n_statements;
 		result = hopper_value(row, 7, BYTEAOID, &isnull);
 		if (isnull)
 			continue;
@@ -118,7 +152,7 @@ hopper_open_collect(open_segments *open, uint64 n, int *ended, bool *missing)
 	/* All that the statements so far did has been told. */
 	if (n_done == open->n_training)
 	{
-		hopper_segment_timeline_settle(&open->driver.timeline);
+		hopper_segment_timeline_settle(&open->timeline);
 		for (int i = 0; i < n_done; i++)
 			open->models[place_of(open, told[i].mst_key)].since = 0;
 	}

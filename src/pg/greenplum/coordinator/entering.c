@@ -7,7 +7,7 @@
 static const hopper_config *
 config_at(const open_segments *open, int at)
 {
-	return &open->driver.training->configs[at];
+	return &open->training->configs[at];
 }
 
 /* Copies those of who trains, and of who waits up to the place `last`. */
@@ -17,7 +17,7 @@ choose(const open_segments *open, bool training, int last, hopper_config *config
 {
 	int			n = 0;
 
-	for (int i = 0; i < open->driver.training->n_configs; i++)
+	for (int i = 0; i < open->training->n_configs; i++)
 	{
 		const open_model *model = &open->models[i];
 
@@ -39,7 +39,7 @@ choose(const open_segments *open, bool training, int last, hopper_config *config
 void
 hopper_open_load(open_segments *open, int last)
 {
-	hopper_segment_run *run = &open->driver.run;
+	hopper_segment_run *run = &open->run;
 	int			most = open->n_training + open->n_waiting;
 	MemoryContext caller;
 
@@ -50,7 +50,7 @@ hopper_open_load(open_segments *open, int last)
 	run->stays_open = !open->closed;
 	/* What it finds of the segments outlives the caller's step. */
 	caller = MemoryContextSwitchTo(open->context);
-	hopper_driver_load(&open->driver);
+	hopper_open_load_data(open);
 	MemoryContextSwitchTo(caller);
 	pfree(run->configs);
 	pfree(run->stints);
@@ -64,7 +64,7 @@ hopper_open_load(open_segments *open, int last)
 static bool
 enter_beside(open_segments *open, int last)
 {
-	hopper_segment_entry entry = {.run = open->driver.run.id, .train = &open->driver.run.train};
+	hopper_segment_entry entry = {.run = open->run.id, .train = &open->run.train};
 	bool		has_room;
 
 	entry.stay = palloc(Max(open->n_training, 1) * sizeof(int32));
@@ -73,7 +73,7 @@ enter_beside(open_segments *open, int last)
 	entry.done = palloc(open->n_waiting * sizeof(int32));
 	entry.n_stay = choose(open, true, -1, NULL, NULL, NULL, entry.stay);
 	entry.n_configs = choose(open, false, last, entry.configs, entry.stints, entry.done, NULL);
-	has_room = hopper_hops_enter(&open->driver.hops, &entry);
+	has_room = hopper_hops_enter(&open->hops, &entry);
 	pfree(entry.stay);
 	pfree(entry.configs);
 	pfree(entry.stints);
@@ -84,7 +84,7 @@ enter_beside(open_segments *open, int last)
 static double
 cost_of(const open_segments *open, int at)
 {
-	const double *costs = open->driver.training->costs;
+	const double *costs = open->training->costs;
 
 	return (costs ? costs[at] : 1) * open->models[at].stint;
 }
@@ -105,14 +105,14 @@ compare_costs(const void *a, const void *b, void *open)
 static void
 place(open_segments *open, int last)
 {
-	const hopper_segment_run *run = &open->driver.run;
+	const hopper_segment_run *run = &open->run;
 	int			n_keys;
 	int32	   *keys = hopper_distinct_keys(run->train_keys, run->train.n_partitions, &n_keys);
 	double	   *loads = palloc0(n_keys * sizeof(double));
 	int		   *waiting = palloc(open->n_waiting * sizeof(int));
 	int			n = 0;
 
-	for (int i = 0; i < open->driver.training->n_configs; i++)
+	for (int i = 0; i < open->training->n_configs; i++)
 	{
 		open_model *model = &open->models[i];
 
@@ -133,7 +133,7 @@ place(open_segments *open, int last)
 				least = k;
 		loads[least] += cost_of(open, waiting[i]);
 		model->key = run->everywhere ? keys[least] :
-			hopper_hops_first_key(&open->driver.hops, config_at(open, waiting[i])->mst_key);
+			hopper_hops_first_key(&open->hops, config_at(open, waiting[i])->mst_key);
 	}
 	pfree(keys);
 	pfree(loads);
@@ -143,7 +143,7 @@ place(open_segments *open, int last)
 static void
 put(open_segments *open, int last)
 {
-	hopper_hops *hops = &open->driver.hops;
+	hopper_hops *hops = &open->hops;
 	hopper_config *begin = palloc(open->n_waiting * sizeof(hopper_config));
 	int32	   *begin_at = palloc(open->n_waiting * sizeof(int32));
 	int32	   *rested = palloc(open->n_waiting * sizeof(int32));
@@ -170,7 +170,7 @@ put(open_segments *open, int last)
 		}
 		model->waits = false;
 		model->trains = true;
-		model->since = open->driver.timeline.n_statements;
+		model->since = open->timeline.n_statements;
 		open->n_waiting--;
 		open->n_training++;
 	}
@@ -197,19 +197,19 @@ first_waiting(const open_segments *open)
 void
 hopper_open_enter_waiting(open_segments *open)
 {
-	int			last = open->driver.training->n_configs - 1;
+	int			last = open->training->n_configs - 1;
 	int			first;
 
 	if (open->n_waiting == 0)
 		return;
 	/* Where no other comes, those without room wait on their segments. */
-	if (!open->driver.hops.loaded && open->closed)
+	if (!open->hops.loaded && open->closed)
 	{
 		hopper_open_load(open, last);
 		put(open, last);
 		return;
 	}
-	if (open->driver.hops.loaded && enter_beside(open, last))
+	if (open->hops.loaded && enter_beside(open, last))
 	{
 		put(open, last);
 		return;
@@ -217,7 +217,7 @@ hopper_open_enter_waiting(open_segments *open)
 	if (open->n_training == 0)
 	{
 		first = first_waiting(open);
-		if (!open->driver.hops.loaded || !enter_beside(open, first))
+		if (!open->hops.loaded || !enter_beside(open, first))
 			hopper_open_load(open, first);
 		put(open, first);
 		if (open->n_waiting > 0 && enter_beside(open, last))
@@ -238,7 +238,7 @@ hopper_open_enter_waiting(open_segments *open)
 char *
 hopper_open_travelling(const open_segments *open)
 {
-	const hopper_training *training = open->driver.training;
+	const hopper_training *training = open->training;
 	StringInfo	out = makeStringInfo();
 	int			n_ranges = 0;
 	int			n = 0;

@@ -7,29 +7,18 @@
 #include "pg/greenplum/reports.h"
 #include "pg/greenplum/evaluate.h"
 
-static uint64
-select_described(const char *query, int n, Datum *values)
-{
-	Oid			types[] = {BYTEAOID, BYTEAOID};
-	SPIPlanPtr	plan = hopper_calls_prepare(query, n, types);
-
-	hopper_calls_execute(plan, values, true, SPI_OK_SELECT);
-	SPI_freeplan(plan);
-	return SPI_processed;
-}
-
 /* The sums of all partitions, those of a segment one behind another. */
 static bytea *
 sum_up(const hopper_packed *data, bytea *description)
 {
-	Datum		values[] = {PointerGetDatum(description)};
 	const hopper_packed *splits[] = {data, NULL};
 	StringInfo	sums = makeStringInfo();
 	bytea	   *result;
 	uint64		n;
 
-	n = select_described(hopper_calls_over_buffers("segment_evaluation($1, k, p, b, n, x, y, c)",
-												   splits, NULL), 1, values);
+	n = hopper_calls_once(hopper_calls_over_buffers("segment_evaluation($1, k, p, b, n, x, y, c)",
+													splits, NULL), true, SPI_OK_SELECT,
+						  HOPPER_PARAMS(HOPPER_BYTEA(description)));
 	for (uint64 row = 0; row < n; row++)
 	{
 		bytea	   *part = DatumGetByteaPP(hopper_told_value(row, 1, BYTEAOID));
@@ -49,8 +38,8 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 {
 	hopper_segment_evaluation evaluation = {0};
 	int			level = NewGUCNestLevel();
-	Datum		values[2];
 	bytea	   *description;
+	bytea	   *sums;
 	int64_t    *counts = NULL;
 	int			n_classes = 0;
 
@@ -65,11 +54,11 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	evaluation.memory_limit = HOPPER_BYTES(hopper_memory_limit);
 	evaluation.segments_on_host = hopper_segments_on_a_host();
 	description = hopper_evaluate_describe(&evaluation);
-	values[0] = PointerGetDatum(description);
-	values[1] = PointerGetDatum(sum_up(data, description));
+	sums = sum_up(data, description);
 	/* each segment adds them up and gets the same; so no libtorch is needed here */
-	if (select_described("SELECT event, confusion"
-						 " FROM segment_evaluation_total($1, $2) LIMIT 1", 2, values) != 1)
+	if (hopper_calls_once("SELECT event, confusion FROM segment_evaluation_total($1, $2) LIMIT 1",
+						  true, SPI_OK_SELECT,
+						  HOPPER_PARAMS(HOPPER_BYTEA(description), HOPPER_BYTEA(sums))) != 1)
 		elog(ERROR, "no segment added up the evaluation");
 	hopper_read_values(DatumGetByteaPP(hopper_told_value(0, 1, BYTEAOID)), event);
 	if (confusion)

@@ -28,18 +28,6 @@ execute(SPIPlanPtr plan, Datum *values, int expected)
 
 /* --- working tables and data --- */
 
-char *
-hopper_hops_of_keys(const int32 *mst_keys, int n)
-{
-	StringInfo	words = makeStringInfo();
-
-	appendStringInfoString(words, " WHERE mst_key OPERATOR(pg_catalog.=) ANY ('{");
-	for (int i = 0; i < n; i++)
-		appendStringInfo(words, "%s%d", i ? "," : "", mst_keys[i]);
-	appendStringInfoString(words, "}'::pg_catalog.int4[])");
-	return words->data;
-}
-
 void
 hopper_hops_create_table(const hopper_name *table, bool large)
 {
@@ -70,19 +58,8 @@ hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run, const hopper
 	hopper_hops_create_table(&hops->tables[0], large);
 }
 
-/* What the segments' functions answer, a row a key, in SPI_tuptable; their data are loaded. */
-static uint64
-ask(const char *query, int expected, int n, Oid *types, Datum *values)
-{
-	SPIPlanPtr	plan = hopper_calls_prepare(query, n, types);
-
-	hopper_calls_execute(plan, values, false, expected);
-	SPI_freeplan(plan);
-	return SPI_processed;
-}
-
 uint64
-hopper_hops_ask(hopper_hops *hops, const char *call, int n, Oid *types, Datum *values)
+hopper_hops_ask(hopper_hops *hops, const char *call, int n, const hopper_param *params)
 {
 	const hopper_name *table = &hops->tables[0];
 
@@ -96,8 +73,9 @@ hopper_hops_ask(hopper_hops *hops, const char *call, int n, Oid *types, Datum *v
 		hopper_exec("INSERT INTO %s (key) VALUES %s", table->quoted, words->data);
 		hops->has_keys = true;
 	}
-	return ask(psprintf("UPDATE %s SET part = %s WHERE mst_key IS NULL RETURNING part",
-							  table->quoted, call), SPI_OK_UPDATE_RETURNING, n, types, values);
+	return hopper_calls_once(psprintf("UPDATE %s SET part = %s WHERE mst_key IS NULL"
+									  " RETURNING part", table->quoted, call), false,
+							 SPI_OK_UPDATE_RETURNING, n, params);
 }
 
 /* "(1), (2)": of the segments with training data; palloc'ed. */
@@ -117,16 +95,16 @@ keys_of_segments(const hopper_segment_run *run)
 static uint64
 load_splits(hopper_hops *hops, const hopper_packed *train, const hopper_packed *valid)
 {
-	Oid			types[] = {INT8OID, BYTEAOID};
-	Datum		values[] = {Int64GetDatum(hops->run->id), PointerGetDatum(hops->description)};
 	const hopper_packed *splits[] = {train, valid};
 	const char *keys = hops->run->everywhere ? keys_of_segments(hops->run) : NULL;
 
-	return ask(psprintf("INSERT INTO %s (key, answer) %s RETURNING answer, gp_segment_id, key",
-						hops->tables[0].quoted,
-						hopper_calls_over_buffers("k, segment_data($1, $2, k, s, p, b, n, x, y, c)",
-												  splits, keys)),
-			   SPI_OK_INSERT_RETURNING, 2, types, values);
+	return hopper_calls_once(
+		psprintf("INSERT INTO %s (key, answer) %s RETURNING answer, gp_segment_id, key",
+				 hops->tables[0].quoted,
+				 hopper_calls_over_buffers("k, segment_data($1, $2, k, s, p, b, n, x, y, c)",
+										   splits, keys)),
+		false, SPI_OK_INSERT_RETURNING,
+		HOPPER_PARAMS(HOPPER_INT8(hops->run->id), HOPPER_BYTEA(hops->description)));
 }
 
 /* What segment_load_end() returned in row `row` of SPI_tuptable: three lines. */
@@ -495,7 +473,7 @@ hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_confi
 	hopper_exec("INSERT INTO %s (mst_key, part, state) SELECT mst_key, part, body FROM %s"
 				"%s%s AND part OPERATOR(pg_catalog.>=) 0"
 				" AND pg_catalog.length(body) OPERATOR(pg_catalog.>) 0",
-				state->quoted, from->quoted, hopper_hops_of_keys(all, n), latest);
+				state->quoted, from->quoted, hopper_of_keys(n, all, sizeof(int32)), latest);
 }
 
 void
@@ -512,12 +490,10 @@ hopper_hops_free_plans(hopper_hops *hops)
 void
 hopper_hops_end(hopper_hops *hops)
 {
-	Oid			types[] = {INT8OID};
-	Datum		values[] = {Int64GetDatum(hops->run->id)};
-
 	/* The segments' memory, also of those that have lost it. */
 	if (hops->loaded)
-		(void) hopper_hops_ask(hops, "segment_release($1)", 1, types, values);
+		(void) hopper_hops_ask(hops, "segment_release($1)",
+							   HOPPER_PARAMS(HOPPER_INT8(hops->run->id)));
 	hopper_hops_free_plans(hops);
 	hopper_exec("DROP TABLE %s%s%s%s%s", hops->tables[0].quoted,
 				hops->n_statements > 1 ? ", " : "",

@@ -67,16 +67,14 @@ extern void hopper_hops_end(hopper_hops *hops);
 
 /* --- what its files share --- */
 
-/* " WHERE mst_key = ANY (...)"; palloc'ed */
-extern char *hopper_hops_of_keys(const int32 *mst_keys, int n);
 /* A working table: parts of models. */
 extern void hopper_hops_create_table(const hopper_name *table, bool large);
 /*
  * Calls a function of the segments, which returns an int, in the processes that hold the data.
  * Returns the answers, a row each, as the current result.
  */
-extern uint64 hopper_hops_ask(hopper_hops *hops, const char *call, int n, Oid *types,
-							  Datum *values);
+extern uint64 hopper_hops_ask(hopper_hops *hops, const char *call, int n,
+							  const hopper_param *params);
 /* " AND hop = 3": of a table in which models move, what the last hop has brought; palloc'ed */
 extern char *hopper_hops_latest(const hopper_hops *hops, const hopper_name *from);
 /* The segment of a model's first partition. */

@@ -21,10 +21,10 @@ require_rest(hopper_hops *hops)
 bool
 hopper_hops_enter(hopper_hops *hops, const hopper_segment_entry *entry)
 {
-	Oid			types[] = {INT8OID, BYTEAOID};
 	bytea	   *description = hopper_describe_entry(entry);
-	Datum		values[] = {Int64GetDatum(entry->run), PointerGetDatum(description)};
-	uint64		n = hopper_hops_ask(hops, "segment_enter($1, $2)", 2, types, values);
+	uint64		n = hopper_hops_ask(hops, "segment_enter($1, $2)",
+									HOPPER_PARAMS(HOPPER_INT8(entry->run),
+												  HOPPER_BYTEA(description)));
 	bool		has_room = true;
 
 	/* Where the data are lost, the next hop will say so. */
@@ -74,7 +74,7 @@ void
 hopper_hops_take_stored(hopper_hops *hops, const hopper_name *state, const int32 *mst_keys, int n)
 {
 	char	   *keys = first_keys(hops, mst_keys, NULL, n);
-	char	   *which = hopper_hops_of_keys(mst_keys, n);
+	char	   *which = hopper_of_keys(n, mst_keys, sizeof(int32));
 
 	require_rest(hops);
 	hopper_exec("INSERT INTO %s (key, mst_key, part, n_parts, body)"
@@ -101,7 +101,7 @@ void
 hopper_hops_park(hopper_hops *hops, const int32 *mst_keys, int n, bool stay)
 {
 	const hopper_name *from = &hops->tables[hops->at];
-	char	   *which = hopper_hops_of_keys(mst_keys, n);
+	char	   *which = hopper_of_keys(n, mst_keys, sizeof(int32));
 
 	/* Models that have failed leave nothing. */
 	if (stay)
@@ -119,7 +119,7 @@ hopper_hops_park(hopper_hops *hops, const int32 *mst_keys, int n, bool stay)
 void
 hopper_hops_forget(hopper_hops *hops, const int32 *mst_keys, int n, bool only_states)
 {
-	char	   *which = hopper_hops_of_keys(mst_keys, n);
+	char	   *which = hopper_of_keys(n, mst_keys, sizeof(int32));
 
 	hopper_exec("DELETE FROM %s%s%s", hops->rest.quoted, which,
 				only_states ? " AND part OPERATOR(pg_catalog.>=) 0" : "");

@@ -16,12 +16,18 @@
 
 #include "pg/train/outputs.h"
 
-/* The working tables go. */
+#define MAX_RELOADS 3
+
+/* The working tables go, and the time that the run took is known. */
 static void
 end(open_segments *open)
 {
-	hopper_segment_timeline_settle(&open->driver.timeline);
-	hopper_driver_end(&open->driver);
+	hopper_training *training = open->training;
+
+	hopper_segment_timeline_settle(&open->timeline);
+	hopper_hops_end(&open->hops);
+	/* as on one server: without reading the data */
+	training->info.seconds_wall = hopper_seconds_since(open->started) - training->seconds_reading;
 	open->ended = true;
 }
 
@@ -29,7 +35,7 @@ end(open_segments *open)
 static void
 take_stored(open_segments *open, int first, int n)
 {
-	const hopper_training *training = open->driver.training;
+	const hopper_training *training = open->training;
 	int32	   *keys = palloc(Max(n, 1) * sizeof(int32));
 	int			n_stored = 0;
 
@@ -41,7 +47,7 @@ take_stored(open_segments *open, int first, int n)
 		open->models[i].rests = true;
 	}
 	if (n_stored > 0)
-		hopper_hops_take_stored(&open->driver.hops, &training->stored->state, keys, n_stored);
+		hopper_hops_take_stored(&open->hops, &training->stored->state, keys, n_stored);
 	pfree(keys);
 }
 
@@ -52,8 +58,8 @@ write_models(open_segments *open, const hopper_name *from, const int *which, int
 	hopper_config *configs = palloc(Max(n, 1) * sizeof(hopper_config));
 
 	for (int i = 0; i < n; i++)
-		configs[i] = open->driver.training->configs[which[i]];
-	hopper_hops_write(&open->driver.hops, from, configs, n, &outputs->model, &outputs->state);
+		configs[i] = open->training->configs[which[i]];
+	hopper_hops_write(&open->hops, from, configs, n, &outputs->model, &outputs->state);
 	pfree(configs);
 }
 
@@ -69,7 +75,7 @@ begin(hopper_training *training)
 	training->n_failed = 0;
 	training->segments = open;
 	hopper_grow(open->models, training->n_configs, open->allocated);
-	hopper_driver_begin(&open->driver, training, &training->stored->model);
+	hopper_open_set_up(open, training, &training->stored->model);
 	open->context = CurrentMemoryContext;
 	take_stored(open, 0, training->n_configs);
 }
@@ -77,7 +83,7 @@ begin(hopper_training *training)
 static void
 tell_idle(const hopper_training *training)
 {
-	int			n_segments = hopper_driver_segments(&training->segments->driver);
+	int			n_segments = hopper_open_segments(training->segments);
 
 	if (training->n_configs < n_segments)
 		ereport(NOTICE,
@@ -111,17 +117,11 @@ static int
 enter_child(hopper_training *training, const hopper_config *config,
 			hopper_history *history, int parent)
 {
-	hopper_config child = *config;
-	int			at;
+	int			at = enter(training, config, history);
 
-	child.model_arch = training->configs[parent].model_arch;
-	child.model_arch_size = training->configs[parent].model_arch_size;
-	child.weights = NULL;
-	child.n_weights = 0;
-	at = enter(training, &child, history);
 	/* A copy, as the parent may train on or be stopped before there is room for its child. */
-	hopper_hops_copy_rested(&training->segments->driver.hops, training->configs[parent].mst_key,
-							child.mst_key);
+	hopper_hops_copy_rested(&training->segments->hops, training->configs[parent].mst_key,
+							config->mst_key);
 	training->segments->models[at].rests = true;
 	hopper_training_inherit(training, at, parent);
 	return at;
@@ -139,7 +139,7 @@ go_on(hopper_training *training, int at, int32 iterations, int32 done, bool rest
 	{
 		hopper_history_clear(training->histories[at]);
 		if (model->rests)
-			hopper_hops_forget(&open->driver.hops, &training->configs[at].mst_key, 1, false);
+			hopper_hops_forget(&open->hops, &training->configs[at].mst_key, 1, false);
 		model->rests = false;
 	}
 	model->stint = iterations;
@@ -157,7 +157,7 @@ drop_state(hopper_training *training, int at)
 	open_segments *open = training->segments;
 
 	if (open->models[at].rests)
-		hopper_hops_forget(&open->driver.hops, &training->configs[at].mst_key, 1, true);
+		hopper_hops_forget(&open->hops, &training->configs[at].mst_key, 1, true);
 }
 
 static void
@@ -192,7 +192,7 @@ store(hopper_training *training, const int *which, int n, const hopper_outputs *
 
 	/* Then all are stored. */
 	if (open && !open->ended)
-		write_models(open, &open->driver.hops.rest, which, n, outputs);
+		write_models(open, &open->hops.rest, which, n, outputs);
 	return true;
 }
 
@@ -231,8 +231,8 @@ leave(hopper_training *training)
 static void
 park(open_segments *open, const int *ended, int n)
 {
-	hopper_training *training = open->driver.training;
-	hopper_hops *hops = &open->driver.hops;
+	hopper_training *training = open->training;
+	hopper_hops *hops = &open->hops;
 	/* Of a search that has closed, too: states of trials that are stopped are dropped. */
 	bool		stay = !hopper_training_is_whole(training);
 	int32	   *keys = palloc(n * sizeof(int32));
@@ -265,7 +265,7 @@ park(open_segments *open, const int *ended, int n)
 static void
 finish(open_segments *open)
 {
-	hopper_training *training = open->driver.training;
+	hopper_training *training = open->training;
 	int		   *resting = palloc(Max(training->n_configs, 1) * sizeof(int));
 	int			n = 0;
 
@@ -273,7 +273,7 @@ finish(open_segments *open)
 		if (open->models[i].rests)
 			resting[n++] = i;
 	if (n > 0)
-		write_models(open, &open->driver.hops.rest, resting, n, training->stored);
+		write_models(open, &open->hops.rest, resting, n, training->stored);
 	pfree(resting);
 	end(open);
 }
@@ -282,7 +282,7 @@ finish(open_segments *open)
 static void
 halt(open_segments *open, int at)
 {
-	hopper_training *training = open->driver.training;
+	hopper_training *training = open->training;
 	open_model *model = &open->models[at];
 	int32		trained = training->results[at].iterations - model->behind;
 
@@ -300,7 +300,7 @@ halt(open_segments *open, int at)
 static void
 halt_waiting(open_segments *open)
 {
-	for (int i = 0; i < open->driver.training->n_configs && open->n_waiting > 0; i++)
+	for (int i = 0; i < open->training->n_configs && open->n_waiting > 0; i++)
 	{
 		if (!open->models[i].waits)
 			continue;
@@ -314,7 +314,7 @@ halt_waiting(open_segments *open)
 static bool
 tell_failed(open_segments *open)
 {
-	hopper_training *training = open->driver.training;
+	hopper_training *training = open->training;
 	bool		any = false;
 
 	for (int i = 0; i < training->n_configs; i++)
@@ -331,21 +331,38 @@ tell_failed(open_segments *open)
 }
 
 /*
+ * Whether a segment had lost its data in the last statement. Each load begins anew on all segments,
+ * so that a statement without a loss gets the models on: what counts is losses one after the other.
+ */
+static void
+note_loss(open_segments *open, bool lost)
+{
+	open->reloads = lost ? open->reloads + 1 : 0;
+	if (open->reloads > MAX_RELOADS)
+		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					 errmsg("segments lose the data of \"%s\" again and again",
+							open->training->shown));
+}
+
+/*
  * Models move once, and what has come of it is told; `halts`: each halts where it can. Those that
  * need not move begin iterations for so many milliseconds.
  */
 static void
 hop(open_segments *open, bool halts, int32 milliseconds)
 {
-	hopper_training *training = open->driver.training;
+	hopper_training *training = open->training;
 	int		   *ended = palloc(open->n_training * sizeof(int));
-	uint64		n_rows = hopper_driver_move(&open->driver, halts, milliseconds);
+	TimestampTz then = GetCurrentTimestamp();
+	uint64		n_rows = hopper_hops_move(&open->hops, halts, milliseconds);
 	bool		missing;
-	int			n = hopper_open_collect(open, n_rows, ended, &missing);
+	int			n;
 
+	hopper_segment_timeline_statement(&open->timeline, then);
+	n = hopper_open_collect(open, n_rows, ended, &missing);
 	if (n > 0)
 		park(open, ended, n);
-	hopper_driver_note_loss(&open->driver, missing);
+	note_loss(open, missing);
 	if (missing)
 		hopper_open_load(open, -1);
 	for (int i = 0; i < n; i++)
@@ -388,10 +405,10 @@ step(open_segments *open, long timeout)
 	/* A model that has just entered is to train before it halts. */
 	entered = open->n_waiting < n_waiting;
 	if (open->n_training > 0)
-		hop(open, open->halts || (open->driver.training->halts_each && !entered),
+		hop(open, open->halts || (open->training->halts_each && !entered),
 			open->closed ? patience(timeout) : 0);
 	else if (open->n_halted + open->n_waiting == 0)
-		elog(ERROR, "no model of \"%s\" trains", open->driver.training->shown);
+		elog(ERROR, "no model of \"%s\" trains", open->training->shown);
 	open->halts = open->halts && open->n_training > 0;
 	return false;
 }
@@ -401,8 +418,8 @@ step_context(void *arg)
 {
 	const open_segments *open = arg;
 
-	if (open->driver.hops.n_statements > 0)
-		errcontext("hop %d, with %s", open->driver.hops.n_statements,
+	if (open->hops.n_statements > 0)
+		errcontext("hop %d, with %s", open->hops.n_statements,
 				   hopper_open_travelling(open));
 }
 
@@ -423,7 +440,7 @@ step_in_context(hopper_training *training, long timeout)
 	if (training->write)
 		training->write(training);
 	if (training->durable)
-		hopper_hops_free_plans(&open->driver.hops);
+		hopper_hops_free_plans(&open->hops);
 	AtEOXact_GUC(true, level);
 	return finished;
 }

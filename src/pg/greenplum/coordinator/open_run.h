@@ -1,11 +1,15 @@
 /*
  * open_run.h
- *		What the driver of a run on the segments knows of it: open_run.c, entering.c and collect.c.
+ *		What the driver of a run on the segments knows of it: open_run.c, set_up.c, entering.c and
+ *		collect.c.
+ *
+ * SPI must be connected for all of it.
  */
 #ifndef HOPPER_COORDINATOR_OPEN_RUN_H
 #define HOPPER_COORDINATOR_OPEN_RUN_H
 
-#include "pg/greenplum/coordinator/driver.h"
+#include "pg/greenplum/coordinator/hops.h"
+#include "pg/greenplum/coordinator/timeline.h"
 
 typedef struct open_model
 {
@@ -28,7 +32,12 @@ typedef struct open_model
 
 typedef struct open_segments
 {
-	hopper_driver driver;
+	hopper_training *training;
+	hopper_segment_run run;
+	hopper_hops hops;
+	int			reloads;		/* since a statement found all data */
+	TimestampTz started;
+	hopper_segment_timeline timeline;
 	int			allocated;
 	open_model *models;			/* by place */
 	int			n_waiting;
@@ -40,6 +49,16 @@ typedef struct open_segments
 	MemoryContext context;		/* that of the start, which outlives a step */
 } open_segments;
 
+/*
+ * Makes the working tables beside `model`, and training->timeline; the configurations are
+ * training's. ERROR where `model` is temporary.
+ */
+extern void hopper_open_set_up(open_segments *open, hopper_training *training,
+							   const hopper_name *model);
+/* Segments with training data. */
+extern int	hopper_open_segments(const open_segments *open);
+/* The data, and run.configs, to the segments; again where some of them have lost them. */
+extern void hopper_open_load_data(open_segments *open);
 /* The data to the segments, and who trains on them, with who waits up to the place `last`. */
 extern void hopper_open_load(open_segments *open, int last);
 /*

@@ -256,26 +256,21 @@ rank_rows(hopper_pack_job *job, const hopper_name *rows, hopper_pack_output *con
 static void
 move_rows(const hopper_name *rows, const hopper_pack_output *output, const hopper_pack_plan *plan)
 {
-	Oid			types[] = {BYTEAOID, BYTEAOID};
-	Datum		values[2];
-	SPIPlanPtr	move;
+	bytea	   *description = hopper_pack_describe_plan(plan);
 
-	move = hopper_calls_prepare(psprintf("INSERT INTO %s SELECT k, (r).partition_id, b, (r).n,"
-								" (r).x, (r).y, (r).x_shape, (r).y_shape, (r).checksum FROM"
-								" (SELECT k, b, segment_buffer($2, b, rank, body) AS r FROM"
-								" (SELECT k, b, body, pg_catalog.row_number()"
-								" OVER (PARTITION BY k ORDER BY b, key) AS rank FROM"
-								" (SELECT segment_slot_key(slot) AS k,"
-								" segment_slot_buffer(slot) AS b, key, body FROM"
-								" (SELECT segment_slot($1, key, stratum, gp_segment_id, ctid)"
-								" AS slot, key, body FROM %s WHERE " OF_ROWS " OFFSET 0) s1"
-								" WHERE slot IS NOT NULL) s2) s3"
-								" GROUP BY k, b) s4",
-								output->table.quoted, rows->quoted), 2, types);
-	values[0] = PointerGetDatum(hopper_pack_describe_plan(plan));
-	values[1] = PointerGetDatum(hopper_pack_describe_plan(plan));
-	hopper_calls_execute(move, values, false, SPI_OK_INSERT);
-	SPI_freeplan(move);
+	(void) hopper_calls_once(psprintf("INSERT INTO %s SELECT k, (r).partition_id, b, (r).n,"
+							 " (r).x, (r).y, (r).x_shape, (r).y_shape, (r).checksum FROM"
+							 " (SELECT k, b, segment_buffer($2, b, rank, body) AS r FROM"
+							 " (SELECT k, b, body, pg_catalog.row_number()"
+							 " OVER (PARTITION BY k ORDER BY b, key) AS rank FROM"
+							 " (SELECT segment_slot_key(slot) AS k,"
+							 " segment_slot_buffer(slot) AS b, key, body FROM"
+							 " (SELECT segment_slot($1, key, stratum, gp_segment_id, ctid)"
+							 " AS slot, key, body FROM %s WHERE " OF_ROWS " OFFSET 0) s1"
+							 " WHERE slot IS NOT NULL) s2) s3"
+							 " GROUP BY k, b) s4",
+							 output->table.quoted, rows->quoted), false, SPI_OK_INSERT,
+							 HOPPER_PARAMS(HOPPER_BYTEA(description), HOPPER_BYTEA(description)));
 }
 
 /* Checksums in order, and each segment's share. */

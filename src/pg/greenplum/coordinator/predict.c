@@ -28,9 +28,7 @@ int64
 hopper_predict_source(hopper_prediction *run)
 {
 	char	   *columns = hopper_predict_column_definitions(run);
-	Oid			types[] = {BYTEAOID};
-	Datum		values[1];
-	SPIPlanPtr	plan;
+	bytea	   *description;
 	int64		n_rows;
 	int			level = NewGUCNestLevel();
 
@@ -40,15 +38,12 @@ hopper_predict_source(hopper_prediction *run)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("\"%s\" has no rows", run->source.shown));
 	hopper_predict_make_output(run, distribution(run));
-	values[0] = PointerGetDatum(hopper_predict_describe(run, hopper_segments_on_a_host()));
+	description = hopper_predict_describe(run, hopper_segments_on_a_host());
 	/* The types that the plan lists are looked up here, and again where it runs. */
-	plan = hopper_calls_prepare(psprintf("INSERT INTO %s SELECT * FROM"
-										 " segment_predict(TABLE(%s), $1) AS t (%s)",
-										 run->output_table.quoted, hopper_predict_row_query(run),
-										 columns), 1, types);
-	hopper_calls_execute(plan, values, false, SPI_OK_INSERT);
-	n_rows = (int64) SPI_processed;
-	SPI_freeplan(plan);
+	n_rows = (int64) hopper_calls_once(
+		psprintf("INSERT INTO %s SELECT * FROM segment_predict(TABLE(%s), $1) AS t (%s)",
+				 run->output_table.quoted, hopper_predict_row_query(run), columns), false,
+		SPI_OK_INSERT, HOPPER_PARAMS(HOPPER_BYTEA(description)));
 	AtEOXact_GUC(true, level);
 	return n_rows;
 }

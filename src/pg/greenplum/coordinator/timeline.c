@@ -4,16 +4,6 @@
  */
 #include "pg/greenplum/coordinator/timeline.h"
 
-static double
-seconds_between(TimestampTz from, TimestampTz to)
-{
-	long		seconds;
-	int			microseconds;
-
-	TimestampDifference(from, to, &seconds, &microseconds);
-	return seconds + microseconds / 1e6;
-}
-
 void
 hopper_segment_timeline_begin(hopper_segment_timeline *timeline, hopper_training *training,
 							  const hopper_hops *hops, TimestampTz run_started)
@@ -33,8 +23,8 @@ hopper_segment_timeline_statement(hopper_segment_timeline *timeline, TimestampTz
 
 	hopper_grow(timeline->statements, timeline->n_statements + 1, timeline->allocated);
 	statement = &timeline->statements[timeline->n_statements++];
-	statement->started = seconds_between(timeline->run_started, then);
-	statement->seconds = seconds_between(then, GetCurrentTimestamp());
+	statement->started = hopper_seconds_between(timeline->run_started, then);
+	statement->seconds = hopper_seconds_since(then);
 	statement->working = 0;
 }
 

@@ -11,8 +11,6 @@
 #include "pg/greenplum/segment/untrained.h"
 #include "pg/greenplum/wire.h"
 
-#define EMIT_COLUMNS 9
-
 /* A part on its way out. */
 typedef struct hopper_emitted
 {
@@ -31,22 +29,12 @@ typedef struct hopper_emitted
 static Datum
 form_part(FunctionCallInfo fcinfo, const hopper_emitted *part)
 {
-	Datum		values[EMIT_COLUMNS];
-	bool		nulls[EMIT_COLUMNS] = {false};
-
-	values[0] = Int32GetDatum(part->mst_key);
-	values[1] = part->next_key;
-	nulls[1] = part->no_next_key;
-	values[2] = Int32GetDatum(part->part);
-	values[3] = Int32GetDatum(part->n_parts);
-	values[4] = BoolGetDatum(part->done);
-	values[5] = BoolGetDatum(part->untrained);
-	values[6] = part->report;
-	nulls[6] = part->report == (Datum) 0;
-	values[7] = part->result;
-	nulls[7] = part->result == (Datum) 0;
-	values[8] = part->body;
-	return hopper_return_row(fcinfo, values, nulls);
+	return hopper_return_params(fcinfo, HOPPER_PARAMS(
+		HOPPER_INT4(part->mst_key),
+		HOPPER_IF(!part->no_next_key, HOPPER_PARAM(INT4OID, part->next_key)),
+		HOPPER_INT4(part->part), HOPPER_INT4(part->n_parts), HOPPER_BOOL(part->done),
+		HOPPER_BOOL(part->untrained), hopper_array_param(part->report),
+		hopper_array_param(part->result), HOPPER_PARAM(BYTEAOID, part->body)));
 }
 
 /* What came while the data were not here, as it came; 0: there is no more of it. */

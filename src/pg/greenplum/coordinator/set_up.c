@@ -1,18 +1,13 @@
 /*
- * driver.c
- *		A run on the segments: setting up, loading the data, a hop, and what the models report.
+ * set_up.c
+ *		A run on the segments: setting up, and loading the data.
  */
-#include "pg/greenplum/coordinator/driver.h"
+#include "pg/greenplum/coordinator/open_run.h"
 
 #include "cdb/cdbvars.h"
 #include "nodes/makefuncs.h"
 
-#include "pg/greenplum/reports.h"
 #include "pg/train/outputs.h"
-
-#define MAX_RELOADS 3
-
-/* --- setting up --- */
 
 /* Unlogged tables cannot lie beside a temporary one. */
 static void
@@ -82,14 +77,14 @@ new_run_id(void)
 
 /* Models that a segment trains at the same time, as each of them reckons for itself. */
 static int
-workers_of_segment(const hopper_driver *run)
+workers_of_segment(const open_segments *open)
 {
 	int			threads;
 
-	if (run->run.options.use_gpus)
+	if (open->run.options.use_gpus)
 		return 1;
-	threads = hopper_segment_threads(run->run.options.threads, run->run.segments_on_host);
-	return hopper_core()->workers_of(threads, run->run.options.threads_per_model);
+	threads = hopper_segment_threads(open->run.options.threads, open->run.segments_on_host);
+	return hopper_core()->workers_of(threads, open->run.options.threads_per_model);
 }
 
 static void
@@ -102,9 +97,9 @@ describe_table(const hopper_packed *packed, hopper_segment_table *table)
 }
 
 int
-hopper_driver_segments(const hopper_driver *run)
+hopper_open_segments(const open_segments *open)
 {
-	return hopper_count_keys(run->run.train_keys, run->run.train.n_partitions);
+	return hopper_count_keys(open->run.train_keys, open->run.train.n_partitions);
 }
 
 bool
@@ -117,11 +112,11 @@ hopper_is_copied(const hopper_packed *train, const hopper_packed *valid, const i
 }
 
 void
-hopper_driver_begin(hopper_driver *run, hopper_training *training, const hopper_name *model)
+hopper_open_set_up(open_segments *open, hopper_training *training, const hopper_name *model)
 {
-	hopper_segment_run *data = &run->run;
+	hopper_segment_run *data = &open->run;
 
-	run->training = training;
+	open->training = training;
 	refuse_temporary(model);
 	data->id = new_run_id();
 	data->options = training->options;
@@ -145,37 +140,37 @@ hopper_driver_begin(hopper_driver *run, hopper_training *training, const hopper_
 	data->configs = (hopper_config *) training->configs;
 
 	training->timeline = hopper_timeline_new(training);
-	training->info.n_workers = hopper_driver_segments(run) * workers_of_segment(run);
-	hopper_hops_begin(&run->hops, data, training->train, training->valid, model,
+	training->info.n_workers = hopper_open_segments(open) * workers_of_segment(open);
+	hopper_hops_begin(&open->hops, data, training->train, training->valid, model,
 					  !hopper_training_is_whole(training) ||
 					  hopper_outputs_are_large(training->configs, training->n_configs,
 											   &training->train->desc));
-	run->started = GetCurrentTimestamp();
-	hopper_segment_timeline_begin(&run->timeline, training, &run->hops, run->started);
+	open->started = GetCurrentTimestamp();
+	hopper_segment_timeline_begin(&open->timeline, training, &open->hops, open->started);
 }
 
 void
-hopper_driver_load(hopper_driver *run)
+hopper_open_load_data(open_segments *open)
 {
-	const hopper_data_plan *plan = &run->hops.plan;
-	bool		again = run->hops.loaded;
+	const hopper_data_plan *plan = &open->hops.plan;
+	bool		again = open->hops.loaded;
 	char	   *class;
 	TimestampTz then = GetCurrentTimestamp();
 
 	/* where only some have lost their data, the others must not get theirs twice */
 	if (again)
-		run->run.id = new_run_id();
-	class = hopper_hops_load(&run->hops);
-	if (run->run.everywhere && (plan->max_reads > 0 || plan->n_waiting > 0))
+		open->run.id = new_run_id();
+	class = hopper_hops_load(&open->hops);
+	if (open->run.everywhere && (plan->max_reads > 0 || plan->n_waiting > 0))
 	{
 		/* Where they lie they may have room. */
-		run->run.everywhere = false;
-		run->run.id = new_run_id();
-		class = hopper_hops_load(&run->hops);
+		open->run.everywhere = false;
+		open->run.id = new_run_id();
+		class = hopper_hops_load(&open->hops);
 	}
-	strlcpy(run->training->info.numerics_class, hopper_to_utf8(class),
-			sizeof(run->training->info.numerics_class));
-	run->training->seconds_reading += hopper_seconds_since(then);
+	strlcpy(open->training->info.numerics_class, hopper_to_utf8(class),
+			sizeof(open->training->info.numerics_class));
+	open->training->seconds_reading += hopper_seconds_since(then);
 	/*
 	 * A hop sorts the models that arrive at a segment by where they go, in what the statement's
 	 * other steps leave of its memory.
@@ -184,91 +179,21 @@ hopper_driver_load(hopper_driver *run)
 		hopper_require_temporary(plan->bytes_aside, "moving models between segments",
 								 "Raise statement_mem or temp_file_limit, or train fewer "
 								 "configurations at a time.");
-	run->training->started = true;
-	if (again || !hopper_training_is_whole(run->training))
+	open->training->started = true;
+	if (again || !hopper_training_is_whole(open->training))
 		return;
 	if (plan->n_waiting > 0)
 		ereport(NOTICE, errmsg("%s \"%s\": models exceed hopper.memory_limit where up to %s meet "
 							   "on a segment, some wait for others to go on",
-							   run->training->function, run->training->shown,
+							   open->training->function, open->training->shown,
 							   hopper_plural(plan->n_waiting, "configuration", "configurations")),
 				errdetail("Meanwhile they lie in temporary files."));
 	if (plan->max_reads == 0)
 		return;
 	ereport(NOTICE, errmsg("%s \"%s\": data and models of a segment exceed hopper.memory_limit, "
-						   "each partition is read up to %s", run->training->function,
-						   run->training->shown, hopper_plural(plan->max_reads, "time", "times")),
+						   "each partition is read up to %s", open->training->function,
+						   open->training->shown, hopper_plural(plan->max_reads, "time", "times")),
 			errdetail("The data of a segment take up to %s, the models that visit it %s.",
 					  hopper_bytes_words(plan->bytes_data),
 					  hopper_bytes_words(plan->bytes_models)));
-}
-
-uint64
-hopper_driver_move(hopper_driver *run, bool halts, int32 milliseconds)
-{
-	TimestampTz then = GetCurrentTimestamp();
-	uint64		n = hopper_hops_move(&run->hops, halts, milliseconds);
-
-	hopper_segment_timeline_statement(&run->timeline, then);
-	return n;
-}
-
-/*
- * Each load begins anew on all segments, so that a statement without a loss gets the models on:
- * what counts is losses one after the other.
- */
-void
-hopper_driver_note_loss(hopper_driver *run, bool lost)
-{
-	run->reloads = lost ? run->reloads + 1 : 0;
-	if (run->reloads > MAX_RELOADS)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("segments lose the data of \"%s\" again and again",
-							run->training->shown));
-}
-
-void
-hopper_driver_end(hopper_driver *run)
-{
-	hopper_hops_end(&run->hops);
-	/* as on one server: without reading the data */
-	run->training->info.seconds_wall = hopper_seconds_since(run->started) -
-		run->training->seconds_reading;
-}
-
-/* --- what the models report --- */
-
-/* A model that has failed stays where it was. */
-static void
-tell_segment(hopper_event *event, int segment, int32 iteration)
-{
-	size_t		length = strlen(event->detail);
-
-	snprintf(event->detail + length, sizeof(event->detail) - length,
-			 "%sIt was on segment %d in iteration %d.", length > 0 ? " " : "", segment,
-			 iteration);
-}
-
-static void
-take_event(hopper_driver *run, int at, hopper_event *event, int segment)
-{
-	event->elapsed = hopper_seconds_since(run->started);
-	if (event->type == HOPPER_EVENT_MODEL_FAILED)
-		tell_segment(event, segment, event->iteration + 1);
-	if (!hopper_progress_take(run->training, at, event))
-		elog(ERROR, "unknown event %d of a segment", event->type);
-}
-
-void
-hopper_driver_take_report(hopper_driver *run, int at, const bytea *bytes, int segment, int since)
-{
-	hopper_report report;
-
-	hopper_read_report(bytes, segment, run->training->configs[at].mst_key, &report);
-	for (int i = 0; i < report.n_events; i++)
-		take_event(run, at, &report.events[i], segment);
-	for (int i = 0; i < report.n_visits; i++)
-		hopper_segment_timeline_visit(&run->timeline, &report.visits[i], since);
-	pfree(report.events);
-	pfree(report.visits);
 }
