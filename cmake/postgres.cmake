@@ -31,7 +31,7 @@ set_target_properties(model_hopper PROPERTIES PREFIX "" C_VISIBILITY_PRESET defa
 target_include_directories(model_hopper PRIVATE src include)
 target_include_directories(model_hopper SYSTEM PRIVATE ${PG_includedir-server})
 # The server's headers are more than half of the work on a file.
-hopper_precompile(model_hopper server src/pg/server/glue.h)
+hopper_precompile(model_hopper server src/pg/server/server_headers.h)
 target_compile_definitions(model_hopper PRIVATE _GNU_SOURCE HOPPER_VERSION="${PROJECT_VERSION}")
 target_compile_options(model_hopper PRIVATE -Wall -Wextra -Werror -Wno-unused-parameter
   -Wno-missing-field-initializers -Wno-sign-compare -fno-strict-aliasing -fwrapv)

@@ -1,38 +1,11 @@
 /*
  * pg_include.h
- *		The only place that includes postgres.h, and what most files of the glue need of the
- *		server; each includes this first.
+ *		What most files of the glue need of the server and of the core; each includes this first.
  */
 #ifndef HOPPER_PG_INCLUDE_H
 #define HOPPER_PG_INCLUDE_H
 
-#include "postgres.h"
-
-#include <math.h>
-
-#include "fmgr.h"
-#include "funcapi.h"
-#include "miscadmin.h"
-#include "access/htup_details.h"
-#include "access/xact.h"
-#include "catalog/namespace.h"
-#include "catalog/objectaddress.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
-#include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
-#include "storage/ipc.h"
-#include "storage/latch.h"
-#include "utils/acl.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/guc.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
-#include "utils/timestamp.h"
+#include "pg/server/server_headers.h"
 
 #include "model_hopper/core_api.h"
 #include "pg/server/compat.h"
