@@ -4,7 +4,7 @@ import re
 
 import psycopg2
 import pytest
-from digits import connect, create_database, drop_database, outputs, query, value, wait_until
+from digits import GREENPLUM, connect, create_database, drop_database, outputs, query, value, wait_until
 from called_runs import in_thread, state, wait_for_lock
 
 DATABASE = "hopper_auto_fit_runs"
@@ -23,6 +23,8 @@ def database():
 
 
 def submit(connection, name, seconds=4, more="", function="submit"):
+    if GREENPLUM and function == "submit":
+        pytest.skip("on segments nothing trains in the background")
     return value(connection, f"SELECT hopper.{function}(%s)", CALL.format(name, seconds, more))
 
 
@@ -158,6 +160,7 @@ def test_a_cancel_knows_what_was_made_by_what_is_left_of_it(database):
     query(database, "SELECT hopper.drop_packed('unknown_packed'); SELECT hopper.drop_packed('unknown_test_packed'); DROP TABLE unknown_networks, dropped_steps")
 
 
+@pytest.mark.skipif(GREENPLUM, reason="Greenplum 6 has no policies")
 def test_the_test_is_of_the_rows_that_were_there(database):
     """The run ends in another session, whose settings the policy of its table does not know; and rows have changed by then."""
     query(database, "DROP ROLE IF EXISTS hopper_auto_tenant")
@@ -176,6 +179,7 @@ def test_the_test_is_of_the_rows_that_were_there(database):
     query(database, "DROP TABLE shared CASCADE; DROP OWNED BY hopper_auto_tenant; DROP ROLE hopper_auto_tenant")
 
 
+@pytest.mark.skipif(GREENPLUM, reason="no worker of the owner's role drops it")
 def test_a_cancel_by_another_role_is_done_with_the_owners_rights(database):
     """The closing statement is text that the owner may have written."""
     query(database, "DROP ROLE IF EXISTS hopper_auto_other")

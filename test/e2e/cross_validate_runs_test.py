@@ -6,8 +6,8 @@ from called_runs import state
 from digits import GREENPLUM, connect, create_database, drop_database, query, value, wait_until
 
 DATABASE = "hopper_cross_validate_runs"
-CALL = ("SELECT * FROM hopper.cross_validate('shops', '{}', 'open', folds => 3, num_iterations => {}, recipe => 'realmlp_small',"
-        " options => '[{{\"hidden\": [8], \"batch_size\": 32}}, {{\"hidden\": [4], \"batch_size\": 64}}]', seed => 4)")
+CALL = ("SELECT * FROM hopper.cross_validate('shops', '{}', 'open', folds := 3, num_iterations := {}, recipe := 'realmlp_small',"
+        " options := '[{{\"hidden\": [8], \"batch_size\": 32}}, {{\"hidden\": [4], \"batch_size\": 64}}]', seed := 4)")
 ITERATIONS = 4
 MEANS = "SELECT mst_key, metric, rank, mean, deviation, fold_values FROM {}_means ORDER BY metric = 'loss', metric, rank, mst_key"
 
