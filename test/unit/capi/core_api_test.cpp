@@ -381,6 +381,37 @@ TEST(CoreApi, NearestName) {
   EXPECT_EQ(Api().nearest_name("labl", 0, nullptr), -1);
 }
 
+TEST(CoreApi, TextsAreCountedMostFrequentFirst) {
+  const char* texts[] = {"a", "b", "c", "b", "c", "b"};
+  hopper_error error = {};
+  hopper_rows* rows = nullptr;
+  ASSERT_EQ(Api().count_texts(6, texts, &rows, &error), HOPPER_OK) << Show(error);
+  EXPECT_EQ(Take(rows), (Table{{"b", "3"}, {"c", "2"}, {"a", "1"}}));
+  ASSERT_EQ(Api().count_texts(3, texts, &rows, &error), HOPPER_OK) << Show(error);
+  EXPECT_EQ(Take(rows), (Table{{"a", "1"}, {"b", "1"}, {"c", "1"}}));
+  ASSERT_EQ(Api().count_texts(0, nullptr, &rows, &error), HOPPER_OK) << Show(error);
+  EXPECT_TRUE(Take(rows).empty());
+}
+
+TEST(CoreApi, SparklinesKeepFirstAndLastValue) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double huge = std::numeric_limits<double>::max();
+  const double values[] = {0, 1, nan, 3, 7};
+  const double extremes[] = {-huge, 0, huge};
+  const auto drawn = [](const double* numbers, int32_t n, int32_t width) {
+    hopper_error error = {};
+    hopper_rows* rows = nullptr;
+    EXPECT_EQ(Api().sparkline(numbers, n, width, 0, &rows, &error), HOPPER_OK) << Show(error);
+    return Take(rows);
+  };
+  EXPECT_EQ(drawn(values, 5, 30), (Table{{"_. ~#"}}));
+  EXPECT_EQ(drawn(values, 5, 3), (Table{{"_ #"}}));
+  EXPECT_EQ(drawn(values, 5, 1), (Table{{"#"}}));
+  EXPECT_EQ(drawn(extremes, 3, 3), (Table{{"_=#"}}));
+  EXPECT_EQ(drawn(values, 1, 3), (Table{{"~"}}));
+  EXPECT_EQ(drawn(nullptr, 0, 3), (Table{{""}}));
+}
+
 TEST(CoreApi, DirectionsOfMetrics) {
   hopper_error error = {};
   int32_t direction = 7;
