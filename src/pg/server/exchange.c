@@ -183,12 +183,12 @@ names_to_give(const exchange *work)
 	return text->data;
 }
 
-static int
-hint_at_rename(const hopper_table *other, const hopper_table *table)
+static const char *
+rename_hint(const hopper_table *other, const hopper_table *table)
 {
-	return errhint("Give it its name with hopper.rename_model(%s, %s, replace => true).",
-				   hopper_literal(hopper_written_name(&other->name)),
-				   hopper_literal(hopper_written_name(&table->name)));
+	return psprintf("Give it its name with hopper.rename_model(%s, %s, replace => true).",
+					hopper_literal(hopper_written_name(&other->name)),
+					hopper_literal(hopper_written_name(&table->name)));
 }
 
 static void
@@ -203,7 +203,7 @@ tell_kept(exchange *work, const ErrorData *error)
 	ereport(WARNING, errmsg("\"%s\" could not be replaced, what was computed is in \"%s\"",
 							work->tables[0].name.shown, work->others[0].name.shown),
 			errdetail("%s", reason(error)),
-			models ? hint_at_rename(&work->others[0], &work->tables[0])
+			models ? errhint("%s", rename_hint(&work->others[0], &work->tables[0]))
 			: errhint("Give %s with ALTER TABLE.", names_to_give(work)));
 }
 
@@ -294,7 +294,7 @@ keep_own_names(const hopper_table *table, const hopper_table *other)
 	hopper_show_itself(&other->name);
 	ereport(WARNING, errmsg("\"%s\" is there already, what the run has made is in \"%s\"",
 							table->name.shown, hopper_name_itself(&other->name).shown),
-			table->kind == HOPPER_TABLE_MODELS ? hint_at_rename(other, table) : 0);
+			table->kind == HOPPER_TABLE_MODELS ? errhint("%s", rename_hint(other, table)) : 0);
 }
 
 bool
