@@ -6,7 +6,6 @@
 
 #include "pg/codec/schema.h"
 
-#include "utils/fmgroids.h"
 #include "utils/jsonb.h"
 
 /* An int[] or bigint[]; `values` may be NULL. */
@@ -77,18 +76,27 @@ class_type(const hopper_pack_column *y, bool has_classes)
 		? TEXTOID : y->type;
 }
 
-/* Classes and, as NULLs, the padding up to num_classes. */
+/*
+ * Classes and, as NULLs, the padding up to num_classes. Each is read by itself: what "NULL" means
+ * within the text of an array is a setting.
+ */
 static hopper_param
 class_values(const hopper_pack_classes *classes, Oid type)
 {
-	char	  **names = palloc0(sizeof(char *) * classes->num_classes);
-	Datum		texts;
+	int			n = classes->num_classes;
+	Datum	   *values = palloc0(sizeof(Datum) * n);
+	bool	   *nulls = palloc(sizeof(bool) * n);
+	Oid			input;
+	Oid			parameter;
 
-	memcpy(names, classes->names, sizeof(char *) * classes->n);
-	texts = hopper_texts_datum(classes->num_classes, (const char *const *) names);
-	return HOPPER_PARAM(get_array_type(type),
-						OidInputFunctionCall(F_ARRAY_IN, OidOutputFunctionCall(F_ARRAY_OUT, texts),
-											 type, -1));
+	getTypeInputInfo(type, &input, &parameter);
+	for (int i = 0; i < n; i++)
+	{
+		nulls[i] = i >= classes->n || classes->names[i] == NULL;
+		if (!nulls[i])
+			values[i] = OidInputFunctionCall(input, classes->names[i], parameter, -1);
+	}
+	return HOPPER_PARAM(get_array_type(type), hopper_array(type, n, values, nulls));
 }
 
 /* MADlib's, then ours. Names of tables are ready for a statement: quoted where needed. */
