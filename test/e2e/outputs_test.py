@@ -279,15 +279,43 @@ def test_validation_and_warm_start(database):
     assert best == 1
 
 
-@pytest.mark.parametrize("wrong", ["NULL", "-1", "'NaN'", "'Infinity'"])
-def test_weights_that_are_none(database, wrong):
+@pytest.mark.parametrize("wrong, words", [("NULL", "holds NULL"), ("-1", "holds a negative weight"), ("'NaN'", "holds NaN"),
+                                          ("'Infinity'", "holds Infinity")])
+def test_weights_that_are_none(database, wrong, words):
     query(database, "DROP TABLE IF EXISTS bad")
     query(database, f"CREATE TABLE bad AS SELECT id, w1, price, CASE WHEN id = 7 THEN"
-          f" {wrong}::real ELSE 1 END AS weight FROM things")
-    with pytest.raises(psycopg2.Error, match="NULL, negative or not finite") as error:
+          f" {wrong}::real ELSE 1 END AS weight FROM things; ALTER TABLE bad ADD PRIMARY KEY (id)")
+    with pytest.raises(psycopg2.Error, match=f'column "weight" of "bad" {words}') as error:
         query(database, "SELECT hopper.training_preprocessor('bad', 'p', 'price', 'w1',"
               " weight_varname => 'weight')")
-    assert error.value.diag.message_detail.startswith("Row ")
+    assert error.value.diag.message_detail == "Row (id)=(7)."
+
+
+@pytest.mark.parametrize("column, wrong, words, detail", [
+    ("price", "'NaN'", 'column "price" of "bad" holds NaN', "Row (id)=(7)."),
+    ("price", "1e39", 'column "price" of "bad" holds a value out of range for real', "Row (id)=(7)."),
+    ("tags", "NULL", 'column "tags" of "bad" holds NULL', "Row (id)=(7)."),
+    ("tags", "'{1, NULL}'", 'an array in column "tags" of "bad" holds NULL', "Row (id)=(7), value 2 of 2."),
+    ("tags", "'{1, 2, 3}'", 'arrays in column "tags" of "bad" differ in shape', "Row (id)=(7) has shape 3; another row has shape 2."),
+    ("tags", "'{}'", 'column "tags" of "bad" holds an empty array', "Row (id)=(7).")])
+def test_labels_that_are_none(database, column, wrong, words, detail):
+    query(database, "DROP TABLE IF EXISTS bad")
+    query(database, "CREATE TABLE bad AS SELECT id, w1, w2, price::float8, grade, tags FROM things")
+    query(database, f"ALTER TABLE bad ADD PRIMARY KEY (id); UPDATE bad SET {column} = {wrong} WHERE id = 7")
+    with pytest.raises(psycopg2.Error, match=words) as error:
+        query(database, "SELECT hopper.training_preprocessor('bad', 'p', %s, 'w1, w2')", '{"price": "price", "grade": "grade", "tags": "tags"}')
+    assert error.value.diag.message_detail == detail
+    assert "pad_to" not in error.value.diag.message_hint
+
+
+def test_a_class_that_was_not_packed(database):
+    query(database, "DROP TABLE IF EXISTS new")
+    query(database, "SELECT hopper.training_preprocessor('things', 'without', 'price, grade', 'w1', replace => true)")
+    query(database, "CREATE TABLE new AS SELECT id, w1, price, CASE id WHEN 7 THEN 'never' ELSE grade::text END AS grade FROM things")
+    query(database, "ALTER TABLE new ADD PRIMARY KEY (id)")
+    with pytest.raises(psycopg2.Error, match='column "grade" of "new" holds a label that "without" was not packed with') as error:
+        query(database, "SELECT hopper.validation_preprocessor('new', 'p', packed_table => 'without')")
+    assert error.value.diag.message_detail.startswith('Row (id)=(7) has label "never"; the classes are ')
 
 
 def test_weights_of_one_output(database):

@@ -65,7 +65,8 @@ all_nulls(const hopper_pack_source *source)
 	}
 	if (n > MOST_COLUMNS)
 		appendStringInfo(words, " and %d more", n - MOST_COLUMNS);
-	return psprintf(" NULL is in %s.", words->data);
+	/* None where it is the label that is NULL. */
+	return n == 0 ? "" : psprintf(" NULL is in %s.", words->data);
 }
 
 bool
@@ -75,7 +76,7 @@ hopper_pack_refuse_null(const hopper_pack_source *source, const hopper_pack_colu
 		return false;
 	hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED, errmsg("%s holds NULL", holder(source, column)),
 				 errdetail("%s.%s", hopper_pack_row_name(source), all_nulls(source)),
-				 errhint("%s", lacking_hint(source)));
+				 errhint("%s", column->is_label ? PACK_HINT_NULL_LABELS : lacking_hint(source)));
 	return false;
 }
 
@@ -134,7 +135,7 @@ const char *
 hopper_pack_padding_hint(const hopper_pack_values *values, const hopper_pack_source *source,
 						 int rank, const int64 *shape)
 {
-	if (source->rows_hint || source->argument || values->columns == &source->y ||
+	if (source->rows_hint || source->argument || values->columns->is_label ||
 		(rank > 0 && rank != values->rank))
 		return "";
 	for (int i = 1; i < rank; i++)

@@ -7,6 +7,7 @@
 
 #include "pg/codec/rows.h"
 
+#define PACK_HINT_NULL_LABELS "Pass null_labels => 'skip' to leave such rows out."
 #define MOST_COLUMNS 20			/* that a message lists */
 
 /*

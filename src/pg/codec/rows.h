@@ -30,6 +30,7 @@ typedef struct hopper_pack_column
 	char	   *sql_type;		/* the column's own, with its schema unless that is pg_catalog */
 	char	   *qualified_type; /* with its schema, for statements */
 	char	   *expression;		/* what is selected; NULL: the column */
+	bool		is_label;		/* rows where it is NULL can be left out by an argument */
 } hopper_pack_column;
 
 typedef struct hopper_pack_source
@@ -43,7 +44,7 @@ typedef struct hopper_pack_source
 	int			n_x;
 	hopper_pack_column *x;
 	hopper_pack_column y;
-	int			n_labels;		/* columns that y is made of, the weights last; else 0 */
+	int			n_labels;		/* columns of several outputs, the weights last; else 0 */
 	hopper_pack_column *labels;
 	hopper_pack_column fold;			/* name is NULL where there is none */
 	hopper_pack_column split;	/* what validation_fraction goes by; name may be NULL */

@@ -35,6 +35,7 @@ pass_column(hopper_wire *wire, hopper_pack_column *column)
 	if (wire->reads && OidIsValid(column->declared))
 		column->type = getBaseType(column->declared);
 	column->sql_type = hopper_wire_text(wire, column->sql_type);
+	column->is_label = hopper_wire_bool(wire, column->is_label);
 }
 
 void
@@ -183,6 +184,51 @@ pass_classes(hopper_wire *wire, hopper_pack_classes *classes)
 	hopper_pack_finish_classes(classes);
 }
 
+/* How the label's column is packed, which has been passed. */
+static void
+pass_label(hopper_wire *wire, hopper_pack_job *label)
+{
+	label->y_kind = (int32) hopper_wire_between(wire, label->y_kind, HOPPER_LABEL_CLASS,
+												HOPPER_LABEL_ARRAY);
+	if (label->y_kind == HOPPER_LABEL_CLASS)
+		pass_classes(wire, &label->classes);
+	else
+		hopper_pack_wire_values(wire, &label->y, 1, &label->source.y);
+}
+
+/* Labels of several outputs, and weights, which are together as long as job->y. */
+static void
+pass_parts(hopper_wire *wire, hopper_pack_job *job)
+{
+	int			n = hopper_wire_count(wire, job->source.n_labels, sizeof(int64));
+	int64		count = 0;
+
+	job->source.n_labels = n;
+	job->n_outputs = (int) hopper_wire_between(wire, job->n_outputs, 0, n);
+	job->parts = hopper_wire_items(wire, job->parts, n, sizeof(hopper_pack_job *));
+	for (int i = 0; i < n; i++)
+	{
+		hopper_pack_job *part;
+
+		if (wire->reads)
+		{
+			job->parts[i] = palloc0(sizeof(hopper_pack_job));
+			job->parts[i]->request = job->request;
+		}
+		part = job->parts[i];
+		pass_column(wire, &part->source.y);
+		pass_label(wire, part);
+		if (part->y_kind == HOPPER_LABEL_CLASS)
+			part->classes.type = HOPPER_FLOAT32;
+		else if (part->y.type != HOPPER_FLOAT32)
+			hopper_refuse_description();
+		count += part->y_kind == HOPPER_LABEL_CLASS ? 1 : part->y.count;
+	}
+	if (n > 0 && (job->y_kind != HOPPER_LABEL_ARRAY || job->y.type != HOPPER_FLOAT32 ||
+				  job->y.count != count))
+		hopper_refuse_description();
+}
+
 static void
 pass_job(hopper_wire *wire, void *thing)
 {
@@ -193,12 +239,8 @@ pass_job(hopper_wire *wire, void *thing)
 	job->request.training.table.shown = hopper_wire_text(wire, job->request.training.table.shown);
 	hopper_pack_wire_source(wire, &job->source);
 	hopper_pack_wire_values(wire, &job->x, job->source.n_x, job->source.x);
-	job->y_kind = (int32) hopper_wire_between(wire, job->y_kind, HOPPER_LABEL_CLASS,
-											  HOPPER_LABEL_ARRAY);
-	if (job->y_kind == HOPPER_LABEL_CLASS)
-		pass_classes(wire, &job->classes);
-	else
-		hopper_pack_wire_values(wire, &job->y, 1, &job->source.y);
+	pass_label(wire, job);
+	pass_parts(wire, job);
 }
 
 bytea *

@@ -212,9 +212,11 @@ hopper_pack_training_classes(const hopper_pack_request *request, const hopper_pa
 }
 
 int32
-hopper_pack_class_index(const hopper_pack_classes *classes, const hopper_pack_request *request,
-						const hopper_pack_source *source, Datum value, bool isnull)
+hopper_pack_class_index(const hopper_pack_job *label, const hopper_pack_source *source,
+						Datum value, bool isnull)
 {
+	const hopper_pack_classes *classes = &label->classes;
+	const hopper_pack_request *request = &label->request;
 	hopper_pack_class_key key = {0};
 	const hopper_pack_class_key *found = NULL;
 
@@ -254,17 +256,11 @@ hopper_pack_class_index(const hopper_pack_classes *classes, const hopper_pack_re
 						 errhint("Pack a table, or a view without volatile functions."));
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("column \"%s\" of \"%s\" holds a label that \"%s\" was not packed with",
-							source->y.name, source->name.shown, request->training.table.shown),
+							label->source.y.name, source->name.shown,
+							request->training.table.shown),
 					 errdetail("%s has label %s; the classes are %s.", hopper_pack_row_name(source),
 							   shown, hopper_pack_list_classes(classes)),
 					 errhint("Leave such rows out, or pack the training data with all classes."));
 	}
 	return found->index;
-}
-
-void
-hopper_pack_put_index(int32 type, int32 index, char *at)
-{
-	/* little-endian: the low bytes come first */
-	memcpy(at, &index, hopper_core()->type_size(type));
 }

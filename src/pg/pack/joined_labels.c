@@ -1,7 +1,7 @@
 /*
  * joined_labels.c
- *		Labels of several outputs, and weights of rows, as one array of a row: an expression that
- *		the server computes, so that what follows sees one column of labels.
+ *		Labels of several outputs, and weights of rows: each is read as if there were no other, and
+ *		they lie one behind the other in a row, as float32.
  */
 #include "pg/pack/pack.h"
 
@@ -64,41 +64,6 @@ hopper_pack_outputs_argument(text *value, hopper_pack_request *request)
 	return true;
 }
 
-/*
- * What stands in a row for a class: its index, NULL for none of them. A jsonb is a dictionary that
- * is searched by halving.
- */
-static char *
-class_expression(const hopper_pack_column *column, const hopper_pack_classes *classes)
-{
-	char	   *value = hopper_pack_label_expression(column, classes->family);
-	const char *when_null = "NULL";
-	StringInfo	indexes = makeStringInfo();
-
-	if (classes->n == 0)
-		hopper_raise(ERRCODE_NO_DATA_FOUND,
-					 errmsg("no row has a label in column \"%s\"", column->name),
-					 errhint("Leave the output out, or pack rows that have such labels."));
-	for (int i = 0; i < classes->n; i++)
-	{
-		const char *name = classes->names[i];
-
-		if (name == NULL)
-		{
-			when_null = psprintf("%d", i);
-			continue;
-		}
-		appendStringInfoString(indexes, indexes->len ? ", " : "{");
-		escape_json(indexes, classes->family != PACK_BOOL ? name : name[0] == 't' ? "1" : "0");
-		appendStringInfo(indexes, ": %d", i);
-	}
-	appendStringInfoString(indexes, indexes->len ? "}" : "{}");
-	return psprintf("CASE WHEN %s IS NULL THEN %s ELSE (%s::pg_catalog.jsonb"
-					" OPERATOR(pg_catalog.->>) (%s)::pg_catalog.text)::pg_catalog.float4 END",
-					hopper_identifier(column->name), when_null, hopper_literal(indexes->data),
-					value);
-}
-
 /* The job of packing this label alone. */
 static hopper_pack_job *
 part_job(const hopper_pack_job *job, int i)
@@ -143,32 +108,23 @@ part_job(const hopper_pack_job *job, int i)
 	return part;
 }
 
-/* An array of numbers, flat; of another shape it is NULL, and the row is refused. */
-static char *
-array_expression(const hopper_pack_column *column, const hopper_output *output)
+/* Of the weights: numbers, as labels are. */
+static hopper_pack_job *
+weight_job(const hopper_pack_job *job, const hopper_pack_column *column)
 {
-	const char *name = hopper_identifier(column->name);
+	hopper_pack_job *part = palloc0(sizeof(hopper_pack_job));
 
-	return psprintf("CASE WHEN %s THEN ARRAY(SELECT %s)"
-					" ELSE ARRAY[NULL]::pg_catalog.float4[] END",
-					hopper_pack_shape_condition(column, output),
-					hopper_pack_number_expression(getBaseType(get_element_type(column->type)),
-												  psprintf("pg_catalog.unnest(%s)", name),
-												  "float4"));
-}
-
-/* A number, scaled as a label without others is, in double. */
-static char *
-value_expression(const hopper_pack_column *column, const hopper_label_scale *scale)
-{
-	const char *name = hopper_identifier(column->name);
-
-	if (!scale->is_scaled)
-		return psprintf("ARRAY[%s]", hopper_pack_number_expression(column->type, name, "float4"));
-	return psprintf("ARRAY[((%s OPERATOR(pg_catalog.-) '%.17g'::pg_catalog.float8)"
-					" OPERATOR(pg_catalog./) '%.17g'::pg_catalog.float8)::pg_catalog.float4]",
-					hopper_pack_number_expression(column->type, name, "float8"), scale->mean,
-					scale->deviation);
+	if (!hopper_pack_number_type(column->type))
+		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("column \"%s\" of \"%s\" is of type %s, which cannot be a weight",
+							column->name, job->source.name.shown, column->sql_type),
+					 errhint("Weights are numbers from 0 on."));
+	part->source.y = *column;
+	part->y_kind = HOPPER_LABEL_VALUE;
+	hopper_pack_values_init(&part->y, 1, &part->source.y, job->source.name.shown);
+	part->y.type = HOPPER_FLOAT32;
+	hopper_pack_values_set_shape(&part->y, 0, NULL);
+	return part;
 }
 
 static void
@@ -176,82 +132,67 @@ set_outputs(hopper_pack_job *job)
 {
 	job->n_outputs = job->source.n_labels - (job->request.weight_name ? 1 : 0);
 	job->outputs = palloc0(sizeof(hopper_output) * job->n_outputs);
-	job->parts = palloc0(sizeof(hopper_pack_job *) * job->n_outputs);
+	job->parts = palloc0(sizeof(hopper_pack_job *) * job->source.n_labels);
 	job->y_kind = HOPPER_LABEL_ARRAY;
-	for (int i = 0; i < job->n_outputs; i++)
-		job->parts[i] = part_job(job, i);
+	for (int i = 0; i < job->source.n_labels; i++)
+		job->parts[i] = i < job->n_outputs ? part_job(job, i)
+			: weight_job(job, &job->source.labels[i]);
+}
+
+/* What the rows say of one output; its labels become float32. */
+static void
+read_output(const hopper_pack_job *job, hopper_pack_job *part, hopper_output *output)
+{
+	const hopper_pack_column *column = &part->source.y;
+
+	hopper_pack_read_label(part);
+	output->column = column->name;
+	output->kind = part->y_kind;
+	part->classes.type = part->y.type = HOPPER_FLOAT32;
+	if (part->y_kind == HOPPER_LABEL_CLASS)
+	{
+		output->num_classes = part->classes.num_classes;
+		output->n_class_values = part->classes.n;
+		output->class_values = (const char *const *) part->classes.names;
+		if (part->classes.n == 0)
+			hopper_raise(ERRCODE_NO_DATA_FOUND,
+						 errmsg("no row has a label in column \"%s\"", column->name),
+						 errhint("Leave the output out, or pack rows that have such labels."));
+		return;
+	}
+	if (!part->y.shape_known)
+	{
+		int			rank = hopper_pack_first_shape(job, column, "", output->shape);
+
+		hopper_pack_values_learn_shape(&part->y, rank, output->shape, pstrdup("another row"));
+	}
+	output->rank = part->y.rank;
+	memcpy(output->shape, part->y.shape, sizeof(output->shape));
+	if (output->scale.is_scaled)
+	{
+		part->y.mean = output->scale.mean;
+		part->y.deviation = output->scale.deviation;
+	}
 }
 
 static void
 read_outputs(hopper_pack_job *job)
 {
 	hopper_pack_source *source = &job->source;
-	hopper_output *outputs = job->outputs;
-	int			n = job->n_outputs;
-	int64		count = 0;
-	char	  **expressions = palloc0(sizeof(char *) * n);
-	char	   *whole = NULL;
+	int64		count = source->n_labels - job->n_outputs;
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < job->n_outputs; i++)
 	{
-		const hopper_pack_column *column = &source->labels[i];
-		hopper_pack_job *part = job->parts[i];
-		hopper_output *output = &outputs[i];
-		char	   *own;
-		int64		values = 1;
+		hopper_output *output = &job->outputs[i];
 
-		hopper_pack_read_label(part);
-		output->name = job->request.output_names ? job->request.output_names[i] : column->name;
-		output->column = column->name;
-		output->kind = part->y_kind;
-		if (part->y_kind == HOPPER_LABEL_CLASS)
-		{
-			output->num_classes = part->classes.num_classes;
-			output->n_class_values = part->classes.n;
-			output->class_values = (const char *const *) part->classes.names;
-			expressions[i] = class_expression(column, &part->classes);
-			own = psprintf("ARRAY[%s]::pg_catalog.float4[]", expressions[i]);
-		}
-		else if (part->y_kind == HOPPER_LABEL_VALUE)
-		{
-			if (job->request.validation)
-				output->scale = job->request.training.desc.outputs[i].scale;
-			own = value_expression(column, &output->scale);
-		}
-		else
-		{
-			if (job->request.validation)
-			{
-				output->rank = part->request.training.desc.y_rank;
-				memcpy(output->shape, part->request.training.desc.y_shape, sizeof(output->shape));
-			}
-			else
-				output->rank = hopper_pack_first_shape(job, column, "", output->shape);
-			own = array_expression(column, output);
-			values = hopper_shape_count(output->rank, output->shape);
-			if (values > PACK_MAX_BUFFER_BYTES)
-				hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-							 errmsg("labels of column \"%s\" of \"%s\" are too large",
-									column->name, source->name.shown));
-		}
-		whole = whole ? psprintf("pg_catalog.array_cat(%s, %s)", whole, own) : own;
-		count += values;
+		output->name = job->request.output_names ? job->request.output_names[i]
+			: source->labels[i].name;
+		if (job->request.validation)
+			output->scale = job->request.training.desc.outputs[i].scale;
+		read_output(job, job->parts[i], output);
+		count += hopper_shape_count(output->rank, output->shape);
 	}
-	hopper_pack_check_labels(job, n, outputs, expressions);
-	if (job->request.weight_name)
-	{
-		const hopper_pack_column *weight = &source->labels[n];
-
-		hopper_pack_check_weights(job, weight);
-		whole = psprintf("pg_catalog.array_cat(%s, ARRAY[%s])", whole,
-						 hopper_pack_number_expression(weight->type,
-													   hopper_identifier(weight->name),
-													   "float4"));
-		count++;
-	}
-	source->y.expression = whole;
 	hopper_pack_values_init(&job->y, 1, &source->y, source->name.shown);
-	job->y.type = HOPPER_FLOAT32;
 	hopper_pack_values_set_shape(&job->y, 1, &count);
 }
 

@@ -4,11 +4,10 @@
  *
  * Packing asks the source first for what must be known before a row is packed, each only where it
  * is needed: classes, NULL labels and the range of labels (classes.c, types.c), the shape of
- * outputs, wrong labels and weights (joined_labels.c, label_checks.c), lengths of sequences
- * (padding.c). Then it reads the rows, once. Each row is encoded as a rank key, features and
- * labels; ranked by the key, the rows fill the buffers of one or two packed tables, so that the
- * order is a function of the rows' content. Where the rows go through differs: local/pack.c,
- * greenplum/coordinator/pack.c.
+ * outputs (joined_labels.c), lengths of sequences (padding.c). Then it reads the rows, once. Each
+ * row is encoded as a rank key, features and labels; ranked by the key, the rows fill the buffers
+ * of one or two packed tables, so that the order is a function of the rows' content. Where the rows
+ * go through differs: local/pack.c, greenplum/coordinator/pack.c.
  */
 #ifndef HOPPER_PACK_H
 #define HOPPER_PACK_H
@@ -105,13 +104,11 @@ extern void hopper_pack_training_classes(const hopper_pack_request *request,
 								  hopper_pack_classes *classes);
 /* Fills what follows from family, n, names and num_classes. */
 extern void hopper_pack_finish_classes(hopper_pack_classes *classes);
-/* Class index of a row, or ereport(ERROR). */
-extern int32 hopper_pack_class_index(const hopper_pack_classes *classes,
-									 const hopper_pack_request *request,
-							  const hopper_pack_source *source, Datum value, bool isnull);
+/* Class index of a row of the source, or ereport(ERROR). */
+extern int32 hopper_pack_class_index(const struct hopper_pack_job *label,
+									 const hopper_pack_source *source, Datum value, bool isnull);
 /* "a", "b", "c" and 7 more */
 extern char *hopper_pack_list_classes(const hopper_pack_classes *classes);
-extern void hopper_pack_put_index(int32 type, int32 index, char *at);
 
 /* --- the columns' types and the rows (pack/types.c, pack/rows.c) --- */
 
@@ -151,7 +148,7 @@ typedef struct hopper_pack_job
 	int32		y_kind;			/* hopper_label_kind */
 	int			n_outputs;		/* labels of several, or weights: then y is all of them */
 	hopper_output *outputs;
-	struct hopper_pack_job **parts; /* each as if there were no other */
+	struct hopper_pack_job **parts; /* of source.n_labels: each as if there were no other */
 	int64		n_unlabelled;	/* rows that are left out */
 	char	   *padded;			/* sentences on sequences, or NULL */
 	char	   *least_label;	/* of numbers */
@@ -241,19 +238,6 @@ extern void hopper_pack_set_padding(hopper_pack_job *job);
  */
 extern int	hopper_pack_first_shape(const hopper_pack_job *job, const hopper_pack_column *column,
 									const char *labelled, int64 *shape);
-/*
- * Before rows are read: ERROR about the first row whose labels, or weight, cannot be packed.
- * Of class labels the expression gives NULL then. (pack/label_checks.c)
- */
-extern void hopper_pack_check_labels(const hopper_pack_job *job, int n,
-									 const hopper_output *outputs, char *const *expressions);
-extern void hopper_pack_check_weights(const hopper_pack_job *job,
-									  const hopper_pack_column *column);
-/* A number of this type, SQL, as float4 or float8; boolean has no cast to these. */
-extern char *hopper_pack_number_expression(Oid type, const char *number, const char *target);
-/* SQL: whether the column's array has the output's shape; NULL where it is none. */
-extern char *hopper_pack_shape_condition(const hopper_pack_column *column,
-										 const hopper_output *output);
 /* The summary's cell, or NULL. */
 extern char *hopper_pack_outputs_summary(const hopper_pack_job *job);
 /* " WHERE y IS NOT NULL" where such rows are left out, else "" */

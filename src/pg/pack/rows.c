@@ -7,6 +7,8 @@
  */
 #include "pg/pack/pack.h"
 
+#include "pg/codec/refusals.h"
+
 void
 hopper_pack_set_row_shape(hopper_pack_job *job)
 {
@@ -49,29 +51,59 @@ get_fold(const hopper_pack_source *source, Datum value, bool isnull)
 	return DatumGetBool(value);
 }
 
+/* Writes a label and returns its class; 0 where it is none. */
+static int32
+encode_label(const hopper_pack_job *label, const hopper_pack_source *source, const Datum *value,
+			 const bool *isnull, char *out)
+{
+	int32		index;
+	float		number;
+
+	if (label->y_kind != HOPPER_LABEL_CLASS)
+	{
+		hopper_pack_values_encode(&label->y, source, value, isnull, out);
+		return 0;
+	}
+	index = hopper_pack_class_index(label, source, *value, *isnull);
+	number = (float) index;
+	/* little-endian: of an index the low bytes come first */
+	memcpy(out, label->classes.type == HOPPER_FLOAT32 ? (void *) &number : &index,
+		   hopper_core()->type_size(label->classes.type));
+	return index;
+}
+
+/* Of several outputs, and the weight. */
+static void
+encode_parts(const hopper_pack_job *job, const Datum *values, const bool *nulls, char *out)
+{
+	for (int i = 0; i < job->source.n_labels; i++)
+	{
+		const hopper_pack_job *part = job->parts[i];
+
+		(void) encode_label(part, &job->source, &values[i], &nulls[i], out);
+		if (i == job->n_outputs && hopper_number_at(HOPPER_FLOAT32, out, 0) < 0)
+			hopper_pack_refuse_number(&job->source, &part->source.y, "a negative weight", 0, 1);
+		out += part->y_kind == HOPPER_LABEL_CLASS ? sizeof(float) : part->y.size;
+	}
+}
+
 int32
 hopper_pack_encode_row(const hopper_pack_job *job, const Datum *values, const bool *nulls,
 					   char *key, char *body)
 {
 	const hopper_pack_source *source = &job->source;
 	int			n_x = source->n_x;
+	int			fold = n_x + Max(source->n_labels, 1);
 	char	   *y = body + job->row.x_size;
 	int32		stratum = 0;
 
 	hopper_pack_values_encode(&job->x, source, values, nulls, body);
-	if (job->y_kind == HOPPER_LABEL_CLASS)
-	{
-		int32		index = hopper_pack_class_index(&job->classes, &job->request, source,
-													values[n_x],
-											 nulls[n_x]);
-
-		stratum = index;
-		hopper_pack_put_index(job->classes.type, index, y);
-	}
+	if (source->n_labels > 0)
+		encode_parts(job, &values[n_x], &nulls[n_x], y);
 	else
-		hopper_pack_values_encode(&job->y, source, &values[n_x], &nulls[n_x], y);
+		stratum = encode_label(job, source, &values[n_x], &nulls[n_x], y);
 	if (source->fold.name)
-		stratum = 2 * stratum + (get_fold(source, values[n_x + 1], nulls[n_x + 1]) ? 1 : 0);
+		stratum = 2 * stratum + (get_fold(source, values[fold], nulls[fold]) ? 1 : 0);
 	hopper_core()->row_key((uint64) job->request.seed, body, job->row.x_size, y,
 						   job->row.y_size, (uint8_t *) key);
 	return stratum;

@@ -32,7 +32,10 @@ open_labels(const hopper_pack_request *request, hopper_pack_source *source, Oid 
 	source->labels = palloc0(sizeof(hopper_pack_column) * (list_length(request->y_names) + 1));
 	foreach(cell, request->y_names)
 		if (is_column(relation, lfirst(cell)))
-			resolve_packed_column(relation, lfirst(cell), &source->labels[source->n_labels++]);
+		{
+			resolve_packed_column(relation, lfirst(cell), &source->labels[source->n_labels]);
+			source->labels[source->n_labels++].is_label = true;
+		}
 	if (request->weight_name && is_column(relation, request->weight_name))
 		resolve_packed_column(relation, request->weight_name,
 							  &source->labels[source->n_labels++]);
@@ -109,6 +112,7 @@ hopper_pack_open_source(hopper_pack_request *request, hopper_pack_source *source
 		open_labels(request, source, relation);
 	else if (is_column(relation, linitial(request->y_names)))
 		resolve_packed_column(relation, linitial(request->y_names), &source->y);
+	source->y.is_label = true;
 	if (request->fold_column && is_column(relation, request->fold_column))
 	{
 		resolve_packed_column(relation, request->fold_column, &source->fold);
@@ -131,16 +135,29 @@ hopper_pack_open_source(hopper_pack_request *request, hopper_pack_source *source
 	hopper_pack_find_row_names(source, relation);
 }
 
+/* The label, or those of several outputs and the weight. */
+static hopper_pack_job *
+label_at(hopper_pack_job *job, int i)
+{
+	return job->source.n_labels > 0 ? job->parts[i] : job;
+}
+
 void
 hopper_pack_set_job_row_types(hopper_pack_job *job)
 {
 	hopper_pack_source *source = &job->source;
-	int			n_more = source->fold.name ? 2 : 1;
-	Oid			more[2];
+	int			n_more = Max(source->n_labels, 1);
+	Oid		   *more = palloc(sizeof(Oid) * (n_more + 1));
 
-	more[0] = job->y_kind == HOPPER_LABEL_CLASS ? hopper_pack_label_type(job->classes.family)
-		: source->y.declared;
-	more[1] = source->fold.declared;
+	for (int i = 0; i < n_more; i++)
+	{
+		const hopper_pack_job *label = label_at(job, i);
+
+		more[i] = label->y_kind == HOPPER_LABEL_CLASS
+			? hopper_pack_label_type(label->classes.family) : label->source.y.declared;
+	}
+	if (source->fold.name)
+		more[n_more++] = source->fold.declared;
 	hopper_pack_set_row_types(source, n_more, more, true);
 	if (source->told_rounding == NULL)
 		source->told_rounding = palloc0(sizeof(bool));
@@ -150,13 +167,20 @@ char *
 hopper_pack_row_query(hopper_pack_job *job)
 {
 	hopper_pack_source *source = &job->source;
-	/* the family is PACK_NO_CLASS where labels are numbers */
-	char	   *more = hopper_pack_label_expression(&source->y, job->classes.family);
+	StringInfo	more = makeStringInfo();
 
+	for (int i = 0; i < Max(source->n_labels, 1); i++)
+	{
+		const hopper_pack_job *label = label_at(job, i);
+
+		/* the family is PACK_NO_CLASS where labels are numbers */
+		appendStringInfo(more, "%s%s", i ? ", " : "",
+						 hopper_pack_label_expression(&label->source.y, label->classes.family));
+	}
 	hopper_pack_set_job_row_types(job);
 	if (source->fold.name)
-		more = psprintf("%s, %s", more, source->fold.expression ? source->fold.expression
-						: hopper_identifier(source->fold.name));
-	return psprintf("SELECT %s FROM %s%s", hopper_pack_row_list(source, more, true),
+		appendStringInfo(more, ", %s", source->fold.expression ? source->fold.expression
+						 : hopper_identifier(source->fold.name));
+	return psprintf("SELECT %s FROM %s%s", hopper_pack_row_list(source, more->data, true),
 					source->name.quoted, hopper_pack_labelled_rows(&job->request, source));
 }
