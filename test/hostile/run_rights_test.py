@@ -108,6 +108,29 @@ def test_who_has_taken_the_runs_role_lends_it_nothing(session, planted, driver):
         execute(session, "SELECT hopper.drop_model('lent')")
 
 
+@pytest.mark.parametrize("statement", [statement for statement, _ in CALLS])
+def test_whoever_steers_as_the_runs_role_lends_it_nothing(session, statement):
+    """Policies and triggers of the role's own tables run in publish(), add_trials() and clone_trial()."""
+    execute(session, f"SET ROLE {OWNER}; SET search_path = {OWNER}")
+    number = execute(session, "SELECT hopper.create_run(%s)", (RUN.format("governed", 1000),))[0][0]
+    execute(session, "SELECT hopper.step(%s, 0)", (number,))
+    execute(session, "CREATE TRIGGER escape BEFORE INSERT ON configs FOR EACH ROW EXECUTE FUNCTION escape_trigger()")
+    for table in ("configs", f"hopper_run_{number}"):
+        execute(session, f"CREATE POLICY escape ON {table} USING (escape()); ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
+    before = times_sprung(session), execute(session, "SELECT last_value FROM tried")
+    try:
+        execute(session, statement.format(number))
+    except psycopg2.Error as error:
+        assert error.pgcode == "42501", error
+    assert execute(session, "SELECT current_user, current_setting('search_path'), to_regclass('pg_temp.planted')") == [(OWNER, OWNER, None)]
+    execute(session, f"RESET ROLE; SET search_path = {OWNER}")
+    assert times_sprung(session) == before[0]
+    assert execute(session, "SELECT last_value FROM tried") != before[1]
+    execute(session, f"""DROP TRIGGER escape ON configs; DROP POLICY escape ON configs; DELETE FROM configs WHERE fit_params = 'batch_size=4';
+        ALTER TABLE configs DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY; SELECT hopper.drop_run({number}); DROP TABLE IF EXISTS published,
+        published_info, published_state, published_summary""")
+
+
 def test_what_a_run_names_runs_nothing(session, run):
     """Nor does what takes the place of its tables: the number alone was named."""
     tables = ["configs"] + [f"hopper_run_{run}" + suffix for suffix in ("", "_info", "_state", "_summary")]

@@ -412,6 +412,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_drop_run)
 /*
  * publish(run, new_name, replace) -> number of models: what a run has reached as models of their
  * own. A search's own tables say nothing before its end.
+ * Restricted, as a step is: whoever has taken the role of the run lends its functions nothing.
  */
 HOPPER_SPI_FUNCTION(hopper_sql_publish)
 {
@@ -420,10 +421,12 @@ HOPPER_SPI_FUNCTION(hopper_sql_publish)
 	hopper_name name;
 	hopper_outputs outputs;
 	hopper_table searched[HOPPER_SEARCH_TABLES];
+	hopper_restricted before;
 	int64		n;
 
 	hopper_store_read(run, false, &row);
 	name = hopper_name_argument(fcinfo, 1, "new_name");
+	before = hopper_restrict(GetUserId());
 	if (row.tables == NULL)
 		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 					 errmsg("run " INT64_FORMAT " has no models", run));
@@ -438,6 +441,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_publish)
 		!PG_ARGISNULL(2) && PG_GETARG_BOOL(2) ? "true" : "false"));
 	if (row.outcome == NULL || strcmp(row.outcome, "done") != 0)
 		(void) hopper_drop_tables(searched, hopper_search_tables(&name, searched), NULL);
+	hopper_unrestrict(&before);
 	hopper_store_event(run, "published", 0, name.shown);
 	PG_RETURN_INT64(n);
 }

@@ -194,7 +194,11 @@ refuse_without_configs(const hopper_run_row *row)
 				 errdetail("hopper.fit() trains one."));
 }
 
-/* The configurations of the run's selection table that are no trials yet; their number. */
+/*
+ * The configurations of the run's selection table that are no trials yet; their number. Its tables
+ * are read and written restricted, as in a step: whoever has taken the run's role lends its
+ * functions nothing.
+ */
 static int
 add_new_trials(const hopper_run_row *row)
 {
@@ -221,9 +225,14 @@ add_new_trials(const hopper_run_row *row)
 HOPPER_SPI_FUNCTION(hopper_sql_add_trials)
 {
 	hopper_run_row row;
+	hopper_restricted before;
+	int			n;
 
 	read_steerable_fit(fcinfo, &row);
-	PG_RETURN_INT32(add_new_trials(&row));
+	before = hopper_restrict(GetUserId());
+	n = add_new_trials(&row);
+	hopper_unrestrict(&before);
+	PG_RETURN_INT32(n);
 }
 
 /* clone_trial(run, trial, compile_params, fit_params) -> the new trial */
@@ -232,6 +241,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_clone_trial)
 	hopper_run_row row;
 	hopper_name selection;
 	hopper_outputs outputs;
+	hopper_restricted before;
 	const char *given[2];
 	int32		trial;
 	int32		clone;
@@ -247,6 +257,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_clone_trial)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("a clone needs other parameters than trial %d", trial),
 					 errhint("Give compile_params or fit_params."));
+	before = hopper_restrict(GetUserId());
 	hopper_run_open_tables(&row, true, &outputs, &selection);
 	hopper_select("SELECT max(mst_key) + 1 FROM %s", selection.quoted);
 	clone = hopper_key_cell(&selection, 0, 1);
@@ -260,6 +271,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_clone_trial)
 	if (add_new_trials(&row) == 0)
 		hopper_refuse_damaged(&selection, "It did not take a row.");
 	hopper_store_inherit(row.run, clone, trial);
+	hopper_unrestrict(&before);
 	hopper_store_event(row.run, "cloned", clone, psprintf("from trial %d", trial));
 	PG_RETURN_INT32(clone);
 }
