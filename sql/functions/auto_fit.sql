@@ -252,17 +252,18 @@ BEGIN
     EXECUTE pg_catalog.format('DELETE FROM %s WHERE name OPERATOR(pg_catalog.~~) %L', model_table OPERATOR(pg_catalog.||) '_networks', 'searched {%');
     -- One iteration says how many there is time for.
     PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
-    EXECUTE pg_catalog.format('SELECT * FROM %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := %s,'
+    statement := pg_catalog.format('SELECT * FROM %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := %s,'
         ' compile_params := %L, fit_params := %L, num_iterations := 1, validation_table := %L)', own, model_table OPERATOR(pg_catalog.||) '_packed',
         model_table OPERATOR(pg_catalog.||) '_probe', model_table OPERATOR(pg_catalog.||) '_networks', network.model_id,
         network.compile_params, network.fit_params, model_table OPERATOR(pg_catalog.||) '_packed_validation');
+    EXECUTE pg_catalog.format('SELECT %sfit_together($1)', own) USING ARRAY[statement];
     EXECUTE pg_catalog.format('SELECT threads, (SELECT seconds_training FROM %s) AS seconds FROM %s',
         model_table OPERATOR(pg_catalog.||) '_probe_info', model_table OPERATOR(pg_catalog.||) '_probe_summary') INTO probe;
     judging := pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began);
     EXECUTE pg_catalog.format('SELECT %sevaluate(model_table := %L, packed_table := %L)', own, model_table OPERATOR(pg_catalog.||) '_probe',
         model_table OPERATOR(pg_catalog.||) '_packed_validation');
     judging := pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began) OPERATOR(pg_catalog.-) judging;
-    EXECUTE pg_catalog.format('SELECT %sdrop_passing(%L)', own, model_table OPERATOR(pg_catalog.||) '_probe');
+    EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, model_table OPERATOR(pg_catalog.||) '_probe');
     PERFORM pg_catalog.set_config('search_path', safe, true);
     IF test_fraction > 0 THEN
         -- What a linear model makes of the columns, for comparison. Its passes take a fraction of the probe's.
@@ -279,7 +280,7 @@ BEGIN
             model_table || '_packed_validation');
         IF NOT later THEN
             PERFORM pg_catalog.set_config('search_path', callers, true);
-            EXECUTE linear;
+            EXECUTE pg_catalog.format('SELECT %sfit_together($1)', own) USING ARRAY[linear];
             PERFORM pg_catalog.set_config('search_path', safe, true);
             linear := NULL;
         END IF;
@@ -453,7 +454,7 @@ BEGIN
         PERFORM pg_catalog.set_config('search_path', callers, true);
         IF (plan OPERATOR(pg_catalog.->>) 'linear') IS NOT NULL THEN
             PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
-            EXECUTE plan OPERATOR(pg_catalog.->>) 'linear';
+            EXECUTE pg_catalog.format('SELECT %sfit_together($1)', own) USING ARRAY[plan OPERATOR(pg_catalog.->>) 'linear'];
             PERFORM pg_catalog.set_config('client_min_messages', told, true);
         END IF;
         statement := pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, models,
@@ -463,7 +464,9 @@ BEGIN
             name OPERATOR(pg_catalog.||) '_test_packed', best.best_member) INTO alone;
         EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L)', own, name OPERATOR(pg_catalog.||) '_linear',
             name OPERATOR(pg_catalog.||) '_test_packed') INTO linear;
-        EXECUTE pg_catalog.format('SELECT %sdrop_passing(%L)', own, name OPERATOR(pg_catalog.||) '_linear');
+        PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
+        EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, name OPERATOR(pg_catalog.||) '_linear');
+        PERFORM pg_catalog.set_config('client_min_messages', told, true);
         IF classes OPERATOR(pg_catalog.=) 2 THEN
             EXECUTE pg_catalog.format('SELECT %1$sauc_reach(pg_catalog.array_agg(p.label), pg_catalog.array_agg(p.outputs[1]))'
                 ' FROM %1$spredict_packed(%2$L, %3$L, %4$s) AS p', own, models, name OPERATOR(pg_catalog.||) '_test_packed', best.mst_key) INTO reach;

@@ -28,7 +28,8 @@ DECLARE
     configurations pg_catalog.jsonb[];
     treated pg_catalog.jsonb := treatments;
     statement pg_catalog.text;
-    comment CONSTANT pg_catalog.text := 'what cross_validate() found, begun ' OPERATOR(pg_catalog.||) pg_catalog.clock_timestamp()::pg_catalog.text;
+    began CONSTANT pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+    comment CONSTANT pg_catalog.text := 'what cross_validate() found, begun ' OPERATOR(pg_catalog.||) began::pg_catalog.text;
     digest pg_catalog.text;
     digested pg_catalog.text;
     plan pg_catalog.json;
@@ -142,7 +143,7 @@ BEGIN
         EXECUTE digest INTO digested;
         PERFORM pg_catalog.set_config('search_path', safe, true);
     END IF;
-    plan := (SELECT row_to_json(p) FROM (SELECT own, digest, digested, output_table, comment, folds, columns, spare, label, independent_varname::text AS features, validation_fraction,
+    plan := (SELECT row_to_json(p) FROM (SELECT own, digest, digested, output_table, comment, began, folds, columns, spare, label, independent_varname::text AS features, validation_fraction,
         seed, treated, label_kind, grouped, recipe, configurations, num_iterations, model_selection_table AS selection) AS p);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
@@ -172,7 +173,8 @@ BEGIN
             END IF;
             EXIT WHEN pg_catalog.cardinality(calls) OPERATOR(pg_catalog.=) least(at_once, folds OPERATOR(pg_catalog.-) done);
         END LOOP;
-        EXECUTE pg_catalog.format('SELECT %sfit_together($1)', own) USING calls;
+        EXECUTE pg_catalog.format('SELECT %sfit_together($1, $2)', own)
+            USING calls, done OPERATOR(pg_catalog.+) pg_catalog.cardinality(calls) OPERATOR(pg_catalog.=) folds;
         FOR i IN 1..pg_catalog.cardinality(calls) LOOP
             done := done OPERATOR(pg_catalog.+) 1;
             PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
@@ -183,7 +185,8 @@ BEGIN
         END LOOP;
     END LOOP;
     PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
-    EXECUTE pg_catalog.format('SELECT %scross_validate_means($1)', own) USING plan;
+    EXECUTE pg_catalog.format('SELECT %scross_validate_means($1, $2)', own)
+        USING output_table OPERATOR(pg_catalog.||) '_fold' OPERATOR(pg_catalog.||) folds OPERATOR(pg_catalog.||) '_models', plan;
     PERFORM pg_catalog.set_config('client_min_messages', told, true);
     RETURN QUERY EXECUTE pg_catalog.format('SELECT * FROM %s_means AS m ORDER BY m.metric OPERATOR(pg_catalog.=) ''loss'', m.metric, m.rank, m.mst_key',
         output_table);
@@ -301,7 +304,9 @@ BEGIN
             ' pg_catalog.unnest($6::pg_catalog.float8[])) AS m (name, value)', output_table)
             USING key, fold, rows_trained, rows_tested, pg_catalog.array_append(tested.metrics_type, 'loss'), pg_catalog.array_append(tested.metrics, tested.loss);
     END LOOP;
-    EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, models);
+    IF fold OPERATOR(pg_catalog.<) (plan OPERATOR(pg_catalog.->>) 'folds')::pg_catalog.int4 THEN
+        EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, models);
+    END IF;
     EXECUTE pg_catalog.format('SELECT %scross_validate_made($1, $2)', own) INTO statements USING plan, fold;
     FOREACH statement IN ARRAY statements LOOP
         EXECUTE statement;
@@ -309,27 +314,36 @@ BEGIN
     RETURN pg_catalog.format('fold %s of %s: trained on %s rows, tested on %s', fold, plan OPERATOR(pg_catalog.->>) 'folds', rows_trained, rows_tested);
 END $$;
 COMMENT ON FUNCTION hopper.cross_validate_test(text, json, integer) IS
-    'part of cross_validate(): tests the models of a fold, and drops them and what the fold was made of; returns what is told of it';
+    'part of cross_validate(): tests the models of a fold, and drops them, but the last fold''s, and what the fold was made of; returns what is told of it';
 
-CREATE FUNCTION hopper.cross_validate_means(plan json) RETURNS void
+CREATE FUNCTION hopper.cross_validate_means(models text, plan json) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
 DECLARE
     callers CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
     source CONSTANT pg_catalog.regclass := (plan OPERATOR(pg_catalog.->>) 'output_table')::pg_catalog.regclass;
+    means pg_catalog.text;
+    metric pg_catalog.text;
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    means := (SELECT format('%I.%I', n.nspname, c.relname || '_means') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = source);
     -- A configuration that failed in a fold has no mean.
     EXECUTE format('CREATE TABLE %4$s AS SELECT s.mst_key, s.metric, CASE WHEN s.better IS NOT NULL AND s.mean IS NOT NULL THEN rank() OVER (PARTITION BY s.metric'
         ' ORDER BY CASE s.better WHEN ''larger'' THEN -s.mean ELSE s.mean END) END AS rank, s.mean, s.deviation, s.fold_values'
         ' FROM (SELECT v.mst_key, v.metric, CASE v.metric WHEN ''loss'' THEN ''smaller'' ELSE max(m.better) END AS better,'
         ' CASE count(v.value) WHEN %1$s THEN avg(v.value) END AS mean, CASE count(v.value) WHEN %1$s THEN stddev_samp(v.value) END AS deviation,'
         ' array_agg(v.value ORDER BY v.fold) AS fold_values FROM %2$s AS v LEFT JOIN %3$smetrics() AS m ON m.name = v.metric'
-        ' GROUP BY v.mst_key, v.metric) AS s', plan->>'folds', source, plan->>'own',
-        (SELECT format('%I.%I', n.nspname, c.relname || '_means') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = source));
+        ' GROUP BY v.mst_key, v.metric) AS s', plan->>'folds', source, plan->>'own', means);
     PERFORM pg_catalog.set_config('search_path', callers, true);
+    -- Configurations are compared by the metric by which a fold's are, "validation accuracy".
+    EXECUTE pg_catalog.format('SELECT pg_catalog.substring(s.best_metric, '' (.*)'') FROM %s_summary AS s',
+        pg_catalog.regexp_replace(models, '"([^".]+)"$', '\1')) INTO metric;
+    EXECUTE pg_catalog.format('SELECT %srecord_means($1, $2, $3, $4, pg_catalog.array_agg(m.mst_key ORDER BY m.rank, m.mst_key),'
+        ' pg_catalog.array_agg(m.mean ORDER BY m.rank, m.mst_key)) FROM %s AS m WHERE m.metric OPERATOR(pg_catalog.=) $4', plan OPERATOR(pg_catalog.->>) 'own', means)
+        USING models, plan OPERATOR(pg_catalog.->>) 'output_table', (plan OPERATOR(pg_catalog.->>) 'began')::pg_catalog.timestamptz, metric;
+    EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', plan OPERATOR(pg_catalog.->>) 'own', models);
 END $$;
-COMMENT ON FUNCTION hopper.cross_validate_means(json) IS
-    'part of cross_validate(): the mean and deviation of each metric go into a table';
+COMMENT ON FUNCTION hopper.cross_validate_means(text, json) IS
+    'part of cross_validate(): the mean and deviation of each metric go into a table, and into hopper.runs; the models of the last fold are dropped';
 
 CREATE FUNCTION hopper.cross_validate_end(models text, plan json, fold integer) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
@@ -372,7 +386,7 @@ BEGIN
     RAISE NOTICE '%', statement;
     PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
     IF fold OPERATOR(pg_catalog.=) (plan OPERATOR(pg_catalog.->>) 'folds')::pg_catalog.int4 THEN
-        EXECUTE pg_catalog.format('SELECT %scross_validate_means($1)', own) USING plan;
+        EXECUTE pg_catalog.format('SELECT %scross_validate_means($1, $2)', own) USING models, plan;
     ELSE
         EXECUTE pg_catalog.format('SELECT %scross_validate_fold($1, $2)', own) INTO statement USING plan, next;
         EXECUTE pg_catalog.format('SELECT %srun_closing(%L, ''cross_validate'', %L)', own,

@@ -43,14 +43,32 @@ def expect_same(connection, name, run, called):
     assert (query(connection, MEANS.format(name)), values(connection, name)) == called
     assert value(connection, f"SELECT count(*) FROM {name}_folds a FULL JOIN called_folds b USING (id) WHERE a.fold IS DISTINCT FROM b.fold") == 0
     assert relations(connection, f"{name}\\_%") == [f"{name}_folds", f"{name}_means"] and not relations(connection, f"hopper\\_run\\_{run}%")
-    assert query(connection, "SELECT function, state, model_table, tables, trials, best_value FROM hopper.runs WHERE run = %s", run) == [
-        ("cross_validate", "done", name, None, 2, None)]
+    expect_means(connection, name, run)
+
+
+def expect_means(connection, name, run):
+    """What the run, and its trials, have in hopper.runs and hopper.trials: the means of what folds were compared by."""
+    metric = value(connection, "SELECT best_metric FROM hopper.runs WHERE run = %s", run)
+    assert metric.startswith("test ")
+    means = query(connection, f"SELECT mst_key, mean FROM {name}_means WHERE metric = %s ORDER BY rank", metric[len("test "):])
+    assert len(means) == 2
+    assert query(connection, "SELECT function, state, model_table, tables, trials, failed, best_trial, best_value FROM hopper.runs WHERE run = %s", run) == [
+        ("cross_validate", "done", name, None, 2, 0, *means[0])]
+    assert query(connection, "SELECT trial, value FROM hopper.trials WHERE run = %s ORDER BY trial", run) == sorted(means)
 
 
 def submit(connection, name, iterations=ITERATIONS, function="submit"):
     if GREENPLUM and function == "submit":
         pytest.skip("on segments nothing trains in the background")
     return value(connection, f"SELECT hopper.{function}(%s)", CALL.format(name, iterations))
+
+
+def test_the_call_is_one_run(database, called):
+    """Whichever folds trained together, and however many models were made on the way."""
+    runs = query(database, "SELECT run, created = started AND ended > started, pid FROM hopper.runs WHERE model_table LIKE 'called%%'")
+    assert [run[1:] for run in runs] == [(True, None)]
+    expect_means(database, "called", runs[0][0])
+    assert value(database, "SELECT count(*) FROM hopper.runs WHERE packed_table LIKE 'called%%'") == 1
 
 
 def test_the_session_ends_and_the_run_goes_on(database, called):

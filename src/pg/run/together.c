@@ -3,8 +3,8 @@
  *		fit_together(): what several calls of fit_multiple_model() ask for, trained at the same
  *		time.
  *
- * Each has tables and a run of its own, so that its results are those of the call alone. Their
- * workers take turns.
+ * Each has tables and a training of its own, so that its results are those of the call alone.
+ * Their workers take turns.
  */
 #include "pg/run/call.h"
 #include "pg/train/fit.h"
@@ -39,6 +39,7 @@ static hopper_fit *
 fit_of(const char *statement)
 {
 	listener	listening = {.taker = {.context = CurrentMemoryContext,.take = take}};
+	hopper_fit_taker *waiting = hopper_taker_of_fits;
 	hopper_guard *guard;
 
 	hopper_require_one_select(statement);
@@ -47,6 +48,7 @@ fit_of(const char *statement)
 	(void) SPI_execute(statement, false, 0);
 	SPI_freetuptable(SPI_tuptable);
 	hopper_guard_release(guard);
+	hopper_taker_of_fits = waiting;
 	MemoryContextSwitchTo(listening.taker.context);
 	if (listening.fit == NULL)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("the statement trains nothing"));
@@ -60,7 +62,7 @@ fits_of(FunctionCallInfo fcinfo, int *n)
 	hopper_fit **fits;
 
 	hopper_require_argument(fcinfo, 0, "statements");
-	if (hopper_taker_of_fits)
+	if (hopper_taker_of_fits && !hopper_taker_of_fits->waits)
 		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED, errmsg("a run trains once"));
 	statements = hopper_texts(PG_GETARG_DATUM(0), n);
 	fits = palloc(Max(*n, 1) * sizeof(hopper_fit *));
@@ -106,14 +108,21 @@ train(hopper_fit *const *fits, int n)
 		hopper_fit_end(fits[i]);
 }
 
-/* fit_together(statements): all at the same time where they fit into memory, else in their order */
+/*
+ * fit_together(statements, recorded): all at the same time where they fit into memory, else in
+ * their order. The record of runs has the last of them, or none: on segments who has written to it
+ * keeps others waiting to the end of the transaction.
+ */
 HOPPER_SPI_FUNCTION(hopper_sql_fit_together)
 {
 	int			n;
 	hopper_fit **fits = fits_of(fcinfo, &n);
 	int			at_once = n > 1 && hopper_fits_at_once(fits, n) >= n ? n : 1;
+	bool		recorded = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
 
 	hopper_backend.require_segments();
+	for (int i = 0; i < n; i++)
+		fits[i]->passing = !recorded || i < n - 1;
 	for (int i = 0; i < n; i += at_once)
 		train(fits + i, at_once);
 	PG_RETURN_VOID();

@@ -26,6 +26,7 @@ typedef struct hopper_fit
 	bool		threads_given;
 	bool		seed_given;
 	bool		keeps_others;	/* models of other configurations stay */
+	bool		passing;		/* a part of what is done: no run in the record of runs */
 	/*
 	 * Of a run that others see and that outlives its session (run/driver.c): its models are made in
 	 * `staging`, tables of the run's own, and get their names at its end.

@@ -141,17 +141,6 @@ droppable_argument(FunctionCallInfo fcinfo, model_tables *model)
 	add_search_tables(model, true);
 }
 
-/* drop_passing(model_table): a model that was made on the way, with the record of its run */
-HOPPER_SPI_FUNCTION(hopper_sql_drop_passing)
-{
-	model_tables model;
-
-	droppable_argument(fcinfo, &model);
-	hopper_store_drop_run_of(hopper_relation_oid(&model.outputs.model, false));
-	(void) hopper_drop_tables(model.tables, model.n, NULL);
-	PG_RETURN_VOID();
-}
-
 /* drop_model(model_table) -> number of tables */
 HOPPER_SPI_FUNCTION(hopper_sql_drop_model)
 {

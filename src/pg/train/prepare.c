@@ -523,7 +523,7 @@ hopper_fit_finish(hopper_fit *request)
 	}
 	number = hopper_journal_write(training, hopper_relation_oid(&request->outputs.model, false),
 								  request->record.started);
-	if (training->number == 0)
+	if (training->number == 0 && !request->passing)
 		hopper_store_record(number, request);
 }
 

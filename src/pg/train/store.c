@@ -281,8 +281,10 @@ hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit, const 
 									hopper_text_param(best.metric),
 									HOPPER_IF(best.metric, HOPPER_FLOAT8(best.value))),
 					  "UPDATE @extschema@.all_runs SET outcome = $2, error = $3,"
-					  " error_code = $4, best_trial = $5, best_metric = coalesce($6, best_metric),"
-					  " best_value = $7, ended = pg_catalog.clock_timestamp(), trials = t.trials,"
+					  " error_code = $4, best_trial = coalesce($5, best_trial),"
+					  " best_metric = coalesce($6, best_metric),"
+					  " best_value = coalesce($7, best_value),"
+					  " ended = pg_catalog.clock_timestamp(), trials = t.trials,"
 					  " failed = t.failed, iterations = t.iterations"
 					  " FROM (SELECT pg_catalog.count(*) AS trials, pg_catalog.count(CASE status"
 					  " WHEN 'failed' THEN 1 END) AS failed,"
@@ -346,18 +348,32 @@ hopper_store_drop(int64 run)
 	delete_rows(run, tables, lengthof(tables));
 }
 
-void
-hopper_store_drop_run_of(Oid models)
+int64
+hopper_store_run_of(Oid models)
 {
-	hopper_run_row row;
-	int64		run;
+	return hopper_own_select("SELECT run FROM @extschema@.journal_runs WHERE output = %u"
+							 " ORDER BY run DESC LIMIT 1", models) == 0 ? 0
+		: hopper_int_cell(NULL, 0, 1, 0, PG_INT64_MAX);
+}
 
-	if (hopper_own_select("SELECT run FROM @extschema@.journal_runs WHERE output = %u"
-						  " ORDER BY run DESC LIMIT 1", models) == 0)
-		return;
-	run = hopper_int_cell(NULL, 0, 1, 0, PG_INT64_MAX);
-	if (hopper_store_look(run, &row) && has_privs_of_role(GetUserId(), row.role))
-		hopper_store_drop(run);
+void
+hopper_store_means(const hopper_run_row *row, const hopper_means *means)
+{
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(row->run), means->trials, means->values),
+					  "UPDATE @extschema@.all_trials t SET value = n.value FROM (SELECT"
+					  " pg_catalog.unnest($2) AS trial, pg_catalog.unnest($3) AS value) n"
+					  " WHERE t.run = $1 AND t.trial = n.trial");
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(row->run), means->trials, means->values,
+									hopper_text_param(means->metric
+													  ? psprintf("test %s", means->metric)
+													  : NULL),
+									hopper_text_param(row->function),
+									hopper_text_param(row->model_table), HOPPER_TIME(means->began)),
+					  "UPDATE @extschema@.all_runs SET function = $5, model_table = $6,"
+					  " created = CASE WHEN settings IS NULL THEN $7 ELSE created END,"
+					  " started = CASE WHEN settings IS NULL THEN $7 ELSE started END,"
+					  " best_trial = CASE WHEN ($3)[1] IS NOT NULL THEN ($2)[1] END,"
+					  " best_metric = $4, best_value = ($3)[1] WHERE run = $1");
 }
 
 void

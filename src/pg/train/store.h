@@ -162,7 +162,20 @@ extern void hopper_store_require_same(int64 run, const hopper_fit *fit);
 extern Datum hopper_store_digest(const char *text);
 /* All rows of a run; its tables are the caller's to drop. */
 extern void hopper_store_drop(int64 run);
-/* All rows of the run that has trained the models of this table, where it is the caller's. */
-extern void hopper_store_drop_run_of(Oid models);
+/* The run that has trained the models of this table last, or 0. */
+extern int64 hopper_store_run_of(Oid models);
+/* What trials have reached in the mean of several trainings. */
+typedef struct hopper_means
+{
+	TimestampTz began;			/* of all of it, before the training that has the run's row */
+	const char *metric;			/* "accuracy", or NULL */
+	hopper_param trials;		/* int4[], the best first; or NULL */
+	hopper_param values;		/* float8[] beside them; NULL of a trial that has failed */
+} hopper_means;
+/*
+ * The run of a cross-validation has them, with `row`'s function and model_table; a run in the
+ * foreground has begun with all of it.
+ */
+extern void hopper_store_means(const hopper_run_row *row, const hopper_means *means);
 
 #endif							/* HOPPER_STORE_H */
