@@ -1,6 +1,7 @@
 -- What a role sees of runs: its own, and those of roles whose rights it has. Whether a run is running
 -- is stored nowhere: its driver holds a lock (src/pg/run/lease.h has the numbers). A worker takes it within
--- seconds: a copy of a database, a standby that was promoted, and a worker that was refused its connection have none.
+-- seconds: a copy of a database and a standby that was promoted have none, and one that is refused its connection is started
+-- again until it gets it.
 CREATE VIEW hopper.seen_runs AS
 SELECT r.run, r.started, r.outcome
 FROM hopper.all_runs r

@@ -72,6 +72,22 @@ def test_a_run_whose_worker_will_not_come(database):
     expect_as_straight(database, "copied")
 
 
+def test_a_worker_that_is_refused_its_connection_tries_again(database):
+    administrator = connect("postgres")
+    try:
+        query(database, "BEGIN")
+        run = create(database, "refused", "endless", 2, function="submit")
+        query(administrator, f"ALTER DATABASE {DATABASE} ALLOW_CONNECTIONS false")
+        query(database, "COMMIT")
+        time.sleep(1)
+        assert state(database, run) == "waiting"
+        query(administrator, f"ALTER DATABASE {DATABASE} ALLOW_CONNECTIONS true")
+        assert value(database, "SELECT hopper.wait(%s, 30)", run) == "done"
+    finally:
+        query(administrator, f"ALTER DATABASE {DATABASE} ALLOW_CONNECTIONS true")
+        administrator.close()
+
+
 def test_a_role_that_may_not_connect(database):
     query(database, f"DROP ROLE IF EXISTS hopper_runs_kept_out; CREATE ROLE hopper_runs_kept_out LOGIN;"
           f" GRANT ALL ON SCHEMA public TO hopper_runs_kept_out; GRANT SELECT ON ALL TABLES IN SCHEMA public TO hopper_runs_kept_out;"
@@ -378,6 +394,11 @@ def test_bad_input(database):
             query(database, f"SELECT hopper.{call}")
     with pytest.raises(psycopg2.errors.InvalidTransactionTermination):
         query(database, "DO $$ BEGIN CALL hopper.train(1); EXCEPTION WHEN others THEN RAISE; END $$")
+
+
+def test_a_run_within_the_creation_of_another(database):
+    with pytest.raises(psycopg2.errors.ObjectInUse, match="^this session creates another run at this moment"):
+        query(database, "SELECT hopper.create_run(%s)", "SELECT hopper.create_run($$" + FIT.format("inner", "endless", 1) + "$$)")
 
 
 def test_a_new_run_meets_no_table_and_no_driver_of_another(database):

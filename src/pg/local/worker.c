@@ -4,7 +4,7 @@
  *
  * A worker that dies, or whose server does, is started again by the postmaster, and goes on from
  * the run's last checkpoint: it leaves with exit code 1 unless the run has ended. Exit code 0 takes
- * it off the postmaster's list.
+ * it off the postmaster's list. One that is refused its connection is started again, too.
  */
 #include "pg/local/local.h"
 
@@ -255,14 +255,37 @@ note_failure(const worker_orders *orders, const ErrorData *error)
 	commit();
 }
 
-static bool connected = false;
+/* Of what refuses the connection: its SQLSTATE. 0 once there is one. */
+static int	refusal = ERRCODE_INTERNAL_ERROR;
 
-/* A worker whose database or role is gone would be started again for ever. */
+static void
+note_refusal(void *nothing)
+{
+	refusal = geterrcode();
+}
+
+/*
+ * A worker whose database is gone, or whose role may not connect, would be started again for ever.
+ * What else refuses it passes: a limit of connections, a database that takes none for now.
+ */
 static void
 leave_for_good(int code, Datum nothing)
 {
-	if (!connected)
+	if (refusal == ERRCODE_UNDEFINED_DATABASE || refusal == ERRCODE_INSUFFICIENT_PRIVILEGE ||
+		refusal == ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION)
 		_exit(0);
+}
+
+/* Of the role alone: to the one whose session has asked its functions could turn back. */
+static void
+connect_as(const worker_orders *orders)
+{
+	ErrorContextCallback callback = {error_context_stack, note_refusal, NULL};
+
+	error_context_stack = &callback;
+	BackgroundWorkerInitializeConnectionByOid(orders->database, orders->role, HOPPER_BYPASS_LOGIN);
+	error_context_stack = callback.previous;
+	refusal = 0;
 }
 
 /*
@@ -290,9 +313,7 @@ hopper_run_worker(Datum nothing)
 	pqsignal(SIGTERM, die);
 	pqsignal(SIGINT, StatementCancelHandler);
 	BackgroundWorkerUnblockSignals();
-	/* Of the role alone: to the one whose session has asked its functions could turn back. */
-	BackgroundWorkerInitializeConnectionByOid(orders.database, orders.role, HOPPER_BYPASS_LOGIN);
-	connected = true;
+	connect_as(&orders);
 	set_own_defaults();
 	/* Its row is not to be seen before. */
 	begin();
