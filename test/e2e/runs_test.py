@@ -61,7 +61,7 @@ def test_where_a_publication_has_all_tables(database):
 
 
 def test_a_run_whose_worker_will_not_come(database):
-    """Of a copy of the database, or where the worker was refused its connection: it does not wait for ever."""
+    """Of a copy of the database, or where the worker's role may not connect any more: it does not wait for ever."""
     run = create(database, "copied")
     query(database, "UPDATE hopper.all_runs SET queued = now() - interval '61 seconds', started = now() WHERE run = %s", run)
     assert state(database, run) == "interrupted"

@@ -67,8 +67,12 @@ hopper_driver_close(void)
 void
 hopper_driver_leave(void)
 {
+	if (hopper_driven && hopper_driven->creates)
+		hopper_raise(ERRCODE_OBJECT_IN_USE,
+					 errmsg("this session creates another run at this moment"),
+					 errhint("Call the functions in statements of their own."));
 	/* Others' functions, of triggers say, may be called by a step. */
-	if (hopper_driven && (hopper_driven->creates || hopper_driven->steps || !hopper_driven->halts))
+	if (hopper_driven && (hopper_driven->steps || !hopper_driven->halts))
 		hopper_raise(ERRCODE_OBJECT_IN_USE,
 					 errmsg("this session drives run " INT64_FORMAT " at this moment",
 							hopper_driven->run),
