@@ -1,12 +1,13 @@
 """Runs as rows: they outlive sessions, and they have the bits of a run in one piece."""
 
+import pathlib
 import threading
 import time
 
 import psycopg2
 import pytest
 
-from digits import ADAM, connect, outputs, pid, query, select, value, wait_until
+from digits import ADAM, connect, create_database, drop_database, outputs, pid, query, select, value, wait_until
 from called_runs import CONFIGS, FIT, ITERATIONS, SEARCH, create, runs_database, state
 
 DATABASE = "hopper_runs"
@@ -418,6 +419,24 @@ def test_a_new_run_meets_no_table_and_no_driver_of_another(database):
     assert value(database, "SELECT count(*) FROM anew") == 2
     assert outputs(database, f"hopper_run_{left}%") == tables
     query(database, f"DROP TABLE {', '.join(tables)}")
+
+
+def test_what_runs_leave_behind_an_extension_that_is_dropped():
+    """The statement of docs/install.md lists it, and the next extension's runs have other numbers."""
+    statement = (pathlib.Path(__file__).parent / "../../docs/install.md").read_text(encoding="utf-8").rpartition("```sql\n")[2].partition(";")[0]
+    connection = create_database("hopper_runs_dropped")
+    select(connection, "endless", CONFIGS[:2])
+    left = create(connection, "left", "endless", 2)
+    tables = outputs(connection, f"hopper_run_{left}%")
+    query(connection, "DROP EXTENSION model_hopper CASCADE; CREATE EXTENSION model_hopper")
+    assert create(connection, "anew", "endless", 2) != left
+    query(connection, "SELECT hopper.cancel(run) FROM hopper.runs")
+    dropping = [row[0] for row in query(connection, statement)]
+    assert sorted(dropping) == [f"DROP TABLE {table}" for table in sorted(tables)]
+    query(connection, "; ".join(dropping))
+    assert not outputs(connection, "hopper_run_%")
+    connection.close()
+    drop_database("hopper_runs_dropped")
 
 
 @pytest.mark.parametrize("change", ["ALTER TABLE {}_state RENAME TO moved", "ALTER TABLE {}_info RENAME TO moved",
