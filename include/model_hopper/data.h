@@ -98,11 +98,7 @@ typedef struct hopper_data_desc
 	int32_t		has_label_range;	/* as those of an output */
 	double		least_label;
 	double		largest_label;
-	/*
-	 * Of numbers that were scaled for training (hopper_schema_label): what 1 is in the label's own
-	 * unit, in which metrics are given; 0: they are as the user has them.
-	 */
-	double		label_unit;
+	hopper_label_scale label_scale; /* as that of an output */
 
 	/*
 	 * For checks of models against it: the schema of columns of any type (schema.h), in UTF-8, or

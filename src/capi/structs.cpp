@@ -85,6 +85,14 @@ std::optional<LabelRange> RangeFromC(const Labels& labels) {
   return LabelRange{labels.least_label, labels.largest_label};
 }
 
+// Predictions are between the least and the largest label that training has seen.
+void SetScale(const hopper_label_scale& scale, DataOutput* output) {
+  if (scale.is_scaled == 0) return;
+  output->unit = scale.deviation;
+  output->bounds = LabelRange{(scale.least - scale.mean) / scale.deviation,
+                              (scale.largest - scale.mean) / scale.deviation};
+}
+
 DataOutput OnlyOutputFromC(const hopper_data_desc& desc) {
   DataOutput output;
   output.column = Text(desc.y_column);
@@ -96,7 +104,7 @@ DataOutput OnlyOutputFromC(const hopper_data_desc& desc) {
     output.class_counts.assign(desc.class_counts, desc.class_counts + desc.n_class_counts);
   }
   output.range = RangeFromC(desc);
-  if (desc.label_unit > 0.0) output.unit = desc.label_unit;
+  SetScale(desc.label_scale, &output);
   output.size = ProductOf(output.shape);
   return output;
 }
@@ -110,7 +118,7 @@ DataOutput OutputFromC(const hopper_output& from, int64_t first) {
   output.num_classes = from.num_classes;
   output.class_values = ClassesFromC(from.n_class_values, from.class_values);
   output.range = RangeFromC(from);
-  if (from.scale.is_scaled != 0) output.unit = from.scale.deviation;
+  SetScale(from.scale, &output);
   output.first = first;
   output.size = ProductOf(output.shape);
   if (from.kind < HOPPER_LABEL_CLASS || from.kind > HOPPER_LABEL_ARRAY) {

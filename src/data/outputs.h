@@ -31,8 +31,9 @@ struct DataOutput {
   std::vector<int64_t> class_counts;  // rows of each class; empty: not known
   std::optional<LabelRange> range;    // of numbers as they are packed; none: not known
   double unit = 0.0;  // what 1 is in the unit of labels that were scaled; 0: they were not
-  int64_t first = 0;  // its place among the labels of an example
-  int64_t size = 1;   // values there
+  std::optional<LabelRange> bounds;  // of these: what predictions are cut to, as they are packed
+  int64_t first = 0;                 // its place among the labels of an example
+  int64_t size = 1;                  // values there
 
   // The classes that are not SQL's NULL.
   std::vector<std::string> ClassNames() const;

@@ -64,6 +64,7 @@ Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, con
     part.label_size = labels.size;
     part.num_classes = labels.num_classes;
     part.unit = labels.unit;
+    part.bounds = labels.bounds;
     part.mask_first = output.mask_first;
     part.mask_size = output.mask_size;
     if (part.by_row() && LossTypeOf(part.loss).overlap != nullptr) {

@@ -31,6 +31,8 @@ struct ObjectivePart {
   int64_t label_size = 1;
   int64_t num_classes = 0;
   double unit = 0.0;  // DataOutput::unit
+  std::optional<LabelRange>
+      bounds;  // DataOutput::bounds, for metrics; losses are of what is put out
   // Which of its steps count, in a row of the model's outputs; size 0: all do.
   int64_t mask_first = 0;
   int64_t mask_size = 0;

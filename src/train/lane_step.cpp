@@ -26,6 +26,7 @@
 #include "model/network/fold_lanes.h"
 #include "model/network/lanes.h"
 #include "train/lane_array.h"
+#include "train/sums.h"
 
 namespace hopper {
 namespace {
@@ -90,7 +91,7 @@ at::Tensor LaneArray::MetricSumsOfLanes(const MetricParams& metric, size_t p,
                                         const at::Tensor& output, const Targets& targets,
                                         const at::Tensor& weights) const {
   const ObjectivePart& part = objective_.parts[p];
-  const at::Tensor own = PartOutput(objective_, p, output);
+  const at::Tensor own = MeasuredOutput(metric, part, PartOutput(objective_, p, output));
   const Targets labels = PartTargets(objective_, p, targets);
   if (metric.of_loss && part.by_row()) {
     at::Tensor losses =

@@ -1,5 +1,6 @@
 #include "train/sums.h"
 
+#include <ATen/ops/clamp.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/mul.h>
@@ -71,6 +72,12 @@ void AddRowSums(const MetricParams& metric, const ObjectivePart& part, const at:
 
 }  // namespace
 
+at::Tensor MeasuredOutput(const MetricParams& metric, const ObjectivePart& part,
+                          const at::Tensor& output) {
+  if (!part.bounds || metric.of_loss) return output;
+  return at::clamp(output, part.bounds->least, part.bounds->largest);
+}
+
 void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const Objective& objective,
                 const at::Tensor& output, const Targets& targets, MetricSums* sums) {
   const at::Tensor weights = ExampleWeights(objective, targets);
@@ -78,7 +85,7 @@ void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const Objec
   for (const MetricParams& metric : compile.metrics) {
     const auto p = static_cast<size_t>(metric.part);
     const ObjectivePart& part = objective.parts[p];
-    const at::Tensor own = PartOutput(objective, p, output);
+    const at::Tensor own = MeasuredOutput(metric, part, PartOutput(objective, p, output));
     const Targets labels = PartTargets(objective, p, targets);
     if (metric.by_row) {
       AddRowSums(metric, part, own, labels, PartMask(objective, p, output), weights, at);
@@ -100,25 +107,26 @@ void AddPlannedMetrics(const CompileParams& compile, const ModelSpec& spec,
   for (const MetricParams& metric : compile.metrics) {
     const auto p = static_cast<size_t>(metric.part);
     const ObjectivePart& part = objective.parts[p];
-    const float* output = planned.output(p);
+    const auto view = [&] {
+      return MeasuredOutput(
+          metric, part,
+          at::from_blob(const_cast<float*>(planned.output(p)), WithBatch(batch, part.shape),
+                        at::TensorOptions().dtype(at::kFloat)));
+    };
+    const at::Tensor cut = part.bounds ? view() : at::Tensor();
+    const float* output = cut.defined() ? cut.const_data_ptr<float>() : planned.output(p);
     double sum = 0.0;
     if (metric.of_loss && !objective.plain && part.members == 0) {
       const float* losses = planned.losses(p);
       for (int64_t i = 0; i < batch; ++i) sum += static_cast<double>(losses[i]);
       *at += sum;
     } else if (metric.by_row) {
-      const at::Tensor view =
-          at::from_blob(const_cast<float*>(output), WithBatch(batch, part.shape),
-                        at::TensorOptions().dtype(at::kFloat));
-      AddRowSums(metric, part, view, planned.targets(p), planned.mask(p), planned.weights(), at);
+      AddRowSums(metric, part, view(), planned.targets(p), planned.mask(p), planned.weights(), at);
     } else if (!metric.weighted && SumPlannedMetric(metric, output, batch, part.shape, part.logits,
                                                     part.last, planned.targets(p), &sum)) {
       *at += sum;
     } else {
-      const at::Tensor view =
-          at::from_blob(const_cast<float*>(output), WithBatch(batch, part.shape),
-                        at::TensorOptions().dtype(at::kFloat));
-      AddMetricSums(metric, view, part.logits, part.last, planned.targets(p), at,
+      AddMetricSums(metric, view(), part.logits, part.last, planned.targets(p), at,
                     planned.weights());
     }
     at += MetricSumCount(metric, part.width());

@@ -26,6 +26,11 @@ inline double PenaltySum(double penalty, int64_t n) {
   return static_cast<double>(static_cast<float>(penalty)) * static_cast<double>(n);
 }
 
+// What a metric is taken of: a part's output, or where labels were scaled, what predict() would
+// make of it. A loss is of what the model puts out.
+at::Tensor MeasuredOutput(const MetricParams& metric, const ObjectivePart& part,
+                          const at::Tensor& output);
+
 // Adds each metric of a batch to `sums`; gradients must be off.
 void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const Objective& objective,
                 const at::Tensor& output, const Targets& targets, MetricSums* sums);

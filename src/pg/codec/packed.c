@@ -148,7 +148,7 @@ hopper_read_parts(const hopper_name *summary, hopper_packed *out)
 	out->padding = hopper_read_padding(summary, out->padding_text, &out->inputs);
 	hopper_read_outputs(summary, out->outputs_text, &out->desc, &out->y_types,
 						&out->weight_column);
-	out->desc.label_unit = hopper_schema_label_unit(out->schema_text);
+	out->desc.label_scale = hopper_schema_label_scale(out->schema_text);
 	if (out->class_values_column)
 		read_class_values(summary, out);
 }

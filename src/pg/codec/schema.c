@@ -263,15 +263,10 @@ hopper_schema_encode(const hopper_pack_values *values, const hopper_pack_source 
 	return true;
 }
 
-double
-hopper_schema_label_unit(const char *text)
+hopper_label_scale
+hopper_schema_label_scale(const char *text)
 {
-	hopper_row_schema *schema;
-
-	if (text == NULL)
-		return 0;
-	schema = hopper_schema_open(text);
-	return schema->info.label.scale.is_scaled ? schema->info.label.scale.deviation : 0;
+	return text ? hopper_schema_open(text)->info.label.scale : (hopper_label_scale) {0};
 }
 
 char *

@@ -34,8 +34,8 @@ extern void hopper_pack_values_init_schema(hopper_pack_values *values,
 extern bool hopper_schema_encode(const hopper_pack_values *values,
 								 const hopper_pack_source *source, const Datum *datums,
 								 const bool *nulls, char *out);
-/* hopper_data_desc.label_unit by a schema, which may be NULL. */
-extern double hopper_schema_label_unit(const char *text);
+/* hopper_data_desc.label_scale by a schema, which may be NULL. */
+extern hopper_label_scale hopper_schema_label_scale(const char *text);
 /* A sentence where they differ, else NULL; either text may be NULL for none. */
 extern char *hopper_different_schemas(const char *a, const char *a_name, const char *b,
 									  const char *b_name);

@@ -361,7 +361,7 @@ hopper_wire_desc(hopper_wire *wire, hopper_data_desc *desc)
 	desc->n_rows = hopper_wire_int(wire, desc->n_rows);
 	desc->buffer_rows = hopper_wire_between(wire, desc->buffer_rows, 0, PG_INT32_MAX);
 	desc->normalizing_const = hopper_wire_number(wire, desc->normalizing_const);
-	desc->label_unit = hopper_wire_number(wire, desc->label_unit);
+	hopper_wire_array_in(wire, &desc->label_scale, 1, sizeof(desc->label_scale));
 	desc->validation = hopper_wire_int32(wire, desc->validation);
 	desc->n_class_values = hopper_wire_count(wire, desc->n_class_values, sizeof(int64));
 	desc->class_values = hopper_wire_texts(wire, desc->class_values, desc->n_class_values);

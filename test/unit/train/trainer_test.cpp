@@ -3,6 +3,7 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
+#include <ATen/ops/from_blob.h>
 #include <gtest/gtest.h>
 #include <torch/version.h>
 
@@ -20,7 +21,9 @@
 #include "support/data_desc.h"
 #include "support/keras_models.h"
 #include "support/packed_table.h"
+#include "train/lane_array.h"
 #include "train/plan_cache.h"
+#include "train/sums.h"
 #include "train/tensor_memory.h"
 
 namespace hopper {
@@ -170,6 +173,55 @@ TEST_F(LineTest, EvaluatesWithoutWeightsOfClassesAndAddsRegularization) {
   ASSERT_EQ(metrics.size(), 1U);
   EXPECT_NEAR(metrics[0], absolutes / 5, 1e-6);
   EXPECT_EQ(sums.examples, 5);
+}
+
+// Predictions are cut to the range of labels that training has seen, in their own unit: metrics are
+// of these. The loss is of what the model puts out.
+TEST_F(LineTest, MeasuresPredictionsAsTheyAreCut) {
+  desc_.outputs[0].unit = 10.0;
+  desc_.outputs[0].bounds = LabelRange{0.0, 2.5};
+  const Dataset data = Data();
+  const Trainer trainer = Make(data.desc(), "", R"("use_bias": true)",
+                               "loss='mse', optimizer='SGD()', metrics=['mae', 'r2_score']");
+  const float start[] = {-2.0F, 0.5F};
+  const ModelState state = trainer.InitialState(start, "class");
+  double squares = 0.0, absolutes = 0.0, cut_squares = 0.0, deviations = 0.0;
+  std::vector<float> outputs;
+  for (int i = 0; i < 5; ++i) {
+    outputs.push_back(-2.0F * (x_[i] / 2.0F) + 0.5F);
+    squares += std::pow(outputs.back() - y_[i], 2);
+    const double error = std::min(std::max(outputs.back(), 0.0F), 2.5F) - y_[i];
+    absolutes += std::fabs(error);
+    cut_squares += error * error;
+    deviations += std::pow(y_[i] - 1.4, 2);
+  }
+  const auto expect = [&](const MetricSums& sums, double loss_sum) {
+    double loss = 0.0;
+    std::vector<double> metrics;
+    trainer.Finish(sums, &loss, &metrics);
+    EXPECT_NEAR(loss, loss_sum / 5, 1e-6);
+    ASSERT_EQ(metrics.size(), 2U);
+    EXPECT_NEAR(metrics[0], 10.0 * absolutes / 5, 1e-5);
+    EXPECT_NEAR(metrics[1], 1.0 - cut_squares / deviations, 1e-6);
+  };
+  MetricSums planned;
+  trainer.Evaluate(state.params.data(), data.partition(0), cancel_, &planned);
+  expect(planned, squares);
+
+  const auto device = MakeCpuLaneDevice();
+  const LaneData lane_data(data, device.get());
+  LaneArray array(trainer, data.desc(), LaneOptions(), device.get());
+  std::vector<MetricSums> lanes;
+  EXPECT_TRUE(array.Evaluate({state.params.data()}, lane_data, cancel_, &lanes));
+  expect(lanes[0], squares);
+
+  MetricSums tensors;
+  tensors.examples = 5;
+  Targets targets;
+  targets.values = at::from_blob(y_, {5, 1}, at::kFloat);
+  AddMetrics(trainer.compile(), trainer.network().spec(), trainer.objective(),
+             at::from_blob(outputs.data(), {5, 1}, at::kFloat), targets, &tensors);
+  expect(tensors, 0.0);
 }
 
 TEST_F(LineTest, AFrozenModelDoesNotMove) {
