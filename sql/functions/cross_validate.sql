@@ -323,6 +323,8 @@ DECLARE
     source CONSTANT pg_catalog.regclass := (plan OPERATOR(pg_catalog.->>) 'output_table')::pg_catalog.regclass;
     means pg_catalog.text;
     metric pg_catalog.text;
+    keys pg_catalog.int4[];
+    reached pg_catalog.float8[];
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     means := (SELECT format('%I.%I', n.nspname, c.relname || '_means') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = source);
@@ -337,9 +339,10 @@ BEGIN
     -- Configurations are compared by the metric by which a fold's are, "validation accuracy".
     EXECUTE pg_catalog.format('SELECT pg_catalog.substring(s.best_metric, '' (.*)'') FROM %s_summary AS s',
         pg_catalog.regexp_replace(models, '"([^".]+)"$', '\1')) INTO metric;
-    EXECUTE pg_catalog.format('SELECT %srecord_means($1, $2, $3, $4, pg_catalog.array_agg(m.mst_key ORDER BY m.rank, m.mst_key),'
-        ' pg_catalog.array_agg(m.mean ORDER BY m.rank, m.mst_key)) FROM %s AS m WHERE m.metric OPERATOR(pg_catalog.=) $4', plan OPERATOR(pg_catalog.->>) 'own', means)
-        USING models, plan OPERATOR(pg_catalog.->>) 'output_table', (plan OPERATOR(pg_catalog.->>) 'began')::pg_catalog.timestamptz, metric;
+    EXECUTE pg_catalog.format('SELECT pg_catalog.array_agg(m.mst_key ORDER BY m.rank, m.mst_key), pg_catalog.array_agg(m.mean ORDER BY m.rank, m.mst_key)'
+        ' FROM %s AS m WHERE m.metric OPERATOR(pg_catalog.=) $1', means) INTO keys, reached USING metric;
+    EXECUTE pg_catalog.format('SELECT %srecord_means($1, $2, $3, $4, $5, $6)', plan OPERATOR(pg_catalog.->>) 'own') USING models,
+        plan OPERATOR(pg_catalog.->>) 'output_table', (plan OPERATOR(pg_catalog.->>) 'began')::pg_catalog.timestamptz, metric, keys, reached;
     EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', plan OPERATOR(pg_catalog.->>) 'own', models);
 END $$;
 COMMENT ON FUNCTION hopper.cross_validate_means(text, json) IS
