@@ -47,14 +47,6 @@ hopper_selection_models(const hopper_name *selection_table)
 	return hopper_name_in(&summary, selection_table, models, "model_arch_table");
 }
 
-static char *
-utf8_cell(uint64 row, int column)
-{
-	char	   *cell = hopper_cell(row, column);
-
-	return cell ? hopper_to_utf8(cell) : NULL;
-}
-
 /* Users fill selection tables by hand, too: what is missing is no damage. */
 static void
 require_not_null_cell(const hopper_name *selection_table, uint64 row, int column)
@@ -99,10 +91,10 @@ load_configs(const hopper_name *selection_table, const char *which, struct HTAB 
 								selection_table->shown));
 		require_not_null_cell(selection_table, row, 2);
 		configs[row].model_id = hopper_key_cell(selection_table, row, 2);
-		configs[row].compile_params = utf8_cell(row, 3);
+		configs[row].compile_params = hopper_to_utf8(hopper_cell(row, 3));
 		if (configs[row].compile_params == NULL)
 			configs[row].compile_params = "";
-		configs[row].fit_params = utf8_cell(row, 4);
+		configs[row].fit_params = hopper_to_utf8(hopper_cell(row, 4));
 	}
 	SPI_freetuptable(SPI_tuptable);
 

@@ -158,8 +158,6 @@ read_chosen(FunctionCallInfo fcinfo, config_lists *lists)
 	hopper_name selection = hopper_name_argument(fcinfo, 1, "model_selection_table");
 	hopper_name info = hopper_name_with_suffix(&run, "info");
 	const hopper_table tables[] = {{run, HOPPER_TABLE_MODELS}, {info, HOPPER_TABLE_INFOS}};
-	Oid			output;
-	bool		varlena;
 	char	   *keys;
 
 	hopper_require_other_table(&selection, "model_selection_table", &run, "from_run");
@@ -170,8 +168,7 @@ read_chosen(FunctionCallInfo fcinfo, config_lists *lists)
 					 errhint("Leave them out."));
 	hopper_open_to_read(tables, lengthof(tables));
 	hopper_require_select(hopper_relation_oid(&info, false));
-	getTypeOutputInfo(INT4ARRAYOID, &output, &varlena);
-	keys = OidOutputFunctionCall(output, PG_GETARG_DATUM(10));
+	keys = hopper_text_of(INT4ARRAYOID, PG_GETARG_DATUM(10));
 	if (hopper_select("SELECT k FROM unnest(%s::int4[]) AS k WHERE k NOT IN"
 					  " (SELECT mst_key FROM %s) ORDER BY 1 LIMIT 1", hopper_literal(keys),
 					  info.quoted) > 0)

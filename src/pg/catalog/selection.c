@@ -120,15 +120,11 @@ static void
 insert_configs(const hopper_name *selection, const hopper_config *configs, int n)
 {
 	Oid			types[4] = {INT4OID, INT4OID, TEXTOID, TEXTOID};
-	SPIPlanPtr	plan = SPI_prepare(psprintf("INSERT INTO %s"
-											" (mst_key, model_id, compile_params, fit_params)"
-											" VALUES ($1, $2, $3, $4)", selection->quoted),
-								   4, types);
-	int			i;
+	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s (mst_key, model_id, compile_params,"
+											   " fit_params) VALUES ($1, $2, $3, $4)",
+											   selection->quoted), 4, types, 0);
 
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		Datum		values[4];
 

@@ -168,9 +168,8 @@ hopper_inputs_of_columns(int n, const hopper_pack_column *columns, hopper_pack_i
 
 /* --- rows --- */
 
-/* What all inputs have together, once the shape of each is known. */
-static void
-add_up(hopper_pack_values *values)
+void
+hopper_pack_values_know_inputs(hopper_pack_values *values)
 {
 	values->count = 0;
 	values->size = 0;
@@ -221,12 +220,6 @@ hopper_pack_values_init_inputs(hopper_pack_values *values, const hopper_pack_inp
 	hopper_pack_values_know_inputs(values);
 }
 
-void
-hopper_pack_values_know_inputs(hopper_pack_values *values)
-{
-	add_up(values);
-}
-
 /* Columns of numbers are as many as the input has values. */
 static void
 require_columns(const hopper_pack_values *part, const hopper_input *input)
@@ -258,7 +251,7 @@ hopper_pack_values_take_inputs(hopper_pack_values *values, const hopper_data_des
 		require_columns(part, input);
 		hopper_pack_values_set_shape(part, input->rank, input->shape);
 	}
-	add_up(values);
+	hopper_pack_values_know_inputs(values);
 }
 
 void

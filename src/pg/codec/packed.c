@@ -252,7 +252,7 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 	hopper_read_examples(&summary, out);
 	read_rows(&summary, out);
 	hopper_read_parts(&summary, out);
-	desc->schema = out->schema_text ? hopper_to_utf8(out->schema_text) : NULL;
+	desc->schema = hopper_to_utf8(out->schema_text);
 }
 
 /* --- the buffers --- */
@@ -280,78 +280,60 @@ hopper_make_buffer(hopper_split split, const Datum row[6])
 
 static const Oid buffer_types[6] = {INT4OID, INT4OID, INT4OID, BYTEAOID, BYTEAOID, BYTEAOID};
 
+typedef struct scan
+{
+	const hopper_packed *packed;
+	hopper_split split;
+	hopper_buffer_fn callback;
+	void	   *state;
+	MemoryContext context;		/* of a buffer */
+	TupleDesc	desc;
+} scan;
+
 /* Columns: partition_id, buffer_id, n, x, y, checksum */
 static void
-feed_buffer(const hopper_packed *packed, hopper_split split, HeapTuple tuple, TupleDesc tupdesc,
-			hopper_buffer_fn callback, void *state)
+take_buffer(void *state, const Datum *values, const bool *nulls)
 {
+	const scan *reading = state;
+	MemoryContext caller = MemoryContextSwitchTo(reading->context);
 	hopper_buffer buffer;
-	Datum		values[6];
-	bool		nulls[6];
 
+	CHECK_FOR_INTERRUPTS();
 	for (int i = 0; i < lengthof(buffer_types); i++)
-		hopper_require_type(tupdesc, i + 1, buffer_types[i]);
-	heap_deform_tuple(tuple, tupdesc, values, nulls);
-	for (int i = 0; i < lengthof(nulls); i++)
 		if (nulls[i])
-			hopper_refuse_packed(packed, psprintf("Column \"%s\" holds NULL",
-												  SPI_fname(tupdesc, i + 1)));
-	buffer = hopper_make_buffer(split, values);
-	callback(&buffer, state);
+			hopper_refuse_packed(reading->packed, psprintf("Column \"%s\" holds NULL",
+														   SPI_fname(reading->desc, i + 1)));
+	buffer = hopper_make_buffer(reading->split, values);
+	reading->callback(&buffer, reading->state);
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(reading->context);
 }
 
-/* Of all partitions where `partition` is negative. */
-static void
-scan(const hopper_packed *packed, hopper_split split, int32 partition, hopper_buffer_fn callback,
-	 void *state)
+void
+hopper_scan_packed(const hopper_packed *packed, hopper_split split, int32 partition,
+				   hopper_buffer_fn callback, void *state)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext context = AllocSetContextCreate(caller, "hopper packed buffer",
-												  ALLOCSET_DEFAULT_SIZES);
-	const char *x_column = hopper_identifier(packed->desc.x_column);
-	const char *y_column = hopper_identifier(hopper_packed_label(packed->desc.y_column));
-	const char *condition = partition < 0 ? ""
-		: psprintf(" WHERE partition_id OPERATOR(pg_catalog.=) %d", partition);
-	Portal		portal;
+	scan		reading = {packed, split, callback, state};
+	hopper_row_cursor rows;
 
 	/* the sort moves TOAST pointers, not buffers */
-	portal = hopper_backend.open_cursor(
-		psprintf("SELECT partition_id, buffer_id, n, %s, %s, checksum FROM %s%s"
-				 " ORDER BY partition_id, buffer_id", x_column, y_column, packed->table.quoted,
-				 condition), true);
-	for (;;)
-	{
-		SPITupleTable *table;
-
-		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(portal, true, 1);
-		hopper_after_spi();
-		table = SPI_tuptable;
-		if (SPI_processed == 0)
-			break;
-		MemoryContextSwitchTo(context);
-		feed_buffer(packed, split, table->vals[0], table->tupdesc, callback, state);
-		MemoryContextSwitchTo(caller);
-		MemoryContextReset(context);
-		SPI_freetuptable(table);
-	}
-	SPI_cursor_close(portal);
+	rows = hopper_backend.open_row_cursor(psprintf(
+		"SELECT partition_id, buffer_id, n, %s, %s, checksum FROM %s%s"
+		" ORDER BY partition_id, buffer_id", hopper_identifier(packed->desc.x_column),
+		hopper_identifier(hopper_packed_label(packed->desc.y_column)), packed->table.quoted,
+		partition < 0 ? ""
+		: psprintf(" WHERE partition_id OPERATOR(pg_catalog.=) %d", partition)));
 	hopper_after_spi();
-	MemoryContextDelete(context);
-}
-
-void
-hopper_scan_packed(const hopper_packed *packed, hopper_split split, hopper_buffer_fn callback,
-				   void *state)
-{
-	scan(packed, split, -1, callback, state);
-}
-
-void
-hopper_scan_partition(const hopper_packed *packed, hopper_split split, int32 partition,
-					  hopper_buffer_fn callback, void *state)
-{
-	scan(packed, split, partition, callback, state);
+	reading.desc = rows.desc;
+	for (int i = 0; i < lengthof(buffer_types); i++)
+		hopper_require_type(rows.desc, i + 1, buffer_types[i]);
+	reading.context = AllocSetContextCreate(CurrentMemoryContext, "hopper packed buffer",
+											ALLOCSET_DEFAULT_SIZES);
+	while (hopper_backend.give_rows(&rows, 1, take_buffer, &reading) > 0)
+		;
+	SPI_cursor_close(rows.portal);
+	hopper_after_spi();
+	MemoryContextDelete(reading.context);
 }
 
 void

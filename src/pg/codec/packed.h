@@ -187,15 +187,13 @@ typedef void (*hopper_buffer_fn) (const hopper_buffer *buffer, void *state);
 extern hopper_buffer hopper_make_buffer(hopper_split split, const Datum row[6]);
 
 /*
- * Feeds all buffers of a packed table to `callback`; one buffer is in memory at a time. SPI must
- * be connected. ERROR XX001 where a buffer's row is malformed; checksums are the callback's to
- * verify (the core does in add_buffer).
+ * Feeds the buffers of a partition, or of all where that is HOPPER_ALL_PARTITIONS, to `callback`;
+ * one buffer is in memory at a time. SPI must be connected. ERROR XX001 where a buffer's row is
+ * malformed; checksums are the callback's to verify (the core does in add_buffer).
  */
-extern void hopper_scan_packed(const hopper_packed *packed, hopper_split split,
+#define HOPPER_ALL_PARTITIONS (-1)
+extern void hopper_scan_packed(const hopper_packed *packed, hopper_split split, int32 partition,
 							   hopper_buffer_fn callback, void *state);
-/* Feeds the buffers of one partition. */
-extern void hopper_scan_partition(const hopper_packed *packed, hopper_split split,
-								  int32 partition, hopper_buffer_fn callback, void *state);
 /* ERROR XX001 'packed table "..." is damaged', with what is wrong. */
 extern void hopper_refuse_packed(const hopper_packed *packed,
 								 const char *what) pg_attribute_noreturn();

@@ -115,8 +115,6 @@ read_text(Oid type, Datum value, hopper_schema_cell *cell)
 	struct varlena *bytes;
 	char	   *written;
 	size_t		size;
-	Oid			output;
-	bool		is_varlena;
 
 	switch (type)
 	{
@@ -140,8 +138,7 @@ read_text(Oid type, Datum value, hopper_schema_cell *cell)
 			written = psprintf("%.0f", hopper_number_as_double(type, value));
 			break;
 		default:
-			getTypeOutputInfo(type, &output, &is_varlena);
-			written = OidOutputFunctionCall(output, value);
+			written = hopper_text_of(type, value);
 	}
 	set_text(cell, written, strlen(written));
 }

@@ -153,13 +153,9 @@ place_of_row(const hopper_pack_source *source)
 static char *
 value_text(const hopper_pack_source *source, int column)
 {
-	Oid			function;
-	bool		varlena;
-
-	if (source->nulls[column - 1])
-		return NULL;
-	getTypeOutputInfo(TupleDescAttr(source->desc, column - 1)->atttypid, &function, &varlena);
-	return OidOutputFunctionCall(function, source->values[column - 1]);
+	return source->nulls[column - 1] ? NULL
+		: hopper_text_of(TupleDescAttr(source->desc, column - 1)->atttypid,
+						 source->values[column - 1]);
 }
 
 char *

@@ -111,7 +111,7 @@ hopper_forecast_finished_run(hopper_forecast_request *request)
 		config->mst_key = hopper_key_cell(&outputs.info, row, 1);
 		config->model_id = hopper_key_cell(&outputs.info, row, 2);
 		config->compile_params = hopper_to_utf8(hopper_text_cell(&outputs.info, row, 3));
-		config->fit_params = hopper_cell(row, 4) ? hopper_to_utf8(hopper_cell(row, 4)) : NULL;
+		config->fit_params = hopper_to_utf8(hopper_cell(row, 4));
 		request->trained[row] = hopper_float_value(row, 5);
 		request->evaluated[row] = hopper_float_value(row, 6);
 	}

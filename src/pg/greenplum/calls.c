@@ -22,7 +22,7 @@ hopper_calls_prepare(const char *query, int n, Oid *types)
 	SPIPlanPtr	plan;
 
 	push_own_path();
-	plan = hopper_prepare(query, n, types);
+	plan = hopper_prepare(query, n, types, 0);
 	PopOverrideSearchPath();
 	return plan;
 }

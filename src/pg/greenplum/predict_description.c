@@ -73,31 +73,24 @@ require_label_type(Oid type)
 static void
 pass_labels(hopper_wire *wire, hopper_prediction *run)
 {
-	Oid			input,
-				parameter,
-				output;
-	bool		is_varlena;
-
 	run->labels.oid = hopper_wire_oid(wire, run->labels.type || wire->reads ? run->labels.oid
 									  : InvalidOid);
 	if (!OidIsValid(run->labels.oid))
 		return;
 	if (wire->reads)
 		require_label_type(run->labels.oid);
-	getTypeInputInfo(run->labels.oid, &input, &parameter);
-	getTypeOutputInfo(run->labels.oid, &output, &is_varlena);
 	run->labels.n = hopper_wire_count(wire, run->labels.n, sizeof(int64));
 	run->labels.values = hopper_wire_items(wire, run->labels.values, run->labels.n, sizeof(Datum));
 	run->labels.nulls = hopper_wire_items(wire, run->labels.nulls, run->labels.n, sizeof(bool));
 	for (int i = 0; i < run->labels.n; i++)
 	{
 		char	   *label = wire->reads || run->labels.nulls[i] ? NULL
-			: OidOutputFunctionCall(output, run->labels.values[i]);
+			: hopper_text_of(run->labels.oid, run->labels.values[i]);
 
 		label = hopper_wire_text(wire, label);
 		run->labels.nulls[i] = label == NULL;
 		if (wire->reads && label)
-			run->labels.values[i] = OidInputFunctionCall(input, label, parameter, -1);
+			run->labels.values[i] = hopper_value_of(run->labels.oid, label);
 	}
 }
 

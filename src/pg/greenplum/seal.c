@@ -135,13 +135,11 @@ HOPPER_FUNCTION(hopper_sql_segment_keep_secret)
 HOPPER_SPI_FUNCTION(hopper_sql_segment_new_secret)
 {
 	uint8		random[SECRET_BYTES];
-	StringInfo	digits = makeStringInfo();
 
 	read_random(random, sizeof(random));
-	for (int i = 0; i < SECRET_BYTES; i++)
-		appendStringInfo(digits, "%02x", random[i]);
 	hopper_exec("ALTER USER MAPPING FOR PUBLIC SERVER " SECRET_SERVER " OPTIONS (%s " SECRET_OPTION
-				" %s)", find_secret() ? "SET" : "ADD", hopper_literal(digits->data));
+				" %s)", find_secret() ? "SET" : "ADD",
+				hopper_literal(hopper_hex(random, sizeof(random))));
 	keep_mapping();
 	(void) hopper_calls_select("SELECT * FROM segment_keep_secret()");
 	PG_RETURN_VOID();

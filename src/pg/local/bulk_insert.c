@@ -20,7 +20,7 @@
 struct hopper_bulk_insert
 {
 	Relation	relation;
-	char	   *shown;
+	hopper_name table;
 	SPIPlanPtr	plan;			/* of an INSERT; NULL: past the executor */
 
 	/* with a plan */
@@ -69,27 +69,17 @@ prepare_executor(hopper_bulk_insert *insert, const hopper_name *table, int n, co
 	appendStringInfoChar(query, ')');
 	insert->n_columns = n;
 	insert->marks = palloc(n);
-	insert->plan = SPI_prepare(query->data, n, (Oid *) types);
-	if (insert->plan == NULL)
-		elog(ERROR, "preparing to insert predictions failed: %s",
-			 SPI_result_code_string(SPI_result));
+	insert->plan = hopper_prepare(query->data, n, types, 0);
 	pfree(query->data);
 }
 
 static void
 execute(const hopper_bulk_insert *insert, const Datum *values, const bool *nulls)
 {
-	int			rc;
-
 	for (int i = 0; i < insert->n_columns; i++)
 		insert->marks[i] = nulls[i] ? 'n' : ' ';
-	rc = SPI_execute_plan(insert->plan, (Datum *) values, insert->marks, false, 0);
-	if (rc < 0)
-		elog(ERROR, "inserting predictions failed: %s", SPI_result_code_string(rc));
-	if (rc != SPI_OK_INSERT || SPI_processed != 1)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("\"%s\" does not take all rows of predictions", insert->shown),
-					 errhint("Look for triggers and rules that something gives to new tables."));
+	hopper_require_inserted(&insert->table, SPI_execute_plan(insert->plan, (Datum *) values,
+															 insert->marks, false, 0));
 }
 
 hopper_bulk_insert *
@@ -98,7 +88,7 @@ hopper_bulk_insert_open(const hopper_name *table, int n, const Oid *types)
 	hopper_bulk_insert *insert = palloc0(sizeof(hopper_bulk_insert));
 	TupleDesc	descriptor;
 
-	insert->shown = pstrdup(table->shown);
+	insert->table = *table;
 	insert->relation = table_open(hopper_relation_oid(table, false), RowExclusiveLock);
 	if (insert->relation->rd_rel->relkind != RELKIND_RELATION ||
 		insert->relation->rd_createSubid == InvalidSubTransactionId)
@@ -239,7 +229,6 @@ hopper_bulk_insert_close(hopper_bulk_insert *insert)
 		FreeBulkInsertState(insert->state);
 	}
 	table_close(insert->relation, NoLock);
-	pfree(insert->shown);
 	pfree(insert);
 	CommandCounterIncrement();
 }

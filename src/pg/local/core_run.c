@@ -35,8 +35,8 @@ tell_reading_in_turns(const hopper_training *training, const hopper_data_plan *p
 static void
 load_partition(hopper_training *training, hopper_split split, int32 partition)
 {
-	hopper_scan_partition(split == HOPPER_SPLIT_VALID ? training->valid : training->train, split,
-						  partition, add_buffer, training);
+	hopper_scan_packed(split == HOPPER_SPLIT_VALID ? training->valid : training->train, split,
+					   partition, add_buffer, training);
 	HOPPER_CHECK(hopper_torch()->run.end_load(training->run, split, partition, hopper_fault));
 }
 
@@ -196,9 +196,11 @@ hopper_core_run_load(hopper_training *training)
 	push_states(training);
 	if (plan.resident)
 	{
-		hopper_scan_packed(training->train, HOPPER_SPLIT_TRAIN, add_buffer, training);
+		hopper_scan_packed(training->train, HOPPER_SPLIT_TRAIN, HOPPER_ALL_PARTITIONS, add_buffer,
+						   training);
 		if (training->valid)
-			hopper_scan_packed(training->valid, HOPPER_SPLIT_VALID, add_buffer, training);
+			hopper_scan_packed(training->valid, HOPPER_SPLIT_VALID, HOPPER_ALL_PARTITIONS,
+							   add_buffer, training);
 	}
 	else
 	{

@@ -58,12 +58,6 @@ hopper_pack_label_expression(const hopper_pack_column *y, hopper_pack_family fam
 	}
 }
 
-Oid
-hopper_pack_label_type(hopper_pack_family family)
-{
-	return family == PACK_TEXT ? TEXTOID : INT8OID;
-}
-
 static int
 compare_keys(const void *a, const void *b)
 {

@@ -213,13 +213,3 @@ hopper_pack_read_labels(hopper_pack_job *job)
 	else
 		hopper_pack_read_label(job);
 }
-
-char *
-hopper_pack_outputs_summary(const hopper_pack_job *job)
-{
-	char	  **types = palloc0(sizeof(char *) * (job->n_outputs + 1));
-
-	for (int i = 0; i < job->n_outputs; i++)
-		types[i] = job->source.labels[i].sql_type;
-	return hopper_outputs_text(job->n_outputs, job->outputs, types, job->request.weight_name);
-}

@@ -91,10 +91,8 @@ typedef struct hopper_pack_classes
 	int			n_keys;
 } hopper_pack_classes;
 
-/* SQL expression of the label column for reading: bigint or text */
+/* SQL expression of the label column for reading: bigint, or text of PACK_TEXT */
 extern char *hopper_pack_label_expression(const hopper_pack_column *y, hopper_pack_family family);
-/* The expression's type where there are classes. */
-extern Oid	hopper_pack_label_type(hopper_pack_family family);
 /* `labelled`: hopper_pack_labelled_rows() */
 extern void hopper_pack_read_classes(const hopper_pack_request *request,
 									 const hopper_pack_source *source, const char *labelled,
@@ -238,8 +236,6 @@ extern void hopper_pack_set_padding(hopper_pack_job *job);
  */
 extern int	hopper_pack_first_shape(const hopper_pack_job *job, const hopper_pack_column *column,
 									const char *labelled, int64 *shape);
-/* The summary's cell, or NULL. */
-extern char *hopper_pack_outputs_summary(const hopper_pack_job *job);
 /* " WHERE y IS NOT NULL" where such rows are left out, else "" */
 extern const char *hopper_pack_labelled_rows(const hopper_pack_request *request,
 											 const hopper_pack_source *source);

@@ -153,8 +153,8 @@ hopper_pack_set_job_row_types(hopper_pack_job *job)
 	{
 		const hopper_pack_job *label = label_at(job, i);
 
-		more[i] = label->y_kind == HOPPER_LABEL_CLASS
-			? hopper_pack_label_type(label->classes.family) : label->source.y.declared;
+		more[i] = label->y_kind != HOPPER_LABEL_CLASS ? label->source.y.declared
+			: label->classes.family == PACK_TEXT ? TEXTOID : INT8OID;
 	}
 	if (source->fold.name)
 		more[n_more++] = source->fold.declared;

@@ -6,21 +6,6 @@
 
 #include "pg/codec/schema.h"
 
-#include "utils/jsonb.h"
-
-/* An int[] or bigint[]; `values` may be NULL. */
-static hopper_param
-numbers_param(Oid type, int n, const int64 *values)
-{
-	Datum	   *numbers = palloc(sizeof(Datum) * Max(n, 1));
-
-	if (values == NULL)
-		return HOPPER_NULL(get_array_type(type));
-	for (int i = 0; i < n; i++)
-		numbers[i] = type == INT4OID ? Int32GetDatum((int32) values[i]) : Int64GetDatum(values[i]);
-	return HOPPER_PARAM(get_array_type(type), hopper_array(type, n, numbers, NULL));
-}
-
 /* Names, or SQL types. */
 static hopper_param
 texts_of(int n, const hopper_pack_column *columns, bool types)
@@ -50,7 +35,7 @@ starts_param(const hopper_pack_request *request, const hopper_pack_output *outpu
 
 	for (int i = 0; i < n; i++)
 		starts[i] = written ? written[i] : i;
-	return numbers_param(INT4OID, n, starts);
+	return hopper_numbers_param(INT4OID, n, starts);
 }
 
 /* MADlib's second column on distribution: all, or the content ids. */
@@ -86,15 +71,12 @@ class_values(const hopper_pack_classes *classes, Oid type)
 	int			n = classes->num_classes;
 	Datum	   *values = palloc0(sizeof(Datum) * n);
 	bool	   *nulls = palloc(sizeof(bool) * n);
-	Oid			input;
-	Oid			parameter;
 
-	getTypeInputInfo(type, &input, &parameter);
 	for (int i = 0; i < n; i++)
 	{
 		nulls[i] = i >= classes->n || classes->names[i] == NULL;
 		if (!nulls[i])
-			values[i] = OidInputFunctionCall(input, classes->names[i], parameter, -1);
+			values[i] = hopper_value_of(type, classes->names[i]);
 	}
 	return HOPPER_PARAM(get_array_type(type), hopper_array(type, n, values, nulls));
 }
@@ -162,14 +144,20 @@ static char *
 output_checksum(const hopper_pack_output *output)
 {
 	uint8_t		hash[16];
-	char	   *text = palloc(33);
-	int			i;
 
 	/* the hash of a row with these bytes and no label */
 	hopper_core()->row_key(0, output->checksums.data, output->checksums.len, "", 0, hash);
-	for (i = 0; i < 16; i++)
-		snprintf(text + 2 * i, 3, "%02x", hash[i]);
-	return text;
+	return hopper_hex(hash, sizeof(hash));
+}
+
+static char *
+outputs_text(const hopper_pack_job *job)
+{
+	char	  **types = palloc0(sizeof(char *) * (job->n_outputs + 1));
+
+	for (int i = 0; i < job->n_outputs; i++)
+		types[i] = job->source.labels[i].sql_type;
+	return hopper_outputs_text(job->n_outputs, job->outputs, types, job->request.weight_name);
 }
 
 void
@@ -195,16 +183,16 @@ hopper_pack_summary_write(const hopper_pack_job *job, const hopper_pack_output *
 		: HOPPER_NULL(TEXTARRAYOID),
 		HOPPER_INT4(output->buffer_size),
 		HOPPER_PARAM(FLOAT4OID, Float4GetDatum(request->normalizing_const)),
-		numbers_param(INT4OID, 1, has_classes ? &(int64) {classes->num_classes} : NULL),
+		hopper_numbers_param(INT4OID, 1, has_classes ? &(int64) {classes->num_classes} : NULL),
 		hopper_text_param(request->distribution_rules ? request->distribution_rules
 						  : "all_segments"),
 		hopper_text_param(segments_text(request, output)),
 		texts_of(source->n_x, source->x, true),
 		hopper_text_param(hopper_pack_type_name(x->type)),
-		numbers_param(INT4OID, x->rank, x->shape),
+		hopper_numbers_param(INT4OID, x->rank, x->shape),
 		hopper_text_param(hopper_label_kind_name(job->y_kind)),
 		hopper_text_param(hopper_pack_type_name(has_classes ? classes->type : job->y.type)),
-		numbers_param(INT4OID, has_classes ? 0 : job->y.rank, job->y.shape),
+		hopper_numbers_param(INT4OID, has_classes ? 0 : job->y.rank, job->y.shape),
 		HOPPER_INT8(output->n_rows),
 		HOPPER_INT4(output->partitions),
 		starts_param(request, output, request->n_starts > 0 && training_table == NULL),
@@ -214,14 +202,14 @@ hopper_pack_summary_write(const hopper_pack_job *job, const hopper_pack_output *
 		hopper_text_param(training_table),
 		HOPPER_INT4(HOPPER_PACK_FORMAT),
 		hopper_text_param(hopper_inputs_text(x)),
-		hopper_text_param(hopper_pack_outputs_summary(job)),
+		hopper_text_param(outputs_text(job)),
 		hopper_text_param(hopper_padding_text(x, source->x[0].name)),
-		numbers_param(INT8OID, output->n_class_counts, output->class_counts),
+		hopper_numbers_param(INT8OID, output->n_class_counts, output->class_counts),
 		label_range(&job->ranges),
-		x->schema ? HOPPER_PARAM(JSONBOID, DirectFunctionCall1(
-			jsonb_in, CStringGetDatum(x->schema->text))) : HOPPER_NULL(JSONBOID),
+		x->schema ? HOPPER_PARAM(JSONBOID, hopper_value_of(JSONBOID, x->schema->text))
+		: HOPPER_NULL(JSONBOID),
 		hopper_text_param(request->statement),
-		numbers_param(INT8OID, output->n_all_segments, output->segment_rows),
+		hopper_numbers_param(INT8OID, output->n_all_segments, output->segment_rows),
 	};
 	hopper_insert_params(&name, hopper_packed_summary_layout.n, row);
 }

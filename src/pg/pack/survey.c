@@ -207,26 +207,6 @@ append_question(StringInfo query, const question *asked)
 		appendStringInfoString(query, "NULL::float8[]");
 }
 
-/* A float8[] cell of the first row; *n is 0 where it is NULL. */
-static double *
-numbers_cell(int column, int *n)
-{
-	bool		isnull;
-	Datum		value = hopper_value(0, column, FLOAT8ARRAYOID, &isnull);
-	Datum	   *datums;
-	bool	   *nulls;
-	double	   *numbers;
-
-	*n = 0;
-	if (isnull)
-		return NULL;
-	*n = hopper_elements(DatumGetArrayTypeP(value), &datums, &nulls);
-	numbers = palloc(sizeof(double) * Max(*n, 1));
-	for (int i = 0; i < *n; i++)
-		numbers[i] = nulls[i] ? 0 : DatumGetFloat8(datums[i]);
-	return numbers;
-}
-
 static void
 append_number(StringInfo text, double number)
 {
@@ -246,7 +226,7 @@ append_answer(StringInfo text, int at)
 
 	/* "{...}" goes on */
 	appendBinaryStringInfo(text, counts, (int) strlen(counts) - 1);
-	numbers = numbers_cell(at + 1, &n);
+	numbers = hopper_float_cells(0, at + 1, &n);
 	appendStringInfoString(text, ", \"quantiles\": [");
 	for (int i = 0; i < n; i++)
 	{
@@ -255,7 +235,7 @@ append_answer(StringInfo text, int at)
 		append_number(text, numbers[i]);
 	}
 	appendStringInfoChar(text, ']');
-	numbers = numbers_cell(at + 2, &n);
+	numbers = hopper_float_cells(0, at + 2, &n);
 	if (n == 2)
 	{
 		appendStringInfoString(text, ", \"mean\": ");
@@ -317,7 +297,7 @@ ask_scale(const hopper_pack_column *y, const char *rows, hopper_label_scale *sca
 	(void) hopper_select("SELECT ARRAY[avg(%s)::float8, stddev_pop(%s)::float8, min(%s), max(%s)]"
 						 " FROM %s", exact_of(y), exact_of(y), hopper_number_text(y),
 						 hopper_number_text(y), rows);
-	numbers = numbers_cell(1, &n);
+	numbers = hopper_float_cells(0, 1, &n);
 	/* What is not finite is refused with its row when it is packed. */
 	if (n != 4 || !isfinite(numbers[2]) || !isfinite(numbers[3]))
 		return;

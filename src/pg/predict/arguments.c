@@ -355,13 +355,10 @@ take_named_labels(hopper_prediction *run, const hopper_trained *trained)
 	static const Oid types[] = {BOOLOID, INT2OID, INT4OID, INT8OID};
 	const hopper_output *output = &trained->data.desc.outputs[0];
 	Oid			type = TEXTOID;
-	Oid			input;
-	Oid			parameter;
 
 	for (int i = 0; i < lengthof(types); i++)
 		if (strcmp(trained->data.y_types[0], format_type_be(types[i])) == 0)
 			type = types[i];
-	getTypeInputInfo(type, &input, &parameter);
 	run->labels.n = Max(output->num_classes, output->n_class_values);
 	run->labels.values = palloc0(sizeof(Datum) * run->labels.n);
 	run->labels.nulls = palloc(sizeof(bool) * run->labels.n);
@@ -371,7 +368,7 @@ take_named_labels(hopper_prediction *run, const hopper_trained *trained)
 
 		run->labels.nulls[i] = name == NULL;
 		if (name)
-			run->labels.values[i] = OidInputFunctionCall(input, pstrdup(name), parameter, -1);
+			run->labels.values[i] = hopper_value_of(type, name);
 	}
 	run->labels.type = hopper_type_name(type, -1);
 	run->labels.oid = type;

@@ -201,8 +201,6 @@ batch_context(void *state)
 	const hopper_prediction *run = state;
 	const hopper_predict_batch *batch = &run->work.batches[run->work.first];
 	int			last = batch->n - 1;
-	Oid			function;
-	bool		varlena;
 
 	if (batch->first_row == 0)
 		return;					/* of a packed table, of which rows may be left out */
@@ -212,10 +210,9 @@ batch_context(void *state)
 				   batch->first_row, batch->first_row + last, run->source.shown);
 		return;
 	}
-	getTypeOutputInfo(run->id_oid, &function, &varlena);
 	errcontext("predicting the rows of \"%s\" from (%s)=(%s) to (%s)", run->source.shown,
-			   run->id_column, OidOutputFunctionCall(function, batch->ids[0]),
-			   OidOutputFunctionCall(function, batch->ids[last]));
+			   run->id_column, hopper_text_of(run->id_oid, batch->ids[0]),
+			   hopper_text_of(run->id_oid, batch->ids[last]));
 }
 
 const hopper_predict_batch *

@@ -104,7 +104,7 @@ select_members(ensembling *work, int size, int initial)
 										hopper_effective_memory_limit(), &work->ensemble,
 										hopper_fault));
 	work->guard = hopper_guard_add(work->ensemble, hopper_torch()->ensemble.free);
-	hopper_scan_packed(&work->data, HOPPER_SPLIT_VALID, add_buffer, work);
+	hopper_scan_packed(&work->data, HOPPER_SPLIT_VALID, HOPPER_ALL_PARTITIONS, add_buffer, work);
 	for (int i = 0; i < work->n; i++)
 	{
 		hopper_config config = work->models[i].config;

@@ -57,35 +57,37 @@ open_rows(const hopper_row_schema *schema, const hopper_name *name, hopper_pack_
 	hopper_pack_set_row_types(rows, 0, NULL, true);
 }
 
-/* The rows that were fetched, as (row_number, features). */
-static void
-put_rows(hopper_pack_source *rows, const hopper_pack_values *values, Tuplestorestate *store,
-		 TupleDesc descriptor)
+typedef struct transforming
 {
-	SPITupleTable *table = SPI_tuptable;
-	Datum	   *datums = palloc(rows->n_columns * sizeof(Datum));
-	bool	   *nulls = palloc(rows->n_columns * sizeof(bool));
-	float4	   *encoded = palloc(values->size);
-	Datum	   *elements = palloc(values->count * sizeof(Datum));
+	hopper_pack_source rows;
+	hopper_pack_values values;
+	Tuplestorestate *store;
+	TupleDesc	descriptor;
+	MemoryContext context;		/* of a row */
+} transforming;
 
-	hopper_pack_begin_rows(rows, table->tupdesc);
-	rows->values = datums;
-	rows->nulls = nulls;
-	for (uint64 row = 0; row < SPI_processed; row++)
-	{
-		Datum		result[2];
-		bool		result_nulls[2] = {false, false};
+/* (row_number, features) */
+static void
+put_row(void *state, const Datum *datums, const bool *nulls)
+{
+	transforming *run = state;
+	MemoryContext caller = MemoryContextSwitchTo(run->context);
+	float4	   *encoded = palloc(run->values.size);
+	Datum	   *elements = palloc(run->values.count * sizeof(Datum));
 
-		CHECK_FOR_INTERRUPTS();
-		rows->row_number++;
-		heap_deform_tuple(table->vals[row], rows->desc, datums, nulls);
-		(void) hopper_pack_values_encode(values, rows, datums, nulls, (char *) encoded);
-		for (int64 i = 0; i < values->count; i++)
-			elements[i] = Float4GetDatum(encoded[i]);
-		result[0] = Int64GetDatum(rows->row_number);
-		result[1] = hopper_array(FLOAT4OID, (int) values->count, elements, NULL);
-		tuplestore_putvalues(store, descriptor, result, result_nulls);
-	}
+	CHECK_FOR_INTERRUPTS();
+	run->rows.values = datums;
+	run->rows.nulls = nulls;
+	run->rows.row_number++;
+	(void) hopper_pack_values_encode(&run->values, &run->rows, datums, nulls, (char *) encoded);
+	for (int64 i = 0; i < run->values.count; i++)
+		elements[i] = Float4GetDatum(encoded[i]);
+	hopper_put_params(run->store, run->descriptor, HOPPER_PARAMS(
+		HOPPER_INT8(run->rows.row_number),
+		HOPPER_PARAM(FLOAT4ARRAYOID, hopper_array(FLOAT4OID, (int) run->values.count, elements,
+												  NULL))));
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(run->context);
 }
 
 /* transform_rows(table_name, source_table) */
@@ -93,41 +95,25 @@ HOPPER_SPI_FUNCTION(hopper_sql_transform_rows)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "table_name");
 	hopper_name source = hopper_name_argument(fcinfo, 1, "source_table");
-	MemoryContext caller;
-	MemoryContext context;
 	hopper_row_schema *schema;
-	hopper_pack_source rows;
-	hopper_pack_values values;
-	Tuplestorestate *store;
-	TupleDesc	descriptor;
-	Portal		portal;
+	transforming run;
+	hopper_row_cursor cursor;
 
 	hopper_require_set_context(fcinfo);
 	schema = schema_of(&table);
-	open_rows(schema, &source, &rows);
-	hopper_pack_values_init_schema(&values, schema, rows.n_x, rows.x, source.shown, table.shown);
-	store = hopper_begin_result(fcinfo, &descriptor);
-	caller = CurrentMemoryContext;
-	context = AllocSetContextCreate(caller, "hopper transformed rows", ALLOCSET_DEFAULT_SIZES);
-	portal = hopper_backend.open_cursor(psprintf("SELECT %s FROM %s",
-												 hopper_pack_row_list(&rows, NULL, true),
-												 rows.name.quoted), true);
-	for (;;)
-	{
-		SPITupleTable *fetched;
-
-		SPI_cursor_fetch(portal, true, 100);
-		fetched = SPI_tuptable;
-		if (SPI_processed == 0)
-			break;
-		MemoryContextSwitchTo(context);
-		put_rows(&rows, &values, store, descriptor);
-		MemoryContextSwitchTo(caller);
-		MemoryContextReset(context);
-		SPI_freetuptable(fetched);
-	}
-	SPI_cursor_close(portal);
-	MemoryContextDelete(context);
+	open_rows(schema, &source, &run.rows);
+	hopper_pack_values_init_schema(&run.values, schema, run.rows.n_x, run.rows.x, source.shown,
+								   table.shown);
+	run.store = hopper_begin_result(fcinfo, &run.descriptor);
+	run.context = AllocSetContextCreate(CurrentMemoryContext, "hopper transformed row",
+										ALLOCSET_DEFAULT_SIZES);
+	cursor = hopper_backend.open_row_cursor(psprintf("SELECT %s FROM %s",
+													 hopper_pack_row_list(&run.rows, NULL, true),
+													 run.rows.name.quoted));
+	hopper_pack_begin_rows(&run.rows, cursor.desc);
+	while (hopper_backend.give_rows(&cursor, 100, put_row, &run) > 0)
+		;
+	SPI_cursor_close(cursor.portal);
 	return (Datum) 0;
 }
 

@@ -213,8 +213,6 @@ hopper_given_read_as(hopper_named_value *into, const hopper_schema_column *colum
 	const JsonbValue *value = into->json;
 	Oid			type = type_to_read(column);
 	ErrorContextCallback callback = {.callback = tell_feature,.arg = (void *) into->name};
-	Oid			input;
-	Oid			parameter;
 
 	if (value->type == jbvNull)
 	{
@@ -235,12 +233,10 @@ hopper_given_read_as(hopper_named_value *into, const hopper_schema_column *colum
 		hopper_given_read(into);
 		return;
 	}
-	getTypeInputInfo(type, &input, &parameter);
 	into->type = type;
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
-	into->value = OidInputFunctionCall(input, pnstrdup(value->val.string.val,
-													   value->val.string.len), parameter, -1);
+	into->value = hopper_value_of(type, pnstrdup(value->val.string.val, value->val.string.len));
 	error_context_stack = callback.previous;
 }
 
@@ -274,16 +270,7 @@ hopper_given_jsonb(Datum json, hopper_given_row *row)
 		CHECK_FOR_INTERRUPTS();
 		if (token == WJB_KEY)
 		{
-			if (row->n == room)
-			{
-				hopper_named_value *more;
-
-				room = Max(2 * room, 16);
-				more = palloc(room * sizeof(hopper_named_value));
-				if (row->n > 0)
-					memcpy(more, row->values, row->n * sizeof(hopper_named_value));
-				row->values = more;
-			}
+			hopper_grow(row->values, row->n + 1, room);
 			row->values[row->n] = (hopper_named_value) {
 				pnstrdup(value.val.string.val, value.val.string.len)};
 		}

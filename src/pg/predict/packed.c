@@ -205,7 +205,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_predict_packed)
 	hopper_predict_classes_init(&run.classes, &run.base.model);
 	run.labels = MemoryContextAllocHuge(CurrentMemoryContext, (run.most + 1) * sizeof(double));
 	run.numbers = MemoryContextAllocHuge(CurrentMemoryContext, (run.most + 1) * sizeof(int64));
-	hopper_scan_packed(&run.data, HOPPER_SPLIT_VALID, read_buffer, &run);
+	hopper_scan_packed(&run.data, HOPPER_SPLIT_VALID, HOPPER_ALL_PARTITIONS, read_buffer, &run);
 	if (run.base.work.n_added > 0)
 		hopper_predict_submit(&run.base);
 	while (run.base.work.n_batches > 0)

@@ -89,14 +89,11 @@ open_rows(const hopper_prediction *run)
 {
 	char	   *query = hopper_predict_row_query(run);
 	hopper_row_cursor rows = {NULL};
-	SPIPlanPtr	plan;
 
 	if (run->source_query == NULL)
 		return hopper_backend.open_row_cursor(query);
-	plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_NO_SCROLL);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	rows.portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	rows.portal = SPI_cursor_open(NULL, hopper_prepare(query, 0, NULL, CURSOR_OPT_NO_SCROLL), NULL,
+								  NULL, true);
 	rows.desc = rows.portal->tupDesc;
 	return rows;
 }

@@ -158,8 +158,7 @@ current_version(const model_tables *tables, bool readable, bool has_key, int32 m
 	{
 		/* Not md5(), which servers that follow FIPS 140 do not have. */
 		hopper_core()->row_key(0, text.data, text.len, "", 0, key);
-		for (int i = 0; i < (int) sizeof(key); i++)
-			snprintf(version + 2 * i, 3, "%02x", key[i]);
+		strlcpy(version, hopper_hex(key, sizeof(key)), READY_VERSION_SIZE);
 	}
 	pfree(text.data);
 }
@@ -415,9 +414,9 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 	return entry;
 }
 
-static hopper_ready_model *
-get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_type, int n_inputs,
-		  const bool *is_bytea)
+hopper_ready_model *
+hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_type,
+				 int n_inputs, const bool *is_bytea)
 {
 	char		version[READY_VERSION_SIZE];
 	hopper_ready_model *entry = NULL;
@@ -457,19 +456,6 @@ get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_typ
 						   version);
 	entry->last_use = ++n_uses;
 	return entry;
-}
-
-hopper_ready_model *
-hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_type)
-{
-	return get_ready(table, has_key, mst_key, asked_type, 0, NULL);
-}
-
-hopper_ready_model *
-hopper_ready_get_row(const hopper_name *table, bool has_key, int32 mst_key, int n_inputs,
-					 const bool *is_bytea)
-{
-	return get_ready(table, has_key, mst_key, READY_ROW, n_inputs, is_bytea);
 }
 
 bool

@@ -43,20 +43,17 @@ typedef struct hopper_ready_model
 } hopper_ready_model;
 
 /*
- * The model with this key, or the best one, for features of `asked_type` (hopper_type, or
- * READY_BYTES). It stays until another one takes its place. SPI must be connected.
- */
-extern hopper_ready_model *hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key,
-											int32 asked_type);
-/*
- * A model for rows, whose features are found by their names: inputs are computed with as doubles,
- * but for bytea, which holds the type of training. `is_bytea`: by input, of which there are
- * n_inputs, or NULL: any entry, of which a new one has those of the training data. What was got
+ * The model with this key, or the best one, for features of `asked_type` (hopper_type, READY_BYTES
+ * or READY_ROW). It stays until another one takes its place. SPI must be connected.
+ *
+ * READY_ROW: for rows, whose features are found by their names: inputs are computed with as
+ * doubles, but for bytea, which holds the type of training. `is_bytea`: by input, of which there
+ * are n_inputs, or NULL: any entry, of which a new one has those of the training data. What was got
  * before may be gone then, and the table may hold another model: ERROR 55000 where that has another
  * number of inputs.
  */
-extern hopper_ready_model *hopper_ready_get_row(const hopper_name *table, bool has_key,
-												int32 mst_key, int n_inputs, const bool *is_bytea);
+extern hopper_ready_model *hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key,
+											int32 asked_type, int n_inputs, const bool *is_bytea);
 /* Whether it is still the model that had this serial, and can compute. */
 extern bool hopper_ready_is(const hopper_ready_model *entry, uint64 serial);
 /* The outputs for one row's features, entry->n_outputs numbers until the next call. */

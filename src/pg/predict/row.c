@@ -155,7 +155,7 @@ predict_values(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, Oid
 	 */
 	for (int times = 0;; times++)
 	{
-		entry = hopper_ready_get(&table, has_key, mst_key, asked);
+		entry = hopper_ready_get(&table, has_key, mst_key, asked, 0, NULL);
 		hopper_pack_values_init(&values, 1, &column, source.name.shown);
 		if (!isnull)
 			check_features(entry, column.type, datum);
@@ -280,7 +280,7 @@ predict_named(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, hopp
 {
 	bool		may_lack = hopper_predict_may_lack(fcinfo, at + 1);
 	hopper_name table = begin(fcinfo, row->isnull, row->argument, may_lack);
-	hopper_ready_model *entry = hopper_ready_get_row(&table, has_key, mst_key, 0, NULL);
+	hopper_ready_model *entry = hopper_ready_get(&table, has_key, mst_key, READY_ROW, 0, NULL);
 	hopper_pack_source source = {{0}};
 	hopper_pack_column *columns;
 	hopper_pack_values values;
@@ -301,7 +301,7 @@ predict_named(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, hopp
 			break;
 		if (times > 0)
 			hopper_refuse_changed(table.shown, "It has other features now.");
-		entry = hopper_ready_get_row(&table, has_key, mst_key, entry->n_inputs, is_bytea);
+		entry = hopper_ready_get(&table, has_key, mst_key, READY_ROW, entry->n_inputs, is_bytea);
 	}
 	if (unknown && !may_lack)
 		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,

@@ -98,8 +98,8 @@ look_up(FunctionCallInfo fcinfo)
 	hopper_refuse_on_segment("predict_value()", "Use hopper.predict(), which predicts a whole "
 							 "table on the segments.");
 	hopper_connect();
-	function->entry = hopper_ready_get_row(&table, !PG_ARGISNULL(1),
-										   hopper_key_argument(fcinfo, 1), 0, NULL);
+	function->entry = hopper_ready_get(&table, !PG_ARGISNULL(1),
+									   hopper_key_argument(fcinfo, 1), READY_ROW, 0, NULL);
 	function->serial = function->entry->serial;
 	hopper_predict_require_one_value(&function->entry->model);
 	caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);

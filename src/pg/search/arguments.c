@@ -200,8 +200,8 @@ require_same_search(const hopper_automl *run, const hopper_name *earlier,
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("\"%s\" has no row", summary->shown));
 	append_other(words, "objective", hopper_cell(0, 1),
 				 hopper_from_utf8(run->options.objective));
-	append_other(words, "constraints", hopper_cell(0, 2), run->options.constraints
-				 ? hopper_from_utf8(run->options.constraints) : NULL);
+	append_other(words, "constraints", hopper_cell(0, 2),
+				 hopper_from_utf8(run->options.constraints));
 	if (hopper_cell(0, 3)[0] == (run->validation ? 't' : 'f'))
 		appendStringInfo(words, "%s%s", words->len ? " " : "", run->validation
 						 ? "It had no validation table, and here there is one."
@@ -256,25 +256,18 @@ read_earlier(void *state)
 	run->earlier = memcpy(palloc(sizeof(hopper_name)), &earlier, sizeof(hopper_name));
 	for (uint64 row = 0; row < n; row++)
 	{
-		bool		is_null;
-		Datum		values = hopper_value(row, 3, FLOAT8ARRAYOID, &is_null);
+		int			n_values;
 
+		known[row].values = hopper_float_cells(row, 3, &n_values);
+		/* Tables may have been written to. */
+		if (known[row].values && n_values != run->n_measures)
+			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+						 errmsg("a row of \"%s\" has not the values of its search",
+								trials.shown));
 		known[row].parameters = hopper_to_utf8(hopper_text_cell(&trials, row, 1));
 		run->earlier_keys[row] = known[row].mst_key = hopper_key_cell(&trials, row, 4);
 		/* One that could not be trained at all is known, too. */
 		known[row].iterations = Max(1, hopper_int_cell(&trials, row, 2, 0, PG_INT32_MAX));
-		if (!is_null)
-		{
-			ArrayType  *array = DatumGetArrayTypePCopy(values);
-
-			/* Tables may have been written to. */
-			if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) != run->n_measures ||
-				ARR_HASNULL(array) || ARR_ELEMTYPE(array) != FLOAT8OID)
-				hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-							 errmsg("a row of \"%s\" has not the values of its search",
-									trials.shown));
-			known[row].values = (const double *) ARR_DATA_PTR(array);
-		}
 	}
 	run->options.earlier_table = hopper_to_utf8(trials.shown);
 	run->options.n_earlier = (int32) n;

@@ -200,7 +200,7 @@ extern int64 hopper_search_best(const hopper_automl *run);
  */
 extern void hopper_search_tell(hopper_automl *run, const hopper_training *training, int at);
 /* A result of the journal (search/replay.c). */
-extern void hopper_search_tell_again(hopper_automl *run, int64 trial,
+extern void hopper_search_tell_result(hopper_automl *run, int64 trial,
 									 const hopper_search_told *told);
 /* Tells of those that cannot be trained; how many are left, at the beginning of `work`. */
 extern int	hopper_search_refuse(hopper_automl *run, hopper_search_assignment *work, int n);

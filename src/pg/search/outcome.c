@@ -136,18 +136,12 @@ hopper_search_best(const hopper_automl *run)
 	return best;
 }
 
-static void
-tell(hopper_automl *run, int64 trial, const hopper_search_told *told)
+void
+hopper_search_tell_result(hopper_automl *run, int64 trial, const hopper_search_told *told)
 {
 	HOPPER_CHECK(hopper_core()->search.tell(run->search, trial, told, hopper_fault));
 	run->trials[trial].trained = (int32) told->iterations;
 	tell_rungs(run);
-}
-
-void
-hopper_search_tell_again(hopper_automl *run, int64 trial, const hopper_search_told *told)
-{
-	tell(run, trial, told);
 }
 
 void
@@ -166,7 +160,7 @@ hopper_search_tell(hopper_automl *run, const hopper_training *training, int at)
 		told.failure = hopper_to_utf8(missing);
 	if (run->number != 0)
 		hopper_search_note_told(run, trial, &told);
-	tell(run, trial, &told);
+	hopper_search_tell_result(run, trial, &told);
 	pfree(values);
 }
 
@@ -178,11 +172,11 @@ hopper_search_refuse(hopper_automl *run, hopper_search_assignment *work, int n)
 	for (int i = 0; i < n; i++)
 	{
 		const char *impossible = run->trials[work[i].trial].impossible;
-		hopper_search_told told = {.failure = impossible ? hopper_to_utf8(impossible) : NULL};
+		hopper_search_told told = {.failure = hopper_to_utf8(impossible)};
 
 		/* That follows from the configuration: no journal needs it. */
 		if (impossible)
-			tell(run, work[i].trial, &told);
+			hopper_search_tell_result(run, work[i].trial, &told);
 		else
 			work[left++] = work[i];
 	}

@@ -46,7 +46,7 @@ note(hopper_automl *run, int64 trial, const hopper_search_told *told, const char
 void
 hopper_search_note_told(hopper_automl *run, int64 trial, const hopper_search_told *told)
 {
-	note(run, trial, told, told->failure ? hopper_from_utf8(told->failure) : NULL, NULL);
+	note(run, trial, told, hopper_from_utf8(told->failure), NULL);
 }
 
 void
@@ -72,21 +72,6 @@ typedef struct journal_row
 	hopper_search_wish wish;	/* its event is NULL: the search was not steered */
 } journal_row;
 
-/* An array cell of SPI_tuptable; NULL where it is NULL. */
-static const double *
-float_cells(uint64 row, int column, int32 *n)
-{
-	bool		isnull;
-	Datum		cell = hopper_value(row, column, FLOAT8ARRAYOID, &isnull);
-	ArrayType  *array;
-
-	if (isnull)
-		return NULL;
-	array = DatumGetArrayTypePCopy(cell);
-	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	return (const double *) ARR_DATA_PTR(array);
-}
-
 static journal_row *
 read_journal(const hopper_automl *run, uint64 *n)
 {
@@ -105,9 +90,9 @@ read_journal(const hopper_automl *run, uint64 *n)
 		row->batch = (int) hopper_int_cell(NULL, i, 1, 0, PG_INT32_MAX);
 		row->trial = hopper_trial_of_key((int32) hopper_int_cell(NULL, i, 2, 0, PG_INT32_MAX));
 		row->told.iterations = hopper_int_cell(NULL, i, 3, 0, PG_INT32_MAX);
-		row->told.values = float_cells(i, 4, &row->told.n);
-		row->told.last = float_cells(i, 5, &n_last);
-		row->told.failure = error ? hopper_to_utf8(error) : NULL;
+		row->told.values = hopper_float_cells(i, 4, &row->told.n);
+		row->told.last = hopper_float_cells(i, 5, &n_last);
+		row->told.failure = hopper_to_utf8(error);
 		row->elapsed = hopper_float_value(i, 7);
 		row->wish.event = hopper_cell(i, 8) ? pstrdup(hopper_cell(i, 8)) : NULL;
 		row->wish.mst_key = hopper_key_of_trial(row->trial);
@@ -206,7 +191,7 @@ hopper_search_replay(hopper_automl *run, int *n)
 			ask(run, &list);
 		batch = row->batch;
 		take(run, &list, row->trial);
-		hopper_search_tell_again(run, row->trial, &row->told);
+		hopper_search_tell_result(run, row->trial, &row->told);
 		CHECK_FOR_INTERRUPTS();
 	}
 	ask(run, &list);

@@ -58,9 +58,7 @@ hopper_string_argument(FunctionCallInfo fcinfo, int at)
 char *
 hopper_utf8_argument(FunctionCallInfo fcinfo, int at)
 {
-	char	   *value = hopper_string_argument(fcinfo, at);
-
-	return value ? hopper_to_utf8(value) : NULL;
+	return hopper_to_utf8(hopper_string_argument(fcinfo, at));
 }
 
 hopper_name
@@ -160,15 +158,11 @@ hopper_call_text(FunctionCallInfo fcinfo)
 					 hopper_own_name(NameStr(((Form_pg_proc) GETSTRUCT(tuple))->proname)));
 	for (int at = 0; at < n; at++)
 	{
-		Oid			output;
-		bool		is_varlena;
-
 		if (PG_ARGISNULL(at))
 			continue;
-		getTypeOutputInfo(types[at], &output, &is_varlena);
 		appendStringInfo(text, "%s%s := %s::%s", first ? "" : ", ",
 						 hopper_identifier(names[at]),
-						 hopper_literal(OidOutputFunctionCall(output, PG_GETARG_DATUM(at))),
+						 hopper_literal(hopper_text_of(types[at], PG_GETARG_DATUM(at))),
 						 hopper_format_type_qualified(types[at]));
 		first = false;
 	}

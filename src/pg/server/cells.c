@@ -142,6 +142,26 @@ hopper_key_cell(const hopper_name *table, uint64 row, int column)
 	return (int32) hopper_int_cell(table, row, column, PG_INT32_MIN, PG_INT32_MAX);
 }
 
+char *
+hopper_text_of(Oid type, Datum value)
+{
+	Oid			function;
+	bool		is_varlena;
+
+	getTypeOutputInfo(type, &function, &is_varlena);
+	return OidOutputFunctionCall(function, value);
+}
+
+Datum
+hopper_value_of(Oid type, const char *text)
+{
+	Oid			function;
+	Oid			parameter;
+
+	getTypeInputInfo(type, &function, &parameter);
+	return OidInputFunctionCall(function, pstrdup(text), parameter, -1);
+}
+
 int
 hopper_elements(const struct ArrayType *array, Datum **values, bool **nulls)
 {
@@ -191,6 +211,25 @@ hopper_floats_datum(int n, const double *values)
 	for (int i = 0; i < n; i++)
 		datums[i] = Float8GetDatum(values[i]);
 	return hopper_array(FLOAT8OID, n, datums, NULL);
+}
+
+double *
+hopper_float_cells(uint64 row, int column, int *n)
+{
+	bool		isnull;
+	Datum		array = hopper_value(row, column, FLOAT8ARRAYOID, &isnull);
+	Datum	   *datums;
+	bool	   *nulls;
+	double	   *numbers;
+
+	*n = 0;
+	if (isnull)
+		return NULL;
+	*n = hopper_elements(DatumGetArrayTypeP(array), &datums, &nulls);
+	numbers = palloc(sizeof(double) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+		numbers[i] = nulls[i] ? 0 : DatumGetFloat8(datums[i]);
+	return numbers;
 }
 
 char **

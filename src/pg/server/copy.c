@@ -30,6 +30,14 @@ hopper_write_file(BufFile *file, const void *bytes, Size size)
 }
 
 void
+hopper_seek_file(BufFile *file, int segment, off_t at)
+{
+	if (BufFileSeek(file, segment, at, SEEK_SET) != 0)
+		ereport(ERROR, errcode_for_file_access(),
+				errmsg("could not go to a place in a temporary file: %m"));
+}
+
+void
 hopper_read_file(BufFile *file, void *bytes, Size size)
 {
 	for (Size at = 0; at < size; at += PIECE_BYTES)

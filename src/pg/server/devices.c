@@ -104,10 +104,3 @@ hopper_choose_threads(bool given, int32 threads)
 							   hopper_plural(processors, "processor", "processors")));
 	return allowed;
 }
-
-void
-hopper_check_threads_per_model(const hopper_run_options *options)
-{
-	HOPPER_CHECK(hopper_core()->check_threads_per_model(options->threads,
-														options->threads_per_model, hopper_fault));
-}

@@ -33,7 +33,5 @@ extern void hopper_check_precision(const char *precision, bool on_gpus);
  * below 1.
  */
 extern int	hopper_choose_threads(bool given, int32 threads);
-/* ERROR 22023 where a model would have more threads than the run. */
-extern void hopper_check_threads_per_model(const hopper_run_options *options);
 
 #endif							/* HOPPER_DEVICES_H */

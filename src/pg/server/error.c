@@ -45,11 +45,15 @@ hopper_sqlstate(int code)
 char *
 hopper_from_utf8(const char *text)
 {
-	int			left = (int) strlen(text);
-	char	   *copy = pnstrdup(text, left);
-	char	   *at = copy;
+	int			left;
+	char	   *copy;
+	char	   *at;
 	StringInfoData converted;
 
+	if (text == NULL)
+		return NULL;
+	left = (int) strlen(text);
+	at = copy = pnstrdup(text, left);
 	/* A text that was cut in the middle of a character must not become an error of its own. */
 	if (!pg_verify_mbstr(PG_UTF8, copy, left, true))
 		for (char *c = copy; *c; c++)
@@ -75,7 +79,7 @@ hopper_from_utf8(const char *text)
 char *
 hopper_to_utf8(const char *text)
 {
-	return pg_server_to_any(text, (int) strlen(text), PG_UTF8);
+	return text ? pg_server_to_any(text, (int) strlen(text), PG_UTF8) : NULL;
 }
 
 void

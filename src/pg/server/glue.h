@@ -42,8 +42,8 @@ extern const hopper_torch_api *hopper_torch(void);
 /* SQLSTATE of a hopper_code, as errcode() wants it. */
 extern int	hopper_sqlstate(int code);
 /*
- * The core speaks UTF-8, the server its own encoding; palloc'ed, or the argument itself. Characters
- * that the server's encoding lacks become "?".
+ * The core speaks UTF-8, the server its own encoding; palloc'ed, or the argument itself, which may
+ * be NULL. Characters that the server's encoding lacks become "?".
  */
 extern char *hopper_from_utf8(const char *text);
 extern char *hopper_to_utf8(const char *text);
@@ -96,6 +96,8 @@ hopper_param_if(bool known, hopper_param param)
 extern hopper_param hopper_text_param(const char *value);
 extern hopper_param hopper_utf8_param(const char *value);
 extern hopper_param hopper_texts_param(int n, const void *texts);
+/* An int4[] or int8[], NULL where `values` is. */
+extern hopper_param hopper_numbers_param(Oid element, int n, const int64_t *values);
 static inline hopper_param
 hopper_array_param(Datum value)
 {
@@ -202,6 +204,8 @@ extern void hopper_copy(void *to, const void *from, Size size);
 struct BufFile;
 extern void hopper_write_file(struct BufFile *file, const void *bytes, Size size);
 extern void hopper_read_file(struct BufFile *file, void *bytes, Size size);
+/* To a place that BufFileTell() has given. */
+extern void hopper_seek_file(struct BufFile *file, int segment, off_t at);
 
 /* --- arrays that grow (server/copy.c) --- */
 
@@ -235,6 +239,8 @@ extern char *hopper_duration_words(double seconds);
 extern double hopper_round_seconds(double seconds);
 /* "24 MB" */
 extern char *hopper_bytes_words(int64 bytes);
+/* Two digits a byte. */
+extern char *hopper_hex(const uint8_t *bytes, int n);
 
 /* --- names (server/names.c) --- */
 
@@ -460,8 +466,11 @@ extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1
  * search_path and must name each function, operator and type with its schema.
  */
 extern uint64 hopper_select_at_once(const char *format,...) pg_attribute_printf(1, 2);
-/* SPI_prepare(), or ERROR. It leaves the search_path alone: as hopper_select_at_once(). */
-extern SPIPlanPtr hopper_prepare(const char *query, int n, Oid *types);
+/*
+ * A plan, with CURSOR_OPT_... or 0, or ERROR. It leaves the search_path alone: as
+ * hopper_select_at_once().
+ */
+extern SPIPlanPtr hopper_prepare(const char *query, int n, const Oid *types, int options);
 
 /*
  * SPI leaves its own memory context behind, which ends with hopper_finish(). Where what is read is
@@ -492,6 +501,9 @@ extern int	hopper_at_if_any(const char *column);
 extern char *hopper_cell(uint64 row, int column);
 /* A text that must not be NULL: ERROR XX001 '"table" is damaged'. */
 extern char *hopper_text_cell(const hopper_name *table, uint64 row, int column);
+/* What the type's own functions make of a value, and of a text. */
+extern char *hopper_text_of(Oid type, Datum value);
+extern Datum hopper_value_of(Oid type, const char *text);
 /*
  * The elements of an array of any type, which point into it; `nulls` may be NULL where none of them
  * is. Returns their number.
@@ -501,8 +513,9 @@ extern int	hopper_elements(const struct ArrayType *array, Datum **values, bool *
 extern Datum hopper_array(Oid type, int n, const Datum *values, const bool *nulls);
 /* A text[]; a text may be NULL. */
 extern Datum hopper_texts_datum(int n, const char *const *texts);
-/* A float8[]. */
+/* A float8[], and such a cell: its numbers, 0 for NULL; no numbers where the cell is NULL. */
 extern Datum hopper_floats_datum(int n, const double *values);
+extern double *hopper_float_cells(uint64 row, int column, int *n);
 /* The elements of a text[], and of such a cell (NULL: none): NULL stays NULL, or becomes "". */
 extern char **hopper_texts(Datum array, int *n);
 extern char **hopper_text_cells(uint64 row, int column, int *n);

@@ -127,11 +127,7 @@ hopper_return_rows(FunctionCallInfo fcinfo, const hopper_rows *rows)
 		MemoryContextReset(row_context);
 		MemoryContextSwitchTo(row_context);
 		for (column = 0; column < rows->n_columns; column++)
-		{
-			const char *cell = rows->cells[(size_t) row * rows->n_columns + column];
-
-			values[column] = cell ? hopper_from_utf8(cell) : NULL;
-		}
+			values[column] = hopper_from_utf8(hopper_row(rows, row)[column]);
 		tuplestore_puttuple(store, BuildTupleFromCStrings(input, values));
 		MemoryContextSwitchTo(caller);
 	}
@@ -158,7 +154,7 @@ hopper_text_param(const char *value)
 hopper_param
 hopper_utf8_param(const char *value)
 {
-	return hopper_text_param(value ? hopper_from_utf8(value) : NULL);
+	return hopper_text_param(hopper_from_utf8(value));
 }
 
 hopper_param
@@ -166,6 +162,19 @@ hopper_texts_param(int n, const void *texts)
 {
 	return n > 0 ? HOPPER_PARAM(TEXTARRAYOID, hopper_texts_datum(n, texts))
 		: HOPPER_NULL(TEXTARRAYOID);
+}
+
+hopper_param
+hopper_numbers_param(Oid element, int n, const int64_t *values)
+{
+	Datum	   *numbers = palloc(sizeof(Datum) * Max(n, 1));
+
+	if (values == NULL)
+		return HOPPER_NULL(get_array_type(element));
+	for (int i = 0; i < n; i++)
+		numbers[i] = element == INT4OID ? Int32GetDatum((int32) values[i])
+			: Int64GetDatum(values[i]);
+	return HOPPER_PARAM(get_array_type(element), hopper_array(element, n, numbers, NULL));
 }
 
 static Datum *

@@ -261,7 +261,7 @@ hopper_change_at(Snapshot snapshot, const char *format,...)
 
 	HOPPER_FORMAT(statement, format);
 	level = hopper_without_jit();
-	rc = SPI_execute_snapshot(hopper_prepare(statement, 0, NULL), NULL, NULL, snapshot,
+	rc = SPI_execute_snapshot(hopper_prepare(statement, 0, NULL, 0), NULL, NULL, snapshot,
 							  InvalidSnapshot, false, true, 0);
 	hopper_after_spi();
 	callers_jit(level);
@@ -349,9 +349,9 @@ hopper_type_name(Oid type, int32 typmod)
 }
 
 SPIPlanPtr
-hopper_prepare(const char *query, int n, Oid *types)
+hopper_prepare(const char *query, int n, const Oid *types, int options)
 {
-	SPIPlanPtr	plan = SPI_prepare(query, n, types);
+	SPIPlanPtr	plan = SPI_prepare_cursor(query, n, (Oid *) types, options);
 
 	hopper_after_spi();
 	if (plan == NULL)

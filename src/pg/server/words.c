@@ -53,3 +53,13 @@ hopper_bytes_words(int64 bytes)
 	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty,
 															  Int64GetDatum(bytes))));
 }
+
+char *
+hopper_hex(const uint8_t *bytes, int n)
+{
+	StringInfo	text = makeStringInfo();
+
+	for (int i = 0; i < n; i++)
+		appendStringInfo(text, "%02x", bytes[i]);
+	return text->data;
+}

@@ -237,7 +237,6 @@ HOPPER_SPI_FUNCTION(hopper_sql_fit)
 	hopper_fit *request;
 	hopper_config *config;
 	hopper_model model;
-	char	   *params;
 
 	hopper_backend.require_segments();
 	request = new_request("fit");
@@ -259,9 +258,8 @@ HOPPER_SPI_FUNCTION(hopper_sql_fit)
 	config->model_arch_size = model.arch_size;
 	config->weights = hopper_floats_whole(&model.weights);
 	config->n_weights = model.weights.n;
-	config->compile_params = hopper_to_utf8(hopper_string_argument(fcinfo, 4));
-	params = hopper_string_argument(fcinfo, 5);
-	config->fit_params = params ? hopper_to_utf8(params) : NULL;
+	config->compile_params = hopper_utf8_argument(fcinfo, 4);
+	config->fit_params = hopper_utf8_argument(fcinfo, 5);
 	request->configs = config;
 	request->n_configs = 1;
 	request->record.model_arch_table = request->models.quoted;

@@ -380,12 +380,3 @@ hopper_history_metrics(const hopper_history *history, int split, int n_metrics)
 		metric_values(history, split, i, values + i * history->n, nulls + i * history->n);
 	return float8_array(values, nulls, n_metrics, history->n);
 }
-
-hopper_direction
-hopper_metric_direction(const char *metric)
-{
-	int32_t		direction;
-
-	HOPPER_CHECK(hopper_core()->metric_direction(hopper_to_utf8(metric), &direction, hopper_fault));
-	return (hopper_direction) direction;
-}

@@ -86,10 +86,4 @@ extern hopper_param hopper_history_metric(const hopper_history *history, int spl
 /* float8[][]: a row a metric, a column an iteration */
 extern hopper_param hopper_history_metrics(const hopper_history *history, int split, int n_metrics);
 
-/*
- * Which values of this metric (its text as results show it, or "loss") are the better ones, as the
- * core's table of metrics has it. ERROR 22023 for other names.
- */
-extern hopper_direction hopper_metric_direction(const char *metric);
-
 #endif							/* HOPPER_HISTORY_H */

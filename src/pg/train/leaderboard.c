@@ -338,9 +338,10 @@ HOPPER_FUNCTION(hopper_sql_sparkline)
 /* metric_ascends(text): whether larger values of this metric are better; NULL: nobody can say. */
 HOPPER_FUNCTION(hopper_sql_metric_ascends)
 {
-	hopper_direction direction =
-		hopper_metric_direction(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	int32_t		direction;
 
+	HOPPER_CHECK(hopper_core()->metric_direction(hopper_utf8_argument(fcinfo, 0), &direction,
+												 hopper_fault));
 	if (direction == HOPPER_NO_DIRECTION)
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(direction == HOPPER_LARGER_IS_BETTER);

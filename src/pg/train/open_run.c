@@ -31,12 +31,6 @@ hopper_training_open(hopper_training *training)
 		set_place(training, configs[i].mst_key, i);
 }
 
-void
-hopper_training_make_durable(hopper_training *training)
-{
-	training->durable = palloc0(Max(training->n_configs, 1) * sizeof(hopper_durable));
-}
-
 static void
 grow(hopper_training *training)
 {

@@ -40,16 +40,6 @@ hopper_fill(hopper_output_row *row, const char *name, hopper_param value)
 	hopper_fill_given(row, column->name, value);
 }
 
-hopper_param
-hopper_shape_param(int rank, const int64_t *shape)
-{
-	Datum	   *values = palloc(Max(rank, 1) * sizeof(Datum));
-
-	for (int i = 0; i < rank; i++)
-		values[i] = Int32GetDatum((int32) shape[i]);
-	return hopper_array_param(hopper_array(INT4OID, rank, values, NULL));
-}
-
 void
 hopper_outputs_refuse_table(const hopper_name *table, const char *what)
 {
@@ -104,10 +94,7 @@ prepare(hopper_output_writer *writer, const hopper_output_row *const *rows, int 
 		}
 	}
 	appendStringInfoString(query, n_rows == 1 ? "" : ")");
-	writer->plan = SPI_prepare_cursor(query->data, writer->n, types, CURSOR_OPT_GENERIC_PLAN);
-	if (writer->plan == NULL)
-		elog(ERROR, "inserting into an output table failed: %s",
-			 SPI_result_code_string(SPI_result));
+	writer->plan = hopper_prepare(query->data, writer->n, types, CURSOR_OPT_GENERIC_PLAN);
 	pfree(types);
 	pfree(query->data);
 }

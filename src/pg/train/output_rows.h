@@ -29,8 +29,6 @@ extern hopper_output_row *hopper_new_row(const hopper_layout *layout);
 extern void hopper_fill(hopper_output_row *row, const char *name, hopper_param value);
 /* Of a column whose name and type the data give. */
 extern void hopper_fill_given(hopper_output_row *row, const char *name, hopper_param value);
-/* An int[]. */
-extern hopper_param hopper_shape_param(int rank, const int64_t *shape);
 
 /* A row of _info (train/info_row.c). */
 extern hopper_output_row *hopper_info_row(const hopper_training *training, int at);

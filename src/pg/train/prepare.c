@@ -166,7 +166,7 @@ choose_ranking(hopper_fit *request, bool has_others, hopper_ranking *ranking)
 	if (!asked)
 		hopper_tell_ranking(ranking, request->shown);
 	/* Whatever fails on the way. */
-	request->record.rank_by = hopper_ranked_by(ranking);
+	request->record.rank_by = ranking->n_groups == 1 ? ranking->ranks[0].name : NULL;
 	pfree(ranked);
 }
 
@@ -428,7 +428,7 @@ hopper_fit_resume(hopper_fit *request)
 	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
 	choose_ranking(request, request->keeps_others && !request->searches, &request->ranking);
 	describe_training(request, histories);
-	hopper_training_make_durable(training);
+	training->durable = palloc0(Max(training->n_configs, 1) * sizeof(hopper_durable));
 	for (int i = 0; i < request->n_configs; i++)
 	{
 		hopper_durable *durable = &training->durable[i];

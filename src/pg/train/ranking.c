@@ -44,8 +44,8 @@ hopper_rank_configs(int n, const hopper_ranked_config *configs, const hopper_dat
 	out->n = n;
 	out->ranks = hopper_palloc0_huge(Max(n, 1) * sizeof(hopper_rank));
 	take_rows(hopper_made(hopper_core()->rank_configs(n, configs, data,
-													  rank_by ? hopper_to_utf8(rank_by) : NULL,
-													  lenient, HOPPER_MADE)), out);
+													  hopper_to_utf8(rank_by), lenient,
+													  HOPPER_MADE)), out);
 }
 
 hopper_ranked_config
@@ -94,15 +94,8 @@ hopper_keeps_best(const char *fit_params)
 {
 	int32		keeps;
 
-	HOPPER_CHECK(hopper_core()->keeps_best(fit_params ? hopper_to_utf8(fit_params) : NULL, &keeps,
-										   hopper_fault));
+	HOPPER_CHECK(hopper_core()->keeps_best(hopper_to_utf8(fit_params), &keeps, hopper_fault));
 	return keeps != 0;
-}
-
-const char *
-hopper_ranked_by(const hopper_ranking *ranking)
-{
-	return ranking->n_groups == 1 ? ranking->ranks[0].name : NULL;
 }
 
 bool

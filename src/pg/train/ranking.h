@@ -42,8 +42,6 @@ extern hopper_ranked_config hopper_ranked_by_info(uint64 row, int params, int na
  * first word; NULL where it says nothing, or may not be read. The run's tables have been opened.
  */
 extern char *hopper_own_ranking(const hopper_name *model);
-/* The name where there is one group, else NULL. */
-extern const char *hopper_ranked_by(const hopper_ranking *ranking);
 /*
  * Whether a search has decided which models of an info table are the best: it has given a place to
  * each that did not fail. What was trained since has none.

@@ -27,17 +27,9 @@ struct hopper_aside
 };
 
 static void
-seek(struct hopper_aside *aside, int file, off_t at)
-{
-	if (BufFileSeek(aside->file, file, at, SEEK_SET) != 0)
-		ereport(ERROR, errcode_for_file_access(),
-				errmsg("could not go to a place in a temporary file: %m"));
-}
-
-static void
 read_aside(struct hopper_aside *aside, struct hopper_aside_model *model, void *bytes, size_t size)
 {
-	seek(aside, model->file, model->at);
+	hopper_seek_file(aside->file, model->file, model->at);
 	hopper_read_file(aside->file, bytes, size);
 	BufFileTell(aside->file, &model->file, &model->at);
 }
@@ -78,7 +70,7 @@ hopper_results_put_aside(hopper_training *training, int at)
 	model->file = aside->end_file;
 	model->at = aside->end;
 	model->state_left = 0;
-	seek(aside, aside->end_file, aside->end);
+	hopper_seek_file(aside->file, aside->end_file, aside->end);
 	while ((n = hopper_results_state(training, at, true, piece, PIECE_BYTES)) > 0)
 	{
 		hopper_write_file(aside->file, piece, n);

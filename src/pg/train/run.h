@@ -52,7 +52,7 @@ typedef struct hopper_training
 	bool		enters;			/* configurations enter that are not there yet: a search */
 	/*
 	 * Of a durable run, whose states lie in its tables whenever nothing trains them; otherwise
-	 * NULL. An entry a configuration (hopper_training_make_durable()).
+	 * NULL. An entry a configuration.
 	 */
 	struct hopper_durable *durable;
 	int			expected;		/* configurations that will have entered at its end, about */
@@ -134,8 +134,6 @@ extern int	hopper_training_place(const hopper_training *training, int32 mst_key)
 extern void hopper_training_look(hopper_training *training, int at);
 /* Whether each configuration halts after each of its iterations: in this process. */
 extern void hopper_training_halt_each(const hopper_training *training, bool each);
-/* Makes training->durable, before the start. */
-extern void hopper_training_make_durable(hopper_training *training);
 /* Once it has finished: results and failures of all. */
 extern void hopper_training_take(hopper_training *training);
 

@@ -403,7 +403,7 @@ static const char *
 difference(const hopper_config *config, uint64 row)
 {
 	const char *fit_params = hopper_cell(row, 3);
-	const char *now = config->fit_params ? hopper_from_utf8(config->fit_params) : NULL;
+	const char *now = hopper_from_utf8(config->fit_params);
 
 	if (strcmp(hopper_cell(row, 2), hopper_from_utf8(config->compile_params)) != 0)
 		return "compile_params";

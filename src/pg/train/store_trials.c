@@ -11,13 +11,10 @@ Datum
 hopper_store_digest(const char *text)
 {
 	uint8_t		checksum[HOPPER_CHECKSUM_SIZE];
-	char		hex[2 * HOPPER_CHECKSUM_SIZE + 1];
 
 	/* Not md5(), which servers that follow FIPS 140 do not have. */
 	hopper_core()->buffer_checksum(0, 0, 0, text, text ? strlen(text) : 0, NULL, 0, checksum);
-	for (int i = 0; i < HOPPER_CHECKSUM_SIZE; i++)
-		snprintf(hex + 2 * i, 3, "%02x", checksum[i]);
-	return CStringGetTextDatum(hex);
+	return CStringGetTextDatum(hopper_hex(checksum, sizeof(checksum)));
 }
 
 void

@@ -4,8 +4,6 @@
  */
 #include "pg/train/output_rows.h"
 
-#include "utils/jsonb.h"
-
 #include "pg/codec/rows.h"
 #include "pg/train/options.h"
 
@@ -187,15 +185,17 @@ hopper_summary_row(const hopper_name *model, const hopper_packed *train,
 	hopper_fill(row, "independent_vartype",
 				hopper_texts_param(train->n_x_columns, train->x_sql_types));
 	hopper_fill(row, "independent_type", hopper_text_param(hopper_pack_type_name(desc->x_type)));
-	hopper_fill(row, "independent_shape", hopper_shape_param(desc->x_rank, desc->x_shape));
+	hopper_fill(row, "independent_shape",
+				hopper_numbers_param(INT4OID, desc->x_rank, desc->x_shape));
 	hopper_fill(row, "inputs", hopper_text_param(train->inputs_text));
 	hopper_fill(row, "outputs", hopper_text_param(train->outputs_text));
 	hopper_fill(row, "padding", hopper_text_param(train->padding_text));
-	hopper_fill(row, "schema", train->schema_text ? HOPPER_PARAM(JSONBOID, DirectFunctionCall1(
-		jsonb_in, CStringGetDatum(train->schema_text))) : HOPPER_NULL(JSONBOID));
+	hopper_fill(row, "schema", train->schema_text
+				? HOPPER_PARAM(JSONBOID, hopper_value_of(JSONBOID, train->schema_text))
+				: HOPPER_NULL(JSONBOID));
 	hopper_fill(row, "label_kind", hopper_text_param(hopper_label_kind_name(desc->y_kind)));
 	hopper_fill(row, "label_type", hopper_text_param(hopper_pack_type_name(desc->y_type)));
-	hopper_fill(row, "label_shape", hopper_shape_param(desc->y_rank, desc->y_shape));
+	hopper_fill(row, "label_shape", hopper_numbers_param(INT4OID, desc->y_rank, desc->y_shape));
 	hopper_fill(row, "version", hopper_text_param(HOPPER_VERSION));
 	return row;
 }

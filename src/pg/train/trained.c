@@ -151,10 +151,8 @@ hopper_read_trained(const hopper_name *table, bool has_key, int32 mst_key, hoppe
 	out->config.model_arch_size = strlen(out->config.model_arch);
 	hopper_floats_of(weights, false, &out->weights);
 	out->config.n_weights = out->weights.n;
-	text = hopper_cell(0, 3);
-	out->config.compile_params = text ? hopper_to_utf8(text) : NULL;
-	text = hopper_cell(0, 4);
-	out->config.fit_params = text ? hopper_to_utf8(text) : NULL;
+	out->config.compile_params = hopper_to_utf8(hopper_cell(0, 3));
+	out->config.fit_params = hopper_to_utf8(hopper_cell(0, 4));
 	out->loss_type = hopper_cell(0, 5);
 	out->metrics_type = hopper_name_cells(0, 6, &out->n_metrics);
 	text = hopper_cell(0, 7);

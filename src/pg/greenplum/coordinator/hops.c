@@ -58,6 +58,17 @@ hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run, const hopper
 	hopper_hops_create_table(&hops->tables[0], large);
 }
 
+/* "(1), (2)" */
+static char *
+key_rows(const int32 *keys, int n)
+{
+	StringInfo	words = makeStringInfo();
+
+	for (int i = 0; i < n; i++)
+		appendStringInfo(words, "%s(%d)", i > 0 ? ", " : "", keys[i]);
+	return words->data;
+}
+
 uint64
 hopper_hops_ask(hopper_hops *hops, const char *call, int n, const hopper_param *params)
 {
@@ -66,11 +77,8 @@ hopper_hops_ask(hopper_hops *hops, const char *call, int n, const hopper_param *
 	/* Without them since the table was truncated. */
 	if (!hops->has_keys)
 	{
-		StringInfo	words = makeStringInfo();
-
-		for (int i = 0; i < hops->n_keys; i++)
-			appendStringInfo(words, "%s(%d)", i > 0 ? ", " : "", hops->keys[i]);
-		hopper_exec("INSERT INTO %s (key) VALUES %s", table->quoted, words->data);
+		hopper_exec("INSERT INTO %s (key) VALUES %s", table->quoted,
+					key_rows(hops->keys, hops->n_keys));
 		hops->has_keys = true;
 	}
 	return hopper_calls_once(psprintf("UPDATE %s SET part = %s WHERE mst_key IS NULL"
@@ -78,31 +86,20 @@ hopper_hops_ask(hopper_hops *hops, const char *call, int n, const hopper_param *
 							 SPI_OK_UPDATE_RETURNING, n, params);
 }
 
-/* "(1), (2)": of the segments with training data; palloc'ed. */
-static char *
-keys_of_segments(const hopper_segment_run *run)
-{
-	StringInfo	words = makeStringInfo();
-	int			n;
-	int32	   *keys = hopper_distinct_keys(run->train_keys, run->train.n_partitions, &n);
-
-	for (int i = 0; i < n; i++)
-		appendStringInfo(words, "%s(%d)", i > 0 ? ", " : "", keys[i]);
-	pfree(keys);
-	return words->data;
-}
-
 static uint64
 load_splits(hopper_hops *hops, const hopper_packed *train, const hopper_packed *valid)
 {
 	const hopper_packed *splits[] = {train, valid};
-	const char *keys = hops->run->everywhere ? keys_of_segments(hops->run) : NULL;
+	const hopper_segment_run *run = hops->run;
+	int			n;
+	/* Of the segments with training data. */
+	const int32 *keys = hopper_distinct_keys(run->train_keys, run->train.n_partitions, &n);
 
 	return hopper_calls_once(
 		psprintf("INSERT INTO %s (key, answer) %s RETURNING answer, gp_segment_id, key",
 				 hops->tables[0].quoted,
 				 hopper_calls_over_buffers("k, segment_data($1, $2, k, s, p, b, n, x, y, c)",
-										   splits, keys)),
+										   splits, run->everywhere ? key_rows(keys, n) : NULL)),
 		false, SPI_OK_INSERT_RETURNING,
 		HOPPER_PARAMS(HOPPER_INT8(hops->run->id), HOPPER_BYTEA(hops->description)));
 }
@@ -267,7 +264,7 @@ hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, const in
 	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s"
 										" (key, next_key, mst_key, part, n_parts, body, hop)"
 										" VALUES ($1, $1, $2, $3, $4, $5, $6)",
-										hops->tables[hops->at].quoted), 6, types);
+										hops->tables[hops->at].quoted), 6, types, 0);
 
 	if (hops->n_begin == 0)
 		hops->begin = makeStringInfo();
@@ -432,7 +429,7 @@ write_weights(const hopper_name *from, const char *latest, const alike *models, 
 								   " AND mst_key OPERATOR(pg_catalog.=) ANY ('{%s}')%s",
 								   to->quoted, n > 1 ? "CASE" : "", architecture->data,
 								   n > 1 ? " ELSE " : "", n, n > 1 ? " END" : "", from->quoted,
-								   keys->data, latest), n, types);
+								   keys->data, latest), n, types, 0);
 	execute(plan, values, SPI_OK_INSERT);
 	SPI_freeplan(plan);
 }

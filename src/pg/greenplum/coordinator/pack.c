@@ -87,7 +87,7 @@ encode_rows(hopper_pack_job *job, const hopper_name *rows)
 	Datum		values[] = {PointerGetDatum(hopper_pack_describe_job(job))};
 	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s SELECT * FROM %s(TABLE(%s), $1)",
 											   rows->quoted, hopper_own_name("segment_encode"),
-											   hopper_pack_row_query(job)), 1, types);
+											   hopper_pack_row_query(job)), 1, types, 0);
 	int			rc = SPI_execute_plan(plan, values, NULL, false, 0);
 
 	if (rc != SPI_OK_INSERT)

@@ -11,30 +11,15 @@
 #include "pg/greenplum/segment/untrained.h"
 #include "pg/greenplum/wire.h"
 
-/* A part on its way out. */
-typedef struct hopper_emitted
-{
-	int32		mst_key;
-	int32		part;
-	int32		n_parts;
-	bool		done;
-	bool		untrained;		/* it goes out as it came */
-	bool		no_next_key;
-	Datum		next_key;
-	Datum		report;			/* (Datum) 0: none */
-	Datum		result;
-	Datum		body;			/* bytea */
-} hopper_emitted;
-
+/* A part on its way out; `untrained`: as it came. */
 static Datum
-form_part(FunctionCallInfo fcinfo, const hopper_emitted *part)
+form_part(FunctionCallInfo fcinfo, int32 mst_key, int32 part, int32 n_parts, bool done,
+		  bool untrained, hopper_param next_key, Datum report, Datum result, const bytea *body)
 {
 	return hopper_return_params(fcinfo, HOPPER_PARAMS(
-		HOPPER_INT4(part->mst_key),
-		HOPPER_IF(!part->no_next_key, HOPPER_PARAM(INT4OID, part->next_key)),
-		HOPPER_INT4(part->part), HOPPER_INT4(part->n_parts), HOPPER_BOOL(part->done),
-		HOPPER_BOOL(part->untrained), hopper_array_param(part->report),
-		hopper_array_param(part->result), HOPPER_PARAM(BYTEAOID, part->body)));
+		HOPPER_INT4(mst_key), next_key, HOPPER_INT4(part), HOPPER_INT4(n_parts), HOPPER_BOOL(done),
+		HOPPER_BOOL(untrained), hopper_array_param(report), hopper_array_param(result),
+		HOPPER_PARAM(BYTEAOID, PointerGetDatum(body))));
 }
 
 /* What came while the data were not here, as it came; 0: there is no more of it. */
@@ -42,16 +27,13 @@ static Datum
 take_untrained(FunctionCallInfo fcinfo)
 {
 	const hopper_untrained_part *part = hopper_untrained_first();
-	hopper_emitted out = {0};
 	Datum		row;
 
 	if (part == NULL)
 		return (Datum) 0;
-	out = (hopper_emitted) {part->mst_key, part->part, part->n_parts, false, true};
-	out.next_key = PG_GETARG_DATUM(1);
-	out.no_next_key = PG_ARGISNULL(1);
-	out.body = PointerGetDatum(part->body);
-	row = form_part(fcinfo, &out);
+	row = form_part(fcinfo, part->mst_key, part->part, part->n_parts, false, true,
+					HOPPER_IF(!PG_ARGISNULL(1), HOPPER_PARAM(INT4OID, PG_GETARG_DATUM(1))),
+					(Datum) 0, (Datum) 0, part->body);
 	hopper_untrained_drop_first();
 	return row;
 }
@@ -61,18 +43,16 @@ static Datum
 take_outside(FunctionCallInfo fcinfo)
 {
 	const hopper_outside_part *part = hopper_outside_next();
-	hopper_emitted out = {0};
+	bytea	   *body;
 	Datum		row;
 
 	if (part == NULL)
 		return (Datum) 0;
-	out = (hopper_emitted) {part->mst_key, part->part, part->n_parts, part->done, false};
-	out.next_key = Int32GetDatum(part->next_key);
-	out.report = PointerGetDatum(part->report);
-	out.result = PointerGetDatum(part->result);
-	out.body = PointerGetDatum(hopper_outside_bytes(part));
-	row = form_part(fcinfo, &out);
-	pfree(DatumGetPointer(out.body));
+	body = hopper_outside_bytes(part);
+	row = form_part(fcinfo, part->mst_key, part->part, part->n_parts, part->done, false,
+					HOPPER_INT4(part->next_key), PointerGetDatum(part->report),
+					PointerGetDatum(part->result), body);
+	pfree(body);
 	return row;
 }
 
@@ -80,7 +60,6 @@ take_outside(FunctionCallInfo fcinfo)
 static Datum
 take_trained(FunctionCallInfo fcinfo)
 {
-	hopper_emitted out;
 	hopper_group_part part;
 	Datum		row;
 	int			any = hopper_torch()->group.next_part(hopper_current.group, &part, hopper_fault);
@@ -90,14 +69,11 @@ take_trained(FunctionCallInfo fcinfo)
 	if (any == 0)
 		return (Datum) 0;
 	hopper_current.mst_key = part.mst_key;
-	out = (hopper_emitted) {part.mst_key, part.part, part.n_parts, part.done != 0, false};
-	out.next_key = Int32GetDatum(part.next_key);
-	if (part.part == 0)
-		out.report = hopper_report_datum(&part);
-	if (part.result)
-		out.result = hopper_result_datum(part.result);
-	out.body = hopper_bytes_datum(part.bytes, part.size);
-	row = form_part(fcinfo, &out);
+	row = form_part(fcinfo, part.mst_key, part.part, part.n_parts, part.done != 0, false,
+					HOPPER_INT4(part.next_key),
+					part.part == 0 ? hopper_report_datum(&part) : (Datum) 0,
+					part.result ? hopper_result_datum(part.result) : (Datum) 0,
+					(bytea *) DatumGetPointer(hopper_bytes_datum(part.bytes, part.size)));
 	hopper_current.mst_key = 0;
 	return row;
 }

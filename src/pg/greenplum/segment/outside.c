@@ -74,9 +74,7 @@ read_bytes(const outside_file *from, const hopper_outside_part *part)
 	bytea	   *bytes = palloc(VARHDRSZ + part->size);
 
 	SET_VARSIZE(bytes, VARHDRSZ + part->size);
-	if (BufFileSeek(from->file, part->file, part->at, SEEK_SET) != 0)
-		ereport(ERROR, errcode_for_file_access(),
-				errmsg("could not read a temporary file: %m"));
+	hopper_seek_file(from->file, part->file, part->at);
 	hopper_read_file(from->file, VARDATA(bytes), part->size);
 	return bytes;
 }
