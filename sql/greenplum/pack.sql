@@ -26,6 +26,11 @@ CREATE FUNCTION hopper.segment_slot(plan bytea, key bytea, stratum integer, segm
 COMMENT ON FUNCTION hopper.segment_slot(bytea, bytea, integer, integer, tid) IS
     'internal: distribution key and buffer of a row; null where it goes to another table';
 
+CREATE FUNCTION hopper.segment_rank_copy(key bytea, n bigint) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'hopper_sql_segment_rank_copy' LANGUAGE C IMMUTABLE STRICT;
+COMMENT ON FUNCTION hopper.segment_rank_copy(bytea, bigint) IS
+    'internal: the rank key of the n-th of equal rows';
+
 CREATE FUNCTION hopper.segment_slot_key(slot bigint) RETURNS integer
     AS 'MODULE_PATHNAME', 'hopper_sql_segment_slot_key' LANGUAGE C IMMUTABLE STRICT;
 COMMENT ON FUNCTION hopper.segment_slot_key(bigint) IS

@@ -1,7 +1,8 @@
 """Packed tables, byte by byte, against a second implementation of the rules in Python.
 
 The rules (docs/reference/packing.md): a row's rank key is XXH3-128 of its features and labels under
-the seed; rows are ordered by (key, features, labels); partitions take equal shares of the ranks, the
+the seed; rows are ordered by (key, features, labels); in each packed table the k-th row after the first of
+those that are equal is ranked again, by XXH3-128 of its key under seed k; partitions take equal shares of the ranks, the
 first ones one row more; buffers divide a partition alike; the first round(fraction * n) rows of each
 class in rank order are for validation. A buffer's checksum is XXH3-128 of its place, sizes and bytes.
 """
@@ -46,12 +47,23 @@ def shares(n, parts):
     return [n // parts + (1 if i < n % parts else 0) for i in range(parts)]
 
 
-def rank(rows, seed):
+def key_of(row, seed):
     """Rows are (x bytes, y bytes)."""
-    def key(row):
-        return xxhash.xxh3_128(row[0] + row[1], seed=seed % 2**64).digest(), row[0], row[1]
+    return xxhash.xxh3_128(row[0] + row[1], seed=seed % 2**64).digest()
 
-    return sorted(rows, key=key)
+
+def rank(rows, seed):
+    return sorted(rows, key=lambda row: (key_of(row, seed), *row))
+
+
+def spread(ranked, seed):
+    """Equal rows no longer lie side by side."""
+    seen, keyed = {}, []
+    for row in ranked:
+        key, copy = key_of(row, seed), seen.get(row, 0)
+        keyed.append((xxhash.xxh3_128(key, seed=copy).digest() if copy else key, row))
+        seen[row] = copy + 1
+    return [row for _, row in sorted(keyed)]
 
 
 def split(ranked, fraction, by_class):
@@ -137,12 +149,12 @@ SETTINGS = [
 
 def check_all(connection, rows, settings, by_class):
     assert pack(connection, **settings) == len(rows)
-    ranked = rank(rows, settings.get("seed", 0))
-    fraction = settings.get("validation_fraction")
+    seed, fraction, buffer_size = (settings.get(name) for name in ("seed", "validation_fraction", "buffer_size"))
+    ranked = rank(rows, seed or 0)
     training, validation = split(ranked, fraction, by_class) if fraction else (ranked, None)
-    check(connection, "p", buffers(training, settings.get("partitions"), settings.get("buffer_size")))
+    check(connection, "p", buffers(spread(training, seed or 0), settings.get("partitions"), buffer_size))
     if validation:
-        check(connection, "p_validation", buffers(validation, None, settings.get("buffer_size")))
+        check(connection, "p_validation", buffers(spread(validation, seed or 0), None, buffer_size))
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
@@ -191,6 +203,36 @@ def test_label_arrays(connection, settings):
     y = random.integers(0, 2, (90, 4))
     load(connection, "x float4[], y int8[]", [(a.tolist(), b.tolist()) for a, b in zip(x, y)])
     check_all(connection, [(a.tobytes(), b.tobytes()) for a, b in zip(x, y)], settings, False)
+
+
+@pytest.mark.parametrize("memory", ["64MB", "1MB"])
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_few_different_rows(connection, settings, memory):
+    """Each of sixty rows many times, some once; with 1 MB the rows go through temporary files."""
+    random = np.random.default_rng(6)
+    wide = random.integers(0, 256, (60, 1000), np.uint8)
+    chosen = random.integers(0, len(wide), 3000)
+    x = np.concatenate([wide[chosen], random.integers(0, 256, (30, 1000), np.uint8)])
+    y = np.concatenate([chosen % 3 > 0, np.arange(30) % 2 > 0])
+    load(connection, "x bytea, y bool", [(a.tobytes(), bool(b)) for a, b in zip(x, y)])
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET maintenance_work_mem = '{memory}'")
+        try:
+            check_all(connection, [(a.tobytes(), bytes([int(b)])) for a, b in zip(x, y)],
+                      settings | {"image_shape": [1000]}, True)
+        finally:
+            cursor.execute("RESET maintenance_work_mem")
+
+
+def test_more_rows_than_the_set_of_keys_holds(connection):
+    """Whether all differ is then not known; their order is as if it were."""
+    x = np.arange(200_000, dtype=np.int32)
+    with connection.cursor() as cursor:
+        load(connection, "x int[], y bool", [([0], True)])
+        cursor.execute("TRUNCATE source; INSERT INTO source SELECT ARRAY[i], i % 2 = 0"
+                       " FROM generate_series(0, 199999) i; SET maintenance_work_mem = '1MB'")
+        check_all(connection, [(a.tobytes(), bytes([1 - int(a) % 2])) for a in x], {"partitions": 3}, True)
+        cursor.execute("RESET maintenance_work_mem")
 
 
 def test_default_buffers(connection):

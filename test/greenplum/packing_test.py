@@ -110,6 +110,22 @@ def test_equal_rows_are_shared_out_as_on_postgres(both):
     assert value(greenplum, "SELECT sum(n) FROM from_alike") == 720
 
 
+@pytest.mark.parametrize("more", ["", ", fold_column := 'fold'", ", label_kind := 'value'"])
+def test_few_different_rows_are_shared_out_as_on_postgres(both, more):
+    """Sixty different rows, each of them many times, and some that are there once."""
+    split = more if "fold" in more else f"{more}, validation_fraction := 0.2"
+    for connection in both:
+        query(connection, "DROP TABLE IF EXISTS few, few_packed, few_packed_summary, few_packed_validation,"
+              " few_packed_validation_summary")
+        query(connection, "CREATE TABLE few AS SELECT i AS id, i % 4 AS label, i % 7 = 0 AS fold, ARRAY[i % 5, i % 3,"
+              " CASE WHEN i % 50 = 0 THEN i ELSE 0 END, 1]::real[] AS pixels FROM generate_series(1, 2000) i")
+        query(connection, "SELECT hopper.training_preprocessor('few', 'few_packed', 'label', 'pixels',"
+              f" partitions := 6, starts := '{{0, 2, 4}}', buffer_size := 40{split})")
+    greenplum, postgres = both
+    assert checksums(greenplum, "few_packed") == checksums(postgres, "few_packed")
+    assert content(greenplum, "few_packed_validation") == content(postgres, "few_packed_validation")
+
+
 @pytest.mark.parametrize("more", ["", ", num_classes := 3", ", label_kind := 'value'"])
 def test_a_source_without_rows(both, more):
     for connection in both:
@@ -157,9 +173,11 @@ def test_sequences_are_padded_on_the_segments(both):
 # ---------------------------------------------------------------- the way of the rows
 
 
-@pytest.mark.parametrize("source", ["at_random", "by_label"])
-def test_no_row_passes_the_coordinator(expected, source):
+@pytest.mark.parametrize("source, n_motions", [("at_random", 1), ("by_label", 1), ("twice", 2)])
+def test_no_row_passes_the_coordinator(both, expected, source, n_motions):
     table = f"watched_{source}"
+    if source == "twice":
+        query(both[0], "CREATE VIEW twice AS SELECT * FROM at_random UNION ALL SELECT * FROM by_label")
     statements = executed(f"SELECT hopper.training_preprocessor('{source}', '{table}', 'label',"
                           " 'pixels', validation_fraction := 0.2, partitions := 7)")
     brought = gathered(statements)
@@ -170,9 +188,9 @@ def test_no_row_passes_the_coordinator(expected, source):
              if sql.startswith((f"INSERT INTO public.{table} ",
                                f"INSERT INTO public.{table}_validation "))]
     assert len(moves) == 2
-    for motions in moves:  # one motion, of the rows, below the aggregate that makes buffers
-        assert [kind for kind, _ in motions] == ["redistribute"]
-        assert [oid for _, oid in motions[0][1]].count(BYTEA) == 2  # keys and bodies
+    for motions in moves:  # of the rows, below the aggregate that makes buffers; equal ones meet before
+        assert [kind for kind, _ in motions] == ["redistribute"] * n_motions
+        assert all([oid for _, oid in columns].count(BYTEA) == 2 for _, columns in motions)  # keys and bodies
     encoding = [motions for sql, motions in statements if "segment_encode" in sql]
     assert len(encoding) == 1 and "fixed" not in [kind for kind, _ in encoding[0]]
 

@@ -273,7 +273,8 @@ def test_nulls(tenant):
             query(tenant, "SELECT " + call)
         assert error.value.pgcode == "22004", call
     assert query(tenant, "SELECT hopper.segment_emit(NULL, NULL)") == []
-    assert query(tenant, "SELECT hopper.segment_slot(NULL, NULL, NULL, NULL, NULL)") == [(None,)]
+    assert query(tenant, "SELECT hopper.segment_slot(NULL, NULL, NULL, NULL, NULL),"
+                 " hopper.segment_rank_copy(NULL, NULL)") == [(None, None)]
 
 
 COLLECT = ("SELECT hopper.segment_visit(1, 1, true, 1, 0, 1, repeat('secret', 20000)::bytea)"

@@ -116,6 +116,27 @@ FROM p_summary a, p_stored_summary b, p_parted_summary c;
 CREATE TABLE same AS SELECT ARRAY[1.5, 2]::real[] AS x, 'a' AS y FROM generate_series(1, 9);
 SELECT hopper.training_preprocessor('same', 'same_packed', 'y', 'x', partitions => 2);
 SELECT partition_id, n FROM same_packed ORDER BY buffer_id;
+-- Of a table of few different rows each partition holds about as many of each, in whatever order they are stored.
+CREATE TABLE few AS SELECT i AS id, (ARRAY['no', 'yes'])[1 + (i % 12 = i % 5)::int] AS y, 'kind ' || i % 12 AS kind,
+    (ARRAY['one', 'two', 'three', 'four', 'five'])[1 + i % 5] AS place FROM generate_series(1, 6000) AS i;
+CREATE TABLE few_backwards AS SELECT * FROM few ORDER BY id DESC;
+SELECT hopper.training_preprocessor('few', 'few_packed', 'y', 'kind, place', validation_fraction => 0.2);
+SELECT hopper.training_preprocessor('few_backwards', 'few_backwards_packed', 'y', 'kind, place', validation_fraction => 0.2);
+SELECT a.checksum = b.checksum AS training, c.checksum = d.checksum AS validation
+FROM few_packed_summary a, few_backwards_packed_summary b,
+     few_packed_validation_summary c, few_backwards_packed_validation_summary d;
+CREATE FUNCTION rows_of(packed text) RETURNS TABLE (partition_id int, x bytea, y int) LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE format('SELECT partition_id, substr(features, 1 + i * (length(features) / n), length(features) / n),'
+        ' get_byte(y, i) FROM %s, generate_series(0, n - 1) AS i', packed);
+END $$;
+SELECT count(DISTINCT (x, y)) AS different, count(*) FROM rows_of('few_packed');
+SELECT partition_id, count(*), count(DISTINCT (x, y)) AS different, round(avg(y), 2) AS yes
+FROM rows_of('few_packed') GROUP BY 1 ORDER BY 1;
+-- Equal rows are on one side of the split.
+SELECT count(*) AS on_both FROM (SELECT x, y FROM rows_of('few_packed') INTERSECT SELECT x, y FROM rows_of('few_packed_validation')) AS b;
+DROP FUNCTION rows_of(text);
+DROP TABLE few, few_backwards;
 -- Inside a transaction that fails nothing is left.
 BEGIN;
 SELECT hopper.training_preprocessor('same', 'same_again', 'y', 'x');

@@ -5,7 +5,8 @@
  *	1. A table function encodes the rows where the source has them, into a working table
  *	   (key, stratum, body) that is spread over the segments at random, and into one row more of
  *	   each segment how large its numbers are.
- *	2. The coordinator reads the keys in order and notes where each buffer ends.
+ *	2. The coordinator reads the keys in order and notes where each buffer ends. Where some
+ *	   are equal, the segments give copies keys of their own, and it reads once more.
  *	3. One INSERT ... SELECT moves the bodies from segment to segment to where their buffers are to
  *	   lie, sorts them there and makes buffers of them.
  *

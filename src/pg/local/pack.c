@@ -3,11 +3,14 @@
  *		Packing where all data are in one place: the rows go through the server's external sort, so
  *		that memory stays bounded, and then fill the buffers one after another.
  *
- * A row in the sort is one bytea: rank key, features, labels, stratum (4 bytes).
+ * A row in the sort is one bytea: rank key, features, labels, stratum (4 bytes). Where rows are
+ * equal, all are sorted once more, copies by keys of their own, with the side of the split in the
+ * stratum's place.
  */
 #include "pg/pack/pack.h"
 #include "pg/local/local.h"
 
+#include "pg/local/key_set.h"
 #include "pg/local/sort.h"
 #include "pg/server/ceilings.h"
 
@@ -39,18 +42,21 @@ encode_row(hopper_pack_job *job, const Datum *values, const bool *nulls, bytea *
 }
 
 /*
- * Kilobytes: more goes to temporary files. Rows on their way into the sort and buffers that are
- * filled have room beside it.
+ * Kilobytes of a sort: more goes to temporary files. The set of keys, and after it the second sort,
+ * takes as much; rows on their way and buffers that are filled have room beside them.
  */
 static int
 sort_memory(void)
 {
 	int64		limit = hopper_effective_memory_limit() / 1024;
 
-	return (int) Min(maintenance_work_mem, Max(limit / 2, 64));
+	return (int) Min(maintenance_work_mem, Max(limit / 4, 64));
 }
 
-/* The sort must not end in the middle for want of temporary files. */
+/*
+ * The sort must not end in the middle for want of temporary files. Whether there is a second one,
+ * which takes as much again, is not known yet.
+ */
 static void
 require_room_to_sort(hopper_pack_job *job, const bytea *row)
 {
@@ -71,6 +77,7 @@ typedef struct reading
 {
 	hopper_pack_job *job;
 	hopper_sort *sort;
+	hopper_key_set *keys;
 	MemoryContext scratch;		/* of a row */
 	bytea	   *row;			/* encoded; NULL before the first one */
 } reading;
@@ -93,13 +100,15 @@ take_row(void *state, const Datum *values, const bool *nulls)
 	encode_row(r->job, values, nulls, r->row);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(r->scratch);
+	hopper_key_set_add(r->keys, VARDATA(r->row));
 	hopper_sort_put(r->sort, PointerGetDatum(r->row));
 }
 
-static void
+/* Returns whether no two rows are equal; false also where that is not known. */
+static bool
 read_rows(hopper_pack_job *job, hopper_sort *sort)
 {
-	reading		r = {job, sort};
+	reading		r = {job, sort, hopper_key_set_begin(sort_memory())};
 	hopper_row_cursor rows = hopper_row_cursor_open(hopper_pack_row_query(job));
 
 	hopper_pack_begin_rows(&job->source, rows.desc);
@@ -113,6 +122,45 @@ read_rows(hopper_pack_job *job, hopper_sort *sort)
 	}
 	SPI_cursor_close(rows.portal);
 	MemoryContextDelete(r.scratch);
+	return hopper_key_set_end(r.keys);
+}
+
+/* --- the order --- */
+
+/* The sort by final keys; the first one ends. */
+static hopper_sort *
+sort_again(hopper_pack_job *job, hopper_sort *sort)
+{
+	hopper_sort *again = hopper_sort_begin(sort_memory());
+	Size		size = PACK_KEY_SIZE + job->row.x_size + job->row.y_size;
+	bytea	   *moved = palloc(VARHDRSZ + size + sizeof(int32));
+	char	   *key = VARDATA(moved);
+	/* of each side of the split: the key of its latest row, and how many rows have had it */
+	char		last[2][PACK_KEY_SIZE] = {{0}};
+	int64		n_equal[2] = {0};
+	Datum		datum;
+
+	SET_VARSIZE(moved, VARHDRSZ + size + sizeof(int32));
+	while (hopper_sort_get(sort, &datum))
+	{
+		int32		stratum;
+		int32		side;
+
+		CHECK_FOR_INTERRUPTS();
+		memcpy(key, VARDATA_ANY(DatumGetPointer(datum)), size + sizeof(stratum));
+		memcpy(&stratum, key + size, sizeof(stratum));
+		side = hopper_pack_to_validation(job, stratum) ? 1 : 0;
+		memcpy(key + size, &side, sizeof(side));
+		if (memcmp(last[side], key, PACK_KEY_SIZE) != 0)
+			n_equal[side] = 0;
+		memcpy(last[side], key, PACK_KEY_SIZE);
+		hopper_pack_rank_copy(key, n_equal[side]++);
+		hopper_sort_put(again, PointerGetDatum(moved));
+	}
+	pfree(moved);
+	hopper_sort_end(sort);
+	hopper_sort_perform(again);
+	return again;
 }
 
 /* --- writing --- */
@@ -169,26 +217,31 @@ hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 {
 	hopper_sort *sort;
 	writer		writers[2];
+	bool		differ;
 	bool		split;
 	Datum		datum;
 
 	sort = hopper_sort_begin(sort_memory());
-	read_rows(job, sort);
+	differ = read_rows(job, sort);
 	hopper_sort_perform(sort);
 	split = hopper_pack_open_outputs(job, training, validation);
 	open_writer(&writers[0], job, training);
 	if (split)
 		open_writer(&writers[1], job, validation);
+	if (!differ)
+		sort = sort_again(job, sort);
 	while (hopper_sort_get(sort, &datum))
 	{
 		char	   *x = VARDATA_ANY(DatumGetPointer(datum)) + PACK_KEY_SIZE;
 		char	   *y = x + job->row.x_size;
-		int32		stratum;
+		int32		side;
 		writer	   *out;
 
 		CHECK_FOR_INTERRUPTS();
-		memcpy(&stratum, y + job->row.y_size, sizeof(stratum));
-		out = &writers[hopper_pack_to_validation(job, stratum)];
+		memcpy(&side, y + job->row.y_size, sizeof(side));
+		if (differ)
+			side = hopper_pack_to_validation(job, side) ? 1 : 0;
+		out = &writers[side];
 		hopper_pack_buffer_add(&out->buffer, x, y);
 		if (hopper_pack_output_row(out->output))
 			write_buffer(out);

@@ -260,6 +260,12 @@ extern int32 hopper_pack_encode_row(const hopper_pack_job *job, const Datum *val
 									const bool *nulls,
 							 char *key, char *body);
 /*
+ * Equal rows would lie side by side, and partitions of a table of few different rows would hold
+ * unlike ones. So of those in one packed table each has a rank key of its own: sets that of the
+ * copy with this number. Copy 0 keeps the key.
+ */
+extern void hopper_pack_rank_copy(char *key, int64 copy);
+/*
  * job->ranges: before the first row, whose shape is known; of each encoded row, features and then
  * labels; and once all are read: gives job and its outputs their labels' range. (pack/ranges.c)
  */

@@ -109,6 +109,17 @@ hopper_pack_encode_row(const hopper_pack_job *job, const Datum *values, const bo
 	return stratum;
 }
 
+void
+hopper_pack_rank_copy(char *key, int64 copy)
+{
+	char		first[PACK_KEY_SIZE];
+
+	if (copy == 0)
+		return;
+	memcpy(first, key, PACK_KEY_SIZE);
+	hopper_core()->row_key((uint64) copy, first, PACK_KEY_SIZE, NULL, 0, (uint8_t *) key);
+}
+
 /* --- training or validation --- */
 
 /* How many strata there can be. */

@@ -149,6 +149,17 @@ HOPPER_FUNCTION(hopper_sql_segment_slot_buffer)
 	PG_RETURN_INT32((int32) PG_GETARG_INT64(0));
 }
 
+/* segment_rank_copy(key bytea, n bigint): the rank key of the n-th, from 1, of equal rows */
+HOPPER_FUNCTION(hopper_sql_segment_rank_copy)
+{
+	bytea	   *key = PG_GETARG_BYTEA_P_COPY(0);
+
+	if (VARSIZE(key) != VARHDRSZ + PACK_KEY_SIZE)
+		elog(ERROR, "a row of the working table is damaged");
+	hopper_pack_rank_copy(VARDATA(key), PG_GETARG_INT64(1) - 1);
+	PG_RETURN_BYTEA_P(key);
+}
+
 /* --- rows become buffers --- */
 
 typedef struct filling
