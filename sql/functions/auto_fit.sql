@@ -23,6 +23,16 @@ DECLARE
     outputs CONSTANT pg_catalog.text[] := ARRAY[['search', ''], ['configs', 'best'], ['packed', 'packed'], ['test', 'test_packed'],
         ['networks', 'networks'], ['view', 'rows'], ['view', 'test_rows'], ['steps', 'steps'], ['passing', 'probe'], ['passing', 'linear']];
     replaces pg_catalog.bool;
+    -- The name of the models and of what goes with them, for format(); and these.
+    names pg_catalog.text;
+    packed pg_catalog.text;
+    aside pg_catalog.text;
+    test_packed pg_catalog.text;
+    kept_rows pg_catalog.text;
+    test_view pg_catalog.text;
+    networks pg_catalog.text;
+    probed pg_catalog.text;
+    compared pg_catalog.text;
     named pg_catalog.text;
     named_type pg_catalog.text;
     -- Of several columns that one query looks at, and what it finds in each.
@@ -64,10 +74,15 @@ BEGIN
     IF source_table IS NULL OR dependent_varname IS NULL OR model_table IS NULL THEN
         RAISE EXCEPTION 'source_table, dependent_varname and model_table must not be NULL' USING ERRCODE = 'null_value_not_allowed';
     END IF;
-    IF model_table !~ '^([a-z_][a-z0-9_]*[.])?[a-z_][a-z0-9_]{0,36}$' THEN
-        RAISE EXCEPTION 'model_table must be a name of small letters, digits and _, of 37 at most' USING ERRCODE = 'invalid_name',
-            HINT = 'Names of other tables are made of it, <model_table>_packed_validation_summary among them.';
-    END IF;
+    EXECUTE format('SELECT %snames_like(%L, ''model_table'', ''packed_validation_summary'')', own, model_table) INTO names;
+    packed := format(names, '_packed');
+    aside := format(names, '_packed_validation');
+    test_packed := format(names, '_test_packed');
+    kept_rows := format(names, '_rows');
+    test_view := format(names, '_test_rows');
+    networks := format(names, '_networks');
+    probed := format(names, '_probe');
+    compared := format(names, '_linear');
     -- NaN is more than all numbers.
     IF seconds IS NULL OR NOT (seconds >= 1 AND seconds < 'Infinity') THEN
         RAISE EXCEPTION 'seconds must be 1 or more, and finite' USING ERRCODE = 'invalid_parameter_value';
@@ -81,14 +96,6 @@ BEGIN
     END IF;
 
     PERFORM pg_catalog.set_config('search_path', callers, true);
-    EXECUTE pg_catalog.format('SELECT %sclaim_names(%L, %L, %L)', own, model_table, outputs, replace) INTO replaces;
-    EXECUTE pg_catalog.format('SELECT %srun_closing(NULL)', own) INTO later;
-    PERFORM pg_catalog.set_config('search_path', safe, true);
-
-    -- Rows that nothing sees before the end. Equal rows are on one side; rows without a label are left out.
-    step := 1;
-    what := 'split';
-    PERFORM pg_catalog.set_config('search_path', callers, true);
     BEGIN
         source := source_table::pg_catalog.regclass;
     EXCEPTION WHEN invalid_name OR undefined_table THEN
@@ -98,7 +105,13 @@ BEGIN
         RAISE EXCEPTION 'relation "%" does not exist', source_table USING ERRCODE = 'undefined_table',
             HINT = coalesce('Perhaps you meant ' || quote_literal(named) || '.', 'A name with capital letters or blanks is written in double quotes.');
     END;
+    EXECUTE pg_catalog.format('SELECT %sclaim_names(%L, %L, %L, $1)', own, model_table, outputs, replace) INTO replaces USING source;
+    EXECUTE pg_catalog.format('SELECT %srun_closing(NULL)', own) INTO later;
     PERFORM pg_catalog.set_config('search_path', safe, true);
+
+    -- Rows that nothing sees before the end. Equal rows are on one side; rows without a label are left out.
+    step := 1;
+    what := 'split';
     IF later AND (SELECT c.relpersistence = 't' FROM pg_class c WHERE c.oid = source) THEN
         RAISE EXCEPTION '"%" is temporary', source_table USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = 'Views of it would go with the session, and the run stays.', HINT = 'Copy it to a table that stays.';
@@ -138,25 +151,25 @@ BEGIN
         END IF;
         kept := format('(%s) OPERATOR(pg_catalog.>=) %L::%s', kept, named, named_type);
     END IF;
-    statement := CASE WHEN replaces THEN format('DROP VIEW IF EXISTS %1$s_rows, %1$s_test_rows; ', model_table) ELSE '' END
+    statement := CASE WHEN replaces THEN format('DROP VIEW IF EXISTS %s, %s; ', kept_rows, test_view) ELSE '' END
         || format('CREATE VIEW %1$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND NOT coalesce(%3$s, false);'
         ' CREATE VIEW %4$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND %3$s;',
-        model_table || '_rows', source, kept, model_table || '_test_rows', label);
+        kept_rows, source, kept, test_view, label);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
-    EXECUTE pg_catalog.format('COMMENT ON VIEW %1$s_rows IS %2$L; COMMENT ON VIEW %1$s_test_rows IS %2$L', model_table, kept_apart OPERATOR(pg_catalog.||) begun);
+    EXECUTE pg_catalog.format('COMMENT ON VIEW %1$s IS %3$L; COMMENT ON VIEW %2$s IS %3$L', kept_rows, test_view, kept_apart OPERATOR(pg_catalog.||) begun);
     IF replaces THEN
-        EXECUTE pg_catalog.format('DROP TABLE IF EXISTS %s_steps', model_table);
+        EXECUTE pg_catalog.format('DROP TABLE IF EXISTS %s', pg_catalog.format(names, '_steps'));
     END IF;
     -- Greenplum would tell by what it distributes seven rows.
     PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
-    EXECUTE pg_catalog.format('CREATE TABLE %1$s_steps (step pg_catalog.int4, what pg_catalog.text, result pg_catalog.text, statement pg_catalog.text);'
-        ' COMMENT ON TABLE %1$s_steps IS %2$L', model_table, 'what auto_fit() did' OPERATOR(pg_catalog.||) begun);
+    EXECUTE pg_catalog.format('CREATE TABLE %1$s (step pg_catalog.int4, what pg_catalog.text, result pg_catalog.text, statement pg_catalog.text);'
+        ' COMMENT ON TABLE %1$s IS %2$L', pg_catalog.format(names, '_steps'), 'what auto_fit() did' OPERATOR(pg_catalog.||) begun);
     PERFORM pg_catalog.set_config('client_min_messages', told, true);
-    EXECUTE pg_catalog.format('SELECT %L::pg_catalog.regclass', model_table OPERATOR(pg_catalog.||) '_steps') INTO kept_steps;
-    EXECUTE pg_catalog.format('SELECT (SELECT pg_catalog.count(*) FROM %1$s_test_rows), (SELECT pg_catalog.count(*) FROM (SELECT 1 FROM %1$s_rows LIMIT 5) AS s),'
-        ' EXISTS (SELECT 1 FROM %1$s_rows AS t, (SELECT s.%2$s FROM %1$s_rows AS s LIMIT 1) AS s'
-        ' WHERE t.%2$s::pg_catalog.text OPERATOR(pg_catalog.<>) s.%2$s::pg_catalog.text)', model_table, label) INTO n, trials, learns;
+    EXECUTE pg_catalog.format('SELECT %L::pg_catalog.regclass', pg_catalog.format(names, '_steps')) INTO kept_steps;
+    EXECUTE pg_catalog.format('SELECT (SELECT pg_catalog.count(*) FROM %3$s), (SELECT pg_catalog.count(*) FROM (SELECT 1 FROM %1$s LIMIT 5) AS s),'
+        ' EXISTS (SELECT 1 FROM %1$s AS t, (SELECT s.%2$s FROM %1$s AS s LIMIT 1) AS s'
+        ' WHERE t.%2$s::pg_catalog.text OPERATOR(pg_catalog.<>) s.%2$s::pg_catalog.text)', kept_rows, label, test_view) INTO n, trials, learns;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     IF n = 0 AND test_fraction > 0 OR trials < 5 THEN
         RAISE EXCEPTION '"%" has too few rows', source_table USING ERRCODE = 'invalid_parameter_value',
@@ -200,22 +213,22 @@ BEGIN
     END IF;
     statement := format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L,'
         ' independent_varname := ''*'', validation_fraction := 0.2, seed := %s, treatments := %L%s%s)',
-        own, model_table || '_rows', model_table || '_packed', label, seed, treated,
+        own, kept_rows, packed, label, seed, treated,
         coalesce(', group_varname := ' || quote_literal(given[2]), '') || coalesce(', time_varname := ' || quote_literal(given[3]), ''), again);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
     EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %sdescribe_features(%L)', own,
-        model_table OPERATOR(pg_catalog.||) '_packed') INTO n;
-    EXECUTE pg_catalog.format('SELECT label_kind, num_classes[1] FROM %s', model_table OPERATOR(pg_catalog.||) '_packed_summary')
+        packed) INTO n;
+    EXECUTE pg_catalog.format('SELECT label_kind, num_classes[1] FROM %s', pg_catalog.format(names, '_packed_summary'))
         INTO kind, classes;
     -- The test's rows as they are now: a run ends in another session, with other settings, and the table may change meanwhile.
     IF test_fraction OPERATOR(pg_catalog.>) 0 THEN
         EXECUTE pg_catalog.format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L%s)', own,
-            model_table OPERATOR(pg_catalog.||) '_test_rows', model_table OPERATOR(pg_catalog.||) '_test_packed',
-            model_table OPERATOR(pg_catalog.||) '_packed', again) INTO test_rows;
+            test_view, test_packed,
+            packed, again) INTO test_rows;
         EXECUTE pg_catalog.format(CASE WHEN kind OPERATOR(pg_catalog.=) 'class' THEN 'SELECT pg_catalog.max(c)::pg_catalog.float8 OPERATOR(pg_catalog./) pg_catalog.sum(c)::pg_catalog.float8'
-            ' FROM (SELECT pg_catalog.count(*) AS c FROM %2$s_test_rows GROUP BY %1$s) AS g' ELSE 'SELECT pg_catalog.stddev_pop(%1$s)::pg_catalog.float8 FROM %2$s_test_rows' END,
-            label, model_table) INTO guess;
+            ' FROM (SELECT pg_catalog.count(*) AS c FROM %2$s GROUP BY %1$s) AS g' ELSE 'SELECT pg_catalog.stddev_pop(%1$s)::pg_catalog.float8 FROM %2$s' END,
+            label, test_view) INTO guess;
     END IF;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     -- Of a table without a primary key. In 10,000 rows measures and counts repeat themselves.
@@ -226,8 +239,8 @@ BEGIN
     IF made IS NOT NULL THEN
         PERFORM pg_catalog.set_config('search_path', callers, true);
         EXECUTE pg_catalog.format('SELECT ARRAY(SELECT c.place FROM (SELECT pg_catalog.generate_subscripts(s.whole, 1) AS place, pg_catalog.unnest(s.whole) AS value'
-            ' FROM (SELECT ARRAY[%s] AS whole FROM %s_rows AS r LIMIT 10000) AS s) AS c GROUP BY c.place HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>=) 100'
-            ' AND pg_catalog.count(DISTINCT c.value) OPERATOR(pg_catalog.=) pg_catalog.count(*) ORDER BY c.place)', made, model_table) INTO places;
+            ' FROM (SELECT ARRAY[%s] AS whole FROM %s AS r LIMIT 10000) AS s) AS c GROUP BY c.place HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>=) 100'
+            ' AND pg_catalog.count(DISTINCT c.value) OPERATOR(pg_catalog.=) pg_catalog.count(*) ORDER BY c.place)', made, kept_rows) INTO places;
         PERFORM pg_catalog.set_config('search_path', safe, true);
         FOR named IN SELECT columns[p] FROM unnest(places) AS p LOOP
             RAISE NOTICE 'column "%" has another value in each row', named USING
@@ -245,39 +258,37 @@ BEGIN
     metrics := '"metrics": ' || metrics || ', "monitor": "val_loss"' || CASE kind WHEN 'class' THEN ', "label_smoothing": 0' ELSE '' END;
     options := format('{"iterations": 1, %s}', metrics);
     statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := ''realmlp'', options := %L%s)',
-        own, model_table || '_networks', model_table || '_packed', options, again);
+        own, networks, packed, options, again);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO network;
     -- Networks of an earlier search go; what the user has added stays.
-    EXECUTE pg_catalog.format('DELETE FROM %s WHERE name OPERATOR(pg_catalog.~~) %L', model_table OPERATOR(pg_catalog.||) '_networks', 'searched {%');
+    EXECUTE pg_catalog.format('DELETE FROM %s WHERE name OPERATOR(pg_catalog.~~) %L', networks, 'searched {%');
     -- One iteration says how many there is time for.
     PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
     statement := pg_catalog.format('SELECT * FROM %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := %s,'
-        ' compile_params := %L, fit_params := %L, num_iterations := 1, validation_table := %L)', own, model_table OPERATOR(pg_catalog.||) '_packed',
-        model_table OPERATOR(pg_catalog.||) '_probe', model_table OPERATOR(pg_catalog.||) '_networks', network.model_id,
-        network.compile_params, network.fit_params, model_table OPERATOR(pg_catalog.||) '_packed_validation');
+        ' compile_params := %L, fit_params := %L, num_iterations := 1, validation_table := %L)', own, packed, probed, networks, network.model_id,
+        network.compile_params, network.fit_params, aside);
     EXECUTE pg_catalog.format('SELECT %sfit_together($1)', own) USING ARRAY[statement];
     EXECUTE pg_catalog.format('SELECT threads, (SELECT seconds_training FROM %s) AS seconds FROM %s',
-        model_table OPERATOR(pg_catalog.||) '_probe_info', model_table OPERATOR(pg_catalog.||) '_probe_summary') INTO probe;
+        pg_catalog.format(names, '_probe_info'), pg_catalog.format(names, '_probe_summary')) INTO probe;
     judging := pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began);
-    EXECUTE pg_catalog.format('SELECT %sevaluate(model_table := %L, packed_table := %L)', own, model_table OPERATOR(pg_catalog.||) '_probe',
-        model_table OPERATOR(pg_catalog.||) '_packed_validation');
+    EXECUTE pg_catalog.format('SELECT %sevaluate(model_table := %L, packed_table := %L)', own, probed, aside);
     judging := pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began) OPERATOR(pg_catalog.-) judging;
-    EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, model_table OPERATOR(pg_catalog.||) '_probe');
+    EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, probed);
     PERFORM pg_catalog.set_config('search_path', safe, true);
     IF test_fraction > 0 THEN
         -- What a linear model makes of the columns, for comparison. Its passes take a fraction of the probe's.
         PERFORM pg_catalog.set_config('search_path', callers, true);
         EXECUTE pg_catalog.format('SELECT %smlp(model_arch_table := %L, packed_table := %L, hidden := ''{}'', name := ''linear''%s)', own,
-            model_table OPERATOR(pg_catalog.||) '_networks', model_table OPERATOR(pg_catalog.||) '_packed', again) INTO n;
+            networks, packed, again) INTO n;
         PERFORM pg_catalog.set_config('search_path', safe, true);
         linear := format('SELECT %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := %s, compile_params := %L,'
             ' fit_params := ''batch_size=32, monitor=val_loss, restore_best=True'', num_iterations := %s, validation_table := %L)', own,
-            model_table || '_packed', model_table || '_linear', model_table || '_networks', n,
+            packed, compared, networks, n,
             format('{"loss": "%s", "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.01}}, %s}', CASE WHEN kind <> 'class' THEN 'mse'
                 WHEN classes = 2 THEN 'binary_crossentropy' ELSE 'categorical_crossentropy' END, split_part(metrics, ', "monitor"', 1)),
             greatest(1, least(100, floor(0.5 * (seconds - extract(epoch FROM clock_timestamp() - began)) / greatest(probe.seconds, 0.001)))),
-            model_table || '_packed_validation');
+            aside);
         IF NOT later THEN
             PERFORM pg_catalog.set_config('search_path', callers, true);
             EXECUTE pg_catalog.format('SELECT %sfit_together($1)', own) USING ARRAY[linear];
@@ -304,7 +315,7 @@ BEGIN
         ' "learning_rate": {"type": "float", "low": %s, "high": %s, "scale": "log"}}', iterations, metrics,
         CASE kind WHEN 'class' THEN 0.01 ELSE 0.05 END, CASE kind WHEN 'class' THEN 0.1 ELSE 0.3 END);
     statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := ''realmlp'', options := %L,'
-        ' name := ''searched''%s)', own, model_table || '_networks', model_table || '_packed', options, again);
+        ' name := ''searched''%s)', own, networks, packed, options, again);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO network;
     PERFORM pg_catalog.set_config('search_path', safe, true);
@@ -317,12 +328,12 @@ BEGIN
         ' model_selection_table := %L, model_id_list := ARRAY[%s], space := %L, automl_method := ''random'','
         ' automl_params := ''num_configs=%s, num_iterations=%s'', objective := ''loss'', parallel := %s, max_seconds := %s,'
         ' cut := true, validation_table := %L, seed := %s%s)',
-        own, model_table || '_packed', model_table, model_table || '_networks', model_table || '_best', network.model_id,
+        own, packed, model_table, networks, format(names, '_best'), network.model_id,
         -- Where others work beside it an iteration takes longer than the probe's: few trials at once, so that the search soon knows how long.
         network.space, trials, iterations, probe.threads,
         round(greatest(until - extract(epoch FROM clock_timestamp() - began), 0.1)::numeric, 2),
-        model_table || '_packed_validation', seed, again);
-    plan := (SELECT row_to_json(p) FROM (SELECT model_table, source_table, kind, classes, seconds, test_fraction, began, later,
+        aside, seed, again);
+    plan := (SELECT row_to_json(p) FROM (SELECT names, source_table, kind, classes, seconds, test_fraction, began, later,
         until AS searched, ahead - 0.5 * probe.seconds AS ahead, judging, replaces, test_rows, guess, statement, linear, begun) AS p);
     made := format('SELECT %sauto_fit_end($1, %L)', own, plan);
     PERFORM pg_catalog.set_config('search_path', callers, true);
@@ -350,7 +361,9 @@ DECLARE
     -- Of the views and the table of steps: whether they are those of this call.
     known pg_catalog.bool[] := '{}';
     statement pg_catalog.text;
-    name pg_catalog.text;
+    -- For format(): the names of what goes with the models, and with those that the run has made.
+    names pg_catalog.text;
+    ended pg_catalog.text;
     kind pg_catalog.text;
     classes pg_catalog.int4;
     began pg_catalog.timestamptz;
@@ -367,12 +380,12 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', safe, true);
     own := (SELECT quote_ident(n.nspname) || '.' FROM pg_extension e JOIN pg_namespace n
         ON n.oid = e.extnamespace WHERE e.extname = 'model_hopper');
-    name := plan->>'model_table';
+    names := plan->>'names';
     kind := plan->>'kind';
     classes := plan->>'classes';
     began := plan->>'began';
     FOR i IN 1..2 LOOP
-        statement := name || CASE i WHEN 1 THEN '_rows' ELSE '_steps' END;
+        statement := format(names, CASE i WHEN 1 THEN '_rows' ELSE '_steps' END);
         kept_steps := NULL;
         PERFORM pg_catalog.set_config('search_path', callers, true);
         BEGIN
@@ -388,8 +401,9 @@ BEGIN
     IF models IS NULL THEN
         -- Cancelled. Tables of a later call stay, and those of an earlier one that were to be replaced are gone.
         IF NOT true = ANY (known) THEN
-            RAISE NOTICE 'tables whose names begin with "%_" are not dropped', name
-                USING DETAIL = 'Those by which the run knows them, "' || name || '_rows" and "' || name || '_steps", are gone, or are of a later call.';
+            RAISE NOTICE 'tables whose names begin with "%" are not dropped', format(names, '_')
+                USING DETAIL = 'Those by which the run knows them, "' || format(names, '_rows') || '" and "' || format(names, '_steps')
+                    || '", are gone, or are of a later call.';
             RETURN;
         ELSIF (plan->>'replaces')::bool THEN
             IF known[2] THEN
@@ -397,10 +411,10 @@ BEGIN
             END IF;
             RETURN;
         END IF;
-        FOREACH statement IN ARRAY ARRAY[CASE WHEN known[2] THEN format('DROP TABLE %s', kept_steps) END, format('DROP TABLE %s_networks', name),
-            CASE WHEN known[1] THEN format('DROP VIEW %1$s_rows, %1$s_test_rows', name) END,
-            format('SELECT %sdrop_packed(%L)', own, name || '_packed'),
-            CASE WHEN (plan->>'test_rows') IS NOT NULL THEN format('SELECT %sdrop_packed(%L)', own, name || '_test_packed') END] LOOP
+        FOREACH statement IN ARRAY ARRAY[CASE WHEN known[2] THEN format('DROP TABLE %s', kept_steps) END, format('DROP TABLE %s', format(names, '_networks')),
+            CASE WHEN known[1] THEN format('DROP VIEW %s, %s', format(names, '_rows'), format(names, '_test_rows')) END,
+            format('SELECT %sdrop_packed(%L)', own, format(names, '_packed')),
+            CASE WHEN (plan->>'test_rows') IS NOT NULL THEN format('SELECT %sdrop_packed(%L)', own, format(names, '_test_packed')) END] LOOP
             CONTINUE WHEN statement IS NULL;
             BEGIN
                 PERFORM pg_catalog.set_config('search_path', callers, true);
@@ -413,8 +427,9 @@ BEGIN
         RETURN;
     END IF;
     tell := format('INSERT INTO %s VALUES ($1, $2, $3, $4)', kept_steps);
-    statement := format('SELECT pg_catalog.count(*) AS configurations, (pg_catalog.array_agg(t.value ORDER BY t.place))[1] AS best_value FROM %s_trials AS t'
-        ' WHERE t.place IS NOT NULL', regexp_replace(models, '"([^".]+)"$', '\1'));
+    EXECUTE format('SELECT %snames_like($1, ''model_table'', ''summary'')', own) INTO ended USING models;
+    statement := format('SELECT pg_catalog.count(*) AS configurations, (pg_catalog.array_agg(t.value ORDER BY t.place))[1] AS best_value FROM %s AS t'
+        ' WHERE t.place IS NOT NULL', format(ended, '_trials'));
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO search;
     PERFORM pg_catalog.set_config('search_path', safe, true);
@@ -428,17 +443,17 @@ BEGIN
     END IF;
     n := greatest(2, floor(((plan->>'seconds')::float8 - elapsed - (plan->>'ahead')::float8) / greatest(2 * (plan->>'judging')::float8, 0.001)));
     statement := format('SELECT CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.>) %2$s THEN pg_catalog.array_agg(t.mst_key ORDER BY t.place) END'
-        ' FROM %1$s_trials AS t WHERE t.place IS NOT NULL', regexp_replace(models, '"([^".]+)"$', '\1'), n);
+        ' FROM %1$s AS t WHERE t.place IS NOT NULL', format(ended, '_trials'), n);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO keys;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     IF search.configurations = 1 THEN
         -- All others have failed.
-        statement := format('SELECT t.mst_key, ARRAY[t.mst_key] AS members, t.value, t.mst_key AS best_member FROM %s_trials AS t'
-            ' WHERE t.place IS NOT NULL', regexp_replace(models, '"([^".]+)"$', '\1'));
+        statement := format('SELECT t.mst_key, ARRAY[t.mst_key] AS members, t.value, t.mst_key AS best_member FROM %s AS t'
+            ' WHERE t.place IS NOT NULL', format(ended, '_trials'));
     ELSE
         statement := format('SELECT * FROM %sensemble(model_table := %L, packed_table := %L, size := 20,%s rank_by := ''loss'')', own, models,
-            name || '_packed_validation', coalesce(' mst_keys := ' || quote_literal(keys[1:n]) || ',', ''));
+            format(names, '_packed_validation'), coalesce(' mst_keys := ' || quote_literal(keys[1:n]) || ',', ''));
     END IF;
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO best;
@@ -458,18 +473,18 @@ BEGIN
             PERFORM pg_catalog.set_config('client_min_messages', told, true);
         END IF;
         statement := pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, models,
-            name OPERATOR(pg_catalog.||) '_test_packed', best.mst_key);
+            pg_catalog.format(names, '_test_packed'), best.mst_key);
         EXECUTE statement INTO tested;
         EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, models,
-            name OPERATOR(pg_catalog.||) '_test_packed', best.best_member) INTO alone;
-        EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L)', own, name OPERATOR(pg_catalog.||) '_linear',
-            name OPERATOR(pg_catalog.||) '_test_packed') INTO linear;
+            pg_catalog.format(names, '_test_packed'), best.best_member) INTO alone;
+        EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L)', own, pg_catalog.format(names, '_linear'),
+            pg_catalog.format(names, '_test_packed')) INTO linear;
         PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
-        EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, name OPERATOR(pg_catalog.||) '_linear');
+        EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, pg_catalog.format(names, '_linear'));
         PERFORM pg_catalog.set_config('client_min_messages', told, true);
         IF classes OPERATOR(pg_catalog.=) 2 THEN
             EXECUTE pg_catalog.format('SELECT %1$sauc_reach(pg_catalog.array_agg(p.label), pg_catalog.array_agg(p.outputs[1]))'
-                ' FROM %1$spredict_packed(%2$L, %3$L, %4$s) AS p', own, models, name OPERATOR(pg_catalog.||) '_test_packed', best.mst_key) INTO reach;
+                ' FROM %1$spredict_packed(%2$L, %3$L, %4$s) AS p', own, models, pg_catalog.format(names, '_test_packed'), best.mst_key) INTO reach;
         END IF;
         PERFORM pg_catalog.set_config('search_path', safe, true);
         n := plan->>'test_rows';
@@ -490,7 +505,7 @@ BEGIN
         best.mst_key := best.best_member;
     END IF;
     -- The ensemble may have a higher validation loss than the model that is the best on these rows by chance.
-    statement := format('SELECT s.best_mst_key FROM %s_summary AS s', regexp_replace(models, '"([^".]+)"$', '\1'));
+    statement := format('SELECT s.best_mst_key FROM %s AS s', format(ended, '_summary'));
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO n;
     PERFORM pg_catalog.set_config('search_path', safe, true);

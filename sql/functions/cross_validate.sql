@@ -15,9 +15,11 @@ DECLARE
     own pg_catalog.text;
     source pg_catalog.regclass;
     label pg_catalog.text;
+    -- The name of the output and of what goes with it, for format().
+    names pg_catalog.text;
     -- Before work begins: pairs of what is to be made and how its name ends.
     outputs pg_catalog.text[] := ARRAY[['new', ''], ['new', 'folds'], ['new', 'means']];
-    tables pg_catalog.text[] := ARRAY[['new', 'rows'], ['new', 'test_rows'], ['packed', 'packed'], ['test', 'test'], ['passing', 'models']];
+    tables pg_catalog.text[] := ARRAY[['view', 'rows'], ['view', 'test_rows'], ['packed', 'packed'], ['test', 'test'], ['passing', 'models']];
     grouped pg_catalog.text;
     kind pg_catalog.text;
     columns pg_catalog.text;
@@ -49,10 +51,7 @@ BEGIN
         RAISE EXCEPTION 'source_table, output_table, dependent_varname, independent_varname, folds, num_iterations, options and seed must not be NULL'
             USING ERRCODE = 'null_value_not_allowed';
     END IF;
-    IF output_table !~ '^([a-z_][a-z0-9_]*[.])?[a-z_][a-z0-9_]{0,28}$' THEN
-        RAISE EXCEPTION 'output_table must be a name of small letters, digits and _, of 29 at most' USING ERRCODE = 'invalid_name',
-            HINT = 'Names of other tables are made of it, <output_table>_fold100_packed_validation_summary among them.';
-    END IF;
+    EXECUTE format('SELECT %snames_like(%L, ''output_table'', ''fold100_packed_validation_summary'')', own, output_table) INTO names;
     IF folds < 2 OR folds > 100 THEN
         RAISE EXCEPTION 'folds must be from 2 to 100' USING ERRCODE = 'invalid_parameter_value';
     END IF;
@@ -68,9 +67,9 @@ BEGIN
         END LOOP;
     END LOOP;
     PERFORM pg_catalog.set_config('search_path', callers, true);
-    EXECUTE pg_catalog.format('SELECT %sclaim_names(%L, %L, false)', own, output_table, outputs);
-    EXECUTE pg_catalog.format('SELECT %srun_closing(NULL)', own) INTO later;
     source := source_table::pg_catalog.regclass;
+    EXECUTE pg_catalog.format('SELECT %sclaim_names(%L, %L, false, $1)', own, output_table, outputs) USING source;
+    EXECUTE pg_catalog.format('SELECT %srun_closing(NULL)', own) INTO later;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     EXECUTE format('SELECT %1$ssource_column($1, $2, ''dependent_varname''), %1$ssource_column($1, $3, ''group_varname'')', own)
         INTO label, grouped USING source, dependent_varname, group_varname;
@@ -110,14 +109,14 @@ BEGIN
         CASE WHEN grouped IS NULL THEN '' ELSE format(', pg_catalog.count(*) OVER (PARTITION BY %s) AS %sn', like_rows, spare) END, source, label);
     statement := format('SELECT %1$s, pg_catalog.dense_rank() OVER (ORDER BY %2$st.%3$sk) OPERATOR(pg_catalog.-) 1 AS %3$st FROM (%4$s) AS t', columns,
         CASE WHEN grouped IS NOT NULL THEN format('t.%sn DESC, ', spare) WHEN kind = 'class' THEN format('t.%s, ', label) ELSE '' END, spare, statement);
-    statement := format('CREATE TABLE %1$s_folds AS SELECT %2$s, (1 OPERATOR(pg_catalog.+) %3$s)::pg_catalog.int4 AS %4$s FROM (%5$s) AS t',
-        output_table, columns, format(CASE WHEN grouped IS NULL THEN '(t.%1$st OPERATOR(pg_catalog.%%) %2$s)'
+    statement := format('CREATE TABLE %1$s AS SELECT %2$s, (1 OPERATOR(pg_catalog.+) %3$s)::pg_catalog.int4 AS %4$s FROM (%5$s) AS t',
+        format(names, '_folds'), columns, format(CASE WHEN grouped IS NULL THEN '(t.%1$st OPERATOR(pg_catalog.%%) %2$s)'
             -- All these operators bind alike.
             ELSE 'least(t.%1$st OPERATOR(pg_catalog.%%) %3$s, %4$s OPERATOR(pg_catalog.-) (t.%1$st OPERATOR(pg_catalog.%%) %3$s))'
             END, spare, folds, 2 * folds, 2 * folds - 1), spare, statement);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
-    EXECUTE pg_catalog.format('SELECT pg_catalog.count(DISTINCT %s) FROM %s_folds', spare, output_table) INTO n;
+    EXECUTE pg_catalog.format('SELECT pg_catalog.count(DISTINCT %s) FROM %s', spare, pg_catalog.format(names, '_folds')) INTO n;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     IF n < folds THEN
         RAISE EXCEPTION '"%" has too few % for % folds', source_table, CASE WHEN grouped IS NULL THEN 'different rows' ELSE 'groups' END, folds
@@ -125,15 +124,15 @@ BEGIN
     END IF;
     IF kind = 'class' THEN
         PERFORM pg_catalog.set_config('search_path', callers, true);
-        EXECUTE pg_catalog.format('SELECT pg_catalog.min(s.c) FROM (SELECT t.%1$s::pg_catalog.text AS c FROM %2$s_folds AS t GROUP BY t.%1$s'
-            ' HAVING pg_catalog.count(DISTINCT t.%3$s) OPERATOR(pg_catalog.=) 1) AS s', label, output_table, spare) INTO odd;
+        EXECUTE pg_catalog.format('SELECT pg_catalog.min(s.c) FROM (SELECT t.%1$s::pg_catalog.text AS c FROM %2$s AS t GROUP BY t.%1$s'
+            ' HAVING pg_catalog.count(DISTINCT t.%3$s) OPERATOR(pg_catalog.=) 1) AS s', label, pg_catalog.format(names, '_folds'), spare) INTO odd;
         PERFORM pg_catalog.set_config('search_path', safe, true);
         IF odd IS NOT NULL THEN
             RAISE EXCEPTION 'class "%" of column % lies in one fold alone', odd, label USING ERRCODE = 'invalid_parameter_value',
                 DETAIL = 'Where that fold is the test, no row of the class is left to train on.', HINT = 'Leave the class out, or join it with others.';
         END IF;
     END IF;
-    statement := 'CREATE TABLE ' || output_table || ' (mst_key pg_catalog.int4, fold pg_catalog.int4, metric pg_catalog.text,'
+    statement := 'CREATE TABLE ' || format(names, '') || ' (mst_key pg_catalog.int4, fold pg_catalog.int4, metric pg_catalog.text,'
         ' value pg_catalog.float8, training_rows pg_catalog.int8, test_rows pg_catalog.int8)';
     IF recipe IS NULL THEN
         PERFORM pg_catalog.set_config('search_path', callers, true);
@@ -143,12 +142,12 @@ BEGIN
         EXECUTE digest INTO digested;
         PERFORM pg_catalog.set_config('search_path', safe, true);
     END IF;
-    plan := (SELECT row_to_json(p) FROM (SELECT own, digest, digested, output_table, comment, began, folds, columns, spare, label, independent_varname::text AS features, validation_fraction,
+    plan := (SELECT row_to_json(p) FROM (SELECT own, digest, digested, names, comment, began, folds, columns, spare, label, independent_varname::text AS features, validation_fraction,
         seed, treated, label_kind, grouped, recipe, configurations, num_iterations, model_selection_table AS selection) AS p);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
     EXECUTE statement;
-    EXECUTE pg_catalog.format('COMMENT ON TABLE %s IS %L', output_table, comment);
+    EXECUTE pg_catalog.format('COMMENT ON TABLE %s IS %L', pg_catalog.format(names, ''), comment);
     IF later THEN
         EXECUTE pg_catalog.format('SELECT %scross_validate_fold($1, 1)', own) INTO call USING plan;
         PERFORM pg_catalog.set_config('client_min_messages', told, true);
@@ -179,17 +178,17 @@ BEGIN
             done := done OPERATOR(pg_catalog.+) 1;
             PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
             EXECUTE pg_catalog.format('SELECT %scross_validate_test($1, $2, $3)', own) INTO statement
-                USING output_table OPERATOR(pg_catalog.||) '_fold' OPERATOR(pg_catalog.||) done OPERATOR(pg_catalog.||) '_models', plan, done;
+                USING pg_catalog.format(names, '_fold' OPERATOR(pg_catalog.||) done OPERATOR(pg_catalog.||) '_models'), plan, done;
             PERFORM pg_catalog.set_config('client_min_messages', told, true);
             RAISE NOTICE '%', statement;
         END LOOP;
     END LOOP;
     PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
     EXECUTE pg_catalog.format('SELECT %scross_validate_means($1, $2)', own)
-        USING output_table OPERATOR(pg_catalog.||) '_fold' OPERATOR(pg_catalog.||) folds OPERATOR(pg_catalog.||) '_models', plan;
+        USING pg_catalog.format(names, '_fold' OPERATOR(pg_catalog.||) folds OPERATOR(pg_catalog.||) '_models'), plan;
     PERFORM pg_catalog.set_config('client_min_messages', told, true);
-    RETURN QUERY EXECUTE pg_catalog.format('SELECT * FROM %s_means AS m ORDER BY m.metric OPERATOR(pg_catalog.=) ''loss'', m.metric, m.rank, m.mst_key',
-        output_table);
+    RETURN QUERY EXECUTE pg_catalog.format('SELECT * FROM %s AS m ORDER BY m.metric OPERATOR(pg_catalog.=) ''loss'', m.metric, m.rank, m.mst_key',
+        pg_catalog.format(names, '_means'));
 END $$;
 COMMENT ON FUNCTION hopper.cross_validate_within(text, text, text, hopper.columns, integer, integer, text, text, jsonb, jsonb, text, text,
     double precision, bigint) IS
@@ -202,7 +201,9 @@ DECLARE
     callers CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
     safe CONSTANT pg_catalog.text := 'pg_catalog, pg_temp';
     own CONSTANT pg_catalog.text := plan OPERATOR(pg_catalog.->>) 'own';
-    base pg_catalog.text;
+    names CONSTANT pg_catalog.text := plan OPERATOR(pg_catalog.->>) 'names';
+    base CONSTANT pg_catalog.text := '_fold' OPERATOR(pg_catalog.||) fold;
+    packed CONSTANT pg_catalog.text := pg_catalog.format(names, base OPERATOR(pg_catalog.||) '_packed');
     selection pg_catalog.text;
     configuration pg_catalog.jsonb;
     network pg_catalog.record;
@@ -218,20 +219,19 @@ BEGIN
         END IF;
     END IF;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    base := (plan->>'output_table') || '_fold' || fold;
     selection := plan->>'selection';
     statements := ARRAY[
-        format('CREATE VIEW %1$s_rows AS SELECT %2$s FROM %3$s_folds AS t WHERE t.%4$s OPERATOR(pg_catalog.<>) %5$s', base, plan->>'columns',
-            plan->>'output_table', plan->>'spare', fold),
-        format('CREATE VIEW %1$s_test_rows AS SELECT %2$s FROM %3$s_folds AS t WHERE t.%4$s OPERATOR(pg_catalog.=) %5$s', base, plan->>'columns',
-            plan->>'output_table', plan->>'spare', fold),
+        format('CREATE VIEW %1$s AS SELECT %2$s FROM %3$s AS t WHERE t.%4$s OPERATOR(pg_catalog.<>) %5$s', format(names, base || '_rows'), plan->>'columns',
+            format(names, '_folds'), plan->>'spare', fold),
+        format('CREATE VIEW %1$s AS SELECT %2$s FROM %3$s AS t WHERE t.%4$s OPERATOR(pg_catalog.=) %5$s', format(names, base || '_test_rows'), plan->>'columns',
+            format(names, '_folds'), plan->>'spare', fold),
         -- What is known of the columns is known from the fold's training rows.
         format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L, independent_varname := %L,'
-            ' validation_fraction := %L, seed := %s, treatments := %L, label_kind := %L, group_varname := %L)', own, base || '_rows',
-            base || '_packed', plan->>'label', plan->>'features', plan->>'validation_fraction', plan->>'seed', plan->>'treated', plan->>'label_kind',
+            ' validation_fraction := %L, seed := %s, treatments := %L, label_kind := %L, group_varname := %L)', own, format(names, base || '_rows'),
+            packed, plan->>'label', plan->>'features', plan->>'validation_fraction', plan->>'seed', plan->>'treated', plan->>'label_kind',
             CASE WHEN (plan->>'validation_fraction') IS NOT NULL THEN plan->>'grouped' END),
-        format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L)', own, base || '_test_rows',
-            base || '_test', base || '_packed')];
+        format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L)', own, format(names, base || '_test_rows'),
+            format(names, base || '_test'), packed)];
     PERFORM pg_catalog.set_config('search_path', callers, true);
     FOREACH statement IN ARRAY statements LOOP
         EXECUTE statement;
@@ -243,7 +243,7 @@ BEGIN
         configuration := (SELECT json_object_agg(o.key, o.value)::text::jsonb FROM (SELECT 'iterations' AS key, plan->'num_iterations' AS value
             UNION ALL SELECT e.key, e.value::text::json FROM jsonb_each(configuration) AS e WHERE e.key <> 'iterations') AS o);
         statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := %L, options := %L, name := ''%s'')',
-            own, base || '_networks', base || '_packed', plan->>'recipe', configuration, c);
+            own, format(names, base || '_networks'), packed, plan->>'recipe', configuration, c);
         PERFORM pg_catalog.set_config('search_path', callers, true);
         EXECUTE statement INTO network;
         PERFORM pg_catalog.set_config('search_path', safe, true);
@@ -251,9 +251,9 @@ BEGIN
             RAISE EXCEPTION 'options hold a range' USING ERRCODE = 'invalid_parameter_value',
                 DETAIL = 'Configurations are compared, none is searched for.', HINT = 'Give a list of objects, one for each configuration.';
         END IF;
-        selection := base || '_configs';
+        selection := format(names, base || '_configs');
         statement := CASE c WHEN 1 THEN format('SELECT %sload_model_selection_table(%L, %L, ARRAY[%s], ARRAY[%L], ARRAY[%L])', own,
-                base || '_networks', selection, network.model_id, network.compile_params, network.fit_params)
+                format(names, base || '_networks'), selection, network.model_id, network.compile_params, network.fit_params)
             ELSE format('INSERT INTO %s (model_id, compile_params, fit_params) VALUES (%s, %L, %L)', selection, network.model_id,
                 network.compile_params, network.fit_params) END;
         PERFORM pg_catalog.set_config('search_path', callers, true);
@@ -261,8 +261,8 @@ BEGIN
         PERFORM pg_catalog.set_config('search_path', safe, true);
     END LOOP;
     statement := format('SELECT %sfit_multiple_model(packed_table := %L, model_table := %L, model_selection_table := %L, num_iterations := %s,'
-        ' validation_table := %L, seed := %s)', own, base || '_packed', base || '_models', selection, plan->>'num_iterations',
-        CASE WHEN (plan->>'validation_fraction') IS NOT NULL THEN base || '_packed_validation' END, plan->>'seed');
+        ' validation_table := %L, seed := %s)', own, packed, format(names, base || '_models'), selection, plan->>'num_iterations',
+        CASE WHEN (plan->>'validation_fraction') IS NOT NULL THEN format(names, base || '_packed_validation') END, plan->>'seed');
     PERFORM pg_catalog.set_config('search_path', callers, true);
     RETURN statement;
 END $$;
@@ -271,10 +271,12 @@ COMMENT ON FUNCTION hopper.cross_validate_fold(json, integer) IS
 
 CREATE FUNCTION hopper.cross_validate_made(plan json, fold integer) RETURNS text[]
     LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT ARRAY[format('SELECT %sdrop_packed(%L)', plan->>'own', s.base || '_test'), format('SELECT %sdrop_packed(%L)', plan->>'own', s.base || '_packed'),
-        format('DROP VIEW %1$s_rows, %1$s_test_rows', s.base)]
-        || CASE WHEN (plan->>'recipe') IS NULL THEN '{}'::text[] ELSE ARRAY[format('DROP TABLE %1$s_configs, %1$s_configs_summary, %1$s_networks', s.base)] END
-    FROM (SELECT (plan->>'output_table') || '_fold' || fold AS base) AS s
+    SELECT ARRAY[format('SELECT %sdrop_packed(%L)', plan->>'own', format(s.names, s.base || '_test')),
+        format('SELECT %sdrop_packed(%L)', plan->>'own', format(s.names, s.base || '_packed')),
+        format('DROP VIEW %s, %s', format(s.names, s.base || '_rows'), format(s.names, s.base || '_test_rows'))]
+        || CASE WHEN (plan->>'recipe') IS NULL THEN '{}'::text[] ELSE ARRAY[format('DROP TABLE %s, %s, %s', format(s.names, s.base || '_configs'),
+            format(s.names, s.base || '_configs_summary'), format(s.names, s.base || '_networks'))] END
+    FROM (SELECT plan->>'names' AS names, '_fold' || fold AS base) AS s
 $$;
 COMMENT ON FUNCTION hopper.cross_validate_made(json, integer) IS
     'part of cross_validate(): the statements that drop what cross_validate_fold() has made';
@@ -284,8 +286,8 @@ CREATE FUNCTION hopper.cross_validate_test(models text, plan json, fold integer)
 #variable_conflict use_variable
 DECLARE
     own CONSTANT pg_catalog.text := plan OPERATOR(pg_catalog.->>) 'own';
-    output_table CONSTANT pg_catalog.text := plan OPERATOR(pg_catalog.->>) 'output_table';
-    base CONSTANT pg_catalog.text := output_table OPERATOR(pg_catalog.||) '_fold' OPERATOR(pg_catalog.||) fold;
+    names CONSTANT pg_catalog.text := plan OPERATOR(pg_catalog.->>) 'names';
+    base CONSTANT pg_catalog.text := '_fold' OPERATOR(pg_catalog.||) fold;
     statements pg_catalog.text[];
     statement pg_catalog.text;
     tested pg_catalog.record;
@@ -295,13 +297,14 @@ DECLARE
     rows_tested pg_catalog.int8;
 BEGIN
     EXECUTE pg_catalog.format('SELECT ARRAY(SELECT m.mst_key FROM %s AS m ORDER BY 1)', models) INTO keys;
-    EXECUTE pg_catalog.format('SELECT (SELECT pg_catalog.count(*) FROM %1$s_rows), (SELECT pg_catalog.count(*) FROM %1$s_test_rows)', base)
+    EXECUTE pg_catalog.format('SELECT (SELECT pg_catalog.count(*) FROM %s), (SELECT pg_catalog.count(*) FROM %s)',
+        pg_catalog.format(names, base OPERATOR(pg_catalog.||) '_rows'), pg_catalog.format(names, base OPERATOR(pg_catalog.||) '_test_rows'))
         INTO rows_trained, rows_tested;
     FOREACH key IN ARRAY keys LOOP
         EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, models,
-            base OPERATOR(pg_catalog.||) '_test', key) INTO tested;
+            pg_catalog.format(names, base OPERATOR(pg_catalog.||) '_test'), key) INTO tested;
         EXECUTE pg_catalog.format('INSERT INTO %s SELECT $1, $2, m.name, m.value, $3, $4 FROM ROWS FROM (pg_catalog.unnest($5::pg_catalog.text[]),'
-            ' pg_catalog.unnest($6::pg_catalog.float8[])) AS m (name, value)', output_table)
+            ' pg_catalog.unnest($6::pg_catalog.float8[])) AS m (name, value)', pg_catalog.format(names, ''))
             USING key, fold, rows_trained, rows_tested, pg_catalog.array_append(tested.metrics_type, 'loss'), pg_catalog.array_append(tested.metrics, tested.loss);
     END LOOP;
     IF fold OPERATOR(pg_catalog.<) (plan OPERATOR(pg_catalog.->>) 'folds')::pg_catalog.int4 THEN
@@ -320,8 +323,9 @@ CREATE FUNCTION hopper.cross_validate_means(models text, plan json) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
 DECLARE
     callers CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
-    source CONSTANT pg_catalog.regclass := (plan OPERATOR(pg_catalog.->>) 'output_table')::pg_catalog.regclass;
+    source CONSTANT pg_catalog.regclass := pg_catalog.format(plan OPERATOR(pg_catalog.->>) 'names', '')::pg_catalog.regclass;
     means pg_catalog.text;
+    fold_names pg_catalog.text;
     metric pg_catalog.text;
     keys pg_catalog.int4[];
     reached pg_catalog.float8[];
@@ -337,12 +341,12 @@ BEGIN
         ' GROUP BY v.mst_key, v.metric) AS s', plan->>'folds', source, plan->>'own', means);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     -- Configurations are compared by the metric by which a fold's are, "validation accuracy".
-    EXECUTE pg_catalog.format('SELECT pg_catalog.substring(s.best_metric, '' (.*)'') FROM %s_summary AS s',
-        pg_catalog.regexp_replace(models, '"([^".]+)"$', '\1')) INTO metric;
+    EXECUTE pg_catalog.format('SELECT %snames_like($1, ''models'', ''summary'')', plan OPERATOR(pg_catalog.->>) 'own') INTO fold_names USING models;
+    EXECUTE pg_catalog.format('SELECT pg_catalog.substring(s.best_metric, '' (.*)'') FROM %s AS s', pg_catalog.format(fold_names, '_summary')) INTO metric;
     EXECUTE pg_catalog.format('SELECT pg_catalog.array_agg(m.mst_key ORDER BY m.rank, m.mst_key), pg_catalog.array_agg(m.mean ORDER BY m.rank, m.mst_key)'
         ' FROM %s AS m WHERE m.metric OPERATOR(pg_catalog.=) $1', means) INTO keys, reached USING metric;
     EXECUTE pg_catalog.format('SELECT %srecord_means($1, $2, $3, $4, $5, $6)', plan OPERATOR(pg_catalog.->>) 'own') USING models,
-        plan OPERATOR(pg_catalog.->>) 'output_table', (plan OPERATOR(pg_catalog.->>) 'began')::pg_catalog.timestamptz, metric, keys, reached;
+        pg_catalog.format(plan OPERATOR(pg_catalog.->>) 'names', ''), (plan OPERATOR(pg_catalog.->>) 'began')::pg_catalog.timestamptz, metric, keys, reached;
     EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', plan OPERATOR(pg_catalog.->>) 'own', models);
 END $$;
 COMMENT ON FUNCTION hopper.cross_validate_means(text, json) IS
@@ -355,7 +359,8 @@ DECLARE
     told CONSTANT pg_catalog.text := pg_catalog.current_setting('client_min_messages');
     quiet CONSTANT pg_catalog.text := CASE WHEN told OPERATOR(pg_catalog.=) ANY (ARRAY['error', 'fatal', 'panic']) THEN told ELSE 'warning' END;
     own CONSTANT pg_catalog.text := plan OPERATOR(pg_catalog.->>) 'own';
-    output_table CONSTANT pg_catalog.text := plan OPERATOR(pg_catalog.->>) 'output_table';
+    names CONSTANT pg_catalog.text := plan OPERATOR(pg_catalog.->>) 'names';
+    output_table CONSTANT pg_catalog.text := pg_catalog.format(names, '');
     statements pg_catalog.text[];
     statement pg_catalog.text;
     kept pg_catalog.regclass;
@@ -370,7 +375,7 @@ BEGIN
         END;
         IF pg_catalog.obj_description(kept, 'pg_class') OPERATOR(pg_catalog.=) (plan OPERATOR(pg_catalog.->>) 'comment') THEN
             EXECUTE pg_catalog.format('SELECT %scross_validate_made($1, $2)', own) INTO statements USING plan, fold;
-            FOREACH statement IN ARRAY statements OPERATOR(pg_catalog.||) pg_catalog.format('DROP TABLE %1$s, %1$s_folds', output_table) LOOP
+            FOREACH statement IN ARRAY statements OPERATOR(pg_catalog.||) pg_catalog.format('DROP TABLE %s, %s', output_table, pg_catalog.format(names, '_folds')) LOOP
                 BEGIN
                     EXECUTE statement;
                 EXCEPTION WHEN others THEN
@@ -378,7 +383,7 @@ BEGIN
                 END;
             END LOOP;
         ELSE
-            RAISE NOTICE 'tables whose names begin with "%_fold" are not dropped', output_table USING DETAIL = 'The run does not find its table "'
+            RAISE NOTICE 'tables whose names begin with "%" are not dropped', pg_catalog.format(names, '_fold') USING DETAIL = 'The run does not find its table "'
                 OPERATOR(pg_catalog.||) output_table OPERATOR(pg_catalog.||) '" any more, by which it knows them.';
         END IF;
         RETURN;

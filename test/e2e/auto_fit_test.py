@@ -234,6 +234,23 @@ def test_a_second_session_is_refused_at_once(database, call):
     other.close()
 
 
+def test_names_of_any_kind(database):
+    """What goes with the models has names that begin with theirs, whatever that holds."""
+    query(database, 'CREATE SCHEMA "My Shop"')
+    name = '"My Shop"."The ""5 %s"" Model."'
+    call = "SELECT step, statement FROM hopper.auto_fit('customers', 'churned', %s, 2, replace => %s)"
+    for again in (False, True):
+        assert len(query(database, call, name, again)) == 7
+    made = {each for each, in query(database, "SELECT relname FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'My Shop') AND relkind IN ('r', 'v')")}
+    assert {f'The "5 %s" Model.{suffix}' for suffix in ("", "_rows", "_steps", "_networks", "_packed_validation_summary", "_trials")} <= made
+    assert all(each.startswith('The "5 %s" Model.') for each in made)
+    assert query(database, "SELECT hopper.predict(%s, 'customers', 'id', output_table => 'guessed_by_name', pred_type => 'response')", name) == [(3000,)]
+    run = value(database, "SELECT hopper.create_run(format('SELECT * FROM hopper.auto_fit(%%L, %%L, %%L, 2)', 'customers', 'churned', %s::text))", '"My Shop"."M %s"')
+    query(database, "SELECT hopper.step(%s, 0)", run)
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert not query(database, "SELECT relname FROM pg_class WHERE relname LIKE 'M %%' AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'My Shop')")
+
+
 @pytest.mark.skipif(GREENPLUM, reason="segments cannot train into temporary tables")
 def test_temporary_models_are_replaced(database):
     """pg_temp is another schema in each session."""
@@ -260,17 +277,23 @@ def test_temporary_models_are_replaced(database):
     ("'customers', 'churned', 'hidden', replace => true", '"hidden_rows" is found in schema "pg_temp_\\d+"'),
     ("'unlike', 'pair', 'm'", 'column pair of "unlike" is an array'), ("'unlike', 'churned', 'm', treatments => '3'", "treatments must be a JSON object"),
     ("'prose', 'churned', 'm'", 'no column is left to be a feature\nDETAIL:  Column "note" is left out: it holds no category often enough'),
-    ("'customers', 'churned', 'My Model'", "model_table must be a name of small letters"),
-    ("'customers', 'churned', repeat('m', 38)", "model_table must be a name of .* 37 at most"),
+    ("'customers', 'churned', 'My Model'", 'argument "model_table" is not a valid table name: My Model\n.*in double quotes'),
+    ("'customers', 'churned', repeat('m', 38)", 'table name "m+" is too long\n.*The table "m+_packed_validation_summary" goes with it'),
     ("'nowhere', 'churned', 'm'", 'relation "nowhere" does not exist'), ("'customers', 'churn', 'm'", 'column "churn" of "customers" does not exist'),
-    ("'customers', 'churned IS NULL) OR (true', 'm'", 'column "churned IS NULL.*" does not exist')])
+    ("'customers', 'churned IS NULL) OR (true', 'm'", 'column "churned IS NULL.*" does not exist'),
+    ("'lately', 'churned', 'm', time_varname => 'id'", 'column "pair" of "lately" holds an array of 3 elements'),
+    ("'timeless', 'churned', 'm', time_varname => 'id'", 'column "id" of "timeless" holds NULL or NaN in 10 rows')])
 def test_what_is_refused(database, arguments, error):
     query(database, "CREATE OR REPLACE VIEW unlabelled AS SELECT age, NULL::boolean AS churned FROM customers")
     query(database, "CREATE SCHEMA IF NOT EXISTS shop; CREATE TABLE IF NOT EXISTS shop.elsewhere (a integer); CREATE TABLE IF NOT EXISTS \"Odd Table\" (a integer);"
                     " CREATE TEMP TABLE IF NOT EXISTS hidden_rows (a integer);"
                     " CREATE OR REPLACE VIEW unlike AS SELECT age, churned, ARRAY[age, age] AS pair, true AS same, 3.5 AS number, CASE WHEN id < 3 THEN (ARRAY['NaN', '-Infinity'])[id]::real"
                     " ELSE id END AS endless, CASE WHEN id % 1000 = 0 THEN 'infinity' ELSE date '2020-01-01' + id END AS ends FROM customers;"
-                    " CREATE OR REPLACE VIEW prose AS SELECT md5(id::text) AS note, churned FROM customers")
+                    " CREATE OR REPLACE VIEW prose AS SELECT md5(id::text) AS note, churned FROM customers;"
+                    # The latest rows are for the test.
+                    " CREATE OR REPLACE VIEW lately AS SELECT id, CASE WHEN id < (SELECT max(id) FROM customers) THEN ARRAY[id, age] ELSE ARRAY[1, 2, 3] END AS pair,"
+                    " churned FROM customers;"
+                    " CREATE OR REPLACE VIEW timeless AS SELECT CASE WHEN id > 10 THEN id END AS id, age, churned FROM customers")
     before, path = outputs(database), value(database, "SHOW search_path")
     with pytest.raises(psycopg2.Error, match=error):
         query(database, f"SELECT hopper.auto_fit({arguments})")

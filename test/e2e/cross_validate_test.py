@@ -131,8 +131,8 @@ def test_groups_and_equal_rows_are_not_separated(database):
     ("'patients', 'c', 'lat', recipe => 'realmlp'", 'column "lat" of "patients" does not exist'),
     ("'patients', 'c', 'lat'", 'column "lat" of "patients" does not exist'),
     ("'patients', 'c', 'late', recipe => 'realmlp', group_varname => 'ward'", 'column "ward" of "patients" does not exist'),
-    ("'patients', 'C', 'late', recipe => 'realmlp'", "output_table must be a name of small letters"),
-    ("'patients', repeat('c', 30), 'late', recipe => 'realmlp'", "output_table must be a name of .* 29 at most"),
+    ("'patients', 'A C', 'late', recipe => 'realmlp'", 'argument "output_table" is not a valid table name: A C'),
+    ("'patients', repeat('c', 30), 'late', recipe => 'realmlp'", 'table name "c+" is too long'),
     ("'patients', 'c', 'late', folds => 1, recipe => 'realmlp'", "folds must be from 2 to 100"),
     ("'patients', 'c', 'late', num_iterations => 0, recipe => 'realmlp'", "num_iterations must be 1 or more"),
     ("'patients', 'c', 'late'", "either model_selection_table or recipe must be given"),
@@ -144,6 +144,7 @@ def test_groups_and_equal_rows_are_not_separated(database):
     ("'patients', 'c', 'late', recipe => 'realmlp', group_varname => 'hospital'", '"patients" has too few groups for 5 folds'),
     ("'patients', 'c', 'hospital', folds => 2, recipe => 'realmlp', group_varname => 'hospital'", 'class "a" of column hospital lies in one fold alone'),
     ("'patients', 'c', 'late', '*', recipe => 'realmlp', treatments => '{\"wing\": \"log\"}'", "wing"),
+    ("'patients', 'c', 'late', 'wing', recipe => 'realmlp'", 'column "wing" of relation "patients" does not exist'),
     ("'patients', 'c', 'late', model_selection_table => 'nowhere'", "nowhere")])
 def test_what_is_refused(database, arguments, error):
     before, path = outputs(database), value(database, "SHOW search_path")

@@ -55,7 +55,7 @@ SHORT = ["add_trials", "best_config", "build_info", "calibrate", "cancel", "chec
          "fits_at_once", "from_safetensors", "generate_model_configs", "gpu_configuration", "grant_model", "grant_run", "help", "help_function",
          "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard",
          "learning_curves", "load_model", "load_model_selection_table", "losses", "metric_ascends", "metrics",
-         "mlp", "model_columns", "model_id", "model_ids", "models", "optimizers", "param_importance", "params_json", "partial_dependence", "pause", "pin_trial",
+         "mlp", "model_columns", "model_id", "model_ids", "models", "names_like", "optimizers", "param_importance", "params_json", "partial_dependence", "pause", "pin_trial",
          "pred_type_of_double", "pred_type_of_real", "predict_outputs", "predict_packed",
          "predict_row", "predict_value", "progress_slots", "publish", "record_means", "rename_model", "report", "report_packing", "report_run", "report_source", "report_validation",
          "resume", "revoke_model", "revoke_run", "run_closing", "run_timeline", "search_algorithms", "set_iterations", "source_hash", "sparkline", "step", "stop_trial", "submit", "tabular", "tensorboard_events",

@@ -35,6 +35,8 @@ ROOM = {"schema": 63, "points": 63, "pictures": 63, "packed": 63 - len("_validat
         "predicted4": 63, "predicted5": 63, "predicted6": 63,
         "copied": 63 - len("_decisions"), "renamed": 63 - len("_decisions"),
         "schedule": 63, "tried": 63 - len("_decisions"), "found": 63 - len("_summary"),
+        "fitted": 63 - len("_packed_validation_summary"), "validated": 63 - len("_fold100_packed_validation_summary"),
+        "by_group": 63 - len("_fold100_packed_validation_summary"),
         "again": 63 - len("_decisions"), "refined": 63 - len("_summary"), "refound": 63 - len("_summary"),
         "type": 63, "id": 63, "x": 63 - len("_shape"), "image": 63 - len("_shape"),
         "y": 63 - len("_class_values"), "fold": 63}
@@ -191,11 +193,11 @@ CALLS = [
     "SELECT pg_catalog.length(hopper.report({tried})) OPERATOR(pg_catalog.>) 10000",
     "SELECT pg_catalog.length(hopper.report(pg_catalog.max(run))) OPERATOR(pg_catalog.>) 5000 FROM hopper.runs",
     "SELECT pg_catalog.count(*) FROM hopper.tensorboard_files({tried}) WHERE pg_catalog.length(content) OPERATOR(pg_catalog.>) 100",
-    "SELECT pg_catalog.count(*) FROM hopper.auto_fit({points}, {y}, pg_catalog.format('made_by_itself%s', pg_catalog.pg_backend_pid()), 1,"
+    "SELECT pg_catalog.count(*) FROM hopper.auto_fit({points}, {y}, {fitted}, 1,"
     " group_varname := {id})",
-    "SELECT metric, mean, fold_values FROM hopper.cross_validate({points}, pg_catalog.format('made_by_itself_too%s', pg_catalog.pg_backend_pid()), {y},"
+    "SELECT metric, mean, fold_values FROM hopper.cross_validate({points}, {validated}, {y},"
     " {x}, 2, 1, {configs})",
-    "SELECT metric FROM hopper.cross_validate({points}, pg_catalog.format('made_by_itself_also%s', pg_catalog.pg_backend_pid()), {y}, '*', 3, 1,"
+    "SELECT metric FROM hopper.cross_validate({points}, {by_group}, {y}, '*', 3, 1,"
     " recipe := 'realmlp_small', group_varname := {id})",
     "SELECT hopper.optuna_views('seen') IS NOT NULL, hopper.mlflow_views('seen_too') IS NOT NULL",
     "SELECT study_name IS NOT NULL FROM seen.studies LIMIT 1",
@@ -283,8 +285,7 @@ class World:
         cursor.execute("SELECT relname FROM pg_catalog.pg_class WHERE relkind OPERATOR(pg_catalog.=) 'r'"
                        " AND relnamespace OPERATOR(pg_catalog.=) (SELECT oid FROM pg_catalog.pg_namespace"
                        " WHERE nspname OPERATOR(pg_catalog.=) %s)", (self.names["schema"],))
-        # auto_fit() and cross_validate() take plain names alone.
-        return sorted(self.kind_of(name) for name, in cursor.fetchall() if not name.startswith("made_by_itself"))
+        return sorted(self.kind_of(name) for name, in cursor.fetchall())
 
     def kind_of(self, name):
         kinds = [kind for kind in self.names if kind not in COLUMNS and name.startswith(self.names[kind])]

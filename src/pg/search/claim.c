@@ -1,7 +1,7 @@
 /*
  * claim.c
- *		claim_names(): what auto_fit() and cross_validate() are going to make, refused before they
- *		read a row.
+ *		names_like() and claim_names(): what auto_fit() and cross_validate() are going to make, and
+ *		what they refuse before they read a row.
  */
 #include "pg/search/automl.h"
 
@@ -219,7 +219,30 @@ refuse_while_made(const hopper_name *name)
 							 "), or end it with hopper.cancel(" INT64_FORMAT ").", run, run));
 }
 
-/* claim_names(name, outputs, replace): outputs are pairs of a kind and an ending of the name. */
+/* names_like(name, argument, longest): longest is an ending that has to fit. */
+HOPPER_FUNCTION(hopper_sql_names_like)
+{
+	hopper_name name = hopper_name_argument(fcinfo, 0, hopper_string_argument(fcinfo, 1));
+	StringInfo	pattern = makeStringInfo();
+	bool		quoted = false;
+
+	(void) hopper_name_with_suffix(&name, hopper_string_argument(fcinfo, 2));
+	for (const char *c = hopper_written_name(&name); *c; c++)
+	{
+		quoted = *c == '"' && c[1] == '\0';
+		if (!quoted)
+			appendStringInfoChar(pattern, *c);
+		if (*c == '%')
+			appendStringInfoChar(pattern, '%');
+	}
+	appendStringInfoString(pattern, quoted ? "%s\"" : "%s");
+	PG_RETURN_TEXT_P(cstring_to_text(pattern->data));
+}
+
+/*
+ * claim_names(name, outputs, replace, source): outputs are pairs of a kind and an ending of the
+ * name. Who asked for a model of the source has written no view: messages do not name these.
+ */
 HOPPER_FUNCTION(hopper_sql_claim_names)
 {
 	hopper_name name = hopper_name_argument(fcinfo, 0, "name");
@@ -227,9 +250,12 @@ HOPPER_FUNCTION(hopper_sql_claim_names)
 	bool		replaces = false;
 	bool		searches = false;
 	claimed    *outputs;
+	hopper_name source;
 	int			n;
 
 	hopper_require_argument(fcinfo, 1, "outputs");
+	hopper_require_argument(fcinfo, 3, "source");
+	source = hopper_name_of(PG_GETARG_OID(3));
 	hopper_connect();
 	outputs = read_outputs(PG_GETARG_ARRAYTYPE_P(1), &name, &n);
 	for (int i = 0; i < n; i++)
@@ -247,6 +273,8 @@ HOPPER_FUNCTION(hopper_sql_claim_names)
 	{
 		CHECK_FOR_INTERRUPTS();
 		replaces |= outputs[i].claim(&outputs[i].name, replace);
+		if (outputs[i].claim == claim_view)
+			hopper_show_as(&outputs[i].name, &source);
 	}
 	hopper_finish();
 	PG_RETURN_BOOL(replaces);
