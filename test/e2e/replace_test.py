@@ -412,3 +412,19 @@ def test_an_old_evaluation_is_read_while_another_is_made(database, reader):
     query(database, "DROP EVENT TRIGGER pause")
     query(database, "DROP FUNCTION pause()")
     query(database, "DROP TABLE e, c, old")
+
+
+def test_who_fills_a_table_first_is_waited_for(database, reader):
+    """Two sessions that fill the same table for the first time: the second one's rows take the place of the first one's."""
+    predict = "SELECT hopper.predict('m', 'digits', 'id', 'pixels', 'filled', 'response', mst_key => 1, replace => 'rows')"
+    for ending in ("COMMIT", "ROLLBACK"):
+        query(reader, "BEGIN")
+        assert value(reader, predict) == 1797
+        run = Statement(predict)
+        run.waits(database)
+        query(reader, ending)
+        notices = run.end()
+        assert run.error is None
+        assert 'waiting for other sessions that use "filled"' in notices
+        assert value(database, "SELECT count(*) FROM filled") == 1797
+        query(database, "DROP TABLE filled")

@@ -127,6 +127,9 @@ hopper_predict_prepare_output(FunctionCallInfo fcinfo, hopper_prediction *run, i
 	run->final.kind = HOPPER_TABLE_PREDICTIONS;
 	run->final.name = hopper_name_argument(fcinfo, at, "output_table");
 	run->output_table = run->final.name;
+	/* A session that fills it at the same time makes it for both. */
+	if (rows && !OidIsValid(hopper_relation_oid(&run->final.name, true)))
+		hopper_await_name(&run->final.name);
 	run->keeps_final = rows && OidIsValid(hopper_relation_oid(&run->final.name, true));
 	if (run->keeps_final)
 		require_refillable(&run->final.name);

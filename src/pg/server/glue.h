@@ -302,6 +302,8 @@ extern bool hopper_lock_if_there(const hopper_name *name, LOCKMODE mode, const c
 extern void hopper_require_absent(const hopper_name *name);
 /* Asks for the name of a table that is there, and will be dropped before another is made. */
 extern void hopper_claim_name(const hopper_name *name);
+/* Likewise, but waits for another session that has asked, with a NOTICE: it may be there then. */
+extern void hopper_await_name(const hopper_name *name);
 /*
  * The server lets a transaction's advisory locks go last. From now on they go first, so that who
  * has waited for another lock of the transaction finds no claim and no lease of it.

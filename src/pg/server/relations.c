@@ -222,7 +222,7 @@ hopper_release_advisory_first(void)
  * one's transaction, of its whole training perhaps, only to fail then on a catalog's unique index.
  */
 static bool
-claim_name(Oid schema, const hopper_name *name)
+claim_name(Oid schema, const hopper_name *name, bool waits)
 {
 	LOCKTAG		tag;
 
@@ -231,14 +231,14 @@ claim_name(Oid schema, const hopper_name *name)
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, schema,
 						 DatumGetUInt32(hash_any((const unsigned char *) name->name,
 												 (int) strlen(name->name))), 3);
-	return LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
+	return LockAcquire(&tag, ExclusiveLock, false, !waits) != LOCKACQUIRE_NOT_AVAIL;
 }
 
 bool
 hopper_claim_if_free(const hopper_name *name)
 {
 	return claim_name(RangeVarGetCreationNamespace(makeRangeVar(name->schema, name->name, -1)),
-					  name) && !OidIsValid(hopper_relation_oid(name, true));
+					  name, false) && !OidIsValid(hopper_relation_oid(name, true));
 }
 
 static void
@@ -249,8 +249,8 @@ refuse_existing(const hopper_name *name)
 					 errhint("Choose another name, or drop it first."));
 }
 
-void
-hopper_claim_name(const hopper_name *name)
+static Oid
+require_creatable(const hopper_name *name)
 {
 	/* What CREATE TABLE would say, without the text of our statement. */
 	Oid			schema = RangeVarGetCreationNamespace(makeRangeVar(name->schema, name->name, -1));
@@ -259,10 +259,32 @@ hopper_claim_name(const hopper_name *name)
 	PreventCommandIfReadOnly("CREATE TABLE");
 	if (allowed != ACLCHECK_OK)
 		aclcheck_error(allowed, HOPPER_OBJECT_SCHEMA, get_namespace_name(schema));
-	if (!claim_name(schema, name))
+	return schema;
+}
+
+void
+hopper_claim_name(const hopper_name *name)
+{
+	if (!claim_name(require_creatable(name), name, false))
 		hopper_raise(ERRCODE_OBJECT_IN_USE,
 					 errmsg("another session is making the table \"%s\"", name->shown),
 					 errhint("Choose another name, or wait for the end of its transaction."));
+}
+
+void
+hopper_await_name(const hopper_name *name)
+{
+	Oid			schema = require_creatable(name);
+
+	if (claim_name(schema, name, false))
+		return;
+	tell_waiting(name);
+	(void) claim_name(schema, name, true);
+	/* The claim goes before the catalog's caches hear of the table, its lock thereafter. */
+	if (hopper_select_latest("SELECT c.oid::int8 FROM pg_class c WHERE c.relnamespace = %u"
+							 " AND c.relname::text = %s", schema, hopper_literal(name->name)) > 0)
+		LockRelationOid((Oid) hopper_int_cell(NULL, 0, 1, 0, PG_UINT32_MAX), AccessShareLock);
+	hopper_renew_snapshot();
 }
 
 void
