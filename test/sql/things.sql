@@ -91,6 +91,7 @@ SELECT mst_key FROM configs ORDER BY 1;
 
 -- What is named after a table that has another name now is not left over: without it the table is of no use
 ALTER TABLE m RENAME TO kept;
+SELECT count(*) FROM hopper.leaderboard('kept');
 SELECT train('m');
 ALTER TABLE kept RENAME TO m;
 CREATE ROLE hopper_regress_things;
@@ -115,6 +116,7 @@ SELECT train('m');
 ALTER TABLE hopper_archive.m SET SCHEMA hopper_things;
 DROP SCHEMA hopper_archive;
 ALTER TABLE packed RENAME TO kept;
+SELECT hopper.mlp('networks', 'kept');
 SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x');
 ALTER TABLE kept RENAME TO packed;
 ALTER TABLE configs RENAME TO kept;

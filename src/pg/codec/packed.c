@@ -13,7 +13,10 @@ refuse_unpacked(const hopper_name *table, bool validation, const char *detail)
 	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 				 errmsg("table \"%s\" has not been packed", table->shown),
 				 errdetail("%s", detail),
-				 validation
+				 hopper_is_table(hopper_relation_oid(table, false), HOPPER_TABLE_PACKED)
+				 ? errhint("Where it was given another name, give it its old one, by which its "
+						   "summary is found.")
+				 : validation
 				 ? errhint("Pack it with hopper.validation_preprocessor(), after the packed table "
 						   "that the model is trained on.")
 				 : errhint("Pack it with hopper.training_preprocessor() and name the packed "

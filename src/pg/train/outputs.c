@@ -175,11 +175,19 @@ void
 hopper_outputs_refuse(const hopper_name *model, const char *detail)
 {
 	/* Where another session has dropped it meanwhile, it lacks no more than itself. */
-	(void) hopper_relation_oid(model, false);
+	Oid			relation = hopper_relation_oid(model, false);
+	hopper_outputs outputs = hopper_outputs_named(model);
+	bool		alone = !OidIsValid(hopper_relation_oid(&outputs.info, true)) ||
+		!OidIsValid(hopper_relation_oid(&outputs.summary, true));
+
 	hopper_raise(ERRCODE_WRONG_OBJECT_TYPE,
 				 errmsg("\"%s\" is not an output table of training", model->shown),
 				 errdetail("%s", detail),
-				 errhint("Give the table that hopper.fit_multiple_model() or hopper.fit() made."));
+				 alone && hopper_is_table(relation, HOPPER_TABLE_MODELS)
+				 ? errhint("Where it was given another name, give it its old one, and rename it "
+						   "with hopper.rename_model(), which takes all its tables along.")
+				 : errhint("Give the table that hopper.fit_multiple_model() or hopper.fit() "
+						   "made."));
 	pg_unreachable();
 }
 
