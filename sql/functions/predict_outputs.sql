@@ -8,6 +8,6 @@ Task: 7.95 predict
 model_table: table of models that training writes; its companions are _info, _summary and _state
 mst_key: which configuration (model selection tuple) of model_table
 on_null: where a feature is infinite, or NULL or NaN and no treatment fills that in: ''error'', or ''null'' (NULL)
-columns: a value for each column that the model was trained with
+columns: a value for each column that the model was trained with, or one row of them, ROW(...), which may be more than a function has arguments
 Example:
 SELECT hopper.predict_outputs(''models'', 1, ''error'', 0.5, 0.8);';

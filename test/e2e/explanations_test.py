@@ -145,3 +145,18 @@ def test_which_rows_are_taken_does_not_depend_on_their_order(database):
     seen = [query(database, f"SELECT * FROM hopper.feature_importance('{MODEL}', %s, most_rows => 50)", source)
             for source in ("people", "shuffled")]
     assert seen[0] == seen[1]
+
+
+def test_more_columns_than_a_function_has_arguments(database):
+    columns = ", ".join(f"hashtext(i || '/{c}') % 100 AS c{c}" for c in range(120))
+    query(database, f"CREATE TABLE wide AS SELECT {columns}, hashtext(i || '/0') % 100 > 0 AS late FROM generate_series(1, 400) AS i")
+    query(database, "SELECT hopper.training_preprocessor('wide', 'wide_packed', 'late', '*')")
+    network = value(database, "SELECT hopper.mlp('wide_networks', 'wide_packed', '{16}')")
+    query(database, "SELECT hopper.fit('wide_packed', 'wide_models', 'wide_networks', %s,"
+                    " 'loss=binary_crossentropy, optimizer=Adam(lr=0.01), metrics=[accuracy]', 'batch_size=32', 20)", network)
+    importance = query(database, "SELECT feature FROM hopper.feature_importance('wide_models', 'wide', most_rows => 60, repeats => 2)")
+    assert len(importance) == 120 and importance[0] == ("c0",)
+    rows = query(database, "SELECT feature, contribution, prediction - baseline FROM hopper.explain_row('wide_models',"
+                           " (SELECT w FROM wide AS w LIMIT 1), 'wide', samples => 4)")
+    assert len(rows) == 120 and sum(row[1] for row in rows) == pytest.approx(rows[0][2], abs=1e-9)
+    assert len(query(database, "SELECT * FROM hopper.partial_dependence('wide_models', 'wide', 'c0', points => 3, most_rows => 20)")) == 3

@@ -28,17 +28,18 @@ static char *
 dependence_query(const hopper_explained *what, int column, int points, int rows, int64 seed)
 {
 	StringInfo	query = makeStringInfo();
+	StringInfo	values = makeStringInfo();
 
-	appendStringInfo(query, "WITH r AS (%s), g AS (%s), p AS (SELECT g.g, g.v, (%s",
-					 hopper_explained_rows(what, "", "", rows, seed),
-					 grid_query(what->columns[column - 1].type, column, points),
-					 hopper_explained_begin(what));
 	for (int i = 1; i <= what->n; i++)
-		appendStringInfo(query, i == column ? ", g.v" : ", r.x%d", i);
-	appendStringInfo(query, "))[%d] AS o FROM g, r) SELECT v::text, avg(o)::float8,"
+		appendStringInfo(values, i == column ? ", g.v" : ", r.x%d", i);
+	appendStringInfo(query, "WITH r AS (%s), g AS (%s), p AS (SELECT g.g, g.v, (%s)[%d] AS o"
+					 " FROM g, r) SELECT v::text, avg(o)::float8,"
 					 " percentile_cont(0.1) WITHIN GROUP (ORDER BY o),"
 					 " percentile_cont(0.9) WITHIN GROUP (ORDER BY o), count(*), %s"
-					 " FROM p GROUP BY g, v ORDER BY g", what->output,
+					 " FROM p GROUP BY g, v ORDER BY g",
+					 hopper_explained_rows(what, "", "", rows, seed),
+					 grid_query(what->columns[column - 1].type, column, points),
+					 hopper_explained_outputs(what, values->data), what->output,
 					 hopper_explained_class(what));
 	return query->data;
 }

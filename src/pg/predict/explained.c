@@ -4,8 +4,6 @@
  */
 #include "pg/predict/explained.h"
 
-#define ARGUMENTS_BEFORE 3		/* of predict_outputs() */
-
 static void
 require_classes(const hopper_predict_model *model)
 {
@@ -37,10 +35,6 @@ hopper_explained_open(FunctionCallInfo fcinfo, const char *source, hopper_explai
 	what->relation = hopper_source_oid(&what->source);
 	hopper_predict_refuse_packed(&what->source, what->relation);
 	what->n = what->trained.data.n_x_columns;
-	if (what->n > FUNC_MAX_ARGS - ARGUMENTS_BEFORE)
-		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-					 errmsg("model \"%s\" reads %d columns, of which %d can be explained at most",
-							what->model.shown, what->n, FUNC_MAX_ARGS - ARGUMENTS_BEFORE));
 	for (int i = 0; i < what->n; i++)
 		x = lappend(x, what->trained.data.x_columns[i]);
 	hopper_require_columns(what->relation, x);
@@ -101,10 +95,11 @@ hopper_explained_class(const hopper_explained *what)
 }
 
 char *
-hopper_explained_begin(const hopper_explained *what)
+hopper_explained_outputs(const hopper_explained *what, const char *values)
 {
-	return psprintf("%s(%s::text, %d::int8, 'error'", hopper_own_name("predict_outputs"),
-					hopper_literal(what->trained.outputs.model.quoted), what->trained.mst_key);
+	return psprintf("%s(%s::text, %d::int8, 'error', ROW(%s))", hopper_own_name("predict_outputs"),
+					hopper_literal(what->trained.outputs.model.quoted), what->trained.mst_key,
+					values + strlen(", "));
 }
 
 char *

@@ -39,8 +39,11 @@ extern void hopper_explained_open(FunctionCallInfo fcinfo, const char *source,
 extern void hopper_explained_take_class(FunctionCallInfo fcinfo, hopper_explained *what);
 /* The name of the class that is explained, SQL. */
 extern const char *hopper_explained_class(const hopper_explained *what);
-/* "predict_outputs(model, key, 'error'", SQL, which the columns' values follow. */
-extern char *hopper_explained_begin(const hopper_explained *what);
+/*
+ * What the model gives for values of its columns, SQL; each of them comes after ", ". They are one
+ * argument, a row, because a function has no more than a hundred.
+ */
+extern char *hopper_explained_outputs(const hopper_explained *what, const char *values);
 /* The number, from 1, of the largest of the outputs o, SQL. */
 extern char *hopper_explained_largest(const hopper_explained *what);
 /* A whole number from an argument that has a default; ERROR 22023 out of its range. */

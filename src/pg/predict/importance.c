@@ -72,17 +72,19 @@ importance_query(const hopper_explained *what, const score *by, const char *rows
 				 int64 seed)
 {
 	StringInfo	query = makeStringInfo();
+	StringInfo	values = makeStringInfo();
 
 	appendStringInfo(query, "WITH r AS (%s),", rows);
 	appendStringInfo(query, " x AS (SELECT k, r.i, row_number() OVER (PARTITION BY k ORDER BY %s,"
 					 " r.i) AS j FROM r, generate_series(1, %d) AS k),",
 					 psprintf(HOPPER_SQL_HASH,
 							  psprintf("'" INT64_FORMAT "/' || k || '/' || r.i", seed)), repeats);
-	appendStringInfo(query, " p AS (SELECT f, x.k, a.c, a.y, %s", hopper_explained_begin(what));
 	for (int i = 1; i <= what->n; i++)
-		appendStringInfo(query, ", CASE WHEN f = %d THEN b.x%d ELSE a.x%d END", i, i, i);
-	appendStringInfo(query, ") AS o FROM generate_series(0, %d) AS f, x, r AS a, r AS b"
-					 " WHERE a.i = x.i AND b.i = x.j AND (f > 0 OR x.k = 1)),", what->n);
+		appendStringInfo(values, ", CASE WHEN f = %d THEN b.x%d ELSE a.x%d END", i, i, i);
+	appendStringInfo(query, " p AS (SELECT f, x.k, a.c, a.y, %s AS o FROM"
+					 " generate_series(0, %d) AS f, x, r AS a, r AS b"
+					 " WHERE a.i = x.i AND b.i = x.j AND (f > 0 OR x.k = 1)),",
+					 hopper_explained_outputs(what, values->data), what->n);
 	/* Ties share the mean of their ranks. */
 	appendStringInfo(query, " q AS (SELECT p.*, %s AS best, rank() OVER (PARTITION BY f, k ORDER"
 					 " BY o[2]) + (count(*) OVER (PARTITION BY f, k, o[2]) - 1) / 2.0 AS r"

@@ -55,9 +55,9 @@ take_predicted_class(hopper_explained *what, const char *row)
 		return;
 	for (int i = 1; i <= what->n; i++)
 		appendStringInfo(list, ", x%d", i);
-	(void) hopper_select("SELECT %s FROM (SELECT %s%s) AS o FROM (%s) AS x) AS q",
-						 hopper_explained_largest(what), hopper_explained_begin(what), list->data,
-						 row_query(what, row));
+	(void) hopper_select("SELECT %s FROM (SELECT %s AS o FROM (%s) AS x) AS q",
+						 hopper_explained_largest(what),
+						 hopper_explained_outputs(what, list->data), row_query(what, row));
 	what->output = DatumGetInt32(hopper_value(0, 1, INT4OID, &isnull));
 }
 
@@ -66,7 +66,12 @@ shapley_query(const hopper_explained *what, const char *row, int samples, int64 
 {
 	int			n = what->n;
 	StringInfo	query = makeStringInfo();
+	StringInfo	values = makeStringInfo();
 
+	/* s columns are the row's, the others the background's. */
+	for (int i = 1; i <= n; i++)
+		appendStringInfo(values, ", CASE WHEN (CASE d WHEN 0 THEN h.a[%d] ELSE %d - h.a[%d] END)"
+						 " <= s THEN x.x%d ELSE z.x%d END", i, n + 1, i, i, i);
 	appendStringInfo(query, "WITH x AS (%s), z AS (%s), m AS (SELECT count(*) AS m FROM z),",
 					 row_query(what, row),
 					 hopper_explained_rows(what, "", "", (samples + 1) / 2, seed));
@@ -78,14 +83,10 @@ shapley_query(const hopper_explained *what, const char *row, int samples, int64 
 					 psprintf(HOPPER_SQL_HASH,
 							  psprintf("'" INT64_FORMAT "/' || h || '/' || c", seed)),
 					 (samples + 1) / 2, n);
-	/* s columns are the row's, the others the background's. */
-	appendStringInfo(query, " p AS (SELECT h.h, d, s, h.a, (%s", hopper_explained_begin(what));
-	for (int i = 1; i <= n; i++)
-		appendStringInfo(query, ", CASE WHEN (CASE d WHEN 0 THEN h.a[%d] ELSE %d - h.a[%d] END)"
-						 " <= s THEN x.x%d ELSE z.x%d END", i, n + 1, i, i, i);
-	appendStringInfo(query, "))[%d] AS v FROM x, m, h, z, generate_series(0, 1) AS d,"
-					 " generate_series(0, %d) AS s WHERE z.i = 1 + (h.h - 1) %% m.m),",
-					 what->output, n);
+	appendStringInfo(query, " p AS (SELECT h.h, d, s, h.a, (%s)[%d] AS v FROM x, m, h, z,"
+					 " generate_series(0, 1) AS d, generate_series(0, %d) AS s"
+					 " WHERE z.i = 1 + (h.h - 1) %% m.m),",
+					 hopper_explained_outputs(what, values->data), what->output, n);
 	appendStringInfo(query, " e AS (SELECT avg(v) FILTER (WHERE s = 0) AS base,"
 					 " avg(v) FILTER (WHERE s = %d) AS v FROM p),", n);
 	appendStringInfo(query, " w AS (SELECT c, avg(b.v - a.v) AS w FROM generate_series(1, %d) AS"

@@ -1,11 +1,14 @@
 /*
  * value.c
  *		predict_value() and predict_outputs(): what functions of create_predict_function() call for
- *		each row, whose columns are arguments: one value, or the probabilities of all classes. What
- *		is the same for all rows of a statement is looked up once.
+ *		each row, whose columns are arguments, or one row: one value, or the probabilities of all
+ *		classes. What is the same for all rows of a statement is looked up once.
  */
 #include "pg/predict/ready.h"
 #include "pg/predict/run.h"
+
+#include "access/htup_details.h"
+#include "utils/typcache.h"
 
 #define FIRST_COLUMN 3			/* of the arguments */
 
@@ -19,6 +22,7 @@ typedef struct row_function
 
 	hopper_ready_model *entry;
 	uint64		serial;			/* of the entry, which another model may have taken since */
+	TupleDesc	row;			/* of the one argument that holds the columns, or NULL */
 	int			n;
 	hopper_pack_column *columns;
 	hopper_pack_values values;
@@ -26,12 +30,31 @@ typedef struct row_function
 	hopper_predict_classes classes;
 } row_function;
 
+/* The argument that holds the columns, or NULL where they are arguments. */
+static HeapTupleHeader
+row_of(FunctionCallInfo fcinfo)
+{
+	return PG_NARGS() == FIRST_COLUMN + 1 && !PG_ARGISNULL(FIRST_COLUMN) &&
+		get_fn_expr_argtype(fcinfo->flinfo, FIRST_COLUMN) == RECORDOID
+		? PG_GETARG_HEAPTUPLEHEADER(FIRST_COLUMN) : NULL;
+}
+
 static bool
-is_current(const row_function *function)
+is_of(HeapTupleHeader row, TupleDesc desc)
+{
+	if (row == NULL || desc == NULL)
+		return row == NULL && desc == NULL;
+	return HeapTupleHeaderGetTypeId(row) == desc->tdtypeid &&
+		HeapTupleHeaderGetTypMod(row) == desc->tdtypmod;
+}
+
+static bool
+is_current(const row_function *function, HeapTupleHeader row)
 {
 	Snapshot	snapshot = GetActiveSnapshot();
 
-	return function && function->entry && function->user == GetUserId() &&
+	return function && is_of(row, function->row) && function->entry &&
+		function->user == GetUserId() &&
 		function->command == snapshot->curcid && function->xmin == snapshot->xmin &&
 		function->xmax == snapshot->xmax && hopper_ready_is(function->entry, function->serial);
 }
@@ -52,7 +75,7 @@ describe_columns(FunctionCallInfo fcinfo, row_function *function)
 	hopper_ready_model *entry = function->entry;
 	const hopper_predict_model *model = &entry->model;
 
-	function->n = PG_NARGS() - FIRST_COLUMN;
+	function->n = function->row ? function->row->natts : PG_NARGS() - FIRST_COLUMN;
 	if (function->n != model->data.n_x_columns || get_fn_expr_variadic(fcinfo->flinfo))
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("model \"%s\" reads %d columns, not %d", model->shown,
@@ -67,7 +90,8 @@ describe_columns(FunctionCallInfo fcinfo, row_function *function)
 		hopper_pack_column *column = &function->columns[i];
 
 		column->name = pstrdup(entry->model.data.x_columns[i]);
-		column->declared = get_fn_expr_argtype(fcinfo->flinfo, FIRST_COLUMN + i);
+		column->declared = function->row ? TupleDescAttr(function->row, i)->atttypid
+			: get_fn_expr_argtype(fcinfo->flinfo, FIRST_COLUMN + i);
 		column->type = getBaseType(column->declared);
 		column->sql_type = format_type_be(column->declared);
 	}
@@ -83,7 +107,7 @@ describe_columns(FunctionCallInfo fcinfo, row_function *function)
 }
 
 static row_function *
-look_up(FunctionCallInfo fcinfo)
+look_up(FunctionCallInfo fcinfo, HeapTupleHeader row)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_table");
 	row_function *function = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(row_function));
@@ -103,6 +127,9 @@ look_up(FunctionCallInfo fcinfo)
 	function->serial = function->entry->serial;
 	hopper_predict_require_one_value(&function->entry->model);
 	caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	if (row)
+		function->row = lookup_rowtype_tupdesc_copy(HeapTupleHeaderGetTypeId(row),
+													HeapTupleHeaderGetTypMod(row));
 	describe_columns(fcinfo, function);
 	function->source.name.shown = "features";
 	function->source.rows_hint = PREDICT_HINT_ROWS;
@@ -121,16 +148,23 @@ static const float *
 compute(FunctionCallInfo fcinfo, row_function **looked_up)
 {
 	row_function *function = fcinfo->flinfo->fn_extra;
+	HeapTupleHeader row = row_of(fcinfo);
 	Datum	   *datums;
 	bool	   *nulls;
 	char	   *features;
 
-	if (!is_current(function))
-		function = look_up(fcinfo);
+	if (!is_current(function, row))
+		function = look_up(fcinfo, row);
 	*looked_up = function;
 	datums = palloc(function->n * sizeof(Datum));
 	nulls = palloc(function->n * sizeof(bool));
-	for (int i = 0; i < function->n; i++)
+	if (row)
+	{
+		HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(row),.t_data = row};
+
+		heap_deform_tuple(&tuple, function->row, datums, nulls);
+	}
+	for (int i = 0; row == NULL && i < function->n; i++)
 	{
 		nulls[i] = PG_ARGISNULL(FIRST_COLUMN + i);
 		datums[i] = nulls[i] ? (Datum) 0 : PG_GETARG_DATUM(FIRST_COLUMN + i);
