@@ -210,6 +210,35 @@ def test_a_row_of_text_and_dates(each):
             assert guessed.prob[guessed.class_value == "true"].iloc[0] == pytest.approx(expected, rel=1e-6)
     each.sql("RESET timezone")
 
+    # Whoever explains one gives the same, also with what pandas has for nothing, and numbers of one type.
+    explain = "SELECT feature, feature_value, contribution FROM hopper.explain_row('visit_models', (SELECT v FROM visits AS v WHERE id = %s), 'visits', samples => 4)"
+    for place in (0, 6):
+        expected = each.sql(explain, [place + 1])
+        row = frame.iloc[place]
+        gaps = {name: pandas.NaT if name == "paid" else pandas.NA for name in row.index[row.isna()]}
+        for example in (row, {**row, **gaps}, frame.iloc[[place]], next(frame.iloc[[place]].itertuples()),
+                        {**row, "at": row["at"].to_datetime64(), "code": np.int64(row["code"]), "flag": np.bool_(row["flag"])}):
+            found = each.explain_row("visit_models", example, "visits", samples=4)
+            assert list(found.feature) == list(expected.feature)
+            np.testing.assert_allclose(found.contribution, expected.contribution, rtol=1e-9)
+    with pytest.raises(TypeError, match='argument "source_row" must be one row with names'):
+        each.explain_row("visit_models", [1.0, 2.0], "visits")
+
+
+def test_a_row_of_numbers_alone_is_explained(one):
+    """A row of a frame of numbers has one type for all of them, and the table has integers."""
+    one.sql("CREATE TABLE counts AS SELECT i % 11 AS n, ARRAY[i % 3, i % 5] AS pair, i % 7 / 7.0 AS share, (i % 11 * 2)::real AS y FROM generate_series(1, 200) AS i")
+    one.training_preprocessor("counts", "counts_packed", "y", ["n", "pair", "share"], treatments={}, replace=True)
+    one.fit("counts_packed", "count_models", "count_networks", one.mlp("count_networks", "counts_packed", hidden=[4], replace=True),
+            "loss='mse', optimizer='Adam(lr=0.02)'", "batch_size=16", 2, replace=True)
+    row = one.sql("SELECT n, share FROM counts LIMIT 1").astype(float).iloc[0]
+    assert row.dtype == float
+    pair = one.sql("SELECT pair FROM counts LIMIT 1").pair[0]
+    expected = one.sql("SELECT * FROM hopper.explain_row('count_models', (SELECT c FROM counts AS c LIMIT 1), 'counts')")
+    for given in (pair, np.array(pair), np.array(pair, float), tuple(pair)):
+        found = one.explain_row("count_models", {**row, "pair": given}, "counts")
+        np.testing.assert_allclose(found.contribution, expected.contribution, rtol=1e-9)
+
 
 def test_models_are_things(each):
     assert each.copy_model("models", "copied", [1, np.int64(2)]) == 2

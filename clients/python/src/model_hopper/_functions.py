@@ -6,7 +6,7 @@ import difflib
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ._drivers import Result
-from ._values import array_type, convert, fitness
+from ._values import array_type, as_row, convert, fitness
 
 CATALOGUE = """
 SELECT p.proname::text, p.pronargs::integer, p.pronargdefaults::integer, p.proretset,
@@ -47,6 +47,11 @@ class Function(NamedTuple):
             if name not in given or (given[name] is None and place >= self.n_required):
                 continue
             value = given[name]
+            if sql_type == "record":
+                row, cells = as_row(value, name)
+                parts.append(f'"{name}" := {row}')
+                parameters.extend(cells)
+                continue
             cast = array_type(value) if sql_type == "anyarray" else sql_type
             variadic = "VARIADIC " if self.is_variadic and place == len(self.arguments) - 1 else ""
             parts.append(f'{variadic}"{name}" := CAST(%s AS {cast})')

@@ -19,6 +19,8 @@ def plain(value: Any) -> Any:
     """The value without numpy's, pandas' and torch's own types, so that it prints as Python prints it."""
     if value is None or type(value) in (str, bytes, bool, int, float):
         return value
+    if type(value).__name__ in ("NAType", "NaTType"):  # pandas.NA, pandas.NaT
+        return None
     if isinstance(value, str):
         return str(value)
     if isinstance(value, Mapping):
@@ -28,6 +30,8 @@ def plain(value: Any) -> Any:
         return tuple(items) if isinstance(value, tuple) else items
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if getattr(getattr(value, "dtype", None), "kind", "") == "M" and hasattr(value, "astype"):
+        return plain(value.astype("datetime64[us]").tolist())  # Python's own; of nanoseconds it would be a number
     if hasattr(value, "dtype") and getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
         # A float32 of 0.1 is to print as 0.1.
         return float(str(value)) if value.dtype.kind == "f" and value.dtype.itemsize < 8 else plain(value.item())
@@ -87,24 +91,48 @@ def by_names(example: Any) -> Optional[Dict[str, Any]]:
     return {name: None if missing else value for name, value, missing in zip(example.index, example, example.isna())}
 
 
+def _for_json(value: Any) -> Any:
+    """One value, which the server reads by its column's type; ValueError where JSON has no word for it: bytes, infinity."""
+    if is_array(value) and value.dtype == "uint8" and value.ndim > 1:
+        raise ValueError("an image")
+    value = plain(value)
+    if isinstance(value, (list, tuple)):
+        return [_for_json(item) for item in value]
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        raise ValueError("bytes")
+    if isinstance(value, numbers.Number) and not isinstance(value, (int, float)):
+        value = float(value)  # type: ignore[arg-type]
+    if isinstance(value, float):
+        if math.isinf(value):
+            raise ValueError("infinity")
+        # What is whole may be of a column of integers: a row of pandas has one type for all numbers.
+        return None if math.isnan(value) else int(value) if value.is_integer() and abs(value) < 2**53 else value
+    return value if value is None or isinstance(value, (int, str)) else str(value)
+
+
 def as_json(example: Mapping[str, Any]) -> Optional[str]:
-    """One example as a JSON object, which the server reads by the columns' types. None where JSON has no word for a value: bytes, infinity."""
-    values = {}
-    for name, value in example.items():
-        if is_array(value) and value.dtype == "uint8" and value.ndim > 1:
-            return None  # an image
-        value = plain(value)
-        if isinstance(value, (bytes, bytearray, memoryview)):
-            return None
-        if isinstance(value, numbers.Number) and not isinstance(value, (int, float)):
-            value = float(value)  # type: ignore[arg-type]
-        if not isinstance(value, (str, list, tuple)) and value != value:
-            value = None
-        values[name] = value if value is None or isinstance(value, (int, float, str, list, tuple)) else str(value)
+    """One example as a JSON object; None where JSON has no word for a value."""
     try:
-        return json.dumps(values, allow_nan=False)
+        return json.dumps({name: _for_json(value) for name, value in example.items()})
     except ValueError:
         return None
+
+
+def as_row(example: Any, argument: str) -> Tuple[str, List[Any]]:
+    """One example as a row of SQL, and its parameters: values as JSON, which functions that take a row read by the columns' types."""
+    named = by_names(example)
+    if named is None:
+        raise TypeError(f'argument "{argument}" must be one row with names: a row of pandas (frame.iloc[0]), a dictionary or a'
+                        f" named tuple, not {type(example).__name__}")
+    columns, parameters = [], []
+    for name, value in named.items():
+        try:
+            sql_type, parameter = "jsonb", json.dumps(_for_json(value))
+        except ValueError:
+            sql_type, parameter = feature(value)
+        columns.append(f"CAST(%s AS {sql_type}) AS {identifier(name).replace('%', '%%')}")
+        parameters.append(parameter)
+    return f"(SELECT r FROM (SELECT {', '.join(columns)}) AS r)", parameters
 
 
 def feature(value: Any) -> Tuple[str, Any]:
@@ -252,7 +280,7 @@ def fitness(value: Any, sql_type: str) -> int:
     if value is None or sql_type in (_LENGTH, _PRED_TYPE, _REPLACEMENT) or (sql_type in _TEXTS and hasattr(value, "columns")):  # a data frame
         return 1
     if isinstance(value, Mapping) or callable(getattr(value, "to_json", None)):
-        return 3 if sql_type in _TEXTS else 2 if sql_type in ("json", "jsonb") else 0
+        return 3 if sql_type in _TEXTS else 2 if sql_type in ("json", "jsonb", "record") else 0
     if is_array(value) or isinstance(value, (list, tuple, range)):
         return 3 if sql_type.endswith("[]") or sql_type in _LISTS else 1
     value = plain(value)
