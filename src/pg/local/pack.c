@@ -50,7 +50,7 @@ sort_memory(void)
 {
 	int64		limit = hopper_effective_memory_limit() / 1024;
 
-	return (int) Min(maintenance_work_mem, Max(limit / 4, 64));
+	return (int) Min(maintenance_work_mem, Max(limit / 3, 64));
 }
 
 /*
