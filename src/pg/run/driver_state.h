@@ -1,7 +1,7 @@
 /*
  * driver_state.h
- *		What the session that drives a run knows of it: written by driver.c, which opens it, and by
- *		steps.c.
+ *		What the session that drives a run knows of it: written by create.c, which makes it,
+ *		driver.c, which opens it, and steps.c.
  */
 #ifndef HOPPER_DRIVER_STATE_H
 #define HOPPER_DRIVER_STATE_H
@@ -63,6 +63,15 @@ typedef struct hopper_driver
 /* This session's, or NULL. */
 extern hopper_driver *hopper_driven;
 
+/* Leaves the run that the session drives, if it may be left, for this one; 0: a new one. */
+extern void hopper_driver_new(int64 run);
+/*
+ * In the way of the run, which whoever may have taken its role drives. Its own settings count but
+ * in a session that trains it.
+ */
+extern hopper_restricted hopper_driver_begin_as_run(const hopper_run_row *row);
+/* Executes the statement of a run: fit() hands over what it asks for. */
+extern void hopper_driver_execute(const char *statement);
 /* ERROR 42501 where the session has not the role of the run, 55000 where it has ended. */
 extern void hopper_driver_require_role(const hopper_run_row *row);
 /* Ends it in this session within a step; the lease stays until the transaction ends. */
