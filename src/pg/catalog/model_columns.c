@@ -33,8 +33,7 @@ hopper_model_columns(const hopper_model *model, int *n)
 
 /* {"column": treatment, ...}, of columns that may have other names than the inputs. */
 static void
-append_treatments(StringInfo text, int n, const hopper_model_column *columns,
-				  const char *const *names)
+append_treatments(StringInfo text, int n, const hopper_model_column *columns, char *const *names)
 {
 	appendStringInfoChar(text, '{');
 	for (int i = 0; i < n; i++)
@@ -49,7 +48,7 @@ append_treatments(StringInfo text, int n, const hopper_model_column *columns,
 char *
 hopper_model_schema(int n, const hopper_model_column *columns, const hopper_pack_column *x)
 {
-	const char **names = palloc(sizeof(char *) * Max(n, 1));
+	char	  **names = palloc(sizeof(char *) * Max(n, 1));
 	StringInfo	request = makeStringInfo();
 
 	for (int i = 0; i < n; i++)
@@ -75,10 +74,9 @@ HOPPER_SPI_FUNCTION(hopper_sql_model_columns)
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	hopper_model model;
 	hopper_model_column *columns;
-	const char **names;
+	char	  **names;
 	const char *cells[2];
 	hopper_rows result = {.n_rows = 1,.n_columns = 2,.cells = cells};
-	StringInfo	list = makeStringInfo();
 	StringInfo	treatments = makeStringInfo();
 	int			n;
 
@@ -88,12 +86,9 @@ HOPPER_SPI_FUNCTION(hopper_sql_model_columns)
 	columns = hopper_model_columns(&model, &n);
 	names = palloc(sizeof(char *) * Max(n, 1));
 	for (int i = 0; i < n; i++)
-	{
 		names[i] = columns[i].name;
-		appendStringInfo(list, "%s%s", i ? ", " : "", hopper_identifier(names[i]));
-	}
 	append_treatments(treatments, n, columns, names);
-	cells[0] = list->data;
+	cells[0] = hopper_identifiers(n, names);
 	cells[1] = treatments->data;
 	return hopper_return_rows(fcinfo, &result);
 }

@@ -53,24 +53,13 @@ is_plain(Relation relation, int n)
 static void
 prepare_executor(hopper_bulk_insert *insert, const hopper_name *table, int n, const Oid *types)
 {
-	StringInfo	query = makeStringInfo();
+	int			n_names;
+	char	  **names = hopper_column_names(RelationGetRelid(insert->relation), &n_names);
+	char	   *columns = psprintf("(%s)", hopper_identifiers(n, names));
 
-	appendStringInfo(query, "INSERT INTO %s (", table->quoted);
-	for (int i = 0; i < n; i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(insert->relation), i);
-
-		appendStringInfo(query, "%s%s", i ? ", " : "",
-						 hopper_identifier(NameStr(column->attname)));
-	}
-	appendStringInfoString(query, ") VALUES (");
-	for (int i = 0; i < n; i++)
-		appendStringInfo(query, "%s$%d", i ? ", " : "", i + 1);
-	appendStringInfoChar(query, ')');
 	insert->n_columns = n;
 	insert->marks = palloc(n);
-	insert->plan = hopper_prepare(query->data, n, types, 0);
-	pfree(query->data);
+	insert->plan = hopper_prepare(hopper_insert_statement(table, columns, n), n, types, 0);
 }
 
 static void

@@ -168,18 +168,17 @@ HOPPER_FUNCTION(hopper_sql_source_hash)
 	Oid			relation = PG_GETARG_OID(0);
 	char	   *named = hopper_string_argument(fcinfo, 1);
 	List	   *columns = NIL;
-	char	   *name;
+	int			n;
+	char	  **names = hopper_column_names(relation, &n);
 
-	for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
+	for (int i = 0; i < n; i++)
 	{
 		hopper_pack_column *column;
 
-		/* A column that is gone keeps its number. */
-		if (get_attnum(relation, name) != i ||
-			(named && strcmp(hopper_identifier(name), named) != 0))
+		if (named && strcmp(hopper_identifier(names[i]), named) != 0)
 			continue;
 		column = palloc(sizeof(hopper_pack_column));
-		hopper_pack_resolve_column(relation, name, column);
+		hopper_pack_resolve_column(relation, names[i], column);
 		if (named || hopper_schema_family(column->type))
 			columns = lappend(columns, column);
 	}

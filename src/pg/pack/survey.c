@@ -54,14 +54,16 @@ hopper_pack_find_features(hopper_pack_request *request, Oid relation)
 	hopper_pack_source keys = {{0}};
 	hopper_pack_column column;
 	StringInfo	left_out = makeStringInfo();
-	char	   *name;
+	int			n_names;
+	char	  **names = hopper_column_names(relation, &n_names);
 	int			n = 0;
 
 	hopper_pack_find_row_names(&keys, relation);
-	for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
+	for (int i = 0; i < n_names; i++)
 	{
-		/* A column that is gone keeps its number. */
-		if (get_attnum(relation, name) != i || is_named(request, name))
+		char	   *name = names[i];
+
+		if (is_named(request, name))
 			continue;
 		if (is_key(&keys, name))
 		{

@@ -199,22 +199,20 @@ require_query_columns(const hopper_prediction *run, Oid relation)
 	hopper_complaints complaints = {NIL};
 	StringInfo	words = makeStringInfo();
 	TupleDesc	desc;
-	char	   *name;
+	int			n_names;
+	char	  **names = hopper_column_names(relation, &n_names);
 	int			n = 0;
 
 	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "the query was not run");
 	desc = SPI_tuptable->tupdesc;
-	for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
+	for (int i = 0; i < n_names; i++)
 	{
-		Oid			type = get_atttype(relation, i);
-		int			at = SPI_fnumber(desc, name);
+		Oid			type = get_atttype(relation, get_attnum(relation, names[i]));
+		int			at = SPI_fnumber(desc, names[i]);
 
-		/* A column that is gone keeps its number. */
-		if (get_attnum(relation, name) != i)
-			continue;
 		if (at <= 0)
-			appendStringInfo(words, "%s\"%s\"", n++ > 0 ? ", " : "", name);
+			appendStringInfo(words, "%s\"%s\"", n++ > 0 ? ", " : "", names[i]);
 		else
 		{
 			Oid			given = SPI_gettypeid(desc, at);
@@ -222,7 +220,7 @@ require_query_columns(const hopper_prediction *run, Oid relation)
 			if (!can_coerce_type(1, &given, &type, COERCION_EXPLICIT))
 				hopper_complain(&complaints, ERRCODE_DATATYPE_MISMATCH,
 								psprintf("column \"%s\" of source_query is of type %s, that of "
-										 "\"%s\" is %s", name, format_type_be(given),
+										 "\"%s\" is %s", names[i], format_type_be(given),
 										 run->source.shown, format_type_be(type)), NULL,
 								"Cast it in the query, or give the right column this name.");
 		}
@@ -243,28 +241,15 @@ require_query_columns(const hopper_prediction *run, Oid relation)
 static char *
 whole_row(const hopper_prediction *run, Oid relation, Oid row_type)
 {
-	const char *separator = "";
-	char	   *name;
-	StringInfo	row = makeStringInfo();
+	const char *row_type_name = hopper_type_name(row_type, -1);
+	char	  **names;
+	int			n;
 
+	/* The cast makes a value of it; by itself the star is a list of columns. */
 	if (run->source_query == NULL && !run->is_view)
-		/* The cast makes a value of it; by itself the star is a list of columns. */
-		appendStringInfoString(row, "(hopper_source.*)");
-	else
-	{
-		appendStringInfoString(row, "ROW(");
-		for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
-		{
-			/* A column that is gone keeps its number. */
-			if (get_attnum(relation, name) != i)
-				continue;
-			appendStringInfo(row, "%s%s", separator, hopper_identifier(name));
-			separator = ", ";
-		}
-		appendStringInfoChar(row, ')');
-	}
-	appendStringInfo(row, "::%s", hopper_type_name(row_type, -1));
-	return row->data;
+		return psprintf("(hopper_source.*)::%s", row_type_name);
+	names = hopper_column_names(relation, &n);
+	return psprintf("ROW(%s)::%s", hopper_identifiers(n, names), row_type_name);
 }
 
 void

@@ -49,38 +49,31 @@ require_columns(const hopper_prediction *run)
 {
 	Oid			made = hopper_relation_oid(&run->output_table, false);
 	Oid			kept = hopper_relation_oid(&run->final.name, false);
-	char	   *name;
+	int			n;
+	char	  **names = hopper_column_names(made, &n);
 
-	for (AttrNumber i = 1; (name = hopper_get_attname(made, i)) != NULL; i++)
+	for (int i = 0; i < n; i++)
 	{
-		AttrNumber	there = get_attnum(kept, name);
+		AttrNumber	there = get_attnum(kept, names[i]);
+		Oid			type = get_atttype(made, get_attnum(made, names[i]));
 
-		if (there == InvalidAttrNumber || get_atttype(kept, there) != get_atttype(made, i))
+		if (there == InvalidAttrNumber || get_atttype(kept, there) != type)
 			hopper_raise(ERRCODE_DATATYPE_MISMATCH,
 						 errmsg("the rows of \"%s\" cannot be replaced by these predictions",
 								run->final.name.shown),
-						 errdetail("It has no column \"%s\" of type %s.", name,
-								   format_type_be(get_atttype(made, i))),
+						 errdetail("It has no column \"%s\" of type %s.", names[i],
+								   format_type_be(type)),
 						 errhint("Choose another name for the output, or pass replace => true."));
 	}
-}
-
-static char *
-column_list(Oid relation)
-{
-	StringInfo	list = makeStringInfo();
-	char	   *name;
-
-	for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
-		appendStringInfo(list, "%s%s", i > 1 ? ", " : "", hopper_identifier(name));
-	return list->data;
 }
 
 /* In the caller's hands: triggers of the table see what an INSERT of the caller's would do. */
 static void
 replace_rows(const hopper_prediction *run, int64 n_rows)
 {
-	const char *columns = column_list(hopper_relation_oid(&run->output_table, false));
+	int			n;
+	char	  **names = hopper_column_names(hopper_relation_oid(&run->output_table, false), &n);
+	const char *columns = hopper_identifiers(n, names);
 
 	hopper_change("DELETE FROM %s", run->final.name.quoted);
 	hopper_change("INSERT INTO %s (%s) SELECT %s FROM %s", run->final.name.quoted, columns,

@@ -15,24 +15,29 @@ is_expression(const char *column)
 #define EXPRESSION_HINT \
 	"Write names of columns only, without their table; make a view for what is computed from them."
 
+char **
+hopper_column_names(Oid relation, int *n)
+{
+	Relation	opened = relation_open(relation, AccessShareLock);
+	TupleDesc	descriptor = RelationGetDescr(opened);
+	char	  **names = palloc(sizeof(char *) * (descriptor->natts + 1));
+
+	*n = 0;
+	for (int i = 0; i < descriptor->natts; i++)
+		if (!TupleDescAttr(descriptor, i)->attisdropped)
+			names[(*n)++] = pstrdup(NameStr(TupleDescAttr(descriptor, i)->attname));
+	relation_close(opened, NoLock);
+	return names;
+}
+
 /* A column that is spelt alike, or NULL. */
 static const char *
 nearest_column(Oid relation, const char *column)
 {
-	Relation	opened = relation_open(relation, AccessShareLock);
-	const char **names = palloc(sizeof(char *) * (RelationGetNumberOfAttributes(opened) + 1));
-	int			n_names = 0;
-	int			index;
+	int			n;
+	char	  **names = hopper_column_names(relation, &n);
+	int			index = hopper_core()->nearest_name(column, n, (const char *const *) names);
 
-	for (index = 0; index < RelationGetNumberOfAttributes(opened); index++)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(opened), index);
-
-		if (!attribute->attisdropped)
-			names[n_names++] = pstrdup(NameStr(attribute->attname));
-	}
-	relation_close(opened, NoLock);
-	index = hopper_core()->nearest_name(column, n_names, names);
 	return index >= 0 ? names[index] : NULL;
 }
 
@@ -40,19 +45,12 @@ nearest_column(Oid relation, const char *column)
 static const char *
 names_hint(Oid relation)
 {
-	StringInfo	names = makeStringInfo();
-	char	   *name;
-	int			n = 0;
+	int			n;
+	char	  **names = hopper_column_names(relation, &n);
+	char	   *list = hopper_identifiers(Min(n, MOST_MISSING), names);
 
-	for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
-	{
-		/* A column that is gone keeps its number. */
-		if (get_attnum(relation, name) == i && n++ < MOST_MISSING)
-			appendStringInfo(names, "%s%s", n > 1 ? ", " : "", hopper_identifier(name));
-	}
-	if (n > MOST_MISSING)
-		appendStringInfo(names, " and %d more", n - MOST_MISSING);
-	return psprintf("Its columns are %s.", names->data);
+	return n > MOST_MISSING ? psprintf("Its columns are %s and %d more.", list, n - MOST_MISSING)
+		: psprintf("Its columns are %s.", list);
 }
 
 static void

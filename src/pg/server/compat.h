@@ -157,8 +157,6 @@ hopper_old_arguments(char *text)
  * the others have it.
  */
 #if PG_VERSION_NUM >= 120000
-/* get_attname() with missing_ok: 11. */
-#define hopper_get_attname(relation, attnum) get_attname(relation, attnum, true)
 /* The kind of object in "permission denied for table x": 11. */
 #define HOPPER_OBJECT_TABLE OBJECT_TABLE
 #define HOPPER_OBJECT_SCHEMA OBJECT_SCHEMA
@@ -198,7 +196,6 @@ hopper_old_arguments(char *text)
 #define HOPPER_SQL_HASH \
 	"pg_catalog.hashtextextended((%s) COLLATE pg_catalog.\"C\", '0'::pg_catalog.int8)"
 #else
-#define hopper_get_attname(relation, attnum) get_attname(relation, attnum)
 #define HOPPER_OBJECT_TABLE ACL_KIND_CLASS
 #define HOPPER_OBJECT_SCHEMA ACL_KIND_NAMESPACE
 #define hopper_find_role_name(role) GetUserNameFromId(role)

@@ -377,6 +377,8 @@ extern void hopper_comment_column(const hopper_name *table, const char *column,
 
 /* --- columns (server/columns.c) --- */
 
+/* Of those that have not been dropped. */
+extern char **hopper_column_names(Oid relation, int *n);
 /* ERROR 42703 with the nearest column's name; returns the attribute number. */
 extern AttrNumber hopper_require_column(Oid relation, const char *column);
 /* ERROR 42703 with all of these names (char *) that are no columns. */
@@ -443,6 +445,8 @@ extern void hopper_insert(const hopper_name *table, const char *format,...)
 extern void hopper_require_inserted(const hopper_name *table, int rc);
 /* SPI_execute_with_args(). */
 extern int	hopper_execute_params(const char *statement, int n, const hopper_param *params);
+/* Of n parameters; columns: "" or "(a, b)". */
+extern char *hopper_insert_statement(const hopper_name *table, const char *columns, int n);
 /* Inserts one row, with that error. */
 extern void hopper_insert_params(const hopper_name *table, int n, const hopper_param *params);
 /*
@@ -616,6 +620,8 @@ extern int32 *hopper_sizes_argument(FunctionCallInfo fcinfo, int at, const char 
 /* --- text in statements: names and values come in through these alone (server/quoting.c) --- */
 
 extern char *hopper_identifier(const char *name);
+/* "a, b" */
+extern char *hopper_identifiers(int n, char *const *names);
 /* "NULL" for a null pointer. */
 extern const char *hopper_literal(const char *value);
 /* Numbers that lie `stride` bytes apart as an int4[]: those of an array, or of its structs. */

@@ -10,6 +10,16 @@ hopper_identifier(const char *name)
 	return pstrdup(quote_identifier(name));
 }
 
+char *
+hopper_identifiers(int n, char *const *names)
+{
+	StringInfo	list = makeStringInfo();
+
+	for (int i = 0; i < n; i++)
+		appendStringInfo(list, "%s%s", i ? ", " : "", hopper_identifier(names[i]));
+	return list->data;
+}
+
 const char *
 hopper_literal(const char *value)
 {

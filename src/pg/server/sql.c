@@ -231,16 +231,23 @@ hopper_execute_params(const char *statement, int n, const hopper_param *params)
 	return rc;
 }
 
-void
-hopper_insert_params(const hopper_name *table, int n, const hopper_param *params)
+char *
+hopper_insert_statement(const hopper_name *table, const char *columns, int n)
 {
 	StringInfo	statement = makeStringInfo();
 
-	appendStringInfo(statement, "INSERT INTO %s VALUES (", table->quoted);
+	appendStringInfo(statement, "INSERT INTO %s %s VALUES (", table->quoted, columns);
 	for (int i = 0; i < n; i++)
 		appendStringInfo(statement, "%s$%d", i ? ", " : "", i + 1);
 	appendStringInfoChar(statement, ')');
-	hopper_require_inserted(table, hopper_execute_params(statement->data, n, params));
+	return statement->data;
+}
+
+void
+hopper_insert_params(const hopper_name *table, int n, const hopper_param *params)
+{
+	hopper_require_inserted(table, hopper_execute_params(hopper_insert_statement(table, "", n), n,
+														 params));
 }
 
 void
