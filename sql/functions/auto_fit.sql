@@ -109,7 +109,7 @@ BEGIN
     EXECUTE pg_catalog.format('SELECT %srun_closing(NULL)', own) INTO later;
     PERFORM pg_catalog.set_config('search_path', safe, true);
 
-    -- Rows that nothing sees before the end. Equal rows are on one side; rows without a label are left out.
+    -- Rows that nothing sees before the end. Rows that are equal but for the label are on one side; rows without a label are left out.
     step := 1;
     what := 'split';
     IF later AND (SELECT c.relpersistence = 't' FROM pg_class c WHERE c.oid = source) THEN
@@ -124,7 +124,7 @@ BEGIN
         RAISE EXCEPTION 'column % of "%" is an array', label, source_table USING ERRCODE = 'datatype_mismatch',
             DETAIL = 'auto_fit() learns to predict one value.';
     END IF;
-    EXECUTE format('SELECT %ssource_hash($1, $2, 0)', own) INTO kept USING source, given[2];
+    EXECUTE format('SELECT %ssource_hash($1, $2, 0, $3)', own) INTO kept USING source, given[2], CASE WHEN group_varname IS NULL THEN label END;
     IF test_fraction = 0 THEN
         kept := 'false';
     ELSIF group_varname IS NULL AND time_varname IS NULL THEN

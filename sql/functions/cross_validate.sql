@@ -102,13 +102,15 @@ BEGIN
         spare := spare || '_';
     END LOOP;
 
-    -- Rows are dealt out in turn, each class in an order by chance; or whole groups, the largest first, there and back. Equal rows are in
-    -- one fold.
-    EXECUTE format('SELECT %ssource_hash($1, $2, $3)', own) INTO like_rows USING source, grouped, seed;
-    statement := format('SELECT %1$s, %2$s AS %3$sk%4$s FROM %5$s AS t WHERE t.%6$s IS NOT NULL', columns, like_rows, spare,
-        CASE WHEN grouped IS NULL THEN '' ELSE format(', pg_catalog.count(*) OVER (PARTITION BY %s) AS %sn', like_rows, spare) END, source, label);
-    statement := format('SELECT %1$s, pg_catalog.dense_rank() OVER (ORDER BY %2$st.%3$sk) OPERATOR(pg_catalog.-) 1 AS %3$st FROM (%4$s) AS t', columns,
-        CASE WHEN grouped IS NOT NULL THEN format('t.%sn DESC, ', spare) WHEN kind = 'class' THEN format('t.%s, ', label) ELSE '' END, spare, statement);
+    -- Rows are dealt out in turn, each class in an order by chance; or whole groups, the largest first, there and back. Rows that are
+    -- equal but for the label are in one fold, with those of the first of their classes.
+    EXECUTE format('SELECT %ssource_hash($1, $2, $3, $4)', own) INTO like_rows USING source, grouped, seed, CASE WHEN grouped IS NULL THEN label END;
+    statement := format('SELECT %1$s, %2$s AS %3$sk FROM %4$s AS t WHERE t.%5$s IS NOT NULL', columns, like_rows, spare, source, label);
+    statement := format('SELECT %1$s, t.%2$sk, %3$s AS %2$sn FROM (%4$s) AS t', columns, spare, CASE WHEN grouped IS NOT NULL
+        THEN format('pg_catalog.count(*) OVER (PARTITION BY t.%sk)', spare) WHEN kind = 'class'
+        THEN format('pg_catalog.min(t.%s::pg_catalog.text) OVER (PARTITION BY t.%sk)', label, spare) ELSE '0' END, statement);
+    statement := format('SELECT %1$s, pg_catalog.dense_rank() OVER (ORDER BY t.%2$sn %3$s, t.%2$sk) OPERATOR(pg_catalog.-) 1 AS %2$st FROM (%4$s) AS t',
+        columns, spare, CASE WHEN grouped IS NULL THEN 'ASC' ELSE 'DESC' END, statement);
     statement := format('CREATE TABLE %1$s AS SELECT %2$s, (1 OPERATOR(pg_catalog.+) %3$s)::pg_catalog.int4 AS %4$s FROM (%5$s) AS t',
         format(names, '_folds'), columns, format(CASE WHEN grouped IS NULL THEN '(t.%1$st OPERATOR(pg_catalog.%%) %2$s)'
             -- All these operators bind alike.

@@ -28,6 +28,20 @@ def database():
     drop_database(DATABASE)
 
 
+@pytest.mark.parametrize("key", ["", ", i AS id"])
+def test_few_different_rows(database, key):
+    """Were a row's label part of what decides its side, the test would have what was learnt with the other label."""
+    query(database, "DROP TABLE IF EXISTS kinds CASCADE; CREATE TABLE kinds AS SELECT 'kind ' || i % 12 AS kind, 'place ' || i % 13 AS place,"
+                    " ('x' || substr(md5(i::text), 1, 4))::bit(16)::int < 65536 / (1 + exp(3 * sin(3.0 * (i % 12)) + cos(2.0 * (i % 13)))) AS y"
+                    f"{key} FROM generate_series(1, 12000) AS i")
+    rows = query(database, "SELECT step, what, result, statement FROM hopper.auto_fit('kinds', 'y', 'kinds_models', 6, replace => true)")
+    tested, alone, linear, constant = (float(n) for n in re.findall("(?:accuracy|alone|model|constant) ([0-9.]+)", rows[5][2]))
+    # A guess by the chance of each row is right in 0.83 of all.
+    assert constant < 0.63 and min(tested, alone, linear) > 0.7
+    assert value(database, "SELECT max(n) FROM (SELECT count(DISTINCT apart) AS n FROM (SELECT *, false AS apart FROM kinds_models_rows UNION ALL"
+                           " SELECT *, true FROM kinds_models_test_rows) AS r GROUP BY kind, place) AS g") == (2 if key else 1)
+
+
 def test_classes(database):
     rows = query(database, "SELECT step, what, result, statement FROM hopper.auto_fit('customers', 'churned', 'churn', 8)")
     assert [row[:2] for row in rows] == list(enumerate(["split", "pack", "network", "search", "ensemble", "test", "next"], 1))

@@ -124,6 +124,11 @@ def test_groups_and_equal_rows_are_not_separated(database):
         sizes = [n for n, in query(database, f"SELECT count(*) FROM {name}_folds GROUP BY fold")]
         assert len(sizes) == 5 and sum(sizes) == 900
         assert max(sizes) - min(sizes) <= value(database, f"SELECT max(n) FROM (SELECT count(*) AS n FROM {name}_folds GROUP BY {key}) AS g")
+    # Classes of the same features, too.
+    query(database, "CREATE VIEW torn AS SELECT 'place ' || i % 30 AS place, i % 7 < 3 AS yes FROM generate_series(1, 900) AS i")
+    query(database, "SELECT hopper.cross_validate('torn', 'torn_apart', 'yes', num_iterations => 1, recipe => 'realmlp_small',"
+                    f" options => '{PLAIN}', validation_fraction => 0)")
+    assert value(database, "SELECT max(n) FROM (SELECT count(DISTINCT fold) AS n FROM torn_apart_folds GROUP BY place) AS g") == 1
 
 
 @pytest.mark.parametrize("arguments, error", [

@@ -133,10 +133,17 @@ END $$;
 SELECT count(DISTINCT (x, y)) AS different, count(*) FROM rows_of('few_packed');
 SELECT partition_id, count(*), count(DISTINCT (x, y)) AS different, round(avg(y), 2) AS yes
 FROM rows_of('few_packed') GROUP BY 1 ORDER BY 1;
--- Equal rows are on one side of the split.
-SELECT count(*) AS on_both FROM (SELECT x, y FROM rows_of('few_packed') INTERSECT SELECT x, y FROM rows_of('few_packed_validation')) AS b;
+-- A key, which is no feature, tells rows apart: they are split by chance.
+SELECT round(avg(y), 2) AS yes, count(DISTINCT x) AS different FROM rows_of('few_packed_validation');
+SELECT count(*) > 40 AS on_both FROM (SELECT x FROM rows_of('few_packed') INTERSECT SELECT x FROM rows_of('few_packed_validation')) AS b;
+-- Without one equal features are on one side, whatever their label is.
+CREATE TABLE few_alone AS SELECT (id % 7 = 0)::text AS y, kind, place FROM few;
+SELECT hopper.training_preprocessor('few_alone', 'few_alone_packed', 'y', 'kind, place', validation_fraction => 0.2);
+SELECT count(*) AS on_both FROM (SELECT x FROM rows_of('few_alone_packed') INTERSECT SELECT x FROM rows_of('few_alone_packed_validation')) AS b;
+SELECT count(*) AS different, sum((classes = 2)::int) AS of_both FROM
+    (SELECT x, count(DISTINCT y) AS classes FROM rows_of('few_alone_packed_validation') GROUP BY x) AS f;
 DROP FUNCTION rows_of(text);
-DROP TABLE few, few_backwards;
+DROP TABLE few, few_backwards, few_alone;
 -- Inside a transaction that fails nothing is left.
 BEGIN;
 SELECT hopper.training_preprocessor('same', 'same_again', 'y', 'x');

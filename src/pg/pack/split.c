@@ -12,7 +12,35 @@
 
 #define MOST_STRATA 1000		/* more classes are not split apart */
 
-/* A bigint of the row's values and the seed, SQL. */
+/*
+ * Columns of a relation that can be features or labels, or the one that is named, quoted; without
+ * `n_left_out` others.
+ */
+static List *
+hashed_columns(Oid relation, const char *named, const char *const *left_out, int n_left_out)
+{
+	List	   *columns = NIL;
+	int			n;
+	char	  **names = hopper_column_names(relation, &n);
+
+	for (int i = 0; i < n; i++)
+	{
+		hopper_pack_column *column;
+		bool		is_out = named && strcmp(hopper_identifier(names[i]), named) != 0;
+
+		for (int k = 0; k < n_left_out; k++)
+			is_out = is_out || strcmp(hopper_identifier(names[i]), left_out[k]) == 0;
+		if (is_out)
+			continue;
+		column = palloc(sizeof(hopper_pack_column));
+		hopper_pack_resolve_column(relation, names[i], column);
+		if (named || hopper_schema_family(column->type))
+			columns = lappend(columns, column);
+	}
+	return columns;
+}
+
+/* A bigint of the row's features and labels, and of the seed, SQL. */
 static char *
 row_hash(const hopper_pack_job *job)
 {
@@ -29,6 +57,53 @@ row_hash(const hopper_pack_job *job)
 }
 
 /*
+ * A hash of all columns of the source but the labels, for tables of few different rows: by
+ * row_hash() the same features would have one label in training and another in validation. A column
+ * that tells rows apart, a key say, splits them by chance; without one, equal features stay
+ * together.
+ */
+static char *
+source_row_hash(const hopper_pack_job *job)
+{
+	const hopper_pack_source *source = &job->source;
+	int			n = Max(source->n_labels, 1);
+	const char **labels = palloc(n * sizeof(char *));
+	List	   *columns;
+
+	if (source->n_labels == 0)
+		labels[0] = hopper_identifier(source->y.name);
+	for (int i = 0; i < source->n_labels; i++)
+		labels[i] = hopper_identifier(source->labels[i].name);
+	columns = hashed_columns(hopper_relation_oid(&source->name, false), NULL, labels, n);
+	return columns == NIL ? row_hash(job) : hopper_hash_text(columns, job->request.seed);
+}
+
+/*
+ * The largest hash of each class that is for validation, as rows of class and hash; returns how
+ * many, and whether at least half of the rows are different.
+ */
+static uint64
+largest_hashes(const hopper_pack_job *job, const char *label, const char *hash, bool *differ)
+{
+	uint64		n = hopper_select("SELECT s.label, max(s.hash)"
+								  " FILTER (WHERE s.place <= floor(%.17g * s.n + 0.5)),"
+								  " sum(sum(s.first)) OVER () * 2 >= sum(count(*)) OVER ()"
+								  " FROM (SELECT r.label, r.hash, row_number() OVER w AS place,"
+								  " count(*) OVER (PARTITION BY r.label) AS n,"
+								  " (r.hash IS DISTINCT FROM lag(r.hash) OVER w)::int4 AS first"
+								  " FROM (SELECT %s AS label, %s AS hash FROM %s%s) r"
+								  " WINDOW w AS (PARTITION BY r.label ORDER BY r.hash)) s"
+								  " GROUP BY s.label ORDER BY s.label LIMIT %d",
+								  job->request.validation_fraction, label, hash,
+								  job->source.name.quoted,
+								  hopper_pack_labelled_rows(&job->request, &job->source),
+								  MOST_STRATA + 1);
+
+	*differ = n == 0 || strcmp(hopper_cell(0, 3), "t") == 0;
+	return n;
+}
+
+/*
  * Of each class (or of all rows) as many with the smallest hashes as validation_fraction says:
  * source->fold becomes an expression that is true of them. Rows that are alike stay together.
  */
@@ -36,22 +111,26 @@ static char *
 split_rows(const hopper_pack_job *job)
 {
 	const hopper_pack_source *source = &job->source;
-	const char *labelled = hopper_pack_labelled_rows(&job->request, source);
 	const char *hash = row_hash(job);
 	const char *label = job->y_kind == HOPPER_LABEL_CLASS && source->n_labels == 0
 		? psprintf("%s::pg_catalog.text", hopper_identifier(source->y.name))
 		: "NULL::pg_catalog.text";
 	StringInfo	fold = makeStringInfo();
+	bool		differ;
 	uint64		n;
 
-	n = hopper_select("SELECT s.label, max(s.hash)"
-					  " FILTER (WHERE s.place <= floor(%.17g * s.n + 0.5))"
-					  " FROM (SELECT r.label, r.hash, row_number() OVER (PARTITION BY r.label"
-					  " ORDER BY r.hash) AS place, count(*) OVER (PARTITION BY r.label) AS n"
-					  " FROM (SELECT %s AS label, %s AS hash FROM %s%s) r) s"
-					  " GROUP BY s.label ORDER BY s.label LIMIT %d",
-					  job->request.validation_fraction, label, hash, source->name.quoted, labelled,
-					  MOST_STRATA + 1);
+	n = largest_hashes(job, label, hash, &differ);
+	if (!differ)
+	{
+		hash = source_row_hash(job);
+		n = largest_hashes(job, label, hash, &differ);
+	}
+	/* Classes that end at hashes of their own would separate some. */
+	if (!differ)
+	{
+		label = "NULL::pg_catalog.text";
+		n = largest_hashes(job, label, hash, &differ);
+	}
 	if (n > MOST_STRATA)
 		appendStringInfo(fold, "(%s) OPERATOR(pg_catalog.<=) '%.0f'::pg_catalog.int8", hash,
 						 ldexp(job->request.validation_fraction, 64) - ldexp(1, 63));
@@ -159,28 +238,15 @@ hopper_pack_choose_validation(hopper_pack_job *job)
 /* --- for auto_fit() and cross_validate() --- */
 
 /*
- * source_hash(source, named, seed) -> hopper_hash_text() of a column, or of all that can be
- * features or labels. No setting changes it: a view that chooses rows by it chooses the same ones
- * in each session.
+ * source_hash(source, named, seed, left_out) -> hopper_hash_text() of a column, or of all that can
+ * be features or labels but one. No setting changes it: a view that chooses rows by it chooses the
+ * same ones in each session.
  */
 HOPPER_FUNCTION(hopper_sql_source_hash)
 {
-	Oid			relation = PG_GETARG_OID(0);
-	char	   *named = hopper_string_argument(fcinfo, 1);
-	List	   *columns = NIL;
-	int			n;
-	char	  **names = hopper_column_names(relation, &n);
+	const char *left_out = hopper_string_argument(fcinfo, 3);
+	List	   *columns = hashed_columns(PG_GETARG_OID(0), hopper_string_argument(fcinfo, 1),
+										 &left_out, left_out ? 1 : 0);
 
-	for (int i = 0; i < n; i++)
-	{
-		hopper_pack_column *column;
-
-		if (named && strcmp(hopper_identifier(names[i]), named) != 0)
-			continue;
-		column = palloc(sizeof(hopper_pack_column));
-		hopper_pack_resolve_column(relation, names[i], column);
-		if (named || hopper_schema_family(column->type))
-			columns = lappend(columns, column);
-	}
 	PG_RETURN_TEXT_P(cstring_to_text(hopper_hash_text(columns, PG_GETARG_INT64(2))));
 }
