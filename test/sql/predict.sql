@@ -71,6 +71,8 @@ SELECT hopper.predict('m', 'bad', 'id', 'x', 'q', mst_key => 1);
 \echo :LAST_ERROR_SQLSTATE
 UPDATE bad SET x = '{1,NaN,3}';
 SELECT hopper.predict('m', 'bad', 'id', 'x', 'q', mst_key => 1);
+UPDATE bad SET id = NULL;
+SELECT hopper.predict('m', 'bad', 'id', 'x', 'q', mst_key => 1);
 DELETE FROM bad;
 SELECT hopper.predict('m', 'bad', 'id', 'x', 'q', mst_key => 1);
 SELECT count(*) FROM q;

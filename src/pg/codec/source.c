@@ -149,11 +149,11 @@ place_of_row(const hopper_pack_source *source)
 	return source->segment < 0 ? "" : psprintf(" on segment %d", source->segment);
 }
 
-/* As text; NULL where it is. */
-static char *
+/* As text, "null" as in the server's own messages: what names a row to predict from may be NULL. */
+static const char *
 value_text(const hopper_pack_source *source, int column)
 {
-	return source->nulls[column - 1] ? NULL
+	return source->nulls[column - 1] ? "null"
 		: hopper_text_of(TupleDescAttr(source->desc, column - 1)->atttypid,
 						 source->values[column - 1]);
 }
