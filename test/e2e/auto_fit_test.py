@@ -259,7 +259,7 @@ def test_names_of_any_kind(database):
     assert {f'The "5 %s" Model.{suffix}' for suffix in ("", "_rows", "_steps", "_networks", "_packed_validation_summary", "_trials")} <= made
     assert all(each.startswith('The "5 %s" Model.') for each in made)
     assert query(database, "SELECT hopper.predict(%s, 'customers', 'id', output_table => 'guessed_by_name', pred_type => 'response')", name) == [(3000,)]
-    run = value(database, "SELECT hopper.create_run(format('SELECT * FROM hopper.auto_fit(%%L, %%L, %%L, 2)', 'customers', 'churned', %s::text))", '"My Shop"."M %s"')
+    run = value(database, "SELECT hopper.create_run(format('SELECT * FROM hopper.auto_fit(%%L, %%L, %%L, 60)', 'customers', 'churned', %s::text))", '"My Shop"."M %s"')
     query(database, "SELECT hopper.step(%s, 0)", run)
     query(database, "SELECT hopper.cancel(%s)", run)
     assert not query(database, "SELECT relname FROM pg_class WHERE relname LIKE 'M %%' AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'My Shop')")
@@ -317,14 +317,14 @@ def test_what_is_refused(database, arguments, error):
 
 def test_a_run_makes_its_search(database):
     """In steps, as on Greenplum; in the background: auto_fit_runs_test.py."""
-    call = "SELECT hopper.create_run($r$SELECT * FROM hopper.auto_fit('customers', 'churned', '{}', 2)$r$)"
-    run = value(database, call.format("stepped"))
+    call = "SELECT hopper.create_run($r$SELECT * FROM hopper.auto_fit('customers', 'churned', '{}', {})$r$)"
+    run = value(database, call.format("stepped", 2))
     assert value(database, "SELECT count(*) FROM stepped_steps") == 3
     while value(database, "SELECT hopper.step(%s, 1)", run) != "done":
         pass
     told = query(database, "SELECT step, what, result FROM stepped_steps ORDER BY step")
     assert [row[1] for row in told] == ["split", "pack", "network", "search", "ensemble", "test", "next"] and told[5][2].startswith("accuracy ")
-    run = value(database, call.format("unwanted"))
+    run = value(database, call.format("unwanted", 60))
     query(database, "SELECT hopper.step(%s, 0)", run)
     query(database, "SELECT hopper.cancel(%s)", run)
     assert not query(database, "SELECT relname FROM pg_class WHERE relname LIKE 'unwanted%%'")
