@@ -58,7 +58,7 @@ class Model(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, x):
         columns = [[row[column] for row in x.tolist()] for column in range(len(COLUMNS))]
-        rows = query(self.connection, f"SELECT hopper.predict_outputs('{MODEL}', 1, 'error', a, b, c, d) FROM unnest(%s::int[],"
+        rows = query(self.connection, f"SELECT hopper.predict_outputs('{MODEL}', 1, 'error', NULL, NULL, a, b, c, d) FROM unnest(%s::int[],"
                      " %s::float8[], %s::text[], %s::float8[]) WITH ORDINALITY AS t(a, b, c, d, i) ORDER BY i", *columns)
         return numpy.array([row[0] for row in rows])
 

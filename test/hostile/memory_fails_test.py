@@ -195,8 +195,8 @@ CALLS = {
     "training_preprocessor, sequences":
         """SELECT hopper.training_preprocessor('points', 'made', 'y', 'x', pad_to := '{"x": 3}', truncate := 'pre')""",
     "validation_preprocessor": "SELECT hopper.validation_preprocessor('points', 'made', 'y', 'x', 'packed')",
-    "predict_outputs": "SELECT hopper.predict_outputs('run', 1, 'error', ARRAY[1, 2]::real[])",
-    "predict_value": "SELECT hopper.predict_value('run', 1, 'error', ARRAY[1, 2]::real[])",
+    "predict_outputs": "SELECT hopper.predict_outputs('run', 1, 'error', NULL, NULL, ARRAY[1, 2]::real[])",
+    "predict_value": "SELECT hopper.predict_value('run', 1, 'error', NULL, ARRAY[1, 2]::real[])",
     "transform_rows": "SELECT count(*) FROM hopper.transform_rows('treated', 'points')",
     "version": "SELECT hopper.version()",
     "wait": f"SELECT hopper.wait({CREATED}, 0)",

@@ -23,7 +23,29 @@ SELECT hopper.create_predict_function('m', 'guess', pred_type => 'columns');
 SELECT bool_and((g).predicted_kind = c.predicted_kind AND abs((g).prob_n - c.prob_n) < 1e-6) AS as_in_table
 FROM (SELECT f.*, guess(size, "seen ""on""", t, codes) AS g FROM flowers f OFFSET 0) f JOIN by_class c USING ("Id");
 SELECT hopper.create_predict_function('m', 'guess', pred_type => 'prob', replace => true);
-SELECT hopper.predict_outputs('m', 1, 'null', NULL::float8, date '2020-01-01', 3, NULL::real[]) IS NULL AS none;
+SELECT hopper.predict_outputs('m', 1, 'null', NULL, NULL, NULL::float8, date '2020-01-01', 3, NULL::real[]) IS NULL AS none;
+-- What the functions of one model make of another one in its place: columns go by their names, and classes are the same ones
+SELECT hopper.create_predict_function('m', 'kind_of');
+CREATE FUNCTION train_in_place(source text, features text) RETURNS integer LANGUAGE sql AS $$
+    SELECT hopper.training_preprocessor(source, 'other_packed', 'kind', features, treatments => '{}', replace => true);
+    SELECT hopper.mlp('other_networks', 'other_packed', '{12}', replace => true);
+    SELECT models_trained FROM hopper.fit('other_packed', 'm', 'other_networks', 1, 'loss=categorical_crossentropy, optimizer=Adam(lr=0.03)', 'batch_size=32', 2, replace => true) $$;
+BEGIN;
+SELECT train_in_place('flowers', 'codes, t, size');
+SELECT bool_and(kind_of(size, "seen ""on""", t, codes) = p.class_value) AS by_name, bool_and((guess(size, "seen ""on""", t, codes)).predicted_kind = p.class_value) AS outputs_by_name,
+    bool_or(hopper.predict_value('m', 1, 'error', NULL, codes, size::integer, t) <> p.class_value) AS others_by_place
+FROM (SELECT (source).*, class_value FROM hopper.predict_rows('m', NULL::flowers)) p;
+CREATE VIEW more AS SELECT *, "Id" % 2 AS more FROM flowers;
+SELECT train_in_place('more', 'size, t, more');
+\set ON_ERROR_ROLLBACK on
+SELECT kind_of(size, "seen ""on""", t, codes) FROM flowers LIMIT 1;
+CREATE VIEW other_classes AS SELECT "Id", size, "seen ""on""", t, codes, replace(kind, 'n', 'a') AS kind FROM flowers;
+SELECT train_in_place('other_classes', 'size, "seen ""on""", t, codes');
+SELECT kind_of(size, "seen ""on""", t, codes) IN ('a', 'a b', 'C"x') AS one_of_its FROM flowers LIMIT 1;
+SELECT guess(size, "seen ""on""", t, codes) FROM flowers LIMIT 1;
+\set ON_ERROR_ROLLBACK off
+ROLLBACK;
+SELECT hopper.predict_value('m', 1, 'error', '{size,t}', 1.5);
 SELECT count(*) FROM hopper.predict_rows('m', NULL::flowers, 'columns');
 CREATE VIEW renamed AS SELECT "Id" AS prob_n, * FROM flowers;
 SELECT hopper.predict('m', 'renamed', 'prob_n', output_table => 'by_class_2', pred_type => 'columns');

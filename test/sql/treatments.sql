@@ -93,9 +93,9 @@ SELECT hopper.create_predict_function('m', 'churn');
 SELECT churn(45, 3.5, 'gold', 'city 2', '2020-02-01'), pg_typeof(churn(45, 3.5, 'gold', 'city 2', '2020-02-01'));
 SELECT hopper.create_predict_function('m', 'churn');
 SELECT hopper.create_predict_function('m', 'churn', replace => true);
-SELECT hopper.predict_value('m', 1, 'error', 45, 3.5);
-SELECT hopper.predict_value('m', 1, 'error', 'old'::text, 3.5, 'gold'::text, 'city 2'::text, date '2020-02-01');
-SELECT hopper.predict_value('m', 1, 'null', NULL::int, 3.5, 'gold'::text, 'city 2'::text, date '2020-02-01') IS NULL AS none;
+SELECT hopper.predict_value('m', 1, 'error', NULL, 45, 3.5);
+SELECT hopper.predict_value('m', 1, 'error', NULL, 'old'::text, 3.5, 'gold'::text, 'city 2'::text, date '2020-02-01');
+SELECT hopper.predict_value('m', 1, 'null', NULL, NULL::int, 3.5, 'gold'::text, 'city 2'::text, date '2020-02-01') IS NULL AS none;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT churn(age, income, plan, city, since) FROM customers;
 -- A model that is trained anew in between
 DO $$

@@ -97,7 +97,8 @@ hopper_explained_class(const hopper_explained *what)
 char *
 hopper_explained_outputs(const hopper_explained *what, const char *values)
 {
-	return psprintf("%s(%s::text, %d::int8, 'error', ROW(%s))", hopper_own_name("predict_outputs"),
+	return psprintf("%s(%s::text, %d::int8, 'error', NULL, NULL, ROW(%s))",
+					hopper_own_name("predict_outputs"),
 					hopper_literal(what->trained.outputs.model.quoted), what->trained.mst_key,
 					values + strlen(", "));
 }

@@ -130,15 +130,23 @@ parameters(const hopper_trained *trained)
 	return list->data;
 }
 
-/* , $1, $2 */
+/* $1, $2 */
 static char *
 arguments(int n)
 {
 	StringInfo	list = makeStringInfo();
 
 	for (int i = 1; i <= n; i++)
-		appendStringInfo(list, ", $%d", i);
+		appendStringInfo(list, "%s$%d", i > 1 ? ", " : "", i);
 	return list->data;
+}
+
+/* A list of texts, as an array of SQL. */
+static const char *
+array_literal(int n, const char *const *texts)
+{
+	return psprintf("%s::pg_catalog.text[]",
+					hopper_literal(hopper_text_of(TEXTARRAYOID, hopper_texts_datum(n, texts))));
 }
 
 /* predict_value() takes none. */
@@ -206,11 +214,6 @@ class_columns(const hopper_trained *trained, const hopper_predict_model *model,
 	StringInfo	out = makeStringInfo();
 	StringInfo	selection = makeStringInfo();
 
-	if (trained->data.n_x_columns > FUNC_MAX_ARGS - 3)
-		hopper_raise(ERRCODE_TOO_MANY_ARGUMENTS,
-					 errmsg("model \"%s\" reads %d columns, of which there can be %d here",
-							model->shown, trained->data.n_x_columns, FUNC_MAX_ARGS - 3),
-					 errhint("hopper.predict() takes more."));
 	hopper_predict_require_columns(model);
 	appendStringInfo(out, ", OUT %s %s", hopper_identifier(hopper_predict_value_column(model)),
 					 label_type);
@@ -221,8 +224,10 @@ class_columns(const hopper_trained *trained, const hopper_predict_model *model,
 						 hopper_identifier(hopper_predict_class_column(model, i)));
 		appendStringInfo(selection, ", o[%d]", i + 1);
 	}
-	*body = psprintf("SELECT %s FROM (SELECT %s(%s%s) AS o) AS hopper_outputs", selection->data,
-					 hopper_own_name("predict_outputs"), key, arguments(trained->data.n_x_columns));
+	*body = psprintf("SELECT %s FROM (SELECT %s(%s, %s, ROW(%s)) AS o) AS hopper_outputs",
+					 selection->data, hopper_own_name("predict_outputs"), key,
+					 array_literal(model->n_class_values, model->class_values),
+					 arguments(trained->data.n_x_columns));
 	return out->data;
 }
 
@@ -268,15 +273,18 @@ HOPPER_SPI_FUNCTION(hopper_sql_create_predict_function)
 	result = model.is_value ? "pg_catalog.float8"
 		: hopper_type_in(&trained.outputs.summary, trained.data.y_sql_type);
 	made = psprintf("%s(%s)", function.quoted, parameters(&trained));
-	key = psprintf("%s::pg_catalog.text, %d::pg_catalog.int8, %s::pg_catalog.text",
+	key = psprintf("%s::pg_catalog.text, %d::pg_catalog.int8, %s::pg_catalog.text, %s",
 				   hopper_literal(table.quoted), trained.mst_key,
-				   hopper_literal(on_null ? on_null : "error"));
+				   hopper_literal(on_null ? on_null : "error"),
+				   array_literal(trained.data.n_x_columns,
+								 (const char *const *) trained.data.x_columns));
 	/* An expression, which the server writes into the statements that call the function. */
 	if (columns && !model.is_value)
 		out = class_columns(&trained, &model, result, key, &body);
-	else if (trained.data.n_x_columns <= FUNC_MAX_ARGS - 3 && !reads_bytes(&trained))
-		body = psprintf("SELECT %s(%s%s)::%s", hopper_own_name("predict_value"), key,
-						arguments(trained.data.n_x_columns), result);
+	else if (!reads_bytes(&trained))
+		body = psprintf("SELECT %s(%s, %s)::%s", hopper_own_name("predict_value"), key,
+						psprintf(trained.data.n_x_columns <= FUNC_MAX_ARGS - 4 ? "%s" : "ROW(%s)",
+								 arguments(trained.data.n_x_columns)), result);
 	else
 		body = psprintf("SELECT %s FROM %s(model_table := %s::pg_catalog.text, mst_key :="
 					" %d::pg_catalog.int8, source_row := (SELECT hopper_row FROM (SELECT %s) AS"

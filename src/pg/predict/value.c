@@ -10,7 +10,8 @@
 #include "access/htup_details.h"
 #include "utils/typcache.h"
 
-#define FIRST_COLUMN 3			/* of the arguments */
+#define FEATURES 3				/* the argument that names the columns */
+#define CLASSES 4				/* of predict_outputs() alone */
 
 typedef struct row_function
 {
@@ -23,20 +24,22 @@ typedef struct row_function
 	hopper_ready_model *entry;
 	uint64		serial;			/* of the entry, which another model may have taken since */
 	TupleDesc	row;			/* of the one argument that holds the columns, or NULL */
-	int			n;
+	int			n;				/* features */
+	int			n_given;		/* columns */
+	int		   *places;			/* of the features among them */
 	hopper_pack_column *columns;
 	hopper_pack_values values;
 	hopper_pack_source source;
 	hopper_predict_classes classes;
 } row_function;
 
-/* The argument that holds the columns, or NULL where they are arguments. */
+/* The argument that holds the columns, or NULL where they are arguments from `first` on. */
 static HeapTupleHeader
-row_of(FunctionCallInfo fcinfo)
+row_of(FunctionCallInfo fcinfo, int first)
 {
-	return PG_NARGS() == FIRST_COLUMN + 1 && !PG_ARGISNULL(FIRST_COLUMN) &&
-		get_fn_expr_argtype(fcinfo->flinfo, FIRST_COLUMN) == RECORDOID
-		? PG_GETARG_HEAPTUPLEHEADER(FIRST_COLUMN) : NULL;
+	return PG_NARGS() == first + 1 && !PG_ARGISNULL(first) &&
+		get_fn_expr_argtype(fcinfo->flinfo, first) == RECORDOID
+		? PG_GETARG_HEAPTUPLEHEADER(first) : NULL;
 }
 
 static bool
@@ -68,30 +71,96 @@ refuse_bytes(const hopper_ready_model *entry)
 				 errhint("Use hopper.predict_row()."));
 }
 
-/* The arguments' columns, which are the model's features in its order. */
+static void refuse_other_columns(const hopper_ready_model *entry,
+								 const char *what) pg_attribute_noreturn();
+
 static void
-describe_columns(FunctionCallInfo fcinfo, row_function *function)
+refuse_other_columns(const hopper_ready_model *entry, const char *what)
+{
+	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+				 errmsg("model \"%s\" reads %s", entry->model.shown, what),
+				 errdetail("Its features are %s.",
+						   hopper_columns_words(entry->model.data.n_x_columns,
+												entry->model.data.x_columns)),
+				 errhint("Make the function anew with hopper.create_predict_function()."));
+}
+
+/* Texts of an array, NULL pointers where they are NULL. */
+static char **
+texts_of(Datum array, int *n)
+{
+	Datum	   *values;
+	bool	   *nulls;
+	char	  **texts;
+
+	*n = hopper_elements(DatumGetArrayTypeP(array), &values, &nulls);
+	texts = palloc((*n + 1) * sizeof(char *));
+	for (int i = 0; i < *n; i++)
+		texts[i] = nulls[i] ? NULL : TextDatumGetCString(values[i]);
+	return texts;
+}
+
+/* Where in the list the model's feature is: at its own place in most cases. */
+static int
+place_of(const hopper_ready_model *entry, int feature, int n, char *const *names)
+{
+	const char *name = entry->model.data.x_columns[feature];
+
+	for (int i = 0; i < n; i++)
+	{
+		int			at = (feature + i) % n;
+
+		if (names[at] && strcmp(names[at], name) == 0)
+			return at;
+	}
+	refuse_other_columns(entry, psprintf("a column \"%s\", which is not given", name));
+}
+
+/*
+ * Where the model's features are among the columns. The model may be another one than the function
+ * was made for, so that names are what tells: without them columns come in the model's order.
+ */
+static void
+find_features(FunctionCallInfo fcinfo, row_function *function)
+{
+	const hopper_packed *data = &function->entry->model.data;
+	bool		named = !PG_ARGISNULL(FEATURES);
+	int			n_names = 0;
+	char	  **names = named ? texts_of(PG_GETARG_DATUM(FEATURES), &n_names) : NULL;
+
+	if (named && n_names != function->n_given)
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("features names %s but %s given",
+							hopper_plural(n_names, "column", "columns"),
+							hopper_plural(function->n_given, "is", "are")));
+	if (!named && function->n_given != data->n_x_columns)
+		refuse_other_columns(function->entry, psprintf("%d columns, not %d", data->n_x_columns,
+													   function->n_given));
+	function->n = data->n_x_columns;
+	function->places = palloc(function->n * sizeof(int));
+	for (int i = 0; i < function->n; i++)
+		function->places[i] = named ? place_of(function->entry, i, n_names, names) : i;
+}
+
+static void
+describe_columns(FunctionCallInfo fcinfo, int first, row_function *function)
 {
 	hopper_ready_model *entry = function->entry;
-	const hopper_predict_model *model = &entry->model;
 
-	function->n = function->row ? function->row->natts : PG_NARGS() - FIRST_COLUMN;
-	if (function->n != model->data.n_x_columns || get_fn_expr_variadic(fcinfo->flinfo))
+	if (get_fn_expr_variadic(fcinfo->flinfo))
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("model \"%s\" reads %d columns, not %d", model->shown,
-							model->data.n_x_columns, function->n),
-					 errdetail("Its features are %s.",
-							   hopper_columns_words(model->data.n_x_columns,
-													model->data.x_columns)),
-					 errhint("Make the function anew with hopper.create_predict_function()."));
+					 errmsg("columns are given one by one, not as an array"));
+	function->n_given = function->row ? function->row->natts : PG_NARGS() - first;
+	find_features(fcinfo, function);
 	function->columns = palloc0(function->n * sizeof(hopper_pack_column));
 	for (int i = 0; i < function->n; i++)
 	{
 		hopper_pack_column *column = &function->columns[i];
+		int			at = function->places[i];
 
 		column->name = pstrdup(entry->model.data.x_columns[i]);
-		column->declared = function->row ? TupleDescAttr(function->row, i)->atttypid
-			: get_fn_expr_argtype(fcinfo->flinfo, FIRST_COLUMN + i);
+		column->declared = function->row ? TupleDescAttr(function->row, at)->atttypid
+			: get_fn_expr_argtype(fcinfo->flinfo, first + at);
 		column->type = getBaseType(column->declared);
 		column->sql_type = format_type_be(column->declared);
 	}
@@ -106,8 +175,31 @@ describe_columns(FunctionCallInfo fcinfo, row_function *function)
 	function->values.divisor = entry->model.data.desc.normalizing_const;
 }
 
+/* ERROR where the probabilities that are returned would be taken for those of other classes. */
+static void
+require_classes(FunctionCallInfo fcinfo, const hopper_predict_model *model)
+{
+	int			n;
+	char	  **classes;
+	bool		same;
+
+	if (PG_ARGISNULL(CLASSES))
+		return;
+	classes = texts_of(PG_GETARG_DATUM(CLASSES), &n);
+	same = n == model->n_class_values;
+	for (int i = 0; same && i < n; i++)
+		same = classes[i] && model->class_values[i]
+			? strcmp(classes[i], model->class_values[i]) == 0
+			: classes[i] == model->class_values[i];
+	if (!same)
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("model \"%s\" has other classes than the function that calls it",
+							model->shown),
+					 errhint("Make the function anew with hopper.create_predict_function()."));
+}
+
 static row_function *
-look_up(FunctionCallInfo fcinfo, HeapTupleHeader row)
+look_up(FunctionCallInfo fcinfo, int first, HeapTupleHeader row)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_table");
 	row_function *function = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(row_function));
@@ -130,7 +222,9 @@ look_up(FunctionCallInfo fcinfo, HeapTupleHeader row)
 	if (row)
 		function->row = lookup_rowtype_tupdesc_copy(HeapTupleHeaderGetTypeId(row),
 													HeapTupleHeaderGetTypMod(row));
-	describe_columns(fcinfo, function);
+	describe_columns(fcinfo, first, function);
+	if (first > CLASSES)
+		require_classes(fcinfo, &function->entry->model);
 	function->source.name.shown = "features";
 	function->source.rows_hint = PREDICT_HINT_ROWS;
 	function->source.segment = -1;
@@ -143,18 +237,23 @@ look_up(FunctionCallInfo fcinfo, HeapTupleHeader row)
 	return function;
 }
 
-/* The outputs for the arguments' columns; NULL where one is missing that may be. */
+/*
+ * The outputs for the columns, which are arguments from `first` on, or a row there; NULL where one
+ * is missing that may be.
+ */
 static const float *
-compute(FunctionCallInfo fcinfo, row_function **looked_up)
+compute(FunctionCallInfo fcinfo, int first, row_function **looked_up)
 {
 	row_function *function = fcinfo->flinfo->fn_extra;
-	HeapTupleHeader row = row_of(fcinfo);
+	HeapTupleHeader row = row_of(fcinfo, first);
+	Datum	   *given = NULL;
+	bool	   *given_nulls = NULL;
 	Datum	   *datums;
 	bool	   *nulls;
 	char	   *features;
 
 	if (!is_current(function, row))
-		function = look_up(fcinfo, row);
+		function = look_up(fcinfo, first, row);
 	*looked_up = function;
 	datums = palloc(function->n * sizeof(Datum));
 	nulls = palloc(function->n * sizeof(bool));
@@ -162,12 +261,16 @@ compute(FunctionCallInfo fcinfo, row_function **looked_up)
 	{
 		HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(row),.t_data = row};
 
-		heap_deform_tuple(&tuple, function->row, datums, nulls);
+		given = palloc(function->n_given * sizeof(Datum));
+		given_nulls = palloc(function->n_given * sizeof(bool));
+		heap_deform_tuple(&tuple, function->row, given, given_nulls);
 	}
-	for (int i = 0; row == NULL && i < function->n; i++)
+	for (int i = 0; i < function->n; i++)
 	{
-		nulls[i] = PG_ARGISNULL(FIRST_COLUMN + i);
-		datums[i] = nulls[i] ? (Datum) 0 : PG_GETARG_DATUM(FIRST_COLUMN + i);
+		int			at = function->places[i];
+
+		nulls[i] = row ? given_nulls[at] : PG_ARGISNULL(first + at);
+		datums[i] = nulls[i] ? (Datum) 0 : row ? given[at] : PG_GETARG_DATUM(first + at);
 	}
 	features = palloc(function->values.size);
 	if (!hopper_pack_values_encode(&function->values, &function->source, datums, nulls, features))
@@ -175,11 +278,11 @@ compute(FunctionCallInfo fcinfo, row_function **looked_up)
 	return hopper_ready_compute(function->entry, features, function->values.size);
 }
 
-/* predict_value(model_table, mst_key, on_null, VARIADIC columns) */
+/* predict_value(model_table, mst_key, on_null, features, VARIADIC columns) */
 HOPPER_FUNCTION(hopper_sql_predict_value)
 {
 	row_function *function;
-	const float *outputs = compute(fcinfo, &function);
+	const float *outputs = compute(fcinfo, FEATURES + 1, &function);
 	const hopper_predict_model *model = &function->entry->model;
 	const char *predicted;
 
@@ -203,11 +306,11 @@ HOPPER_FUNCTION(hopper_sql_predict_value)
 	PG_RETURN_TEXT_P(cstring_to_text(predicted));
 }
 
-/* predict_outputs(model_table, mst_key, on_null, VARIADIC columns) */
+/* predict_outputs(model_table, mst_key, on_null, features, classes, VARIADIC columns) */
 HOPPER_FUNCTION(hopper_sql_predict_outputs)
 {
 	row_function *function;
-	const float *outputs = compute(fcinfo, &function);
+	const float *outputs = compute(fcinfo, CLASSES + 1, &function);
 	const hopper_predict_model *model = &function->entry->model;
 	double		value;
 	const double *numbers = &value;
