@@ -211,6 +211,28 @@ def test_data_in_the_place_of_a_table(each):
         each.predict("frame_model", "frame")
 
 
+def test_a_data_frame_from_one_call_to_predictions(each):
+    """What auto_fit() makes of a frame stays, but for the views of it."""
+    n = 200
+    frame = pandas.DataFrame({"a": DICE.normal(size=n), "plan": ["basic", "pro"] * (n // 2)})
+    frame["stays"] = (frame.a > 0) != (frame.plan == "pro")
+    for again in (False, True):
+        steps = each.auto_fit(frame, "stays", "of_a_frame", seconds=2, replace=again)
+        assert list(steps.what) == ["split", "pack", "network", "search", "ensemble", "test", "next"]
+    assert each.evaluate("of_a_frame", "of_a_frame_test_packed").metric > 0.5
+    predicted = each.predict("of_a_frame", frame, pred_type="response").set_index("id").predicted_stays
+    assert (predicted == frame.stays).mean() > 0.8
+    explained = each.explain_row("of_a_frame", frame.iloc[0], frame, samples=10)
+    assert sorted(explained.feature) == ["a", "plan"]
+    assert ask("SELECT count(*) FROM pg_class WHERE relname LIKE 'hopper_client_%%'") == [(0,)]
+    with pytest.raises(TypeError, match="not a value of type DataFrame: write_table"):
+        each.submit("auto_fit", frame, "stays", "of_a_frame", replace=True)
+    each.drop_model("of_a_frame")
+    for table in ("of_a_frame_packed", "of_a_frame_test_packed"):
+        each.drop_packed(table)
+    each.sql("DROP TABLE of_a_frame_networks, of_a_frame_best, of_a_frame_best_summary, of_a_frame_steps")
+
+
 def test_columns_that_are_not_needed(one):
     """What cannot be written is in the way only where it is needed."""
     n = 100

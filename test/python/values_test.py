@@ -26,6 +26,43 @@ def test_numpy_does_not_leak_into_texts():
         literal({"lr": [float("nan")]})
 
 
+def test_what_keras_makes_of_its_own_code():
+    import keras
+
+    def mse(y, p):
+        return 2 * keras.ops.mean((y - p) ** 2)
+
+    class Huber(keras.losses.Loss):
+        def call(self, y_true, y_pred):
+            return mse(y_true, y_pred)
+
+    assert literal({"loss": keras.losses.mean_squared_error, "optimizer": keras.optimizers.SGD}) == \
+        "{'loss': 'mean_squared_error', 'optimizer': 'SGD'}"
+    for own in (mse, lambda y, p: p, Huber, Huber()):  # by their names the server would take Keras'
+        with pytest.raises(TypeError, match="Python code, which the server does not run"):
+            literal({"loss": own})
+
+
+def test_callbacks_of_keras(one):
+    import keras
+
+    network = one.load_model("architectures", MLP, name="stops")
+    compiled = {"loss": "categorical_crossentropy", "optimizer": "Adam(lr=0.05)", "metrics": ["accuracy"]}
+    found = []
+    for callbacks in ([keras.callbacks.EarlyStopping("val_accuracy", min_delta=0.01, patience=2, mode="max", restore_best_weights=True,
+                                                     start_from_epoch=1),
+                       keras.callbacks.ReduceLROnPlateau("loss", factor=0.5, patience=1, cooldown=1, min_lr=1e-5)],
+                      "EarlyStopping(monitor='val_accuracy', min_delta=0.01, patience=2, mode='max', restore_best_weights=True,"
+                      " start_from_epoch=1), ReduceLROnPlateau(monitor='loss', factor=0.5, patience=1, cooldown=1, min_lr=1e-5)"):
+        fit_params = f"batch_size=16, callbacks=[{callbacks}]" if isinstance(callbacks, str) else {"batch_size": 16, "callbacks": callbacks}
+        one.fit("packed", "stops", "architectures", network, compiled, fit_params, 30, validation_table="packed_validation", replace=True)
+        found.append(one.sql("SELECT iterations, best_iteration, learning_rate, state_digest FROM stops_info").values.tolist())
+    assert found[0] == found[1] and found[0][0][0] < 30
+    with pytest.warns(model_hopper.HopperWarning, match='callback "ModelCheckpoint" has no effect'):
+        one.fit("packed", "stops", "architectures", network, compiled, {"callbacks": [keras.callbacks.ModelCheckpoint("best.keras")]}, 1, replace=True)
+    one.drop_model("stops")
+
+
 class Lookup:
     """A layer of Keras whose vocabulary adapt() has learnt; it needs TensorFlow, which is not here."""
 

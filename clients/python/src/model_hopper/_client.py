@@ -10,7 +10,7 @@ import pathlib
 import re
 import warnings
 from collections import namedtuple
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union
 
 from ._drivers import Notice, NoticeHandler, Result, Session, make_session
@@ -252,12 +252,12 @@ class Hopper:
              **arguments: Any) -> Any:
         """Calls any function of schema hopper with named arguments; None stands for an argument's default.
 
-        Data in the place of a source_table (a DataFrame, a dictionary of arrays) is written into a temporary
-        table first; it may have columns that cannot be written, as long as they are not needed. Returns a table (a data frame where pandas is there) for functions that return one, a
+        Data in the place of a source_table or background_table (a DataFrame, a dictionary of arrays) is written into a
+        temporary table first; it may have columns that cannot be written, as long as they are not needed. Returns a table (a data frame where pandas is there) for functions that return one, a
         named tuple for a single row, else the value.
         """
         chosen, given = self._choose(function, positional, arguments)
-        with self._as_table(chosen.names, given), self._often("threads" in chosen.names):
+        with self._as_tables(chosen.names, given), self._often("threads" in chosen.names):
             statement, parameters = chosen.statement(given)
             result = self._run(statement, parameters, progress)
         if chosen.returns_set:
@@ -286,18 +286,23 @@ class Hopper:
         return self.sql("SELECT * FROM hopper.runs ORDER BY run DESC")
 
     @contextmanager
-    def _as_table(self, names: Sequence[str], given: Dict[str, Any]) -> Iterator[None]:
-        """Puts data that is given as source_table into a temporary table."""
-        data = given.get("source_table")
-        if data is None or isinstance(data, str):
+    def _as_tables(self, names: Sequence[str], given: Dict[str, Any]) -> Iterator[None]:
+        """Puts data that is given in the place of a table to read into a temporary table."""
+        with ExitStack() as stack:
+            for argument in ("source_table", "background_table"):
+                if given.get(argument) is not None and not isinstance(given[argument], str):
+                    stack.enter_context(self._as_table(argument, names, given))
             yield
-            return
+
+    @contextmanager
+    def _as_table(self, argument: str, names: Sequence[str], given: Dict[str, Any]) -> Iterator[None]:
         from ._copy import untyped
 
+        data = given[argument]
         left_out: Dict[str, Exception] = {}
         with self._temporary() as table:
             written = self._write(table, data, "id", False, left_out)
-            given["source_table"] = table
+            given[argument] = table
             if "id_col" in names:
                 given.setdefault("id_col", "id")
             features = given.get("independent_varname")
@@ -686,7 +691,7 @@ class Hopper:
             yield table
         finally:
             if not self._session.closed and self.connection.info.transaction_status != 3:
-                self._execute(f"DROP TABLE IF EXISTS {table}")
+                self._execute(f"DROP TABLE IF EXISTS {table} CASCADE")  # with the views that auto_fit() makes
 
     # ------------------------------------------------------------ models of Keras and PyTorch
 

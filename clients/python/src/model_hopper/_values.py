@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import numbers
@@ -45,11 +46,30 @@ def plain(value: Any) -> Any:
         return int(value)
     if isinstance(value, float):
         return float(value)
-    if callable(getattr(value, "get_config", None)):  # an optimizer, loss or metric of Keras
-        return {"class_name": type(value).__name__, "config": plain(value.get_config())}
+    if isinstance(value, type) or inspect.isroutine(value):
+        return _of_keras(value)
+    if callable(getattr(value, "get_config", None)):  # an optimizer, loss or metric
+        return {"class_name": _of_keras(type(value)), "config": plain(value.get_config())}
+    if any(base.__name__ == "Callback" for base in type(value).__mro__):
+        known = {name: item for name, item in vars(value).items() if name in _OF_CALLBACKS}
+        return {"class_name": type(value).__name__, "config": plain(known)}
     if hasattr(value, "__iter__"):
         return [plain(item) for item in value]
     return value
+
+
+# Callbacks of Keras have no get_config(): which of their attributes are arguments.
+_OF_CALLBACKS = ("monitor", "mode", "patience", "min_delta", "baseline", "start_from_epoch", "restore_best_weights", "factor",
+                 "cooldown", "min_lr")
+
+
+def _of_keras(code: Any) -> str:
+    """The name of a class or function of Keras, by which the server has its own; TypeError for code of others."""
+    name = str(code.__name__)
+    if str(code.__module__).partition(".")[0] not in ("keras", "tf_keras", "tensorflow"):
+        raise TypeError(f"{name} is Python code, which the server does not run: of losses and metrics it knows Keras' own, and"
+                        " expressions, such as 'expr: mean(square(y - p))'")
+    return name
 
 
 def literal(value: Any) -> str:
@@ -173,7 +193,8 @@ def as_text(value: Any, argument: str) -> str:
     if argument.endswith("_table"):
         raise TypeError(f'argument "{argument}" must be the name of a table, not a value of type {type(value).__name__}'
                         + (": pack data with training_preprocessor() or validation_preprocessor() first"
-                           if argument in ("packed_table", "validation_table") else ""))
+                           if argument in ("packed_table", "validation_table") else
+                           ": write_table() makes one" if argument == "source_table" else ""))
     if callable(getattr(value, "to_json", None)) and hasattr(value, "get_weights"):
         from ._keras import architecture_of
 
