@@ -88,6 +88,22 @@ def test_a_data_frame(one):
     assert "id" not in one.read_table("frame")
 
 
+def test_tables_of_polars_and_pyarrow(one):
+    """Where they are installed. Whole numbers stay such beside missing ones: as labels they are classes."""
+    polars, _ = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    noon = datetime.datetime(2024, 1, 1, 12)
+    table = polars.DataFrame({"whole": [1, None, 3], "text": ["a", None, "c"], "day": [noon.date(), None, noon.date()], "at": [noon] * 3,
+                              "yes": [True, None, False], "steps": [[1.0, 2.0], [3.0], None]})
+    table = table.with_columns(there=polars.col("at").dt.replace_time_zone("Europe/Berlin"))
+    for name, data in (("of_polars", table), ("of_pyarrow", table.to_arrow())):
+        assert one.write_table(name, data).types == {
+            "id": "bigint", "whole": "bigint", "text": "text", "day": "date", "at": "timestamp", "yes": "boolean",
+            "steps": "double precision[]", "there": "timestamp with time zone"}
+        assert ask(f"SELECT whole, text, day, at, yes, steps, there = '2024-01-01 11:00+00' FROM {name} ORDER BY id") == [
+            (1, "a", noon.date(), noon, True, [1, 2], True), (None, None, None, noon, None, [3], True),
+            (3, "c", noon.date(), noon, False, None, True)]
+
+
 def test_numbers_and_days_to_the_last_digit(one):
     numbers = [decimal.Decimal(text) for text in (
         "0", "0.00", "-0.5", "1E+10", "1234567890.0987654321", "-99999999999999999999.9999", "0.00001", "10000", "1e-30")]
@@ -251,6 +267,8 @@ def test_columns_that_are_not_needed(one):
         one.predict("spans_model", frame.assign(id=frame.notes), pred_type="response")
     with pytest.raises(TypeError, match='column "span"'):
         one.training_preprocessor(frame[["span", "notes"]], "never", "label", "a")
+    with pytest.raises(ValueError, match='column "many" holds a number that is too large for bigint'):
+        one.write_table("never", {"many": [1, 10**20]})
     with pytest.raises(Exception, match='"c"'):
         one.training_preprocessor(frame, "never", "label", ["a", "c"])
     with pytest.raises(TypeError, match='column "span"'):

@@ -234,7 +234,10 @@ def _objects(name: str, values: Sequence[Any]) -> Column:
     if all(issubclass(kind, (bool, np.bool_)) for kind in kinds):
         return _numbers(name, np.array(filled(False), "?"), missing)
     if all(issubclass(kind, (int, np.integer)) for kind in kinds):
-        return _numbers(name, np.array(filled(0), "i8"), missing)
+        try:
+            return _numbers(name, np.array(filled(0), "i8"), missing)
+        except OverflowError:
+            raise ValueError(f'column "{name}" holds a number that is too large for bigint') from None
     if all(issubclass(kind, datetime.date) and not issubclass(kind, datetime.datetime) for kind in kinds):
         days = [0 if cell is None else cell.toordinal() - _FIRST_DAY for cell in cells]
         return Column(name, "date", np.array(days, "i4"), missing if missing.any() else None)
@@ -261,6 +264,11 @@ class _Shaped:
 def _series(name: str, series: Any) -> Column:
     """A column of pandas, whose NaN means missing."""
     missing = series.isna().to_numpy()
+    arrow = str(getattr(series.dtype, "pyarrow_dtype", ""))
+    if arrow.startswith("date"):
+        return _objects(name, series.astype(object).where(~series.isna(), None).tolist())
+    if arrow.startswith("timestamp") and "tz=" in arrow:
+        series = series.dt.tz_convert("UTC").astype("datetime64[us, UTC]")
     dtype = series.dtype
     if getattr(dtype, "tz", None) is not None:
         column = _numbers(name, series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy(), missing)
@@ -273,6 +281,18 @@ def _series(name: str, series: Any) -> Column:
     return _objects(name, series.astype(object).where(~series.isna(), None).tolist())
 
 
+def _pandas(data: Any) -> Any:
+    """A table of polars or pyarrow as a data frame of pandas, in which whole numbers stay what they are beside missing ones."""
+    library = type(data).__module__.partition(".")[0]
+    if library == "polars" and hasattr(data, "get_columns"):
+        return data.to_pandas(use_pyarrow_extension_array=True)
+    if library == "pyarrow" and hasattr(data, "column_names"):
+        import pandas
+
+        return data.to_pandas(types_mapper=pandas.ArrowDtype)
+    return data
+
+
 def columns_of(data: Any, left_out: Optional[Dict[str, Exception]] = None) -> List[Column]:
     """The columns of a data frame, of a dictionary of arrays and lists, or of a structured array.
 
@@ -280,6 +300,7 @@ def columns_of(data: Any, left_out: Optional[Dict[str, Exception]] = None) -> Li
     """
     given: List[Tuple[str, Any]]
     make: Callable[[str, Any], Column] = _any
+    data = _pandas(data)
     if hasattr(data, "columns") and hasattr(data, "iloc"):
         doubled = [str(name) for name in data.columns[data.columns.duplicated()]]
         if doubled:
