@@ -142,8 +142,22 @@ SELECT hopper.training_preprocessor('few_alone', 'few_alone_packed', 'y', 'kind,
 SELECT count(*) AS on_both FROM (SELECT x FROM rows_of('few_alone_packed') INTERSECT SELECT x FROM rows_of('few_alone_packed_validation')) AS b;
 SELECT count(*) AS different, sum((classes = 2)::int) AS of_both FROM
     (SELECT x, count(DISTINCT y) AS classes FROM rows_of('few_alone_packed_validation') GROUP BY x) AS f;
+-- Nor does a label separate equal features where most rows are different, a class of few rows among them.
+CREATE TABLE most_differ AS SELECT CASE WHEN id % 7 = 0 THEN 'yes' WHEN id % 100 = 1 THEN 'seldom' ELSE 'no' END AS y,
+    CASE WHEN id % 5 < 3 THEN 100 + id ELSE id % 12 END AS a, id % 5 AS b FROM few;
+SELECT hopper.training_preprocessor('most_differ', 'most_differ_packed', 'y', 'a, b', validation_fraction => 0.2, treatments => '{"a": "none", "b": "none"}');
+SELECT count(*) AS on_both FROM (SELECT x FROM rows_of('most_differ_packed') INTERSECT SELECT x FROM rows_of('most_differ_packed_validation')) AS b;
+-- Without equal features each class gives its share.
+CREATE TABLE all_differ AS SELECT y, row_number() OVER (ORDER BY a, b) AS a FROM most_differ;
+SELECT hopper.training_preprocessor('all_differ', 'all_differ_packed', 'y', 'a', validation_fraction => 0.2, treatments => '{}');
+SELECT v.class_counts AS validation, t.class_counts AS training FROM all_differ_packed_validation_summary AS v, all_differ_packed_summary AS t;
+-- Of packed numbers each row is on a side by chance: a class's share of equal features is about the same on both.
+CREATE TABLE few_numbers AS SELECT id % 12 AS a, id % 5 AS b, (id % 7 = 0)::text AS y FROM few;
+SELECT hopper.training_preprocessor('few_numbers', 'few_numbers_packed', 'y', 'a, b', validation_fraction => 0.2);
+SELECT round(max(abs(t.yes - v.yes)), 2) < 0.3 AS alike, count(*) FROM (SELECT x, avg(y) AS yes FROM rows_of('few_numbers_packed') GROUP BY x) AS t
+    JOIN (SELECT x, avg(y) AS yes FROM rows_of('few_numbers_packed_validation') GROUP BY x) AS v USING (x);
 DROP FUNCTION rows_of(text);
-DROP TABLE few, few_backwards, few_alone;
+DROP TABLE few, few_backwards, few_alone, most_differ, all_differ, few_numbers;
 -- Inside a transaction that fails nothing is left.
 BEGIN;
 SELECT hopper.training_preprocessor('same', 'same_again', 'y', 'x');

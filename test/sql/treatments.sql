@@ -182,11 +182,11 @@ SELECT hopper.training_preprocessor('customers', 'unscaled', 'price', 'age, plan
 SELECT schema->'label'->'is_value' AS scaled, label_range FROM unscaled_summary;
 
 -- More columns than a function has arguments: which rows are for validation goes by all of them
-SELECT format('CREATE TABLE broad AS SELECT %s, i %% 3 = 0 AS y FROM generate_series(1, 200) AS i', string_agg(format('i * %s %% 97 AS c%s', c, c), ', ')) AS made
+SELECT format('CREATE TABLE broad AS SELECT %s, i %% 3 = 0 AS y FROM generate_series(1, 200) AS i', string_agg(format('i * %s %% 997 AS c%s', c, c), ', ')) AS made
 FROM generate_series(1, 230) AS c \gset
 :made;
 CREATE VIEW broad_folds AS SELECT b.*, row_number() OVER (PARTITION BY y ORDER BY h) <= floor(0.2 * count(*) OVER (PARTITION BY y) + 0.5) AS fold
-FROM (SELECT b.*, hashtextextended((SELECT '0|' || string_agg(e.value, '|' ORDER BY e.i) FROM json_each_text(row_to_json(b)) WITH ORDINALITY AS e(key, value, i))
+FROM (SELECT b.*, hashtextextended((SELECT '0|' || string_agg(e.value, '|' ORDER BY e.i) FROM json_each_text(row_to_json(b)) WITH ORDINALITY AS e(key, value, i) WHERE e.key <> 'y')
     COLLATE "C", 0) AS h FROM broad AS b) AS b;
 SELECT hopper.training_preprocessor('broad', 'broad_packed', 'y', '*', validation_fraction => 0.2);
 SELECT hopper.training_preprocessor('broad_folds', 'broad_folded', 'y', '*', treatments => '{"h": "drop"}', fold_column => 'fold');

@@ -3,16 +3,26 @@
  *		Packing where all data are in one place: the rows go through the server's external sort, so
  *		that memory stays bounded, and then fill the buffers one after another.
  *
- * A row in the sort is one bytea: rank key, features, labels, stratum (4 bytes). Where rows are
- * equal, all are sorted once more, copies by keys of their own, with the side of the split in the
- * stratum's place.
+ * A row in the sort is one bytea: rank key, features, labels, stratum (4 bytes). Equal rows get
+ * their own keys on the way into it. Where there are more different rows than memory remembers, the
+ * order tells which are equal, and all are sorted once more.
  */
 #include "pg/pack/pack.h"
 #include "pg/local/local.h"
 
-#include "pg/local/key_set.h"
+#include "pg/local/copies.h"
 #include "pg/local/sort.h"
 #include "pg/server/ceilings.h"
+
+/* The end of a row in the sort. */
+static int32
+stratum_of(const hopper_pack_job *job, const char *key)
+{
+	int32		stratum;
+
+	memcpy(&stratum, key + PACK_KEY_SIZE + job->row.x_size + job->row.y_size, sizeof(stratum));
+	return stratum;
+}
 
 /* Allocates the encoded row once the shapes are known. */
 static bytea *
@@ -42,8 +52,8 @@ encode_row(hopper_pack_job *job, const Datum *values, const bool *nulls, bytea *
 }
 
 /*
- * Kilobytes of a sort: more goes to temporary files. The set of keys, and after it the second sort,
- * takes as much; rows on their way and buffers that are filled have room beside them.
+ * Kilobytes of a sort: more goes to temporary files. Rows on their way and buffers that are filled
+ * have room beside the sort and what remembers rows.
  */
 static int
 sort_memory(void)
@@ -53,31 +63,45 @@ sort_memory(void)
 	return (int) Min(maintenance_work_mem, Max(limit / 3, 64));
 }
 
+/* Kilobytes of what remembers rows, so that sorts of up to three million in 64 MB are done once. */
+static int
+copies_memory(void)
+{
+	int64		limit = hopper_effective_memory_limit() / 1024;
+
+	return (int) Min(2 * (int64) maintenance_work_mem, Max(limit / 3, 64));
+}
+
 /*
- * The sort must not end in the middle for want of temporary files. Whether there is a second one,
- * which takes as much again, is not known yet.
+ * The sort must not end in the middle for want of temporary files. A second one may follow where
+ * not all rows are remembered.
  */
 static void
 require_room_to_sort(hopper_pack_job *job, const bytea *row)
 {
+	int64		n;
 	int64		bytes;
 
 	if (!hopper_limits_temporary())
 		return;
 	(void) hopper_select("SELECT count(*) FROM (%s) q", hopper_pack_row_query(job));
-	bytes = hopper_int_cell(&job->source.name, 0, 1, 0, PG_INT64_MAX) * (int64) VARSIZE(row);
-	if (bytes > sort_memory() * INT64CONST(1024))
-		hopper_require_temporary(bytes, psprintf("sorting the rows of \"%s\"",
-												 job->source.name.shown),
-								 "Raise maintenance_work_mem, hopper.memory_limit or "
-								 "temp_file_limit.");
+	n = hopper_int_cell(&job->source.name, 0, 1, 0, PG_INT64_MAX);
+	bytes = n * (int64) VARSIZE(row);
+	if (bytes <= sort_memory() * INT64CONST(1024))
+		return;
+	if (n > hopper_copies_most(copies_memory()))
+		bytes *= 2;
+	hopper_require_temporary(bytes, psprintf("sorting the rows of \"%s\"",
+											 job->source.name.shown),
+							 "Raise maintenance_work_mem, hopper.memory_limit or "
+							 "temp_file_limit.");
 }
 
 typedef struct reading
 {
 	hopper_pack_job *job;
 	hopper_sort *sort;
-	hopper_key_set *keys;
+	hopper_copies *copies;
 	MemoryContext scratch;		/* of a row */
 	bytea	   *row;			/* encoded; NULL before the first one */
 } reading;
@@ -89,6 +113,7 @@ take_row(void *state, const Datum *values, const bool *nulls)
 	reading    *r = state;
 	hopper_pack_source *source = &r->job->source;
 	MemoryContext caller;
+	char	   *key;
 
 	CHECK_FOR_INTERRUPTS();
 	source->values = values;
@@ -100,15 +125,16 @@ take_row(void *state, const Datum *values, const bool *nulls)
 	encode_row(r->job, values, nulls, r->row);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(r->scratch);
-	hopper_key_set_add(r->keys, VARDATA(r->row));
+	key = VARDATA(r->row);
+	hopper_pack_rank_copy(key, hopper_copies_number(r->copies, key, stratum_of(r->job, key)));
 	hopper_sort_put(r->sort, PointerGetDatum(r->row));
 }
 
-/* Returns whether no two rows are equal; false also where that is not known. */
+/* Returns whether the sort has each row by its own key; false also where that is not known. */
 static bool
 read_rows(hopper_pack_job *job, hopper_sort *sort)
 {
-	reading		r = {job, sort, hopper_key_set_begin(sort_memory())};
+	reading		r = {job, sort, hopper_copies_begin(copies_memory())};
 	hopper_row_cursor rows = hopper_row_cursor_open(hopper_pack_row_query(job));
 
 	hopper_pack_begin_rows(&job->source, rows.desc);
@@ -122,39 +148,34 @@ read_rows(hopper_pack_job *job, hopper_sort *sort)
 	}
 	SPI_cursor_close(rows.portal);
 	MemoryContextDelete(r.scratch);
-	return hopper_key_set_end(r.keys);
+	return hopper_copies_end(r.copies);
 }
 
 /* --- the order --- */
 
-/* The sort by final keys; the first one ends. */
+/* The sort by keys of which no two are equal; the first one ends. */
 static hopper_sort *
-sort_again(hopper_pack_job *job, hopper_sort *sort)
+sort_again(const hopper_pack_job *job, hopper_sort *sort)
 {
 	hopper_sort *again = hopper_sort_begin(sort_memory());
-	Size		size = PACK_KEY_SIZE + job->row.x_size + job->row.y_size;
-	bytea	   *moved = palloc(VARHDRSZ + size + sizeof(int32));
+	Size		size = PACK_KEY_SIZE + job->row.x_size + job->row.y_size + sizeof(int32);
+	bytea	   *moved = palloc(VARHDRSZ + size);
 	char	   *key = VARDATA(moved);
-	/* of each side of the split: the key of its latest row, and how many rows have had it */
-	char		last[2][PACK_KEY_SIZE] = {{0}};
-	int64		n_equal[2] = {0};
+	char		last[PACK_KEY_SIZE];
+	int32		last_stratum = -1;
+	int64		n_equal = 0;
 	Datum		datum;
 
-	SET_VARSIZE(moved, VARHDRSZ + size + sizeof(int32));
+	SET_VARSIZE(moved, VARHDRSZ + size);
 	while (hopper_sort_get(sort, &datum))
 	{
-		int32		stratum;
-		int32		side;
-
 		CHECK_FOR_INTERRUPTS();
-		memcpy(key, VARDATA_ANY(DatumGetPointer(datum)), size + sizeof(stratum));
-		memcpy(&stratum, key + size, sizeof(stratum));
-		side = hopper_pack_to_validation(job, stratum) ? 1 : 0;
-		memcpy(key + size, &side, sizeof(side));
-		if (memcmp(last[side], key, PACK_KEY_SIZE) != 0)
-			n_equal[side] = 0;
-		memcpy(last[side], key, PACK_KEY_SIZE);
-		hopper_pack_rank_copy(key, n_equal[side]++);
+		memcpy(key, VARDATA_ANY(DatumGetPointer(datum)), size);
+		if (last_stratum != stratum_of(job, key) || memcmp(last, key, PACK_KEY_SIZE) != 0)
+			n_equal = 0;
+		memcpy(last, key, PACK_KEY_SIZE);
+		last_stratum = stratum_of(job, key);
+		hopper_pack_rank_copy(key, n_equal++);
 		hopper_sort_put(again, PointerGetDatum(moved));
 	}
 	pfree(moved);
@@ -217,31 +238,28 @@ hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 {
 	hopper_sort *sort;
 	writer		writers[2];
-	bool		differ;
+	bool		is_ranked;
 	bool		split;
 	Datum		datum;
 
 	sort = hopper_sort_begin(sort_memory());
-	differ = read_rows(job, sort);
+	is_ranked = read_rows(job, sort);
 	hopper_sort_perform(sort);
 	split = hopper_pack_open_outputs(job, training, validation);
 	open_writer(&writers[0], job, training);
 	if (split)
 		open_writer(&writers[1], job, validation);
-	if (!differ)
+	if (!is_ranked)
 		sort = sort_again(job, sort);
 	while (hopper_sort_get(sort, &datum))
 	{
-		char	   *x = VARDATA_ANY(DatumGetPointer(datum)) + PACK_KEY_SIZE;
+		char	   *key = VARDATA_ANY(DatumGetPointer(datum));
+		char	   *x = key + PACK_KEY_SIZE;
 		char	   *y = x + job->row.x_size;
-		int32		side;
 		writer	   *out;
 
 		CHECK_FOR_INTERRUPTS();
-		memcpy(&side, y + job->row.y_size, sizeof(side));
-		if (differ)
-			side = hopper_pack_to_validation(job, side) ? 1 : 0;
-		out = &writers[side];
+		out = &writers[hopper_pack_to_validation(job, stratum_of(job, key)) ? 1 : 0];
 		hopper_pack_buffer_add(&out->buffer, x, y);
 		if (hopper_pack_output_row(out->output))
 			write_buffer(out);

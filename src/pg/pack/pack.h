@@ -261,8 +261,8 @@ extern int32 hopper_pack_encode_row(const hopper_pack_job *job, const Datum *val
 							 char *key, char *body);
 /*
  * Equal rows would lie side by side, and partitions of a table of few different rows would hold
- * unlike ones. So of those in one packed table each has a rank key of its own: sets that of the
- * copy with this number. Copy 0 keeps the key.
+ * unlike ones. So of those of one stratum each has a rank key of its own: sets that of the copy
+ * with this number. Copy 0 keeps the key.
  */
 extern void hopper_pack_rank_copy(char *key, int64 copy);
 /*

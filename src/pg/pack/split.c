@@ -40,27 +40,20 @@ hashed_columns(Oid relation, const char *named, const char *const *left_out, int
 	return columns;
 }
 
-/* A bigint of the row's features and labels, and of the seed, SQL. */
+/* A bigint of the row's features and of the seed, SQL. */
 static char *
 row_hash(const hopper_pack_job *job)
 {
-	const hopper_pack_source *source = &job->source;
 	List	   *columns = NIL;
 
-	for (int i = 0; i < source->n_x; i++)
-		columns = lappend(columns, &source->x[i]);
-	if (source->n_labels == 0)
-		columns = lappend(columns, (void *) &source->y);
-	for (int i = 0; i < source->n_labels; i++)
-		columns = lappend(columns, &source->labels[i]);
+	for (int i = 0; i < job->source.n_x; i++)
+		columns = lappend(columns, &job->source.x[i]);
 	return hopper_hash_text(columns, job->request.seed);
 }
 
 /*
- * A hash of all columns of the source but the labels, for tables of few different rows: by
- * row_hash() the same features would have one label in training and another in validation. A column
- * that tells rows apart, a key say, splits them by chance; without one, equal features stay
- * together.
+ * A hash of all columns of the source but the labels, for tables of few different rows: a column
+ * that tells rows apart, a key say, splits them by chance.
  */
 static char *
 source_row_hash(const hopper_pack_job *job)
@@ -79,33 +72,46 @@ source_row_hash(const hopper_pack_job *job)
 }
 
 /*
- * The largest hash of each class that is for validation, as rows of class and hash; returns how
- * many, and whether at least half of the rows are different.
+ * The largest hash of each class that is for validation, as rows of class and hash. Returns how
+ * many; whether at least half of the rows are different; and whether classes that end at hashes of
+ * their own separate rows of one hash.
  */
 static uint64
-largest_hashes(const hopper_pack_job *job, const char *label, const char *hash, bool *differ)
+largest_hashes(const hopper_pack_job *job, const char *label, const char *hash, bool *differ,
+			   bool *separate)
 {
-	uint64		n = hopper_select("SELECT s.label, max(s.hash)"
-								  " FILTER (WHERE s.place <= floor(%.17g * s.n + 0.5)),"
-								  " sum(sum(s.first)) OVER () * 2 >= sum(count(*)) OVER ()"
+	uint64		n = hopper_select("SELECT q.label, q.largest,"
+								  " sum(sum(q.first)) OVER () * 2 >= sum(count(*)) OVER (),"
+								  " bool_or(bool_or(q.separate)) OVER () FROM"
+								  " (SELECT p.label, p.largest, p.first,"
+								  " bool_or(p.is_for) OVER h <> bool_and(p.is_for) OVER h"
+								  " AS separate"
+								  " FROM (SELECT s.*, s.largest IS NOT NULL AND s.hash <= s.largest"
+								  " AS is_for FROM (SELECT t.label, t.hash, t.first, max(t.hash)"
+								  " FILTER (WHERE t.place <= floor(%.17g * t.n + 0.5))"
+								  " OVER (PARTITION BY t.label) AS largest"
 								  " FROM (SELECT r.label, r.hash, row_number() OVER w AS place,"
 								  " count(*) OVER (PARTITION BY r.label) AS n,"
 								  " (r.hash IS DISTINCT FROM lag(r.hash) OVER w)::int4 AS first"
 								  " FROM (SELECT %s AS label, %s AS hash FROM %s%s) r"
-								  " WINDOW w AS (PARTITION BY r.label ORDER BY r.hash)) s"
-								  " GROUP BY s.label ORDER BY s.label LIMIT %d",
+								  " WINDOW w AS (PARTITION BY r.label ORDER BY r.hash)) t) s) p"
+								  " WINDOW h AS (PARTITION BY p.hash)) q"
+								  " GROUP BY q.label, q.largest ORDER BY q.label LIMIT %d",
 								  job->request.validation_fraction, label, hash,
 								  job->source.name.quoted,
 								  hopper_pack_labelled_rows(&job->request, &job->source),
 								  MOST_STRATA + 1);
 
 	*differ = n == 0 || strcmp(hopper_cell(0, 3), "t") == 0;
+	*separate = n > 0 && strcmp(hopper_cell(0, 4), "t") == 0;
 	return n;
 }
 
 /*
  * Of each class (or of all rows) as many with the smallest hashes as validation_fraction says:
- * source->fold becomes an expression that is true of them. Rows that are alike stay together.
+ * source->fold becomes an expression that is true of them. No label is in a hash: the same features
+ * would have one label in training and another in validation. Where they are equal they stay
+ * together, and classes do not give the same shares if that would separate them.
  */
 static char *
 split_rows(const hopper_pack_job *job)
@@ -117,19 +123,19 @@ split_rows(const hopper_pack_job *job)
 		: "NULL::pg_catalog.text";
 	StringInfo	fold = makeStringInfo();
 	bool		differ;
+	bool		separate;
 	uint64		n;
 
-	n = largest_hashes(job, label, hash, &differ);
+	n = largest_hashes(job, label, hash, &differ, &separate);
 	if (!differ)
 	{
 		hash = source_row_hash(job);
-		n = largest_hashes(job, label, hash, &differ);
+		n = largest_hashes(job, label, hash, &differ, &separate);
 	}
-	/* Classes that end at hashes of their own would separate some. */
-	if (!differ)
+	if (separate)
 	{
 		label = "NULL::pg_catalog.text";
-		n = largest_hashes(job, label, hash, &differ);
+		n = largest_hashes(job, label, hash, &differ, &separate);
 	}
 	if (n > MOST_STRATA)
 		appendStringInfo(fold, "(%s) OPERATOR(pg_catalog.<=) '%.0f'::pg_catalog.int8", hash,

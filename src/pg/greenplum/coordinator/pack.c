@@ -179,54 +179,30 @@ require_ascending(const hopper_name *rows, const char *last, const char *place)
 							 "bytea."));
 }
 
-typedef struct ranking
-{
-	hopper_pack_job *job;
-	hopper_pack_output *const *outputs;
-	hopper_pack_plan *plans;
-	bool		has_copies[2];
-	char		key[2][PACK_KEY_SIZE];	/* of the latest row of each output */
-} ranking;
-
-/* Takes a row by its key; notes where the validation part ends, and which outputs have copies. */
-static void
-rank_row(ranking *r, int32 stratum, const char *place)
-{
-	int			to = hopper_pack_to_validation(r->job, stratum) ? 1 : 0;
-
-	if (to)
-		for (int side = 0; side < 2; side++)
-		{
-			memcpy(r->plans[side].limits + (Size) stratum * PACK_PLACE_SIZE, place,
-				   PACK_PLACE_SIZE);
-			r->plans[side].any[stratum] = true;
-		}
-	if (memcmp(r->key[to], place, PACK_KEY_SIZE) == 0)
-		r->has_copies[to] = true;
-	memcpy(r->key[to], place, PACK_KEY_SIZE);
-	take_row(&r->plans[to], r->outputs[to], place);
-}
-
-/* Reads the places of rows, SQL, in order, and gives them to rank_row() or to one output. */
-static void
-rank_rows(ranking *r, const hopper_name *rows, const char *places, bytea *sides, int output)
+/*
+ * Reads all keys in order and notes where buffers and the validation part end. Returns whether keys
+ * are equal.
+ */
+static bool
+rank_rows(hopper_pack_job *job, const hopper_name *rows, hopper_pack_output *const outputs[2],
+		  hopper_pack_plan plans[2])
 {
 	const Oid	types[4] = {BYTEAOID, INT4OID, INT4OID, TIDOID};
-	Oid			types_given[] = {BYTEAOID};
-	Datum		given[] = {PointerGetDatum(sides)};
 	SPIPlanPtr	plan;
 	Portal		portal;
 	char		place[PACK_PLACE_SIZE];
 	char		last[PACK_PLACE_SIZE];
 	bool		is_first = true;
+	bool		has_copies = false;
 
-	plan = SPI_prepare_cursor(psprintf("SELECT key, stratum, segment, place FROM (%s) p"
-									   " ORDER BY key, segment, place", places), sides ? 1 : 0,
-							  types_given, CURSOR_OPT_NO_SCROLL);
+	plan = SPI_prepare_cursor(psprintf("SELECT key, stratum, gp_segment_id, ctid FROM %s"
+									   " WHERE " OF_ROWS
+									   " ORDER BY key, gp_segment_id, ctid", rows->quoted), 0,
+							  NULL, CURSOR_OPT_NO_SCROLL);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
 	/* sees what this statement has written */
-	portal = SPI_cursor_open(NULL, plan, given, NULL, false);
+	portal = SPI_cursor_open(NULL, plan, NULL, NULL, false);
 	for (;;)
 	{
 		SPITupleTable *table;
@@ -245,63 +221,63 @@ rank_rows(ranking *r, const hopper_name *rows, const char *places, bytea *sides,
 			bool		nulls[4];
 			bytea	   *key;
 			int32		stratum;
+			int			to_validation;
 
 			heap_deform_tuple(table->vals[row], table->tupdesc, values, nulls);
 			key = nulls[0] || nulls[1] ? NULL : DatumGetByteaPP(values[0]);
 			stratum = DatumGetInt32(values[1]);
 			if (key == NULL || VARSIZE_ANY_EXHDR(key) != PACK_KEY_SIZE || stratum < 0 ||
-				stratum >= r->job->n_strata)
+				stratum >= job->n_strata)
 				elog(ERROR, "a row of the working table is damaged");
 			hopper_pack_write_place(place, VARDATA_ANY(key), DatumGetInt32(values[2]),
 									(ItemPointer) DatumGetPointer(values[3]));
 			if (!is_first)
+			{
 				require_ascending(rows, last, place);
+				has_copies = has_copies || memcmp(last, place, PACK_KEY_SIZE) == 0;
+			}
 			memcpy(last, place, PACK_PLACE_SIZE);
 			is_first = false;
-			if (sides)
-				take_row(&r->plans[output], r->outputs[output], place);
-			else
-				rank_row(r, stratum, place);
+			to_validation = hopper_pack_to_validation(job, stratum) ? 1 : 0;
+			if (to_validation)
+				for (int side = 0; side < 2; side++)
+				{
+					memcpy(plans[side].limits + (Size) stratum * PACK_PLACE_SIZE, place,
+						   PACK_PLACE_SIZE);
+					plans[side].any[stratum] = true;
+				}
+			take_row(&plans[to_validation], outputs[to_validation], place);
 		}
 		SPI_freetuptable(table);
 	}
 	SPI_cursor_close(portal);
 	SPI_freeplan(plan);
-}
-
-/* SQL: all rows, with `more` columns, by their keys. */
-static char *
-all_rows(const hopper_name *rows, const char *more)
-{
-	return psprintf("SELECT key, stratum, gp_segment_id AS segment, ctid AS place%s FROM %s WHERE "
-					OF_ROWS, more, rows->quoted);
+	return has_copies;
 }
 
 /*
- * SQL: the rows of one output, each copy by a key of its own. The plan in parameter `sides` says
- * which they are.
+ * Gives each of equal rows its own key. The window goes over keys alone, and only copies are
+ * written anew. A place is compared as text, which is hashed, where its type can only be sorted.
  */
-static char *
-with_copies(const hopper_name *rows, const char *more, int sides)
+static void
+rank_copies(const hopper_name *rows)
 {
-	return psprintf("SELECT %s(key, copy) AS key, stratum, segment, place%s FROM"
-					" (SELECT c.*, pg_catalog.row_number()"
-					" OVER (PARTITION BY key ORDER BY segment, place) AS copy FROM (%s"
-					" AND %s($%d, key, stratum, gp_segment_id, ctid) IS NOT NULL) c) p",
-					hopper_own_name("segment_rank_copy"), more, all_rows(rows, more),
-					hopper_own_name("segment_slot"), sides);
+	hopper_exec("UPDATE %s r SET key = %s(r.key, n.copy) FROM"
+				" (SELECT gp_segment_id AS segment, ctid AS place, pg_catalog.row_number()"
+				" OVER (PARTITION BY key, stratum) AS copy FROM %s WHERE " OF_ROWS ") n"
+				" WHERE n.copy > 1 AND r.gp_segment_id = n.segment"
+				" AND r.ctid::text = n.place::text",
+				rows->quoted, hopper_own_name("segment_rank_copy"), rows->quoted);
 }
 
 /* --- the move --- */
 
 /*
  * The window brings the rows to their segments and sorts them once, by key, buffer and rank; the
- * aggregate below the insert needs neither another motion nor another sort. `sides`: what
- * with_copies() needs, or NULL.
+ * aggregate below the insert needs neither another motion nor another sort.
  */
 static void
-move_rows(const hopper_name *rows, const hopper_pack_output *output, const hopper_pack_plan *plan,
-		  bytea *sides)
+move_rows(const hopper_name *rows, const hopper_pack_output *output, const hopper_pack_plan *plan)
 {
 	bytea	   *description = hopper_pack_describe_plan(plan);
 
@@ -312,14 +288,12 @@ move_rows(const hopper_name *rows, const hopper_pack_output *output, const hoppe
 							 " OVER (PARTITION BY k ORDER BY b, key) AS rank FROM"
 							 " (SELECT segment_slot_key(slot) AS k,"
 							 " segment_slot_buffer(slot) AS b, key, body FROM"
-							 " (SELECT segment_slot($1, key, stratum, segment, place)"
-							 " AS slot, key, body FROM (%s) r OFFSET 0) s1"
+							 " (SELECT segment_slot($1, key, stratum, gp_segment_id, ctid)"
+							 " AS slot, key, body FROM %s WHERE " OF_ROWS " OFFSET 0) s1"
 							 " WHERE slot IS NOT NULL) s2) s3"
 							 " GROUP BY k, b) s4",
-							 output->table.quoted, sides ? with_copies(rows, ", body", 3)
-							 : all_rows(rows, ", body")), false, SPI_OK_INSERT,
-							 HOPPER_PARAMS(HOPPER_BYTEA(description), HOPPER_BYTEA(description),
-										   HOPPER_BYTEA(sides ? sides : description)));
+							 output->table.quoted, rows->quoted), false, SPI_OK_INSERT,
+							 HOPPER_PARAMS(HOPPER_BYTEA(description), HOPPER_BYTEA(description)));
 }
 
 /* Checksums in order, and each segment's share. */
@@ -364,7 +338,6 @@ hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 	hopper_pack_output *const outputs[2] = {training, validation};
 	hopper_pack_plan	plans[2];
 	hopper_pack_output unranked[2];
-	ranking		r = {job, outputs, plans};
 	hopper_name rows;
 	int			n_outputs;
 	int			level = NewGUCNestLevel();
@@ -387,23 +360,21 @@ hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 		start_plan(&plans[i], job, outputs[i], i == 1);
 		unranked[i] = *outputs[i];
 	}
-	rank_rows(&r, &rows, all_rows(&rows, ""), NULL, 0);
+	if (rank_rows(job, &rows, outputs, plans))
+	{
+		rank_copies(&rows);
+		(void) hopper_pack_split_rows(job);
+		for (int i = 0; i < n_outputs; i++)
+		{
+			*outputs[i] = unranked[i];
+			start_plan(&plans[i], job, outputs[i], i == 1);
+		}
+		(void) rank_rows(job, &rows, outputs, plans);
+	}
 	for (int i = 0; i < n_outputs; i++)
 	{
-		bytea	   *sides = NULL;
-
-		if (r.has_copies[i])
-		{
-			sides = hopper_pack_describe_plan(&plans[i]);
-			*outputs[i] = unranked[i];
-			plans[i].n_buffers = 0;
-			rank_rows(&r, &rows, with_copies(&rows, "", 1), sides, i);
-			/* the others are left out before they come to be moved */
-			plans[i].validation = false;
-			memset(plans[i].any, 0, (Size) job->n_strata * sizeof(bool));
-		}
 		hopper_pack_output_require_complete(outputs[i]);
-		move_rows(&rows, outputs[i], &plans[i], sides);
+		move_rows(&rows, outputs[i], &plans[i]);
 		read_buffers(outputs[i]);
 	}
 	hopper_exec("DROP TABLE %s", rows.quoted);
