@@ -70,3 +70,15 @@ RETURNS TABLE (class_value text, prob double precision, value double precision, 
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_row' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_row(text, jsonb, text) IS
     'predict one row with the best model, given as JSON: an object that has the features by their names, or an array: its classes, the most probable first, or values';
+
+CREATE FUNCTION hopper.predict_row(model_table text, mst_key bigint, features json, on_null text DEFAULT 'error')
+RETURNS TABLE (class_value text, prob double precision, value double precision, output text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_row' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.predict_row(text, bigint, json, text) IS
+    'predict one row, given as JSON: an object that has the features by their names, or an array: its classes, the most probable first, or values';
+
+CREATE FUNCTION hopper.predict_row(model_table text, features json, on_null text DEFAULT 'error')
+RETURNS TABLE (class_value text, prob double precision, value double precision, output text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_row' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.predict_row(text, json, text) IS
+    'predict one row with the best model, given as JSON: an object that has the features by their names, or an array: its classes, the most probable first, or values';

@@ -48,6 +48,11 @@ SELECT count(*), count(DISTINCT source), bool_and(same) FROM (
     SELECT p AS source, r.class_value = s.class_value AND r.prob = s.prob AS same FROM points p,
         LATERAL (SELECT * FROM hopper.predict_row('m', row_to_json(p)::text::jsonb) LIMIT 1) r,
         LATERAL (SELECT * FROM hopper.predict_row('m', p) LIMIT 1) s WHERE id <= 20) AS each;
+SELECT bool_and(r::text = s::text) AS json_as_jsonb FROM points p, LATERAL hopper.predict_row('m', row_to_json(p)) r, LATERAL hopper.predict_row('m', 1, row_to_json(p), 'null') s WHERE r.class_value = s.class_value;
+PREPARE untyped AS SELECT count(*) FROM hopper.predict_row($1, $2, $3);
+EXECUTE untyped('m', '{"a": 1, "b": 1}', 'null');
+EXECUTE untyped('m', '1', '{"a": 1, "b": 1}');
+DEALLOCATE untyped;
 SELECT * FROM hopper.predict_row('m', NULL);
 SELECT * FROM hopper.predict_row('m', 1, NULL);
 SELECT * FROM hopper.predict_row('m', NULL, on_null => 'null');

@@ -325,6 +325,23 @@ predict_named(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, hopp
 	hopper_finish();
 }
 
+/*
+ * Drivers that tell no types of parameters, such as node-postgres, give a key as text, and the
+ * server takes three texts for model_table, features and on_null.
+ */
+static void
+refuse_key_of_text(FunctionCallInfo fcinfo, int at)
+{
+	char	   *on_null = hopper_string_argument(fcinfo, at);
+	char		first = on_null ? on_null[strspn(on_null, " \t\r\n")] : '\0';
+
+	if (first == '{' || first == '[' || first == '\\')
+		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
+					 errmsg("on_null \"%s\" is not known", on_null),
+					 errhint("Where that is the example, the argument before it is mst_key: give "
+							 "that as a number, $2::bigint."));
+}
+
 /* predict_row(model_table, [mst_key,] features or source_row, on_null) */
 HOPPER_FUNCTION(hopper_sql_predict_row)
 {
@@ -333,13 +350,16 @@ HOPPER_FUNCTION(hopper_sql_predict_row)
 	int32		mst_key = at > 1 ? hopper_key_argument(fcinfo, 1) : 0;
 	Oid			type = array_type(fcinfo, at);
 	bool		is_record = type_is_rowtype(type);
-	bool		is_json = type == TEXTOID || type == JSONBOID;
+	bool		is_text = type == TEXTOID || type == JSONOID;
+	bool		is_json = is_text || type == JSONBOID;
 	hopper_given_row row = {is_record ? "source_row" : "features", is_json, PG_ARGISNULL(at),
 	is_record ? RECORDOID : is_json ? FLOAT8ARRAYOID : type, PG_GETARG_DATUM(at)};
 
 	if (is_record && !row.isnull)
 		hopper_given_record(PG_GETARG_HEAPTUPLEHEADER(at), &row);
-	if (type == TEXTOID && !row.isnull)
+	if (is_text && at == 1)
+		refuse_key_of_text(fcinfo, at + 1);
+	if (is_text && !row.isnull)
 		hopper_given_text(text_to_cstring(PG_GETARG_TEXT_PP(at)), &row);
 	if (type == JSONBOID && !row.isnull)
 		hopper_given_jsonb(PG_GETARG_DATUM(at), &row);
