@@ -178,6 +178,8 @@ def test_training_threads_hear_no_signals(session):
                 most = max(most, check_signals_while_loading(pid))
             time.sleep(0.02)
         if trainer.is_alive():
+            # While it starts threads it has everything blocked.
+            wait_until(lambda: not blocked_signals(pid)[pid] & HANDLED)
             check_signals(pid)
     finally:
         session.cancel()
