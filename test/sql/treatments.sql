@@ -192,6 +192,23 @@ SELECT hopper.training_preprocessor('broad', 'broad_packed', 'y', '*', validatio
 SELECT hopper.training_preprocessor('broad_folds', 'broad_folded', 'y', '*', treatments => '{"h": "drop"}', fold_column => 'fold');
 SELECT a.n_rows, a.checksum = b.checksum AS alike FROM broad_packed_summary AS a, broad_folded_summary AS b;
 SELECT a.class_counts, a.checksum = b.checksum AS alike FROM broad_packed_validation_summary AS a, broad_folded_validation_summary AS b;
+-- A function of so many columns takes a row, of whatever table or query has them by their names
+SELECT hopper.mlp('m_visits_networks', 'broad_packed', hidden => 4, name => 'broad');
+SELECT hopper.fit('broad_packed', 'm_broad', 'm_visits_networks', hopper.model_id('m_visits_networks', 'broad'), $$loss='binary_crossentropy', optimizer='Adam(lr=0.1)'$$, $$batch_size=16$$, 2) IS NOT NULL AS trained;
+SELECT hopper.create_predict_function('m_broad', 'of_broad');
+SELECT hopper.create_predict_function('m_broad', 'columns_of_broad', on_null => 'null', pred_type => 'columns');
+SELECT count(*), bool_and(of_broad(b) = p.class_value::bool) AS same, bool_and((columns_of_broad(b)).predicted_y = p.class_value::bool) AS same_columns,
+    max(abs((columns_of_broad(b)).prob_true - CASE p.class_value WHEN 'true' THEN p.prob ELSE 1 - p.prob END)) < 1e-6 AS same_prob
+FROM broad AS b, hopper.predict_row('m_broad', b) AS p WHERE p.prob > 0.5;
+SELECT columns_of_broad(NULL::broad) IS NULL AS none;
+SELECT of_broad(NULL::broad);
+SELECT of_broad(c) FROM customers AS c;
+SELECT of_broad(1);
+SELECT hopper.create_predict_function('m_broad', 'of_columns', by_row => false);
+-- So does one of few columns that is asked to
+SELECT hopper.create_predict_function('m', 'churn_of', by_row => true);
+SELECT count(*), bool_and(churn_of(c) = churn(c.age, c.income, c.plan, c.city, c.since)) AS same,
+    bool_and(churn_of(t) = churn(c.age, c.income, c.plan, c.city, c.since)) AS turned FROM customers AS c, LATERAL (SELECT 'x' AS more, c.since, c.city, c.plan, c.income, c.age) AS t;
 -- '*' leaves out a key, and types that no treatment takes: to drop them is no mistake
 CREATE TABLE keyed AS SELECT md5(i::text)::uuid AS id, '{}'::jsonb AS raw, i AS x, i % 2 = 0 AS y FROM generate_series(1, 40) AS i;
 ALTER TABLE keyed ADD PRIMARY KEY (id);

@@ -208,8 +208,8 @@ best_class(const hopper_predict_model *model, const char *type)
  * columns: ", OUT "prob_a" float8, ..." and "SELECT ...".
  */
 static char *
-class_columns(const hopper_trained *trained, const hopper_predict_model *model,
-			  const char *label_type, const char *key, char **body)
+class_columns(const hopper_predict_model *model, const char *label_type, const char *key,
+			  const char *row, char **body)
 {
 	StringInfo	out = makeStringInfo();
 	StringInfo	selection = makeStringInfo();
@@ -224,10 +224,9 @@ class_columns(const hopper_trained *trained, const hopper_predict_model *model,
 						 hopper_identifier(hopper_predict_class_column(model, i)));
 		appendStringInfo(selection, ", o[%d]", i + 1);
 	}
-	*body = psprintf("SELECT %s FROM (SELECT %s(%s, %s, ROW(%s)) AS o) AS hopper_outputs",
+	*body = psprintf("SELECT %s FROM (SELECT %s(%s, %s, %s) AS o) AS hopper_outputs",
 					 selection->data, hopper_own_name("predict_outputs"), key,
-					 array_literal(model->n_class_values, model->class_values),
-					 arguments(trained->data.n_x_columns));
+					 array_literal(model->n_class_values, model->class_values), row);
 	return out->data;
 }
 
@@ -245,7 +244,9 @@ asks_for_columns(FunctionCallInfo fcinfo, int at)
 	return given && strcmp(given, "columns") == 0;
 }
 
-/* create_predict_function(model_table, function_name, mst_key, on_null, replace, pred_type) */
+/*
+ * create_predict_function(model_table, function_name, mst_key, on_null, replace, pred_type, by_row)
+ */
 HOPPER_SPI_FUNCTION(hopper_sql_create_predict_function)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_table");
@@ -253,47 +254,57 @@ HOPPER_SPI_FUNCTION(hopper_sql_create_predict_function)
 	char	   *on_null = hopper_string_argument(fcinfo, 3);
 	bool		replace = !PG_ARGISNULL(4) && PG_GETARG_BOOL(4);
 	bool		columns = asks_for_columns(fcinfo, 5);
+	bool		by_row;
 	hopper_trained trained;
 	hopper_predict_model model;
 	const char *result;
 	const char *key;
+	const char *taken;
+	const char *row;
 	char	   *made;
 	char	   *out = "";
 	char	   *body;
+	int			n;
 
 	(void) hopper_predict_may_lack(fcinfo, 3);
 	hopper_read_trained(&table, !PG_ARGISNULL(2), hopper_key_argument(fcinfo, 2), &trained);
-	if (trained.data.n_x_columns > FUNC_MAX_ARGS)
+	n = trained.data.n_x_columns;
+	by_row = PG_ARGISNULL(6) ? n > FUNC_MAX_ARGS : PG_GETARG_BOOL(6);
+	if (!by_row && n > FUNC_MAX_ARGS)
 		hopper_raise(ERRCODE_TOO_MANY_ARGUMENTS,
 					 errmsg("model \"%s\" reads %d columns, and functions have at most %d "
-							"arguments", table.shown, trained.data.n_x_columns, FUNC_MAX_ARGS),
-					 errhint("hopper.predict_row() takes a row of them."));
+							"arguments", table.shown, n, FUNC_MAX_ARGS),
+					 errhint("With by_row => true the function takes a row of them."));
 	hopper_predict_from_trained(&trained, &model);
 	hopper_predict_require_one_value(&model);
 	result = model.is_value ? "pg_catalog.float8"
 		: hopper_type_in(&trained.outputs.summary, trained.data.y_sql_type);
-	made = psprintf("%s(%s)", function.quoted, parameters(&trained));
+	taken = by_row ? "source_row pg_catalog.anyelement" : parameters(&trained);
+	row = by_row ? "$1" : psprintf("ROW(%s)", arguments(n));
+	made = psprintf("%s(%s)", function.quoted, taken);
+	/* A row has names of its own. */
 	key = psprintf("%s::pg_catalog.text, %d::pg_catalog.int8, %s::pg_catalog.text, %s",
 				   hopper_literal(table.quoted), trained.mst_key,
 				   hopper_literal(on_null ? on_null : "error"),
-				   array_literal(trained.data.n_x_columns,
-								 (const char *const *) trained.data.x_columns));
+				   array_literal(by_row ? 0 : n, (const char *const *) trained.data.x_columns));
 	/* An expression, which the server writes into the statements that call the function. */
 	if (columns && !model.is_value)
-		out = class_columns(&trained, &model, result, key, &body);
+		out = class_columns(&model, result, key, row, &body);
 	else if (!reads_bytes(&trained))
 		body = psprintf("SELECT %s(%s, %s)::%s", hopper_own_name("predict_value"), key,
-						psprintf(trained.data.n_x_columns <= FUNC_MAX_ARGS - 4 ? "%s" : "ROW(%s)",
-								 arguments(trained.data.n_x_columns)), result);
+						by_row || n > FUNC_MAX_ARGS - 4 ? row : arguments(n), result);
 	else
 		body = psprintf("SELECT %s FROM %s(model_table := %s::pg_catalog.text, mst_key :="
-					" %d::pg_catalog.int8, source_row := (SELECT hopper_row FROM (SELECT %s) AS"
-					" hopper_row), on_null := %s::pg_catalog.text) LIMIT 1",
-					model.is_value ? "value" : psprintf("class_value::%s", result),
-					hopper_own_name("predict_row"), hopper_literal(table.quoted), trained.mst_key,
-					selected(&trained), hopper_literal(on_null ? on_null : "error"));
+						" %d::pg_catalog.int8, source_row := %s, on_null := %s::pg_catalog.text)"
+						" LIMIT 1",
+						model.is_value ? "value" : psprintf("class_value::%s", result),
+						hopper_own_name("predict_row"), hopper_literal(table.quoted),
+						trained.mst_key, by_row ? "$1"
+						: psprintf("(SELECT hopper_row FROM (SELECT %s) AS hopper_row)",
+								   selected(&trained)),
+						hopper_literal(on_null ? on_null : "error"));
 	hopper_change("CREATE %sFUNCTION %s(%s%s) RETURNS %s LANGUAGE sql VOLATILE AS %s",
-				  replace ? "OR REPLACE " : "", function.quoted, parameters(&trained), out,
+				  replace ? "OR REPLACE " : "", function.quoted, taken, out,
 				  out[0] ? "record" : result, hopper_literal(body));
 	hopper_change("COMMENT ON FUNCTION %s IS %s", made,
 				  hopper_literal(psprintf("prediction by model %d of %s, made by model_hopper",

@@ -1,7 +1,7 @@
 /*
  * value.c
  *		predict_value() and predict_outputs(): what functions of create_predict_function() call for
- *		each row, whose columns are arguments, or one row: one value, or the probabilities of all
+ *		each row, whose columns are arguments, or in one row: one value, or the probabilities of all
  *		classes. What is the same for all rows of a statement is looked up once.
  */
 #include "pg/predict/ready.h"
@@ -33,13 +33,22 @@ typedef struct row_function
 	hopper_predict_classes classes;
 } row_function;
 
-/* The argument that holds the columns, or NULL where they are arguments from `first` on. */
-static HeapTupleHeader
-row_of(FunctionCallInfo fcinfo, int first)
+/*
+ * The argument that holds the columns, or NULL where they are arguments from `first` on. False: it
+ * is NULL, and may be.
+ */
+static bool
+get_row(FunctionCallInfo fcinfo, int first, HeapTupleHeader *row)
 {
-	return PG_NARGS() == first + 1 && !PG_ARGISNULL(first) &&
-		get_fn_expr_argtype(fcinfo->flinfo, first) == RECORDOID
-		? PG_GETARG_HEAPTUPLEHEADER(first) : NULL;
+	*row = NULL;
+	if (PG_NARGS() != first + 1 || !type_is_rowtype(get_fn_expr_argtype(fcinfo->flinfo, first)))
+		return true;
+	if (!PG_ARGISNULL(first))
+		*row = PG_GETARG_HEAPTUPLEHEADER(first);
+	else if (!hopper_predict_may_lack(fcinfo, 2))
+		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+					 errmsg("argument \"source_row\" must not be null"));
+	return *row != NULL;
 }
 
 static bool
@@ -116,9 +125,27 @@ place_of(const hopper_ready_model *entry, int feature, int n, char *const *names
 	refuse_other_columns(entry, psprintf("a column \"%s\", which is not given", name));
 }
 
+/* Names of a row's columns, NULL pointers where they are dropped. */
+static char **
+names_of(TupleDesc row, int *n)
+{
+	char	  **names;
+
+	if (row == NULL)
+		hopper_raise(ERRCODE_DATATYPE_MISMATCH, errmsg("what is given is no row"),
+					 errhint("Give a row of a table or a subquery that has the model's features."));
+	names = palloc0(Max(row->natts, 1) * sizeof(char *));
+	*n = row->natts;
+	for (int i = 0; i < row->natts; i++)
+		if (!TupleDescAttr(row, i)->attisdropped)
+			names[i] = NameStr(TupleDescAttr(row, i)->attname);
+	return names;
+}
+
 /*
  * Where the model's features are among the columns. The model may be another one than the function
- * was made for, so that names are what tells: without them columns come in the model's order.
+ * was made for, so that names are what tells: without them columns come in the model's order. An
+ * empty list: the row has names.
  */
 static void
 find_features(FunctionCallInfo fcinfo, row_function *function)
@@ -128,6 +155,8 @@ find_features(FunctionCallInfo fcinfo, row_function *function)
 	int			n_names = 0;
 	char	  **names = named ? texts_of(PG_GETARG_DATUM(FEATURES), &n_names) : NULL;
 
+	if (named && n_names == 0)
+		names = names_of(function->row, &n_names);
 	if (named && n_names != function->n_given)
 		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
 					 errmsg("features names %s but %s given",
@@ -245,13 +274,15 @@ static const float *
 compute(FunctionCallInfo fcinfo, int first, row_function **looked_up)
 {
 	row_function *function = fcinfo->flinfo->fn_extra;
-	HeapTupleHeader row = row_of(fcinfo, first);
+	HeapTupleHeader row;
 	Datum	   *given = NULL;
 	bool	   *given_nulls = NULL;
 	Datum	   *datums;
 	bool	   *nulls;
 	char	   *features;
 
+	if (!get_row(fcinfo, first, &row))
+		return NULL;
 	if (!is_current(function, row))
 		function = look_up(fcinfo, first, row);
 	*looked_up = function;
@@ -283,11 +314,12 @@ HOPPER_FUNCTION(hopper_sql_predict_value)
 {
 	row_function *function;
 	const float *outputs = compute(fcinfo, FEATURES + 1, &function);
-	const hopper_predict_model *model = &function->entry->model;
+	const hopper_predict_model *model;
 	const char *predicted;
 
 	if (outputs == NULL)
 		PG_RETURN_NULL();
+	model = &function->entry->model;
 	if (model->is_value)
 	{
 		double		value;
@@ -311,14 +343,14 @@ HOPPER_FUNCTION(hopper_sql_predict_outputs)
 {
 	row_function *function;
 	const float *outputs = compute(fcinfo, CLASSES + 1, &function);
-	const hopper_predict_model *model = &function->entry->model;
+	const hopper_predict_model *model;
 	double		value;
 	const double *numbers = &value;
-	int			n = model->is_value ? 1 : model->n_classes;
 	Datum		result;
 
 	if (outputs == NULL)
 		PG_RETURN_NULL();
+	model = &function->entry->model;
 	if (model->is_value)
 		hopper_predict_values(model, 1, outputs, &value);
 	else
@@ -326,7 +358,7 @@ HOPPER_FUNCTION(hopper_sql_predict_outputs)
 		hopper_predict_rank(&function->classes, model, function->entry->n_outputs, outputs, true);
 		numbers = function->classes.probabilities;
 	}
-	result = hopper_floats_datum(n, numbers);
+	result = hopper_floats_datum(model->is_value ? 1 : model->n_classes, numbers);
 	hopper_ready_leave(function->entry);
 	PG_RETURN_DATUM(result);
 }
