@@ -144,7 +144,7 @@ BEGIN
         EXECUTE digest INTO digested;
         PERFORM pg_catalog.set_config('search_path', safe, true);
     END IF;
-    plan := (SELECT row_to_json(p) FROM (SELECT own, digest, digested, names, comment, began, folds, columns, spare, label, independent_varname::text AS features, validation_fraction,
+    plan := (SELECT row_to_json(p) FROM (SELECT source_table, told, own, digest, digested, names, comment, began, folds, columns, spare, label, independent_varname::text AS features, validation_fraction,
         seed, treated, label_kind, grouped, recipe, configurations, num_iterations, model_selection_table AS selection) AS p);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
@@ -212,6 +212,9 @@ DECLARE
     statements pg_catalog.text[];
     statement pg_catalog.text;
     c pg_catalog.int4 := 0;
+    -- What is told of columns is told once.
+    quiet CONSTANT pg_catalog.text := pg_catalog.current_setting('client_min_messages');
+    told CONSTANT pg_catalog.text := CASE fold WHEN 1 THEN plan OPERATOR(pg_catalog.->>) 'told' ELSE quiet END;
 BEGIN
     IF (plan OPERATOR(pg_catalog.->>) 'digested') IS NOT NULL THEN
         EXECUTE plan OPERATOR(pg_catalog.->>) 'digest' INTO statement;
@@ -227,11 +230,15 @@ BEGIN
             format(names, '_folds'), plan->>'spare', fold),
         format('CREATE VIEW %1$s AS SELECT %2$s FROM %3$s AS t WHERE t.%4$s OPERATOR(pg_catalog.=) %5$s', format(names, base || '_test_rows'), plan->>'columns',
             format(names, '_folds'), plan->>'spare', fold),
+        format('SELECT %1$sshow_as(%2$L, %3$L), %1$sshow_as(%4$L, %3$L)', own, format(names, base || '_rows'),
+            (plan->>'source_table') || ' (fold ' || fold || ')', format(names, base || '_test_rows')),
+        format('SELECT pg_catalog.set_config(''client_min_messages'', %L, true)', told),
         -- What is known of the columns is known from the fold's training rows.
         format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L, independent_varname := %L,'
             ' validation_fraction := %L, seed := %s, treatments := %L, label_kind := %L, group_varname := %L)', own, format(names, base || '_rows'),
             packed, plan->>'label', plan->>'features', plan->>'validation_fraction', plan->>'seed', plan->>'treated', plan->>'label_kind',
             CASE WHEN (plan->>'validation_fraction') IS NOT NULL THEN plan->>'grouped' END),
+        format('SELECT pg_catalog.set_config(''client_min_messages'', %L, true)', quiet),
         format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L)', own, format(names, base || '_test_rows'),
             format(names, base || '_test'), packed)];
     PERFORM pg_catalog.set_config('search_path', callers, true);

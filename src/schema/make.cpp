@@ -94,6 +94,9 @@ class Maker {
   }
 
   static std::string Named(const ColumnRequest& asked) { return "column \"" + asked.name + "\""; }
+  std::string Refused(const ColumnRequest& asked, const std::string& why) const {
+    return Named(asked) + " of \"" + request_.source + "\" " + why;
+  }
 
   // Of '*' a column that cannot be used is left out and told, of a list it is refused.
   void LeaveOut(const ColumnRequest& asked, const std::string& why, const std::string& detail,
@@ -102,12 +105,12 @@ class Maker {
       notes_->push_back(
           {ErrorCode::kInvalidParameter, Named(asked) + " is left out: it " + why, detail, hint});
     } else {
-      problems_->push_back({ErrorCode::kInvalidParameter, Named(asked) + " " + why, detail, hint});
+      problems_->push_back({ErrorCode::kInvalidParameter, Refused(asked, why), detail, hint});
     }
   }
 
   void Refuse(const ColumnRequest& asked, const std::string& why, const std::string& hint) {
-    problems_->push_back({ErrorCode::kInvalidParameter, Named(asked) + " " + why, "", hint});
+    problems_->push_back({ErrorCode::kInvalidParameter, Refused(asked, why), "", hint});
   }
 
   // Whether the values can be used at all; a constant column is left out whoever chose it.
@@ -226,7 +229,8 @@ Schema Schema::Make(const SchemaRequest& request, const std::vector<Statistics>&
       text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
       why += (why.empty() ? "" : " ") + text + ".";
     }
-    problems.push_back({ErrorCode::kInvalidParameter, "no column is left to be a feature", why,
+    problems.push_back({ErrorCode::kInvalidParameter,
+                        "no column of \"" + request.source + "\" is left to be a feature", why,
                         "Name columns whose values differ."});
   }
   if (!problems.empty()) throw Error(SummaryOf(problems));

@@ -282,6 +282,7 @@ SchemaRequest Schema::ReadRequest(const std::string& json_text) {
   const json& written = ParsedInternal(json_text, &document);
   std::vector<Problem> problems;
   SchemaRequest request;
+  request.source = written.value("source", "");
   request.chosen_by_star = written.value("star", false);
   std::vector<std::string> names;
   for (const json& each : written.at("columns")) {

@@ -35,6 +35,7 @@ struct LabelRequest {
 
 struct SchemaRequest {
   std::vector<ColumnRequest> columns;  // dropped ones included, in the table's order
+  std::string source;                  // what messages call the table
   bool chosen_by_star = false;         // '*': columns that say nothing are left out, not refused
   std::vector<LabelRequest> labels;
 };
@@ -56,12 +57,13 @@ class Schema {
   static constexpr int kVersion = 1;
   static constexpr int64_t kMostSlots = 1000000;
 
-  // Reads {"columns": [{"name", "type", "family"}, ...], "treatments": {...} or null, "star":
-  // bool, "labels": [name, ...], "passed_over": [name, ...]}, in which `passed_over` are columns
-  // that may be dropped although they are no features, and `treatments` is what the user wrote, by
-  // column a name of a treatment or an object: {"treatment", "null", "min_frequency", "quantiles",
-  // "vocabulary", "length", "values", "standardize", "split", "unknown", "mask", "bins", "salt"};
-  // of a label "standardize" or "none". Throws all problems at once.
+  // Reads {"source": name, "columns": [{"name", "type", "family"}, ...], "treatments": {...} or
+  // null, "star": bool, "labels": [name, ...], "passed_over": [name, ...]}, in which `passed_over`
+  // are columns that may be dropped although they are no features, and `treatments` is what the
+  // user wrote, by column a name of a treatment or an object: {"treatment", "null",
+  // "min_frequency", "quantiles", "vocabulary", "length", "values", "standardize", "split",
+  // "unknown", "mask", "bins", "salt"}; of a label "standardize" or "none". Throws all problems at
+  // once.
   static SchemaRequest ReadRequest(const std::string& json);
   // Reads {"columns": [{"rows", "nulls", "nans", "bad", "values_found", "quantiles", "mean",
   // "deviation", "values", "words", "least_length", "largest_length"}, ...]}, one for each column

@@ -290,7 +290,7 @@ def test_temporary_models_are_replaced(database):
     ("'customers', 'churned', 'hidden'", '"hidden_rows" is found in schema "pg_temp_\\d+", and would be made in "public"'),
     ("'customers', 'churned', 'hidden', replace => true", '"hidden_rows" is found in schema "pg_temp_\\d+"'),
     ("'unlike', 'pair', 'm'", 'column pair of "unlike" is an array'), ("'unlike', 'churned', 'm', treatments => '3'", "treatments must be a JSON object"),
-    ("'prose', 'churned', 'm'", 'no column is left to be a feature\nDETAIL:  Column "note" is left out: it holds no category often enough'),
+    ("'prose', 'churned', 'm'", 'no column of "prose" is left to be a feature\nDETAIL:  Column "note" is left out: it holds no category often enough'),
     ("'customers', 'churned', 'My Model'", 'argument "model_table" is not a valid table name: My Model\n.*in double quotes'),
     ("'customers', 'churned', repeat('m', 38)", 'table name "m+" is too long\n.*The table "m+_packed_validation_summary" goes with it'),
     ("'nowhere', 'churned', 'm'", 'relation "nowhere" does not exist'), ("'customers', 'churn', 'm'", 'column "churn" of "customers" does not exist'),

@@ -166,3 +166,22 @@ def test_other_configurations_in_a_later_fold_are_refused(database):
     while value(database, "SELECT hopper.step(%s, 10)", run) != "done":
         pass
     assert value(database, "SELECT count(*) FROM changed_means") > 0
+
+
+def test_a_fold_that_cannot_be_packed_is_named(database):
+    """Whatever packs it calls its rows what the user calls the table; of columns all is told once, before a fold is trained."""
+    if GREENPLUM:
+        pytest.skip("on segments nothing trains in the background")
+    query(database, "CREATE TABLE wards AS SELECT i AS id, CASE WHEN i <= 60 THEN 'b' WHEN i <= 100 THEN 'a' ELSE 'c' END AS ward, 7 AS beds,"
+                    " CASE WHEN i > 60 AND i <= 100 THEN i ELSE 7 END AS load, i % 2 = 0 AS late FROM generate_series(1, 130) AS i")
+    database.notices.clear()
+    query(database, "SET client_min_messages = notice")
+    run = value(database, "SELECT hopper.submit($$SELECT * FROM hopper.cross_validate('wards', 'wards_compared', 'late', 'load, beds', 3, 2,"
+                          " recipe => 'realmlp_small', options => '{\"restore_best\": false}', group_varname => 'ward', validation_fraction => 0,"
+                          " treatments => '{}')$$)")
+    query(database, "SET client_min_messages = error")
+    told = "".join(database.notices)
+    assert told.count('column "beds" is left out') == 1 and told.count("packed ") == 1 and 'packed 70 rows of "wards (fold 1)"' in told
+    assert value(database, "SELECT hopper.wait(%s, 120)", run) == "failed"
+    error = value(database, "SELECT error FROM hopper.runs WHERE run = %s", run)
+    assert error.startswith('no column of "wards (fold 2)" is left to be a feature')

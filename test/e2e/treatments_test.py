@@ -232,7 +232,7 @@ def test_what_is_no_number_counts_as_null(database):
     given = "SELECT features FROM hopper.transform_rows('filled_NULL', 'gaps_{}') ORDER BY 1"
     assert query(database, given.format("NaN")) == query(database, given.format("NULL"))
     # Where NULL is refused it is the value that cannot be used.
-    with pytest.raises(psycopg2.errors.InvalidParameterValue, match=f'column "d" holds NULL in {rows} rows, which its treatment refuses'):
+    with pytest.raises(psycopg2.errors.InvalidParameterValue, match=f'column "d" of "[^"]+" holds NULL in {rows} rows, which its treatment refuses'):
         query(database, "SELECT hopper.training_preprocessor('gaps_NaN', 'refused', 'label', 'age, d', fold_column => 'fold',"
               " treatments => '{\"d\": {\"null\": \"refuse\"}}')")
 

@@ -58,7 +58,7 @@ SHORT = ["add_trials", "best_config", "build_info", "calibrate", "cancel", "chec
          "mlp", "model_columns", "model_id", "model_ids", "models", "names_like", "optimizers", "param_importance", "params_json", "partial_dependence", "pause", "pin_trial",
          "pred_type_of_double", "pred_type_of_real", "predict_outputs", "predict_packed",
          "predict_row", "predict_value", "progress_slots", "publish", "record_means", "rename_model", "report", "report_packing", "report_run", "report_source", "report_validation",
-         "resume", "revoke_model", "revoke_run", "run_closing", "run_timeline", "search_algorithms", "set_iterations", "source_hash", "sparkline", "step", "stop_trial", "submit", "tabular", "tensorboard_events",
+         "resume", "revoke_model", "revoke_run", "run_closing", "run_timeline", "search_algorithms", "set_iterations", "source_hash", "show_as", "sparkline", "step", "stop_trial", "submit", "tabular", "tensorboard_events",
          "tensorboard_files", "textin", "textout",
          "texts_in", "texts_of_booleans", "texts_of_text", "texts_out", "to_onnx", "to_onnx_arch", "to_pytorch",
          "to_pytorch_arch", "to_safetensors", "transform_rows", "unpin_trial", "version", "wait", "within"]

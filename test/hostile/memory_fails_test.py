@@ -167,6 +167,7 @@ CALLS = {
     "run_timeline": "SELECT count(*) FROM hopper.run_timeline('run')",
     "search_algorithms": "SELECT count(*) FROM hopper.search_algorithms()",
     "source_hash": "SELECT length(hopper.source_hash('points', NULL, 1)) > 0",
+    "show_as": "SELECT hopper.show_as('made', 'points')::text",
     "sparkline": "SELECT hopper.sparkline('{1,2,3}')",
     # of hopper.pad_length
     "step": f"SELECT hopper.step({CREATED}, 60)",

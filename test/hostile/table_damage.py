@@ -24,7 +24,7 @@ OF_THE_USER = ["points", "nothing", "bad"]
 NO_READERS = ["build_info", "claim_names", "describe_architecture", "from_safetensors", "gpu_configuration", "help",
               "help_function", "hyperband_schedule", "integers_in", "integers_out", "layers",
               "losses", "metric_ascends", "metrics", "names_like", "optimizers", "params_json", "expire_runs", "grant_run", "revoke_run", "pause", "set_iterations", "stop_trial", "pin_trial", "unpin_trial", "enqueue_trial", "progress_slots", "resume",
-              "search_algorithms", "sparkline", "submit", "tensorboard_events", "wait",
+              "search_algorithms", "show_as", "sparkline", "submit", "tensorboard_events", "wait",
               "texts_in", "texts_of_booleans", "texts_out", "textin", "textout",
               "to_onnx_arch", "to_pytorch_arch", "to_safetensors", "run_closing", "version", "within"]
 READERS = [statement for name, statement in CALLS.items() if name not in NO_READERS] + [

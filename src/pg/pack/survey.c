@@ -354,7 +354,9 @@ request_text(const hopper_pack_job *job)
 	const hopper_pack_source *source = &job->source;
 	StringInfo	text = makeStringInfo();
 
-	appendStringInfo(text, "{\"star\": %s, \"labels\": [", request->star ? "true" : "false");
+	appendStringInfoString(text, "{\"source\": ");
+	escape_json(text, source->name.shown);
+	appendStringInfo(text, ", \"star\": %s, \"labels\": [", request->star ? "true" : "false");
 	append_names(text, request->y_names);
 	appendStringInfoString(text, "], \"passed_over\": [");
 	append_names(text, request->passed_over);

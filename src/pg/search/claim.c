@@ -1,7 +1,7 @@
 /*
  * claim.c
  *		names_like() and claim_names(): what auto_fit() and cross_validate() are going to make, and
- *		what they refuse before they read a row.
+ *		what they refuse before they read a row; show_as(): what messages call it.
  */
 #include "pg/search/automl.h"
 
@@ -278,4 +278,14 @@ HOPPER_FUNCTION(hopper_sql_claim_names)
 	}
 	hopper_finish();
 	PG_RETURN_BOOL(replaces);
+}
+
+/* show_as(name, shown) */
+HOPPER_FUNCTION(hopper_sql_show_as)
+{
+	hopper_name name = hopper_name_argument(fcinfo, 0, "name");
+	hopper_name as = {.shown = hopper_string_argument(fcinfo, 1)};
+
+	hopper_show_as(&name, &as);
+	PG_RETURN_VOID();
 }

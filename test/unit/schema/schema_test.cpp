@@ -31,7 +31,7 @@ json ColumnOf(const std::string& name, const std::string& family) {
 }
 
 json RequestOf(const json& columns, const json& treatments, bool star = false) {
-  return {{"columns", columns}, {"treatments", treatments}, {"star", star}};
+  return {{"source", "people"}, {"columns", columns}, {"treatments", treatments}, {"star", star}};
 }
 
 Schema MakeOf(const json& request, const json& statistics, std::vector<Note>* notes = nullptr) {
@@ -414,10 +414,14 @@ TEST(Schema, WhatSaysNothingIsLeftOutOrRefused) {
   EXPECT_EQ(schema.columns().size(), 1U);
   EXPECT_EQ(notes.size(), 5U);
   const std::string refusal = RefusalOf(RequestOf(columns, nullptr, false), statistics);
-  EXPECT_NE(refusal.find("column \"id\" holds no category often enough"), std::string::npos);
-  EXPECT_NE(refusal.find("column \"nothing\" holds nothing but NULL"), std::string::npos);
-  EXPECT_NE(refusal.find("column \"no_number\" holds nothing but NaN"), std::string::npos);
-  EXPECT_NE(refusal.find("column \"neither\" holds nothing but NULL and NaN"), std::string::npos);
+  EXPECT_NE(refusal.find("column \"id\" of \"people\" holds no category often enough"),
+            std::string::npos);
+  EXPECT_NE(refusal.find("column \"nothing\" of \"people\" holds nothing but NULL"),
+            std::string::npos);
+  EXPECT_NE(refusal.find("column \"no_number\" of \"people\" holds nothing but NaN"),
+            std::string::npos);
+  EXPECT_NE(refusal.find("column \"neither\" of \"people\" holds nothing but NULL and NaN"),
+            std::string::npos);
 }
 
 TEST(Schema, DifferencesAreToldByColumn) {
