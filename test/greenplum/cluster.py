@@ -8,11 +8,13 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 
 import psycopg2
+import pytest
 
-from conftest import SOURCE
-from digits import query, value
+from conftest import SOURCE, connect
+from digits import query, value, wait_until
 
 HOME = pathlib.Path(os.environ["HOPPER_GREENPLUM_HOME"])
 
@@ -40,7 +42,7 @@ def segment_processes(connection_or_process):
     if not isinstance(process, int):
         process = value(connection_or_process, "SELECT pg_backend_pid()")
     with open(f"/proc/{process}/cmdline", "rb") as file:
-        session = re.search(rb"\bcon(\d+)\b", file.read()).group(1)
+        port, session = re.match(rb"postgres: +(\d+),.*\bcon(\d+)\b", file.read()).groups()
     found = {}
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
@@ -50,9 +52,10 @@ def segment_processes(connection_or_process):
                 title = file.read()
         except OSError:
             continue
-        match = re.search(rb"\bcon%s\b.*\bseg(\d+)" % session, title)
-        if match:
-            found.setdefault(int(match.group(1)), []).append(int(entry))
+        match = re.match(rb"postgres: +(\d+),.*\bcon%s\b.*\bseg(\d+)" % session, title)
+        # Another cluster has sessions of the same number, and its own ports.
+        if match and int(match.group(1)) == int(port) + 1 + int(match.group(2)):
+            found.setdefault(int(match.group(2)), []).append(int(entry))
     return found
 
 
@@ -78,6 +81,34 @@ def seconds(processes):
 
 def spent(before, after):
     return sum(after[one] - before[one] for one in after)
+
+
+def broken_into(connection, statement, spend, act):
+    """The error of a statement within which act(process, processes of segments) is called, once these have computed for `spend` seconds."""
+    process = value(connection, "SELECT pg_backend_pid()")
+    processes = segment_processes(process)
+
+    def break_in():
+        before = seconds(processes)
+        try:
+            wait_until(lambda: spent(before, seconds(processes)) > spend)
+        finally:  # or it would not end
+            act(process, processes)
+
+    thread = threading.Thread(target=break_in)
+    thread.start()
+    with pytest.raises(psycopg2.Error) as error:
+        query(connection, statement)
+    thread.join()
+    return error.value
+
+
+def kill(segment, number=signal.SIGKILL):
+    """For broken_into(): ends the process of a segment that trains. SIGKILL makes the segment's server start anew, as after a crash."""
+    def act(_, processes):
+        times = seconds({segment: processes[segment]})
+        os.kill(max(times, key=times.get), number)  # others only read
+    return act
 
 
 def primaries(connection):
@@ -174,6 +205,18 @@ def answer(connection):
         query(connection, "SELECT count(*) FROM gp_dist_random('gp_id')")
     except psycopg2.Error:
         query(connection, "SELECT count(*) FROM gp_dist_random('gp_id')")
+
+
+def reconnected():
+    """A session whose segments answer: a server that has lost a process starts anew."""
+    for _ in range(60):
+        try:
+            connection = connect("HOPPER_GREENPLUM")
+            query(connection, "SELECT count(*) FROM gp_dist_random('gp_id')")
+            return connection
+        except psycopg2.Error:
+            time.sleep(0.5)
+    raise AssertionError("the cluster does not come back")
 
 
 def disk_bytes():

@@ -1,21 +1,18 @@
 """What ends a run on the segments, or is refused: the cluster stays up and nothing is left behind."""
 
-import os
 import re
 import signal
-import threading
 import time
 
 import psycopg2
 import pytest
 
-from cluster import (answer, limit_memory, reset_fault, seconds, segment_processes, set_fault,
-                     setting_of_segment, spent)
+from cluster import (answer, broken_into, kill, limit_memory, reconnected, reset_fault, segment_processes, set_fault,
+                     setting_of_segment)
 from conftest import connect
-from digits import (PLAIN, dense, layer, outputs, query, select, sequential, value,
-                    wait_until)
+from digits import PLAIN, dense, layer, outputs, query, select, sequential, value
 from kernels import has_12
-from runs import CONFIGS, LOSS, OPTIMIZERS, digests, fit, pack, working_tables
+from runs import CONFIGS, LOSS, OPTIMIZERS, SEED, digests, fit, pack, working_tables
 
 
 def test_a_failing_configuration_does_not_end_the_run(packed):
@@ -43,43 +40,21 @@ def test_the_reasons_are_counted_where_all_fail(packed):
         assert outputs(connection, "out_all_bad%") == []
 
 
-def long_run(connection, output):
-    return lambda: fit(connection, "packed_7", output, "configs_8", 100000)
-
-
-def reconnected():
-    """A session whose segments answer: a server that has lost a process starts anew."""
-    for _ in range(60):
-        try:
-            connection = connect("HOPPER_GREENPLUM")
-            query(connection, "SELECT count(*) FROM gp_dist_random('gp_id')")
-            return connection
-        except psycopg2.Error:
-            time.sleep(0.5)
-    raise AssertionError("the cluster does not come back")
+LONG = ("SELECT hopper.fit_multiple_model('packed_7', '{}', '{}', 100000, validation_table := 'packed_7_validation',"
+        f" seed := {SEED})")
 
 
 def interrupted(output, interrupt):
     """The error of a long run that `interrupt` stops once its models train, and that it leaves nothing behind."""
     connection = connect("HOPPER_GREENPLUM")
     fit(connection, "packed_7", f"before_{output}", "configs_2", 1)  # libtorch
-    process = value(connection, "SELECT pg_backend_pid()")
-    processes = segment_processes(process)
     times = []
 
-    def break_in():
-        before = seconds(processes)
-        try:
-            wait_until(lambda: spent(before, seconds(processes)) > 2)
-        finally:  # or it would not end
-            times.append(time.monotonic())
-            interrupt(process)
+    def act(*session):
+        times.append(time.monotonic())
+        interrupt(*session)
 
-    thread = threading.Thread(target=break_in)
-    thread.start()
-    with pytest.raises(psycopg2.Error) as error:
-        long_run(connection, output)()
-    thread.join()
+    error = broken_into(connection, LONG.format(output, "configs_8"), 2, act)
     assert time.monotonic() - times[0] < 30
     if not connection.closed:
         connection.close()
@@ -88,13 +63,11 @@ def interrupted(output, interrupt):
     fit(other, "packed_7", f"{output}_after", "configs_2", 1)
     assert len(digests(other, f"{output}_after")) == 2
     other.close()
-    return error.value
+    return error
 
 
 def test_cancel(on_segments):
-    def cancel(process):
-        query(on_segments, "SELECT pg_cancel_backend(%s)", process)
-    error = interrupted("cancelled", cancel)
+    error = interrupted("cancelled", lambda process, _: query(on_segments, "SELECT pg_cancel_backend(%s)", process))
     assert error.pgcode == "57014"
 
 
@@ -102,7 +75,7 @@ def test_statement_timeout(on_segments):
     connection = connect("HOPPER_GREENPLUM")
     query(connection, "SET statement_timeout = 2000")
     with pytest.raises(psycopg2.Error) as error:
-        long_run(connection, "late_7")()
+        query(connection, LONG.format("late_7", "configs_8"))
     assert error.value.pgcode == "57014"
     query(connection, "SET statement_timeout = 0")
     fit(connection, "packed_7", "late_7", "configs_2", 1)
@@ -111,11 +84,7 @@ def test_statement_timeout(on_segments):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_segment_process(on_segments, number):
-    """SIGKILL makes the segment's server start anew, as after a crash."""
-    def kill(process):
-        spent_so_far = seconds({1: segment_processes(process)[1]})
-        os.kill(max(spent_so_far, key=spent_so_far.get), number)  # others only read
-    error = interrupted(f"killed_{int(number)}", kill)
+    error = interrupted(f"killed_{int(number)}", kill(1, number))
     answer(on_segments)
     assert "seg1" in str(error) or "segment" in str(error)
     assert "iteration" in error.diag.context
@@ -153,24 +122,12 @@ def test_an_error_of_the_server_tells_which_models_travelled(on_segments, place)
     reset_fault(on_segments, name)
     connection = connect("HOPPER_GREENPLUM")
     fit(connection, "packed_7", f"before_{name}", "some_bad", 1)  # libtorch
-    processes = segment_processes(connection)
-
-    def break_in():
-        """Once the run is some iterations old."""
-        before = seconds(processes)
-        try:
-            wait_until(lambda: spent(before, seconds(processes)) > 3)
-        finally:  # or it would not end
-            set_fault(on_segments, name, "error", [segment], table=table)
-
-    thread = threading.Thread(target=break_in)
-    thread.start()
-    with pytest.raises(psycopg2.Error) as error:
-        fit(connection, "packed_7", f"out_{name}", "some_bad", 100000)
-    thread.join()
+    # Once the run is some iterations old.
+    error = broken_into(connection, LONG.format(f"out_{name}", "some_bad"), 3,
+                        lambda *_: set_fault(on_segments, name, "error", [segment], table=table))
     reset_fault(on_segments, name)
-    assert name in str(error.value) and f"seg{segment}" in str(error.value)
-    context = error.value.diag.context
+    assert name in str(error) and f"seg{segment}" in str(error)
+    context = error.diag.context
     # Configuration 2 had failed before.
     assert re.search(r"^hop \d+, with configurations 1, 3-6$", context, re.MULTILINE), context
     assert f'"out_{name}" after ' in context

@@ -7,10 +7,9 @@ import threading
 import psycopg2
 import pytest
 
-from cluster import answer, seconds, segment_processes, spent
+from cluster import answer, broken_into, kill, reconnected
 from conftest import connect
 from digits import outputs, query, select, value, wait_until
-from faults_test import reconnected
 from kernels import has_12
 from runs import CONFIGS, LOSS, fit, working_tables
 from search_test import call, found, search
@@ -59,38 +58,14 @@ def expect_as_straight(connection, table):
     assert weights(connection, table) == weights(connection, "straight")
 
 
-def kill_in_step(connection, run, number, chosen):
-    """Kills what `chosen` names of the session's process and its segments', in a slice of hours."""
-    process = value(connection, "SELECT pg_backend_pid()")
-    processes = segment_processes(process)
-    before = seconds(processes)
-
-    def kill():
-        try:
-            wait_until(lambda: spent(before, seconds(processes)) > 0.5)
-        finally:  # or it would not end
-            os.kill(chosen(process, processes), number)
-
-    thread = threading.Thread(target=kill)
-    thread.start()
-    with pytest.raises(psycopg2.Error):
-        query(connection, "SELECT hopper.step(%s, 3600)", run)
-    thread.join()
-
-
-def busiest_of_segment_1(_, processes):
-    times = seconds({1: processes[1]})
-    return max(times, key=times.get)  # others only read
-
-
-def go_on_after(number, chosen, table):
+def go_on_after(table, kill_one):
     """A run loses the slice that was killed, and ends as if it had not been."""
     connection = connect("HOPPER_GREENPLUM")
     run = create(connection, table)
     assert value(connection, "SELECT hopper.step(%s, 0)", run) == "running"
     query(connection, "SELECT hopper.set_iterations(%s, 100000)", run)
     committed = trials(connection, run)
-    kill_in_step(connection, run, number, chosen)
+    broken_into(connection, f"SELECT hopper.step({run}, 3600)", 0.5, kill_one)
     connection.close()
     other = reconnected()
     assert state(other, run) == "interrupted"
@@ -128,7 +103,7 @@ def test_step_by_step(cluster):
 
 
 def test_a_killed_segment_process_loses_a_slice(cluster):
-    go_on_after(signal.SIGKILL, busiest_of_segment_1, "killed_segment")
+    go_on_after("killed_segment", kill(1))
     answer(cluster)
 
 
@@ -313,4 +288,4 @@ def test_trainings_do_not_wait_for_each_other(cluster):
 
 def test_a_killed_session_loses_a_slice(cluster):
     """The coordinator starts anew, and no session survives: the last of the tests."""
-    go_on_after(signal.SIGKILL, lambda process, _: process, "killed_session")
+    go_on_after("killed_session", lambda process, _: os.kill(process, signal.SIGKILL))
