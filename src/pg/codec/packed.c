@@ -69,30 +69,43 @@ texts_at(const hopper_name *summary, const char *column, int *n)
 	return values;
 }
 
-/* In the label's own type and as text: a cast differs from what an output function writes. */
+/* In the label's own type. */
 static void
 read_class_values(const hopper_name *summary, hopper_packed *out)
 {
-	hopper_data_desc *desc = &out->desc;
 	Oid			relation = hopper_relation_oid(summary, false);
-	const char *column = hopper_identifier(out->class_values_column);
-	const char **values;
 	Datum		whole;
 	bool		isnull;
-	int			n;
 
 	out->class_values_type =
 		get_atttype(relation, hopper_require_column(relation, out->class_values_column));
 	if (!is_array(out->class_values_type))
 		hopper_refuse_damaged(summary, psprintf("Column \"%s\" is no array.",
 												out->class_values_column));
-	(void) hopper_select("SELECT %s, ARRAY(SELECT u.v::pg_catalog.text FROM pg_catalog.unnest(%s)"
-						 " WITH ORDINALITY AS u(v, i) ORDER BY u.i) FROM %s", column, column,
-						 summary->quoted);
-	whole = hopper_value(0, 1, getBaseType(out->class_values_type), &isnull);
+	whole = hopper_value(0, hopper_at(out->class_values_column),
+						 getBaseType(out->class_values_type), &isnull);
 	if (!isnull)
 		out->class_values = PointerGetDatum(PG_DETOAST_DATUM_COPY(whole));
-	values = (const char **) hopper_text_cells(0, 2, &n);
+}
+
+/* As text: a cast differs from what an output function writes. No table is read again. */
+static void
+name_classes(const hopper_name *summary, hopper_packed *out)
+{
+	hopper_data_desc *desc = &out->desc;
+	Oid			type = getBaseType(out->class_values_type);
+	const char **values;
+	int			n;
+	int			rc = SPI_execute_with_args("SELECT ARRAY(SELECT u.v::pg_catalog.text"
+										   " FROM pg_catalog.unnest($1) WITH ORDINALITY"
+										   " AS u(v, i) ORDER BY u.i)", 1, &type,
+										   &out->class_values, out->class_values ? " " : "n",
+										   true, 0);
+
+	hopper_after_spi();
+	if (rc != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
+	values = (const char **) hopper_text_cells(0, 1, &n);
 	if (n != desc->num_classes)
 		hopper_refuse_damaged(summary, psprintf("There are %d class values for %d classes.", n,
 												desc->num_classes));
@@ -140,6 +153,7 @@ hopper_read_examples(const hopper_name *summary, hopper_packed *out)
 			hopper_refuse_damaged(summary, "Column \"num_classes\" is not one number.");
 		desc->num_classes = num_classes[0];
 		out->class_values_column = hopper_class_values_name(labels[0]);
+		read_class_values(summary, out);
 	}
 }
 
@@ -153,7 +167,7 @@ hopper_read_parts(const hopper_name *summary, hopper_packed *out)
 						&out->weight_column);
 	out->desc.label_scale = hopper_schema_label_scale(out->schema_text);
 	if (out->class_values_column)
-		read_class_values(summary, out);
+		name_classes(summary, out);
 }
 
 /* NULL: not known, of labels that are classes or that an earlier version has packed. */
