@@ -93,6 +93,31 @@ def test_few_statements_train_many_iterations(copied):
     assert value(connection, "SELECT count(DISTINCT segment) FROM hopper.run_timeline('copied_long')") == 3
 
 
+def working_tables_filled(connection, run):
+    """Of each statement that trains: whether it puts what comes of it into a table."""
+    watch_plans(connection)
+    run()
+    return [any("MODIFYTABLE" in motion["below"] for motion in motions) for motions in plans_with(connection, "hopper.segment_visit")]
+
+
+@pytest.mark.parametrize("drop_cache", [0, 1])
+def test_small_models_go_through_a_table_only_where_they_go_on(copied, drop_cache):
+    """After half a second, or where a segment has lost the data: bits and metrics are the same."""
+    connection = connect("HOPPER_GREENPLUM", broadcast=True)
+    query(connection, "SELECT hopper.version()")
+    query(connection, f"SET hopper.debug_drop_cache = {drop_cache}")
+    for iterations in (2, 400):
+        table = f"copied_small_{drop_cache}_{iterations}"
+        filled = working_tables_filled(connection, lambda: fit(connection, "packed_6", table, "configs_3", iterations, ", training_metrics := 'running'"))
+        assert filled == [False] if iterations == 2 else len(filled) > 1 and filled == [False] + [True] * (len(filled) - 1)
+        if not drop_cache:
+            fit(copied[1], "packed_6", table, "configs_3", iterations, ", training_metrics := 'running'")
+        for look in (digests, curves, models):
+            assert look(connection, table) == look(copied[1], table.replace("small_1", "small_0"))
+    assert working_tables(connection) == []
+    connection.close()
+
+
 def test_the_forecast_knows_that_models_stay(copied):
     """Each statement costs it some milliseconds: one or two, or three for each iteration."""
     connection, _ = copied
@@ -137,8 +162,8 @@ def test_larger_data_stay_where_they_lie(copied, larger, setting, moves):
     table = "copied_" + "".join(letter for letter in setting if letter.isalnum())
     watch_plans(connection)
     fit(connection, larger, table, "copied_flat", 1)
-    # Above the insert only answers move, to the coordinator.
-    loading = [sum("MODIFYTABLE" in motion["above"] for motion in motions)
+    # Above the function that loads them only answers move, to the coordinator.
+    loading = [sum("AGG" in motion["above"] for motion in motions)
                for motions in plans_with(connection, "hopper.segment_data")]
     assert loading[-2:] == [0, 0] if moves else loading == [1]
     assert segments_of_a_model(connection, table) == (3 if moves else 1)

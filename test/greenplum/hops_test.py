@@ -38,7 +38,7 @@ def test_only_states_move_below_training(on_segments, two_segments, data, n):
     assert len(loading) == 2
     for motions in loading:  # training and validation data stay where they are: answers move
         assert [motion["kind"] for motion in motions] == ["fixed"]
-        assert "MODIFYTABLE" in motions[0]["below"] and "MODIFYTABLE" not in motions[0]["above"]
+        assert "AGG" in motions[0]["below"] and "AGG" not in motions[0]["above"]
     assert len(plans) >= 2  # from one table to the other, and back
     for motions in plans:
         assert len(motions) == 2, motions

@@ -124,6 +124,8 @@ extern bool hopper_outputs_are_large(const hopper_config *configs, int n,
 									 const hopper_data_desc *data);
 /* The weights of a model; 0: nobody knows (train/sizes.c). */
 extern int64 hopper_weights_bytes(const hopper_config *config, const hopper_data_desc *data);
+extern int64 hopper_weights_of_all(const hopper_config *configs, int n,
+								   const hopper_data_desc *data);
 /* ERROR 42804 or 42703 where a column is not of the type that it was made with. */
 extern void hopper_outputs_check_columns(const hopper_outputs *outputs,
 										 const hopper_packed *train);

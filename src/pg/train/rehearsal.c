@@ -120,9 +120,7 @@ require_disk(const hopper_outputs *outputs, const hopper_training *planned)
 {
 	Oid			tablespace = get_rel_tablespace(hopper_relation_oid(&outputs->model, false));
 	struct statvfs disk;
-	const char *known = NULL;
-	int64		bytes = 0;
-	double		needed = 0;
+	double		needed;
 	double		free_bytes;
 
 	if (HOPPER_DATA_ON_SEGMENTS)
@@ -132,16 +130,8 @@ require_disk(const hopper_outputs *outputs, const hopper_training *planned)
 	if (statvfs(GetDatabasePath(MyDatabaseId, tablespace), &disk) != 0)
 		return;					/* no table of this database is there yet */
 	free_bytes = (double) disk.f_bavail * (double) disk.f_frsize;
-	for (int i = 0; i < planned->n_configs; i++)
-	{
-		const hopper_config *config = &planned->configs[i];
-
-		CHECK_FOR_INTERRUPTS();
-		if (i == 0 || config->model_arch != known)
-			bytes = hopper_weights_bytes(config, &planned->train->desc);
-		known = config->model_arch;
-		needed += 2.0 * (double) bytes;
-	}
+	needed = 2.0 * (double) hopper_weights_of_all(planned->configs, planned->n_configs,
+												  &planned->train->desc);
 	if (needed > free_bytes)
 		hopper_raise(ERRCODE_DISK_FULL,
 					 errmsg("the models need %s on disk at least, but %s are free",

@@ -26,6 +26,22 @@ hopper_weights_bytes(const hopper_config *config, const hopper_data_desc *data)
 	return parameters * (int64) sizeof(float);
 }
 
+int64
+hopper_weights_of_all(const hopper_config *configs, int n, const hopper_data_desc *data)
+{
+	int64		bytes = 0;
+	int64		all = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (i == 0 || configs[i].model_arch != configs[i - 1].model_arch)
+			bytes = hopper_weights_bytes(&configs[i], data);
+		all += bytes;
+	}
+	return all;
+}
+
 #define SMALL_BYTES (16 * 1024)
 #define MOST_ARCHITECTURES 16	/* that are looked at */
 

@@ -8,6 +8,7 @@
 #define HOPPER_COORDINATOR_HOPS_H
 
 #include "pg/greenplum/segments.h"
+#include "pg/server/own_tables.h"
 
 /* A working table with so many bytes, on all segments, is truncated before it gets more. */
 #define HOPPER_HOPS_MOST_DEAD (4 * 1024 * 1024)
@@ -18,14 +19,14 @@ typedef struct hopper_hops
 	const hopper_packed *train;
 	const hopper_packed *valid; /* or NULL */
 	bytea	   *description;	/* of the run, for the segments */
+	bool		small;			/* all models are known, and are small together */
 	hopper_name tables[2];		/* filled in turn */
+	bool		made[2];		/* the table is there */
 	SPIPlanPtr	plans[2];		/* from tables[i] to the other */
 	int			at;				/* the table that holds the models */
-	StringInfo	begin;			/* "(key, mst_key), ...": models that begin with the next hop */
-	int			n_begin;		/* how many they are */
+	hopper_own_rows begin;		/* models that begin with the next hop */
 	bool		has_models;		/* others were put into a table */
-	bool		at_once;		/* all data were loaded by one statement */
-	bool		has_keys;		/* tables[0] has a row of each key */
+	hopper_own_rows told;		/* what the last hop has brought: here, in no table */
 	int			n_keys;			/* that have data, of either split */
 	int32	   *keys;
 	int32	   *segments;		/* content ids */
@@ -37,10 +38,10 @@ typedef struct hopper_hops
 	hopper_data_plan plan;		/* the most of any segment; max_reads 0: all keep their data */
 } hopper_hops;
 
-/* Makes the working tables beside the output table `model`; `large`: models may be. */
+/* Beside the output table `model`; `small`: models are so in all, and no other comes. */
 extern void hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run,
 							  const hopper_packed *train, const hopper_packed *valid,
-							  const hopper_name *model, bool large);
+							  const hopper_name *model, bool small);
 /*
  * Brings all packed data into the memory of the segments, as far as they stay there; again where
  * they have lost them. Fills `plan`, `keys` and `segments`.
@@ -56,6 +57,8 @@ extern void hopper_hops_put_models(hopper_hops *hops, const hopper_config *confi
  * where it is done, result, bytes.
  */
 extern uint64 hopper_hops_move(hopper_hops *hops, bool halts, int32 milliseconds);
+/* What the last hop has brought goes into a table, where it is in none: somebody travels on. */
+extern void hopper_hops_put_told(hopper_hops *hops);
 /* States and weights of n configurations from table `from` into the output tables. */
 extern void hopper_hops_write(hopper_hops *hops, const hopper_name *from,
 							  const hopper_config *configs, int n, const hopper_name *model,
@@ -69,6 +72,8 @@ extern void hopper_hops_end(hopper_hops *hops);
 
 /* A working table: parts of models. */
 extern void hopper_hops_create_table(const hopper_name *table, bool large);
+/* The table that models are put into. */
+extern const hopper_name *hopper_hops_table(hopper_hops *hops);
 /*
  * Calls a function of the segments, which returns an int, in the processes that hold the data.
  * Returns the answers, a row each, as the current result.
@@ -77,6 +82,8 @@ extern uint64 hopper_hops_ask(hopper_hops *hops, const char *call, int n,
 							  const hopper_param *params);
 /* " AND hop = 3": of a table in which models move, what the last hop has brought; palloc'ed */
 extern char *hopper_hops_latest(const hopper_hops *hops, const hopper_name *from);
+/* The content id of the segment that is meant by a key; -1: it has no data. */
+extern int32 hopper_hops_segment(const hopper_hops *hops, int32 key);
 /* The segment of a model's first partition. */
 extern int32 hopper_hops_first_key(const hopper_hops *hops, int32 mst_key);
 

@@ -60,7 +60,7 @@ hopper_hops_put_rested(hopper_hops *hops, const int32 *mst_keys, const int32 *ke
 				" THEN '%c'::pg_catalog.bytea OPERATOR(pg_catalog.||) r.body ELSE r.body END"
 				" FROM %s r JOIN (VALUES %s) k (mst_key, key) USING (mst_key)"
 				" WHERE r.part OPERATOR(pg_catalog.>=) 0",
-				hops->tables[hops->at].quoted, hops->n_statements, HOPPER_ENVELOPE_STATE,
+				hopper_hops_table(hops)->quoted, hops->n_statements, HOPPER_ENVELOPE_STATE,
 				hops->rest.quoted, places);
 	if (SPI_processed < (uint64) n)
 		elog(ERROR, "states of models are gone");

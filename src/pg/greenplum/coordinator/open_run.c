@@ -360,6 +360,8 @@ hop(open_segments *open, bool halts, int32 milliseconds)
 
 	hopper_segment_timeline_statement(&open->timeline, then);
 	n = hopper_open_collect(open, n_rows, ended, &missing);
+	if (n < open->n_training)
+		hopper_hops_put_told(&open->hops);
 	if (n > 0)
 		park(open, ended, n);
 	note_loss(open, missing);

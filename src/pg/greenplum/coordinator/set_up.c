@@ -9,6 +9,9 @@
 
 #include "pg/train/outputs.h"
 
+/* Bytes of weights in all; states take three or four times as much. */
+#define MOST_TOLD (256 * 1024)
+
 /* Unlogged tables cannot lie beside a temporary one. */
 static void
 refuse_temporary(const hopper_name *model)
@@ -142,9 +145,9 @@ hopper_open_set_up(open_segments *open, hopper_training *training, const hopper_
 	training->timeline = hopper_timeline_new(training);
 	training->info.n_workers = hopper_open_segments(open) * workers_of_segment(open);
 	hopper_hops_begin(&open->hops, data, training->train, training->valid, model,
-					  !hopper_training_is_whole(training) ||
-					  hopper_outputs_are_large(training->configs, training->n_configs,
-											   &training->train->desc));
+					  hopper_training_is_whole(training) &&
+					  hopper_weights_of_all(training->configs, training->n_configs,
+											&training->train->desc) <= MOST_TOLD);
 	open->started = GetCurrentTimestamp();
 	hopper_segment_timeline_begin(&open->timeline, training, &open->hops, open->started);
 }

@@ -54,17 +54,6 @@ end_of(const hopper_visit *visit)
 	return visit->started + visit->read + visit->train + visit->evaluate;
 }
 
-static int32
-content_of(const hopper_segment_timeline *timeline, int32 key)
-{
-	const hopper_hops *hops = timeline->hops;
-
-	for (int i = 0; i < hops->n_keys; i++)
-		if (hops->keys[i] == key)
-			return hops->segments[i];
-	return -1;
-}
-
 static int
 config_of(const hopper_training *training, int32 mst_key)
 {
@@ -108,7 +97,7 @@ hopper_segment_timeline_settle(hopper_segment_timeline *timeline)
 		/* half of the moving before the work, half of it after */
 		visit.started += statement->started + hopping / 2;
 		hopper_timeline_add(training->timeline, config_of(training, visit.mst_key),
-							content_of(timeline, visit.worker), &visit);
+							hopper_hops_segment(timeline->hops, visit.worker), &visit);
 	}
 	for (int i = 0; i < timeline->n_statements; i++)
 		training->info.seconds_hop += (timeline->statements[i].seconds -

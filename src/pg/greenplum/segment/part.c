@@ -122,6 +122,9 @@ hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 	hopper_segment_run run;
 	hopper_group *group;
 
+	/* Which the following statements come to, too. */
+	if (!Gp_is_writer)
+		elog(ERROR, "data came to a process that only reads");
 	hopper_segment_part_leave();
 	hopper_segment_part_follow_transactions();
 	hopper_read_run(description, &run);

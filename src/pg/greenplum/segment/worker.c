@@ -13,6 +13,7 @@
  */
 #include "pg/greenplum/segment/part.h"
 
+#include "cdb/cdbvars.h"
 #include "utils/faultinjector.h"
 
 #include "pg/greenplum/segment/outside.h"
@@ -100,9 +101,10 @@ HOPPER_FUNCTION(hopper_sql_segment_load)
 }
 
 /*
- * segment_load_end(internal): three lines, the numerics class of this segment, its build, and how
- * often it reads a partition at most (0: its data stay in memory), bytes of data, of models, and of
- * the models that one hop brings to it, and how many may meet there where some have to wait
+ * segment_load_end(internal): three lines, the numerics class of this segment, its build, and
+ * numbers: its content id, how often it reads a partition at most (0: its data stay in memory),
+ * bytes of data, of models, and of the models that one hop brings to it, and how many may meet
+ * there where some have to wait
  */
 HOPPER_FUNCTION(hopper_sql_segment_load_end)
 {
@@ -112,9 +114,10 @@ HOPPER_FUNCTION(hopper_sql_segment_load_end)
 	if (PG_ARGISNULL(0) || hopper_current.group == NULL)
 		PG_RETURN_NULL();
 	hopper_torch()->group.get_info(hopper_current.group, &info);
-	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s\n%s\n%d " INT64_FORMAT " " INT64_FORMAT
+	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s\n%s\n%d %d " INT64_FORMAT " " INT64_FORMAT
 											  " " INT64_FORMAT " %d",
 											  info.numerics_class, hopper_torch_library_id(),
+											  GpIdentity.segindex,
 											  plan->resident ? 0 : plan->max_reads,
 											  (int64) plan->bytes_data,
 											  (int64) plan->bytes_models,
