@@ -241,12 +241,29 @@ def test_a_data_frame_from_one_call_to_predictions(each):
     explained = each.explain_row("of_a_frame", frame.iloc[0], frame, samples=10)
     assert sorted(explained.feature) == ["a", "plan"]
     assert ask("SELECT count(*) FROM pg_class WHERE relname LIKE 'hopper_client_%%'") == [(0,)]
+    for labels in (frame.stays, frame.stays.to_numpy()):  # as scikit-learn has it
+        with pytest.raises(TypeError, match='"dependent_varname" names columns of the data, and is none itself'):
+            each.auto_fit(frame[["a", "plan"]], labels, "of_a_frame")
     with pytest.raises(TypeError, match="not a value of type DataFrame: write_table"):
         each.submit("auto_fit", frame, "stays", "of_a_frame", replace=True)
     each.drop_model("of_a_frame")
     for table in ("of_a_frame_packed", "of_a_frame_test_packed"):
         each.drop_packed(table)
     each.sql("DROP TABLE of_a_frame_networks, of_a_frame_best, of_a_frame_best_summary, of_a_frame_steps")
+
+
+def test_whole_labels_may_be_classes(one, monkeypatch):
+    """pandas makes floats of a label with gaps: what was to be classes would be numbers without a word."""
+    n = 60
+    for labels, options, asked in ((np.where(np.arange(n) % 3, np.arange(n) % 2, np.nan), {}, True), (np.arange(n) % 2 + 0.5, {}, False),
+                                   (np.arange(n) % 22.0, {}, False), (np.arange(n) % 2 - 1.0, {}, False),
+                                   (np.arange(n) % 2.0, {"label_kind": "value"}, False)):
+        heard = []
+        monkeypatch.setattr(one, "progress", heard.append)
+        frame = pandas.DataFrame({"a": np.arange(n) * 1.0, "label": labels})
+        one.training_preprocessor(frame, "whole_packed", "label", "a", null_labels="skip", replace=True, **options)
+        detail, = (said.detail for said in heard if said.message.startswith("packed "))
+        assert detail.startswith("The labels are numbers from ") and ("All are whole: where they are classes" in detail) == asked
 
 
 def test_columns_that_are_not_needed(one):

@@ -155,8 +155,10 @@ labels_sentence(const hopper_pack_job *job)
 	else if (job->y_kind == HOPPER_LABEL_ARRAY)
 		appendStringInfoString(text, "The labels are arrays.");
 	else if (job->least_label && job->largest_label)
-		appendStringInfo(text, "The labels are numbers from %s to %s.", job->least_label,
-						 job->largest_label);
+		appendStringInfo(text, "The labels are numbers from %s to %s.%s", job->least_label,
+						 job->largest_label, job->may_be_classes
+						 ? " All are whole: where they are classes, cast the column to integer in "
+						 "a view." : "");
 	else
 		appendStringInfoString(text, "The labels are numbers.");
 	if (job->n_unlabelled > 0)

@@ -151,6 +151,7 @@ typedef struct hopper_pack_job
 	char	   *padded;			/* sentences on sequences, or NULL */
 	char	   *least_label;	/* of numbers */
 	char	   *largest_label;
+	bool		may_be_classes; /* few whole numbers, which nobody has called values */
 	hopper_pack_ranges ranges;
 	hopper_pack_row_shape row; /* once the shapes are known */
 	struct hopper_row_schema *schema;	/* or NULL */

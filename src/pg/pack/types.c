@@ -273,14 +273,20 @@ look_at_labels(hopper_pack_job *job)
 								 " pg_catalog.count(%s)%s FROM %s", y,
 								 is_value
 								 ? psprintf(", pg_catalog.min(%s)::pg_catalog.text,"
-											" pg_catalog.max(%s)::pg_catalog.text", number,
-											number) : "",
+											" pg_catalog.max(%s)::pg_catalog.text,"
+											" pg_catalog.bool_and(%s OPERATOR(pg_catalog.>=) 0 AND"
+											" %s OPERATOR(pg_catalog.<=) 20 AND"
+											" pg_catalog.trunc(%s) OPERATOR(pg_catalog.=) %s)"
+											"::pg_catalog.text",
+											number, number, number, number, number, number) : "",
 								 source->name.quoted);
 	n_nulls = hopper_int_cell(&source->name, 0, 1, 0, PG_INT64_MAX);
 	if (is_value)
 	{
 		job->least_label = hopper_cell(0, 2);
 		job->largest_label = hopper_cell(0, 3);
+		job->may_be_classes = request->label_kind == 0 && !request->validation &&
+			hopper_cell(0, 4) && strcmp(hopper_cell(0, 4), "true") == 0;
 	}
 	if (n_nulls > 0 && refused)
 		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,

@@ -195,6 +195,9 @@ def as_text(value: Any, argument: str) -> str:
                         + (": pack data with training_preprocessor() or validation_preprocessor() first"
                            if argument in ("packed_table", "validation_table") else
                            ": write_table() makes one" if argument == "source_table" else ""))
+    if argument.endswith("varname") and (hasattr(value, "iloc") or is_array(value) and value.dtype.kind in "biuf"):
+        raise TypeError(f'argument "{argument}" names columns of the data, and is none itself: put it into them, such as'
+                        f" frame.assign(label=values), and give {argument}=\"label\"")
     if callable(getattr(value, "to_json", None)) and hasattr(value, "get_weights"):
         from ._keras import architecture_of
 
