@@ -43,6 +43,7 @@ typedef struct hopper_export
 	int64_t		n_weights;
 	const hopper_data_desc *data;	/* what it was trained on, or NULL */
 	const char *features;		/* columns of features, as JSON; or NULL */
+	const char *schema;			/* of columns with treatments, as JSON; or NULL */
 	/* Without data: the input's, where the architecture does not say it (rank 0: not known). */
 	int32_t		rank;
 	const int64_t *shape;

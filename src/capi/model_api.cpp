@@ -195,10 +195,16 @@ int WeightsOfSafetensors(const char* json, size_t size, int32_t rank, const int6
   });
 }
 
-ModelExport::Output ExportedOutput(const DataOutput& from) {
+ModelExport::Output ExportedOutput(const DataOutput& from, const hopper_label_scale& scale) {
   ModelExport::Output output;
   output.label = from.column;
   for (const auto& value : from.class_values) output.classes.push_back(value.value_or(""));
+  if (scale.is_scaled != 0) {
+    output.unit = scale.deviation;
+    output.zero = scale.mean;
+    output.least = scale.least;
+    output.largest = scale.largest;
+  }
   return output;
 }
 
@@ -216,10 +222,14 @@ int FileOfModel(const hopper_export* from, hopper_rows** rows, hopper_error* err
     if (from->features != nullptr) model.features = from->features;
     if (data.has_value()) {
       model.normalizing_const = data->normalizing_const;
+      if (from->schema != nullptr) model.schema = from->schema;
       for (const ModelOutput& output : spec->outputs) {
-        for (const DataOutput& own : data->outputs) {
+        for (size_t i = 0; i < data->outputs.size(); ++i) {
+          const DataOutput& own = data->outputs[i];
           if (spec->outputs.size() > 1 && output.name != own.name) continue;
-          model.outputs.push_back(ExportedOutput(own));
+          model.outputs.push_back(ExportedOutput(own, from->data->n_outputs > 0
+                                                          ? from->data->outputs[i].scale
+                                                          : from->data->label_scale));
           break;
         }
       }

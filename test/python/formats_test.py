@@ -248,6 +248,40 @@ def test_rows_as_they_stand_in_the_table(one, tmp_path):
     assert len(best) == len(content)
 
 
+def test_columns_with_treatments_and_a_number(one, torch_or_none, tmp_path, monkeypatch):
+    """Files take rows as transform_rows() encodes them, and give the label in its own unit, within that of training."""
+    one.sql("CREATE TABLE houses AS SELECT i AS id, (i * 37 % 101)::float8 AS area, (ARRAY['north', 'south'])[1 + i % 2] AS side,"
+            " (500 + 20 * (i * 37 % 101) + 300 * (i % 2))::float8 AS price FROM generate_series(1, 300) AS i")
+    one.training_preprocessor("houses", "houses_packed", "price", ["area", "side"])
+    one.fit("houses_packed", "houses_models", "houses_nets", one.mlp("houses_nets", "houses_packed", hidden=[8]),
+            {"loss": "mse", "optimizer": "Adam(lr=0.02)", "metrics": ["mae"]}, {"batch_size": 32}, 20)
+    expected = one.predict("houses_models", "houses", "id").sort_values("id").predicted_price.to_numpy()
+    prices = one.read_table("houses").price
+    assert expected.std() > 100 and expected.max() <= prices.max()
+    rows = np.array(one.transform_rows("houses_models", "houses").features.tolist(), "f4")
+    heard = []
+    monkeypatch.setattr(one, "progress", heard.append)
+    one.save_model("houses_models", tmp_path / "houses.onnx")
+    assert [(said.message, said.detail) for said in heard] == [
+        ('the file of "houses_models" takes columns as their treatments encode them', "Of 2 columns an example has 3 numbers.")]
+    content = (tmp_path / "houses.onnx").read_bytes()
+    np.testing.assert_allclose(run_onnx(content, rows)[:, 0], expected, rtol=1e-5)
+    far = run_onnx(content, rows * 100)[:, 0]
+    assert far.max() == pytest.approx(prices.max())
+    said = {entry.key: entry.value for entry in onnx.load_from_string(content).metadata_props}
+    assert json.loads(said["features"]) == ["area", "side"]
+    assert json.loads(said["schema"]) == json.loads(one.sql("SELECT schema::text AS schema FROM houses_models_summary").schema[0])
+    one.save_model("houses_models", tmp_path / "houses.py")
+    source = (tmp_path / "houses.py").read_text()
+    assert "as hopper.transform_rows() gives it.\nFEATURES = [\"area\", \"side\"]" in source
+    if torch_or_none is not None:
+        one.save_model("houses_models", tmp_path / "houses.safetensors")
+        model, _ = module_of(source, tmp_path / "houses.safetensors")
+        with torch_or_none.no_grad():
+            made = np.from_dlpack(model(torch_or_none.from_dlpack(rows.copy())))
+        np.testing.assert_allclose(made[:, 0], expected, rtol=1e-5)
+
+
 def test_rows_for_pytorch(one, torch, tmp_path):
     ids, rows = rows_of_digits()
     source, content = ask("SELECT hopper.to_pytorch('models', 1), hopper.to_safetensors(model_arch, model_weights,"

@@ -147,6 +147,15 @@ def test_pull_keras(one, trained):
         one.pull_model("trained", to="jax")
 
 
+def test_layers_that_keras_has_not(one, tmp_path):
+    one.sql("CREATE TABLE spots AS SELECT sin(i) AS a, cos(i) AS b, sin(i) > 0 AS up FROM generate_series(1, 200) AS i")
+    one.auto_fit("spots", "up", "spotted", seconds=1)
+    for call in (lambda: one.pull_model("spotted"), lambda: one.save_model("spotted", tmp_path / "spotted.keras")):
+        with pytest.raises(ValueError, match=r'^layer "\w+" of class \w+ is none of Keras: save_model\(\) writes this model for ONNX'):
+            call()
+    one.sql("DROP VIEW spotted_rows, spotted_test_rows")
+
+
 def test_the_best_of_those_that_are_left(one, trained, tmp_path):
     """As SQL's functions take it where the best one of the run was deleted."""
     keys = [int(key) for key in one.leaderboard("trained").mst_key]

@@ -1,5 +1,7 @@
 // A trained model for other tools. What both forms are given is an example as it stands in the
-// user's table: a constant that features were divided by in training is part of them.
+// user's table: a constant that features were divided by in training is part of them. Of columns
+// with treatments it is what these make of them; what they are the file says. What both give is in
+// the label's own unit.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +19,12 @@ struct ModelExport {
   struct Output {
     std::string label;                 // name of what is predicted
     std::vector<std::string> classes;  // where there are any
+    // Of labels that were scaled: what 1 and 0 are in their unit, in which values come out, within
+    // these two. 0: they were not.
+    double unit = 0.0;
+    double zero = 0.0;
+    double least = 0.0;
+    double largest = 0.0;
   };
 
   const ModelSpec* spec = nullptr;
@@ -25,6 +33,7 @@ struct ModelExport {
   std::vector<Output> outputs;
   // Names of the features: a JSON list, or an object of lists by input. "": not known.
   std::string features;
+  std::string schema;  // of columns with treatments, as JSON; else ""
 };
 
 // Bytes of a file, and how many of the model's weights, as float32 in get_weights() order, follow

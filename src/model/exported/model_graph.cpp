@@ -38,8 +38,14 @@ void MakeGraph(const ModelExport& model, ops::Graph* graph) {
     tensors[static_cast<size_t>(node.output)] = made;
   }
   // Each by itself: of several, the row that they are joined to has no reader here.
-  for (const ModelOutput& output : spec.outputs) {
-    graph->Output(tensors[static_cast<size_t>(output.tensor)], output.name);
+  for (size_t i = 0; i < spec.outputs.size(); ++i) {
+    Value value = tensors[static_cast<size_t>(spec.outputs[i].tensor)];
+    if (i < model.outputs.size() && model.outputs[i].unit > 0.0) {
+      const ModelExport::Output& label = model.outputs[i];
+      graph->Begin("unit", "");
+      value = hardtanh(add(mul(value, label.unit), label.zero), label.least, label.largest);
+    }
+    graph->Output(value, spec.outputs[i].name);
   }
 }
 

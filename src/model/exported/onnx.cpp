@@ -228,6 +228,7 @@ class Writer {
       property("classes", several ? JsonObject(classes) : classes.begin()->second);
     }
     if (!model_.features.empty()) property("features", model_.features);
+    if (!model_.schema.empty()) property("schema", model_.schema);
     return head.Take();
   }
 

@@ -68,8 +68,11 @@ class Printer {
     // A list or dictionary of texts is written alike in JSON and in Python.
     if (!model_.features.empty()) {
       source +=
-          "\n# Columns of the table, in the order of the input.\nFEATURES = " + model_.features +
-          "\n";
+          std::string(model_.schema.empty()
+                          ? "\n# Columns of the table, in the order of the input.\n"
+                          : "\n# Columns of the table. The input is what their treatments make of "
+                            "them, as hopper.transform_rows() gives it.\n") +
+          "FEATURES = " + model_.features + "\n";
     }
     for (const std::string& helper : helpers_) source += "\n" + helper;
     source +=

@@ -139,6 +139,20 @@ export_trained(FunctionCallInfo fcinfo, hopper_format format)
 	from.model_arch_size = trained.config.model_arch_size;
 	from.data = &trained.data.desc;
 	from.features = features_json(&trained);
+	if (trained.data.schema_text)
+	{
+		from.schema = hopper_to_utf8(trained.data.schema_text);
+		ereport(NOTICE,
+				errmsg("the file of \"%s\" takes columns as their treatments encode them",
+					   trained.outputs.model.shown),
+				errdetail("Of %s an example has %s.",
+						  hopper_plural(trained.data.n_x_columns, "column", "columns"),
+						  hopper_plural(hopper_shape_count(trained.data.desc.x_rank,
+														   trained.data.desc.x_shape),
+										"number", "numbers")),
+				errhint("hopper.transform_rows(%s, 'table') encodes rows so.",
+						hopper_literal(trained.outputs.model.shown)));
+	}
 	inner = MemoryContextSwitchTo(caller);
 	file = make_file(&from, &trained.weights);
 	MemoryContextSwitchTo(inner);

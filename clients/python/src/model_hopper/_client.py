@@ -765,10 +765,10 @@ class Hopper:
         file = pathlib.Path(path)
         key = None if mst_key is None else int(mst_key)
         if file.suffix == ".onnx":
-            content = self._execute("SELECT hopper.to_onnx(%s::text, %s::bigint)", [model_table, key]).rows[0][0]
+            content = self._run("SELECT hopper.to_onnx(%s::text, %s::bigint)", [model_table, key]).rows[0][0]
             file.write_bytes(bytes(content))
         elif file.suffix == ".py":
-            source = self._execute("SELECT hopper.to_pytorch(%s::text, %s::bigint)", [model_table, key]).rows[0][0]
+            source = self._run("SELECT hopper.to_pytorch(%s::text, %s::bigint)", [model_table, key]).rows[0][0]
             file.write_text(source, encoding="utf-8")
         elif file.suffix in (".keras", ".h5"):
             model = self.pull_model(model_table, key)

@@ -101,11 +101,24 @@ def split_weights(values: bytes, shapes: Sequence[Sequence[int]]) -> List[Any]:
     return [numbers[start:start + size].reshape(shape) for start, size, shape in zip(places, sizes, shapes)]
 
 
+def _refuse_others(model: Dict[str, Any], known: Any) -> None:
+    """ValueError where a layer is not one of Keras', such as those of auto_fit()'s networks: Keras calls them no saveable subclass."""
+    for layer in model["config"].get("layers", []):
+        if layer["class_name"] in _MODELS:
+            _refuse_others(layer, known)
+        elif layer["module"] == "keras.layers" and not hasattr(known, layer["class_name"]):
+            raise ValueError(f'layer "{layer["config"].get("name")}" of class {layer["class_name"]} is none of Keras: save_model() writes'
+                             " this model for ONNX (a file that ends in .onnx) and as source for PyTorch (.py, with its weights in"
+                             " .safetensors)")
+
+
 def keras_model(architecture: Any, weights: Optional[bytes], input_shape: Optional[Sequence[int]]) -> Any:
     """A model of Keras with its weights."""
     import keras
 
-    model = keras.models.model_from_json(json.dumps(complete(architecture, input_shape)))
+    completed = complete(architecture, input_shape)
+    _refuse_others(completed, keras.layers)
+    model = keras.models.model_from_json(json.dumps(completed))
     if weights is not None:
         model.set_weights(split_weights(weights, [weight.shape for weight in model.get_weights()]))
     return model
