@@ -11,6 +11,7 @@
 
 #define KEYS_AT_ONCE 4096
 #define MOST_DIMENSIONS 6		/* of an array */
+#define MOST_KEYS_NAMED 50		/* of equal rows: of more, all rows are looked at */
 
 /* --- shapes --- */
 
@@ -179,11 +180,28 @@ require_ascending(const hopper_name *rows, const char *last, const char *place)
 							 "bytea."));
 }
 
-/*
- * Reads all keys in order and notes where buffers and the validation part end. Returns whether keys
- * are equal.
- */
-static bool
+/* Keys that several rows have. */
+typedef struct copied_keys
+{
+	int			n;
+	char		last[PACK_KEY_SIZE];
+	StringInfoData names;		/* of the first MOST_KEYS_NAMED, SQL */
+} copied_keys;
+
+static void
+add_copied_key(copied_keys *copied, const char *key)
+{
+	if (copied->n > 0 && memcmp(copied->last, key, PACK_KEY_SIZE) == 0)
+		return;
+	memcpy(copied->last, key, PACK_KEY_SIZE);
+	if (copied->n++ < MOST_KEYS_NAMED)
+		appendStringInfo(&copied->names, "%spg_catalog.decode(%s, 'hex')",
+						 copied->n > 1 ? ", " : "",
+						 hopper_literal(hopper_hex((const uint8_t *) key, PACK_KEY_SIZE)));
+}
+
+/* Reads all keys in order and notes where buffers and the validation part end. */
+static copied_keys
 rank_rows(hopper_pack_job *job, const hopper_name *rows, hopper_pack_output *const outputs[2],
 		  hopper_pack_plan plans[2])
 {
@@ -193,8 +211,9 @@ rank_rows(hopper_pack_job *job, const hopper_name *rows, hopper_pack_output *con
 	char		place[PACK_PLACE_SIZE];
 	char		last[PACK_PLACE_SIZE];
 	bool		is_first = true;
-	bool		has_copies = false;
+	copied_keys copied = {0};
 
+	initStringInfo(&copied.names);
 	plan = SPI_prepare_cursor(psprintf("SELECT key, stratum, gp_segment_id, ctid FROM %s"
 									   " WHERE " OF_ROWS
 									   " ORDER BY key, gp_segment_id, ctid", rows->quoted), 0,
@@ -234,7 +253,8 @@ rank_rows(hopper_pack_job *job, const hopper_name *rows, hopper_pack_output *con
 			if (!is_first)
 			{
 				require_ascending(rows, last, place);
-				has_copies = has_copies || memcmp(last, place, PACK_KEY_SIZE) == 0;
+				if (memcmp(last, place, PACK_KEY_SIZE) == 0)
+					add_copied_key(&copied, place);
 			}
 			memcpy(last, place, PACK_PLACE_SIZE);
 			is_first = false;
@@ -252,7 +272,7 @@ rank_rows(hopper_pack_job *job, const hopper_name *rows, hopper_pack_output *con
 	}
 	SPI_cursor_close(portal);
 	SPI_freeplan(plan);
-	return has_copies;
+	return copied;
 }
 
 /*
@@ -260,14 +280,17 @@ rank_rows(hopper_pack_job *job, const hopper_name *rows, hopper_pack_output *con
  * written anew. A place is compared as text, which is hashed, where its type can only be sorted.
  */
 static void
-rank_copies(const hopper_name *rows)
+rank_copies(const hopper_name *rows, const copied_keys *copied)
 {
-	hopper_exec("UPDATE %s r SET key = %s(r.key, n.copy) FROM"
+	const char *among = copied->n > MOST_KEYS_NAMED ? ""
+		: psprintf(" AND key IN (%s)", copied->names.data);
+
+	hopper_exec("UPDATE %s SET key = %s(key, n.copy) FROM"
 				" (SELECT gp_segment_id AS segment, ctid AS place, pg_catalog.row_number()"
-				" OVER (PARTITION BY key, stratum) AS copy FROM %s WHERE " OF_ROWS ") n"
-				" WHERE n.copy > 1 AND r.gp_segment_id = n.segment"
-				" AND r.ctid::text = n.place::text",
-				rows->quoted, hopper_own_name("segment_rank_copy"), rows->quoted);
+				" OVER (PARTITION BY key, stratum) AS copy FROM %s WHERE " OF_ROWS "%s) n"
+				" WHERE n.copy > 1 AND gp_segment_id = n.segment"
+				" AND ctid::text = n.place::text%s",
+				rows->quoted, hopper_own_name("segment_rank_copy"), rows->quoted, among, among);
 }
 
 /* --- the move --- */
@@ -338,6 +361,7 @@ hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 	hopper_pack_output *const outputs[2] = {training, validation};
 	hopper_pack_plan	plans[2];
 	hopper_pack_output unranked[2];
+	copied_keys copied;
 	hopper_name rows;
 	int			n_outputs;
 	int			level = NewGUCNestLevel();
@@ -360,9 +384,10 @@ hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 		start_plan(&plans[i], job, outputs[i], i == 1);
 		unranked[i] = *outputs[i];
 	}
-	if (rank_rows(job, &rows, outputs, plans))
+	copied = rank_rows(job, &rows, outputs, plans);
+	if (copied.n > 0)
 	{
-		rank_copies(&rows);
+		rank_copies(&rows, &copied);
 		(void) hopper_pack_split_rows(job);
 		for (int i = 0; i < n_outputs; i++)
 		{
