@@ -71,17 +71,12 @@ struct hopper_training_backend
 	int			(*enter) (struct hopper_training *training, const hopper_config *config,
 						  struct hopper_history *history);
 	/*
-	 * Enters one with the state and the history of the configuration at `parent`, which is done.
-	 */
-	int			(*enter_child) (struct hopper_training *training, const hopper_config *config,
-								struct hopper_history *history, int parent);
-	/*
 	 * It trains so many iterations more, or anew from its initial weights. `done`: the iterations
 	 * of the same stint that an earlier session of a durable run has behind it; 0 otherwise.
 	 */
 	void		(*go_on) (struct hopper_training *training, int at, int32 iterations, int32 done,
 						  bool restart);
-	/* The state of a configuration that is done goes; its weights stay. */
+	/* The state of one that is done, and not in the tables yet, goes; its weights stay. */
 	void		(*drop_state) (struct hopper_training *training, int at);
 	/*
 	 * Sleeps until a step has something to do, `timeout` ms at most; needs no SPI and no snapshot.
@@ -109,7 +104,7 @@ struct hopper_training_backend
 	void		(*halt) (struct hopper_training *training, bool all);
 	/*
 	 * States and weights of configurations that have halted or ended go into `outputs`, on
-	 * segments. False: they are the caller's to read (train/results.h).
+	 * segments. False: they are the caller's to read.
 	 */
 	bool		(*store) (struct hopper_training *training, const int *which, int n,
 						  const struct hopper_outputs *outputs);
@@ -118,8 +113,8 @@ struct hopper_training_backend
 	/* One that has halted goes on. */
 	void		(*release) (struct hopper_training *training, int at);
 	/*
-	 * What it has beside the outputs is given back, where it cannot go on in another transaction:
-	 * on segments.
+	 * What it has beside the outputs is given back, where it cannot go on in another transaction,
+	 * or has ended: on segments.
 	 */
 	void		(*leave) (struct hopper_training *training);
 };

@@ -24,6 +24,12 @@ LIMIT = 17 * MEGABYTE
 WIDE = sequential(layer("Flatten", "flatten"), dense("hidden", 18000, "relu"),
                   dense("output", 10, "softmax"))
 
+# Two at a time fit, but not all that rest meanwhile.
+SEARCH = """hopper.automl('first_packed', 'made', 'architectures', 'made_best',
+    (SELECT max(model_id) FROM architectures), '{''loss'': [''categorical_crossentropy''],
+    ''optimizer_params_list'': [{''optimizer'': [''Adam''], ''lr'': [1e-4, 1e-2, ''log'']}]}',
+    '{''batch_size'': [128]}', 'random', 'num_configs=10, num_iterations=1', 1, parallel => 2, threads => 2)"""
+
 # name: (SQL before it, call, the table or file that it fills)
 CALLS = {
     "training_preprocessor": (
@@ -35,9 +41,10 @@ CALLS = {
     "warm start": (
         "", "hopper.fit_multiple_model('first_packed', 'trained', 'wide', 1, warm_start => true,"
         " threads => 2)", "trained_state"),
-    "results put aside": (
+    "others wait for memory": (
         "SET hopper.memory_limit = '150MB'",
-        "hopper.fit_multiple_model('first_packed', 'made', 'ten_wide', 1, threads => 2)", "in a temporary file"),
+        "hopper.fit_multiple_model('first_packed', 'made', 'ten_wide', 1, threads => 2)", "made_state"),
+    "automl": ("SET hopper.memory_limit = '150MB'", SEARCH, "made_state"),
     "predict": (
         "", "hopper.predict('small', 'many', 'id', 'pixels', 'made')", "made"),
     "predict_byom": (
@@ -46,13 +53,6 @@ CALLS = {
         "", "count(hopper.load_model('made', $$" + WIDE + "$$, model_weights))"
         " FROM trained, generate_series(1, 10) WHERE mst_key = 1", "made"),
 }
-
-# Two at a time fit, but not all that rest meanwhile.
-SEARCH = """hopper.automl('first_packed', 'made', 'architectures', 'made_best',
-    (SELECT max(model_id) FROM architectures), '{''loss'': [''categorical_crossentropy''],
-    ''optimizer_params_list'': [{''optimizer'': [''Adam''], ''lr'': [1e-4, 1e-2, ''log'']}]}',
-    '{''batch_size'': [128]}', 'random', 'num_configs=10, num_iterations=1', 1, parallel => 2, threads => 2)"""
-
 
 @pytest.fixture(scope="module")
 def database():
@@ -128,24 +128,31 @@ def refused(session, name):
     return error
 
 
-@pytest.mark.parametrize("before, call, what", [
-    ("SET hopper.memory_limit = '150MB'",
-     "hopper.fit_multiple_model('first_packed', 'made', 'ten_wide', 1, threads => 2)", "training models"),
-    ("SET maintenance_work_mem = '1MB'",
-     "hopper.training_preprocessor('noise', 'made', 'y', 'x')", 'sorting the rows of "noise"'),
-    ("SET hopper.memory_limit = '150MB'", SEARCH, "training models"),
-], ids=["training", "packing", "search"])
-def test_temporary_files_are_counted_before(session, before, call, what):
-    query(session, f"{before}; SET temp_file_limit = '10MB'")
+def drop_made(session):
+    for table in outputs(session, "made%"):
+        query(session, f"DROP TABLE {table}")
+
+
+def test_temporary_files_are_counted_before(session):
+    call = "SELECT hopper.training_preprocessor('noise', 'made', 'y', 'x')"
+    query(session, "SET maintenance_work_mem = '1MB'; SET temp_file_limit = '10MB'")
     with pytest.raises(psycopg2.errors.ConfigurationLimitExceeded) as raised:
-        query(session, f"SELECT {call}")
-    assert str(raised.value).startswith(what + " "), raised.value
+        query(session, call)
+    assert str(raised.value).startswith('sorting the rows of "noise" '), raised.value
     assert "temp_file_limit is 10 MB" in raised.value.diag.message_detail
     assert outputs(session, "made%") == []
     query(session, "SET temp_file_limit = '300MB'")
+    query(session, call)
+    drop_made(session)
+
+
+@pytest.mark.parametrize("name", ["others wait for memory", "automl"])
+def test_models_that_wait_for_memory_need_no_temporary_files(session, name):
+    before, call, _ = CALLS[name]
+    query(session, f"{before}; SET temp_file_limit = 0")
     query(session, f"SELECT {call}")
-    for table in outputs(session, "made%"):
-        query(session, f"DROP TABLE {table}")
+    assert value(session, "SELECT count(*) FROM made") == 10
+    drop_made(session)
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -157,12 +164,9 @@ def test_a_file_cannot_grow(session, name):
 
 
 @pytest.mark.parametrize("name", [
-    "training_preprocessor", "fit_multiple_model", "results put aside", "predict"])
+    "training_preprocessor", "fit_multiple_model", "automl", "predict"])
 def test_the_disk_becomes_full(session, small_disk, name):
-    query(session, "SET temp_tablespaces = small")
-    # Models that cannot fit would be refused before any of them is put aside.
-    if name != "results put aside":
-        query(session, "SET default_tablespace = small")
+    query(session, "SET temp_tablespaces = small; SET default_tablespace = small")
     free = os.statvfs(small_disk).f_bfree
     assert refused(session, name).pgcode == "53100"
     assert os.statvfs(small_disk).f_bfree == free

@@ -38,7 +38,7 @@ CALLS = {
               " ['categorical_crossentropy'], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.01, 0.1]}]}$g$,"
               " $g${'batch_size': [32]}$g$, 'random', 'num_configs=2, num_iterations=1000000')",
     "predict_rows": "count(p) FROM hopper.predict_rows('trained', NULL::endless, mst_key => 2) p",
-    "results put aside": "hopper.fit_multiple_model('packed', 'made', 'ten_wide', 3, threads => 2)",
+    "others wait for memory": "hopper.fit_multiple_model('packed', 'made', 'ten_wide', 3, threads => 2)",
 }
 # Other ways to call those above.
 THE_SAME = ["create_predict_function, columns", "fit_multiple_model, replaced", "fit_multiple_model, warm start", "predict_byom, sequences",
@@ -86,6 +86,7 @@ def prepare():
 
 def start(connection, name):
     """A client in the middle of the call, and the process that works for it."""
+    size = size_of_files(connection)
     client = subprocess.Popen(
         ["psql", "-X", "-q", "-d", DATABASE, "-c", "SET hopper.notice_interval = 0",
          "-c", "SET hopper.memory_limit = '150MB'", "-c", f"SELECT {CALLS[name]}"],
@@ -96,8 +97,9 @@ def start(connection, name):
     try:
         wait_until(lambda: query(connection, active, name))
         backend = value(connection, active, name)
-        if name == "results put aside":
-            wait_until(lambda: temporary_files(connection))
+        if name == "others wait for memory":
+            # What has ended is in its tables, which nobody else sees.
+            wait_until(lambda: size_of_files(connection) > size + 10 * 1024 * 1024)
         elif "preprocessor" not in name:
             wait_until(lambda: threads(backend) > 2)
         time.sleep(0.5)
@@ -106,6 +108,12 @@ def start(connection, name):
         client.kill()
         raise
     return client, backend
+
+
+def size_of_files(connection):
+    own = value(connection, "SELECT oid FROM pg_database WHERE datname = current_database()")
+    folder = pathlib.Path(value(connection, "SHOW data_directory")) / "base" / str(own)
+    return sum(path.stat().st_size for path in folder.iterdir() if path.exists())
 
 
 def temporary_files(connection):
@@ -155,7 +163,7 @@ class TestServerProcess:
         server("start")
 
     @pytest.mark.parametrize("name", [
-        "training_preprocessor", "fit_multiple_model", "warm start", "results put aside", "predict",
+        "training_preprocessor", "fit_multiple_model", "warm start", "others wait for memory", "predict",
         "evaluate"])
     def test_is_killed(self, name):
         connection = connect(DATABASE)
@@ -174,7 +182,7 @@ class TestServerProcess:
         assert query(connection, "SELECT mst_key, state_digest FROM trained_info ORDER BY 1") == trained
         query(connection, "SET client_min_messages = error; SET hopper.memory_limit = '200MB'")
         # Two of the large ones do not fit into hopper.max_memory: nothing of the lost one's is taken.
-        configs = "ten_wide" if name == "results put aside" else "configs"
+        configs = "ten_wide" if name == "others wait for memory" else "configs"
         query(connection, f"SELECT hopper.fit_multiple_model('packed', 'made', '{configs}', 1)")
         assert query(connection, "SELECT DISTINCT status FROM made_info") == [("done",)]
         query(connection, "DROP TABLE made, made_info, made_state, made_summary")

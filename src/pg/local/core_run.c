@@ -9,7 +9,7 @@
 #include "pg/local/local.h"
 
 #include "pg/catalog/configs.h"
-#include "pg/train/results.h"
+#include "pg/train/warm_start.h"
 
 static void
 add_buffer(const hopper_buffer *buffer, void *state)
@@ -58,13 +58,7 @@ push_states(hopper_training *training)
 
 	while (hopper_torch()->run.wanted_state(training->run, &mst_key) == 1)
 	{
-		int			at = index_of(training, mst_key);
-
-		/* What was put aside is the newest one. */
-		if (hopper_results_are_aside(training, at))
-			hopper_results_push_state(training, at);
-		else
-			training->push_state(training, at);
+		hopper_push_state(training, index_of(training, mst_key));
 		CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -79,25 +73,6 @@ tell_waiting(const hopper_training *training, const hopper_data_plan *plan)
 			errdetail("All models together take %s; hopper.memory_limit is %s.",
 					  hopper_bytes_words(plan->bytes_models),
 					  hopper_bytes_words(training->options.memory_limit)));
-}
-
-/*
- * The results that will lie in temporary files: those of configurations that wait, and what rests
- * beside others that train, all of the size that the first ones have.
- */
-static int64
-bytes_aside(const hopper_training *training, const hopper_data_plan *plan)
-{
-	hopper_run_info info;
-	int64		more = (int64) training->expected - training->n_configs;
-	int64		room = training->options.memory_limit - training->share_bytes;
-	int64		rest;
-
-	if (more <= 0)
-		return plan->bytes_aside;
-	hopper_torch()->run.get_info(training->run, &info);
-	rest = (int64) ((double) info.bytes_models / training->n_configs * more);
-	return plan->bytes_aside + Max(rest - Max(room, 0), 0);
 }
 
 static hopper_run *
@@ -178,7 +153,6 @@ hopper_core_run_load(hopper_training *training)
 {
 	TimestampTz then = GetCurrentTimestamp();
 	hopper_data_plan plan;
-	int64		aside;
 
 	HOPPER_CHECK(hopper_torch()->run.plan_data(training->run, &plan, hopper_fault));
 	/* Models that wait take no more than the limit. */
@@ -186,11 +160,6 @@ hopper_core_run_load(hopper_training *training)
 								plan.bytes_models +
 								(plan.resident ? plan.bytes_data : plan.bytes_window));
 	hopper_take_memory(training->share, training->share_bytes);
-	aside = bytes_aside(training, &plan);
-	if (aside > 0)
-		hopper_require_temporary(aside, "training models that do not fit into memory together",
-								 "Raise hopper.memory_limit or temp_file_limit, or train fewer "
-								 "configurations at a time.");
 	if (plan.n_waiting > 0)
 		tell_waiting(training, &plan);
 	push_states(training);
@@ -263,10 +232,9 @@ handle_events(hopper_training *training)
 				break;
 			case HOPPER_EVENT_MODEL_DONE:
 				at = index_of(training, event.mst_key);
-				/* One that went on since then may have had it taken. */
-				if (event.take && training->durable == NULL &&
-					!hopper_results_are_aside(training, at))
-					hopper_results_put_aside(training, at);
+				/* Its memory is wanted: by now others may have had it written. */
+				if (event.take && training->write == NULL && !training->saved[at].written)
+					training->save(training->stored, training, &at, 1);
 				if (training->ended)
 					training->ended(training, at, false);
 				break;

@@ -2,13 +2,12 @@
  * open_run.c
  *		A training that configurations enter and leave while it goes on, in this process.
  *
- * A model whose stint has ended rests in the core's memory while that lasts, and in a
- * temporary file otherwise, until it trains on or the training ends.
+ * A model whose stint has ended rests in the core's memory while that lasts, and in the tables
+ * otherwise, until it trains on or the training ends.
  */
 #include "pg/catalog/configs.h"
 #include "pg/local/local.h"
 #include "pg/train/outputs.h"
-#include "pg/train/results.h"
 
 static void
 begin(hopper_training *training)
@@ -52,7 +51,6 @@ enter(hopper_training *training, const hopper_config *config, hopper_history *hi
 {
 	int64		before = bytes_of_models(training);
 	hopper_config weighed = *config;
-	int			at;
 	int			code;
 
 	weighed.fit_params = hopper_balanced_params(config->fit_params, &training->train->desc);
@@ -61,30 +59,7 @@ enter(hopper_training *training, const hopper_config *config, hopper_history *hi
 		return -1;
 	HOPPER_CHECK(code);
 	take_memory(training, bytes_of_models(training) - before);
-	at = hopper_training_add(training, config, history);
-	hopper_results_grow(training);
-	return at;
-}
-
-static int
-enter_child(hopper_training *training, const hopper_config *config,
-			hopper_history *history, int parent)
-{
-	hopper_config child = *config;
-	int			at;
-
-	if (!hopper_results_are_aside(training, parent))
-		hopper_results_put_aside(training, parent);
-	child.state_size = hopper_results_aside_size(training, parent);
-	at = enter(training, &child, history);
-	if (at < 0)
-		return at;
-	hopper_results_share(training, parent, at);
-	hopper_training_look(training, at);
-	hopper_training_look(training, parent);
-	hopper_training_inherit(training, at, parent);
-	hopper_training_order_metrics(training, at);
-	return at;
+	return hopper_training_add(training, config, history);
 }
 
 static void
@@ -93,10 +68,7 @@ go_on(hopper_training *training, int at, int32 iterations, int32 done, bool rest
 	hopper_stint	stint = {training->configs[at].mst_key, iterations, restart ? 1 : 0, done};
 
 	if (restart)
-	{
-		hopper_results_forget(training, at);
 		hopper_history_clear(training->histories[at]);
-	}
 	for (;;)
 	{
 		int32		must_take;
@@ -107,29 +79,36 @@ go_on(hopper_training *training, int at, int32 iterations, int32 done, bool rest
 		if (!must_take)
 			break;
 		/* What has ended in a durable run is in its tables once that is heard of. */
-		if (training->durable)
+		if (training->write)
 			(void) hopper_core_run_drain(training);
 		else
-			hopper_results_put_aside(training, hopper_training_place(training, take));
+		{
+			int			taken = hopper_training_place(training, take);
+
+			training->save(training->stored, training, &taken, 1);
+		}
 	}
-	if (training->durable)
-		training->durable[at].written = false;
+	training->saved[at].written = false;
 }
+
+#define PIECE_BYTES (1024 * 1024)
 
 static void
 drop_state(hopper_training *training, int at)
 {
-	char	   *bytes;
+	uint8_t    *bytes;
+	size_t		n;
 
-	/* In the file it is in nobody's way. */
-	if (hopper_results_are_aside(training, at))
-		return;
 	hopper_training_look(training, at);
 	if (training->results[at].status != HOPPER_MODEL_DONE)
 		return;
-	bytes = palloc(1024 * 1024);
-	while (hopper_results_state(training, at, true, bytes, 1024 * 1024) > 0)
-		;
+	bytes = palloc(PIECE_BYTES);
+	do
+	{
+		HOPPER_CHECK(hopper_torch()->run.take_state(training->run, training->configs[at].mst_key,
+													bytes, PIECE_BYTES, &n, hopper_fault));
+		CHECK_FOR_INTERRUPTS();
+	} while (n > 0);
 	pfree(bytes);
 }
 
@@ -204,7 +183,6 @@ const struct hopper_training_backend hopper_training_here = {
 	.begin = begin,
 	.start = start,
 	.enter = enter,
-	.enter_child = enter_child,
 	.go_on = go_on,
 	.drop_state = drop_state,
 	.wait = wait_for_step,

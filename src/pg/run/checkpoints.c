@@ -13,13 +13,15 @@
 #define MOST_AT_ONCE 1000
 
 static void
-note_cost(instr_time start)
+note_written(int n, instr_time start)
 {
 	instr_time	end;
 
 	INSTR_TIME_SET_CURRENT(end);
 	INSTR_TIME_SUBTRACT(end, start);
 	hopper_driven->spent += INSTR_TIME_GET_DOUBLE(end);
+	hopper_driven->n_written += n;
+	hopper_driven->uncommitted = true;
 }
 
 /* One that has halted trains to what others want now. */
@@ -35,50 +37,35 @@ steer(hopper_training *training, int at, int32 iteration)
 		return;
 	}
 	target = hopper_driver_target(hopper_driven->fit, trial);
-	if (training->durable[at].target == target)
+	if (training->saved[at].target == target)
 		return;
 	hopper_backend.training->set_iterations(training, at, Max(target - iteration, 1));
-	training->durable[at].target = target;
+	training->saved[at].target = target;
 	hopper_store_steered(hopper_driven->run, trial, iteration, Max(target, iteration + 1));
-}
-
-static void
-add(hopper_unwritten *list, hopper_training *training, int at, int32 iteration)
-{
-	MemoryContext caller = MemoryContextSwitchTo(hopper_driven->context);
-
-	hopper_grow(list->trials, list->n + 1, list->allocated);
-	MemoryContextSwitchTo(caller);
-	list->trials[list->n].at = at;
-	list->trials[list->n++].iteration = iteration;
-	if (list->n >= MOST_AT_ONCE)
-		hopper_driver_write(training);
 }
 
 void
 hopper_driver_note_halted(hopper_training *training, int at, int32 iteration)
 {
-	add(&hopper_driven->halted, training, at, iteration);
+	hopper_saved *saved = &training->saved[at];
+
+	saved->halts = true;
+	saved->halted_in = iteration;
+	if (++hopper_driven->n_halted >= MOST_AT_ONCE)
+		hopper_driver_write(training);
 }
 
+/* One that fails may be told of twice. */
 void
 hopper_driver_note_ended(hopper_training *training, int at, bool failed)
 {
-	if (!training->durable[at].written)
-		add(&hopper_driven->ended, training, at, 0);
-}
+	hopper_saved *saved = &training->saved[at];
 
-/* The list in the caller's memory; it is empty then. */
-static int
-take(hopper_unwritten *list, hopper_unwritten_trial **trials)
-{
-	int			n = list->n;
-
-	*trials = palloc(Max(n, 1) * sizeof(hopper_unwritten_trial));
-	if (n > 0)
-		memcpy(*trials, list->trials, n * sizeof(hopper_unwritten_trial));
-	list->n = 0;
-	return n;
+	if (saved->written || saved->ends)
+		return;
+	saved->ends = true;
+	if (++hopper_driven->n_ended >= MOST_AT_ONCE)
+		hopper_driver_write(training);
 }
 
 /* Others wait on segments for who has written there: then it is at the end of the slice. */
@@ -94,10 +81,10 @@ write_trials(hopper_training *training, const int *which, int n, bool retold)
 	}
 	for (int i = 0; i < n; i++)
 	{
-		hopper_durable *durable = &training->durable[which[i]];
+		hopper_saved *saved = &training->saved[which[i]];
 
-		durable->due = true;
-		durable->retold = durable->retold || retold;
+		saved->due = true;
+		saved->retold = saved->retold || retold;
 	}
 }
 
@@ -117,7 +104,7 @@ hopper_driver_write_due(hopper_training *training)
 		int			n = 0;
 
 		for (int i = 0; i < training->n_configs; i++)
-			if (retold ? training->durable[i].retold : training->durable[i].due)
+			if (retold ? training->saved[i].retold : training->saved[i].due)
 				which[n++] = i;
 		if (n > 0 && retold)
 			hopper_store_replace_metrics(hopper_driven->run, training, which, n);
@@ -125,8 +112,8 @@ hopper_driver_write_due(hopper_training *training)
 			hopper_store_trials(hopper_driven->run, training, which, n);
 		for (int i = 0; i < n; i++)
 		{
-			training->durable[which[i]].retold = false;
-			training->durable[which[i]].due = retold;
+			training->saved[which[i]].retold = false;
+			training->saved[which[i]].due = retold;
 		}
 	}
 	pfree(which);
@@ -135,79 +122,68 @@ hopper_driver_write_due(hopper_training *training)
 static void
 write_halted(hopper_training *training)
 {
-	hopper_unwritten_trial *trials;
-	int			n = take(&hopper_driven->halted, &trials);
-	int		   *which = palloc(Max(n, 1) * sizeof(int));
-	int			n_written = 0;
+	int		   *which = palloc(training->n_configs * sizeof(int));
+	int			n = 0;
 	instr_time	start;
 
+	hopper_driven->n_halted = 0;
 	INSTR_TIME_SET_CURRENT(start);
-	for (int i = 0; i < n; i++)
-		if (trials[i].iteration > training->durable[trials[i].at].stored)
-			which[n_written++] = trials[i].at;
-	if (n_written > 0)
+	for (int i = 0; i < training->n_configs; i++)
+		if (training->saved[i].halts && training->saved[i].halted_in > training->saved[i].stored)
+			which[n++] = i;
+	if (n > 0)
 	{
-		hopper_outputs_write_checkpoints(&hopper_driven->fit->staging, training, which, n_written);
+		hopper_outputs_write_checkpoints(&hopper_driven->fit->staging, training, which, n);
 		for (int i = 0; i < n; i++)
-			training->durable[trials[i].at].stored = Max(training->durable[trials[i].at].stored,
-														 trials[i].iteration);
-		write_trials(training, which, n_written, false);
-		hopper_driven->n_written += n_written;
-		hopper_driven->uncommitted = true;
-		note_cost(start);
+			training->saved[which[i]].stored = training->saved[which[i]].halted_in;
+		write_trials(training, which, n, false);
+		note_written(n, start);
 	}
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < training->n_configs; i++)
 	{
-		int			at = trials[i].at;
+		hopper_saved *saved = &training->saved[i];
 
-		steer(training, at, trials[i].iteration);
-		training->durable[at].halted = hopper_driven->halts;
+		if (!saved->halts)
+			continue;
+		steer(training, i, saved->halted_in);
+		saved->halts = false;
+		saved->halted = hopper_driven->halts;
 		if (!hopper_driven->halts)
-			hopper_backend.training->release(training, at);
+			hopper_backend.training->release(training, i);
 	}
 	pfree(which);
-	pfree(trials);
 }
 
 static void
 write_ended(hopper_training *training)
 {
-	hopper_unwritten_trial *trials;
-	int			n = take(&hopper_driven->ended, &trials);
-	int		   *which = palloc(Max(n, 1) * sizeof(int));
-	int			n_written = 0;
+	int		   *which = palloc(training->n_configs * sizeof(int));
+	int			n = 0;
 	instr_time	start;
 
-	/* One that fails may be told of twice. */
-	for (int i = 0; i < n; i++)
+	hopper_driven->n_ended = 0;
+	INSTR_TIME_SET_CURRENT(start);
+	for (int i = 0; i < training->n_configs; i++)
 	{
-		if (training->durable[trials[i].at].written)
-			continue;
-		training->durable[trials[i].at].written = true;
-		which[n_written++] = trials[i].at;
+		if (training->saved[i].ends)
+			which[n++] = i;
+		training->saved[i].ends = false;
 	}
-	if (n_written > 0)
-	{
-		INSTR_TIME_SET_CURRENT(start);
-		hopper_outputs_write_ended(&hopper_driven->fit->staging, training, which, n_written);
-		write_trials(training, which, n_written, true);
-		hopper_driven->n_written += n_written;
-		hopper_driven->uncommitted = true;
-		note_cost(start);
-	}
-	for (int i = 0; i < n_written && hopper_driven->pool; i++)
+	hopper_outputs_write_ended(&hopper_driven->fit->staging, training, which, n);
+	write_trials(training, which, n, true);
+	note_written(n, start);
+	for (int i = 0; i < n && hopper_driven->pool; i++)
 		hopper_pool_ended(hopper_driven->pool, which[i]);
 	pfree(which);
-	pfree(trials);
 }
 
 void
 hopper_driver_write(hopper_training *training)
 {
-	if (hopper_driven->halted.n > 0 || hopper_driven->ended.n > 0)
+	if (hopper_driven->n_halted > 0 || hopper_driven->n_ended > 0)
 		hopper_run_require_tables(&hopper_driven->row, true);
-	if (hopper_driven->halted.n > 0)
+	if (hopper_driven->n_halted > 0)
 		write_halted(training);
-	if (hopper_driven->ended.n > 0)
+	if (hopper_driven->n_ended > 0)
 		write_ended(training);
 }

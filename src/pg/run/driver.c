@@ -10,7 +10,6 @@
 #include "pg/run/call.h"
 #include "pg/run/lease.h"
 #include "pg/run/tables.h"
-#include "pg/train/results.h"
 
 hopper_driver *hopper_driven = NULL;
 
@@ -253,6 +252,7 @@ take_opened(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit,
 	require_same_data(fit);
 	training = &fit->training;
 	training->number = hopper_driven->run;
+	training->commits = true;
 	training->halted = hopper_driver_note_halted;
 	training->ended = hopper_driver_note_ended;
 	training->write = hopper_driver_write;

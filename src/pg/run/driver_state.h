@@ -10,20 +10,6 @@
 #include "pg/run/steer.h"
 #include "pg/search/pool.h"
 
-/* Trials whose rows are still to be written. */
-typedef struct hopper_unwritten_trial
-{
-	int			at;				/* its place in the training */
-	int32		iteration;		/* in which it has halted */
-} hopper_unwritten_trial;
-
-typedef struct hopper_unwritten
-{
-	int			n;
-	int			allocated;
-	hopper_unwritten_trial *trials;
-} hopper_unwritten;
-
 typedef struct hopper_driver
 {
 	hopper_fit_taker taker;		/* while the statement of the run is executed */
@@ -50,8 +36,8 @@ typedef struct hopper_driver
 	double		untold;			/* of steps of this slice, which is to tell of its checkpoint */
 	int			n_written;		/* checkpoints in this step */
 	bool		uncommitted;	/* this transaction has written some */
-	hopper_unwritten halted;	/* trials, for a checkpoint */
-	hopper_unwritten ended;
+	int			n_halted;		/* trials, for a checkpoint that is to be written */
+	int			n_ended;		/* trials that are to be written */
 	bool		has_grown;		/* the table of states, by dead rows */
 	int64		compacted;		/* bytes of the tables since they were made small, or 0 */
 	int			n_seen;			/* trials of a search that have their rows */

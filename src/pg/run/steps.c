@@ -69,11 +69,11 @@ hopper_driver_has_halted(void)
 	training = &hopper_driven->fit->training;
 	for (int i = 0; i < training->n_configs; i++)
 	{
-		const hopper_durable *durable = &training->durable[i];
+		const hopper_saved *saved = &training->saved[i];
 
-		if (!durable->halted && !durable->written && !training->failed[i])
+		if (!saved->halted && !saved->written && !training->failed[i])
 			return false;
-		n_halted += durable->halted;
+		n_halted += saved->halted;
 	}
 	/* Where all have ended the run is about to; a search begins others when it goes on. */
 	return n_halted > 0 || (hopper_driven->pool && !hopper_driven->pool->closed);
@@ -107,8 +107,8 @@ steer_halted(void)
 	hopper_connect();
 	if (heed_wishes(hopper_driven->pool))
 		for (int i = 0; i < training->n_configs; i++)
-			if (training->durable[i].halted)
-				hopper_pool_steer(hopper_driven->pool, i, training->durable[i].stored);
+			if (training->saved[i].halted)
+				hopper_pool_steer(hopper_driven->pool, i, training->saved[i].stored);
 	hopper_finish();
 }
 
@@ -130,11 +130,11 @@ hopper_driver_go_on(bool halts)
 		hopper_training_halt_each(&hopper_driven->fit->training, halts);
 	for (int i = 0; i < hopper_driven->fit->training.n_configs; i++)
 	{
-		hopper_durable *durable = &hopper_driven->fit->training.durable[i];
+		hopper_saved *saved = &hopper_driven->fit->training.saved[i];
 
-		if (durable->halted)
+		if (saved->halted)
 			hopper_backend.training->release(&hopper_driven->fit->training, i);
-		durable->halted = false;
+		saved->halted = false;
 	}
 	hopper_unrestrict(&before);
 }
@@ -298,7 +298,7 @@ finish(void)
 	if (training->run)
 		hopper_torch()->run.get_info(training->run, &training->info);
 	for (int i = 0; i < training->n_configs; i++)
-		if (!training->durable[i].written)
+		if (!training->saved[i].written)
 			hopper_driver_note_ended(training, i, true);
 	hopper_driver_write(training);
 	end_slice();
@@ -329,38 +329,32 @@ hopper_driver_refuses(void)
 	return hopper_driven != NULL && hopper_driven->refuses;
 }
 
-/* Says of wishes to stop a trial that there was nothing to stop. */
-static void
-tell_ended(const hopper_steering *steering)
+/* Whether this opening of the run trains it, and has not written its end. */
+static bool
+is_training(int32 trial, bool *is_here)
 {
 	const hopper_training *training = &hopper_driven->fit->training;
+	int			at = trial > 0 ? hopper_training_place(training, trial) : -1;
 
-	for (int i = hopper_driven->steering.n; i < steering->n; i++)
-	{
-		int32		trial = steering->wants[i].trial;
-		int			at = trial > 0 ? hopper_training_place(training, trial) : -1;
-
-		if (steering->wants[i].iterations == 0 &&
-			(at >= 0 ? training->durable[at].written : !hopper_driven->reopens))
-			hopper_store_event(hopper_driven->run, "steered", trial, HOPPER_TOO_LATE);
-	}
+	*is_here = at >= 0;
+	return *is_here && !training->saved[at].written;
 }
 
-/* Whether a want is of something that this opening of the run does not train. */
-static bool
-wants_others(const hopper_steering *steering)
+/* Trials that are not trained here are trained by another opening, or have nothing to stop. */
+static void
+take_wants(const hopper_steering *now)
 {
-	const hopper_training *training = &hopper_driven->fit->training;
+	bool		is_here;
 
-	for (int i = hopper_driven->steering.n; i < steering->n; i++)
-	{
-		int32		trial = steering->wants[i].trial;
-		int			at = trial > 0 ? hopper_training_place(training, trial) : -1;
-
-		if (steering->wants[i].iterations != 0 && (at < 0 || training->durable[at].written))
-			return true;
-	}
-	return false;
+	for (int i = hopper_driven->steering.n; i < now->n; i++)
+		if (now->wants[i].iterations != 0 && !is_training(now->wants[i].trial, &is_here))
+			hopper_driven->reopens = true;
+	for (int i = hopper_driven->steering.n; i < now->n; i++)
+		if (now->wants[i].iterations == 0 && !is_training(now->wants[i].trial, &is_here) &&
+			(is_here || !hopper_driven->reopens))
+			hopper_store_event(hopper_driven->run, "steered", now->wants[i].trial,
+							   HOPPER_TOO_LATE);
+	hopper_driven->steering = *now;
 }
 
 /* What others want of trials since the last look takes effect when they have halted. */
@@ -382,9 +376,7 @@ look_for_wants(void)
 	MemoryContextSwitchTo(caller);
 	if (now.n == hopper_driven->steering.n)
 		return;
-	hopper_driven->reopens = hopper_driven->reopens || wants_others(&now);
-	tell_ended(&now);
-	hopper_driven->steering = now;
+	take_wants(&now);
 	if (hopper_driven->finished)
 		return;
 	if (hopper_driven->reopens)

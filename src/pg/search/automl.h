@@ -130,11 +130,6 @@ extern void hopper_search_request(const hopper_automl *run, hopper_fit *fit, int
  * hopper_search_start().
  */
 extern void hopper_automl_arguments(FunctionCallInfo fcinfo, hopper_automl *run);
-/*
- * How many configurations a search like this one tries, about: it is played from its beginning with
- * made-up results (search/explain.c).
- */
-extern int	hopper_search_expected(const hopper_automl *run);
 /* A trial is a number from 0 up, its row has a key from 1 up. */
 static inline int32
 hopper_key_of_trial(int64 trial)

@@ -23,17 +23,6 @@ play(const hopper_automl *run)
 	return n_trials;
 }
 
-int
-hopper_search_expected(const hopper_automl *run)
-{
-	hopper_automl again = *run;
-	hopper_guard *guard = hopper_search_start(&again);
-	int64		n_trials = play(&again);
-
-	hopper_guard_release(guard);
-	return (int) n_trials;
-}
-
 /* The configurations that were tried and can be trained; their keys are the trials from 1. */
 static void
 add_configs(hopper_automl *run, hopper_forecast_request *request)

@@ -7,15 +7,15 @@
  * Results are told as they come. Which trials there are and how far they train follows from results
  * in virtual time, so that it does not matter when that is.
  *
- * In a run that outlives its session (fit.durable), whatever has ended lies in the run's tables,
- * and goes on from there: in this session or in another one. So it does in the foreground once a
- * trial did not fit beside what the training had planned: another training goes on with what the
- * tables have.
+ * What has ended goes on in the core's memory, or from the tables of the models, where it lies once
+ * it was written: in a run that outlives its session at once, in the foreground where its memory is
+ * wanted, where another trial begins from it, and at the end. Another session goes on with what the
+ * tables have, and so does another training of this one, once a trial did not fit beside what the
+ * first had planned.
  */
 #include "pg/search/pool.h"
 
 #include "pg/catalog/configs.h"
-#include "pg/server/ceilings.h"
 #include "pg/server/devices.h"
 #include "pg/train/fit.h"
 #include "pg/train/options.h"
@@ -50,11 +50,11 @@ drop_stopped(hopper_pool *pool)
 
 		if (trial < pool->n_trials && pool->trials[trial].trains)
 			continue;
-		if (pool->fit.durable)
+		if (at >= 0 && !training->saved[at].written)
+			hopper_backend.training->drop_state(training, at);
+		else
 			hopper_exec("DELETE FROM %s WHERE mst_key = %d", pool->fit.staging.state.quoted,
 						mst_key);
-		else if (at >= 0)
-			hopper_backend.training->drop_state(training, at);
 	}
 }
 
@@ -130,8 +130,6 @@ ended(hopper_training *training, int at, bool failed)
 	hopper_pool *pool = training->ended_state;
 	MemoryContext caller = MemoryContextSwitchTo(pool->result);
 
-	if (training->durable && !training->durable[at].written)
-		hopper_outputs_write_ended(&pool->fit.staging, training, &at, 1);
 	hopper_training_look(training, at);
 	hopper_pool_ended(pool, at);
 	MemoryContextSwitchTo(caller);
@@ -209,16 +207,30 @@ leave(hopper_pool *pool, const hopper_search_assignment *work)
 	pool->left[pool->n_left++] = *work;
 }
 
+/* What has ended here is in the tables, too. */
+static void
+require_written(hopper_pool *pool, int64 trial)
+{
+	hopper_training *training = &pool->fit.training;
+	int			at = hopper_training_place(training, hopper_key_of_trial(trial));
+
+	if (at >= 0 && !training->saved[at].written)
+		hopper_outputs_write_ended(&pool->fit.staging, training, &at, 1);
+}
+
 /*
- * Of a run: makes the rows that the trial begins from. Returns whether it has a state among them:
- * of an earlier session, of its last stint, or its parent's.
+ * Makes the rows that the trial begins from. Returns whether it has a state among them: of an
+ * earlier training, of its last stint, or its parent's.
  */
 static bool
-make_ready(const hopper_pool *pool, const hopper_search_assignment *work)
+make_ready(hopper_pool *pool, const hopper_search_assignment *work)
 {
 	const hopper_outputs *made = &pool->fit.staging;
 	int32		mst_key = hopper_key_of_trial(work->trial);
 
+	/* Nothing but this training has written to its tables. */
+	if (!pool->fit.durable && work->from == 0)
+		return false;
 	if (hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d LIMIT 1", made->state.quoted,
 							 mst_key) > 0)
 		return true;
@@ -228,6 +240,7 @@ make_ready(const hopper_pool *pool, const hopper_search_assignment *work)
 	if (work->parent < 0)
 		hopper_refuse_damaged(&made->state,
 							  psprintf("It has no state of configuration %d.", mst_key));
+	require_written(pool, work->parent);
 	hopper_outputs_copy_one(made, hopper_key_of_trial(work->parent), mst_key);
 	if (hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d AND iterations = %d",
 							 made->info.quoted, mst_key, pool->run->trials[work->trial].base) == 0)
@@ -264,6 +277,7 @@ enter(hopper_pool *pool, const hopper_search_assignment *work)
 	hopper_ranking ranking;
 	MemoryContext caller;
 	hopper_history *history;
+	bool		stored;
 	int			at;
 
 	hopper_require_valid_configs(&config, 1, &fit->train.desc);
@@ -272,50 +286,29 @@ enter(hopper_pool *pool, const hopper_search_assignment *work)
 	caller = MemoryContextSwitchTo(fit->memory);
 	history = hopper_history_new(config.mst_key, HISTORIES, fit->options.memory_limit);
 	MemoryContextSwitchTo(caller);
-	if (fit->durable)
+	stored = make_ready(pool, work);
+	if (stored)
 	{
-		bool		stored = make_ready(pool, work);
-
+		/* This very statement may have written it. */
+		CommandCounterIncrement();
+		PushActiveSnapshot(GetTransactionSnapshot());
+		/* What this statement has written is sound. */
+		stored = !fit->durable || mend(pool, work);
 		if (stored)
-		{
-			/* This very statement may have written it. */
-			CommandCounterIncrement();
-			PushActiveSnapshot(GetTransactionSnapshot());
-			stored = mend(pool, work);
-			if (stored)
-				hopper_warm_start(&fit->staging, &fit->train.desc, &config, 1, &history,
-								  false);
-			PopActiveSnapshot();
-		}
-		at = hopper_backend.training->enter(&fit->training, &config, history);
-		if (stored && at >= 0)
-			hopper_fit_goes_on(&fit->training, at);
-		return at;
+			hopper_warm_start(&fit->staging, &fit->train.desc, &config, 1, &history, false);
+		PopActiveSnapshot();
 	}
-	if (work->parent >= 0 && work->from > 0)
-	{
-		int			parent = hopper_training_place(&fit->training,
-												   hopper_key_of_trial(work->parent));
-
-		/* It goes on as the parent is. */
-		config.model_arch = fit->training.configs[parent].model_arch;
-		config.model_arch_size = fit->training.configs[parent].model_arch_size;
-		config.weights = NULL;
-		config.n_weights = 0;
-		return hopper_backend.training->enter_child(&fit->training, &config, history, parent);
-	}
-	return hopper_backend.training->enter(&fit->training, &config, history);
+	at = hopper_backend.training->enter(&fit->training, &config, history);
+	if (stored && at >= 0)
+		hopper_fit_goes_on(&fit->training, at);
+	return at;
 }
 
 /* Iterations of this stint that an earlier session has trained. */
 static int32
 done_of_stint(const hopper_pool *pool, int at, const hopper_search_assignment *work)
 {
-	const hopper_durable *durable = pool->fit.training.durable;
-
-	int32		base = pool->run->trials[work->trial].base;
-
-	return durable && durable[at].stored > base ? durable[at].stored - base : 0;
+	return Max(pool->fit.training.saved[at].stored - pool->run->trials[work->trial].base, 0);
 }
 
 static void
@@ -338,11 +331,10 @@ begin(hopper_pool *pool, const hopper_search_assignment *work)
 	pool->trials[work->trial].trains = pool->trials[work->trial].begun = true;
 	pool->trials[work->trial].begun_at = GetCurrentTimestamp();
 	pool->n_training++;
-	if (restart && training->durable)
-	{
+	if (restart && training->saved[at].there)
 		hopper_outputs_clear_one(&pool->fit.staging, training->configs[at].mst_key);
-		memset(&training->durable[at], 0, sizeof(hopper_durable));
-	}
+	if (restart)
+		memset(&training->saved[at], 0, sizeof(hopper_saved));
 	done = done_of_stint(pool, at, work);
 	over = pool->run->trials[work->trial].over != HOPPER_NOT_OVER;
 	hopper_backend.training->go_on(training, at,
@@ -543,12 +535,8 @@ write_outputs(hopper_pool *pool)
 	}
 	hopper_training_take(training);
 	for (int i = 0; i < training->n_configs; i++)
-	{
 		fit->record.num_iterations = Max(fit->record.num_iterations,
 										 training->results[i].iterations);
-		if (training->durable && !training->durable[i].written)
-			hopper_outputs_write_ended(&fit->staging, training, &i, 1);
-	}
 	hopper_fit_finish(fit);
 }
 
@@ -560,8 +548,6 @@ hopper_search_pool(hopper_automl *run)
 	hopper_pool *pool = hopper_pool_prepare(run, &work, &n);
 	ErrorContextCallback context = {error_context_stack, pool_context, NULL};
 
-	if (hopper_limits_temporary())
-		pool->fit.training.expected = hopper_search_expected(run);
 	for (; n > 0; work = pool->left, n = pool->n_left)
 	{
 		if (pool->left)

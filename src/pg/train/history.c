@@ -237,18 +237,6 @@ hopper_history_record(hopper_history *history, const hopper_event *event)
 }
 
 void
-hopper_history_copy(hopper_history *history, const hopper_history *other)
-{
-	history->n_metrics = other->n_metrics;
-	history->every = other->every;
-	if (other->n == 0)
-		return;
-	allocate(history, other->allocated);
-	memcpy(history->points, other->points, (Size) other->n * point_size(other->n_metrics));
-	history->n = other->n;
-}
-
-void
 hopper_history_clear(hopper_history *history)
 {
 	history->n = 0;

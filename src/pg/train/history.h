@@ -59,8 +59,6 @@ extern void hopper_history_record(hopper_history *history, const hopper_event *e
  */
 extern void hopper_history_align(hopper_history *history, int n_metrics,
 								 const char *const *metrics);
-/* `history`, which has no points, has those of `other`. */
-extern void hopper_history_copy(hopper_history *history, const hopper_history *other);
 /* It has no points any more. */
 extern void hopper_history_clear(hopper_history *history);
 /* The point of an iteration, or NULL. */

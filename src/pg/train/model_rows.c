@@ -9,7 +9,6 @@
 #include "pg/train/outputs.h"
 
 #include "pg/train/output_rows.h"
-#include "pg/train/results.h"
 
 /*
  * A state in one value. Small, so that the copies that the server makes of it on its way into the
@@ -81,7 +80,29 @@ end_models(model_writers *writers)
 	MemoryContextDelete(writers->kept);
 }
 
-/* `take`: of hopper_results_state(). */
+/*
+ * The next bytes of its state image, `size` at most; 0 behind the last. `take`: the core then frees
+ * them, and training->results[at] has their digest; else it has halted, and keeps them.
+ */
+static size_t
+state_of(hopper_training *training, int at, bool take, void *bytes, size_t size)
+{
+	const hopper_run_api *run = training->run ? &hopper_torch()->run : NULL;
+	size_t		n;
+
+	if (training->rehearsed)
+	{
+		n = Min(size, training->results[at].state_size);
+		memset(bytes, 0, n);
+		training->results[at].state_size -= n;
+	}
+	else
+		HOPPER_CHECK((take ? run->take_state : run->copy_state) (
+			training->run, training->configs[at].mst_key, bytes, size, &n, hopper_fault));
+	CHECK_FOR_INTERRUPTS();
+	return n;
+}
+
 static size_t
 write_state(model_writers *writers, hopper_training *training, int at, bool take)
 {
@@ -97,8 +118,8 @@ write_state(model_writers *writers, hopper_training *training, int at, bool take
 		size_t		size = 0;
 
 		while (size < STATE_PART_BYTES &&
-			   (n = hopper_results_state(training, at, take, VARDATA(writers->part) + size,
-										 STATE_PART_BYTES - size)) > 0)
+			   (n = state_of(training, at, take, VARDATA(writers->part) + size,
+							 STATE_PART_BYTES - size)) > 0)
 			size += n;
 		if (size == 0)
 			break;
@@ -117,6 +138,24 @@ write_state(model_writers *writers, hopper_training *training, int at, bool take
 	return written;
 }
 
+/* `take`: as in state_of(), of which they come after; else those that it would deliver now. */
+static void
+weights_of(hopper_training *training, int at, bool take, float *weights, size_t size)
+{
+	const hopper_run_api *run = training->run ? &hopper_torch()->run : NULL;
+
+	if (training->rehearsed)
+	{
+		memset(weights, 0, size);
+		return;
+	}
+	if (take)
+		hopper_training_look(training, at);
+	HOPPER_CHECK((take ? run->take_weights : run->copy_weights) (
+		training->run, training->configs[at].mst_key, weights, size / sizeof(float),
+		hopper_fault));
+}
+
 static void
 write_weights(model_writers *writers, hopper_training *training, int at, bool take)
 {
@@ -127,7 +166,7 @@ write_weights(model_writers *writers, hopper_training *training, int at, bool ta
 	hopper_output_row row;
 
 	SET_VARSIZE(weights, VARHDRSZ + size);
-	hopper_results_weights(training, at, take, (float *) VARDATA(weights));
+	weights_of(training, at, take, (float *) VARDATA(weights), size);
 	hopper_begin_row(&row, &hopper_models_layout);
 	hopper_fill(&row, "mst_key", HOPPER_INT4(config->mst_key));
 	hopper_fill(&row, "model_weights", HOPPER_PARAM(BYTEAOID, PointerGetDatum(weights)));
@@ -143,8 +182,7 @@ write_model(model_writers *writers, hopper_training *training, int at)
 	size_t		size;
 
 	size = write_state(writers, training, at, true);
-	if (training->durable)
-		((hopper_config *) training->configs)[at].state_size = size;
+	((hopper_config *) training->configs)[at].state_size = size;
 	write_weights(writers, training, at, true);
 }
 
@@ -167,17 +205,6 @@ write_one(model_writers *writers, hopper_training *training, int at)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* " WHERE mst_key ..." of these configurations */
-static char *
-of_keys(const hopper_training *training, const int *which, int n)
-{
-	int32	   *keys = palloc(Max(n, 1) * sizeof(int32));
-
-	for (int i = 0; i < n; i++)
-		keys[i] = training->configs[which[i]].mst_key;
-	return hopper_of_keys(n, keys, sizeof(int32));
-}
-
 static void
 clear(const hopper_outputs *outputs, const char *of_keys)
 {
@@ -187,11 +214,28 @@ clear(const hopper_outputs *outputs, const char *of_keys)
 }
 
 void
-hopper_outputs_clear(const hopper_outputs *outputs, const hopper_training *training)
+hopper_outputs_clear(const hopper_outputs *outputs, hopper_training *training)
 {
-	clear(outputs, !training->keeps_others ? ""
-		  : hopper_of_keys(training->n_configs, &training->configs->mst_key,
-						   sizeof(hopper_config)));
+	int			n = training->n_configs;
+	int32	   *old = palloc(n * sizeof(int32));
+	int32	   *written = palloc(n * sizeof(int32));
+	int			n_old = 0;
+	int			n_written = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (training->saved[i].written)
+			written[n_written++] = training->configs[i].mst_key;
+		else
+			old[n_old++] = training->configs[i].mst_key;
+		training->saved[i].there = training->saved[i].written;
+	}
+	if (training->keeps_others)
+		clear(outputs, hopper_of_keys(n_old, old, sizeof(int32)));
+	else
+		clear(outputs, n_written == 0 ? ""
+			  : psprintf(" WHERE mst_key OPERATOR(pg_catalog.<>) ALL (%s)",
+						 hopper_keys_literal(n_written, written, sizeof(int32))));
 	hopper_change("DELETE FROM %s", outputs->summary.quoted);
 }
 
@@ -218,9 +262,15 @@ hopper_outputs_write_checkpoints(const hopper_outputs *outputs, hopper_training 
 								 const int *which, int n)
 {
 	model_writers writers;
+	int32	   *keys = palloc(Max(n, 1) * sizeof(int32));
 	bool		stored;
 
-	keep_checkpoints(outputs, of_keys(training, which, n));
+	for (int i = 0; i < n; i++)
+	{
+		keys[i] = training->configs[which[i]].mst_key;
+		training->saved[which[i]].there = true;
+	}
+	keep_checkpoints(outputs, hopper_of_keys(n, keys, sizeof(int32)));
 	stored = hopper_backend.training->store(training, which, n, outputs);
 	begin_models(&writers, outputs);
 	for (int i = 0; i < n; i++)
@@ -245,16 +295,24 @@ hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *train
 						   const int *which, int n)
 {
 	model_writers writers;
+	int32	   *keys = palloc(Max(n, 1) * sizeof(int32));
+	int			n_there = 0;
 
-	clear(outputs, of_keys(training, which, n));
+	for (int i = 0; i < n; i++)
+		if (training->saved[which[i]].there)
+			keys[n_there++] = training->configs[which[i]].mst_key;
+	if (n_there > 0)
+		clear(outputs, hopper_of_keys(n_there, keys, sizeof(int32)));
 	(void) hopper_backend.training->store(training, which, n, outputs);
 	begin_models(&writers, outputs);
 	for (int i = 0; i < n; i++)
 	{
+		hopper_saved *saved = &training->saved[which[i]];
+
 		hopper_training_look(training, which[i]);
 		write_one(&writers, training, which[i]);
-		training->durable[which[i]].written = true;
-		training->durable[which[i]].stored = training->results[which[i]].iterations;
+		saved->there = saved->written = true;
+		saved->stored = training->results[which[i]].iterations;
 	}
 	end_models(&writers);
 }
@@ -262,13 +320,14 @@ hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *train
 void
 hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training)
 {
-	model_writers writers;
+	int		   *which = palloc(Max(training->n_configs, 1) * sizeof(int));
+	int			n = 0;
 
-	begin_models(&writers, outputs);
 	for (int i = 0; i < training->n_configs; i++)
-		if (training->durable == NULL || !training->durable[i].written)
-			write_one(&writers, training, i);
-	end_models(&writers);
+		if (!training->saved[i].written)
+			which[n++] = i;
+	if (n > 0)
+		hopper_outputs_write_ended(outputs, training, which, n);
 }
 
 void

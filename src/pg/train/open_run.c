@@ -41,8 +41,7 @@ grow(hopper_training *training)
 	training->results = repalloc_huge(training->results, n * sizeof(hopper_model_result));
 	training->failed = repalloc_huge(training->failed, n * sizeof(bool));
 	training->stopped = repalloc_huge(training->stopped, n * sizeof(bool));
-	if (training->durable)
-		training->durable = repalloc_huge(training->durable, n * sizeof(hopper_durable));
+	training->saved = repalloc_huge(training->saved, n * sizeof(hopper_saved));
 	training->allocated = (int) n;
 	hopper_timeline_grow(training->timeline, training->allocated);
 }
@@ -59,27 +58,10 @@ hopper_training_add(hopper_training *training, const hopper_config *config,
 	training->histories[at] = history;
 	memset(&training->results[at], 0, sizeof(hopper_model_result));
 	training->failed[at] = training->stopped[at] = false;
-	if (training->durable)
-		memset(&training->durable[at], 0, sizeof(hopper_durable));
+	memset(&training->saved[at], 0, sizeof(hopper_saved));
 	training->n_configs++;
 	set_place(training, config->mst_key, at);
 	return at;
-}
-
-void
-hopper_training_inherit(hopper_training *training, int at, int parent)
-{
-	const hopper_model_result *result = &training->results[parent];
-	hopper_history *history = training->histories[at];
-	MemoryContext caller = MemoryContextSwitchTo(history->context);
-
-	hopper_history_copy(history, training->histories[parent]);
-	history->last_earlier = result->iterations;
-	history->n_metrics_earlier = result->n_metrics;
-	history->metrics_earlier = palloc(Max(result->n_metrics, 1) * sizeof(char *));
-	for (int i = 0; i < result->n_metrics; i++)
-		history->metrics_earlier[i] = pstrdup(hopper_from_utf8(result->metrics_type[i]));
-	MemoryContextSwitchTo(caller);
 }
 
 void

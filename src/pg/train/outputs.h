@@ -140,11 +140,11 @@ extern void hopper_check_column(const hopper_name *table, const char *column, Oi
 extern void hopper_outputs_rehearse(const hopper_outputs *outputs, const hopper_training *planned,
 									const hopper_run_record *record);
 /*
- * Empties the tables; of a training that keeps others, of its own rows. Not TRUNCATE: that would
- * wait for readers, take the rows away from older snapshots, and want another right.
+ * Takes away what an earlier training has left, unless this one keeps others: of those too. What it
+ * has written itself stays. Not TRUNCATE: that would wait for readers, take the rows away from
+ * older snapshots, and want another right.
  */
-extern void hopper_outputs_clear(const hopper_outputs *outputs,
-								 const hopper_training *training);
+extern void hopper_outputs_clear(const hopper_outputs *outputs, hopper_training *training);
 /* A configuration that a search refused before it was built: `error` (UTF-8) says why. */
 extern void hopper_outputs_write_refused(const hopper_outputs *outputs,
 										 const hopper_config *config, const char *error);
@@ -169,7 +169,10 @@ extern void hopper_outputs_continue(const hopper_outputs *outputs, const hopper_
 extern char *hopper_outputs_digest(const hopper_outputs *outputs);
 /* All of one configuration goes from models, states and infos. */
 extern void hopper_outputs_clear_one(const hopper_outputs *outputs, int32 mst_key);
-/* Models, states and infos of those that have ended, of a durable run; notes it there. */
+/*
+ * Models, states and infos of those that have ended, in the place of what the tables have of them;
+ * notes it in training->saved. The core has no state of them any more.
+ */
 extern void hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *training,
 									   const int *which, int n);
 /* Models, states and infos, of all that are not written. */

@@ -12,7 +12,6 @@
 #include "pg/catalog/configs.h"
 #include "pg/server/watch.h"
 #include "pg/train/ranking.h"
-#include "pg/train/results.h"
 #include "pg/train/store.h"
 #include "pg/train/warm_start.h"
 
@@ -234,11 +233,19 @@ describe_training(hopper_fit *request, hopper_history **histories)
 	training->n_configs = request->n_configs;
 	training->configs = request->configs;
 	training->histories = histories;
+	training->saved = palloc0(Max(request->n_configs, 1) * sizeof(hopper_saved));
+	for (int i = 0; i < request->n_configs && histories; i++)
+	{
+		hopper_saved *saved = &training->saved[i];
+
+		saved->earlier = saved->stored = saved->stored_until = histories[i]->last_earlier;
+		saved->there = request->warm_start;
+	}
 	training->ranking = &request->ranking;
 	training->rank_by = request->record.rank_by;
 	training->threads_given = request->threads_given;
-	training->push_state = hopper_push_state;
 	training->stored = &request->staging;
+	training->save = hopper_outputs_write_ended;
 	training->keeps_others = request->keeps_others;
 }
 
@@ -398,9 +405,11 @@ void
 hopper_fit_goes_on(hopper_training *training, int at)
 {
 	hopper_history *history = training->histories[at];
-	hopper_durable *durable = &training->durable[at];
+	hopper_saved *saved = &training->saved[at];
 
-	durable->stored = durable->stored_until = history->last_earlier;
+	*saved = (hopper_saved) {
+		.stored = history->last_earlier,.stored_until = history->last_earlier,.there = true
+	};
 	history->last_earlier = 0;
 	history->n_metrics_earlier = 0;
 	history->metrics_earlier = NULL;
@@ -428,19 +437,14 @@ hopper_fit_resume(hopper_fit *request)
 	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
 	choose_ranking(request, request->keeps_others && !request->searches, &request->ranking);
 	describe_training(request, histories);
-	training->durable = palloc0(Max(training->n_configs, 1) * sizeof(hopper_durable));
 	for (int i = 0; i < request->n_configs; i++)
 	{
-		hopper_durable *durable = &training->durable[i];
-
+		training->saved[i].there = true;
 		if (request->searches)
-		{
 			hopper_fit_goes_on(training, i);
-			continue;
-		}
 		/* Metrics of a warm start's or a clone's model are put in order once the core has them. */
-		durable->stored = durable->stored_until = histories[i]->last_earlier;
-		durable->earlier = request->earlier(request, request->configs[i].mst_key);
+		else
+			training->saved[i].earlier = request->earlier(request, request->configs[i].mst_key);
 	}
 	request->record.started = GetCurrentTimestamp();
 }
@@ -454,21 +458,18 @@ hopper_fit_start(hopper_fit *fit, hopper_progress *progress)
 	hopper_backend.training->begin(training);
 	for (int i = 0; i < training->n_configs; i++)
 	{
+		hopper_saved *saved = &training->saved[i];
 		int32		left = training->options.num_iterations;
-		int32		done = 0;
 
-		if (training->durable)
+		hopper_training_look(training, i);
+		hopper_training_order_metrics(training, i);
+		if (fit->target)
 		{
-			hopper_durable *durable = &training->durable[i];
-
-			hopper_training_look(training, i);
-			hopper_training_order_metrics(training, i);
-			durable->target = fit->target(fit, training->configs[i].mst_key);
+			saved->target = fit->target(fit, training->configs[i].mst_key);
 			/* One that had no iteration left when its last checkpoint was written has ended. */
-			left = Max(durable->target - durable->stored, 1);
-			done = durable->stored - durable->earlier;
+			left = Max(saved->target - saved->stored, 1);
 		}
-		hopper_backend.training->go_on(training, i, left, done, false);
+		hopper_backend.training->go_on(training, i, left, saved->stored - saved->earlier, false);
 	}
 	hopper_backend.training->close(training);
 	hopper_backend.training->start(training);
@@ -534,7 +535,6 @@ end_training(hopper_training *training)
 	hopper_backend.training->leave(training);
 	if (training->run == NULL)
 		return;
-	hopper_results_end(training);
 	hopper_guard_release(training->guard);
 	if (training->leader == NULL)
 		hopper_eventfd_close(training->event_fd);

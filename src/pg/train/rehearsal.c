@@ -160,6 +160,7 @@ make_up(rehearsal *play, const hopper_training *planned)
 	training->n_configs = 1;
 	training->configs = config;
 	training->results = result;
+	training->saved = palloc0(sizeof(hopper_saved));
 	training->histories = palloc(sizeof(hopper_history *));
 	training->histories[0] = hopper_history_new(config->mst_key, 1, 0);
 	training->timeline = hopper_timeline_new(training);
@@ -237,6 +238,7 @@ play_end(void *state)
 
 	clear(play, of_key);
 	result->status = HOPPER_MODEL_FAILED;
+	memset(play->training.saved, 0, sizeof(hopper_saved));
 	play->training.histories[0]->n = 0;
 	hopper_outputs_write_models(outputs, &play->training);
 	require_rows(&outputs->info, of_key, 1);

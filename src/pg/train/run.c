@@ -35,15 +35,13 @@ hopper_training_context(void *arg)
 bool
 hopper_training_is_whole(const hopper_training *training)
 {
-	return !training->enters && training->durable == NULL;
+	return !training->enters && !training->commits;
 }
 
 int32
 hopper_training_earlier(const hopper_training *training, int at)
 {
-	if (training->durable)
-		return training->durable[at].earlier;
-	return training->histories ? training->histories[at]->last_earlier : 0;
+	return training->saved ? training->saved[at].earlier : 0;
 }
 
 /* Adds what is done of one training; work in its unit. */

@@ -31,9 +31,8 @@ typedef struct hopper_training
 	const char *search;			/* what a search may choose, as JSON; NULL: it is none */
 	/* What a search has chosen for configuration `at`, as JSON in UTF-8; NULL: it is none. */
 	const char *(*chosen) (const struct hopper_training *training, int at);
-	/* warm start: hands the stored state of configuration `at` to the core; or NULL */
-	void		(*push_state) (const struct hopper_training *training, int at);
-	const struct hopper_outputs *stored;	/* where it is */
+	/* The tables that it fills, where its models are whenever no memory has them. */
+	const struct hopper_outputs *stored;
 	bool		rehearsed;		/* nothing was trained: results are made up of zeros */
 	bool		keeps_others;	/* models of other configurations stay in the outputs */
 	/*
@@ -43,26 +42,25 @@ typedef struct hopper_training
 	void	   *ended_state;	/* the caller's */
 	/*
 	 * Called when a configuration has halted (halt_for_checkpoints) after so many iterations: then
-	 * hopper_results_state() can read its state. It goes on by release().
+	 * its state can be read. It goes on by release().
 	 */
 	void		(*halted) (struct hopper_training *training, int at, int32 iteration);
 	bool		halts_each;		/* each halts after an iteration, from the start on */
 	/* Called when all events that waited have been handled: writes what they told; or NULL. */
 	void		(*write) (struct hopper_training *training);
 	bool		enters;			/* configurations enter that are not there yet: a search */
-	/*
-	 * Of a durable run, whose states lie in its tables whenever nothing trains them; otherwise
-	 * NULL. An entry a configuration.
-	 */
-	struct hopper_durable *durable;
-	int			expected;		/* configurations that will have entered at its end, about */
+	/* Writes these, which have ended, into its tables (hopper_outputs_write_ended()). */
+	void		(*save) (const struct hopper_outputs *outputs, struct hopper_training *training,
+						 const int *which, int n);
+	bool		commits;		/* it trains in several transactions: a durable run */
+	struct hopper_saved *saved; /* an entry a configuration */
 	/* One that has begun, in turns with which its threads work; or NULL. */
 	struct hopper_training *leader;
 
 	/* set by the engine */
 	hopper_run *run;
 	hopper_run_info info;
-	hopper_model_result *results;	/* per configuration; train/results.h has what belongs to it */
+	hopper_model_result *results;	/* per configuration */
 	int			n_failed;
 	double		seconds_reading;	/* of data, before training; not in info.seconds_wall */
 	hopper_timeline *timeline;
@@ -83,23 +81,27 @@ typedef struct hopper_training
 	int			allocated;		/* configurations that there is room for */
 	int		   *places;			/* open: by key, the configuration's place + 1, or 0 */
 	int			n_places;
-	struct hopper_aside *aside; /* results in a temporary file, or NULL */
 	struct open_segments *segments; /* that train it, where it is open */
 } hopper_training;
 
-/* What a durable run has of a configuration in its tables. */
-typedef struct hopper_durable
+/* What the tables have of a configuration. */
+typedef struct hopper_saved
 {
 	int32		stored;			/* iterations behind the state that is in the tables */
 	int32		stored_until;	/* the last iteration whose values all_trial_metrics has */
+	bool		there;			/* they may have rows of it */
 	bool		written;		/* it has ended, and model, state and info are in the tables */
+	/* Of a durable run: */
+	bool		ends;			/* it has ended, and is to be written */
+	bool		halts;			/* it has halted, and its checkpoint is to be written */
+	int32		halted_in;		/* the iteration */
 	bool		halted;			/* after its checkpoint, as long as the driver halts */
 	int32		target;			/* iterations that it trains to, 0: to the next one */
 	int32		earlier;		/* iterations that its model had before the run: a warm start */
 	/* On segments, where rows of trials are written at the end of a slice: */
 	bool		due;			/* its row is to be written, with values that are new */
 	bool		retold;			/* and with all values that the run has brought */
-} hopper_durable;
+} hopper_saved;
 
 typedef struct hopper_told
 {
@@ -145,11 +147,7 @@ extern void hopper_training_open(hopper_training *training);
 /* One more, which is copied; its place. */
 extern int	hopper_training_add(hopper_training *training, const hopper_config *config,
 								hopper_history *history);
-/*
- * The metrics of the iterations before are its parent's: with their names, until its own are known,
- * and then in the order of these.
- */
-extern void hopper_training_inherit(hopper_training *training, int at, int parent);
+/* Metrics of iterations before the training are in the order of its own, once these are known. */
 extern void hopper_training_order_metrics(hopper_training *training, int at);
 /* Room for the results of the configurations. */
 extern void hopper_training_allocate(hopper_training *training);

@@ -547,6 +547,8 @@ hopper_store_record(int64 run, const hopper_fit *fit)
 	for (int i = 0; i < training->n_configs; i++)
 	{
 		all[i] = i;
+		/* Also what an earlier training of a search, or a trial's parent, has measured. */
+		training->saved[i].stored_until = training->saved[i].earlier;
 		iterations += training->results[i].iterations;
 		failed += training->results[i].status == HOPPER_MODEL_FAILED;
 	}

@@ -90,14 +90,13 @@ write_metrics(int64 run, hopper_training *training, const int *which, int n)
 	for (int i = 0; i < n; i++)
 	{
 		const hopper_history *history = training->histories[which[i]];
-		hopper_durable *durable = training->durable ? &training->durable[which[i]] : NULL;
+		hopper_saved *saved = &training->saved[which[i]];
 		/* What comes after its checkpoint is not all there yet, or will be put right. */
-		int32		until = durable && !durable->written ? durable->stored : PG_INT32_MAX;
+		int32		until = saved->written ? PG_INT32_MAX : saved->stored;
 
-		add_metrics(&rows, training, which[i],
-					durable ? durable->stored_until : history->last_earlier, until);
-		if (durable && history->n > 0)
-			durable->stored_until =
+		add_metrics(&rows, training, which[i], saved->stored_until, until);
+		if (history->n > 0)
+			saved->stored_until =
 				Min(until, hopper_history_at(history, history->n - 1)->iteration);
 		if (rows.n >= VALUES_AT_ONCE)
 		{
@@ -175,13 +174,13 @@ hopper_store_replace_metrics(int64 run, hopper_training *training, const int *wh
 
 	for (int i = 0; i < n; i++)
 	{
-		hopper_durable *durable = &training->durable[which[i]];
+		hopper_saved *saved = &training->saved[which[i]];
 
-		if (durable->stored_until <= durable->earlier)
+		if (saved->stored_until <= saved->earlier)
 			continue;
 		hopper_own_rows_add(&rows, HOPPER_PARAMS(HOPPER_INT4(training->configs[which[i]].mst_key),
-									 HOPPER_INT4(durable->earlier)));
-		durable->stored_until = durable->earlier;
+									 HOPPER_INT4(saved->earlier)));
+		saved->stored_until = saved->earlier;
 	}
 	if (rows.n == 0)
 		return;

@@ -29,7 +29,7 @@ extern bool hopper_checkpoints_are_sound(const hopper_outputs *outputs,
  * -1: it is sound. `continues`: it is a warm start, which cannot begin anew: ERROR instead.
  */
 extern int32 hopper_mend_checkpoint(const hopper_outputs *outputs, int32 mst_key, bool continues);
-/* hopper_training.push_state of what hopper_warm_start() has found. */
+/* Hands the state of configuration `at` that is in the training's tables to the core. */
 extern void hopper_push_state(const hopper_training *training, int at);
 
 #endif							/* HOPPER_WARM_START_H */

@@ -48,7 +48,7 @@ take_result(open_segments *open, int at, const bytea *bytes, int segment)
 	hopper_model_result *result = &training->results[at];
 	open_model *model = &open->models[at];
 
-	hopper_read_result(bytes, segment, training->configs[at].mst_key, training->durable != NULL,
+	hopper_read_result(bytes, segment, training->configs[at].mst_key, training->commits,
 					   result);
 	training->info.seconds_busy += result->seconds_training + result->seconds_evaluating;
 	model->examples = result->examples += model->examples;

@@ -100,8 +100,6 @@ extern void hopper_hops_put_rested(hopper_hops *hops, const int32 *mst_keys, con
 /* The states of these, which have some in table `state`, rest as it has them. */
 extern void hopper_hops_take_stored(hopper_hops *hops, const hopper_name *state,
 									const int32 *mst_keys, int n);
-/* A model that has none yet is to begin with the state of one that rests. */
-extern void hopper_hops_copy_rested(hopper_hops *hops, int32 from, int32 to);
 /*
  * These have ended what they were to train: they leave the way, and rest where `stay` says so.
  */

@@ -89,15 +89,6 @@ hopper_hops_take_stored(hopper_hops *hops, const hopper_name *state, const int32
 }
 
 void
-hopper_hops_copy_rested(hopper_hops *hops, int32 from, int32 to)
-{
-	hopper_exec("INSERT INTO %s (key, mst_key, part, n_parts, body)"
-				" SELECT key, %d, part, n_parts, body FROM %s"
-				" WHERE mst_key OPERATOR(pg_catalog.=) %d AND part OPERATOR(pg_catalog.>=) 0",
-				hops->rest.quoted, to, hops->rest.quoted, from);
-}
-
-void
 hopper_hops_park(hopper_hops *hops, const int32 *mst_keys, int n, bool stay)
 {
 	const hopper_name *from = &hops->tables[hops->at];

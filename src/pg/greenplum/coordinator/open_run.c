@@ -18,17 +18,16 @@
 
 #define MAX_RELOADS 3
 
-/* The working tables go, and the time that the run took is known. */
+/* The time that the run took is known. */
 static void
-end(open_segments *open)
+settle(open_segments *open)
 {
 	hopper_training *training = open->training;
 
 	hopper_segment_timeline_settle(&open->timeline);
-	hopper_hops_end(&open->hops);
 	/* as on one server: without reading the data */
 	training->info.seconds_wall = hopper_seconds_since(open->started) - training->seconds_reading;
-	open->ended = true;
+	open->settled = true;
 }
 
 /* The states of `n` configurations, where the outputs have some, rest from now on. */
@@ -113,20 +112,6 @@ enter(hopper_training *training, const hopper_config *config, hopper_history *hi
 	return at;
 }
 
-static int
-enter_child(hopper_training *training, const hopper_config *config,
-			hopper_history *history, int parent)
-{
-	int			at = enter(training, config, history);
-
-	/* A copy, as the parent may train on or be stopped before there is room for its child. */
-	hopper_hops_copy_rested(&training->segments->hops, training->configs[parent].mst_key,
-							config->mst_key);
-	training->segments->models[at].rests = true;
-	hopper_training_inherit(training, at, parent);
-	return at;
-}
-
 static void
 go_on(hopper_training *training, int at, int32 iterations, int32 done, bool restart)
 {
@@ -144,9 +129,8 @@ go_on(hopper_training *training, int at, int32 iterations, int32 done, bool rest
 	}
 	model->stint = iterations;
 	model->done = done;
-	model->behind = training->durable ? training->durable[at].stored : 0;
-	if (training->durable)
-		training->durable[at].written = false;
+	model->behind = training->saved[at].stored;
+	training->saved[at].written = false;
 	model->waits = true;
 	open->n_waiting++;
 }
@@ -189,10 +173,16 @@ static bool
 store(hopper_training *training, const int *which, int n, const hopper_outputs *outputs)
 {
 	open_segments *open = training->segments;
+	int		   *resting = palloc(Max(n, 1) * sizeof(int));
+	int			n_resting = 0;
 
-	/* Then all are stored. */
-	if (open && !open->ended)
-		write_models(open, &open->hops.rest, which, n, outputs);
+	/* What does not rest was stored when it left the way. */
+	for (int i = 0; i < n && open && !open->ended; i++)
+		if (open->models[which[i]].rests)
+			resting[n_resting++] = which[i];
+	if (n_resting > 0)
+		write_models(open, &open->hops.rest, resting, n_resting, outputs);
+	pfree(resting);
 	return true;
 }
 
@@ -221,8 +211,12 @@ leave(hopper_training *training)
 {
 	open_segments *open = training->segments;
 
-	if (open && !open->ended)
-		end(open);
+	if (open == NULL || open->ended)
+		return;
+	if (!open->settled)
+		settle(open);
+	hopper_hops_end(&open->hops);
+	open->ended = true;
 }
 
 /* --- what comes of a hop --- */
@@ -259,23 +253,6 @@ park(open_segments *open, const int *ended, int n)
 		hopper_hops_park(hops, keys, n, stay);
 	pfree(keys);
 	pfree(resting);
-}
-
-/* What rests goes to the output tables, if it is not there already; the working tables go. */
-static void
-finish(open_segments *open)
-{
-	hopper_training *training = open->training;
-	int		   *resting = palloc(Max(training->n_configs, 1) * sizeof(int));
-	int			n = 0;
-
-	for (int i = 0; i < training->n_configs && training->durable == NULL; i++)
-		if (open->models[i].rests)
-			resting[n++] = i;
-	if (n > 0)
-		write_models(open, &open->hops.rest, resting, n, training->stored);
-	pfree(resting);
-	end(open);
 }
 
 /* It has halted at the end of an iteration, or before it has trained one. */
@@ -395,7 +372,7 @@ step(open_segments *open, long timeout)
 
 	if (open->closed && open->n_training + open->n_waiting + open->n_halted == 0)
 	{
-		finish(open);
+		settle(open);
 		return true;
 	}
 	if (tell_failed(open))
@@ -441,7 +418,7 @@ step_in_context(hopper_training *training, long timeout)
 	error_context_stack = context.previous;
 	if (training->write)
 		training->write(training);
-	if (training->durable)
+	if (training->commits)
 		hopper_hops_free_plans(&open->hops);
 	AtEOXact_GUC(true, level);
 	return finished;
@@ -464,7 +441,6 @@ const struct hopper_training_backend hopper_training_on_segments = {
 	.begin = begin,
 	.start = start,
 	.enter = enter,
-	.enter_child = enter_child,
 	.go_on = go_on,
 	.drop_state = drop_state,
 	.wait = wait_for_step,

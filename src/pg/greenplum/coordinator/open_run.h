@@ -45,6 +45,7 @@ typedef struct open_segments
 	int			n_halted;
 	bool		halts;			/* who trains or waits is to halt */
 	bool		closed;
+	bool		settled;		/* the time that it took is known */
 	bool		ended;			/* the working tables are gone */
 	MemoryContext context;		/* that of the start, which outlives a step */
 } open_segments;
