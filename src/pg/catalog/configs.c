@@ -41,8 +41,7 @@ hopper_selection_models(const hopper_name *selection_table)
 							 summary.quoted) > 0)
 		models = hopper_cell(0, 1);
 	if (models == NULL)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("table \"%s\" names no table of model architectures", summary.shown),
+		hopper_unmet(errmsg("table \"%s\" names no table of model architectures", summary.shown),
 					 errhint("Make both tables with hopper.generate_model_configs()."));
 	return hopper_name_in(&summary, selection_table, models, "model_arch_table");
 }
@@ -77,8 +76,7 @@ load_configs(const hopper_name *selection_table, const char *which, struct HTAB 
 							selection_table->shown, hopper_max_configs),
 					 errhint("Use fewer, or ask an administrator to raise hopper.max_configs."));
 	if (*n == 0 && which[0] == '\0')
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("model selection table \"%s\" is empty", selection_table->shown),
+		hopper_unmet(errmsg("model selection table \"%s\" is empty", selection_table->shown),
 					 errhint("Add configurations with hopper.generate_model_configs()."));
 	configs = palloc0(sizeof(hopper_config) * *n);
 	for (row = 0; row < *n; row++)
@@ -86,8 +84,7 @@ load_configs(const hopper_name *selection_table, const char *which, struct HTAB 
 		require_not_null_cell(selection_table, row, 1);
 		configs[row].mst_key = hopper_key_cell(selection_table, row, 1);
 		if (row > 0 && configs[row].mst_key == configs[row - 1].mst_key)
-			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("mst_key %d comes twice in \"%s\"", configs[row].mst_key,
+			hopper_wrong(errmsg("mst_key %d comes twice in \"%s\"", configs[row].mst_key,
 								selection_table->shown));
 		require_not_null_cell(selection_table, row, 2);
 		configs[row].model_id = hopper_key_cell(selection_table, row, 2);

@@ -20,11 +20,9 @@ list_argument(FunctionCallInfo fcinfo, int index, const char *argument, Oid type
 	hopper_require_argument(fcinfo, index, argument);
 	array = PG_GETARG_ARRAYTYPE_P(index);
 	if (ARR_NDIM(array) > 1)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("argument \"%s\" must be a one-dimensional array", argument));
+		hopper_wrong(errmsg("argument \"%s\" must be a one-dimensional array", argument));
 	if (ARR_NDIM(array) == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("argument \"%s\" must not be an empty array", argument));
+		hopper_wrong(errmsg("argument \"%s\" must not be an empty array", argument));
 	if (array_contains_nulls(array))
 		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,
 					 errmsg("argument \"%s\" must not contain nulls", argument));
@@ -163,8 +161,7 @@ read_chosen(FunctionCallInfo fcinfo, config_lists *lists)
 	hopper_require_other_table(&selection, "model_selection_table", &run, "from_run");
 	hopper_require_argument(fcinfo, 10, "mst_keys");
 	if (!PG_ARGISNULL(2) || !PG_ARGISNULL(3) || !PG_ARGISNULL(4))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("from_run takes the place of model_id_list and the grids"),
+		hopper_wrong(errmsg("from_run takes the place of model_id_list and the grids"),
 					 errhint("Leave them out."));
 	hopper_open_to_read(tables, lengthof(tables));
 	hopper_require_select(hopper_relation_oid(&info, false));
@@ -172,12 +169,10 @@ read_chosen(FunctionCallInfo fcinfo, config_lists *lists)
 	if (hopper_select("SELECT k FROM unnest(%s::int4[]) AS k WHERE k NOT IN"
 					  " (SELECT mst_key FROM %s) ORDER BY 1 LIMIT 1", hopper_literal(keys),
 					  info.quoted) > 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("\"%s\" has no configuration %s", info.shown, hopper_cell(0, 1)));
+		hopper_wrong(errmsg("\"%s\" has no configuration %s", info.shown, hopper_cell(0, 1)));
 	lists->n_models = distinct_cells(&info, "model_id::pg_catalog.int4", keys);
 	if (lists->n_models == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("mst_keys names no configuration of \"%s\"", info.shown));
+		hopper_wrong(errmsg("mst_keys names no configuration of \"%s\"", info.shown));
 	lists->ids = palloc(sizeof(int32) * lists->n_models);
 	for (int row = 0; row < lists->n_models; row++)
 		lists->ids[row] = hopper_key_cell(&info, row, 1);
@@ -198,7 +193,7 @@ search_is_random(FunctionCallInfo fcinfo, int index)
 		return false;
 	if (length > 0 && pg_strncasecmp(type, "random", length) == 0)
 		return true;
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("search_type \"%s\" is not known", type),
+	hopper_wrong(errmsg("search_type \"%s\" is not known", type),
 				 errhint("Use 'grid' or 'random'."));
 	pg_unreachable();
 }
@@ -214,14 +209,12 @@ read_search_arguments(FunctionCallInfo fcinfo, hopper_grid *grid)
 	{
 		grid->num_configs = hopper_integer_argument(fcinfo, 6, "num_configs", 0);
 		if (grid->num_configs < 1)
-			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("random search needs a positive number in num_configs"));
+			hopper_wrong(errmsg("random search needs a positive number in num_configs"));
 		grid->has_random_state = !PG_ARGISNULL(7);
 		grid->random_state = PG_ARGISNULL(7) ? 0 : PG_GETARG_INT64(7);
 	}
 	else if (!PG_ARGISNULL(6) || !PG_ARGISNULL(7))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("%s is for random search only",
+		hopper_wrong(errmsg("%s is for random search only",
 							!PG_ARGISNULL(6) ? "num_configs" : "seed"),
 					 errhint("Leave it out, or set search_type => 'random'."));
 	grid->max_configs = hopper_max_configs;
@@ -239,8 +232,7 @@ read_existing(const hopper_name *selection, const hopper_name *models, hopper_gr
 	int			row;
 
 	if (hopper_relation_oid(&stored, false) != hopper_relation_oid(models, false))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("model selection table \"%s\" belongs to model architecture table "
+		hopper_wrong(errmsg("model selection table \"%s\" belongs to model architecture table "
 							"\"%s\", not to \"%s\"", selection->shown, stored.shown, models->shown),
 					 errhint("Choose another model selection table."));
 	/* Two appends at once would give the same keys. */

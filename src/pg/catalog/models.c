@@ -44,8 +44,7 @@ refuse_name_as_weights(bytea *weights)
 			return;
 	if (n == 0 || n == NAMEDATALEN)
 		return;
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("model_weights are the text \"%.*s\"", n, bytes),
+	hopper_wrong(errmsg("model_weights are the text \"%.*s\"", n, bytes),
 				 errhint("The third argument is model_weights. To name the model, write name := "
 						 "'%.*s'.", n, bytes));
 }
@@ -144,8 +143,7 @@ hopper_find_named_model(const hopper_name *table, const char *name, int32 *model
 	if (SPI_processed == 0)
 		return false;
 	if (SPI_processed > 1)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("several models in \"%s\" are named \"%s\"", table->shown, name),
+		hopper_wrong(errmsg("several models in \"%s\" are named \"%s\"", table->shown, name),
 					 errdetail("Two of them are %s and %s.", hopper_cell(0, 1), hopper_cell(1, 1)),
 					 errhint("Give the model_id, or delete all but one of them: replace := true "
 							 "then takes its place."));
@@ -265,11 +263,10 @@ hopper_add_model(const hopper_name *table, const hopper_new_model *model, int32 
 	hopper_floats floats;
 
 	if (model->replace && model->name == NULL)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("replace needs the name of a model"),
+		hopper_wrong(errmsg("replace needs the name of a model"),
 					 errhint("Give it as name := 'small'."));
 	if (!is_whole && model->has_weights)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("an architecture with parameters of a search has no weights"));
+		hopper_wrong(errmsg("an architecture with parameters of a search has no weights"));
 	if (model->has_weights)
 		hopper_floats_of(model->weights, true, &floats);
 	if (is_whole && !inspect(arch, strlen(arch), &info, &error))
@@ -328,8 +325,7 @@ HOPPER_FUNCTION(hopper_sql_load_model)
 	int32		model_id;
 
 	if (!PG_ARGISNULL(0) && is_object(text_to_cstring(PG_GETARG_TEXT_PP(0))) && !is_object(arch))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("the table and the architecture are swapped"),
+		hopper_wrong(errmsg("the table and the architecture are swapped"),
 					 errhint("Write hopper.load_model(table, architecture)."));
 	table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	require_dumpable(fcinfo, arch);

@@ -64,8 +64,7 @@ return_network(FunctionCallInfo fcinfo, hopper_network *network, int at, text *n
 	network->dropout = PG_ARGISNULL(at + 1) ? 0 : PG_GETARG_FLOAT8(at + 1);
 	network->batch_norm = !PG_ARGISNULL(at + 2) && PG_GETARG_BOOL(at + 2);
 	if (!(network->dropout >= 0 && network->dropout < 1))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("dropout must be from 0 to below 1, got %g", network->dropout));
+		hopper_wrong(errmsg("dropout must be from 0 to below 1, got %g", network->dropout));
 	if (!add_network(fcinfo, write_network(fcinfo, network)[0], at + 3, name, &model_id))
 		PG_RETURN_NULL();
 	PG_RETURN_INT32(model_id);

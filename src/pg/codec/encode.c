@@ -26,8 +26,7 @@ get_array(const hopper_pack_values *values, const hopper_pack_source *source, co
 	if (array == NULL)
 		array = DatumGetArrayTypeP(datums[0]);
 	if (ARR_NDIM(array) == 0 && !values->padding.given)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("column \"%s\" of \"%s\" holds an empty array", values->columns[0].name,
+		hopper_wrong(errmsg("column \"%s\" of \"%s\" holds an empty array", values->columns[0].name,
 							source->name.shown),
 					 errdetail("%s.", hopper_pack_row_name(source)),
 					 errhint("%s%s", hopper_pack_padding_hint(values, source, 0, NULL),

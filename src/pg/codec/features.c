@@ -75,8 +75,7 @@ hopper_feature_list(text *value, const char *argument, int n_trained, char *cons
 		return list_of(n_trained, trained);
 	if (inputs->n > 0 &&
 		!hopper_same_inputs(value, argument, n_trained, trained, inputs))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("%s does not name the inputs of \"%s\" with their columns", argument,
+		hopper_wrong(errmsg("%s does not name the inputs of \"%s\" with their columns", argument,
 							whose),
 					 errdetail("It has the inputs %s.",
 							   hopper_columns_words(inputs->n, inputs->names)),
@@ -96,8 +95,7 @@ hopper_feature_list(text *value, const char *argument, int n_trained, char *cons
 	unknown = missing_name(n, names, n_trained, trained);
 	absent = missing_name(n_trained, trained, n, names);
 	if (unknown || absent)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 unknown ? errmsg("column \"%s\" is not a feature of \"%s\"", unknown, whose)
+		hopper_wrong(unknown ? errmsg("column \"%s\" is not a feature of \"%s\"", unknown, whose)
 					 : errmsg("%s lacks the feature \"%s\" of \"%s\"", argument, absent, whose),
 					 errdetail("Its features are %s.", hopper_columns_words(n_trained, trained)),
 					 errhint("Leave %s out, then they are found by their names; a view can rename "

@@ -43,8 +43,7 @@ hopper_require_json(char *written, const char *argument, const char *hint)
 		return;
 	if (error->sqlerrcode != ERRCODE_INVALID_TEXT_REPRESENTATION)
 		ReThrowError(error);
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("argument \"%s\" begins like a JSON object and is none", argument),
+	hopper_wrong(errmsg("argument \"%s\" begins like a JSON object and is none", argument),
 				 error->detail ? errdetail("%s", error->detail) : 0,
 				 errhint("%s", hint));
 }
@@ -84,23 +83,20 @@ hopper_inputs_argument(text *value, const char *argument, hopper_pack_inputs *in
 			/* beyond the limit they are only counted */
 			for (int i = 0; i < inputs->n && inputs->n <= HOPPER_MAX_INPUTS; i++)
 				if (strcmp(inputs->names[i], name) == 0)
-					hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-								 errmsg("argument \"%s\" names %s \"%s\" twice", argument,
+					hopper_wrong(errmsg("argument \"%s\" names %s \"%s\" twice", argument,
 										named_word(argument), name));
 			inputs->names[inputs->n++] = name;
 			n_read = number;
 		}
 		if (column == NULL || column[0] == '\0')
-			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("argument \"%s\" has no columns for %s \"%s\"", argument,
+			hopper_wrong(errmsg("argument \"%s\" has no columns for %s \"%s\"", argument,
 								named_word(argument), inputs->names[inputs->n - 1]),
 						 errhint("%s", named_hint(argument)));
 		inputs->columns[inputs->n - 1]++;
 		*columns = lappend(*columns, column);
 	}
 	if (inputs->n < 1 || inputs->n > HOPPER_MAX_INPUTS)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("argument \"%s\" names %d %ss, from 1 to %d are possible", argument,
+		hopper_wrong(errmsg("argument \"%s\" names %d %ss, from 1 to %d are possible", argument,
 							inputs->n, named_word(argument), HOPPER_MAX_INPUTS));
 	/* the input of a model with one is what it is, whatever its name */
 	if (inputs->n == 1)
@@ -227,8 +223,7 @@ require_columns(const hopper_pack_values *part, const hopper_input *input)
 	int64		count = hopper_shape_count(input->rank, input->shape);
 
 	if (part->layout == PACK_SCALARS && count != part->n_columns)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("input \"%s\" expects %s, not %s", input->name,
+		hopper_wrong(errmsg("input \"%s\" expects %s, not %s", input->name,
 							hopper_plural(count, "value", "values"),
 							hopper_plural(part->n_columns, "column", "columns")));
 }

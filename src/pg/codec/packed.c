@@ -10,8 +10,7 @@
 static void
 refuse_unpacked(const hopper_name *table, bool validation, const char *detail)
 {
-	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-				 errmsg("table \"%s\" has not been packed", table->shown),
+	hopper_unmet(errmsg("table \"%s\" has not been packed", table->shown),
 				 errdetail("%s", detail),
 				 hopper_is_table(hopper_relation_oid(table, false), HOPPER_TABLE_PACKED)
 				 ? errhint("Where it was given another name, give it its old one, by which its "
@@ -222,8 +221,7 @@ select_summary(const hopper_name *summary, const char *table)
 										 (uint64) SPI_processed));
 	format = hopper_key_cell(summary, 0, hopper_at("format_version"));
 	if (format != HOPPER_PACK_FORMAT)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("table \"%s\" was packed in format %d, this version reads format %d",
+		hopper_unmet(errmsg("table \"%s\" was packed in format %d, this version reads format %d",
 							table, format, HOPPER_PACK_FORMAT),
 					 errhint("Pack the data again."));
 }

@@ -100,8 +100,7 @@ hopper_pack_refuse_number(const hopper_pack_source *source, const hopper_pack_co
 {
 	if (source->may_lack)
 		return false;
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("%s holds %s", holder(source, column), what),
+	hopper_wrong(errmsg("%s holds %s", holder(source, column), what),
 				 errdetail("%s", place(source, index, count)),
 				 source->argument ? 0 : errhint("%s", lacking_hint(source)));
 	return false;
@@ -114,15 +113,13 @@ hopper_pack_refuse_shape(const hopper_pack_values *values, const hopper_pack_sou
 	const hopper_pack_column *column = &values->columns[0];
 
 	if (values->shape_given)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("column \"%s\" of \"%s\" does not hold arrays of shape %s",
+		hopper_wrong(errmsg("column \"%s\" of \"%s\" does not hold arrays of shape %s",
 							column->name, source->name.shown,
 							hopper_pack_shape_text(values->rank, values->shape)),
 					 errdetail("%s has shape %s.", hopper_pack_row_name(source),
 							   hopper_pack_shape_text(rank, shape)),
 					 errhint("%s", source->rows_hint ? PREDICT_HINT_SHAPE : PACK_HINT_ROWS));
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("arrays in column \"%s\" of \"%s\" differ in shape", column->name,
+	hopper_wrong(errmsg("arrays in column \"%s\" of \"%s\" differ in shape", column->name,
 						source->name.shown),
 				 errdetail("%s has shape %s; %s has shape %s.", hopper_pack_row_name(source),
 						   hopper_pack_shape_text(rank, shape), values->first_row,
@@ -148,8 +145,7 @@ void
 hopper_pack_refuse_steps(const hopper_pack_values *values, const hopper_pack_source *source,
 						 int rank, const int64 *shape)
 {
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("%s does not hold sequences of shape %s",
+	hopper_wrong(errmsg("%s does not hold sequences of shape %s",
 						holder(source, &values->columns[0]),
 						hopper_pack_shape_text(values->rank, values->shape)),
 				 errdetail("%s has shape %s; the first dimension alone may be less.",
@@ -162,8 +158,7 @@ void
 hopper_pack_refuse_longer(const hopper_pack_values *values, const hopper_pack_source *source,
 						  int64 steps)
 {
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("%s holds a sequence of more than %s", holder(source, &values->columns[0]),
+	hopper_wrong(errmsg("%s holds a sequence of more than %s", holder(source, &values->columns[0]),
 						hopper_plural(values->shape[0], "step", "steps")),
 				 errdetail("%s has " INT64_FORMAT " steps.",
 						   source->argument ? "It" : hopper_pack_row_name(source), steps),
@@ -181,8 +176,7 @@ hopper_pack_refuse_length(const hopper_pack_values *values, const hopper_pack_so
 	const char *what = values->type == HOPPER_UINT8 ? "images"
 		: psprintf("%s values", hopper_pack_type_name(values->type));
 
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("column \"%s\" of \"%s\" does not hold %s of shape %s",
+	hopper_wrong(errmsg("column \"%s\" of \"%s\" does not hold %s of shape %s",
 						values->columns[0].name, source->name.shown, what,
 						hopper_pack_shape_text(values->rank, values->shape)),
 				 errdetail("%s has %zu bytes instead of %zu%s.", hopper_pack_row_name(source),

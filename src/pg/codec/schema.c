@@ -207,8 +207,7 @@ static bool
 refuse_length(const hopper_pack_source *source, const hopper_pack_column *column, int64 n,
 			  int64 expected)
 {
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("column \"%s\" of \"%s\" holds an array of " INT64_FORMAT " elements "
+	hopper_wrong(errmsg("column \"%s\" of \"%s\" holds an array of " INT64_FORMAT " elements "
 						"instead of " INT64_FORMAT, column->name, source->name.shown, n, expected),
 				 errdetail("%s.", hopper_pack_row_name(source)),
 				 errhint("%s", hopper_pack_rows_hint(source)));

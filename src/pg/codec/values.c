@@ -142,8 +142,7 @@ hopper_pack_values_init(hopper_pack_values *values, int n_columns,
 		else if (OidIsValid(element))
 			values->layout = PACK_ARRAY;
 		if (n_columns > 1 && values->layout != PACK_SCALARS)
-			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("column \"%s\" of \"%s\" cannot be joined with others",
+			hopper_wrong(errmsg("column \"%s\" of \"%s\" cannot be joined with others",
 								columns[i].name, relation),
 						 errdetail("It is of type %s, an input of its own.", columns[i].sql_type),
 						 errhint("Name one column of arrays or images an input, or columns of "

@@ -76,8 +76,7 @@ hopper_seal(hopper_description kind, const char *bytes, size_t size, uint8 seal[
 
 	StaticAssertStmt(HOPPER_SEAL_SIZE == PG_SHA256_DIGEST_LENGTH, "a seal is a digest");
 	if (secret == NULL || strlen(secret) != BLOCK)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("model_hopper has no secret for its segments in this database"),
+		hopper_unmet(errmsg("model_hopper has no secret for its segments in this database"),
 					 errhint("Let the owner of the extension call hopper.segment_new_secret()."));
 	for (int i = 0; i < BLOCK; i++)
 	{

@@ -22,8 +22,7 @@
 void
 hopper_refuse_description(void)
 {
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("a description for the segments is damaged"));
+	hopper_wrong(errmsg("a description for the segments is damaged"));
 	pg_unreachable();
 }
 
@@ -292,16 +291,14 @@ hopper_read_description(const bytea *description, hopper_description kind,
 	/* the words of these errors do no harm, whoever they come from */
 	version = hopper_wire_text(&wire, NULL);
 	if (version == NULL || strcmp(version, HOPPER_VERSION) != 0)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("model_hopper of this segment is of another version than that of the "
+		hopper_unmet(errmsg("model_hopper of this segment is of another version than that of the "
 							"coordinator"),
 					 errdetail("The coordinator has %s, the segment %s.",
 							   version ? version : "none", HOPPER_VERSION),
 					 errhint("Install the same version on all hosts, and reconnect."));
 	libraries = hopper_wire_text(&wire, NULL);
 	if (libraries == NULL || strcmp(libraries, hopper_library_ids()) != 0)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("segment %d has another build of model_hopper than the coordinator",
+		hopper_unmet(errmsg("segment %d has another build of model_hopper than the coordinator",
 							GpIdentity.segindex),
 					 errdetail("The coordinator has %s; segment %d has %s.",
 							   libraries ? libraries : "none", GpIdentity.segindex,

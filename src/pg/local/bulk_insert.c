@@ -81,8 +81,7 @@ hopper_bulk_insert_open(const hopper_name *table, int n, const Oid *types)
 	insert->relation = table_open(hopper_relation_oid(table, false), RowExclusiveLock);
 	if (insert->relation->rd_rel->relkind != RELKIND_RELATION ||
 		insert->relation->rd_createSubid == InvalidSubTransactionId)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("\"%s\" is not the table that was just made", table->shown),
+		hopper_unmet(errmsg("\"%s\" is not the table that was just made", table->shown),
 					 errhint("Choose another name for the output, or give it with its schema."));
 	descriptor = RelationGetDescr(insert->relation);
 	hopper_require_first_types(descriptor, n, types, table->shown);

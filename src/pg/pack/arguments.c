@@ -316,8 +316,7 @@ trained_labels(FunctionCallInfo fcinfo, hopper_pack_request *request, int i)
 				ordered = lappend(ordered, list_nth(given, at));
 		}
 		if (!same)
-			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("argument \"dependent_varname\" does not name the outputs of "
+			hopper_wrong(errmsg("argument \"dependent_varname\" does not name the outputs of "
 								"\"%s\"", training->table.shown),
 						 errdetail("It has labels of %s.",
 								   hopper_columns_words(desc->n_outputs, names)),

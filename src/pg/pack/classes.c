@@ -168,8 +168,7 @@ hopper_pack_read_classes(const hopper_pack_request *request, const hopper_pack_s
 	SPI_freetuptable(SPI_tuptable);
 	classes->num_classes = Max(request->num_classes, classes->n);
 	if (request->num_classes > 0 && request->num_classes < classes->n)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("num_classes is %d but column \"%s\" of \"%s\" holds %d classes",
+		hopper_wrong(errmsg("num_classes is %d but column \"%s\" of \"%s\" holds %d classes",
 							request->num_classes, source->y.name, source->name.shown, classes->n),
 					 errdetail("They are %s.", hopper_pack_list_classes(classes)),
 					 errhint("Pass num_classes => %d or more, or leave it out.", classes->n));
@@ -243,13 +242,11 @@ hopper_pack_class_index(const hopper_pack_job *label, const hopper_pack_source *
 		else
 			shown = psprintf(INT64_FORMAT, key.number);
 		if (!request->validation)
-			hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-						 errmsg("rows of \"%s\" changed while they were read", source->name.shown),
+			hopper_unmet(errmsg("rows of \"%s\" changed while they were read", source->name.shown),
 						 errdetail("%s has label %s, which was not there before.",
 								   hopper_pack_row_name(source), shown),
 						 errhint("Pack a table, or a view without volatile functions."));
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("column \"%s\" of \"%s\" holds a label that \"%s\" was not packed with",
+		hopper_wrong(errmsg("column \"%s\" of \"%s\" holds a label that \"%s\" was not packed with",
 							label->source.y.name, source->name.shown,
 							request->training.table.shown),
 					 errdetail("%s has label %s; the classes are %s.", hopper_pack_row_name(source),

@@ -39,21 +39,18 @@ check_split(const hopper_pack_job *job, int64 n_validation)
 	int64		n_training = job->n_rows - n_validation;
 
 	if (request->validation_fraction > 0 && (n_validation == 0 || n_training == 0))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("validation_fraction %g of the " INT64_FORMAT " rows of \"%s\" leaves "
+		hopper_wrong(errmsg("validation_fraction %g of the " INT64_FORMAT " rows of \"%s\" leaves "
 							"no row for %s", request->validation_fraction, job->n_rows,
 							job->source.name.shown, n_validation == 0 ? "validation" : "training"),
 					 job->y_kind == HOPPER_LABEL_CLASS
 					 ? errdetail("It is taken of each class and rounded.")
 					 : 0);
 	if (request->fold_column && (n_validation == 0 || n_training == 0))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("column \"%s\" of \"%s\" leaves no row for %s", job->source.fold.name,
+		hopper_wrong(errmsg("column \"%s\" of \"%s\" leaves no row for %s", job->source.fold.name,
 							job->source.name.shown, n_validation == 0 ? "validation" : "training"),
 					 errhint("True marks a row for validation, false for training."));
 	if (request->partitions > n_training)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("partitions is %d but there %s only %s to train on",
+		hopper_wrong(errmsg("partitions is %d but there %s only %s to train on",
 							request->partitions, n_training == 1 ? "is" : "are",
 							hopper_plural(n_training, "row", "rows")));
 }
@@ -62,8 +59,7 @@ static void
 check_starts(const hopper_pack_request *request, int32 partitions)
 {
 	if (request->n_starts > 0 && request->starts[request->n_starts - 1] >= partitions)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("starts names partition %d but there %s only %s",
+		hopper_wrong(errmsg("starts names partition %d but there %s only %s",
 							request->starts[request->n_starts - 1], partitions == 1 ? "is" : "are",
 							hopper_plural(partitions, "partition", "partitions")),
 					 errdetail("Partitions count from 0."));
@@ -94,8 +90,7 @@ require_real_classes(const hopper_pack_job *job)
 		job->request.label_kind == HOPPER_LABEL_CLASS)
 		return;
 	if (n == job->n_rows && n > MOST_CLASSES_ANYWAY)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("each of the %s rows of \"%s\" would be a class of its own",
+		hopper_wrong(errmsg("each of the %s rows of \"%s\" would be a class of its own",
 							hopper_count_words(n), source->name.shown),
 					 errdetail("Label column \"%s\" of type %s has as many values.", source->y.name,
 							   source->y.sql_type),
@@ -122,8 +117,7 @@ hopper_pack_open_outputs(hopper_pack_job *job, hopper_pack_output *training,
 	int64		n_validation;
 
 	if (job->n_rows == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("\"%s\" holds no rows", job->source.name.shown));
+		hopper_wrong(errmsg("\"%s\" holds no rows", job->source.name.shown));
 	require_real_classes(job);
 	n_validation = hopper_pack_split_rows(job);
 	check_split(job, n_validation);

@@ -166,12 +166,11 @@ lengths_of_inputs(hopper_pack_job *job)
 		n_arrays += input_at(job, i)->layout == PACK_ARRAY;
 	}
 	if (n_arrays == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("pad_to needs a column of arrays"),
+		hopper_wrong(errmsg("pad_to needs a column of arrays"),
 					 errdetail("Column \"%s\" of \"%s\" is of type %s.", job->source.x[0].name,
 							   job->source.name.shown, job->source.x[0].sql_type));
 	if (pad_to->names == NULL && n_arrays > 1 && pad_to->lengths[0] > 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("pad_to is one length, and %d inputs of \"%s\" are arrays", n_arrays,
+		hopper_wrong(errmsg("pad_to is one length, and %d inputs of \"%s\" are arrays", n_arrays,
 							job->source.name.shown),
 					 errhint("Name those that are sequences: pad_to => '{\"words\": 40}'."));
 	for (int i = 0; pad_to->names == NULL && i < n; i++)
@@ -184,11 +183,10 @@ lengths_of_inputs(hopper_pack_job *job)
 		while (i < n && strcmp(names[i], pad_to->names[k]) != 0)
 			i++;
 		if (i == n)
-			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("pad_to names \"%s\", which is no input", pad_to->names[k]),
+			hopper_wrong(errmsg("pad_to names \"%s\", which is no input", pad_to->names[k]),
 						 errdetail("The inputs are %s.", hopper_columns_words(n, names)));
 		if (input_at(job, i)->layout != PACK_ARRAY)
-			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("pad_to needs a column of arrays"),
+			hopper_wrong(errmsg("pad_to needs a column of arrays"),
 						 errdetail("Input \"%s\" has column \"%s\" of type %s.", names[i],
 								   input_at(job, i)->columns[0].name,
 								   input_at(job, i)->columns[0].sql_type));
@@ -249,8 +247,7 @@ hopper_pack_first_shape(const hopper_pack_job *job, const hopper_pack_column *co
 	if (hopper_select_at_once("SELECT %s FROM %s%s%s pg_catalog.array_length(%s, 1) IS NOT NULL"
 							  " LIMIT 1", query->data, job->source.name.quoted, labelled,
 							  labelled[0] ? " AND" : " WHERE", name) == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("column \"%s\" of \"%s\" holds no arrays with elements", column->name,
+		hopper_wrong(errmsg("column \"%s\" of \"%s\" holds no arrays with elements", column->name,
 							job->source.name.shown));
 	for (; rank < HOPPER_MAX_RANK && hopper_cell(0, rank + 1); rank++)
 		shape[rank] = hopper_int_cell(&job->source.name, 0, rank + 1, 1, PACK_MAX_BUFFER_BYTES);
@@ -263,15 +260,13 @@ require_fitting_value(const hopper_pack_job *job, const hopper_pack_values *x)
 	double		value = x->padding.value;
 
 	if (!hopper_padding_fits(x->type, value))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("pad_value %g cannot be packed as %s", value,
+		hopper_wrong(errmsg("pad_value %g cannot be packed as %s", value,
 							hopper_pack_type_name(x->type)),
 					 errdetail("Column \"%s\" of \"%s\" is of type %s.", x->columns[0].name,
 							   job->source.name.shown, x->columns[0].sql_type),
 					 errhint("Cast the column in a view."));
 	if (!isfinite((float) (value / x->divisor)))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("pad_value %g divided by normalizing_const is out of range for real",
+		hopper_wrong(errmsg("pad_value %g divided by normalizing_const is out of range for real",
 							value));
 }
 
@@ -279,8 +274,7 @@ static void
 refuse_longer(const hopper_pack_job *job, const hopper_pack_values *x, int32 length,
 			  const lengths_found *found)
 {
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("column \"%s\" of \"%s\" holds %s of more than %s", x->columns[0].name,
+	hopper_wrong(errmsg("column \"%s\" of \"%s\" holds %s of more than %s", x->columns[0].name,
 						job->source.name.shown,
 						hopper_plural(found->n_longer, "sequence", "sequences"),
 						hopper_plural(length, "step", "steps")),
@@ -339,8 +333,7 @@ hopper_pack_set_padding(hopper_pack_job *job)
 		if (lengths[i] < 0)
 			continue;
 		if (input_at(job, i)->shape_known)
-			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("image_shape and pad_to exclude each other"),
+			hopper_wrong(errmsg("image_shape and pad_to exclude each other"),
 						 errdetail("Both are for input \"%s\".", input_name(job, i)));
 		pad_input(job, input_at(job, i), lengths[i]);
 	}

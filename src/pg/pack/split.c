@@ -211,8 +211,7 @@ split_values(const hopper_pack_job *job)
 					  by_time ? "DESC" : "ASC", key, job->source.name.quoted,
 					  hopper_pack_labelled_rows(&job->request, &job->source),
 					  job->request.validation_fraction) == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("column \"%s\" of \"%s\" holds no two values", column->name,
+		hopper_wrong(errmsg("column \"%s\" of \"%s\" holds no two values", column->name,
 							job->source.name.shown),
 					 errdetail("Its rows are not separated, so that one of training and "
 							   "validation would be empty."));

@@ -88,8 +88,7 @@ hopper_pack_find_features(hopper_pack_request *request, Oid relation)
 							   n == 1 ? "is" : "are"),
 				errdetail("%s %s.", n == 1 ? "It is" : "They are", left_out->data));
 	if (request->x_names == NIL)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("no column of \"%s\" is left to be a feature", request->source.shown));
+		hopper_wrong(errmsg("no column of \"%s\" is left to be a feature", request->source.shown));
 }
 
 /* A column's number that is finite, exactly as far as numeric holds it, SQL. */
@@ -438,8 +437,7 @@ require_plain_arguments(const hopper_pack_request *request)
 		: request->normalizing_const != 1 ? "normalizing_const" : NULL;
 
 	if (refused)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("%s is not for columns with treatments", refused),
+		hopper_wrong(errmsg("%s is not for columns with treatments", refused),
 					 errhint("Name one column of arrays or images, or leave it out."));
 }
 
@@ -468,10 +466,8 @@ require_training_rows(const hopper_pack_job *job)
 	if (source->fold.name == NULL ||
 		hopper_select("SELECT FROM %s%s LIMIT 1", source->name.quoted,
 					  hopper_pack_labelled_rows(&job->request, source)) == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("\"%s\" holds no rows", source->name.shown));
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("%s \"%s\" leaves no row for training",
+		hopper_wrong(errmsg("\"%s\" holds no rows", source->name.shown));
+	hopper_wrong(errmsg("%s \"%s\" leaves no row for training",
 						job->request.fold_column ? psprintf("column \"%s\" of", source->fold.name)
 						: psprintf("validation_fraction %g of", job->request.validation_fraction),
 						source->name.shown));

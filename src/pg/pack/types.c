@@ -63,8 +63,7 @@ set_trained_features(const hopper_pack_job *job, hopper_pack_values *x, int32 ty
 							   training->x_sql_types[at]),
 					 errhint("Cast the column in a view."));
 	if (x->layout == PACK_SCALARS && (rank != 1 || shape[0] != x->count))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("independent_varname names %s but \"%s\" was packed with features of "
+		hopper_wrong(errmsg("independent_varname names %s but \"%s\" was packed with features of "
 							"shape %s", hopper_plural(x->count, "column", "columns"),
 							training->table.shown, hopper_pack_shape_text(rank, shape)));
 	if (x->layout == PACK_BYTES)
@@ -92,17 +91,15 @@ set_image_shape(const hopper_pack_job *job, hopper_pack_values *x, int n)
 			n_others++;
 		}
 	if (request->bytea_type != 0 && n_bytes == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("bytea_type needs a column of bytea"),
+		hopper_wrong(errmsg("bytea_type needs a column of bytea"),
 					 errdetail("Column \"%s\" of \"%s\" is of type %s.", job->source.x[0].name,
 							   source, job->source.x[0].sql_type));
 	if (request->image_rank > 0 && image == NULL)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("image_shape needs a column of arrays or bytea"),
+		hopper_wrong(errmsg("image_shape needs a column of arrays or bytea"),
 					 errdetail("Column \"%s\" of \"%s\" is of type %s.", job->source.x[0].name,
 							   source, job->source.x[0].sql_type));
 	if ((request->image_rank > 0 || request->bytea_type != 0) && n_others > 1)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("image_shape is for one input, and %d of \"%s\" are images or arrays",
+		hopper_wrong(errmsg("image_shape is for one input, and %d of \"%s\" are images or arrays",
 							n_others, source),
 					 errhint("Arrays have shapes of their own: leave image_shape out, and make "
 							 "arrays of images of bytes in a view."));
@@ -111,8 +108,7 @@ set_image_shape(const hopper_pack_job *job, hopper_pack_values *x, int n)
 	if (request->image_rank > 0)
 		hopper_pack_values_set_shape(image, request->image_rank, request->image_shape);
 	else if (n_bytes > 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("column \"%s\" of \"%s\" is of type bytea, which needs image_shape",
+		hopper_wrong(errmsg("column \"%s\" of \"%s\" is of type bytea, which needs image_shape",
 							image->columns[0].name, source),
 					 errhint("Pass image_shape => ARRAY[height, width, channels]."));
 }
@@ -179,8 +175,7 @@ set_number_labels(hopper_pack_job *job)
 					 errhint(PACK_HINT_LABELS " A view can cast the column to text, for "
 							 "classes, or compute a number from it."));
 	if (job->request.num_classes > 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("num_classes is given but label column \"%s\" of \"%s\" is of type "
+		hopper_wrong(errmsg("num_classes is given but label column \"%s\" of \"%s\" is of type "
 							"%s, which has no classes", column->name, job->source.name.shown,
 							column->sql_type),
 					 errhint("Leave num_classes out, or cast the labels to integer in a view."));

@@ -53,8 +53,7 @@ static hopper_predict_what
 most_probable(int k)
 {
 	if (k < 1)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("pred_type must be at least 1 class, got %d", k));
+		hopper_wrong(errmsg("pred_type must be at least 1 class, got %d", k));
 	return (hopper_predict_what) {PREDICT_TOP, .k = k};
 }
 
@@ -65,8 +64,7 @@ above_threshold(double threshold)
 	if (threshold >= 1 && threshold <= PG_INT32_MAX && threshold == rint(threshold))
 		return most_probable((int) threshold);
 	if (!(threshold >= 0 && threshold < 1))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("pred_type must be a probability from 0 to below 1, got %g", threshold),
+		hopper_wrong(errmsg("pred_type must be a probability from 0 to below 1, got %g", threshold),
 					 errhint("For the most probable classes give their number, for example "
 							 "pred_type => 3."));
 	return (hopper_predict_what) {PREDICT_THRESHOLD, .threshold = threshold};
@@ -92,8 +90,7 @@ hopper_predict_what_argument(FunctionCallInfo fcinfo, int at)
 		return strchr(given, '.') || number != rint(number) || fabs(number) > PG_INT32_MAX
 			? above_threshold(number) : most_probable((int) number);
 	else if (strcmp(given, "prob") != 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("pred_type \"%s\" is not known", given),
+		hopper_wrong(errmsg("pred_type \"%s\" is not known", given),
 					 errhint("Use 'prob' (all classes), 'columns' (a column for each), "
 							 "'response' (the most probable one), a number k of classes, or a "
 							 "probability below 1."));
@@ -172,8 +169,7 @@ open_features(hopper_prediction *run)
 	hopper_predict_describe_features(model, NULL, run->rows.n_x, run->rows.x, run->source.shown,
 									 &run->values);
 	if (run->values.layout == PACK_BYTES && model->data.desc.x_rank == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("the shape of the images in \"%s\" is not known",
+		hopper_wrong(errmsg("the shape of the images in \"%s\" is not known",
 							run->rows.x[0].name),
 					 errdetail("Model \"%s\" does not say what it expects.", model->shown),
 					 errhint("Give its first layer an input shape."));
@@ -287,7 +283,7 @@ hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x)
 	id = hopper_column_list(id_col, "id_col");
 	hopper_predict_refuse_packed(&run->source, relation);
 	if (list_length(id) != 1)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("id_col must be one column"));
+		hopper_wrong(errmsg("id_col must be one column"));
 	hopper_require_columns(relation, lappend(list_copy(x), linitial(id)));
 	hopper_pack_resolve_column(relation, linitial(id), &id_column);
 	if (get_attnum(relation, id_column.name) < 0)
@@ -318,8 +314,7 @@ hopper_predict_take_layer(hopper_predict_model *model, text *layer)
 		return;
 	name = text_to_cstring(layer);
 	if (name[0] == '\0' || strlen(name) >= NAMEDATALEN)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("argument \"layer\" must have from 1 to %d bytes", NAMEDATALEN - 1));
+		hopper_wrong(errmsg("argument \"layer\" must have from 1 to %d bytes", NAMEDATALEN - 1));
 	model->layer = hopper_to_utf8(name);
 	model->class_name = name;
 	model->link = HOPPER_LINK_NONE;
@@ -392,7 +387,7 @@ hopper_predict_given_classes(hopper_predict_model *model, ArrayType *array)
 					 errdetail("class_values has %d rows.", ARR_DIMS(array)[0]));
 	names = hopper_texts(PointerGetDatum(array), &n);
 	if (n == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("class_values must not be empty"),
+		hopper_wrong(errmsg("class_values must not be empty"),
 					 errhint("Leave it out to see the classes' indexes."));
 	model->n_classes = model->n_class_values = n;
 	model->class_values = (const char *const *) names;

@@ -124,8 +124,7 @@ take_inputs(hopper_predict_model *model, const model_ends *ends, text *argument)
 		}
 	}
 	if (inputs->n != ends->n_inputs)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("independent_varname does not name the inputs of \"%s\" with their "
+		hopper_wrong(errmsg("independent_varname does not name the inputs of \"%s\" with their "
 							"columns", model->shown),
 					 errdetail("It has the inputs %s.", ends_words(ends->n_inputs, ends->inputs)),
 					 errhint("Write '{\"input\": \"column\", ...}', or a list of columns in "
@@ -138,8 +137,7 @@ take_inputs(hopper_predict_model *model, const model_ends *ends, text *argument)
 		while (k < ends->n_inputs && strcmp(ends->inputs[k].name, inputs->names[i]) != 0)
 			k++;
 		if (k == ends->n_inputs)
-			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("independent_varname names \"%s\", which is no input of \"%s\"",
+			hopper_wrong(errmsg("independent_varname names \"%s\", which is no input of \"%s\"",
 								inputs->names[i], model->shown),
 						 errdetail("It has the inputs %s.",
 								   ends_words(ends->n_inputs, ends->inputs)));
@@ -164,8 +162,7 @@ take_schema(hopper_predict_model *model, const hopper_name *source, int n,
 	int			i = 0;
 
 	if (list_length(columns) != n)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("\"%s\" has %s but independent_varname names %s", model->shown,
+		hopper_wrong(errmsg("\"%s\" has %s but independent_varname names %s", model->shown,
 							hopper_plural(n, "input", "inputs"),
 							hopper_plural(list_length(columns), "column", "columns")),
 					 errhint("hopper.model_columns() shows the inputs in their order."));
@@ -176,8 +173,7 @@ take_schema(hopper_predict_model *model, const hopper_name *source, int n,
 		{
 			if (other != i && strcmp(wanted[other].name, lfirst(cell)) == 0 &&
 				strcmp(wanted[i].name, lfirst(cell)) != 0)
-				hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-							 errmsg("input %d of \"%s\" is \"%s\" but column %d of "
+				hopper_wrong(errmsg("input %d of \"%s\" is \"%s\" but column %d of "
 									"independent_varname is \"%s\", its input %d", i + 1,
 									model->shown, wanted[i].name, i + 1, wanted[other].name,
 									other + 1),
@@ -207,17 +203,15 @@ take_padding(FunctionCallInfo fcinfo, int at, hopper_predict_model *model)
 		problem = hopper_padding_side(text_to_cstring(PG_GETARG_TEXT_PP(at + 2)), "truncate",
 									  &beginning);
 	if (problem)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("%s", problem),
+		hopper_wrong(errmsg("%s", problem),
 					 errhint("Use 'post' (the end of a sequence) or 'pre' (its beginning)."));
 	if (PG_ARGISNULL(at) && (one.before || !PG_ARGISNULL(at + 2)))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("pad_side and truncate need pad_value"));
+		hopper_wrong(errmsg("pad_side and truncate need pad_value"));
 	if (PG_ARGISNULL(at))
 		return;
 	one.value = PG_GETARG_FLOAT8(at);
 	if (!isfinite((float) one.value))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("pad_value must be a number that real holds, got %g", one.value));
+		hopper_wrong(errmsg("pad_value must be a number that real holds, got %g", one.value));
 	if (!PG_ARGISNULL(at + 2))
 		one.truncate = beginning ? PACK_CUT_BEGINNING : PACK_CUT_END;
 	padding = palloc(sizeof(hopper_pack_padding) * n);
@@ -256,8 +250,7 @@ take_class_values(hopper_predict_model *model, ArrayType *array)
 	int			width;
 
 	if (ARR_NDIM(array) != 2 || ARR_DIMS(array)[0] != n)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("class_values must have a row for each of the %d outputs of \"%s\"", n,
+		hopper_wrong(errmsg("class_values must have a row for each of the %d outputs of \"%s\"", n,
 							model->shown),
 					 errhint("Write ARRAY[ARRAY['a', 'b', NULL], ARRAY[NULL, NULL, NULL]]: fill "
 							 "up with NULL, which is all that outputs without names have."));
@@ -307,8 +300,7 @@ read_stored(const hopper_name *table, FunctionCallInfo fcinfo, hopper_model *sto
 	hopper_require_model_table(table);
 	hopper_read_model(table, hopper_key_argument(fcinfo, 1), stored);
 	if (!HOPPER_HAS_FLOATS(&stored->weights))
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("model %d of \"%s\" has no weights", stored->model_id, table->shown),
+		hopper_unmet(errmsg("model %d of \"%s\" has no weights", stored->model_id, table->shown),
 					 errhint("Store them with hopper.load_model(), or train the model."));
 	/* Values that are not in memory are looked at on their way to the predictor. */
 	if (hopper_core()->check_weights(stored->arch, stored->arch_size, stored->weights.values,
@@ -347,8 +339,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_predict_byom)
 	run->work.threads = hopper_effective_threads();
 	model->data.desc.normalizing_const = PG_ARGISNULL(9) ? 1.0 : PG_GETARG_FLOAT8(9);
 	if (!(model->data.desc.normalizing_const > 0 && isfinite(model->data.desc.normalizing_const)))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("normalizing_const must be positive, got %g",
+		hopper_wrong(errmsg("normalizing_const must be positive, got %g",
 							model->data.desc.normalizing_const));
 
 	read_stored(&table, fcinfo, &stored);
@@ -366,8 +357,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_predict_byom)
 	if (prepares)
 	{
 		if (model->data.desc.normalizing_const != 1 || !PG_ARGISNULL(13))
-			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("%s is not for \"%s\", which prepares its columns itself",
+			hopper_wrong(errmsg("%s is not for \"%s\", which prepares its columns itself",
 								PG_ARGISNULL(13) ? "normalizing_const" : "pad_value",
 								model->shown));
 		columns = hopper_column_list(hopper_text_argument(fcinfo, 4), "independent_varname");

@@ -34,8 +34,7 @@ hopper_require_classes(const hopper_trained *model, const hopper_name *shown)
 	hopper_predict_from_trained(model, &predicted);
 	if (kind == HOPPER_LABEL_CLASS || predicted.is_each)
 		return;
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("confusion_table needs a model of classes but \"%s\" was trained on %s",
+	hopper_wrong(errmsg("confusion_table needs a model of classes but \"%s\" was trained on %s",
 						shown->shown,
 						desc->n_outputs > 1 ? "several outputs"
 						: kind == HOPPER_LABEL_VALUE ? "numbers" : "arrays"),

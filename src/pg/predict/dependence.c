@@ -75,8 +75,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_partial_dependence)
 	hopper_explained_open(fcinfo, "source_table", &what);
 	hopper_explained_take_class(fcinfo, &what);
 	if (what.output == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("model \"%s\" has more than two classes", what.model.shown),
+		hopper_wrong(errmsg("model \"%s\" has more than two classes", what.model.shown),
 					 errhint("Pass class_value, whose probability is then predicted."));
 	column = find_feature(&what, feature);
 	known = psprintf(" WHERE %s IS NOT NULL", hopper_identifier(feature));

@@ -56,11 +56,9 @@ read_candidates(ensembling *work, const int32 *keys, int n_keys)
 		CHECK_FOR_INTERRUPTS();
 	}
 	if (keys && n_wanted < n_keys)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("\"%s\" does not hold all models of mst_keys", work->table.shown));
+		hopper_wrong(errmsg("\"%s\" does not hold all models of mst_keys", work->table.shown));
 	if (work->n < 2)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("an ensemble needs two models or more of \"%s\"", work->table.shown));
+		hopper_wrong(errmsg("an ensemble needs two models or more of \"%s\"", work->table.shown));
 }
 
 /* The place of what judges among the first candidate's metrics; -1: the loss. */
@@ -80,8 +78,7 @@ judging_metric(const ensembling *work, const char *name)
 		if (strcmp(first->metrics_type[i], name) == 0)
 			return i;
 	if (strcmp(name, "loss") != 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("configuration %d of \"%s\" has no metric \"%s\"", first->mst_key,
+		hopper_wrong(errmsg("configuration %d of \"%s\" has no metric \"%s\"", first->mst_key,
 							work->table.shown, name));
 	return -1;
 }
@@ -206,8 +203,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_ensemble)
 	size = hopper_positive_argument(fcinfo, 2, "size", 20);
 	initial = hopper_positive_argument(fcinfo, 5, "initial", 5);
 	if (size > MOST_STEPS)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("size must be from 1 to %d", MOST_STEPS));
+		hopper_wrong(errmsg("size must be from 1 to %d", MOST_STEPS));
 	keys = hopper_integers_argument(fcinfo, 3, "mst_keys", 1, PG_INT32_MAX, &n_keys);
 	work.outputs = hopper_outputs_named(&work.table);
 	hopper_outputs_take_back(&work.table);

@@ -68,8 +68,7 @@ hopper_explained_take_class(FunctionCallInfo fcinfo, hopper_explained *what)
 	if (given == NULL)
 		return;
 	if (model->is_value)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("class_value is given but model \"%s\" predicts numbers",
+		hopper_wrong(errmsg("class_value is given but model \"%s\" predicts numbers",
 							model->shown));
 	for (int i = 0; i < model->n_class_values; i++)
 	{
@@ -81,8 +80,7 @@ hopper_explained_take_class(FunctionCallInfo fcinfo, hopper_explained *what)
 		if (i < 20)
 			appendStringInfo(known, "%s\"%s\"", i ? ", " : "", class_name(what, i));
 	}
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("model \"%s\" knows no class \"%s\"", model->shown, given),
+	hopper_wrong(errmsg("model \"%s\" knows no class \"%s\"", model->shown, given),
 				 errdetail("Its classes are %s%s.", known->data,
 						   model->n_class_values > 20 ? " and more" : ""));
 }
@@ -125,8 +123,7 @@ hopper_explained_count(FunctionCallInfo fcinfo, const char *argument, int otherw
 	int			given = hopper_integer_argument(fcinfo, at, argument, otherwise);
 
 	if (given < least || given > most)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("%s must be from %d to %d, got %d", argument, least, most, given));
+		hopper_wrong(errmsg("%s must be from %d to %d, got %d", argument, least, most, given));
 	return given;
 }
 
@@ -160,8 +157,7 @@ void
 hopper_explained_require_rows(const hopper_explained *what, const char *where, const char *hint)
 {
 	if (hopper_select("SELECT FROM %s%s LIMIT 1", what->source.quoted, where) == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("\"%s\" holds no rows to explain model \"%s\" by", what->source.shown,
+		hopper_wrong(errmsg("\"%s\" holds no rows to explain model \"%s\" by", what->source.shown,
 							what->model.shown),
 					 hint ? errhint("%s", hint) : 0);
 }

@@ -77,8 +77,7 @@ refuse_architecture(FunctionCallInfo fcinfo)
 	char	   *given = hopper_string_argument(fcinfo, 0);
 
 	if (given && given[strspn(given, " \t\r\n")] == '{')
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("argument \"model_table\" is an architecture, not the name of a table"),
+		hopper_wrong(errmsg("argument \"model_table\" is an architecture, not the name of a table"),
 					 errhint("Name the argument: model_arch => ..."));
 }
 

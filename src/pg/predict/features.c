@@ -20,8 +20,7 @@ schema_of(const hopper_name *table)
 	else
 		hopper_read_packed(table, false, &trained.data);
 	if (trained.data.schema_text == NULL)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("the features of \"%s\" are packed as they are", table->shown),
+		hopper_unmet(errmsg("the features of \"%s\" are packed as they are", table->shown),
 					 errhint("hopper.training_preprocessor() with treatments => '{}' chooses "
 							 "treatments for columns."));
 	return hopper_schema_open(trained.data.schema_text);
@@ -237,8 +236,7 @@ asks_for_columns(FunctionCallInfo fcinfo, int at)
 	char	   *given = hopper_string_argument(fcinfo, at);
 
 	if (given && strcmp(given, "response") != 0 && strcmp(given, "columns") != 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("pred_type \"%s\" is not known", given),
+		hopper_wrong(errmsg("pred_type \"%s\" is not known", given),
 					 errhint("Use 'response' (the most probable class, or the value) or "
 							 "'columns' (and a column for each class's probability)."));
 	return given && strcmp(given, "columns") == 0;

@@ -41,8 +41,7 @@ hopper_given_record(HeapTupleHeader record, hopper_given_row *row)
 static void
 refuse_json(const char *what, const char *name)
 {
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 name
+	hopper_wrong(name
 				 ? errmsg("features hold %s for \"%s\", not a number or an array of numbers", what,
 						  name)
 				 : errmsg("features hold %s, not a number", what),

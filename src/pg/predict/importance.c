@@ -46,8 +46,7 @@ find_score(const hopper_explained *what, const char *given)
 			return &scores[i];
 		appendStringInfo(names, "%s%s", names->len ? ", " : "", hopper_literal(scores[i].name));
 	}
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("metric \"%s\" is not known for what model \"%s\" predicts", given,
+	hopper_wrong(errmsg("metric \"%s\" is not known for what model \"%s\" predicts", given,
 						what->model.shown),
 				 errhint("Use %s.", names->data));
 	return NULL;
@@ -111,8 +110,7 @@ require_two_classes(const hopper_explained *what, const score *by, const char *r
 		return;
 	(void) hopper_select("SELECT count(DISTINCT c)::int4 FROM (%s) AS r", rows);
 	if (DatumGetInt32(hopper_value(0, 1, INT4OID, &isnull)) < 2)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("rows of \"%s\" are of one class, of which there is no %s",
+		hopper_wrong(errmsg("rows of \"%s\" are of one class, of which there is no %s",
 							what->source.shown, by->name),
 					 errhint("Pass metric => 'log_loss', or a larger most_rows."));
 }

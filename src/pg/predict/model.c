@@ -94,8 +94,7 @@ hopper_predict_bind_outputs(hopper_predict_model *model, int n_outputs)
 	/* A single sigmoid unit is the probability of the second of two classes. */
 	if (model->n_classes == n_outputs || (model->n_classes == 2 && n_outputs == 1))
 		return;
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("model \"%s\" has %s but there %s %s", model->shown,
+	hopper_wrong(errmsg("model \"%s\" has %s but there %s %s", model->shown,
 						hopper_plural(n_outputs, "output", "outputs"),
 						model->n_classes == 1 ? "is" : "are",
 						hopper_plural(model->n_classes, "class value", "class values")),

@@ -67,8 +67,7 @@ hopper_predict_require_columns(const hopper_predict_model *model)
 	if (!hopper_predict_has_rows(model))
 		return;
 	if (model->n_class_values == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("the classes of model \"%s\" have no names for columns", model->shown),
+		hopper_wrong(errmsg("the classes of model \"%s\" have no names for columns", model->shown),
 					 errhint("Use pred_type 'prob', which gives rows."));
 	if (model->n_class_values > PREDICT_MAX_COLUMNS - 2)
 		hopper_raise(ERRCODE_PROGRAM_LIMIT_EXCEEDED,

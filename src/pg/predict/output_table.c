@@ -14,8 +14,7 @@ replacement_argument(FunctionCallInfo fcinfo, int at, bool *rows)
 
 	*rows = given && pg_strcasecmp(given, "rows") == 0;
 	if (given && !*rows && !parse_bool(given, &replace))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("replace must be true, false or 'rows', got \"%s\"", given));
+		hopper_wrong(errmsg("replace must be true, false or 'rows', got \"%s\"", given));
 	return replace || *rows;
 }
 

@@ -185,8 +185,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_predict_packed)
 	memset(&run, 0, sizeof(run));
 	run.most = PG_ARGISNULL(3) ? PG_INT64_MAX : PG_GETARG_INT64(3);
 	if (run.most < 1)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("n must be a positive number of rows"));
+		hopper_wrong(errmsg("n must be a positive number of rows"));
 	hopper_read_trained(&table, !PG_ARGISNULL(2), hopper_key_argument(fcinfo, 2), &trained);
 	hopper_predict_from_trained(&trained, &run.base.model);
 	if (run.base.model.n_parts > 0 || run.base.model.is_array || run.base.model.is_each)

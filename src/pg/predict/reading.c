@@ -134,8 +134,7 @@ hopper_predict_through(hopper_prediction *run, const hopper_predict_sink *sink, 
 	}
 	SPI_cursor_close(rows.portal);
 	if (run->work.predictor == NULL)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("\"%s\" has no rows", run->source.shown));
+		hopper_wrong(errmsg("\"%s\" has no rows", run->source.shown));
 	while (run->work.n_batches > 0)
 		give_oldest(&r, true);
 	MemoryContextDelete(r.scratch);

@@ -327,8 +327,7 @@ fill(hopper_ready_model *entry, const hopper_name *table, int n_asked, const boo
 	hopper_read_trained(&own, entry->has_key, entry->mst_key, &trained);
 	n_inputs = Max(data->inputs.n, 1);
 	if (data->inputs.n > 0 && !is_row)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("model \"%s\" has several inputs, which one array does not tell apart",
+		hopper_wrong(errmsg("model \"%s\" has several inputs, which one array does not tell apart",
 							trained.outputs.model.shown),
 					 errdetail("It has the inputs %s.",
 							   hopper_columns_words(data->inputs.n, data->inputs.names)),
@@ -336,8 +335,7 @@ fill(hopper_ready_model *entry, const hopper_name *table, int n_asked, const boo
 							 "jsonb_populate_record(NULL::table, '{...}').",
 							 hopper_columns_words(data->n_x_columns, data->x_columns)));
 	if (data->schema_text && !is_row)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("model \"%s\" reads columns by their names, which an array has not",
+		hopper_wrong(errmsg("model \"%s\" reads columns by their names, which an array has not",
 							trained.outputs.model.shown),
 					 errdetail("Its features are %s.",
 							   hopper_columns_words(data->n_x_columns, data->x_columns)),

@@ -40,8 +40,7 @@ check_features(const hopper_ready_model *entry, Oid type, Datum features)
 	else
 		given = 1;
 	if (given != expected)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("model \"%s\" expects %s, not %s", model->shown,
+		hopper_wrong(errmsg("model \"%s\" expects %s, not %s", model->shown,
 							hopper_predict_expectation(model),
 							hopper_plural(given, "value", "values")));
 }
@@ -336,8 +335,7 @@ refuse_key_of_text(FunctionCallInfo fcinfo, int at)
 	char		first = on_null ? on_null[strspn(on_null, " \t\r\n")] : '\0';
 
 	if (first == '{' || first == '[' || first == '\\')
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("on_null \"%s\" is not known", on_null),
+		hopper_wrong(errmsg("on_null \"%s\" is not known", on_null),
 					 errhint("Where that is the example, the argument before it is mst_key: give "
 							 "that as a number, $2::bigint."));
 }

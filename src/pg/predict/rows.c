@@ -136,8 +136,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_predict_rows)
 	table = hopper_name_argument(fcinfo, 0, "model_table");
 	run->source = table_of_rows(type);
 	if (!PG_ARGISNULL(1))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("source_rows stands for all rows of a table or view and must be "
+		hopper_wrong(errmsg("source_rows stands for all rows of a table or view and must be "
 							"NULL, got one row"),
 					 errhint("Write NULL::name; hopper.predict_row() predicts one row."));
 	run->source_query = query_argument(fcinfo, 6);

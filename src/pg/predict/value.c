@@ -86,8 +86,7 @@ static void refuse_other_columns(const hopper_ready_model *entry,
 static void
 refuse_other_columns(const hopper_ready_model *entry, const char *what)
 {
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("model \"%s\" reads %s", entry->model.shown, what),
+	hopper_wrong(errmsg("model \"%s\" reads %s", entry->model.shown, what),
 				 errdetail("Its features are %s.",
 						   hopper_columns_words(entry->model.data.n_x_columns,
 												entry->model.data.x_columns)),
@@ -158,8 +157,7 @@ find_features(FunctionCallInfo fcinfo, row_function *function)
 	if (named && n_names == 0)
 		names = names_of(function->row, &n_names);
 	if (named && n_names != function->n_given)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("features names %s but %s given",
+		hopper_wrong(errmsg("features names %s but %s given",
 							hopper_plural(n_names, "column", "columns"),
 							hopper_plural(function->n_given, "is", "are")));
 	if (!named && function->n_given != data->n_x_columns)
@@ -177,8 +175,7 @@ describe_columns(FunctionCallInfo fcinfo, int first, row_function *function)
 	hopper_ready_model *entry = function->entry;
 
 	if (get_fn_expr_variadic(fcinfo->flinfo))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("columns are given one by one, not as an array"));
+		hopper_wrong(errmsg("columns are given one by one, not as an array"));
 	function->n_given = function->row ? function->row->natts : PG_NARGS() - first;
 	find_features(fcinfo, function);
 	function->columns = palloc0(function->n * sizeof(hopper_pack_column));
@@ -221,8 +218,7 @@ require_classes(FunctionCallInfo fcinfo, const hopper_predict_model *model)
 			? strcmp(classes[i], model->class_values[i]) == 0
 			: classes[i] == model->class_values[i];
 	if (!same)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("model \"%s\" has other classes than the function that calls it",
+		hopper_wrong(errmsg("model \"%s\" has other classes than the function that calls it",
 							model->shown),
 					 errhint("Make the function anew with hopper.create_predict_function()."));
 }

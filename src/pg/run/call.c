@@ -13,8 +13,7 @@ hopper_require_one_select(const char *statement)
 
 	if (list_length(parsed) == 1 && IsA(hopper_raw_statement(linitial(parsed)), SelectStmt))
 		return;
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("a run is made of one SELECT that calls a function that trains"),
+	hopper_wrong(errmsg("a run is made of one SELECT that calls a function that trains"),
 				 errhint("For example: SELECT hopper.submit($$SELECT "
 						 "hopper.fit_multiple_model('packed', 'models', 'configs', 10)$$);"));
 }

@@ -85,7 +85,7 @@ take_new(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit, hopp
 	hopper_run_row *row = &hopper_driven->row;
 
 	if (hopper_driven->run > 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("the statement trains more than once"),
+		hopper_wrong(errmsg("the statement trains more than once"),
 					 errhint("Create a run of each call."));
 	hopper_driven->run = row->run = hopper_run_new_number();
 	row->search_path = (char *) hopper_setting("search_path");

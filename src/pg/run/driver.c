@@ -146,7 +146,7 @@ hopper_driver_execute(const char *statement)
 	if (rc < 0)
 		elog(ERROR, "the statement of a run failed: %s", SPI_result_code_string(rc));
 	if (hopper_driven->creates ? hopper_driven->run == 0 : hopper_driven->fit == NULL)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("the statement trains nothing"),
+		hopper_wrong(errmsg("the statement trains nothing"),
 					 errhint("It has to call hopper.fit(), hopper.fit_multiple_model() or "
 							 "hopper.automl()."));
 }
@@ -179,8 +179,7 @@ require_same_data(const hopper_fit *fit)
 	if (strcmp(hopper_driven->row.data, psprintf("%s %s", fit->train.checksum, fit->has_validation
 										  ? fit->valid.checksum : "")) == 0)
 		return;
-	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-				 errmsg("the data of run " INT64_FORMAT " have changed since it was created",
+	hopper_unmet(errmsg("the data of run " INT64_FORMAT " have changed since it was created",
 						hopper_driven->run),
 				 errdetail("\"%s\"%s%s has another checksum.", fit->source.shown,
 						   fit->has_validation ? " or its validation table " : "",
@@ -286,12 +285,10 @@ hopper_driver_require_role(const hopper_run_row *row)
 	if (row->outcome == NULL)
 		return;
 	if (strcmp(row->outcome, "failed") != 0)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("run " INT64_FORMAT " is %s", row->run, row->outcome));
+		hopper_unmet(errmsg("run " INT64_FORMAT " is %s", row->run, row->outcome));
 	/* A loop that steps it until it is done would never end. */
 	if (HOPPER_DATA_ON_SEGMENTS)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("run " INT64_FORMAT " has failed", row->run),
+		hopper_unmet(errmsg("run " INT64_FORMAT " has failed", row->run),
 					 errdetail("%s", row->error),
 					 errhint("hopper.resume(" INT64_FORMAT ") has it tried again.", row->run));
 }
@@ -328,8 +325,7 @@ hopper_driver_open(int64 run, bool halts)
 	MemoryContextSwitchTo(caller);
 	hopper_driver_require_role(&hopper_driven->row);
 	if (hopper_driven->row.settings == NULL)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("run " INT64_FORMAT " was trained in the foreground", run));
+		hopper_unmet(errmsg("run " INT64_FORMAT " was trained in the foreground", run));
 	hopper_run_require_tables(&hopper_driven->row, true);
 	if (!HOPPER_DATA_ON_SEGMENTS)
 		hopper_store_started(run, MyBgworkerEntry != NULL);

@@ -88,7 +88,7 @@ seconds_argument(FunctionCallInfo fcinfo, double otherwise)
 	double		seconds = PG_ARGISNULL(1) ? otherwise : PG_GETARG_FLOAT8(1);
 
 	if (isnan(seconds))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("seconds must be a number, got NaN"));
+		hopper_wrong(errmsg("seconds must be a number, got NaN"));
 	return seconds;
 }
 
@@ -173,8 +173,7 @@ refuse_own(int64 run)
 						  INT64_FORMAT, run) == 1)
 		writer = hopper_int_cell(NULL, 0, 1, 0, PG_UINT32_MAX);
 	if (TransactionIdIsCurrentTransactionId((TransactionId) writer))
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("run " INT64_FORMAT " waits for the end of this transaction", run),
+		hopper_unmet(errmsg("run " INT64_FORMAT " waits for the end of this transaction", run),
 					 errhint("Call wait() in a statement of its own, after COMMIT."));
 }
 
@@ -239,8 +238,7 @@ read_unended(int64 run, bool lock, bool resumes, hopper_run_row *row)
 	hopper_store_read_steered(run, lock, row);
 	if (row->outcome == NULL || (resumes && strcmp(row->outcome, "failed") == 0))
 		return;
-	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-				 errmsg("run " INT64_FORMAT " is %s", run, row->outcome));
+	hopper_unmet(errmsg("run " INT64_FORMAT " is %s", run, row->outcome));
 }
 
 /* Its driver, or the next one, reads the event. */
@@ -428,12 +426,10 @@ HOPPER_SPI_FUNCTION(hopper_sql_publish)
 	name = hopper_name_argument(fcinfo, 1, "new_name");
 	before = hopper_restrict(GetUserId());
 	if (row.tables == NULL)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("run " INT64_FORMAT " has no models", run));
+		hopper_unmet(errmsg("run " INT64_FORMAT " has no models", run));
 	hopper_run_open_tables(&row, false, &outputs, NULL);
 	if (hopper_select_latest("SELECT 1 FROM %s LIMIT 1", outputs.model.quoted) == 0)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("run " INT64_FORMAT " has no checkpoint yet", run),
+		hopper_unmet(errmsg("run " INT64_FORMAT " has no checkpoint yet", run),
 					 errhint("It writes one every hopper.checkpoint_interval."));
 	n = hopper_number(NULL, hopper_select_latest(
 		"SELECT %s(%s, %s, NULL, %s)", hopper_own_name("copy_model"), hopper_literal(row.tables),
@@ -459,7 +455,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_expire_runs)
 	/* All that has ended would be older. */
 	if (DatumGetBool(DirectFunctionCall2(interval_lt, PG_GETARG_DATUM(0),
 										 PointerGetDatum(&none))))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("older_than must not be negative"));
+		hopper_wrong(errmsg("older_than must not be negative"));
 	older = OidOutputFunctionCall(F_INTERVAL_OUT, PG_GETARG_DATUM(0));
 	/* Not those that others let the caller see, which it may not drop. */
 	n = hopper_own_select("SELECT run FROM @extschema@.all_runs"

@@ -68,8 +68,7 @@ read_steerable(FunctionCallInfo fcinfo, hopper_run_row *row)
 	hopper_wishes_hold(run);
 	hopper_store_read_steered(run, false, row);
 	if (row->outcome && strcmp(row->outcome, "failed") != 0)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("run " INT64_FORMAT " is %s", run, row->outcome),
+		hopper_unmet(errmsg("run " INT64_FORMAT " is %s", run, row->outcome),
 					 errhint("Train its models further with warm_start of "
 							 "hopper.fit_multiple_model()."));
 	if (strcmp(row->function, "cross_validate") == 0)
@@ -254,8 +253,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_clone_trial)
 	if (row.selection == NULL)
 		refuse_without_configs(&row);
 	if (given[0] == NULL && given[1] == NULL)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("a clone needs other parameters than trial %d", trial),
+		hopper_wrong(errmsg("a clone needs other parameters than trial %d", trial),
 					 errhint("Give compile_params or fit_params."));
 	before = hopper_restrict(GetUserId());
 	hopper_run_open_tables(&row, true, &outputs, &selection);

@@ -22,8 +22,7 @@ take(hopper_fit_taker *taker, FunctionCallInfo fcinfo, hopper_fit *fit,
 	listener   *listening = (listener *) taker;
 
 	if (search || listening->fit)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("each statement has to call hopper.fit_multiple_model() once"));
+		hopper_wrong(errmsg("each statement has to call hopper.fit_multiple_model() once"));
 	listening->fit = fit;
 }
 
@@ -51,7 +50,7 @@ fit_of(const char *statement)
 	hopper_taker_of_fits = waiting;
 	MemoryContextSwitchTo(listening.taker.context);
 	if (listening.fit == NULL)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("the statement trains nothing"));
+		hopper_wrong(errmsg("the statement trains nothing"));
 	return listening.fit;
 }
 
@@ -90,7 +89,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_fits_at_once)
 	int64		enough;
 
 	if (n != 1)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("one statement is looked at"));
+		hopper_wrong(errmsg("one statement is looked at"));
 	enough = ((int64) ENOUGH_MODELS * fits[0]->options.threads + configs - 1) / configs;
 	PG_RETURN_INT32((int) Max(Min(hopper_fits_at_once(fits, n) * FILLED, enough), 1));
 }

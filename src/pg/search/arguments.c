@@ -197,7 +197,7 @@ require_same_search(const hopper_automl *run, const hopper_name *earlier,
 
 	if (hopper_select("SELECT objective::pg_catalog.text, constraints::pg_catalog.text,"
 					  " validation_table IS NULL FROM %s", summary->quoted) == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("\"%s\" has no row", summary->shown));
+		hopper_wrong(errmsg("\"%s\" has no row", summary->shown));
 	append_other(words, "objective", hopper_cell(0, 1),
 				 hopper_from_utf8(run->options.objective));
 	append_other(words, "constraints", hopper_cell(0, 2),
@@ -207,8 +207,7 @@ require_same_search(const hopper_automl *run, const hopper_name *earlier,
 						 ? "It had no validation table, and here there is one."
 						 : "It had a validation table, and here there is none.");
 	if (words->len > 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("search \"%s\" looked for something else", earlier->shown),
+		hopper_wrong(errmsg("search \"%s\" looked for something else", earlier->shown),
 					 errdetail("%s", words->data),
 					 errhint("What it measured counts only for a search of the same."));
 	if (hopper_select("SELECT 1 FROM %s WHERE source_checksum::pg_catalog.text = %s"
@@ -261,8 +260,7 @@ read_earlier(void *state)
 		known[row].values = hopper_float_cells(row, 3, &n_values);
 		/* Tables may have been written to. */
 		if (known[row].values && n_values != run->n_measures)
-			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("a row of \"%s\" has not the values of its search",
+			hopper_wrong(errmsg("a row of \"%s\" has not the values of its search",
 								trials.shown));
 		known[row].parameters = hopper_to_utf8(hopper_text_cell(&trials, row, 1));
 		run->earlier_keys[row] = known[row].mst_key = hopper_key_cell(&trials, row, 4);

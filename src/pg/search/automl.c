@@ -90,7 +90,7 @@ void
 hopper_search_refuse_without_best(const hopper_automl *run)
 {
 	if (run->earlier && run->n_trials <= run->options.n_earlier)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("nothing is left to try"),
+		hopper_wrong(errmsg("nothing is left to try"),
 					 errdetail("\"%s\" has tried all configurations of the search space.",
 							   run->earlier->shown),
 					 errhint("Leave from_run out, or search a larger space."));

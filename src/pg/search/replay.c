@@ -148,8 +148,7 @@ take(const hopper_automl *run, underway *list, int64 trial)
 	while (at < list->n && list->work[at].trial != trial)
 		at++;
 	if (at == list->n)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("the search of run " INT64_FORMAT " does not lead to what it has tried",
+		hopper_unmet(errmsg("the search of run " INT64_FORMAT " does not lead to what it has tried",
 							run->number),
 					 errdetail("It has a result of configuration %d, which does not train at that "
 							   "place.", hopper_key_of_trial(trial)),

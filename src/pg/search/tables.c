@@ -182,8 +182,7 @@ make_room(hopper_search_names *names, bool replace, int64 number)
 	for (int i = 0; i < lengthof(models) * lengthof(configs); i++)
 		if (strcmp(models[i / lengthof(configs)].name.quoted,
 				   configs[i % lengthof(configs)].name.quoted) == 0)
-			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("model_table \"%s\" and model_selection_table \"%s\" would both "
+			hopper_wrong(errmsg("model_table \"%s\" and model_selection_table \"%s\" would both "
 								"have a table \"%s\"", names->final_output.shown,
 								names->final_selection.shown,
 								configs[i % lengthof(configs)].name.shown),

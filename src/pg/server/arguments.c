@@ -112,7 +112,7 @@ hopper_word_argument(FunctionCallInfo fcinfo, int at, const char *argument,
 	for (int i = 0; words[i]; i++)
 		if (strcmp(given, words[i]) == 0)
 			return i;
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("%s \"%s\" is not known", argument, given),
+	hopper_wrong(errmsg("%s \"%s\" is not known", argument, given),
 				 errhint("%s", hint));
 	return 0;
 }

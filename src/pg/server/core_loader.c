@@ -82,8 +82,7 @@ void
 hopper_require_library(const char *library, bool same_version)
 {
 	if (!same_version)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("library \"%s\" is of another version than model_hopper.so", library),
+		hopper_unmet(errmsg("library \"%s\" is of another version than model_hopper.so", library),
 					 errhint("Install all libraries of model_hopper from one build, and "
 							 "reconnect."));
 }

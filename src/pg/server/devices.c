@@ -11,7 +11,7 @@ count_gpus(void)
 	hopper_rows *gpus = hopper_made(hopper_torch()->gpus(HOPPER_MADE));
 
 	if (gpus->n_rows == 0)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, errmsg("no GPU is available"),
+		hopper_unmet(errmsg("no GPU is available"),
 					 errhint("Call it with use_gpus => false; hopper.build_info() tells what "
 							 "this installation can use."));
 	return gpus->n_rows;
@@ -37,8 +37,7 @@ hopper_choose_gpus(bool use_gpus, const int32 *gpus, int n, bool fuse, hopper_ru
 	if (!use_gpus)
 	{
 		if (gpus != NULL)
-			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("gpus are named but use_gpus is false"),
+			hopper_wrong(errmsg("gpus are named but use_gpus is false"),
 						 errhint("Add use_gpus => true, or leave gpus out."));
 		return;
 	}
@@ -88,8 +87,7 @@ hopper_choose_threads(bool given, int32 threads)
 	if (!given)
 		return hopper_effective_threads();
 	if (threads < 1 || threads > HOPPER_MAX_THREADS)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("threads must be between 1 and %d, got %d", HOPPER_MAX_THREADS,
+		hopper_wrong(errmsg("threads must be between 1 and %d, got %d", HOPPER_MAX_THREADS,
 							threads),
 					 errhint("Leave it out to use hopper.threads."));
 	allowed = hopper_allowed_threads(threads);

@@ -13,8 +13,7 @@ float_count(Datum value)
 	int64		size = (int64) toast_raw_datum_size(value) - VARHDRSZ;
 
 	if (size % sizeof(float) != 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("model weights of %s are not a whole number of float32 values",
+		hopper_wrong(errmsg("model weights of %s are not a whole number of float32 values",
 							hopper_plural(size, "byte", "bytes")),
 					 errhint("Concatenate the float32 arrays of model.get_weights()."));
 	return size / sizeof(float);

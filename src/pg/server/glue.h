@@ -37,8 +37,13 @@ extern const hopper_torch_api *hopper_torch(void);
 
 /* --- errors (server/error.c) --- */
 
-/* ereport(ERROR) with an SQLSTATE: hopper_raise(ERRCODE_..., errmsg(...), errhint(...)). */
+/*
+ * ereport(ERROR) with an SQLSTATE: hopper_raise(ERRCODE_..., errmsg(...), errhint(...)). The two
+ * most frequent: 22023, what the caller gave is wrong; 55000, something that it needs is not met.
+ */
 #define hopper_raise(sqlstate, ...) ereport(ERROR, errcode(sqlstate), __VA_ARGS__)
+#define hopper_wrong(...) hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, __VA_ARGS__)
+#define hopper_unmet(...) hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, __VA_ARGS__)
 /* SQLSTATE of a hopper_code, as errcode() wants it. */
 extern int	hopper_sqlstate(int code);
 /*

@@ -85,8 +85,7 @@ void
 hopper_require_positive(int32 value, const char *argument, const char *hint)
 {
 	if (value < 1)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("%s must be at least 1, got %d", argument, value),
+		hopper_wrong(errmsg("%s must be at least 1, got %d", argument, value),
 					 hint ? errhint("%s", hint) : 0);
 }
 
@@ -147,7 +146,7 @@ hopper_integers_argument(FunctionCallInfo fcinfo, int at, const char *argument, 
 	array = PG_GETARG_ARRAYTYPE_P(at);
 	problem = hopper_integers_problem(array, argument, least, most);
 	if (problem)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE, errmsg("%s", problem));
+		hopper_wrong(errmsg("%s", problem));
 	return hopper_integers(array, n);
 }
 
@@ -159,8 +158,7 @@ hopper_sizes_argument(FunctionCallInfo fcinfo, int at, const char *argument, int
 
 	for (int i = 0; i < *n; i++)
 		if (sizes[i] < 1)
-			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("each number of %s must be at least 1, got %d", argument,
+			hopper_wrong(errmsg("each number of %s must be at least 1, got %d", argument,
 								sizes[i]));
 	return sizes;
 }

@@ -94,8 +94,7 @@ hopper_parse_name(text *value, const char *argument)
 	for (c = written; isspace((unsigned char) *c); c++)
 		;
 	if (*c == '\0')
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("argument \"%s\" must not be empty", argument));
+		hopper_wrong(errmsg("argument \"%s\" must not be empty", argument));
 	parts = pstrdup(written);
 	if (!SplitIdentifierString(parts, '.', &names) || list_length(names) < 1 ||
 		list_length(names) > 2)

@@ -29,8 +29,7 @@ refuse_triggers(Oid relation, const char *table)
 	relation_close(opened, NoLock);
 	if (trigger == NULL && !has_rules)
 		return;
-	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-				 errmsg("table \"hopper.%s\" has a %s that is not the extension's", table,
+	hopper_unmet(errmsg("table \"hopper.%s\" has a %s that is not the extension's", table,
 						trigger ? "trigger" : "rule"),
 				 errdetail("It would run with the rights of the table's owner."),
 				 trigger ? errhint("DROP TRIGGER %s ON %s;", hopper_identifier(trigger),

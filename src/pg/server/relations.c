@@ -153,8 +153,7 @@ hopper_require_other_table(const hopper_name *name, const char *argument,
 {
 	if (strcmp(name->name, other->name) != 0 || namespace_of(name) != namespace_of(other))
 		return;
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("%s and %s are both \"%s\"", argument, other_argument, name->shown),
+	hopper_wrong(errmsg("%s and %s are both \"%s\"", argument, other_argument, name->shown),
 				 errhint("Give them different names."));
 }
 

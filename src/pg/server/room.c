@@ -156,8 +156,7 @@ refuse_companions_of_others(const hopper_table *tables, int n)
 			continue;
 		other = bereft_of(&tables[0], hopper_relation_oid(companion, false), ending);
 		if (other)
-			hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-						 errmsg("\"%s\" may belong to \"%s\"", companion->shown, other),
+			hopper_unmet(errmsg("\"%s\" may belong to \"%s\"", companion->shown, other),
 						 errdetail("\"%s\", %s, has no \"%s%s\", and there is no \"%s\".", other,
 								   hopper_layout_of(tables[0].kind)->what, other, ending,
 								   tables[0].name.shown),

@@ -7,8 +7,7 @@
 void
 hopper_refuse_changed(const char *shown, const char *detail)
 {
-	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-				 errmsg("\"%s\" changed while it was in use", shown),
+	hopper_unmet(errmsg("\"%s\" changed while it was in use", shown),
 				 errdetail("%s", detail),
 				 errhint("Let nobody replace it, its columns or their types meanwhile, "
 						 "functions of its own included."));

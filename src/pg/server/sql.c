@@ -194,8 +194,7 @@ hopper_require_inserted(const hopper_name *table, int rc)
 	if (rc < 0)
 		elog(ERROR, "inserting into \"%s\" failed: %s", table->shown, SPI_result_code_string(rc));
 	if (rc != SPI_OK_INSERT || SPI_processed != 1)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("\"%s\" does not take all rows that are written to it", table->shown),
+		hopper_unmet(errmsg("\"%s\" does not take all rows that are written to it", table->shown),
 					 errhint("Look for triggers and rules that something gives to new tables."));
 }
 

@@ -75,8 +75,7 @@ hopper_require_same_version(void)
 	/* Without an extension the functions are a superuser's own work. */
 	if (installed == NULL || strcmp(installed, HOPPER_VERSION) == 0)
 		return;
-	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-				 errmsg("the functions of schema hopper in this database are of version %s, but "
+	hopper_unmet(errmsg("the functions of schema hopper in this database are of version %s, but "
 						"the library is of version %s", installed, HOPPER_VERSION),
 				 hopper_backend.on_a_segment()	/* the coordinator's library is of the other */
 				 ? errhint("Install the same version on all hosts, and reconnect.")
@@ -128,8 +127,7 @@ HOPPER_ANY_VERSION_FUNCTION(hopper_sql_check_schema)
 					  "  ORDER BY rolname) LIMIT 1", schema) > 0)
 	{
 		role = hopper_cell(0, 1);
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 role
+		hopper_unmet(role
 					 ? errmsg("schema \"hopper\" exists, and objects in it are or may be those of "
 							  "role \"%s\"", role)
 					 : errmsg("schema \"hopper\" exists, and everybody may create objects in it"),

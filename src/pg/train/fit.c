@@ -88,8 +88,7 @@ common_arguments(FunctionCallInfo fcinfo, hopper_fit *request)
 	hopper_choose_gpus(use_gpus, gpus, n_gpus, fuse, options);
 	request->replace = hopper_bool_named(fcinfo, "replace", false);
 	if (request->replace && request->warm_start)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("warm_start and replace exclude each other"),
+		hopper_wrong(errmsg("warm_start and replace exclude each other"),
 					 errdetail("A warm start goes on with the models that replace would drop."));
 
 	record->source_table = request->source.quoted;
@@ -166,8 +165,7 @@ hopper_fit_choose(hopper_fit *request, const int32 *keys, int n)
 
 		CHECK_FOR_INTERRUPTS();
 		if (found == NULL)
-			hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-						 errmsg("\"%s\" has no configuration %d", request->selection.shown,
+			hopper_wrong(errmsg("\"%s\" has no configuration %d", request->selection.shown,
 								keys[i]),
 						 errhint("Leave mst_keys out to train all of them."));
 		found->chosen = true;

@@ -221,8 +221,7 @@ keys_condition(FunctionCallInfo fcinfo, int at, const hopper_outputs *outputs)
 	if (hopper_select("SELECT k FROM unnest(%s) WITH ORDINALITY AS u(k, i)"
 					  " WHERE NOT EXISTS (SELECT 1 FROM %s m WHERE m.mst_key = u.k)"
 					  " ORDER BY i LIMIT 1", list, outputs->model.quoted) > 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown,
+		hopper_wrong(errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown,
 							hopper_key_cell(&outputs->model, 0, 1)));
 	return psprintf(" WHERE mst_key OPERATOR(pg_catalog.=) ANY"
 					" (SELECT pg_catalog.unnest(%s))", list);
@@ -433,8 +432,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_keep_best)
 	hopper_outputs_lock(&model.outputs);
 	before = count_models(&model.outputs.model);
 	if (before > 0 && hopper_outputs_best(&model.outputs, NULL).metric == NULL)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("none of the models in \"%s\" is the best", model.outputs.model.shown),
+		hopper_wrong(errmsg("none of the models in \"%s\" is the best", model.outputs.model.shown),
 					 errdetail("They have no metric in common."),
 					 errhint("DELETE FROM %s WHERE mst_key ... deletes some of them.",
 							 hopper_written_name(&model.outputs.model)));

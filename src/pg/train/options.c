@@ -67,8 +67,7 @@ hopper_training_metrics_named(const char *name)
 	for (int i = 0; i < lengthof(metrics_names); i++)
 		if (strcmp(name, metrics_names[i].name) == 0)
 			return metrics_names[i].metrics;
-	hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-				 errmsg("training_metrics \"%s\" is not known", name),
+	hopper_wrong(errmsg("training_metrics \"%s\" is not known", name),
 				 errhint("Use 'running' (taken while the weights move), 'final' (and evaluated "
 						 "after the last iteration) or 'every' (evaluated at each metrics "
 						 "iteration)."));

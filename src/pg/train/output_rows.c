@@ -43,8 +43,7 @@ hopper_fill(hopper_output_row *row, const char *name, hopper_param value)
 void
 hopper_outputs_refuse_table(const hopper_name *table, const char *what)
 {
-	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-				 errmsg("\"%s\" does not %s rows as training needs it", table->shown, what),
+	hopper_unmet(errmsg("\"%s\" does not %s rows as training needs it", table->shown, what),
 				 errhint("Look for triggers, rules and policies of row-level security on it."));
 }
 

@@ -76,8 +76,7 @@ take_over(hopper_fit *request, const hopper_outputs *outputs, const hopper_packe
 	hopper_read_trained_data(&request->output, &earlier);
 	hopper_check_compatible(train, "training table", &earlier.data, request->output.shown);
 	if (strcmp(earlier.data.desc.y_column, train->desc.y_column) != 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("training table \"%s\" does not fit \"%s\"", train->table.shown,
+		hopper_wrong(errmsg("training table \"%s\" does not fit \"%s\"", train->table.shown,
 							request->output.shown),
 					 errdetail("Its label column is \"%s\", that of \"%s\" is \"%s\".",
 							   train->desc.y_column, request->output.shown,

@@ -69,8 +69,7 @@ refuse_constraints(const hopper_outputs *outputs)
 						  "  AND " HOPPER_IS_GENERATED
 						  " ORDER BY 1 LIMIT 1", relation, relation, relation, relation,
 						  hopper_literal(own_key(outputs, tables[i], relation)), relation) > 0)
-			hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-						 errmsg("%s \"%s\" %s \"%s\" stands in the way of a warm start",
+			hopper_unmet(errmsg("%s \"%s\" %s \"%s\" stands in the way of a warm start",
 								hopper_cell(0, 3), hopper_cell(0, 1),
 								strcmp(hopper_cell(0, 2), "t") == 0 ? "that refers to" : "of",
 								tables[i]->shown),
@@ -100,8 +99,7 @@ hopper_outputs_refuse_losses(const hopper_outputs *outputs)
 						  " UNION ALL SELECT rulename, 'rule' FROM pg_rewrite"
 						  " WHERE ev_class = %u"
 						  " ORDER BY 1 LIMIT 1", relation, relation, relation) > 0)
-			hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-						 errmsg("%s \"%s\" of \"%s\" stands in the way of a warm start as a run",
+			hopper_unmet(errmsg("%s \"%s\" of \"%s\" stands in the way of a warm start as a run",
 								hopper_cell(0, 2), hopper_cell(0, 1), table->shown),
 						 errdetail("The run's tables take the place of the old ones, which would "
 								   "lose it."),

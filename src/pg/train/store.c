@@ -433,8 +433,7 @@ hopper_store_require_same(int64 run, const hopper_fit *fit)
 	}
 	if (what == NULL)
 		return;
-	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-				 errmsg("the configurations of run " INT64_FORMAT " have changed since it was "
+	hopper_unmet(errmsg("the configurations of run " INT64_FORMAT " have changed since it was "
 						"created", run),
 				 n == (uint64) fit->n_configs
 				 ? errdetail("Configuration %d has another %s.", key, what)

@@ -89,8 +89,7 @@ choose_key(const hopper_outputs *outputs, bool has_key, int32 mst_key)
 				  has_key ? mst_key : 0, outputs->model.quoted);
 	n = hopper_int_cell(&outputs->model, 0, 1, 0, PG_INT64_MAX);
 	if (n == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("\"%s\" holds no model", outputs->model.shown));
+		hopper_wrong(errmsg("\"%s\" holds no model", outputs->model.shown));
 	keys = hopper_cell(0, 3);
 	if (!has_key && n == 1)
 		return hopper_key_cell(&outputs->model, 0, 2);
@@ -104,16 +103,14 @@ choose_key(const hopper_outputs *outputs, bool has_key, int32 mst_key)
 		if (hopper_select("SELECT error FROM %s WHERE mst_key = %d AND status = 'failed'",
 						  outputs->info.quoted, mst_key) > 0)
 			failure = hopper_cell(0, 1);
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown, mst_key),
+		hopper_wrong(errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown, mst_key),
 					 errdetail("%sIt holds %s: %s%s.",
 							   failure ? psprintf("This configuration failed: %s. ", failure) : "",
 							   n == 1 ? "mst_key" : "the keys", keys, n > 20 ? " and others" : ""));
 	}
 	best = hopper_outputs_best(outputs, NULL);
 	if (best.metric == NULL)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("\"%s\" holds " INT64_FORMAT " models: mst_key must be given",
+		hopper_wrong(errmsg("\"%s\" holds " INT64_FORMAT " models: mst_key must be given",
 							outputs->model.shown, n),
 					 errhint("None of them is the best: they have no metric in common."));
 	if (hopper_ranked_by_search(&outputs->info))
@@ -174,8 +171,7 @@ hopper_check_compatible(const hopper_packed *table, const char *table_is,
 																  HOPPER_MADE));
 
 	if (why->n_rows > 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("%s \"%s\" does not fit \"%s\"", table_is, packed.name, name),
+		hopper_wrong(errmsg("%s \"%s\" does not fit \"%s\"", table_is, packed.name, name),
 					 errdetail("%s", why->cells[0]),
 					 strcmp(table_is, "training table") == 0
 					 ? errhint("Train on it into other output tables.")

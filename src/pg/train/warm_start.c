@@ -444,8 +444,7 @@ hopper_warm_start(const hopper_outputs *outputs, const hopper_data_desc *data,
 		arch = hopper_cell(0, 1);
 		SPI_freetuptable(SPI_tuptable);
 		if (arch == NULL || !measure_state(outputs, &configs[i], &n_parts))
-			hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-						 errmsg("configuration %d of \"%s\" has no architecture or no state",
+			hopper_unmet(errmsg("configuration %d of \"%s\" has no architecture or no state",
 								configs[i].mst_key, outputs->model.shown),
 						 errdetail("Training goes on from the state in \"%s\".",
 								   outputs->state.shown),

@@ -92,8 +92,7 @@ hopper_chosen_segments(const char *rules, int32 **contents)
 						  " AND s.role OPERATOR(pg_catalog.=) 'p'", table.quoted);
 	}
 	if (n == 0)
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("distribution_rules \"%s\" name no segment", rules),
+		hopper_wrong(errmsg("distribution_rules \"%s\" name no segment", rules),
 					 strcmp(rules, "gpu_segments") == 0
 					 ? errdetail("No host of a segment has a GPU.")
 					 : errdetail("No dbid in that table is the dbid of a primary segment."),
@@ -165,8 +164,7 @@ hopper_place_partitions(Oid table, int32 n_partitions, int n_segments, const int
 static void
 refuse_placement(const hopper_packed *packed, const char *detail)
 {
-	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-				 errmsg("packed table \"%s\" is not spread over the segments as it was packed",
+	hopper_unmet(errmsg("packed table \"%s\" is not spread over the segments as it was packed",
 						packed->table.shown),
 				 errdetail("%s", detail),
 				 errhint("Pack the data again."));

@@ -67,14 +67,12 @@ static void
 refuse_differences(const answer *first, const answer *other)
 {
 	if (strcmp(first->build, other->build) != 0)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("segments have different builds of model_hopper"),
+		hopper_unmet(errmsg("segments have different builds of model_hopper"),
 					 errdetail("Segment %d has %s; segment %d has %s.", first->segment,
 							   first->build, other->segment, other->build),
 					 errhint("Install the libraries of one build on all hosts, and reconnect."));
 	if (strcmp(first->class, other->class) != 0)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("segments have different numerics classes"),
+		hopper_unmet(errmsg("segments have different numerics classes"),
 					 errdetail("Segment %d has \"%s\"; segment %d has \"%s\".", first->segment,
 							   first->class, other->segment, other->class),
 					 errhint("Install the same libraries on all hosts; their CPUs must have the "

@@ -316,8 +316,7 @@ note_loss(open_segments *open, bool lost)
 {
 	open->reloads = lost ? open->reloads + 1 : 0;
 	if (open->reloads > MAX_RELOADS)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("segments lose the data of \"%s\" again and again",
+		hopper_unmet(errmsg("segments lose the data of \"%s\" again and again",
 							open->training->shown));
 }
 

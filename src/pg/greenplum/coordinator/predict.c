@@ -35,8 +35,7 @@ hopper_predict_source(hopper_prediction *run)
 	hopper_disable_orca();
 	hopper_require_segments();
 	if (!hopper_pack_learn_shape_remotely(&run->rows, &run->values))
-		hopper_raise(ERRCODE_INVALID_PARAMETER_VALUE,
-					 errmsg("\"%s\" has no rows", run->source.shown));
+		hopper_wrong(errmsg("\"%s\" has no rows", run->source.shown));
 	hopper_predict_make_output(run, distribution(run));
 	description = hopper_predict_describe(run, hopper_segments_on_a_host());
 	/* The types that the plan lists are looked up here, and again where it runs. */

@@ -64,8 +64,7 @@ hopper_require_segments(void)
 	if (hopper_select("SELECT content FROM pg_catalog.gp_segment_configuration"
 					  " WHERE role OPERATOR(pg_catalog.=) 'p'"
 					  " AND status OPERATOR(pg_catalog.<>) 'u' ORDER BY content LIMIT 1") > 0)
-		hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					 errmsg("segment %s is down", hopper_cell(0, 1)),
+		hopper_unmet(errmsg("segment %s is down", hopper_cell(0, 1)),
 					 errhint("Bring it back with gprecoverseg."));
 }
 

@@ -105,8 +105,7 @@ choose_gpu(hopper_segment_run *run)
 		return;
 	if (gethostname(host, sizeof(host) - 1) != 0)
 		strlcpy(host, "unknown", sizeof(host));
-	hopper_raise(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-				 errmsg("no GPU is available on segment %d, host \"%s\"", GpIdentity.segindex,
+	hopper_unmet(errmsg("no GPU is available on segment %d, host \"%s\"", GpIdentity.segindex,
 						host),
 				 errdetail("With use_gpus, each segment with packed data trains on a GPU of its "
 						   "host."),
