@@ -119,8 +119,8 @@ report(const hopper_config *configs, int n, const hopper_data_desc *desc, const 
 	{
 		SEVERITY, CODE, MESSAGE, DETAIL, HINT, N_COLUMNS
 	};
-	hopper_rows *rows = hopper_made(hopper_core()->report_configs(
-		configs, n, desc, models ? hopper_to_utf8(models->shown) : NULL, HOPPER_MADE));
+	hopper_rows *rows = HOPPER_CORE_ROWS(report_configs, configs, n, desc,
+										 models ? hopper_to_utf8(models->shown) : NULL);
 
 	for (int row = 0; row < rows->n_rows; row++)
 	{
@@ -182,8 +182,7 @@ int
 hopper_count_failing(const hopper_config *configs, int n, const hopper_data_desc *desc,
 					 const char **message)
 {
-	hopper_rows *rows = hopper_made(hopper_core()->check_configs(configs, n, desc, NULL,
-																 HOPPER_MADE));
+	hopper_rows *rows = HOPPER_CORE_ROWS(check_configs, configs, n, desc, NULL);
 	const char *last = "";
 	int			n_failing = 0;
 
@@ -221,9 +220,8 @@ HOPPER_FUNCTION(hopper_sql_check_configs)
 
 		hopper_read_packed(&source, false, &packed);
 	}
-	rows = hopper_made(hopper_core()->check_configs(configs, n, PG_ARGISNULL(1) ? NULL
-													: &packed.desc, hopper_to_utf8(models.shown),
-													HOPPER_MADE));
+	rows = HOPPER_CORE_ROWS(check_configs, configs, n, PG_ARGISNULL(1) ? NULL : &packed.desc,
+							hopper_to_utf8(models.shown));
 	for (int row = 0; row < rows->n_rows; row++)
 	{
 		const char **cells = (const char **) rows->cells + (size_t) row * N_COLUMNS;
@@ -243,7 +241,7 @@ hopper_balanced_params(const char *fit_params, const hopper_data_desc *data)
 
 	if (fit_params == NULL || strstr(fit_params, "balanced") == NULL)
 		return fit_params;
-	rows = hopper_made(hopper_core()->balance_classes(fit_params, data, HOPPER_MADE));
+	rows = HOPPER_CORE_ROWS(balance_classes, fit_params, data);
 	return rows->n_rows == 1 ? rows->cells[0] : fit_params;
 }
 
@@ -251,7 +249,7 @@ hopper_balanced_params(const char *fit_params, const hopper_data_desc *data)
 HOPPER_FUNCTION(hopper_sql_params_json)
 {
 	hopper_rows *rows =
-		hopper_made(hopper_core()->params_json(hopper_utf8_argument(fcinfo, 0), HOPPER_MADE));
+		HOPPER_CORE_ROWS(params_json, hopper_utf8_argument(fcinfo, 0));
 
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(hopper_from_utf8(rows->cells[0])));
 }

@@ -104,9 +104,8 @@ write_combinations(hopper_destination *to, const config_lists *lists, bool repla
 					 errhint("Use fewer, or raise hopper.max_configs."));
 	require_models(&to->models, lists->ids, lists->n_models);
 	to->replaces = hopper_make_room(to->tables, lengthof(to->tables), replace);
-	HOPPER_CHECK(hopper_core()->cross_configs(lists->n_models, lists->ids, lists->n_compile,
-											  lists->compile, lists->n_fit, lists->fit, &rows,
-											  hopper_fault));
+	HOPPER_CORE(cross_configs, lists->n_models, lists->ids, lists->n_compile, lists->compile,
+				lists->n_fit, lists->fit, &rows);
 	return hopper_write_configs(to, rows);
 }
 
@@ -293,7 +292,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_generate_model_configs)
 		to.first_key = read_existing(&to.selection, &to.models, &grid);
 	else
 		to.replaces = hopper_make_room(to.tables, lengthof(to.tables), replace);
-	HOPPER_CHECK(hopper_core()->generate_configs(&grid, &rows, &notice, hopper_fault));
+	HOPPER_CORE(generate_configs, &grid, &rows, &notice);
 	n_added = hopper_write_configs(&to, rows);
 	if (notice.message[0])
 		ereport(NOTICE, errmsg("%s", hopper_from_utf8(notice.message)),

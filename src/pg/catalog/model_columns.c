@@ -14,9 +14,8 @@ hopper_model_columns(const hopper_model *model, int *n)
 {
 	hopper_model_column *columns;
 	hopper_rows *rows =
-		hopper_made(hopper_core()->model_columns(model->arch, model->arch_size,
-												 HOPPER_HAS_FLOATS(&model->weights) ? 1 : 0,
-												 HOPPER_MADE));
+		HOPPER_CORE_ROWS(model_columns, model->arch, model->arch_size,
+						 HOPPER_HAS_FLOATS(&model->weights) ? 1 : 0);
 
 	*n = rows->n_rows;
 	columns = palloc0(sizeof(hopper_model_column) * Max(*n, 1));
@@ -64,8 +63,8 @@ hopper_model_schema(int n, const hopper_model_column *columns, const hopper_pack
 	appendStringInfoString(request, ", ");
 	hopper_schema_append_columns(request, n, x);
 	appendStringInfoChar(request, '}');
-	return hopper_from_utf8(hopper_made(hopper_core()->schema.complete(
-		hopper_to_utf8(request->data), HOPPER_MADE))->cells[0]);
+	return hopper_from_utf8(HOPPER_CORE_ROWS(schema.complete,
+											 hopper_to_utf8(request->data))->cells[0]);
 }
 
 /* model_columns(model_arch_table, model_id) */

@@ -198,7 +198,7 @@ create_model_table(const hopper_name *table)
 char *
 hopper_complete_architecture(const char *arch)
 {
-	hopper_rows *rows = hopper_made(hopper_core()->complete_model(arch, strlen(arch), HOPPER_MADE));
+	hopper_rows *rows = HOPPER_CORE_ROWS(complete_model, arch, strlen(arch));
 
 	return hopper_from_utf8(rows->n_rows ? rows->cells[0] : arch);
 }
@@ -207,7 +207,7 @@ hopper_complete_architecture(const char *arch)
 static void
 tell_notes(const char *arch)
 {
-	hopper_tell_notes(hopper_made(hopper_core()->notes_on_model(arch, strlen(arch), HOPPER_MADE)),
+	hopper_tell_notes(HOPPER_CORE_ROWS(notes_on_model, arch, strlen(arch)),
 					  0);
 }
 
@@ -221,8 +221,7 @@ is_template(const char *arch)
 	/* Most have no such key, and are not parsed for it. */
 	if (strstr(arch, "\"hopper\"") == NULL)
 		return false;
-	return hopper_made(hopper_core()->search.template_parameters(arch, strlen(arch),
-																 HOPPER_MADE))->n_rows > 0;
+	return HOPPER_CORE_ROWS(search.template_parameters, arch, strlen(arch))->n_rows > 0;
 }
 
 /*
@@ -407,8 +406,7 @@ static Datum
 describe(FunctionCallInfo fcinfo, const char *arch, const hopper_data_desc *data)
 {
 	return hopper_return_rows(fcinfo,
-							  hopper_made(hopper_core()->describe_model(arch, strlen(arch), data,
-																		HOPPER_MADE)));
+							  HOPPER_CORE_ROWS(describe_model, arch, strlen(arch), data));
 }
 
 /* describe_model(model_arch_table, model_id, packed_table) */

@@ -27,7 +27,7 @@ write_network(FunctionCallInfo fcinfo, const hopper_network *network)
 					 errdetail("It has the inputs %s.",
 							   hopper_columns_words(packed.inputs.n, packed.inputs.names)),
 					 errhint("Build it with Keras and store it with hopper.load_model()."));
-	return hopper_made(hopper_core()->write_network(network, &packed.desc, HOPPER_MADE))->cells;
+	return HOPPER_CORE_ROWS(write_network, network, &packed.desc)->cells;
 }
 
 /* Stores what was written, by the arguments from `name` on. False: a trigger took it away. */

@@ -24,10 +24,8 @@ static const char *
 header_of(const hopper_arch *from, const hopper_floats *weights, int64 *n_floats)
 {
 	hopper_rows *rows =
-		hopper_made(hopper_core()->safetensors_header(from->arch, from->arch_size, from->rank,
-													  from->shape,
-													  weights ? weights->values : NULL,
-													  weights ? weights->n : -1, HOPPER_MADE));
+		HOPPER_CORE_ROWS(safetensors_header, from->arch, from->arch_size, from->rank, from->shape,
+						 weights ? weights->values : NULL, weights ? weights->n : -1);
 
 	*n_floats = strtoll(rows->cells[1], NULL, 10);
 	return rows->cells[0];
@@ -99,10 +97,8 @@ HOPPER_FUNCTION(hopper_sql_from_safetensors)
 					   n_floats * (int64) sizeof(float));
 	file = PG_GETARG_BYTEA_PP(1);
 	weights = hopper_make_bytea(n_floats * sizeof(float));
-	HOPPER_CHECK(hopper_core()->read_safetensors(to.arch, to.arch_size, to.rank, to.shape,
-												 VARDATA_ANY(file), VARSIZE_ANY_EXHDR(file),
-												 (float *) VARDATA(weights), n_floats,
-												 hopper_fault));
+	HOPPER_CORE(read_safetensors, to.arch, to.arch_size, to.rank, to.shape, VARDATA_ANY(file),
+				VARSIZE_ANY_EXHDR(file), (float *) VARDATA(weights), n_floats);
 	PG_FREE_IF_COPY(file, 1);
 	hopper_share_release(share);
 	PG_RETURN_BYTEA_P(weights);

@@ -18,7 +18,7 @@ hopper_schema_open_unguarded(const char *text)
 	hopper_row_schema *opened = palloc0(sizeof(hopper_row_schema));
 
 	opened->text = pstrdup(text);
-	HOPPER_CHECK(hopper_core()->schema.open(hopper_to_utf8(text), &opened->handle, hopper_fault));
+	HOPPER_CORE(schema.open, hopper_to_utf8(text), &opened->handle);
 	hopper_core()->schema.info(opened->handle, &opened->info);
 	return opened;
 }
@@ -278,8 +278,7 @@ hopper_different_schemas(const char *a, const char *a_name, const char *b, const
 						b ? "by a schema" : "as they are");
 	if (strcmp(a, b) == 0)
 		return NULL;
-	rows = hopper_made(hopper_core()->schema.compare(hopper_to_utf8(a), hopper_to_utf8(a_name),
-													 hopper_to_utf8(b), hopper_to_utf8(b_name),
-													 HOPPER_MADE));
+	rows = HOPPER_CORE_ROWS(schema.compare, hopper_to_utf8(a), hopper_to_utf8(a_name),
+							hopper_to_utf8(b), hopper_to_utf8(b_name));
 	return rows->n_rows > 0 ? hopper_from_utf8(rows->cells[0]) : NULL;
 }

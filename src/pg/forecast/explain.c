@@ -71,7 +71,7 @@ read_models(const hopper_forecast_request *request, hopper_explain *explain)
 										   sizeof(hopper_explain_model));
 
 	for (int i = 0; i < request->n_configs; i++)
-		HOPPER_CHECK(hopper_torch()->explain.model(explain, i, &models[i], hopper_fault));
+		HOPPER_TORCH(explain.model, explain, i, &models[i]);
 	return models;
 }
 
@@ -82,7 +82,7 @@ hopper_forecast_models(hopper_forecast_request *request, hopper_explain_run *run
 	hopper_explain *explain = begin(request, &guard);
 	hopper_explain_model *models = read_models(request, explain);
 
-	HOPPER_CHECK(hopper_torch()->explain.run(explain, run, hopper_fault));
+	HOPPER_TORCH(explain.run, explain, run);
 	end(request, guard);
 	return models;
 }
@@ -116,9 +116,9 @@ HOPPER_SPI_FUNCTION(hopper_sql_explain_fit)
 					: errdetail("%s", hopper_from_utf8(models[i].detail)),
 					models[i].hint[0] == '\0' ? 0
 					: errhint("%s", hopper_from_utf8(models[i].hint)));
-	lines = hopper_made(hopper_torch()->explain.lines(
-		explain, request.measured.n_workers > 0 ? &request.measured : NULL, request.trained,
-		request.evaluated, HOPPER_MADE));
+	lines = HOPPER_TORCH_ROWS(explain.lines, explain,
+							  request.measured.n_workers > 0 ? &request.measured : NULL,
+							  request.trained, request.evaluated);
 	end(&request, guard);
 	return hopper_return_rows(fcinfo, lines);
 }

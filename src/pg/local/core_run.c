@@ -16,7 +16,7 @@ add_buffer(const hopper_buffer *buffer, void *state)
 {
 	hopper_training *training = state;
 
-	HOPPER_CHECK(hopper_torch()->run.add_buffer(training->run, buffer, hopper_fault));
+	HOPPER_TORCH(run.add_buffer, training->run, buffer);
 	CHECK_FOR_INTERRUPTS();
 }
 
@@ -37,7 +37,7 @@ load_partition(hopper_training *training, hopper_split split, int32 partition)
 {
 	hopper_scan_packed(split == HOPPER_SPLIT_VALID ? training->valid : training->train, split,
 					   partition, add_buffer, training);
-	HOPPER_CHECK(hopper_torch()->run.end_load(training->run, split, partition, hopper_fault));
+	HOPPER_TORCH(run.end_load, training->run, split, partition);
 }
 
 static int
@@ -80,9 +80,8 @@ new_run(const hopper_training *training, hopper_guard **guard)
 {
 	hopper_run *run;
 
-	HOPPER_CHECK(hopper_torch()->run.create(&training->options, &training->train->desc,
-											training->valid ? &training->valid->desc : NULL, &run,
-											hopper_fault));
+	HOPPER_TORCH(run.create, &training->options, &training->train->desc,
+				 training->valid ? &training->valid->desc : NULL, &run);
 	*guard = hopper_guard_add(run, hopper_torch()->run.free);
 	return run;
 }
@@ -95,7 +94,7 @@ add_configs(const hopper_training *training, hopper_run *run)
 		hopper_config config = training->configs[i];
 
 		config.fit_params = hopper_balanced_params(config.fit_params, &training->train->desc);
-		HOPPER_CHECK(hopper_torch()->run.add_config(run, &config, hopper_fault));
+		HOPPER_TORCH(run.add_config, run, &config);
 		CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -113,7 +112,7 @@ hopper_core_run_needs(const hopper_training *training)
 	alone.options.event_fd = -1;
 	run = new_run(&alone, &guard);
 	add_configs(&alone, run);
-	HOPPER_CHECK(hopper_torch()->run.plan_data(run, &plan, hopper_fault));
+	HOPPER_TORCH(run.plan_data, run, &plan);
 	hopper_guard_release(guard);
 	return plan.resident && plan.n_waiting == 0 ? plan.bytes_data + plan.bytes_models : -1;
 }
@@ -141,9 +140,9 @@ hopper_core_run_create(hopper_training *training)
 							  Max(options->threads_per_model, 1));
 	training->event_fd = options->event_fd = leader ? leader->event_fd : hopper_eventfd_open();
 	training->run = new_run(training, &training->guard);
-	HOPPER_CHECK(hopper_torch()->run.stay_open(training->run, hopper_fault));
+	HOPPER_TORCH(run.stay_open, training->run);
 	if (leader)
-		HOPPER_CHECK(hopper_torch()->run.take_turns(training->run, leader->run, hopper_fault));
+		HOPPER_TORCH(run.take_turns, training->run, leader->run);
 	add_configs(training, training->run);
 }
 
@@ -154,7 +153,7 @@ hopper_core_run_load(hopper_training *training)
 	TimestampTz then = GetCurrentTimestamp();
 	hopper_data_plan plan;
 
-	HOPPER_CHECK(hopper_torch()->run.plan_data(training->run, &plan, hopper_fault));
+	HOPPER_TORCH(run.plan_data, training->run, &plan);
 	/* Models that wait take no more than the limit. */
 	training->share_bytes = Min(training->options.memory_limit,
 								plan.bytes_models +
@@ -243,8 +242,7 @@ handle_events(hopper_training *training)
 				if (training->halted)
 					training->halted(training, at, event.iteration);
 				else
-					HOPPER_CHECK(hopper_torch()->run.release(training->run, event.mst_key,
-															 hopper_fault));
+					HOPPER_TORCH(run.release, training->run, event.mst_key);
 				break;
 			case HOPPER_EVENT_ITERATION:
 				break;

@@ -22,7 +22,7 @@ static void
 start(hopper_training *training)
 {
 	hopper_core_run_load(training);
-	HOPPER_CHECK(hopper_torch()->run.start(training->run, hopper_fault));
+	HOPPER_TORCH(run.start, training->run);
 	training->started = true;
 }
 
@@ -74,8 +74,7 @@ go_on(hopper_training *training, int at, int32 iterations, int32 done, bool rest
 		int32		must_take;
 		int32		take;
 
-		HOPPER_CHECK(hopper_torch()->run.go_on(training->run, &stint, &must_take, &take,
-											   hopper_fault));
+		HOPPER_TORCH(run.go_on, training->run, &stint, &must_take, &take);
 		if (!must_take)
 			break;
 		/* What has ended in a durable run is in its tables once that is heard of. */
@@ -105,8 +104,8 @@ drop_state(hopper_training *training, int at)
 	bytes = palloc(PIECE_BYTES);
 	do
 	{
-		HOPPER_CHECK(hopper_torch()->run.take_state(training->run, training->configs[at].mst_key,
-													bytes, PIECE_BYTES, &n, hopper_fault));
+		HOPPER_TORCH(run.take_state, training->run, training->configs[at].mst_key, bytes,
+					 PIECE_BYTES, &n);
 		CHECK_FOR_INTERRUPTS();
 	} while (n > 0);
 	pfree(bytes);
@@ -135,13 +134,13 @@ step(hopper_training *training, long timeout)
 static void
 close_training(hopper_training *training)
 {
-	HOPPER_CHECK(hopper_torch()->run.close(training->run, hopper_fault));
+	HOPPER_TORCH(run.close, training->run);
 }
 
 static void
 end_iterations(hopper_training *training)
 {
-	HOPPER_CHECK(hopper_torch()->run.end_iterations(training->run, hopper_fault));
+	HOPPER_TORCH(run.end_iterations, training->run);
 }
 
 /* --- of a durable run --- */
@@ -149,7 +148,7 @@ end_iterations(hopper_training *training)
 static void
 halt(hopper_training *training, bool all)
 {
-	HOPPER_CHECK(hopper_torch()->run.halt_for_checkpoints(training->run, all, hopper_fault));
+	HOPPER_TORCH(run.halt_for_checkpoints, training->run, all);
 }
 
 static bool
@@ -161,15 +160,13 @@ store(hopper_training *training, const int *which, int n, const hopper_outputs *
 static void
 set_iterations(hopper_training *training, int at, int32 more)
 {
-	HOPPER_CHECK(hopper_torch()->run.set_iterations(training->run, training->configs[at].mst_key,
-													more, hopper_fault));
+	HOPPER_TORCH(run.set_iterations, training->run, training->configs[at].mst_key, more);
 }
 
 static void
 release(hopper_training *training, int at)
 {
-	HOPPER_CHECK(hopper_torch()->run.release(training->run, training->configs[at].mst_key,
-											 hopper_fault));
+	HOPPER_TORCH(run.release, training->run, training->configs[at].mst_key);
 }
 
 /* Its threads train between two transactions. */

@@ -409,8 +409,7 @@ static char *
 make_schema(const char *request, const char *answers, const hopper_schema_label *label)
 {
 	hopper_rows *rows =
-		hopper_made(hopper_core()->schema.make(request, hopper_to_utf8(answers), label,
-											   HOPPER_MADE));
+		HOPPER_CORE_ROWS(schema.make, request, hopper_to_utf8(answers), label);
 
 	hopper_tell_notes(rows, 1);
 	return hopper_from_utf8(rows->cells[0]);

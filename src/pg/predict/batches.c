@@ -74,8 +74,7 @@ static void
 begin_batch(hopper_predict_work *work)
 {
 	work->n_added = 0;
-	HOPPER_CHECK(hopper_torch()->predictor.room(work->predictor, (void **) &work->features,
-												hopper_fault));
+	HOPPER_TORCH(predictor.room, work->predictor, (void **) &work->features);
 }
 
 void
@@ -94,18 +93,16 @@ hopper_predict_open(hopper_prediction *run, hopper_data_desc *desc)
 	weights = Min(limit, run->model.weights.n * (int64) sizeof(float));
 	hopper_take_memory(work->share, weights);
 	work->event_fd = hopper_eventfd_open();
-	HOPPER_CHECK(hopper_torch()->predictor.create(run->model.model_arch,
-												  run->model.model_arch_size,
-												  run->model.weights.n, desc, run->model.layer,
-												  work->threads, limit, work->event_fd,
-												  &work->predictor, &n_outputs, hopper_fault));
+	HOPPER_TORCH(predictor.create, run->model.model_arch, run->model.model_arch_size,
+				 run->model.weights.n, desc, run->model.layer, work->threads, limit, work->event_fd,
+				 &work->predictor, &n_outputs);
 	work->guard = hopper_guard_add(work->predictor, hopper_torch()->predictor.free);
 	hopper_predict_push_weights(work->predictor, &run->model.weights);
 	hopper_floats_release(&run->model.weights);
 	/* One batch at each thread and one on its way to it. */
 	plan.rows = Max(1, Min(BATCH_ROWS, BATCH_BYTES / (int64) Max(run->values.size, 1)));
 	plan.batches = Min(2 * work->threads, PREDICT_MAX_BATCHES);
-	HOPPER_CHECK(hopper_torch()->predictor.plan(work->predictor, &plan, hopper_fault));
+	HOPPER_TORCH(predictor.plan, work->predictor, &plan);
 	hopper_take_memory(work->share, plan.bytes - weights);
 	work->batch_rows = plan.rows;
 	work->depth = plan.batches;
@@ -188,8 +185,7 @@ hopper_predict_submit(hopper_prediction *run)
 	int			n = work->n_added;
 
 	next_batch(work)->n = n;
-	HOPPER_CHECK(hopper_torch()->predictor.submit(work->predictor, work->features,
-												  n * run->values.size, n, hopper_fault));
+	HOPPER_TORCH(predictor.submit, work->predictor, work->features, n * run->values.size, n);
 	work->n_batches++;
 	begin_batch(work);
 }

@@ -13,7 +13,7 @@
 static void
 add_buffer(const hopper_buffer *buffer, void *calibration)
 {
-	HOPPER_CHECK(hopper_torch()->calibration.add_buffer(calibration, buffer, hopper_fault));
+	HOPPER_TORCH(calibration.add_buffer, calibration, buffer);
 	CHECK_FOR_INTERRUPTS();
 }
 

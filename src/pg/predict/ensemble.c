@@ -88,7 +88,7 @@ add_buffer(const hopper_buffer *buffer, void *state)
 {
 	const ensembling *work = state;
 
-	HOPPER_CHECK(hopper_torch()->ensemble.add_buffer(work->ensemble, buffer, hopper_fault));
+	HOPPER_TORCH(ensemble.add_buffer, work->ensemble, buffer);
 	CHECK_FOR_INTERRUPTS();
 }
 
@@ -142,8 +142,7 @@ join_members(ensembling *work)
 	}
 	*result = work->models[0];
 	result->config.model_arch =
-		hopper_made(hopper_torch()->ensemble.architecture(members, shares, n, &work->data.desc,
-														  HOPPER_MADE))->cells[0];
+		HOPPER_TORCH_ROWS(ensemble.architecture, members, shares, n, &work->data.desc)->cells[0];
 	result->config.model_arch_size = strlen(result->config.model_arch);
 	result->config.n_weights = total;
 	result->config.fit_params = NULL;

@@ -19,8 +19,7 @@ hopper_evaluation_open(hopper_evaluating *run, const hopper_config *config,
 	run->event_fd = hopper_eventfd_open();
 	run->longest_wait = longest_wait;
 	run->partition = -1;
-	HOPPER_CHECK(hopper_torch()->evaluation.create(config, desc, threads, run->event_fd,
-												   &run->evaluation, hopper_fault));
+	HOPPER_TORCH(evaluation.create, config, desc, threads, run->event_fd, &run->evaluation);
 	run->guard = hopper_guard_add(run->evaluation, hopper_torch()->evaluation.free);
 	if (weights)
 		hopper_floats_pass(weights, push_piece_of_evaluated, run->evaluation);
@@ -43,7 +42,7 @@ hopper_evaluation_add(hopper_evaluating *run, const hopper_buffer *buffer)
 	if (buffer->partition_id != run->partition)
 		hopper_evaluation_wait(run, buffer->partition_id);
 	run->partition = buffer->partition_id;
-	HOPPER_CHECK(hopper_torch()->evaluation.add_buffer(run->evaluation, buffer, hopper_fault));
+	HOPPER_TORCH(evaluation.add_buffer, run->evaluation, buffer);
 	CHECK_FOR_INTERRUPTS();
 }
 

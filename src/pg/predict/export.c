@@ -63,7 +63,7 @@ make_file(hopper_export *from, hopper_floats *weights)
 		from->weights = weights->values;
 		from->n_weights = weights->n;
 	}
-	HOPPER_CHECK(hopper_core()->export_model(from, &rows, hopper_fault));
+	HOPPER_CORE(export_model, from, &rows);
 	file = file_of(rows, from, weights);
 	if (weights)
 		hopper_floats_release(weights);
@@ -256,7 +256,7 @@ HOPPER_FUNCTION(hopper_sql_tensorboard_events)
 	events.given = texts_of(fcinfo, 5, &events.n_given);
 	events.began = PG_GETARG_FLOAT8(6);
 	events.failed = PG_GETARG_BOOL(7);
-	HOPPER_CHECK(hopper_core()->export_events(&events, &rows, hopper_fault));
+	HOPPER_CORE(export_events, &events, &rows);
 	PG_RETURN_BYTEA_P((bytea *) file_of(rows, NULL, NULL));
 }
 

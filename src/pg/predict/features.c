@@ -32,8 +32,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_describe_features)
 	hopper_name table = hopper_name_argument(fcinfo, 0, "table_name");
 	const hopper_row_schema *schema = schema_of(&table);
 
-	return hopper_return_rows(fcinfo, hopper_made(hopper_core()->schema.describe(schema->handle,
-																				 HOPPER_MADE)));
+	return hopper_return_rows(fcinfo, HOPPER_CORE_ROWS(schema.describe, schema->handle));
 }
 
 /* The schema's columns, found in the relation; what names a row follows them. */

@@ -13,10 +13,8 @@ set_output(const hopper_trained *trained, int i, hopper_predict_model *model)
 	int32		kind = output ? output->kind : desc->y_kind;
 	hopper_output_link link;
 
-	HOPPER_CHECK(hopper_core()->output_link(trained->config.model_arch,
-											trained->config.model_arch_size,
-											trained->config.compile_params, desc, i, &link,
-											hopper_fault));
+	HOPPER_CORE(output_link, trained->config.model_arch, trained->config.model_arch_size,
+				trained->config.compile_params, desc, i, &link);
 	model->link = (hopper_link) link.link;
 	model->link_width = link.width;
 	model->first = link.first;

@@ -82,7 +82,7 @@ hopper_search_problem(const hopper_automl *run, const hopper_config *config)
 void
 hopper_search_require_possible(hopper_automl *run)
 {
-	hopper_rows *rows = hopper_made(hopper_core()->search.probes(run->search, HOPPER_MADE));
+	hopper_rows *rows = HOPPER_CORE_ROWS(search.probes, run->search);
 	hopper_config *configs = palloc0(Max(rows->n_rows, 1) * sizeof(hopper_config));
 	const char *problem;
 	int			n = 0;

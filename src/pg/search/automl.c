@@ -67,13 +67,12 @@ hopper_search_ask(hopper_automl *run, hopper_search_assignment *work, int *n)
 
 	if (over)
 	{
-		HOPPER_CHECK(hopper_core()->search.stop(run->search, over, hopper_fault));
+		HOPPER_CORE(search.stop, run->search, over);
 		run->stopped = true;
 		if (run->number != 0)
 			hopper_search_note_stop(run, over);
 	}
-	HOPPER_CHECK(hopper_core()->search.ask(run->search, work, HOPPER_MAX_ASSIGNMENTS, n,
-										   hopper_fault));
+	HOPPER_CORE(search.ask, run->search, work, HOPPER_MAX_ASSIGNMENTS, n);
 	if (*n == 0)
 		return false;
 	hopper_search_write_new_trials(run);

@@ -19,7 +19,7 @@ play(const hopper_automl *run)
 {
 	int64_t		n_trials;
 
-	HOPPER_CHECK(hopper_core()->search.play(run->search, &n_trials, hopper_fault));
+	HOPPER_CORE(search.play, run->search, &n_trials);
 	return n_trials;
 }
 
@@ -27,7 +27,7 @@ play(const hopper_automl *run)
 static void
 add_configs(hopper_automl *run, hopper_forecast_request *request)
 {
-	hopper_rows *rows = hopper_made(hopper_core()->search.trials(run->search, 0, HOPPER_MADE));
+	hopper_rows *rows = HOPPER_CORE_ROWS(search.trials, run->search, 0);
 
 	request->configs = palloc0(Max(Min(rows->n_rows, MAX_FORECAST), 1) * sizeof(hopper_config));
 	for (int row = 0; row < rows->n_rows && request->n_configs < MAX_FORECAST; row++)
@@ -56,8 +56,7 @@ forecast(const hopper_automl *run, const hopper_forecast_request *request,
 		known[i].seconds_iteration = models[i].seconds_iteration;
 		known[i].seconds_evaluation = models[i].seconds_evaluation + models[i].seconds_validation;
 	}
-	return hopper_made(hopper_core()->search.forecast(run->search, known, request->n_configs,
-													  n_workers, HOPPER_MADE));
+	return HOPPER_CORE_ROWS(search.forecast, run->search, known, request->n_configs, n_workers);
 }
 
 HOPPER_SPI_FUNCTION(hopper_sql_explain_automl)

@@ -132,14 +132,14 @@ hopper_search_best(const hopper_automl *run)
 {
 	int64_t		best;
 
-	HOPPER_CHECK(hopper_core()->search.best(run->search, &best, hopper_fault));
+	HOPPER_CORE(search.best, run->search, &best);
 	return best;
 }
 
 void
 hopper_search_tell_result(hopper_automl *run, int64 trial, const hopper_search_told *told)
 {
-	HOPPER_CHECK(hopper_core()->search.tell(run->search, trial, told, hopper_fault));
+	HOPPER_CORE(search.tell, run->search, trial, told);
 	run->trials[trial].trained = (int32) told->iterations;
 	tell_rungs(run);
 }

@@ -182,7 +182,7 @@ hopper_search_replay(hopper_automl *run, int *n)
 		}
 		if (row->trial < 0)
 		{
-			HOPPER_CHECK(hopper_core()->search.stop(run->search, row->told.failure, hopper_fault));
+			HOPPER_CORE(search.stop, run->search, row->told.failure);
 			run->stopped = true;
 			continue;
 		}

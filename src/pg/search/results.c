@@ -26,7 +26,7 @@ key_literal(const char *trial)
 static hopper_rows *
 trials_from(const hopper_automl *run, int64 first)
 {
-	return hopper_made(hopper_core()->search.trials(run->search, first, HOPPER_MADE));
+	return HOPPER_CORE_ROWS(search.trials, run->search, first);
 }
 
 /* A trial, in the places of a table's columns. */
@@ -156,8 +156,7 @@ const char *
 hopper_search_json(const hopper_automl *run)
 {
 	StringInfo	json = makeStringInfo();
-	hopper_rows *space = hopper_made(hopper_core()->search.describe_space(&run->options,
-																		  HOPPER_MADE));
+	hopper_rows *space = HOPPER_CORE_ROWS(search.describe_space, &run->options);
 
 	appendStringInfoChar(json, '{');
 	add_member(json, "method", run->options.algorithm);
@@ -177,7 +176,7 @@ hopper_search_json(const hopper_automl *run)
 static char *
 importance_json(const hopper_automl *run)
 {
-	hopper_rows *rows = hopper_made(hopper_core()->search.importance(run->search, HOPPER_MADE));
+	hopper_rows *rows = HOPPER_CORE_ROWS(search.importance, run->search);
 	StringInfo	json = makeStringInfo();
 
 	for (int row = 0; row < rows->n_rows; row++)
@@ -239,10 +238,10 @@ hopper_search_finish_tables(const hopper_automl *run, int64 best)
 
 	write_trials(run, &outputs);
 	write_rows(&run->tables.rungs,
-			   hopper_made(hopper_core()->search.results(run->search, HOPPER_MADE)),
+			   HOPPER_CORE_ROWS(search.results, run->search),
 			   lengthof(results), results);
 	write_rows(&run->tables.decisions,
-			   hopper_made(hopper_core()->search.decisions(run->search, HOPPER_MADE)),
+			   HOPPER_CORE_ROWS(search.decisions, run->search),
 			   lengthof(decisions), decisions);
 	hopper_exec("UPDATE %s SET (models_trained, models_failed) ="
 				" ((SELECT count(*) FROM %s WHERE status <> 'failed'),"

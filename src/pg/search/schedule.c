@@ -18,10 +18,8 @@ HOPPER_SPI_FUNCTION(hopper_sql_hyperband_schedule)
 
 	table = hopper_name_argument(fcinfo, 0, "schedule_table");
 	hopper_require_argument(fcinfo, 1, "r");
-	rows = hopper_made(hopper_core()->search.hyperband_schedule(r, eta, skip_last,
-																!PG_ARGISNULL(4) &&
-																PG_GETARG_BOOL(4), variant,
-																&iterations, HOPPER_MADE));
+	rows = HOPPER_CORE_ROWS(search.hyperband_schedule, r, eta, skip_last,
+							!PG_ARGISNULL(4) && PG_GETARG_BOOL(4), variant, &iterations);
 	hopper_require_absent(&table);
 	hopper_exec("CREATE TABLE %s (s pg_catalog.int4, i pg_catalog.int4, n_i pg_catalog.int4,"
 				" r_i pg_catalog.int4, UNIQUE (s, i))" HOPPER_DISTRIBUTED_BY("s"),

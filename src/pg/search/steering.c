@@ -66,8 +66,7 @@ hopper_search_heed(hopper_automl *run, const hopper_search_wish *wish)
 	/* The table of trials has it, and the search has not, where others have written there. */
 	if (trial < 0 || trial >= run->n_trials)
 		return "refused: the search has no such trial";
-	HOPPER_CHECK(hopper_core()->search.steer(run->search, trial, what,
-											 hopper_to_utf8(wish->text), &changed, hopper_fault));
+	HOPPER_CORE(search.steer, run->search, trial, what, hopper_to_utf8(wish->text), &changed);
 	if (!changed)
 		return HOPPER_TOO_LATE;
 	if (what == HOPPER_SEARCH_STOP_TRIAL)

@@ -69,8 +69,7 @@ hopper_check_precision(const char *precision, bool on_gpus)
 
 	if (strcmp(precision, "fp32") == 0)
 		return;
-	HOPPER_CHECK(hopper_torch()->check_precision(hopper_to_utf8(precision), on_gpus, &emulated,
-												 &gain, hopper_fault));
+	HOPPER_TORCH(check_precision, hopper_to_utf8(precision), on_gpus, &emulated, &gain);
 	if (emulated || gain < 1)
 		ereport(NOTICE, errmsg("dtype \"%s\" is slower than \"fp32\" here", precision),
 				errdetail("%sA product took %.1f times as long as in fp32 when it was tried.",

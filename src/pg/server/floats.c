@@ -171,8 +171,7 @@ hopper_floats_check(const hopper_floats *floats, const char *arch, size_t arch_s
 {
 	taking		check = {.arch = arch,.arch_size = arch_size};
 
-	HOPPER_CHECK(hopper_core()->check_weights(arch, arch_size, floats->values, floats->n,
-											  hopper_fault));
+	HOPPER_CORE(check_weights, arch, arch_size, floats->values, floats->n);
 	if (floats->values == NULL)
 		hopper_floats_pass(floats, take_piece, &check);
 }

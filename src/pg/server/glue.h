@@ -55,12 +55,16 @@ extern char *hopper_to_utf8(const char *text);
 /* ereport(ERROR) with everything in it. */
 extern void hopper_throw(const hopper_error *error) pg_attribute_noreturn();
 /*
- * Where calls of the core say what is wrong, until the next one does. They return 0 on success:
- * HOPPER_CHECK(core->list(what, &rows, hopper_fault));
+ * Where calls of the core say what is wrong, until the next one does. They return 0 on success.
  */
 extern hopper_error *const hopper_fault;
 #define HOPPER_CHECK(call) \
 	do { if ((call) != 0) hopper_throw(hopper_fault); } while (0)
+/* A check of a call: HOPPER_CORE(list, what, &rows); */
+#define HOPPER_CORE(function, ...) \
+	HOPPER_CHECK(hopper_core()->function(__VA_ARGS__, hopper_fault))
+#define HOPPER_TORCH(function, ...) \
+	HOPPER_CHECK(hopper_torch()->function(__VA_ARGS__, hopper_fault))
 /*
  * Whether such a call went well, where the caller says in its own words, or elsewhere, what the
  * core's error says of what it was given. That there is no memory, or that the statement ends, says
@@ -118,10 +122,14 @@ hopper_row(const hopper_rows *rows, int row)
 {
 	return rows->cells + (size_t) row * rows->n_columns;
 }
-/* Where calls of the core leave rows, which hopper_made(core->list(what, HOPPER_MADE)) takes. */
+/* The rows that a function of a library makes: HOPPER_CORE_ROWS(list, what). */
 extern hopper_rows *hopper_rows_made;
 #define HOPPER_MADE &hopper_rows_made, hopper_fault
 extern hopper_rows *hopper_made(int code);
+#define HOPPER_CORE_ROWS(function, ...) \
+	hopper_made(hopper_core()->function(__VA_ARGS__, HOPPER_MADE))
+#define HOPPER_TORCH_ROWS(function, ...) \
+	hopper_made(hopper_torch()->function(__VA_ARGS__, HOPPER_MADE))
 /* NOTICEs of rows of message, detail and hint, from the one numbered `first` on. */
 extern void hopper_tell_notes(const hopper_rows *rows, int first);
 /*

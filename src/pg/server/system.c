@@ -27,7 +27,7 @@ HOPPER_FUNCTION(hopper_sql_list)
 {
 	const char *name = get_func_name(fcinfo->flinfo->fn_oid);
 
-	return hopper_return_rows(fcinfo, hopper_made(hopper_core()->list(name, HOPPER_MADE)));
+	return hopper_return_rows(fcinfo, HOPPER_CORE_ROWS(list, name));
 }
 
 /* Of its own, as the SQL of version 0.1.0 names it. */

@@ -27,7 +27,7 @@ counted_reasons(const hopper_training *training)
 	for (int i = 0; i < n; i++)
 		reasons[i] = hopper_short_reason(training->results[i].error,
 										 training->results[i].reason_size);
-	counted = hopper_made(hopper_core()->count_texts(n, reasons, HOPPER_MADE));
+	counted = HOPPER_CORE_ROWS(count_texts, n, reasons);
 	appendStringInfo(words, "%d failed:", n);
 	for (int i = 0; i < Min(counted->n_rows, MAX_REASONS); i++)
 	{

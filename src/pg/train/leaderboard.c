@@ -331,7 +331,7 @@ HOPPER_FUNCTION(hopper_sql_sparkline)
 	values = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * sizeof(double));
 	for (int i = 0; i < n; i++)
 		values[i] = nulls[i] ? NAN : DatumGetFloat8(points[i]);
-	line = hopper_made(hopper_core()->sparkline(values, n, width, blocks, HOPPER_MADE));
+	line = HOPPER_CORE_ROWS(sparkline, values, n, width, blocks);
 	PG_RETURN_TEXT_P(cstring_to_text(line->cells[0]));
 }
 
@@ -340,8 +340,7 @@ HOPPER_FUNCTION(hopper_sql_metric_ascends)
 {
 	int32_t		direction;
 
-	HOPPER_CHECK(hopper_core()->metric_direction(hopper_utf8_argument(fcinfo, 0), &direction,
-												 hopper_fault));
+	HOPPER_CORE(metric_direction, hopper_utf8_argument(fcinfo, 0), &direction);
 	if (direction == HOPPER_NO_DIRECTION)
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(direction == HOPPER_LARGER_IS_BETTER);

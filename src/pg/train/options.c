@@ -47,8 +47,7 @@ hopper_take_course(FunctionCallInfo fcinfo, hopper_run_options *options)
 		options->training_metrics = hopper_training_metrics_named(training_metrics);
 	options->threads_per_model = positive(fcinfo, "threads_per_model",
 										  options->threads_per_model);
-	HOPPER_CHECK(hopper_core()->check_threads_per_model(options->threads,
-														options->threads_per_model, hopper_fault));
+	HOPPER_CORE(check_threads_per_model, options->threads, options->threads_per_model);
 }
 
 static const struct

@@ -43,9 +43,8 @@ hopper_rank_configs(int n, const hopper_ranked_config *configs, const hopper_dat
 	memset(out, 0, sizeof(*out));
 	out->n = n;
 	out->ranks = hopper_palloc0_huge(Max(n, 1) * sizeof(hopper_rank));
-	take_rows(hopper_made(hopper_core()->rank_configs(n, configs, data,
-													  hopper_to_utf8(rank_by), lenient,
-													  HOPPER_MADE)), out);
+	take_rows(HOPPER_CORE_ROWS(rank_configs, n, configs, data, hopper_to_utf8(rank_by),
+							   lenient), out);
 }
 
 hopper_ranked_config
@@ -94,7 +93,7 @@ hopper_keeps_best(const char *fit_params)
 {
 	int32		keeps;
 
-	HOPPER_CHECK(hopper_core()->keeps_best(hopper_to_utf8(fit_params), &keeps, hopper_fault));
+	HOPPER_CORE(keeps_best, hopper_to_utf8(fit_params), &keeps);
 	return keeps != 0;
 }
 

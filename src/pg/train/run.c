@@ -85,8 +85,8 @@ hopper_training_costs(const hopper_training *training)
 {
 	double	   *costs = palloc(Max(training->n_configs, 1) * sizeof(double));
 
-	HOPPER_CHECK(hopper_core()->iteration_flops(training->configs, training->n_configs,
-												&training->train->desc, costs, hopper_fault));
+	HOPPER_CORE(iteration_flops, training->configs, training->n_configs, &training->train->desc,
+				costs);
 	return costs;
 }
 
@@ -115,7 +115,7 @@ hopper_training_place(const hopper_training *training, int32 mst_key)
 void
 hopper_training_halt_each(const hopper_training *training, bool each)
 {
-	HOPPER_CHECK(hopper_torch()->run.halt_each(training->run, each, hopper_fault));
+	HOPPER_TORCH(run.halt_each, training->run, each);
 }
 
 void
@@ -124,8 +124,7 @@ hopper_training_look(hopper_training *training, int at)
 	/* segments have told theirs */
 	if (training->run == NULL)
 		return;
-	HOPPER_CHECK(hopper_torch()->run.result(training->run, training->configs[at].mst_key,
-											&training->results[at], hopper_fault));
+	HOPPER_TORCH(run.result, training->run, training->configs[at].mst_key, &training->results[at]);
 }
 
 void

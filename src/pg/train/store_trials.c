@@ -112,7 +112,7 @@ write_metrics(int64 run, hopper_training *training, const int *which, int n)
 static char *
 members_of(const char *params)
 {
-	hopper_rows *rows = hopper_made(hopper_core()->params_json(params ? params : "", HOPPER_MADE));
+	hopper_rows *rows = HOPPER_CORE_ROWS(params_json, params ? params : "");
 	char	   *members = pstrdup(rows->cells[0] + 1);
 
 	members[strlen(members) - 1] = '\0';

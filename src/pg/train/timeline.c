@@ -18,7 +18,7 @@ count_visits(const hopper_training *training, double partitions, double valid)
 	int64		evaluations[2];
 
 	for (int split = 0; split < lengthof(evaluations); split++)
-		HOPPER_CHECK(hopper_core()->evaluations(options, split, &evaluations[split], hopper_fault));
+		HOPPER_CORE(evaluations, options, split, &evaluations[split]);
 	return training->n_configs *
 		(((double) options->num_iterations + evaluations[HOPPER_SPLIT_TRAIN]) * partitions +
 		 evaluations[HOPPER_SPLIT_VALID] * valid);

@@ -167,8 +167,7 @@ hopper_check_compatible(const hopper_packed *table, const char *table_is,
 	(const char *const *) trained->x_columns};
 	const char *of_schemas = hopper_different_schemas(table->schema_text, packed.name,
 													  trained->schema_text, name);
-	hopper_rows *why = hopper_made(hopper_core()->data_difference(&packed, &by, of_schemas,
-																  HOPPER_MADE));
+	hopper_rows *why = HOPPER_CORE_ROWS(data_difference, &packed, &by, of_schemas);
 
 	if (why->n_rows > 0)
 		hopper_wrong(errmsg("%s \"%s\" does not fit \"%s\"", table_is, packed.name, name),

@@ -90,8 +90,7 @@ hopper_hops_first_key(const hopper_hops *hops, int32 mst_key)
 	const hopper_run_options *options = &hops->run->options;
 	int32		partition;
 
-	HOPPER_CHECK(hopper_core()->first_partition(options->starts, options->n_starts, mst_key,
-												&partition, hopper_fault));
+	HOPPER_CORE(first_partition, options->starts, options->n_starts, mst_key, &partition);
 	return hops->run->train_keys[partition];
 }
 

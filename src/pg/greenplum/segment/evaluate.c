@@ -110,11 +110,9 @@ start(const bytea *description, int32 key, summing *state)
 		if (given.keys[p] == key)
 			partitions[n++] = p;
 	create(&given, state);
-	HOPPER_CHECK(hopper_torch()->evaluation.choose(state->run.evaluation, partitions, n,
-												   hopper_fault));
-	HOPPER_CHECK(hopper_torch()->evaluation.limit(state->run.evaluation, given.memory_limit,
-												  hopper_fault));
-	HOPPER_CHECK(hopper_torch()->evaluation.start(state->run.evaluation, hopper_fault));
+	HOPPER_TORCH(evaluation.choose, state->run.evaluation, partitions, n);
+	HOPPER_TORCH(evaluation.limit, state->run.evaluation, given.memory_limit);
+	HOPPER_TORCH(evaluation.start, state->run.evaluation);
 	state->n_partitions = given.desc.n_partitions;
 }
 
@@ -200,17 +198,15 @@ HOPPER_FUNCTION(hopper_sql_segment_evaluation_total)
 	read_description(PG_GETARG_BYTEA_PP(0), &given);
 	given.threads = 1;
 	create(&given, &state);
-	HOPPER_CHECK(hopper_torch()->evaluation.total(state.run.evaluation,
-												  (const uint8_t *) VARDATA_ANY(sums),
-												  VARSIZE_ANY_EXHDR(sums), &event, hopper_fault));
+	HOPPER_TORCH(evaluation.total, state.run.evaluation, (const uint8_t *) VARDATA_ANY(sums),
+				 VARSIZE_ANY_EXHDR(sums), &event);
 	values[0] = hopper_values_datum(&event);
 	if (given.config.confusion)
 	{
 		const int64_t *counts;
 		int32_t		n;
 
-		HOPPER_CHECK(hopper_torch()->evaluation.confusion(state.run.evaluation, &counts, &n,
-														  hopper_fault));
+		HOPPER_TORCH(evaluation.confusion, state.run.evaluation, &counts, &n);
 		values[1] = hopper_counts_datum(counts, n);
 		nulls[1] = false;
 	}

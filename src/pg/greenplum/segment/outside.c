@@ -141,9 +141,8 @@ bring(hopper_group *group, int32 mst_key)
 		bytea	   *bytes = read_bytes(in, part);
 		int32		later = 0;
 
-		HOPPER_CHECK(hopper_torch()->group.add_part(group, mst_key, part->part, part->n_parts,
-													(const uint8_t *) VARDATA(bytes), part->size,
-													&later, hopper_fault));
+		HOPPER_TORCH(group.add_part, group, mst_key, part->part, part->n_parts,
+					 (const uint8_t *) VARDATA(bytes), part->size, &later);
 		if (later || part->taken)
 			elog(ERROR, "configuration %d was asked for and is not wanted", mst_key);
 		part->taken = true;

@@ -33,7 +33,7 @@ static void
 add_buffer(const hopper_buffer *buffer, void *state)
 {
 
-	HOPPER_CHECK(hopper_torch()->group.add_buffer(hopper_current.group, buffer, hopper_fault));
+	HOPPER_TORCH(group.add_buffer, hopper_current.group, buffer);
 }
 
 /* Data that are wanted while the threads train; false where none are. */
@@ -196,10 +196,9 @@ HOPPER_FUNCTION(hopper_sql_segment_collect)
 	{
 		int32		later = 0;
 
-		HOPPER_CHECK(hopper_torch()->group.add_part(hopper_current.group, PG_GETARG_INT32(4),
-													PG_GETARG_INT32(5), PG_GETARG_INT32(6),
-													(const uint8_t *) VARDATA_ANY(body),
-													VARSIZE_ANY_EXHDR(body), &later, hopper_fault));
+		HOPPER_TORCH(group.add_part, hopper_current.group, PG_GETARG_INT32(4), PG_GETARG_INT32(5),
+					 PG_GETARG_INT32(6), (const uint8_t *) VARDATA_ANY(body),
+					 VARSIZE_ANY_EXHDR(body), &later);
 		if (later)
 			hopper_outside_keep(PG_GETARG_INT32(4), PG_GETARG_INT32(5), PG_GETARG_INT32(6), body);
 	}
