@@ -4,8 +4,6 @@
  */
 #include "pg/greenplum/predict.h"
 
-#include "pg/server/devices.h"
-
 static void
 pass_output(hopper_wire *wire, hopper_predict_model *model)
 {

@@ -3,7 +3,6 @@
  *		The versions of rows that a statement sees, from the table itself: where each call asks for
  *		them, a statement's analysis and plan would take most of its time.
  */
-#include "pg/predict/ready.h"
 #include "pg/local/local.h"
 
 #include "access/genam.h"

@@ -4,7 +4,6 @@
  */
 #include "pg/predict/added.h"
 
-#include "pg/predict/evaluate.h"
 #include "pg/train/output_rows.h"
 
 bytea *

@@ -8,7 +8,6 @@
  * trained on.
  */
 #include "pg/predict/added.h"
-#include "pg/server/ceilings.h"
 
 static void
 add_buffer(const hopper_buffer *buffer, void *calibration)

@@ -7,7 +7,6 @@
  * reads it: prediction, evaluation, exports, copies. It has no state, and cannot be trained on.
  */
 #include "pg/predict/added.h"
-#include "pg/server/ceilings.h"
 
 #define MOST_STEPS 1000
 

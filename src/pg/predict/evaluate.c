@@ -2,11 +2,9 @@
  * evaluate.c
  *		evaluate(): loss and metrics of a trained model on a packed table.
  */
-#include "pg/server/ceilings.h"
 #include "pg/predict/confusion.h"
 #include "pg/server/devices.h"
 #include "pg/server/tables.h"
-#include "pg/predict/evaluate.h"
 
 static const hopper_column columns[] = {
 	{"loss", FLOAT8OID, "loss on these data",.marks = true},
@@ -22,49 +20,16 @@ const hopper_layout hopper_evaluation_layout = {
 	.what = "a table of an evaluation",.columns = columns,.n = EVALUATION_COLUMNS
 };
 
-/* What a call is to make: the row, and what was predicted of each class. */
-typedef enum
-{
-	OF_ALL,
-	OF_CLASSES,
-	N_TABLES
-} evaluation_table;
-
-typedef struct evaluation_tables
-{
-	bool		has[N_TABLES];
-	bool		replaces[N_TABLES];
-	hopper_table final[N_TABLES];
-	hopper_table staging[N_TABLES]; /* the same, or what takes their place once it is filled */
-} evaluation_tables;
-
+/* Takes the table that an argument names, if there is one. */
 static void
 take_table(FunctionCallInfo fcinfo, int at, const char *argument, hopper_table_kind kind,
-		   bool replace, evaluation_tables *tables, evaluation_table which)
+		   hopper_making *making, const char *what)
 {
-	hopper_table *final = &tables->final[which];
-
-	tables->has[which] = !PG_ARGISNULL(at);
-	if (!tables->has[which])
+	if (PG_ARGISNULL(at))
 		return;
-	*final = (hopper_table) {hopper_parse_name(PG_GETARG_TEXT_PP(at), argument), kind};
-	tables->replaces[which] = hopper_make_room(final, 1, replace);
-}
-
-static void
-create_tables(evaluation_tables *tables)
-{
-	memcpy(tables->staging, tables->final, sizeof(tables->staging));
-	for (int i = 0; i < N_TABLES; i++)
-		if (tables->replaces[i])
-			hopper_name_new(&tables->final[i], 1, i == OF_ALL ? "" : "_confusion",
-							&tables->staging[i]);
-	if (tables->has[OF_ALL])
-		hopper_create_layout(&tables->staging[OF_ALL].name, &hopper_evaluation_layout,
-							 "an evaluation by model_hopper");
-	if (tables->has[OF_CLASSES])
-		hopper_create_layout(&tables->staging[OF_CLASSES].name, &hopper_confusion_layout,
-							 "predictions counted by class and predicted class");
+	making->n = 1;
+	making->tables[0] = (hopper_table) {hopper_name_argument(fcinfo, at, argument), kind};
+	hopper_making_begin(making, !PG_ARGISNULL(6) && PG_GETARG_BOOL(6), what);
 }
 
 /*
@@ -78,32 +43,39 @@ HOPPER_SPI_FUNCTION(hopper_sql_evaluate)
 {
 	hopper_name table;
 	hopper_name packed_table;
-	evaluation_tables tables;
-	bool		replace = !PG_ARGISNULL(6) && PG_GETARG_BOOL(6);
+	hopper_making row_table = {0};	/* of the result, */
+	hopper_making classes = {0};	/* and of what was predicted of each class */
+	hopper_name *counts = NULL;
 	hopper_trained model;
 	hopper_packed data;
 	hopper_event event;
 	hopper_param row[EVALUATION_COLUMNS];
 
-	memset(&tables, 0, sizeof(tables));
 	table = hopper_name_argument(fcinfo, 0, "model_table");
 	packed_table = hopper_name_argument(fcinfo, 1, "packed_table");
 	hopper_require_other_tables(fcinfo, "output_table", (const char *const[]) {
 		"confusion_table", "model_table", "packed_table", NULL});
 	hopper_require_other_tables(fcinfo, "confusion_table", (const char *const[]) {
 		"model_table", "packed_table", NULL});
-	take_table(fcinfo, 2, "output_table", HOPPER_TABLE_EVALUATION, replace, &tables, OF_ALL);
-	take_table(fcinfo, 5, "confusion_table", HOPPER_TABLE_CONFUSION, replace, &tables, OF_CLASSES);
+	take_table(fcinfo, 2, "output_table", HOPPER_TABLE_EVALUATION, &row_table, "");
+	take_table(fcinfo, 5, "confusion_table", HOPPER_TABLE_CONFUSION, &classes, "_confusion");
 	hopper_check_use_gpus(!PG_ARGISNULL(3) && PG_GETARG_BOOL(3), "evaluation computes");
 	hopper_read_trained(&table, !PG_ARGISNULL(4), hopper_key_argument(fcinfo, 4), &model);
-	if (tables.has[OF_CLASSES])
+	if (classes.n > 0)
 		hopper_require_classes(&model, &table);
-	model.config.confusion = tables.has[OF_CLASSES];
+	model.config.confusion = classes.n;
 	hopper_read_compatible(&packed_table, "test table", &model.data, table.shown, &data);
 	/* What cannot be made is found out before the data are read. */
-	create_tables(&tables);
-	hopper_backend.evaluate(&model, &data, &event,
-							tables.has[OF_CLASSES] ? &tables.staging[OF_CLASSES].name : NULL);
+	if (row_table.n > 0)
+		hopper_create_layout(&row_table.made[0].name, &hopper_evaluation_layout,
+							 "an evaluation by model_hopper");
+	if (classes.n > 0)
+	{
+		counts = &classes.made[0].name;
+		hopper_create_layout(counts, &hopper_confusion_layout,
+							 "predictions counted by class and predicted class");
+	}
+	hopper_backend.evaluate(&model, &data, &event, counts);
 	if (event.n_metrics != model.n_metrics)
 		hopper_refuse_damaged(&model.outputs.info,
 							  psprintf("Configuration %d has %s; column \"metrics_type\" names %d.",
@@ -117,16 +89,15 @@ HOPPER_SPI_FUNCTION(hopper_sql_evaluate)
 	row[4] = HOPPER_IF(event.n_metrics > 0,
 					   HOPPER_PARAM(FLOAT8ARRAYOID,
 									hopper_floats_datum(event.n_metrics, event.metrics)));
-	if (tables.has[OF_ALL])
+	if (row_table.n > 0)
 	{
-		hopper_name table = tables.staging[OF_ALL].name;
+		hopper_name made = row_table.made[0].name;
 
 		/* in messages what the caller calls it */
-		table.shown = tables.final[OF_ALL].name.shown;
-		hopper_insert_params(&table, EVALUATION_COLUMNS, row);
+		made.shown = row_table.tables[0].name.shown;
+		hopper_insert_params(&made, EVALUATION_COLUMNS, row);
 	}
-	for (int i = 0; i < N_TABLES; i++)
-		if (tables.replaces[i])
-			(void) hopper_exchange_results(&tables.final[i], &tables.staging[i], 1);
+	(void) hopper_making_end(&row_table);
+	(void) hopper_making_end(&classes);
 	return hopper_return_params(fcinfo, EVALUATION_COLUMNS, row);
 }

@@ -10,9 +10,7 @@
 
 #include "pg/run/call.h"
 #include "pg/run/lease.h"
-#include "pg/run/steer.h"
 #include "pg/run/tables.h"
-#include "pg/search/automl.h"
 #include "pg/server/ceilings.h"
 #include "pg/server/own_tables.h"
 

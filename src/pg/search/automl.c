@@ -12,41 +12,6 @@
 #define TIME_IS_UP "its time was up"
 #define TIME_IS_SHORT "its time would be up before another trial was half trained"
 
-void
-hopper_search_request(const hopper_automl *run, hopper_fit *fit, int64 iterations)
-{
-	hopper_run_options *options = &fit->options;
-	hopper_run_record *record = &fit->record;
-
-	fit->source = run->packed;
-	fit->output = run->tables.output;
-	fit->shown = run->tables.final_output.shown;
-	fit->models = run->models;
-	fit->selection = run->tables.selection;
-	fit->has_selection = true;
-	fit->has_validation = run->validation != NULL;
-	if (fit->has_validation)
-		fit->validation = hopper_parse_name(cstring_to_text(run->validation), "validation_table");
-	fit->threads_given = run->settings.threads_given;
-	hopper_default_options(options);
-	options->num_iterations = (int32) iterations;
-	options->metrics_compute_frequency = run->settings.frequency;
-	options->seed = run->options.seed;
-	hopper_take_resources(options, run->settings.threads_given, run->settings.threads);
-	hopper_check_precision(options->precision, run->settings.use_gpus);
-	hopper_choose_gpus(run->settings.use_gpus, NULL, 0, true, options);
-	record->source_table = run->packed.quoted;
-	record->validation_table = run->validation;
-	record->model_arch_table = run->models.quoted;
-	record->model_selection_table = run->tables.selection.quoted;
-	record->num_iterations = options->num_iterations;
-	record->frequency = options->metrics_compute_frequency;
-	record->statement = run->settings.statement;
-	record->name = run->settings.name;
-	record->description = run->settings.description;
-	record->rank_by = run->settings.rank_by;
-}
-
 /* Why nothing more begins by now, or NULL: what others have taken tells how long a trial trains. */
 static const char *
 why_over(const hopper_automl *run)
@@ -145,22 +110,42 @@ tell_shortcomings(const hopper_automl *run, int64 best)
 					   hopper_search_objective_words(run, hopper_float_value(0, 2))));
 }
 
-/* What trainings get as it is. */
+/* What is asked of its trainings; the names of what they make come with its tables. */
 static void
-take_settings(FunctionCallInfo fcinfo, hopper_automl *run)
+take_fit(FunctionCallInfo fcinfo, hopper_automl *run)
 {
-	hopper_search_settings *settings = &run->settings;
+	hopper_fit *fit = &run->asked;
+	hopper_run_options *options = &fit->options;
+	hopper_run_record *record = &fit->record;
 	int			threads = hopper_argument(fcinfo, "threads");
+	bool		use_gpus = hopper_bool_named(fcinfo, "use_gpus", false);
 
-	settings->use_gpus = hopper_bool_named(fcinfo, "use_gpus", false);
-	settings->frequency =
+	fit->function = "automl";
+	fit->searches = true;
+	fit->source = run->packed;
+	fit->models = run->models;
+	fit->has_selection = true;
+	fit->has_validation = run->validation != NULL;
+	if (fit->has_validation)
+		fit->validation = hopper_parse_name(cstring_to_text(run->validation), "validation_table");
+	fit->threads_given = hopper_is_given(fcinfo, threads);
+	run->threads = hopper_integer_argument(fcinfo, threads, "threads", 0);
+	hopper_default_options(options);
+	options->metrics_compute_frequency =
 		hopper_positive_argument(fcinfo, hopper_argument(fcinfo, "metrics_compute_frequency"),
 								 "metrics_compute_frequency", 1);
-	settings->name = hopper_string_named(fcinfo, "name");
-	settings->description = hopper_string_named(fcinfo, "description");
-	settings->rank_by = hopper_search_ranking(run)->name;
-	settings->threads_given = hopper_is_given(fcinfo, threads);
-	settings->threads = hopper_integer_argument(fcinfo, threads, "threads", 0);
+	options->seed = run->options.seed;
+	hopper_check_precision(options->precision, use_gpus);
+	hopper_choose_gpus(use_gpus, NULL, 0, true, options);
+	record->source_table = run->packed.quoted;
+	record->validation_table = run->validation;
+	record->model_arch_table = run->models.quoted;
+	record->num_iterations = options->num_iterations;
+	record->frequency = options->metrics_compute_frequency;
+	record->statement = hopper_call_text(fcinfo);
+	record->name = hopper_string_named(fcinfo, "name");
+	record->description = hopper_string_named(fcinfo, "description");
+	record->rank_by = hopper_search_ranking(run)->name;
 }
 
 void
@@ -215,8 +200,7 @@ begin_search(FunctionCallInfo fcinfo, hopper_automl *run)
 	hopper_require_other_tables(fcinfo, "model_selection_table", (const char *const[]) {
 		"packed_table", "validation_table", "model_arch_table", "first_table", "from_run", NULL});
 	guard = hopper_search_start(run);
-	take_settings(fcinfo, run);
-	run->settings.statement = hopper_call_text(fcinfo);
+	take_fit(fcinfo, run);
 	hopper_search_require_possible(run);
 	run->replace = hopper_bool_named(fcinfo, "replace", false);
 	run->cuts = hopper_bool_named(fcinfo, "cut", false);

@@ -26,9 +26,9 @@ typedef struct hopper_search_names
 	/* What they will be called, and then are: until then those below may have other names. */
 	hopper_name final_output;
 	hopper_name final_selection;
-	bool		replaces_output;
-	bool		replaces_selection;
 	bool		of_run;			/* those below are a run's own until the search ends */
+	hopper_making models;		/* with trials, decisions and rungs */
+	hopper_making configs;		/* the selection table and its summary */
 	hopper_name output;
 	hopper_name info;
 	hopper_name state;
@@ -58,19 +58,6 @@ typedef struct hopper_search_trial
 	hopper_search_over over;
 } hopper_search_trial;
 
-/* What its trainings are told. */
-typedef struct hopper_search_settings
-{
-	bool		use_gpus;
-	int			frequency;
-	const char *statement;		/* the call */
-	const char *name;
-	const char *description;
-	const char *rank_by;
-	bool		threads_given;
-	int			threads;
-} hopper_search_settings;
-
 typedef struct hopper_automl
 {
 	hopper_name packed;
@@ -90,7 +77,8 @@ typedef struct hopper_automl
 	hopper_search_trial *trials;	/* by their numbers */
 	int			n_trials;
 	int			allocated;
-	hopper_search_settings settings;
+	hopper_fit	asked;			/* what its trainings are asked for, but for configurations */
+	int			threads;		/* as they were given */
 	/* (search/architectures.c) that were made, and that were there before, or NULL */
 	struct HTAB *networks;
 	struct HTAB *architectures;
@@ -119,8 +107,6 @@ typedef struct hopper_automl
  */
 extern bool hopper_search_ask(hopper_automl *run, hopper_search_assignment *work, int *n);
 
-/* Fills in what a training of some of its trials is told, all but the configurations. */
-extern void hopper_search_request(const hopper_automl *run, hopper_fit *fit, int64 iterations);
 
 /* --- what is asked for (search/arguments.c) --- */
 

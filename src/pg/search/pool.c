@@ -16,7 +16,6 @@
 #include "pg/search/pool.h"
 
 #include "pg/catalog/configs.h"
-#include "pg/server/devices.h"
 #include "pg/train/fit.h"
 #include "pg/train/options.h"
 #include "pg/train/store.h"
@@ -398,11 +397,15 @@ new_pool(hopper_automl *run)
 static void
 request(hopper_pool *pool, const hopper_search_assignment *work, int n)
 {
+	const hopper_search_names *tables = &pool->run->tables;
 	hopper_fit *fit = &pool->fit;
 
-	fit->function = "automl";
-	hopper_search_request(pool->run, fit, 1);
-	fit->searches = true;
+	*fit = pool->run->asked;
+	fit->output = tables->output;
+	fit->shown = tables->final_output.shown;
+	fit->selection = tables->selection;
+	fit->record.model_selection_table = tables->selection.quoted;
+	hopper_take_resources(&fit->options, fit->threads_given, pool->run->threads);
 	fit->training.enters = true;
 	fit->training.ended_state = pool;
 	fit->training.chosen = chosen;

@@ -257,10 +257,10 @@ hopper_search_finish_tables(const hopper_automl *run, int64 best)
 	hopper_exec("UPDATE %s o SET " HOPPER_SEARCH_PLACE " = t.place FROM %s t"
 				" WHERE t.mst_key = o.mst_key", run->tables.info.quoted, run->tables.trials.quoted);
 	/* Of a last opening that had nothing left to train, no training has said it. */
-	if (run->settings.rank_by)
+	if (run->asked.record.rank_by)
 		hopper_exec("UPDATE %s SET best_metric = %s", outputs.summary.quoted,
 					hopper_literal(psprintf("%s %s", run->validation ? "validation" : "training",
-											run->settings.rank_by)));
+											run->asked.record.rank_by)));
 	/* Training took the metric's best. */
 	first = hopper_outputs_best(&outputs, NULL);
 	hopper_exec("UPDATE %s SET best_mst_key = %d, best_metric = %s, best_value = %s",

@@ -146,6 +146,15 @@ hopper_search_config_tables(const hopper_name *selection, hopper_table *tables)
 	HOPPER_TABLE_CONFIGS_SUMMARY};
 }
 
+/* As they will be called, whatever their companions are called by now. */
+static void
+list_tables(hopper_search_names *names)
+{
+	names->models.n = hopper_search_model_tables(&names->final_output, names->models.tables);
+	names->configs.n = HOPPER_CONFIGS_TABLES;
+	hopper_search_config_tables(&names->final_selection, names->configs.tables);
+}
+
 /* What run `number` calls them until its search ends. */
 static void
 name_of_run(hopper_search_names *names, int64 number)
@@ -156,94 +165,48 @@ name_of_run(hopper_search_names *names, int64 number)
 	/* The newest is looked at first: its name begins with the other's. */
 	hopper_show_as(&output, &names->final_output);
 	hopper_show_as(&selection, &names->final_selection);
-	hopper_search_name_tables(names, &output, &selection);
+	hopper_name_like(&output, names->models.tables, names->models.n, names->models.made);
+	hopper_name_like(&selection, names->configs.tables, names->configs.n, names->configs.made);
 	names->of_run = true;
+}
+
+static void
+use_made(hopper_search_names *names)
+{
+	hopper_search_name_tables(names, &names->models.made[0].name, &names->configs.made[0].name);
 }
 
 void
 hopper_search_use_tables(hopper_search_names *names, bool replace, int64 number)
 {
-	names->replaces_output = names->replaces_selection = replace;
+	list_tables(names);
+	names->models.replaces = names->configs.replaces = replace;
 	name_of_run(names, number);
+	use_made(names);
 }
 
 /* Others use the old tables while the search goes on. */
 static void
 make_room(hopper_search_names *names, bool replace, int64 number)
 {
-	hopper_table models[HOPPER_MODEL_TABLES];
-	hopper_table configs[HOPPER_CONFIGS_TABLES];
-	hopper_table made_models[HOPPER_MODEL_TABLES];
-	hopper_table made_configs[HOPPER_CONFIGS_TABLES];
+	const hopper_table *models = names->models.tables;
+	const hopper_table *configs = names->configs.tables;
 
 	hopper_outputs_take_back(&names->final_output);
-	(void) hopper_search_model_tables(&names->final_output, models);
-	hopper_search_config_tables(&names->final_selection, configs);
-	for (int i = 0; i < lengthof(models) * lengthof(configs); i++)
-		if (strcmp(models[i / lengthof(configs)].name.quoted,
-				   configs[i % lengthof(configs)].name.quoted) == 0)
+	list_tables(names);
+	for (int i = 0; i < names->models.n * HOPPER_CONFIGS_TABLES; i++)
+		if (strcmp(models[i / HOPPER_CONFIGS_TABLES].name.quoted,
+				   configs[i % HOPPER_CONFIGS_TABLES].name.quoted) == 0)
 			hopper_wrong(errmsg("model_table \"%s\" and model_selection_table \"%s\" would both "
 								"have a table \"%s\"", names->final_output.shown,
 								names->final_selection.shown,
-								configs[i % lengthof(configs)].name.shown),
+								configs[i % HOPPER_CONFIGS_TABLES].name.shown),
 						 errhint("Give them different names."));
-	names->replaces_output = hopper_make_room(models, lengthof(models), replace);
-	names->replaces_selection = hopper_make_room(configs, lengthof(configs), replace);
+	hopper_making_begin(&names->models, replace, "");
+	hopper_making_begin(&names->configs, replace, "_configs");
 	if (number != 0)
-	{
-		hopper_search_use_tables(names, replace, number);
-		return;
-	}
-	if (names->replaces_output)
-		hopper_name_new(models, lengthof(models), "", made_models);
-	if (names->replaces_selection)
-		hopper_name_new(configs, lengthof(configs), "_configs", made_configs);
-	hopper_search_name_tables(names,
-							  names->replaces_output ? &made_models[0].name : &models[0].name,
-							  names->replaces_selection ? &made_configs[0].name : &configs[0].name);
-}
-
-/* What can fail by the tables' new names and rights fails before the search. */
-static void
-rehearse_replacing(const hopper_search_names *names)
-{
-	hopper_table tables[HOPPER_MODEL_TABLES];
-	hopper_table staging[HOPPER_MODEL_TABLES];
-
-	if (names->replaces_output)
-	{
-		(void) hopper_search_model_tables(&names->final_output, tables);
-		(void) hopper_search_model_tables(&names->output, staging);
-		hopper_exchange_rehearse(tables, staging, HOPPER_MODEL_TABLES);
-	}
-	if (names->replaces_selection)
-	{
-		hopper_search_config_tables(&names->final_selection, tables);
-		hopper_search_config_tables(&names->selection, staging);
-		hopper_exchange_rehearse(tables, staging, HOPPER_CONFIGS_TABLES);
-	}
-}
-
-static bool
-publish_configs(const hopper_search_names *names)
-{
-	hopper_table tables[HOPPER_CONFIGS_TABLES];
-	hopper_table staging[HOPPER_CONFIGS_TABLES];
-
-	hopper_search_config_tables(&names->final_selection, tables);
-	hopper_search_config_tables(&names->selection, staging);
-	return hopper_publish(tables, staging, HOPPER_CONFIGS_TABLES, names->replaces_selection);
-}
-
-static bool
-publish_models(const hopper_search_names *names)
-{
-	hopper_table tables[HOPPER_MODEL_TABLES];
-	hopper_table staging[HOPPER_MODEL_TABLES];
-
-	(void) hopper_search_model_tables(&names->final_output, tables);
-	(void) hopper_search_model_tables(&names->output, staging);
-	return hopper_publish(tables, staging, HOPPER_MODEL_TABLES, names->replaces_output);
+		name_of_run(names, number);
+	use_made(names);
 }
 
 /* What the summary says of where things are, once the models have the name of `output`. */
@@ -261,16 +224,19 @@ update_names(const hopper_search_names *names, const hopper_name *output)
 void
 hopper_search_replace_tables(hopper_search_names *names)
 {
-	bool		has_outputs = names->replaces_output || names->of_run;
-	bool		has_selection = names->replaces_selection || names->of_run;
+	hopper_making *models = &names->models;
+	hopper_making *configs = &names->configs;
+	bool		has_outputs = models->replaces || names->of_run;
+	bool		has_selection = configs->replaces || names->of_run;
 
 	if (!has_outputs && !has_selection)
 		return;
+	list_tables(names);
 	/* A training reads its configurations before it locks the models that it goes on with. */
-	if (has_selection && !publish_configs(names))
+	if (has_selection && !hopper_publish(configs, configs->replaces))
 		names->final_selection = hopper_name_itself(&names->selection);
 	update_names(names, &names->final_output);
-	if (has_outputs && !publish_models(names))
+	if (has_outputs && !hopper_publish(models, models->replaces))
 	{
 		names->final_output = hopper_name_itself(&names->output);
 		update_names(names, &names->final_output);
@@ -295,5 +261,6 @@ hopper_search_create_tables(hopper_search_names *names, const hopper_name *archi
 	hopper_create_layout(&names->rungs, &hopper_rungs_layout, "each result of a search");
 	hopper_create_layout(&names->decisions, &hopper_decisions_layout,
 						 "what a search decided and why");
-	rehearse_replacing(names);
+	hopper_making_rehearse(&names->models);
+	hopper_making_rehearse(&names->configs);
 }

@@ -86,14 +86,6 @@ exchange_all(void *state)
 	hopper_exchange(work->tables, work->others, work->n);
 }
 
-void
-hopper_exchange_rehearse(const hopper_table *tables, const hopper_table *others, int n)
-{
-	exchange	work = {.tables = tables,.others = others,.n = n};
-
-	hopper_rehearse(exchange_all, &work);
-}
-
 /* --- at the end of long work --- */
 
 /* NULL, or why it could not be done; what ends the statement comes out. */
@@ -286,6 +278,34 @@ hopper_exchange_results(const hopper_table *tables, const hopper_table *others, 
 	return error == NULL;
 }
 
+/* --- tables in the making --- */
+
+void
+hopper_making_begin(hopper_making *making, bool replace, const char *what)
+{
+	making->replaces = hopper_make_room(making->tables, making->n, replace);
+	if (making->replaces)
+		hopper_name_new(making->tables, making->n, what, making->made);
+	else
+		memcpy(making->made, making->tables, sizeof(making->made));
+}
+
+void
+hopper_making_rehearse(const hopper_making *making)
+{
+	exchange	work = {.tables = making->tables,.others = making->made,.n = making->n};
+
+	if (making->replaces)
+		hopper_rehearse(exchange_all, &work);
+}
+
+bool
+hopper_making_end(const hopper_making *making)
+{
+	return !making->replaces ||
+		hopper_exchange_results(making->tables, making->made, making->n);
+}
+
 /* --- tables of runs --- */
 
 static void
@@ -298,9 +318,11 @@ keep_own_names(const hopper_table *table, const hopper_table *other)
 }
 
 bool
-hopper_publish(const hopper_table *tables, const hopper_table *others, int n, bool replace)
+hopper_publish(const hopper_making *making, bool replace)
 {
-	exchange	work = {.tables = tables,.others = others,.n = n};
+	const hopper_table *tables = making->tables;
+	const hopper_table *others = making->made;
+	exchange	work = {.tables = tables,.others = others,.n = making->n};
 	int			n_there = 0;
 
 	if (!replace && is_there(&tables[0]))
@@ -308,7 +330,7 @@ hopper_publish(const hopper_table *tables, const hopper_table *others, int n, bo
 		keep_own_names(&tables[0], &others[0]);
 		return false;
 	}
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < making->n; i++)
 		n_there += is_there(&tables[i]);
 	if (n_there == 0)
 	{
@@ -325,5 +347,5 @@ hopper_publish(const hopper_table *tables, const hopper_table *others, int n, bo
 		if (error == NULL || !replace)
 			return error == NULL;
 	}
-	return hopper_exchange_results(tables, others, n);
+	return hopper_exchange_results(tables, others, making->n);
 }

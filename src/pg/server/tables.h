@@ -203,8 +203,6 @@ extern void hopper_require_harmless_tables(const hopper_table *tables, int n, bo
  * it is there. The names of all of them begin with that of tables[0].
  */
 extern void hopper_exchange(const hopper_table *tables, const hopper_table *others, int n);
-/* Finds out whether it can be done, and takes it back. */
-extern void hopper_exchange_rehearse(const hopper_table *tables, const hopper_table *others, int n);
 /*
  * Exchanges at the end of long work, for others[i] that were made for it: others have no rights on
  * them but those that they have on tables[i]. It waits for locks as long as it takes, and fails
@@ -214,11 +212,29 @@ extern void hopper_exchange_rehearse(const hopper_table *tables, const hopper_ta
  */
 extern bool hopper_exchange_results(const hopper_table *tables, const hopper_table *others, int n);
 /*
+ * Tables of a call in the making: where others of their names are to be replaced, under names of
+ * their own until they are filled.
+ */
+#define HOPPER_MOST_TABLES 7
+typedef struct hopper_making
+{
+	int			n;
+	bool		replaces;
+	hopper_table tables[HOPPER_MOST_TABLES];	/* as they will be called */
+	hopper_table made[HOPPER_MOST_TABLES];	/* as they are called until then */
+} hopper_making;
+
+/* hopper_make_room() for making->tables, and names for making->made, as hopper_name_new(). */
+extern void hopper_making_begin(hopper_making *making, bool replace, const char *what);
+/* Finds out whether others can be replaced, where they are to be, and takes it back. */
+extern void hopper_making_rehearse(const hopper_making *making);
+/* hopper_exchange_results(), likewise; true where nothing is. */
+extern bool hopper_making_end(const hopper_making *making);
+/*
  * Publishes tables that were made under names of their own, where nothing may be at their places:
  * what is there by now stays, with a WARNING and false, unless it is to be replaced.
  */
-extern bool hopper_publish(const hopper_table *tables, const hopper_table *others, int n,
-						   bool replace);
+extern bool hopper_publish(const hopper_making *making, bool replace);
 
 /* Whether somebody has event triggers, which may change new tables. SPI must be connected. */
 extern bool hopper_event_triggers_exist(void);

@@ -2,7 +2,6 @@
  * leaderboard.c
  *		Comparing the models of a run: leaderboard(), learning_curves(), sparkline().
  */
-#include "pg/train/history.h"
 #include "pg/train/outputs.h"
 #include "pg/train/ranking.h"
 
@@ -51,6 +50,7 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 	{
 		KEY, PLACE, DIRECTION, GROUP, KEEPS_BEST, N_COLUMNS
 	};
+	typedef int32 row[N_COLUMNS];
 	bool		own = rank_by == NULL;
 	int			n = (int) hopper_select_latest("SELECT mst_key,"
 											   " compile_params::pg_catalog.text,"
@@ -59,31 +59,29 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 											   " WHERE status <> 'failed'"
 											   " ORDER BY mst_key", info->quoted);
 	hopper_ranked_config *ranked = palloc0(Max(n, 1) * sizeof(*ranked));
-	int32	   *columns[N_COLUMNS];
+	row		   *rows = palloc(Max(n, 1) * sizeof(row));
 	const char *lists[N_COLUMNS];
 	hopper_ranking ranking;
 
-	for (int i = 0; i < N_COLUMNS; i++)
-		columns[i] = palloc(Max(n, 1) * sizeof(int));
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		columns[KEY][i] = hopper_key_cell(info, i, 1);
+		rows[i][KEY] = hopper_key_cell(info, i, 1);
 		ranked[i] = hopper_ranked_by_info(i, 2, 3);
-		columns[KEEPS_BEST][i] = hopper_keeps_best(hopper_cell(i, 4));
+		rows[i][KEEPS_BEST] = hopper_keeps_best(hopper_cell(i, 4));
 	}
 	SPI_freetuptable(SPI_tuptable);
 	hopper_rank_configs(n, ranked, NULL, own ? hopper_own_ranking(model) : rank_by, own, &ranking);
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		columns[PLACE][i] = ranking.ranks[i].metric + 1;
-		columns[DIRECTION][i] = ranking.ranks[i].direction;
-		columns[GROUP][i] = ranking.ranks[i].group;
+		rows[i][PLACE] = ranking.ranks[i].metric + 1;
+		rows[i][DIRECTION] = ranking.ranks[i].direction;
+		rows[i][GROUP] = ranking.ranks[i].group;
 	}
 	*n_groups = ranking.n_groups;
 	for (int i = 0; i < N_COLUMNS; i++)
-		lists[i] = hopper_keys_literal(n, columns[i], sizeof(int32));
+		lists[i] = hopper_keys_literal(n, &rows[0][i], sizeof(row));
 	return psprintf("SELECT mst_key, place, direction, grp, keeps_best, (%s)[grp] AS metric"
 					" FROM unnest(%s, %s, %s, %s, %s)"
 					"  AS r (mst_key, place, direction, grp, keeps_best)",

@@ -4,7 +4,6 @@
  */
 #include "pg/train/options.h"
 
-#include "pg/server/ceilings.h"
 #include "pg/server/devices.h"
 
 void

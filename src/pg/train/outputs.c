@@ -7,7 +7,6 @@
 #include "pg/codec/rows.h"
 #include "pg/train/output_rows.h"
 #include "pg/train/store.h"
-#include "pg/train/options.h"
 
 /* --- the tables --- */
 
@@ -118,50 +117,46 @@ hopper_model_tables(const hopper_outputs *outputs, bool mine, hopper_table *tabl
 hopper_outputs
 hopper_outputs_make_room(const hopper_outputs *outputs, bool replace)
 {
-	hopper_table tables[HOPPER_MODEL_TABLES];
-	hopper_table working[HOPPER_MODEL_TABLES];
-	int			n = hopper_model_tables(outputs, true, tables);
+	hopper_making making;
 
+	making.n = hopper_model_tables(outputs, true, making.tables);
 	/* A search that begins has made its tables already, beside models that are to come. */
 	if (!OidIsValid(hopper_relation_oid(&outputs->model, true)))
-		n = HOPPER_OUTPUT_TABLES;
-	if (!hopper_make_room(tables, n, replace))
-		return *outputs;
-	hopper_name_new(tables, n, "", working);
-	return hopper_outputs_named(&working[0].name);
+		making.n = HOPPER_OUTPUT_TABLES;
+	hopper_making_begin(&making, replace, "");
+	return making.replaces ? hopper_outputs_named(&making.made[0].name) : *outputs;
 }
 
-static int
-tables_to_replace(const hopper_outputs *outputs, bool continues, hopper_table *tables)
+/* Of a warm start, what a search has left beside the old models stays beside them. */
+static hopper_making
+making_of(const hopper_outputs *outputs, const hopper_outputs *working, bool continues)
 {
-	if (!continues)
-		return hopper_model_tables(outputs, true, tables);
-	hopper_outputs_tables(outputs, tables);
-	return HOPPER_OUTPUT_TABLES;
+	hopper_making making = {.n = HOPPER_OUTPUT_TABLES,.replaces = true};
+
+	if (continues)
+		hopper_outputs_tables(outputs, making.tables);
+	else
+		making.n = hopper_model_tables(outputs, true, making.tables);
+	hopper_name_like(&working->model, making.tables, making.n, making.made);
+	return making;
 }
 
 void
 hopper_outputs_rehearse_replace(const hopper_outputs *outputs, const hopper_outputs *working,
 								bool continues)
 {
-	hopper_table tables[HOPPER_MODEL_TABLES];
-	hopper_table staging[HOPPER_MODEL_TABLES];
-	int			n = tables_to_replace(outputs, continues, tables);
+	hopper_making making = making_of(outputs, working, continues);
 
-	hopper_name_like(&working->model, tables, n, staging);
-	hopper_exchange_rehearse(tables, staging, n);
+	hopper_making_rehearse(&making);
 }
 
 bool
 hopper_outputs_publish(const hopper_outputs *outputs, const hopper_outputs *working, bool replace,
 					   bool continues)
 {
-	hopper_table tables[HOPPER_MODEL_TABLES];
-	hopper_table staging[HOPPER_MODEL_TABLES];
-	int			n = tables_to_replace(outputs, continues, tables);
+	hopper_making making = making_of(outputs, working, continues);
 
-	hopper_name_like(&working->model, tables, n, staging);
-	return hopper_publish(tables, staging, n, replace);
+	return hopper_publish(&making, replace);
 }
 
 void

@@ -4,7 +4,6 @@
  */
 #include "pg/train/timeline.h"
 
-#include "pg/train/options.h"
 #include "pg/train/run.h"
 
 #define MAX_ROWS 50000

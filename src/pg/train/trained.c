@@ -4,8 +4,6 @@
  */
 #include "pg/train/outputs.h"
 
-#include "pg/catalog/models.h"
-#include "pg/codec/rows.h"
 #include "pg/codec/schema.h"
 #include "pg/train/ranking.h"
 

@@ -4,8 +4,6 @@
  */
 #include "pg/greenplum/predict.h"
 
-#include "pg/greenplum/kernel.h"
-
 /*
  * Predictions lie where their rows do, as far as the id can say it: by the id where the source is
  * distributed by it, in full on each segment where the source is, else at random.
