@@ -40,6 +40,15 @@ typedef struct hopper_ranked_config
 	size_t		model_arch_size;
 } hopper_ranked_config;
 
+/* What a model delivers, by split (hopper_split), as far as it is known. */
+typedef struct hopper_measured
+{
+	int32_t		knows_metric[2];
+	double		metric[2];		/* what it is compared by */
+	int32_t		knows_loss[2];
+	double		loss[2];
+} hopper_measured;
+
 typedef struct hopper_grid
 {
 	int32_t		n_models;

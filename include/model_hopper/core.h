@@ -229,6 +229,9 @@ typedef struct hopper_core_api
 	int			(*metric_direction) (const char *metric, int32_t *direction, hopper_error *error);
 	/* compile_params or fit_params as a JSON object: a row of one cell. */
 	int			(*params_json) (const char *params, hopper_rows **rows, hopper_error *error);
+	/* So what a configuration was given, with its "model_id" first. */
+	int			(*config_json) (int32_t model_id, const char *compile_params,
+								const char *fit_params, hopper_rows **rows, hopper_error *error);
 	/*
 	 * Where in a row of a model's outputs one of them stands, what its values stand for, and what
 	 * makes probabilities of them.
@@ -248,6 +251,13 @@ typedef struct hopper_core_api
 	int			(*rank_configs) (int32_t n, const hopper_ranked_config *configs,
 								 const hopper_data_desc *data, const char *rank_by,
 								 int32_t lenient, hopper_rows **rows, hopper_error *error);
+
+	/*
+	 * The place of the best of n models (at least one) that are compared by metrics of one
+	 * hopper_direction: the first of a leaderboard.
+	 */
+	int			(*best_model) (int32_t n, const hopper_measured *models, int32_t direction,
+							   int32_t *best, hopper_error *error);
 
 	/*
 	 * Whether a model with these fit_params (which were checked once) keeps the weights of its best
@@ -314,7 +324,10 @@ typedef struct hopper_core_api
 	 */
 	int			(*sparkline) (const double *values, int32_t n, int32_t width, int32_t blocks,
 							  hopper_rows **rows, hopper_error *error);
-	/* text, how often it is there: the most frequent first, then as they come. */
+	/*
+	 * A row of one cell: "a (3), b (1)", each text with how often it is there, the most frequent
+	 * first, then as they come; five of them at most. One alone is not counted.
+	 */
 	int			(*count_texts) (int32_t n, const char *const *texts, hopper_rows **rows,
 								hopper_error *error);
 	/* Nearest of `n` names by edit distance, or -1 where none is near. */

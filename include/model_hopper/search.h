@@ -196,7 +196,7 @@ typedef struct hopper_search_api
 	 * stand for all: their texts are worth trying before the search begins.
 	 */
 	int			(*probes) (const hopper_search *search, hopper_rows **rows, hopper_error *error);
-	/* parameter, importance (shares of one), from the most important on */
+	/* JSON of parameters and their importance (shares of one), the most important first: a cell */
 	int			(*importance) (const hopper_search *search, hopper_rows **rows,
 							   hopper_error *error);
 	void		(*free) (void *search);
@@ -213,6 +213,9 @@ typedef struct hopper_search_api
 	 */
 	int			(*describe_space) (const hopper_search_options *options, hopper_rows **rows,
 								   hopper_error *error);
+	/* Method, objective and what may be chosen, as a JSON object: a row of one cell. */
+	int			(*describe) (const hopper_search_options *options, hopper_rows **rows,
+							 hopper_error *error);
 	/* The parameters that a Keras JSON refers to, a row each; fails where it is not understood. */
 	int			(*template_parameters) (const char *json, size_t size, hopper_rows **rows,
 										hopper_error *error);

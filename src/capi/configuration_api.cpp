@@ -163,6 +163,20 @@ int JsonOfParams(const char* params, hopper_rows** rows, hopper_error* error) {
   });
 }
 
+int JsonOfConfiguration(int32_t model_id, const char* compile_params, const char* fit_params,
+                        hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    std::string json = "{\"model_id\": " + std::to_string(model_id);
+    for (const char* params : {compile_params, fit_params}) {
+      const std::string object = ParamsJson(Text(params), "params");
+      if (object != "{}") json += ", " + object.substr(1, object.size() - 2);
+    }
+    auto table = std::make_unique<Rows>(1);
+    table->Add({json + "}"});
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
 int LinkOfOutput(const char* model_arch, size_t model_arch_size, const char* compile_params,
                  const hopper_data_desc* data, int32_t output, hopper_output_link* link,
                  hopper_error* error) {
@@ -261,6 +275,22 @@ int RankConfigurations(int32_t n, const hopper_ranked_config* configs, const hop
   });
 }
 
+int BestModel(int32_t n, const hopper_measured* models, int32_t direction, int32_t* best,
+              hopper_error* error) {
+  return Guard(error, [&] {
+    Require(n > 0 && models != nullptr, "models");
+    std::vector<Measured> measured(static_cast<size_t>(n));
+    for (size_t i = 0; i < measured.size(); ++i) {
+      for (const int split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
+        if (models[i].knows_metric[split] != 0) measured[i].metric[split] = models[i].metric[split];
+        if (models[i].knows_loss[split] != 0) measured[i].loss[split] = models[i].loss[split];
+      }
+    }
+    const bool up = direction == HOPPER_LARGER_IS_BETTER;
+    *best = static_cast<int32_t>(BestOf(measured, up ? Direction::kUp : Direction::kDown));
+  });
+}
+
 int KeepsBest(const char* fit_params, int32_t* keeps, hopper_error* error) {
   return Guard(error, [&] {
     std::vector<ParamProblem> problems;
@@ -345,8 +375,10 @@ void SetConfigurationFunctions(hopper_core_api* api) {
   api->report_configs = ReportConfigurations;
   api->metric_direction = DirectionOfMetric;
   api->params_json = JsonOfParams;
+  api->config_json = JsonOfConfiguration;
   api->output_link = LinkOfOutput;
   api->rank_configs = RankConfigurations;
+  api->best_model = BestModel;
   api->keeps_best = KeepsBest;
   api->readings = TellReadings;
   api->balance_classes = BalanceClassesOf;

@@ -136,10 +136,16 @@ int CountTexts(int32_t n, const char* const* texts, hopper_rows** rows, hopper_e
     }
     std::stable_sort(counted.begin(), counted.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
-    auto table = std::make_unique<Rows>(2);
-    for (const auto& [text, count] : counted) {
-      table->Add({std::string(text), std::to_string(count)});
+    constexpr size_t kMostTexts = 5;
+    std::string words;
+    for (size_t i = 0; i < std::min(counted.size(), kMostTexts); ++i) {
+      const auto& [text, count] = counted[i];
+      words += (i > 0 ? ", " : "") + std::string(text);
+      if (counted.size() > 1) words += " (" + std::to_string(count) + ")";
     }
+    if (counted.size() > kMostTexts) words += ", and others";
+    auto table = std::make_unique<Rows>(1);
+    table->Add({words});
     *rows = Rows::Release(std::move(table));
   });
 }

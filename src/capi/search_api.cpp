@@ -16,6 +16,7 @@
 #include "capi/boundary.h"
 #include "capi/rows.h"
 #include "capi/search_request.h"
+#include "params/json_writer.h"
 #include "params/text.h"
 #include "schedule/forecast_search.h"
 #include "search/hyperband_schedule.h"
@@ -251,10 +252,13 @@ int Importance(const hopper_search* search, hopper_rows** rows, hopper_error* er
     std::vector<ParameterImportance> shares = ParameterImportances(search->search.journal());
     std::stable_sort(shares.begin(), shares.end(),
                      [](const auto& a, const auto& b) { return a.importance > b.importance; });
-    auto table = std::make_unique<Rows>(2);
+    std::string json;
     for (const ParameterImportance& share : shares) {
-      table->Add({share.name, RenderReal(share.importance)});
+      json += (json.empty() ? "{\"parameter\": " : ", {\"parameter\": ") + JsonString(share.name) +
+              ", \"importance\": " + RenderReal(share.importance) + "}";
     }
+    auto table = std::make_unique<Rows>(1);
+    table->Add({"[" + json + "]"});
     *rows = Rows::Release(std::move(table));
   });
 }
@@ -322,19 +326,61 @@ std::optional<std::string> TextOrNull(const std::string& text) {
   return text;
 }
 
-int Describe(const hopper_search_options* options, hopper_rows** rows, hopper_error* error) {
+std::vector<DimensionRow> DimensionsOf(const hopper_search_options& options) {
+  std::vector<Problem> problems = ProblemsOf(options);
+  const auto space = SearchSpaceOf(options, &problems);
+  ThrowSearchProblems(problems);
+  return DescribeSpace(*space);
+}
+
+int DescribeDimensions(const hopper_search_options* options, hopper_rows** rows,
+                       hopper_error* error) {
   return Guard(error, [&] {
-    std::vector<Problem> problems = ProblemsOf(*options);
-    const auto space = SearchSpaceOf(*options, &problems);
-    ThrowSearchProblems(problems);
     auto table = std::make_unique<Rows>(10);
-    for (const DimensionRow& row : DescribeSpace(*space)) {
+    for (const DimensionRow& row : DimensionsOf(*options)) {
       std::optional<std::string> count;
       if (row.count) count = std::to_string(*row.count);
       table->Add({row.name, row.type, TextOrNull(row.scale), RealOrNull(row.low),
                   RealOrNull(row.high), RealOrNull(row.step), TextOrNull(row.choices), count,
                   TextOrNull(row.condition), row.used_in});
     }
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+// "name": "text" behind what the object has so far, where there is a text.
+void AddText(const char* name, const std::optional<std::string>& text, std::string* object) {
+  if (!text) return;
+  if (object->back() != '{') *object += ", ";
+  *object += JsonString(name) + ": " + JsonString(*text);
+}
+
+std::optional<std::string> Given(const char* text) {
+  if (text == nullptr) return std::nullopt;
+  return text;
+}
+
+int Describe(const hopper_search_options* options, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    std::string json = "{";
+    AddText("method", Given(options->algorithm), &json);
+    AddText("arguments", Given(options->arguments), &json);
+    AddText("objective", Given(options->objective), &json);
+    AddText("constraints", Given(options->constraints), &json);
+    json += ", \"space\": [";
+    for (const DimensionRow& row : DimensionsOf(*options)) {
+      json += json.back() == '[' ? "{" : ", {";
+      AddText("parameter", row.name, &json);
+      AddText("type", row.type, &json);
+      AddText("scale", TextOrNull(row.scale), &json);
+      AddText("low", RealOrNull(row.low), &json);
+      AddText("high", RealOrNull(row.high), &json);
+      AddText("step", RealOrNull(row.step), &json);
+      if (!row.choices.empty()) json += ", \"choices\": " + row.choices;
+      json += "}";
+    }
+    auto table = std::make_unique<Rows>(1);
+    table->Add({json + "]}"});
     *rows = Rows::Release(std::move(table));
   });
 }
@@ -453,7 +499,8 @@ hopper_search_api MakeSearchApi() {
   api.importance = Importance;
   api.free = Free;
   api.measures = Measures;
-  api.describe_space = Describe;
+  api.describe_space = DescribeDimensions;
+  api.describe = Describe;
   api.template_parameters = TemplateParameters;
   api.hyperband_schedule = Schedule;
   api.play = Play;

@@ -1,6 +1,7 @@
 #include "params/ranking.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -80,6 +81,20 @@ int FirstOffered(const Candidates& candidates) {
     if (Offers(candidates, i)) return static_cast<int>(i);
   }
   return -1;
+}
+
+// Negative where x comes before y.
+int Order(const std::optional<double>& x, const std::optional<double>& y, bool largest_first) {
+  const auto kind = [](const std::optional<double>& value) {
+    return !value ? 2 : std::isnan(*value) ? 1 : 0;
+  };
+  if (kind(x) != kind(y)) return kind(x) - kind(y);
+  if (kind(x) != 0 || *x == *y) return 0;
+  return (*x > *y) == largest_first ? -1 : 1;
+}
+
+std::optional<double> Unvalidated(const Measured& model) {
+  return model.metric[1] ? std::nullopt : model.metric[0];
 }
 
 class Ranking {
@@ -290,6 +305,23 @@ std::string SameMetric(const std::vector<MetricParams>& metrics, const std::stri
     if (!identity.empty() && metric.prefix + identity == MetricIdentity(metric)) return metric.name;
   }
   return "";
+}
+
+size_t BestOf(const std::vector<Measured>& models, Direction direction) {
+  const bool validated = std::any_of(models.begin(), models.end(), [](const Measured& model) {
+    return model.metric[1].has_value();
+  });
+  const size_t split = validated ? 1 : 0;
+  const bool ascends = direction == Direction::kUp;
+  return static_cast<size_t>(
+      std::min_element(models.begin(), models.end(),
+                       [&](const Measured& x, const Measured& y) {
+                         int order = Order(x.metric[split], y.metric[split], ascends);
+                         if (order == 0) order = Order(x.loss[split], y.loss[split], false);
+                         if (order == 0) order = Order(Unvalidated(x), Unvalidated(y), ascends);
+                         return order < 0;
+                       }) -
+      models.begin());
 }
 
 std::optional<Problem> DifferentLosses(const std::vector<RankedConfig>& configs,

@@ -39,6 +39,18 @@ struct RankedConfig {
 std::vector<Ranked> RankConfigs(const std::vector<RankedConfig>& configs,
                                 const std::string& rank_by, bool lenient);
 
+// What a model delivers, by split: on the training data and on the validation data.
+struct Measured {
+  std::optional<double> metric[2];  // what it is compared by
+  std::optional<double> loss[2];
+};
+
+// The place of the best of them, of which there is at least one. By the metric on the validation
+// data where any of them has been validated, else on the training data; then by the loss there;
+// then models that were not validated by their metric on the training data; then as they come. NaN
+// comes after all numbers, and what is not known after NaN, as a database sorts them.
+size_t BestOf(const std::vector<Measured>& models, Direction direction);
+
 // Which of the metrics the user's text means under another name, "acc" for "accuracy", or without
 // its output: as results show it, or nothing.
 std::string SameMetric(const std::vector<MetricParams>& metrics, const std::string& wanted);

@@ -5,8 +5,6 @@
  */
 #include "pg/search/automl.h"
 
-#include "utils/json.h"
-
 #include "pg/train/outputs.h"
 #include "pg/train/ranking.h"
 
@@ -128,65 +126,13 @@ write_trials(const hopper_automl *run, const hopper_outputs *outputs)
 
 /* --- what was asked for --- */
 
-/* "key": "text", or nothing where there is no text. */
-static void
-add_member(StringInfo json, const char *key, const char *text)
-{
-	if (text == NULL)
-		return;
-	appendStringInfo(json, "%s\"%s\": ", json->data[json->len - 1] == '{' ? "" : ", ", key);
-	escape_json(json, hopper_from_utf8(text));
-}
-
-/* The columns of describe_space() that say what may be chosen. */
-static void
-add_dimension(StringInfo json, const char *const *cells)
-{
-	static const char *const keys[] = {"parameter", "type", "scale", "low", "high", "step"};
-
-	appendStringInfoString(json, json->data[json->len - 1] == '[' ? "{" : ", {");
-	for (int i = 0; i < lengthof(keys); i++)
-		add_member(json, keys[i], cells[i]);
-	if (cells[lengthof(keys)])
-		appendStringInfo(json, ", \"choices\": %s", hopper_from_utf8(cells[lengthof(keys)]));
-	appendStringInfoChar(json, '}');
-}
-
 const char *
 hopper_search_json(const hopper_automl *run)
 {
-	StringInfo	json = makeStringInfo();
-	hopper_rows *space = HOPPER_CORE_ROWS(search.describe_space, &run->options);
-
-	appendStringInfoChar(json, '{');
-	add_member(json, "method", run->options.algorithm);
-	add_member(json, "arguments", run->options.arguments);
-	add_member(json, "objective", run->options.objective);
-	add_member(json, "constraints", run->options.constraints);
-	appendStringInfoString(json, ", \"space\": [");
-	for (int row = 0; row < space->n_rows; row++)
-		add_dimension(json, hopper_row(space, row));
-	appendStringInfoString(json, "]}");
-	return json->data;
+	return hopper_from_utf8(HOPPER_CORE_ROWS(search.describe, &run->options)->cells[0]);
 }
 
 /* --- what became of them --- */
-
-/* [{"parameter": "lr", "importance": 0.7}, ...] */
-static char *
-importance_json(const hopper_automl *run)
-{
-	hopper_rows *rows = HOPPER_CORE_ROWS(search.importance, run->search);
-	StringInfo	json = makeStringInfo();
-
-	for (int row = 0; row < rows->n_rows; row++)
-	{
-		appendStringInfoString(json, row == 0 ? "{\"parameter\": " : ", {\"parameter\": ");
-		escape_json(json, hopper_from_utf8(hopper_row(rows, row)[0]));
-		appendStringInfo(json, ", \"importance\": %s}", hopper_row(rows, row)[1]);
-	}
-	return psprintf("[%s]", json->data);
-}
 
 static void
 add_info_columns(const hopper_outputs *outputs)
@@ -273,7 +219,7 @@ hopper_search_finish_tables(const hopper_automl *run, int64 best)
 				outputs.summary.quoted, cell_literal(run->options.algorithm),
 				cell_literal(run->options.arguments), (int64) run->options.seed,
 				cell_literal(run->options.objective), cell_literal(run->options.constraints),
-				hopper_literal(importance_json(run)));
+				cell_literal(HOPPER_CORE_ROWS(search.importance, run->search)->cells[0]));
 	/* What no further training wants is the most of the bytes. */
 	hopper_exec("DELETE FROM %s WHERE mst_key IN (SELECT mst_key FROM %s WHERE status <> 'done')",
 				run->tables.state.quoted, run->tables.trials.quoted);

@@ -108,35 +108,15 @@ write_metrics(int64 run, hopper_training *training, const int *which, int n)
 	hopper_own_rows_insert(run, "all_trial_metrics", &rows);
 }
 
-/* "key": value, ... of compile or fit parameters, in UTF-8; "" where there are none */
-static char *
-members_of(const char *params)
-{
-	hopper_rows *rows = HOPPER_CORE_ROWS(params_json, params ? params : "");
-	char	   *members = pstrdup(rows->cells[0] + 1);
-
-	members[strlen(members) - 1] = '\0';
-	return members;
-}
-
-/* What a configuration was given, as JSON in UTF-8. */
-static const char *
-given(const hopper_config *config)
-{
-	char	   *compile = members_of(config->compile_params);
-	char	   *fit = members_of(config->fit_params);
-
-	return psprintf("{\"model_id\": %d%s%s%s%s}", config->model_id, compile[0] ? ", " : "", compile,
-					fit[0] ? ", " : "", fit);
-}
-
 static const char *
 parameters_of(const hopper_training *training, int at)
 {
-	const char *parameters = training->chosen ? training->chosen(training, at)
-		: given(&training->configs[at]);
+	const hopper_config *config = &training->configs[at];
 
-	return hopper_from_utf8(parameters);
+	return hopper_from_utf8(training->chosen ? training->chosen(training, at)
+							: HOPPER_CORE_ROWS(config_json, config->model_id,
+											   config->compile_params,
+											   config->fit_params)->cells[0]);
 }
 
 Datum

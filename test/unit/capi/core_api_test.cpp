@@ -9,6 +9,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -386,11 +387,16 @@ TEST(CoreApi, TextsAreCountedMostFrequentFirst) {
   hopper_error error = {};
   hopper_rows* rows = nullptr;
   ASSERT_EQ(Api().count_texts(6, texts, &rows, &error), HOPPER_OK) << Show(error);
-  EXPECT_EQ(Take(rows), (Table{{"b", "3"}, {"c", "2"}, {"a", "1"}}));
+  EXPECT_EQ(Take(rows), (Table{{"b (3), c (2), a (1)"}}));
   ASSERT_EQ(Api().count_texts(3, texts, &rows, &error), HOPPER_OK) << Show(error);
-  EXPECT_EQ(Take(rows), (Table{{"a", "1"}, {"b", "1"}, {"c", "1"}}));
+  EXPECT_EQ(Take(rows), (Table{{"a (1), b (1), c (1)"}}));
+  ASSERT_EQ(Api().count_texts(1, texts, &rows, &error), HOPPER_OK) << Show(error);
+  EXPECT_EQ(Take(rows), (Table{{"a"}}));
+  const char* many[] = {"a", "b", "c", "d", "e", "f", "f"};
+  ASSERT_EQ(Api().count_texts(7, many, &rows, &error), HOPPER_OK) << Show(error);
+  EXPECT_EQ(Take(rows), (Table{{"f (2), a (1), b (1), c (1), d (1), and others"}}));
   ASSERT_EQ(Api().count_texts(0, nullptr, &rows, &error), HOPPER_OK) << Show(error);
-  EXPECT_TRUE(Take(rows).empty());
+  EXPECT_EQ(Take(rows), (Table{{""}}));
 }
 
 TEST(CoreApi, SparklinesKeepFirstAndLastValue) {
@@ -461,6 +467,46 @@ TEST(CoreApi, RanksConfigurations) {
       << Show(error);
   EXPECT_STREQ(rows->cells[3], "mae");
   Api().rows_free(rows);
+}
+
+TEST(CoreApi, TheBestModelIsTheFirstOfALeaderboard) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  struct Model {
+    std::optional<double> training, validation;
+    double loss = 1;
+  };
+  const auto best = [](const std::vector<Model>& models, int32_t direction) {
+    std::vector<hopper_measured> measured;
+    for (const Model& model : models) {
+      measured.push_back({{model.training.has_value(), model.validation.has_value()},
+                          {model.training.value_or(0), model.validation.value_or(0)},
+                          {1, model.validation.has_value()},
+                          {model.loss, model.loss}});
+    }
+    hopper_error error = {};
+    int32_t place = -1;
+    EXPECT_EQ(Api().best_model(static_cast<int32_t>(measured.size()), measured.data(), direction,
+                               &place, &error),
+              HOPPER_OK)
+        << Show(error);
+    return place;
+  };
+  const auto up = HOPPER_LARGER_IS_BETTER;
+  EXPECT_EQ(best({{0.7, {}}, {0.9, {}}, {0.8, {}}}, up), 1);
+  EXPECT_EQ(best({{0.7, {}}, {0.9, {}}, {0.8, {}}}, HOPPER_SMALLER_IS_BETTER), 0);
+  // Validation decides, and training values beside it do not.
+  EXPECT_EQ(best({{0.9, 0.5}, {0.7, 0.6}}, up), 1);
+  EXPECT_EQ(best({{0.99, {}}, {0.7, 0.1}}, up), 1);
+  // NaN is the worst that is known.
+  EXPECT_EQ(best({{0.9, nan}, {0.7, 0.1}}, up), 1);
+  EXPECT_EQ(best({{0.99, {}}, {0.7, nan}}, up), 1);
+  EXPECT_EQ(best({{nan, {}}, {0.1, {}}}, HOPPER_SMALLER_IS_BETTER), 1);
+  // Of equal ones the loss decides, then the order.
+  EXPECT_EQ(best({{0.9, 0.5, 2}, {0.7, 0.5, 1}}, up), 1);
+  EXPECT_EQ(best({{0.7, 0.5}, {0.9, 0.5}}, up), 0);
+  hopper_error error = {};
+  int32_t place = 0;
+  EXPECT_EQ(Api().best_model(0, nullptr, up, &place, &error), HOPPER_INTERNAL);
 }
 
 // What goes over something as long as a user likes asks between two elements.
