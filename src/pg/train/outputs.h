@@ -140,9 +140,9 @@ extern void hopper_check_column(const hopper_name *table, const char *column, Oi
 extern void hopper_outputs_rehearse(const hopper_outputs *outputs, const hopper_training *planned,
 									const hopper_run_record *record);
 /*
- * Takes away what an earlier training has left, unless this one keeps others: of those too. What it
- * has written itself stays. Not TRUNCATE: that would wait for readers, take the rows away from
- * older snapshots, and want another right.
+ * Of a warm start: takes away what the tables have of its configurations, and of others unless it
+ * keeps them, but not what it has written itself. Not TRUNCATE: that would wait for readers, take
+ * the rows away from older snapshots, and want another right.
  */
 extern void hopper_outputs_clear(const hopper_outputs *outputs, hopper_training *training);
 /* A configuration that a search refused before it was built: `error` (UTF-8) says why. */
