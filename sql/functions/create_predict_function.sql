@@ -14,7 +14,7 @@ COMMENT ON FUNCTION hopper.create_predict_function(text, text, bigint, text, boo
 Task: 7.7 predict
 model_table: table of models that training writes; its companions are _info, _summary and _state
 function_name: name of the function to make
-mst_key: which configuration (model selection tuple) of model_table; by itself the best one now
+mst_key: which configuration (model selection tuple) of model_table; by itself the best one, whichever that is in the statement that calls the function
 on_null: rows that lack a feature: ''error'', or ''null'' (the function returns NULL)
 replace: take the place of a function with the same name and arguments
 pred_type: ''response'': the function returns the most probable class, or the value; ''columns'': also a column with the probability of each class

@@ -26,6 +26,14 @@ SELECT hopper.create_predict_function('m', 'guess', pred_type => 'prob', replace
 SELECT hopper.predict_outputs('m', 1, 'null', NULL, NULL, NULL::float8, date '2020-01-01', 3, NULL::real[]) IS NULL AS none;
 -- What the functions of one model make of another one in its place: columns go by their names, and classes are the same ones
 SELECT hopper.create_predict_function('m', 'kind_of');
+-- By itself a function takes the best model of each statement, whichever number that has got in a training of last night
+BEGIN;
+UPDATE m SET mst_key = 2;
+UPDATE m_info SET mst_key = 2;
+UPDATE m_summary SET best_mst_key = 2;
+SELECT bool_and(kind_of(size, "seen ""on""", t, codes) = predicted_kind AND (guess(size, "seen ""on""", t, codes)).predicted_kind = predicted_kind) AS goes_on
+FROM flowers JOIN by_class USING ("Id");
+ROLLBACK;
 CREATE FUNCTION train_in_place(source text, features text) RETURNS integer LANGUAGE sql AS $$
     SELECT hopper.training_preprocessor(source, 'other_packed', 'kind', features, treatments => '{}', replace => true);
     SELECT hopper.mlp('other_networks', 'other_packed', '{12}', replace => true);

@@ -255,6 +255,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_create_predict_function)
 	hopper_trained trained;
 	hopper_predict_model model;
 	const char *result;
+	const char *which;
 	const char *key;
 	const char *taken;
 	const char *row;
@@ -279,9 +280,12 @@ HOPPER_SPI_FUNCTION(hopper_sql_create_predict_function)
 	taken = by_row ? "source_row pg_catalog.anyelement" : parameters(&trained);
 	row = by_row ? "$1" : psprintf("ROW(%s)", arguments(n));
 	made = psprintf("%s(%s)", function.quoted, taken);
+	/* NULL: the best one of each statement, since the models may be trained anew. */
+	which = PG_ARGISNULL(2) ? "NULL::pg_catalog.int8"
+		: psprintf("%d::pg_catalog.int8", trained.mst_key);
 	/* A row has names of its own. */
-	key = psprintf("%s::pg_catalog.text, %d::pg_catalog.int8, %s::pg_catalog.text, %s",
-				   hopper_literal(table.quoted), trained.mst_key,
+	key = psprintf("%s::pg_catalog.text, %s, %s::pg_catalog.text, %s",
+				   hopper_literal(table.quoted), which,
 				   hopper_literal(on_null ? on_null : "error"),
 				   array_literal(by_row ? 0 : n, (const char *const *) trained.data.x_columns));
 	/* An expression, which the server writes into the statements that call the function. */
@@ -292,11 +296,10 @@ HOPPER_SPI_FUNCTION(hopper_sql_create_predict_function)
 						by_row || n > FUNC_MAX_ARGS - 4 ? row : arguments(n), result);
 	else
 		body = psprintf("SELECT %s FROM %s(model_table := %s::pg_catalog.text, mst_key :="
-						" %d::pg_catalog.int8, source_row := %s, on_null := %s::pg_catalog.text)"
-						" LIMIT 1",
+						" %s, source_row := %s, on_null := %s::pg_catalog.text) LIMIT 1",
 						model.is_value ? "value" : psprintf("class_value::%s", result),
 						hopper_own_name("predict_row"), hopper_literal(table.quoted),
-						trained.mst_key, by_row ? "$1"
+						which, by_row ? "$1"
 						: psprintf("(SELECT hopper_row FROM (SELECT %s) AS hopper_row)",
 								   selected(&trained)),
 						hopper_literal(on_null ? on_null : "error"));
@@ -304,7 +307,9 @@ HOPPER_SPI_FUNCTION(hopper_sql_create_predict_function)
 				  replace ? "OR REPLACE " : "", function.quoted, taken, out,
 				  out[0] ? "record" : result, hopper_literal(body));
 	hopper_change("COMMENT ON FUNCTION %s IS %s", made,
-				  hopper_literal(psprintf("prediction by model %d of %s, made by model_hopper",
-										  trained.mst_key, table.quoted)));
+				  hopper_literal(psprintf("prediction by %s of %s, made by model_hopper",
+										  PG_ARGISNULL(2) ? "the best model"
+										  : psprintf("model %d", trained.mst_key),
+										  table.quoted)));
 	PG_RETURN_TEXT_P(cstring_to_text(made));
 }
