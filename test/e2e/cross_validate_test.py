@@ -166,7 +166,10 @@ def test_a_line_for_each_fold_and_none_of_tables_that_are_gone(database):
     assert value(database, "SHOW client_min_messages") == "notice"
     query(database, "SET client_min_messages = error")
     rows, half = value(database, "SELECT count(*) FROM patients"), value(database, "SELECT count(*) FROM told_folds WHERE fold = 2")
-    assert [told for told in database.notices if "fold" in told] == [
+    # What packing tells of columns and labels is told of the first fold.
+    assert [told.split('"')[1] for told in database.notices if " rows of " in told] == ["patients (fold 1)"]
+    assert "told_fold" not in "".join(database.notices)
+    assert [told for told in database.notices if told.startswith("NOTICE:  fold")] == [
         f"NOTICE:  fold 1 of 2: trained on {half} rows, tested on {rows - half}\n",
         f"NOTICE:  fold 2 of 2: trained on {rows - half} rows, tested on {half}\n"]
 
