@@ -214,7 +214,7 @@ DECLARE
     c pg_catalog.int4 := 0;
     -- What is told of columns is told once.
     quiet CONSTANT pg_catalog.text := pg_catalog.current_setting('client_min_messages');
-    told CONSTANT pg_catalog.text := CASE fold WHEN 1 THEN plan OPERATOR(pg_catalog.->>) 'told' ELSE quiet END;
+    told CONSTANT pg_catalog.text := CASE WHEN fold OPERATOR(pg_catalog.=) 1 THEN plan OPERATOR(pg_catalog.->>) 'told' ELSE quiet END;
 BEGIN
     IF (plan OPERATOR(pg_catalog.->>) 'digested') IS NOT NULL THEN
         EXECUTE plan OPERATOR(pg_catalog.->>) 'digest' INTO statement;

@@ -149,6 +149,8 @@ CALLS = [
     "SELECT * FROM hopper.predict_row({run}, '{{1,2}}')",
     "SELECT * FROM hopper.predict_row({run}, 1, '[1, 2]'::pg_catalog.jsonb)",
     "SELECT * FROM hopper.predict_row({run}, '[1, 2]'::pg_catalog.jsonb)",
+    "SELECT * FROM hopper.predict_row({run}, 1, '[1, 2]'::pg_catalog.json)",
+    "SELECT * FROM hopper.predict_row({run}, '[1, 2]'::pg_catalog.json)",
     "SELECT * FROM hopper.predict_row({run}, 2, (SELECT p FROM {points_row} p LIMIT 1))",
     "SELECT * FROM hopper.predict_row({one}, (SELECT p FROM {pictures_row} p LIMIT 1))",
     "SELECT * FROM hopper.predict_rows({run}, NULL::{points_row}, mst_key := 2)",
