@@ -95,6 +95,7 @@ name_classes(const hopper_name *summary, hopper_packed *out)
 	Oid			type = getBaseType(out->class_values_type);
 	const char **values;
 	int			n;
+	int			level = hopper_without_jit();
 	int			rc = SPI_execute_with_args("SELECT ARRAY(SELECT u.v::pg_catalog.text"
 										   " FROM pg_catalog.unnest($1) WITH ORDINALITY"
 										   " AS u(v, i) ORDER BY u.i)", 1, &type,
@@ -102,6 +103,7 @@ name_classes(const hopper_name *summary, hopper_packed *out)
 										   true, 0);
 
 	hopper_after_spi();
+	AtEOXact_GUC(true, level);
 	if (rc != SPI_OK_SELECT)
 		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
 	values = (const char **) hopper_text_cells(0, 1, &n);
