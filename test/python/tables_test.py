@@ -5,6 +5,7 @@ import decimal
 import os
 import pathlib
 import time
+import uuid
 
 import numpy as np
 import pandas
@@ -116,6 +117,25 @@ def test_numbers_and_days_to_the_last_digit(one):
     assert [day for _, day in back] == days
     infinite = one.write_table("exact", {"number": [numbers[0], decimal.Decimal("inf")]}, replace=True)
     assert infinite.types["number"] == "double precision"
+
+
+def test_spans_times_and_uuids(one):
+    day, keys = datetime.timedelta(days=1), [uuid.UUID(int=0), uuid.UUID(int=2**128 - 1), None, uuid.UUID(int=2**64)]
+    spans = [datetime.timedelta(microseconds=1), -day / 24, None, 4000 * day + day / 3]
+    times = [datetime.time(), datetime.time(23, 59, 59, 999999), None, datetime.time(7, 30)]
+    of_numpy = np.array([np.timedelta64("NaT" if span is None else span, "us") for span in spans])
+    frame = pandas.DataFrame({"span": pandas.to_timedelta(spans), "time": times, "key": keys})
+    for data in (frame, frame.astype(object).where(frame.notna(), None), {"span": spans, "time": times, "key": keys},
+                 {"span": of_numpy, "time": times, "key": keys}, {"span": list(of_numpy), "time": times, "key": keys}):
+        written = one.write_table("moments", data, replace=True)
+        assert written.types == {"id": "bigint", "span": "interval", "time": "time", "key": "uuid"}
+        assert ask("SELECT span, time, key FROM moments ORDER BY id") == list(zip(spans, times, keys))
+    one.write_table("moments", {"span": np.arange(3, dtype="m8[h]"), "key": keys[:2] + keys[3:]}, replace=True)  # without a gap
+    assert ask("SELECT span, key FROM moments ORDER BY id") == [(place * day / 24, key) for place, key in enumerate(keys[:2] + keys[3:])]
+    with pytest.raises(TypeError, match='column "time" holds values of type time'):
+        one.write_table("never", {"time": [datetime.time(tzinfo=datetime.timezone.utc)]})
+    with pytest.raises(TypeError, match='column "spans": values of timedelta64'):
+        one.write_table("never", {"spans": np.zeros((2, 2), "m8[s]")})
 
 
 def test_chunks_and_gaps(one, monkeypatch):
@@ -270,25 +290,25 @@ def test_columns_that_are_not_needed(one):
     """What cannot be written is in the way only where it is needed."""
     n = 100
     frame = pandas.DataFrame({"label": np.arange(n) % 2, "a": np.arange(n) % 2 + 0.1, "b": np.arange(n) * 1.0,
-                              "span": pandas.to_timedelta(np.arange(n), "s"), "notes": [{"x": 1}] * n})
-    assert one.training_preprocessor(frame, "spans_packed", "label", ["a", "b"]) == n
-    model = one.mlp("spans_arch", "spans_packed", hidden=[2])
-    one.fit("spans_packed", "spans_model", "spans_arch", model, "loss='binary_crossentropy', optimizer='SGD(0.1)'",
+                              "place": [1j] * n, "notes": [{"x": 1}] * n})
+    assert one.training_preprocessor(frame, "odd_packed", "label", ["a", "b"]) == n
+    model = one.mlp("odd_arch", "odd_packed", hidden=[2])
+    one.fit("odd_packed", "odd_model", "odd_arch", model, "loss='binary_crossentropy', optimizer='SGD(0.1)'",
             "batch_size=16", 1)
-    assert len(one.predict("spans_model", frame, pred_type="response")) == n
-    with pytest.raises(TypeError, match='column "span" holds values of type Timedelta'):
-        one.training_preprocessor(frame, "never", "label", ["a", "span"])
+    assert len(one.predict("odd_model", frame, pred_type="response")) == n
+    with pytest.raises(TypeError, match='column "place" holds values of type complex'):
+        one.training_preprocessor(frame, "never", "label", ["a", "place"])
     with pytest.raises(TypeError, match='column "b" holds values of type dict'):
-        one.predict("spans_model", frame.assign(b=frame.notes), pred_type="response")
+        one.predict("odd_model", frame.assign(b=frame.notes), pred_type="response")
     with pytest.raises(TypeError, match='column "id" holds values of type dict'):
-        one.predict("spans_model", frame.assign(id=frame.notes), pred_type="response")
-    with pytest.raises(TypeError, match='column "span"'):
-        one.training_preprocessor(frame[["span", "notes"]], "never", "label", "a")
+        one.predict("odd_model", frame.assign(id=frame.notes), pred_type="response")
+    with pytest.raises(TypeError, match='column "place"'):
+        one.training_preprocessor(frame[["place", "notes"]], "never", "label", "a")
     with pytest.raises(ValueError, match='column "many" holds a number that is too large for bigint'):
         one.write_table("never", {"many": [1, 10**20]})
     with pytest.raises(Exception, match='"c"'):
         one.training_preprocessor(frame, "never", "label", ["a", "c"])
-    with pytest.raises(TypeError, match='column "span"'):
+    with pytest.raises(TypeError, match='column "place"'):
         one.write_table("never", frame)
 
 

@@ -232,7 +232,7 @@ def test_a_row_of_text_and_dates(each):
     """What a model with treatments reads, as pandas and Python have it, in whatever time zone."""
     each.sql("CREATE TABLE IF NOT EXISTS visits AS SELECT i AS id, CASE WHEN i % 7 > 0 THEN 'plan ' || i % 3 END AS plan, i % 2 = 0 AS flag,"
              " date '2024-01-01' + i AS day, timestamp '2024-01-01 00:30' + i * interval '1 hour' AS at, CASE WHEN i % 5 > 0 THEN i % 9 / 4.0 END AS paid,"
-             " 9007199254740990 + i % 4 AS code, i % 24 > 11 AS late FROM generate_series(1, 300) AS i")
+             " i % 50 * interval '17 hours' AS stay, time '07:00' + i * interval '1 minute' AS opens, 9007199254740990 + i % 4 AS code, i % 24 > 11 AS late FROM generate_series(1, 300) AS i")
     each.training_preprocessor("visits", "visits_packed", "late", "*", treatments={"id": "drop", "code": {"treatment": "index", "min_frequency": 1}}, replace=True)
     each.fit("visits_packed", "visit_models", "visit_networks", each.mlp("visit_networks", "visits_packed", hidden=[8], replace=True),
              "loss='binary_crossentropy', optimizer='Adam(lr=0.02)'", "batch_size=16", 5, replace=True)
@@ -242,7 +242,8 @@ def test_a_row_of_text_and_dates(each):
                     " ORDER BY (source).id LIMIT 20")
     each.sql("SET timezone = 'Asia/Tokyo'")
     for place, expected in enumerate(rows.prob):
-        for example in (frame.iloc[place], dict(frame.iloc[place]), next(frame.iloc[[place]].itertuples())):
+        for example in (frame.iloc[place], dict(frame.iloc[place]), next(frame.iloc[[place]].itertuples()),
+                        {**frame.iloc[place], "stay": frame.stay[place].to_timedelta64()}):
             guessed = each.predict_row("visit_models", example)
             assert guessed.prob[guessed.class_value == "true"].iloc[0] == pytest.approx(expected, rel=1e-6)
     each.sql("RESET timezone")
@@ -254,7 +255,7 @@ def test_a_row_of_text_and_dates(each):
         row = frame.iloc[place]
         gaps = {name: pandas.NaT if name == "paid" else pandas.NA for name in row.index[row.isna()]}
         for example in (row, {**row, **gaps}, frame.iloc[[place]], next(frame.iloc[[place]].itertuples()),
-                        {**row, "at": row["at"].to_datetime64(), "code": np.int64(row["code"]), "flag": np.bool_(row["flag"])}):
+                        {**row, "at": row["at"].to_datetime64(), "stay": row["stay"].to_timedelta64(), "code": np.int64(row["code"]), "flag": np.bool_(row["flag"])}):
             found = each.explain_row("visit_models", example, "visits", samples=4)
             assert list(found.feature) == list(expected.feature)
             np.testing.assert_allclose(found.contribution, expected.contribution, rtol=1e-9)

@@ -6,6 +6,7 @@ import datetime
 import decimal
 import itertools
 import struct
+import uuid
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -24,7 +25,8 @@ _INT8_LIMIT = 1 << 63
 _SCALARS = {
     "boolean": (16, "?"), "smallint": (21, ">i2"), "integer": (23, ">i4"), "bigint": (20, ">i8"),
     "real": (700, ">f4"), "double precision": (701, ">f8"),
-    "timestamp": (1114, ">i8"), "timestamp with time zone": (1184, ">i8"), "date": (1082, ">i4"),
+    "timestamp": (1114, ">i8"), "timestamp with time zone": (1184, ">i8"), "date": (1082, ">i4"), "time": (1083, ">i8"),
+    "interval": (1186, ">i8,>i4,>i4"),  # microseconds, days and months
 }
 _OF_NUMPY = {
     "b1": "boolean", "i1": "smallint", "u1": "smallint", "i2": "smallint", "u2": "integer", "i4": "integer",
@@ -38,7 +40,7 @@ class Column(NamedTuple):
 
     name: str
     sql_type: str
-    values: Any  # an array of numbers, one more axis for arrays and bytea; a list for text, bytea and numeric
+    values: Any  # an array of numbers, one more axis for arrays and bytea; a list for text, bytea, numeric and uuid
     missing: Any = None  # where it is NULL, or None
     shape: Tuple[int, ...] = ()  # of one example
 
@@ -153,12 +155,21 @@ def _type_of(name: str, values: Any) -> Tuple[str, str]:
     return code, _OF_NUMPY[code]
 
 
+def _intervals(spans: Any) -> Any:
+    """Spans of time as days and what is left of a day, as datetime.timedelta has them."""
+    intervals: Any = np.zeros(len(spans), _SCALARS["interval"][1])
+    intervals["f1"], intervals["f0"] = np.divmod(spans.astype("timedelta64[us]").astype("i8"), 86_400_000_000)
+    return intervals
+
+
 def _numbers(name: str, values: Any, missing: Any = None) -> Column:
     """An array of numbers, one example in each place of the first axis."""
-    if values.dtype.kind == "M":
+    if values.dtype.kind in "mM" and values.ndim == 1:
         missing = np.isnat(values) if missing is None else missing | np.isnat(values)
-        since = (values.astype("datetime64[us]") - _EPOCH).astype("i8")
-        return Column(name, "timestamp", since, missing if missing.any() else None)
+        missing = missing if missing.any() else None
+        if values.dtype.kind == "m":
+            return Column(name, "interval", _intervals(values), missing)
+        return Column(name, "timestamp", (values.astype("datetime64[us]") - _EPOCH).astype("i8"), missing)
     code, sql_type = _type_of(name, values)
     if missing is not None and not missing.any():
         missing = None
@@ -233,6 +244,8 @@ def _objects(name: str, values: Sequence[Any]) -> Column:
         return _numbers(name, stacked, missing)
     if all(issubclass(kind, (bool, np.bool_)) for kind in kinds):
         return _numbers(name, np.array(filled(False), "?"), missing)
+    if all(issubclass(kind, (datetime.timedelta, np.timedelta64)) for kind in kinds):  # numpy's is an integer, too
+        return _numbers(name, np.array([np.timedelta64("NaT" if cell is None else cell, "us") for cell in cells]))
     if all(issubclass(kind, (int, np.integer)) for kind in kinds):
         try:
             return _numbers(name, np.array(filled(0), "i8"), missing)
@@ -241,6 +254,12 @@ def _objects(name: str, values: Sequence[Any]) -> Column:
     if all(issubclass(kind, datetime.date) and not issubclass(kind, datetime.datetime) for kind in kinds):
         days = [0 if cell is None else cell.toordinal() - _FIRST_DAY for cell in cells]
         return Column(name, "date", np.array(days, "i4"), missing if missing.any() else None)
+    if all(issubclass(kind, datetime.time) for kind in kinds) and not any(cell.tzinfo for cell in present):
+        parts = [(0, 0, 0, 0) if cell is None else (cell.hour, cell.minute, cell.second, cell.microsecond) for cell in cells]
+        return Column(name, "time", np.array(parts, "i8") @ [3_600_000_000, 60_000_000, 1_000_000, 1],
+                      missing if missing.any() else None)
+    if all(issubclass(kind, uuid.UUID) for kind in kinds):
+        return Column(name, "uuid", [None if cell is None else cell.bytes for cell in cells])
     if all(isinstance(cell, decimal.Decimal) and cell.is_finite() for cell in present):
         return Column(name, "numeric", [None if cell is None else _numeric(cell) for cell in cells])
     if all(issubclass(kind, (datetime.datetime, datetime.date, np.datetime64)) for kind in kinds):
@@ -250,8 +269,8 @@ def _objects(name: str, values: Sequence[Any]) -> Column:
         return _numbers(name, np.array([float(cell) for cell in filled(0)], "f8"), missing)
     except (TypeError, ValueError):
         kinds_text = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise TypeError(f'column "{name}" holds values of type {kinds_text}: write numbers, text, bytes, dates'
-                        " or arrays of one shape") from None
+        raise TypeError(f'column "{name}" holds values of type {kinds_text}: write numbers, text, bytes, dates,'
+                        " times or arrays of one shape") from None
 
 
 class _Shaped:
@@ -274,8 +293,8 @@ def _series(name: str, series: Any) -> Column:
         column = _numbers(name, series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy(), missing)
         return column._replace(sql_type="timestamp with time zone")
     plain = getattr(dtype, "numpy_dtype", dtype)
-    if isinstance(plain, np.dtype) and plain.kind in "iufbM":
-        if plain.kind == "M" or not missing.any():
+    if isinstance(plain, np.dtype) and plain.kind in "iufbmM":
+        if plain.kind in "mM" or not missing.any():
             return _numbers(name, series.to_numpy(plain), missing)
         return _numbers(name, series.fillna(False if plain.kind == "b" else 0).to_numpy(plain), missing)
     return _objects(name, series.astype(object).where(~series.isna(), None).tolist())

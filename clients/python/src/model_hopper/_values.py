@@ -31,8 +31,9 @@ def plain(value: Any) -> Any:
         return tuple(items) if isinstance(value, tuple) else items
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    if getattr(getattr(value, "dtype", None), "kind", "") == "M" and hasattr(value, "astype"):
-        return plain(value.astype("datetime64[us]").tolist())  # Python's own; of nanoseconds it would be a number
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if kind in ("m", "M") and hasattr(value, "astype"):
+        return plain(value.astype(f"{kind}8[us]").tolist())  # Python's own; of nanoseconds it would be a number
     if hasattr(value, "dtype") and getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
         # A float32 of 0.1 is to print as 0.1.
         return float(str(value)) if value.dtype.kind == "f" and value.dtype.itemsize < 8 else plain(value.item())
