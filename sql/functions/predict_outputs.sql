@@ -1,6 +1,6 @@
 CREATE FUNCTION hopper.predict_outputs(model_table text, mst_key bigint, on_null text, features text[], classes text[], VARIADIC columns "any")
 RETURNS double precision[]
-    AS 'MODULE_PATHNAME', 'hopper_sql_predict_outputs' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_outputs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 200;
 COMMENT ON FUNCTION hopper.predict_outputs(text, bigint, text, text[], text[], "any") IS
     'predict one row, given as the columns that the model reads: the probabilities of its classes in their order, or the value; what functions of create_predict_function() with pred_type ''columns'' call
 

@@ -1,6 +1,6 @@
 CREATE FUNCTION hopper.predict_value(model_table text, mst_key bigint, on_null text, features text[], VARIADIC columns "any")
 RETURNS text
-    AS 'MODULE_PATHNAME', 'hopper_sql_predict_value' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_value' LANGUAGE C STABLE PARALLEL RESTRICTED COST 200;
 COMMENT ON FUNCTION hopper.predict_value(text, bigint, text, text[], "any") IS
     'predict one row, given as the columns that the model reads: the most probable class or the value, as text; what functions of create_predict_function() call
 

@@ -9,6 +9,13 @@
 
 #include "pg/server/tables.h"
 
+/*
+ * What a made function says of itself, as predict_value() does: of a function that says less the
+ * server would not write the body into the statement.
+ */
+#define LIKE_PREDICT_VALUE \
+	(HOPPER_DATA_ON_SEGMENTS ? "VOLATILE" : "STABLE PARALLEL RESTRICTED COST 200")
+
 /* The schema of a packed table or of a table of models; ERROR where it has none. */
 static hopper_row_schema *
 schema_of(const hopper_name *table)
@@ -222,7 +229,7 @@ class_columns(const hopper_predict_model *model, const char *label_type, const c
 						 hopper_identifier(hopper_predict_class_column(model, i)));
 		appendStringInfo(selection, ", o[%d]", i + 1);
 	}
-	*body = psprintf("SELECT %s FROM (SELECT %s(%s, %s, %s) AS o) AS hopper_outputs",
+	*body = psprintf("SELECT %s FROM (SELECT %s(%s, %s, %s) AS o OFFSET 0) AS hopper_outputs",
 					 selection->data, hopper_own_name("predict_outputs"), key,
 					 array_literal(model->n_class_values, model->class_values), row);
 	return out->data;
@@ -303,9 +310,9 @@ HOPPER_SPI_FUNCTION(hopper_sql_create_predict_function)
 						: psprintf("(SELECT hopper_row FROM (SELECT %s) AS hopper_row)",
 								   selected(&trained)),
 						hopper_literal(on_null ? on_null : "error"));
-	hopper_change("CREATE %sFUNCTION %s(%s%s) RETURNS %s LANGUAGE sql VOLATILE AS %s",
+	hopper_change("CREATE %sFUNCTION %s(%s%s) RETURNS %s LANGUAGE sql %s AS %s",
 				  replace ? "OR REPLACE " : "", function.quoted, taken, out,
-				  out[0] ? "record" : result, hopper_literal(body));
+				  out[0] ? "record" : result, LIKE_PREDICT_VALUE, hopper_literal(body));
 	hopper_change("COMMENT ON FUNCTION %s IS %s", made,
 				  hopper_literal(psprintf("prediction by %s of %s, made by model_hopper",
 										  PG_ARGISNULL(2) ? "the best model"

@@ -82,7 +82,7 @@ importance_query(const hopper_explained *what, const score *by, const char *rows
 		appendStringInfo(values, ", CASE WHEN f = %d THEN b.x%d ELSE a.x%d END", i, i, i);
 	appendStringInfo(query, " p AS (SELECT f, x.k, a.c, a.y, %s AS o FROM"
 					 " generate_series(0, %d) AS f, x, r AS a, r AS b"
-					 " WHERE a.i = x.i AND b.i = x.j AND (f > 0 OR x.k = 1)),",
+					 " WHERE a.i = x.i AND b.i = x.j AND (f > 0 OR x.k = 1) OFFSET 0),",
 					 hopper_explained_outputs(what, values->data), what->n);
 	/* Ties share the mean of their ranks. */
 	appendStringInfo(query, " q AS (SELECT p.*, %s AS best, rank() OVER (PARTITION BY f, k ORDER"

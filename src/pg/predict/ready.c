@@ -134,33 +134,36 @@ versions_by_statement(const model_tables *tables, bool has_key, int32 mst_key, S
 /*
  * Changes whenever the model's rows or the summary do, or the tables are replaced: transaction,
  * command and place of the rows. One transaction may train, predict and train again, and write its
- * rows to the same place each time.
+ * rows to the same place each time. False where there are no such rows.
  */
-static void
+static bool
 current_version(const model_tables *tables, bool readable, bool has_key, int32 mst_key,
 				char *version)
 {
 	StringInfoData text;
 	uint8		key[16];
+	bool		found;
 
 	/* Where rows have no version, as in a view, the model is read anew for each call. */
 	version[0] = '\0';
 	if (!has_versions(tables->model) || !has_versions(tables->summary) ||
 		!has_versions(tables->info))
-		return;
+		return true;
 	initStringInfo(&text);
 	if (!readable || !versions_from_tables(tables, has_key, mst_key, &text))
 	{
 		resetStringInfo(&text);
 		versions_by_statement(tables, has_key, mst_key, &text);
 	}
-	if (text.len > 0)
+	found = text.len > 0;
+	if (found)
 	{
 		/* Not md5(), which servers that follow FIPS 140 do not have. */
 		hopper_core()->row_key(0, text.data, text.len, "", 0, key);
 		strlcpy(version, hopper_hex(key, sizeof(key)), READY_VERSION_SIZE);
 	}
 	pfree(text.data);
+	return found;
 }
 
 /* As prediction sees the model; `trained` lies in the entry's memory, the predictor gets `desc`. */
@@ -431,7 +434,12 @@ hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key, int32 as
 		!OidIsValid(tables.summary) || !OidIsValid(tables.info))
 		hopper_read_trained_data(table, &trained);
 	readable = may_read(&tables);
-	current_version(&tables, readable, has_key, mst_key, version);
+	if (!current_version(&tables, readable, has_key, mst_key, version))
+	{
+		/* Tables that have been made since the statement began, by replace => true say. */
+		hopper_see_latest();
+		(void) current_version(&tables, readable, has_key, mst_key, version);
+	}
 	for (int i = 0; i < MAX_READY; i++)
 	{
 		hopper_ready_model *found = &ready[i];

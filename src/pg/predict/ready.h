@@ -44,7 +44,7 @@ typedef struct hopper_ready_model
 
 /*
  * The model with this key, or the best one, for features of `asked_type` (hopper_type, READY_BYTES
- * or READY_ROW). It stays until another one takes its place. SPI must be connected.
+ * or READY_ROW). It stays until another one takes its place. After hopper_connect_stable().
  *
  * READY_ROW: for rows, whose features are found by their names: inputs are computed with as
  * doubles, but for bytea, which holds the type of training. `is_bytea`: by input, of which there

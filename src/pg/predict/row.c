@@ -94,7 +94,7 @@ begin(FunctionCallInfo fcinfo, bool isnull, const char *argument, bool may_lack)
 	hopper_refuse_on_segment("predict_row()",
 							 "Use hopper.predict(), which predicts a whole table on the segments, "
 							 "or give predict_row() one row's features as a constant.");
-	hopper_connect();
+	hopper_connect_stable();
 	return hopper_name_argument(fcinfo, 0, "model_table");
 }
 

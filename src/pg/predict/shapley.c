@@ -55,7 +55,7 @@ take_predicted_class(hopper_explained *what, const char *row)
 		return;
 	for (int i = 1; i <= what->n; i++)
 		appendStringInfo(list, ", x%d", i);
-	(void) hopper_select("SELECT %s FROM (SELECT %s AS o FROM (%s) AS x) AS q",
+	(void) hopper_select("SELECT %s FROM (SELECT %s AS o FROM (%s) AS x OFFSET 0) AS q",
 						 hopper_explained_largest(what),
 						 hopper_explained_outputs(what, list->data), row_query(what, row));
 	what->output = DatumGetInt32(hopper_value(0, 1, INT4OID, &isnull));

@@ -238,7 +238,7 @@ look_up(FunctionCallInfo fcinfo, int first, HeapTupleHeader row)
 	function->xmax = snapshot->xmax;
 	hopper_refuse_on_segment("predict_value()", "Use hopper.predict(), which predicts a whole "
 							 "table on the segments.");
-	hopper_connect();
+	hopper_connect_stable();
 	function->entry = hopper_ready_get(&table, !PG_ARGISNULL(1),
 									   hopper_key_argument(fcinfo, 1), READY_ROW, 0, NULL);
 	function->serial = function->entry->serial;

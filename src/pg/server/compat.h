@@ -187,6 +187,8 @@ hopper_old_arguments(char *text)
 							  false))
 /* The value of a setting, as text; whether it may be missing is asked since 9.6. */
 #define hopper_setting(name) GetConfigOptionByName(name, NULL, false)
+/* Parallel queries: 9.6. */
+#define hopper_in_parallel_mode() IsInParallelMode()
 /* Compiling queries: 11. */
 #define hopper_disable_jit() hopper_set_for_now("jit", "off")
 /*
@@ -213,6 +215,7 @@ hopper_old_arguments(char *text)
 #define hopper_set_for_now(name, value) \
 	((void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0))
 #define hopper_setting(name) GetConfigOptionByName(name, NULL)
+#define hopper_in_parallel_mode() false
 #define hopper_disable_jit() ((void) 0)
 #define HOPPER_SQL_HASH \
 	"('x' OPERATOR(pg_catalog.||) pg_catalog.substr(pg_catalog.md5(%s), 1, 16))" \

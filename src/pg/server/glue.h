@@ -425,6 +425,13 @@ extern char *hopper_formatted(const char *format, va_list arguments) pg_attribut
  * calls it has done before: one SELECT may pack, train and predict.
  */
 extern void hopper_connect(void);
+/*
+ * SPI for a stable function, which the leader of a parallel query may call: it sees what its
+ * statement sees. On a cluster, where it is volatile, hopper_connect().
+ */
+extern void hopper_connect_stable(void);
+/* Instead, from now to hopper_finish(): what others have committed meanwhile, and the statement. */
+extern void hopper_see_latest(void);
 extern void hopper_finish(void);
 /* SPI_connect(), for a stable function: it sees what its statement sees. SPI_finish() ends it. */
 extern void hopper_connect_only(void);

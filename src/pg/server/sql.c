@@ -109,6 +109,30 @@ hopper_connect(void)
 }
 
 void
+hopper_connect_stable(void)
+{
+	if (HOPPER_DATA_ON_SEGMENTS)
+	{
+		hopper_connect();
+		return;
+	}
+	hopper_connect_only();
+	hopper_watch_client();
+	PushActiveSnapshot(GetActiveSnapshot());
+	connected = NULL;			/* that one stays as it is */
+}
+
+void
+hopper_see_latest(void)
+{
+	/* A parallel query writes nothing that could be seen. */
+	if (!hopper_in_parallel_mode())
+		CommandCounterIncrement();
+	PopActiveSnapshot();
+	push_snapshot();
+}
+
+void
 hopper_renew_snapshot(void)
 {
 	if (connected == NULL || GetCurrentTransactionNestLevel() != connected_level ||
