@@ -60,10 +60,11 @@ hopper_run_require_tables(const hopper_run_row *row, bool searched)
 	int			n = tables_of(row, searched, tables);
 
 	for (int i = 0; i < n; i++)
+		/* It is called by its own name, not as it is shown while the run trains. */
 		if (!OidIsValid(hopper_relation_oid(&tables[i].name, true)))
 			hopper_raise(ERRCODE_UNDEFINED_TABLE,
-						 errmsg("run " INT64_FORMAT " does not find its table \"%s\"", row->run,
-								tables[i].name.shown),
+						 errmsg("run " INT64_FORMAT " does not find its table \"%s.%s\"", row->run,
+								tables[i].name.schema, tables[i].name.name),
 						 errdetail("It was renamed or dropped."),
 						 row->outcome && strcmp(row->outcome, "done") == 0 ? 0
 						 : errhint("Give it back its name and schema, or end the run with "
