@@ -7,8 +7,9 @@
 // The bound of a node is the longer one of its multiplications at the measured peak and of its
 // bytes at the measured bandwidth; a step's is their sum with the optimizer's. A node needs its
 // layer's operations forward, once more for its weights' gradient and once more for its input's;
-// where the planner takes F(2 x 2, 3 x 3) Winograd, 2.25 times fewer. All times are of one thread's
-// processor, so that other work on the machine adds little.
+// where the planner takes Winograd's transforms, 2.25 times fewer: those of F(2 x 2, 3 x 3), so
+// that numbers of before and after larger tiles compare. All times are of one thread's processor,
+// so that other work on the machine adds little.
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <c10/core/InferenceMode.h>

@@ -60,7 +60,7 @@ struct DepthwiseArgs {
   int64_t first_channel = 0, some_channels = 0;
 };
 
-// Tiles of 2 x 2 outputs of a convolution with windows of 3 x 3, numbered through the images, their
+// Tiles of the outputs of a convolution with windows of 3 x 3, numbered through the images, their
 // rows and their columns: those from `first` to first + count. The images [height][width][channels]
 // are the inputs or the outputs, as the function says; the channels of the transformed tiles' cells
 // lie at tile * `tile` + cell * `cell`, in floats.
@@ -174,20 +174,22 @@ struct Kernels {
   void (*max_pool_gradient)(const PoolArgs& args, const float* dy, const uint8_t* where,
                             bool accumulate, float* dx);
 
-  // Winograd's convolution: products of 16 pairs of matrices stand for 9 * 4 of single weights.
-  // the tiles v, of 16 cells each, of input images
-  void (*winograd_input)(const TileArgs& args, const float* x, float* v);
+  // Winograd's convolution with tiles of outputs * outputs, 2 * 2 or 4 * 4: products of
+  // (outputs + 2)^2 pairs of matrices stand for 9 * outputs^2 of single weights.
+  // the tiles v, of so many cells each, of input images
+  void (*winograd_input)(int64_t outputs, const TileArgs& args, const float* x, float* v);
   // dx += what the gradient of v gives
-  void (*winograd_input_gradient)(const TileArgs& args, const float* dv, float* dx);
+  void (*winograd_input_gradient)(int64_t outputs, const TileArgs& args, const float* dv,
+                                  float* dx);
   // y = outputs of the products m, of as many, then bias (may be null) and relu
-  void (*winograd_output)(const TileArgs& args, const float* m, const float* bias, bool relu,
-                          float* y);
+  void (*winograd_output)(int64_t outputs, const TileArgs& args, const float* m, const float* bias,
+                          bool relu, float* y);
   // z of the gradient of output images: what m's gradient is
-  void (*winograd_gradient)(const TileArgs& args, const float* dy, float* z);
-  // u[16][n] of n windows g[9][n]
-  void (*winograd_weights)(const float* g, int64_t n, float* u);
+  void (*winograd_gradient)(int64_t outputs, const TileArgs& args, const float* dy, float* z);
+  // u[(outputs + 2)^2][n] of n windows g[9][n]
+  void (*winograd_weights)(int64_t outputs, const float* g, int64_t n, float* u);
   // the gradient of g by that of u
-  void (*winograd_weights_gradient)(const float* u, int64_t n, float* g);
+  void (*winograd_weights_gradient)(int64_t outputs, const float* u, int64_t n, float* g);
 
   // means of the cells that lie inside the image
   void (*average_pool)(const PoolArgs& args, const float* x, float* y);

@@ -1,14 +1,133 @@
-// Transforms of Winograd's convolution F(2 x 2, 3 x 3). Included by the kernel files.
+// Transforms of Winograd's convolutions F(2 x 2, 3 x 3) and F(4 x 4, 3 x 3). Included by the kernel
+// files.
 //
-// With the matrices of Lavin and Gray, "Fast algorithms for convolutional neural networks" (2015):
-// Y = A' [(G g G') * (B' d B)] A, in which d is a tile of 4 x 4 inputs, g the window and Y 2 x 2
-// outputs; the gradients are the transposes of these steps.
+// Lavin and Gray, "Fast algorithms for convolutional neural networks" (2015):
+// Y = A' [(G g G') * (B' d B)] A, in which d is a tile of inputs, g the window and Y the tile's
+// outputs; the gradients are the transposes of these steps. The rows of B', A and G belong to
+// points at which polynomials are multiplied: 0, pairs of p and -p, and infinity.
 #pragma once
 
 #include "kernels/kernels.h"
 #include "kernels/simd.h"
 
 namespace {
+
+// The rows of 0, of each p and of infinity; those of -p have the other sign in every second column.
+template <int kOutputs>
+struct Winograd;
+
+template <>
+struct Winograd<2> {
+  static constexpr float kInput[3][4] = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, 1, 0, -1}};
+  static constexpr float kOutput[3][2] = {{1, 0}, {1, 1}, {0, -1}};
+  static constexpr float kWindow[3][3] = {{1, 0, 0}, {0.5F, 0.5F, 0.5F}, {0, 0, 1}};
+};
+
+// Of the points c and 1 / c, Alam and others, "Winograd convolution for deep neural networks:
+// efficient point selection" (2022): at the root of 2 they round a quarter as coarsely as 1 and 2.
+template <>
+struct Winograd<4> {
+  static constexpr float kC = 1.41421356237309505F;
+  static constexpr float kInput[4][6] = {{1, 0, -2.5F, 0, 1, 0},
+                                         {0, -kC, -2, kC / 2, 1, 0},
+                                         {0, -kC / 2, -0.5F, kC, 1, 0},
+                                         {0, 1, 0, -2.5F, 0, 1}};
+  static constexpr float kOutput[4][4] = {
+      {1, 0, 0, 0}, {1, kC / 2, 0.5F, kC / 4}, {1, kC, 2, 2 * kC}, {0, 0, 0, 1}};
+  static constexpr float kWindow[4][3] = {
+      {1, 0, 0}, {-2.0F / 3, -kC / 3, -1.0F / 3}, {1.0F / 6, kC / 6, 1.0F / 3}, {0, 0, 1}};
+};
+
+// A sum of products with constants.
+struct Sum {
+  Vec value{};
+  bool empty = true;
+  HOPPER_INLINE void Add(float factor, Vec x) {
+    if (factor == 0.0F) return;
+    if (empty) {
+      value = factor == 1.0F ? x : x * factor;
+    } else {
+      value = factor == 1.0F    ? value + x
+              : factor == -1.0F ? value - x
+                                : MulAdd(Set(factor), x, value);
+    }
+    empty = false;
+  }
+};
+
+// out = matrix * in, with the rows of all points.
+template <int kRows, int kColumns>
+HOPPER_INLINE void Times(const float (&matrix)[kRows][kColumns], const Vec (&in)[kColumns],
+                         Vec (&out)[2 * kRows - 2]) {
+#pragma GCC unroll 6
+  for (int i = 0; i < kRows; ++i) {
+    Sum sum[2];  // of even and odd columns
+#pragma GCC unroll 6
+    for (int j = kColumns - 1; j >= 0; --j) sum[j % 2].Add(matrix[i][j], in[j]);
+    const int at = i == 0 ? 0 : 2 * i - 1;
+    if (i == 0 || i == kRows - 1) {  // one of the two is empty
+      out[at] = sum[sum[0].empty ? 1 : 0].value;
+    } else {
+      out[at] = sum[0].value + sum[1].value;
+      out[at + 1] = sum[0].value - sum[1].value;
+    }
+  }
+}
+
+// out = matrix' * in.
+template <int kRows, int kColumns>
+HOPPER_INLINE void TransposeTimes(const float (&matrix)[kRows][kColumns],
+                                  const Vec (&in)[2 * kRows - 2], Vec (&out)[kColumns]) {
+  Sum sum[kColumns];
+#pragma GCC unroll 6
+  for (int i = 0; i < kRows; ++i) {
+    const int at = i == 0 ? 0 : 2 * i - 1;
+    Vec both[2] = {in[at], in[at]};  // for even and odd columns
+    if (i > 0 && i < kRows - 1) {
+      both[0] += in[at + 1];
+      both[1] -= in[at + 1];
+    }
+#pragma GCC unroll 6
+    for (int j = 0; j < kColumns; ++j) sum[j].Add(matrix[i][j], both[j % 2]);
+  }
+#pragma GCC unroll 6
+  for (int j = 0; j < kColumns; ++j) out[j] = sum[j].value;
+}
+
+// store(i, j, Y[i][j]) of Y = matrix * X * matrix', or with the transposed matrix, X[i][j] being
+// load(i, j).
+template <bool kTransposed, int kRows, int kColumns, typename Load, typename Store>
+HOPPER_INLINE void Transform(const float (&matrix)[kRows][kColumns], const Load& load,
+                             const Store& store) {
+  constexpr int kPoints = 2 * kRows - 2;
+  constexpr int kIn = kTransposed ? kPoints : kColumns;
+  constexpr int kOut = kTransposed ? kColumns : kPoints;
+  const auto times = [&](const Vec(&in)[kIn], Vec(&out)[kOut]) HOPPER_INLINED {
+    if constexpr (kTransposed) {
+      TransposeTimes(matrix, in, out);
+    } else {
+      Times(matrix, in, out);
+    }
+  };
+  Vec half[kOut][kIn];
+#pragma GCC unroll 6
+  for (int i = 0; i < kIn; ++i) {
+    Vec in[kIn];
+    Vec out[kOut];
+#pragma GCC unroll 6
+    for (int j = 0; j < kIn; ++j) in[j] = load(i, j);
+    times(in, out);
+#pragma GCC unroll 6
+    for (int j = 0; j < kOut; ++j) half[j][i] = out[j];
+  }
+#pragma GCC unroll 6
+  for (int j = 0; j < kOut; ++j) {
+    Vec out[kOut];
+    times(half[j], out);
+#pragma GCC unroll 6
+    for (int i = 0; i < kOut; ++i) store(i, j, out[i]);
+  }
+}
 
 // Calls body(tile's place among the counted ones, image, row, column).
 template <typename Body>
@@ -26,227 +145,147 @@ HOPPER_INLINE void ForTiles(const hopper::TileArgs& p, const Body& body) {
   }
 }
 
-// d = B' d B, or B d B' for the gradient, in place.
-template <bool kGradient>
-HOPPER_INLINE void TransformInput(Vec (&d)[4][4]) {
-  const auto four = [](Vec& d0, Vec& d1, Vec& d2, Vec& d3) HOPPER_INLINED {
-    const Vec first = kGradient ? d0 : d0 - d2;
-    const Vec second = kGradient ? d1 - d2 + d3 : d1 + d2;
-    const Vec third = kGradient ? d1 + d2 - d0 : d2 - d1;
-    const Vec last = kGradient ? -d3 : d1 - d3;
-    d0 = first;
-    d1 = second;
-    d2 = third;
-    d3 = last;
-  };
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) four(d[0][i], d[1][i], d[2][i], d[3][i]);
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) four(d[i][0], d[i][1], d[i][2], d[i][3]);
-}
-
-// d[i][j] = load(at), the cells' rows and columns so many floats apart, where inside(i, j).
-template <int kRows, int kColumns, typename Load, typename Inside>
-HOPPER_INLINE void LoadCells(const float* at, int64_t row, int64_t column, const Load& load,
-                             const Inside& inside, Vec (&d)[kRows][kColumns]) {
-#pragma GCC unroll 4
-  for (int i = 0; i < kRows; ++i, at += row) {
-    at = Anew(at);
-#pragma GCC unroll 4
-    for (int j = 0; j < kColumns; ++j) d[i][j] = inside(i, j) ? load(at + j * column) : Vec{};
-  }
-}
-
-template <typename Store>
-HOPPER_INLINE void StoreCells(float* at, int64_t cell, const Store& store, const Vec (&d)[4][4]) {
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i, at += 4 * cell) {
-    at = Anew(at);
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) store(at + j * cell, d[i][j]);
-  }
-}
-
-constexpr auto kAllInside = [](int, int) { return true; };
-
-// Calls body(tile's place, its first input's place, whether all inputs are inside, whether input
-// (i, j) is) for each tile.
-template <typename Body>
-HOPPER_INLINE void ForInputTiles(const hopper::TileArgs& p, const Body& body) {
+// Calls body(tile's place, place of its first pixel, whether all pixels are inside the image,
+// whether pixel (i, j) is, c, load, store) for each tile of kSize x kSize pixels and each vector of
+// channels, from c on. Tiles begin kOutputs pixels apart, the first one `before` the image.
+template <int kOutputs, int kSize, typename Body>
+HOPPER_INLINE void ForTileVectors(const hopper::TileArgs& p, int64_t before_height,
+                                  int64_t before_width, const Body& body) {
   ForTiles(p, [&](int64_t t, int64_t image, int64_t row, int64_t column) HOPPER_INLINED {
-    const int64_t top = 2 * row - p.before_height;
-    const int64_t left = 2 * column - p.before_width;
+    const int64_t top = kOutputs * row - before_height;
+    const int64_t left = kOutputs * column - before_width;
     const int64_t first = ((image * p.height + top) * p.width + left) * p.channels;
-    const bool whole = top >= 0 && left >= 0 && top + 4 <= p.height && left + 4 <= p.width;
-    body(t * p.tile, first, whole, [=, &p](int i, int j) {
+    const bool whole = top >= 0 && left >= 0 && top + kSize <= p.height && left + kSize <= p.width;
+    const auto inside = [=, &p](int i, int j) HOPPER_INLINED {
       return static_cast<uint64_t>(top + i) < static_cast<uint64_t>(p.height) &&
              static_cast<uint64_t>(left + j) < static_cast<uint64_t>(p.width);
-    });
+    };
+    ForSomeVectors<1>(0, p.channels,
+                      [&](auto /*one*/, int64_t c, auto load, auto store) HOPPER_INLINED {
+                        body(t * p.tile + c, first + c, whole, inside, c, load, store);
+                      });
   });
 }
 
+template <int kOutputs>
 void WinogradInput(const hopper::TileArgs& p, const float* x, float* v) {
+  constexpr int kSize = kOutputs + 2;
   const int64_t line = p.width * p.channels;
-  ForInputTiles(p, [&](int64_t tile, int64_t first, bool whole, const auto& inside) HOPPER_INLINED {
-    const auto body = [&](auto /*one*/, int64_t c, auto load, auto store) HOPPER_INLINED {
-      const float* from = x + first + c;
-      // What the tile below is the first to read comes from far away, in rows that are too short to
-      // be foreseen.
-#pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i) {
-        __builtin_prefetch(from + (4 + i / 2) * line + (1 + i % 2) * p.channels);
-      }
-      Vec d[4][4];
-      if (whole) {
-        LoadCells(from, line, p.channels, load, kAllInside, d);
-      } else {
-        LoadCells(from, line, p.channels, load, inside, d);
-      }
-      TransformInput<false>(d);
-      StoreCells(v + tile + c, p.cell, store, d);
-    };
-    ForSomeVectors<1>(0, p.channels, body);
-  });
-}
-
-void WinogradInputGradient(const hopper::TileArgs& p, const float* dv, float* dx) {
-  const int64_t line = p.width * p.channels;
-  ForInputTiles(p, [&](int64_t tile, int64_t first, bool whole, const auto& inside) HOPPER_INLINED {
-    const auto body = [&](auto /*one*/, int64_t c, auto load, auto store) HOPPER_INLINED {
-      Vec d[4][4];
-      LoadCells(dv + tile + c, 4 * p.cell, p.cell, load, kAllInside, d);
-      TransformInput<true>(d);
-      float* to = dx + first + c;
-#pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i, to += line) {
-        to = Anew(to);
-#pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j) {
-          float* at = to + j * p.channels;
-          if (whole || inside(i, j)) store(at, load(at) + d[i][j]);
+  ForTileVectors<kOutputs, kSize>(
+      p, p.before_height, p.before_width,
+      [&](int64_t tile, int64_t first, bool whole, const auto& inside, int64_t /*c*/, auto load,
+          auto store) HOPPER_INLINED {
+        const float* from = x + first;
+    // What the tile below is the first to read comes from far away, in rows that are too short
+    // to be foreseen.
+#pragma GCC unroll 16
+        for (int i = 0; i < kOutputs * kOutputs; ++i) {
+          __builtin_prefetch(from + (kSize + i / kOutputs) * line +
+                             (1 + i % kOutputs) * p.channels);
         }
-      }
-    };
-    ForSomeVectors<1>(0, p.channels, body);
-  });
+        const auto put = [&](int i, int j, Vec d) HOPPER_INLINED {
+          store(Anew(v + tile + j * p.cell) + kSize * i * p.cell, d);
+        };
+        Transform<false>(
+            Winograd<kOutputs>::kInput,
+            [&](int i, int j) HOPPER_INLINED {
+              return whole || inside(i, j) ? load(Anew(from + i * line) + j * p.channels) : Vec{};
+            },
+            put);
+      });
 }
 
-// Calls body(tile's place, its first output's place, whether output (i, j) is inside) for each
-// tile.
-template <typename Body>
-HOPPER_INLINE void ForOutputTiles(const hopper::TileArgs& p, const Body& body) {
-  ForTiles(p, [&](int64_t t, int64_t image, int64_t row, int64_t column) HOPPER_INLINED {
-    const int64_t first = (image * p.height + 2 * row) * p.width + 2 * column;
-    const bool high = 2 * row + 1 < p.height;
-    const bool wide = 2 * column + 1 < p.width;
-    body(t * p.tile, first * p.channels,
-         [=](int i, int j) { return (i == 0 || high) && (j == 0 || wide); });
-  });
+template <int kOutputs>
+void WinogradInputGradient(const hopper::TileArgs& p, const float* dv, float* dx) {
+  constexpr int kSize = kOutputs + 2;
+  const int64_t line = p.width * p.channels;
+  ForTileVectors<kOutputs, kSize>(
+      p, p.before_height, p.before_width,
+      [&](int64_t tile, int64_t first, bool whole, const auto& inside, int64_t /*c*/, auto load,
+          auto store) HOPPER_INLINED {
+        Transform<true>(
+            Winograd<kOutputs>::kInput,
+            [&](int i, int j)
+                HOPPER_INLINED { return load(Anew(dv + tile + kSize * i * p.cell) + j * p.cell); },
+            [&](int i, int j, Vec d) HOPPER_INLINED {
+              float* at = Anew(dx + first + j * p.channels) + i * line;
+              if (whole || inside(i, j)) store(at, load(at) + d);
+            });
+      });
 }
 
+template <int kOutputs>
 void WinogradOutput(const hopper::TileArgs& p, const float* m, const float* bias, bool relu,
                     float* y) {
-  ForOutputTiles(p, [&](int64_t tile, int64_t first, const auto& inside) HOPPER_INLINED {
-    ForSomeVectors<1>(
-        0, p.channels, [&](auto /*one*/, int64_t c, auto load, auto store) HOPPER_INLINED {
-          Vec d[4][4];
-          LoadCells(m + tile + c, 4 * p.cell, p.cell, load, kAllInside, d);
-          Vec r[2][4];
-#pragma GCC unroll 4
-          for (int j = 0; j < 4; ++j) {
-            r[0][j] = d[0][j] + d[1][j] + d[2][j];
-            r[1][j] = d[1][j] - d[2][j] - d[3][j];
-          }
-          const Vec shift = bias == nullptr ? Vec{} : load(bias + c);
-#pragma GCC unroll 2
-          for (int i = 0; i < 2; ++i) {
-            Vec out[2] = {r[i][0] + r[i][1] + r[i][2] + shift, r[i][1] - r[i][2] - r[i][3] + shift};
-#pragma GCC unroll 2
-            for (int j = 0; j < 2; ++j) {
-              if (!inside(i, j)) continue;
-              float* at = y + first + (i * p.width + j) * p.channels + c;
-              if (relu) out[j] = Max(Vec{}, out[j]);
-              store(at, out[j]);
-            }
-          }
-        });
-  });
+  constexpr int kSize = kOutputs + 2;
+  const int64_t line = p.width * p.channels;
+  ForTileVectors<kOutputs, kOutputs>(
+      p, 0, 0,
+      [&](int64_t tile, int64_t first, bool whole, const auto& inside, int64_t c, auto load,
+          auto store) HOPPER_INLINED {
+        const Vec shift = bias == nullptr ? Vec{} : load(bias + c);
+        Transform<true>(
+            Winograd<kOutputs>::kOutput,
+            [&](int i, int j)
+                HOPPER_INLINED { return load(Anew(m + tile + kSize * i * p.cell) + j * p.cell); },
+            [&](int i, int j, Vec d) HOPPER_INLINED {
+              if (!whole && !inside(i, j)) return;
+              d += shift;
+              if (relu) d = Max(Vec{}, d);
+              store(Anew(y + first + j * p.channels) + i * line, d);
+            });
+      });
 }
 
+template <int kOutputs>
 void WinogradGradient(const hopper::TileArgs& p, const float* dy, float* z) {
-  ForOutputTiles(p, [&](int64_t tile, int64_t first, const auto& inside) HOPPER_INLINED {
-    ForSomeVectors<1>(
-        0, p.channels, [&](auto /*one*/, int64_t c, auto load, auto store) HOPPER_INLINED {
-          Vec d[2][2];
-          LoadCells(dy + first + c, p.width * p.channels, p.channels, load, inside, d);
-          Vec r[4][2];
-#pragma GCC unroll 2
-          for (int j = 0; j < 2; ++j) {
-            r[0][j] = d[0][j];
-            r[1][j] = d[0][j] + d[1][j];
-            r[2][j] = d[0][j] - d[1][j];
-            r[3][j] = -d[1][j];
-          }
-          Vec out[4][4];
-#pragma GCC unroll 4
-          for (int i = 0; i < 4; ++i) {
-            out[i][0] = r[i][0];
-            out[i][1] = r[i][0] + r[i][1];
-            out[i][2] = r[i][0] - r[i][1];
-            out[i][3] = -r[i][1];
-          }
-          StoreCells(z + tile + c, p.cell, store, out);
-        });
+  constexpr int kSize = kOutputs + 2;
+  const int64_t line = p.width * p.channels;
+  ForTileVectors<kOutputs, kOutputs>(
+      p, 0, 0,
+      [&](int64_t tile, int64_t first, bool whole, const auto& inside, int64_t /*c*/, auto load,
+          auto store) HOPPER_INLINED {
+        Transform<false>(
+            Winograd<kOutputs>::kOutput,
+            [&](int i, int j) HOPPER_INLINED {
+              return whole || inside(i, j) ? load(Anew(dy + first + i * line) + j * p.channels)
+                                           : Vec{};
+            },
+            [&](int i, int j, Vec d)
+                HOPPER_INLINED { store(Anew(z + tile + j * p.cell) + kSize * i * p.cell, d); });
+      });
+}
+
+template <int kOutputs>
+void WinogradWeights(const float* g, int64_t n, float* u) {
+  constexpr int kSize = kOutputs + 2;
+  ForRow(n, [&](int64_t k, auto load, auto store) HOPPER_INLINED {
+    Transform<false>(
+        Winograd<kOutputs>::kWindow,
+        [&](int i, int j) HOPPER_INLINED { return load(g + (3 * i + j) * n + k); },
+        [&](int i, int j, Vec d) HOPPER_INLINED { store(u + (kSize * i + j) * n + k, d); });
   });
 }
 
-void WinogradWeights(const float* g, int64_t n, float* u) {
-  for (int64_t k = 0; k < n; k += kWidth) {
-    const int64_t part = n - k < kWidth ? n - k : 0;
-    Vec r[4][3];
-#pragma GCC unroll 3
-    for (int j = 0; j < 3; ++j) {
-      const Vec a = LoadUpTo(g + j * n + k, part);
-      const Vec b = LoadUpTo(g + (3 + j) * n + k, part);
-      const Vec c = LoadUpTo(g + (6 + j) * n + k, part);
-      r[0][j] = a;
-      r[1][j] = (a + b + c) * 0.5F;
-      r[2][j] = (a - b + c) * 0.5F;
-      r[3][j] = c;
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-      float* at = u + 4 * i * n + k;
-      StoreUpTo(at, r[i][0], part);
-      StoreUpTo(at + n, (r[i][0] + r[i][1] + r[i][2]) * 0.5F, part);
-      StoreUpTo(at + 2 * n, (r[i][0] - r[i][1] + r[i][2]) * 0.5F, part);
-      StoreUpTo(at + 3 * n, r[i][2], part);
-    }
-  }
+template <int kOutputs>
+void WinogradWeightsGradient(const float* u, int64_t n, float* g) {
+  constexpr int kSize = kOutputs + 2;
+  ForRow(n, [&](int64_t k, auto load, auto store) HOPPER_INLINED {
+    Transform<true>(
+        Winograd<kOutputs>::kWindow,
+        [&](int i, int j) HOPPER_INLINED { return load(u + (kSize * i + j) * n + k); },
+        [&](int i, int j, Vec d) HOPPER_INLINED { store(g + (3 * i + j) * n + k, d); });
+  });
 }
 
-void WinogradWeightsGradient(const float* u, int64_t n, float* g) {
-  for (int64_t k = 0; k < n; k += kWidth) {
-    const int64_t part = n - k < kWidth ? n - k : 0;
-    Vec r[3][4];
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) {
-      const Vec a = LoadUpTo(u + j * n + k, part);
-      const Vec b = LoadUpTo(u + (4 + j) * n + k, part);
-      const Vec c = LoadUpTo(u + (8 + j) * n + k, part);
-      const Vec d = LoadUpTo(u + (12 + j) * n + k, part);
-      r[0][j] = a + (b + c) * 0.5F;
-      r[1][j] = (b - c) * 0.5F;
-      r[2][j] = (b + c) * 0.5F + d;
-    }
-#pragma GCC unroll 3
-    for (int i = 0; i < 3; ++i) {
-      float* at = g + 3 * i * n + k;
-      StoreUpTo(at, r[i][0] + (r[i][1] + r[i][2]) * 0.5F, part);
-      StoreUpTo(at + n, (r[i][1] - r[i][2]) * 0.5F, part);
-      StoreUpTo(at + 2 * n, (r[i][1] + r[i][2]) * 0.5F + r[i][3], part);
-    }
+// By the outputs of a tile in a row.
+template <auto kTwo, auto kFour>
+struct ByOutputs;
+template <typename... A, void (*kTwo)(A...), void (*kFour)(A...)>
+struct ByOutputs<kTwo, kFour> {
+  static void Run(int64_t outputs, A... arguments) {
+    outputs == 4 ? kFour(arguments...) : kTwo(arguments...);
   }
-}
+};
 
 }  // namespace

@@ -27,7 +27,7 @@ namespace hopper {
 namespace {
 
 // Each form of arithmetic that training has, in these networks. Images: direct, strided, dilated
-// and Winograd convolution, one by libtorch (many small groups), products,
+// and both of Winograd's convolutions, one by libtorch (many small groups), products,
 // sums over columns, exponentials and their like.
 constexpr char kImages[] = R"({"class_name": "Sequential", "config": {"name": "check", "layers": [
   {"class_name": "Conv2D", "config": {"name": "a", "batch_input_shape": [null, 9, 9, 3],
@@ -35,6 +35,7 @@ constexpr char kImages[] = R"({"class_name": "Sequential", "config": {"name": "c
   {"class_name": "Conv2D", "config": {"name": "b", "filters": 24, "kernel_size": [3, 3],
    "padding": "same", "activation": "swish"}},
   {"class_name": "BatchNormalization", "config": {"name": "c"}},
+  {"class_name": "Conv2D", "config": {"name": "m", "filters": 24, "kernel_size": [3, 3]}},
   {"class_name": "Conv2D", "config": {"name": "d", "filters": 24, "kernel_size": [3, 3],
    "groups": 12, "activation": "gelu"}},
   {"class_name": "Conv2D", "config": {"name": "e", "filters": 8, "kernel_size": [2, 2],

@@ -15,10 +15,14 @@ namespace {
 // transforms with the products in between in float64, against its definition.
 TEST_P(KernelSet, WinogradIsConvolution) {
   struct Case {
+    int64_t side;  // of a tile, in outputs
     int64_t height, width, in, out, before, out_height, out_width;
   };
-  for (const Case& k : {Case{7, 6, 5, 19, 1, 7, 6}, Case{8, 9, 16, 16, 0, 6, 7},
-                        Case{5, 5, 33, 3, 1, 5, 5}, Case{3, 4, 17, 32, 0, 1, 2}}) {
+  for (const Case& k : {Case{2, 7, 6, 5, 19, 1, 7, 6}, Case{2, 8, 9, 16, 16, 0, 6, 7},
+                        Case{2, 5, 5, 33, 3, 1, 5, 5}, Case{2, 3, 4, 17, 32, 0, 1, 2},
+                        Case{4, 7, 6, 5, 19, 1, 7, 6}, Case{4, 8, 9, 16, 16, 0, 6, 7},
+                        Case{4, 5, 5, 33, 3, 1, 5, 5}, Case{4, 3, 4, 17, 32, 0, 1, 2}}) {
+    const int64_t cells = (k.side + 2) * (k.side + 2);
     constexpr int64_t kImages = 2;
     const auto x = Random(static_cast<size_t>(kImages * k.height * k.width * k.in), 1);
     const auto g = Random(static_cast<size_t>(9 * k.in * k.out), 2);  // [tap][in][out]
@@ -52,8 +56,8 @@ TEST_P(KernelSet, WinogradIsConvolution) {
     from.height = k.height;
     from.width = k.width;
     from.channels = k.in;
-    from.rows = (k.out_height + 1) / 2;
-    from.columns = (k.out_width + 1) / 2;
+    from.rows = (k.out_height + k.side - 1) / k.side;
+    from.columns = (k.out_width + k.side - 1) / k.side;
     from.before_height = from.before_width = k.before;
     TileArgs to = from;
     to.height = k.out_height;
@@ -65,15 +69,15 @@ TEST_P(KernelSet, WinogradIsConvolution) {
     to.tile = k.out;
     to.cell = kBlock * k.out + 5;
     TileArgs products = to;
-    products.tile = 16 * k.out + 5;
+    products.tile = cells * k.out + 5;
     products.cell = k.out;
     TileArgs gradients = from;  // of the inputs' tiles
-    gradients.tile = 16 * k.in + 5;
+    gradients.tile = cells * k.in + 5;
     gradients.cell = k.in;
-    std::vector<float> u(16 * k.in * k.out);
+    std::vector<float> u(cells * k.in * k.out);
     std::vector<float> du(u.size());
     std::vector<float> dg(g.size());
-    GetParam()->winograd_weights(g.data(), k.in * k.out, u.data());
+    GetParam()->winograd_weights(k.side, g.data(), k.in * k.out, u.data());
     for (const bool relu : {false, true}) {
       auto y = before;
       std::fill(du.begin(), du.end(), 0.0F);
@@ -83,13 +87,13 @@ TEST_P(KernelSet, WinogradIsConvolution) {
         from.first = to.first = products.first = gradients.first = first;
         from.count = to.count = products.count = gradients.count = std::min(kBlock, tiles - first);
         const int64_t n = from.count;
-        std::vector<float> v(16 * from.cell);
+        std::vector<float> v(cells * from.cell);
         std::vector<float> m(kBlock * products.tile);
-        std::vector<float> z(16 * to.cell);
+        std::vector<float> z(cells * to.cell);
         std::vector<float> dv(kBlock * gradients.tile);
-        GetParam()->winograd_input(from, x.data(), v.data());
-        GetParam()->winograd_gradient(to, dy.data(), z.data());
-        for (int64_t cell = 0; cell < 16; ++cell) {
+        GetParam()->winograd_input(k.side, from, x.data(), v.data());
+        GetParam()->winograd_gradient(k.side, to, dy.data(), z.data());
+        for (int64_t cell = 0; cell < cells; ++cell) {
           for (int64_t t = 0; t < n; ++t) {
             for (int64_t o = 0; o < k.out; ++o) {
               double sum = 0.0;
@@ -105,9 +109,9 @@ TEST_P(KernelSet, WinogradIsConvolution) {
             }
           }
         }
-        GetParam()->winograd_output(products, m.data(), relu ? bias.data() : nullptr, relu,
+        GetParam()->winograd_output(k.side, products, m.data(), relu ? bias.data() : nullptr, relu,
                                     y.data());
-        GetParam()->winograd_input_gradient(gradients, dv.data(), dx.data());
+        GetParam()->winograd_input_gradient(k.side, gradients, dv.data(), dx.data());
       }
       for (size_t at = 0; at < x.size(); ++at) ASSERT_NEAR(dx[at], want_dx[at] + 1.0, 2e-5) << at;
       for (size_t at = 0; at < outputs; ++at) {
@@ -115,7 +119,7 @@ TEST_P(KernelSet, WinogradIsConvolution) {
         ASSERT_NEAR(y[at], relu ? std::max(0.0, value) : value, 2e-5) << at << " of " << k.out;
       }
     }
-    GetParam()->winograd_weights_gradient(du.data(), k.in * k.out, dg.data());
+    GetParam()->winograd_weights_gradient(k.side, du.data(), k.in * k.out, dg.data());
     for (size_t at = 0; at < g.size(); ++at) ASSERT_NEAR(dg[at], want_dg[at], 1e-4) << at;
   }
 }

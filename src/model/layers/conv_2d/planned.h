@@ -40,6 +40,9 @@ std::unique_ptr<PlannedOp> MakePlannedGroupedConv2D(PlanNode* node, const ConvSi
 // The form for windows of 3 x 3 over many channels, where PrefersWinograd(); a function of the
 // sizes and the numbers of channels only. The direct one serves all others.
 bool PrefersWinograd(const ConvSizes& sizes, int64_t in, int64_t out);
+// How many outputs one of its tiles has in a row: 4 for short sums over small windows, where an
+// image has several such tiles and they save a quarter of the products; 2 elsewhere.
+int64_t WinogradOutputs(const ConvSizes& sizes, int64_t in, int64_t out);
 std::unique_ptr<PlannedOp> MakePlannedWinograd(PlanNode* node, const ConvSizes& sizes,
                                                const ActivationSpec& activation);
 
