@@ -428,3 +428,21 @@ def test_who_fills_a_table_first_is_waited_for(database, reader):
         assert 'waiting for other sessions that use "filled"' in notices
         assert value(database, "SELECT count(*) FROM filled") == 1797
         query(database, "DROP TABLE filled")
+
+
+def test_a_publication_that_does_not_have_the_new_tables(database):
+    """It has the old ones, and subscribers would predict with these for ever."""
+    query(database, "SELECT hopper.predict('m', 'digits', 'id', output_table => 'predicted'); CREATE TABLE kept AS SELECT * FROM m")
+    query(database, 'CREATE PUBLICATION "all of it" FOR TABLE m, m_info, packed, predicted; CREATE PUBLICATION other FOR TABLE kept')
+    replaced = {"public.m, public.m_info": FIT.replace("%s", "1", 1).replace("%s", "true"),
+                "public.packed": "SELECT hopper.training_preprocessor('digits', 'packed', 'label', 'pixels',"
+                " normalizing_const => 16, validation_fraction => 0.2, buffer_size => 100, replace => true)",
+                "public.predicted": "SELECT hopper.predict('m', 'digits', 'id', output_table => 'predicted', replace => true)"}
+    for tables, call in replaced.items():
+        for told in True, False:
+            del database.notices[:]
+            query(database, call)
+            warnings = [notice for notice in database.notices if notice.startswith("WARNING:  publication")]
+            assert [f'publication "all of it" does not have the new {tables}\n' in warning for warning in warnings] == [True] * told
+            assert all(f'ALTER PUBLICATION "all of it" ADD TABLE {tables};' in warning for warning in warnings)
+    query(database, 'DROP PUBLICATION "all of it"; DROP PUBLICATION other; DROP TABLE kept, predicted')

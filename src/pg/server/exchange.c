@@ -55,15 +55,22 @@ give_rights(void *state)
 		hopper_give_rights(work->grants->rights[work->at], table);
 }
 
+static void
+exchange_at_once(exchange *work)
+{
+	work->grants = hopper_drop_to_replace(work->tables, work->n);
+	rename_others(work);
+	for (work->at = 0; work->at < work->grants->n; work->at++)
+		give_rights(work);
+}
+
 void
 hopper_exchange(const hopper_table *tables, const hopper_table *others, int n)
 {
 	exchange	work = {.tables = tables,.others = others,.n = n};
 
-	work.grants = hopper_drop_to_replace(tables, n);
-	rename_others(&work);
-	for (; work.at < work.grants->n; work.at++)
-		give_rights(&work);
+	exchange_at_once(&work);
+	hopper_tell_unpublished(work.grants);
 }
 
 /* What default privileges have given others is not what they had. */
@@ -80,10 +87,8 @@ close_others(void *state)
 static void
 exchange_all(void *state)
 {
-	const exchange *work = state;
-
 	close_others(state);
-	hopper_exchange(work->tables, work->others, work->n);
+	exchange_at_once(state);
 }
 
 /* --- at the end of long work --- */
@@ -273,7 +278,10 @@ hopper_exchange_results(const hopper_table *tables, const hopper_table *others, 
 	if (error)
 		tell_kept(&work, error);
 	else
+	{
 		give_all(&work);
+		hopper_tell_unpublished(work.grants);
+	}
 	AtEOXact_GUC(true, level);
 	return error == NULL;
 }

@@ -331,12 +331,35 @@ hopper_rename_table(const hopper_name *table, const hopper_name *new_name)
 					hopper_identifier(old_key), hopper_identifier(key.name));
 }
 
+/* `oids`: a list for SQL. A cluster has no publications. */
+static void
+note_publications(hopper_grants *grants, const char *oids)
+{
+	int			level;
+	uint64		n;
+
+	if (HOPPER_DATA_ON_SEGMENTS)
+		return;
+	level = hopper_backend.safe_path();
+	n = hopper_select_latest("SELECT quote_ident(pubname), string_agg(prrelid::regclass::text,"
+							 " ', ' ORDER BY prrelid::regclass::text) FROM pg_publication_rel"
+							 " JOIN pg_publication p ON p.oid = prpubid WHERE prrelid IN (%s)"
+							 " GROUP BY pubname ORDER BY pubname", oids);
+	hopper_backend.callers_path(level);
+	for (uint64 row = 0; row < n; row++)
+	{
+		grants->publications = lappend(grants->publications, hopper_cell(row, 1));
+		grants->published = lappend(grants->published, hopper_cell(row, 2));
+	}
+	SPI_freetuptable(SPI_tuptable);
+}
+
 hopper_grants *
 hopper_note_grants(const hopper_table *tables, int n)
 {
-	hopper_grants *grants = palloc(sizeof(hopper_grants));
+	hopper_grants *grants = palloc0(sizeof(hopper_grants));
+	StringInfo	oids = makeStringInfo();
 
-	grants->n = 0;
 	grants->tables = palloc(n * sizeof(hopper_name));
 	grants->rights = palloc(n * sizeof(hopper_rights *));
 	for (int i = 0; i < n; i++)
@@ -345,8 +368,27 @@ hopper_note_grants(const hopper_table *tables, int n)
 			continue;
 		grants->tables[grants->n] = tables[i].name;
 		grants->rights[grants->n++] = hopper_rights_of(&tables[i].name);
+		appendStringInfo(oids, "%s%u", oids->len ? ", " : "",
+						 hopper_relation_oid(&tables[i].name, false));
 	}
+	if (grants->n > 0)
+		note_publications(grants, oids->data);
 	return grants;
+}
+
+void
+hopper_tell_unpublished(const hopper_grants *grants)
+{
+	ListCell   *name;
+	ListCell   *tables;
+
+	forboth(name, grants->publications, tables, grants->published)
+		ereport(WARNING, errmsg("publication %s does not have the new %s", (char *) lfirst(name),
+								(char *) lfirst(tables)),
+				errdetail("Other tables have taken the place of those that it had."),
+				errhint("ALTER PUBLICATION %s ADD TABLE %s; then let subscribers empty theirs and "
+						"read them anew: ALTER SUBSCRIPTION ... REFRESH PUBLICATION;",
+						(char *) lfirst(name), (char *) lfirst(tables)));
 }
 
 hopper_grants *
@@ -368,6 +410,8 @@ hopper_grant_again(const hopper_grants *grants)
 		hopper_close_table(&grants->tables[i]);
 		hopper_give_rights(grants->rights[i], &grants->tables[i]);
 	}
+	if (grants)
+		hopper_tell_unpublished(grants);
 }
 
 bool

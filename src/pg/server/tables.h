@@ -158,12 +158,19 @@ typedef struct hopper_grants
 	int			n;
 	hopper_name *tables;
 	hopper_rights **rights;		/* by table */
+	List	   *publications;	/* that list some of them: names, as SQL has them */
+	List	   *published;		/* by publication: what it lists of them, as SQL has it */
 } hopper_grants;
 extern hopper_grants *hopper_drop_to_replace(const hopper_table *tables, int n);
 /* Of tables that are there, which nobody else uses from now on. */
 extern hopper_grants *hopper_note_grants(const hopper_table *tables, int n);
 /* NULL for none; tables that were not made again are left out. */
 extern void hopper_grant_again(const hopper_grants *grants);
+/*
+ * A WARNING for each publication that has lost them to other tables of their names: who owns it has
+ * to add these, and subscribers have to read them from the beginning.
+ */
+extern void hopper_tell_unpublished(const hopper_grants *grants);
 /* ERROR 42809 or 42501 where what has the name is something else, or another role's. */
 extern void hopper_require_replaceable(const hopper_table *table);
 /* ERROR 42P07 where something has the name, with a hint what to do with a table of ours. */
