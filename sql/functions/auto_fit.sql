@@ -353,6 +353,7 @@ CREATE FUNCTION hopper.auto_fit_end(models text, plan json) RETURNS void
 DECLARE
     callers CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
     safe CONSTANT pg_catalog.text := 'pg_catalog, pg_temp';
+    within pg_catalog.text := ' +- ';
     told CONSTANT pg_catalog.text := pg_catalog.current_setting('client_min_messages');
     quiet CONSTANT pg_catalog.text := CASE WHEN told OPERATOR(pg_catalog.=) ANY (ARRAY['error', 'fatal', 'panic']) THEN told ELSE 'warning' END;
     own pg_catalog.text;
@@ -378,6 +379,10 @@ DECLARE
     n pg_catalog.int8;
 BEGIN
     PERFORM pg_catalog.set_config('search_path', safe, true);
+    -- As in sparkline(): a sign where both database and client can have it.
+    IF getdatabaseencoding() = 'UTF8' AND pg_client_encoding() = 'UTF8' THEN
+        within := format(' %s ', chr(177));
+    END IF;
     own := (SELECT quote_ident(n.nspname) || '.' FROM pg_extension e JOIN pg_namespace n
         ON n.oid = e.extnamespace WHERE e.extname = 'model_hopper');
     names := plan->>'names';
@@ -490,9 +495,9 @@ BEGIN
         n := plan->>'test_rows';
         EXECUTE tell USING 6, 'test', tested.metrics_type[1] || ' ' || round(tested.metrics[1]::numeric, 4)
             -- Of a share: how far Wilson's 95 % reach. The normal approximation is sure of all where all were right.
-            || CASE kind WHEN 'class' THEN ' ± ' || round(((3.8415 / n * abs(tested.metrics[1] - 0.5)
+            || CASE kind WHEN 'class' THEN within || round(((3.8415 / n * abs(tested.metrics[1] - 0.5)
                 + sqrt(3.8415 / n * tested.metrics[1] * (1 - tested.metrics[1]) + power(3.8415 / n, 2) / 4)) / (1 + 3.8415 / n))::numeric, 4) ELSE '' END
-            || coalesce(', ' || tested.metrics_type[2] || ' ' || round(tested.metrics[2]::numeric, 4) || coalesce(' ± ' || round(reach::numeric, 4), ''), '')
+            || coalesce(', ' || tested.metrics_type[2] || ' ' || round(tested.metrics[2]::numeric, 4) || coalesce(within || round(reach::numeric, 4), ''), '')
             || '; the best model alone ' || round(alone.metrics[1]::numeric, 4) || coalesce(', ' || round(alone.metrics[2]::numeric, 4), '')
             || '; a linear model ' || round(linear.metrics[1]::numeric, 4) || coalesce(', ' || round(linear.metrics[2]::numeric, 4), '')
             || '; a constant ' || round((plan->>'guess')::numeric, 4) || CASE WHEN kind <> 'class' THEN ', 0' WHEN classes = 2 THEN ', 0.5' ELSE '' END

@@ -10,7 +10,7 @@ COMMENT ON FUNCTION hopper.report_text(text) IS 'part of report(): a text as HTM
 
 CREATE FUNCTION hopper.report_number(value double precision) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-SELECT CASE WHEN $1 IS NULL THEN E'\u2013'
+SELECT CASE WHEN $1 IS NULL THEN '-'
     WHEN $1 IN ('NaN', 'Infinity', '-Infinity') THEN $1::text
     WHEN $1 = 0 THEN '0'
     WHEN abs($1) >= 1e7 OR abs($1) < 1e-3 THEN

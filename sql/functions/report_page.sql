@@ -63,7 +63,7 @@ WITH shown AS (
         report_number((t.value->>'value')::double precision), report_number((t.value->>'training')::double precision),
         report_number((t.value->>'seconds')::double precision), t.value->>'iterations',
         report_text((t.value->>'status') || coalesce(': ' || (t.value->>'error'), '')),
-        coalesce((SELECT string_agg('<td>' || report_text(left(coalesce(t.value->'given'->>s.name, E'\u2013'), 30)) || '</td>', '' ORDER BY s.at) FROM shown s), '')) AS html
+        coalesce((SELECT string_agg('<td>' || report_text(left(coalesce(t.value->'given'->>s.name, '-'), 30)) || '</td>', '' ORDER BY s.at) FROM shown s), '')) AS html
     FROM json_array_elements($1->'trials') AS t(value)
 ), heading AS (
     SELECT '<table><thead><tr><th>rank</th><th>mst_key</th><th>' || report_text((SELECT $1->>'metric')) || '</th><th>training</th><th>seconds</th><th>iterations</th><th>status</th>' ||

@@ -58,3 +58,26 @@ def test_class_names_come_as_they_are(database):
           " confusion_table => 'confused')")
     assert value(database, "SELECT array_agg(class ORDER BY row_id) FROM confused") == [
         "caf\u00e9", "th\u00e9"]
+
+
+def test_a_report_and_its_numbers_that_are_not_there(database):
+    """Characters that LATIN1 lacks are in no function."""
+    assert value(database, "SELECT hopper.report('run')").startswith("<!DOCTYPE html>")
+    assert value(database, "SELECT hopper.report_number(NULL)") == "-"
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "EUC_JP", "SQL_ASCII"])
+def test_every_statement_of_auto_fit(encoding):
+    name = f"hopper_{encoding.lower()}_found"
+    drop_database(name)
+    admin = connect("postgres")
+    query(admin, f"CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0")
+    connection = connect(name)
+    query(connection, "CREATE EXTENSION model_hopper")
+    query(connection, "CREATE TABLE points AS SELECT i / 9.0 AS a, i % 3 AS b, i % 2 = 0 AS y FROM generate_series(1, 200) i")
+    steps = dict(query(connection, "SELECT what, result FROM hopper.auto_fit('points', 'y', 'found', seconds => 1)"))
+    assert " +- " in steps["test"] and steps["test"].isascii()
+    assert value(connection, "SELECT hopper.report('found')").startswith("<!DOCTYPE html>")
+    connection.close()
+    drop_database(name)
+    admin.close()
