@@ -147,6 +147,38 @@ def test_which_rows_are_taken_does_not_depend_on_their_order(database):
     assert seen[0] == seen[1]
 
 
+def test_equal_rows_are_taken_by_chance(database):
+    """Rows of eight kinds, of each of which a thousand are there with either label: those that are taken are of all kinds."""
+    query(database, "CREATE TABLE kinds AS SELECT i, i % 8 / 2 * 10 + 30 AS f, 20.0::float8 AS \"Spent %s\", (ARRAY['basic', 'gold'])[1 + i % 2] AS plan,"
+                    " 0.0::float8 AS o, CASE WHEN (i % 8 > 3) <> (i % 9 = 0) THEN 'yes' ELSE 'no' END AS c FROM generate_series(0, 7999) i")
+    query(database, "CREATE TABLE kinds_shuffled AS SELECT * FROM kinds ORDER BY md5(i::text)")
+    predicted = f"SELECT avg(prob) FROM hopper.predict_rows('{MODEL}', NULL::kinds, pred_type => 'prob') WHERE class_value = 'yes'"
+    explained = query(database, f"SELECT feature, baseline FROM hopper.explain_row('{MODEL}', (SELECT k FROM kinds AS k WHERE i = 3), 'kinds', samples => 800)")
+    assert explained[0][1] == pytest.approx(value(database, predicted), abs=0.08)
+    curve = query(database, f"SELECT feature_value, prediction FROM hopper.partial_dependence('{MODEL}', 'kinds', 'f', most_rows => 800)")
+    assert [row[0] for row in curve] == ["30", "40", "50", "60"]
+    everyone = query(database, f"SELECT feature_value, prediction FROM hopper.partial_dependence('{MODEL}', 'kinds', 'f', most_rows => 8000)")
+    assert [row[1] for row in curve] == pytest.approx([row[1] for row in everyone], abs=0.05)
+    important = f"SELECT feature, importance, low, high FROM hopper.feature_importance('{MODEL}', %s, metric => %s, most_rows => 800)"
+    for metric in ("auc", "log_loss"):
+        seen = query(database, important, "kinds", metric)
+        among_all = {row[0]: row[1] for row in query(database, important.replace("800", "8000"), "kinds", metric)}
+        assert all(row[1] == pytest.approx(among_all[row[0]], abs=0.25 * among_all["f"]) for row in seen)
+        for setting in ("work_mem = '64kB'", "enable_hashjoin = off; SET enable_hashagg = off"):  # other orders of the same sums
+            query(database, f"SET {setting}")
+            assert query(database, important, "kinds_shuffled", metric) == seen
+            query(database, "RESET work_mem; RESET enable_hashjoin; RESET enable_hashagg")
+
+
+def test_an_explanation_has_all_digits(database):
+    explain = ("SELECT string_agg(float8send(contribution), '' ORDER BY feature) FROM"
+               f" hopper.explain_row('{MODEL}', (SELECT p FROM people AS p WHERE i = 1), 'people', samples => 20)")
+    seen = bytes(value(database, explain))
+    query(database, "SET extra_float_digits = -14")
+    assert bytes(value(database, explain)) == seen
+    query(database, "RESET extra_float_digits")
+
+
 def test_more_columns_than_a_function_has_arguments(database):
     columns = ", ".join(f"hashtext(i || '/{c}') % 100 AS c{c}" for c in range(120))
     query(database, f"CREATE TABLE wide AS SELECT {columns}, hashtext(i || '/0') % 100 > 0 AS late FROM generate_series(1, 400) AS i")

@@ -33,11 +33,11 @@ dependence_query(const hopper_explained *what, int column, int points, int rows,
 	for (int i = 1; i <= what->n; i++)
 		appendStringInfo(values, i == column ? ", g.v" : ", r.x%d", i);
 	appendStringInfo(query, "WITH r AS (%s), g AS (%s), p AS (SELECT g.g, g.v, (%s)[%d] AS o"
-					 " FROM g, r OFFSET 0) SELECT v::text, avg(o)::float8,"
+					 " FROM g, r OFFSET 0) SELECT v::text, avg(o ORDER BY o)::float8,"
 					 " percentile_cont(0.1) WITHIN GROUP (ORDER BY o),"
 					 " percentile_cont(0.9) WITHIN GROUP (ORDER BY o), count(*), %s"
 					 " FROM p GROUP BY g, v ORDER BY g",
-					 hopper_explained_rows(what, "", "", rows, seed),
+					 hopper_explained_rows(what, EXPLAINED_NO_LABEL, "", rows, seed),
 					 grid_query(what->columns[column - 1].type, column, points),
 					 hopper_explained_outputs(what, values->data), what->output,
 					 hopper_explained_class(what));

@@ -135,22 +135,38 @@ hopper_explained_seed(FunctionCallInfo fcinfo)
 	return PG_ARGISNULL(at) ? 0 : PG_GETARG_INT64(at);
 }
 
+/*
+ * Rows come in the order of a hash of their columns. Equal rows have one hash, and come one after
+ * the other: where most of them do, a few kinds of rows would be all. Then each kind is counted,
+ * and each row of it has a hash of its own. Which way it goes depends on the rows alone.
+ */
 char *
-hopper_explained_rows(const hopper_explained *what, const char *more, const char *where, int most,
+hopper_explained_rows(const hopper_explained *what, const char *label, const char *where, int most,
 					  int64 seed)
 {
 	List	   *hashed = NIL;
 	StringInfo	list = makeStringInfo();
+	StringInfo	columns = makeStringInfo();
+	const char *few = psprintf("(SELECT count(*) = %d AND 2 * count(DISTINCT h) < count(*) FROM s)",
+							   most);
+	const char *rows;
 
 	for (int i = 0; i < what->n; i++)
 	{
 		hashed = lappend(hashed, &what->columns[i]);
 		appendStringInfo(list, ", %s AS x%d", hopper_identifier(what->columns[i].name), i + 1);
+		appendStringInfo(columns, "x%d, ", i + 1);
 	}
-	return psprintf("SELECT row_number() OVER (ORDER BY s.h) AS i, s.* FROM"
-					" (SELECT %s AS h%s%s FROM %s%s ORDER BY 1 LIMIT %d) AS s",
-					hopper_hash_text(hashed, seed), list->data, more, what->source.quoted, where,
-					most);
+	rows = psprintf("SELECT %s AS h%s, %s FROM %s%s", hopper_hash_text(hashed, seed), list->data,
+					label, what->source.quoted, where);
+	return psprintf("WITH s AS MATERIALIZED (%s ORDER BY h, c, y LIMIT %d) SELECT row_number() OVER"
+					" (ORDER BY h, c, y) AS i, t.* FROM (SELECT * FROM s WHERE NOT %s UNION ALL"
+					" (SELECT %s AS h, %sc, y FROM (SELECT u.*, generate_series(1, count(*)) AS n"
+					" FROM (%s) AS u WHERE %s GROUP BY h, %sc, y) AS k ORDER BY 1 LIMIT %d)) AS t",
+					rows, most, few,
+					psprintf(HOPPER_SQL_HASH,
+							 "concat_ws('/', h, c, encode(float8send(y), 'hex'), n)"),
+					columns->data, rows, few, columns->data, most);
 }
 
 void

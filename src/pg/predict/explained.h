@@ -51,11 +51,13 @@ extern int	hopper_explained_count(FunctionCallInfo fcinfo, const char *argument,
 								   int least, int most);
 extern int64 hopper_explained_seed(FunctionCallInfo fcinfo);
 /*
- * At most so many of the source's rows, SQL: numbered by i from 1 in the order of a hash, with the
- * columns as x1, x2, ...; `more` goes into the list, `where` behind the source.
+ * At most so many of the source's rows, SQL, by chance but the same ones in whatever order they
+ * lie: numbered by i from 1, with the columns as x1, x2, ...; `label` is c, an int4, and y, a
+ * float8, `where` goes behind the source.
  */
-extern char *hopper_explained_rows(const hopper_explained *what, const char *more,
+extern char *hopper_explained_rows(const hopper_explained *what, const char *label,
 								   const char *where, int most, int64 seed);
+#define EXPLAINED_NO_LABEL "NULL::int4 AS c, NULL::float8 AS y"
 /* ERROR 22023 where the source, as far as `where` goes, has no rows. */
 extern void hopper_explained_require_rows(const hopper_explained *what, const char *where,
 										  const char *hint);

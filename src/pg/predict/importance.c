@@ -13,7 +13,8 @@ typedef struct score
 	bool		larger_is_better;
 	/*
 	 * Of one column and repetition, SQL: o outputs, c the class from 1 or y the number, best the
-	 * class of the largest output, r the rank of the second class's probability among all.
+	 * class of the largest output, r the rank of the second class's probability among all. Floats
+	 * are summed up in one order, whichever way the server goes.
 	 */
 	const char *value;
 } score;
@@ -24,9 +25,10 @@ static const score scores[] = {
 		"((sum(r) FILTER (WHERE c = 2) - count(*) FILTER (WHERE c = 2)"
 		" * (count(*) FILTER (WHERE c = 2) + 1) / 2.0)"
 		" / (count(*) FILTER (WHERE c = 2) * count(*) FILTER (WHERE c = 1)))::float8"},
-	{"log_loss", true, false, false, "-avg(ln(greatest(o[c], 2.220446049250313e-16)))"},
-	{"rmse", false, false, false, "sqrt(avg((o[1] - y) ^ 2))"},
-	{"mae", false, false, false, "avg(abs(o[1] - y))"},
+	{"log_loss", true, false, false,
+		"-avg(ln(greatest(o[c], 2.220446049250313e-16)) ORDER BY o[c])"},
+	{"rmse", false, false, false, "sqrt(avg((o[1] - y) ^ 2 ORDER BY abs(o[1] - y)))"},
+	{"mae", false, false, false, "avg(abs(o[1] - y) ORDER BY abs(o[1] - y))"},
 };
 
 static const score *
@@ -91,9 +93,10 @@ importance_query(const hopper_explained *what, const score *by, const char *rows
 	appendStringInfo(query, " v AS (SELECT f, k, %s AS v FROM q GROUP BY f, k)", by->value);
 	/* Student's interval of 95 %, of more than 10 as of 10. */
 	appendStringInfo(query, " SELECT (%s)[d.f], d.m, d.s, d.m - d.t * d.s, d.m + d.t * d.s,"
-					 " %s::text, d.v FROM (SELECT v.f, avg(%s(v.v - z.v))::float8 AS m,"
-					 " stddev_samp(v.v)::float8 AS s, (ARRAY[0, 12.706, 4.303, 3.182, 2.776, 2.571,"
-					 " 2.447, 2.365, 2.306, 2.262])[least(count(*), 10)]::float8"
+					 " %s::text, d.v FROM (SELECT v.f,"
+					 " avg(%s(v.v - z.v) ORDER BY v.k)::float8 AS m,"
+					 " stddev_samp(v.v ORDER BY v.k)::float8 AS s, (ARRAY[0, 12.706, 4.303, 3.182,"
+					 " 2.776, 2.571, 2.447, 2.365, 2.306, 2.262])[least(count(*), 10)]::float8"
 					 " / sqrt(count(*)) AS t, z.v FROM v, (SELECT v FROM v WHERE f = 0) AS z"
 					 " WHERE v.f > 0 GROUP BY v.f, z.v) AS d ORDER BY d.m DESC, d.f", what->names,
 					 hopper_literal(by->name), by->larger_is_better ? "-" : "");
@@ -135,8 +138,8 @@ HOPPER_SPI_FUNCTION(hopper_sql_feature_importance)
 	known = by->of_classes ? class_of(&what, label) : label;
 	where = psprintf(" WHERE (%s) IS NOT NULL", known);
 	hopper_explained_require_rows(&what, where, "Its label must be known.");
-	rows = hopper_explained_rows(&what, psprintf(by->of_classes ? ", %s AS c, NULL::float8 AS y"
-												 : ", NULL::int4 AS c, %s::float8 AS y", known),
+	rows = hopper_explained_rows(&what, psprintf(by->of_classes ? "%s AS c, NULL::float8 AS y"
+												 : "NULL::int4 AS c, %s::float8 AS y", known),
 								 where, most, seed);
 	require_two_classes(&what, by, rows);
 	return hopper_return_query(fcinfo, importance_query(&what, by, rows, repeats, seed));

@@ -74,7 +74,7 @@ shapley_query(const hopper_explained *what, const char *row, int samples, int64 
 						 " <= s THEN x.x%d ELSE z.x%d END", i, n + 1, i, i, i);
 	appendStringInfo(query, "WITH x AS (%s), z AS (%s), m AS (SELECT count(*) AS m FROM z),",
 					 row_query(what, row),
-					 hopper_explained_rows(what, "", "", (samples + 1) / 2, seed));
+					 hopper_explained_rows(what, EXPLAINED_NO_LABEL, "", (samples + 1) / 2, seed));
 	/* h: permutation; d: 0, and 1 for its reverse; a: places of the columns in it */
 	appendStringInfo(query, " h AS (SELECT g.h, array_agg(g.a ORDER BY g.c) AS a FROM (SELECT h,"
 					 " c, row_number() OVER (PARTITION BY h ORDER BY %s, c) AS a FROM"
@@ -87,10 +87,11 @@ shapley_query(const hopper_explained *what, const char *row, int samples, int64 
 					 " generate_series(0, 1) AS d, generate_series(0, %d) AS s"
 					 " WHERE z.i = 1 + (h.h - 1) %% m.m),",
 					 hopper_explained_outputs(what, values->data), what->output, n);
-	appendStringInfo(query, " e AS (SELECT avg(v) FILTER (WHERE s = 0) AS base,"
-					 " avg(v) FILTER (WHERE s = %d) AS v FROM p),", n);
-	appendStringInfo(query, " w AS (SELECT c, avg(b.v - a.v) AS w FROM generate_series(1, %d) AS"
-					 " c, p AS a, p AS b WHERE a.h = b.h AND a.d = b.d AND b.s = a.s + 1 AND b.s ="
+	appendStringInfo(query, " e AS (SELECT avg(v ORDER BY v) FILTER (WHERE s = 0) AS base,"
+					 " avg(v ORDER BY v) FILTER (WHERE s = %d) AS v FROM p),", n);
+	appendStringInfo(query, " w AS (SELECT c, avg(b.v - a.v ORDER BY b.v - a.v) AS w FROM"
+					 " generate_series(1, %d) AS c, p AS a, p AS b WHERE a.h = b.h"
+					 " AND a.d = b.d AND b.s = a.s + 1 AND b.s ="
 					 " CASE b.d WHEN 0 THEN b.a[c] ELSE %d - b.a[c] END GROUP BY c)", n, n + 1);
 	appendStringInfo(query, " SELECT (%s)[w.c], %s::jsonb ->> (%s)[w.c],"
 					 " w.w::float8, e.base::float8, e.v::float8, %s FROM w, e"
@@ -99,13 +100,19 @@ shapley_query(const hopper_explained *what, const char *row, int samples, int64 
 	return query->data;
 }
 
-/* A row as JSON, a literal in SQL. */
+/* A row as JSON, a literal in SQL: with all digits, whatever is set for those that are shown. */
 static char *
 row_argument(FunctionCallInfo fcinfo, int at)
 {
+	int			level = NewGUCNestLevel();
+	char	   *row;
+
 	hopper_require_argument(fcinfo, at, "source_row");
-	return pstrdup(hopper_literal(TextDatumGetCString(
+	hopper_set_for_now("extra_float_digits", "3");
+	row = pstrdup(hopper_literal(TextDatumGetCString(
 		DirectFunctionCall1(row_to_json, PG_GETARG_DATUM(at)))));
+	AtEOXact_GUC(true, level);
+	return row;
 }
 
 /* explain_row(model_table, source_row, background_table, mst_key, class_value, samples, seed) */
