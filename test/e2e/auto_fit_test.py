@@ -277,6 +277,18 @@ def test_temporary_models_are_replaced(database):
     query(database, "DISCARD TEMP")
 
 
+def test_again_from_a_temporary_table(database):
+    """Its views are temporary, and in the way of the next call's."""
+    query(database, "CREATE TEMP TABLE brief AS SELECT * FROM customers WHERE churned IS NOT NULL LIMIT 400")
+    call = "SELECT hopper.auto_fit('brief', 'churned', 'of_brief', 1, replace => true)"
+    query(database, call)
+    with pytest.raises(psycopg2.Error, match='a temporary view "of_brief_rows" hides') as refused:
+        query(database, call)
+    query(database, re.search(r"DROP VIEW .*", str(refused.value))[0])
+    query(database, call)
+    query(database, "DISCARD TEMP; SELECT hopper.drop_model('of_brief')")
+
+
 @pytest.mark.parametrize("arguments, error", [
     ("'customers', 'churned', NULL", "must not be NULL"), ("'customers', 'churned', 'm', 0", "seconds must be 1 or more"),
     ("'customers', 'churned', 'm', test_fraction => 1", "test_fraction must be 0, or 0.01 to 0.9"),
@@ -287,8 +299,8 @@ def test_temporary_models_are_replaced(database):
     ("'unlike', 'churned', 'm'", 'column "endless" of "unlike" holds an infinite value in 1 row\n.*"endless" : "drop"'),
     ("'unlike', 'endless', 'm'", 'column "endless" of "unlike" holds NaN or infinity in 2 rows\n.*rows without a label are left out'),
     ("'unlike', 'churned', 'm', treatments => '{\"endless\": \"drop\"}'", 'column "ends" of "unlike" holds an infinite value in 3 rows'),
-    ("'customers', 'churned', 'hidden'", '"hidden_rows" is found in schema "pg_temp_\\d+", and would be made in "public"'),
-    ("'customers', 'churned', 'hidden', replace => true", '"hidden_rows" is found in schema "pg_temp_\\d+"'),
+    ("'customers', 'churned', 'hidden'", 'a temporary table "hidden_rows" hides what would be made in "public"\nHINT:  Choose another name'),
+    ("'customers', 'churned', 'hidden', replace => true", 'a temporary table "hidden_rows" hides'),
     ("'unlike', 'pair', 'm'", 'column pair of "unlike" is an array'), ("'unlike', 'churned', 'm', treatments => '3'", "treatments must be a JSON object"),
     ("'prose', 'churned', 'm'", 'no column of "prose" is left to be a feature\nDETAIL:  Column "note" is left out: it holds no category often enough'),
     ("'customers', 'churned', 'My Model'", 'argument "model_table" is not a valid table name: My Model\n.*in double quotes'),

@@ -188,7 +188,28 @@ refuse_taken(const hopper_name *name, const claimed *outputs, int n, bool replac
 				 : errhint("Choose another name, or drop it first."));
 }
 
-/* Statements that name it would find another one, such as a temporary table. */
+/* The temporary ones among them, as a list for DROP VIEW. */
+static char *
+temporary_views(const claimed *outputs, int n)
+{
+	StringInfo	list = makeStringInfo();
+
+	for (int i = 0; i < n; i++)
+	{
+		Oid			found = RelnameGetRelid(outputs[i].name.name);
+
+		if (OidIsValid(found) && get_rel_relkind(found) == RELKIND_VIEW &&
+			isTempNamespace(get_rel_namespace(found)))
+			appendStringInfo(list, "%spg_temp.%s", list->len ? ", " : "",
+							 hopper_identifier(outputs[i].name.name));
+	}
+	return list->data;
+}
+
+/*
+ * Statements that name it would find another one, such as a temporary table, or the view that an
+ * earlier call has made of one.
+ */
 static void
 refuse_hidden(const claimed *outputs, int n)
 {
@@ -197,13 +218,25 @@ refuse_hidden(const claimed *outputs, int n)
 		const hopper_name *name = &outputs[i].name;
 		bool		searched = !name->qualified && name->schema != NULL;
 		Oid			found = searched ? RelnameGetRelid(name->name) : InvalidOid;
+		char	   *views;
 
-		if (OidIsValid(found) && found != hopper_relation_oid(name, true))
+		if (!OidIsValid(found) || found == hopper_relation_oid(name, true))
+			continue;
+		views = temporary_views(outputs, n);
+		if (!isTempNamespace(get_rel_namespace(found)))
 			hopper_raise(ERRCODE_DUPLICATE_TABLE,
 						 errmsg("\"%s\" is found in schema \"%s\", and would be made in \"%s\"",
 								name->name, get_namespace_name(get_rel_namespace(found)),
 								name->schema),
 						 errhint("Choose another name, or write the schema before it."));
+		hopper_raise(ERRCODE_DUPLICATE_TABLE,
+					 errmsg("a temporary %s \"%s\" hides what would be made in \"%s\"",
+							get_rel_relkind(found) == RELKIND_VIEW ? "view" : "table", name->name,
+							name->schema),
+					 *views ? errdetail("Views of a temporary table are temporary, also those that "
+										"an earlier call has made.") : 0,
+					 *views ? errhint("Drop what is left of it: DROP VIEW %s", views)
+					 : errhint("Choose another name, or drop it first."));
 	}
 }
 
