@@ -44,7 +44,10 @@ def test_push_keras(one):
     x = keras.Input((5,))
     residual = disturbed(keras.Model(x, layers.Dense(3, activation="softmax")(
         layers.Add()([x, layers.Dense(5, activation="tanh")(x)]))))
-    for model, inputs in ((cnn, IMAGES), (residual, VECTORS)):
+    adapted = layers.Normalization()
+    adapted.adapt(VECTORS)
+    counting = keras.Sequential([keras.Input((5,)), adapted, layers.Dense(3, activation="softmax")])  # a weight without axes
+    for model, inputs in ((cnn, IMAGES), (residual, VECTORS), (counting, VECTORS)):
         model_id = one.push_model(model, "pushed", name="from Keras")
         np.testing.assert_allclose(servers(one, model_id, inputs, 3), model.predict(inputs, verbose=0), atol=1e-5)
     plain = one.push_model(cnn, "pushed", weights=False)

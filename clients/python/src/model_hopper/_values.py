@@ -225,8 +225,8 @@ def as_bytes(value: Any) -> bytes:
         import numpy
 
         return bytes(numpy.ascontiguousarray(value).tobytes())
-    if isinstance(value, (list, tuple)) and all(is_array(item) for item in value):
-        return weights_to_bytes(value)
+    if isinstance(value, (list, tuple)) and all(hasattr(item, "__array__") and hasattr(item, "dtype") for item in value):
+        return weights_to_bytes(value)  # one of no axes among them, too: Normalization counts its examples
     raise TypeError(f"{type(value).__name__} cannot be bytes: give bytes, an array, or a list of arrays")
 
 
