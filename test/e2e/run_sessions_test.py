@@ -1,5 +1,6 @@
 """A run and several sessions: others see it, pause, cancel and remove it, also roles that are not its own."""
 
+import re
 import threading
 
 import psycopg2
@@ -75,6 +76,28 @@ def test_a_session_whose_locks_are_given_back_drives_no_more(database, statement
     assert not [notice for notice in session.notices if "own a lock" in notice]
     session.close()
     query(database, "SELECT hopper.cancel(%s)", run)
+
+
+def test_others_hear_that_its_driver_is_idle(database):
+    """Between two steps of a session that a pool keeps, say, which hears of no wish."""
+    run = create(database, "kept", "endless", 1000000)
+    session = connect(DATABASE)
+    query(session, "SELECT hopper.step(%s, 0)", run)
+    process = pid(session)
+    for call in "step(%s, 0)", "resume(%s)", "drop_run(%s)":
+        with pytest.raises(psycopg2.errors.ObjectInUse, match=f"driven by process {process}") as error:
+            query(database, f"SELECT hopper.{call}", run)
+        assert "is idle" in error.value.diag.message_detail
+        assert f"SELECT pg_terminate_backend({process})" in error.value.diag.message_hint
+    for wish, then in ("pause", r"\)\."), ("cancel", r"\), and call hopper.cancel\(\) again\."):
+        del database.notices[:]
+        query(database, f"SELECT hopper.{wish}(%s)", run)
+        assert re.search(rf"run {run} is driven by process {process}, which is idle\n.*\nHINT: .* end that session:"
+                         rf" SELECT pg_terminate_backend\({process}{then}\n$", database.notices[-1])
+    query(database, "SELECT pg_terminate_backend(%s)", process)
+    del database.notices[:]
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert state(database, run) == "cancelled" and not database.notices
 
 
 def test_others_see_it_before_it_commits(database):

@@ -252,15 +252,8 @@ HOPPER_SPI_FUNCTION(hopper_sql_pause)
 		ereport(NOTICE, errmsg("run " INT64_FORMAT " is paused already", run));
 	else
 		hopper_store_event(run, "pause", 0, NULL);
+	hopper_lease_tell_idle(run, "");
 	PG_RETURN_VOID();
-}
-
-static void
-refuse_driven(int64 run, int pid)
-{
-	hopper_raise(ERRCODE_OBJECT_IN_USE,
-				 errmsg("run " INT64_FORMAT " is driven by process %d", run, pid),
-				 errhint("End it first with hopper.pause() or hopper.cancel()."));
 }
 
 HOPPER_SPI_FUNCTION(hopper_sql_resume)
@@ -275,7 +268,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_resume)
 	pid = hopper_lease_holder(run);
 	/* A step of this very transaction may have closed it. */
 	if (pid != 0 && pid != MyProcPid)
-		refuse_driven(run, pid);
+		hopper_lease_refuse(run, pid);
 	read_unended(run, true, true, &row);
 	if (HOPPER_DATA_ON_SEGMENTS)
 	{
@@ -336,6 +329,8 @@ HOPPER_SPI_FUNCTION(hopper_sql_cancel)
 		else if (!HOPPER_DATA_ON_SEGMENTS)
 			hopper_backend.start_worker(&row);
 	}
+	else
+		hopper_lease_tell_idle(run, ", and call hopper.cancel() again");
 	PG_RETURN_VOID();
 }
 
@@ -376,7 +371,7 @@ drop_run(int64 run, bool expires)
 	if (pid != 0 && expires)
 		return false;
 	if (pid != 0)
-		refuse_driven(run, pid);
+		hopper_lease_refuse(run, pid);
 	if (!expires)
 		hopper_store_read(run, true, &row);
 	else if (!hopper_store_read_if_there(run, &row) || row.outcome == NULL)

@@ -34,12 +34,12 @@ hopper_lease_holder(int64 run)
 	return n == 0 ? 0 : (int) hopper_number(NULL, n);
 }
 
-/* Otherwise its client may have left, and the process ends soon: steps are often a session each. */
+/* As LIKE has it, where this role may see it. */
 static bool
-is_active(int pid)
+is_in_state(int pid, const char *pattern)
 {
 	return hopper_any(hopper_select_latest("SELECT 1 FROM pg_stat_activity WHERE pid = %d"
-										   " AND state = 'active'", pid));
+										   " AND state LIKE %s", pid, hopper_literal(pattern)));
 }
 
 /* 0, or who has it. */
@@ -59,7 +59,8 @@ try_to_take(int64 run, bool session)
 		pid = hopper_lease_holder(run);
 		if (pid == 0)
 			continue;
-		if (tries++ == MOST_TRIES_TO_TAKE || is_active(pid))
+		/* Otherwise its client may have left, and it ends soon: steps are often a session each. */
+		if (tries++ == MOST_TRIES_TO_TAKE || is_in_state(pid, "active"))
 			return pid;
 		hopper_sleep(MS_BETWEEN_TRIES);
 	}
@@ -70,12 +71,38 @@ hopper_lease_take(int64 run)
 {
 	int			pid = try_to_take(run, true);
 
-	if (pid == 0)
-		return;
+	if (pid != 0)
+		hopper_lease_refuse(run, pid);
+}
+
+void
+hopper_lease_refuse(int64 run, int pid)
+{
+	bool		idle = is_in_state(pid, "idle%");
+
 	hopper_raise(ERRCODE_OBJECT_IN_USE,
 				 errmsg("run " INT64_FORMAT " is driven by process %d", run, pid),
-				 errhint("Watch it in hopper.progress, or end it with hopper.pause() or "
-						 "hopper.cancel()."));
+				 idle ? errdetail("That session is idle, and keeps the run for its next "
+								  "hopper.step().") : 0,
+				 idle ? errhint("Call hopper.step() there, or end that session: SELECT "
+								"pg_terminate_backend(%d). Where sessions are pooled, "
+								"hopper.submit() trains in the background.", pid)
+				 : errhint("Watch it in hopper.progress, or end it with hopper.pause() or "
+						   "hopper.cancel()."));
+	pg_unreachable();
+}
+
+void
+hopper_lease_tell_idle(int64 run, const char *then)
+{
+	int			pid = hopper_lease_holder(run);
+
+	if (pid != 0 && pid != MyProcPid && is_in_state(pid, "idle%"))
+		ereport(NOTICE, errmsg("run " INT64_FORMAT " is driven by process %d, which is idle", run,
+							   pid),
+				errdetail("It is told with the next hopper.step() of that session."),
+				errhint("Where none comes, end that session: SELECT pg_terminate_backend(%d)%s.",
+						pid, then));
 }
 
 bool

@@ -25,6 +25,13 @@
  * once while it runs a statement, else after two seconds, within which a closed session ends.
  */
 extern void hopper_lease_take(int64 run);
+/* ERROR 55006: this other process has it. SPI must be connected. */
+extern void hopper_lease_refuse(int64 run, int pid) pg_attribute_noreturn();
+/*
+ * A NOTICE where the driver is idle between two steps, so that it does not hear of a wish; `then`:
+ * what its end leaves to do, for the hint.
+ */
+extern void hopper_lease_tell_idle(int64 run, const char *then);
 /* Whether this session has it still: DISCARD ALL and pg_advisory_unlock_all() give it back. */
 extern bool hopper_lease_is_held(int64 run);
 /*
