@@ -227,6 +227,13 @@ hopper_given_read_as(hopper_named_value *into, const hopper_schema_column *colum
 	}
 	if (strcmp(column->family, "integer") == 0 && read_integer(into))
 		return;
+	if ((value->type == jbvNumeric || value->type == jbvBool) &&
+		(type == TEXTOID || type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID))
+		hopper_raise(ERRCODE_DATATYPE_MISMATCH,
+					 errmsg("feature \"%s\" is a %s in JSON but was packed with type %s",
+							into->name, value->type == jbvNumeric ? "number" : "boolean",
+							hopper_from_utf8(column->sql_type)),
+					 errhint("Write it as a string."));
 	if (value->type != jbvString)
 	{
 		hopper_given_read(into);
