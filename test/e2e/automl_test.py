@@ -200,11 +200,11 @@ def test_a_search_is_one_run_of_which_a_timeline_is_kept(connection):
     assert query(connection, "SELECT num_iterations, models_trained, models_failed FROM one_run_summary") == [(9, visited, 0)]
 
 
-def wide(connection, name, limit, hidden="1, 2", more="", grid=GRID):
+def wide(connection, name, limit, hidden="1, 2", more="", grid=GRID, params="R=9, eta=3"):
     query(connection, f"SET hopper.memory_limit = '{limit}'")
     try:
         return query(connection, CALL.replace("'architectures'", "'wide'").replace("ARRAY[1, 2]", f"ARRAY[{hidden}]")
-                     + ", automl_params => 'R=9, eta=3'" + more + ")", name, name + "_best", grid)[0]
+                     + f", automl_params => '{params}'" + more + ")", name, name + "_best", grid)[0]
     finally:
         query(connection, "RESET hopper.memory_limit")
 
@@ -238,6 +238,41 @@ def test_trials_rest_in_their_tables_where_memory_is_short(connection, networks)
     # A state once, or each time that its trial rests.
     assert 0 < written[0] < written[1]
     assert outcome(connection, "tight") == outcome(connection, "roomy")
+
+
+SLOW_STATES = """CREATE FUNCTION pg_temp.wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.2); RETURN NEW; END';
+    CREATE FUNCTION pg_temp.slow() RETURNS event_trigger LANGUAGE plpgsql AS $$
+    DECLARE made record;
+    BEGIN
+      FOR made IN SELECT objid::regclass AS name FROM pg_event_trigger_ddl_commands() JOIN pg_class c ON c.oid = objid
+        WHERE command_tag = 'CREATE TABLE' AND relname LIKE '%_state' LOOP
+        EXECUTE format('CREATE TRIGGER slow BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION pg_temp.wait()', made.name);
+      END LOOP;
+    END $$;
+    CREATE EVENT TRIGGER slow ON ddl_command_end EXECUTE FUNCTION pg_temp.slow()"""
+
+
+def test_what_is_written_for_its_memory_has_all_its_values(connection, networks):
+    """Also where it ends while another one is written, and nobody has heard of it yet."""
+    values = "SELECT mst_key, iteration, split, metric, value FROM hopper.learning_curves('{}') ORDER BY 1, 2, 3, 4"
+    search = {"more": ", automl_method => 'random', parallel => 3", "params": "num_configs=10, num_iterations=1"}
+    wide(connection, "told", "1GB", **search)
+    query(connection, SLOW_STATES)
+    try:
+        wide(connection, "untold", "16MB", **search)
+    finally:
+        query(connection, "DROP EVENT TRIGGER slow")
+    assert query(connection, values.format("untold")) == query(connection, values.format("told"))
+
+
+def test_a_trial_that_begins_anew_leaves_nothing_of_what_was_written_for_its_memory(connection, networks):
+    """A space so small that later brackets come back to trials that were stopped, whose states are gone."""
+    grid = GRID.replace("[0.0003, 0.3, 'log']", "[0.003]")
+    for name, limit in (("anew", "1GB"), ("anew_tight", "9MB")):
+        wide(connection, name, limit, "1", grid=grid)
+    assert value(connection, "SELECT count(*) FROM (SELECT 1 FROM anew_decisions WHERE decision IN ('stopped', 'completed')"
+                             " GROUP BY mst_key HAVING count(*) > 1) s") > 0
+    assert outcome(connection, "anew_tight") == outcome(connection, "anew")
 
 
 def test_a_trial_above_the_memory_limit_fails_alone(connection, networks):
@@ -338,6 +373,11 @@ def test_where_all_fail_nothing_is_left(connection):
     with pytest.raises(Exception, match="every configuration of the search failed"):
         search(connection, "hopeless", ", automl_method => 'grid'", grid)
     assert value(connection, "SELECT count(*) FROM pg_class WHERE relname LIKE 'hopeless%%'") == 0
+    search(connection, "hopeless", ", automl_method => 'grid'", grid.replace("1e30, 1e32", "0.003"))
+    earlier = outcome(connection, "hopeless")
+    with pytest.raises(Exception, match="every configuration of the search failed"):
+        search(connection, "hopeless", ", automl_method => 'grid', replace => true", grid)
+    assert outcome(connection, "hopeless") == earlier
 
 
 @pytest.mark.parametrize("arguments, said", [

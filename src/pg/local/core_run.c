@@ -231,8 +231,8 @@ handle_events(hopper_training *training)
 				break;
 			case HOPPER_EVENT_MODEL_DONE:
 				at = index_of(training, event.mst_key);
-				/* Its memory is wanted: by now others may have had it written. */
-				if (event.take && training->write == NULL && !training->saved[at].written)
+				/* Its memory is wanted. */
+				if (event.take && training->write == NULL)
 					training->save(training->stored, training, &at, 1);
 				if (training->ended)
 					training->ended(training, at, false);

@@ -73,19 +73,16 @@ go_on(hopper_training *training, int at, int32 iterations, int32 done, bool rest
 	{
 		int32		must_take;
 		int32		take;
+		int			taken;
 
 		HOPPER_TORCH(run.go_on, training->run, &stint, &must_take, &take);
 		if (!must_take)
 			break;
-		/* What has ended in a durable run is in its tables once that is heard of. */
-		if (training->write)
-			(void) hopper_core_run_drain(training);
-		else
-		{
-			int			taken = hopper_training_place(training, take);
-
+		/* Its last values may wait, with the news of its end: a durable run writes it then. */
+		(void) hopper_core_run_drain(training);
+		taken = hopper_training_place(training, take);
+		if (!training->saved[taken].written)
 			training->save(training->stored, training, &taken, 1);
-		}
 	}
 	training->saved[at].written = false;
 }

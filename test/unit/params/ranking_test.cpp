@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -259,6 +261,45 @@ TEST(Ranking, ComparesTheLossOfAnOutputOnlyWithTheSame) {
   EXPECT_EQ(
       ShownRanking({bce, OfTwo("{'b': 'binary_crossentropy', 'a': 'mae'}", metrics)}, "b_loss"),
       "b_loss/1 3, b_loss/1 2");
+}
+
+Measured Validated(std::optional<double> metric, double loss) {
+  Measured model;
+  model.metric[1] = metric;
+  model.loss[1] = loss;
+  return model;
+}
+
+Measured Trained(double metric) {
+  Measured model;
+  model.metric[0] = metric;
+  model.loss[0] = 1.0;
+  return model;
+}
+
+TEST(Ranking, OfModelsThatAreEquallyGoodTheLossDecidesAndThenThePlace) {
+  for (const Direction direction : {Direction::kUp, Direction::kDown}) {
+    EXPECT_EQ(BestOf({Validated(0.5, 0.4), Validated(0.5, 0.3), Validated(0.5, 0.3)}, direction),
+              1U);
+    EXPECT_EQ(BestOf({Trained(0.5), Trained(0.5)}, direction), 0U);
+  }
+  EXPECT_EQ(BestOf({Validated(0.5, 0.1), Validated(0.6, 0.4)}, Direction::kUp), 1U);
+  EXPECT_EQ(BestOf({Validated(0.6, 0.1), Validated(0.5, 0.4)}, Direction::kDown), 1U);
+}
+
+TEST(Ranking, NanComesAfterNumbersAndWhatIsNotKnownAfterNan) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const Direction direction : {Direction::kUp, Direction::kDown}) {
+    for (const double number : {-infinite, 0.0, infinite}) {
+      EXPECT_EQ(BestOf({Validated(nan, 0.1), Validated(number, 0.2)}, direction), 1U);
+    }
+    EXPECT_EQ(BestOf({Validated(std::nullopt, 0.1), Validated(nan, 0.2)}, direction), 1U);
+    EXPECT_EQ(BestOf({Validated(0.5, nan), Validated(0.5, 0.2)}, direction), 1U);
+    // A training value is never compared with a validation value.
+    EXPECT_EQ(BestOf({Trained(0.9), Validated(0.5, 0.2), Trained(0.1)}, direction), 1U);
+  }
+  EXPECT_EQ(BestOf({Validated(std::nullopt, 1.0), Trained(0.1), Trained(0.9)}, Direction::kUp), 2U);
 }
 
 }  // namespace
