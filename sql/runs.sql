@@ -18,7 +18,8 @@ CREATE TABLE hopper.all_runs (
     name text,
     description text,
     created timestamp with time zone NOT NULL,
-    queued timestamp with time zone,
+    queued timestamp with time zone, -- for a worker of the server that has started then,
+    queued_in oid,                   -- in this database
     started timestamp with time zone,
     ended timestamp with time zone,
     sessions integer NOT NULL DEFAULT 0,

@@ -1,7 +1,7 @@
 -- What a role sees of runs: its own, and those of roles whose rights it has. Whether a run is running
--- is stored nowhere: its driver holds a lock (src/pg/run/lease.h has the numbers). A worker takes it within
--- seconds: a copy of a database and a standby that was promoted have none, and one that is refused its connection is started
--- again until it gets it.
+-- is stored nowhere: its driver holds a lock (src/pg/run/lease.h has the numbers). Its worker,
+-- which is started again until it gets a connection, is of one server and one database: a standby that was promoted and
+-- a copy of a database have none.
 CREATE VIEW hopper.seen_runs AS
 SELECT r.run, r.started, r.outcome
 FROM hopper.all_runs r
@@ -17,9 +17,13 @@ SELECT r.run,
             WHEN (SELECT e.event FROM hopper.all_run_events e WHERE e.run = r.run
                   AND e.event IN ('submitted', 'resumed', 'pause', 'cancel')
                   ORDER BY e.at DESC LIMIT 1) = 'pause' THEN 'paused'
-            WHEN r.queued > GREATEST(pg_catalog.pg_postmaster_start_time(),
-                                     pg_catalog.clock_timestamp() - interval '1 minute')
-                 AND EXISTS (SELECT 1 FROM pg_catalog.pg_roles o WHERE o.oid = r.role) THEN 'waiting'
+            WHEN r.queued = pg_catalog.pg_postmaster_start_time()
+                 AND r.queued_in = (SELECT d.oid FROM pg_catalog.pg_database d
+                                    WHERE d.datname = pg_catalog.current_database())
+                 AND EXISTS (SELECT 1 FROM pg_catalog.pg_roles o WHERE o.oid = r.role
+                             AND pg_catalog.has_database_privilege(o.oid, r.queued_in, 'CONNECT')
+                             AND (o.rolcanlogin OR pg_catalog.current_setting('server_version_num')::int >= 170000))
+                 THEN 'waiting'
             WHEN r.started IS NULL THEN 'created'
             ELSE 'interrupted' END AS state,
        pg_catalog.pg_get_userbyid(r.role) AS owner,

@@ -62,11 +62,21 @@ def test_where_a_publication_has_all_tables(database):
 
 
 def test_a_run_whose_worker_will_not_come(database):
-    """Of a copy of the database, or where the worker's role may not connect any more: it does not wait for ever."""
+    """Of a copy of the database, of another server, or where its role may not connect any more: nobody waits for ever."""
     run = create(database, "copied")
-    query(database, "UPDATE hopper.all_runs SET queued = now() - interval '61 seconds', started = now() WHERE run = %s", run)
-    assert state(database, run) == "interrupted"
-    query(database, "SET statement_timeout = '60s'")
+    queued = "UPDATE hopper.all_runs SET queued = pg_postmaster_start_time(), queued_in = %s, started = now() WHERE run = %s"
+    query(database, queued, value(database, "SELECT oid FROM pg_database WHERE datname = current_database()"), run)
+    assert state(database, run) == "waiting"
+    query(database, "DROP ROLE IF EXISTS hopper_runs_refused; CREATE ROLE hopper_runs_refused NOLOGIN; SET statement_timeout = '60s'")
+    for role in ("hopper_runs_refused", "postgres"):
+        query(database, "UPDATE hopper.all_runs SET role = %s::regrole WHERE run = %s", role, run)
+        # Newer servers let its worker log in.
+        comes = role == "postgres" or value(database, "SHOW server_version_num") >= "170000"
+        assert state(database, run) == ("waiting" if comes else "interrupted")
+    query(database, "DROP ROLE hopper_runs_refused")
+    query(database, "UPDATE hopper.all_runs SET queued = queued - interval '1 second' WHERE run = %s", run)
+    assert value(database, "SELECT hopper.wait(%s)", run) == "interrupted"
+    query(database, queued, 1, run)
     assert value(database, "SELECT hopper.wait(%s)", run) == "interrupted"
     query(database, "RESET statement_timeout; SELECT hopper.resume(%s)", run)
     assert value(database, "SELECT hopper.wait(%s, 60)", run) == "done"

@@ -176,20 +176,17 @@ refuse_own(int64 run)
 }
 
 /*
- * A worker that dies is started again within seconds, and after a start of the server the launcher
- * takes up what a worker was training, or was to. Neither is waited for longer than it can take: a
- * copy of a database has no worker, and a server without a place for the launcher none of those.
+ * After a start of the server the launcher takes up what a worker was training, or was to. It is
+ * not waited for longer than that can take: a server may have no place for it.
  */
-#define SECONDS_TO_BE_STARTED_AGAIN 10
 #define SECONDS_TO_BE_TAKEN_UP 60
 
 /* Of an interrupted run. */
 static bool
-may_go_on(int64 run, bool seeks)
+may_be_taken_up(int64 run)
 {
 	return hopper_any(hopper_own_select("SELECT FROM @extschema@.all_runs WHERE run = " INT64_FORMAT
-										" AND %s", run, seeks ? "queued IS NOT NULL"
-										: "queued > pg_catalog.pg_postmaster_start_time()"));
+										" AND queued IS NOT NULL", run));
 }
 
 #define LOOK_MS 100
@@ -200,7 +197,6 @@ HOPPER_FUNCTION(hopper_sql_wait)
 	int64		run = hopper_run_argument(fcinfo);
 	double		seconds = seconds_argument(fcinfo, INFINITY);
 	TimestampTz start = GetCurrentTimestamp();
-	TimestampTz went_on = start;	/* when it was seen to, last */
 	char	   *state;
 	bool		waits;
 
@@ -214,13 +210,9 @@ HOPPER_FUNCTION(hopper_sql_wait)
 		state = MemoryContextStrdup(fcinfo->flinfo->fn_mcxt, state_of(run));
 		waits = goes_on(state);
 		if (waits)
-		{
 			refuse_own(run);
-			went_on = GetCurrentTimestamp();
-		}
-		else if (strcmp(state, "interrupted") == 0 &&
-				 (seeks || hopper_seconds_since(went_on) < SECONDS_TO_BE_STARTED_AGAIN))
-			waits = may_go_on(run, seeks);
+		else if (strcmp(state, "interrupted") == 0 && seeks)
+			waits = may_be_taken_up(run);
 		hopper_finish();
 		if (!waits || hopper_seconds_since(start) >= seconds)
 			break;

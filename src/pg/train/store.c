@@ -256,11 +256,12 @@ hopper_store_reopen(int64 run)
 void
 hopper_store_queued(int64 run, const char *event, const char *settings)
 {
-	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), hopper_text_param(settings)),
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), hopper_text_param(settings),
+									HOPPER_OID(MyDatabaseId)),
 					  "UPDATE @extschema@.all_runs"
-					  " SET queued = pg_catalog.clock_timestamp(), settings = coalesce($2,"
-					  " settings), ended = NULL, outcome = NULL, error = NULL, error_code = NULL"
-					  " WHERE run = $1");
+					  " SET queued = pg_catalog.pg_postmaster_start_time(), queued_in = $3,"
+					  " settings = coalesce($2, settings), ended = NULL, outcome = NULL,"
+					  " error = NULL, error_code = NULL WHERE run = $1");
 	hopper_store_event(run, event, 0, NULL);
 }
 
