@@ -528,14 +528,9 @@ write_outputs(hopper_pool *pool)
 	hopper_fit *fit = &pool->fit;
 	hopper_training *training = &fit->training;
 
+	/* The search has failed, which takes all back. */
 	if (hopper_search_best(pool->run) < 0 && pool->n_left == 0)
-	{
-		hopper_table tables[HOPPER_OUTPUT_TABLES];
-
-		hopper_outputs_tables(&fit->staging, tables);
-		(void) hopper_drop_tables(tables, HOPPER_OUTPUT_TABLES, NULL);
 		return;
-	}
 	hopper_training_take(training);
 	for (int i = 0; i < training->n_configs; i++)
 		fit->record.num_iterations = Max(fit->record.num_iterations,

@@ -254,8 +254,9 @@ hopper_take_library(void)
 	before_shmem_exit(give_library_back, (Datum) 0);
 }
 
-int64
-hopper_free_memory(void)
+/* What hopper.max_memory leaves, in bytes. */
+static int64
+free_memory(void)
 {
 	int64		ceiling = memory_ceiling();
 
@@ -269,7 +270,7 @@ hopper_refuse_memory(int64 bytes)
 {
 	hopper_raise(ERRCODE_OUT_OF_MEMORY,
 				 errmsg("%s of memory are needed, but hopper.max_memory leaves %s",
-						hopper_bytes_words(bytes), hopper_bytes_words(hopper_free_memory())),
+						hopper_bytes_words(bytes), hopper_bytes_words(free_memory())),
 				 errdetail("It is %s%s.", hopper_bytes_words(memory_ceiling()),
 						   totals ? ", for all sessions of the server together" : ""),
 				 errhint("Wait for other calls to end, or ask an administrator to raise "
@@ -341,7 +342,7 @@ int64
 hopper_effective_memory_limit(void)
 {
 	int64		asked = HOPPER_BYTES(hopper_memory_limit);
-	int64		allowed = hopper_free_memory();
+	int64		allowed = free_memory();
 
 	if (asked == 0)
 		return Max(allowed, 1);

@@ -41,8 +41,6 @@ extern int64 hopper_segment_memory(int64 asked, int segments_on_host);
  * hopper.max_memory is 0 and leaves no room.
  */
 extern void hopper_take_library(void);
-/* What hopper.max_memory leaves, in bytes. */
-extern int64 hopper_free_memory(void);
 
 /*
  * What a call takes of the server's totals, until it is released, at the latest when the statement

@@ -101,9 +101,7 @@ hopper_info_row(const hopper_training *training, int at)
 				hopper_history_metrics(history, HOPPER_SPLIT_TRAIN, result->n_metrics));
 	hopper_fill(row, "validation_metrics_all",
 				hopper_history_metrics(history, HOPPER_SPLIT_VALID, result->n_metrics));
-	hopper_fill(row, "status", hopper_text_param(
-		failed ? "failed" : result->stopped ? "stopped"
-		: result->status == HOPPER_MODEL_TRAINING ? "training" : "done"));
+	hopper_fill(row, "status", hopper_text_param(hopper_status_words(result)));
 	hopper_fill(row, "error", hopper_utf8_param(failed ? result->error : NULL));
 	hopper_fill(row, "error_detail",
 				hopper_utf8_param(failed && result->error_detail[0] ? result->error_detail : NULL));

@@ -189,15 +189,11 @@ write_model(model_writers *writers, hopper_training *training, int at)
 static void
 write_one(model_writers *writers, hopper_training *training, int at)
 {
-	const hopper_model_result *result = &training->results[at];
-	const char *metrics[HOPPER_MAX_METRICS];
 	MemoryContext caller = MemoryContextSwitchTo(writers->one);
 
-	for (int j = 0; j < result->n_metrics; j++)
-		metrics[j] = hopper_from_utf8(result->metrics_type[j]);
-	hopper_history_align(training->histories[at], result->n_metrics, metrics);
 	/* the segments have written theirs */
-	if (result->status == HOPPER_MODEL_DONE && (training->run || training->rehearsed))
+	if (training->results[at].status == HOPPER_MODEL_DONE &&
+		(training->run || training->rehearsed))
 		write_model(writers, training, at);
 	add_info(writers, training, at);
 	MemoryContextSwitchTo(caller);

@@ -122,8 +122,7 @@ extern void hopper_outputs_create(const hopper_outputs *outputs, const hopper_pa
  */
 extern bool hopper_outputs_are_large(const hopper_config *configs, int n,
 									 const hopper_data_desc *data);
-/* The weights of a model; 0: nobody knows (train/sizes.c). */
-extern int64 hopper_weights_bytes(const hopper_config *config, const hopper_data_desc *data);
+/* The weights of all; 0 for those that nobody knows (train/sizes.c). */
 extern int64 hopper_weights_of_all(const hopper_config *configs, int n,
 								   const hopper_data_desc *data);
 /* ERROR 42804 or 42703 where a column is not of the type that it was made with. */

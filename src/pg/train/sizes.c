@@ -4,8 +4,8 @@
  */
 #include "pg/train/outputs.h"
 
-int64
-hopper_weights_bytes(const hopper_config *config, const hopper_data_desc *data)
+static int64
+weights_bytes(const hopper_config *config, const hopper_data_desc *data)
 {
 	hopper_rows *rows;
 	hopper_error error;
@@ -36,7 +36,7 @@ hopper_weights_of_all(const hopper_config *configs, int n, const hopper_data_des
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (i == 0 || configs[i].model_arch != configs[i - 1].model_arch)
-			bytes = hopper_weights_bytes(&configs[i], data);
+			bytes = weights_bytes(&configs[i], data);
 		all += bytes;
 	}
 	return all;
@@ -61,7 +61,7 @@ hopper_outputs_are_large(const hopper_config *configs, int n, const hopper_data_
 			known++;
 		if (known < n_small)
 			continue;
-		if (n_small == MOST_ARCHITECTURES || hopper_weights_bytes(&configs[i], data) > SMALL_BYTES)
+		if (n_small == MOST_ARCHITECTURES || weights_bytes(&configs[i], data) > SMALL_BYTES)
 			return true;
 		small[n_small++] = configs[i].model_arch;
 	}

@@ -8,6 +8,14 @@
 
 const char *const hopper_split_names[2] = {"training", "validation"};
 
+const char *
+hopper_status_words(const hopper_model_result *result)
+{
+	return result->status == HOPPER_MODEL_FAILED ? "failed"
+		: result->status == HOPPER_MODEL_TRAINING ? "training"
+		: result->stopped ? "stopped" : "done";
+}
+
 int
 hopper_metric_place(const hopper_training *training, int at, const char *name)
 {

@@ -18,6 +18,8 @@ typedef struct hopper_standing
 
 /* Of configuration `at`; nothing is known where the training has no results yet. */
 extern void hopper_standing_of(const hopper_training *training, int at, hopper_standing *standing);
+/* "failed", "training", "stopped" or "done" */
+extern const char *hopper_status_words(const hopper_model_result *result);
 /* What the weights that a model delivers have reached on a split, or NULL. */
 extern const hopper_point *hopper_delivered_point(const hopper_training *training, int at,
 												  int split);

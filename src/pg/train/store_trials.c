@@ -27,20 +27,6 @@ hopper_store_grid(int64 run)
 					  " AND all_runs.search IS NULL");
 }
 
-static const char *
-status_of(const hopper_model_result *result)
-{
-	switch (result->status)
-	{
-		case HOPPER_MODEL_FAILED:
-			return "failed";
-		case HOPPER_MODEL_DONE:
-			return result->stopped ? "stopped" : "done";
-		default:
-			return "training";
-	}
-}
-
 /* The values of iterations after `after`, to `until`. */
 static void
 add_metrics(hopper_own_rows *rows, const hopper_training *training, int at, int32 after,
@@ -216,7 +202,7 @@ store(int64 run, hopper_training *training, const int *which, int n, bool first)
 			hopper_utf8_param(config->compile_params),
 			hopper_utf8_param(config->fit_params),
 			HOPPER_PARAM(TEXTOID, hopper_store_digest(config->model_arch)),
-			hopper_text_param(training->results ? status_of(result) : "waiting"),
+			hopper_text_param(training->results ? hopper_status_words(result) : "waiting"),
 			HOPPER_INT4(result->iterations), HOPPER_SECONDS(result->seconds_training),
 			hopper_text_param(result->digest[0] ? result->digest : NULL),
 			hopper_utf8_param(result->status == HOPPER_MODEL_FAILED ? result->error : NULL),
