@@ -469,13 +469,13 @@ def test_a_run_whose_table_is_not_found_says_so_and_ends(database, change):
 
 def test_a_run_whose_table_is_dropped_while_it_trains_names_it(database):
     """Not as the table that it is to make, by whose name other messages call it."""
-    query(database, "SET hopper.checkpoint_interval = 0")
+    query(database, f"ALTER DATABASE {DATABASE} SET hopper.checkpoint_interval = 0")
     run = value(database, "SELECT hopper.submit(%s)", FIT.format("without", "endless", "100000, replace => true"))
     wait_until(lambda: query(database, "SELECT 1 FROM hopper.progress WHERE run = %s AND iterations > 0", run))
     query(database, f"DROP TABLE hopper_run_{run}")
     assert value(database, "SELECT hopper.wait(%s, 60)", run) == "failed"
     assert f'"public.hopper_run_{run}"' in value(database, "SELECT error FROM hopper.runs WHERE run = %s", run)
-    query(database, "SELECT hopper.cancel(%s); RESET hopper.checkpoint_interval", run)
+    query(database, f"SELECT hopper.cancel(%s); ALTER DATABASE {DATABASE} RESET hopper.checkpoint_interval", run)
 
 
 def test_a_run_whose_schema_has_another_name(database):
