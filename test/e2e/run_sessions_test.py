@@ -100,6 +100,26 @@ def test_others_hear_that_its_driver_is_idle(database):
     assert state(database, run) == "cancelled" and not database.notices
 
 
+def test_a_run_whose_tables_were_given_to_another_role_says_how_it_goes_on(database):
+    """As by REASSIGN OWNED, before a role is dropped."""
+    query(database, "DROP ROLE IF EXISTS hopper_runs_leaving; CREATE ROLE hopper_runs_leaving LOGIN; GRANT ALL ON SCHEMA public TO"
+          " hopper_runs_leaving; GRANT SELECT ON ALL TABLES IN SCHEMA public TO hopper_runs_leaving; SET ROLE hopper_runs_leaving")
+    run = create(database, "leaving", "endless", 1000000)
+    query(database, "SELECT hopper.step(%s, 0)", run)
+    query(database, "RESET ROLE; REASSIGN OWNED BY hopper_runs_leaving TO postgres; SET ROLE hopper_runs_leaving")
+    for step in "of this session", "of another driver":
+        for table in "", "_info", "_state", "_summary":
+            with pytest.raises(psycopg2.errors.InsufficientPrivilege) as error:
+                query(database, "SELECT hopper.step(%s, 0)", run)
+            assert f'of run {run} belongs to role "postgres" now' in error.value.diag.message_primary, step
+            query(database, "RESET ROLE; " + error.value.diag.message_hint.split(";")[0] + "; SET ROLE hopper_runs_leaving")
+        assert value(database, "SELECT hopper.step(%s, 0)", run) == "running"
+        query(database, f"RESET ROLE; REASSIGN OWNED BY hopper_runs_leaving TO postgres; SET ROLE hopper_runs_leaving")
+    query(database, f"RESET ROLE; ALTER TABLE hopper_run_{run} OWNER TO hopper_runs_leaving; SELECT hopper.cancel({run})")
+    query(database, f"DROP OWNED BY hopper_runs_leaving; DROP ROLE hopper_runs_leaving; DROP TABLE IF EXISTS hopper_run_{run}_info,"
+          f" hopper_run_{run}_state, hopper_run_{run}_summary; SELECT hopper.drop_run({run})")
+
+
 def test_others_see_it_before_it_commits(database):
     trainer = connect(DATABASE)
     process = pid(trainer)

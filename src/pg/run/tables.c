@@ -60,15 +60,29 @@ hopper_run_require_tables(const hopper_run_row *row, bool searched)
 	int			n = tables_of(row, searched, tables);
 
 	for (int i = 0; i < n; i++)
+	{
 		/* It is called by its own name, not as it is shown while the run trains. */
-		if (!OidIsValid(hopper_relation_oid(&tables[i].name, true)))
+		const char *name = psprintf("%s.%s", tables[i].name.schema, tables[i].name.name);
+		Oid			relation = hopper_relation_oid(&tables[i].name, true);
+
+		if (!OidIsValid(relation))
 			hopper_raise(ERRCODE_UNDEFINED_TABLE,
-						 errmsg("run " INT64_FORMAT " does not find its table \"%s.%s\"", row->run,
-								tables[i].name.schema, tables[i].name.name),
+						 errmsg("run " INT64_FORMAT " does not find its table \"%s\"", row->run,
+								name),
 						 errdetail("It was renamed or dropped."),
 						 row->outcome && strcmp(row->outcome, "done") == 0 ? 0
 						 : errhint("Give it back its name and schema, or end the run with "
 								   "hopper.cancel(" INT64_FORMAT ").", row->run));
+		if (GetUserId() == row->role && !has_privs_of_role(row->role, hopper_owner(relation)))
+			hopper_raise(ERRCODE_INSUFFICIENT_PRIVILEGE,
+						 errmsg("table \"%s\" of run " INT64_FORMAT " belongs to role \"%s\" now",
+								name, row->run, hopper_role_name(hopper_owner(relation))),
+						 errdetail("The run is still that of \"%s\", with whose rights it trains.",
+								   hopper_role_name(row->role)),
+						 errhint("ALTER TABLE %s OWNER TO %s; or end the run with "
+								 "hopper.cancel(" INT64_FORMAT ").", tables[i].name.quoted,
+								 hopper_identifier(hopper_role_name(row->role)), row->run));
+	}
 }
 
 /* A table with the run's number in another schema than the run knows, which was renamed. */
