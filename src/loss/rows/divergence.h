@@ -35,7 +35,11 @@ struct KlDivergence {
 };
 
 struct Poisson {
-  static LossType Type() { return OfElements<Poisson>("poisson"); }
+  static LossType Type() {
+    LossType type = OfElements<Poisson>("poisson");
+    type.of_amounts = true;
+    return type;
+  }
   static Pair Element(const LossOptions& /*options*/, float p, float y) {
     return {p - y * std::log(p + kEpsilon), 1.0F - y / (p + kEpsilon)};
   }

@@ -63,7 +63,10 @@ struct MeanAbsolutePercentageError {
 
 struct MeanSquaredLogarithmicError {
   static LossType Type() {
-    return OfElements<MeanSquaredLogarithmicError>("mean_squared_logarithmic_error", {"msle"});
+    LossType type =
+        OfElements<MeanSquaredLogarithmicError>("mean_squared_logarithmic_error", {"msle"});
+    type.of_amounts = true;
+    return type;
   }
   static Pair Element(const LossOptions& /*options*/, float p, float y) {
     const float shifted = (p < kEpsilon ? kEpsilon : p) + 1.0F;

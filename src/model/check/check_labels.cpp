@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,14 +65,22 @@ class LabelCheck {
   // Labels of which a loss has no minimum, or which it cuts.
   void CheckLabelRange(const CompileParams& compile) {
     const LossType& type = LossTypeOf(compile.loss);
-    if (!type.of_probabilities || !labels_.range.has_value() || LabelsAreWithin(0.0, 1.0)) return;
-    problems_->Warn("loss \"" + compile.loss_name + "\" needs labels from 0 to 1 but column " +
-                        Column() + " of " + Table() + " holds numbers from " +
-                        LabelText(labels_.range->least) + " to " +
-                        LabelText(labels_.range->largest),
-                    "What it computes of others says nothing about a model.",
-                    "Bring the labels into this range in a view, or use loss='mse' and end the "
-                    "model without an activation.");
+    const double largest = type.of_amounts ? std::numeric_limits<double>::infinity() : 1.0;
+    if (!type.of_probabilities && !type.of_amounts) return;
+    if (!labels_.range.has_value() || LabelsAreWithin(0.0, largest)) return;
+    const bool standardised = labels_.unit > 0.0;
+    problems_->Warn(
+        "loss \"" + compile.loss_name + "\" needs labels " +
+            (type.of_amounts ? "of 0 or more" : "from 0 to 1") + " but column " + Column() +
+            " of " + Table() + (standardised ? " was standardised to" : " holds") +
+            " numbers from " + LabelText(labels_.range->least) + " to " +
+            LabelText(labels_.range->largest),
+        "What it computes of others says nothing about a model.",
+        (standardised ? "Pack it with the treatment \"none\""
+                      : "Bring the labels into this range in a view") +
+            std::string(type.of_amounts ? ", and end the model with softplus or exponential."
+                                        : ", or use loss='mse' and end the model "
+                                          "without an activation."));
   }
 
   // One row of units an example, for labels that are one value an example.
