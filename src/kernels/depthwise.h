@@ -69,8 +69,9 @@ void DepthwisePixels(int64_t channels, int64_t kernel_width, const CellRange& ro
   const int64_t next_factor = column_step * channels;
   const float* const first_row = x + rows.place * pitch + columns.place * channels;
   const float* const first_factors = kernel + (first * kernel_width + first_column) * channels;
-  // What the pixels below are the first to read: its vectors are too far apart to be foreseen.
-  const int64_t new_row = next_row > 0 ? (last - first) * next_row : -next_row;
+  // What the pixels below are the first to read, and the next pixels' sums: vectors are too far
+  // apart to be foreseen. Lines come in the order of memory, as it is fastest.
+  const float* const below = first_row + (next_row > 0 ? (last - first) * next_row : -next_row);
   ForSomeVectors<kVecs>(0, channels, [&](auto some, int64_t c, auto load, auto store) {
     constexpr int kSums = decltype(some)::value;
     Vec sum[kPixels][kSums];
@@ -81,8 +82,12 @@ void DepthwisePixels(int64_t channels, int64_t kernel_width, const CellRange& ro
     }
     const float* row = first_row + c;
     const float* factors = first_factors + c;
+    constexpr int kLine = 16;  // floats of a cache's line
 #pragma GCC unroll 8
-    for (int i = 0; i < kPixels; ++i) __builtin_prefetch(row + new_row + i * next);
+    for (int i = 0; i < kPixels * kSums * kWidth; i += kLine) {
+      __builtin_prefetch(below + kPixels * c + i);
+      __builtin_prefetch(y + kPixels * (channels + c) + i, 1);
+    }
     for (int64_t h = first; h < last; h += step) {
       if constexpr (kCells > 0) {
         constexpr int kPast = kStep > 0 ? 0 : kCells - 1;  // pixels before the first cell's
