@@ -103,11 +103,10 @@ struct hopper_training_backend
 	 */
 	void		(*halt) (struct hopper_training *training, bool all);
 	/*
-	 * States and weights of configurations that have halted or ended go into `outputs`, on
-	 * segments. False: they are the caller's to read.
+	 * States and weights of configurations that have halted or ended go into the training's tables,
+	 * on segments. False: they are the caller's to read.
 	 */
-	bool		(*store) (struct hopper_training *training, const int *which, int n,
-						  const struct hopper_outputs *outputs);
+	bool		(*store) (struct hopper_training *training, const int *which, int n);
 	/* One that has halted trains so many iterations more, at least one. */
 	void		(*set_iterations) (struct hopper_training *training, int at, int32 more);
 	/* One that has halted goes on. */

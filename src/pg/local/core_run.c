@@ -233,7 +233,7 @@ handle_events(hopper_training *training)
 				at = index_of(training, event.mst_key);
 				/* Its memory is wanted. */
 				if (event.take && training->write == NULL)
-					training->save(training->stored, training, &at, 1);
+					training->save(training, &at, 1);
 				if (training->ended)
 					training->ended(training, at, false);
 				break;

@@ -82,7 +82,7 @@ go_on(hopper_training *training, int at, int32 iterations, int32 done, bool rest
 		(void) hopper_core_run_drain(training);
 		taken = hopper_training_place(training, take);
 		if (!training->saved[taken].written)
-			training->save(training->stored, training, &taken, 1);
+			training->save(training, &taken, 1);
 	}
 	training->saved[at].written = false;
 }
@@ -149,7 +149,7 @@ halt(hopper_training *training, bool all)
 }
 
 static bool
-store(hopper_training *training, const int *which, int n, const hopper_outputs *outputs)
+store(hopper_training *training, const int *which, int n)
 {
 	return false;
 }

@@ -133,7 +133,7 @@ write_halted(hopper_training *training)
 			which[n++] = i;
 	if (n > 0)
 	{
-		hopper_outputs_write_checkpoints(&hopper_driven->fit->staging, training, which, n);
+		hopper_outputs_write_checkpoints(training, which, n);
 		for (int i = 0; i < n; i++)
 			training->saved[which[i]].stored = training->saved[which[i]].halted_in;
 		write_trials(training, which, n, false);
@@ -169,7 +169,7 @@ write_ended(hopper_training *training)
 			which[n++] = i;
 		training->saved[i].ends = false;
 	}
-	hopper_outputs_write_ended(&hopper_driven->fit->staging, training, which, n);
+	hopper_outputs_write_ended(training, which, n);
 	write_trials(training, which, n, true);
 	note_written(n, start);
 	for (int i = 0; i < n && hopper_driven->pool; i++)

@@ -214,7 +214,7 @@ require_written(hopper_pool *pool, int64 trial)
 	int			at = hopper_training_place(training, hopper_key_of_trial(trial));
 
 	if (at >= 0 && !training->saved[at].written)
-		hopper_outputs_write_ended(&pool->fit.staging, training, &at, 1);
+		hopper_outputs_write_ended(training, &at, 1);
 }
 
 /*

@@ -14,7 +14,7 @@ start(hopper_fit *fit, hopper_progress *progress)
 	hopper_fit_start(fit, progress);
 	/* Segments have taken the states of the earlier run, and write into the outputs themselves. */
 	if (fit->warm_start && HOPPER_DATA_ON_SEGMENTS)
-		hopper_outputs_clear(&fit->staging, training);
+		hopper_outputs_clear(training);
 	error_context_stack = context.previous;
 }
 
@@ -65,6 +65,6 @@ hopper_train(hopper_fit *const *fits, int n)
 		hopper_refuse_all_failed(&fits[i]->training);
 		/* Elsewhere they may have been read until now. */
 		if (fits[i]->warm_start && !HOPPER_DATA_ON_SEGMENTS)
-			hopper_outputs_clear(&fits[i]->staging, &fits[i]->training);
+			hopper_outputs_clear(&fits[i]->training);
 	}
 }

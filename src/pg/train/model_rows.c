@@ -210,8 +210,9 @@ clear(const hopper_outputs *outputs, const char *of_keys)
 }
 
 void
-hopper_outputs_clear(const hopper_outputs *outputs, hopper_training *training)
+hopper_outputs_clear(hopper_training *training)
 {
+	const hopper_outputs *outputs = training->stored;
 	int			n = training->n_configs;
 	int32	   *old = palloc(n * sizeof(int32));
 	int32	   *written = palloc(n * sizeof(int32));
@@ -254,8 +255,7 @@ keep_checkpoints(const hopper_outputs *outputs, const char *of_keys)
 }
 
 void
-hopper_outputs_write_checkpoints(const hopper_outputs *outputs, hopper_training *training,
-								 const int *which, int n)
+hopper_outputs_write_checkpoints(hopper_training *training, const int *which, int n)
 {
 	model_writers writers;
 	int32	   *keys = palloc(Max(n, 1) * sizeof(int32));
@@ -266,9 +266,9 @@ hopper_outputs_write_checkpoints(const hopper_outputs *outputs, hopper_training 
 		keys[i] = training->configs[which[i]].mst_key;
 		training->saved[which[i]].there = true;
 	}
-	keep_checkpoints(outputs, hopper_of_keys(n, keys, sizeof(int32)));
-	stored = hopper_backend.training->store(training, which, n, outputs);
-	begin_models(&writers, outputs);
+	keep_checkpoints(training->stored, hopper_of_keys(n, keys, sizeof(int32)));
+	stored = hopper_backend.training->store(training, which, n);
+	begin_models(&writers, training->stored);
 	for (int i = 0; i < n; i++)
 	{
 		int			at = which[i];
@@ -287,8 +287,7 @@ hopper_outputs_write_checkpoints(const hopper_outputs *outputs, hopper_training 
 }
 
 void
-hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *training,
-						   const int *which, int n)
+hopper_outputs_write_ended(hopper_training *training, const int *which, int n)
 {
 	model_writers writers;
 	int32	   *keys = palloc(Max(n, 1) * sizeof(int32));
@@ -298,9 +297,9 @@ hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *train
 		if (training->saved[which[i]].there)
 			keys[n_there++] = training->configs[which[i]].mst_key;
 	if (n_there > 0)
-		clear(outputs, hopper_of_keys(n_there, keys, sizeof(int32)));
-	(void) hopper_backend.training->store(training, which, n, outputs);
-	begin_models(&writers, outputs);
+		clear(training->stored, hopper_of_keys(n_there, keys, sizeof(int32)));
+	(void) hopper_backend.training->store(training, which, n);
+	begin_models(&writers, training->stored);
 	for (int i = 0; i < n; i++)
 	{
 		hopper_saved *saved = &training->saved[which[i]];
@@ -314,7 +313,7 @@ hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *train
 }
 
 void
-hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training)
+hopper_outputs_write_models(hopper_training *training)
 {
 	int		   *which = palloc(Max(training->n_configs, 1) * sizeof(int));
 	int			n = 0;
@@ -323,7 +322,7 @@ hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *trai
 		if (!training->saved[i].written)
 			which[n++] = i;
 	if (n > 0)
-		hopper_outputs_write_ended(outputs, training, which, n);
+		hopper_outputs_write_ended(training, which, n);
 }
 
 void

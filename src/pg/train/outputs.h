@@ -143,7 +143,7 @@ extern void hopper_outputs_rehearse(const hopper_outputs *outputs, const hopper_
  * keeps them, but not what it has written itself. Not TRUNCATE: that would wait for readers, take
  * the rows away from older snapshots, and want another right.
  */
-extern void hopper_outputs_clear(const hopper_outputs *outputs, hopper_training *training);
+extern void hopper_outputs_clear(hopper_training *training);
 /* A configuration that a search refused before it was built: `error` (UTF-8) says why. */
 extern void hopper_outputs_write_refused(const hopper_outputs *outputs,
 										 const hopper_config *config, const char *error);
@@ -151,8 +151,7 @@ extern void hopper_outputs_write_refused(const hopper_outputs *outputs,
  * Models, states and infos of configurations (places in the training) that have halted, in the
  * place of those before, whose states stay as the checkpoint before.
  */
-extern void hopper_outputs_write_checkpoints(const hopper_outputs *outputs,
-											 hopper_training *training, const int *which, int n);
+extern void hopper_outputs_write_checkpoints(hopper_training *training, const int *which, int n);
 /* The model, state and info of one configuration become another's, too, which has none. */
 extern void hopper_outputs_copy_one(const hopper_outputs *outputs, int32 from, int32 to);
 /*
@@ -172,10 +171,9 @@ extern void hopper_outputs_clear_one(const hopper_outputs *outputs, int32 mst_ke
  * Models, states and infos of those that have ended, in the place of what the tables have of them;
  * notes it in training->saved. The core has no state of them any more.
  */
-extern void hopper_outputs_write_ended(const hopper_outputs *outputs, hopper_training *training,
-									   const int *which, int n);
+extern void hopper_outputs_write_ended(hopper_training *training, const int *which, int n);
 /* Models, states and infos, of all that are not written. */
-extern void hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training);
+extern void hopper_outputs_write_models(hopper_training *training);
 /*
  * The query of leaderboard(model, n, rank_by), without curves and with columns valid and train for
  * its values, for a caller that is connected; n: 0 for all. `usable`: of models alone whose weights

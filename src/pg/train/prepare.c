@@ -500,7 +500,7 @@ hopper_fit_finish(hopper_fit *request)
 	int64		number;
 
 	request->record.ended = GetCurrentTimestamp();
-	hopper_outputs_write_models(&request->staging, training);
+	hopper_outputs_write_models(training);
 	/* It has one for those who look at the tables of a run that goes on. */
 	if (request->durable)
 		hopper_change("DELETE FROM %s", request->staging.summary.quoted);

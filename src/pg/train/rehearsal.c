@@ -222,7 +222,7 @@ play_end(void *state)
 
 	if (play->refill)
 		clear(play, of_key);
-	hopper_outputs_write_models(outputs, &play->training);
+	hopper_outputs_write_models(&play->training);
 	require_rows(&outputs->model, of_key, 1);
 	require_rows(&outputs->state, of_key, 1);
 	require_rows(&outputs->info, of_key, 1);
@@ -238,7 +238,7 @@ play_end(void *state)
 	result->status = HOPPER_MODEL_FAILED;
 	memset(play->training.saved, 0, sizeof(hopper_saved));
 	play->training.histories[0]->n = 0;
-	hopper_outputs_write_models(outputs, &play->training);
+	hopper_outputs_write_models(&play->training);
 	require_rows(&outputs->info, of_key, 1);
 }
 

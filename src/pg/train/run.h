@@ -50,8 +50,7 @@ typedef struct hopper_training
 	void		(*write) (struct hopper_training *training);
 	bool		enters;			/* configurations enter that are not there yet: a search */
 	/* Writes these, which have ended, into its tables (hopper_outputs_write_ended()). */
-	void		(*save) (const struct hopper_outputs *outputs, struct hopper_training *training,
-						 const int *which, int n);
+	void		(*save) (struct hopper_training *training, const int *which, int n);
 	bool		commits;		/* it trains in several transactions: a durable run */
 	struct hopper_saved *saved; /* an entry a configuration */
 	/* One that has begun, in turns with which its threads work; or NULL. */

@@ -51,9 +51,9 @@ take_stored(open_segments *open, int first, int n)
 }
 
 static void
-write_models(open_segments *open, const hopper_name *from, const int *which, int n,
-			 const hopper_outputs *outputs)
+write_models(open_segments *open, const hopper_name *from, const int *which, int n)
 {
+	const hopper_outputs *outputs = open->training->stored;
 	hopper_config *configs = palloc(Max(n, 1) * sizeof(hopper_config));
 
 	for (int i = 0; i < n; i++)
@@ -170,7 +170,7 @@ ask_to_halt(hopper_training *training, bool all)
 }
 
 static bool
-store(hopper_training *training, const int *which, int n, const hopper_outputs *outputs)
+store(hopper_training *training, const int *which, int n)
 {
 	open_segments *open = training->segments;
 	int		   *resting = palloc(Max(n, 1) * sizeof(int));
@@ -181,7 +181,7 @@ store(hopper_training *training, const int *which, int n, const hopper_outputs *
 		if (open->models[which[i]].rests)
 			resting[n_resting++] = which[i];
 	if (n_resting > 0)
-		write_models(open, &open->hops.rest, resting, n_resting, outputs);
+		write_models(open, &open->hops.rest, resting, n_resting);
 	pfree(resting);
 	return true;
 }
@@ -247,7 +247,7 @@ park(open_segments *open, const int *ended, int n)
 	if (stay && n_resting > 0)
 		hopper_hops_forget(hops, resting, n_resting, false);
 	if (!stay)
-		write_models(open, &hops->tables[hops->at], ended, n, training->stored);
+		write_models(open, &hops->tables[hops->at], ended, n);
 	/* The table goes where nobody is on the way. */
 	if (stay || open->n_training > 0)
 		hopper_hops_park(hops, keys, n, stay);
