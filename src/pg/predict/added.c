@@ -25,8 +25,6 @@ write_info(const hopper_trained *model, const hopper_event *event)
 	hopper_model_result values = {.status = HOPPER_MODEL_DONE,.iterations = 1,.kept_iteration = 1};
 	hopper_history *history = hopper_history_new(model->mst_key, 1, PG_INT32_MAX);
 	int			at = hopper_history_point(history, 1);
-	hopper_training training = {.configs = &model->config,.n_configs = 1,.results = &values,
-	.histories = &history};
 
 	values.n_parameters = model->config.n_weights;
 	values.n_metrics = event->n_metrics;
@@ -40,7 +38,7 @@ write_info(const hopper_trained *model, const hopper_event *event)
 				sizeof(values.metrics_type[i]));
 		hopper_history_set_metric(history, at, HOPPER_SPLIT_VALID, i, event->metrics[i]);
 	}
-	hopper_output_insert(&model->outputs.info, hopper_info_row(&training, 0));
+	hopper_output_insert(&model->outputs.info, hopper_info_row(&model->config, &values, history));
 }
 
 void

@@ -48,7 +48,7 @@ value_on(const hopper_training *training, int at, int split, const hopper_search
 	int			metric = hopper_metric_place(training, at, searched->name);
 
 	if (searched->measure == HOPPER_MEASURE_LOSS && (point == NULL || !point->known[split]))
-		point = hopper_delivered_point(training, at, split);
+		point = hopper_delivered_point(&training->results[at], history, split);
 	return hopper_history_value(history, point, split, metric);
 }
 
@@ -81,10 +81,11 @@ static const char *
 read_measures(const hopper_automl *run, const hopper_training *training, int at, double *values,
 			  double *last)
 {
+	const hopper_model_result *result = &training->results[at];
 	const hopper_history *history = training->histories[at];
 	const hopper_point *newest = history->n > 0 ? hopper_history_at(history, history->n - 1) : NULL;
 	const hopper_point *points[2][2] = {
-		{hopper_delivered_point(training, at, 0), hopper_delivered_point(training, at, 1)},
+		{hopper_delivered_point(result, history, 0), hopper_delivered_point(result, history, 1)},
 		{newest, newest},
 	};
 

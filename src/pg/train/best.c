@@ -15,7 +15,7 @@ measure(const hopper_training *training, int at, int metric)
 
 	for (int split = 0; split < 2; split++)
 	{
-		const hopper_point *point = hopper_delivered_point(training, at, split);
+		const hopper_point *point = hopper_delivered_point(&training->results[at], history, split);
 		hopper_maybe loss = hopper_history_value(history, point, split, -1);
 		hopper_maybe found = hopper_history_value(history, point, split, metric);
 

@@ -331,40 +331,34 @@ hopper_history_elapsed(const hopper_history *history)
 	return float8_array(values, nulls, 0, history->n);
 }
 
-/* One metric's values into values[0 .. n). */
-static void
-metric_values(const hopper_history *history, int split, int metric, Datum *values, bool *nulls)
+/* Of metrics from `first` on, a row each; n_rows 0: of that alone, in one dimension. */
+static hopper_param
+metrics_array(const hopper_history *history, int split, int first, int n_rows)
 {
-	for (int i = 0; i < history->n; i++)
+	int			n = Max(n_rows, 1) * history->n;
+	Datum	   *values = palloc(Max(n, 1) * sizeof(Datum));
+	bool	   *nulls = palloc(Max(n, 1) * sizeof(bool));
+
+	for (int i = 0; i < n; i++)
 	{
-		hopper_maybe found = hopper_history_value(history, hopper_history_at(history, i), split,
-												  metric);
+		hopper_maybe found = hopper_history_value(
+			history, hopper_history_at(history, i % history->n), split, first + i / history->n);
 
 		values[i] = Float8GetDatum(found.value);
 		nulls[i] = !found.known;
 	}
+	return float8_array(values, nulls, n_rows, history->n);
 }
 
 hopper_param
 hopper_history_metric(const hopper_history *history, int split, int metric)
 {
-	Datum	   *values = palloc(Max(history->n, 1) * sizeof(Datum));
-	bool	   *nulls = palloc0(Max(history->n, 1) * sizeof(bool));
-
-	metric_values(history, split, metric, values, nulls);
-	return float8_array(values, nulls, 0, history->n);
+	return metrics_array(history, split, metric, 0);
 }
 
 hopper_param
 hopper_history_metrics(const hopper_history *history, int split, int n_metrics)
 {
-	int			n = Max(n_metrics * history->n, 1);
-	Datum	   *values = palloc(n * sizeof(Datum));
-	bool	   *nulls = palloc0(n * sizeof(bool));
-
-	if (n_metrics == 0 || history->n == 0)
-		return hopper_array_param((Datum) 0);
-	for (int i = 0; i < n_metrics; i++)
-		metric_values(history, split, i, values + i * history->n, nulls + i * history->n);
-	return float8_array(values, nulls, n_metrics, history->n);
+	return n_metrics == 0 ? hopper_array_param((Datum) 0)
+		: metrics_array(history, split, 0, n_metrics);
 }

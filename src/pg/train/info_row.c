@@ -62,11 +62,9 @@ final_value(const hopper_history *history, const hopper_point *const *last, int 
 }
 
 hopper_output_row *
-hopper_info_row(const hopper_training *training, int at)
+hopper_info_row(const hopper_config *config, const hopper_model_result *result,
+				const hopper_history *history)
 {
-	const hopper_config *config = &training->configs[at];
-	const hopper_model_result *result = &training->results[at];
-	const hopper_history *history = training->histories[at];
 	const hopper_point *last[2];
 	const char *metrics[HOPPER_MAX_METRICS];
 	bool		failed = result->status == HOPPER_MODEL_FAILED;
@@ -74,7 +72,7 @@ hopper_info_row(const hopper_training *training, int at)
 
 	for (int split = 0; split < 2; split++)
 		last[split] = failed ? hopper_history_last(history, split)
-			: hopper_delivered_point(training, at, split);
+			: hopper_delivered_point(result, history, split);
 	for (int i = 0; i < result->n_metrics; i++)
 		metrics[i] = hopper_from_utf8(result->metrics_type[i]);
 

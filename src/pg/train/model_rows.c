@@ -61,7 +61,8 @@ add_info(model_writers *writers, const hopper_training *training, int at)
 {
 	MemoryContext caller = MemoryContextSwitchTo(writers->kept);
 
-	writers->infos[writers->n_infos++] = hopper_info_row(training, at);
+	writers->infos[writers->n_infos++] =
+		hopper_info_row(&training->configs[at], &training->results[at], training->histories[at]);
 	MemoryContextSwitchTo(caller);
 	if (writers->n_infos == INFOS_AT_ONCE)
 		write_infos(writers);
@@ -329,21 +330,14 @@ void
 hopper_outputs_write_refused(const hopper_outputs *outputs, const hopper_config *config,
 							 const char *error)
 {
-	hopper_training training = {0};
-	hopper_model_result result = {0};
+	hopper_model_result result = {.status = HOPPER_MODEL_FAILED};
 	hopper_history history = {0};
-	hopper_history *histories = &history;
 	size_t		size = strlen(error);
 
-	result.status = HOPPER_MODEL_FAILED;
 	size = Min(size, sizeof(result.error) - 1);
 	/* Not in the middle of a character. */
 	while (size > 0 && (error[size] & 0xC0) == 0x80)
 		size--;
 	memcpy(result.error, error, size);
-	training.configs = memcpy(palloc(sizeof(*config)), config, sizeof(*config));
-	training.results = &result;
-	training.histories = &histories;
-	training.n_configs = 1;
-	hopper_output_insert(&outputs->info, hopper_info_row(&training, 0));
+	hopper_output_insert(&outputs->info, hopper_info_row(config, &result, &history));
 }

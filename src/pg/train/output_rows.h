@@ -31,7 +31,9 @@ extern void hopper_fill(hopper_output_row *row, const char *name, hopper_param v
 extern void hopper_fill_given(hopper_output_row *row, const char *name, hopper_param value);
 
 /* A row of _info (train/info_row.c). */
-extern hopper_output_row *hopper_info_row(const hopper_training *training, int at);
+extern hopper_output_row *hopper_info_row(const hopper_config *config,
+										  const hopper_model_result *result,
+										  const hopper_history *history);
 /*
  * The row of _summary (train/summary_row.c); `training` and `record` are NULL where only the
  * columns are wanted.

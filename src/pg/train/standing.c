@@ -63,10 +63,8 @@ latest_values(const hopper_history *history, const hopper_model_result *result)
 }
 
 const hopper_point *
-hopper_delivered_point(const hopper_training *training, int at, int split)
+hopper_delivered_point(const hopper_model_result *result, const hopper_history *history, int split)
 {
-	const hopper_model_result *result = &training->results[at];
-	const hopper_history *history = training->histories[at];
 	const hopper_point *kept = history->n > 0 ? hopper_history_at(history, history->n - 1) : NULL;
 
 	/* The best iteration's weights, with what they reached. */

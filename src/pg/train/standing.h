@@ -21,8 +21,8 @@ extern void hopper_standing_of(const hopper_training *training, int at, hopper_s
 /* "failed", "training", "stopped" or "done" */
 extern const char *hopper_status_words(const hopper_model_result *result);
 /* What the weights that a model delivers have reached on a split, or NULL. */
-extern const hopper_point *hopper_delivered_point(const hopper_training *training, int at,
-												  int split);
+extern const hopper_point *hopper_delivered_point(const hopper_model_result *result,
+												  const hopper_history *history, int split);
 /* Where configuration `at` has this metric among its own; -1: it is the loss, -2: nowhere. */
 extern int	hopper_metric_place(const hopper_training *training, int at, const char *name);
 
