@@ -55,7 +55,7 @@ python_environment() {
 # What sanitizers instrument is compiled by clang, in half of GCC's time; and nothing is inlined that
 # does not ask for it, nor unrolled: with its checks each copy is long. Compiling takes twice the time
 # with what is inlined, and kernels that are unrolled take many minutes.
-SANITIZED_FLAGS="-O1 -g1 -mllvm -inline-threshold=0 -mllvm -pragma-unroll-threshold=0"
+SANITIZED_FLAGS="-O1 -g1 -mllvm -inline-threshold=0 -mllvm -pragma-unroll-threshold=0 -Wno-pass-failed"
 clang_compiler() {
   command -v clang++-14 || command -v clang++ || die "no clang++: scripts/install-needs test installs it"
 }
