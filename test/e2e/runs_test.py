@@ -279,6 +279,29 @@ def test_a_procedure_holds_no_snapshot(database):
     assert not outputs(database, f"hopper_run_{run}%")
 
 
+@pytest.mark.parametrize("timeout", ["statement_timeout", "transaction_timeout"])
+def test_a_timeout_before_the_first_checkpoint_is_due(database, timeout):
+    """As of a job whose calls get no further than their role's statement_timeout: each of them keeps what it has trained."""
+    trainer = connect(DATABASE)
+    if timeout == "transaction_timeout" and value(database, "SHOW server_version_num") < "170000":
+        pytest.skip("there is none before PostgreSQL 17")
+    run = create(database, timeout, "endless", 1000000)
+    query(trainer, f"SET hopper.checkpoint_interval = 3600; SET {timeout} = '4s'")
+    trained = "SELECT coalesce(sum(iterations), 0) FROM hopper.trials WHERE run = %s"
+    before = 0
+    for call in ["CALL hopper.train(%s)"] * 2 * (timeout == "statement_timeout") + ["SELECT hopper.step(%s, 60)"]:
+        if call.startswith("CALL"):
+            with pytest.raises(psycopg2.errors.QueryCanceled):
+                query(trainer, call, run)
+        else:
+            assert value(trainer, call, run) == "running"
+        now = value(database, trained, run)
+        assert now > before, call
+        before = now
+    trainer.close()
+    query(database, "SELECT hopper.cancel(%s)", run)
+
+
 def test_a_session_leaves_the_run_that_it_steps_for_another(database):
     connection = connect(DATABASE)
     first = create(connection, "first", "endless", 1000000)

@@ -92,7 +92,8 @@ seconds_argument(FunctionCallInfo fcinfo, double otherwise)
 
 /*
  * step(run, seconds) -> state: trains for so long, and then to the end of each trial's iteration; 0
- * seconds: for one iteration of each. The end of the statement commits all that was trained.
+ * seconds: for one iteration of each. The end of the statement commits all that was trained, which
+ * a timeout would take back: half of its time is for the iterations' end.
  */
 HOPPER_FUNCTION(hopper_sql_step)
 {
@@ -101,8 +102,10 @@ HOPPER_FUNCTION(hopper_sql_step)
 	TimestampTz start = GetCurrentTimestamp();
 	hopper_driver_state state = HOPPER_DRIVER_TRAINS;
 	bool		once = seconds <= 0;
-	double		left = once ? SECONDS_TO_BEGIN : seconds;
+	double		left;
 
+	seconds = once ? SECONDS_TO_BEGIN : Min(seconds, hopper_seconds_to_timeout() / 2);
+	left = seconds;
 	if (hopper_driver_has(run))
 		hopper_driver_go_on(once);
 	else
@@ -115,7 +118,7 @@ HOPPER_FUNCTION(hopper_sql_step)
 			hopper_run_open(run, once);
 		hopper_driver_wait(left > 0 ? left : 1);
 		state = hopper_driver_step();
-		left = (once ? SECONDS_TO_BEGIN : seconds) - hopper_seconds_since(start);
+		left = seconds - hopper_seconds_since(start);
 		if (state != HOPPER_DRIVER_TRAINS || hopper_driver_refuses() ||
 			((once || left <= 0) && hopper_driver_has_halted()))
 			break;

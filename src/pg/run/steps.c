@@ -24,7 +24,9 @@
 static double
 checkpoint_interval(void)
 {
-	return Max(hopper_checkpoint_interval, LEAST_SHARE * hopper_driven->cost);
+	/* Halves of the time that is left: of a procedure that is ended the last one alone is lost. */
+	return Max(Min(hopper_checkpoint_interval, hopper_seconds_to_timeout() / 2),
+			   LEAST_SHARE * hopper_driven->cost);
 }
 
 void

@@ -16,6 +16,7 @@
 
 #include <limits.h>
 
+#include "utils/timeout.h"
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
@@ -27,17 +28,16 @@
 #else
 #include "access/heapam.h"
 #include "catalog/pg_inherits_fn.h"
-#include "storage/proc.h"
 #endif
 #if PG_VERSION_NUM >= 140000
 #include "access/detoast.h"
 #include "access/toast_compression.h"
 #include "tcop/tcopprot.h"
-#include "utils/timeout.h"
 #include "utils/wait_event.h"
 #else
 #include "access/tuptoaster.h"
 #include "pgstat.h"
+#include "storage/proc.h"
 #endif
 /* Whether rows lie on the segments of a cluster; both answers compile everywhere. */
 #ifdef GP_VERSION_NUM
@@ -557,6 +557,19 @@ hopper_set_client_check(int interval)
 #else
 #define hopper_client_check_interval() 1
 #define hopper_set_client_check(interval) ((void) 0)
+#endif
+
+/* What ends a statement by itself: its time and, since 17, that of its transaction. */
+#if PG_VERSION_NUM >= 170000
+#define HOPPER_TIMEOUTS STATEMENT_TIMEOUT, TRANSACTION_TIMEOUT
+#else
+#define HOPPER_TIMEOUTS STATEMENT_TIMEOUT
+#endif
+/* Whether one goes off: before 14 by the setting, which holds for what a client has sent. */
+#if PG_VERSION_NUM >= 140000
+#define hopper_timeout_is_set(timeout) get_timeout_active(timeout)
+#else
+#define hopper_timeout_is_set(timeout) (StatementTimeout > 0)
 #endif
 
 /*

@@ -203,6 +203,8 @@ extern void hopper_wait(int fd, long timeout_ms);
 extern void hopper_sleep(long ms);
 extern double hopper_seconds_between(TimestampTz from, TimestampTz to);
 extern double hopper_seconds_since(TimestampTz then);
+/* Until statement_timeout or transaction_timeout ends the statement; infinite where none does. */
+extern double hopper_seconds_to_timeout(void);
 /*
  * From now to the statement's end the server looks every two seconds whether the client is still
  * there, and ends the session where it is not. By itself it finds out when it writes to the client,

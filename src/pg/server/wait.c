@@ -137,3 +137,16 @@ hopper_seconds_since(TimestampTz then)
 {
 	return hopper_seconds_between(then, GetCurrentTimestamp());
 }
+
+double
+hopper_seconds_to_timeout(void)
+{
+	static const TimeoutId timeouts[] = {HOPPER_TIMEOUTS};
+	double		left = INFINITY;
+
+	for (int i = 0; i < lengthof(timeouts); i++)
+		if (hopper_timeout_is_set(timeouts[i]))
+			left = Min(left, hopper_seconds_between(GetCurrentTimestamp(),
+													get_timeout_finish_time(timeouts[i])));
+	return left;
+}
