@@ -19,7 +19,7 @@ CREATE TABLE hopper.all_runs (
     description text,
     created timestamp with time zone NOT NULL,
     queued timestamp with time zone, -- for a worker of the server that has started then,
-    queued_in oid,                   -- in this database
+    queued_in oid,                   -- in this database; NULL where it got no connection
     started timestamp with time zone,
     ended timestamp with time zone,
     sessions integer NOT NULL DEFAULT 0,

@@ -20,11 +20,8 @@ SELECT r.run,
             WHEN r.queued = pg_catalog.pg_postmaster_start_time()
                  AND r.queued_in = (SELECT d.oid FROM pg_catalog.pg_database d
                                     WHERE d.datname = pg_catalog.current_database())
-                 AND EXISTS (SELECT 1 FROM pg_catalog.pg_roles o WHERE o.oid = r.role
-                             AND pg_catalog.has_database_privilege(o.oid, r.queued_in, 'CONNECT')
-                             AND (o.rolcanlogin OR pg_catalog.current_setting('server_version_num')::int >= 170000))
                  THEN 'waiting'
-            WHEN r.started IS NULL THEN 'created'
+            WHEN r.started IS NULL AND r.queued IS NULL THEN 'created'
             ELSE 'interrupted' END AS state,
        pg_catalog.pg_get_userbyid(r.role) AS owner,
        r.function, r.model_table, r.packed_table, r.validation_table, r.name, r.description,

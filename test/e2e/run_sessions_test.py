@@ -389,9 +389,6 @@ def test_the_role_of_a_run_was_dropped(database):
         with pytest.raises(psycopg2.errors.UndefinedObject, match=f"role of run {runs[0]} was dropped") as error:
             query(database, "SELECT hopper." + call.format(runs[0]))
         assert error.value.diag.message_hint == f"hopper.drop_run({runs[0]}) removes it."
-    query(database, "UPDATE hopper.all_runs SET queued = pg_postmaster_start_time(), queued_in = (SELECT oid FROM pg_database"
-          " WHERE datname = current_database()) WHERE run = %s", runs[0])
-    assert state(database, runs[0]) == "created"
     query(database, "SELECT hopper.cancel(%s)", runs[0])
     assert state(database, runs[0]) == "cancelled"
     query(database, "SELECT hopper.drop_run(%s)", runs[1])

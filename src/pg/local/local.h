@@ -30,6 +30,11 @@ extern hopper_explain_costs hopper_forecast_costs(struct hopper_forecast_request
 												  const int32 *train_keys);
 extern void hopper_worker_start(const struct hopper_run_row *row);
 extern void hopper_supervisor_register(void);
+/*
+ * Has a run of a database taken up that its worker cannot train, 0: all; as far as its role may.
+ * False where no worker is free. `handle`: to wait for its end, or NULL.
+ */
+extern bool hopper_supervisor_find(Oid database, int64 run, BackgroundWorkerHandle **handle);
 /* A background worker that calls a function of the library, and is not started again. */
 extern BackgroundWorker hopper_worker_named(const char *type, const char *function);
 

@@ -4,7 +4,8 @@
  *
  * The postmaster remembers workers over crashes of processes, but not over its own end. Where the
  * library is preloaded, a launcher without a database looks at the list of databases, once, and has
- * a short-lived worker look for such runs in each of them, one after the other.
+ * a short-lived worker look for such runs in each of them, one after the other. So does a worker
+ * that gets no connection as its role, for its run: it is taken up, or interrupted.
  */
 #include "pg/local/local.h"
 
@@ -70,6 +71,17 @@ databases(MemoryContext context)
 	return found;
 }
 
+bool
+hopper_supervisor_find(Oid database, int64 run, BackgroundWorkerHandle **handle)
+{
+	BackgroundWorker worker = hopper_worker_named("model_hopper finder", "hopper_run_finder");
+
+	worker.bgw_main_arg = ObjectIdGetDatum(database);
+	memcpy(worker.bgw_extra, &run, sizeof(run));
+	worker.bgw_notify_pid = handle ? MyProcPid : 0;
+	return RegisterDynamicBackgroundWorker(&worker, handle);
+}
+
 static void
 launcher_ends(int code, Datum nothing)
 {
@@ -86,12 +98,9 @@ hopper_run_launcher(Datum nothing)
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
 	foreach(cell, databases(TopMemoryContext))
 	{
-		BackgroundWorker worker = hopper_worker_named("model_hopper finder", "hopper_run_finder");
 		BackgroundWorkerHandle *handle;
 
-		worker.bgw_main_arg = ObjectIdGetDatum(lfirst_oid(cell));
-		worker.bgw_notify_pid = MyProcPid;
-		if (!RegisterDynamicBackgroundWorker(&worker, &handle))
+		if (!hopper_supervisor_find(lfirst_oid(cell), 0, &handle))
 			hopper_raise(ERRCODE_INSUFFICIENT_RESOURCES,
 						 errmsg("no background worker is free to look for interrupted runs"),
 						 errhint("Raise max_worker_processes, or continue runs with "
@@ -118,11 +127,27 @@ take_up(int64 run)
 	hopper_finish();
 }
 
+/* Nothing is to take it up any more, until somebody resumes it or the server starts again. */
+static void
+interrupt(int64 run, const ErrorData *why)
+{
+	hopper_run_row row;
+
+	StartTransactionCommand();
+	hopper_connect();
+	if (hopper_lease_holder(run) == 0 && hopper_store_read_if_there(run, &row) &&
+		row.outcome == NULL)
+		hopper_store_interrupted(run, why);
+	hopper_finish();
+	CommitTransactionCommand();
+}
+
 /* What one run lacks, its role's LOGIN say, costs the others nothing. */
 static void
 try_to_take_up(int64 run)
 {
 	MemoryContext caller = CurrentMemoryContext;
+	ErrorData  *volatile why = NULL;
 
 	PG_TRY();
 	{
@@ -133,11 +158,14 @@ try_to_take_up(int64 run)
 	PG_CATCH();
 	{
 		MemoryContextSwitchTo(caller);
+		why = CopyErrorData();
 		EmitErrorReport();
 		FlushErrorState();
 		AbortCurrentTransaction();
 	}
 	PG_END_TRY();
+	if (why)
+		interrupt(run, why);
 	MemoryContextSwitchTo(caller);
 }
 
@@ -145,8 +173,10 @@ void
 hopper_run_finder(Datum database)
 {
 	uint64		n = 0;
+	int64		only;
 	int64	   *runs = NULL;
 
+	memcpy(&only, MyBgworkerEntry->bgw_extra, sizeof(only));
 	begin_worker();
 	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, 0);
 	SetCurrentStatementStartTimestamp();
@@ -156,7 +186,8 @@ hopper_run_finder(Datum database)
 	{
 		hopper_connect();
 		n = hopper_own_select("SELECT run FROM @extschema@.all_runs WHERE outcome IS NULL"
-							  " AND queued IS NOT NULL ORDER BY run");
+							  " AND queued IS NOT NULL AND " INT64_FORMAT " IN (0, run)"
+							  " ORDER BY run", only);
 		runs = MemoryContextAlloc(TopMemoryContext, (n + 1) * sizeof(int64));
 		for (uint64 row = 0; row < n; row++)
 			runs[row] = hopper_int_cell(NULL, row, 1, 0, PG_INT64_MAX);

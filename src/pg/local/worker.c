@@ -4,7 +4,8 @@
  *
  * A worker that dies, or whose server does, is started again by the postmaster, and goes on from
  * the run's last checkpoint: it leaves with exit code 1 unless the run has ended. Exit code 0 takes
- * it off the postmaster's list. One that is refused its connection is started again, too.
+ * it off the postmaster's list. One that is refused its connection is started again, too, but where
+ * its role may not connect.
  */
 #include "pg/local/local.h"
 
@@ -14,6 +15,7 @@
 #include "commands/dbcommands.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
+#include "storage/ipc.h"
 #include "storage/lmgr.h"
 #include "tcop/tcopprot.h"
 #include "utils/syscache.h"
@@ -264,15 +266,28 @@ note_refusal(void *nothing)
 	refusal = geterrcode();
 }
 
+static bool ends_for_good = false;
+
 /*
  * A worker whose database is gone, or whose role may not connect, would be started again for ever.
  * What else refuses it passes: a limit of connections, a database that takes none for now.
  */
 static void
+look_at_refusal(int code, Datum orders)
+{
+	const worker_orders *refused = (const worker_orders *) DatumGetPointer(orders);
+
+	if (refusal == ERRCODE_UNDEFINED_DATABASE)
+		ends_for_good = true;
+	else if (refusal == ERRCODE_INSUFFICIENT_PRIVILEGE ||
+			 refusal == ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION)
+		ends_for_good = hopper_supervisor_find(refused->database, refused->run, NULL);
+}
+
+static void
 leave_for_good(int code, Datum nothing)
 {
-	if (refusal == ERRCODE_UNDEFINED_DATABASE || refusal == ERRCODE_INSUFFICIENT_PRIVILEGE ||
-		refusal == ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION)
+	if (ends_for_good)
 		_exit(0);
 }
 
@@ -309,6 +324,7 @@ hopper_run_worker(Datum nothing)
 	MemoryContext context;
 
 	on_proc_exit(leave_for_good, (Datum) 0);
+	before_shmem_exit(look_at_refusal, PointerGetDatum(&orders));
 	memcpy(&orders, MyBgworkerEntry->bgw_extra, sizeof(orders));
 	pqsignal(SIGTERM, die);
 	pqsignal(SIGINT, StatementCancelHandler);

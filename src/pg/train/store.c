@@ -265,17 +265,30 @@ hopper_store_queued(int64 run, const char *event, const char *settings)
 	hopper_store_event(run, event, 0, NULL);
 }
 
+/* No session has read what the detail says: of trials that have all failed, why. */
+static const char *
+reason(const ErrorData *error)
+{
+	return error == NULL ? NULL
+		: error->detail ? psprintf("%s. %s", error->message, error->detail) : error->message;
+}
+
+void
+hopper_store_interrupted(int64 run, const ErrorData *why)
+{
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run)),
+					  "UPDATE @extschema@.all_runs SET queued_in = NULL WHERE run = $1");
+	hopper_store_event(run, "interrupted", 0, reason(why));
+}
+
 void
 hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit, const ErrorData *error)
 {
 	/* Of all its trials, whichever session has trained them. */
 	const hopper_best best = fit ? fit->record.best : (hopper_best) {0};
-	/* No session has read what the detail says: of trials that have all failed, why. */
-	const char *reason = error == NULL ? NULL
-		: error->detail ? psprintf("%s. %s", error->message, error->detail) : error->message;
 
 	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), hopper_text_param(outcome),
-									hopper_text_param(reason),
+									hopper_text_param(reason(error)),
 									hopper_text_param(error ? unpack_sql_state(error->sqlerrcode)
 													  : NULL),
 									HOPPER_IF(best.metric, HOPPER_INT4(best.mst_key)),
@@ -291,7 +304,7 @@ hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit, const 
 					  " WHEN 'failed' THEN 1 END) AS failed,"
 					  " pg_catalog.sum(iterations) AS iterations FROM @extschema@.all_trials"
 					  " WHERE run = $1) t WHERE run = $1");
-	hopper_store_event(run, outcome, 0, reason);
+	hopper_store_event(run, outcome, 0, reason(error));
 }
 
 void

@@ -95,6 +95,8 @@ extern void hopper_store_started(int64 run, bool queued);
 extern void hopper_store_reopen(int64 run);
 /* A background worker is to train it, with these settings (NULL: as before); `event` says why. */
 extern void hopper_store_queued(int64 run, const char *event, const char *settings);
+/* No worker is to train it, which waits for resume() or a start of the server. */
+extern void hopper_store_interrupted(int64 run, const ErrorData *why);
 /* `fit`: its results, or NULL where there are none; `error`: why it failed, or NULL. */
 extern void hopper_store_ended(int64 run, const char *outcome, const hopper_fit *fit,
 							   const ErrorData *error);
