@@ -1,7 +1,7 @@
 -- What a role sees of runs: its own, and those of roles whose rights it has. Whether a run is running
 -- is stored nowhere: its driver holds a lock (src/pg/run/lease.h has the numbers). Its worker,
 -- which is started again until it gets a connection, is of one server and one database: a standby that was promoted and
--- a copy of a database have none.
+-- a copy of a database have none. A standby sees no locks of its primary.
 CREATE VIEW hopper.seen_runs AS
 SELECT r.run, r.started, r.outcome
 FROM hopper.all_runs r
@@ -17,6 +17,7 @@ SELECT r.run,
             WHEN (SELECT e.event FROM hopper.all_run_events e WHERE e.run = r.run
                   AND e.event IN ('submitted', 'resumed', 'pause', 'cancel')
                   ORDER BY e.at DESC LIMIT 1) = 'pause' THEN 'paused'
+            WHEN pg_catalog.pg_is_in_recovery() THEN 'unknown'
             WHEN r.queued = pg_catalog.pg_postmaster_start_time()
                  AND r.queued_in = (SELECT d.oid FROM pg_catalog.pg_database d
                                     WHERE d.datname = pg_catalog.current_database())

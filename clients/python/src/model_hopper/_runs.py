@@ -51,7 +51,7 @@ class Run:
 
     @property
     def state(self) -> str:
-        """'waiting', 'running', 'paused', 'interrupted', 'done', 'failed' or 'cancelled'."""
+        """'waiting', 'running', 'paused', 'interrupted', 'done', 'failed' or 'cancelled'; on a standby 'unknown'."""
         return str(self._row()["state"])
 
     @property
