@@ -1,5 +1,5 @@
 CREATE FUNCTION hopper.auto_fit_within(source_table text, dependent_varname text, model_table text, seconds double precision, treatments jsonb,
-    seed bigint, group_varname text, time_varname text, replace boolean, test_fraction double precision)
+    seed bigint, group_varname text, time_varname text, replace boolean, test_fraction double precision, label_kind text)
 RETURNS TABLE (step integer, what text, result text, statement text)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on AS $$
 #variable_conflict use_variable
@@ -63,7 +63,18 @@ DECLARE
     ahead pg_catalog.float8;
     until pg_catalog.float8;
     n pg_catalog.int8;
+    rows pg_catalog.int8;
     learns pg_catalog.bool;
+    -- What the network may differ from the recipe in, operations of an example in it and in the linear model, those of a second, at first a
+    -- guess, seconds that it may take, and iterations that train it.
+    sizes CONSTANT pg_catalog.text[] := ARRAY['', ', "hidden": [64, 64, 64]', ', "hidden": [64, 64, 64], "frequencies": 0', ', "hidden": [16], "frequencies": 0'];
+    size pg_catalog.text;
+    work pg_catalog.float8;
+    linear_work pg_catalog.float8;
+    speed pg_catalog.float8 := 2e10;
+    spare pg_catalog.float8;
+    enough pg_catalog.int4;
+    operations pg_catalog.text;
     total pg_catalog.float8;
     iterations pg_catalog.int4;
     trials pg_catalog.int4;
@@ -93,6 +104,9 @@ BEGIN
     END IF;
     IF test_fraction IS NULL OR NOT (test_fraction = 0 OR test_fraction BETWEEN 0.01 AND 0.9) THEN
         RAISE EXCEPTION 'test_fraction must be 0, or 0.01 to 0.9' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF label_kind NOT IN ('class', 'value') THEN
+        RAISE EXCEPTION 'label_kind must be "class" or "value"' USING ERRCODE = 'invalid_parameter_value';
     END IF;
 
     PERFORM pg_catalog.set_config('search_path', callers, true);
@@ -212,15 +226,15 @@ BEGIN
         END IF;
     END IF;
     statement := format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L,'
-        ' independent_varname := ''*'', validation_fraction := 0.2, seed := %s, treatments := %L%s%s)',
-        own, kept_rows, packed, label, seed, treated,
+        ' independent_varname := ''*'', validation_fraction := 0.2, seed := %s, treatments := %L%s%s%s)',
+        own, kept_rows, packed, label, seed, treated, coalesce(', label_kind := ' || quote_literal(label_kind), ''),
         coalesce(', group_varname := ' || quote_literal(given[2]), '') || coalesce(', time_varname := ' || quote_literal(given[3]), ''), again);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
     EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %sdescribe_features(%L)', own,
         packed) INTO n;
-    EXECUTE pg_catalog.format('SELECT label_kind, num_classes[1] FROM %s', pg_catalog.format(names, '_packed_summary'))
-        INTO kind, classes;
+    EXECUTE pg_catalog.format('SELECT s.label_kind, s.num_classes[1], s.n_rows FROM %s AS s', pg_catalog.format(names, '_packed_summary'))
+        INTO kind, classes, rows;
     -- The test's rows as they are now: a run ends in another session, with other settings, and the table may change meanwhile.
     IF test_fraction OPERATOR(pg_catalog.>) 0 THEN
         EXECUTE pg_catalog.format('SELECT %svalidation_preprocessor(source_table := %L, output_table := %L, packed_table := %L%s)', own,
@@ -256,45 +270,57 @@ BEGIN
         WHEN classes = 2 THEN '["accuracy", "auc"]' ELSE '["accuracy"]' END;
     -- The epoch is chosen by what models are compared by.
     metrics := '"metrics": ' || metrics || ', "monitor": "val_loss"' || CASE kind WHEN 'class' THEN ', "label_smoothing": 0' ELSE '' END;
-    options := format('{"iterations": 1, %s}', metrics);
-    statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := ''realmlp'', options := %L%s)',
-        own, networks, packed, options, again);
+    PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
+    -- The first of these of which a thread trains two in the time, as operations are counted, with the way back three times as many, and of which
+    -- one iteration says that it has the time for the fewest. Of many rows few iterations are many steps.
+    enough := greatest(3, least(8, ceil(1e5 / rows)));
+    operations := format('SELECT d.flops FROM %sdescribe_model(%L, $1, %L) AS d WHERE d.layer_index IS NULL', own, networks, packed);
+    FOREACH size IN ARRAY sizes LOOP
+        statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := ''realmlp'', options := %L, replace := true)',
+            own, networks, packed, format('{"iterations": 1, %s%s}', metrics, size));
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        EXECUTE statement INTO network;
+        EXECUTE operations INTO work USING network.model_id;
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+        -- Where packing has taken the time, a network of which one iteration is short is nevertheless none of the smallest.
+        spare := 0.5 * greatest(seconds - extract(epoch FROM clock_timestamp() - began), 0.4 * seconds);
+        CONTINUE WHEN 3 * work * rows * enough / speed > spare AND size <> sizes[array_upper(sizes, 1)];
+        statement := format('SELECT * FROM %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := %s,'
+            ' compile_params := %L, fit_params := %L, num_iterations := 1, validation_table := %L)', own, packed, probed, networks, network.model_id,
+            network.compile_params, network.fit_params, aside);
+        PERFORM pg_catalog.set_config('search_path', callers, true);
+        EXECUTE pg_catalog.format('SELECT %sfit_together($1)', own) USING ARRAY[statement];
+        EXECUTE pg_catalog.format('SELECT threads, (SELECT seconds_training FROM %s) AS seconds FROM %s',
+            pg_catalog.format(names, '_probe_info'), pg_catalog.format(names, '_probe_summary')) INTO probe;
+        judging := pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began);
+        EXECUTE pg_catalog.format('SELECT %sevaluate(model_table := %L, packed_table := %L)', own, probed, aside);
+        judging := pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began) OPERATOR(pg_catalog.-) judging;
+        EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, probed);
+        PERFORM pg_catalog.set_config('search_path', safe, true);
+        EXIT WHEN 3 * probe.seconds <= spare;
+        speed := 3 * work * rows / greatest(probe.seconds, 0.001);
+    END LOOP;
     PERFORM pg_catalog.set_config('search_path', callers, true);
-    EXECUTE statement INTO network;
     -- Networks of an earlier search go; what the user has added stays.
     EXECUTE pg_catalog.format('DELETE FROM %s WHERE name OPERATOR(pg_catalog.~~) %L', networks, 'searched {%');
-    -- One iteration says how many there is time for.
-    PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
-    statement := pg_catalog.format('SELECT * FROM %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := %s,'
-        ' compile_params := %L, fit_params := %L, num_iterations := 1, validation_table := %L)', own, packed, probed, networks, network.model_id,
-        network.compile_params, network.fit_params, aside);
-    EXECUTE pg_catalog.format('SELECT %sfit_together($1)', own) USING ARRAY[statement];
-    EXECUTE pg_catalog.format('SELECT threads, (SELECT seconds_training FROM %s) AS seconds FROM %s',
-        pg_catalog.format(names, '_probe_info'), pg_catalog.format(names, '_probe_summary')) INTO probe;
-    judging := pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began);
-    EXECUTE pg_catalog.format('SELECT %sevaluate(model_table := %L, packed_table := %L)', own, probed, aside);
-    judging := pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) began) OPERATOR(pg_catalog.-) judging;
-    EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, probed);
+    -- What a linear model makes of the columns: for comparison, and it may be the best one. Its passes get a tenth of the time, each a fraction of the
+    -- probe's, unless that is small, too.
+    EXECUTE pg_catalog.format('SELECT %smlp(model_arch_table := %L, packed_table := %L, hidden := ''{}'', name := ''linear''%s)', own,
+        networks, packed, again) INTO n;
+    EXECUTE operations INTO linear_work USING n;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    IF test_fraction > 0 THEN
-        -- What a linear model makes of the columns, for comparison. Its passes take a fraction of the probe's.
+    linear := format('SELECT %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := %s, compile_params := %L,'
+        ' fit_params := ''{"batch_size": 32, "monitor": "val_loss", "restore_best": true}'', num_iterations := %s, validation_table := %L)', own,
+        packed, compared, networks, n, format('{"loss": %s, "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.01}}, %s}',
+            network.compile_params::json->'loss', split_part(metrics, ', "monitor"', 1)),
+        greatest(1, least(100, floor(0.1 * (seconds - extract(epoch FROM clock_timestamp() - began))
+            / greatest(probe.seconds * greatest(0.05, 2 * linear_work / work), 0.001)))),
+        aside);
+    IF NOT later THEN
         PERFORM pg_catalog.set_config('search_path', callers, true);
-        EXECUTE pg_catalog.format('SELECT %smlp(model_arch_table := %L, packed_table := %L, hidden := ''{}'', name := ''linear''%s)', own,
-            networks, packed, again) INTO n;
+        EXECUTE pg_catalog.format('SELECT %sfit_together($1)', own) USING ARRAY[linear];
         PERFORM pg_catalog.set_config('search_path', safe, true);
-        linear := format('SELECT %sfit(packed_table := %L, model_table := %L, model_arch_table := %L, model_id := %s, compile_params := %L,'
-            ' fit_params := ''batch_size=32, monitor=val_loss, restore_best=True'', num_iterations := %s, validation_table := %L)', own,
-            packed, compared, networks, n,
-            format('{"loss": "%s", "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.01}}, %s}', CASE WHEN kind <> 'class' THEN 'mse'
-                WHEN classes = 2 THEN 'binary_crossentropy' ELSE 'categorical_crossentropy' END, split_part(metrics, ', "monitor"', 1)),
-            greatest(1, least(100, floor(0.5 * (seconds - extract(epoch FROM clock_timestamp() - began)) / greatest(probe.seconds, 0.001)))),
-            aside);
-        IF NOT later THEN
-            PERFORM pg_catalog.set_config('search_path', callers, true);
-            EXECUTE pg_catalog.format('SELECT %sfit_together($1)', own) USING ARRAY[linear];
-            PERFORM pg_catalog.set_config('search_path', safe, true);
-            linear := NULL;
-        END IF;
+        linear := NULL;
     END IF;
     PERFORM pg_catalog.set_config('client_min_messages', told, true);
     -- Rows for the test are predicted by four models, the search ends with an iteration, and a model is made of the ensemble.
@@ -303,23 +329,23 @@ BEGIN
     total := greatest(0.97 * (seconds - until) - ahead, 0);
     until := until + total;
     total := total * probe.threads / greatest(probe.seconds, 0.001);
-    -- Few long trainings beside many short ones.
-    iterations := greatest(3, least(64, floor(total / 8)));
+    -- Few long trainings beside many short ones; none is too short, where two of a thread can be long enough.
+    iterations := greatest(3, least(enough, floor(total / (2 * probe.threads))), least(64, floor(total / 8)));
     -- Each model is judged for the ensemble, by its predictions and in the selection.
     until := until - least(2 * judging * least(total / iterations, 200), 0.3 * (until - extract(epoch FROM clock_timestamp() - began)));
     -- Twice as many as there is time for, which ends the search: the probe's iteration may have been slower than others are.
     trials := greatest(2, least(200, floor(2 * total / iterations)));
     -- Where a number has thresholds, only high frequencies find them: sigma has the range of pytabkit's space "tabarena".
-    options := format('{"iterations": %s, %s, "dropout": [0.0, 0.15, 0.3], "weight_decay": [0.0, 0.02],'
+    options := format('{"iterations": %s, %s%s, "dropout": [0.0, 0.15, 0.3], "weight_decay": [0.0, 0.02],'
         ' "sigma": {"type": "float", "low": 0.01, "high": 50, "scale": "log"},'
-        ' "learning_rate": {"type": "float", "low": %s, "high": %s, "scale": "log"}}', iterations, metrics,
+        ' "learning_rate": {"type": "float", "low": %s, "high": %s, "scale": "log"}}', iterations, metrics, size,
         CASE kind WHEN 'class' THEN 0.01 ELSE 0.05 END, CASE kind WHEN 'class' THEN 0.1 ELSE 0.3 END);
     statement := format('SELECT * FROM %stabular(model_arch_table := %L, packed_table := %L, recipe := ''realmlp'', options := %L,'
         ' name := ''searched''%s)', own, networks, packed, options, again);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO network;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    result := 'RealMLP, ' || iterations || ' iterations each';
+    result := 'RealMLP, ' || iterations || ' iterations each' || CASE WHEN size <> '' THEN '; with' || substr(size, 2) || ', for the time' ELSE '' END;
     EXECUTE tell USING step, what, result, statement;
 
     step := 4;
@@ -345,7 +371,7 @@ BEGIN
     RETURN QUERY EXECUTE pg_catalog.format('SELECT t.step, t.what, t.result, t.statement FROM %s AS t ORDER BY t.step', kept_steps);
     PERFORM pg_catalog.set_config('search_path', callers, true);
 END $$;
-COMMENT ON FUNCTION hopper.auto_fit_within(text, text, text, double precision, jsonb, bigint, text, text, boolean, double precision) IS
+COMMENT ON FUNCTION hopper.auto_fit_within(text, text, text, double precision, jsonb, bigint, text, text, boolean, double precision, text) IS
     'part of auto_fit(): all of it, or what comes before the search where a run is made of that';
 
 CREATE FUNCTION hopper.auto_fit_end(models text, plan json) RETURNS void
@@ -370,6 +396,12 @@ DECLARE
     began pg_catalog.timestamptz;
     elapsed pg_catalog.float8;
     keys pg_catalog.int4[];
+    -- The linear model's table of metrics, the models' and their own, columns of both, and its number among them.
+    from_infos pg_catalog.regclass;
+    infos pg_catalog.regclass;
+    kept_models pg_catalog.regclass;
+    columns pg_catalog.text;
+    linear_key pg_catalog.int4;
     search pg_catalog.record;
     best pg_catalog.record;
     tested pg_catalog.record;
@@ -441,6 +473,28 @@ BEGIN
     EXECUTE tell USING 4, 'search', search.configurations || ' configurations, the best has a validation loss of ' || round(search.best_value::numeric, 4),
         plan->>'statement';
 
+    -- The linear model is one of them, by which it may be a member, or the best.
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
+    IF (plan OPERATOR(pg_catalog.->>) 'linear') IS NOT NULL THEN
+        EXECUTE pg_catalog.format('SELECT %sfit_together($1)', own) USING ARRAY[plan OPERATOR(pg_catalog.->>) 'linear'];
+    END IF;
+    EXECUTE pg_catalog.format('SELECT %L::pg_catalog.regclass, %L::pg_catalog.regclass, %L::pg_catalog.regclass, pg_catalog.max(i.mst_key)'
+        ' OPERATOR(pg_catalog.+) 1 FROM %2$s AS i', pg_catalog.format(names, '_linear_info'), pg_catalog.format(ended, '_info'),
+        pg_catalog.format(ended, '')) INTO from_infos, infos, kept_models, linear_key;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    -- Not those that an event trigger has added, which fill themselves.
+    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) INTO columns FROM pg_attribute a JOIN pg_attribute b ON b.attname = a.attname
+        WHERE a.attrelid = from_infos AND b.attrelid = infos AND a.attnum > 0 AND NOT a.attisdropped AND NOT b.atthasdef
+            AND coalesce(to_json(b)->>'attidentity', '') = '' AND a.attname <> 'mst_key';
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE pg_catalog.format('INSERT INTO %s (mst_key, model_weights, model_arch) SELECT %s, l.model_weights, l.model_arch FROM %s AS l',
+        kept_models, linear_key, pg_catalog.format(names, '_linear'));
+    EXECUTE pg_catalog.format('INSERT INTO %1$s (mst_key, %2$s) SELECT %3$s, %2$s FROM %4$s AS l', infos, columns, linear_key, from_infos);
+    EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, pg_catalog.format(names, '_linear'));
+    PERFORM pg_catalog.set_config('client_min_messages', told, true);
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+
     -- As many of the best as there is time for. A run may have waited, or been paused.
     elapsed := extract(epoch FROM clock_timestamp() - began);
     IF (plan->>'later')::bool THEN
@@ -452,41 +506,27 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO keys;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    IF search.configurations = 1 THEN
-        -- All others have failed.
-        statement := format('SELECT t.mst_key, ARRAY[t.mst_key] AS members, t.value, t.mst_key AS best_member FROM %s AS t'
-            ' WHERE t.place IS NOT NULL', format(ended, '_trials'));
-    ELSE
-        statement := format('SELECT * FROM %sensemble(model_table := %L, packed_table := %L, size := 20,%s rank_by := ''loss'')', own, models,
-            format(names, '_packed_validation'), coalesce(' mst_keys := ' || quote_literal(keys[1:n]) || ',', ''));
-    END IF;
+    statement := format('SELECT * FROM %sensemble(model_table := %L, packed_table := %L, size := 20,%s rank_by := ''loss'')', own, models,
+        format(names, '_packed_validation'), CASE WHEN keys IS NOT NULL THEN ' mst_keys := ' || quote_literal(keys[1:n] || linear_key) || ',' ELSE '' END);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO best;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    EXECUTE tell USING 5, 'ensemble', CASE WHEN search.configurations = 1 THEN 'none, of one model: the other configurations have failed'
-        ELSE 'model ' || best.mst_key || ', of ' || array_length(best.members, 1)
-            || CASE array_length(best.members, 1) WHEN 1 THEN ' member' ELSE ' members' END || ', has a validation loss of ' || round(best.value::numeric, 4) END,
-        statement;
+    EXECUTE tell USING 5, 'ensemble', 'model ' || best.mst_key || ', of ' || array_length(best.members, 1)
+        || CASE WHEN best.members = ARRAY[linear_key] THEN ' member, a linear model' WHEN linear_key = ANY (best.members) THEN ' members, a linear model among them'
+            WHEN array_length(best.members, 1) = 1 THEN ' member' ELSE ' members' END
+        || ', has a validation loss of ' || round(best.value::numeric, 4), statement;
 
     IF (plan->>'test_fraction')::float8 = 0 THEN
         EXECUTE tell USING 6, 'test', 'no rows are kept: evaluate() tests on others', NULL::text;
     ELSE
         PERFORM pg_catalog.set_config('search_path', callers, true);
-        IF (plan OPERATOR(pg_catalog.->>) 'linear') IS NOT NULL THEN
-            PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
-            EXECUTE pg_catalog.format('SELECT %sfit_together($1)', own) USING ARRAY[plan OPERATOR(pg_catalog.->>) 'linear'];
-            PERFORM pg_catalog.set_config('client_min_messages', told, true);
-        END IF;
         statement := pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, models,
             pg_catalog.format(names, '_test_packed'), best.mst_key);
         EXECUTE statement INTO tested;
         EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, models,
             pg_catalog.format(names, '_test_packed'), best.best_member) INTO alone;
-        EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L)', own, pg_catalog.format(names, '_linear'),
-            pg_catalog.format(names, '_test_packed')) INTO linear;
-        PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
-        EXECUTE pg_catalog.format('SELECT %sdrop_model(%L)', own, pg_catalog.format(names, '_linear'));
-        PERFORM pg_catalog.set_config('client_min_messages', told, true);
+        EXECUTE pg_catalog.format('SELECT * FROM %sevaluate(model_table := %L, packed_table := %L, mst_key := %s)', own, models,
+            pg_catalog.format(names, '_test_packed'), linear_key) INTO linear;
         IF classes OPERATOR(pg_catalog.=) 2 THEN
             EXECUTE pg_catalog.format('SELECT %1$sauc_reach(pg_catalog.array_agg(p.label), pg_catalog.array_agg(p.outputs[1]))'
                 ' FROM %1$spredict_packed(%2$L, %3$L, %4$s) AS p', own, models, pg_catalog.format(names, '_test_packed'), best.mst_key) INTO reach;
@@ -505,17 +545,18 @@ BEGIN
             statement;
     END IF;
 
-    -- Of models that are equally good predict() takes the first.
-    IF array_length(best.members, 1) = 1 THEN
-        best.mst_key := best.best_member;
-    END IF;
     -- The ensemble may have a higher validation loss than the model that is the best on these rows by chance.
     statement := format('SELECT s.best_mst_key FROM %s AS s', format(ended, '_summary'));
     PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement INTO n;
     PERFORM pg_catalog.set_config('search_path', safe, true);
+    -- Of one member it is that model, but for the last digits of its loss.
+    IF array_length(best.members, 1) = 1 AND n = best.best_member THEN
+        best.mst_key := n;
+    END IF;
     EXECUTE tell USING 7, 'next', 'predict() takes model ' || best.mst_key
         || CASE WHEN n <> best.mst_key THEN ' where mst_key := ' || best.mst_key || ' is given, else model ' || n ELSE '' END
+        || CASE WHEN n = linear_key OR n = best.mst_key AND best.members = ARRAY[linear_key] THEN ', the linear one' ELSE '' END
         || '; ' || round(extract(epoch FROM clock_timestamp() - began)::numeric, 1) || ' s in all', format('SELECT %spredict(model_table := %L, source_table := %L, id_col := ..., output_table := ..., mst_key := %s)',
         own, models, plan->>'source_table', best.mst_key);
     PERFORM pg_catalog.set_config('search_path', callers, true);
@@ -534,10 +575,11 @@ CREATE FUNCTION hopper.auto_fit(
     group_varname text DEFAULT NULL,
     time_varname text DEFAULT NULL,
     replace boolean DEFAULT false,
-    test_fraction double precision DEFAULT 0.2)
+    test_fraction double precision DEFAULT 0.2,
+    label_kind text DEFAULT NULL)
 RETURNS TABLE (step integer, what text, result text, statement text)
     AS 'MODULE_PATHNAME', 'hopper_sql_within' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.auto_fit(text, text, text, double precision, jsonb, bigint, text, text, boolean, double precision) IS
+COMMENT ON FUNCTION hopper.auto_fit(text, text, text, double precision, jsonb, bigint, text, text, boolean, double precision, text) IS
     'from a table as it is to an ensemble of the best networks: splits, packs, searches, ensembles and tests on rows that nothing has seen; a row for each step, with the statement that does it by hand
 
 Task: 4.9 train
@@ -551,5 +593,6 @@ group_varname: column whose rows of the same value are together in training, val
 time_varname: column of times: the latest rows are for the test, those before them for validation
 replace: take the place of what an earlier call with this model_table has made, when all is done
 test_fraction: share of the rows that nothing sees before the test; 0: none, all rows are for training and validation
+label_kind: ''class'' or ''value'', as training_preprocessor() takes it; by itself it is chosen by the label''s type and values, which a NOTICE says of whole numbers
 Example:
 SELECT step, what, result FROM hopper.auto_fit(source_table := ''points'', dependent_varname := ''y'', model_table := ''auto'', seconds := 2);';

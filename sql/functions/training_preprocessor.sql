@@ -50,7 +50,7 @@ fold_column: boolean column: rows where it is true go to <output_table>_validati
 image_shape: shape of an example, such as ARRAY[32, 32, 3] for height, width, channels; bytea needs it
 starts: first partition of each group of partitions at which models start; by itself every partition
 replace: take the place of the packed table that is there
-label_kind: ''class'' or ''value'' (numbers to be predicted); by itself integers, boolean, text and enums are classes, other numbers values
+label_kind: ''class'' or ''value'' (numbers to be predicted); by itself integers, boolean, text and enums are classes, other numbers values, and so are integers of 20 values or more beside treatments
 null_labels: rows whose label is NULL: ''error'', ''skip'' (left out) or ''class'' (NULL is a class, as in MADlib)
 bytea_type: type of the numbers in bytea, little-endian: ''uint8'', ''int16'', ''int32'', ''int64'', ''float32'' or ''float64''; by itself uint8
 weight_varname: column of the rows'' weights, Keras'' sample_weight: numbers from 0 on by which the loss of a row is multiplied; by itself all rows count alike

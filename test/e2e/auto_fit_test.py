@@ -49,7 +49,7 @@ def test_classes(database):
     assert members > 2
     # The epoch is chosen by what the models are compared by; how fine the embeddings are is searched.
     tried = query(database, "SELECT fit_params::json->>'monitor', model_arch->'config'->'layers' FROM churn_info JOIN churn USING (mst_key)"
-                            " WHERE mst_key < (SELECT max(mst_key) FROM churn)")
+                            " WHERE mst_key IN (SELECT mst_key FROM churn_trials)")
     assert {monitor for monitor, _ in tried} == {"val_loss"}
     assert len({layer["config"]["sigma"] for _, layers in tried for layer in layers if "sigma" in layer["config"]}) == len(tried)
     # The ensemble was chosen by rows of validation, and tested on others.
@@ -291,6 +291,7 @@ def test_again_from_a_temporary_table(database):
 
 @pytest.mark.parametrize("arguments, error", [
     ("'customers', 'churned', NULL", "must not be NULL"), ("'customers', 'churned', 'm', 0", "seconds must be 1 or more"),
+    ("'customers', 'churned', 'm', label_kind => 'number'", 'label_kind must be "class" or "value"'),
     ("'customers', 'churned', 'm', test_fraction => 1", "test_fraction must be 0, or 0.01 to 0.9"),
     ("'customers', 'churned', 'm', 'NaN'", "seconds must be .* finite"), ("'customers', 'churned', 'm', 'Infinity'", "seconds must be .* finite"),
     ("'unlabelled', 'churned', 'm'", "With a label 0 are left"), ("'elsewhere', 'churned', 'm'", "Perhaps you meant 'shop.elsewhere'"),
@@ -397,10 +398,14 @@ def test_many_columns_are_not_many_readings(database):
 
 
 def test_one_model_is_left(database):
+    """The linear one stands beside it."""
     query(database, "SELECT hopper.auto_fit('customers', 'churned', 'lone', 1, test_fraction => 0)")
+    linear = value(database, "SELECT model_id FROM lone_networks WHERE name = 'linear'")
     plan = {"names": value(database, "SELECT hopper.names_like('lone', 'model_table', 'packed_validation_summary')"), "source_table": "customers",
             "label": "churned", "kind": "class", "classes": 2, "seconds": 1, "test_fraction": 0, "began": "2026-01-01", "later": False, "searched": 1,
-            "ahead": 0, "judging": 0.1, "replaces": False, "statement": "", "comment": value(database, "SELECT obj_description('lone_steps'::regclass)")}
+            "ahead": 0, "judging": 0.1, "replaces": False, "statement": "", "comment": value(database, "SELECT obj_description('lone_steps'::regclass)"),
+            "linear": f"SELECT hopper.fit('lone_packed', 'lone_linear', 'lone_networks', {linear}, 'loss=binary_crossentropy, optimizer=Adam, metrics=[accuracy]',"
+                      " 'batch_size=32', 1, validation_table := 'lone_packed_validation')"}
     # What a search leaves of which all other configurations have failed.
     query(database, "DELETE FROM lone WHERE mst_key <> 1")
     query(database, "DELETE FROM lone_info WHERE mst_key <> 1")
@@ -409,5 +414,41 @@ def test_one_model_is_left(database):
     query(database, "DELETE FROM lone_steps WHERE step > 3")
     query(database, "SELECT hopper.auto_fit_end('lone', %s)", json.dumps(plan))
     told = dict(query(database, "SELECT step, result FROM lone_steps"))
-    assert told[5] == "none, of one model: the other configurations have failed"
-    assert told[7].startswith("predict() takes model 1;")
+    assert told[4].startswith("1 configurations") and re.match("model 3, of [12] member", told[5]), told
+    assert query(database, "SELECT mst_key FROM lone ORDER BY 1") == [(1,), (2,), (3,)]
+    assert not outputs(database, "lone_linear%")
+
+
+@pytest.mark.parametrize("values, said, kind, otherwise, other_kind", [
+    (43, "holds 20 whole numbers or more: they are taken for numbers", "a number", "class", "one of 43 classes"),
+    (6, "holds 6 whole numbers: they are taken for classes", "one of 6 classes", "value", "a number")])
+def test_how_whole_numbers_are_taken_is_told(database, values, said, kind, otherwise, other_kind):
+    query(database, f"CREATE TABLE counted_{values} AS SELECT sin(i) AS a, i % {values} AS n FROM generate_series(1, 900) AS i")
+    query(database, "SET client_min_messages = notice")
+    for how, expected in ("", kind), (f", label_kind => '{otherwise}'", other_kind):
+        database.notices.clear()
+        result = query(database, f"SELECT what, result FROM hopper.auto_fit('counted_{values}', 'n', 'counting_{values}', 1, replace => true{how})")[1][1]
+        assert result.endswith(f"the label is {expected}")
+        told = [notice for notice in database.notices if "whole numbers" in notice]
+        assert len(told) == (0 if how else 1)
+        assert how or f'label column "n" of "counted_{values}" {said}' in told[0] and re.search(f"label_kind [:=][=>] '{otherwise}'", told[0])
+    query(database, "SET client_min_messages = warning")
+
+
+def test_thousands_of_features(database):
+    """A network is chosen for which there is time, and a linear model that is better than those takes its place."""
+    query(database, "CREATE TABLE notes AS SELECT i % 2 = 1 AS y, (SELECT string_agg('w' || CASE WHEN h % 10 = 0 THEN 5000 + i % 2 * 300 + h / 100 % 300"
+                    " ELSE floor(5000 * power(h / 100 % 100000 / 100000.0, 2.0)) END, ' ') FROM (SELECT ('x' || substr(md5(i || '/' || k), 1, 7))::bit(28)::int"
+                    " AS h FROM generate_series(1, 40) AS k) AS d) AS body FROM generate_series(1, 2000) AS i")
+    rows = query(database, "SELECT step, result FROM hopper.auto_fit('notes', 'y', 'noted', 8,"
+                           " treatments => '{\"body\": {\"treatment\": \"word_counts\", \"vocabulary\": 4000}}')")
+    assert '"frequencies": 0' in rows[2][1], rows
+    longest = value(database, "SELECT max((seconds_training + seconds_evaluating) / iterations) FROM noted_info WHERE seconds_training > 0")
+    assert 3 * longest < 8, rows
+    linear, constant = (float(n) for n in re.findall("(?:a linear model|constant) ([0-9.]+)", rows[5][1]))
+    assert linear > constant + 0.3, rows
+    assert value(database, "SELECT metric FROM hopper.evaluate('noted', 'noted_test_packed')") >= linear - 0.02
+    # It is a model as the others are.
+    key, loss = query(database, "SELECT mst_key, validation_loss_final FROM noted_info WHERE mst_key NOT IN (SELECT mst_key FROM noted_trials)"
+                                " ORDER BY 1 LIMIT 1")[0]
+    assert value(database, "SELECT loss FROM hopper.evaluate('noted', 'noted_packed_validation', mst_key => %s)", key) == pytest.approx(loss, rel=1e-4)

@@ -137,7 +137,7 @@ def test_labels_are_scaled_each_and_given_back_in_their_units(database):
           " 2 * age AS visits, (1 + age / 50)::real AS weight FROM people")
     said = "".join(notices(database, "SELECT hopper.training_preprocessor('homes', 'homes_packed', 'price, label, visits',"
                                      " 'age, plan, member', fold_column => 'fold', weight_varname => 'weight')"))
-    assert 'label column "visits" of "homes" holds 50 whole numbers or more' in said and "Networks come to large numbers" not in said
+    assert 'label column "visits" of "homes" holds 20 whole numbers or more' in said and "Networks come to large numbers" not in said
     rows = query(database, "SELECT price::float8, visits::float8, fold, label, weight FROM homes")
     train, aside = ([row for row in rows if row[2] is fold] for fold in (False, True))
     scaler = StandardScaler().fit([row[:2] for row in train])

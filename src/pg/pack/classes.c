@@ -7,8 +7,8 @@
  */
 #include "pg/pack/pack.h"
 
-/* More values of a whole-number label are taken for numbers, not for classes. */
-#define MOST_WHOLE_CLASSES 50
+/* A label of so many different whole numbers is taken for a number, of fewer for classes. */
+#define FEWEST_WHOLE_NUMBERS 20
 
 typedef struct hopper_pack_class_key
 {
@@ -28,16 +28,23 @@ hopper_pack_judge_label(hopper_pack_job *job)
 	if (!request->by_schema || request->validation || request->label_kind != 0 ||
 		request->num_classes > 0 || hopper_pack_label_family(y->type) != PACK_INTEGER)
 		return;
-	n = hopper_select("SELECT DISTINCT %s FROM %s LIMIT %d", hopper_identifier(y->name),
-					  job->source.name.quoted, MOST_WHOLE_CLASSES);
-	if (n < MOST_WHOLE_CLASSES)
+	n = hopper_select("SELECT DISTINCT %s FROM %s WHERE %s IS NOT NULL LIMIT %d",
+					  hopper_identifier(y->name), job->source.name.quoted,
+					  hopper_identifier(y->name), FEWEST_WHOLE_NUMBERS);
+	if (n < FEWEST_WHOLE_NUMBERS)
+	{
+		/* No and yes. */
+		if (n > 2)
+			ereport(NOTICE, errmsg("label column \"%s\" of \"%s\" holds %d whole numbers: they are "
+								   "taken for classes", y->name, job->source.name.shown, (int) n),
+					errhint("For numbers to be predicted pass label_kind => 'value'."));
 		return;
+	}
 	request->label_kind = HOPPER_LABEL_VALUE;
 	ereport(NOTICE, errmsg("label column \"%s\" of \"%s\" holds %d whole numbers or more: they "
 						   "are taken for numbers to be predicted", y->name, job->source.name.shown,
-						   MOST_WHOLE_CLASSES),
-			errhint("For classes make it a text in a view; training_preprocessor() "
-					"also takes label_kind => 'class'."));
+						   FEWEST_WHOLE_NUMBERS),
+			errhint("For classes pass label_kind => 'class', or make it a text in a view."));
 }
 
 char *

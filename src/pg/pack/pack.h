@@ -180,8 +180,8 @@ extern void hopper_pack_survey(hopper_pack_job *job);
  */
 extern void hopper_pack_choose_validation(hopper_pack_job *job);
 /*
- * Of columns with treatments: a label of whole numbers that has many values is taken for a number
- * to be predicted, with a NOTICE. (pack/classes.c)
+ * Of columns with treatments: a label of whole numbers is taken for a number to be predicted or
+ * for classes by how many it has, with a NOTICE. (pack/classes.c)
  */
 extern void hopper_pack_judge_label(hopper_pack_job *job);
 /* Columns of types for which there is no treatment. */
