@@ -22,7 +22,7 @@ CREATE TABLE hopper.all_runs (
     queued_in oid,                   -- in this database; NULL where it got no connection
     started timestamp with time zone,
     ended timestamp with time zone,
-    sessions integer NOT NULL DEFAULT 0,
+    opening bigint,                  -- by whom it was opened last, who may go on with it; NULL: a worker is to open it
     outcome text,
     error text,
     error_code text,

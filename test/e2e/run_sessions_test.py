@@ -1,6 +1,5 @@
 """A run and several sessions: others see it, pause, cancel and remove it, also roles that are not its own."""
 
-import re
 import threading
 
 import psycopg2
@@ -56,48 +55,67 @@ def test_others_see_the_end_with_its_commit(database):
     query(database, "DROP TABLE few, few_summary")
 
 
-@pytest.mark.parametrize("statement", ["DISCARD ALL", "SELECT pg_advisory_unlock_all()"])
-def test_a_session_whose_locks_are_given_back_drives_no_more(database, statement):
-    """As by a pool, between two of its users: others drive the run then, and this one goes on where they have come to."""
-    run = create(database, "discarded", "endless", 1000000)
+def test_between_two_steps_nobody_drives_a_run(database):
+    """The session that has stepped it goes on without reading its data again, where no other one has driven it since."""
+    run = create(database, "handed_on", "endless", 1000000)
     session, other = connect(DATABASE), connect(DATABASE)
-    query(session, "SELECT hopper.step(%s, 0)", run)
-    query(session, statement)
-    assert state(database, run) == "interrupted"
-    assert value(other, "SELECT hopper.step(%s, 0.5)", run) == "running"
-    assert value(database, "SELECT pid FROM hopper.runs WHERE run = %s", run) == pid(other)
-    with pytest.raises(psycopg2.errors.ObjectInUse, match=f"driven by process {pid(other)}"):
-        query(session, "SELECT hopper.step(%s, 0)", run)
-    other.close()
     trained = "SELECT sum(iterations) FROM hopper.trials WHERE run = %s"
-    before = value(database, trained, run)
-    assert value(session, "SELECT hopper.step(%s, 0)", run) == "running"
-    assert value(database, trained, run) > before
-    assert not [notice for notice in session.notices if "own a lock" in notice]
-    session.close()
+    started = "SELECT count(*) FROM hopper.run_events WHERE run = %s AND event = 'started'"
+    n = before = 0
+    for driver, opens in ((session, True), (session, False), (other, True), (other, False), (session, True), (session, False)):
+        assert value(driver, "SELECT hopper.step(%s, 0.5)", run) == "running"
+        n += opens
+        assert value(database, started, run) == n
+        assert value(database, trained, run) > before
+        before = value(database, trained, run)
+        assert query(database, "SELECT state, pid FROM hopper.runs WHERE run = %s", run) == [("interrupted", None)]
+    # As by a pool, between two of its users.
+    query(session, "DISCARD ALL")
+    assert value(session, "SELECT hopper.step(%s, 0)", run) == "running" and value(database, started, run) == n + 1
+    query(database, "SELECT hopper.resume(%s)", run)
+    wait_until(lambda: state(database, run) == "running")
+    with pytest.raises(psycopg2.errors.ObjectInUse, match="is driven by process") as error:
+        query(session, "SELECT hopper.step(%s, 0)", run)
+    assert "hopper.pause()" in error.value.diag.message_hint
     query(database, "SELECT hopper.cancel(%s)", run)
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "cancelled"
+    for connection in (session, other):
+        connection.close()
 
 
-def test_others_hear_that_its_driver_is_idle(database):
-    """Between two steps of a session that a pool keeps, say, which hears of no wish."""
-    run = create(database, "kept", "endless", 1000000)
+@pytest.mark.parametrize("end, message", [("cancel", "is cancelled"), ("drop_run", "there is no run")])
+def test_a_run_ends_between_two_steps_of_a_session(database, end, message):
+    run = create(database, "ended_between", "endless", 1000000)
     session = connect(DATABASE)
     query(session, "SELECT hopper.step(%s, 0)", run)
-    process = pid(session)
+    query(database, f"SELECT hopper.{end}(%s)", run)
+    assert not outputs(database, f"hopper_run_{run}%")
+    with pytest.raises(psycopg2.Error, match=message):
+        query(session, "SELECT hopper.step(%s, 0)", run)
+    session.close()
+
+
+def test_a_transaction_that_has_stepped_a_run_drives_it_until_it_ends(database):
+    run = create(database, "kept", "endless", 1000000)
+    session = connect(DATABASE)
+    query(session, "BEGIN")
+    query(session, "SELECT hopper.step(%s, 0)", run)
     for call in "step(%s, 0)", "resume(%s)", "drop_run(%s)":
-        with pytest.raises(psycopg2.errors.ObjectInUse, match=f"driven by process {process}") as error:
+        with pytest.raises(psycopg2.errors.ObjectInUse, match=f"driven by process {pid(session)}") as error:
             query(database, f"SELECT hopper.{call}", run)
-        assert "is idle" in error.value.diag.message_detail
-        assert f"SELECT pg_terminate_backend({process})" in error.value.diag.message_hint
-    for wish, then in ("pause", r"\)\."), ("cancel", r"\), and call hopper.cancel\(\) again\."):
-        del database.notices[:]
-        query(database, f"SELECT hopper.{wish}(%s)", run)
-        assert re.search(rf"run {run} is driven by process {process}, which is idle\n.*\nHINT: .* end that session:"
-                         rf" SELECT pg_terminate_backend\({process}{then}\n$", database.notices[-1])
-    query(database, "SELECT pg_terminate_backend(%s)", process)
-    del database.notices[:]
+        assert "A transaction that has called hopper.step() drives it until it ends." in error.value.diag.message_hint
+    assert value(session, "SELECT hopper.step(%s, 0)", run) == "running"
+    query(session, "COMMIT")
+    assert value(database, "SELECT hopper.step(%s, 0)", run) == "running"
+    # A step that opens the run notifies others, which cannot be prepared either.
+    query(session, "SELECT hopper.step(%s, 0)", run)
+    query(session, "BEGIN")
+    query(session, "SELECT hopper.step(%s, 0)", run)
+    with pytest.raises(psycopg2.errors.FeatureNotSupported, match="a transaction that steps a run cannot be prepared"):
+        query(session, "PREPARE TRANSACTION 'stepped'")
+    assert state(database, run) == "interrupted"
     query(database, "SELECT hopper.cancel(%s)", run)
-    assert state(database, run) == "cancelled" and not database.notices
+    session.close()
 
 
 def test_a_run_whose_tables_were_given_to_another_role_says_how_it_goes_on(database):
@@ -395,20 +413,6 @@ def test_the_role_of_a_run_was_dropped(database):
     assert value(database, "SELECT hopper.expire_runs('0 days')") > 0
     assert not query(database, "SELECT 1 FROM hopper.runs WHERE run = ANY (%s)", runs)
     assert not outputs(database, f"hopper_run_{runs[0]}%")
-
-
-def test_a_session_that_ends_hands_its_run_over(database):
-    """A step follows upon another's session, whose process takes a moment to end."""
-    run = create(database, "handed", "endless", 3)
-    first, second = connect(DATABASE), connect(DATABASE)
-    assert value(first, "SELECT hopper.step(%s, 0)", run) == "running"
-    thread, found = in_thread(second, "SELECT hopper.step(%s, 600)", run)
-    wait_until(lambda: found or query(database, "SELECT 1 FROM pg_stat_activity WHERE pid = %s AND wait_event_type = 'Extension'",
-                                      second.info.backend_pid))
-    first.close()
-    thread.join(60)
-    assert found == [[("done",)]]
-    second.close()
 
 
 def test_runs_that_end_at_once_and_make_the_same_table(database):

@@ -1,6 +1,8 @@
 """Runs as rows: they outlive sessions, and they have the bits of a run in one piece."""
 
+import os
 import pathlib
+import signal
 import threading
 import time
 
@@ -470,20 +472,35 @@ def test_a_new_run_meets_no_table_and_no_driver_of_another(database):
     """Tables and drivers of an extension that was dropped stay, and the numbers of runs begin anew."""
     left = create(database, "left", "endless", 2)
     tables = outputs(database, f"hopper_run_{left}%")
-    driver = connect(DATABASE)
-    driven = create(driver, "driven", "endless", 1000000)
-    assert value(driver, "SELECT hopper.step(%s, 0)", driven) == "running"
-    query(database, f"DROP TABLE {', '.join(outputs(database, f'hopper_run_{driven}%'))}")
-    query(database, "DELETE FROM hopper.all_runs WHERE run >= %s", left)
-    query(database, f"ALTER SEQUENCE hopper.journal_run_seq RESTART {left}")
-    run = create(database, "anew", "endless", 2)
-    assert run not in (left, driven)
-    driver.close()
+    driven = create(database, "driven", "endless", 1000000, "submit")
+    wait_until(lambda: value(database, "SELECT started FROM hopper.runs WHERE run = %s", driven))
+    driver = value(database, "SELECT pid FROM hopper.runs WHERE run = %s", driven)
+    os.kill(driver, signal.SIGSTOP)
+    try:
+        query(database, f"SET lock_timeout = '10s'; DROP TABLE {', '.join(outputs(database, f'hopper_run_{driven}%'))}; RESET lock_timeout")
+        query(database, "DELETE FROM hopper.all_runs WHERE run >= %s", left)
+        query(database, f"ALTER SEQUENCE hopper.journal_run_seq RESTART {left}")
+        run = create(database, "anew", "endless", 2)
+        assert run not in (left, driven)
+    finally:
+        os.kill(driver, signal.SIGCONT)
     assert value(database, "SELECT hopper.step(%s, 60)", run) == "done"
     assert value(database, "SELECT count(*) FROM anew") == 2
     assert outputs(database, f"hopper_run_{left}%") == tables
     query(database, f"DROP TABLE {', '.join(tables)}")
 
+
+def test_a_new_run_is_not_the_one_that_a_session_has_stepped(database):
+    """Of an extension that was dropped and made anew, say: its session goes on with another one of that number."""
+    driver = connect(DATABASE)
+    run = create(database, "of_this_number", "endless", 1000000)
+    assert value(driver, "SELECT hopper.step(%s, 0)", run) == "running"
+    query(database, "SELECT hopper.drop_run(%s)", run)
+    query(database, f"ALTER SEQUENCE hopper.journal_run_seq RESTART {run}")
+    assert create(database, "not_stepped", "endless", 2) == run
+    assert value(driver, "SELECT hopper.step(%s, 60)", run) == "done"
+    assert query(database, "SELECT DISTINCT iterations FROM hopper.trials WHERE run = %s", run) == [(2,)]
+    driver.close()
 
 def test_what_runs_leave_behind_an_extension_that_is_dropped():
     """The statement of docs/install.md lists it, and the next extension's runs have other numbers."""

@@ -10,6 +10,8 @@
 
 #include "postmaster/bgworker.h"
 
+#include "pg/run/driver.h"
+
 extern int	hopper_safe_path(void);
 extern void hopper_callers_path(int level);
 extern Portal hopper_cursor_open(const char *query, bool read_only);
@@ -31,10 +33,12 @@ extern hopper_explain_costs hopper_forecast_costs(struct hopper_forecast_request
 extern void hopper_worker_start(const struct hopper_run_row *row);
 extern void hopper_supervisor_register(void);
 /*
- * Has a run of a database taken up that its worker cannot train, 0: all; as far as its role may.
- * False where no worker is free. `handle`: to wait for its end, or NULL.
+ * Starts what takes up a run of a database that its worker cannot train, 0: all; as far as its role
+ * may (supervisor.c). False where no worker is free. `handle`: to wait for its end, or NULL.
  */
-extern bool hopper_supervisor_find(Oid database, int64 run, BackgroundWorkerHandle **handle);
+extern bool hopper_finder_start(Oid database, int64 run, BackgroundWorkerHandle **handle);
+/* Trains a run to its end; `commit` ends a transaction and begins another. */
+extern hopper_driver_state hopper_run_train(int64 run, void (*commit) (void));
 /* A background worker that calls a function of the library, and is not started again. */
 extern BackgroundWorker hopper_worker_named(const char *type, const char *function);
 

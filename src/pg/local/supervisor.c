@@ -71,17 +71,6 @@ databases(MemoryContext context)
 	return found;
 }
 
-bool
-hopper_supervisor_find(Oid database, int64 run, BackgroundWorkerHandle **handle)
-{
-	BackgroundWorker worker = hopper_worker_named("model_hopper finder", "hopper_run_finder");
-
-	worker.bgw_main_arg = ObjectIdGetDatum(database);
-	memcpy(worker.bgw_extra, &run, sizeof(run));
-	worker.bgw_notify_pid = handle ? MyProcPid : 0;
-	return RegisterDynamicBackgroundWorker(&worker, handle);
-}
-
 static void
 launcher_ends(int code, Datum nothing)
 {
@@ -100,7 +89,7 @@ hopper_run_launcher(Datum nothing)
 	{
 		BackgroundWorkerHandle *handle;
 
-		if (!hopper_supervisor_find(lfirst_oid(cell), 0, &handle))
+		if (!hopper_finder_start(lfirst_oid(cell), 0, &handle))
 			hopper_raise(ERRCODE_INSUFFICIENT_RESOURCES,
 						 errmsg("no background worker is free to look for interrupted runs"),
 						 errhint("Raise max_worker_processes, or continue runs with "

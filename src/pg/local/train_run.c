@@ -1,11 +1,34 @@
 /*
  * train_run.c
- *		CALL hopper.train(run): the driver's loop in the foreground. A procedure commits, which a
- *		function cannot.
+ *		The driver's loop, with a transaction for each checkpoint: of a background worker, and of
+ *		CALL hopper.train(run). A procedure commits, which a function cannot.
  */
-#include "pg/run/driver.h"
+#include "pg/local/local.h"
 
 #include "nodes/parsenodes.h"
+
+/* Steps look for wishes more often. */
+#define MOST_SECONDS_OF_A_WAIT 2.0
+
+hopper_driver_state
+hopper_run_train(int64 run, void (*commit) (void))
+{
+	hopper_driver_state state = HOPPER_DRIVER_TRAINS;
+
+	hopper_driver_open(run, false);
+	commit();
+	while (state == HOPPER_DRIVER_TRAINS)
+	{
+		hopper_driver_wait(MOST_SECONDS_OF_A_WAIT);
+		state = hopper_driver_step();
+		if (state == HOPPER_DRIVER_TRAINS && !hopper_driver_has(run))
+			hopper_driver_open(run, false);
+		commit();
+		if (hopper_driver_compact())
+			commit();
+	}
+	return state;
+}
 
 static void
 begin(FunctionCallInfo fcinfo)
@@ -28,31 +51,14 @@ commit(void)
 	SPI_start_transaction();
 }
 
-/* CALL train(run): to its end, with a transaction for each checkpoint. */
+/* CALL train(run): to its end. */
 HOPPER_FUNCTION(hopper_sql_train)
 {
 	int64		run = hopper_run_argument(fcinfo);
-	hopper_driver_state state = HOPPER_DRIVER_TRAINS;
+	hopper_driver_state state;
 
 	begin(fcinfo);
-	if (hopper_driver_has(run))
-		hopper_driver_go_on(false);
-	else
-		hopper_run_open(run, false);
-	commit();
-	while (state == HOPPER_DRIVER_TRAINS)
-	{
-		hopper_driver_wait(60);
-		state = hopper_driver_step();
-		if (state == HOPPER_DRIVER_TRAINS && !hopper_driver_has(run))
-			hopper_run_open(run, false);
-		commit();
-		if (hopper_driver_wants_compaction())
-		{
-			hopper_driver_compact();
-			commit();
-		}
-	}
+	state = hopper_run_train(run, commit);
 	SPI_finish();
 	if (state != HOPPER_DRIVER_DONE)
 		ereport(NOTICE,

@@ -20,11 +20,9 @@
 #include "tcop/tcopprot.h"
 #include "utils/syscache.h"
 
-#include "pg/run/driver.h"
 #include "pg/run/lease.h"
 
 #define RESTART_SECONDS 5
-#define MOST_SECONDS_OF_A_WAIT 2.0
 
 /* What its starter tells it: bgw_extra. */
 typedef struct worker_orders
@@ -74,6 +72,17 @@ start(const worker_orders *orders)
 				 errdetail("max_worker_processes is %d.", max_worker_processes),
 				 errhint("Wait for other runs to end, train in the foreground with CALL "
 						 "hopper.train(), or ask an administrator to raise max_worker_processes."));
+}
+
+bool
+hopper_finder_start(Oid database, int64 run, BackgroundWorkerHandle **handle)
+{
+	BackgroundWorker worker = hopper_worker_named("model_hopper finder", "hopper_run_finder");
+
+	worker.bgw_main_arg = ObjectIdGetDatum(database);
+	memcpy(worker.bgw_extra, &run, sizeof(run));
+	worker.bgw_notify_pid = handle ? MyProcPid : 0;
+	return RegisterDynamicBackgroundWorker(&worker, handle);
 }
 
 /* Only now: what is rolled back starts none. An error still takes the transaction back. */
@@ -167,6 +176,14 @@ commit(void)
 	CommitTransactionCommand();
 }
 
+static void
+next_transaction(void)
+{
+	commit();
+	pgstat_report_stat(false);
+	begin();
+}
+
 /*
  * Reads and locks the run; false where it has ended or was dropped. Where the extension was dropped
  * and made anew, its number may be another run's.
@@ -200,34 +217,16 @@ is_wanted(const worker_orders *orders, hopper_run_row *row)
 static void
 train(const worker_orders *orders)
 {
-	int64		run = orders->run;
-	hopper_driver_state state = HOPPER_DRIVER_TRAINS;
 	hopper_run_row row;
 
 	begin();
-	if (!is_wanted(orders, &row))
+	if (is_wanted(orders, &row))
 	{
-		commit();
-		return;
+		pgstat_report_activity(STATE_RUNNING, psprintf("model_hopper run " INT64_FORMAT ": %s",
+													   orders->run, row.statement));
+		(void) hopper_run_train(orders->run, next_transaction);
 	}
-	pgstat_report_activity(STATE_RUNNING, psprintf("model_hopper run " INT64_FORMAT ": %s", run,
-												   row.statement));
-	hopper_run_open(run, false);
 	commit();
-	while (state == HOPPER_DRIVER_TRAINS)
-	{
-		begin();
-		hopper_driver_wait(MOST_SECONDS_OF_A_WAIT);
-		state = hopper_driver_step();
-		if (state == HOPPER_DRIVER_TRAINS && !hopper_driver_has(run))
-			hopper_run_open(run, false);
-		commit();
-		begin();
-		if (hopper_driver_wants_compaction())
-			hopper_driver_compact();
-		commit();
-		pgstat_report_stat(false);
-	}
 }
 
 /* What is to be known of a run that an error has ended; another session may have been quicker. */
@@ -281,7 +280,7 @@ look_at_refusal(int code, Datum orders)
 		ends_for_good = true;
 	else if (refusal == ERRCODE_INSUFFICIENT_PRIVILEGE ||
 			 refusal == ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION)
-		ends_for_good = hopper_supervisor_find(refused->database, refused->run, NULL);
+		ends_for_good = hopper_finder_start(refused->database, refused->run, NULL);
 }
 
 static void

@@ -13,8 +13,8 @@
 
 hopper_driver *hopper_driven = NULL;
 
-static void
-abandon(bool leased)
+void
+hopper_driver_abandon(void)
 {
 	hopper_driver *ended = hopper_driven;
 
@@ -25,41 +25,30 @@ abandon(bool leased)
 	hopper_request_context = NULL;
 	if (ended->scope)
 		hopper_guard_release_scope(ended->scope);
-	if (!ended->creates && leased)
+	if (ended->leased)
 		hopper_lease_give_back(ended->run, true);
 	MemoryContextDelete(ended->context);
-}
-
-void
-hopper_driver_abandon(void)
-{
-	abandon(true);
-}
-
-/* DISCARD ALL has given the lease back. */
-static void
-abandon_discarded(void)
-{
-	abandon(false);
 }
 
 bool
 hopper_driver_has(int64 run)
 {
-	if (hopper_driven == NULL || hopper_driven->creates || hopper_driven->run != run)
-		return false;
-	if (hopper_driven->steps || hopper_lease_is_held(run))
-		return true;
-	/* Others may have driven it since: what is in its tables goes on. */
-	abandon(false);
-	return false;
+	return hopper_driven != NULL && !hopper_driven->creates && hopper_driven->run == run;
+}
+
+void
+hopper_driver_rest(void)
+{
+	/* Others see what it has written with the end of the transaction, and its lease until then. */
+	(void) hopper_lease_try(hopper_driven->run);
+	hopper_lease_give_back(hopper_driven->run, true);
+	hopper_driven->leased = false;
 }
 
 void
 hopper_driver_close(void)
 {
-	/* Others see what it has written with the end of the transaction, and its lease until then. */
-	(void) hopper_lease_try(hopper_driven->run);
+	hopper_driver_rest();
 	hopper_driver_abandon();
 }
 
@@ -71,13 +60,12 @@ hopper_driver_leave(void)
 					 errmsg("this session creates another run at this moment"),
 					 errhint("Call the functions in statements of their own."));
 	/* Others' functions, of triggers say, may be called by a step. */
-	if (hopper_driven && (hopper_driven->steps || !hopper_driven->halts))
+	if (hopper_driven && hopper_driven->leased)
 		hopper_raise(ERRCODE_OBJECT_IN_USE,
 					 errmsg("this session drives run " INT64_FORMAT " at this moment",
 							hopper_driven->run),
 					 errhint("hopper.submit() trains in the background."));
-	if (hopper_driven && hopper_driver_has(hopper_driven->run))
-		hopper_driver_abandon();
+	hopper_driver_abandon();
 }
 
 /* What the core has given away was not written. */
@@ -86,6 +74,10 @@ transaction_ends(XactEvent event, void *nothing)
 {
 	if (event == XACT_EVENT_ABORT)
 		hopper_driver_abandon();
+	/* The lease would be no process'. */
+	else if (event == XACT_EVENT_PRE_PREPARE && hopper_driven && hopper_driven->level > 0)
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("a transaction that steps a run cannot be prepared"));
 	else if (hopper_driven)
 	{
 		hopper_driven->level = 0;
@@ -114,7 +106,7 @@ hopper_driver_new(int64 run)
 	{
 		RegisterXactCallback(transaction_ends, NULL);
 		RegisterSubXactCallback(subtransaction_ends, NULL);
-		hopper_on_discard(abandon_discarded);
+		hopper_on_discard(hopper_driver_abandon);
 		registered = true;
 	}
 	context = AllocSetContextCreate(TopMemoryContext, "hopper driver", ALLOCSET_DEFAULT_SIZES);
@@ -122,6 +114,7 @@ hopper_driver_new(int64 run)
 	hopper_driven->context = hopper_driven->taker.context = context;
 	hopper_driven->run = run;
 	hopper_driven->creates = true;
+	hopper_driven->opening = GetCurrentTimestamp();
 	hopper_driven->level = GetCurrentTransactionNestLevel();
 }
 
@@ -303,8 +296,28 @@ opening_context(void *arg)
 			   "search_path %s", row->run, row->search_path);
 }
 
-void
-hopper_driver_open(int64 run, bool halts)
+/* Whether nobody has driven or ended the run since this session has stepped it: it goes on. */
+static bool
+wake(int64 run, bool halts)
+{
+	bool		is_open;
+
+	if (!hopper_driver_has(run))
+		return false;
+	if (hopper_driven->leased)
+		hopper_driver_leave();
+	hopper_lease_take(run);
+	hopper_driven->leased = true;
+	is_open = hopper_store_is_open(run, hopper_driven->opening);
+	if (is_open)
+		hopper_driver_go_on(halts);
+	else
+		hopper_driver_abandon();
+	return is_open;
+}
+
+static void
+open_run(int64 run, bool halts)
 {
 	ErrorContextCallback callback = {error_context_stack, opening_context, NULL};
 	MemoryContext caller;
@@ -316,6 +329,7 @@ hopper_driver_open(int64 run, bool halts)
 		hopper_store_event(run, "resumed", 0, NULL);
 	hopper_driver_new(run);
 	hopper_lease_take(run);
+	hopper_driven->leased = true;
 	hopper_driven->creates = false;
 	hopper_driven->halts = halts;
 	caller = CurrentMemoryContext;
@@ -328,7 +342,7 @@ hopper_driver_open(int64 run, bool halts)
 		hopper_unmet(errmsg("run " INT64_FORMAT " was trained in the foreground", run));
 	hopper_run_require_tables(&hopper_driven->row, true);
 	if (!HOPPER_DATA_ON_SEGMENTS)
-		hopper_store_started(run, MyBgworkerEntry != NULL);
+		hopper_store_started(run, MyBgworkerEntry != NULL, hopper_driven->opening);
 	hopper_driven->scope = MemoryContextAllocZero(hopper_driven->context,
 												  sizeof(hopper_guard_scope));
 	hopper_driven->taker.take = take_opened;
@@ -343,4 +357,13 @@ hopper_driver_open(int64 run, bool halts)
 	hopper_driven->looked = hopper_driven->last_checkpoint = GetCurrentTimestamp();
 	hopper_driven->has_grown = hopper_driver_has_grown();
 	hopper_unrestrict(&before);
+}
+
+void
+hopper_driver_open(int64 run, bool halts)
+{
+	hopper_connect();
+	if (!wake(run, halts))
+		open_run(run, halts);
+	hopper_finish();
 }

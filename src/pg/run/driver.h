@@ -2,7 +2,7 @@
  * driver.h
  *		The loop that a durable run is trained by: open, step, close.
  *
- * A session drives one run at a time. Between two steps nothing of it hangs on a transaction: the
+ * A session has one run at a time. Between two steps nothing of it hangs on a transaction: the
  * threads of the core train, and what the session holds of it lies in memory of its own. A step
  * writes what has come meanwhile, checkpoints and results, in the transaction that is open; its
  * caller commits that. Where a transaction aborts, the run in this session ends, and another
@@ -22,12 +22,13 @@
 extern int64 hopper_driver_create(const char *statement);
 
 /*
- * Takes the run's lease and begins to train, from its checkpoints where there are some. ERROR 55006
+ * Takes the run's lease and begins to train, from its checkpoints where there are some; where this
+ * session has stepped it, and nobody has driven it since, it goes on with what it has. ERROR 55006
  * where another session drives it, 55000 where it has ended or its data have changed. `halts`:
  * each trial halts at the end of its next iteration, as by hopper_driver_halt().
  */
 extern void hopper_driver_open(int64 run, bool halts);
-/* Whether this session drives the run: after a step that trains on it may have to open it again. */
+/* Whether this session has the run: after a step that trains on it may have to open it again. */
 extern bool hopper_driver_has(int64 run);
 
 typedef enum hopper_driver_state
@@ -54,13 +55,16 @@ extern bool hopper_driver_refuses(void);
  */
 extern void hopper_driver_halt(void);
 extern bool hopper_driver_has_halted(void);
-/* After they have halted, before the transaction ends: on segments the training ends with it. */
+/*
+ * After they have halted, before the transaction ends: others may drive it then. On segments the
+ * training ends with it.
+ */
 extern void hopper_driver_end_transaction(void);
-/* They go on; `halts`: for an iteration each. */
-extern void hopper_driver_go_on(bool halts);
-/* After the commit: makes the tables of checkpoints small again where they have grown. */
-extern bool hopper_driver_wants_compaction(void);
-extern void hopper_driver_compact(void);
+/*
+ * After the commit: makes the tables of checkpoints small again where they have grown; whether
+ * there is something to commit.
+ */
+extern bool hopper_driver_compact(void);
 
 /*
  * Executes what the run does at its end, as its role, with the name of its models; NULL: it was
@@ -71,14 +75,12 @@ extern void hopper_run_close(const hopper_run_row *row, const char *models);
 extern void hopper_run_cancel(const hopper_run_row *row);
 /* "running", "paused", ... */
 extern const char *hopper_driver_state_words(hopper_driver_state state);
-/* hopper_driver_open() between hopper_connect() and hopper_finish() (run/functions.c). */
-extern void hopper_run_open(int64 run, bool halts);
 /* The first argument. */
 extern int64 hopper_run_argument(FunctionCallInfo fcinfo);
 
 /* Ends it in this session, as if the session had ended. */
 extern void hopper_driver_abandon(void);
-/* Ends it so between two steps; an error within one. */
+/* Ends it so where others may drive it; an error where it drives it. */
 extern void hopper_driver_leave(void);
 
 #endif							/* HOPPER_RUN_DRIVER_H */

@@ -21,7 +21,8 @@ typedef struct hopper_driver
 	hopper_fit *fit;
 	hopper_pool *pool;			/* of a search, whose fit this is; or NULL */
 	hopper_progress progress;
-	bool		steps;			/* a step goes on */
+	bool		leased;			/* the session has the lease, and drives it */
+	int64		opening;		/* hopper_store_started() */
 	bool		finished;		/* the core has nothing to train any more */
 	bool		refuses;		/* nothing has come of it: the next step says so */
 	bool		goes_on;		/* what it has closed with has it train something else */
@@ -60,8 +61,12 @@ extern hopper_restricted hopper_driver_begin_as_run(const hopper_run_row *row);
 extern void hopper_driver_execute(const char *statement);
 /* ERROR 42501 where the session has not the role of the run, 55000 where it has ended. */
 extern void hopper_driver_require_role(const hopper_run_row *row);
-/* Ends it in this session within a step; the lease stays until the transaction ends. */
+/* The lease goes with the end of the transaction. */
+extern void hopper_driver_rest(void);
+/* Ends it in this session within a step, and rests. */
 extern void hopper_driver_close(void);
+/* Trials go on; `halts`: for an iteration each. */
+extern void hopper_driver_go_on(bool halts);
 /* Does what belongs to the run with its models, which may be that it goes on with others. */
 extern void hopper_driver_close_models(const char *models);
 /* hopper_fit.target */

@@ -65,14 +65,6 @@ hopper_driver_state_words(hopper_driver_state state)
 	}
 }
 
-void
-hopper_run_open(int64 run, bool halts)
-{
-	hopper_connect();
-	hopper_driver_open(run, halts);
-	hopper_finish();
-}
-
 /*
  * Of a step of no time: trials that have not begun an iteration by then do not train. On segments a
  * step has begun all that there is room for.
@@ -106,16 +98,13 @@ HOPPER_FUNCTION(hopper_sql_step)
 
 	seconds = once ? SECONDS_TO_BEGIN : Min(seconds, hopper_seconds_to_timeout() / 2);
 	left = seconds;
-	if (hopper_driver_has(run))
-		hopper_driver_go_on(once);
-	else
-		hopper_run_open(run, once);
-	if (!HOPPER_DATA_ON_SEGMENTS && hopper_driver_wants_compaction())
-		hopper_driver_compact();
+	hopper_driver_open(run, once);
+	if (!HOPPER_DATA_ON_SEGMENTS)
+		(void) hopper_driver_compact();
 	for (;;)
 	{
 		if (!hopper_driver_has(run))
-			hopper_run_open(run, once);
+			hopper_driver_open(run, once);
 		hopper_driver_wait(left > 0 ? left : 1);
 		state = hopper_driver_step();
 		left = seconds - hopper_seconds_since(start);
@@ -247,7 +236,6 @@ HOPPER_SPI_FUNCTION(hopper_sql_pause)
 		ereport(NOTICE, errmsg("run " INT64_FORMAT " is paused already", run));
 	else
 		hopper_store_event(run, "pause", 0, NULL);
-	hopper_lease_tell_idle(run, "");
 	PG_RETURN_VOID();
 }
 
@@ -324,8 +312,6 @@ HOPPER_SPI_FUNCTION(hopper_sql_cancel)
 		else if (!HOPPER_DATA_ON_SEGMENTS)
 			hopper_backend.start_worker(&row);
 	}
-	else
-		hopper_lease_tell_idle(run, ", and call hopper.cancel() again");
 	PG_RETURN_VOID();
 }
 

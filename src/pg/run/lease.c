@@ -8,7 +8,6 @@
 
 #define MS_BETWEEN_TRIES 50
 #define MOST_TRIES_TO_CLOSE 600
-#define MOST_TRIES_TO_TAKE 40
 
 /* The server ends a transaction's locks by method: the lease is to go before the wishes' lock. */
 static LOCKTAG
@@ -34,36 +33,22 @@ hopper_lease_holder(int64 run)
 	return n == 0 ? 0 : (int) hopper_number(NULL, n);
 }
 
-/* As LIKE has it, where this role may see it. */
-static bool
-is_in_state(int pid, const char *pattern)
-{
-	return hopper_any(hopper_select_latest("SELECT 1 FROM pg_stat_activity WHERE pid = %d"
-										   " AND state LIKE %s", pid, hopper_literal(pattern)));
-}
-
 /* 0, or who has it. */
 static int
 try_to_take(int64 run, bool session)
 {
 	LOCKTAG		tag = tag_of(run, HOPPER_LEASE_KIND);
 
-	for (int tries = 0;;)
+	while (LockAcquire(&tag, ExclusiveLock, session, true) == LOCKACQUIRE_NOT_AVAIL)
 	{
-		int			pid;
+		int			pid = hopper_lease_holder(run);
 
-		CHECK_FOR_INTERRUPTS();
-		if (LockAcquire(&tag, ExclusiveLock, session, true) != LOCKACQUIRE_NOT_AVAIL)
-			return 0;
 		/* It may have been given back since then. */
-		pid = hopper_lease_holder(run);
-		if (pid == 0)
-			continue;
-		/* Otherwise its client may have left, and it ends soon: steps are often a session each. */
-		if (tries++ == MOST_TRIES_TO_TAKE || is_in_state(pid, "active"))
+		if (pid != 0)
 			return pid;
-		hopper_sleep(MS_BETWEEN_TRIES);
+		CHECK_FOR_INTERRUPTS();
 	}
+	return 0;
 }
 
 void
@@ -78,42 +63,12 @@ hopper_lease_take(int64 run)
 void
 hopper_lease_refuse(int64 run, int pid)
 {
-	bool		idle = is_in_state(pid, "idle%");
-
 	hopper_raise(ERRCODE_OBJECT_IN_USE,
 				 errmsg("run " INT64_FORMAT " is driven by process %d", run, pid),
-				 idle ? errdetail("That session is idle, and keeps the run for its next "
-								  "hopper.step().") : 0,
-				 idle ? errhint("Call hopper.step() there, or end that session: SELECT "
-								"pg_terminate_backend(%d). Where sessions are pooled, "
-								"hopper.submit() trains in the background.", pid)
-				 : errhint("Watch it in hopper.progress, or end it with hopper.pause() or "
-						   "hopper.cancel()."));
+				 errhint("Watch it in hopper.progress, or end it with hopper.pause() or "
+						 "hopper.cancel(). A transaction that has called hopper.step() drives it "
+						 "until it ends."));
 	pg_unreachable();
-}
-
-void
-hopper_lease_tell_idle(int64 run, const char *then)
-{
-	int			pid = hopper_lease_holder(run);
-
-	if (pid != 0 && pid != MyProcPid && is_in_state(pid, "idle%"))
-		ereport(NOTICE, errmsg("run " INT64_FORMAT " is driven by process %d, which is idle", run,
-							   pid),
-				errdetail("It is told with the next hopper.step() of that session."),
-				errhint("Where none comes, end that session: SELECT pg_terminate_backend(%d)%s.",
-						pid, then));
-}
-
-bool
-hopper_lease_is_held(int64 run)
-{
-	LOCKTAG		tag = tag_of(run, HOPPER_LEASE_KIND);
-	LockAcquireResult result = LockAcquire(&tag, ExclusiveLock, true, true);
-
-	if (result != LOCKACQUIRE_NOT_AVAIL)
-		(void) LockRelease(&tag, ExclusiveLock, true);
-	return result != LOCKACQUIRE_NOT_AVAIL && result != LOCKACQUIRE_OK;
 }
 
 int

@@ -21,22 +21,15 @@
 #define HOPPER_WISHES_KIND 6
 
 /*
- * Takes the lease for this session; ERROR 55006 with the holder's process where there is one: at
- * once while it runs a statement, else after two seconds, within which a closed session ends.
+ * Takes the lease for this session; ERROR 55006 with the holder's process where there is one. SPI
+ * must be connected.
  */
 extern void hopper_lease_take(int64 run);
-/* ERROR 55006: this other process has it. SPI must be connected. */
+/* ERROR 55006: this other process has it. */
 extern void hopper_lease_refuse(int64 run, int pid) pg_attribute_noreturn();
 /*
- * A NOTICE where the driver is idle between two steps, so that it does not hear of a wish; `then`:
- * what its end leaves to do, for the hint.
- */
-extern void hopper_lease_tell_idle(int64 run, const char *then);
-/* Whether this session has it still: DISCARD ALL and pg_advisory_unlock_all() give it back. */
-extern bool hopper_lease_is_held(int64 run);
-/*
  * For this transaction, where nobody drives the run: 0, or the process of another session that
- * does, after the same time. SPI must be connected unless this session has it.
+ * does. SPI must be connected unless this session has it.
  */
 extern int	hopper_lease_try(int64 run);
 /* session: what hopper_lease_take() has taken. */

@@ -210,7 +210,7 @@ end_slice(void)
 	if (!HOPPER_DATA_ON_SEGMENTS)
 		return;
 	hopper_backend.training->leave(training);
-	hopper_store_started(hopper_driven->run, false);
+	hopper_store_started(hopper_driven->run, false, hopper_driven->opening);
 	hopper_driver_write_due(training);
 	if (hopper_driven->untold > 0)
 		tell_checkpoint();
@@ -453,12 +453,6 @@ hopper_driver_has_grown(void)
 	return size_of_tables() > MOST_GROWTH * Max(contents, hopper_driven->compacted) + GROWTH_BYTES;
 }
 
-bool
-hopper_driver_wants_compaction(void)
-{
-	return hopper_driven != NULL && hopper_driven->has_grown;
-}
-
 /* --- a step --- */
 
 static void
@@ -493,7 +487,6 @@ step(void)
 {
 	hopper_driver_state state = HOPPER_DRIVER_TRAINS;
 
-	hopper_driven->steps = true;
 	hopper_driven->spent = 0;
 	hopper_driven->n_written = 0;
 	hopper_driven->level = GetCurrentTransactionNestLevel();
@@ -546,7 +539,6 @@ step(void)
 	hopper_driven->has_grown = state == HOPPER_DRIVER_TRAINS && hopper_driven->n_written > 0 &&
 		hopper_driver_has_grown();
 	hopper_finish();
-	hopper_driven->steps = false;
 	if (state != HOPPER_DRIVER_TRAINS)
 		hopper_driver_close();
 	else if (!hopper_driven->finished &&
@@ -565,31 +557,12 @@ hopper_driver_step(void)
 	return state;
 }
 
-void
-hopper_driver_end_transaction(void)
-{
-	hopper_restricted before;
-	bool		has_grown;
-
-	if (!HOPPER_DATA_ON_SEGMENTS || hopper_driven == NULL)
-		return;
-	before = hopper_restrict(hopper_driven->row.role);
-	hopper_connect();
-	end_slice();
-	has_grown = hopper_driver_has_grown();
-	hopper_finish();
-	if (has_grown)
-		hopper_driver_compact();
-	hopper_driver_close();
-	hopper_unrestrict(&before);
-}
-
 /*
  * Readers of a table, such as a dump, are not waited for: others would wait behind the run, and
  * workers of a parallel dump give up then. The next checkpoint tries again.
  */
-void
-hopper_driver_compact(void)
+static void
+compact(void)
 {
 	const hopper_outputs *made = &hopper_driven->fit->staging;
 	const hopper_name *tables[] = {&made->state, &made->info, &made->model};
@@ -608,4 +581,35 @@ hopper_driver_compact(void)
 	if (all)
 		hopper_driven->compacted = size_of_tables();
 	hopper_finish();
+}
+
+bool
+hopper_driver_compact(void)
+{
+	if (hopper_driven == NULL || !hopper_driven->has_grown)
+		return false;
+	compact();
+	return true;
+}
+
+void
+hopper_driver_end_transaction(void)
+{
+	hopper_restricted before;
+
+	if (hopper_driven == NULL)
+		return;
+	if (!HOPPER_DATA_ON_SEGMENTS)
+	{
+		hopper_driver_rest();
+		return;
+	}
+	before = hopper_restrict(hopper_driven->row.role);
+	hopper_connect();
+	end_slice();
+	hopper_driven->has_grown = hopper_driver_has_grown();
+	hopper_finish();
+	(void) hopper_driver_compact();
+	hopper_driver_close();
+	hopper_unrestrict(&before);
 }

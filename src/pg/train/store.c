@@ -234,15 +234,23 @@ hopper_store_wish(int64 run)
 }
 
 void
-hopper_store_started(int64 run, bool queued)
+hopper_store_started(int64 run, bool queued, int64 opening)
 {
-	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), HOPPER_BOOL(queued)),
+	hopper_own_change(HOPPER_PARAMS(HOPPER_INT8(run), HOPPER_BOOL(queued), HOPPER_INT8(opening)),
 					  "UPDATE @extschema@.all_runs SET started = coalesce(started,"
-					  " pg_catalog.clock_timestamp()), sessions = sessions + 1,"
+					  " pg_catalog.clock_timestamp()), opening = $3,"
 					  " queued = CASE WHEN $2 THEN queued END, ended = NULL, outcome = NULL,"
 					  " error = NULL, error_code = NULL WHERE run = $1");
 	hopper_store_grid(run);
 	hopper_store_event(run, "started", 0, psprintf("process %d", MyProcPid));
+}
+
+bool
+hopper_store_is_open(int64 run, int64 opening)
+{
+	return hopper_any(hopper_own_select("SELECT FROM @extschema@.all_runs WHERE run = " INT64_FORMAT
+										" AND opening = " INT64_FORMAT " AND outcome IS NULL"
+										" FOR UPDATE", run, opening));
 }
 
 void
@@ -260,6 +268,7 @@ hopper_store_queued(int64 run, const char *event, const char *settings)
 									HOPPER_OID(MyDatabaseId)),
 					  "UPDATE @extschema@.all_runs"
 					  " SET queued = pg_catalog.pg_postmaster_start_time(), queued_in = $3,"
+					  " opening = NULL,"
 					  " settings = coalesce($2, settings), ended = NULL, outcome = NULL,"
 					  " error = NULL, error_code = NULL WHERE run = $1");
 	hopper_store_event(run, event, 0, NULL);

@@ -89,8 +89,12 @@ extern bool hopper_store_look(int64 run, hopper_run_row *row);
  * wish is an event, so that it waits for nobody who has locked the run's row.
  */
 extern hopper_wish hopper_store_wish(int64 run);
-/* `queued`: by the worker that it was queued for. */
-extern void hopper_store_started(int64 run, bool queued);
+/*
+ * `queued`: by the worker that it was queued for. `opening`: a number of this opening of the run.
+ */
+extern void hopper_store_started(int64 run, bool queued, int64 opening);
+/* Whether nothing has opened, queued or ended it since then. Locks it. */
+extern bool hopper_store_is_open(int64 run, int64 opening);
 /* One that has failed has not ended any more. */
 extern void hopper_store_reopen(int64 run);
 /* A background worker is to train it, with these settings (NULL: as before); `event` says why. */
