@@ -81,7 +81,7 @@ def test_its_worker_is_killed(database):
     wait_until(lambda: query(database, "SELECT 1 FROM hopper.progress WHERE run = %s AND iterations > 0", run))
     worker = value(database, "SELECT pid FROM hopper.runs WHERE run = %s", run)
     query(database, "SELECT pg_terminate_backend(%s)", worker)
-    wait_until(lambda: value(database, "SELECT sessions FROM hopper.all_runs WHERE run = %s", run) == 2)
+    wait_until(lambda: value(database, "SELECT count(*) FROM hopper.run_events WHERE run = %s AND event = 'started'", run) == 2)
     assert value(database, "SELECT hopper.wait(%s, 120)", run) == "done"
     expect_whole(database, "killed")
 
