@@ -19,6 +19,9 @@ DECLARE
     source pg_catalog.regclass;
     label pg_catalog.text;
     given pg_catalog.text[];
+    -- For messages, which put names in quotes: the table's, and of the columns that are given.
+    shown pg_catalog.text;
+    shown_columns pg_catalog.text[];
     -- Before work begins: pairs of what is to be made and how its name ends.
     outputs CONSTANT pg_catalog.text[] := ARRAY[['search', ''], ['configs', 'best'], ['packed', 'packed'], ['test', 'test_packed'],
         ['networks', 'networks'], ['view', 'rows'], ['view', 'test_rows'], ['steps', 'steps'], ['passing', 'probe'], ['passing', 'linear']];
@@ -126,16 +129,19 @@ BEGIN
     -- Rows that nothing sees before the end. Rows that are equal but for the label are on one side; rows without a label are left out.
     step := 1;
     what := 'split';
+    shown := (SELECT c.relname FROM pg_class c WHERE c.oid = source);
     IF later AND (SELECT c.relpersistence = 't' FROM pg_class c WHERE c.oid = source) THEN
-        RAISE EXCEPTION '"%" is temporary', source_table USING ERRCODE = 'object_not_in_prerequisite_state',
+        RAISE EXCEPTION '"%" is temporary', shown USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = 'Views of it would go with the session, and the run stays.', HINT = 'Copy it to a table that stays.';
     END IF;
     EXECUTE format('SELECT ARRAY[%1$ssource_column($1, $2, ''dependent_varname''), %1$ssource_column($1, $3, ''group_varname''),'
         ' %1$ssource_column($1, $4, ''time_varname'')]', own) INTO given USING source, dependent_varname, group_varname, time_varname;
     label := given[1];
+    shown_columns := ARRAY(SELECT (SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = source AND a.attnum > 0 AND quote_ident(a.attname) = given[i])
+        FROM generate_series(1, 3) AS i ORDER BY i);
     IF EXISTS (SELECT 1 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid WHERE a.attrelid = source AND a.attnum > 0
         AND quote_ident(a.attname) = label AND t.typcategory = 'A') THEN
-        RAISE EXCEPTION 'column % of "%" is an array', label, source_table USING ERRCODE = 'datatype_mismatch',
+        RAISE EXCEPTION 'column "%" of "%" is an array', shown_columns[1], shown USING ERRCODE = 'datatype_mismatch',
             DETAIL = 'auto_fit() learns to predict one value.';
     END IF;
     EXECUTE format('SELECT %ssource_hash($1, $2, 0, $3)', own) INTO kept USING source, given[2], CASE WHEN group_varname IS NULL THEN label END;
@@ -160,7 +166,7 @@ BEGIN
             test_fraction::pg_catalog.numeric) INTO named;
         PERFORM pg_catalog.set_config('search_path', safe, true);
         IF named IS NULL THEN
-            RAISE EXCEPTION 'column % of "%" holds no two values', coalesce(given[3], given[2]), source_table
+            RAISE EXCEPTION 'column "%" of "%" holds no two values', coalesce(shown_columns[3], shown_columns[2]), shown
                 USING ERRCODE = 'invalid_parameter_value', DETAIL = 'Its rows are not separated, so that none would be left to train on.';
         END IF;
         kept := format('(%s) OPERATOR(pg_catalog.>=) %L::%s', kept, named, named_type);
@@ -186,11 +192,11 @@ BEGIN
         ' WHERE t.%2$s::pg_catalog.text OPERATOR(pg_catalog.<>) s.%2$s::pg_catalog.text)', kept_rows, label, test_view) INTO n, trials, learns;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     IF n = 0 AND test_fraction > 0 OR trials < 5 THEN
-        RAISE EXCEPTION '"%" has too few rows', source_table USING ERRCODE = 'invalid_parameter_value',
+        RAISE EXCEPTION '"%" has too few rows', shown USING ERRCODE = 'invalid_parameter_value',
             DETAIL = CASE WHEN trials < 5 THEN 'With a label ' || trials || ' are left to train on, of 5 that are needed.'
                 ELSE 'None with a label is left for the test.' END;
     ELSIF NOT learns THEN
-        RAISE EXCEPTION 'column % of "%" holds one value only', label, source_table USING ERRCODE = 'invalid_parameter_value',
+        RAISE EXCEPTION 'column "%" of "%" holds one value only', shown_columns[1], shown USING ERRCODE = 'invalid_parameter_value',
             DETAIL = 'In the rows to train on there is nothing to learn.';
     END IF;
     result := CASE WHEN n > 0 THEN n || ' rows are kept for the test' ELSE 'all rows are for training and validation' END;
@@ -218,7 +224,7 @@ BEGIN
         PERFORM pg_catalog.set_config('search_path', safe, true);
         SELECT c.name, c.n INTO named, n FROM (SELECT unnest(columns) AS name, unnest(infinite) AS n) AS c WHERE c.n > 0 LIMIT 1;
         IF named IS NOT NULL THEN
-            RAISE EXCEPTION 'column "%" of "%" holds % in % %', named, source_table, CASE WHEN quote_ident(named) = label THEN 'NaN or infinity'
+            RAISE EXCEPTION 'column "%" of "%" holds % in % %', named, shown, CASE WHEN quote_ident(named) = label THEN 'NaN or infinity'
                 ELSE 'an infinite value' END, n, CASE n WHEN 1 THEN 'row' ELSE 'rows' END USING ERRCODE = 'invalid_parameter_value',
                 HINT = CASE WHEN quote_ident(named) = label THEN 'Make NULL of it in a view: rows without a label are left out.'
                     ELSE 'Make NULL or a number of it in a view, or leave the column out: treatments := '
@@ -313,8 +319,7 @@ BEGIN
         ' fit_params := ''{"batch_size": 32, "monitor": "val_loss", "restore_best": true}'', num_iterations := %s, validation_table := %L)', own,
         packed, compared, networks, n, format('{"loss": %s, "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.01}}, %s}',
             network.compile_params::json->'loss', split_part(metrics, ', "monitor"', 1)),
-        greatest(1, least(100, floor(0.1 * (seconds - extract(epoch FROM clock_timestamp() - began))
-            / greatest(probe.seconds * greatest(0.05, 2 * linear_work / work), 0.001)))),
+        greatest(1, least(100, floor(0.2 * spare / greatest(probe.seconds * greatest(0.05, 2 * linear_work / work), 0.001)))),
         aside);
     IF NOT later THEN
         PERFORM pg_catalog.set_config('search_path', callers, true);

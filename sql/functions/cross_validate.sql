@@ -121,7 +121,7 @@ BEGIN
     EXECUTE pg_catalog.format('SELECT pg_catalog.count(DISTINCT %s) FROM %s', spare, pg_catalog.format(names, '_folds')) INTO n;
     PERFORM pg_catalog.set_config('search_path', safe, true);
     IF n < folds THEN
-        RAISE EXCEPTION '"%" has too few % for % folds', source_table, CASE WHEN grouped IS NULL THEN 'different rows' ELSE 'groups' END, folds
+        RAISE EXCEPTION '"%" has too few % for % folds', (SELECT c.relname FROM pg_class c WHERE c.oid = source), CASE WHEN grouped IS NULL THEN 'different rows' ELSE 'groups' END, folds
             USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There are ' || n || '.';
     END IF;
     IF kind = 'class' THEN
@@ -130,7 +130,8 @@ BEGIN
             ' HAVING pg_catalog.count(DISTINCT t.%3$s) OPERATOR(pg_catalog.=) 1) AS s', label, pg_catalog.format(names, '_folds'), spare) INTO odd;
         PERFORM pg_catalog.set_config('search_path', safe, true);
         IF odd IS NOT NULL THEN
-            RAISE EXCEPTION 'class "%" of column % lies in one fold alone', odd, label USING ERRCODE = 'invalid_parameter_value',
+            RAISE EXCEPTION 'class "%" of column "%" lies in one fold alone', odd,
+                (SELECT a.attname FROM pg_attribute a WHERE a.attrelid = source AND a.attnum > 0 AND quote_ident(a.attname) = label) USING ERRCODE = 'invalid_parameter_value',
                 DETAIL = 'Where that fold is the test, no row of the class is left to train on.', HINT = 'Leave the class out, or join it with others.';
         END IF;
     END IF;
@@ -144,7 +145,7 @@ BEGIN
         EXECUTE digest INTO digested;
         PERFORM pg_catalog.set_config('search_path', safe, true);
     END IF;
-    plan := (SELECT row_to_json(p) FROM (SELECT source_table, told, own, digest, digested, names, comment, began, folds, columns, spare, label, independent_varname::text AS features, validation_fraction,
+    plan := (SELECT row_to_json(p) FROM (SELECT (SELECT c.relname FROM pg_class c WHERE c.oid = source) AS shown, told, own, digest, digested, names, comment, began, folds, columns, spare, label, independent_varname::text AS features, validation_fraction,
         seed, treated, label_kind, grouped, recipe, configurations, num_iterations, model_selection_table AS selection) AS p);
     PERFORM pg_catalog.set_config('search_path', callers, true);
     PERFORM pg_catalog.set_config('client_min_messages', quiet, true);
@@ -231,7 +232,7 @@ BEGIN
         format('CREATE VIEW %1$s AS SELECT %2$s FROM %3$s AS t WHERE t.%4$s OPERATOR(pg_catalog.=) %5$s', format(names, base || '_test_rows'), plan->>'columns',
             format(names, '_folds'), plan->>'spare', fold),
         format('SELECT %1$sshow_as(%2$L, %3$L), %1$sshow_as(%4$L, %3$L)', own, format(names, base || '_rows'),
-            (plan->>'source_table') || ' (fold ' || fold || ')', format(names, base || '_test_rows')),
+            (plan->>'shown') || ' (fold ' || fold || ')', format(names, base || '_test_rows')),
         format('SELECT pg_catalog.set_config(''client_min_messages'', %L, true)', told),
         -- What is known of the columns is known from the fold's training rows.
         format('SELECT %straining_preprocessor(source_table := %L, output_table := %L, dependent_varname := %L, independent_varname := %L,'

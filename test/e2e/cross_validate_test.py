@@ -147,7 +147,7 @@ def test_groups_and_equal_rows_are_not_separated(database):
     ("'patients', 'c', 'late', recipe => 'realmlp', options => '{\"learning_rate\": [0.1, 0.2]}'", "options hold a range"),
     ("'patients', 'c', 'late', recipe => 'nonsense'", "nonsense"), ("'patients', 'c', 'late', recipe => 'realmlp', label_kind => 'text'", "label_kind"),
     ("'patients', 'c', 'late', recipe => 'realmlp', group_varname => 'hospital'", '"patients" has too few groups for 5 folds'),
-    ("'patients', 'c', 'hospital', folds => 2, recipe => 'realmlp', group_varname => 'hospital'", 'class "a" of column hospital lies in one fold alone'),
+    ("'patients', 'c', 'hospital', folds => 2, recipe => 'realmlp', group_varname => 'hospital'", 'class "a" of column "hospital" lies in one fold alone'),
     ("'patients', 'c', 'late', '*', recipe => 'realmlp', treatments => '{\"wing\": \"log\"}'", "wing"),
     ("'patients', 'c', 'late', 'wing', recipe => 'realmlp'", r'column "wing" of relation "patients \(fold 1\)" does not exist'),
     ("'patients', 'c', 'late', model_selection_table => 'nowhere'", "nowhere")])
