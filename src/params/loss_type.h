@@ -57,6 +57,7 @@ struct LossType {
   bool smooths_to_half = false;   // label_smoothing: else towards all classes alike
   bool of_probabilities = false;  // labels outside of 0 to 1 have no meaning for it
   bool of_amounts = false;        // labels below 0 have none, nor those with another zero
+  bool of_shares = false;         // of the labels, so that those with another zero have none
   int power_of_unit = -1;         // as that of a metric
 
   // One row of n outputs p (probabilities, numbers, or logits where `logits` is true) against n

@@ -45,6 +45,7 @@ SELECT hopper.training_preprocessor('points', 'standardised', 'share', 'a, b', t
     hopper.load_model('networks', '{"class_name": "Sequential", "config": {"layers": [
         {"class_name": "Dense", "config": {"units": 1, "activation": "softplus"}}]}}') AS softplus \gset
 SELECT models_trained FROM hopper.fit('standardised', 'm8', 'networks', :softplus, 'loss=poisson, optimizer=SGD', NULL, 1);
+SELECT models_trained FROM hopper.fit('standardised', 'm12', 'networks', :softplus, 'loss=mape, optimizer=SGD', NULL, 1);
 SELECT models_trained FROM hopper.fit('standardised', 'm9', 'networks', :softplus, 'loss=binary_crossentropy, optimizer=SGD', NULL, 1);
 SELECT models_trained FROM hopper.fit('amounts', 'm10', 'networks', :softplus, 'loss=poisson, optimizer=SGD', NULL, 1);
 SELECT models_trained FROM hopper.fit('numbers', 'm11', 'networks', :softplus, 'loss=msle, optimizer=SGD', NULL, 1);

@@ -47,7 +47,10 @@ struct MeanAbsoluteError {
 
 struct MeanAbsolutePercentageError {
   static LossType Type() {
-    return OfElements<MeanAbsolutePercentageError>("mean_absolute_percentage_error", {"mape"});
+    LossType type =
+        OfElements<MeanAbsolutePercentageError>("mean_absolute_percentage_error", {"mape"});
+    type.of_shares = true;
+    return type;
   }
   static Pair Element(const LossOptions& /*options*/, float p, float y) {
     const float size = std::max(std::abs(y), kEpsilon);

@@ -66,9 +66,15 @@ class LabelCheck {
   void CheckLabelRange(const CompileParams& compile) {
     const LossType& type = LossTypeOf(compile.loss);
     const double largest = type.of_amounts ? std::numeric_limits<double>::infinity() : 1.0;
+    const bool standardised = labels_.unit > 0.0;
+    if (type.of_shares && standardised) {
+      problems_->Warn("loss \"" + compile.loss_name + "\" is a share of the labels but column " +
+                          Column() + " of " + Table() + " was standardised",
+                      "It has another zero, near which shares are large.",
+                      "Pack it with the treatment \"none\", or use loss='mae'.");
+    }
     if (!type.of_probabilities && !type.of_amounts) return;
     if (!labels_.range.has_value() || LabelsAreWithin(0.0, largest)) return;
-    const bool standardised = labels_.unit > 0.0;
     problems_->Warn(
         "loss \"" + compile.loss_name + "\" needs labels " +
             (type.of_amounts ? "of 0 or more" : "from 0 to 1") + " but column " + Column() +
