@@ -80,6 +80,19 @@ def test_session_by_session(connection, method):
         connection, f"SELECT mst_key, state_digest FROM stepped_{method}_info WHERE state_digest IS NOT NULL ORDER BY 1")
 
 
+def test_a_trial_that_is_stopped_leaves_its_state_at_once(connection):
+    """Not with the end of the search: states are most of what a run takes of the disk."""
+    run = value(connection, "SELECT hopper.create_run(%s)", call("thrifty", "hyperband"))
+    session = connect(DATABASE)
+    query(session, "SET client_min_messages = warning; SET hopper.checkpoint_interval = 0")
+    without = 0
+    while value(session, "SELECT hopper.step(%s, 0)", run) == "running":
+        without = max(without, value(connection, f"SELECT count(*) FROM hopper_run_{run}_info WHERE status = 'done' AND mst_key NOT IN"
+                                     f" (SELECT mst_key FROM hopper_run_{run}_state)"))
+    session.close()
+    assert without > 0
+
+
 @pytest.fixture(scope="module")
 def wide(connection):
     for hidden in (2000, 3000, 100):

@@ -107,7 +107,7 @@ take_up(int64 run)
 	hopper_run_row row;
 
 	hopper_connect();
-	if (hopper_lease_holder(run) == 0 && hopper_store_read_if_there(run, &row) &&
+	if (hopper_lease_holder(run) == 0 && hopper_store_find(run, true, &row) &&
 		row.outcome == NULL && hopper_store_wish(run) != HOPPER_WISH_PAUSE)
 	{
 		hopper_store_queued(run, "restarted", NULL);
@@ -124,7 +124,7 @@ interrupt(int64 run, const ErrorData *why)
 
 	StartTransactionCommand();
 	hopper_connect();
-	if (hopper_lease_holder(run) == 0 && hopper_store_read_if_there(run, &row) &&
+	if (hopper_lease_holder(run) == 0 && hopper_store_find(run, true, &row) &&
 		row.outcome == NULL)
 		hopper_store_interrupted(run, why);
 	hopper_finish();

@@ -191,7 +191,7 @@ next_transaction(void)
 static bool
 read_unended(const worker_orders *orders, hopper_run_row *row)
 {
-	return hopper_store_is_there() && hopper_store_read_if_there(orders->run, row) &&
+	return hopper_store_is_there() && hopper_store_find(orders->run, true, row) &&
 		row->outcome == NULL && row->role == orders->role;
 }
 

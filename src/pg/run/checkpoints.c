@@ -55,15 +55,11 @@ hopper_driver_note_halted(hopper_training *training, int at, int32 iteration)
 		hopper_driver_write(training);
 }
 
-/* One that fails may be told of twice. */
+/* One that fails may be told of twice: it is written anew then. */
 void
 hopper_driver_note_ended(hopper_training *training, int at, bool failed)
 {
-	hopper_saved *saved = &training->saved[at];
-
-	if (saved->written || saved->ends)
-		return;
-	saved->ends = true;
+	training->saved[at].ends = true;
 	if (++hopper_driven->n_ended >= MOST_AT_ONCE)
 		hopper_driver_write(training);
 }
@@ -76,7 +72,7 @@ write_trials(hopper_training *training, const int *which, int n, bool retold)
 	{
 		if (retold)
 			hopper_store_replace_metrics(hopper_driven->run, training, which, n);
-		hopper_store_trials(hopper_driven->run, training, which, n);
+		hopper_store_trials(hopper_driven->run, training, which, n, false);
 		return;
 	}
 	for (int i = 0; i < n; i++)
@@ -109,7 +105,7 @@ hopper_driver_write_due(hopper_training *training)
 		if (n > 0 && retold)
 			hopper_store_replace_metrics(hopper_driven->run, training, which, n);
 		else if (n > 0)
-			hopper_store_trials(hopper_driven->run, training, which, n);
+			hopper_store_trials(hopper_driven->run, training, which, n, false);
 		for (int i = 0; i < n; i++)
 		{
 			training->saved[which[i]].retold = false;

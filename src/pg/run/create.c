@@ -76,7 +76,7 @@ store_first_trials(hopper_fit *fit)
 	for (int i = 0; i < fit->n_configs; i++)
 		all[i] = i;
 	fit->training.results = NULL;
-	hopper_store_first_trials(hopper_driven->run, &fit->training, all, fit->n_configs);
+	hopper_store_trials(hopper_driven->run, &fit->training, all, fit->n_configs, true);
 }
 
 static void

@@ -25,7 +25,7 @@ typedef struct hopper_driver
 	int64		opening;		/* hopper_store_started() */
 	bool		finished;		/* the core has nothing to train any more */
 	bool		refuses;		/* nothing has come of it: the next step says so */
-	bool		goes_on;		/* what it has closed with has it train something else */
+	bool		goes_on;		/* with another opening, of what it has closed with say */
 	hopper_steering steering;	/* what holds now */
 	hopper_earlier *earlier;	/* of fit(): an entry for each trial */
 	int			n_earlier;

@@ -50,19 +50,13 @@ HOPPER_SPI_FUNCTION(hopper_sql_submit)
 const char *
 hopper_driver_state_words(hopper_driver_state state)
 {
-	switch (state)
-	{
-		case HOPPER_DRIVER_PAUSED:
-			return "paused";
-		case HOPPER_DRIVER_CANCELLED:
-			return "cancelled";
-		case HOPPER_DRIVER_FAILED:
-			return "failed";
-		case HOPPER_DRIVER_DONE:
-			return "done";
-		default:
-			return "running";
-	}
+	static const char *const words[] = {
+		[HOPPER_DRIVER_TRAINS] = "running",[HOPPER_DRIVER_PAUSED] = "paused",
+		[HOPPER_DRIVER_CANCELLED] = "cancelled",[HOPPER_DRIVER_FAILED] = "failed",
+		[HOPPER_DRIVER_DONE] = "done"
+	};
+
+	return words[state];
 }
 
 /*
@@ -321,6 +315,16 @@ is_final(const hopper_run_row *row)
 	return row->outcome && strcmp(row->outcome, "failed") != 0;
 }
 
+/* `expires`: only where it has ended; false: then it has not, or there is none any more. */
+static bool
+read_dropped(int64 run, bool lock, bool expires, hopper_run_row *row)
+{
+	if (expires)
+		return hopper_store_find(run, lock, row) && row->outcome != NULL;
+	hopper_store_read(run, lock, row);
+	return true;
+}
+
 /*
  * Published models are the user's: they stay. `expires`: only where it has ended, and another
  * session has not dropped it or goes on with it meanwhile; whether it was dropped.
@@ -332,9 +336,7 @@ drop_run(int64 run, bool expires)
 	bool		drives;
 	int			pid;
 
-	if (!expires)
-		hopper_store_read(run, false, &row);
-	else if (!hopper_store_look(run, &row))
+	if (!read_dropped(run, false, expires, &row))
 		return false;
 	if (hopper_driver_has(run))
 		hopper_driver_leave();
@@ -345,17 +347,14 @@ drop_run(int64 run, bool expires)
 	 * with its commit leaves where somebody has that.
 	 */
 	if (drives && expires &&
-		(hopper_lease_holder(run) != 0 || !hopper_store_read_if_there(run, &row) ||
-		 row.outcome == NULL))
+		(hopper_lease_holder(run) != 0 || !read_dropped(run, true, expires, &row)))
 		return false;
 	pid = drives ? hopper_lease_try(run) : 0;
 	if (pid != 0 && expires)
 		return false;
 	if (pid != 0)
 		hopper_lease_refuse(run, pid);
-	if (!expires)
-		hopper_store_read(run, true, &row);
-	else if (!hopper_store_read_if_there(run, &row) || row.outcome == NULL)
+	if (!read_dropped(run, true, expires, &row))
 	{
 		if (drives)
 			hopper_lease_give_back(run, false);

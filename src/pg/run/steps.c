@@ -516,11 +516,10 @@ step(void)
 	if (is_to_open_again())
 	{
 		end_slice();
-		hopper_finish();
-		hopper_driver_close();
-		return HOPPER_DRIVER_TRAINS;
+		hopper_driven->goes_on = true;
 	}
-	if (hopper_driven->finished && hopper_store_wish(hopper_driven->run) == HOPPER_WISH_CANCEL)
+	else if (hopper_driven->finished &&
+			 hopper_store_wish(hopper_driven->run) == HOPPER_WISH_CANCEL)
 		state = cancel();
 	else if (hopper_driven->finished)
 		state = finish();

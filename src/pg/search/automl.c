@@ -35,7 +35,7 @@ hopper_search_ask(hopper_automl *run, hopper_search_assignment *work, int *n)
 		HOPPER_CORE(search.stop, run->search, over);
 		run->stopped = true;
 		if (run->number != 0)
-			hopper_search_note_stop(run, over);
+			hopper_search_note(run, -1, NULL, over, NULL);
 	}
 	HOPPER_CORE(search.ask, run->search, work, HOPPER_MAX_ASSIGNMENTS, n);
 	if (*n == 0)

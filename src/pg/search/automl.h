@@ -259,16 +259,16 @@ extern bool hopper_search_steer(hopper_automl *run);
 extern void hopper_search_refuse_wishes(hopper_automl *run);
 /* A wish alone, which the journal has; what is wrong with it, or NULL. */
 extern const char *hopper_search_heed(hopper_automl *run, const hopper_search_wish *wish);
-/* In the journal of run->number (search/replay.c). */
-extern void hopper_search_note_wish(hopper_automl *run, const hopper_search_wish *wish);
 
 /* --- searches that outlive their sessions (search/replay.c) --- */
 
-/* A result that was told, in the journal of run->number. SPI must be connected. */
-extern void hopper_search_note_told(hopper_automl *run, int64 trial,
-									const hopper_search_told *told);
-/* That the search was told to begin nothing more. */
-extern void hopper_search_note_stop(hopper_automl *run, const char *reason);
+/*
+ * In the journal of run->number: a result that was told, and why it failed; or that nothing more is
+ * to begin, for this reason; or what was wished of a trial. The others are NULL, the trial -1. SPI
+ * must be connected.
+ */
+extern void hopper_search_note(hopper_automl *run, int64 trial, const hopper_search_told *told,
+							   const char *reason, const hopper_search_wish *wish);
 /*
  * Tells a search that has just been started what its journal says. Returns the assignments that are
  * under way, *n of them, in the order of their beginning. ERROR 55000 where the journal is not this

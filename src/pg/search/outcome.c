@@ -160,7 +160,7 @@ hopper_search_tell(hopper_automl *run, const hopper_training *training, int at)
 	else if ((missing = read_measures(run, training, at, values, last)) != NULL)
 		told.failure = hopper_to_utf8(missing);
 	if (run->number != 0)
-		hopper_search_note_told(run, trial, &told);
+		hopper_search_note(run, trial, &told, hopper_from_utf8(told.failure), NULL);
 	hopper_search_tell_result(run, trial, &told);
 	pfree(values);
 }

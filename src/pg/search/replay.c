@@ -12,13 +12,9 @@
 
 #define TABLE "all_search_results"
 
-/*
- * `told`: NULL where nothing more is to begin, for this reason, or, with `wish`, where the search
- * was steered.
- */
-static void
-note(hopper_automl *run, int64 trial, const hopper_search_told *told, const char *reason,
-	 const hopper_search_wish *wish)
+void
+hopper_search_note(hopper_automl *run, int64 trial, const hopper_search_told *told,
+				   const char *reason, const hopper_search_wish *wish)
 {
 	hopper_param values = HOPPER_NULL(FLOAT8ARRAYOID);
 	hopper_param last = values;
@@ -41,24 +37,6 @@ note(hopper_automl *run, int64 trial, const hopper_search_told *told, const char
 					  "INSERT INTO @extschema@." TABLE " (run, number, batch, trial,"
 					  " iterations, objectives, last_objectives, error, elapsed, steering, wished)"
 					  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
-}
-
-void
-hopper_search_note_told(hopper_automl *run, int64 trial, const hopper_search_told *told)
-{
-	note(run, trial, told, hopper_from_utf8(told->failure), NULL);
-}
-
-void
-hopper_search_note_stop(hopper_automl *run, const char *reason)
-{
-	note(run, -1, NULL, reason, NULL);
-}
-
-void
-hopper_search_note_wish(hopper_automl *run, const hopper_search_wish *wish)
-{
-	note(run, hopper_trial_of_key(wish->mst_key), NULL, wish->text, wish);
 }
 
 /* --- telling it again --- */

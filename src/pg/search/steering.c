@@ -97,7 +97,8 @@ hopper_search_steer(hopper_automl *run)
 		const char *wrong = hopper_search_heed(run, &wishes[i]);
 		const char *told = wrong ? wrong : come_of(&wishes[i]);
 
-		hopper_search_note_wish(run, &wishes[i]);
+		hopper_search_note(run, hopper_trial_of_key(wishes[i].mst_key), NULL, wishes[i].text,
+						   &wishes[i]);
 		if (told)
 			hopper_store_event(run->number, "steered", wishes[i].mst_key, told);
 		stops = stops || (wrong == NULL && is_of(&wishes[i], HOPPER_STOP_TRIAL));

@@ -92,8 +92,8 @@ hopper_store_create(const hopper_run_row *row, const hopper_fit *fit)
  * Of a cluster no row is locked: a run there is over before others see it, and processes that read
  * for a cursor cannot lock rows in Greenplum 7.
  */
-static bool
-read_row(int64 run, bool lock, hopper_run_row *row)
+bool
+hopper_store_find(int64 run, bool lock, hopper_run_row *row)
 {
 	memset(row, 0, sizeof(*row));
 	if (hopper_own_select("SELECT role::int8, function, statement, search_path, settings, tables,"
@@ -122,18 +122,6 @@ read_row(int64 run, bool lock, hopper_run_row *row)
 	if (row->compared_by && strchr(row->compared_by, ' '))
 		row->compared_by = strchr(row->compared_by, ' ') + 1;
 	return true;
-}
-
-bool
-hopper_store_look(int64 run, hopper_run_row *row)
-{
-	return read_row(run, false, row);
-}
-
-bool
-hopper_store_read_if_there(int64 run, hopper_run_row *row)
-{
-	return read_row(run, true, row);
 }
 
 int64
@@ -166,7 +154,7 @@ may_steer(int64 run)
 static void
 read_permitted(int64 run, bool lock, bool steers, hopper_run_row *row)
 {
-	if (!read_row(run, lock, row))
+	if (!hopper_store_find(run, lock, row))
 		hopper_raise(ERRCODE_UNDEFINED_OBJECT, errmsg("there is no run " INT64_FORMAT, run),
 					 errhint("See SELECT run, state, model_table FROM hopper.runs;"));
 	if (!has_privs_of_role(GetUserId(), row->role) && !(steers && may_steer(run)))
@@ -524,7 +512,7 @@ hopper_store_new_trials(int64 run, const hopper_config *configs, int n)
 			which[n_new++] = i;
 	}
 	if (n_new > 0)
-		hopper_store_trials(run, &training, which, n_new);
+		hopper_store_trials(run, &training, which, n_new, false);
 	return n_new;
 }
 
@@ -574,7 +562,7 @@ hopper_store_record(int64 run, const hopper_fit *fit)
 		iterations += training->results[i].iterations;
 		failed += training->results[i].status == HOPPER_MODEL_FAILED;
 	}
-	hopper_store_first_trials(run, training, all, training->n_configs);
+	hopper_store_trials(run, training, all, training->n_configs, true);
 	set_created(params, &row, fit, best->metric ? best->metric : compared_by(fit));
 	if (training->search == NULL)
 		params[CREATED_PARAMS - 1] = hopper_text_param(grid_of(training));

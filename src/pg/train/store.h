@@ -80,10 +80,8 @@ extern void hopper_store_revoke(int64 run, Oid role);
 extern void hopper_store_require_role(const hopper_run_row *row);
 /* Whether the database has the extension, and one that knows runs: a worker may find otherwise. */
 extern bool hopper_store_is_there(void);
-/* Reads a run without these errors, and locks it; false where there is none. */
-extern bool hopper_store_read_if_there(int64 run, hopper_run_row *row);
-/* Reads it so, and locks nothing. */
-extern bool hopper_store_look(int64 run, hopper_run_row *row);
+/* hopper_store_read() without these errors; false where there is none. */
+extern bool hopper_store_find(int64 run, bool lock, hopper_run_row *row);
 /*
  * What the newest of its events "created", "submitted", "resumed", "pause" and "cancel" asks for: a
  * wish is an event, so that it waits for nobody who has locked the run's row.
@@ -109,11 +107,12 @@ extern void hopper_store_ended(int64 run, const char *outcome, const hopper_fit 
  * was asked for, else NULL.
  */
 extern void hopper_store_set_tables(int64 run, const char *tables, const char *shown);
-/* What these trials (places in the training) are by now, with values of metrics that are new. */
-extern void hopper_store_trials(int64 run, hopper_training *training, const int *which, int n);
-/* As hopper_store_trials(), of a run that has none yet. */
-extern void hopper_store_first_trials(int64 run, hopper_training *training, const int *which,
-									  int n);
+/*
+ * What these trials (places in the training) are by now, with values of metrics that are new.
+ * `first`: the run has none yet.
+ */
+extern void hopper_store_trials(int64 run, hopper_training *training, const int *which, int n,
+								bool first);
 /*
  * The values that the trials of a run have, those of a grid, as a query: what a search may choose
  * is known before. `trials`: SQL, what has their column "parameters".

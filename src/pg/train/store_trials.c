@@ -182,8 +182,8 @@ write_trials(int64 run, const hopper_own_rows *rows)
 					  hopper_own_rows_names(rows, ""), query);
 }
 
-static void
-store(int64 run, hopper_training *training, const int *which, int n, bool first)
+void
+hopper_store_trials(int64 run, hopper_training *training, const int *which, int n, bool first)
 {
 	hopper_own_rows rows = hopper_own_rows_new(lengthof(trial_names), trial_names, n);
 
@@ -223,16 +223,4 @@ store(int64 run, hopper_training *training, const int *which, int n, bool first)
 		write_trials(run, &rows);
 	if (training->results)
 		write_metrics(run, training, which, n);
-}
-
-void
-hopper_store_trials(int64 run, hopper_training *training, const int *which, int n)
-{
-	store(run, training, which, n, false);
-}
-
-void
-hopper_store_first_trials(int64 run, hopper_training *training, const int *which, int n)
-{
-	store(run, training, which, n, true);
 }
