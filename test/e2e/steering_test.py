@@ -75,6 +75,16 @@ def test_a_trial_is_stopped(database):
                      ("stop trial", 2, "postgres"), ("set iterations", None, "postgres")]
 
 
+def test_progress_is_of_the_iterations_that_are_wanted(database):
+    run = create(database, "measured", 100000, "submit")
+    total = "SELECT iterations_total FROM hopper.progress WHERE run = %s"
+    wait_until(lambda: query(database, total, run) == [(300000,)])
+    query(database, "SELECT hopper.set_iterations(%s, 200000), hopper.set_iterations(%s, 300000, trial => 2)", run, run)
+    wait_until(lambda: query(database, total, run) == [(700000,)])
+    query(database, "SELECT hopper.cancel(%s)", run)
+    assert value(database, "SELECT hopper.wait(%s, 60)", run) == "cancelled"
+
+
 def test_trials_train_longer_also_those_that_have_ended(database):
     run = create(database, "longer", MANY)
     query(database, "SELECT hopper.set_iterations(%s, 2, 1)", run)

@@ -44,6 +44,17 @@ hopper_training_earlier(const hopper_training *training, int at)
 	return training->saved ? training->saved[at].earlier : 0;
 }
 
+/* The iterations that a configuration trains, of this run. */
+static int
+iterations_of(const hopper_training *training, int at)
+{
+	const hopper_saved *saved = training->saved ? &training->saved[at] : NULL;
+
+	/* Others may have changed it. */
+	return saved && saved->target > 0 ? saved->target - saved->earlier
+		: training->options.num_iterations;
+}
+
 /* Adds what is done of one training; work in its unit. */
 static void
 add_done(const hopper_training *training, hopper_done *done, double *total)
@@ -55,8 +66,7 @@ add_done(const hopper_training *training, hopper_done *done, double *total)
 			? hopper_history_at(history, history->n - 1)->iteration -
 			hopper_training_earlier(training, i) : 0;
 
-		int			n_total = training->stopped[i] ? Max(n, 0)
-			: training->options.num_iterations;
+		int			n_total = training->stopped[i] ? Max(n, 0) : iterations_of(training, i);
 
 		if (training->failed[i])
 			continue;
