@@ -12,7 +12,7 @@
 #include "pg/train/warm_start.h"
 
 static void
-add_buffer(const hopper_buffer *buffer, void *state)
+add_to_run(const hopper_buffer *buffer, void *state)
 {
 	hopper_training *training = state;
 
@@ -36,12 +36,12 @@ static void
 load_partition(hopper_training *training, hopper_split split, int32 partition)
 {
 	hopper_scan_packed(split == HOPPER_SPLIT_VALID ? training->valid : training->train, split,
-					   partition, add_buffer, training);
+					   partition, add_to_run, training);
 	HOPPER_TORCH(run.end_load, training->run, split, partition);
 }
 
 static int
-index_of(const hopper_training *training, int32 mst_key)
+place_of(const hopper_training *training, int32 mst_key)
 {
 	int			at = hopper_training_place(training, mst_key);
 
@@ -58,7 +58,7 @@ push_states(hopper_training *training)
 
 	while (hopper_torch()->run.wanted_state(training->run, &mst_key) == 1)
 	{
-		hopper_push_state(training, index_of(training, mst_key));
+		hopper_push_state(training, place_of(training, mst_key));
 		CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -164,11 +164,11 @@ hopper_core_run_load(hopper_training *training)
 	push_states(training);
 	if (plan.resident)
 	{
-		hopper_scan_packed(training->train, HOPPER_SPLIT_TRAIN, HOPPER_ALL_PARTITIONS, add_buffer,
+		hopper_scan_packed(training->train, HOPPER_SPLIT_TRAIN, HOPPER_ALL_PARTITIONS, add_to_run,
 						   training);
 		if (training->valid)
 			hopper_scan_packed(training->valid, HOPPER_SPLIT_VALID, HOPPER_ALL_PARTITIONS,
-							   add_buffer, training);
+							   add_to_run, training);
 	}
 	else
 	{
@@ -191,7 +191,7 @@ take_visits(hopper_training *training)
 
 	while ((n = hopper_torch()->run.next_visits(training->run, visits, VISITS_AT_ONCE)) > 0)
 		for (int i = 0; i < n; i++)
-			hopper_timeline_add(training->timeline, index_of(training, visits[i].mst_key), 0,
+			hopper_timeline_add(training->timeline, place_of(training, visits[i].mst_key), 0,
 								&visits[i]);
 }
 
@@ -209,13 +209,13 @@ handle_events(hopper_training *training)
 		{
 			case HOPPER_EVENT_METRICS:
 			case HOPPER_EVENT_MODEL_STOPPED:
-				(void) hopper_progress_take(training, index_of(training, event.mst_key), &event);
+				(void) hopper_progress_take(training, place_of(training, event.mst_key), &event);
 				break;
 			case HOPPER_EVENT_WARNING:
 				(void) hopper_progress_take(training, -1, &event);
 				break;
 			case HOPPER_EVENT_MODEL_FAILED:
-				at = index_of(training, event.mst_key);
+				at = place_of(training, event.mst_key);
 				(void) hopper_progress_take(training, at, &event);
 				if (training->ended)
 					training->ended(training, at, true);
@@ -230,7 +230,7 @@ handle_events(hopper_training *training)
 				push_states(training);
 				break;
 			case HOPPER_EVENT_MODEL_DONE:
-				at = index_of(training, event.mst_key);
+				at = place_of(training, event.mst_key);
 				/* Its memory is wanted. */
 				if (event.take && training->write == NULL)
 					training->save(training, &at, 1);
@@ -238,7 +238,7 @@ handle_events(hopper_training *training)
 					training->ended(training, at, false);
 				break;
 			case HOPPER_EVENT_CHECKPOINT:
-				at = index_of(training, event.mst_key);
+				at = place_of(training, event.mst_key);
 				if (training->halted)
 					training->halted(training, at, event.iteration);
 				else

@@ -10,7 +10,7 @@
 #include "pg/predict/confusion.h"
 
 static void
-add_buffer(const hopper_buffer *buffer, void *run)
+add_to_evaluation(const hopper_buffer *buffer, void *run)
 {
 	hopper_evaluation_add((hopper_evaluating *) run, buffer);
 }
@@ -32,7 +32,7 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	hopper_evaluation_open(&run, &model->config, &model->weights, &data->desc, threads, -1);
 	HOPPER_CHECK(torch->evaluation.limit(run.evaluation, limit, hopper_fault));
 	HOPPER_CHECK(torch->evaluation.start(run.evaluation, hopper_fault));
-	hopper_scan_packed(data, HOPPER_SPLIT_VALID, HOPPER_ALL_PARTITIONS, add_buffer, &run);
+	hopper_scan_packed(data, HOPPER_SPLIT_VALID, HOPPER_ALL_PARTITIONS, add_to_evaluation, &run);
 	hopper_evaluation_wait(&run, data->desc.n_partitions);
 	while ((done = torch->evaluation.poll(run.evaluation, event, hopper_fault)) == 0)
 		hopper_wait(run.event_fd, -1);

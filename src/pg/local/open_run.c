@@ -10,7 +10,7 @@
 #include "pg/train/outputs.h"
 
 static void
-begin(hopper_training *training)
+begin_run(hopper_training *training)
 {
 	hopper_training_open(training);
 	hopper_core_run_create(training);
@@ -19,7 +19,7 @@ begin(hopper_training *training)
 }
 
 static void
-start(hopper_training *training)
+start_run(hopper_training *training)
 {
 	hopper_core_run_load(training);
 	HOPPER_TORCH(run.start, training->run);
@@ -174,8 +174,8 @@ leave(hopper_training *training)
 
 const struct hopper_training_backend hopper_training_here = {
 	.needs = hopper_core_run_needs,
-	.begin = begin,
-	.start = start,
+	.begin = begin_run,
+	.start = start_run,
 	.enter = enter,
 	.go_on = go_on,
 	.drop_state = drop_state,

@@ -8,7 +8,7 @@
 #include "pg/local/bulk_insert.h"
 
 static void
-begin(void *state, hopper_prediction *run)
+begin_output(void *state, hopper_prediction *run)
 {
 	hopper_bulk_insert **insert = state;
 	Oid			types[PREDICT_MAX_COLUMNS];
@@ -30,7 +30,7 @@ put_row(void *state, const Datum *values, const bool *nulls)
 int64
 hopper_predict_source(hopper_prediction *run)
 {
-	static const hopper_predict_sink sink = {begin, put_row};
+	static const hopper_predict_sink sink = {begin_output, put_row};
 	hopper_bulk_insert *insert = NULL;
 	int64		n_rows = hopper_predict_through(run, &sink, &insert);
 

@@ -31,7 +31,7 @@ hopper_run_train(int64 run, void (*commit) (void))
 }
 
 static void
-begin(FunctionCallInfo fcinfo)
+connect_nonatomic(FunctionCallInfo fcinfo)
 {
 	CallContext *context = (CallContext *) fcinfo->context;
 
@@ -45,7 +45,7 @@ begin(FunctionCallInfo fcinfo)
 }
 
 static void
-commit(void)
+commit_and_go_on(void)
 {
 	SPI_commit();
 	SPI_start_transaction();
@@ -57,8 +57,8 @@ HOPPER_FUNCTION(hopper_sql_train)
 	int64		run = hopper_run_argument(fcinfo);
 	hopper_driver_state state;
 
-	begin(fcinfo);
-	state = hopper_run_train(run, commit);
+	connect_nonatomic(fcinfo);
+	state = hopper_run_train(run, commit_and_go_on);
 	SPI_finish();
 	if (state != HOPPER_DRIVER_DONE)
 		ereport(NOTICE,

@@ -55,7 +55,7 @@ hopper_worker_named(const char *type, const char *function)
 }
 
 static void
-start(const worker_orders *orders)
+start_worker(const worker_orders *orders)
 {
 	BackgroundWorker worker = hopper_worker_named("model_hopper run", "hopper_run_worker");
 
@@ -95,7 +95,7 @@ start_wanted(XactEvent event, void *nothing)
 	{
 		case XACT_EVENT_PRE_COMMIT:
 			foreach(cell, wanted)
-				start(lfirst(cell));
+				start_worker(lfirst(cell));
 			break;
 		case XACT_EVENT_PRE_PREPARE:
 			if (wanted != NIL)
@@ -164,14 +164,14 @@ hopper_worker_start(const hopper_run_row *row)
 /* --- the worker --- */
 
 static void
-begin(void)
+begin_transaction(void)
 {
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 }
 
 static void
-commit(void)
+commit_transaction(void)
 {
 	CommitTransactionCommand();
 }
@@ -179,9 +179,9 @@ commit(void)
 static void
 next_transaction(void)
 {
-	commit();
+	commit_transaction();
 	pgstat_report_stat(false);
-	begin();
+	begin_transaction();
 }
 
 /*
@@ -219,14 +219,14 @@ train(const worker_orders *orders)
 {
 	hopper_run_row row;
 
-	begin();
+	begin_transaction();
 	if (is_wanted(orders, &row))
 	{
 		pgstat_report_activity(STATE_RUNNING, psprintf("model_hopper run " INT64_FORMAT ": %s",
 													   orders->run, row.statement));
 		(void) hopper_run_train(orders->run, next_transaction);
 	}
-	commit();
+	commit_transaction();
 }
 
 /* What is to be known of a run that an error has ended; another session may have been quicker. */
@@ -237,7 +237,7 @@ note_failure(const worker_orders *orders, const ErrorData *error)
 	bool		cancelled = error->sqlerrcode == ERRCODE_QUERY_CANCELED;
 	hopper_run_row row;
 
-	begin();
+	begin_transaction();
 	hopper_connect();
 	if (hopper_lease_holder(run) == 0 && read_unended(orders, &row))
 	{
@@ -253,7 +253,7 @@ note_failure(const worker_orders *orders, const ErrorData *error)
 		}
 	}
 	hopper_finish();
-	commit();
+	commit_transaction();
 }
 
 /* Of what refuses the connection: its SQLSTATE. 0 once there is one. */
@@ -331,9 +331,9 @@ hopper_run_worker(Datum nothing)
 	connect_as(&orders);
 	set_own_defaults();
 	/* Its row is not to be seen before. */
-	begin();
+	begin_transaction();
 	XactLockTableWait(orders.creator, NULL, NULL, XLTW_None);
-	commit();
+	commit_transaction();
 
 	context = AllocSetContextCreate(TopMemoryContext, "hopper worker", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(context);

@@ -10,7 +10,7 @@
 #include "pg/predict/added.h"
 
 static void
-add_buffer(const hopper_buffer *buffer, void *calibration)
+add_to_calibration(const hopper_buffer *buffer, void *calibration)
 {
 	HOPPER_TORCH(calibration.add_buffer, calibration, buffer);
 	CHECK_FOR_INTERRUPTS();
@@ -28,7 +28,8 @@ find_temperature(hopper_trained *model, const hopper_packed *data, hopper_calibr
 										   hopper_effective_memory_limit(), &calibration,
 										   hopper_fault));
 	guard = hopper_guard_add(calibration, torch->calibration.free);
-	hopper_scan_packed(data, HOPPER_SPLIT_VALID, HOPPER_ALL_PARTITIONS, add_buffer, calibration);
+	hopper_scan_packed(data, HOPPER_SPLIT_VALID, HOPPER_ALL_PARTITIONS, add_to_calibration,
+					   calibration);
 	config.weights = hopper_floats_whole(&model->weights);
 	HOPPER_CHECK(torch->calibration.find(calibration, &config, found, hopper_fault));
 	if (found->n_weights == 0)

@@ -6,7 +6,7 @@
 
 #include "pg/predict/predict.h"
 
-static const hopper_column columns[] = {
+static const hopper_column confusion_columns[] = {
 	{"row_id", INT4OID, "index of the class",.marks = true},
 	{"class", TEXTOID, "the class; NULL where a place has none",.marks = true},
 	{"confusion_arr", INT8ARRAYOID,
@@ -18,10 +18,10 @@ static const hopper_column columns[] = {
 	{"f1_score", FLOAT8OID, "harmonic mean of precision and recall",.marks = true},
 };
 
-#define N_COLUMNS lengthof(columns)
+#define CONFUSION_COLUMNS lengthof(confusion_columns)
 
 const hopper_layout hopper_confusion_layout = {
-	.what = "a confusion table",.columns = columns,.n = N_COLUMNS
+	.what = "a confusion table",.columns = confusion_columns,.n = CONFUSION_COLUMNS
 };
 
 void

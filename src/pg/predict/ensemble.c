@@ -83,7 +83,7 @@ judging_metric(const ensembling *work, const char *name)
 }
 
 static void
-add_buffer(const hopper_buffer *buffer, void *state)
+add_to_ensemble(const hopper_buffer *buffer, void *state)
 {
 	const ensembling *work = state;
 
@@ -100,7 +100,8 @@ select_members(ensembling *work, int size, int initial)
 										hopper_effective_memory_limit(), &work->ensemble,
 										hopper_fault));
 	work->guard = hopper_guard_add(work->ensemble, hopper_torch()->ensemble.free);
-	hopper_scan_packed(&work->data, HOPPER_SPLIT_VALID, HOPPER_ALL_PARTITIONS, add_buffer, work);
+	hopper_scan_packed(&work->data, HOPPER_SPLIT_VALID, HOPPER_ALL_PARTITIONS, add_to_ensemble,
+					   work);
 	for (int i = 0; i < work->n; i++)
 	{
 		hopper_config config = work->models[i].config;

@@ -6,7 +6,7 @@
 #include "pg/server/devices.h"
 #include "pg/server/tables.h"
 
-static const hopper_column columns[] = {
+static const hopper_column evaluation_columns[] = {
 	{"loss", FLOAT8OID, "loss on these data",.marks = true},
 	{"metric", FLOAT8OID, "the first of metrics",.marks = true},
 	{"metrics_type", TEXTARRAYOID, HOPPER_MEANS_METRICS_TYPE,.marks = true},
@@ -14,10 +14,10 @@ static const hopper_column columns[] = {
 	{"metrics", FLOAT8ARRAYOID, "values, in the order of metrics_type",.marks = true},
 };
 
-#define EVALUATION_COLUMNS lengthof(columns)
+#define EVALUATION_COLUMNS lengthof(evaluation_columns)
 
 const hopper_layout hopper_evaluation_layout = {
-	.what = "a table of an evaluation",.columns = columns,.n = EVALUATION_COLUMNS
+	.what = "a table of an evaluation",.columns = evaluation_columns,.n = EVALUATION_COLUMNS
 };
 
 /* Takes the table that an argument names, if there is one. */

@@ -5,7 +5,7 @@
 #include "pg/predict/explained.h"
 
 static void
-require_classes(const hopper_predict_model *model)
+require_class_or_value(const hopper_predict_model *model)
 {
 	hopper_predict_require_one_value(model);
 	if (!model->is_value && model->n_class_values == 0)
@@ -31,7 +31,7 @@ hopper_explained_open(FunctionCallInfo fcinfo, const char *source, hopper_explai
 	hopper_read_trained(&table, !PG_ARGISNULL(key), hopper_key_argument(fcinfo, key),
 						&what->trained);
 	hopper_predict_from_trained(&what->trained, &what->model);
-	require_classes(&what->model);
+	require_class_or_value(&what->model);
 	what->relation = hopper_source_oid(&what->source);
 	hopper_predict_refuse_packed(&what->source, what->relation);
 	what->n = what->trained.data.n_x_columns;

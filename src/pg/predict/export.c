@@ -229,7 +229,7 @@ array_of(FunctionCallInfo fcinfo, int at, int32 *n)
 }
 
 static const char *const *
-texts_of(FunctionCallInfo fcinfo, int at, int32 *n)
+texts_argument(FunctionCallInfo fcinfo, int at, int32 *n)
 {
 	Datum	   *values;
 	bool	   *nulls;
@@ -248,12 +248,12 @@ HOPPER_FUNCTION(hopper_sql_tensorboard_events)
 	hopper_events events = {.n = -1, .n_given = -1};
 	hopper_rows *rows;
 
-	events.tags = texts_of(fcinfo, 0, &events.n);
+	events.tags = texts_argument(fcinfo, 0, &events.n);
 	events.steps = (const int64_t *) ARR_DATA_PTR(array_of(fcinfo, 1, &events.n));
 	events.times = (const double *) ARR_DATA_PTR(array_of(fcinfo, 2, &events.n));
 	events.values = (const double *) ARR_DATA_PTR(array_of(fcinfo, 3, &events.n));
-	events.names = texts_of(fcinfo, 4, &events.n_given);
-	events.given = texts_of(fcinfo, 5, &events.n_given);
+	events.names = texts_argument(fcinfo, 4, &events.n_given);
+	events.given = texts_argument(fcinfo, 5, &events.n_given);
 	events.began = PG_GETARG_FLOAT8(6);
 	events.failed = PG_GETARG_BOOL(7);
 	HOPPER_CORE(export_events, &events, &rows);

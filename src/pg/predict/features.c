@@ -44,7 +44,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_describe_features)
 
 /* The schema's columns, found in the relation; what names a row follows them. */
 static void
-open_rows(const hopper_row_schema *schema, const hopper_name *name, hopper_pack_source *rows)
+open_schema_rows(const hopper_row_schema *schema, const hopper_name *name, hopper_pack_source *rows)
 {
 	Oid			relation = hopper_source_oid(name);
 
@@ -73,7 +73,7 @@ typedef struct transforming
 
 /* (row_number, features) */
 static void
-put_row(void *state, const Datum *datums, const bool *nulls)
+put_encoded(void *state, const Datum *datums, const bool *nulls)
 {
 	transforming *run = state;
 	MemoryContext caller = MemoryContextSwitchTo(run->context);
@@ -106,7 +106,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_transform_rows)
 
 	hopper_require_set_context(fcinfo);
 	schema = schema_of(&table);
-	open_rows(schema, &source, &run.rows);
+	open_schema_rows(schema, &source, &run.rows);
 	hopper_pack_values_init_schema(&run.values, schema, run.rows.n_x, run.rows.x, source.shown,
 								   table.shown);
 	run.store = hopper_begin_result(fcinfo, &run.descriptor);
@@ -116,7 +116,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_transform_rows)
 													 hopper_pack_row_list(&run.rows, NULL, true),
 													 run.rows.name.quoted));
 	hopper_pack_begin_rows(&run.rows, cursor.desc);
-	while (hopper_backend.give_rows(&cursor, 100, put_row, &run) > 0)
+	while (hopper_backend.give_rows(&cursor, 100, put_encoded, &run) > 0)
 		;
 	SPI_cursor_close(cursor.portal);
 	return (Datum) 0;
@@ -213,8 +213,8 @@ best_class(const hopper_predict_model *model, const char *type)
  * columns: ", OUT "prob_a" float8, ..." and "SELECT ...".
  */
 static char *
-class_columns(const hopper_predict_model *model, const char *label_type, const char *key,
-			  const char *row, char **body)
+columns_of_classes(const hopper_predict_model *model, const char *label_type, const char *key,
+				   const char *row, char **body)
 {
 	StringInfo	out = makeStringInfo();
 	StringInfo	selection = makeStringInfo();
@@ -297,7 +297,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_create_predict_function)
 				   array_literal(by_row ? 0 : n, (const char *const *) trained.data.x_columns));
 	/* An expression, which the server writes into the statements that call the function. */
 	if (columns && !model.is_value)
-		out = class_columns(&model, result, key, row, &body);
+		out = columns_of_classes(&model, result, key, row, &body);
 	else if (!reads_bytes(&trained))
 		body = psprintf("SELECT %s(%s, %s)::%s", hopper_own_name("predict_value"), key,
 						by_row || n > FUNC_MAX_ARGS - 4 ? row : arguments(n), result);

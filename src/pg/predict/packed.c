@@ -6,7 +6,7 @@
 
 #include "utils/tuplestore.h"
 
-#define N_COLUMNS 5
+#define PACKED_COLUMNS 5
 
 typedef struct packed_prediction
 {
@@ -48,19 +48,19 @@ put_class_name(const packed_prediction *run, int class, Datum *value, bool *null
 }
 
 static Datum
-number_text(double value)
+double_text(double value)
 {
 	return CStringGetTextDatum(DatumGetCString(DirectFunctionCall1(float8out,
 																   Float8GetDatum(value))));
 }
 
 static void
-put_row(packed_prediction *run, const float *outputs)
+put_prediction(packed_prediction *run, const float *outputs)
 {
 	const hopper_predict_model *model = &run->base.model;
 	MemoryContext caller = MemoryContextSwitchTo(run->row_context);
-	Datum		values[N_COLUMNS] = {0};
-	bool		nulls[N_COLUMNS] = {false};
+	Datum		values[PACKED_COLUMNS] = {0};
+	bool		nulls[PACKED_COLUMNS] = {false};
 	double		label = run->labels[run->told];
 
 	values[0] = Int64GetDatum(run->numbers[run->told]);
@@ -69,8 +69,8 @@ put_row(packed_prediction *run, const float *outputs)
 		double		value;
 
 		hopper_predict_values(model, 1, outputs, &value);
-		values[1] = number_text(label_in_unit(run, label));
-		values[2] = number_text(value);
+		values[1] = double_text(label_in_unit(run, label));
+		values[2] = double_text(value);
 		nulls[3] = true;
 		values[4] = hopper_floats_datum(1, &value);
 	}
@@ -98,7 +98,7 @@ take_batch(packed_prediction *run)
 	int			n = hopper_predict_take(&run->base, true, &outputs)->n;
 
 	for (int i = 0; i < n; i++)
-		put_row(run, outputs + (int64) i * run->base.work.n_outputs);
+		put_prediction(run, outputs + (int64) i * run->base.work.n_outputs);
 	hopper_predict_done(&run->base);
 	CHECK_FOR_INTERRUPTS();
 }

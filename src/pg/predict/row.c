@@ -45,20 +45,20 @@ check_features(const hopper_ready_model *entry, Oid type, Datum features)
 							hopper_plural(given, "value", "values")));
 }
 
-#define RESULT_COLUMNS 4		/* class_value, prob, value, output */
+#define ROW_COLUMNS 4		/* class_value, prob, value, output */
 
-typedef struct result_rows
+typedef struct row_result
 {
 	Tuplestorestate *store;
 	TupleDesc	descriptor;
-} result_rows;
+} row_result;
 
 static void
-put_row(void *state, const Datum *values, const bool *nulls)
+put_row_result(void *state, const Datum *values, const bool *nulls)
 {
-	const result_rows *result = state;
-	const Datum shown[RESULT_COLUMNS] = {values[0], values[1], values[3], values[4]};
-	const bool	shown_nulls[RESULT_COLUMNS] = {nulls[0], nulls[1], nulls[3], nulls[4]};
+	const row_result *result = state;
+	const Datum shown[ROW_COLUMNS] = {values[0], values[1], values[3], values[4]};
+	const bool	shown_nulls[ROW_COLUMNS] = {nulls[0], nulls[1], nulls[3], nulls[4]};
 
 	tuplestore_putvalues(result->store, result->descriptor, (Datum *) shown,
 						 (bool *) shown_nulls);
@@ -68,24 +68,24 @@ put_row(void *state, const Datum *values, const bool *nulls)
 static void
 return_rows(FunctionCallInfo fcinfo, const hopper_ready_model *entry, const float *outputs)
 {
-	result_rows result;
+	row_result result;
 	Datum		values[PREDICT_MAX_COLUMNS] = {0};
 	bool		nulls[PREDICT_MAX_COLUMNS] = {true, true, true, true, true};
 
 	result.store = hopper_begin_result(fcinfo, &result.descriptor);
 	if (outputs == NULL)
 	{
-		put_row(&result, values, nulls);
+		put_row_result(&result, values, nulls);
 		return;
 	}
 	hopper_predict_output_begin(entry->output, (Datum) 0, true, outputs);
 	while (hopper_predict_output_next(entry->output, values, nulls))
-		hopper_predict_show(entry->output, values, nulls, put_row, &result);
+		hopper_predict_show(entry->output, values, nulls, put_row_result, &result);
 }
 
 /* What all calls begin with; `argument` holds the features. */
 static hopper_name
-begin(FunctionCallInfo fcinfo, bool isnull, const char *argument, bool may_lack)
+begin_row(FunctionCallInfo fcinfo, bool isnull, const char *argument, bool may_lack)
 {
 	hopper_require_set_context(fcinfo);
 	if (isnull && !may_lack)
@@ -126,7 +126,7 @@ predict_values(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, Oid
 	hopper_ready_model *entry;
 	int32		asked;
 
-	table = begin(fcinfo, isnull, "features", may_lack);
+	table = begin_row(fcinfo, isnull, "features", may_lack);
 	column.type = getBaseType(type);
 	column.sql_type = format_type_be(type);
 	source.name.shown = "predict_row";
@@ -278,7 +278,7 @@ static void
 predict_named(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, hopper_given_row *row)
 {
 	bool		may_lack = hopper_predict_may_lack(fcinfo, at + 1);
-	hopper_name table = begin(fcinfo, row->isnull, row->argument, may_lack);
+	hopper_name table = begin_row(fcinfo, row->isnull, row->argument, may_lack);
 	hopper_ready_model *entry = hopper_ready_get(&table, has_key, mst_key, READY_ROW, 0, NULL);
 	hopper_pack_source source = {{0}};
 	hopper_pack_column *columns;

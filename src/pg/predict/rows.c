@@ -7,7 +7,7 @@
 
 #include "utils/tuplestore.h"
 
-#define RESULT_COLUMNS 7		/* source, class_value, prob, rank, value, output, layer_output */
+#define ROWS_COLUMNS 7		/* source, class_value, prob, rank, value, output, layer_output */
 
 typedef struct result_rows
 {
@@ -19,7 +19,7 @@ typedef struct result_rows
 } result_rows;
 
 static void
-begin(void *state, hopper_prediction *run)
+begin_rows(void *state, hopper_prediction *run)
 {
 }
 
@@ -28,12 +28,12 @@ static void
 put_shown(void *state, const Datum *shown, const bool *shown_nulls)
 {
 	const result_rows *result = state;
-	Datum		values[RESULT_COLUMNS] = {result->source};
-	bool		nulls[RESULT_COLUMNS] = {result->source_null};
+	Datum		values[ROWS_COLUMNS] = {result->source};
+	bool		nulls[ROWS_COLUMNS] = {result->source_null};
 
-	memcpy(values + 1, shown, sizeof(Datum) * (RESULT_COLUMNS - 2));
-	memcpy(nulls + 1, shown_nulls, sizeof(bool) * (RESULT_COLUMNS - 2));
-	nulls[RESULT_COLUMNS - 1] = true;
+	memcpy(values + 1, shown, sizeof(Datum) * (ROWS_COLUMNS - 2));
+	memcpy(nulls + 1, shown_nulls, sizeof(bool) * (ROWS_COLUMNS - 2));
+	nulls[ROWS_COLUMNS - 1] = true;
 	tuplestore_putvalues(result->store, result->descriptor, values, nulls);
 }
 
@@ -41,8 +41,8 @@ static void
 put_row(void *state, const Datum *row, const bool *row_nulls)
 {
 	result_rows *result = state;
-	Datum		values[RESULT_COLUMNS] = {row[0]};
-	bool		nulls[RESULT_COLUMNS] = {row_nulls[0], true, true, true, true, true};
+	Datum		values[ROWS_COLUMNS] = {row[0]};
+	bool		nulls[ROWS_COLUMNS] = {row_nulls[0], true, true, true, true, true};
 
 	result->source = row[0];
 	result->source_null = row_nulls[0];
@@ -111,7 +111,7 @@ query_argument(FunctionCallInfo fcinfo, int at)
  */
 HOPPER_SPI_FUNCTION(hopper_sql_predict_rows)
 {
-	static const hopper_predict_sink sink = {begin, put_row};
+	static const hopper_predict_sink sink = {begin_rows, put_row};
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 1);
 	result_rows result = {0};
 	hopper_prediction *run;

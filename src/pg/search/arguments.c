@@ -77,7 +77,7 @@ hopper_search_archs(const hopper_name *models, const int32 *ids, int n,
 
 /* Names of objectives and constraints, where they are understood: if not, start() says so. */
 static void
-read_measures(hopper_automl *run)
+read_wanted_measures(hopper_automl *run)
 {
 	hopper_rows *rows;
 	hopper_error error;
@@ -328,7 +328,7 @@ hopper_automl_arguments(FunctionCallInfo fcinfo, hopper_automl *run)
 											   options->n_models, &run->complaints);
 	options->data = &run->train.desc;
 	options->has_validation = run->validation != NULL;
-	read_measures(run);
+	read_wanted_measures(run);
 	read_table(fcinfo, "first_table", run, read_first);
 	read_table(fcinfo, "from_run", run, read_earlier);
 	options->problems = hopper_complaints_for_core(&run->complaints, &options->n_problems);

@@ -345,7 +345,7 @@ begin(hopper_pool *pool, const hopper_search_assignment *work)
 
 /* What the search wants now, as far as it can be trained; how many assignments. */
 static int
-ask(hopper_pool *pool, hopper_search_assignment *work)
+ask_for_work(hopper_pool *pool, hopper_search_assignment *work)
 {
 	int			n;
 
@@ -366,7 +366,7 @@ begin_all(hopper_pool *pool)
 	int			n;
 
 	pool->run->batch++;
-	while ((n = ask(pool, work)) > 0)
+	while ((n = ask_for_work(pool, work)) > 0)
 		for (int i = 0; i < n; i++)
 			begin(pool, &work[i]);
 }
@@ -422,7 +422,7 @@ hopper_pool_prepare(hopper_automl *run, hopper_search_assignment **work, int *n)
 	hopper_pool *pool = new_pool(run);
 
 	*work = palloc(HOPPER_MAX_ASSIGNMENTS * sizeof(hopper_search_assignment));
-	*n = ask(pool, *work);
+	*n = ask_for_work(pool, *work);
 	if (*n == 0)
 		return pool;
 	request(pool, *work, *n);

@@ -192,7 +192,7 @@ require_rows(const hopper_name *table, const char *condition, uint64 expected)
 
 /* Rows that another configuration has left stay out of sight, so that it stays quick. */
 static void
-clear(const rehearsal *play, const char *of_key)
+clear_played(const rehearsal *play, const char *of_key)
 {
 	const hopper_outputs *outputs = play->outputs;
 
@@ -221,7 +221,7 @@ play_end(void *state)
 	of_key = psprintf(" WHERE mst_key OPERATOR(pg_catalog.=) %d", config->mst_key);
 
 	if (play->refill)
-		clear(play, of_key);
+		clear_played(play, of_key);
 	hopper_outputs_write_models(&play->training);
 	require_rows(&outputs->model, of_key, 1);
 	require_rows(&outputs->state, of_key, 1);
@@ -234,7 +234,7 @@ play_end(void *state)
 	hopper_journal_write(&play->training, hopper_relation_oid(&outputs->model, false),
 						 play->record.started);
 
-	clear(play, of_key);
+	clear_played(play, of_key);
 	result->status = HOPPER_MODEL_FAILED;
 	memset(play->training.saved, 0, sizeof(hopper_saved));
 	play->training.histories[0]->n = 0;
