@@ -5,8 +5,9 @@ SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly SOURCE
 export LC_ALL=C.UTF-8
 
-# Build folders of one checkout share compiled files.
-export CCACHE_BASEDIR=$SOURCE CCACHE_NOHASHDIR=1
+# Build folders of one checkout share compiled files. What a file includes the compiler says (-MD): without
+# that ccache preprocesses each file that it does not know before it is compiled.
+export CCACHE_BASEDIR=$SOURCE CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
 
 die() { echo "$(basename "$0"): $*" >&2; exit 1; }
 say() { echo "== $*" >&2; }
