@@ -142,8 +142,13 @@ void Columns(const hopper::GemmArgs& g, int64_t j, int64_t part) {
           g.bias ? g.bias + j : nullptr,
           !g.accumulate && g.rows * g.c_row > 16 * kFarFloats};
   const int64_t terms = g.segments * g.length;
-  if (part != 0 || g.b_step != 1 ||
-      (g.rows >= kRowsForCopy && terms * g.b_row > kFarFloats && terms <= kBlockTerms)) {
+  const bool copied =
+      part != 0 || g.b_step != 1 ||
+      (g.rows >= kRowsForCopy && terms * g.b_row > kFarFloats && terms <= kBlockTerms);
+  if (g.b_packed) {
+    p.b = g.b + j * terms;
+    p.row = kColumns;
+  } else if (copied) {
     Copy<kVecs>(g, p, copy);
     p.b = copy;
     p.row = kColumns;
@@ -163,26 +168,44 @@ void Columns(const hopper::GemmArgs& g, int64_t j, int64_t part) {
   Rest<kRows, kVecs>(g, p, rows - half, a + half * g.a_row, c + half * g.c_row);
 }
 
-// The columns from j on, fewer than kVecs vectors or as many.
-template <int kVecs>
-void LastColumns(const hopper::GemmArgs& g, int64_t j) {
+// Calls body(vectors, column, part of the last vector) for all panels of kVecs vectors and for the
+// last one, which may have fewer, from column j on.
+template <int kVecs, typename Body>
+void ForPanels(int64_t columns, int64_t j, const Body& body) {
   if constexpr (kVecs > 0) {
-    const int64_t columns = g.columns - j;
-    if (columns <= (kVecs - 1) * kWidth) return LastColumns<kVecs - 1>(g, j);
-    Columns<kVecs>(g, j, columns % kWidth);
+    constexpr std::integral_constant<int, kVecs> kSome;
+    for (; j + kVecs * kWidth <= columns; j += kVecs * kWidth) body(kSome, j, 0);
+    if (j == columns) return;
+    if (columns - j > (kVecs - 1) * kWidth) return body(kSome, j, columns % kWidth);
+    ForPanels<kVecs - 1>(columns, j, body);
   }
 }
 
-template <int kVecs>
-void AllColumns(const hopper::GemmArgs& g) {
-  int64_t j = 0;
-  for (; j + kVecs * kWidth <= g.columns; j += kVecs * kWidth) Columns<kVecs>(g, j, 0);
-  if (j < g.columns) LastColumns<kVecs>(g, j);
+void Block(const hopper::GemmArgs& g) {
+  const auto panel = [&](auto some, int64_t j, int64_t part) {
+    Columns<decltype(some)::value>(g, j, part);
+  };
+  if (g.rows <= kTileRows[kMostVecs] && !g.b_packed)
+    return ForPanels<kMostVecs>(g.columns, 0, panel);
+  ForPanels<kTileVecs>(g.columns, 0, panel);
 }
 
-void Block(const hopper::GemmArgs& g) {
-  if (g.rows <= kTileRows[kMostVecs]) return AllColumns<kMostVecs>(g);
-  AllColumns<kTileVecs>(g);
+// The panels of each block of terms, one after the other; a single column as it is.
+void PackRight(const hopper::GemmArgs& g, float* to) {
+  if (g.columns == 1) {
+    for (int64_t k = 0; k < g.length; ++k) to[k] = g.b[k * g.b_row];
+    return;
+  }
+  hopper::GemmArgs block = g;
+  for (int64_t k = 0; k < g.length; k += kBlockTerms) {
+    block.length = g.length - k < kBlockTerms ? g.length - k : kBlockTerms;
+    ForPanels<kTileVecs>(g.columns, 0, [&](auto some, int64_t j, int64_t part) {
+      constexpr int kVecs = decltype(some)::value;
+      const Panel panel{g.b + j * g.b_step + k * g.b_row, g.b_row, 0, part, nullptr, false};
+      Copy<kVecs>(block, panel, to);
+      to += block.length * kVecs * kWidth;
+    });
+  }
 }
 
 // kRows dot products with one column.
@@ -207,7 +230,7 @@ HOPPER_INLINE void Dots(const hopper::GemmArgs& g, int64_t i) {
 
 // Blocks of terms, of whole segments if they are short, and of rows.
 void Gemm(const hopper::GemmArgs& g) {
-  if (g.columns == 1 && g.segments == 1 && g.a_step == 1 && g.b_row == 1) {
+  if (g.columns == 1 && g.segments == 1 && g.a_step == 1 && (g.b_packed || g.b_row == 1)) {
     int64_t i = 0;
     for (; i + 4 <= g.rows; i += 4) Dots<4>(g, i);
     for (; i < g.rows; ++i) Dots<1>(g, i);
@@ -217,6 +240,7 @@ void Gemm(const hopper::GemmArgs& g) {
   const auto least = [](int64_t a, int64_t b) { return a < b ? a : b; };
   const int64_t length = g.length == 0 ? 1 : least(g.length, kBlockTerms);
   const int64_t segments = kBlockTerms / length;
+  const int64_t width = (g.columns + kWidth - 1) / kWidth * kWidth;
   hopper::GemmArgs block = g;
   for (int64_t s = 0; s == 0 || s < g.segments; s += segments) {
     for (int64_t k = 0; k == 0 || k < g.length; k += length) {
@@ -224,7 +248,7 @@ void Gemm(const hopper::GemmArgs& g) {
       const bool last = s + segments >= g.segments && k + length >= g.length;
       block.segments = least(segments, g.segments - s);
       block.length = least(length, g.length - k);
-      block.b = g.b + s * g.b_segment + k * g.b_row;
+      block.b = g.b + s * g.b_segment + k * (g.b_packed ? width : g.b_row);
       block.accumulate = g.accumulate || !first;
       block.bias = (g.accumulate ? last : first) ? g.bias : nullptr;
       block.relu = g.relu && last;

@@ -29,6 +29,7 @@ struct GemmArgs {
   int64_t b_segment = 0;
   int64_t b_row = 0;
   int64_t b_step = 1;
+  bool b_packed = false;  // by pack_right() from an operand of one segment; then b is all of it
   float* c = nullptr;
   int64_t c_row = 0;
   bool accumulate = false;
@@ -115,10 +116,17 @@ struct NormArgs {
   float least = 0.0F, most = 0.0F;
 };
 
+// What a packed operand of so many terms and columns takes, whatever the instruction set.
+constexpr int64_t PackedFloats(int64_t length, int64_t columns) {
+  return length * ((columns + 15) / 16 * 16);
+}
+
 struct Kernels {
   const char* name;
 
   void (*gemm)(const GemmArgs& args);
+  // The right operand as gemm() reads it, for products that share it: PackedFloats() of them.
+  void (*pack_right)(const GemmArgs& args, float* to);
   // out[c][r] = in[r][c]
   void (*transpose)(const float* in, int64_t rows, int64_t columns, float* out);
   // sums[j] = sum over i of x[i][j], in float32 within blocks of rows and between blocks

@@ -25,7 +25,10 @@ void Lstm(const hopper::LstmArgs& g) {
       store(z + 2 * units + i, candidate);
       store(z + 3 * units + i, out);
       store(c + i, sum);
-      store(h + i, out * Tanh(sum));
+    });
+    // Apart, so that the next vector's gates do not wait for it.
+    ForRow(units, [&](int64_t i, const auto& load, const auto& store) {
+      store(h + i, load(z + 3 * units + i) * Tanh(load(c + i)));
     });
   }
 }

@@ -153,6 +153,9 @@ HOPPER_INLINE Vec Max(Vec a, Vec b) {
 HOPPER_INLINE Vec Min(Vec a, Vec b) {
   return (Vec)_mm512_maskz_min_ps(0xFFFF, (__m512)a, (__m512)b);
 }
+#elif defined(__AVX2__)
+HOPPER_INLINE Vec Max(Vec a, Vec b) { return (Vec)_mm256_max_ps((__m256)a, (__m256)b); }
+HOPPER_INLINE Vec Min(Vec a, Vec b) { return (Vec)_mm256_min_ps((__m256)a, (__m256)b); }
 #else
 HOPPER_INLINE Vec Max(Vec a, Vec b) { return a > b ? a : b; }
 HOPPER_INLINE Vec Min(Vec a, Vec b) { return a < b ? a : b; }
@@ -199,8 +202,7 @@ HOPPER_INLINE Vec Exp(Vec x) {
   p = p * (r * r) + r + 1.0F;
   // 2^n in two factors, so that n = 128 overflows to infinity and n = -150 to zero.
   const IntVec half = n >> 1;
-  const Vec scaled = p * AsFloat((half + 127) << 23) * AsFloat((n - half + 127) << 23);
-  return x == x ? scaled : x;
+  return p * AsFloat((half + 127) << 23) * AsFloat((n - half + 127) << 23);
 }
 
 // exp(x) - 1, also near 0.

@@ -14,6 +14,7 @@ namespace {
 constexpr hopper::Kernels TableNamed(const char* name) {
   return {name,
           Gemm,
+          PackRight,
           Transpose,
           ColumnSums,
           ColumnProducts,

@@ -55,6 +55,41 @@ TEST_P(KernelSet, ProductsOfAllSizes) {
   }
 }
 
+TEST_P(KernelSet, APackedOperandGivesTheBitsOfOneThatIsNot) {
+  for (const int64_t rows : {1, 2, 13, 200}) {
+    for (const int64_t columns : {1, 3, 16, 24, 67, 130}) {
+      for (const int64_t length : {1, 7, 64, 600}) {
+        for (const bool turned : {false, true}) {
+          const auto a = Random(static_cast<size_t>(rows * length), 1);
+          const auto b = Random(static_cast<size_t>(length * columns), 2);
+          auto c = Random(static_cast<size_t>(rows * columns), 3);
+          auto packed_c = c;
+          std::vector<float> packed(static_cast<size_t>(PackedFloats(length, columns)));
+          GemmArgs args;
+          args.rows = rows;
+          args.columns = columns;
+          args.length = length;
+          args.a = a.data();
+          args.a_row = length;
+          args.b = b.data();
+          args.b_row = turned ? 1 : columns;
+          args.b_step = turned ? length : 1;
+          args.c = c.data();
+          args.c_row = columns;
+          args.accumulate = true;
+          GetParam()->gemm(args);
+          GetParam()->pack_right(args, packed.data());
+          args.b = packed.data();
+          args.b_packed = true;
+          args.c = packed_c.data();
+          GetParam()->gemm(args);
+          ASSERT_EQ(c, packed_c) << rows << " x " << columns << " x " << length << turned;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(KernelSet, TransposedProductInSegments) {
   // C[i][j] = sum over s, k of A[s][k][i] * B[s][k][j]
   const int64_t rows = 9, columns = 20, segments = 3, length = 5;

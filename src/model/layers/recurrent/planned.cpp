@@ -57,9 +57,10 @@ class PlannedPass {
     states_ = node->Scratch({steps_, batch_, units_}, while_used);
     if (layer.cell == Cell::kLstm) cells_ = node->Scratch({steps_, batch_, units_}, while_used);
     if (layer.cell == Cell::kGru) inner_ = node->Scratch({steps_, batch_, columns_}, while_used);
+    packed_ = node->Scratch({PackedFloats(units_, columns_)}, During::kForward);
     if (!node->backward) return;
     state_gradient_ = node->Scratch({2, batch_, units_}, During::kBackward);
-    turned_ = node->Scratch({columns_, units_}, During::kBackward);
+    turned_ = node->Scratch({PackedFloats(columns_, units_)}, During::kBackward);
     if (layer.use_bias && node->weights[weight + 2].trainable) {
       bias_sums_ = node->Scratch({2, columns_}, During::kBackward);
     }
@@ -78,6 +79,7 @@ class PlannedPass {
     PlannedProduct(kernels_, node_.team, steps_ * batch_, columns_, length_, inputs_->data,
                    Weight(step, 0), layer_.use_bias ? Weight(step, 2) : nullptr, false,
                    sums_->data);
+    Pack(Weight(step, 1), columns_, units_, columns_, 1, packed_);
     RunShares(node_.team, batch_, Work(), [&](int64_t first, int64_t last, int) {
       for (int64_t i = 0; i < steps_; ++i) ForwardStep(step, mask, i, first, last);
     });
@@ -85,7 +87,7 @@ class PlannedPass {
 
   // `adds`: to the gradient of the input.
   void Backward(const StepArguments& step, const PlannedMask& mask, bool adds) {
-    kernels_.transpose(Weight(step, 1), units_, columns_, turned_->data);
+    Pack(Weight(step, 1), units_, columns_, 1, columns_, turned_);
     RunShares(node_.team, batch_, Work(), [&](int64_t first, int64_t last, int) {
       const auto bytes = static_cast<size_t>((last - first) * units_) * sizeof(float);
       std::memset(state_gradient_->data + first * units_, 0, bytes);
@@ -176,6 +178,38 @@ class PlannedPass {
     return args;
   }
 
+  // The recurrent kernel or its transpose, which all steps multiply with: number [k][j] lies at
+  // k * row + j * step.
+  void Pack(const float* kernel, int64_t columns, int64_t length, int64_t row, int64_t step,
+            const PlanBuffer* to) const {
+    if (steps_ == 1) return;
+    GemmArgs args;
+    args.columns = columns;
+    args.length = length;
+    args.b = kernel;
+    args.b_row = row;
+    args.b_step = step;
+    kernels_.pack_right(args, to->data);
+  }
+
+  // sums[rows][columns] (+)= left[rows][length] * packed + bias
+  void Multiply(int64_t rows, int64_t columns, int64_t length, const float* left,
+                const PlanBuffer* packed, const float* bias, bool adds, float* sums) const {
+    GemmArgs args;
+    args.rows = rows;
+    args.columns = columns;
+    args.length = length;
+    args.a = left;
+    args.a_row = length;
+    args.b = packed->data;
+    args.b_packed = true;
+    args.c = sums;
+    args.c_row = columns;
+    args.bias = bias;
+    args.accumulate = adds;
+    kernels_.gemm(args);
+  }
+
   void ForwardStep(const StepArguments& step, const PlannedMask& mask, int64_t i, int64_t first,
                    int64_t last) const {
     const int64_t rows = last - first;
@@ -184,8 +218,8 @@ class PlannedPass {
       const float* bias = layer_.use_bias ? Weight(step, 2) + columns_ : nullptr;
       float* inner = RowOf(inner_, columns_, i, first);
       if (i > 0) {
-        PlannedProduct(kernels_, nullptr, rows, columns_, units_,
-                       RowOf(states_, units_, i - 1, first), Weight(step, 1), bias, false, inner);
+        Multiply(rows, columns_, units_, RowOf(states_, units_, i - 1, first), packed_, bias, false,
+                 inner);
       } else {
         std::memset(inner, 0, static_cast<size_t>(rows * columns_) * sizeof(float));
         for (int64_t r = 0; bias != nullptr && r < rows; ++r) {
@@ -193,9 +227,8 @@ class PlannedPass {
         }
       }
     } else if (i > 0) {
-      PlannedProductAdded(kernels_, nullptr, rows, columns_, units_,
-                          RowOf(states_, units_, i - 1, first), Weight(step, 1),
-                          RowOf(sums_, columns_, i, first));
+      Multiply(rows, columns_, units_, RowOf(states_, units_, i - 1, first), packed_, nullptr, true,
+               RowOf(sums_, columns_, i, first));
     }
     ForRuns(mask, i, first, last, [&](int64_t from, int64_t to, bool counts) {
       if (!counts) {
@@ -256,8 +289,8 @@ class PlannedPass {
       }
     });
     if (i == 0) return;
-    PlannedProductAdded(kernels_, nullptr, last - first, units_, columns_,
-                        RowOf(OfState(), columns_, i, first), turned_->data, dh + first * units_);
+    Multiply(last - first, units_, columns_, RowOf(OfState(), columns_, i, first), turned_, nullptr,
+             true, dh + first * units_);
   }
 
   // The sums that the state's products went into.
@@ -306,7 +339,8 @@ class PlannedPass {
   PlanBuffer* states_ = nullptr;          // [step][example][units]
   PlanBuffer* cells_ = nullptr;           // an LSTM's, likewise
   PlanBuffer* state_gradient_ = nullptr;  // of the state [example][units], then of the cell
-  PlanBuffer* turned_ = nullptr;          // the recurrent kernel transposed
+  PlanBuffer* packed_ = nullptr;          // the recurrent kernel for products
+  PlanBuffer* turned_ = nullptr;          // transposed, likewise
   PlanBuffer* bias_sums_ = nullptr;
   PlanBuffer* input_gradient_ = nullptr;  // [step][example][length]
 };
