@@ -65,13 +65,15 @@ void Gru(const hopper::GruArgs& g) {
     const float* inner = g.inner + r * 3 * units;
     const float* before = g.h_before == nullptr ? nullptr : g.h_before + r * units;
     float* h = g.h + r * units;
+    // Apart, so that the candidates do not wait for their gates.
+    ForRow(2 * units, [&](int64_t i, const auto& load, const auto& store) {
+      store(z + i, Sigmoid(load(z + i) + load(inner + i)));
+    });
     ForRow(units, [&](int64_t i, const auto& load, const auto& store) {
-      const Vec update = Sigmoid(load(z + i) + load(inner + i));
-      const Vec reset = Sigmoid(load(z + units + i) + load(inner + units + i));
-      const Vec candidate = Tanh(load(z + 2 * units + i) + reset * load(inner + 2 * units + i));
+      const Vec update = load(z + i);
+      const Vec candidate =
+          Tanh(load(z + 2 * units + i) + load(z + units + i) * load(inner + 2 * units + i));
       const Vec old = before == nullptr ? Vec{} : load(before + i);
-      store(z + i, update);
-      store(z + units + i, reset);
       store(z + 2 * units + i, candidate);
       store(h + i, update * old + (1.0F - update) * candidate);
     });
