@@ -29,7 +29,8 @@ struct GemmArgs {
   int64_t b_segment = 0;
   int64_t b_row = 0;
   int64_t b_step = 1;
-  bool b_packed = false;  // by pack_right() from an operand of one segment; then b is all of it
+  // By pack_right() from an operand of one segment: b is all of it, and a_step 1.
+  bool b_packed = false;
   float* c = nullptr;
   int64_t c_row = 0;
   bool accumulate = false;
