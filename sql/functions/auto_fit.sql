@@ -407,6 +407,9 @@ DECLARE
     kept_models pg_catalog.regclass;
     columns pg_catalog.text;
     linear_key pg_catalog.int4;
+    -- The tables of the search, and those of them whose policies hold for their owner, too.
+    tables pg_catalog.regclass[];
+    forced pg_catalog.text[];
     search pg_catalog.record;
     best pg_catalog.record;
     tested pg_catalog.record;
@@ -470,6 +473,18 @@ BEGIN
     END IF;
     tell := format('INSERT INTO %s VALUES ($1, $2, $3, $4)', kept_steps);
     EXECUTE format('SELECT %snames_like($1, ''model_table'', ''summary'')', own) INTO ended USING models;
+    -- They may have the policies of those whose place they took, which are not for what the call itself adds.
+    statement := format('SELECT ARRAY[%L, %L, %L, %L]::pg_catalog.regclass[]', format(ended, ''), format(ended, '_info'), format(ended, '_summary'),
+        format(ended, '_trials'));
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE statement INTO tables;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    forced := ARRAY(SELECT c.oid::regclass FROM pg_class c WHERE c.oid = ANY (tables) AND to_json(c)->>'relforcerowsecurity' = 'true');
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    FOREACH statement IN ARRAY forced LOOP
+        EXECUTE pg_catalog.format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY', statement);
+    END LOOP;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
     statement := format('SELECT pg_catalog.count(*) AS configurations, (pg_catalog.array_agg(t.value ORDER BY t.place))[1] AS best_value FROM %s AS t'
         ' WHERE t.place IS NOT NULL', format(ended, '_trials'));
     PERFORM pg_catalog.set_config('search_path', callers, true);
@@ -565,6 +580,9 @@ BEGIN
         || '; ' || round(extract(epoch FROM clock_timestamp() - began)::numeric, 1) || ' s in all', format('SELECT %spredict(model_table := %L, source_table := %L, id_col := ..., output_table := ..., mst_key := %s)',
         own, models, plan->>'source_table', best.mst_key);
     PERFORM pg_catalog.set_config('search_path', callers, true);
+    FOREACH statement IN ARRAY forced LOOP
+        EXECUTE pg_catalog.format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', statement);
+    END LOOP;
 END $$;
 COMMENT ON FUNCTION hopper.auto_fit_end(text, json) IS
     'part of auto_fit(): what comes behind the search, told in <model_table>_steps; of a search that was cancelled (no models): what was made before it goes';

@@ -75,6 +75,14 @@ claim_networks(const hopper_name *name, bool replace)
 		return claim_new(name, replace);
 	if (!hopper_is_owner(hopper_require_model_table(name)))
 		aclcheck_error(ACLCHECK_NOT_OWNER, HOPPER_OBJECT_TABLE, name->shown);
+	/* This one stays, and networks are added to it. */
+	if (hopper_hides_rows(relation))
+		hopper_raise(ERRCODE_INSUFFICIENT_PRIVILEGE,
+					 errmsg("row-level security of \"%s\" holds for its owner, too", name->shown),
+					 errdetail("It may hide networks that are to be replaced, and refuse new "
+							   "ones."),
+					 errhint("Let its owner write it: ALTER TABLE %s NO FORCE ROW LEVEL SECURITY",
+							 name->quoted));
 	return false;
 }
 
