@@ -141,6 +141,33 @@ names_of(TupleDesc row, int *n)
 	return names;
 }
 
+static int
+compare_column_names(const void *a, const void *b)
+{
+	const char *one = *(char *const *) a;
+	const char *other = *(char *const *) b;
+
+	return strcmp(one ? one : "", other ? other : "");
+}
+
+/* Of two columns of a feature's name, as a subquery may have, nobody knows which one is meant. */
+static void
+refuse_ambiguous(const hopper_packed *data, int n, char *const *names)
+{
+	char	  **sorted = memcpy(palloc(n * sizeof(char *)), names, n * sizeof(char *));
+
+	qsort(sorted, n, sizeof(char *), compare_column_names);
+	for (int i = 1; i < n; i++)
+	{
+		bool		is_twice = sorted[i] && compare_column_names(&sorted[i - 1], &sorted[i]) == 0;
+
+		for (int k = 0; is_twice && k < data->n_x_columns; k++)
+			if (strcmp(data->x_columns[k], sorted[i]) == 0)
+				hopper_raise(ERRCODE_AMBIGUOUS_COLUMN,
+							 errmsg("source_row has several columns \"%s\"", sorted[i]));
+	}
+}
+
 /*
  * Where the model's features are among the columns. The model may be another one than the function
  * was made for, so that names are what tells: without them columns come in the model's order. An
@@ -155,7 +182,10 @@ find_features(FunctionCallInfo fcinfo, row_function *function)
 	char	  **names = named ? texts_of(PG_GETARG_DATUM(FEATURES), &n_names) : NULL;
 
 	if (named && n_names == 0)
+	{
 		names = names_of(function->row, &n_names);
+		refuse_ambiguous(data, n_names, names);
+	}
 	if (named && n_names != function->n_given)
 		hopper_wrong(errmsg("features names %s but %s given",
 							hopper_plural(n_names, "column", "columns"),
