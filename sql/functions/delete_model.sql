@@ -1,6 +1,6 @@
-CREATE FUNCTION hopper.delete_model(model_arch_table text, model_id bigint) RETURNS void
+CREATE FUNCTION hopper.delete_model(model_arch_table text, model_id hopper.integers) RETURNS void
     AS 'MODULE_PATHNAME', 'hopper_sql_delete_model' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.delete_model(text, bigint) IS
+COMMENT ON FUNCTION hopper.delete_model(text, hopper.integers) IS
     'deletes one architecture; drops the table with its last one
 
 Task: 2.9 architectures

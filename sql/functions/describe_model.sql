@@ -1,4 +1,4 @@
-CREATE FUNCTION hopper.describe_model(model_arch_table text, model_id bigint, packed_table text DEFAULT NULL)
+CREATE FUNCTION hopper.describe_model(model_arch_table text, model_id hopper.integers, packed_table text DEFAULT NULL)
 RETURNS TABLE (
     layer_index integer,
     layer text,
@@ -9,7 +9,7 @@ RETURNS TABLE (
     flops bigint,
     inputs text)
     AS 'MODULE_PATHNAME', 'hopper_sql_describe_model' LANGUAGE C STABLE PARALLEL UNSAFE /* EXECUTE ON INITPLAN */;
-COMMENT ON FUNCTION hopper.describe_model(text, bigint, text) IS
+COMMENT ON FUNCTION hopper.describe_model(text, hopper.integers, text) IS
     'the layers of a stored architecture with shapes, parameters and operations an example, then a row with the totals and whose rules hold, those of Keras 2 or 3
 
 Task: 2.3 architectures

@@ -13,7 +13,7 @@ CREATE FUNCTION hopper.fit(
     packed_table text,
     model_table text,
     model_arch_table text,
-    model_id bigint,
+    model_id hopper.integers,
     compile_params hopper.text_or_json DEFAULT NULL,
     fit_params hopper.text_or_json DEFAULT NULL,
     num_iterations bigint DEFAULT NULL,
@@ -34,7 +34,7 @@ CREATE FUNCTION hopper.fit(
     validation_freq bigint DEFAULT NULL)
 RETURNS hopper.fit_result
     AS 'MODULE_PATHNAME', 'hopper_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.fit(text, text, text, bigint, hopper.text_or_json, hopper.text_or_json,
+COMMENT ON FUNCTION hopper.fit(text, text, text, hopper.integers, hopper.text_or_json, hopper.text_or_json,
     bigint, boolean, text, bigint, boolean, text, text, bigint, bigint, text, text, bigint, boolean,
     hopper.integers, boolean, bigint) IS
     'train one model on a packed table; its tables are those of fit_multiple_model, with mst_key 1

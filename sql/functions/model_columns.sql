@@ -1,9 +1,9 @@
-CREATE FUNCTION hopper.model_columns(model_arch_table text, model_id bigint)
+CREATE FUNCTION hopper.model_columns(model_arch_table text, model_id hopper.integers)
 RETURNS TABLE (
     independent_varname text,
     treatments jsonb)
     AS 'MODULE_PATHNAME', 'hopper_sql_model_columns' LANGUAGE C STABLE PARALLEL UNSAFE /* EXECUTE ON INITPLAN */;
-COMMENT ON FUNCTION hopper.model_columns(text, bigint) IS
+COMMENT ON FUNCTION hopper.model_columns(text, hopper.integers) IS
     'what a Keras model asks of the columns of a table that are its inputs: their names in order, and treatments that do what its StringLookup, IntegerLookup, Hashing and TextVectorization do, as arguments of training_preprocessor()
 
 Task: 2.3 architectures

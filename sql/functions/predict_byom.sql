@@ -1,6 +1,6 @@
 CREATE FUNCTION hopper.predict_byom(
     model_arch_table text,
-    model_id bigint,
+    model_id hopper.integers,
     source_table text,
     id_col text,
     independent_varname hopper.columns,
@@ -17,7 +17,7 @@ CREATE FUNCTION hopper.predict_byom(
     truncate text DEFAULT NULL)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, hopper.columns, text,
+COMMENT ON FUNCTION hopper.predict_byom(text, hopper.integers, text, text, hopper.columns, text,
     hopper.pred_type, boolean, hopper.texts, double precision, hopper.replacement, text, text,
     double precision, text, text) IS
     'predict with the weights of an architecture table: all classes (prob) or the most probable one (response); returns the number of rows written

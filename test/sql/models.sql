@@ -28,6 +28,10 @@ SELECT layer_index, layer, class_name, output_shape, parameters, trainable, flop
 SELECT count(*) FROM hopper.describe_model('library', 1::bigint);
 SELECT count(*) FROM hopper.describe_model('library', 2147483648);
 \echo :LAST_ERROR_SQLSTATE
+-- Names where numbers are wanted, and several numbers
+SELECT count(*) FROM hopper.describe_model('library', 'small');
+SELECT hopper.fit('packed', 'run', 'library', 'small', 'loss=mse');
+SELECT hopper.delete_model('library', '{1,2}');
 SELECT layer, parameters FROM hopper.describe_model(:'linear');
 SELECT layer, parameters FROM hopper.describe_model(:'linear'::json);
 SELECT d.layer FROM library, hopper.describe_model(model_arch) AS d WHERE model_id = 3 ORDER BY d.layer_index;

@@ -79,9 +79,8 @@ HOPPER_SPI_FUNCTION(hopper_sql_model_columns)
 	StringInfo	treatments = makeStringInfo();
 	int			n;
 
-	hopper_require_argument(fcinfo, 1, "model_id");
 	(void) hopper_require_model_table(&table);
-	hopper_read_model(&table, hopper_key_argument(fcinfo, 1), &model);
+	hopper_read_model(&table, hopper_model_id_argument(fcinfo, 1), &model);
 	columns = hopper_model_columns(&model, &n);
 	names = palloc(sizeof(char *) * Max(n, 1));
 	for (int i = 0; i < n; i++)

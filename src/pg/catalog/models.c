@@ -14,11 +14,13 @@
 /* With room for the other columns. */
 #define MAX_ROW_TEXT (MaxAllocSize - 64 * 1024)
 
-static int32
-required_model_id(FunctionCallInfo fcinfo, int index)
+int32
+hopper_model_id_argument(FunctionCallInfo fcinfo, int at)
 {
-	hopper_require_argument(fcinfo, index, "model_id");
-	return hopper_key_argument(fcinfo, index);
+	int			n;
+
+	hopper_require_argument(fcinfo, at, "model_id");
+	return *hopper_integers_argument(fcinfo, at, "model_id", 1, 1, &n);
 }
 
 /* The architecture's text in UTF-8. */
@@ -378,7 +380,7 @@ why_kept(const hopper_name *table, Oid relation)
 HOPPER_FUNCTION(hopper_sql_delete_model)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
-	int32		model_id = required_model_id(fcinfo, 1);
+	int32		model_id = hopper_model_id_argument(fcinfo, 1);
 	Oid			relation = hopper_require_model_table(&table);
 	const char *kept;
 
@@ -413,7 +415,7 @@ describe(FunctionCallInfo fcinfo, const char *arch, const hopper_data_desc *data
 HOPPER_FUNCTION(hopper_sql_describe_model)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
-	int32		model_id = required_model_id(fcinfo, 1);
+	int32		model_id = hopper_model_id_argument(fcinfo, 1);
 	hopper_model model;
 	const char *arch;
 	hopper_packed packed;

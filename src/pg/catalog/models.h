@@ -17,6 +17,8 @@ typedef struct hopper_model
 	char	   *name;			/* or NULL */
 } hopper_model;
 
+/* An argument of type hopper.integers, whose input says what to write for a model's name. */
+extern int32 hopper_model_id_argument(FunctionCallInfo fcinfo, int at);
 /* The table's Oid; ERROR where it does not exist (42P01) or lacks load_model()'s columns (42809) */
 extern Oid	hopper_require_model_table(const hopper_name *table);
 /*

@@ -298,7 +298,7 @@ read_stored(const hopper_name *table, FunctionCallInfo fcinfo, hopper_model *sto
 	hopper_error error;
 
 	hopper_require_model_table(table);
-	hopper_read_model(table, hopper_key_argument(fcinfo, 1), stored);
+	hopper_read_model(table, hopper_model_id_argument(fcinfo, 1), stored);
 	if (!HOPPER_HAS_FLOATS(&stored->weights))
 		hopper_unmet(errmsg("model %d of \"%s\" has no weights", stored->model_id, table->shown),
 					 errhint("Store them with hopper.load_model(), or train the model."));

@@ -248,7 +248,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_fit)
 	common_arguments(fcinfo, request);
 
 	hopper_require_model_table(&request->models);
-	hopper_read_model(&request->models, hopper_key_argument(fcinfo, 3), &model);
+	hopper_read_model(&request->models, hopper_model_id_argument(fcinfo, 3), &model);
 	config = palloc0(sizeof(hopper_config));
 	config->mst_key = 1;
 	config->model_id = model.model_id;
