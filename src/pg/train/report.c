@@ -17,6 +17,37 @@ hopper_whole_name(const hopper_name *name)
 								   hopper_identifier(get_rel_name(oid))));
 }
 
+/*
+ * A page in ASCII, which is right in whatever encoding a client saves it: other letters are texts
+ * of users, and HTML has numbers for them. Bytes of SQL_ASCII that are no UTF-8 become "?".
+ */
+static char *
+in_ascii(const char *text)
+{
+	StringInfo	page = makeStringInfo();
+	const char *end = text + strlen(text);
+
+	for (const char *at = text; at < end;)
+	{
+		const unsigned char *bytes = (const unsigned char *) at;
+		int			length = pg_utf_mblen(bytes);
+
+		if (!IS_HIGHBIT_SET(*at))
+			appendStringInfoChar(page, *at++);
+		else if (at + length > end || !pg_utf8_islegal(bytes, length))
+		{
+			appendStringInfoChar(page, '?');
+			at++;
+		}
+		else
+		{
+			appendStringInfo(page, "&#%u;", (unsigned) utf8_to_unicode(bytes));
+			at += length;
+		}
+	}
+	return page->data;
+}
+
 /* `table` and `run`: SQL */
 static Datum
 page(const char *table, const char *run)
@@ -25,7 +56,9 @@ page(const char *table, const char *run)
 							 hopper_identifier(get_namespace_name(hopper_schema())), table,
 							 run) != 1)
 		elog(ERROR, "report_within() gave no page");
-	PG_RETURN_TEXT_P(cstring_to_text(hopper_cell(0, 1)));
+	PG_RETURN_TEXT_P(cstring_to_text(in_ascii(GetDatabaseEncoding() == PG_SQL_ASCII
+											   ? hopper_cell(0, 1)
+											   : hopper_to_utf8(hopper_cell(0, 1)))));
 }
 
 /* report(model_table) */
