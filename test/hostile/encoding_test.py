@@ -1,6 +1,7 @@
 """A database whose encoding lacks characters that a model's text or a message may hold."""
 
 import json
+import re
 
 import psycopg2
 import pytest
@@ -49,7 +50,7 @@ def test_a_run_with_such_a_name_that_fails(database):
           " $$loss='categorical_crossentropy', optimizer='SGD(lr=0.1)', metrics=['accuracy']$$,"
           " $$loss='mse', optimizer='SGD(lr=1e38)'$$], ARRAY['batch_size=8'])")
     trained, failed = query(database, "SELECT models_trained, models_failed FROM"
-                            " hopper.fit_multiple_model('packed', 'run', 'configs', 3)")[0]
+                            " hopper.fit_multiple_model('packed', 'run', 'configs', 3, name => 'caf\u00e9')")[0]
     assert trained + failed == 2 and trained >= 1
 
 
@@ -60,8 +61,9 @@ def test_class_names_come_as_they_are(database):
         "caf\u00e9", "th\u00e9"]
 
 
-def test_a_report_has_characters_of_the_database_alone(database):
-    assert value(database, "SELECT hopper.report('run')").startswith("<!DOCTYPE html>")
+def test_a_report_is_right_in_whatever_encoding_it_is_saved(database):
+    page = value(database, "SELECT hopper.report('run')")
+    assert page.startswith("<!DOCTYPE html>") and page.isascii() and "caf&#233;" in page
 
 
 @pytest.mark.parametrize("encoding", ["LATIN1", "EUC_JP", "SQL_ASCII"])
@@ -78,4 +80,26 @@ def test_every_statement_of_auto_fit(encoding):
     assert value(connection, "SELECT hopper.report('found')").startswith("<!DOCTYPE html>")
     connection.close()
     drop_database(name)
+    admin.close()
+
+
+def test_texts_that_are_no_utf8_are_refused_with_their_column():
+    """SQL_ASCII takes any bytes, and a view says what they are."""
+    drop_database("hopper_bytes")
+    admin = connect("postgres")
+    query(admin, "CREATE DATABASE hopper_bytes ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+    connection = connect("hopper_bytes")
+    query(connection, "CREATE EXTENSION model_hopper")
+    query(connection, "CREATE TABLE drinks AS SELECT i AS id, i % 7 AS a, CASE i % 2 WHEN 0 THEN E'caf\\xe9' ELSE 'tea' END AS drink, i % 2 = 0 AS y"
+                      " FROM generate_series(1, 100) AS i")
+    with pytest.raises(psycopg2.errors.CharacterNotInRepertoire, match='column "drink" of "drinks" holds texts that are not UTF-8') as error:
+        query(connection, "SELECT hopper.auto_fit('drinks', 'y', 'found', seconds => 1)")
+    written = re.search("take from a view (.*)\\.", str(error.value)).group(1)
+    query(connection, f"CREATE VIEW read AS SELECT id, a, {written}, y FROM drinks")
+    query(connection, "SELECT hopper.auto_fit('read', 'y', 'found', seconds => 1)")
+    query(connection, "SELECT hopper.predict('found', 'read', 'id', output_table => 'guessed')")
+    with pytest.raises(psycopg2.errors.CharacterNotInRepertoire, match=r'"drink" of "drinks"(?s:.*)Row \(id\)=\(2\)'):
+        query(connection, "SELECT hopper.predict('found', 'drinks', 'id', output_table => 'guessed_too')")
+    connection.close()
+    drop_database("hopper_bytes")
     admin.close()

@@ -107,6 +107,20 @@ hopper_pack_refuse_number(const hopper_pack_source *source, const hopper_pack_co
 }
 
 void
+hopper_pack_refuse_text(const hopper_pack_source *source, const hopper_pack_column *column,
+						const char *detail)
+{
+	const char *name = hopper_identifier(column->name);
+
+	hopper_raise(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
+				 errmsg("%s holds texts that are not UTF-8", holder(source, column)),
+				 errdetail("%sThe database, of encoding SQL_ASCII, does not tell what they are.",
+						   detail ? psprintf("%s. ", detail) : ""),
+				 errhint("Where they are LATIN1, take from a view convert_from(convert(convert_to("
+						 "%s, 'SQL_ASCII'), 'LATIN1', 'UTF8'), 'SQL_ASCII') AS %s.", name, name));
+}
+
+void
 hopper_pack_refuse_shape(const hopper_pack_values *values, const hopper_pack_source *source,
 						 int rank, const int64 *shape)
 {

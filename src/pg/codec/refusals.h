@@ -23,6 +23,10 @@ extern bool hopper_pack_refuse_null_element(const hopper_pack_source *source,
 extern bool hopper_pack_refuse_number(const hopper_pack_source *source,
 									  const hopper_pack_column *column, const char *what,
 									  int64 index, int64 count);
+/* ERROR 22021: texts that are no UTF-8. `detail`: which one, or NULL. */
+extern void hopper_pack_refuse_text(const hopper_pack_source *source,
+									const hopper_pack_column *column,
+									const char *detail) pg_attribute_noreturn();
 /* ERROR 22023: another shape, or another number of bytes, than the other rows' or the given one. */
 extern void hopper_pack_refuse_shape(const hopper_pack_values *values,
 									 const hopper_pack_source *source, int rank,

@@ -97,19 +97,23 @@ hopper_pack_values_init_schema(hopper_pack_values *values, const hopper_row_sche
 
 /* --- cells --- */
 
-static void
+/* False where it is no UTF-8. */
+static bool
 set_text(hopper_schema_cell *cell, const char *text, size_t size)
 {
 	cell->text = text;
 	cell->text_size = size;
 	if (GetDatabaseEncoding() == PG_UTF8 || size == 0)
-		return;
+		return true;
+	if (!hopper_has_utf8(text, size))
+		return false;
 	cell->text = hopper_to_utf8(pnstrdup(text, size));
 	cell->text_size = strlen(cell->text);
+	return true;
 }
 
 /* As its output function writes it, which is how the survey has read the training rows. */
-static void
+static bool
 read_text(Oid type, Datum value, hopper_schema_cell *cell)
 {
 	struct varlena *bytes;
@@ -126,8 +130,7 @@ read_text(Oid type, Datum value, hopper_schema_cell *cell)
 			/* the blanks that a character(n) is filled up with mean nothing */
 			while (type == BPCHAROID && size > 0 && VARDATA_ANY(bytes)[size - 1] == ' ')
 				size--;
-			set_text(cell, VARDATA_ANY(bytes), size);
-			return;
+			return set_text(cell, VARDATA_ANY(bytes), size);
 		case BOOLOID:
 			written = DatumGetBool(value) ? "true" : "false";
 			break;
@@ -140,7 +143,7 @@ read_text(Oid type, Datum value, hopper_schema_cell *cell)
 		default:
 			written = hopper_text_of(type, value);
 	}
-	set_text(cell, written, strlen(written));
+	return set_text(cell, written, strlen(written));
 }
 
 /* As extract(epoch FROM value), by which the survey has read the training rows. */
@@ -234,7 +237,9 @@ hopper_schema_encode(const hopper_pack_values *values, const hopper_pack_source 
 		switch (schema->info.columns[i].cell_kind)
 		{
 			case HOPPER_CELL_TEXT:
-				read_text(type, datums[i], cell);
+				if (!read_text(type, datums[i], cell))
+					hopper_pack_refuse_text(source, &values->columns[i],
+											hopper_pack_row_name(source));
 				break;
 			case HOPPER_CELL_NUMBERS:
 				if (!read_numbers(type, datums[i], cell))

@@ -219,12 +219,15 @@ append_number(StringInfo text, double number)
 
 /* One column's three cells as a JSON object. */
 static void
-append_answer(StringInfo text, int at)
+append_answer(StringInfo text, const hopper_pack_job *job, const hopper_pack_column *column,
+			  int at)
 {
 	char	   *counts = hopper_cell(0, at);
 	double	   *numbers;
 	int			n;
 
+	if (!hopper_has_utf8(counts, strlen(counts)))
+		hopper_pack_refuse_text(&job->source, column, NULL);
 	/* "{...}" goes on */
 	appendBinaryStringInfo(text, counts, (int) strlen(counts) - 1);
 	numbers = hopper_float_cells(0, at + 1, &n);
@@ -277,7 +280,7 @@ ask(const hopper_pack_job *job, int n, const question *questions)
 		{
 			if (i > 0)
 				appendStringInfoString(answers, ", ");
-			append_answer(answers, 3 * (i - first) + 1);
+			append_answer(answers, job, questions[i].column, 3 * (i - first) + 1);
 		}
 		SPI_freetuptable(SPI_tuptable);
 		pfree(query->data);

@@ -82,6 +82,13 @@ hopper_to_utf8(const char *text)
 	return text ? pg_server_to_any(text, (int) strlen(text), PG_UTF8) : NULL;
 }
 
+bool
+hopper_has_utf8(const char *text, size_t size)
+{
+	return GetDatabaseEncoding() != PG_SQL_ASCII ||
+		pg_verify_mbstr(PG_UTF8, text, (int) size, true);
+}
+
 void
 hopper_throw(const hopper_error *error)
 {

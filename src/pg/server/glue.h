@@ -52,6 +52,8 @@ extern int	hopper_sqlstate(int code);
  */
 extern char *hopper_from_utf8(const char *text);
 extern char *hopper_to_utf8(const char *text);
+/* False of texts that hopper_to_utf8() refuses: SQL_ASCII takes any bytes. */
+extern bool hopper_has_utf8(const char *text, size_t size);
 /* ereport(ERROR) with everything in it. */
 extern void hopper_throw(const hopper_error *error) pg_attribute_noreturn();
 /*
