@@ -30,6 +30,43 @@ typedef struct split_search
 	bool		found;
 } split_search;
 
+/* Schema and name, as a summary holds them. */
+static bool
+read_names(const char *written, char **schema, char **name)
+{
+	List	   *parts;
+
+	if (written == NULL || !SplitIdentifierString(pstrdup(written), '.', &parts) ||
+		list_length(parts) != 2)
+		return false;
+	*schema = linitial(parts);
+	*name = lsecond(parts);
+	return true;
+}
+
+/*
+ * Whether rows for validation that lie beside `packed` were put aside when it was packed: the names
+ * that both had then say so, whatever their schema is called now. Where both have been renamed
+ * since, nothing may have the training table's old name.
+ */
+static bool
+goes_with(const hopper_name *packed, const char *training, const char *validation)
+{
+	char	   *schema;
+	char	   *name;
+	char	   *own_schema;
+	char	   *own_name;
+	hopper_name beside;
+
+	if (!read_names(training, &schema, &name) || !read_names(validation, &own_schema, &own_name) ||
+		strcmp(schema, own_schema) != 0)
+		return training && strcmp(training, packed->quoted) == 0;
+	beside = hopper_name_beside(packed, name);
+	return strcmp(name, packed->name) == 0 ||
+		(strcmp(own_name, psprintf("%s_validation", name)) == 0 &&
+		 !OidIsValid(hopper_relation_oid(&beside, true)));
+}
+
 static void
 look_for_split(void *state)
 {
@@ -49,9 +86,9 @@ look_for_split(void *state)
 	/* Another session that packs the same may have been waited for. */
 	PushActiveSnapshot(GetTransactionSnapshot());
 	/* It is his own, if not by name: a superuser's, or that of a role he is a member of. */
-	search->found = hopper_select_as(owner, psprintf("SELECT 1 FROM %s WHERE training_table = %s",
-													 tables[3].name.quoted,
-													 hopper_literal(search->packed->quoted))) > 0;
+	search->found = hopper_select_as(owner, psprintf("SELECT training_table, output_table FROM %s"
+													 " LIMIT 1", tables[3].name.quoted)) > 0 &&
+		goes_with(search->packed, hopper_cell(0, 1), hopper_cell(0, 2));
 	PopActiveSnapshot();
 }
 

@@ -280,6 +280,8 @@ extern hopper_name hopper_parse_name(text *value, const char *argument);
 extern hopper_name hopper_name_of(Oid relation);
 /* A copy of the name; messages call it what they would call it now (server/shown.c). */
 extern hopper_name hopper_name_itself(const hopper_name *name);
+/* The name of another table in the schema of this one. */
+extern hopper_name hopper_name_beside(const hopper_name *name, char *other);
 /* <name>_<suffix> in the same schema. */
 extern hopper_name hopper_name_with_suffix(const hopper_name *name, const char *suffix);
 /* In the same schema, what run `number` calls it until it ends: "hopper_run_7" and the suffix. */
@@ -367,6 +369,8 @@ extern bool hopper_reading_runs(Oid relation);
 extern const char *hopper_user_trigger(Relation opened);
 /*
  * A table's name that a column of `holder` holds; the same error, unless the caller owns `holder`.
+ * Where no table has that name any more, as after ALTER SCHEMA ... RENAME, it is the one beside
+ * `holder`.
  */
 extern hopper_name hopper_name_in(const hopper_name *holder, const hopper_name *named,
 								  const char *value, const char *column);
@@ -615,7 +619,7 @@ extern void hopper_require_other_tables(FunctionCallInfo fcinfo, const char *out
 extern int	hopper_compare_key(const void *a, const void *b);
 
 /*
- * A model_id or mst_key, which is a bigint for callers that have no smaller integers; 0 for NULL.
+ * An mst_key, which is a bigint for callers that have no smaller integers; 0 for NULL.
  * ERROR 22003 out of the range that keys can have.
  */
 extern int32 hopper_key_argument(FunctionCallInfo fcinfo, int at);

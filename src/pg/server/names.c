@@ -120,7 +120,13 @@ hopper_name_of(Oid relation)
 hopper_name
 hopper_name_itself(const hopper_name *name)
 {
-	return make_name(name->schema, name->qualified, name->name);
+	return hopper_name_beside(name, name->name);
+}
+
+hopper_name
+hopper_name_beside(const hopper_name *name, char *other)
+{
+	return make_name(name->schema, name->qualified, other);
 }
 
 hopper_name

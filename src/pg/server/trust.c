@@ -303,6 +303,13 @@ hopper_name_in(const hopper_name *holder, const hopper_name *named, const char *
 {
 	hopper_name name = hopper_parse_name(cstring_to_text(value), column);
 
+	if (!OidIsValid(hopper_relation_oid(&name, true)))
+	{
+		hopper_name beside = hopper_name_beside(holder, name.name);
+
+		if (OidIsValid(hopper_relation_oid(&beside, true)))
+			name = beside;
+	}
 	if (!is_trusted(hopper_owner(hopper_relation_oid(holder, false))))
 		hopper_require_harmless(&name, named, false);
 	return name;
