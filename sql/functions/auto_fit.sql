@@ -26,6 +26,9 @@ DECLARE
     outputs CONSTANT pg_catalog.text[] := ARRAY[['search', ''], ['configs', 'best'], ['packed', 'packed'], ['test', 'test_packed'],
         ['networks', 'networks'], ['view', 'rows'], ['view', 'test_rows'], ['steps', 'steps'], ['passing', 'probe'], ['passing', 'linear']];
     replaces pg_catalog.bool;
+    -- The views and the table of steps that are replaced, and what others may do with them.
+    replaced pg_catalog.regclass[];
+    rights pg_catalog.text[];
     -- The name of the models and of what goes with them, for format(); and these.
     names pg_catalog.text;
     packed pg_catalog.text;
@@ -176,6 +179,14 @@ BEGIN
         ' CREATE VIEW %4$s AS SELECT * FROM %2$s AS t WHERE %5$s IS NOT NULL AND %3$s;',
         kept_rows, source, kept, test_view, label);
     PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE pg_catalog.format('SELECT ARRAY[pg_catalog.to_regclass(%L), pg_catalog.to_regclass(%L), pg_catalog.to_regclass(%L)]', kept_rows, test_view,
+        pg_catalog.format(names, '_steps')) INTO replaced;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    -- Rows that a view shows are those that its owner sees: the rights of another owner's are not for this one.
+    rights := ARRAY(SELECT format('GRANT %s ON TABLE %s TO %s%s', a.privilege_type, c.oid::regclass,
+            CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END, CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
+        FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = ANY (replaced) AND a.grantee <> c.relowner AND pg_get_userbyid(c.relowner) = current_user);
+    PERFORM pg_catalog.set_config('search_path', callers, true);
     EXECUTE statement;
     EXECUTE pg_catalog.format('COMMENT ON VIEW %1$s IS %3$L; COMMENT ON VIEW %2$s IS %3$L', kept_rows, test_view, kept_apart OPERATOR(pg_catalog.||) begun);
     IF replaces THEN
@@ -186,15 +197,21 @@ BEGIN
     EXECUTE pg_catalog.format('CREATE TABLE %1$s (step pg_catalog.int4, what pg_catalog.text, result pg_catalog.text, statement pg_catalog.text);'
         ' COMMENT ON TABLE %1$s IS %2$L', pg_catalog.format(names, '_steps'), 'what auto_fit() did' OPERATOR(pg_catalog.||) begun);
     PERFORM pg_catalog.set_config('client_min_messages', told, true);
+    FOREACH made IN ARRAY rights LOOP
+        EXECUTE made;
+    END LOOP;
     EXECUTE pg_catalog.format('SELECT %L::pg_catalog.regclass', pg_catalog.format(names, '_steps')) INTO kept_steps;
     EXECUTE pg_catalog.format('SELECT (SELECT pg_catalog.count(*) FROM %3$s), (SELECT pg_catalog.count(*) FROM (SELECT 1 FROM %1$s LIMIT 5) AS s),'
         ' EXISTS (SELECT 1 FROM %1$s AS t, (SELECT s.%2$s FROM %1$s AS s LIMIT 1) AS s'
         ' WHERE t.%2$s::pg_catalog.text OPERATOR(pg_catalog.<>) s.%2$s::pg_catalog.text)', kept_rows, label, test_view) INTO n, trials, learns;
     PERFORM pg_catalog.set_config('search_path', safe, true);
-    IF n = 0 AND test_fraction > 0 OR trials < 5 THEN
+    IF trials < 5 THEN
         RAISE EXCEPTION '"%" has too few rows', shown USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = CASE WHEN trials < 5 THEN 'With a label ' || trials || ' are left to train on, of 5 that are needed.'
-                ELSE 'None with a label is left for the test.' END;
+            DETAIL = 'With a label ' || trials || ' are left to train on, of 5 that are needed.';
+    ELSIF n = 0 AND test_fraction > 0 THEN
+        RAISE EXCEPTION '"%" has too few different rows', shown USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = 'None with a label is left for the test. Rows that are equal but for the label are on one side.',
+            HINT = 'Keep none: test_fraction := 0.';
     ELSIF NOT learns THEN
         RAISE EXCEPTION 'column "%" of "%" holds one value only', shown_columns[1], shown USING ERRCODE = 'invalid_parameter_value',
             DETAIL = 'In the rows to train on there is nothing to learn.';

@@ -195,6 +195,14 @@ def test_groups_and_times_are_not_separated(database):
             query(database, "SELECT hopper.auto_fit('few', 'bought', 'once', 1)")
         told.add(error.value.diag.message_detail)
     assert told == {f"With a label {n} are left to train on, of 5 that are needed." for n in (0, 1)}
+    # Many rows, which are equal but for the label: the first ones are for training, whatever their hash is with others.
+    told = set()
+    for x in range(20):
+        query(database, f"DROP TABLE few; CREATE TABLE few AS SELECT {x} AS x, i % 2 = 0 AS bought FROM generate_series(1, 500) AS i")
+        with pytest.raises(psycopg2.errors.InvalidParameterValue, match='"few" has too few (different )?rows') as error:
+            query(database, "SELECT hopper.auto_fit('few', 'bought', 'once', 1)")
+        told.add((error.value.diag.message_primary, error.value.diag.message_hint))
+    assert told == {('"few" has too few different rows', "Keep none: test_fraction := 0."), ('"few" has too few rows', None)}
 
 
 def test_no_rows_are_kept_for_a_test(database):

@@ -16,17 +16,18 @@ FIT = "SELECT hopper.auto_fit('shared', 'y', '{}', 1, treatments => '{{\"tenant\
 @pytest.fixture(scope="module", name="database")
 def fixture_database():
     connection = create_database(DATABASE)
+    query(connection, "DROP ROLE IF EXISTS hopper_tenant_reader; CREATE ROLE hopper_tenant_reader")
     query(connection, f"DROP ROLE IF EXISTS {ROLE}; CREATE ROLE {ROLE} LOGIN; GRANT ALL ON SCHEMA public TO {ROLE}")
     # What one tenant's rows teach is wrong of the other's.
     query(connection, "CREATE TABLE shared AS SELECT i AS id, i % 2 AS tenant, i % 31 AS a, (i % 31 > 15) = (i % 2 = 1) AS y FROM generate_series(1, 800) AS i;"
                       " ALTER TABLE shared ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON shared FOR SELECT USING (tenant = 1);"
                       f" GRANT SELECT ON shared TO {ROLE}")
     yield connection
-    query(connection, f"DROP OWNED BY {ROLE}")
+    query(connection, f"DROP OWNED BY {ROLE}, hopper_tenant_reader")
     connection.close()
     drop_database(DATABASE)
     admin = connect("postgres")
-    query(admin, f"DROP ROLE {ROLE}")
+    query(admin, f"DROP ROLE {ROLE}, hopper_tenant_reader")
     admin.close()
 
 
@@ -97,6 +98,16 @@ def test_models_with_policies_are_replaced(tenant, way):
                  tables) == len(tables) - 1  # the table of steps is made anew
     with pytest.raises(psycopg2.errors.InsufficientPrivilege, match="violates row-level security"):
         query(tenant, f"INSERT INTO {models} (mst_key) VALUES (100)")
+
+
+def test_views_and_steps_that_are_replaced_keep_the_rights_of_others(tenant):
+    query(tenant, FIT.format("granted", ""))
+    query(tenant, "GRANT SELECT ON granted_steps TO PUBLIC; GRANT SELECT ON granted_test_rows TO hopper_tenant_reader WITH GRANT OPTION")
+    rights = "SELECT relname, relacl::text FROM pg_class WHERE relname LIKE 'granted%' AND relacl IS NOT NULL ORDER BY 1"
+    before = query(tenant, rights)
+    assert len(before) == 2
+    query(tenant, FIT.format("granted", ", replace => true"))
+    assert query(tenant, rights) == before
 
 
 def test_networks_that_policies_hide_are_refused_before_work(tenant):
