@@ -65,7 +65,10 @@ page(const char *table, const char *run)
 HOPPER_SPI_FUNCTION(hopper_sql_report)
 {
 	hopper_name models = hopper_name_argument(fcinfo, 0, "model_table");
+	hopper_trained trained;
 
+	/* What is no table of models is refused without the statements of a page. */
+	hopper_read_trained_data(&models, &trained);
 	return page(hopper_whole_name(&models), "NULL");
 }
 
