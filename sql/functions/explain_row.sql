@@ -1,7 +1,7 @@
 CREATE FUNCTION hopper.explain_row(
     model_table text,
     source_row record,
-    background_table text,
+    background_table text DEFAULT NULL,
     mst_key bigint DEFAULT NULL,
     class_value text DEFAULT NULL,
     samples bigint DEFAULT 200,

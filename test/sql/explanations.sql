@@ -87,6 +87,7 @@ SELECT * FROM hopper.feature_importance('m', 'unknown');
 CREATE VIEW none AS SELECT * FROM flowers WHERE false;
 SELECT * FROM hopper.explain_row('m', (SELECT f FROM flowers f WHERE "Id" = 9), 'none');
 SELECT * FROM hopper.explain_row('m', NULL, 'flowers');
+SELECT * FROM hopper.explain_row('m', (SELECT f FROM flowers f WHERE "Id" = 9));
 SELECT * FROM hopper.explain_row('m', ROW(1, 2), 'flowers');
 SELECT * FROM hopper.explain_row('m', (SELECT f FROM flowers f WHERE "Id" = 9), 'flowers', class_value => 'b');
 SELECT * FROM hopper.explain_row('p', (SELECT f FROM flowers f WHERE "Id" = 9), 'flowers', class_value => 'b');
