@@ -175,7 +175,9 @@ std::string StatisticsText(const Column& column) {
   if (column.ids.mask) add("mask \"" + *column.ids.mask + "\"");
   if (column.ids.unknown != 1) add(std::to_string(column.ids.unknown) + " ids of other values");
   constexpr size_t kMost = 20;
-  for (size_t i = 0; i < column.values.size() && i < kMost; ++i) add(column.values[i]);
+  for (size_t i = 0; i < column.values.size() && i < kMost; ++i) {
+    add(column.values[i].empty() ? "\"\"" : column.values[i]);
+  }
   if (column.values.size() > kMost) {
     add("and " + std::to_string(column.values.size() - kMost) + " more");
   }

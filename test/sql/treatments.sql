@@ -209,6 +209,10 @@ SELECT hopper.create_predict_function('m_broad', 'of_columns', by_row => false);
 SELECT hopper.create_predict_function('m', 'churn_of', by_row => true);
 SELECT count(*), bool_and(churn_of(c) = churn(c.age, c.income, c.plan, c.city, c.since)) AS same,
     bool_and(churn_of(t) = churn(c.age, c.income, c.plan, c.city, c.since)) AS turned FROM customers AS c, LATERAL (SELECT 'x' AS more, c.since, c.city, c.plan, c.income, c.age) AS t;
+-- An empty text is a category that is shown
+CREATE TABLE blanks AS SELECT CASE i % 3 WHEN 0 THEN '' WHEN 1 THEN 'a' ELSE 'b' END AS k, i % 2 = 0 AS y FROM generate_series(1, 60) AS i;
+SELECT hopper.training_preprocessor('blanks', 'blanks_packed', 'y', 'k');
+SELECT feature, slots, statistics FROM hopper.describe_features('blanks_packed');
 -- Of two columns of one name it is not known which is meant
 SELECT churn_of(t) FROM (SELECT *, 0 AS age, 1 AS other, 2 AS other FROM customers LIMIT 1) AS t;
 -- '*' leaves out a key, and types that no treatment takes: to drop them is no mistake
