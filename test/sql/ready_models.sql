@@ -72,6 +72,9 @@ SELECT is_current();
 SELECT hopper.create_predict_function('one', 'guess', 1);
 SELECT prosrc FROM pg_proc WHERE proname = 'guess';
 SELECT guess(ARRAY[1, 2]::real[]), guess(ARRAY[1, 2]::real[]) = (SELECT class_value::int FROM hopper.predict_row('one', 1, ARRAY[1, 2]::real[]) LIMIT 1) AS same;
+-- Bytes in the place of the numbers have a model of their own.
+SELECT count(*) AS classes FROM hopper.predict_row('one', 1, '\x0102'::bytea);
+SELECT guess(ARRAY[1, 2]::real[]) = (SELECT class_value::int FROM hopper.predict_row('one', 1, ARRAY[1, 2]::real[]) LIMIT 1) AS same;
 SELECT guess(NULL);
 SELECT hopper.create_predict_function('one', 'guess', 1, on_null => 'null', replace => true);
 SELECT guess(NULL) IS NULL AS none;

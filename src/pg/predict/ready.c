@@ -281,17 +281,13 @@ trained_bytes(const hopper_packed *data, int n)
 
 /* What the predictor is to be given. */
 static void
-describe_features(const hopper_trained *trained, int32 asked_type, const bool *is_bytea,
-				  hopper_data_desc *desc)
+describe_features(const hopper_trained *trained, const bool *is_bytea, hopper_data_desc *desc)
 {
 	const hopper_packed *data = &trained->data;
 
 	memset(desc, 0, sizeof(*desc));
-	desc->x_type = asked_type;
-	if (asked_type == READY_BYTES || (asked_type == READY_ROW && is_bytea[0]))
-		desc->x_type = hopper_predict_bytes_type(&data->desc);
-	else if (asked_type == READY_ROW)
-		desc->x_type = data->schema_text ? HOPPER_FLOAT32 : HOPPER_FLOAT64;
+	desc->x_type = is_bytea[0] ? hopper_predict_bytes_type(&data->desc)
+		: data->schema_text ? HOPPER_FLOAT32 : HOPPER_FLOAT64;
 	desc->x_rank = data->desc.x_rank;
 	memcpy(desc->x_shape, data->desc.x_shape, sizeof(desc->x_shape));
 	if (data->desc.n_inputs > 0)
@@ -321,38 +317,21 @@ fill(hopper_ready_model *entry, const hopper_name *table, int n_asked, const boo
 {
 	static const hopper_predict_what shown = {.by_output = true,.best_at_each = true};
 	hopper_name own = hopper_name_itself(table);
-	bool		is_row = entry->asked_type == READY_ROW;
 	hopper_trained trained;
 	const hopper_packed *data = &trained.data;
 	hopper_data_desc desc;
-	int			n_inputs;
+	bool	   *as_trained;
+	Size		size;
 
 	hopper_read_trained(&own, entry->has_key, entry->mst_key, &trained);
-	n_inputs = Max(data->inputs.n, 1);
-	if (data->inputs.n > 0 && !is_row)
-		hopper_wrong(errmsg("model \"%s\" has several inputs, which one array does not tell apart",
-							trained.outputs.model.shown),
-					 errdetail("It has the inputs %s.",
-							   hopper_columns_words(data->inputs.n, data->inputs.names)),
-					 errhint("Give a row with the columns %s, such as "
-							 "jsonb_populate_record(NULL::table, '{...}').",
-							 hopper_columns_words(data->n_x_columns, data->x_columns)));
-	if (data->schema_text && !is_row)
-		hopper_wrong(errmsg("model \"%s\" reads columns by their names, which an array has not",
-							trained.outputs.model.shown),
-					 errdetail("Its features are %s.",
-							   hopper_columns_words(data->n_x_columns, data->x_columns)),
-					 errhint("Give a row, or a JSON object with a value for each of them."));
-	if (is_row && is_bytea && n_asked != n_inputs)
+	entry->n_inputs = Max(data->inputs.n, 1);
+	if (is_bytea && n_asked != entry->n_inputs)
 		hopper_refuse_changed(table->shown, "It has other inputs now.");
-	if (is_row)
-	{
-		entry->n_inputs = n_inputs;
-		entry->is_bytea = trained_bytes(data, n_inputs);
-		if (is_bytea)
-			memcpy(entry->is_bytea, is_bytea, n_inputs * sizeof(bool));
-	}
-	describe_features(&trained, entry->asked_type, entry->is_bytea, &desc);
+	size = entry->n_inputs * sizeof(bool);
+	as_trained = trained_bytes(data, entry->n_inputs);
+	entry->is_bytea = memcpy(palloc(size), is_bytea ? is_bytea : as_trained, size);
+	entry->as_trained = memcmp(entry->is_bytea, as_trained, size) == 0;
+	describe_features(&trained, entry->is_bytea, &desc);
 	entry->bytes = trained.config.n_weights * (int64) sizeof(float) + MODEL_OVERHEAD;
 	make_room(entry);
 	entry->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -392,8 +371,8 @@ fill_or_drop(hopper_ready_model *entry, const hopper_name *table, int n_asked, c
 }
 
 static hopper_ready_model *
-make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, int32 asked_type,
-		   int n_asked, const bool *is_bytea, const char *version)
+make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, int n_asked,
+		   const bool *is_bytea, const char *version)
 {
 	hopper_ready_model *entry;
 
@@ -403,7 +382,6 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 	entry->event_fd = -1;
 	entry->has_key = has_key;
 	entry->mst_key = mst_key;
-	entry->asked_type = asked_type;
 	entry->context = AllocSetContextCreate(TopMemoryContext, "hopper predict_row",
 										   ALLOCSET_SMALL_SIZES);
 	entry->guard = hopper_guard_add_for_session(entry, free_ready_model);
@@ -416,8 +394,8 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 }
 
 hopper_ready_model *
-hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_type,
-				 int n_inputs, const bool *is_bytea)
+hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key, int n_inputs,
+				 const bool *is_bytea)
 {
 	char		version[READY_VERSION_SIZE];
 	hopper_ready_model *entry = NULL;
@@ -445,21 +423,19 @@ hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key, int32 as
 		hopper_ready_model *found = &ready[i];
 
 		if (found->context == NULL || found->relation != tables.model ||
-			found->has_key != has_key || found->mst_key != mst_key ||
-			found->asked_type != asked_type)
+			found->has_key != has_key || found->mst_key != mst_key)
 			continue;
 		if (found->busy || !readable || version[0] == '\0' ||
 			strcmp(found->version, version) != 0 || found->keep_time != hopper_keep_time ||
 			!hopper_torch()->predictor.touch(found->predictor))
 			drop_ready_model(found);
-		else if (is_bytea == NULL ||
-				 (found->n_inputs == n_inputs &&
-				  memcmp(found->is_bytea, is_bytea, n_inputs * sizeof(bool)) == 0))
+		else if (is_bytea == NULL ? found->as_trained
+				 : found->n_inputs == n_inputs &&
+				 memcmp(found->is_bytea, is_bytea, n_inputs * sizeof(bool)) == 0)
 			entry = found;
 	}
 	if (entry == NULL)
-		entry = make_ready(table, tables.model, has_key, mst_key, asked_type, n_inputs, is_bytea,
-						   version);
+		entry = make_ready(table, tables.model, has_key, mst_key, n_inputs, is_bytea, version);
 	entry->last_use = ++n_uses;
 	return entry;
 }

@@ -12,8 +12,6 @@
 #include "pg/predict/predict.h"
 
 #define READY_VERSION_SIZE 33	/* a hash in hexadecimal digits */
-#define READY_BYTES 0			/* a byte for each feature, or the type of training */
-#define READY_ROW (-1)			/* a row with columns of the features' names */
 
 typedef struct hopper_ready_model
 {
@@ -21,9 +19,9 @@ typedef struct hopper_ready_model
 	Oid			relation;
 	bool		has_key;
 	int32		mst_key;
-	int32		asked_type;		/* hopper_type of the features, READY_BYTES or READY_ROW */
-	int			n_inputs;		/* READY_ROW */
+	int			n_inputs;
 	bool	   *is_bytea;		/* by input, as it was asked for */
+	bool		as_trained;		/* as in training */
 	char		version[READY_VERSION_SIZE];	/* of its rows; "" where they have none */
 
 	MemoryContext context;		/* NULL: this place is free */
@@ -43,17 +41,15 @@ typedef struct hopper_ready_model
 } hopper_ready_model;
 
 /*
- * The model with this key, or the best one, for features of `asked_type` (hopper_type, READY_BYTES
- * or READY_ROW). It stays until another one takes its place. After hopper_connect_stable().
+ * The model with this key, or the best one. It stays until another one takes its place. After
+ * hopper_connect_stable().
  *
- * READY_ROW: for rows, whose features are found by their names: inputs are computed with as
- * doubles, but for bytea, which holds the type of training. `is_bytea`: by input, of which there
- * are n_inputs, or NULL: any entry, of which a new one has those of the training data. What was got
- * before may be gone then, and the table may hold another model: ERROR 55000 where that has another
- * number of inputs.
+ * Inputs are computed with as doubles, but for bytea, which holds the type of training. `is_bytea`:
+ * by input, of which there are n_inputs; NULL: as in training. What was got before may be gone
+ * then, and the table may hold another model: ERROR 55000 where that has another number of inputs.
  */
 extern hopper_ready_model *hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key,
-											int32 asked_type, int n_inputs, const bool *is_bytea);
+											int n_inputs, const bool *is_bytea);
 /* Whether it is still the model that had this serial, and can compute. */
 extern bool hopper_ready_is(const hopper_ready_model *entry, uint64 serial);
 /* The outputs for one row's features, entry->n_outputs numbers until the next call. */

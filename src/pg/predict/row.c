@@ -113,62 +113,60 @@ answer(FunctionCallInfo fcinfo, hopper_ready_model *entry, hopper_pack_values *v
 
 /* --- an array, or bytes --- */
 
+/* ERROR 22023 where one value does not tell the model's features apart. */
+static void
+require_one_input(const hopper_ready_model *entry)
+{
+	const hopper_packed *data = &entry->model.data;
+
+	if (data->inputs.n > 0)
+		hopper_wrong(errmsg("model \"%s\" has several inputs, which one array does not tell apart",
+							entry->model.shown),
+					 errdetail("It has the inputs %s.",
+							   hopper_columns_words(data->inputs.n, data->inputs.names)),
+					 errhint("Give a row with the columns %s, such as "
+							 "jsonb_populate_record(NULL::table, '{...}').",
+							 hopper_columns_words(data->n_x_columns, data->x_columns)));
+	if (entry->model.schema)
+		hopper_wrong(errmsg("model \"%s\" reads columns by their names, which an array has not",
+							entry->model.shown),
+					 errdetail("Its features are %s.",
+							   hopper_columns_words(data->n_x_columns, data->x_columns)),
+					 errhint("Give a row, or a JSON object with a value for each of them."));
+}
+
 /* `at`: the argument with the features, the last one but on_null; their type and value. */
 static void
 predict_values(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, Oid type, Datum datum,
 			   bool isnull)
 {
 	bool		may_lack = hopper_predict_may_lack(fcinfo, at + 1);
-	hopper_name table;
-	hopper_pack_column column = {"features"};
+	hopper_name table = begin_row(fcinfo, isnull, "features", may_lack);
+	hopper_ready_model *entry = hopper_ready_get(&table, has_key, mst_key, 0, NULL);
+	hopper_pack_column column = {NULL};
 	hopper_pack_values values;
 	hopper_pack_source source = {{0}};
-	hopper_ready_model *entry;
-	int32		asked;
+	bool		is_bytea;
 
-	table = begin_row(fcinfo, isnull, "features", may_lack);
 	column.type = getBaseType(type);
 	column.sql_type = format_type_be(type);
+	is_bytea = column.type == BYTEAOID;
+	require_one_input(entry);
+	if (is_bytea != entry->is_bytea[0])
+	{
+		entry = hopper_ready_get(&table, has_key, mst_key, 1, &is_bytea);
+		require_one_input(entry);
+	}
+	hopper_predict_check_types(&entry->model, 1, &column);
+	if (!isnull)
+		check_features(entry, column.type, datum);
+	column.name = "features";
 	source.name.shown = "predict_row";
 	source.argument = "features";
 	source.row_number = 1;
 	source.may_lack = may_lack;
-
-	if (column.type != BYTEAOID && OidIsValid(get_element_type(column.type)) &&
-		hopper_pack_number_type(getBaseType(get_element_type(column.type))) == 0)
-	{
-		hopper_trained trained;
-		hopper_predict_model model;
-		hopper_pack_column argument = column;
-
-		argument.name = NULL;	/* it is no column */
-		hopper_read_trained(&table, has_key, mst_key, &trained);
-		hopper_predict_from_trained(&trained, &model);
-		hopper_predict_check_types(&model, 1, &argument);
-	}
-	hopper_pack_values_init(&values, 1, &column, source.name.shown);
-	asked = column.type == BYTEAOID ? READY_BYTES : values.type;
-	/*
-	 * A second time where padding fills up with a number that the caller's type does not hold. That
-	 * may be another model: nothing of the first one is kept.
-	 */
-	for (int times = 0;; times++)
-	{
-		entry = hopper_ready_get(&table, has_key, mst_key, asked, 0, NULL);
-		hopper_pack_values_init(&values, 1, &column, source.name.shown);
-		if (!isnull)
-			check_features(entry, column.type, datum);
-		if (column.type == BYTEAOID)
-			hopper_pack_values_set_bytes_type(&values, entry->features.x_type, true);
-		hopper_pack_values_set_shape(&values, entry->model.data.desc.x_rank,
-									 entry->model.data.desc.x_shape);
-		hopper_pack_values_take_padding(&values, entry->model.data.padding);
-		if (values.layout != PACK_ARRAY || values.type == entry->features.x_type)
-			break;
-		if (times > 0)
-			hopper_refuse_changed(table.shown, "It has other features now.");
-		asked = values.type;
-	}
+	hopper_predict_describe_features(&entry->model, &entry->features, 1, &column,
+									 source.name.shown, &values);
 	answer(fcinfo, entry, &values, &source, &datum, &isnull);
 	hopper_finish();
 }
@@ -279,7 +277,7 @@ predict_named(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, hopp
 {
 	bool		may_lack = hopper_predict_may_lack(fcinfo, at + 1);
 	hopper_name table = begin_row(fcinfo, row->isnull, row->argument, may_lack);
-	hopper_ready_model *entry = hopper_ready_get(&table, has_key, mst_key, READY_ROW, 0, NULL);
+	hopper_ready_model *entry = hopper_ready_get(&table, has_key, mst_key, 0, NULL);
 	hopper_pack_source source = {{0}};
 	hopper_pack_column *columns;
 	hopper_pack_values values;
@@ -300,7 +298,7 @@ predict_named(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, hopp
 			break;
 		if (times > 0)
 			hopper_refuse_changed(table.shown, "It has other features now.");
-		entry = hopper_ready_get(&table, has_key, mst_key, READY_ROW, entry->n_inputs, is_bytea);
+		entry = hopper_ready_get(&table, has_key, mst_key, entry->n_inputs, is_bytea);
 	}
 	if (unknown && !may_lack)
 		hopper_raise(ERRCODE_NULL_VALUE_NOT_ALLOWED,

@@ -270,7 +270,7 @@ look_up(FunctionCallInfo fcinfo, int first, HeapTupleHeader row)
 							 "table on the segments.");
 	hopper_connect_stable();
 	function->entry = hopper_ready_get(&table, !PG_ARGISNULL(1),
-									   hopper_key_argument(fcinfo, 1), READY_ROW, 0, NULL);
+									   hopper_key_argument(fcinfo, 1), 0, NULL);
 	function->serial = function->entry->serial;
 	hopper_predict_require_one_value(&function->entry->model);
 	caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
