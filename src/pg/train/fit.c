@@ -135,45 +135,30 @@ fit(FunctionCallInfo fcinfo, hopper_fit *request)
 		HOPPER_SECONDS(seconds)));
 }
 
-typedef struct choice
-{
-	int32		mst_key;
-	bool		chosen;
-} choice;
-
-static choice *
-find_choice(choice *choices, int n, int32 key)
-{
-	choice		wanted = {.mst_key = key};
-
-	return bsearch(&wanted, choices, n, sizeof(choice), hopper_compare_key);
-}
-
 void
 hopper_fit_choose(hopper_fit *request, const int32 *keys, int n)
 {
-	int			n_configs = request->n_configs;
-	choice	   *choices = palloc0(Max(n_configs, 1) * sizeof(choice));
-	int			chosen = 0;
+	hopper_config *configs = request->configs;
+	bool	   *chosen = palloc0(Max(request->n_configs, 1) * sizeof(bool));
+	int			n_chosen = 0;
 
-	for (int at = 0; at < n_configs; at++)
-		choices[at].mst_key = request->configs[at].mst_key;
-	qsort(choices, n_configs, sizeof(choice), hopper_compare_key);
 	for (int i = 0; i < n; i++)
 	{
-		choice	   *found = find_choice(choices, n_configs, keys[i]);
+		/* They ascend by their keys. */
+		const hopper_config *found = bsearch(&keys[i], configs, request->n_configs,
+											 sizeof(hopper_config), hopper_compare_key);
 
 		CHECK_FOR_INTERRUPTS();
 		if (found == NULL)
 			hopper_wrong(errmsg("\"%s\" has no configuration %d", request->selection.shown,
 								keys[i]),
 						 errhint("Leave mst_keys out to train all of them."));
-		found->chosen = true;
+		chosen[found - configs] = true;
 	}
-	for (int at = 0; at < n_configs; at++)
-		if (find_choice(choices, n_configs, request->configs[at].mst_key)->chosen)
-			request->configs[chosen++] = request->configs[at];
-	request->n_configs = chosen;
+	for (int at = 0; at < request->n_configs; at++)
+		if (chosen[at])
+			configs[n_chosen++] = configs[at];
+	request->n_configs = n_chosen;
 	request->keeps_others = true;
 }
 
