@@ -19,24 +19,12 @@
 #define KEPT_APART "rows that auto_fit() keeps apart"
 #define STEPS "what auto_fit() did"
 
-/* Each says whether something is there that will be replaced. */
-typedef bool (*claimer) (const hopper_name *name, bool replace);
-
-static bool
-claim_new(const hopper_name *name, bool replace)
-{
-	hopper_require_absent(name);
-	return false;
-}
-
 /* What is there has to be of this kind, with this comment. */
 static bool
-claim_commented(const hopper_name *name, bool replace, char kind, const char *comment)
+claim_commented(const hopper_name *name, char kind, const char *comment)
 {
-	Oid			relation = hopper_relation_oid(name, true);
+	Oid			relation = hopper_relation_oid(name, false);
 
-	if (!OidIsValid(relation) || !replace)
-		return claim_new(name, replace);
 	if (!hopper_any(hopper_select_latest("SELECT 1 FROM pg_class c JOIN pg_description d"
 										 " ON d.objoid = c.oid AND d.objsubid = 0"
 										 " AND d.classoid = 'pg_class'::regclass"
@@ -53,27 +41,13 @@ claim_commented(const hopper_name *name, bool replace, char kind, const char *co
 	return true;
 }
 
-static bool
-claim_view(const hopper_name *name, bool replace)
-{
-	return claim_commented(name, replace, 'v', KEPT_APART);
-}
-
-static bool
-claim_steps(const hopper_name *name, bool replace)
-{
-	return claim_commented(name, replace, 'r', STEPS);
-}
-
 /* Networks that others have added stay. */
 static bool
-claim_networks(const hopper_name *name, bool replace)
+claim_networks(const hopper_name *name)
 {
-	Oid			relation = hopper_relation_oid(name, true);
+	Oid			relation = hopper_require_model_table(name);
 
-	if (!OidIsValid(relation) || !replace)
-		return claim_new(name, replace);
-	if (!hopper_is_owner(hopper_require_model_table(name)))
+	if (!hopper_is_owner(relation))
 		aclcheck_error(ACLCHECK_NOT_OWNER, HOPPER_OBJECT_TABLE, name->shown);
 	/* This one stays, and networks are added to it. */
 	if (hopper_hides_rows(relation))
@@ -86,63 +60,65 @@ claim_networks(const hopper_name *name, bool replace)
 	return false;
 }
 
-static bool
-claim_configs(const hopper_name *name, bool replace)
+typedef enum claim_kind
 {
-	hopper_table tables[HOPPER_CONFIGS_TABLES];
+	/* A relation of its own: */
+	CLAIM_NEW,
+	CLAIM_VIEW,
+	CLAIM_NETWORKS,
+	CLAIM_STEPS,
+	/* Tables that go together: */
+	CLAIM_CONFIGS,
+	CLAIM_PACKED,
+	CLAIM_TEST,
+	CLAIM_SEARCH,
+	CLAIM_PASSING				/* models that are dropped before the function ends */
+} claim_kind;
 
-	hopper_search_config_tables(name, tables);
-	return hopper_make_room(tables, lengthof(tables), replace);
-}
-
-static bool
-claim_packed(const hopper_name *name, bool replace)
-{
-	hopper_table tables[PACK_TABLES];
-
-	return hopper_pack_make_room(name, true, replace, tables);
-}
-
-static bool
-claim_test(const hopper_name *name, bool replace)
-{
-	hopper_table tables[PACK_TABLES];
-
-	return hopper_pack_make_room(name, false, replace, tables);
-}
-
-static bool
-claim_search(const hopper_name *name, bool replace)
-{
-	hopper_table tables[HOPPER_MODEL_TABLES];
-
-	return hopper_make_room(tables, hopper_search_model_tables(name, tables), replace);
-}
-
-/* Models that are dropped before the function ends. */
-static bool
-claim_passing(const hopper_name *name, bool replace)
-{
-	hopper_table tables[HOPPER_OUTPUT_TABLES];
-	hopper_outputs outputs = hopper_outputs_named(name);
-
-	hopper_outputs_tables(&outputs, tables);
-	return hopper_make_room(tables, lengthof(tables), false);
-}
-
-static const struct
-{
-	const char *kind;
-	claimer		claim;
-}			claimers[] = {
-	{"new", claim_new}, {"view", claim_view}, {"networks", claim_networks},
-	{"configs", claim_configs}, {"packed", claim_packed}, {"test", claim_test},
-	{"search", claim_search}, {"passing", claim_passing}, {"steps", claim_steps},
+static const char *const claim_words[] = {
+	[CLAIM_NEW] = "new",[CLAIM_VIEW] = "view",[CLAIM_NETWORKS] = "networks",
+	[CLAIM_STEPS] = "steps",[CLAIM_CONFIGS] = "configs",[CLAIM_PACKED] = "packed",
+	[CLAIM_TEST] = "test",[CLAIM_SEARCH] = "search",[CLAIM_PASSING] = "passing",
 };
+
+/* Whether something is there that will be replaced. */
+static bool
+claim(claim_kind kind, const hopper_name *name, bool replace)
+{
+	hopper_table tables[Max(HOPPER_MODEL_TABLES, PACK_TABLES)];
+	int			n = HOPPER_CONFIGS_TABLES;
+
+	if (kind < CLAIM_CONFIGS &&
+		(kind == CLAIM_NEW || !replace || !OidIsValid(hopper_relation_oid(name, true))))
+	{
+		hopper_require_absent(name);
+		return false;
+	}
+	switch (kind)
+	{
+		case CLAIM_VIEW:
+			return claim_commented(name, 'v', KEPT_APART);
+		case CLAIM_STEPS:
+			return claim_commented(name, 'r', STEPS);
+		case CLAIM_NETWORKS:
+			return claim_networks(name);
+		case CLAIM_PACKED:
+		case CLAIM_TEST:
+			return hopper_pack_make_room(name, kind == CLAIM_PACKED, replace, tables);
+		case CLAIM_CONFIGS:
+			hopper_search_config_tables(name, tables);
+			break;
+		default:
+			n = hopper_search_model_tables(name, tables);
+			break;
+	}
+	return kind == CLAIM_PASSING ? hopper_make_room(tables, HOPPER_OUTPUT_TABLES, false)
+		: hopper_make_room(tables, n, replace);
+}
 
 typedef struct claimed
 {
-	claimer		claim;
+	claim_kind	kind;
 	hopper_name name;
 } claimed;
 
@@ -161,11 +137,11 @@ read_outputs(ArrayType *outputs, const hopper_name *name, int *n_claimed)
 		const char *ending = nulls[i + 1] ? "" : TextDatumGetCString(texts[i + 1]);
 
 		CHECK_FOR_INTERRUPTS();
-		for (int k = 0; k < lengthof(claimers); k++)
-			if (strcmp(claimers[k].kind, kind) == 0)
+		for (int k = 0; k < lengthof(claim_words); k++)
+			if (strcmp(claim_words[k], kind) == 0)
 				all[(*n_claimed)++] = (claimed)
 		{
-			claimers[k].claim, *ending ? hopper_name_with_suffix(name, ending) : *name
+			(claim_kind) k, *ending ? hopper_name_with_suffix(name, ending) : *name
 		};
 	}
 	return all;
@@ -300,7 +276,7 @@ HOPPER_FUNCTION(hopper_sql_claim_names)
 	hopper_connect();
 	outputs = read_outputs(PG_GETARG_ARRAYTYPE_P(1), &name, &n);
 	for (int i = 0; i < n; i++)
-		searches |= outputs[i].claim == claim_search;
+		searches |= outputs[i].kind == CLAIM_SEARCH;
 	if (hopper_taker_of_fits && !hopper_taker_of_fits->several)
 		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
 					 errmsg("this function trains several times"));
@@ -313,8 +289,8 @@ HOPPER_FUNCTION(hopper_sql_claim_names)
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		replaces |= outputs[i].claim(&outputs[i].name, replace);
-		if (outputs[i].claim == claim_view)
+		replaces |= claim(outputs[i].kind, &outputs[i].name, replace);
+		if (outputs[i].kind == CLAIM_VIEW)
 			hopper_show_as(&outputs[i].name, &source);
 	}
 	hopper_finish();
