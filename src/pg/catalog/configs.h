@@ -1,6 +1,6 @@
 /*
  * configs.h
- *		Model selection tables: reading configurations, and refusing bad ones.
+ *		Model selection tables: reading configurations, refusing bad ones, and writing them.
  *
  * A selection table <t> has columns mst_key, model_id, compile_params and fit_params; the first row
  * of <t>_summary names the table of model architectures. Users may write both by hand.
@@ -8,7 +8,7 @@
 #ifndef HOPPER_CONFIGS_H
 #define HOPPER_CONFIGS_H
 
-#include "pg/server/glue.h"
+#include "pg/server/tables.h"
 
 /*
  * All configurations by mst_key, with their architectures and stored weights, in the statement's
@@ -48,5 +48,27 @@ extern int	hopper_count_failing(const hopper_config *configs, int n,
  * kept of a configuration has the user's words. UTF-8, the same pointer where it does not say so.
  */
 extern const char *hopper_balanced_params(const char *fit_params, const hopper_data_desc *data);
+
+/* --- writing them (catalog/selection.c) --- */
+
+/* Where configurations go: a table that is there, or one that is made once they are checked. */
+typedef struct hopper_destination
+{
+	hopper_name models;
+	hopper_name selection;
+	hopper_table tables[2];		/* it and its summary */
+	bool		exists;
+	bool		replaces;
+	int64		first_key;
+} hopper_destination;
+
+/*
+ * Adds the configurations that the core has listed, and frees the list; returns their number. All
+ * that can be wrong with them is known before the first table is made. SPI must be connected.
+ */
+extern int32 hopper_write_configs(const hopper_destination *to, hopper_rows *rows);
+/* The table that goes with a selection table; it says where the architectures are. */
+extern void hopper_create_configs_summary(const hopper_name *summary, const hopper_name *models,
+										  const char *comment);
 
 #endif							/* HOPPER_CONFIGS_H */

@@ -5,7 +5,6 @@
 #include "pg/catalog/configs.h"
 
 #include "pg/catalog/models.h"
-#include "pg/catalog/selection.h"
 
 /* The elements of a one-dimensional array without NULLs. */
 static Datum *

@@ -2,11 +2,10 @@
  * selection.c
  *		Writing selection tables: configurations that the core lists become rows with keys.
  */
-#include "pg/catalog/selection.h"
+#include "pg/catalog/configs.h"
 
 #include "utils/hsearch.h"
 
-#include "pg/catalog/configs.h"
 #include "pg/catalog/models.h"
 
 static const hopper_column configs_columns[] = {

@@ -7,7 +7,6 @@
 #include "pg/local/local.h"
 
 #include "pg/server/ceilings.h"
-#include "pg/predict/confusion.h"
 
 static void
 add_to_evaluation(const hopper_buffer *buffer, void *run)

@@ -10,9 +10,79 @@
 #include "pg/pack/pack.h"
 #include "pg/local/local.h"
 
+#include "executor/tuptable.h"
+#include "utils/tuplesort.h"
+#include "utils/typcache.h"
+
 #include "pg/local/copies.h"
-#include "pg/local/sort.h"
 #include "pg/server/ceilings.h"
+
+/* --- the sort --- */
+
+/*
+ * The server's external sort over byte strings. They go through it as rows of one column: values
+ * alone are not counted since PostgreSQL 17, and so are never written to disk. An error or the end
+ * of the transaction frees everything.
+ */
+typedef struct row_sort
+{
+	Tuplesortstate *state;
+	TupleTableSlot *in;
+	TupleTableSlot *out;
+} row_sort;
+
+/* `memory`: kB that it may take before it writes to temporary files. */
+static row_sort *
+sort_begin(int memory)
+{
+	row_sort *sort = palloc(sizeof(row_sort));
+	TupleDesc	row = CreateTemplateTupleDesc(1);
+	AttrNumber	column = 1;
+	Oid			less_than = lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR)->lt_opr;
+	Oid			collation = InvalidOid;
+	bool		nulls_first = false;
+
+	TupleDescInitEntry(row, 1, "value", BYTEAOID, -1, 0);
+	TupleDescFinalize(row);
+	sort->in = MakeSingleTupleTableSlot(row, &TTSOpsVirtual);
+	sort->out = MakeSingleTupleTableSlot(row, &TTSOpsMinimalTuple);
+	sort->state = tuplesort_begin_heap(row, 1, &column, &less_than, &collation, &nulls_first,
+									   memory, NULL, TUPLESORT_NONE);
+	return sort;
+}
+
+/* A copy of the value is kept. */
+static void
+sort_put(row_sort *sort, Datum bytes)
+{
+	ExecClearTuple(sort->in);
+	sort->in->tts_values[0] = bytes;
+	sort->in->tts_isnull[0] = false;
+	ExecStoreVirtualTuple(sort->in);
+	tuplesort_puttupleslot(sort->state, sort->in);
+}
+
+/* The next value, which may have a short header, until the next call; false at the end. */
+static bool
+sort_get(row_sort *sort, Datum *bytes)
+{
+	bool		isnull;
+
+	if (!tuplesort_gettupleslot(sort->state, true, false, sort->out, NULL))
+		return false;
+	*bytes = slot_getattr(sort->out, 1, &isnull);
+	return true;
+}
+
+static void
+sort_end(row_sort *sort)
+{
+	ExecDropSingleTupleTableSlot(sort->in);
+	ExecDropSingleTupleTableSlot(sort->out);
+	tuplesort_end(sort->state);
+}
+
+/* --- rows --- */
 
 /* The end of a row in the sort. */
 static int32
@@ -100,7 +170,7 @@ require_room_to_sort(hopper_pack_job *job, const bytea *row)
 typedef struct reading
 {
 	hopper_pack_job *job;
-	hopper_sort *sort;
+	row_sort *sort;
 	hopper_copies *copies;
 	MemoryContext scratch;		/* of a row */
 	bytea	   *row;			/* encoded; NULL before the first one */
@@ -127,12 +197,12 @@ take_row(void *state, const Datum *values, const bool *nulls)
 	MemoryContextReset(r->scratch);
 	key = VARDATA(r->row);
 	hopper_pack_rank_copy(key, hopper_copies_number(r->copies, key, stratum_of(r->job, key)));
-	hopper_sort_put(r->sort, PointerGetDatum(r->row));
+	sort_put(r->sort, PointerGetDatum(r->row));
 }
 
 /* Returns whether the sort has each row by its own key; false also where that is not known. */
 static bool
-read_rows(hopper_pack_job *job, hopper_sort *sort)
+read_rows(hopper_pack_job *job, row_sort *sort)
 {
 	reading		r = {job, sort, hopper_copies_begin(copies_memory())};
 	hopper_row_cursor rows = hopper_row_cursor_open(hopper_pack_row_query(job));
@@ -154,10 +224,10 @@ read_rows(hopper_pack_job *job, hopper_sort *sort)
 /* --- the order --- */
 
 /* The sort by keys of which no two are equal; the first one ends. */
-static hopper_sort *
-sort_again(const hopper_pack_job *job, hopper_sort *sort)
+static row_sort *
+sort_again(const hopper_pack_job *job, row_sort *sort)
 {
-	hopper_sort *again = hopper_sort_begin(sort_memory());
+	row_sort *again = sort_begin(sort_memory());
 	Size		size = PACK_KEY_SIZE + job->row.x_size + job->row.y_size + sizeof(int32);
 	bytea	   *moved = palloc(VARHDRSZ + size);
 	char	   *key = VARDATA(moved);
@@ -167,7 +237,7 @@ sort_again(const hopper_pack_job *job, hopper_sort *sort)
 	Datum		datum;
 
 	SET_VARSIZE(moved, VARHDRSZ + size);
-	while (hopper_sort_get(sort, &datum))
+	while (sort_get(sort, &datum))
 	{
 		CHECK_FOR_INTERRUPTS();
 		memcpy(key, VARDATA_ANY(DatumGetPointer(datum)), size);
@@ -176,11 +246,11 @@ sort_again(const hopper_pack_job *job, hopper_sort *sort)
 		memcpy(last, key, PACK_KEY_SIZE);
 		last_stratum = stratum_of(job, key);
 		hopper_pack_rank_copy(key, n_equal++);
-		hopper_sort_put(again, PointerGetDatum(moved));
+		sort_put(again, PointerGetDatum(moved));
 	}
 	pfree(moved);
-	hopper_sort_end(sort);
-	hopper_sort_perform(again);
+	sort_end(sort);
+	tuplesort_performsort(again->state);
 	return again;
 }
 
@@ -236,22 +306,22 @@ void
 hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 					  hopper_pack_output *validation)
 {
-	hopper_sort *sort;
+	row_sort *sort;
 	writer		writers[2];
 	bool		is_ranked;
 	bool		split;
 	Datum		datum;
 
-	sort = hopper_sort_begin(sort_memory());
+	sort = sort_begin(sort_memory());
 	is_ranked = read_rows(job, sort);
-	hopper_sort_perform(sort);
+	tuplesort_performsort(sort->state);
 	split = hopper_pack_open_outputs(job, training, validation);
 	open_writer(&writers[0], job, training);
 	if (split)
 		open_writer(&writers[1], job, validation);
 	if (!is_ranked)
 		sort = sort_again(job, sort);
-	while (hopper_sort_get(sort, &datum))
+	while (sort_get(sort, &datum))
 	{
 		char	   *key = VARDATA_ANY(DatumGetPointer(datum));
 		char	   *x = key + PACK_KEY_SIZE;
@@ -267,5 +337,5 @@ hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 	close_writer(&writers[0]);
 	if (split)
 		close_writer(&writers[1]);
-	hopper_sort_end(sort);
+	sort_end(sort);
 }

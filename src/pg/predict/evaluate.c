@@ -2,7 +2,7 @@
  * evaluate.c
  *		evaluate(): loss and metrics of a trained model on a packed table.
  */
-#include "pg/predict/confusion.h"
+#include "pg/predict/evaluate.h"
 #include "pg/server/devices.h"
 #include "pg/server/tables.h"
 

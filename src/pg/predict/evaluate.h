@@ -30,4 +30,16 @@ extern void hopper_evaluation_wait(const hopper_evaluating *run, int32 partition
 extern void hopper_evaluation_add(hopper_evaluating *run, const hopper_buffer *buffer);
 extern void hopper_evaluation_close(hopper_evaluating *run);
 
+/* --- the table that says which classes were taken for which (predict/evaluation.c) --- */
+
+/* ERROR 22023 where the model does not tell classes apart. */
+extern void hopper_require_classes(const hopper_trained *model, const hopper_name *shown);
+
+/*
+ * Fills `table` with a row a class: `counts` holds n x n numbers of examples, a row a label and a
+ * column a prediction.
+ */
+extern void hopper_write_confusion(const hopper_name *table, const hopper_trained *model,
+								   const int64_t *counts, int n);
+
 #endif							/* HOPPER_EVALUATE_H */

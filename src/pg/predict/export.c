@@ -9,7 +9,6 @@
 
 #include "pg/catalog/models.h"
 #include "pg/server/version.h"
-#include "pg/train/report.h"
 
 /*
  * A varlena of the file that rows of the core describe, in the current memory context. `weights`

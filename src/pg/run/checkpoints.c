@@ -7,7 +7,6 @@
 
 #include "portability/instr_time.h"
 
-#include "pg/run/tables.h"
 
 /* So many are written, even if more are to come at once: what has halted waits for that. */
 #define MOST_AT_ONCE 1000

@@ -7,9 +7,7 @@
 
 #include "postmaster/bgworker.h"
 
-#include "pg/run/call.h"
 #include "pg/run/lease.h"
-#include "pg/run/tables.h"
 
 hopper_driver *hopper_driven = NULL;
 

@@ -83,4 +83,67 @@ extern void hopper_driver_abandon(void);
 /* Ends it so where others may drive it; an error where it drives it. */
 extern void hopper_driver_leave(void);
 
+/* --- the statement of a run, and the settings that it depends on (run/create.c) --- */
+
+/* ERROR 22023 where a statement is not one SELECT. */
+extern void hopper_require_one_select(const char *statement);
+/* Settings of schema hopper that the session has changed, "name=value" each in a line. */
+extern char *hopper_settings_text(void);
+/* Until the level of settings ends. */
+extern void hopper_apply_settings(const char *search_path, const char *settings);
+
+/*
+ * --- the tables that a run keeps its models in until it is done (run/tables.c) ---
+ *
+ * hopper_run_NUMBER and those that go with it: they belong to its role, which may rename or drop
+ * them at any time.
+ */
+
+/*
+ * A number that no run has, no table and no process: an extension that was dropped leaves tables
+ * and drivers of its runs behind, and a dump without schema hopper brings tables. SPI must be
+ * connected.
+ */
+extern int64 hopper_run_new_number(void);
+/*
+ * ERROR 42P01 where one is not there by its name, with what to do; `searched`: also those that a
+ * search has beside its models.
+ */
+extern void hopper_run_require_tables(const hopper_run_row *row, bool searched);
+/*
+ * Drops those that there are, also where their schema has another name by now; a NOTICE for each
+ * that is not found, or is another role's.
+ */
+extern void hopper_run_drop_tables(const hopper_run_row *row);
+/*
+ * The tables of a run, and, unless NULL, its model selection table (the run has one), for a caller
+ * who may have no more than the run's number: ERROR 42501 where one of them would run functions of
+ * another role (hopper_require_plain()).
+ */
+extern void hopper_run_open_tables(const hopper_run_row *row, bool written,
+								   hopper_outputs *outputs, hopper_name *selection);
+
+/*
+ * --- what others want of the trials of a run while it trains (run/steer.c) ---
+ *
+ * A want is an event of the run, with who and when. What holds for a trial is the newest one of it,
+ * so that reading all of them again leads to the same place: whoever drives the run now.
+ */
+
+typedef struct hopper_steering
+{
+	int			n;				/* wants */
+	int			n_added;		/* of them, those that add trials */
+	struct hopper_want
+	{
+		int32		trial;		/* 0: all */
+		int32		iterations; /* 0: it is to stop; -1: trials were added */
+	}		   *wants;			/* the newest last */
+} hopper_steering;
+
+/* In the current memory context. SPI must be connected. */
+extern void hopper_steering_read(int64 run, hopper_steering *steering);
+/* How far a trial is to train, 0: one iteration more; `planned` where nobody wants anything. */
+extern int32 hopper_steering_target(const hopper_steering *steering, int32 trial, int32 planned);
+
 #endif							/* HOPPER_RUN_DRIVER_H */

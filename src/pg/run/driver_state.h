@@ -7,7 +7,6 @@
 #define HOPPER_DRIVER_STATE_H
 
 #include "pg/run/driver.h"
-#include "pg/run/steer.h"
 #include "pg/search/pool.h"
 
 typedef struct hopper_driver

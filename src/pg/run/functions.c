@@ -8,9 +8,7 @@
 #include "storage/proc.h"
 #include "utils/fmgroids.h"
 
-#include "pg/run/call.h"
 #include "pg/run/lease.h"
-#include "pg/run/tables.h"
 #include "pg/server/ceilings.h"
 #include "pg/server/own_tables.h"
 

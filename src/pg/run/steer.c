@@ -3,14 +3,12 @@
  *		Steering a run: stop_trial(), pin_trial(), unpin_trial(), enqueue_trial(),
  *		set_iterations(), add_trials() and clone_trial().
  */
-#include "pg/run/steer.h"
 
 #include "utils/fmgroids.h"
 
 #include "pg/catalog/configs.h"
 #include "pg/run/driver.h"
 #include "pg/run/lease.h"
-#include "pg/run/tables.h"
 #include "pg/search/automl.h"
 #include "pg/server/own_tables.h"
 

@@ -2,7 +2,7 @@
  * tables.c
  *		The tables that a run keeps its models in until it is done.
  */
-#include "pg/run/tables.h"
+#include "pg/run/driver.h"
 
 #include "pg/run/lease.h"
 #include "pg/search/automl.h"

@@ -4,7 +4,7 @@
  */
 #include "pg/search/automl.h"
 
-#include "pg/catalog/selection.h"
+#include "pg/catalog/configs.h"
 #include "pg/server/tables.h"
 #include "pg/train/outputs.h"
 

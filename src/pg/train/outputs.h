@@ -189,6 +189,9 @@ extern void hopper_outputs_write_summary(const hopper_outputs *outputs,
 										 const hopper_training *training,
 										 const hopper_run_record *record);
 
+/* A literal with the name and schema of a relation; ERROR 42P01 where there is none. */
+extern const char *hopper_whole_name(const hopper_name *name);
+
 /* --- reading one trained model --- */
 
 typedef struct hopper_trained

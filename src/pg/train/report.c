@@ -3,8 +3,6 @@
  *		report(): a page on a run. Functions of SQL make it (sql/functions/report_*.sql); here is
  *		found what is meant.
  */
-#include "pg/train/report.h"
-
 #include "pg/train/outputs.h"
 
 const char *

@@ -154,7 +154,7 @@ extern void hopper_training_allocate(hopper_training *training);
 /* What an iteration of each model costs, in any unit; palloc'ed. */
 extern double *hopper_training_costs(const hopper_training *training);
 
-/* --- why configurations failed (train/failures.c) --- */
+/* --- why configurations failed --- */
 
 /*
  * What failures have in common: "loss became NaN" of "loss became NaN after 3 steps with ...";

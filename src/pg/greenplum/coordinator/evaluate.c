@@ -2,7 +2,7 @@
  * evaluate.c
  *		Evaluation on the segments: the coordinator's part. Sums come here, data do not.
  */
-#include "pg/predict/confusion.h"
+#include "pg/predict/evaluate.h"
 #include "pg/greenplum/reports.h"
 #include "pg/greenplum/evaluate.h"
 
