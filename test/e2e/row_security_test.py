@@ -77,7 +77,8 @@ def test_folds_are_of_rows_that_the_caller_sees(tenant, way):
 
 
 def test_what_reads_rows_beside_predict(tenant):
-    models = "in_the_foreground"
+    models = "beside"
+    query(tenant, FIT.format(models, ""))
     assert value(tenant, "SELECT count(*) FROM hopper.transform_rows(%s, 'shared')", models) == 400
     assert value(tenant, "SELECT count(*) FROM hopper.predict_rows(%s, NULL::shared)", models) == 400
     query(tenant, "SELECT hopper.create_predict_function(%s, 'answer', replace => true)", models)

@@ -78,6 +78,19 @@ def test_both_with_all_columns(database):
     assert [row[0] for row in query(database, "SELECT feature FROM hopper.describe_features('all_packed')")] == ["family", "day", "seen"]
 
 
+@pytest.mark.parametrize("setting", ["standard_conforming_strings = off", "datestyle = 'German'", "timezone = 'Asia/Kolkata'",
+                                     "extra_float_digits = -5", "quote_all_identifiers = on", "transform_null_equals = on"])
+def test_no_setting_moves_a_row(database, setting):
+    """Of columns with NULLs and times: the side of a row is that of a hash of its values."""
+    checksums = []
+    for statement in (setting, "search_path = public"):
+        query(database, f"SET {statement}")
+        query(database, "SELECT hopper.training_preprocessor('visits', 'sides', 'label', 'customer, seen', replace => true, validation_fraction => 0.25)")
+        checksums.append(query(database, "SELECT a.checksum, b.checksum FROM sides_summary AS a, sides_validation_summary AS b"))
+        query(database, "RESET ALL")
+    assert checksums[0] == checksums[1]
+
+
 def test_statistics_are_of_the_rows_to_train_on(database):
     query(database, "SELECT hopper.training_preprocessor('visits', 'early', 'label', 'day, family', validation_fraction => 0.3,"
           " time_varname => 'day', treatments => '{\"day\": \"standardize\"}')")

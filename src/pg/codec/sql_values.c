@@ -107,7 +107,7 @@ hopper_hash_text(List *columns, int64 seed)
 	{
 		if (n > 0 && n % COLUMNS_OF_A_CALL == 0)
 			appendStringInfoString(text, ", pg_catalog.concat_ws('|'");
-		appendStringInfo(text, ", coalesce(%s, '\\N')", text_of(lfirst(cell)));
+		appendStringInfo(text, ", coalesce(%s, E'\\\\N')", text_of(lfirst(cell)));
 		n++;
 	}
 	for (int i = 0; i <= (n - 1) / COLUMNS_OF_A_CALL; i++)
