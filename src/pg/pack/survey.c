@@ -11,6 +11,7 @@
 
 #include "utils/json.h"
 
+#include "pg/codec/refusals.h"
 #include "pg/codec/schema.h"
 
 #define MOST_COLUMNS_ASKED 400	/* at once; a query has 1,664 result columns at most */
