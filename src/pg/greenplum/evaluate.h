@@ -8,6 +8,7 @@
 
 #include "pg/train/outputs.h"
 #include "pg/greenplum/segments.h"
+#include "pg/greenplum/wire.h"
 
 typedef struct hopper_segment_evaluation
 {
@@ -20,6 +21,6 @@ typedef struct hopper_segment_evaluation
 	int			segments_on_host;
 } hopper_segment_evaluation;
 
-extern bytea *hopper_evaluate_describe(const hopper_segment_evaluation *evaluation);
+extern const hopper_description hopper_evaluation_description;
 
 #endif							/* HOPPER_GREENPLUM_EVALUATE_H */

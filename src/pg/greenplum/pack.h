@@ -43,8 +43,7 @@ extern bool hopper_pack_learn_shape_remotely(const hopper_pack_source *source,
 											 hopper_pack_values *values);
 
 /* The encoding of rows; only what hopper_pack_encode_row() and its messages need comes back. */
-extern bytea *hopper_pack_describe_job(const hopper_pack_job *job);
-extern void hopper_pack_read_job(const bytea *description, hopper_pack_job *job);
+extern const hopper_description hopper_job_description;
 
 /*
  * Where the rows of one output go. A row is in it if `validation` says on which side of its
@@ -64,7 +63,6 @@ typedef struct hopper_pack_plan
 	int32	   *keys;			/* __dist_key__ */
 } hopper_pack_plan;
 
-extern bytea *hopper_pack_describe_plan(const hopper_pack_plan *plan);
-extern void hopper_pack_read_plan(const bytea *description, hopper_pack_plan *plan);
+extern const hopper_description hopper_plan_description;
 
 #endif							/* HOPPER_GREENPLUM_PACK_H */

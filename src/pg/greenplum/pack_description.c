@@ -241,19 +241,27 @@ pass_job(hopper_wire *wire, void *thing)
 	hopper_pack_wire_values(wire, &job->x, job->source.n_x, job->source.x);
 	pass_label(wire, job);
 	pass_parts(wire, job);
+	if (wire->reads)
+		hopper_pack_set_row_shape(job);
 }
 
-bytea *
-hopper_pack_describe_job(const hopper_pack_job *job)
-{
-	return hopper_describe(HOPPER_DESCRIBES_PACKING, pass_job, job, sizeof(*job));
-}
+const hopper_description hopper_job_description = {
+	HOPPER_DESCRIBES_PACKING, pass_job, sizeof(hopper_pack_job)
+};
 
-void
-hopper_pack_read_job(const bytea *description, hopper_pack_job *job)
+/* What hopper_pack_buffer_init() relies on: a value holds a buffer's features, or its labels. */
+static void
+check_plan(const hopper_pack_plan *plan)
 {
-	hopper_read_description(description, HOPPER_DESCRIBES_PACKING, pass_job, job, sizeof(*job));
-	hopper_pack_set_row_shape(job);
+	size_t		row = Max(plan->row.x_size, plan->row.y_size);
+
+	for (int32 i = 0; i < plan->n_strata; i++)
+		if (((const uint8 *) plan->any)[i] > 1)
+			hopper_refuse_description();
+	for (int32 i = 0; i < plan->n_buffers; i++)
+		if (plan->partitions[i] < 0 || plan->rows[i] < 1 ||
+			(size_t) plan->rows[i] > (MaxAllocSize - VARHDRSZ) / row)
+			hopper_refuse_description();
 }
 
 static void
@@ -279,32 +287,10 @@ pass_plan(hopper_wire *wire, void *thing)
 	plan->partitions = hopper_wire_array(wire, plan->partitions, plan->n_buffers, sizeof(int32));
 	plan->rows = hopper_wire_array(wire, plan->rows, plan->n_buffers, sizeof(int32));
 	plan->keys = hopper_wire_array(wire, plan->keys, plan->n_buffers, sizeof(int32));
+	if (wire->reads)
+		check_plan(plan);
 }
 
-bytea *
-hopper_pack_describe_plan(const hopper_pack_plan *plan)
-{
-	return hopper_describe(HOPPER_DESCRIBES_PLAN, pass_plan, plan, sizeof(*plan));
-}
-
-/* What hopper_pack_buffer_init() relies on: a value holds a buffer's features, or its labels. */
-static void
-check_plan(const hopper_pack_plan *plan)
-{
-	size_t		row = Max(plan->row.x_size, plan->row.y_size);
-
-	for (int32 i = 0; i < plan->n_strata; i++)
-		if (((const uint8 *) plan->any)[i] > 1)
-			hopper_refuse_description();
-	for (int32 i = 0; i < plan->n_buffers; i++)
-		if (plan->partitions[i] < 0 || plan->rows[i] < 1 ||
-			(size_t) plan->rows[i] > (MaxAllocSize - VARHDRSZ) / row)
-			hopper_refuse_description();
-}
-
-void
-hopper_pack_read_plan(const bytea *description, hopper_pack_plan *plan)
-{
-	hopper_read_description(description, HOPPER_DESCRIBES_PLAN, pass_plan, plan, sizeof(*plan));
-	check_plan(plan);
-}
+const hopper_description hopper_plan_description = {
+	HOPPER_DESCRIBES_PLAN, pass_plan, sizeof(hopper_pack_plan)
+};

@@ -119,12 +119,16 @@ pass_prediction(hopper_wire *wire, void *thing)
 	described->segments_on_host = hopper_wire_natural(wire, described->segments_on_host);
 }
 
+static const hopper_description prediction_description = {
+	HOPPER_DESCRIBES_PREDICTION, pass_prediction, sizeof(described_prediction)
+};
+
 bytea *
 hopper_predict_describe(const hopper_prediction *run, int segments_on_host)
 {
 	described_prediction sent = {*run, hopper_threads, segments_on_host};
 
-	return hopper_describe(HOPPER_DESCRIBES_PREDICTION, pass_prediction, &sent, sizeof(sent));
+	return hopper_describe(&prediction_description, &sent);
 }
 
 void
@@ -132,8 +136,7 @@ hopper_predict_read_description(const bytea *description, hopper_prediction *run
 {
 	described_prediction read;
 
-	hopper_read_description(description, HOPPER_DESCRIBES_PREDICTION, pass_prediction, &read,
-							sizeof(read));
+	hopper_read_description(description, &prediction_description, &read);
 	*run = read.run;
 	run->source = run->rows.name;
 	/* which a value's unit comes from, too */

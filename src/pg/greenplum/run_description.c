@@ -49,17 +49,15 @@ pass_options(hopper_wire *wire, hopper_run_options *options)
 
 /* `data`: what they are trained on, where they are written. */
 static void
-pass_configs(hopper_wire *wire, int *n, hopper_config **configs, int32 **stints, int32 **done,
-			 const hopper_data_desc *data)
+pass_stints(hopper_wire *wire, int *n, hopper_segment_stint **stints, const hopper_data_desc *data)
 {
 	*n = hopper_wire_count(wire, *n, 7 * sizeof(int64));
-	*configs = hopper_wire_items(wire, *configs, *n, sizeof(hopper_config));
-	*stints = hopper_wire_items(wire, *stints, *n, sizeof(int32));
-	*done = hopper_wire_items(wire, *done, *n, sizeof(int32));
+	*stints = hopper_wire_items(wire, *stints, *n, sizeof(hopper_segment_stint));
 	for (int i = 0; i < *n; i++)
 	{
-		hopper_config *config = &(*configs)[i];
-		const char *before = i > 0 ? config[-1].model_arch : NULL;
+		hopper_segment_stint *stint = &(*stints)[i];
+		hopper_config *config = &stint->config;
+		const char *before = i > 0 ? stint[-1].config.model_arch : NULL;
 
 		config->mst_key = hopper_wire_int32(wire, config->mst_key);
 		config->model_id = hopper_wire_int32(wire, config->model_id);
@@ -74,15 +72,15 @@ pass_configs(hopper_wire *wire, int *n, hopper_config **configs, int32 **stints,
 			if (before == NULL)
 				hopper_refuse_description();
 			config->model_arch = before;
-			config->model_arch_size = config[-1].model_arch_size;
+			config->model_arch_size = stint[-1].config.model_arch_size;
 		}
 		if (!wire->reads)
 			config->fit_params = hopper_balanced_params(config->fit_params, data);
 		config->compile_params = hopper_wire_text(wire, config->compile_params);
 		config->fit_params = hopper_wire_text(wire, config->fit_params);
-		(*stints)[i] = (int32) hopper_wire_between(wire, (*stints)[i], 1, PG_INT32_MAX);
-		(*done)[i] = hopper_wire_natural(wire, (*done)[i]);
-		if ((*stints)[i] > PG_INT32_MAX - (*done)[i])
+		stint->iterations = (int32) hopper_wire_between(wire, stint->iterations, 1, PG_INT32_MAX);
+		stint->done = hopper_wire_natural(wire, stint->done);
+		if (stint->iterations > PG_INT32_MAX - stint->done)
 			hopper_refuse_description();
 	}
 }
@@ -115,20 +113,12 @@ pass_run(hopper_wire *wire, void *thing)
 	run->drop_cache = hopper_wire_natural(wire, run->drop_cache);
 	run->shown = hopper_wire_required_text(wire, run->shown);
 	run->stays_open = hopper_wire_bool(wire, run->stays_open);
-	pass_configs(wire, &run->n_configs, &run->configs, &run->stints, &run->done, &run->train);
+	pass_stints(wire, &run->n_stints, &run->stints, &run->train);
 }
 
-bytea *
-hopper_describe_run(const hopper_segment_run *run)
-{
-	return hopper_describe(HOPPER_DESCRIBES_RUN, pass_run, run, sizeof(*run));
-}
-
-void
-hopper_read_run(const bytea *description, hopper_segment_run *run)
-{
-	hopper_read_description(description, HOPPER_DESCRIBES_RUN, pass_run, run, sizeof(*run));
-}
+const hopper_description hopper_run_description = {
+	HOPPER_DESCRIBES_RUN, pass_run, sizeof(hopper_segment_run)
+};
 
 static void
 pass_entry(hopper_wire *wire, void *thing)
@@ -138,18 +128,9 @@ pass_entry(hopper_wire *wire, void *thing)
 	entry->run = hopper_wire_between(wire, entry->run, 1, PG_INT64_MAX);
 	entry->n_stay = hopper_wire_natural(wire, entry->n_stay);
 	entry->stay = hopper_wire_array(wire, entry->stay, entry->n_stay, sizeof(int32));
-	pass_configs(wire, &entry->n_configs, &entry->configs, &entry->stints, &entry->done,
-				 entry->train);
+	pass_stints(wire, &entry->n_stints, &entry->stints, entry->train);
 }
 
-bytea *
-hopper_describe_entry(const hopper_segment_entry *entry)
-{
-	return hopper_describe(HOPPER_DESCRIBES_ENTRY, pass_entry, entry, sizeof(*entry));
-}
-
-void
-hopper_read_entry(const bytea *description, hopper_segment_entry *entry)
-{
-	hopper_read_description(description, HOPPER_DESCRIBES_ENTRY, pass_entry, entry, sizeof(*entry));
-}
+const hopper_description hopper_entry_description = {
+	HOPPER_DESCRIBES_ENTRY, pass_entry, sizeof(hopper_segment_entry)
+};

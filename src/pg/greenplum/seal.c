@@ -67,7 +67,8 @@ find_secret(void)
 }
 
 void
-hopper_seal(hopper_description kind, const char *bytes, size_t size, uint8 seal[HOPPER_SEAL_SIZE])
+hopper_seal(hopper_description_kind kind, const char *bytes, size_t size,
+			uint8 seal[HOPPER_SEAL_SIZE])
 {
 	const char *secret = find_secret();
 	seal_scope	scope = {kind, gp_session_id, MyDatabaseId, GetUserId()};

@@ -109,6 +109,14 @@ typedef struct hopper_segment_table
 	char		y_column[NAMEDATALEN];
 } hopper_segment_table;
 
+/* What a model trains from now on. */
+typedef struct hopper_segment_stint
+{
+	hopper_config config;
+	int32		iterations;
+	int32		done;			/* of them, how many its state has behind it */
+} hopper_segment_stint;
+
 typedef struct hopper_segment_run
 {
 	int64		id;
@@ -125,10 +133,8 @@ typedef struct hopper_segment_run
 	bool		everywhere;		/* each segment has all data */
 	int			drop_cache;		/* tests: forget the data after this many hops; 0: never */
 	const char *shown;			/* the output table, for messages */
-	int			n_configs;
-	hopper_config *configs;
-	int32	   *stints;			/* iterations of each */
-	int32	   *done;			/* of each, how many of its stint its state has behind it */
+	int			n_stints;
+	hopper_segment_stint *stints;
 	bool		stays_open;		/* others enter later */
 } hopper_segment_run;
 
@@ -138,18 +144,14 @@ typedef struct hopper_segment_entry
 	int64		run;
 	int			n_stay;
 	int32	   *stay;			/* keys */
-	int			n_configs;
-	hopper_config *configs;
-	int32	   *stints;
-	int32	   *done;
+	int			n_stints;
+	hopper_segment_stint *stints;
 	const hopper_data_desc *train;	/* what they are trained on; not sent */
 } hopper_segment_entry;
 
-extern bytea *hopper_describe_run(const hopper_segment_run *run);
-/* Everything points into palloc'ed memory. */
-extern void hopper_read_run(const bytea *description, hopper_segment_run *run);
-extern bytea *hopper_describe_entry(const hopper_segment_entry *entry);
-extern void hopper_read_entry(const bytea *description, hopper_segment_entry *entry);
+/* See hopper_describe(). */
+extern const struct hopper_description hopper_run_description;
+extern const struct hopper_description hopper_entry_description;
 
 /* --- a segment's own rows (greenplum/segment/read.c) --- */
 

@@ -229,7 +229,7 @@ hopper_wire_end(const hopper_wire *wire)
 /* --- whole descriptions --- */
 
 bytea *
-hopper_describe(hopper_description kind, hopper_pass_fn pass_thing, const void *thing, size_t size)
+hopper_describe(const hopper_description *description, const void *thing)
 {
 	hopper_wire wire;
 	const StringInfo out = &wire.out;
@@ -238,12 +238,12 @@ hopper_describe(hopper_description kind, hopper_pass_fn pass_thing, const void *
 	hopper_wire_write(&wire);
 	(void) hopper_wire_text(&wire, HOPPER_VERSION);
 	(void) hopper_wire_text(&wire, hopper_library_ids());
-	(void) hopper_wire_int(&wire, kind);
-	pass_thing(&wire, memcpy(palloc(size), thing, size));
+	(void) hopper_wire_int(&wire, description->kind);
+	description->pass(&wire, memcpy(palloc(description->size), thing, description->size));
 	result = palloc(VARHDRSZ + out->len + HOPPER_SEAL_SIZE);
 	SET_VARSIZE(result, VARHDRSZ + out->len + HOPPER_SEAL_SIZE);
 	memcpy(VARDATA(result), out->data, out->len);
-	hopper_seal(kind, out->data, out->len, (uint8 *) VARDATA(result) + out->len);
+	hopper_seal(description->kind, out->data, out->len, (uint8 *) VARDATA(result) + out->len);
 	pfree(out->data);
 	return result;
 }
@@ -260,7 +260,7 @@ equal_seals(const uint8 *a, const uint8 *b)
 }
 
 static void
-open_seal(hopper_description kind, const char *begin, hopper_wire *wire)
+open_seal(hopper_description_kind kind, const char *begin, hopper_wire *wire)
 {
 	uint8		seal[HOPPER_SEAL_SIZE];
 
@@ -279,15 +279,14 @@ open_seal(hopper_description kind, const char *begin, hopper_wire *wire)
 }
 
 void
-hopper_read_description(const bytea *description, hopper_description kind,
-						hopper_pass_fn pass_thing, void *thing, size_t size)
+hopper_read_description(const bytea *bytes, const hopper_description *description, void *thing)
 {
-	const char *begin = VARDATA_ANY(description);
+	const char *begin = VARDATA_ANY(bytes);
 	hopper_wire wire;
 	char	   *version;
 	char	   *libraries;
 
-	hopper_wire_read(description, NULL, &wire);
+	hopper_wire_read(bytes, NULL, &wire);
 	/* the words of these errors do no harm, whoever they come from */
 	version = hopper_wire_text(&wire, NULL);
 	if (version == NULL || strcmp(version, HOPPER_VERSION) != 0)
@@ -304,9 +303,9 @@ hopper_read_description(const bytea *description, hopper_description kind,
 							   libraries ? libraries : "none", GpIdentity.segindex,
 							   hopper_library_ids()),
 					 errhint("Install the libraries of one build on all hosts, and reconnect."));
-	open_seal(kind, begin, &wire);
-	memset(thing, 0, size);
-	pass_thing(&wire, thing);
+	open_seal(description->kind, begin, &wire);
+	memset(thing, 0, description->size);
+	description->pass(&wire, thing);
 	hopper_wire_end(&wire);
 }
 

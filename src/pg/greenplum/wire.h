@@ -16,7 +16,7 @@
 #include "pg/server/floats.h"
 
 /* What a description is about; one of another kind is refused. */
-typedef enum hopper_description
+typedef enum hopper_description_kind
 {
 	HOPPER_DESCRIBES_RUN = 1,
 	HOPPER_DESCRIBES_EVALUATION,
@@ -24,7 +24,7 @@ typedef enum hopper_description
 	HOPPER_DESCRIBES_PLAN,
 	HOPPER_DESCRIBES_PREDICTION,
 	HOPPER_DESCRIBES_ENTRY
-} hopper_description;
+} hopper_description_kind;
 
 /*
  * Bytes that are written, or read: one function for each struct names its fields once, in their
@@ -106,24 +106,28 @@ extern void hopper_wire_end(const hopper_wire *wire);
  * a seal: nobody but a coordinator can make it, and it is good for this session, database and role
  * alone. All the same its readers check what they read.
  */
-/* Passes a thing of its kind, field by field. */
-typedef void (*hopper_pass_fn) (hopper_wire *wire, void *thing);
-/* What `pass_thing` writes of a copy of the thing, which has `size` bytes. */
-extern bytea *hopper_describe(hopper_description kind, hopper_pass_fn pass_thing,
-							  const void *thing, size_t size);
+typedef struct hopper_description
+{
+	hopper_description_kind kind;
+	/* Passes a thing of its kind, field by field. */
+	void		(*pass) (hopper_wire *wire, void *thing);
+	size_t		size;			/* of the thing */
+} hopper_description;
+/* What it passes of a copy of the thing. */
+extern bytea *hopper_describe(const hopper_description *description, const void *thing);
 /*
- * Fills the thing in. ERROR 55000 where another version or build wrote the description, 42501 where
- * no coordinator did.
+ * Fills the thing in; what it points to is palloc'ed. ERROR 55000 where another version or build
+ * wrote the bytes, 42501 where no coordinator did.
  */
-extern void hopper_read_description(const bytea *description, hopper_description kind,
-									hopper_pass_fn pass_thing, void *thing, size_t size);
+extern void hopper_read_description(const bytea *bytes, const hopper_description *description,
+									void *thing);
 
 /* --- the seal (greenplum/seal.c) --- */
 
 #define HOPPER_SEAL_SIZE 32
 
 /* HMAC-SHA-256 under the database's secret, bound to session, database and role. */
-extern void hopper_seal(hopper_description kind, const char *bytes, size_t size,
+extern void hopper_seal(hopper_description_kind kind, const char *bytes, size_t size,
 						uint8 seal[HOPPER_SEAL_SIZE]);
 
 /* --- arguments and results of the segments' functions (greenplum/wire.c) --- */

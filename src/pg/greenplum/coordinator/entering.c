@@ -10,54 +10,42 @@ config_at(const open_segments *open, int at)
 	return &open->training->configs[at];
 }
 
-/* Copies those of who trains, and of who waits up to the place `last`. */
-static int
-choose(const open_segments *open, bool training, int last, hopper_config *configs, int32 *stints,
-	   int32 *done, int32 *keys)
+/* What those have before them who train, if `training`, and who wait up to the place `last`. */
+static hopper_segment_stint *
+stints_of(const open_segments *open, bool training, int last, int *n)
 {
-	int			n = 0;
+	hopper_segment_stint *stints = palloc(Max(open->n_training + open->n_waiting, 1) *
+								  sizeof(hopper_segment_stint));
 
+	*n = 0;
 	for (int i = 0; i < open->training->n_configs; i++)
 	{
 		const open_model *model = &open->models[i];
 
-		if (!(training && model->trains) && !(i <= last && model->waits))
-			continue;
-		if (configs)
-			configs[n] = *config_at(open, i);
-		if (stints)
-			stints[n] = model->stint;
-		if (done)
-			done[n] = model->done;
-		if (keys)
-			keys[n] = config_at(open, i)->mst_key;
-		n++;
+		if ((training && model->trains) || (i <= last && model->waits))
+			stints[(*n)++] = (hopper_segment_stint)
+			{
+				*config_at(open, i), model->stint, model->done
+			};
 	}
-	return n;
+	return stints;
 }
 
 void
 hopper_open_load(open_segments *open, int last)
 {
 	hopper_segment_run *run = &open->run;
-	int			most = open->n_training + open->n_waiting;
 	MemoryContext caller;
 
-	run->configs = palloc(Max(most, 1) * sizeof(hopper_config));
-	run->stints = palloc(Max(most, 1) * sizeof(int32));
-	run->done = palloc(Max(most, 1) * sizeof(int32));
-	run->n_configs = choose(open, true, last, run->configs, run->stints, run->done, NULL);
+	run->stints = stints_of(open, true, last, &run->n_stints);
 	run->stays_open = !open->closed;
 	/* What it finds of the segments outlives the caller's step. */
 	caller = MemoryContextSwitchTo(open->context);
 	hopper_open_load_data(open);
 	MemoryContextSwitchTo(caller);
-	pfree(run->configs);
 	pfree(run->stints);
-	pfree(run->done);
-	run->configs = NULL;
-	run->stints = run->done = NULL;
-	run->n_configs = 0;
+	run->stints = NULL;
+	run->n_stints = 0;
 }
 
 /* False: there is no room for those who wait up to the place `last`. */
@@ -68,16 +56,13 @@ enter_beside(open_segments *open, int last)
 	bool		has_room;
 
 	entry.stay = palloc(Max(open->n_training, 1) * sizeof(int32));
-	entry.configs = palloc(open->n_waiting * sizeof(hopper_config));
-	entry.stints = palloc(open->n_waiting * sizeof(int32));
-	entry.done = palloc(open->n_waiting * sizeof(int32));
-	entry.n_stay = choose(open, true, -1, NULL, NULL, NULL, entry.stay);
-	entry.n_configs = choose(open, false, last, entry.configs, entry.stints, entry.done, NULL);
+	for (int i = 0; i < open->training->n_configs; i++)
+		if (open->models[i].trains)
+			entry.stay[entry.n_stay++] = config_at(open, i)->mst_key;
+	entry.stints = stints_of(open, false, last, &entry.n_stints);
 	has_room = hopper_hops_enter(&open->hops, &entry);
 	pfree(entry.stay);
-	pfree(entry.configs);
 	pfree(entry.stints);
-	pfree(entry.done);
 	return has_room;
 }
 

@@ -52,7 +52,7 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	evaluation.threads = hopper_threads;
 	evaluation.memory_limit = HOPPER_BYTES(hopper_memory_limit);
 	evaluation.segments_on_host = hopper_segments_on_a_host();
-	description = hopper_evaluate_describe(&evaluation);
+	description = hopper_describe(&hopper_evaluation_description, &evaluation);
 	sums = sum_up(data, description);
 	/* each segment adds them up and gets the same; so no libtorch is needed here */
 	if (hopper_calls_once("SELECT event, confusion FROM segment_evaluation_total($1, $2) LIMIT 1",

@@ -6,6 +6,8 @@
 
 #include "access/xact.h"
 
+#include "pg/greenplum/wire.h"
+
 /* "(1), (2)" */
 static char *
 key_rows(const int32 *keys, int n)
@@ -115,7 +117,7 @@ hopper_hops_load(hopper_hops *hops)
 	 * The run's number is another one after a loss: all segments begin anew. And who trains is
 	 * known when the data are loaded.
 	 */
-	hops->description = hopper_describe_run(run);
+	hops->description = hopper_describe(&hopper_run_description, run);
 	/* Else a statement that only reads would be a transaction of its own on the segments. */
 	ExecutorMarkTransactionDoesWrites();
 	hops->loaded = true;

@@ -9,6 +9,7 @@
 #include "pg/greenplum/coordinator/hops.h"
 
 #include "pg/greenplum/reports.h"
+#include "pg/greenplum/wire.h"
 
 static void
 require_rest(hopper_hops *hops)
@@ -21,7 +22,7 @@ require_rest(hopper_hops *hops)
 bool
 hopper_hops_enter(hopper_hops *hops, const hopper_segment_entry *entry)
 {
-	bytea	   *description = hopper_describe_entry(entry);
+	bytea	   *description = hopper_describe(&hopper_entry_description, entry);
 	uint64		n = hopper_hops_ask(hops, "segment_enter($1, $2)",
 									HOPPER_PARAMS(HOPPER_INT8(entry->run),
 												  HOPPER_BYTEA(description)));

@@ -58,7 +58,7 @@ extern void hopper_open_set_up(open_segments *open, hopper_training *training,
 							   const hopper_name *model);
 /* Segments with training data. */
 extern int	hopper_open_segments(const open_segments *open);
-/* The data, and run.configs, to the segments; again where some of them have lost them. */
+/* The data, and run.stints, to the segments; again where some of them have lost them. */
 extern void hopper_open_load_data(open_segments *open);
 /* The data to the segments, and who trains on them, with who waits up to the place `last`. */
 extern void hopper_open_load(open_segments *open, int last);

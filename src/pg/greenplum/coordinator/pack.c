@@ -85,7 +85,7 @@ static void
 encode_rows(hopper_pack_job *job, const hopper_name *rows)
 {
 	Oid			types[] = {BYTEAOID};
-	Datum		values[] = {PointerGetDatum(hopper_pack_describe_job(job))};
+	Datum		values[] = {PointerGetDatum(hopper_describe(&hopper_job_description, job))};
 	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s SELECT * FROM %s(TABLE(%s), $1)",
 											   rows->quoted, hopper_own_name("segment_encode"),
 											   hopper_pack_row_query(job)), 1, types, 0);
@@ -302,7 +302,7 @@ rank_copies(const hopper_name *rows, const copied_keys *copied)
 static void
 move_rows(const hopper_name *rows, const hopper_pack_output *output, const hopper_pack_plan *plan)
 {
-	bytea	   *description = hopper_pack_describe_plan(plan);
+	bytea	   *description = hopper_describe(&hopper_plan_description, plan);
 
 	(void) hopper_calls_once(psprintf("INSERT INTO %s SELECT k, (r).partition_id, b, (r).n,"
 							 " (r).x, (r).y, (r).x_shape, (r).y_shape, (r).checksum FROM"

@@ -8,7 +8,6 @@
 
 #include "pg/greenplum/reports.h"
 #include "pg/greenplum/segment/outside.h"
-#include "pg/greenplum/segment/untrained.h"
 #include "pg/greenplum/wire.h"
 
 /* A part on its way out; `untrained`: as it came. */
@@ -22,23 +21,10 @@ form_part(FunctionCallInfo fcinfo, int32 mst_key, int32 part, int32 n_parts, boo
 		HOPPER_PARAM(BYTEAOID, PointerGetDatum(body))));
 }
 
-/* What came while the data were not here, as it came; 0: there is no more of it. */
-static Datum
-take_untrained(FunctionCallInfo fcinfo)
-{
-	const hopper_untrained_part *part = hopper_untrained_first();
-	Datum		row;
-
-	if (part == NULL)
-		return (Datum) 0;
-	row = form_part(fcinfo, part->mst_key, part->part, part->n_parts, false, true,
-					HOPPER_IF(!PG_ARGISNULL(1), HOPPER_PARAM(INT4OID, PG_GETARG_DATUM(1))),
-					(Datum) 0, (Datum) 0, part->body);
-	hopper_untrained_drop_first();
-	return row;
-}
-
-/* What went out while others trained; 0: there is no more of it. */
+/*
+ * What went out while others trained, or what came while the data were not here, for the segment of
+ * the call's key; 0: there is no more of it.
+ */
 static Datum
 take_outside(FunctionCallInfo fcinfo)
 {
@@ -49,9 +35,10 @@ take_outside(FunctionCallInfo fcinfo)
 	if (part == NULL)
 		return (Datum) 0;
 	body = hopper_outside_bytes(part);
-	row = form_part(fcinfo, part->mst_key, part->part, part->n_parts, part->done, false,
-					HOPPER_INT4(part->next_key), PointerGetDatum(part->report),
-					PointerGetDatum(part->result), body);
+	row = form_part(fcinfo, part->mst_key, part->part, part->n_parts, part->done,
+					part->untrained != NULL, !part->untrained ? HOPPER_INT4(part->next_key)
+					: HOPPER_IF(!PG_ARGISNULL(1), HOPPER_PARAM(INT4OID, PG_GETARG_DATUM(1))),
+					PointerGetDatum(part->report), PointerGetDatum(part->result), body);
 	pfree(body);
 	return row;
 }
@@ -83,26 +70,27 @@ HOPPER_FUNCTION(hopper_sql_segment_emit)
 {
 	FuncCallContext *call;
 	ErrorContextCallback callback = {error_context_stack, hopper_segment_part_context, NULL};
+	bool		trained;
 	Datum		row;
 
 	if (SRF_IS_FIRSTCALL())
 		SRF_FIRSTCALL_INIT();
 	call = SRF_PERCALL_SETUP();
-	row = take_untrained(fcinfo);
-	if (row)
-		SRF_RETURN_NEXT(call, row);
-	if (PG_ARGISNULL(0) || PG_GETARG_INT32(0) == 0 || !hopper_is_current(hopper_current.id))
-		SRF_RETURN_DONE(call);
-	error_context_stack = &callback;
-	SIMPLE_FAULT_INJECTOR("hopper_segment_emit");
+	trained = !PG_ARGISNULL(0) && PG_GETARG_INT32(0) != 0 && hopper_is_current(hopper_current.id);
+	if (trained)
+	{
+		error_context_stack = &callback;
+		SIMPLE_FAULT_INJECTOR("hopper_segment_emit");
+	}
 	row = take_outside(fcinfo);
-	if (row == (Datum) 0)
+	if (row == (Datum) 0 && trained)
 		row = take_trained(fcinfo);
 	error_context_stack = callback.previous;
 	if (row)
 		SRF_RETURN_NEXT(call, row);
 	hopper_outside_end();
-	if (hopper_current.drop_cache > 0 && hopper_current.hops >= hopper_current.drop_cache)
+	if (trained && hopper_current.drop_cache > 0 &&
+		hopper_current.hops >= hopper_current.drop_cache)
 		hopper_segment_part_leave();
 	SRF_RETURN_DONE(call);
 }

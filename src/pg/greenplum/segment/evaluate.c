@@ -9,7 +9,6 @@
 #include "cdb/cdbvars.h"
 
 #include "pg/greenplum/reports.h"
-#include "pg/greenplum/wire.h"
 #include "pg/predict/evaluate.h"
 
 /* Latches of 9.4 are set by few signals: wait no longer than this, in milliseconds. */
@@ -46,27 +45,19 @@ pass_evaluation(hopper_wire *wire, void *thing)
 	evaluation->threads = hopper_wire_int32(wire, evaluation->threads);
 	evaluation->memory_limit = hopper_wire_int(wire, evaluation->memory_limit);
 	evaluation->segments_on_host = hopper_wire_natural(wire, evaluation->segments_on_host);
-}
-
-bytea *
-hopper_evaluate_describe(const hopper_segment_evaluation *evaluation)
-{
-	return hopper_describe(HOPPER_DESCRIBES_EVALUATION, pass_evaluation, evaluation,
-						   sizeof(*evaluation));
-}
-
-/* Threads and memory are those of this segment. */
-static void
-read_description(const bytea *description, hopper_segment_evaluation *evaluation)
-{
-	hopper_read_description(description, HOPPER_DESCRIBES_EVALUATION, pass_evaluation, evaluation,
-							sizeof(*evaluation));
+	if (!wire->reads)
+		return;
+	/* Threads and memory are those of this segment. */
 	evaluation->segments_on_host = Max(evaluation->segments_on_host, 1);
 	evaluation->threads = hopper_segment_threads(evaluation->threads,
 												 evaluation->segments_on_host);
 	evaluation->memory_limit = hopper_segment_memory(evaluation->memory_limit,
 													 evaluation->segments_on_host);
 }
+
+const hopper_description hopper_evaluation_description = {
+	HOPPER_DESCRIBES_EVALUATION, pass_evaluation, sizeof(hopper_segment_evaluation)
+};
 
 /* --- sums --- */
 
@@ -104,7 +95,7 @@ start(const bytea *description, int32 key, summing *state)
 	int32	   *partitions;
 	int32		n = 0;
 
-	read_description(description, &given);
+	hopper_read_description(description, &hopper_evaluation_description, &given);
 	partitions = palloc(sizeof(int32) * given.desc.n_partitions);
 	for (int32 p = 0; p < given.desc.n_partitions; p++)
 		if (given.keys[p] == key)
@@ -195,7 +186,7 @@ HOPPER_FUNCTION(hopper_sql_segment_evaluation_total)
 		SRF_RETURN_DONE(call);
 	hopper_require_arguments(fcinfo, 0);
 	sums = PG_GETARG_BYTEA_PP(1);
-	read_description(PG_GETARG_BYTEA_PP(0), &given);
+	hopper_read_description(PG_GETARG_BYTEA_PP(0), &hopper_evaluation_description, &given);
 	given.threads = 1;
 	create(&given, &state);
 	HOPPER_TORCH(evaluation.total, state.run.evaluation, (const uint8_t *) VARDATA_ANY(sums),

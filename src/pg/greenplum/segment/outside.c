@@ -22,11 +22,13 @@ typedef struct outside_file
 static struct
 {
 	MemoryContext context;		/* NULL: nobody is outside; below the transaction's */
+	Oid			role;
 	outside_file in;
 	outside_file out;
 	bool		sorted;			/* in: by model and part */
 	int			n_waiting;		/* parts of it that have not been taken */
-	int			n_emitted;		/* parts of out */
+	int			n_untrained;	/* parts of out */
+	int			n_emitted;		/* of it */
 } outside;
 
 void
@@ -40,6 +42,8 @@ hopper_outside_forget(void)
 void
 hopper_outside_end(void)
 {
+	if (outside.role != GetUserId())
+		return;
 	if (outside.in.file)
 		BufFileClose(outside.in.file);
 	if (outside.out.file)
@@ -47,25 +51,36 @@ hopper_outside_end(void)
 	hopper_outside_forget();
 }
 
-/* Appends bytes; what is said of them is the caller's to fill in. In outside.context. */
+/* Appends a part; what else is said of it is the caller's to fill in. Enters outside.context. */
 static hopper_outside_part *
-append(outside_file *to, const void *bytes, Size size)
+append(outside_file *to, int32 mst_key, int32 number, int32 n_parts, MemoryContext *caller)
 {
 	hopper_outside_part *part;
 
+	if (outside.context == NULL)
+	{
+		outside.context = AllocSetContextCreate(TopTransactionContext, "hopper models outside",
+												ALLOCSET_DEFAULT_SIZES);
+		outside.role = GetUserId();
+	}
+	*caller = MemoryContextSwitchTo(outside.context);
+	hopper_grow(to->parts, to->n + 1, to->allocated);
+	part = &to->parts[to->n++];
+	*part = (hopper_outside_part) {.mst_key = mst_key,.part = number,.n_parts = n_parts};
+	return part;
+}
+
+static void
+write_bytes(outside_file *to, hopper_outside_part *part, const void *bytes, Size size)
+{
 	if (to->file == NULL)
 	{
 		PrepareTempTablespaces();
 		to->file = hopper_buffile_create("model_hopper_hops");
 	}
-	hopper_grow(to->parts, to->n + 1, to->allocated);
-	part = &to->parts[to->n];
-	memset(part, 0, sizeof(*part));
-	BufFileTell(to->file, &part->file, &part->at);
 	part->size = size;
+	BufFileTell(to->file, &part->file, &part->at);
 	hopper_write_file(to->file, bytes, size);
-	to->n++;
-	return part;
 }
 
 static bytea *
@@ -83,18 +98,28 @@ void
 hopper_outside_keep(int32 mst_key, int32 part, int32 n_parts, const bytea *body)
 {
 	MemoryContext caller;
-	hopper_outside_part *kept;
+	hopper_outside_part *kept = append(&outside.in, mst_key, part, n_parts, &caller);
 
-	if (outside.context == NULL)
-		outside.context = AllocSetContextCreate(TopTransactionContext, "hopper models outside",
-												ALLOCSET_DEFAULT_SIZES);
-	caller = MemoryContextSwitchTo(outside.context);
-	kept = append(&outside.in, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
-	kept->mst_key = mst_key;
-	kept->part = part;
-	kept->n_parts = n_parts;
+	write_bytes(&outside.in, kept, VARDATA_ANY(body), VARSIZE_ANY_EXHDR(body));
 	outside.n_waiting++;
 	MemoryContextSwitchTo(caller);
+}
+
+void
+hopper_outside_return(int32 mst_key, int32 part, int32 n_parts, bytea *body)
+{
+	MemoryContext caller;
+	hopper_outside_part *kept = append(&outside.out, mst_key, part, n_parts, &caller);
+
+	kept->untrained = DatumGetByteaPCopy(PointerGetDatum(body));
+	outside.n_untrained++;
+	MemoryContextSwitchTo(caller);
+}
+
+bool
+hopper_outside_has_untrained(void)
+{
+	return outside.n_untrained > 0;
 }
 
 static int
@@ -155,13 +180,12 @@ bring(hopper_group *group, int32 mst_key)
 static void
 put_out(const hopper_group_part *part)
 {
-	MemoryContext caller = MemoryContextSwitchTo(outside.context);
-	hopper_outside_part *kept = append(&outside.out, part->bytes, part->size);
+	MemoryContext caller;
+	hopper_outside_part *kept = append(&outside.out, part->mst_key, part->part, part->n_parts,
+									   &caller);
 
-	kept->mst_key = part->mst_key;
+	write_bytes(&outside.out, kept, part->bytes, part->size);
 	kept->next_key = part->next_key;
-	kept->part = part->part;
-	kept->n_parts = part->n_parts;
 	kept->done = part->done != 0;
 	if (part->part == 0)
 		kept->report = DatumGetByteaP(hopper_report_datum(part));
@@ -198,7 +222,7 @@ hopper_outside_exchange(hopper_group *group)
 hopper_outside_part *
 hopper_outside_next(void)
 {
-	if (outside.n_emitted == outside.out.n)
+	if (outside.n_emitted == outside.out.n || outside.role != GetUserId())
 		return NULL;
 	return &outside.out.parts[outside.n_emitted++];
 }
@@ -206,5 +230,5 @@ hopper_outside_next(void)
 bytea *
 hopper_outside_bytes(const hopper_outside_part *part)
 {
-	return read_bytes(&outside.out, part);
+	return part->untrained ? part->untrained : read_bytes(&outside.out, part);
 }

@@ -1,10 +1,13 @@
 /*
  * outside.h
  *		Models that wait outside of a segment's share of a run, because there is no room for them
- *		beside the others, and those that have gone out of it to make room.
+ *		beside the others, those that have gone out of it to make room, and those that came while
+ *		the data were not here, which go out again as they came.
  *
- * Their bytes lie in temporary files of the statement: they go with an error, and temp_file_limit
- * counts them. A hop writes its own before it trains and after; nothing outlives its statement.
+ * Bytes of the former lie in temporary files of the statement: they go with an error, and
+ * temp_file_limit counts them. A hop writes its own before it trains and after; no file outlives
+ * its statement. What came back lies in memory, as any role may send it, and take it in a later
+ * statement: it must not be there any more then, or be of the same role.
  */
 #ifndef HOPPER_OUTSIDE_H
 #define HOPPER_OUTSIDE_H
@@ -19,6 +22,7 @@ typedef struct hopper_outside_part
 	int32		part;
 	int32		n_parts;
 	bool		done;
+	bytea	   *untrained;		/* as it came, without next_key; NULL: its bytes lie in a file */
 	bytea	   *report;			/* or NULL */
 	bytea	   *result;			/* or NULL */
 	off_t		at;				/* of its bytes in their file */
@@ -31,15 +35,22 @@ typedef struct hopper_outside_part
 extern void hopper_outside_forget(void);
 /* A part of a model that has to wait. */
 extern void hopper_outside_keep(int32 mst_key, int32 part, int32 n_parts, const bytea *body);
+/* A part of a model for which there are no data here. */
+extern void hopper_outside_return(int32 mst_key, int32 part, int32 n_parts, bytea *body);
+/* Whether there are such. */
+extern bool hopper_outside_has_untrained(void);
 /*
  * While the group is at work: what is through goes out where others wait, and one of these comes
  * in. False: nothing of that, for now.
  */
 extern bool hopper_outside_exchange(hopper_group *group);
-/* The next part that has gone out; NULL: there is none. The caller frees what comes of bytes(). */
+/*
+ * The next part of the caller's own that has gone out; NULL: there is none. The caller frees what
+ * comes of bytes().
+ */
 extern hopper_outside_part *hopper_outside_next(void);
 extern bytea *hopper_outside_bytes(const hopper_outside_part *part);
-/* After the last one. */
+/* After the last one of the caller's own. */
 extern void hopper_outside_end(void);
 
 #endif							/* HOPPER_OUTSIDE_H */

@@ -23,7 +23,7 @@ start_encoding(FunctionCallInfo fcinfo, AnyTable input)
 	MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 	encoding   *state = palloc0(sizeof(encoding));
 
-	hopper_pack_read_job(PG_GETARG_BYTEA_P(1), &state->job);
+	hopper_read_description(PG_GETARG_BYTEA_P(1), &hopper_job_description, &state->job);
 	hopper_pack_set_job_row_types(&state->job);
 	hopper_pack_begin_rows(&state->job.source, AnyTable_GetTupleDesc(input));
 	state->values = palloc(sizeof(Datum) * state->job.source.n_columns);
@@ -101,7 +101,7 @@ cached_plan(FunctionCallInfo fcinfo, int at)
 		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 
 		plan = palloc(sizeof(hopper_pack_plan));
-		hopper_pack_read_plan(PG_GETARG_BYTEA_PP(at), plan);
+		hopper_read_description(PG_GETARG_BYTEA_PP(at), &hopper_plan_description, plan);
 		fcinfo->flinfo->fn_extra = plan;
 		MemoryContextSwitchTo(caller);
 	}

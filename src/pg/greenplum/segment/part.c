@@ -10,7 +10,6 @@
 #include "cdb/cdbvars.h"
 
 #include "pg/greenplum/segment/outside.h"
-#include "pg/greenplum/segment/untrained.h"
 #include "pg/greenplum/wire.h"
 
 hopper_segment_part hopper_current;
@@ -39,7 +38,6 @@ hopper_segment_part_leave(void)
 static void
 transaction_ends(XactEvent event, void *arg)
 {
-	hopper_untrained_forget();
 	hopper_outside_forget();
 	hopper_segment_part_leave();
 }
@@ -48,10 +46,7 @@ static void
 subtransaction_ends(SubXactEvent event, SubTransactionId mine, SubTransactionId parent, void *arg)
 {
 	if (event == SUBXACT_EVENT_ABORT_SUB)
-	{
-		hopper_untrained_forget();
 		hopper_outside_forget();
-	}
 	if (hopper_current.id == 0 || hopper_current.subxact != mine)
 		return;
 	if (event == SUBXACT_EVENT_ABORT_SUB)
@@ -77,6 +72,14 @@ hopper_segment_part_follow_transactions(void)
 	RegisterSubXactCallback(subtransaction_ends, NULL);
 	before_shmem_exit(process_ends, (Datum) 0);
 	registered = true;
+}
+
+void
+hopper_segment_part_enter(const hopper_segment_stint *stints, int n)
+{
+	for (int i = 0; i < n; i++)
+		HOPPER_TORCH(group.enter, hopper_current.group, &stints[i].config, stints[i].iterations,
+					 stints[i].done);
 }
 
 void
@@ -126,7 +129,7 @@ hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 		elog(ERROR, "data came to a process that only reads");
 	hopper_segment_part_leave();
 	hopper_segment_part_follow_transactions();
-	hopper_read_run(description, &run);
+	hopper_read_description(description, &hopper_run_description, &run);
 	if (run.id != id)
 		hopper_refuse_description();
 	for (int32 p = 0; run.everywhere && p < run.train.n_partitions; p++)
@@ -152,9 +155,7 @@ hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 	hopper_current.group = group;
 	if (run.stays_open)
 		HOPPER_CHECK(torch->group.stay_open(group, hopper_fault));
-	for (int i = 0; i < run.n_configs; i++)
-		HOPPER_CHECK(torch->group.enter(group, &run.configs[i], run.stints[i], run.done[i],
-										hopper_fault));
+	hopper_segment_part_enter(run.stints, run.n_stints);
 	memcpy(hopper_current.tables, run.tables, sizeof(hopper_current.tables));
 	HOPPER_CHECK(torch->group.plan_data(group, &hopper_current.plan, hopper_fault));
 }

@@ -34,6 +34,8 @@ extern bool hopper_is_current(int64 run);
  * one before. Errors: a description of another run, no GPU where one is wanted, those of the core.
  */
 extern void hopper_segment_part_join(int64 id, const bytea *description, int32 key);
+/* Models train in it from now on. */
+extern void hopper_segment_part_enter(const hopper_segment_stint *stints, int n);
 /* Leaves the run, if there is one, and frees what it holds. */
 extern void hopper_segment_part_leave(void);
 /* From now on the end of a transaction or of this process ends what it has of a run. */

@@ -17,7 +17,6 @@
 #include "utils/faultinjector.h"
 
 #include "pg/greenplum/segment/outside.h"
-#include "pg/greenplum/segment/untrained.h"
 #include "pg/greenplum/wire.h"
 
 /* What one segment_visit() collects for. */
@@ -139,7 +138,7 @@ HOPPER_FUNCTION(hopper_sql_segment_enter)
 	int			code;
 
 	hopper_require_arguments(fcinfo, 0);
-	hopper_read_entry(PG_GETARG_BYTEA_PP(1), &entry);
+	hopper_read_description(PG_GETARG_BYTEA_PP(1), &hopper_entry_description, &entry);
 	if (entry.run != PG_GETARG_INT64(0))
 		hopper_refuse_description();
 	if (!hopper_is_current(entry.run))
@@ -147,9 +146,7 @@ HOPPER_FUNCTION(hopper_sql_segment_enter)
 	api = &hopper_torch()->group;
 	error_context_stack = &callback;
 	HOPPER_CHECK(api->keep(hopper_current.group, entry.stay, entry.n_stay, hopper_fault));
-	for (int i = 0; i < entry.n_configs; i++)
-		HOPPER_CHECK(api->enter(hopper_current.group, &entry.configs[i], entry.stints[i],
-								entry.done[i], hopper_fault));
+	hopper_segment_part_enter(entry.stints, entry.n_stints);
 	code = api->plan_data(hopper_current.group, &plan, hopper_fault);
 	if (code == HOPPER_LIMIT_EXCEEDED)
 	{
@@ -182,7 +179,6 @@ HOPPER_FUNCTION(hopper_sql_segment_collect)
 		step->milliseconds = PG_GETARG_INT32(2);
 		step->halts = PG_GETARG_BOOL(3);
 		hopper_segment_part_follow_transactions();
-		hopper_untrained_forget();
 		hopper_outside_forget();
 	}
 	else
@@ -191,7 +187,7 @@ HOPPER_FUNCTION(hopper_sql_segment_collect)
 	error_context_stack = &callback;
 	body = PG_GETARG_BYTEA_PP(7);
 	if (!hopper_is_current(PG_GETARG_INT64(1)))
-		hopper_untrained_keep(fcinfo);
+		hopper_outside_return(PG_GETARG_INT32(4), PG_GETARG_INT32(5), PG_GETARG_INT32(6), body);
 	else
 	{
 		int32		later = 0;
@@ -218,7 +214,7 @@ HOPPER_FUNCTION(hopper_sql_segment_train)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	if (hopper_untrained_any() || hopper_current.group == NULL)
+	if (hopper_outside_has_untrained() || hopper_current.group == NULL)
 		PG_RETURN_INT32(0);
 	step = (visit_step *) PG_GETARG_POINTER(0);
 	torch = hopper_torch();
