@@ -44,7 +44,9 @@ check_split(const hopper_pack_job *job, int64 n_validation)
 							job->source.name.shown, n_validation == 0 ? "validation" : "training"),
 					 job->y_kind == HOPPER_LABEL_CLASS
 					 ? errdetail("It is taken of each class and rounded.")
-					 : 0);
+					 : 0,
+					 errhint("Give a %s one, or more rows.",
+							 n_validation == 0 ? "larger" : "smaller"));
 	if (request->fold_column && (n_validation == 0 || n_training == 0))
 		hopper_wrong(errmsg("column \"%s\" of \"%s\" leaves no row for %s", job->source.fold.name,
 							job->source.name.shown, n_validation == 0 ? "validation" : "training"),
