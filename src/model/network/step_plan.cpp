@@ -64,13 +64,14 @@ StepPlan::StepPlan(const Network& network, const PlanOptions& options) : watch_(
   const ModelSpec& spec = network.spec();
   PlanNodes(network, options);
   if (options.training) ConnectGradients(spec);
-  MakeStages();
+  MakeStages(spec);
   SetLifetimes(spec);
+  ShrinkBuffers();
   PlaceBuffers();
   if (options.measured_parts > 0) return;
   arena_ = at::empty({arena_floats_}, at::kFloat);
   float* base = arena_.data_ptr<float>();
-  for (const auto& [buffer, offset] : offsets_) buffer->data = base + offset;
+  for (const auto& [buffer, offset] : offsets_) buffer->data = buffer->piece = base + offset;
   offsets_.clear();
 }
 
@@ -206,27 +207,71 @@ void StepPlan::ConnectGradients(const ModelSpec& spec) {
   }
 }
 
-void StepPlan::AddStages(size_t entry, bool backward) {
+void StepPlan::AddStages(Entry* entry, bool backward) {
   std::vector<Stage>& stages = backward ? backward_ : forward_;
-  auto* op = pieces_ ? dynamic_cast<PiecewiseOp*>(entries_[entry].op.get()) : nullptr;
-  const bool joins = op != nullptr && !stages.empty() && stages.back().op != nullptr;
-  const bool surveys = op != nullptr && op->surveys();
-  if (surveys) stages.push_back({entry, op, true, joins ? groups_ : ++groups_});
-  stages.push_back({entry, op, false, joins && !surveys ? groups_ : ++groups_});
+  const auto piecewise = [&](const Entry& of) {
+    return pieces_ ? dynamic_cast<PiecewiseOp*>(of.op.get()) : nullptr;
+  };
+  const auto add = [&](const Entry& of, Stage::Kind kind, bool begins) {
+    PiecewiseOp* op = piecewise(of);
+    if (begins || op == nullptr || stages.empty() || stages.back().op == nullptr) {
+      groups_.emplace_back();
+    }
+    const auto at = static_cast<size_t>(&of - entries_.data());
+    stages.push_back({at, op, kind, static_cast<int>(groups_.size()) - 1});
+  };
+  if (backward && entry->anew != nullptr) add(*entry->anew, Stage::kAnew, /*begins=*/false);
+  const bool surveys = piecewise(*entry) != nullptr && piecewise(*entry)->surveys();
+  if (surveys) add(*entry, Stage::kSurvey, /*begins=*/false);
+  add(*entry, Stage::kPass, /*begins=*/surveys);
 }
 
-void StepPlan::MakeStages() {
+void StepPlan::SizePieces(const std::vector<Stage>& stages) {
+  for (const Stage& stage : stages) {
+    if (stage.op == nullptr) continue;
+    const int64_t floats = entries_[stage.entry].node->output->size / batch_;
+    const int64_t examples = std::max<int64_t>(1, kPieceFloats / std::max<int64_t>(1, floats));
+    int64_t& least = groups_[stage.group].examples;
+    least = std::min(least == 0 ? batch_ : least, examples);
+  }
+}
+
+void StepPlan::FindRecomputed(const ModelSpec& spec) {
+  std::vector<int> readers(values_.size(), 0);
+  ++readers[roots_[spec.output]];
   for (size_t i = 0; i < entries_.size(); ++i) {
-    if (entries_[i].op != nullptr) AddStages(i, /*backward=*/false);
+    if (entries_[i].op == nullptr) continue;
+    for (const int id : spec.nodes[i].inputs) ++readers[roots_[id]];
   }
-  loss_group_ = ++groups_;
-  for (size_t i = entries_.size(); i-- > 0;) {
-    if (entries_[i].backward) AddStages(i, /*backward=*/true);
+  for (size_t k = 1; k < forward_.size(); ++k) {
+    const Stage& stage = forward_[k - 1];
+    Entry& reader = entries_[forward_[k].entry];
+    if (stage.kind != Stage::kPass || forward_[k].group != stage.group) continue;
+    if (!stage.op->recomputes() || groups_[stage.group].examples == batch_) continue;
+    const int output = roots_[spec.nodes[stage.entry].output];
+    const std::vector<int>& inputs = spec.nodes[forward_[k].entry].inputs;
+    if (readers[output] != 1 || inputs.size() != 1 || roots_[inputs[0]] != output) continue;
+    if (reader.backward && reader.node->keeps_inputs) reader.anew = &entries_[stage.entry];
   }
 }
 
-// A moment is a group of stages, or the loss. The output lives to the loss, where metrics look at
-// it; the input is the caller's.
+void StepPlan::MakeStages(const ModelSpec& spec) {
+  groups_.resize(1);  // moment 0 is none
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].op != nullptr) AddStages(&entries_[i], /*backward=*/false);
+  }
+  SizePieces(forward_);
+  FindRecomputed(spec);
+  loss_group_ = static_cast<int>(groups_.size());
+  groups_.emplace_back();
+  for (size_t i = entries_.size(); i-- > 0;) {
+    if (entries_[i].backward) AddStages(&entries_[i], /*backward=*/true);
+  }
+  SizePieces(backward_);
+  groups_.emplace_back();  // after the step
+}
+
+// The output lives to the loss, where metrics look at it; the input is the caller's.
 void StepPlan::SetLifetimes(const ModelSpec& spec) {
   const auto use = [](PlanBuffer* buffer, int moment) {
     if (buffer == nullptr) return;
@@ -236,7 +281,9 @@ void StepPlan::SetLifetimes(const ModelSpec& spec) {
   use(values_[spec.output].value, loss_group_);
   use(values_[spec.output].gradient, loss_group_);
   // The caller may look at it after the step.
-  if (values_[spec.input].gradient != nullptr) use(values_[spec.input].gradient, groups_ + 1);
+  if (values_[spec.input].gradient != nullptr) {
+    use(values_[spec.input].gradient, static_cast<int>(groups_.size()) - 1);
+  }
   for (const std::vector<Stage>* stages : {&forward_, &backward_}) {
     const bool backward = stages == &backward_;
     for (const Stage& stage : *stages) {
@@ -245,13 +292,37 @@ void StepPlan::SetLifetimes(const ModelSpec& spec) {
       for (const PlanNode::Request& request : node.requests_) {
         if (request.during != elsewhere) use(request.buffer.get(), stage.group);
       }
-      if (backward) use(node.output->gradient, stage.group);
-      if (!stage.survey && (!backward || node.keeps_output)) use(node.output->value, stage.group);
+      const bool anew = stage.kind == Stage::kAnew;
+      const bool survey = stage.kind == Stage::kSurvey;
+      if (backward && !anew) use(node.output->gradient, stage.group);
+      if (anew || (!survey && (!backward || node.keeps_output))) {
+        use(node.output->value, stage.group);
+      }
       for (const PlanValue* input : node.inputs) {
         if (!backward || node.keeps_inputs) use(input->value, stage.group);
-        if (backward && !stage.survey) use(input->gradient, stage.group);
+        if (backward && stage.kind == Stage::kPass) use(input->gradient, stage.group);
       }
     }
+  }
+}
+
+void StepPlan::ShrinkBuffers() {
+  const auto shrink = [&](PlanBuffer* buffer) {
+    Group& first = groups_[buffer->first];
+    Group& last = groups_[buffer->last];
+    if (first.examples == 0 || last.examples == 0 || buffer->size >= kMostFloats) return;
+    const int64_t examples = std::max(first.examples, last.examples);
+    if (examples == batch_) return;
+    buffer->example = buffer->size / batch_;
+    buffer->size = examples * buffer->example;
+    first.buffers.push_back(buffer);
+    if (buffer->first != buffer->last) last.buffers.push_back(buffer);
+  };
+  for (const auto& buffer : buffers_) {
+    if (buffer->first == buffer->last) shrink(buffer.get());
+  }
+  for (const Entry& entry : entries_) {
+    if (entry.anew != nullptr) shrink(entry.anew->node->output->value);
   }
 }
 
@@ -274,15 +345,11 @@ bool StepPlan::reads_shadow() const {
 
 void StepPlan::Run(const std::vector<Stage>& stages, bool backward, const StepArguments& step) {
   for (auto begin = stages.begin(), end = begin; begin != stages.end(); begin = end) {
-    int64_t widest = 1;  // floats of an example
     for (; end != stages.end() && end->group == begin->group; ++end) {
-      const PlanNode& node = *entries_[end->entry].node;
-      widest = std::max(widest, node.output->size / batch_);
-      if (end->op != nullptr && !end->survey) {
-        backward ? end->op->BeginBackward(step) : end->op->BeginForward(step);
-      }
+      if (end->op == nullptr || end->kind != Stage::kPass) continue;
+      backward ? end->op->BeginBackward(step) : end->op->BeginForward(step);
     }
-    const int64_t examples = std::max<int64_t>(1, kPieceFloats / widest);
+    const Group& group = groups_[begin->group];
     const auto begins = [&](const Stage& stage) {
       LookAtCancel();
       if (watch_ != nullptr) watch_->Begin(stage.entry, backward);
@@ -293,18 +360,25 @@ void StepPlan::Run(const std::vector<Stage>& stages, bool backward, const StepAr
       backward ? op.Backward(step) : op.Forward(step);
       continue;
     }
-    for (int64_t first = 0; first < batch_; first += examples) {
-      const int64_t last = std::min(batch_, first + examples);
+    for (int64_t first = 0; first < batch_; first += group.examples) {
+      const int64_t last = std::min(batch_, first + group.examples);
+      for (PlanBuffer* buffer : group.buffers) {
+        buffer->data = buffer->piece - first * buffer->example;
+      }
       for (auto stage = begin; stage != end; ++stage) {
         begins(*stage);
-        if (backward && stage->survey) stage->op->SurveyBackward(first, last);
-        if (backward && !stage->survey) stage->op->BackwardPiece(step, first, last);
-        if (!backward && stage->survey) stage->op->SurveyForward(first, last);
-        if (!backward && !stage->survey) stage->op->ForwardPiece(step, first, last);
+        PiecewiseOp& op = *stage->op;
+        if (stage->kind == Stage::kSurvey) {
+          backward ? op.SurveyBackward(first, last) : op.SurveyForward(first, last);
+        } else if (backward && stage->kind == Stage::kPass) {
+          op.BackwardPiece(step, first, last);
+        } else {
+          op.ForwardPiece(step, first, last);
+        }
       }
     }
     for (auto stage = begin; stage != end; ++stage) {
-      if (backward && !stage->survey) stage->op->EndBackward(step);
+      if (backward && stage->kind == Stage::kPass) stage->op->EndBackward(step);
     }
   }
 }

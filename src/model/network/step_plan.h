@@ -84,21 +84,32 @@ class StepPlan {
     std::unique_ptr<PlanNode> node;
     std::unique_ptr<PlannedOp> op;  // null for an alias
     bool backward = false;
+    Entry* anew = nullptr;  // whose output is computed anew before this one's backward pass
   };
-  // An op's pass, or what it does before of it. Consecutive stages of a group take the batch piece
-  // by piece.
+  // An op's pass, what it does before of it, or in the backward pass its output anew. Consecutive
+  // stages of a group take the batch piece by piece.
   struct Stage {
+    enum Kind { kSurvey, kPass, kAnew };
     size_t entry;
     PiecewiseOp* op;  // null: the entry's takes the batch as a whole
-    bool survey;
-    int group;  // counted through the step: the moment in which it uses its buffers
+    Kind kind;
+    int group;
+  };
+  // Counted through the step: a moment, in which stages use their buffers.
+  struct Group {
+    int64_t examples = 0;              // of a piece; 0: the batch is taken as a whole
+    std::vector<PlanBuffer*> buffers;  // that have room for a piece alone
   };
   PlanBuffer* NewBuffer(int64_t floats);
   void PlanNodes(const Network& network, const PlanOptions& options);
   void ConnectGradients(const ModelSpec& spec);
   // The stages of the passes, group by group.
-  void MakeStages();
-  void AddStages(size_t entry, bool backward);
+  void MakeStages(const ModelSpec& spec);
+  void AddStages(Entry* entry, bool backward);
+  void SizePieces(const std::vector<Stage>& stages);
+  void FindRecomputed(const ModelSpec& spec);
+  // What lives in one group only, or is computed in each that reads it, has room for a piece.
+  void ShrinkBuffers();
   void SetLifetimes(const ModelSpec& spec);
   void Run(const std::vector<Stage>& stages, bool backward, const StepArguments& step);
   void PlaceBuffers();
@@ -113,7 +124,7 @@ class StepPlan {
   std::vector<Entry> entries_;
   bool pieces_ = false;  // ops may take the batch so
   int64_t batch_ = 0;
-  int groups_ = 0;
+  std::vector<Group> groups_;
   int loss_group_ = 0;
   std::vector<Stage> forward_;
   std::vector<Stage> backward_;

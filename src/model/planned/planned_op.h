@@ -24,6 +24,10 @@ struct PlanBuffer {
   int64_t size = 0;  // floats
   int first = 0;     // moments between which it is in use
   int last = 0;
+  // If there is room for a piece of the batch alone: floats of an example, and where the piece
+  // lies. `data` is then where the first example would, so that all are found alike.
+  int64_t example = 0;
+  float* piece = nullptr;
 };
 
 // A tensor [batch, shape...] of the step, dense in C order.
@@ -68,6 +72,9 @@ class PiecewiseOp : public PlannedOp {
   virtual void BeginBackward(const StepArguments& /*step*/) {}
   virtual void BackwardPiece(const StepArguments& step, int64_t first, int64_t last) = 0;
   virtual void EndBackward(const StepArguments& /*step*/) {}
+  // ForwardPiece() is a short way from the inputs, which Backward() reads, to the output, which it
+  // does not: who reads the output in the backward pass gets it so, instead of from memory.
+  virtual bool recomputes() const { return false; }
 
   // In one piece.
   void Forward(const StepArguments& step) final;

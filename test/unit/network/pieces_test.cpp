@@ -114,6 +114,35 @@ TEST(Pieces, OfPoolingDropoutAndSumsGiveTheBitsOfTheWhole) {
       layers + "]}}");
 }
 
+// Floats that a plan takes more for each further example.
+double FloatsOfAnExample(const Network& network, int parts) {
+  const auto floats = [&](int64_t batch) {
+    PlanOptions options;
+    options.batch = batch;
+    options.training = true;
+    options.measured_parts = parts;
+    return static_cast<double>(StepPlan(network, options).arena_floats());
+  };
+  return (floats(160) - floats(80)) / 80.0;
+}
+
+// Of a batch in pieces stay what the convolutions gave and one gradient on its way. What the
+// normalization gave is computed anew, and the other gradients are read where they are written.
+TEST(Pieces, TakeNoMemoryForWhatLivesInAPiece) {
+  const Network network(
+      ParseModel(KerasSequential({KerasLayer("Conv2D", "a",
+                                             R"("filters": 40, "kernel_size": 1, )"
+                                             R"("batch_input_shape": [null, 15, 13, 3])"),
+                                  KerasLayer("BatchNormalization", "b", ""),
+                                  KerasLayer("ReLU", "c", R"("max_value": 6)"),
+                                  KerasLayer("DepthwiseConv2D", "d", R"("kernel_size": 3)"),
+                                  KerasLayer("Conv2D", "e", R"("filters": 1, "kernel_size": 1)")}),
+                 nullptr));
+  constexpr double kFirst = 15 * 13 * 40, kSecond = 13 * 11 * 40, kRest = 13 * 11 * 2;
+  EXPECT_LE(FloatsOfAnExample(network, 1), 2 * kFirst + kSecond + kRest);
+  EXPECT_GE(FloatsOfAnExample(network, 2), 3 * kFirst + kSecond);
+}
+
 // Numbers far from 0, whose squares would drown their variance in float32.
 TEST(Pieces, StatisticsOfNumbersFarFromZero) {
   const std::string model = KerasSequential({KerasLayer(

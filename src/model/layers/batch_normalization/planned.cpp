@@ -52,6 +52,7 @@ class PlannedBatchNorm : public PiecewiseOp {
   }
 
   bool surveys() const override { return true; }
+  bool recomputes() const override { return activation_.none() || args_.clipped; }
 
   // Of a block: its sum, and that of squares around its own mean, so that one pass does.
   void SurveyForward(int64_t first, int64_t last) override {
