@@ -30,7 +30,7 @@
 #include "data/dataset.h"
 #include "engine/configuration.h"
 #include "engine/memory_plan.h"
-#include "engine/workers.h"
+#include "engine/torch_workers.h"
 #include "model_hopper/torch.h"
 #include "train/plan_cache.h"
 
@@ -214,50 +214,48 @@ Cost Alone(const Table& table, int32_t models, int32_t iterations, int32_t archi
   std::atomic<bool> cancel{false};
   {
     Workers workers;
-    workers.Start(
-        1, account.get(), [](const std::string&) {},
-        [&] {
-          PlanCache plans(KeptPlanBytes(kLimit));
-          const PlanCacheScope scope(&plans);
-          std::vector<std::unique_ptr<const Trainer>> trainers;
-          Networks networks;
-          for (int32_t key = 1; key <= models; ++key) {
-            const std::string compile = CompileOf(key);
-            ConfigSource config;
-            config.mst_key = key;
-            const std::string arch = Architecture(key % architectures);
-            config.model_arch = arch;
-            config.compile_params = compile;
-            config.fit_params = kFitParams;
-            trainers.push_back(MakeTrainer(config, data.desc(), 42, Precision::kFp32, &networks));
-          }
-          const double before = ProcessorSeconds();
-          std::vector<ModelState> states(trainers.size());
-          std::vector<AlignedArray<float>> weights(trainers.size());
-          const auto visit = [&](size_t model, int p) {
-            if (states[model].params.size() == 0) {
-              states[model] = trainers[model]->InitialState(nullptr, "");
-            }
-            MetricSums sums;
-            trainers[model]->Visit(&states[model], data.partition(p), p, cancel, &sums);
-            if (p + 1 == data.n_partitions()) ++states[model].iteration;
-          };
-          const auto evaluate = [&](size_t model, int p) {
-            if (p == 0) weights[model] = trainers[model]->KeptWeights(states[model]);
-            MetricSums sums;
-            trainers[model]->Evaluate(weights[model].data(), data.partition(p), cancel, &sums);
-          };
-          const int steps = data.n_partitions() * (iterations + 1);
-          const auto step = [&](size_t model, int at) {
-            const int p = at % data.n_partitions();
-            at / data.n_partitions() < iterations ? visit(model, p) : evaluate(model, p);
-            ++cost.tasks;
-          };
-          for (int at = 0; at < steps; ++at) {
-            for (size_t model = 0; model < trainers.size(); ++model) step(model, at);
-          }
-          cost.processor = ProcessorSeconds() - before;
-        });
+    workers.Start(1, TorchSetting(account.get()), [&] {
+      PlanCache plans(KeptPlanBytes(kLimit));
+      const PlanCacheScope scope(&plans);
+      std::vector<std::unique_ptr<const Trainer>> trainers;
+      Networks networks;
+      for (int32_t key = 1; key <= models; ++key) {
+        const std::string compile = CompileOf(key);
+        ConfigSource config;
+        config.mst_key = key;
+        const std::string arch = Architecture(key % architectures);
+        config.model_arch = arch;
+        config.compile_params = compile;
+        config.fit_params = kFitParams;
+        trainers.push_back(MakeTrainer(config, data.desc(), 42, Precision::kFp32, &networks));
+      }
+      const double before = ProcessorSeconds();
+      std::vector<ModelState> states(trainers.size());
+      std::vector<AlignedArray<float>> weights(trainers.size());
+      const auto visit = [&](size_t model, int p) {
+        if (states[model].params.size() == 0) {
+          states[model] = trainers[model]->InitialState(nullptr, "");
+        }
+        MetricSums sums;
+        trainers[model]->Visit(&states[model], data.partition(p), p, cancel, &sums);
+        if (p + 1 == data.n_partitions()) ++states[model].iteration;
+      };
+      const auto evaluate = [&](size_t model, int p) {
+        if (p == 0) weights[model] = trainers[model]->KeptWeights(states[model]);
+        MetricSums sums;
+        trainers[model]->Evaluate(weights[model].data(), data.partition(p), cancel, &sums);
+      };
+      const int steps = data.n_partitions() * (iterations + 1);
+      const auto step = [&](size_t model, int at) {
+        const int p = at % data.n_partitions();
+        at / data.n_partitions() < iterations ? visit(model, p) : evaluate(model, p);
+        ++cost.tasks;
+      };
+      for (int at = 0; at < steps; ++at) {
+        for (size_t model = 0; model < trainers.size(); ++model) step(model, at);
+      }
+      cost.processor = ProcessorSeconds() - before;
+    });
     workers.Join();
   }
   return cost;

@@ -87,6 +87,23 @@ def make_tables(cursor, rows):
     cursor.execute("VACUUM ANALYZE")
 
 
+def first_call(repeat, statement, argument):
+    """What the first prediction of a new session takes: a web request without a pool, say."""
+    seconds, processors, private = [], [], []
+    for _ in range(repeat):
+        with psycopg2.connect(dbname=DATABASE) as connection, connection.cursor() as cursor:
+            clock = Clock(cursor, 1)
+            before, started = clock.processors(), time.perf_counter()
+            cursor.execute(statement, (argument,))
+            seconds.append(time.perf_counter() - started)
+            processors.append(clock.processors() - before)
+            status = clock.stat.with_name("status").read_text()
+            private.append(int(next(line.split()[1] for line in status.splitlines() if line.startswith("RssAnon:"))))
+        connection.close()
+    print(f"{'predict_row, first of a session':36} {min(seconds) * 1e3:8.0f} ms {min(processors) * 1e3:8.0f} ms of CPU time,"
+          f" {min(private) / 1024:.0f} MB of the session's own", flush=True)
+
+
 def calls(cursor, clock, what, function, value, n=2000):
     """Calls of a set-returning function with one argument, from here."""
     cursor.execute(f"PREPARE one AS SELECT * FROM {function}")
@@ -173,6 +190,7 @@ def main():
     row = cursor.fetchone()[0]
     calls(cursor, clock, "nothing, an image", "generate_series(1, length($1::bytea)) LIMIT 1", row)
     calls(cursor, clock, "predict_row, an image", "hopper.predict_row('trained', 1, $1::bytea)", row)
+    first_call(clock.repeat, "SELECT * FROM hopper.predict_row('trained', 1, %s::bytea)", row)
     for what, text in (
             ("predict_rows", "SELECT count(class_value) FROM hopper.predict_rows('trained', NULL::{})"),
             ("predict_rows, all columns", "SELECT (source).*, class_value, prob FROM hopper.predict_rows('trained', NULL::{})"),

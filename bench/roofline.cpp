@@ -446,7 +446,7 @@ int Main(int argc, char** argv) {
   }
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   double peak = 0.0;
-  real_kernels = &KernelsFor(at::get_cpu_capability().c_str());
+  real_kernels = &KernelsHere();
   for (const Peak& set : Peaks()) {
     const double one = BestRate(set.run);
     const double all = OnThreads(threads, [&] { return BestRate(set.run); });

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "model/network/network.h"
+#include "model/planned/step_plan.h"
 #include "train/stepper.h"
 #include "train/tensor_memory.h"
 #include "train/trainer.h"

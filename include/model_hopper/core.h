@@ -1,6 +1,7 @@
 /*
  * core.h
- *		libhopper_core.so: checks, parsing, packing; no libtorch, loads in milliseconds.
+ *		libhopper_core.so: checks, parsing, packing, most predictions; no libtorch, loads in
+ *		milliseconds.
  */
 #ifndef MODEL_HOPPER_CORE_H
 #define MODEL_HOPPER_CORE_H
@@ -14,6 +15,7 @@
 #include "model_hopper/data.h"
 #include "model_hopper/metrics.h"
 #include "model_hopper/model.h"
+#include "model_hopper/predict.h"
 #include "model_hopper/readings.h"
 #include "model_hopper/schema.h"
 #include "model_hopper/search.h"
@@ -351,6 +353,14 @@ typedef struct hopper_core_api
 	int			(*verify_state) (const uint8_t *state, size_t size, char digest[33],
 								 int64_t *iterations, hopper_error *error);
 
+	/*
+	 * *planned: whether the predictor below computes the model for such data. Otherwise layers of
+	 * it want libtorch, and the predictor of libhopper_torch.so does.
+	 */
+	int			(*is_planned) (const char *model_arch, size_t model_arch_size,
+							   const hopper_data_desc *data, const char *layer, int32_t *planned,
+							   hopper_error *error);
+	hopper_predictor_api predictor;
 	hopper_search_api search;
 	hopper_schema_api schema;
 

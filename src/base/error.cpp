@@ -115,6 +115,17 @@ Problem DescribeCaught() {
   }
 }
 
+Problem InWords(Problem (*describe)()) noexcept {
+  try {
+    return describe();
+  } catch (...) {
+    Problem problem;
+    problem.code = ErrorCode::kOutOfMemory;
+    problem.message = "out of memory";  // short enough to need none
+    return problem;
+  }
+}
+
 Problem SummaryOf(const std::vector<Problem>& problems) {
   Problem summary = problems[0];
   if (problems.size() == 1) return summary;

@@ -71,6 +71,8 @@ std::string NearestNameHint(const std::string& name, const std::vector<std::stri
 // The exception that is being handled; to be called in a catch block. Throws where there is no
 // memory for the words.
 Problem DescribeCaught();
+// What `describe` answers; "out of memory" where there is no memory for its words.
+Problem InWords(Problem (*describe)()) noexcept;
 
 // One problem in place of several (at least one): the first, with the list of all in its detail.
 Problem SummaryOf(const std::vector<Problem>& problems);

@@ -60,4 +60,17 @@ ShortestDigits ShortestDigitsOf(double value) {
   return found;
 }
 
+std::string BytesText(int64_t bytes) {
+  constexpr std::array<const char*, 5> kUnits = {"kB", "MB", "GB", "TB", "PB"};
+  constexpr int64_t kLargest = 10 * 1024;
+  if (bytes < kLargest) return std::to_string(bytes) + " bytes";
+  int64_t halves = bytes >> 9;  // of a unit, to round by
+  size_t unit = 0;
+  while (halves >= 2 * kLargest - 1 && unit + 1 < kUnits.size()) {
+    halves >>= 10;
+    ++unit;
+  }
+  return std::to_string((halves + 1) / 2) + " " + kUnits[unit];
+}
+
 }  // namespace hopper

@@ -24,4 +24,7 @@ struct ShortestDigits {
 };
 ShortestDigits ShortestDigitsOf(double value);
 
+// "9319 MB": of bytes from 0 on, as the server's pg_size_pretty() writes them.
+std::string BytesText(int64_t bytes);
+
 }  // namespace hopper

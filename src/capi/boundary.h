@@ -51,4 +51,21 @@ int Guard(hopper_error* error, const Body& body, Problem (*describe)() = Describ
   }
 }
 
+template <typename... Pointers>
+void RequireAll(const Pointers*... pointers) {
+  const bool missing = ((pointers == nullptr) || ...);
+  if (missing) {
+    throw Error(ErrorCode::kInternal, "a required argument is missing");
+  }
+}
+
+// Functions that answer 1 (yes), 0 (not yet) or -1 (*error).
+template <typename Body>
+int Ask(hopper_error* error, const Body& body, Problem (*describe)() = DescribeCaught) noexcept {
+  bool answer = false;
+  const int code = Guard(
+      error, [&] { answer = body(); }, describe);
+  return code != HOPPER_OK ? -1 : static_cast<int>(answer);
+}
+
 }  // namespace hopper

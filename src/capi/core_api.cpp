@@ -17,11 +17,14 @@
 #include "capi/boundary.h"
 #include "capi/core_parts.h"
 #include "capi/lists.h"
+#include "capi/predictor_api.h"
 #include "capi/rows.h"
 #include "capi/run_rules.h"
 #include "capi/schema_api.h"
 #include "capi/search_api.h"
+#include "capi/structs.h"
 #include "data/dataset.h"
+#include "model/spec.h"
 #include "params/text.h"
 #include "schedule/course.h"
 #include "schedule/workers.h"
@@ -202,6 +205,28 @@ int32_t ProcessorsOfMachine() {
   return n;
 }
 
+int IsPlannedModel(const char* model_arch, size_t model_arch_size, const hopper_data_desc* data,
+                   const char* layer, int32_t* planned, hopper_error* error) {
+  return Guard(error, [&] {
+    RequireAll(model_arch, data, planned);
+    const DataDesc desc = FromC(*data);
+    const std::string_view json(model_arch, model_arch_size);
+    *planned = IsPlanned(layer == nullptr ? ParseModelFor(json, desc.inputs)
+                                          : ParseModelUpTo(json, desc.inputs, layer))
+                   ? 1
+                   : 0;
+  });
+}
+
+int CreatePlanned(const char* model_arch, size_t model_arch_size, int64_t n_weights,
+                  const hopper_data_desc* data, const char* layer, int32_t threads,
+                  int64_t memory_limit, int32_t event_fd, hopper_predictor** predictor,
+                  int32_t* n_outputs, hopper_error* error) {
+  static const PredictionBackend backend;
+  return CreatePredictor(backend, model_arch, model_arch_size, n_weights, data, layer, threads,
+                         memory_limit, event_fd, predictor, n_outputs, error);
+}
+
 hopper_core_api MakeApi() {
   hopper_core_api api = {};
   api.version = HOPPER_API_VERSION;
@@ -231,6 +256,9 @@ hopper_core_api MakeApi() {
   SetDataFunctions(&api);
   api.search = MakeSearchApi();
   api.schema = MakeSchemaApi();
+  api.is_planned = IsPlannedModel;
+  SetPredictorFunctions(&api.predictor);
+  api.predictor.create = CreatePlanned;
   return api;
 }
 

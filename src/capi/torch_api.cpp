@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/cancel.h"
+#include "capi/predictor_api.h"
 #include "capi/readings.h"
 #include "capi/rows.h"
 #include "capi/torch_api_calls.h"
@@ -13,7 +14,8 @@
 #include "engine/build_info.h"
 #include "engine/devices/cuda_devices.h"
 #include "engine/devices/lane_devices.h"
-#include "engine/workers.h"
+#include "engine/torch_backend.h"
+#include "engine/torch_workers.h"
 #include "model_hopper/torch.h"
 #include "params/precision.h"
 #include "train/trainer.h"
@@ -60,6 +62,15 @@ int CheckPrecision(const char* precision, int32_t on_gpu, int32_t* emulated, dou
   });
 }
 
+int CreateByTorch(const char* model_arch, size_t model_arch_size, int64_t n_weights,
+                  const hopper_data_desc* data, const char* layer, int32_t threads,
+                  int64_t memory_limit, int32_t event_fd, hopper_predictor** predictor,
+                  int32_t* n_outputs, hopper_error* error) {
+  static const TorchBackend backend;
+  return CreatePredictor(backend, model_arch, model_arch_size, n_weights, data, layer, threads,
+                         memory_limit, event_fd, predictor, n_outputs, error);
+}
+
 hopper_torch_api MakeApi() {
   hopper_torch_api api = {};
   api.version = HOPPER_API_VERSION;
@@ -75,6 +86,7 @@ hopper_torch_api MakeApi() {
   SetGroupFunctions(&api.group);
   SetEvaluationFunctions(&api.evaluation);
   SetPredictorFunctions(&api.predictor);
+  api.predictor.create = CreateByTorch;
   SetExplainFunctions(&api.explain);
   SetEnsembleFunctions(&api.ensemble);
   SetCalibrationFunctions(&api.calibration);

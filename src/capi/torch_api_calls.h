@@ -11,26 +11,10 @@
 
 namespace hopper {
 
-template <typename... Pointers>
-void RequireAll(const Pointers*... pointers) {
-  const bool missing = ((pointers == nullptr) || ...);
-  if (missing) {
-    throw Error(ErrorCode::kInternal, "a required argument is missing");
-  }
-}
-
 // Functions that fail with a code.
 template <typename Body>
 int Call(hopper_error* error, const Body& body) {
   return Guard(error, body, DescribeException);
-}
-
-// Functions that answer 1 (yes), 0 (not yet) or -1 (*error).
-template <typename Body>
-int Ask(hopper_error* error, const Body& body) {
-  bool answer = false;
-  const int code = Call(error, [&] { answer = body(); });
-  return code != HOPPER_OK ? -1 : static_cast<int>(answer);
 }
 
 // What models are trained on or applied to.

@@ -8,7 +8,6 @@ namespace hopper {
 void SetRunFunctions(hopper_run_api* api);
 void SetGroupFunctions(hopper_group_api* api);
 void SetEvaluationFunctions(hopper_evaluation_api* api);
-void SetPredictorFunctions(hopper_predictor_api* api);
 void SetEnsembleFunctions(hopper_ensemble_api* api);
 void SetCalibrationFunctions(hopper_calibration_api* api);
 void SetExplainFunctions(hopper_explain_api* api);

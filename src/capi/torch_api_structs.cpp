@@ -54,10 +54,6 @@ ExplainCosts FromC(const hopper_explain_costs& costs) {
           costs.threads_per_segment};
 }
 
-PredictionPlan FromC(const hopper_prediction_plan& plan) {
-  return {plan.rows, plan.batches, plan.bytes};
-}
-
 static_assert(static_cast<int>(EventType::kMetrics) == HOPPER_EVENT_METRICS);
 static_assert(static_cast<int>(EventType::kIteration) == HOPPER_EVENT_ITERATION);
 static_assert(static_cast<int>(EventType::kModelFailed) == HOPPER_EVENT_MODEL_FAILED);
@@ -217,12 +213,6 @@ ExplainedRun FromC(const hopper_explain_run& run) {
   out.seconds_evaluate = run.seconds_evaluate;
   out.idle_share = run.idle_share;
   return out;
-}
-
-void ToC(const PredictionPlan& plan, hopper_prediction_plan* out) {
-  out->rows = plan.rows;
-  out->batches = plan.batches;
-  out->bytes = plan.bytes;
 }
 
 }  // namespace hopper

@@ -6,14 +6,12 @@
 #include "engine/events.h"
 #include "engine/explain.h"
 #include "engine/local/run.h"
-#include "engine/predictor.h"
 #include "engine/run_info.h"
 #include "engine/training_options.h"
 #include "engine/training_result.h"
 #include "engine/visit_record.h"
 #include "model_hopper/events.h"
 #include "model_hopper/forecast.h"
-#include "model_hopper/predict.h"
 #include "model_hopper/run.h"
 #include "model_hopper/training.h"
 
@@ -24,7 +22,6 @@ TrainingOptions FromC(const hopper_run_options& options);
 Stint FromC(const hopper_stint& stint);
 ExplainCosts FromC(const hopper_explain_costs& costs);
 ExplainedRun FromC(const hopper_explain_run& run);  // its seconds and workers
-PredictionPlan FromC(const hopper_prediction_plan& plan);
 
 // Texts are cut where they do not fit.
 void ToC(const Event& event, hopper_event* out);
@@ -34,6 +31,5 @@ void ToC(const DataPlan& plan, hopper_data_plan* out);
 void ToC(const RunInfo& info, hopper_run_info* out);
 void ToC(const ExplainedModel& model, hopper_explain_model* out);
 void ToC(const ExplainedRun& run, hopper_explain_run* out);
-void ToC(const PredictionPlan& plan, hopper_prediction_plan* out);
 
 }  // namespace hopper

@@ -150,8 +150,7 @@ void Evaluation::Start() {
   sums_.resize(static_cast<size_t>(data_.n_partitions()));
   unfinished_ = chosen_.size();
   try {
-    workers_.Start(
-        threads_, account_.get(), [](const std::string&) {}, [this] { Work(); });
+    workers_.Start(threads_, TorchSetting(account_.get()), [this] { Work(); });
   } catch (...) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);

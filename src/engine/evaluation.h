@@ -14,7 +14,7 @@
 #include "data/dataset.h"
 #include "engine/configuration.h"
 #include "engine/events.h"
-#include "engine/workers.h"
+#include "engine/torch_workers.h"
 #include "model/weights/import.h"
 #include "train/trainer.h"
 

@@ -1,19 +1,8 @@
 #include "engine/events.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <utility>
 
 namespace hopper {
-
-void WakeEventFd(int fd) {
-  if (fd < 0) return;
-  const uint64_t one = 1;
-  // EAGAIN means that the counter is full: the reader has plenty to wake up for.
-  while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR) {
-  }
-}
 
 void EventQueue::Push(Event event) {
   const int32_t iteration = event.iteration;

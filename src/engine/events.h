@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/event_fd.h"
 #include "schedule/course.h"
 
 namespace hopper {
-
-// Writes to an eventfd, which wakes its reader; nothing for a negative fd.
-void WakeEventFd(int fd);
 
 enum class EventType : int32_t {
   kMetrics = 1,    // loss and metrics of one model, split and iteration

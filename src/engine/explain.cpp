@@ -13,6 +13,7 @@
 #include "engine/examples.h"
 #include "engine/failure.h"
 #include "engine/task_work.h"
+#include "model/planned/plan_memory.h"
 #include "model/work.h"
 #include "schedule/workers.h"
 #include "train/plan_cache.h"
@@ -140,8 +141,7 @@ void Explain::AddConfig(const ConfigSource& config) {
 void Explain::Start() {
   if (started_) throw Error(ErrorCode::kInternal, "the forecast has been started already");
   started_ = true;
-  workers_.Start(
-      1, account_.get(), [](const std::string&) {}, [this] { Work(); }, threads_per_model_);
+  workers_.Start(1, TorchSetting(account_.get(), {}, threads_per_model_), [this] { Work(); });
 }
 
 void Explain::Work() {

@@ -2,7 +2,6 @@
 
 #include <c10/util/Exception.h>
 
-#include <array>
 #include <new>
 
 namespace hopper {
@@ -33,28 +32,6 @@ Problem Describe() {
 
 }  // namespace
 
-Problem DescribeException() noexcept {
-  try {
-    return Describe();
-  } catch (...) {
-    Problem problem;
-    problem.code = ErrorCode::kOutOfMemory;
-    problem.message = "out of memory";  // short enough to need none
-    return problem;
-  }
-}
-
-std::string BytesText(int64_t bytes) {
-  constexpr std::array<const char*, 5> kUnits = {"kB", "MB", "GB", "TB", "PB"};
-  constexpr int64_t kLargest = 10 * 1024;
-  if (bytes < kLargest) return std::to_string(bytes) + " bytes";
-  int64_t halves = bytes >> 9;  // of a unit, to round by
-  size_t unit = 0;
-  while (halves >= 2 * kLargest - 1 && unit + 1 < kUnits.size()) {
-    halves >>= 10;
-    ++unit;
-  }
-  return std::to_string((halves + 1) / 2) + " " + kUnits[unit];
-}
+Problem DescribeException() noexcept { return InWords(Describe); }
 
 }  // namespace hopper

@@ -9,7 +9,4 @@ namespace hopper {
 // without their stack traces. Where there is no memory for the words, it says so in fewer.
 Problem DescribeException() noexcept;
 
-// "9319 MB": of bytes from 0 on, as the server's pg_size_pretty() writes them.
-std::string BytesText(int64_t bytes);
-
 }  // namespace hopper

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/cancel.h"
-#include "engine/failure.h"
+#include "base/number_text.h"
 #include "model/weights/import.h"
-#include "train/forward.h"
+#include "predict/forward_pass.h"
 
 namespace hopper {
 

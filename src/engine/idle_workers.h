@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "base/worker_memory.h"
 #include "schedule/ready.h"
-#include "train/tensor_memory.h"
 
 namespace hopper {
 
@@ -15,7 +15,7 @@ class IdleWorkers {
  public:
   // Until it is woken; others may need meanwhile what its thread has cached.
   void Wait(std::unique_lock<std::mutex>* lock) {
-    TensorMemoryScope::Trim();
+    MemoryScope::Trim();
     ++idle_;
     wake_.wait(*lock);
     --idle_;

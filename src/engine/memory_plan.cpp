@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "base/number_text.h"
 #include "base/product.h"
-#include "engine/failure.h"
 #include "schedule/largest_sum.h"
 #include "schedule/room.h"
 

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "kernels/cpu_capability.h"
+
 namespace hopper {
 
 const Bf16Kernels& Bf16KernelsFor(const char* capability) {
@@ -13,5 +15,7 @@ const Bf16Kernels& Bf16KernelsFor(const char* capability) {
   }
   return *BaselineBf16Kernels();
 }
+
+const Bf16Kernels& Bf16KernelsHere() { return Bf16KernelsFor(CpuCapability()); }
 
 }  // namespace hopper

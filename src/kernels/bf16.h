@@ -76,7 +76,8 @@ struct Bf16Kernels {
                        int64_t fill, int64_t out_row, uint32_t* out);
 };
 
-// For this processor, as far as libtorch's own kernels go (see KernelsFor).
+// As KernelsHere() and KernelsFor().
+const Bf16Kernels& Bf16KernelsHere();
 const Bf16Kernels& Bf16KernelsFor(const char* capability);
 
 // How many times as fast a matrix product is in bfloat16, with the rounding and packing of its

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "kernels/cpu_capability.h"
+
 namespace hopper {
 
 const Kernels& KernelsFor(const char* capability) {
@@ -12,5 +14,7 @@ const Kernels& KernelsFor(const char* capability) {
   }
   return *BaselineKernels();
 }
+
+const Kernels& KernelsHere() { return KernelsFor(CpuCapability()); }
 
 }  // namespace hopper

@@ -243,8 +243,9 @@ struct Kernels {
                                   float* dx, float* sums);
 };
 
-// For this processor, as far as libtorch's own kernels go: `capability` is the text of
-// at::get_cpu_capability(), so that the numerics class names what runs here too.
+// Of CpuCapability().
+const Kernels& KernelsHere();
+// Of a text as CpuCapability() gives.
 const Kernels& KernelsFor(const char* capability);
 
 // One for each instruction set; null where this build or processor has none.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "model/planned/plan_memory.h"
 #include "model/work.h"
 #include "optim/lane_update.h"
 #include "optim/optimizer.h"

@@ -7,6 +7,8 @@
 
 #include "loss/loss.h"
 #include "metrics/accumulate.h"
+#include "model/planned/plan_memory.h"
+#include "model/planned/step_plan.h"
 #include "train/batch_tensors.h"
 #include "train/plan_cache.h"
 #include "train/stepper.h"

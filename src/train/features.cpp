@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/pieces.h"
-#include "train/forward.h"
-#include "train/plan_memory.h"
+#include "model/planned/plan_memory.h"
+#include "predict/forward_pass.h"
 #include "train/trainer.h"
 
 namespace hopper {

@@ -17,6 +17,7 @@
 #include "base/pieces.h"
 #include "loss/loss.h"
 #include "metrics/lane_metrics.h"
+#include "model/planned/plan_memory.h"
 #include "train/sums.h"
 #include "train/trainer_parts.h"
 

@@ -4,6 +4,7 @@
 
 #include "kernels/bf16.h"
 #include "kernels/kernels.h"
+#include "model/planned/step_plan.h"
 #include "train/numerics_check.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
@@ -22,25 +23,23 @@ constexpr char kCompiler[] = "clang " __clang_version__;
 constexpr char kCompiler[] = "gcc " __VERSION__;
 #endif
 
-const Bf16Kernels& Bf16Here() { return Bf16KernelsFor(at::get_cpu_capability().c_str()); }
-
 }  // namespace
 
-bool IsEmulated(Precision precision) { return precision == Precision::kBf16 && !Bf16Here().native; }
+bool IsEmulated(Precision precision) {
+  return precision == Precision::kBf16 && !Bf16KernelsHere().native;
+}
 
 double Gain(Precision precision) {
   if (precision != Precision::kBf16) return 1.0;
-  static const double gain = [] {
-    return Bf16Gain(KernelsFor(at::get_cpu_capability().c_str()), Bf16Here());
-  }();
+  static const double gain = [] { return Bf16Gain(KernelsHere(), Bf16KernelsHere()); }();
   return gain;
 }
 
 std::string NumericsClass(const std::string& precision, int threads) {
   // Subnormal numbers are what emulation differs in, the order of sums is AMX's (kernels/bf16.h).
   const bool bf16 = precision == PrecisionName(Precision::kBf16);
-  const bool emulated = bf16 && !Bf16Here().native;
-  const bool tiles = bf16 && Bf16Here().tiles;
+  const bool emulated = bf16 && !Bf16KernelsHere().native;
+  const bool tiles = bf16 && Bf16KernelsHere().tiles;
   // Bits also depend on the form in which a step is executed and on the threads of one operation.
   return "kernels " + std::to_string(kKernelsVersion) + " (" + kCompiler + ", " + NumericsCheck() +
          "), torch " TORCH_VERSION ", " + at::get_cpu_capability() + ", " + precision +

@@ -17,7 +17,7 @@
 #include "base/hash.h"
 #include "base/philox.h"
 #include "model/batch_sizes.h"
-#include "model/network/step_plan.h"
+#include "model/planned/step_plan.h"
 #include "optim/optimizer.h"
 #include "train/sums.h"
 #include "train/trainer_parts.h"

@@ -1,12 +1,10 @@
 #include "train/plan_set.h"
 
-#include <ATen/Version.h>
-
 #include <functional>
 #include <tuple>
 #include <utility>
 
-#include "train/tensor_memory.h"
+#include "base/worker_memory.h"
 
 namespace hopper {
 
@@ -25,8 +23,7 @@ auto Numbers(const PlanOptions& options) {
 }  // namespace
 
 LossPlan::LossPlan(const Network& network, const PlanOptions& options, const Objective& objective)
-    : plan(network, options),
-      loss(objective, options.batch, KernelsFor(at::get_cpu_capability().c_str())) {}
+    : plan(network, options), loss(objective, options.batch, KernelsHere()) {}
 
 bool operator==(const PlanKind& a, const PlanKind& b) {
   return a.network == b.network && Numbers(a.options) == Numbers(b.options) &&
@@ -62,7 +59,7 @@ int64_t PlanSet::bytes() const {
   constexpr int64_t kFloat = sizeof(float);
   const auto plan_bytes = [&](const std::unique_ptr<LossPlan>& plan, int64_t batch) {
     if (plan == nullptr) return int64_t{0};
-    return TensorBytes(plan->plan.arena_floats() * kFloat) +
+    return BlockBytes(plan->plan.arena_floats() * kFloat) +
            kLossCopies * batch * ElementCount(spec.output_shape()) * kFloat;
   };
   return static_cast<int64_t>(gradients_.size()) * kFloat + plan_bytes(full_, kind_.options.batch) +

@@ -7,7 +7,7 @@
 
 #include "base/aligned.h"
 #include "loss/objective.h"
-#include "model/network/step_plan.h"
+#include "model/planned/step_plan.h"
 
 namespace hopper {
 

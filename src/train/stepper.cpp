@@ -1,20 +1,10 @@
 #include "train/stepper.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "optim/learning_rate.h"
 
 namespace hopper {
-namespace {
-
-std::atomic<bool> planned_steps{true};
-
-}  // namespace
-
-void UsePlannedSteps(bool planned) { planned_steps.store(planned); }
-bool PlannedStepsAreUsed() { return planned_steps.load(std::memory_order_relaxed); }
-
 Stepper::Stepper(const StepperSetup& setup)
     : setup_(setup),
       spec_(setup.network->spec()),

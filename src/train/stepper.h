@@ -63,8 +63,4 @@ std::unique_ptr<Stepper> MakePlannedStepper(const StepperSetup& setup);
 // Through autograd alone: slower, and what planned steps are tested against.
 std::unique_ptr<Stepper> MakeAutogradStepper(const StepperSetup& setup, ModelState* state);
 
-// Tests may switch planned steps off, before any training.
-void UsePlannedSteps(bool planned);
-bool PlannedStepsAreUsed();
-
 }  // namespace hopper

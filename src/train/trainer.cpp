@@ -10,8 +10,8 @@
 #include "loss/objective.h"
 #include "metrics/accumulate.h"
 #include "model/network/weight_strides.h"
+#include "model/planned/plan_memory.h"
 #include "optim/learning_rate.h"
-#include "train/plan_memory.h"
 #include "train/sums.h"
 #include "train/trainer_parts.h"
 
@@ -137,13 +137,6 @@ void MetricSums::Add(const MetricSums& other) {
   metrics.resize(std::max(metrics.size(), other.metrics.size()), 0.0);
   for (size_t i = 0; i < other.metrics.size(); ++i) metrics[i] += other.metrics[i];
   examples += other.examples;
-}
-
-int64_t EvaluationBatch(const ModelSpec& spec) {
-  constexpr int64_t kFloats = 4 << 20;  // 16 MB
-  int64_t batch = 1024;
-  while (batch > 16 && batch * spec.activation_floats > kFloats) batch /= 2;
-  return batch;
 }
 
 Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, FitParams fit,

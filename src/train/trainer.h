@@ -150,10 +150,6 @@ void UseFrozenPrefixes(bool use);
 // How often weights of frozen parts were digested since the start.
 int64_t FrozenDigests();
 
-// Examples in a batch of evaluation and prediction: a function of the architecture only, since
-// the bits of a sum depend on it.
-int64_t EvaluationBatch(const ModelSpec& spec);
-
 // "kernels 2 (gcc 12.2.0, 1a2b3c4d), torch 2.11.0, AVX512, fp32, planned, 1 thread": equal classes
 // give equal bits. The digits are NumericsCheck(). bf16 is "bf16 emulated" where the processor
 // does not multiply bfloat16 numbers itself, and "bf16 AMX" where it does so in tiles. `threads`

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/finite.h"
+#include "model/planned/step_plan.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
 

@@ -192,6 +192,41 @@ def test_training_threads_hear_no_signals(session):
     wait_until(lambda: not any("hopper" in name for name in thread_names(pid)))
 
 
+# The third layer has no planned form.
+TURNED = json.dumps({
+    "class_name": "Sequential",
+    "keras_version": "2.4.0",
+    "backend": "tensorflow",
+    "config": {"name": "turned", "layers": [
+        {"class_name": "Reshape", "config": {"name": "square", "batch_input_shape": [None, 4], "target_shape": [2, 2]}},
+        {"class_name": "Permute", "config": {"name": "turn", "dims": [2, 1]}},
+        {"class_name": "Flatten", "config": {"name": "flat"}},
+        {"class_name": "Dense", "config": {"name": "output", "units": 3, "activation": "softmax"}},
+    ]},
+})
+
+
+def test_predicting_loads_no_libtorch_unless_a_layer_wants_it(session):
+    query(session, "CREATE TABLE leaves AS SELECT i AS id, ARRAY[i %% 7, i %% 5, i %% 3, 1]::real[] AS x, i %% 3 AS y"
+                   " FROM generate_series(1, 300) AS i")
+    query(session, "SELECT hopper.load_model('models', %s), hopper.load_model('models', %s)", MODEL, TURNED)
+    query(session, "SELECT hopper.training_preprocessor('leaves', 'leaves_packed', 'y', 'x')")
+    for key in 1, 2:
+        query(session, f"SELECT hopper.fit('leaves_packed', 'leaves_{key}', 'models', %s, $$loss='categorical_crossentropy', optimizer='sgd'$$,"
+                       " $$batch_size=50$$, 1)", key)
+    for key, wanted in (1, False), (2, True):
+        for statement in (f"SELECT hopper.predict_row('leaves_{key}', ARRAY[1, 2, 0, 1]::real[])",
+                          f"SELECT * FROM hopper.predict_rows('leaves_{key}', NULL::leaves)",
+                          f"SELECT hopper.predict('leaves_{key}', 'leaves', 'id', 'x', 'leaves_predicted_{key}')"):
+            connection = connect()
+            assert query(connection, statement)
+            pid = backend(connection)
+            assert (torch_libraries(pid) != set()) == wanted, statement
+            assert "libhopper_core.so" in mapped(pid)
+            check_signals(pid)
+            connection.close()
+
+
 def thread_names(pid):
     for name in pathlib.Path(f"/proc/{pid}/task").glob("*/comm"):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):

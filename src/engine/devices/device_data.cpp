@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/failure.h"
+#include "base/number_text.h"
 
 namespace hopper {
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/number_text.h"
 #include "engine/configuration.h"
 #include "engine/events.h"
-#include "engine/failure.h"
 #include "engine/local/run.h"
 #include "engine/warm_start.h"
 

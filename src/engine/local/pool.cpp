@@ -6,7 +6,7 @@
 // the way has its result taken first, and comes back as a stored state.
 #include <utility>
 
-#include "engine/failure.h"
+#include "base/number_text.h"
 #include "engine/local/run.h"
 #include "engine/task_work.h"
 

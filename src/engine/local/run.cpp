@@ -220,17 +220,17 @@ void Run::Start() {
     running_workers_ = n_workers_;
     RequestLoadLocked();
   }
+  const WorkerSetting setting = TorchSetting(
+      account_.get(), [this](const std::string& text) { WorkerWarning(text); },
+      settings_.threads_per_model, /*promises=*/devices_.empty());
   int started = 0;
   try {
     for (; started < n_workers_; ++started) {
-      workers_.Start(
-          1, account_.get(), [this](const std::string& text) { WorkerWarning(text); },
-          [this, started] {
-            PlanCache plans(plan_->plans / n_workers_);
-            const PlanCacheScope scope(&plans);
-            devices_.empty() ? Work(started) : DeviceWork(started);
-          },
-          settings_.threads_per_model, /*promises=*/devices_.empty());
+      workers_.Start(1, setting, [this, started] {
+        PlanCache plans(plan_->plans / n_workers_);
+        const PlanCacheScope scope(&plans);
+        devices_.empty() ? Work(started) : DeviceWork(started);
+      });
     }
   } catch (...) {
     const std::lock_guard<std::mutex> lock(mutex_);

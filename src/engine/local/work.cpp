@@ -30,7 +30,7 @@ void Run::Work(int worker) {
         continue;
       }
       const int64_t bytes = task.model->memory.task;
-      TensorMemoryScope::Promise(bytes);  // under the lock: what is given back is promised anew
+      MemoryScope::Promise(bytes);  // under the lock: what is given back is promised anew
       tasks_.Begin(bytes);
       ++tally_.tasks;
       task.hopping = task.started - free_since;

@@ -3,9 +3,9 @@
 #include <limits>
 #include <map>
 
+#include "base/number_text.h"
 #include "base/product.h"
 #include "engine/events.h"
-#include "engine/failure.h"
 #include "engine/memory_plan.h"
 #include "engine/segments/traveller.h"
 

@@ -24,7 +24,7 @@ GroupDevice::~GroupDevice() {
 void GroupDevice::Do(const Dataset& train, const Dataset* valid,
                      const std::function<void(DeviceWorker*)>& job) {
   if (!started_) {
-    thread_.Start(1, account_, warn_, [this] { Work(); });
+    thread_.Start(1, TorchSetting(account_, warn_), [this] { Work(); });
     started_ = true;
   }
   const std::function<void()> all = [&] {

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "engine/devices/device_choice.h"
-#include "engine/workers.h"
+#include "engine/torch_workers.h"
 
 namespace hopper {
 

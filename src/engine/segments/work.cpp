@@ -92,16 +92,16 @@ void Group::Start(bool halts, double seconds) {
   running_.store(threads);
   BoundPlans();
   workers_ = std::make_unique<Workers>();
+  const WorkerSetting setting = TorchSetting(
+      account_.get(), [this](const std::string& text) { WorkerWarning(text); },
+      settings_.threads_per_model, /*promises=*/true);
   int started = 0;
   try {
     for (; started < threads; ++started) {
-      workers_->Start(
-          1, account_.get(), [this](const std::string& text) { WorkerWarning(text); },
-          [this, started] {
-            const PlanCacheScope plans(plans_[static_cast<size_t>(started)].get());
-            Work();
-          },
-          settings_.threads_per_model, /*promises=*/true);
+      workers_->Start(1, setting, [this, started] {
+        const PlanCacheScope plans(plans_[static_cast<size_t>(started)].get());
+        Work();
+      });
     }
   } catch (...) {
     Cancel();
@@ -133,7 +133,7 @@ void Group::Work() {
       if (device_ != nullptr) AddCompanionsLocked(&tasks);
       PinLocked(task, true);
       const int64_t bytes = task.model->memory.task;
-      TensorMemoryScope::Promise(bytes);  // under the lock: what is given back is promised anew
+      MemoryScope::Promise(bytes);  // under the lock: what is given back is promised anew
       tasks_.Begin(bytes);
       WakeNextLocked();
       lock.unlock();

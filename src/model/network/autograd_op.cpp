@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "model/batch_sizes.h"
-#include "model/network/step_plan.h"
+#include "model/network/network.h"
 
 namespace hopper {
 namespace {
@@ -97,9 +97,8 @@ class LayerAutogradOp : public AutogradOp {
 
 }  // namespace
 
-std::unique_ptr<AutogradOp> MakeAutogradOp(const Network& network, int layer_index,
-                                           PlanNode* node) {
-  return std::make_unique<LayerAutogradOp>(network, layer_index, node);
+std::unique_ptr<AutogradOp> Network::MakeAutogradOp(int layer, PlanNode* node) const {
+  return std::make_unique<LayerAutogradOp>(*this, layer, node);
 }
 
 }  // namespace hopper

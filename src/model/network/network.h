@@ -8,16 +8,17 @@
 #include <vector>
 
 #include "model/network/operator.h"
-#include "model/spec.h"
+#include "model/planned/planned_network.h"
 
 namespace hopper {
 
 // Immutable and thread-safe.
-class Network {
+class Network : public PlannedNetwork {
  public:
   explicit Network(std::shared_ptr<const ModelSpec> spec);
 
-  const ModelSpec& spec() const { return *spec_; }
+  std::unique_ptr<AutogradOp> MakeAutogradOp(int layer, PlanNode* node) const override;
+
   // By a layer's index.
   const Operator& op(int layer) const { return *operators_[static_cast<size_t>(layer)]; }
 
@@ -33,28 +34,19 @@ class Network {
   const std::shared_ptr<const Network>& prefix() const { return prefix_; }
   const std::shared_ptr<const Network>& head() const { return head_; }
 
-  // ForwardContext::layer of a node.
-  uint32_t stream(size_t node) const { return steps_[node].stream; }
-
   // `input` is float32 [batch, input_shape...]. The model's output, or the logits of
   // those outputs of `context.linear` that end in softmax or sigmoid.
   at::Tensor Forward(const at::Tensor& input, const std::vector<at::Tensor>& weights,
                      ForwardContext context) const;
 
  private:
-  // What is known about a node before any tensor.
-  struct Step {
-    uint32_t stream = 0;       // ForwardContext::layer, another one for each call of a layer
-    std::vector<int> release;  // tensor ids that no later node reads
-  };
   enum class Whole { kYes, kNo };
   Network(std::shared_ptr<const ModelSpec> spec, Whole whole);
 
-  std::shared_ptr<const ModelSpec> spec_;
   std::shared_ptr<const Network> prefix_;
   std::shared_ptr<const Network> head_;
   std::vector<std::unique_ptr<const Operator>> operators_;
-  std::vector<Step> steps_;
+  std::vector<std::vector<int>> released_;  // by node: ids of tensors that no later node reads
 };
 
 }  // namespace hopper

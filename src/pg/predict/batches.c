@@ -14,16 +14,37 @@
 /* Latches of old kernels are set by few signals: wait no longer than this, in milliseconds. */
 #define LONGEST_WAIT 500
 
-static int
-push_piece(void *predictor, int64 first, const float *values, int64 n, hopper_error *error)
+const hopper_predictor_api *
+hopper_predict_library(const char *model_arch, size_t model_arch_size,
+					   const hopper_data_desc *data, const char *layer)
 {
-	return hopper_torch()->predictor.add_weights(predictor, values, n, error);
+	int32_t		planned;
+
+	HOPPER_CORE(is_planned, model_arch, model_arch_size, data, layer, &planned);
+	return planned ? &hopper_core()->predictor : &hopper_torch()->predictor;
+}
+
+typedef struct push_target
+{
+	const hopper_predictor_api *api;
+	hopper_predictor *predictor;
+} push_target;
+
+static int
+push_piece(void *to, int64 first, const float *values, int64 n, hopper_error *error)
+{
+	push_target *target = to;
+
+	return target->api->add_weights(target->predictor, values, n, error);
 }
 
 void
-hopper_predict_push_weights(hopper_predictor *predictor, const hopper_floats *weights)
+hopper_predict_push_weights(const hopper_predictor_api *api, hopper_predictor *predictor,
+							const hopper_floats *weights)
 {
-	hopper_floats_pass(weights, push_piece, predictor);
+	push_target target = {api, predictor};
+
+	hopper_floats_pass(weights, push_piece, &target);
 }
 
 char *
@@ -74,7 +95,7 @@ static void
 begin_batch(hopper_predict_work *work)
 {
 	work->n_added = 0;
-	HOPPER_TORCH(predictor.room, work->predictor, (void **) &work->features);
+	HOPPER_CHECK(work->api->room(work->predictor, (void **) &work->features, hopper_fault));
 }
 
 void
@@ -93,16 +114,19 @@ hopper_predict_open(hopper_prediction *run, hopper_data_desc *desc)
 	weights = Min(limit, run->model.weights.n * (int64) sizeof(float));
 	hopper_take_memory(work->share, weights);
 	work->event_fd = hopper_eventfd_open();
-	HOPPER_TORCH(predictor.create, run->model.model_arch, run->model.model_arch_size,
-				 run->model.weights.n, desc, run->model.layer, work->threads, limit, work->event_fd,
-				 &work->predictor, &n_outputs);
-	work->guard = hopper_guard_add(work->predictor, hopper_torch()->predictor.free);
-	hopper_predict_push_weights(work->predictor, &run->model.weights);
+	work->api = hopper_predict_library(run->model.model_arch, run->model.model_arch_size, desc,
+									   run->model.layer);
+	HOPPER_CHECK(work->api->create(run->model.model_arch, run->model.model_arch_size,
+								   run->model.weights.n, desc, run->model.layer, work->threads,
+								   limit, work->event_fd, &work->predictor, &n_outputs,
+								   hopper_fault));
+	work->guard = hopper_guard_add(work->predictor, work->api->free);
+	hopper_predict_push_weights(work->api, work->predictor, &run->model.weights);
 	hopper_floats_release(&run->model.weights);
 	/* One batch at each thread and one on its way to it. */
 	plan.rows = Max(1, Min(BATCH_ROWS, BATCH_BYTES / (int64) Max(run->values.size, 1)));
 	plan.batches = Min(2 * work->threads, PREDICT_MAX_BATCHES);
-	HOPPER_TORCH(predictor.plan, work->predictor, &plan);
+	HOPPER_CHECK(work->api->plan(work->predictor, &plan, hopper_fault));
 	hopper_take_memory(work->share, plan.bytes - weights);
 	work->batch_rows = plan.rows;
 	work->depth = plan.batches;
@@ -185,7 +209,8 @@ hopper_predict_submit(hopper_prediction *run)
 	int			n = work->n_added;
 
 	next_batch(work)->n = n;
-	HOPPER_TORCH(predictor.submit, work->predictor, work->features, n * run->values.size, n);
+	HOPPER_CHECK(work->api->submit(work->predictor, work->features, n * run->values.size, n,
+								   hopper_fault));
 	work->n_batches++;
 	begin_batch(work);
 }
@@ -219,8 +244,7 @@ hopper_predict_take(hopper_prediction *run, bool wait, const float **outputs)
 	int32_t		n;
 	int			ready;
 
-	while ((ready = hopper_torch()->predictor.take(work->predictor, outputs, &n,
-												   hopper_fault)) == 0)
+	while ((ready = work->api->take(work->predictor, outputs, &n, hopper_fault)) == 0)
 	{
 		if (!wait)
 			return NULL;

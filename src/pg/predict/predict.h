@@ -45,8 +45,17 @@ typedef struct hopper_predict_model
 	struct hopper_predict_model *parts; /* whose class_name is the output's name */
 } hopper_predict_model;
 
+/*
+ * The library's functions that make a predictor for the model and take it: the core's, or, where a
+ * layer wants it, libtorch's. `layer` may be NULL. (predict/batches.c)
+ */
+extern const hopper_predictor_api *hopper_predict_library(const char *model_arch,
+														  size_t model_arch_size,
+														  const hopper_data_desc *data,
+														  const char *layer);
 /* Its weights into a predictor that was created for them. (predict/batches.c) */
-extern void hopper_predict_push_weights(hopper_predictor *predictor,
+extern void hopper_predict_push_weights(const hopper_predictor_api *api,
+										hopper_predictor *predictor,
 										const hopper_floats *weights);
 extern void hopper_predict_from_trained(const hopper_trained *trained, hopper_predict_model *model);
 /* Predicts what a layer of the model gives; `layer` may be NULL. (predict/arguments.c) */

@@ -27,7 +27,8 @@ free_ready_model(void *handle)
 {
 	hopper_ready_model *entry = handle;
 
-	hopper_torch()->predictor.free(entry->predictor);
+	if (entry->predictor)
+		entry->api->free(entry->predictor);
 	if (entry->schema)
 		hopper_core()->schema.free(entry->schema);
 	entry->schema = NULL;
@@ -240,27 +241,29 @@ static void
 create_predictor(hopper_ready_model *entry, const hopper_trained *trained,
 				 const hopper_data_desc *desc)
 {
-	const hopper_torch_api *torch = hopper_torch();
+	const hopper_predictor_api *api;
 	int64		limit = hopper_effective_memory_limit();
 	int64	   *counter;
 	int32_t		n_outputs;
 	hopper_prediction_plan plan = {.rows = 1,.batches = 1};
 
+	api = hopper_predict_library(trained->config.model_arch, trained->config.model_arch_size, desc,
+								 NULL);
+	entry->api = api;
 	if (!hopper_try_memory(entry->bytes, &counter))
 		hopper_refuse_memory(entry->bytes);
 	/* Nothing here ends in an error before the bytes have another owner. */
-	if (torch->predictor.create(trained->config.model_arch, trained->config.model_arch_size,
-								trained->config.n_weights, desc, NULL, 1, limit, entry->event_fd,
-								&entry->predictor, &n_outputs, hopper_fault) != 0 ||
-		torch->predictor.expire(entry->predictor, hopper_keep_time, counter, entry->bytes,
-								hopper_fault) != 0)
+	if (api->create(trained->config.model_arch, trained->config.model_arch_size,
+					trained->config.n_weights, desc, NULL, 1, limit, entry->event_fd,
+					&entry->predictor, &n_outputs, hopper_fault) != 0 ||
+		api->expire(entry->predictor, hopper_keep_time, counter, entry->bytes, hopper_fault) != 0)
 	{
 		if (counter)
 			__atomic_fetch_sub(counter, entry->bytes, __ATOMIC_RELAXED);
 		hopper_throw(hopper_fault);
 	}
-	hopper_predict_push_weights(entry->predictor, &trained->weights);
-	HOPPER_CHECK(torch->predictor.plan(entry->predictor, &plan, hopper_fault));
+	hopper_predict_push_weights(api, entry->predictor, &trained->weights);
+	HOPPER_CHECK(api->plan(entry->predictor, &plan, hopper_fault));
 	entry->n_outputs = n_outputs;
 	entry->keep_time = hopper_keep_time;
 }
@@ -377,7 +380,6 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 	hopper_ready_model *entry;
 
 	hopper_on_discard(drop_ready_models);
-	(void) hopper_torch();		/* whose functions free the entry */
 	entry = make_place();
 	entry->event_fd = -1;
 	entry->has_key = has_key;
@@ -427,7 +429,7 @@ hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key, int n_in
 			continue;
 		if (found->busy || !readable || version[0] == '\0' ||
 			strcmp(found->version, version) != 0 || found->keep_time != hopper_keep_time ||
-			!hopper_torch()->predictor.touch(found->predictor))
+			!found->api->touch(found->predictor))
 			drop_ready_model(found);
 		else if (is_bytea == NULL ? found->as_trained
 				 : found->n_inputs == n_inputs &&
@@ -445,20 +447,20 @@ hopper_ready_is(const hopper_ready_model *entry, uint64 serial)
 {
 	return entry->context && entry->serial == serial && !entry->busy &&
 		entry->keep_time == hopper_keep_time &&
-		hopper_torch()->predictor.touch(entry->predictor);
+		entry->api->touch(entry->predictor);
 }
 
 const float *
 hopper_ready_compute(hopper_ready_model *entry, const char *features, size_t size)
 {
-	const hopper_torch_api *torch = hopper_torch();
+	const hopper_predictor_api *api = entry->api;
 	const float *outputs;
 	int32_t		n;
 	int			done;
 
 	entry->busy = true;
-	HOPPER_CHECK(torch->predictor.submit(entry->predictor, features, size, 1, hopper_fault));
-	while ((done = torch->predictor.take(entry->predictor, &outputs, &n, hopper_fault)) == 0)
+	HOPPER_CHECK(api->submit(entry->predictor, features, size, 1, hopper_fault));
+	while ((done = api->take(entry->predictor, &outputs, &n, hopper_fault)) == 0)
 		hopper_wait(entry->event_fd, -1);
 	if (done < 0)
 		hopper_throw(hopper_fault);

@@ -28,6 +28,7 @@ typedef struct hopper_ready_model
 	hopper_predict_model model;
 	hopper_data_desc features;	/* as they are computed with */
 	hopper_data_schema *schema;		/* the model's, or NULL */
+	const hopper_predictor_api *api;
 	hopper_predictor *predictor;
 	hopper_guard *guard;		/* the session's */
 	int			event_fd;

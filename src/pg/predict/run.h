@@ -36,6 +36,7 @@ typedef struct hopper_predict_work
 {
 	int			threads;
 	int			event_fd;
+	const hopper_predictor_api *api;
 	hopper_predictor *predictor;
 	hopper_guard *guard;
 	hopper_share *share;

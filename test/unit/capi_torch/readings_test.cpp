@@ -1,25 +1,16 @@
 // Both libraries in one process, as the glue opens them: what one has read of configurations the
 // other does not read again, and trains the same with it.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "model_hopper/core.h"
+#include "capi_torch/core.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 
 namespace hopper {
 namespace {
-
-const hopper_core_api& Core() {
-  static void* const library = dlopen(HOPPER_CORE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-  static const auto get = reinterpret_cast<hopper_core_api_get_fn>(
-      library == nullptr ? nullptr : dlsym(library, "hopper_core_api_get"));
-  if (get == nullptr) throw std::runtime_error(dlerror());
-  return *get(HOPPER_API_VERSION);
-}
 
 template <typename Library>
 hopper_readings ReadingsOf(const Library& library) {

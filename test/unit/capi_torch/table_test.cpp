@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "capi_torch/core.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 
@@ -178,34 +179,35 @@ class Predicting {
  public:
   Predicting(const std::string& arch, const std::vector<float>& weights,
              const hopper_data_desc& data, int threads, int64_t memory_limit = int64_t{1} << 30,
-             const hopper_prediction_plan& plan = {2000, 64, 0})
-      : plan_(plan) {
+             const hopper_prediction_plan& plan = {2000, 64, 0},
+             const hopper_predictor_api& api = Api().predictor)
+      : api_(api), plan_(plan) {
     hopper_error error = {};
     const auto n = static_cast<int64_t>(weights.size());
-    if (Api().predictor.create(arch.data(), arch.size(), n, &data, nullptr, threads, memory_limit,
-                               event_fd_.fd(), &predictor_, &n_outputs_, &error) != 0) {
+    if (api_.create(arch.data(), arch.size(), n, &data, nullptr, threads, memory_limit,
+                    event_fd_.fd(), &predictor_, &n_outputs_, &error) != 0) {
       throw std::runtime_error(error.message);
     }
     // In uneven pieces, which end within a weight.
     const int64_t most = n / 13 + 5;
     for (int64_t first = 0; first < n; first += most) {
-      EXPECT_EQ(Api().predictor.add_weights(predictor_, weights.data() + first,
-                                            std::min(most, n - first), &error),
-                0)
+      EXPECT_EQ(
+          api_.add_weights(predictor_, weights.data() + first, std::min(most, n - first), &error),
+          0)
           << error.message;
     }
-    if (Api().predictor.plan(predictor_, &plan_, &error) != 0) {
-      Api().predictor.free(predictor_);
+    if (api_.plan(predictor_, &plan_, &error) != 0) {
+      api_.free(predictor_);
       throw std::runtime_error(error.message);
     }
   }
-  ~Predicting() { Api().predictor.free(predictor_); }
+  ~Predicting() { api_.free(predictor_); }
   Predicting(const Predicting&) = delete;
   Predicting& operator=(const Predicting&) = delete;
 
   void Submit(const uint8_t* x, size_t size, int32_t n) {
     hopper_error error = {};
-    if (Api().predictor.submit(predictor_, x, size, n, &error) != 0) {
+    if (api_.submit(predictor_, x, size, n, &error) != 0) {
       throw std::runtime_error(error.message);
     }
   }
@@ -213,7 +215,7 @@ class Predicting {
   void SubmitInRoom(const void* x, size_t size, int32_t n) {
     hopper_error error = {};
     void* room = nullptr;
-    ASSERT_EQ(Api().predictor.room(predictor_, &room, &error), 0) << error.message;
+    ASSERT_EQ(api_.room(predictor_, &room, &error), 0) << error.message;
     std::memcpy(room, x, size);
     Submit(static_cast<const uint8_t*>(room), size, n);
   }
@@ -223,7 +225,7 @@ class Predicting {
     const float* outputs = nullptr;
     int32_t n = 0;
     int done = 0;
-    while ((done = Api().predictor.take(predictor_, &outputs, &n, &error)) == 0) event_fd_.Wait();
+    while ((done = api_.take(predictor_, &outputs, &n, &error)) == 0) event_fd_.Wait();
     if (done < 0) throw std::runtime_error(error.message);
     return {outputs, outputs + static_cast<int64_t>(n) * n_outputs_};
   }
@@ -231,12 +233,13 @@ class Predicting {
     hopper_error error = {};
     const float* outputs = nullptr;
     int32_t n = 0;
-    return Api().predictor.take(predictor_, &outputs, &n, &error) != 0;
+    return api_.take(predictor_, &outputs, &n, &error) != 0;
   }
   int32_t n_outputs() const { return n_outputs_; }
   const hopper_prediction_plan& plan() const { return plan_; }
 
  private:
+  const hopper_predictor_api& api_;
   EventFd event_fd_;
   hopper_prediction_plan plan_;
   hopper_predictor* predictor_ = nullptr;
@@ -277,6 +280,52 @@ TEST(Predictor, AnswersInOrderAndAlikeRowByRow) {
     const std::vector<float> many = predictor.Take();
     for (int k = 0; k < 3; ++k) EXPECT_NEAR(single[i][k], many[k], 1e-5);
   }
+}
+
+// Which of them predicts is a matter of the layers, and of nothing that anybody sees.
+TEST(Predictor, BothLibrariesGiveTheSameBits) {
+  const PackedTable train{{}};
+  const ModelResult model = TrainAll({}, {Trainable()}, train).at(1);
+  const std::string arch = Trainable().arch;
+  hopper_error error = {};
+  int32_t planned = 0;
+  ASSERT_EQ(Core().is_planned(arch.data(), arch.size(), &train.desc(), nullptr, &planned, &error),
+            0)
+      << error.message;
+  EXPECT_EQ(planned, 1);
+  const hopper_buffer& buffer = train.buffers().front();
+  std::vector<std::vector<float>> outputs;
+  for (const hopper_predictor_api* api : {&Core().predictor, &Api().predictor}) {
+    Predicting predictor(arch, model.weights, train.desc(), 2, int64_t{1} << 30, {2000, 64, 0},
+                         *api);
+    predictor.SubmitInRoom(buffer.x, buffer.x_size, buffer.n);
+    outputs.push_back(predictor.Take());
+  }
+  EXPECT_EQ(outputs[0], outputs[1]);
+}
+
+TEST(Predictor, LayersWithoutAPlannedFormWantLibtorch) {
+  const PackedTable train{{}};
+  const std::string arch =
+      KerasSequential({KerasLayer("Reshape", "square",
+                                  R"("target_shape": [4, 5], "batch_input_shape": [null, 20])"),
+                       KerasLayer("Permute", "turn", R"("dims": [2, 1])"),
+                       KerasLayer("Flatten", "flat", ""), KerasDense("out", 3, "softmax")});
+  hopper_error error = {};
+  int32_t planned = 1;
+  ASSERT_EQ(Core().is_planned(arch.data(), arch.size(), &train.desc(), nullptr, &planned, &error),
+            0)
+      << error.message;
+  EXPECT_EQ(planned, 0);
+  const std::vector<float> weights(20 * 3 + 3, 0.25F);
+  const hopper_buffer& buffer = train.buffers().front();
+  Predicting by_torch(arch, weights, train.desc(), 1);
+  by_torch.SubmitInRoom(buffer.x, buffer.x_size, buffer.n);
+  for (const float share : by_torch.Take()) EXPECT_NEAR(share, 1.0 / 3, 1e-6);
+  Predicting by_core(arch, weights, train.desc(), 1, int64_t{1} << 30, {2000, 64, 0},
+                     Core().predictor);
+  by_core.SubmitInRoom(buffer.x, buffer.x_size, buffer.n);
+  EXPECT_THROW(by_core.Take(), std::runtime_error);
 }
 
 TEST(Predictor, RefusesWhatDoesNotFit) {

@@ -8,6 +8,7 @@
 
 #include "engine/sequential_loop.h"
 #include "engine/small_runs.h"
+#include "model/planned/step_plan.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
 

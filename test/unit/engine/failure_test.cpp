@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "base/number_text.h"
 #include "support/group_driver.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"

@@ -8,6 +8,7 @@
 #include "data/batch.h"
 #include "engine/configuration.h"
 #include "engine/memory_plan.h"
+#include "model/planned/step_plan.h"
 #include "support/group_driver.h"
 #include "support/keras_models.h"
 #include "support/repetitions.h"

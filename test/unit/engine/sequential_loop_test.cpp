@@ -12,7 +12,7 @@
 #include "loss/loss.h"
 #include "loss/planned_loss.h"
 #include "model/network/network.h"
-#include "model/network/step_plan.h"
+#include "model/planned/step_plan.h"
 #include "optim/optimizer.h"
 #include "params/params.h"
 #include "state/state.h"
@@ -96,7 +96,7 @@ std::string SequentialDigest(const Configuration& config, const RunOptions& opti
             plan.SetInput(x.const_data_ptr<float>());
             plan.Forward(step);
             PlannedLoss loss(compile.loss, compile.loss_options, logits, spec->final_activation, n,
-                             spec->output_shape(), KernelsFor(at::get_cpu_capability().c_str()));
+                             spec->output_shape(), KernelsHere());
             const std::vector<float> factors(static_cast<size_t>(n), 1.0F / static_cast<float>(n));
             loss.Run(plan.output(), targets, factors.data(), plan.output_gradient());
             plan.Backward(step);

@@ -1,5 +1,3 @@
-#include "engine/workers.h"
-
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "engine/torch_workers.h"
 
 namespace hopper {
 namespace {
@@ -23,17 +22,15 @@ TEST(Workers, CaptureWarningsAndLetNothingOut) {
   testing::internal::CaptureStderr();
   {
     Workers workers;
-    workers.Start(
-        3, account.get(),
-        [&](const std::string& text) {
-          const std::lock_guard<std::mutex> lock(mutex);
-          warnings.push_back(text);
-        },
-        [&] {
-          ++ran;
-          TORCH_WARN("this is slow");
-          throw std::runtime_error("not for the outside");
-        });
+    const auto warn = [&](const std::string& text) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      warnings.push_back(text);
+    };
+    workers.Start(3, TorchSetting(account.get(), warn), [&] {
+      ++ran;
+      TORCH_WARN("this is slow");
+      throw std::runtime_error("not for the outside");
+    });
     workers.Join();
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
@@ -49,8 +46,7 @@ TEST(Workers, AThreadWithoutItsNeedsIsAnErrorOfTheStart) {
   {
     Workers workers;
     constexpr int kTooLarge = 1025;
-    EXPECT_THROW(workers.Start(
-                     2, account.get(), [](const std::string&) {}, [&] { ++ran; }, kTooLarge),
+    EXPECT_THROW(workers.Start(2, TorchSetting(account.get(), {}, kTooLarge), [&] { ++ran; }),
                  Error);
   }
   EXPECT_EQ(ran.load(), 0);

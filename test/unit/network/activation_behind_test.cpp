@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "base/philox.h"
-#include "model/network/step_plan.h"
+#include "model/network/network.h"
+#include "model/planned/step_plan.h"
 #include "support/keras_models.h"
 
 namespace hopper {

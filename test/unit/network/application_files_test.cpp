@@ -9,7 +9,8 @@
 
 #include "base/aligned.h"
 #include "baseline_table.h"
-#include "model/network/step_plan.h"
+#include "model/network/network.h"
+#include "model/planned/step_plan.h"
 #include "network/application_weights.h"
 
 namespace hopper {

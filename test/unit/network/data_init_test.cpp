@@ -10,7 +10,8 @@
 #include "base/aligned.h"
 #include "base/philox.h"
 #include "model/layers/ntk_dense/ntk_dense.h"
-#include "model/network/step_plan.h"
+#include "model/network/network.h"
+#include "model/planned/step_plan.h"
 
 namespace hopper {
 namespace {

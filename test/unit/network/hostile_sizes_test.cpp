@@ -12,7 +12,8 @@
 
 #include "base/philox.h"
 #include "base/product.h"
-#include "model/network/step_plan.h"
+#include "model/network/network.h"
+#include "model/planned/step_plan.h"
 #include "support/cpu_clock.h"
 #include "support/keras_models.h"
 

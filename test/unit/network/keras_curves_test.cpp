@@ -5,7 +5,8 @@
 
 #include "base/aligned.h"
 #include "baseline_table.h"
-#include "model/network/step_plan.h"
+#include "model/network/network.h"
+#include "model/planned/step_plan.h"
 #include "model/weights/storage.h"
 
 namespace hopper {

@@ -9,7 +9,8 @@
 
 #include "base/philox.h"
 #include "base/team.h"
-#include "model/network/step_plan.h"
+#include "model/network/network.h"
+#include "model/planned/step_plan.h"
 #include "support/keras_models.h"
 
 namespace hopper {

@@ -16,7 +16,8 @@
 #include "base/bf16.h"
 #include "base/philox.h"
 #include "baseline_table.h"
-#include "model/network/step_plan.h"
+#include "model/network/network.h"
+#include "model/planned/step_plan.h"
 #include "network/random_model.h"
 #include "support/keras_models.h"
 

@@ -12,7 +12,8 @@
 #include <cstring>
 
 #include "base/philox.h"
-#include "model/network/step_plan.h"
+#include "model/network/network.h"
+#include "model/planned/step_plan.h"
 #include "network/keras_cases.h"
 #include "network/random_model.h"
 #include "support/keras_models.h"

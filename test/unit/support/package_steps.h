@@ -12,6 +12,8 @@
 
 #include "baseline_table.h"
 #include "data/dataset.h"
+#include "model/network/network.h"
+#include "model/planned/step_plan.h"
 #include "model/weights/storage.h"
 #include "support/data_desc.h"
 #include "train/lane_array.h"

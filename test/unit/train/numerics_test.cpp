@@ -1,4 +1,5 @@
 // The numerics class: two machines with one class give one digest.
+#include <ATen/Version.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -9,13 +10,18 @@
 #include <string>
 
 #include "base/hash.h"
-#include "model/network/step_plan.h"
+#include "kernels/cpu_capability.h"
+#include "model/network/network.h"
+#include "model/planned/step_plan.h"
 #include "support/keras_models.h"
 #include "train/numerics_check.h"
 #include "train/trainer.h"
 
 namespace hopper {
 namespace {
+
+// The class names libtorch's, and the kernels ask for ours.
+TEST(Numerics, CapabilityIsThatOfLibtorch) { EXPECT_EQ(CpuCapability(), at::get_cpu_capability()); }
 
 constexpr char kPrint[] = "HOPPER_PRINT_NUMERICS";
 

@@ -1,7 +1,8 @@
 // RealMLP against its authors' own package: 20 steps from the same weights, and runs of 80, through
 // planned steps, through autograd, and in lanes; the schedules as numbers; and the recipe that is
 // written for a table is that architecture.
-#include "model/network/step_plan.h"
+#include "model/network/network.h"
+#include "model/planned/step_plan.h"
 #include "model/recipes/tabular.h"
 #include "model/work.h"
 #include "optim/learning_rate.h"

@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "base/philox.h"
-#include "model/network/step_plan.h"
+#include "model/network/network.h"
+#include "model/planned/step_plan.h"
 #include "optim/gradient_rows.h"
 #include "support/data_desc.h"
 #include "train/trainer.h"

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <cstring>
 
+#include "model/network/network.h"
+#include "model/planned/step_plan.h"
 #include "model/recipes/tabular.h"
+#include "predict/forward_pass.h"
 #include "support/package_steps.h"
-#include "train/forward.h"
 
 namespace hopper {
 namespace {

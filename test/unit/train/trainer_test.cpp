@@ -499,7 +499,7 @@ TEST(NumericsClass, NamesWhatBitsDependOn) {
                              at::get_cpu_capability() + ", fp32, planned, 1 thread";
   EXPECT_NE(text.find(behind), std::string::npos) << text;
   const std::string bf16 = NumericsClass("bf16");
-  const Bf16Kernels& kernels = Bf16KernelsFor(at::get_cpu_capability().c_str());
+  const Bf16Kernels& kernels = Bf16KernelsHere();
   EXPECT_EQ(IsEmulated(Precision::kBf16), !kernels.native);
   EXPECT_NE(bf16.find(!kernels.native ? ", bf16 emulated, planned"
                       : kernels.tiles ? ", bf16 AMX, planned"

@@ -5,8 +5,8 @@
 
 #include "base/product.h"
 #include "model/layers/attention/head_attention.h"
-#include "model/network/planned_matrix.h"
 #include "model/planned/planned_mask.h"
+#include "model/planned/planned_matrix.h"
 
 namespace hopper {
 namespace layers {

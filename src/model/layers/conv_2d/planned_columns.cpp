@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "model/layers/conv_2d/planned_convolution.h"
-#include "model/network/planned_matrix.h"
+#include "model/planned/planned_matrix.h"
 
 namespace hopper {
 namespace {

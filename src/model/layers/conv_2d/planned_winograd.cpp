@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "model/layers/conv_2d/planned.h"
-#include "model/network/planned_matrix.h"
+#include "model/planned/planned_matrix.h"
 
 namespace hopper {
 namespace {

@@ -1,8 +1,8 @@
 #include "model/layers/dense/planned.h"
 
 #include "model/layers/dense/dense.h"
-#include "model/network/planned_matrix.h"
 #include "model/planned/planned_bf16.h"
+#include "model/planned/planned_matrix.h"
 
 namespace hopper {
 namespace layers {

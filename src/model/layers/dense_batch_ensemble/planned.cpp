@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "model/layers/dense_batch_ensemble/dense_batch_ensemble.h"
-#include "model/network/planned_matrix.h"
 #include "model/planned/planned_activation.h"
+#include "model/planned/planned_matrix.h"
 
 namespace hopper {
 namespace layers {

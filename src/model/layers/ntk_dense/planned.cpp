@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "model/layers/ntk_dense/ntk_dense.h"
-#include "model/network/planned_matrix.h"
 #include "model/planned/planned_activation.h"
+#include "model/planned/planned_matrix.h"
 
 namespace hopper {
 namespace layers {

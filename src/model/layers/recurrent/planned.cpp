@@ -7,8 +7,8 @@
 #include "activation/table.h"
 #include "base/product.h"
 #include "model/layers/recurrent/recurrent.h"
-#include "model/network/planned_matrix.h"
 #include "model/planned/planned_mask.h"
+#include "model/planned/planned_matrix.h"
 
 namespace hopper {
 namespace layers {

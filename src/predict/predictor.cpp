@@ -1,4 +1,4 @@
-#include "engine/predictor.h"
+#include "predict/predictor.h"
 
 #include <malloc.h>
 
@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 
-#include "engine/configuration.h"
-#include "engine/events.h"
+#include "base/event_fd.h"
+#include "base/number_text.h"
+#include "model/planned/plan_memory.h"
 #include "model/work.h"
 #include "model_hopper/limits.h"
-#include "train/plan_memory.h"
 
 namespace hopper {
 
@@ -24,13 +24,13 @@ constexpr int64_t kBatchesBeside = 2;
 // take until another thread has begun, and after which a cancel is still answered at once.
 constexpr double kAtOnceFlops = 2e6;
 
-void NoWarnings(const std::string& /*text*/) {}
-
 }  // namespace
 
-Predictor::Predictor(std::string_view model_arch, int64_t n_weights, const DataDesc& data,
-                     int32_t threads, int64_t memory_limit, int32_t event_fd, const char* layer)
-    : data_(data),
+Predictor::Predictor(const PredictionBackend& backend, std::string_view model_arch,
+                     int64_t n_weights, const DataDesc& data, int32_t threads, int64_t memory_limit,
+                     int32_t event_fd, const char* layer)
+    : backend_(backend),
+      data_(data),
       event_fd_(event_fd),
       threads_(std::clamp(threads, 1, HOPPER_MAX_THREADS)),
       account_(MemoryAccount::Create(memory_limit)) {
@@ -61,7 +61,7 @@ void Predictor::Prepare(std::string_view model_arch, int64_t n_weights, const ch
   account_->Add(bytes);
   flat_ = AlignedArray<float>(static_cast<size_t>(spec->flat_size));
   import_.emplace(*spec, n_weights, flat_.data());
-  network_ = std::make_shared<const Network>(std::move(spec));
+  network_ = backend_.MakeNetwork(std::move(spec));
 }
 
 // Of examples and their outputs.
@@ -100,7 +100,7 @@ void Predictor::Plan(PredictionPlan* plan) {
   n_threads_ = threads;
   at_once_ = rows == 1 && batches_ == 1 && PassFlops(network_->spec()) <= kAtOnceFlops;
   UsedLocked();  // the weights may have taken their time to come; nobody else is here yet
-  workers_.Start(threads, account_.get(), NoWarnings, [this] { Work(); });
+  workers_.Start(threads, backend_.Setting(account_.get()), [this] { Work(); });
 }
 
 Predictor::~Predictor() {
@@ -185,8 +185,8 @@ void Predictor::Submit(const void* x, size_t x_size, int32_t n) {
     wake_.notify_one();
     return;
   }
-  job->Try([&] {
-    WorkHere(account_.get(), NoWarnings,
+  job->Try(backend_, [&] {
+    WorkHere(backend_.Setting(account_.get()),
              [&] { Compute(static_cast<const uint8_t*>(x), &here_, job.get()); });
   });
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -245,16 +245,18 @@ void Predictor::FreeExpired() {
   malloc_trim(0);
 }
 
-void Predictor::Compute(const uint8_t* x, std::optional<ForwardPass>* forward, Job* job) const {
-  if (!forward->has_value()) forward->emplace(network_, data_, flat_.data(), rows_);
+void Predictor::Compute(const uint8_t* x, std::unique_ptr<ForwardPass>* forward, Job* job) const {
+  if (*forward == nullptr) {
+    *forward = std::make_unique<ForwardPass>(network_, data_, flat_.data(), rows_);
+  }
   job->outputs.resize(static_cast<size_t>(job->n) * static_cast<size_t>(n_outputs_));
   (*forward)->Run(x, job->n, job->outputs.data());
 }
 
 void Predictor::Work() {
-  std::optional<ForwardPass> forward;
+  std::unique_ptr<ForwardPass> forward;
   while (const std::shared_ptr<Job> job = NextJob()) {
-    job->Try([&] { Compute(job->x.data(), &forward, job.get()); });
+    job->Try(backend_, [&] { Compute(job->x.data(), &forward, job.get()); });
     bool first = false;
     {
       const std::lock_guard<std::mutex> lock(mutex_);

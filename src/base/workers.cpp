@@ -1,10 +1,6 @@
-#include "engine/workers.h"
-
-#include <ATen/Parallel.h>
-#include <c10/util/Exception.h>
+#include "base/workers.h"
 
 #include <condition_variable>
-#include <memory>
 #include <mutex>
 #include <system_error>
 
@@ -14,37 +10,7 @@
 
 namespace hopper {
 
-void WorkAlone() { at::set_num_threads(1); }
-
 namespace {
-
-// Hands libtorch's warnings on, which would otherwise be written to stderr.
-class WarningRelay : public c10::WarningHandler {
- public:
-  explicit WarningRelay(const WarningSink& sink) : sink_(sink) {}
-  void process(const c10::Warning& warning) override {
-    try {
-      sink_(warning.msg());
-    } catch (...) {  // no memory for a warning is no reason to stop
-    }
-  }
-
- private:
-  const WarningSink& sink_;
-};
-
-// What `body` runs with, on any thread.
-class Surroundings {
- public:
-  Surroundings(int team_size, MemoryAccount* account, bool promises, const WarningSink& warn)
-      : team_(team_size, WorkAlone), relay_(warn), guard_(&relay_), memory_(account, promises) {}
-
- private:
-  TeamScope team_;
-  WarningRelay relay_;
-  c10::WarningUtils::WarningHandlerGuard guard_;
-  TensorMemoryScope memory_;
-};
 
 // The new threads on their way into their bodies.
 class Beginning {
@@ -69,12 +35,12 @@ class Beginning {
   int failed_ = 0;
 };
 
-void RunWorker(int team_size, MemoryAccount* account, bool promises, const WarningSink& warn,
-               const std::function<void()>& body, Beginning* beginning) {
+void RunWorker(const WorkerSetting& setting, const std::function<void()>& body,
+               Beginning* beginning) {
   bool ready = false;
   try {
-    WorkAlone();
-    const Surroundings surroundings(team_size, account, promises, warn);
+    const TeamScope team(setting.team_size, setting.member);
+    const std::shared_ptr<void> around = setting.around();
     ready = true;
     beginning->Arrive(true);
     body();
@@ -85,23 +51,22 @@ void RunWorker(int team_size, MemoryAccount* account, bool promises, const Warni
 
 }  // namespace
 
-void WorkHere(MemoryAccount* account, const WarningSink& warn, const std::function<void()>& body) {
-  thread_local bool alone = false;
-  if (!alone) WorkAlone();
-  alone = true;
-  const Surroundings surroundings(1, account, false, warn);
+WorkerSetting PlainSetting(MemoryAccount* account) {
+  return {[account] { return std::make_shared<MemoryScope>(account); }, 1, {}};
+}
+
+void WorkHere(const WorkerSetting& setting, const std::function<void()>& body) {
+  const std::shared_ptr<void> around = setting.around();
   body();
 }
 
-void Workers::Start(int count, MemoryAccount* account, WarningSink warn, std::function<void()> body,
-                    int team_size, bool promises) {
+void Workers::Start(int count, const WorkerSetting& setting, const std::function<void()>& body) {
   const BlockSignals blocked;
   threads_.reserve(threads_.size() + static_cast<size_t>(count));
   const auto beginning = std::make_shared<Beginning>();
   for (int i = 0; i < count; ++i) {
     try {
-      threads_.emplace_back(
-          [=] { RunWorker(team_size, account, promises, warn, body, beginning.get()); });
+      threads_.emplace_back([=] { RunWorker(setting, body, beginning.get()); });
     } catch (const std::system_error& e) {
       throw Error(
           ErrorCode::kOutOfMemory,

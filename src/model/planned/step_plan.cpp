@@ -1,9 +1,7 @@
-#include "model/network/step_plan.h"
-
-#include <ATen/Version.h>
-#include <ATen/ops/empty.h>
+#include "model/planned/step_plan.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "activation/table.h"
@@ -56,11 +54,17 @@ std::vector<size_t> ActivationsBehind(const ModelSpec& spec, const std::vector<s
   return behind;
 }
 
+std::atomic<bool> planned_steps{true};
+
 }  // namespace
+
+void UsePlannedSteps(bool planned) { planned_steps.store(planned); }
+bool PlannedStepsAreUsed() { return planned_steps.load(std::memory_order_relaxed); }
 
 StepPlan::~StepPlan() = default;
 
-StepPlan::StepPlan(const Network& network, const PlanOptions& options) : watch_(options.watch) {
+StepPlan::StepPlan(const PlannedNetwork& network, const PlanOptions& options)
+    : watch_(options.watch) {
   const ModelSpec& spec = network.spec();
   PlanNodes(network, options);
   if (options.training) ConnectGradients(spec);
@@ -69,9 +73,10 @@ StepPlan::StepPlan(const Network& network, const PlanOptions& options) : watch_(
   ShrinkBuffers();
   PlaceBuffers();
   if (options.measured_parts > 0) return;
-  arena_ = at::empty({arena_floats_}, at::kFloat);
-  float* base = arena_.data_ptr<float>();
-  for (const auto& [buffer, offset] : offsets_) buffer->data = buffer->piece = base + offset;
+  arena_ = WorkerArray(arena_floats_);
+  for (const auto& [buffer, offset] : offsets_) {
+    buffer->data = buffer->piece = arena_.data() + offset;
+  }
   offsets_.clear();
 }
 
@@ -81,13 +86,10 @@ PlanBuffer* StepPlan::NewBuffer(int64_t floats) {
   return buffers_.back().get();
 }
 
-void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
+void StepPlan::PlanNodes(const PlannedNetwork& network, const PlanOptions& options) {
   const ModelSpec& spec = network.spec();
-  const Kernels& kernels =
-      options.kernels != nullptr ? *options.kernels : KernelsFor(at::get_cpu_capability().c_str());
-  const Bf16Kernels* bf16 = options.precision == Precision::kBf16
-                                ? &Bf16KernelsFor(at::get_cpu_capability().c_str())
-                                : nullptr;
+  const Kernels& kernels = options.kernels != nullptr ? *options.kernels : KernelsHere();
+  const Bf16Kernels* bf16 = options.precision == Precision::kBf16 ? &Bf16KernelsHere() : nullptr;
   values_.resize(spec.tensors.size());
   roots_.resize(spec.tensors.size());
   for (size_t i = 0; i < values_.size(); ++i) {
@@ -145,7 +147,8 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
       node->next = &static_cast<const layers::ActivationLayer&>(next).activation;
     }
     node->alias = taken[i] != 0;
-    if (!node->alias) entry.op = PlanLayer(*spec.layers[at.layer], node.get());
+    if (!node->alias && PlannedStepsAreUsed())
+      entry.op = PlanLayer(*spec.layers[at.layer], node.get());
     if (entry.op != nullptr && node->takes_next) taken[behind[i]] = 1;
     if (node->alias) {
       const PlanValue& input = *node->inputs[0];
@@ -153,7 +156,7 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
       output.gradient = input.gradient;
       roots_[at.output] = roots_[at.inputs[0]];
     } else if (entry.op == nullptr) {
-      std::unique_ptr<AutogradOp> op = MakeAutogradOp(network, at.layer, node.get());
+      std::unique_ptr<AutogradOp> op = network.MakeAutogradOp(at.layer, node.get());
       autograd_ops_.push_back(op.get());
       entry.op = std::move(op);
       std::vector<Shape> shapes;

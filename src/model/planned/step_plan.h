@@ -1,14 +1,12 @@
 // A model's forward and backward pass as a fixed list of ops on preallocated memory.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "model/network/network.h"
-#include "model/planned/planned_op.h"
+#include "base/worker_memory.h"
+#include "model/planned/planned_network.h"
 #include "params/precision.h"
 
 namespace hopper {
@@ -36,21 +34,18 @@ struct PlanOptions {
   StepWatch* watch = nullptr;
 };
 
-// A layer without a planned op, run by autograd between two planned ones. From Forward() to
-// Backward() it holds what autograd keeps of the layer, which is not a part of the plan's arena.
-class AutogradOp : public PlannedOp {
- public:
-  // Lets it go where no Backward() follows.
-  virtual void Release() = 0;
-};
+// Tests may switch planned ops off, before any plan or training: all layers then run through
+// autograd.
+void UsePlannedSteps(bool planned);
+bool PlannedStepsAreUsed();
 
-// Made for one architecture and one batch size; all its memory comes from libtorch's CPU
-// allocator when it is made. Used by one thread at a time; the team of the one that made it shares
-// the work.
+// Made for one architecture and one batch size; all its memory comes from the thread's
+// blocks when it is made. Used by one thread at a time; the team of the one that made it shares the
+// work.
 class StepPlan {
  public:
   // `network` outlives the plan.
-  StepPlan(const Network& network, const PlanOptions& options);
+  StepPlan(const PlannedNetwork& network, const PlanOptions& options);
   ~StepPlan();
   StepPlan(const StepPlan&) = delete;
   StepPlan& operator=(const StepPlan&) = delete;
@@ -101,7 +96,7 @@ class StepPlan {
     std::vector<PlanBuffer*> buffers;  // that have room for a piece alone
   };
   PlanBuffer* NewBuffer(int64_t floats);
-  void PlanNodes(const Network& network, const PlanOptions& options);
+  void PlanNodes(const PlannedNetwork& network, const PlanOptions& options);
   void ConnectGradients(const ModelSpec& spec);
   // The stages of the passes, group by group.
   void MakeStages(const ModelSpec& spec);
@@ -130,13 +125,10 @@ class StepPlan {
   std::vector<Stage> backward_;
   std::vector<PlanWeight> untouched_;                     // trainable, but no gradient reaches them
   std::vector<std::pair<PlanBuffer*, int64_t>> offsets_;  // until the arena is there
-  at::Tensor arena_;
+  WorkerArray arena_;
   int64_t arena_floats_ = 0;
   std::vector<AutogradOp*> autograd_ops_;  // of the entries
   int64_t autograd_floats_ = 0;
 };
-
-// `network` and `node` outlive it.
-std::unique_ptr<AutogradOp> MakeAutogradOp(const Network& network, int layer_index, PlanNode* node);
 
 }  // namespace hopper

@@ -14,12 +14,11 @@
 #include "base/aligned.h"
 #include "base/cancel.h"
 #include "base/error.h"
+#include "base/workers.h"
 #include "data/dataset.h"
-#include "engine/failure.h"
-#include "engine/workers.h"
-#include "model/network/network.h"
 #include "model/weights/import.h"
-#include "train/forward.h"
+#include "predict/backend.h"
+#include "predict/forward_pass.h"
 
 namespace hopper {
 
@@ -34,8 +33,10 @@ struct PredictionPlan {
 class Predictor {
  public:
   // Weights, batches and tensors take at most `memory_limit` bytes; Error(kOutOfMemory) beyond.
-  Predictor(std::string_view model_arch, int64_t n_weights, const DataDesc& data, int32_t threads,
-            int64_t memory_limit, int32_t event_fd, const char* layer = nullptr);
+  // `backend` outlives it.
+  Predictor(const PredictionBackend& backend, std::string_view model_arch, int64_t n_weights,
+            const DataDesc& data, int32_t threads, int64_t memory_limit, int32_t event_fd,
+            const char* layer = nullptr);
   ~Predictor();  // joins; batches that were not taken are lost
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
@@ -75,14 +76,14 @@ class Predictor {
     Job& operator=(const Job&) = delete;
     // What `compute` throws is the job's failure.
     template <typename F>
-    void Try(const F& compute) {
+    void Try(const PredictionBackend& backend, const F& compute) {
       try {
         compute();
       } catch (const Cancelled&) {
         cancelled = true;
       } catch (...) {
         failed = true;
-        failure = DescribeException();
+        failure = backend.Describe();
       }
     }
 
@@ -101,7 +102,7 @@ class Predictor {
   void Prepare(std::string_view model_arch, int64_t n_weights, const char* layer);
   int64_t BatchBytes(int32_t rows) const;
   // The job's outputs, of the bytes `x`.
-  void Compute(const uint8_t* x, std::optional<ForwardPass>* forward, Job* job) const;
+  void Compute(const uint8_t* x, std::unique_ptr<ForwardPass>* forward, Job* job) const;
   void Work();
   // Null: the thread is to end.
   std::shared_ptr<Job> NextJob();
@@ -110,9 +111,10 @@ class Predictor {
   void FreeExpired();
   void GiveBack();
 
+  const PredictionBackend& backend_;
   DataDesc data_;
   int32_t event_fd_;
-  std::shared_ptr<const Network> network_;
+  std::shared_ptr<const PlannedNetwork> network_;
   AlignedArray<float> flat_;
   std::optional<WeightsImport> import_;  // into flat_
   int32_t n_outputs_ = 0;
@@ -120,10 +122,10 @@ class Predictor {
   int32_t rows_ = 0;     // of a batch; 0: nothing was planned
   int32_t batches_ = 0;  // that may be submitted and not taken
   OwnedAccount account_;
-  bool at_once_ = false;             // Submit() computes
-  std::optional<ForwardPass> here_;  // of at_once_; a thread frees it once it has expired
-  std::shared_ptr<Job> taken_;       // owns what Take() handed out
-  AlignedArray<uint8_t> room_;       // or empty
+  bool at_once_ = false;               // Submit() computes
+  std::unique_ptr<ForwardPass> here_;  // of at_once_; a thread frees it once it has expired
+  std::shared_ptr<Job> taken_;         // owns what Take() handed out
+  AlignedArray<uint8_t> room_;         // or empty
 
   std::mutex mutex_;  // guards all that follows
   std::condition_variable wake_;

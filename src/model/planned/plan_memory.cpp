@@ -1,9 +1,9 @@
-#include "train/plan_memory.h"
+#include "model/planned/plan_memory.h"
 
 #include <limits>
 
-#include "train/stepper.h"
-#include "train/tensor_memory.h"
+#include "base/worker_memory.h"
+#include "model/planned/step_plan.h"
 
 namespace hopper {
 
@@ -20,7 +20,14 @@ int64_t Saturated(double bytes) {
   return bytes < 9e18 ? static_cast<int64_t>(bytes) : std::numeric_limits<int64_t>::max();
 }
 
-double StepMemory(const Network& network, const PlanOptions& options) {
+int64_t EvaluationBatch(const ModelSpec& spec) {
+  constexpr int64_t kFloats = 4 << 20;  // 16 MB
+  int64_t batch = 1024;
+  while (batch > 16 && batch * spec.activation_floats > kFloats) batch /= 2;
+  return batch;
+}
+
+double StepMemory(const PlannedNetwork& network, const PlanOptions& options) {
   const ModelSpec& spec = network.spec();
   const double activations =
       static_cast<double>(options.batch) * static_cast<double>(spec.activation_floats);
@@ -30,7 +37,7 @@ double StepMemory(const Network& network, const PlanOptions& options) {
     return (activations * copies + gradients) * sizeof(float);
   }
   const StepPlan plan(network, options);
-  return static_cast<double>(TensorBytes(plan.arena_floats() * int64_t{sizeof(float)})) +
+  return static_cast<double>(BlockBytes(plan.arena_floats() * int64_t{sizeof(float)})) +
          static_cast<double>(plan.autograd_floats()) * sizeof(float) * kRoundedUp;
 }
 

@@ -1,4 +1,4 @@
-#include "model/network/planned_matrix.h"
+#include "model/planned/planned_matrix.h"
 
 namespace hopper {
 namespace {
