@@ -1,5 +1,6 @@
 #include "base/number_text.h"
 
+#include <array>
 #include <clocale>
 #include <cmath>
 #include <cstdio>

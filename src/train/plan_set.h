@@ -7,6 +7,7 @@
 
 #include "base/aligned.h"
 #include "loss/objective.h"
+#include "model/network/network.h"
 #include "model/planned/step_plan.h"
 
 namespace hopper {
