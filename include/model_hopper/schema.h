@@ -126,6 +126,14 @@ typedef struct hopper_schema_api
 	/* One row with a sentence on the first difference, or none. */
 	int			(*compare) (const char *json, const char *name, const char *other_json,
 							const char *other_name, hopper_rows **rows, hopper_error *error);
+	/*
+	 * A row for each column that alone tells the labels of `n` packed rows: name, share and guess
+	 * as numbers (schema/leaks.h). Labels are of y_type (hopper_type), classes below `classes` or
+	 * (0) numbers. HOPPER_CORRUPT where the bytes are not as many.
+	 */
+	int			(*leaks) (const hopper_data_schema *schema, int32_t n, const void *x, size_t x_size,
+						  const void *y, size_t y_size, int32_t y_type, int32_t classes,
+						  hopper_rows **rows, hopper_error *error);
 } hopper_schema_api;
 
 #endif							/* MODEL_HOPPER_SCHEMA_H */

@@ -45,6 +45,8 @@ DECLARE
     columns pg_catalog.text[];
     infinite pg_catalog.int8[];
     places pg_catalog.int4[];
+    leaks pg_catalog.json[];
+    leak pg_catalog.json;
     kept pg_catalog.text;
     kind pg_catalog.text;
     classes pg_catalog.int4;
@@ -284,6 +286,15 @@ BEGIN
                 HINT = 'Where it only tells rows apart, leave it out: treatments := ' || quote_literal(json_build_object(named, 'drop')) || '.';
         END LOOP;
     END IF;
+    PERFORM pg_catalog.set_config('search_path', callers, true);
+    EXECUTE pg_catalog.format('SELECT pg_catalog.array_agg(pg_catalog.row_to_json(l)) FROM %sleakage_suspects(%L) AS l', own, packed) INTO leaks;
+    PERFORM pg_catalog.set_config('search_path', safe, true);
+    FOREACH leak IN ARRAY coalesce(leaks, '{}') LOOP
+        RAISE WARNING 'column "%" alone tells the label%', leak->>'feature', CASE kind WHEN 'class' THEN ' of ' || round((leak->>'share')::numeric * 100, 1)
+            || ' % of the rows' ELSE '' END USING
+            HINT = 'Where it is not known yet when a row is to be predicted, leave it out: treatments := '
+                || quote_literal(json_build_object(leak->>'feature', 'drop')) || '.';
+    END LOOP;
     result := n || CASE n WHEN 1 THEN ' column is a feature' ELSE ' columns are features' END || ', the label is ' || CASE kind WHEN 'class' THEN 'one of ' || classes || ' classes' ELSE 'a number' END;
     EXECUTE tell USING step, what, result, statement;
 

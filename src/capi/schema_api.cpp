@@ -1,5 +1,6 @@
 #include "capi/schema_api.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -12,6 +13,8 @@
 #include "capi/arguments.h"
 #include "capi/boundary.h"
 #include "capi/rows.h"
+#include "data/types.h"
+#include "schema/leaks.h"
 #include "schema/schema.h"
 
 // A schema with what C sees of it.
@@ -200,6 +203,70 @@ int DescribeSchema(const hopper_data_schema* schema, hopper_rows** rows, hopper_
   });
 }
 
+template <typename T>
+void AppendNumbers(const void* values, int32_t n, std::vector<double>* out) {
+  const auto* bytes = static_cast<const uint8_t*>(values);
+  for (int32_t i = 0; i < n; ++i) {
+    T value;
+    std::memcpy(&value, bytes + static_cast<size_t>(i) * sizeof(T), sizeof(T));
+    out->push_back(static_cast<double>(value));
+  }
+}
+
+// Of packed values.
+std::vector<double> NumbersOf(ValueType type, const void* values, int32_t n) {
+  std::vector<double> numbers;
+  switch (type) {
+    case ValueType::kUint8:
+      AppendNumbers<uint8_t>(values, n, &numbers);
+      break;
+    case ValueType::kInt16:
+      AppendNumbers<int16_t>(values, n, &numbers);
+      break;
+    case ValueType::kInt32:
+      AppendNumbers<int32_t>(values, n, &numbers);
+      break;
+    case ValueType::kInt64:
+      AppendNumbers<int64_t>(values, n, &numbers);
+      break;
+    case ValueType::kFloat32:
+      AppendNumbers<float>(values, n, &numbers);
+      break;
+    case ValueType::kFloat64:
+      AppendNumbers<double>(values, n, &numbers);
+      break;
+    case ValueType::kUnknown:
+      throw Error(ErrorCode::kInternal, "labels have no type");
+  }
+  return numbers;
+}
+
+int LeaksOf(const hopper_data_schema* schema, int32_t n, const void* x, size_t x_size,
+            const void* y, size_t y_size, int32_t y_type, int32_t classes, hopper_rows** rows,
+            hopper_error* error) {
+  return Guard(error, [&] {
+    RequireAll(schema, x, y, rows);
+    const auto type = static_cast<ValueType>(y_type);
+    const auto width = static_cast<size_t>(schema->schema.width());
+    const auto count = static_cast<size_t>(std::max(n, 0));
+    if (x_size != count * width * sizeof(float) ||
+        y_size != count * static_cast<size_t>(TypeSize(type))) {
+      throw Error(ErrorCode::kCorrupt, "a buffer has not the size of its rows");
+    }
+    constexpr int32_t kMostRows = 20000;
+    const int32_t looked_at = std::min(n, kMostRows);
+    std::vector<float> features(static_cast<size_t>(looked_at) * width);
+    std::memcpy(features.data(), x, features.size() * sizeof(float));
+    auto table = std::make_unique<Rows>(3);
+    for (const Leak& leak : FindLeaks(schema->schema, features.data(), looked_at,
+                                      NumbersOf(type, y, looked_at), classes)) {
+      table->Add({schema->schema.columns()[static_cast<size_t>(leak.column)].name,
+                  NumberText(leak.share), NumberText(leak.guess)});
+    }
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
 int CompareSchemas(const char* json, const char* name, const char* other_json,
                    const char* other_name, hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
@@ -225,6 +292,7 @@ hopper_schema_api MakeSchemaApi() {
   api.encode = EncodeRow;
   api.describe = DescribeSchema;
   api.compare = CompareSchemas;
+  api.leaks = LeaksOf;
   return api;
 }
 

@@ -42,6 +42,47 @@ HOPPER_SPI_FUNCTION(hopper_sql_describe_features)
 	return hopper_return_rows(fcinfo, HOPPER_CORE_ROWS(schema.describe, schema->handle));
 }
 
+typedef struct leak_search
+{
+	const hopper_row_schema *schema;
+	const hopper_data_desc *desc;
+	MemoryContext context;		/* of what is found; a buffer's is gone after it */
+	hopper_rows *found;			/* NULL: no buffer has been looked at */
+} leak_search;
+
+/* Packed rows are in the order of a hash: the first buffer's are as good as any. */
+static void
+look_for_leaks(const hopper_buffer *buffer, void *state)
+{
+	leak_search *search = state;
+	const hopper_data_desc *desc = search->desc;
+	MemoryContext caller;
+
+	if (search->found)
+		return;
+	caller = MemoryContextSwitchTo(search->context);
+	search->found = HOPPER_CORE_ROWS(schema.leaks, search->schema->handle, buffer->n, buffer->x,
+									 buffer->x_size, buffer->y, buffer->y_size, desc->y_type,
+									 desc->y_kind == HOPPER_LABEL_CLASS ? desc->num_classes : 0);
+	MemoryContextSwitchTo(caller);
+}
+
+/* leakage_suspects(packed_table) */
+HOPPER_SPI_FUNCTION(hopper_sql_leakage_suspects)
+{
+	hopper_name table = hopper_name_argument(fcinfo, 0, "packed_table");
+	hopper_packed data;
+	leak_search search = {.schema = schema_of(&table),.desc = &data.desc,
+		.context = CurrentMemoryContext};
+
+	hopper_read_packed(&table, false, &data);
+	if (data.outputs_text || data.desc.y_kind == HOPPER_LABEL_ARRAY)
+		hopper_raise(ERRCODE_FEATURE_NOT_SUPPORTED,
+					 errmsg("the labels of \"%s\" are not one class or number a row", table.shown));
+	hopper_scan_packed(&data, HOPPER_SPLIT_TRAIN, 0, look_for_leaks, &search);
+	return hopper_return_rows(fcinfo, search.found);
+}
+
 /* The schema's columns, found in the relation; what names a row follows them. */
 static void
 open_schema_rows(const hopper_row_schema *schema, const hopper_name *name, hopper_pack_source *rows)
