@@ -199,7 +199,7 @@ BEGIN
     EXECUTE pg_catalog.format('CREATE TABLE %1$s (step pg_catalog.int4, what pg_catalog.text, result pg_catalog.text, statement pg_catalog.text);'
         ' COMMENT ON TABLE %1$s IS %2$L', pg_catalog.format(names, '_steps'), 'what auto_fit() did' OPERATOR(pg_catalog.||) begun);
     PERFORM pg_catalog.set_config('client_min_messages', told, true);
-    FOREACH made IN ARRAY rights LOOP
+    FOREACH made IN ARRAY coalesce(rights, '{}') LOOP
         EXECUTE made;
     END LOOP;
     EXECUTE pg_catalog.format('SELECT %L::pg_catalog.regclass', pg_catalog.format(names, '_steps')) INTO kept_steps;
@@ -509,7 +509,7 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', safe, true);
     forced := ARRAY(SELECT c.oid::regclass FROM pg_class c WHERE c.oid = ANY (tables) AND to_json(c)->>'relforcerowsecurity' = 'true');
     PERFORM pg_catalog.set_config('search_path', callers, true);
-    FOREACH statement IN ARRAY forced LOOP
+    FOREACH statement IN ARRAY coalesce(forced, '{}') LOOP
         EXECUTE pg_catalog.format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY', statement);
     END LOOP;
     PERFORM pg_catalog.set_config('search_path', safe, true);
@@ -608,7 +608,7 @@ BEGIN
         || '; ' || round(extract(epoch FROM clock_timestamp() - began)::numeric, 1) || ' s in all', format('SELECT %spredict(model_table := %L, source_table := %L, id_col := ..., output_table := ..., mst_key := %s)',
         own, models, plan->>'source_table', best.mst_key);
     PERFORM pg_catalog.set_config('search_path', callers, true);
-    FOREACH statement IN ARRAY forced LOOP
+    FOREACH statement IN ARRAY coalesce(forced, '{}') LOOP
         EXECUTE pg_catalog.format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', statement);
     END LOOP;
 END $$;
