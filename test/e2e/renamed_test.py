@@ -63,7 +63,7 @@ def test_a_schema_with_another_name(database):
 def test_tables_that_have_been_moved(database):
     make(database, "here")
     query(database, "CREATE SCHEMA there; SET search_path = there")
-    for table, in query(database, "SELECT relname FROM pg_class WHERE relnamespace = 'here'::regnamespace AND relkind = 'r'"):
+    for table, in query(database, "SELECT relname FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'here') AND relkind = 'r'"):
         query(database, f"ALTER TABLE here.{table} SET SCHEMA there")
     expect_found(database)
 
@@ -82,7 +82,7 @@ def test_packed_tables_with_other_names(database):
     assert value(database, "SELECT training_table FROM other_validation_summary") == "tables.other"
     query(database, TRAIN.format("true").replace("'packed", "'other"))
     query(database, "SELECT hopper.drop_packed('other')")
-    assert not query(database, "SELECT 1 FROM pg_class WHERE relnamespace = 'tables'::regnamespace AND relname LIKE 'other%'")
+    assert not query(database, "SELECT 1 FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'tables') AND relname LIKE 'other%'")
     # And a table of models, with those that go with it.
     for end in ("", "_info", "_state", "_summary"):
         query(database, f"ALTER TABLE run{end} RENAME TO kept{end}")
