@@ -218,15 +218,6 @@ int IsPlannedModel(const char* model_arch, size_t model_arch_size, const hopper_
   });
 }
 
-int CreatePlanned(const char* model_arch, size_t model_arch_size, int64_t n_weights,
-                  const hopper_data_desc* data, const char* layer, int32_t threads,
-                  int64_t memory_limit, int32_t event_fd, hopper_predictor** predictor,
-                  int32_t* n_outputs, hopper_error* error) {
-  static const PredictionBackend backend;
-  return CreatePredictor(backend, model_arch, model_arch_size, n_weights, data, layer, threads,
-                         memory_limit, event_fd, predictor, n_outputs, error);
-}
-
 hopper_core_api MakeApi() {
   hopper_core_api api = {};
   api.version = HOPPER_API_VERSION;
@@ -258,7 +249,7 @@ hopper_core_api MakeApi() {
   api.schema = MakeSchemaApi();
   api.is_planned = IsPlannedModel;
   SetPredictorFunctions(&api.predictor);
-  api.predictor.create = CreatePlanned;
+  SetCreatePredictor<PredictionBackend>(&api.predictor);
   return api;
 }
 

@@ -62,15 +62,6 @@ int CheckPrecision(const char* precision, int32_t on_gpu, int32_t* emulated, dou
   });
 }
 
-int CreateByTorch(const char* model_arch, size_t model_arch_size, int64_t n_weights,
-                  const hopper_data_desc* data, const char* layer, int32_t threads,
-                  int64_t memory_limit, int32_t event_fd, hopper_predictor** predictor,
-                  int32_t* n_outputs, hopper_error* error) {
-  static const TorchBackend backend;
-  return CreatePredictor(backend, model_arch, model_arch_size, n_weights, data, layer, threads,
-                         memory_limit, event_fd, predictor, n_outputs, error);
-}
-
 hopper_torch_api MakeApi() {
   hopper_torch_api api = {};
   api.version = HOPPER_API_VERSION;
@@ -86,7 +77,7 @@ hopper_torch_api MakeApi() {
   SetGroupFunctions(&api.group);
   SetEvaluationFunctions(&api.evaluation);
   SetPredictorFunctions(&api.predictor);
-  api.predictor.create = CreateByTorch;
+  SetCreatePredictor<TorchBackend>(&api.predictor);
   SetExplainFunctions(&api.explain);
   SetEnsembleFunctions(&api.ensemble);
   SetCalibrationFunctions(&api.calibration);
