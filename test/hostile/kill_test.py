@@ -53,7 +53,7 @@ SHORT = ["add_trials", "best_config", "build_info", "calibrate", "cancel", "chec
          "describe_features", "describe_model", "describe_space",
          "drop_model", "drop_packed", "drop_run", "enqueue_trial", "ensemble", "expire_runs", "explain_automl", "explain_fit", "explain_row", "feature_importance",
          "fits_at_once", "from_safetensors", "generate_model_configs", "gpu_configuration", "grant_model", "grant_run", "help", "help_function",
-         "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard",
+         "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard", "leakage_suspects",
          "learning_curves", "load_model", "load_model_selection_table", "losses", "metric_ascends", "metrics",
          "mlp", "model_columns", "model_id", "model_ids", "models", "names_like", "optimizers", "param_importance", "params_json", "partial_dependence", "pause", "pin_trial",
          "pred_type_of_double", "pred_type_of_real", "predict_outputs", "predict_packed",

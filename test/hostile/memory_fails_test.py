@@ -110,6 +110,7 @@ CALLS = {
     "integers_out": "SELECT '{1,2}'::hopper.integers::text",
     "keep_best": "SELECT hopper.keep_best('run', 1)",
     "layers": "SELECT count(*) FROM hopper.layers()",
+    "leakage_suspects": "SELECT count(*) FROM hopper.leakage_suspects('treated')",
     "leaderboard": "SELECT count(*) FROM hopper.leaderboard('run')",
     "learning_curves": "SELECT count(*) FROM hopper.learning_curves('run')",
     "load_model":

@@ -103,6 +103,7 @@ CALLS = [
     "SELECT hopper.training_preprocessor({points}, {treated}, {y}, {x}, validation_fraction := 0.25,"
     " treatments := '{{}}')",
     "SELECT treatment, on_null, slots FROM hopper.describe_features({treated})",
+    "SELECT feature, share FROM hopper.leakage_suspects({treated})",
     "SELECT features FROM hopper.transform_rows({treated}, {points}) ORDER BY 1",
     "SELECT hopper.training_preprocessor({pictures}, {shown}, {y}, {image}, image_shape := '{{2}}')",
     "SELECT hopper.mlp({models}, {packed}, '{{3}}', name := 'it''s \\ it')",

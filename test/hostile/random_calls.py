@@ -107,6 +107,7 @@ LIKELY = {
 
 # What only one function needs: predict_byom wants an architecture that has weights.
 LIKELY_OF = {("hopper.predict_byom", "model_id"): [2], ("hopper.cnn", "packed_table"): ["drawn"],
+             ("hopper.leakage_suspects", "packed_table"): ["treated"],
              ("hopper.model_id", "name"): ["first"], ("hopper.best_config", "model_table"): ["searched"],
              ("hopper.param_importance", "model_table"): ["searched"],
              # A search wants two names that nothing has yet.
