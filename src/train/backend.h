@@ -1,0 +1,36 @@
+// What training computes by other means than planned steps and loops.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "data/dataset.h"
+#include "model/spec.h"
+#include "params/params.h"
+#include "predict/backend.h"
+
+namespace hopper {
+
+class Stepper;
+struct ModelState;
+struct StepperSetup;
+
+// By none: what NeedsTorch() is refused. engine/torch_backend.h has the other one. Thread-safe;
+// outlives what is made with it.
+class TrainingBackend : public PredictionBackend {
+ public:
+  // Steps of `state` through autograd alone, which UsePlannedSteps(false) asks for.
+  virtual std::unique_ptr<Stepper> MakeAutogradStepper(const StepperSetup& setup,
+                                                       ModelState* state) const;
+  // What the numerics class of a model says of who computes a part of it, as "torch 2.11.0, AVX512,
+  // 1a2b3c4d"; nothing here.
+  virtual std::string Numerics() const;
+};
+
+// Whether libtorch computes something of a model that trains on such data, or is evaluated on them:
+// a layer without a planned form, a loss or a metric without a loop. `compile` has gone through
+// FitToOutputs().
+bool NeedsTorch(const CompileParams& compile, const std::shared_ptr<const ModelSpec>& spec,
+                const DataDesc& data);
+
+}  // namespace hopper
