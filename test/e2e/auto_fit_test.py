@@ -275,6 +275,31 @@ def test_names_of_any_kind(database):
     assert not query(database, "SELECT relname FROM pg_class WHERE relname LIKE 'M %%' AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'My Shop')")
 
 
+def relations(database, schema):
+    return {each for each, in query(database, "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+                                    " WHERE c.relkind IN ('r', 'v') AND n.nspname = %s", schema)}
+
+
+def test_all_that_was_made_is_dropped(database):
+    query(database, "CREATE SCHEMA trash; CREATE TABLE trash.kept_rows (a int); CREATE TABLE trash.model_of_mine (a int)")
+    kept = relations(database, "trash")
+    query(database, "SELECT hopper.auto_fit('customers', 'churned', 'trash.model', 1)")
+    made = relations(database, "trash") - kept
+    assert {"model", "model_steps", "model_rows"} <= made
+    # What others have made of it is told, and all stays.
+    query(database, "CREATE VIEW seen AS SELECT * FROM trash.model_steps")
+    with pytest.raises(psycopg2.Error, match="depend"):
+        query(database, "SELECT hopper.drop_auto_fit('trash.model')")
+    assert relations(database, "trash") - kept == made
+    query(database, "DROP VIEW seen")
+    assert value(database, "SELECT hopper.drop_auto_fit('trash.model')") == len(made)
+    assert relations(database, "trash") == kept
+    for other in ("trash.model", "trash.kept", "customers", "nowhere"):
+        assert value(database, "SELECT hopper.drop_auto_fit(%s)", other) == 0
+    assert relations(database, "trash") == kept
+    assert value(database, "SELECT count(*) FROM customers") == 3000
+
+
 @pytest.mark.skipif(GREENPLUM, reason="segments cannot train into temporary tables")
 def test_temporary_models_are_replaced(database):
     """pg_temp is another schema in each session."""

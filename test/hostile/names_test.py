@@ -198,6 +198,7 @@ CALLS = [
     "SELECT pg_catalog.count(*) FROM hopper.tensorboard_files({tried}) WHERE pg_catalog.length(content) OPERATOR(pg_catalog.>) 100",
     "SELECT pg_catalog.count(*) FROM hopper.auto_fit({points}, {y}, {fitted}, 1,"
     " group_varname := {id})",
+    "SELECT hopper.drop_auto_fit({fitted}) OPERATOR(pg_catalog.>) 10",
     "SELECT metric, mean, fold_values FROM hopper.cross_validate({points}, {validated}, {y},"
     " {x}, 2, 1, {configs})",
     "SELECT metric FROM hopper.cross_validate({points}, {by_group}, {y}, '*', 3, 1,"

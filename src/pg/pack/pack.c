@@ -102,7 +102,9 @@ has_split(const hopper_name *packed)
 	split_search search = {.packed = packed};
 	ErrorData  *error = hopper_look(look_for_split, &search);
 
-	if (error && error->sqlerrcode != ERRCODE_UNDEFINED_TABLE)
+	/* Beside a name as long as names may be there is none. */
+	if (error && error->sqlerrcode != ERRCODE_UNDEFINED_TABLE &&
+		error->sqlerrcode != ERRCODE_NAME_TOO_LONG)
 		ReThrowError(error);
 	return search.found;
 }
