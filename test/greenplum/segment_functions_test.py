@@ -289,20 +289,37 @@ def test_models_that_wait_do_not_outlive_their_statement(tenant):
     assert query(tenant, EMIT) == []
 
 
+WIDE = sequential(dense("hidden", 1500, "relu"), dense("output", 4, "softmax"), shape=(64,))
+
+
+def test_models_in_files_do_not_outlive_their_statement(tenant):
+    """Their files did not, and a later statement read what the process had open under their numbers."""
+    model = value(tenant, "SELECT hopper.load_model('models', %s)", WIDE)
+    query(tenant, "SELECT hopper.load_model_selection_table('models', 'wide', %s, ARRAY[%s],"
+          " (SELECT array_agg('batch_size=' || b) FROM generate_series(32, 37) b))", [model], COMPILE)
+    query(tenant, "SET hopper.memory_limit = 9")
+    description = catch(tenant, "SELECT * FROM hopper.fit_multiple_model('packed', 'wide_run', 'wide', 1, threads := 1)")[RUN]
+    query(tenant, "RESET hopper.memory_limit")
+    run = run_of(description)
+    query(tenant, "BEGIN")
+    query(tenant, calls(RUN)[0].replace("{run}", str(run)), psycopg2.Binary(description))
+    query(tenant, "SELECT hopper.segment_visit(%s, 1, false, k, 0, 1, 'N') FROM drive, generate_series(1, 6) k GROUP BY key", run)
+    assert query(tenant, "SELECT hopper.segment_emit(0, key) FROM drive GROUP BY key") == []
+    query(tenant, "ROLLBACK")
+
+
 def test_models_that_wait_are_for_their_role(tenants):
+    """What a function of another role takes, in whose statement they came."""
     connection = connect("HOPPER_GREENPLUM")
-    query(connection, "BEGIN")
-    query(connection, COLLECT)
-    query(connection, "SET ROLE neighbour")
-    assert query(connection, EMIT) == []
-    query(connection, "RESET ROLE")
-    assert query(connection, EMIT) == [(120000,)] * 5
-    query(connection, COLLECT)
-    query(connection, "SAVEPOINT s")
-    query(connection, COLLECT)
-    query(connection, "ROLLBACK TO s")
-    assert query(connection, EMIT) == []
-    query(connection, "ROLLBACK")
+    for role in ("tenant", "neighbour"):
+        query(connection, f"CREATE FUNCTION {role}.take() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER"
+              f" AS $f$ BEGIN RETURN (SELECT count(*) FROM ({EMIT}) e); END $f$;"
+              f" ALTER FUNCTION {role}.take() OWNER TO {role}")
+    query(connection, "GRANT USAGE ON SCHEMA neighbour TO tenant")
+    query(connection, "SET ROLE tenant")
+    taken = COLLECT.replace("::bytea)", "::bytea) IS NULL, {}.take()")
+    assert query(connection, taken.format("neighbour")) == [(False, 0)]
+    assert query(connection, taken.format("tenant")) == [(False, 5)]
     connection.close()
 
 

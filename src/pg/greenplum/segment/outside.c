@@ -21,7 +21,8 @@ typedef struct outside_file
 
 static struct
 {
-	MemoryContext context;		/* NULL: nobody is outside; below the transaction's */
+	hopper_guard *guard;		/* NULL: nobody is outside; else the statement's */
+	MemoryContext context;
 	Oid			role;
 	outside_file in;
 	outside_file out;
@@ -31,18 +32,24 @@ static struct
 	int			n_emitted;		/* of it */
 } outside;
 
+static void
+statement_ends(void *context)
+{
+	MemoryContextDelete((MemoryContext) context);
+	memset(&outside, 0, sizeof(outside));
+}
+
 void
 hopper_outside_forget(void)
 {
-	if (outside.context)
-		MemoryContextDelete(outside.context);
-	memset(&outside, 0, sizeof(outside));
+	if (outside.guard)
+		hopper_guard_release(outside.guard);
 }
 
 void
 hopper_outside_end(void)
 {
-	if (outside.role != GetUserId())
+	if (outside.guard == NULL || outside.role != GetUserId())
 		return;
 	if (outside.in.file)
 		BufFileClose(outside.in.file);
@@ -57,10 +64,13 @@ append(outside_file *to, int32 mst_key, int32 number, int32 n_parts, MemoryConte
 {
 	hopper_outside_part *part;
 
-	if (outside.context == NULL)
+	if (outside.guard == NULL)
 	{
-		outside.context = AllocSetContextCreate(TopTransactionContext, "hopper models outside",
-												ALLOCSET_DEFAULT_SIZES);
+		MemoryContext context = AllocSetContextCreate(TopMemoryContext, "hopper models outside",
+													  ALLOCSET_DEFAULT_SIZES);
+
+		outside.guard = hopper_guard_add(context, statement_ends);
+		outside.context = context;
 		outside.role = GetUserId();
 	}
 	*caller = MemoryContextSwitchTo(outside.context);

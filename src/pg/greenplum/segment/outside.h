@@ -4,10 +4,10 @@
  *		beside the others, those that have gone out of it to make room, and those that came while
  *		the data were not here, which go out again as they came.
  *
- * Bytes of the former lie in temporary files of the statement: they go with an error, and
- * temp_file_limit counts them. A hop writes its own before it trains and after; no file outlives
- * its statement. What came back lies in memory, as any role may send it, and take it in a later
- * statement: it must not be there any more then, or be of the same role.
+ * Bytes of the former lie in temporary files, which temp_file_limit counts; what came back lies in
+ * memory. All of it is the statement's and goes with it, before its files are closed: what has a
+ * closed file would read and write what this process has open under its number since. Any role may
+ * send models and take them, so that those of another role are nobody's to take.
  */
 #ifndef HOPPER_OUTSIDE_H
 #define HOPPER_OUTSIDE_H
@@ -31,7 +31,7 @@ typedef struct hopper_outside_part
 	bool		taken;
 } hopper_outside_part;
 
-/* Forgets all of an earlier statement, whose end has closed the files. */
+/* Forgets what an earlier visit of this statement has left. */
 extern void hopper_outside_forget(void);
 /* A part of a model that has to wait. */
 extern void hopper_outside_keep(int32 mst_key, int32 part, int32 n_parts, const bytea *body);

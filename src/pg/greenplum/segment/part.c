@@ -9,7 +9,6 @@
 
 #include "cdb/cdbvars.h"
 
-#include "pg/greenplum/segment/outside.h"
 #include "pg/greenplum/wire.h"
 
 hopper_segment_part hopper_current;
@@ -38,15 +37,12 @@ hopper_segment_part_leave(void)
 static void
 transaction_ends(XactEvent event, void *arg)
 {
-	hopper_outside_forget();
 	hopper_segment_part_leave();
 }
 
 static void
 subtransaction_ends(SubXactEvent event, SubTransactionId mine, SubTransactionId parent, void *arg)
 {
-	if (event == SUBXACT_EVENT_ABORT_SUB)
-		hopper_outside_forget();
 	if (hopper_current.id == 0 || hopper_current.subxact != mine)
 		return;
 	if (event == SUBXACT_EVENT_ABORT_SUB)
@@ -61,8 +57,9 @@ process_ends(int code, Datum arg)
 	hopper_segment_part_leave();
 }
 
-void
-hopper_segment_part_follow_transactions(void)
+/* From now on the end of a transaction or of this process ends what it has of a run. */
+static void
+follow_transactions(void)
 {
 	static bool registered = false;
 
@@ -128,7 +125,7 @@ hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 	if (!Gp_is_writer)
 		elog(ERROR, "data came to a process that only reads");
 	hopper_segment_part_leave();
-	hopper_segment_part_follow_transactions();
+	follow_transactions();
 	hopper_read_description(description, &hopper_run_description, &run);
 	if (run.id != id)
 		hopper_refuse_description();

@@ -38,8 +38,6 @@ extern void hopper_segment_part_join(int64 id, const bytea *description, int32 k
 extern void hopper_segment_part_enter(const hopper_segment_stint *stints, int n);
 /* Leaves the run, if there is one, and frees what it holds. */
 extern void hopper_segment_part_leave(void);
-/* From now on the end of a transaction or of this process ends what it has of a run. */
-extern void hopper_segment_part_follow_transactions(void);
 /* An error context callback: the run, the segment, and the configuration at hand. */
 extern void hopper_segment_part_context(void *arg);
 

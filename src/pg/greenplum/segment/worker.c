@@ -178,7 +178,6 @@ HOPPER_FUNCTION(hopper_sql_segment_collect)
 		step = MemoryContextAllocZero(context, sizeof(*step));
 		step->milliseconds = PG_GETARG_INT32(2);
 		step->halts = PG_GETARG_BOOL(3);
-		hopper_segment_part_follow_transactions();
 		hopper_outside_forget();
 	}
 	else
