@@ -60,6 +60,22 @@ def test_a_schema_with_another_name(database):
     drop_database("hopper_renamed_too")
 
 
+def test_a_schema_whose_old_name_another_has(database):
+    """A name leads where it says, and who calls it is told that there are two."""
+    make(database, "year")
+    query(database, "ALTER SCHEMA year RENAME TO last_year")
+    make(database, "year")
+    query(database, "SET search_path = last_year")
+    del database.notices[:]
+    query(database, TRAIN.format("false").replace("'run'", "'again'"))
+    told, = [notice for notice in database.notices if "beside it" in notice]
+    assert 'NOTICE:  "configs_summary" names year.networks, and not the table of that name beside it' in told
+    query(database, told.split("RENAME: ")[1])
+    del database.notices[:]
+    query(database, TRAIN.format("true").replace("'run'", "'again'"))
+    assert not [notice for notice in database.notices if "beside it" in notice]
+
+
 def test_tables_that_have_been_moved(database):
     make(database, "here")
     query(database, "CREATE SCHEMA there; SET search_path = there")

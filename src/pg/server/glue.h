@@ -370,7 +370,7 @@ extern const char *hopper_user_trigger(Relation opened);
 /*
  * A table's name that a column of `holder` holds; the same error, unless the caller owns `holder`.
  * Where no table has that name any more, as after ALTER SCHEMA ... RENAME, it is the one beside
- * `holder`.
+ * `holder`; where there are both, a NOTICE says which.
  */
 extern hopper_name hopper_name_in(const hopper_name *holder, const hopper_name *named,
 								  const char *value, const char *column);

@@ -302,13 +302,17 @@ hopper_name_in(const hopper_name *holder, const hopper_name *named, const char *
 			   const char *column)
 {
 	hopper_name name = hopper_parse_name(cstring_to_text(value), column);
+	hopper_name beside = hopper_name_beside(holder, name.name);
 
-	if (!OidIsValid(hopper_relation_oid(&name, true)))
+	if (OidIsValid(hopper_relation_oid(&beside, true)))
 	{
-		hopper_name beside = hopper_name_beside(holder, name.name);
-
-		if (OidIsValid(hopper_relation_oid(&beside, true)))
+		if (!OidIsValid(hopper_relation_oid(&name, true)))
 			name = beside;
+		else if (strcmp(name.quoted, beside.quoted) != 0)
+			ereport(NOTICE, errmsg("\"%s\" names %s, and not the table of that name beside it",
+								   holder->shown, name.quoted),
+					errhint("If it means that one, as after ALTER SCHEMA ... RENAME: UPDATE %s "
+							"SET %s = %s;", holder->quoted, column, hopper_literal(beside.quoted)));
 	}
 	if (!is_trusted(hopper_owner(hopper_relation_oid(holder, false))))
 		hopper_require_harmless(&name, named, false);
