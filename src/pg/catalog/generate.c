@@ -30,13 +30,6 @@ list_argument(FunctionCallInfo fcinfo, int index, const char *argument, Oid type
 	return elements;
 }
 
-static int32 *
-model_ids_argument(FunctionCallInfo fcinfo, int index, int *n)
-{
-	hopper_require_argument(fcinfo, index, "model_id_list");
-	return hopper_integers_argument(fcinfo, index, "model_id_list", 1, PG_INT32_MAX, n);
-}
-
 static const char **
 texts_argument(FunctionCallInfo fcinfo, int index, const char *argument, int *n)
 {
@@ -118,7 +111,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_load_model_selection_table)
 	config_lists lists;
 
 	name_destination(fcinfo, &to);
-	lists.ids = model_ids_argument(fcinfo, 2, &lists.n_models);
+	lists.ids = hopper_model_ids_argument(fcinfo, 1, &lists.n_models);
 	lists.compile = texts_argument(fcinfo, 3, "compile_params_list", &lists.n_compile);
 	lists.fit = texts_argument(fcinfo, 4, "fit_params_list", &lists.n_fit);
 	PG_RETURN_INT32(write_combinations(&to, &lists, !PG_ARGISNULL(5) && PG_GETARG_BOOL(5)));
@@ -283,7 +276,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_generate_model_configs)
 		read_chosen(fcinfo, &lists);
 		PG_RETURN_INT32(write_combinations(&to, &lists, replace));
 	}
-	grid.model_ids = model_ids_argument(fcinfo, 2, &grid.n_models);
+	grid.model_ids = hopper_model_ids_argument(fcinfo, 1, &grid.n_models);
 	read_search_arguments(fcinfo, &grid);
 	require_models(&to.models, grid.model_ids, grid.n_models);
 	to.exists = !replace && OidIsValid(hopper_relation_oid(&to.selection, true));

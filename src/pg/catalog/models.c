@@ -23,6 +23,15 @@ hopper_model_id_argument(FunctionCallInfo fcinfo, int at)
 	return *hopper_integers_argument(fcinfo, at, "model_id", 1, 1, &n);
 }
 
+int32 *
+hopper_model_ids_argument(FunctionCallInfo fcinfo, int least, int *n)
+{
+	int			at = hopper_argument(fcinfo, "model_id_list");
+
+	hopper_require_argument(fcinfo, at, "model_id_list");
+	return hopper_integers_argument(fcinfo, at, "model_id_list", least, PG_INT32_MAX, n);
+}
+
 /* The architecture's text in UTF-8. */
 static char *
 required_architecture(FunctionCallInfo fcinfo, int index)

@@ -19,6 +19,8 @@ typedef struct hopper_model
 
 /* An argument of type hopper.integers, whose input says what to write for a model's name. */
 extern int32 hopper_model_id_argument(FunctionCallInfo fcinfo, int at);
+/* Argument model_id_list: that many of them at least. */
+extern int32 *hopper_model_ids_argument(FunctionCallInfo fcinfo, int least, int *n);
 /* The table's Oid; ERROR where it does not exist (42P01) or lacks load_model()'s columns (42809) */
 extern Oid	hopper_require_model_table(const hopper_name *table);
 /*

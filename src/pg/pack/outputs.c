@@ -17,8 +17,8 @@ init_output(const hopper_pack_job *job, hopper_pack_output *output, int at, int6
 			int32 partitions)
 {
 	memset(output, 0, sizeof(*output));
-	output->table = job->made[at].name;
-	output->named = job->tables[at].name.quoted;
+	output->table = job->making.made[at].name;
+	output->named = job->making.tables[at].name.quoted;
 	output->x_column = hopper_pack_feature_column(job);
 	output->y_column = hopper_packed_label(job->source.y.name);
 	output->n_rows = n_rows;

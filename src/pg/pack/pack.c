@@ -126,33 +126,34 @@ static void
 make_room(hopper_pack_job *job)
 {
 	const hopper_pack_request *request = &job->request;
+	hopper_making *making = &job->making;
 
 	hopper_require_other_table(&request->output, "output_table", &request->source,
 							   "source_table");
 	if (request->validation)
 		hopper_require_other_table(&request->output, "output_table", &request->training.table,
 								   "packed_table");
-	job->n_tables = hopper_pack_is_split(request) ? PACK_TABLES : 2;
-	job->replacing = hopper_pack_make_room(&request->output, job->n_tables > 2, request->replace,
-										   job->tables);
-	memcpy(job->made, job->tables, sizeof(job->made));
-	if (!job->replacing)
+	making->n = hopper_pack_is_split(request) ? PACK_TABLES : 2;
+	making->replaces = hopper_pack_make_room(&request->output, making->n > 2, request->replace,
+											 making->tables);
+	memcpy(making->made, making->tables, sizeof(making->made));
+	if (!making->replaces)
 		return;
 	/* Rows that the old table had put aside may be among those that the new one is trained on. */
-	if (!request->validation && job->n_tables == 2 && has_split(&request->output))
-		job->n_tables = tables_of(&request->output, true, job->tables);
-	hopper_name_new(job->tables, job->n_tables, "", job->made);
+	if (!request->validation && making->n == 2 && has_split(&request->output))
+		making->n = tables_of(&request->output, true, making->tables);
+	hopper_name_new(making->tables, making->n, "", making->made);
 }
 
 /* What is computed is in the place of the old tables, or stays where it was made. */
 static void
 replace_tables(const hopper_pack_job *job)
 {
-	const hopper_table *made = job->made;
+	const hopper_table *made = job->making.made;
 
-	if (!job->replacing || hopper_exchange_results(job->tables, made, job->n_tables))
+	if (hopper_making_end(&job->making))
 		return;
-	for (int i = 0; i < job->n_tables; i += 2)
+	for (int i = 0; i < job->making.n; i += 2)
 		if (OidIsValid(hopper_relation_oid(&made[i + 1].name, true)))
 			hopper_change("UPDATE %s SET output_table = %s, training_table = %s",
 						  made[i + 1].name.quoted, hopper_literal(made[i].name.quoted),

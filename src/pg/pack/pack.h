@@ -159,10 +159,7 @@ typedef struct hopper_pack_job
 	int			n_strata;		/* 0 before the first row */
 	int64	   *strata;			/* rows of each stratum */
 	int64	   *quotas;			/* of them still to go to validation */
-	hopper_table tables[PACK_TABLES];	/* to be made, or also to be replaced */
-	hopper_table made[PACK_TABLES];	/* the same, or what takes their place once it is filled */
-	int			n_tables;
-	bool		replacing;
+	hopper_making making;		/* more than are made where old ones only go */
 } hopper_pack_job;
 
 /* Column of the features in the packed table. */
@@ -328,8 +325,8 @@ typedef struct hopper_pack_output
 } hopper_pack_output;
 
 /*
- * Creates the first n of job->made. They have their names before a row is read: who takes one of
- * them later waits for the end of the transaction, and cannot cost what was packed.
+ * Creates the first n of job->making.made. They have their names before a row is read: who takes
+ * one of them later waits for the end of the transaction, and cannot cost what was packed.
  */
 extern void hopper_pack_create_tables(const hopper_pack_job *job, int n);
 /* Plans the buffers. n_rows, partitions (0: by bytes), buffer_size (0: by bytes) are set. */

@@ -122,9 +122,9 @@ hopper_pack_create_tables(const hopper_pack_job *job, int n)
 {
 	for (int i = 0; i < n; i += 2)
 	{
-		create_packed(&job->made[i].name, hopper_pack_feature_column(job),
+		create_packed(&job->making.made[i].name, hopper_pack_feature_column(job),
 					  hopper_packed_label(job->source.y.name));
-		hopper_pack_summary_create(&job->made[i + 1].name, &job->source.y,
+		hopper_pack_summary_create(&job->making.made[i + 1].name, &job->source.y,
 								   job->y_kind == HOPPER_LABEL_CLASS);
 	}
 }

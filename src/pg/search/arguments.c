@@ -31,15 +31,6 @@ number_argument(FunctionCallInfo fcinfo, const char *name, hopper_complaints *co
 	return PG_GETARG_FLOAT8(at);
 }
 
-int32 *
-hopper_model_ids_argument(FunctionCallInfo fcinfo, int *n)
-{
-	int			at = hopper_argument(fcinfo, "model_id_list");
-
-	hopper_require_argument(fcinfo, at, "model_id_list");
-	return hopper_integers_argument(fcinfo, at, "model_id_list", 0, PG_INT32_MAX, n);
-}
-
 typedef struct missing_model
 {
 	const hopper_name *models;
@@ -296,7 +287,7 @@ hopper_automl_arguments(FunctionCallInfo fcinfo, hopper_automl *run)
 
 	run->packed = hopper_name_named(fcinfo, "packed_table");
 	run->models = hopper_name_named(fcinfo, "model_arch_table");
-	options->model_ids = hopper_model_ids_argument(fcinfo, &options->n_models);
+	options->model_ids = hopper_model_ids_argument(fcinfo, 0, &options->n_models);
 	hopper_read_packed(&run->packed, false, &run->train);
 	read_validation(fcinfo, run);
 	options->compile_grid = hopper_utf8_named(fcinfo, "compile_params_grid");

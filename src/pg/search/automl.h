@@ -133,7 +133,6 @@ hopper_trial_of_key(int32 mst_key)
 extern void hopper_search_tell_limit(const hopper_automl *run);
 /* Begins the search; ERROR with all that is wrong with it. A guard frees it. */
 extern hopper_guard *hopper_search_start(hopper_automl *run);
-extern int32 *hopper_model_ids_argument(FunctionCallInfo fcinfo, int *n);
 /*
  * The architectures' JSON in UTF-8, with {"hopper": ...} in them or not; "" and a complaint where
  * there is none.

@@ -5,6 +5,7 @@
  */
 #include "pg/search/automl.h"
 
+#include "pg/catalog/models.h"
 #include "pg/train/outputs.h"
 #include "pg/train/ranking.h"
 
@@ -17,7 +18,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_describe_space)
 	hopper_error error;
 
 	hopper_require_set_context(fcinfo);
-	options.model_ids = hopper_model_ids_argument(fcinfo, &options.n_models);
+	options.model_ids = hopper_model_ids_argument(fcinfo, 0, &options.n_models);
 	options.compile_grid = hopper_utf8_argument(fcinfo, 2);
 	options.fit_grid = hopper_utf8_argument(fcinfo, 3);
 	options.space = hopper_utf8_argument(fcinfo, 4);
