@@ -43,7 +43,7 @@ CALLS = {
 # Other ways to call those above.
 THE_SAME = ["create_predict_function, columns", "fit_multiple_model, replaced", "fit_multiple_model, warm start", "predict_byom, sequences",
             "predict_row, JSON of the best", "predict_row, a record", "predict_row, a record of the best", "predict_row, an object",
-            "predict_row, of the best",
+            "predict_row, made ready", "predict_row, of the best",
             "training_preprocessor, outputs",
             "training_preprocessor, replaced", "training_preprocessor, sequences"]
 # They end by themselves in a moment, so that no client is gone for long while they work; every_function_test.py

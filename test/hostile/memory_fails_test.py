@@ -156,6 +156,8 @@ CALLS = {
     "predict_row, a record of the best":
         "SELECT count(*) FROM hopper.predict_row('run', (SELECT p FROM points p WHERE id = 1))",
     "predict_row": "SELECT count(*) FROM hopper.predict_row('run', 1, ARRAY[1, 2]::real[])",
+    # The other ones find it so.
+    "predict_row, made ready": "UPDATE run_summary SET name = 'x'; SELECT count(*) FROM hopper.predict_row('run', 1, ARRAY[1, 2]::real[])",
     "predict_row, of the best": "SELECT count(*) FROM hopper.predict_row('run', ARRAY[1, 2]::real[])",
     "predict_rows": "SELECT count(*) FROM hopper.predict_rows('run', NULL::points)",
     "progress_slots": "SELECT count(*) >= 0 FROM hopper.progress_slots()",
