@@ -47,7 +47,7 @@ CALLS = {
     "more than anybody needs": PACK % ("'y'", "repeat('c,', 20000000)"),
     # PostgreSQL's own reading of an array hears nothing: ten millions take it two seconds.
     "keys": "SELECT hopper.fit_multiple_model('packed', 'made', 'many', 1,"
-            " mst_keys => array_fill(1, ARRAY[3000000]))",
+            " mst_keys => array_fill(1, ARRAY[1000000]))",
     "keys of a copy": "SELECT hopper.copy_model('run', 'made', array_fill(1, ARRAY[1000000]))",
     "models": "SELECT hopper.load_model_selection_table('models', 'made', array_fill(1, ARRAY[1000000]),"
               f" ARRAY[{COMPILE}], ARRAY['batch_size=8'])",
