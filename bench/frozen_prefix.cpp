@@ -167,7 +167,7 @@ struct Outcome {
 
 Outcome Run(const Table& table, const std::string& json, const std::vector<float>& weights,
             int32_t heads, int32_t iterations, int32_t threads) {
-  const hopper_torch_api& api = *hopper_torch_api_get(HOPPER_API_VERSION);
+  const hopper_engine_api& api = hopper_torch_api_get(HOPPER_API_VERSION)->engine;
   const int event_fd = eventfd(0, EFD_NONBLOCK);
   std::vector<int32_t> starts;
   for (int32_t p = 0; p < table.desc.n_partitions; ++p) starts.push_back(p);

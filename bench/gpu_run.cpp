@@ -134,7 +134,8 @@ void AddBuffers(hopper_run* run, const Split& split, hopper_split which, int32_t
                           checksum);
     buffer.checksum = checksum;
     hopper_error error = {};
-    Require(hopper_torch_api_get(HOPPER_API_VERSION)->run.add_buffer(run, &buffer, &error), error);
+    Require(hopper_torch_api_get(HOPPER_API_VERSION)->engine.run.add_buffer(run, &buffer, &error),
+            error);
   }
 }
 
@@ -142,7 +143,7 @@ void Run(const Options& given, const std::vector<Configuration>& configurations,
          const Split& valid) {
   const Clock::time_point begin = Clock::now();
   const int32_t partitions = given.Number("partitions");
-  const hopper_torch_api* api = hopper_torch_api_get(HOPPER_API_VERSION);
+  const hopper_engine_api* api = &hopper_torch_api_get(HOPPER_API_VERSION)->engine;
   const int fd = eventfd(0, EFD_NONBLOCK);
   std::vector<int32_t> starts;
   for (int32_t p = 0; p < partitions; ++p) starts.push_back(p);

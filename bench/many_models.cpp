@@ -30,7 +30,8 @@
 #include "data/dataset.h"
 #include "engine/configuration.h"
 #include "engine/memory_plan.h"
-#include "engine/torch_workers.h"
+#include "engine/torch/backend.h"
+#include "engine/torch/workers.h"
 #include "model_hopper/torch.h"
 #include "train/plan_cache.h"
 
@@ -150,7 +151,7 @@ struct Cost {
 
 Cost Run(const Table& table, int32_t models, int32_t threads, int32_t iterations,
          int32_t architectures) {
-  const hopper_torch_api& api = *hopper_torch_api_get(HOPPER_API_VERSION);
+  const hopper_engine_api& api = hopper_torch_api_get(HOPPER_API_VERSION)->engine;
   const int event_fd = eventfd(0, EFD_NONBLOCK);
   std::vector<int32_t> starts;
   for (int32_t p = 0; p < table.desc.n_partitions; ++p) starts.push_back(p);
@@ -214,11 +215,12 @@ Cost Alone(const Table& table, int32_t models, int32_t iterations, int32_t archi
   std::atomic<bool> cancel{false};
   {
     Workers workers;
-    workers.Start(1, TorchSetting(account.get()), [&] {
+    workers.Start(1, TorchSetting({account.get()}), [&] {
       PlanCache plans(KeptPlanBytes(kLimit));
       const PlanCacheScope scope(&plans);
       std::vector<std::unique_ptr<const Trainer>> trainers;
-      Networks networks;
+      const TorchBackend backend;
+      Networks networks(backend);
       for (int32_t key = 1; key <= models; ++key) {
         const std::string compile = CompileOf(key);
         ConfigSource config;

@@ -21,7 +21,7 @@ enable_language(CUDA)
 set(CMAKE_CUDA_STANDARD 17)
 message(STATUS "CUDA build: toolkit ${CUDAToolkit_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
 
-set_property(SOURCE src/engine/build_info.cpp src/engine/devices/cuda_devices.cpp APPEND PROPERTY
+set_property(SOURCE src/engine/torch/build_info.cpp src/engine/devices/cuda_devices.cpp APPEND PROPERTY
   COMPILE_DEFINITIONS HOPPER_CUDA_MAJOR=${CUDAToolkit_VERSION_MAJOR})
 
 file(GLOB cuda_sources CONFIGURE_DEPENDS src/engine/cuda/*.cu src/engine/cuda/*.cpp)

@@ -13,9 +13,9 @@
 #include "model_hopper/cancel.h"
 #include "model_hopper/config.h"
 #include "model_hopper/data.h"
+#include "model_hopper/engine.h"
 #include "model_hopper/metrics.h"
 #include "model_hopper/model.h"
-#include "model_hopper/predict.h"
 #include "model_hopper/readings.h"
 #include "model_hopper/schema.h"
 #include "model_hopper/search.h"
@@ -354,13 +354,17 @@ typedef struct hopper_core_api
 								 int64_t *iterations, hopper_error *error);
 
 	/*
-	 * *planned: whether the predictor below computes the model for such data. Otherwise layers of
-	 * it want libtorch, and the predictor of libhopper_torch.so does.
+	 * Why the engine below cannot do what is asked with these configurations, but that of
+	 * libhopper_torch.so can: one row, which names what of them wants libtorch. No row: it can.
 	 */
-	int			(*is_planned) (const char *model_arch, size_t model_arch_size,
-							   const hopper_data_desc *data, const char *layer, int32_t *planned,
-							   hopper_error *error);
-	hopper_predictor_api predictor;
+	int			(*wants_libtorch) (const hopper_config *configs, int32_t n,
+								   const hopper_data_desc *data, hopper_rows **rows,
+								   hopper_error *error);
+	/* As wants_libtorch(), of a prediction: what hopper_predictor_api.create() is given. */
+	int			(*predictor_wants_libtorch) (const char *model_arch, size_t model_arch_size,
+											 const hopper_data_desc *data, const char *layer,
+											 hopper_rows **rows, hopper_error *error);
+	hopper_engine_api engine;
 	hopper_search_api search;
 	hopper_schema_api schema;
 

@@ -1,6 +1,6 @@
 /*
  * torch.h
- *		libhopper_torch.so: training, evaluation, prediction, with libtorch.
+ *		libhopper_torch.so: an engine with libtorch, and what else asks libtorch.
  */
 #ifndef MODEL_HOPPER_TORCH_H
 #define MODEL_HOPPER_TORCH_H
@@ -8,14 +8,8 @@
 #include <stdint.h>
 
 #include "model_hopper/basics.h"
-#include "model_hopper/calibration.h"
-#include "model_hopper/ensemble.h"
-#include "model_hopper/evaluate.h"
-#include "model_hopper/forecast.h"
-#include "model_hopper/group.h"
-#include "model_hopper/predict.h"
+#include "model_hopper/engine.h"
 #include "model_hopper/readings.h"
-#include "model_hopper/run.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -46,23 +40,7 @@ typedef struct hopper_torch_api
 	/* gpu_configuration(): host, name, index, memory_mb, capability; no rows without a GPU */
 	int			(*gpus) (hopper_rows **rows, hopper_error *error);
 
-	/*
-	 * Whether a run on this machine can have that precision: HOPPER_INVALID_PARAMETER for an
-	 * unknown name, HOPPER_NOT_SUPPORTED for one that the device does not have. *emulated: 1 where
-	 * the device has no instructions for it. *gain: how many times as fast as in fp32 this
-	 * processor makes a matrix product, as measured once a process; 1 on GPUs.
-	 */
-	int			(*check_precision) (const char *precision, int32_t on_gpu, int32_t *emulated,
-									double *gain, hopper_error *error);
-
-	/* one table for each kind of handle */
-	hopper_run_api run;
-	hopper_group_api group;
-	hopper_evaluation_api evaluation;
-	hopper_predictor_api predictor;
-	hopper_explain_api explain;
-	hopper_ensemble_api ensemble;
-	hopper_calibration_api calibration;
+	hopper_engine_api engine;
 } hopper_torch_api;
 
 /* hopper_torch_api_get(); NULL where the caller's version is another one. */

@@ -51,8 +51,12 @@ void RunWorker(const WorkerSetting& setting, const std::function<void()>& body,
 
 }  // namespace
 
-WorkerSetting PlainSetting(MemoryAccount* account) {
-  return {[account] { return std::make_shared<MemoryScope>(account); }, 1, {}};
+WorkerSetting PlainSetting(const WorkerNeeds& needs) {
+  return {[account = needs.account, promises = needs.promises] {
+            return std::make_shared<MemoryScope>(account, promises);
+          },
+          needs.team_size,
+          {}};
 }
 
 void WorkHere(const WorkerSetting& setting, const std::function<void()>& body) {

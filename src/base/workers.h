@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -18,8 +19,19 @@ struct WorkerSetting {
   std::function<void()> member;  // run first by each other member; empty in a team of one
 };
 
-// Nothing but blocks, counted in `account`.
-WorkerSetting PlainSetting(MemoryAccount* account);
+// Takes the text of each warning that a library has for the user; called on any worker.
+using WarningSink = std::function<void(const std::string&)>;
+
+// What a setting is made of.
+struct WorkerNeeds {
+  MemoryAccount* account = nullptr;  // that blocks are counted in
+  WarningSink warn = {};
+  int team_size = 1;
+  bool promises = false;  // each task of a body says what it was promised, as MemoryScope wants to
+};
+
+// Nothing but blocks and a team.
+WorkerSetting PlainSetting(const WorkerNeeds& needs);
 
 // Runs `body` on the calling thread with all that a worker has but blocked signals; it may throw.
 // Not on a worker.

@@ -33,8 +33,9 @@ inline int FillPlain(int code, std::string_view message, hopper_error* error) no
 
 // Runs `body` and turns what it throws into a hopper_code and a filled error; 0 where it returns.
 // `describe` puts the exception that is being handled into words.
-template <typename Body>
-int Guard(hopper_error* error, const Body& body, Problem (*describe)() = DescribeCaught) noexcept {
+template <typename Body, typename Describe = Problem (*)()>
+int Guard(hopper_error* error, const Body& body,
+          const Describe& describe = DescribeCaught) noexcept {
   try {
     body();
     return HOPPER_OK;
@@ -60,8 +61,8 @@ void RequireAll(const Pointers*... pointers) {
 }
 
 // Functions that answer 1 (yes), 0 (not yet) or -1 (*error).
-template <typename Body>
-int Ask(hopper_error* error, const Body& body, Problem (*describe)() = DescribeCaught) noexcept {
+template <typename Body, typename Describe = Problem (*)()>
+int Ask(hopper_error* error, const Body& body, const Describe& describe = DescribeCaught) noexcept {
   bool answer = false;
   const int code = Guard(
       error, [&] { answer = body(); }, describe);

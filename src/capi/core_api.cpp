@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -205,16 +206,48 @@ int32_t ProcessorsOfMachine() {
   return n;
 }
 
-int IsPlannedModel(const char* model_arch, size_t model_arch_size, const hopper_data_desc* data,
-                   const char* layer, int32_t* planned, hopper_error* error) {
+// Quoted as messages have it.
+std::string LayerText(const Layer& layer) { return "layer \"" + layer.name() + "\""; }
+
+hopper_rows* OneCellOrNone(const std::string& text) {
+  auto table = std::make_unique<Rows>(1);
+  if (!text.empty()) table->Add({text});
+  return Rows::Release(std::move(table));
+}
+
+int WantsLibtorch(const hopper_config* configs, int32_t n, const hopper_data_desc* data,
+                  hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
-    RequireAll(model_arch, data, planned);
+    RequireAll(data, rows);
+    const DataDesc desc = FromC(*data);
+    std::string wanting = "training";
+    std::set<std::string_view> known;
+    for (int32_t i = 0; i < n; ++i) {
+      const ConfigSource config = FromC(configs[i]);
+      if (!known.insert(config.model_arch).second) continue;
+      std::vector<Problem> problems;  // whoever trains it tells them
+      const auto spec = ParseModelFor(config.model_arch, desc.inputs, &problems);
+      if (spec == nullptr) continue;
+      const Layer* unplanned = UnplannedLayer(spec, /*training=*/true);
+      if (unplanned == nullptr) continue;
+      wanting = LayerText(*unplanned) + " of configuration " + std::to_string(config.mst_key);
+      break;
+    }
+    *rows = OneCellOrNone(wanting);
+  });
+}
+
+int PredictorWantsLibtorch(const char* model_arch, size_t model_arch_size,
+                           const hopper_data_desc* data, const char* layer, hopper_rows** rows,
+                           hopper_error* error) {
+  return Guard(error, [&] {
+    RequireAll(model_arch, data, rows);
     const DataDesc desc = FromC(*data);
     const std::string_view json(model_arch, model_arch_size);
-    *planned = IsPlanned(layer == nullptr ? ParseModelFor(json, desc.inputs)
-                                          : ParseModelUpTo(json, desc.inputs, layer))
-                   ? 1
-                   : 0;
+    const auto spec = layer == nullptr ? ParseModelFor(json, desc.inputs)
+                                       : ParseModelUpTo(json, desc.inputs, layer);
+    const Layer* unplanned = UnplannedLayer(spec, /*training=*/false);
+    *rows = OneCellOrNone(unplanned == nullptr ? "" : LayerText(*unplanned));
   });
 }
 
@@ -247,9 +280,12 @@ hopper_core_api MakeApi() {
   SetDataFunctions(&api);
   api.search = MakeSearchApi();
   api.schema = MakeSchemaApi();
-  api.is_planned = IsPlannedModel;
-  SetPredictorFunctions(&api.predictor);
-  SetCreatePredictor<PredictionBackend>(&api.predictor);
+  api.wants_libtorch = WantsLibtorch;
+  api.predictor_wants_libtorch = PredictorWantsLibtorch;
+  SetPredictorFunctions(&api.engine.predictor);
+  api.engine.predictor.create = [](auto... arguments) {
+    return CreatePredictor(The<PredictionBackend>(), arguments...);
+  };
   return api;
 }
 

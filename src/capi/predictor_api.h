@@ -14,13 +14,11 @@ int CreatePredictor(const PredictionBackend& backend, const char* model_arch,
                     const char* layer, int32_t threads, int64_t memory_limit, int32_t event_fd,
                     hopper_predictor** predictor, int32_t* n_outputs, hopper_error* error);
 
-// Sets `create`, by a backend of this class.
+// The library's backend of this class.
 template <typename Backend>
-void SetCreatePredictor(hopper_predictor_api* api) {
-  api->create = [](auto... arguments) {
-    static const Backend backend;
-    return CreatePredictor(backend, arguments...);
-  };
+const Backend& The() {
+  static const Backend backend;
+  return backend;
 }
 
 }  // namespace hopper

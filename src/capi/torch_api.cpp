@@ -6,19 +6,16 @@
 #include <string>
 
 #include "base/cancel.h"
-#include "capi/predictor_api.h"
+#include "capi/boundary.h"
+#include "capi/engine_api.h"
 #include "capi/readings.h"
 #include "capi/rows.h"
-#include "capi/torch_api_calls.h"
-#include "capi/torch_api_parts.h"
-#include "engine/build_info.h"
 #include "engine/devices/cuda_devices.h"
-#include "engine/devices/lane_devices.h"
-#include "engine/torch_backend.h"
-#include "engine/torch_workers.h"
+#include "engine/torch/backend.h"
+#include "engine/torch/build_info.h"
+#include "engine/torch/lane_devices.h"
+#include "engine/torch/workers.h"
 #include "model_hopper/torch.h"
-#include "params/precision.h"
-#include "train/trainer.h"
 
 namespace hopper {
 namespace {
@@ -30,7 +27,7 @@ int TakeReadings(const hopper_readings* readings) {
 }
 
 int TellBuildInfo(hopper_rows** rows, hopper_error* error) {
-  return Call(error, [&] {
+  return Guard(error, [&] {
     RequireAll(rows);
     auto table = std::make_unique<Rows>(2);
     for (const auto& [name, value] : BuildInfo()) table->Add({name, value});
@@ -39,7 +36,7 @@ int TellBuildInfo(hopper_rows** rows, hopper_error* error) {
 }
 
 int Gpus(hopper_rows** rows, hopper_error* error) {
-  return Call(error, [&] {
+  return Guard(error, [&] {
     RequireAll(rows);
     auto table = std::make_unique<Rows>(5);
     char host[256] = {};
@@ -49,16 +46,6 @@ int Gpus(hopper_rows** rows, hopper_error* error) {
                   std::to_string(device.memory >> 20), device.capability});
     }
     *rows = Rows::Release(std::move(table));
-  });
-}
-
-int CheckPrecision(const char* precision, int32_t on_gpu, int32_t* emulated, double* gain,
-                   hopper_error* error) {
-  return Call(error, [&] {
-    RequireAll(precision, emulated, gain);
-    const Precision parsed = ParsePrecision(precision, on_gpu != 0);
-    *emulated = on_gpu == 0 && IsEmulated(parsed) ? 1 : 0;
-    *gain = on_gpu == 0 ? Gain(parsed) : 1.0;
   });
 }
 
@@ -72,15 +59,7 @@ hopper_torch_api MakeApi() {
   api.share_readings = TakeReadings;
   api.build_info = TellBuildInfo;
   api.gpus = Gpus;
-  api.check_precision = CheckPrecision;
-  SetRunFunctions(&api.run);
-  SetGroupFunctions(&api.group);
-  SetEvaluationFunctions(&api.evaluation);
-  SetPredictorFunctions(&api.predictor);
-  SetCreatePredictor<TorchBackend>(&api.predictor);
-  SetExplainFunctions(&api.explain);
-  SetEnsembleFunctions(&api.ensemble);
-  SetCalibrationFunctions(&api.calibration);
+  api.engine = MakeEngineApi<TorchBackend>();
   return api;
 }
 

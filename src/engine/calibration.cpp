@@ -149,9 +149,10 @@ double LeastLossAt(const Rows& rows, Point at_one) {
 
 }  // namespace
 
-Calibration::Calibration(const ConfigSource& config, const DataDesc& data, int64_t memory_limit)
-    : data_(data) {
-  Networks networks;
+Calibration::Calibration(const TrainingBackend& backend, const ConfigSource& config,
+                         const DataDesc& data, int64_t memory_limit)
+    : backend_(backend), data_(data) {
+  Networks networks(backend);
   trainer_ = MakeTrainer(config, data_.desc(), /*run_seed=*/0, Precision::kFp32, &networks);
   const ModelSpec& spec = trainer_->network().spec();
   if (spec.outputs.size() > 1) {

@@ -14,6 +14,7 @@
 
 #include "data/dataset.h"
 #include "model/config_source.h"
+#include "train/backend.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -37,8 +38,10 @@ class Calibration {
  public:
   // `config` needs no weights. Throws kNotSupported where such a model has no temperature. Outputs
   // take at most `memory_limit` bytes.
-  Calibration(const ConfigSource& config, const DataDesc& data, int64_t memory_limit);
+  Calibration(const TrainingBackend& backend, const ConfigSource& config, const DataDesc& data,
+              int64_t memory_limit);
 
+  const TrainingBackend& backend() const { return backend_; }
   // Validation data, all of them before Find().
   void AddBuffer(const PackedBuffer& buffer) { data_.AddBuffer(buffer); }
   // `config` as before, with its weights. Looks at cancel between batches.
@@ -60,6 +63,7 @@ class Calibration {
   // Of outputs that are probabilities; throws where they are not.
   void TakeLogits(const ConfigSource& config, std::vector<float>* outputs) const;
 
+  const TrainingBackend& backend_;
   Dataset data_;
   std::unique_ptr<const Trainer> trainer_;
   int64_t width_ = 0;  // 1: a sigmoid's

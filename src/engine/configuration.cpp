@@ -33,7 +33,8 @@ std::shared_ptr<const Network> Networks::Of(const ConfigSource& config, const Da
   std::shared_ptr<const Network>& network =
       by_text_[Hash(config.model_arch.data(), config.model_arch.size())];
   if (network == nullptr) {
-    network = std::make_shared<const Network>(ParseModelFor(config.model_arch, data.inputs));
+    network = std::static_pointer_cast<const Network>(
+        backend_.MakeNetwork(ParseModelFor(config.model_arch, data.inputs)));
   }
   return network;
 }

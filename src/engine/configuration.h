@@ -11,6 +11,7 @@
 #include "engine/training_options.h"
 #include "model/config_source.h"
 #include "schedule/course.h"
+#include "train/backend.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -19,10 +20,13 @@ namespace hopper {
 // takes milliseconds to read, and what is planned for one serves all who share it.
 class Networks {
  public:
+  // `backend` outlives all that is made of them.
+  explicit Networks(const TrainingBackend& backend) : backend_(backend) {}
   // Throws the architecture's first problem.
   std::shared_ptr<const Network> Of(const ConfigSource& config, const DataDesc& data);
 
  private:
+  const TrainingBackend& backend_;
   std::map<Digest, std::shared_ptr<const Network>> by_text_;
 };
 

@@ -19,19 +19,21 @@ namespace hopper {
 namespace {
 
 // An ensemble ends in a sum, whatever its members end in: its loss and metrics are those.
-std::unique_ptr<const Trainer> JudgeOf(ConfigSource config, const DataDesc& data) {
+std::unique_ptr<const Trainer> JudgeOf(const TrainingBackend& backend, ConfigSource config,
+                                       const DataDesc& data) {
   const std::string architecture = EnsembleJson({{config.model_arch, 1, 1.0}}, data.inputs);
   config.model_arch = architecture;
-  Networks networks;
+  Networks networks(backend);
   return MakeTrainer(config, data, /*run_seed=*/0, Precision::kFp32, &networks);
 }
 
 }  // namespace
 
-EnsembleSelection::EnsembleSelection(const ConfigSource& judge, const DataDesc& data, int metric,
-                                     int64_t memory_limit)
-    : data_(data),
-      judge_(JudgeOf(judge, data_.desc())),
+EnsembleSelection::EnsembleSelection(const TrainingBackend& backend, const ConfigSource& judge,
+                                     const DataDesc& data, int metric, int64_t memory_limit)
+    : backend_(backend),
+      data_(data),
+      judge_(JudgeOf(backend, judge, data_.desc())),
       judged_by_(judge_->compile()),
       ascends_(false),
       memory_limit_(memory_limit),
@@ -56,7 +58,7 @@ void EnsembleSelection::AddModel(const ConfigSource& config) {
                       outputs_.size() + 1, memory_limit_,
                       "Name fewer models in mst_keys, raise hopper.memory_limit, or use fewer "
                       "rows.");
-  Networks networks;
+  Networks networks(backend_);
   const std::shared_ptr<const Network> network = networks.Of(config, data_.desc());
   const ModelSpec& spec = network->spec();
   if (spec.OutputValues() != width_) {

@@ -16,6 +16,7 @@
 #include "loss/loss.h"
 #include "model/config_source.h"
 #include "params/params.h"
+#include "train/backend.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -30,9 +31,10 @@ class EnsembleSelection {
  public:
   // `judge`: compile parameters and an architecture like the models'. `metric`: its place among the
   // metrics, or -1 for the loss. Outputs take at most `memory_limit` bytes.
-  EnsembleSelection(const ConfigSource& judge, const DataDesc& data, int metric,
-                    int64_t memory_limit);
+  EnsembleSelection(const TrainingBackend& backend, const ConfigSource& judge, const DataDesc& data,
+                    int metric, int64_t memory_limit);
 
+  const TrainingBackend& backend() const { return backend_; }
   // The validation data, all of them before the first model.
   void AddBuffer(const PackedBuffer& buffer) { data_.AddBuffer(buffer); }
   // Computes a model's outputs; `config` has its weights. Throws kOutOfMemory where these are too
@@ -52,6 +54,7 @@ class EnsembleSelection {
   double Value(const std::vector<Batch>& batches, const std::vector<float>& sum,
                const std::vector<float>& added, int n) const;
 
+  const TrainingBackend& backend_;
   Dataset data_;
   std::unique_ptr<const Trainer> judge_;
   CompileParams judged_by_;  // with the one metric that decides, or none

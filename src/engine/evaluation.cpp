@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "engine/configuration.h"
 #include "engine/events.h"
-#include "engine/failure.h"
 #include "engine/memory_plan.h"
 #include "engine/sums_bytes.h"
 #include "metrics/accumulate.h"
@@ -21,20 +20,22 @@ namespace {
 // What each process' sums begin with, before their number.
 constexpr uint8_t kSumsVersion = 1;
 
-std::unique_ptr<const Trainer> OneTrainer(const ConfigSource& config, const DataDesc& data) {
-  Networks networks;
+std::unique_ptr<const Trainer> OneTrainer(const TrainingBackend& backend,
+                                          const ConfigSource& config, const DataDesc& data) {
+  Networks networks(backend);
   return MakeTrainer(config, data, /*run_seed=*/0, Precision::kFp32, &networks);
 }
 
 }  // namespace
 
-Evaluation::Evaluation(const ConfigSource& config, const DataDesc& data, int32_t threads,
-                       int32_t event_fd)
-    : data_(data),
+Evaluation::Evaluation(const TrainingBackend& backend, const ConfigSource& config,
+                       const DataDesc& data, int32_t threads, int32_t event_fd)
+    : backend_(backend),
+      data_(data),
       confusion_(config.confusion),
       threads_(std::clamp(threads, 1, std::max(data_.n_partitions(), 1))),
       event_fd_(event_fd),
-      trainer_(OneTrainer(config, data_.desc())) {
+      trainer_(OneTrainer(backend, config, data_.desc())) {
   const ModelSpec& spec = trainer_->network().spec();
   if (config.state != nullptr) {
     ModelState state = ReadState(StateLayoutOf(spec), config.state, config.state_size);
@@ -150,7 +151,7 @@ void Evaluation::Start() {
   sums_.resize(static_cast<size_t>(data_.n_partitions()));
   unfinished_ = chosen_.size();
   try {
-    workers_.Start(threads_, TorchSetting(account_.get()), [this] { Work(); });
+    workers_.Start(threads_, backend_.Setting({account_.get()}), [this] { Work(); });
   } catch (...) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -167,7 +168,7 @@ bool Evaluation::Evaluate(int partition, MetricSums* sums, Problem* problem) {
     return trainer_->Evaluate(state_.params.data(), data_.partition(partition), cancel_, sums,
                               state_.frozen) == VisitEnd::kDone;
   } catch (...) {
-    *problem = DescribeException();
+    *problem = backend_.Describe();
     return false;
   }
 }

@@ -14,8 +14,8 @@
 #include "data/dataset.h"
 #include "engine/configuration.h"
 #include "engine/events.h"
-#include "engine/torch_workers.h"
 #include "model/weights/import.h"
+#include "train/backend.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -26,10 +26,13 @@ class Evaluation {
  public:
   // The weights are the configuration's, or those of its state; without either come
   // config.n_weights by AddWeights().
-  Evaluation(const ConfigSource& config, const DataDesc& data, int32_t threads, int32_t event_fd);
+  Evaluation(const TrainingBackend& backend, const ConfigSource& config, const DataDesc& data,
+             int32_t threads, int32_t event_fd);
   ~Evaluation();  // cancels and joins
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
+  // What computes.
+  const TrainingBackend& backend() const { return backend_; }
 
   // Floats of Keras' get_weights() in pieces of any size, in order, before Start(). Throws the
   // users' message where one of them is not finite.
@@ -66,6 +69,7 @@ class Evaluation {
   int64_t SumCount() const;  // of all metrics, in one partition
   int64_t OutputUnits() const;
 
+  const TrainingBackend& backend_;
   Dataset data_;
   bool confusion_;
   std::vector<int64_t> matrix_;

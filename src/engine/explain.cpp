@@ -11,7 +11,6 @@
 #include "engine/configuration.h"
 #include "engine/events.h"
 #include "engine/examples.h"
-#include "engine/failure.h"
 #include "engine/task_work.h"
 #include "model/planned/plan_memory.h"
 #include "model/work.h"
@@ -75,17 +74,19 @@ int64_t BytesOf(const DataDesc& data) {
 
 }  // namespace
 
-Explain::Explain(const TrainingOptions& options, const DataDesc& train, const DataDesc* valid,
-                 std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys,
-                 const ExplainCosts& costs)
-    : options_(options),
+Explain::Explain(const TrainingBackend& backend, const TrainingOptions& options,
+                 const DataDesc& train, const DataDesc* valid, std::vector<int32_t> train_keys,
+                 std::vector<int32_t> valid_keys, const ExplainCosts& costs)
+    : backend_(backend),
+      options_(options),
       train_(train),
       valid_(valid == nullptr ? nullptr : std::make_unique<const DataDesc>(*valid)),
       costs_(costs),
       rules_(RulesOf(options, train.n_partitions, valid == nullptr ? 0 : valid->n_partitions)),
       ring_(train.n_partitions, options.starts),
       precision_(options.precision),
-      threads_per_model_(options.threads_per_model) {
+      threads_per_model_(options.threads_per_model),
+      networks_(backend) {
   places_.keys.of = {std::move(train_keys), std::move(valid_keys)};
   places_.workers = WorkersOf(costs.threads_per_segment, threads_per_model_);
   places_.patience = costs.patience;
@@ -133,7 +134,7 @@ void Explain::AddConfig(const ConfigSource& config) {
   } catch (const Cancelled&) {
     throw;
   } catch (...) {
-    entry.model.problem = DescribeException();
+    entry.model.problem = backend_.Describe();
   }
   entries_.push_back(std::move(entry));
 }
@@ -141,7 +142,7 @@ void Explain::AddConfig(const ConfigSource& config) {
 void Explain::Start() {
   if (started_) throw Error(ErrorCode::kInternal, "the forecast has been started already");
   started_ = true;
-  workers_.Start(1, TorchSetting(account_.get(), {}, threads_per_model_), [this] { Work(); });
+  workers_.Start(1, backend_.Setting({account_.get(), {}, threads_per_model_}), [this] { Work(); });
 }
 
 void Explain::Work() {
@@ -151,7 +152,7 @@ void Explain::Work() {
     Finish();
     Predict();
   } catch (...) {
-    failure_ = DescribeException();
+    failure_ = backend_.Describe();
   }
   ended_.store(true);
   WakeEventFd(options_.event_fd);
@@ -184,7 +185,7 @@ void Explain::Calibrate() {
     try {
       entry.pace = MeasureAlone(entry, left / static_cast<double>(order.size() - i));
     } catch (...) {
-      const Problem problem = DescribeException();
+      const Problem problem = backend_.Describe();
       if (problem.code != ErrorCode::kOutOfMemory) throw;
       const std::string kind = entry.kind;
       for (Entry& other : entries_) {

@@ -13,7 +13,6 @@
 #include "data/dataset.h"
 #include "engine/configuration.h"
 #include "engine/memory_plan.h"
-#include "engine/torch_workers.h"
 #include "engine/training_options.h"
 #include "schedule/forecast.h"
 #include "schedule/ring.h"
@@ -76,12 +75,14 @@ struct ExplainedLine {
 class Explain {
  public:
   // `train_keys` and `valid_keys` name the segment of each partition; both empty: one process.
-  Explain(const TrainingOptions& options, const DataDesc& train, const DataDesc* valid,
-          std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys,
+  Explain(const TrainingBackend& backend, const TrainingOptions& options, const DataDesc& train,
+          const DataDesc* valid, std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys,
           const ExplainCosts& costs);
   ~Explain();  // cancels and joins
   Explain(const Explain&) = delete;
   Explain& operator=(const Explain&) = delete;
+  // What computes.
+  const TrainingBackend& backend() const { return backend_; }
 
   // A configuration that could not be trained is the result's problem, not the call's.
   void AddConfig(const ConfigSource& config);
@@ -149,6 +150,7 @@ class Explain {
     return PartitionRange(train_.n_rows, train_.n_partitions, 0).count;
   }
 
+  const TrainingBackend& backend_;
   const TrainingOptions options_;
   const DataDesc train_;
   std::unique_ptr<const DataDesc> valid_;

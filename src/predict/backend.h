@@ -17,12 +17,13 @@ class PredictionBackend {
   virtual std::shared_ptr<const PlannedNetwork> MakeNetwork(
       std::shared_ptr<const ModelSpec> spec) const;
   // Of the threads that compute.
-  virtual WorkerSetting Setting(MemoryAccount* account) const;
+  virtual WorkerSetting Setting(const WorkerNeeds& needs) const;
   // The exception that is being handled; to be called in a catch block.
   virtual Problem Describe() const noexcept;
 };
 
-// Whether all layers have planned forms, so that no libtorch is wanted to predict.
-bool IsPlanned(const std::shared_ptr<const ModelSpec>& spec);
+// A layer without a planned form, for which libtorch is wanted to predict, or with `training` also
+// to train; null: all layers have planned forms.
+const Layer* UnplannedLayer(const std::shared_ptr<const ModelSpec>& spec, bool training);
 
 }  // namespace hopper

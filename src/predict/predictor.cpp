@@ -100,7 +100,7 @@ void Predictor::Plan(PredictionPlan* plan) {
   n_threads_ = threads;
   at_once_ = rows == 1 && batches_ == 1 && PassFlops(network_->spec()) <= kAtOnceFlops;
   UsedLocked();  // the weights may have taken their time to come; nobody else is here yet
-  workers_.Start(threads, backend_.Setting(account_.get()), [this] { Work(); });
+  workers_.Start(threads, backend_.Setting({account_.get()}), [this] { Work(); });
 }
 
 Predictor::~Predictor() {
@@ -186,7 +186,7 @@ void Predictor::Submit(const void* x, size_t x_size, int32_t n) {
     return;
   }
   job->Try(backend_, [&] {
-    WorkHere(backend_.Setting(account_.get()),
+    WorkHere(backend_.Setting({account_.get()}),
              [&] { Compute(static_cast<const uint8_t*>(x), &here_, job.get()); });
   });
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -21,7 +21,8 @@ bool NeedsTorch(const CompileParams& compile, const std::shared_ptr<const ModelS
   const auto of_metric = [&](const MetricParams& metric) {
     return is_expression(metric.loss_options);
   };
-  return !IsPlanned(spec) || is_expression(compile.loss_options) ||
+  return UnplannedLayer(spec, /*training=*/true) != nullptr ||
+         is_expression(compile.loss_options) ||
          std::any_of(compile.losses.begin(), compile.losses.end(), of_loss) ||
          std::any_of(compile.metrics.begin(), compile.metrics.end(), of_metric);
 }

@@ -11,6 +11,7 @@
 
 namespace hopper {
 
+class Devices;
 class Stepper;
 struct ModelState;
 struct StepperSetup;
@@ -25,6 +26,8 @@ class TrainingBackend : public PredictionBackend {
   // What the numerics class of a model says of who computes a part of it, as "torch 2.11.0, AVX512,
   // 1a2b3c4d"; nothing here.
   virtual std::string Numerics() const;
+  // What models train on side by side (engine/devices/devices.h); null: nothing.
+  virtual const Devices* devices() const { return nullptr; }
 };
 
 // Whether libtorch computes something of a model that trains on such data, or is evaluated on them:

@@ -1,12 +1,9 @@
 #include "engine/devices/device_choice.h"
 
-#include <torch/version.h>
-
 #include <algorithm>
 #include <set>
 
 #include "base/error.h"
-#include "engine/devices/lane_devices.h"
 
 namespace hopper {
 
@@ -15,18 +12,21 @@ namespace {
 std::string Label(int index) { return "cuda:" + std::to_string(index); }
 
 // The class of what these devices compute.
-std::string ClassOf(const std::vector<CudaDevice>& devices, Precision precision, bool fuse) {
+std::string ClassOf(const std::string& numerics, const std::vector<CudaDevice>& devices,
+                    Precision precision, bool fuse) {
   std::string names;
   for (const CudaDevice& device : devices) {
     if (names.find(device.name) != std::string::npos) continue;
     names += (names.empty() ? "" : " and ") + device.name;
   }
-  return std::string("torch " TORCH_VERSION ", ") + names + ", " + PrecisionName(precision) +
+  return numerics + ", " + names + ", " + PrecisionName(precision) +
          (fuse ? ", fused" : ", unfused");
 }
 
-std::vector<CudaDevice> Chosen(const TrainingOptions& options) {
-  const CudaDevices found = ListLaneDevices();
+std::vector<CudaDevice> Chosen(const Devices* there, const TrainingOptions& options) {
+  CudaDevices found;
+  found.reason = "without libtorch none is used";
+  if (there != nullptr) found = there->List();
   if (found.devices.empty()) {
     throw Error(ErrorCode::kNotReady, "no GPU is available",
                 "On this machine: " + found.reason + ".", "Call it with use_gpus => false.");
@@ -53,12 +53,12 @@ std::vector<CudaDevice> Chosen(const TrainingOptions& options) {
   return chosen;
 }
 
-DeviceChoice ChoiceOf(const std::vector<CudaDevice>& devices, const TrainingOptions& options,
-                      Precision precision) {
+DeviceChoice ChoiceOf(const Devices& there, const std::vector<CudaDevice>& devices,
+                      const TrainingOptions& options, Precision precision) {
   DeviceChoice choice;
   const bool fuse = options.fuse;
   for (const CudaDevice& device : devices) {
-    DeviceWorker::Options worker;
+    DeviceOptions worker;
     worker.index = device.index;
     worker.label = Label(device.index);
     worker.memory = device.memory;
@@ -66,7 +66,7 @@ DeviceChoice ChoiceOf(const std::vector<CudaDevice>& devices, const TrainingOpti
     worker.fuse = fuse;
     choice.devices.push_back(worker);
   }
-  choice.numerics_class = ClassOf(devices, precision, fuse);
+  choice.numerics_class = ClassOf(there.Numerics(), devices, precision, fuse);
   return choice;
 }
 
@@ -76,14 +76,17 @@ int DeviceOfProcess(int number, int n_devices) { return std::max(number, 0) % n_
 
 }  // namespace
 
-DeviceChoice ChooseDevices(const TrainingOptions& options, Precision precision) {
-  return ChoiceOf(Chosen(options), options, precision);
+DeviceChoice ChooseDevices(const Devices* there, const TrainingOptions& options,
+                           Precision precision) {
+  const std::vector<CudaDevice> chosen = Chosen(there, options);
+  return ChoiceOf(*there, chosen, options, precision);
 }
 
-DeviceChoice ChooseDeviceOfProcess(const TrainingOptions& options, Precision precision) {
-  const std::vector<CudaDevice> chosen = Chosen(options);
+DeviceChoice ChooseDeviceOfProcess(const Devices* there, const TrainingOptions& options,
+                                   Precision precision) {
+  const std::vector<CudaDevice> chosen = Chosen(there, options);
   const int at = DeviceOfProcess(options.device_number, static_cast<int>(chosen.size()));
-  return ChoiceOf({chosen[static_cast<size_t>(at)]}, options, precision);
+  return ChoiceOf(*there, {chosen[static_cast<size_t>(at)]}, options, precision);
 }
 
 }  // namespace hopper

@@ -14,7 +14,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "engine/devices/device_choice.h"
-#include "engine/failure.h"
+#include "engine/devices/lanes.h"
 #include "engine/local/run.h"
 #include "engine/not_finite.h"
 #include "engine/task_work.h"
@@ -23,7 +23,8 @@ namespace hopper {
 
 // The devices that the options name, all of them where they name none.
 void Run::ChooseDevices(const TrainingOptions& options) {
-  DeviceChoice choice = hopper::ChooseDevices(options, settings_.precision);
+  DeviceChoice choice = hopper::ChooseDevices(backend_.devices(), options, settings_.precision);
+  device_data_ = backend_.devices()->NewData();
   devices_ = std::move(choice.devices);
   settings_.numerics_class = std::move(choice.numerics_class);
 }
@@ -37,7 +38,7 @@ void Run::AssignDevicesLocked() {
     std::map<std::string, size_t> shapes;
     for (const auto& model : models_) {
       if (model->status != ModelStatus::kTraining) continue;
-      model->lane_key = LaneKey(*model->trainer, data_.train().desc());
+      model->lane_key = backend_.devices()->LaneKey(*model->trainer, data_.train().desc());
       ++shapes[model->lane_key];
     }
     for (const auto& model : models_) {
@@ -52,16 +53,18 @@ void Run::AssignDevicesLocked() {
 }
 
 int Run::LanesOn(const Model& model) const {
-  return DeviceLanes(*model.trainer, data_.train().desc(), devices_[0]);
+  return backend_.devices()->Lanes(*model.trainer, data_.train().desc(), devices_[0]);
 }
 
 // Where an array of its shape has a lane left; else with the worker that has the least work, of
 // those in whose share of memory the array has room.
 void Run::AssignDeviceLocked(Model* model) {
   const DataDesc& desc = data_.train().desc();
-  if (model->lane_key.empty()) model->lane_key = LaneKey(*model->trainer, desc);
+  const Devices& devices = *backend_.devices();
+  if (model->lane_key.empty()) model->lane_key = devices.LaneKey(*model->trainer, desc);
   if (model->lanes == 0) model->lanes = LanesOn(*model);
-  const int64_t bytes = LaneBytes(*model->trainer, desc, devices_[0].precision, model->lanes);
+  const int64_t bytes =
+      devices.LaneBytes(*model->trainer, desc, devices_[0].precision, model->lanes);
   const auto rank = [&](size_t at) {
     OnDevice& worker = on_devices_[at];
     const int64_t share = devices_[at].share;
@@ -109,10 +112,10 @@ void Run::DeviceWork(int device) {
       } else if (worker == nullptr && on_devices_[at].models > 0) {
         lock.unlock();
         try {
-          worker = std::make_unique<DeviceWorker>(devices_[at], data_.train(), data_.valid(),
-                                                  &device_data_);
+          worker = backend_.devices()->Open(devices_[at], data_.train(), data_.valid(),
+                                            device_data_.get());
         } catch (...) {
-          problem = DescribeException();
+          problem = backend_.Describe();
         }
         lock.lock();
         continue;
@@ -226,7 +229,7 @@ void Run::TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker) {
   } catch (const Cancelled&) {
     for (VisitOutcome& outcome : outcomes) outcome.end = VisitEnd::kCancelled;
   } catch (...) {
-    const Problem problem = DescribeException();
+    const Problem problem = backend_.Describe();
     for (VisitOutcome& outcome : outcomes) {
       outcome.failure = problem;
     }
@@ -253,7 +256,7 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
   } catch (const Cancelled&) {
     done = false;
   } catch (...) {
-    failure = DescribeException();
+    failure = backend_.Describe();
   }
   const double share = watch.Seconds() / static_cast<double>(tasks.size());
   Books books(this);

@@ -8,7 +8,6 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "engine/configuration.h"
-#include "engine/failure.h"
 #include "engine/task_work.h"
 #include "engine/warm_start.h"
 #include "params/readings.h"
@@ -17,12 +16,15 @@
 
 namespace hopper {
 
-Run::Run(const TrainingOptions& options, const DataDesc& train, const DataDesc* valid)
-    : settings_(options),
+Run::Run(const TrainingBackend& backend, const TrainingOptions& options, const DataDesc& train,
+         const DataDesc* valid)
+    : backend_(backend),
+      settings_(options),
       data_(train, valid),
       rules_(RulesOf(options, data_.partitions(kTrainSplit), data_.partitions(kValidSplit))),
       ring_(data_.train().n_partitions(), options.starts),
-      events_(options.event_fd) {
+      events_(options.event_fd),
+      networks_(backend) {
   CheckThreadsPerModel(settings_.threads, settings_.threads_per_model);
   n_workers_ = WorkersOf(settings_.threads, settings_.threads_per_model);
   if (options.use_gpus) {
@@ -59,7 +61,7 @@ void Run::AddConfig(const ConfigSource& config) {
     throw;
   } catch (...) {
     model->status = ModelStatus::kFailed;
-    model->failure = DescribeException();
+    model->failure = backend_.Describe();
   }
   if (pool_ && started_) RequirePlannedRoom(*model);
   const Books books(this);
@@ -220,9 +222,9 @@ void Run::Start() {
     running_workers_ = n_workers_;
     RequestLoadLocked();
   }
-  const WorkerSetting setting = TorchSetting(
-      account_.get(), [this](const std::string& text) { WorkerWarning(text); },
-      settings_.threads_per_model, /*promises=*/devices_.empty());
+  const WorkerSetting setting =
+      backend_.Setting({account_.get(), [this](const std::string& text) { WorkerWarning(text); },
+                        settings_.threads_per_model, /*promises=*/devices_.empty()});
   int started = 0;
   try {
     for (; started < n_workers_; ++started) {

@@ -24,14 +24,13 @@
 
 #include "data/dataset.h"
 #include "engine/configuration.h"
-#include "engine/devices/device_worker.h"
+#include "engine/devices/devices.h"
 #include "engine/events.h"
 #include "engine/idle_workers.h"
 #include "engine/loads.h"
 #include "engine/local/visit_log.h"
 #include "engine/memory_plan.h"
 #include "engine/run_info.h"
-#include "engine/torch_workers.h"
 #include "engine/training_data.h"
 #include "engine/training_options.h"
 #include "engine/training_result.h"
@@ -64,10 +63,13 @@ struct Stint {
 // Functions are for one thread, the caller's; Cancel() is for any.
 class Run {
  public:
-  Run(const TrainingOptions& options, const DataDesc& train, const DataDesc* valid);
+  Run(const TrainingBackend& backend, const TrainingOptions& options, const DataDesc& train,
+      const DataDesc* valid);
   ~Run();  // cancels and joins
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
+  // What computes.
+  const TrainingBackend& backend() const { return backend_; }
 
   // Throws for a damaged state and for one of another numerics class; any other problem of the
   // configuration is its failure, not the run's. `config.weights` stay where they are until the run
@@ -425,14 +427,16 @@ class Run {
   void TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker);
   void EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker);
 
+  const TrainingBackend& backend_;
+
   // fixed after construction
   EngineSettings settings_;
   int32_t n_workers_;             // each of them as many threads as a model has
   std::shared_ptr<Turns> turns_;  // where threads train
   // Empty: threads train. Each device once until the run starts, then each worker's.
-  std::vector<DeviceWorker::Options> devices_;
+  std::vector<DeviceOptions> devices_;
   TrainingData data_;
-  DeviceData device_data_;
+  std::unique_ptr<DeviceData> device_data_;  // null where threads train
   RunRules rules_;
   Ring ring_;
   OwnedAccount account_;

@@ -5,7 +5,6 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "engine/configuration.h"
-#include "engine/failure.h"
 #include "engine/local/run.h"
 #include "engine/task_work.h"
 
@@ -24,7 +23,7 @@ void Run::Settle(Model* model, Books* books) {
     if (!books->owns_lock()) books->lock();  // nobody goes on with it
   } catch (...) {
     if (books->owns_lock()) throw;
-    Problem problem = DescribeException();
+    Problem problem = backend_.Describe();
     books->lock();
     if (model->status == ModelStatus::kTraining) FailLocked(model, std::move(problem));
   }

@@ -6,7 +6,6 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "engine/configuration.h"
-#include "engine/failure.h"
 #include "engine/local/run.h"
 #include "engine/not_finite.h"
 #include "engine/task_work.h"
@@ -266,7 +265,7 @@ void Run::TrainTask(const Task& task) {
     outcome.end = VisitEnd::kCancelled;
     outcome.laps.Add(watch.Lap());
   } catch (...) {
-    outcome.failure = DescribeException();
+    outcome.failure = backend_.Describe();
     outcome.laps.Add(watch.Lap());
   }
   FinishVisit(task, std::move(outcome));
@@ -298,7 +297,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
         outcome.report = ReportOf(*model, model->running);
       }
     } catch (...) {
-      outcome.failure = DescribeException();
+      outcome.failure = backend_.Describe();
     }
   }
   Books books(this);
@@ -399,7 +398,7 @@ void Run::EvaluateTask(const Task& task) {
     end = VisitEnd::kCancelled;
     laps.Add(watch.Lap());
   } catch (...) {
-    failure = DescribeException();
+    failure = backend_.Describe();
     laps.Add(watch.Lap());
   }
 

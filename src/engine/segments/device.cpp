@@ -2,15 +2,15 @@
 
 #include <utility>
 
-#include "engine/failure.h"
-
 namespace hopper {
 
-GroupDevice::GroupDevice(const TrainingOptions& options, Precision precision,
-                         MemoryAccount* account, WarningSink warn)
-    : choice_(ChooseDeviceOfProcess(options, precision)),
+GroupDevice::GroupDevice(const TrainingBackend& backend, const TrainingOptions& options,
+                         Precision precision, MemoryAccount* account, WarningSink warn)
+    : backend_(backend),
+      choice_(ChooseDeviceOfProcess(backend.devices(), options, precision)),
       account_(account),
-      warn_(std::move(warn)) {}
+      warn_(std::move(warn)),
+      data_(backend.devices()->NewData()) {}
 
 GroupDevice::~GroupDevice() {
   {
@@ -24,12 +24,12 @@ GroupDevice::~GroupDevice() {
 void GroupDevice::Do(const Dataset& train, const Dataset* valid,
                      const std::function<void(DeviceWorker*)>& job) {
   if (!started_) {
-    thread_.Start(1, TorchSetting(account_, warn_), [this] { Work(); });
+    thread_.Start(1, backend_.Setting({account_, warn_}), [this] { Work(); });
     started_ = true;
   }
   const std::function<void()> all = [&] {
     if (worker_ == nullptr) {
-      worker_ = std::make_unique<DeviceWorker>(choice_.devices.front(), train, valid, &data_);
+      worker_ = backend_.devices()->Open(choice_.devices.front(), train, valid, data_.get());
     }
     job(worker_.get());
   };
@@ -50,7 +50,7 @@ void GroupDevice::Work() {
     try {
       (*job_)();
     } catch (...) {
-      failure = DescribeException();
+      failure = backend_.Describe();
     }
     lock.lock();
     failure_ = std::move(failure);

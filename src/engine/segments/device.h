@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "engine/devices/device_choice.h"
-#include "engine/torch_workers.h"
+#include "train/backend.h"
 
 namespace hopper {
 
@@ -18,8 +18,8 @@ namespace hopper {
 class GroupDevice {
  public:
   // Takes the process' GPU of the options (see ChooseDeviceOfProcess()); nothing is opened yet.
-  GroupDevice(const TrainingOptions& options, Precision precision, MemoryAccount* account,
-              WarningSink warn);
+  GroupDevice(const TrainingBackend& backend, const TrainingOptions& options, Precision precision,
+              MemoryAccount* account, WarningSink warn);
   ~GroupDevice();
   GroupDevice(const GroupDevice&) = delete;
   GroupDevice& operator=(const GroupDevice&) = delete;
@@ -27,7 +27,10 @@ class GroupDevice {
   const std::string& numerics_class() const { return choice_.numerics_class; }
   // How many models train at once that share this one's lane key.
   int Lanes(const Trainer& trainer, const DataDesc& data) const {
-    return DeviceLanes(trainer, data, choice_.devices.front());
+    return backend_.devices()->Lanes(trainer, data, choice_.devices.front());
+  }
+  std::string LaneKey(const Trainer& trainer, const DataDesc& data) const {
+    return backend_.devices()->LaneKey(trainer, data);
   }
 
   // Runs `job` on the device's thread and waits for it. The first one opens the device and copies
@@ -39,6 +42,7 @@ class GroupDevice {
  private:
   void Work();
 
+  const TrainingBackend& backend_;
   const DeviceChoice choice_;
   MemoryAccount* const account_;
   const WarningSink warn_;
@@ -47,7 +51,7 @@ class GroupDevice {
   bool end_ = false;
   const std::function<void()>* job_ = nullptr;
   std::optional<Problem> failure_;  // of the latest job
-  DeviceData data_;
+  const std::unique_ptr<DeviceData> data_;
   // On the device's thread alone.
   std::unique_ptr<DeviceWorker> worker_;
 

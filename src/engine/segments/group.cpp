@@ -8,7 +8,6 @@
 
 #include "base/cancel.h"
 #include "engine/configuration.h"
-#include "engine/failure.h"
 #include "engine/segments/device.h"
 #include "engine/segments/traveller.h"
 #include "params/readings.h"
@@ -16,9 +15,11 @@
 
 namespace hopper {
 
-Group::Group(const TrainingOptions& options, const DataDesc& train, const DataDesc* valid,
-             std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys, int32_t key)
-    : settings_(options),
+Group::Group(const TrainingBackend& backend, const TrainingOptions& options, const DataDesc& train,
+             const DataDesc* valid, std::vector<int32_t> train_keys,
+             std::vector<int32_t> valid_keys, int32_t key)
+    : backend_(backend),
+      settings_(options),
       event_fd_(options.event_fd),
       key_(key),
       data_(train, valid),
@@ -26,11 +27,12 @@ Group::Group(const TrainingOptions& options, const DataDesc& train, const DataDe
       keys_{{std::move(train_keys), std::move(valid_keys)}},
       all_keys_(keys_.All()),
       ring_(data_.train().n_partitions(), options.starts),
-      account_(MemoryAccount::Create(options.memory_limit)) {
+      account_(MemoryAccount::Create(options.memory_limit)),
+      networks_(backend) {
   ProcessReadings().Bound(account_->limit());
   if (options.use_gpus) {
     device_ =
-        std::make_unique<GroupDevice>(options, settings_.precision, account_.get(),
+        std::make_unique<GroupDevice>(backend_, options, settings_.precision, account_.get(),
                                       [this](const std::string& text) { WorkerWarning(text); });
     settings_.numerics_class = device_->numerics_class();
   }
@@ -73,7 +75,7 @@ void Group::Enter(const ConfigSource& config, int32_t iterations, int32_t done) 
   } catch (const Cancelled&) {
     throw;
   } catch (...) {
-    entry.problem = DescribeException();
+    entry.problem = backend_.Describe();
   }
   entry.rules = rules_;
   entry.rules.num_iterations = done + iterations;

@@ -43,7 +43,6 @@
 #include "engine/loads.h"
 #include "engine/memory_plan.h"
 #include "engine/run_info.h"
-#include "engine/torch_workers.h"
 #include "engine/training_data.h"
 #include "engine/training_options.h"
 #include "engine/training_result.h"
@@ -89,11 +88,14 @@ class Group {
  public:
   // `train_keys` and `valid_keys` (empty without validation) name the segment of each partition;
   // `key` is this segment.
-  Group(const TrainingOptions& options, const DataDesc& train, const DataDesc* valid,
-        std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys, int32_t key);
+  Group(const TrainingBackend& backend, const TrainingOptions& options, const DataDesc& train,
+        const DataDesc* valid, std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys,
+        int32_t key);
   ~Group();  // cancels and joins
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
+  // What computes.
+  const TrainingBackend& backend() const { return backend_; }
 
   // Before the first plan: others enter later.
   void StayOpen() { open_ = true; }
@@ -257,6 +259,7 @@ class Group {
   void MakeResult(Traveller* model) const;
   bool Complete(const Traveller& model) const;
 
+  const TrainingBackend& backend_;
   EngineSettings settings_;
   const int event_fd_;
   const int32_t key_;

@@ -1,10 +1,11 @@
 // What a segment does with the models that came, on a GPU: those of one shape side by side.
+#include "engine/devices/lanes.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "base/cancel.h"
 #include "base/clock.h"
-#include "engine/failure.h"
 #include "engine/segments/device.h"
 #include "engine/segments/traveller.h"
 
@@ -46,7 +47,7 @@ void Group::DoTogether(const std::vector<Task>& tasks) {
     if (tasks.front().kind == Task::kEvaluate) EvaluateTogether(tasks);
   } catch (...) {
     if (cancel_.load()) return;  // nobody goes on with them
-    const Problem problem = DescribeException();
+    const Problem problem = backend_.Describe();
     for (const Task& task : tasks) {
       if (task.model->status != ModelStatus::kFailed) Fail(task.model, problem);
     }

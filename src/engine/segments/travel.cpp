@@ -6,7 +6,6 @@
 
 #include "base/pieces.h"
 #include "engine/configuration.h"
-#include "engine/failure.h"
 #include "engine/segments/envelope.h"
 #include "engine/segments/traveller.h"
 #include "engine/warm_start.h"
@@ -155,7 +154,7 @@ std::unique_ptr<Group::Traveller> Group::Meet(int32_t mst_key) const {
   model->trainer = config->second.trainer.get();
   if (model->trainer != nullptr) model->watching = model->trainer->stopping().watching();
   if (device_ != nullptr && model->trainer != nullptr) {
-    model->lane_key = LaneKey(*model->trainer, data_.train().desc());
+    model->lane_key = device_->LaneKey(*model->trainer, data_.train().desc());
   }
   model->memory = config->second.Needs();
   model->rules = config->second.rules;

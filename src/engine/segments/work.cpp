@@ -7,7 +7,6 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "engine/events.h"
-#include "engine/failure.h"
 #include "engine/segments/device.h"
 #include "engine/segments/traveller.h"
 #include "train/plan_cache.h"
@@ -92,9 +91,9 @@ void Group::Start(bool halts, double seconds) {
   running_.store(threads);
   BoundPlans();
   workers_ = std::make_unique<Workers>();
-  const WorkerSetting setting = TorchSetting(
-      account_.get(), [this](const std::string& text) { WorkerWarning(text); },
-      settings_.threads_per_model, /*promises=*/true);
+  const WorkerSetting setting =
+      backend_.Setting({account_.get(), [this](const std::string& text) { WorkerWarning(text); },
+                        settings_.threads_per_model, /*promises=*/true});
   int started = 0;
   try {
     for (; started < threads; ++started) {
@@ -165,7 +164,7 @@ void Group::Work() {
     } catch (const Cancelled&) {
       if (!lock.owns_lock()) lock.lock();
     } catch (...) {
-      Problem problem = DescribeException();
+      Problem problem = backend_.Describe();
       if (!lock.owns_lock()) lock.lock();
       failure_ = std::move(problem);
       cancel_.store(true);
@@ -272,7 +271,7 @@ void Group::Do(const Task& task) const {
   } catch (const Cancelled&) {
     throw;  // the model has not failed, and is not needed any more
   } catch (...) {
-    Fail(model, DescribeException());
+    Fail(model, backend_.Describe());
   }
   if (task.kind != Task::kPack) return;
   if (Ended(*model)) {

@@ -14,9 +14,9 @@
 
 /* The forecast, once it is made; its guard is released by end(). */
 static hopper_explain *
-begin(hopper_forecast_request *request, hopper_guard **guard)
+begin(hopper_forecast_request *request, const hopper_explain_api **made_by, hopper_guard **guard)
 {
-	const hopper_torch_api *torch = hopper_torch();
+	const hopper_explain_api *api;
 	const hopper_data_desc *valid = request->has_validation ? &request->valid.desc : NULL;
 	hopper_explain_costs costs;
 	const int32 *train_keys = NULL;
@@ -25,6 +25,9 @@ begin(hopper_forecast_request *request, hopper_guard **guard)
 	int			done;
 
 	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
+	api = &hopper_engine(hopper_wants_libtorch(request->configs, request->n_configs,
+											   &request->train.desc))->explain;
+	*made_by = api;
 	train_keys = hopper_backend.partition_keys(&request->train);
 	if (valid)
 		valid_keys = hopper_backend.partition_keys(&request->valid);
@@ -33,13 +36,13 @@ begin(hopper_forecast_request *request, hopper_guard **guard)
 	request->options.n_starts = request->train.n_starts;
 	request->options.starts = request->train.starts;
 	request->options.event_fd = hopper_eventfd_open();
-	HOPPER_CHECK(torch->explain.create(&request->options, &request->train.desc, valid, train_keys,
-									   valid_keys, &costs, &explain, hopper_fault));
-	*guard = hopper_guard_add(explain, torch->explain.free);
+	HOPPER_CHECK(api->create(&request->options, &request->train.desc, valid, train_keys,
+							 valid_keys, &costs, &explain, hopper_fault));
+	*guard = hopper_guard_add(explain, api->free);
 	for (int i = 0; i < request->n_configs; i++)
-		HOPPER_CHECK(torch->explain.add_config(explain, &request->configs[i], hopper_fault));
-	HOPPER_CHECK(torch->explain.start(explain, hopper_fault));
-	while ((done = torch->explain.poll(explain, hopper_fault)) == 0)
+		HOPPER_CHECK(api->add_config(explain, &request->configs[i], hopper_fault));
+	HOPPER_CHECK(api->start(explain, hopper_fault));
+	while ((done = api->poll(explain, hopper_fault)) == 0)
 		hopper_wait(request->options.event_fd, 500);
 	if (done < 0)
 		hopper_throw(hopper_fault);
@@ -65,24 +68,26 @@ hopper_forecast_read_data(hopper_forecast_request *request)
 }
 
 static hopper_explain_model *
-read_models(const hopper_forecast_request *request, hopper_explain *explain)
+read_models(const hopper_forecast_request *request, const hopper_explain_api *api,
+			hopper_explain *explain)
 {
 	hopper_explain_model *models = palloc0(Max(request->n_configs, 1) *
 										   sizeof(hopper_explain_model));
 
 	for (int i = 0; i < request->n_configs; i++)
-		HOPPER_TORCH(explain.model, explain, i, &models[i]);
+		HOPPER_CHECK(api->model(explain, i, &models[i], hopper_fault));
 	return models;
 }
 
 hopper_explain_model *
 hopper_forecast_models(hopper_forecast_request *request, hopper_explain_run *run)
 {
+	const hopper_explain_api *api;
 	hopper_guard *guard;
-	hopper_explain *explain = begin(request, &guard);
-	hopper_explain_model *models = read_models(request, explain);
+	hopper_explain *explain = begin(request, &api, &guard);
+	hopper_explain_model *models = read_models(request, api, explain);
 
-	HOPPER_TORCH(explain.run, explain, run);
+	HOPPER_CHECK(api->run(explain, run, hopper_fault));
 	end(request, guard);
 	return models;
 }
@@ -91,6 +96,7 @@ HOPPER_SPI_FUNCTION(hopper_sql_explain_fit)
 {
 	hopper_forecast_request request = {0};
 	bool		measure = hopper_bool_named(fcinfo, "measure", false);
+	const hopper_explain_api *api;
 	hopper_explain *explain;
 	hopper_explain_model *models;
 	hopper_guard *guard;
@@ -106,8 +112,8 @@ HOPPER_SPI_FUNCTION(hopper_sql_explain_fit)
 	else
 		hopper_forecast_planned_run(fcinfo, &request);
 	hopper_forecast_read_data(&request);
-	explain = begin(&request, &guard);
-	models = read_models(&request, explain);
+	explain = begin(&request, &api, &guard);
+	models = read_models(&request, api, explain);
 	for (int i = 0; i < request.n_configs; i++)
 		if (models[i].code != HOPPER_OK)
 			ereport(WARNING, errmsg("configuration %d would fail: %s", models[i].mst_key,
@@ -116,9 +122,9 @@ HOPPER_SPI_FUNCTION(hopper_sql_explain_fit)
 					: errdetail("%s", hopper_from_utf8(models[i].detail)),
 					models[i].hint[0] == '\0' ? 0
 					: errhint("%s", hopper_from_utf8(models[i].hint)));
-	lines = HOPPER_TORCH_ROWS(explain.lines, explain,
-							  request.measured.n_workers > 0 ? &request.measured : NULL,
-							  request.trained, request.evaluated);
+	lines = hopper_made(api->lines(explain,
+								   request.measured.n_workers > 0 ? &request.measured : NULL,
+								   request.trained, request.evaluated, HOPPER_MADE));
 	end(&request, guard);
 	return hopper_return_rows(fcinfo, lines);
 }

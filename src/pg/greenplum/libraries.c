@@ -72,8 +72,8 @@ hopper_library_ids(void)
 }
 
 char *
-hopper_torch_library_id(void)
+hopper_engine_library_id(const hopper_group_api *engine)
 {
-	(void) hopper_torch();
-	return library_id("libhopper_torch.so");
+	return library_id(engine == &hopper_core()->engine.group ? "libhopper_core.so"
+					  : "libhopper_torch.so");
 }

@@ -113,6 +113,7 @@ pass_run(hopper_wire *wire, void *thing)
 	run->drop_cache = hopper_wire_natural(wire, run->drop_cache);
 	run->shown = hopper_wire_required_text(wire, run->shown);
 	run->stays_open = hopper_wire_bool(wire, run->stays_open);
+	run->wants_libtorch = hopper_wire_text(wire, run->wants_libtorch);
 	pass_stints(wire, &run->n_stints, &run->stints, &run->train);
 }
 

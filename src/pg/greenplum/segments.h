@@ -136,6 +136,7 @@ typedef struct hopper_segment_run
 	int			n_stints;
 	hopper_segment_stint *stints;
 	bool		stays_open;		/* others enter later */
+	const char *wants_libtorch;	/* what of it does; or NULL */
 } hopper_segment_run;
 
 /* The models that train on a run from now on: which stay, enter or begin another stint. */
@@ -166,6 +167,7 @@ extern void hopper_segment_read(const hopper_segment_table *table, hopper_split 
 
 /* "model_hopper.so 0123456789abcdef, libhopper_core.so ..."; palloc'ed */
 extern char *hopper_library_ids(void);
-extern char *hopper_torch_library_id(void);
+/* Of the one whose engine trains. */
+extern char *hopper_engine_library_id(const hopper_group_api *engine);
 
 #endif							/* HOPPER_SEGMENTS_H */

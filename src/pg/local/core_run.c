@@ -16,7 +16,7 @@ add_to_run(const hopper_buffer *buffer, void *state)
 {
 	hopper_training *training = state;
 
-	HOPPER_TORCH(run.add_buffer, training->run, buffer);
+	HOPPER_CHECK(training->api->add_buffer(training->run, buffer, hopper_fault));
 	CHECK_FOR_INTERRUPTS();
 }
 
@@ -37,7 +37,7 @@ load_partition(hopper_training *training, hopper_split split, int32 partition)
 {
 	hopper_scan_packed(split == HOPPER_SPLIT_VALID ? training->valid : training->train, split,
 					   partition, add_to_run, training);
-	HOPPER_TORCH(run.end_load, training->run, split, partition);
+	HOPPER_CHECK(training->api->end_load(training->run, split, partition, hopper_fault));
 }
 
 static int
@@ -56,7 +56,7 @@ push_states(hopper_training *training)
 {
 	int32		mst_key;
 
-	while (hopper_torch()->run.wanted_state(training->run, &mst_key) == 1)
+	while (training->api->wanted_state(training->run, &mst_key) == 1)
 	{
 		hopper_push_state(training, place_of(training, mst_key));
 		CHECK_FOR_INTERRUPTS();
@@ -80,9 +80,10 @@ new_run(const hopper_training *training, hopper_guard **guard)
 {
 	hopper_run *run;
 
-	HOPPER_TORCH(run.create, &training->options, &training->train->desc,
-				 training->valid ? &training->valid->desc : NULL, &run);
-	*guard = hopper_guard_add(run, hopper_torch()->run.free);
+	HOPPER_CHECK(training->api->create(&training->options, &training->train->desc,
+									   training->valid ? &training->valid->desc : NULL, &run,
+									   hopper_fault));
+	*guard = hopper_guard_add(run, training->api->free);
 	return run;
 }
 
@@ -94,7 +95,7 @@ add_configs(const hopper_training *training, hopper_run *run)
 		hopper_config config = training->configs[i];
 
 		config.fit_params = hopper_balanced_params(config.fit_params, &training->train->desc);
-		HOPPER_TORCH(run.add_config, run, &config);
+		HOPPER_CHECK(training->api->add_config(run, &config, hopper_fault));
 		CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -110,9 +111,10 @@ hopper_core_run_needs(const hopper_training *training)
 	if (training->options.use_gpus)
 		return -1;
 	alone.options.event_fd = -1;
+	alone.api = &hopper_engine(training->wants_libtorch)->run;
 	run = new_run(&alone, &guard);
 	add_configs(&alone, run);
-	HOPPER_TORCH(run.plan_data, run, &plan);
+	HOPPER_CHECK(alone.api->plan_data(run, &plan, hopper_fault));
 	hopper_guard_release(guard);
 	return plan.resident && plan.n_waiting == 0 ? plan.bytes_data + plan.bytes_models : -1;
 }
@@ -139,10 +141,11 @@ hopper_core_run_create(hopper_training *training)
 		: hopper_take_threads(training->share, options->threads,
 							  Max(options->threads_per_model, 1));
 	training->event_fd = options->event_fd = leader ? leader->event_fd : hopper_eventfd_open();
+	training->api = &hopper_engine(training->wants_libtorch)->run;
 	training->run = new_run(training, &training->guard);
-	HOPPER_TORCH(run.stay_open, training->run);
+	HOPPER_CHECK(training->api->stay_open(training->run, hopper_fault));
 	if (leader)
-		HOPPER_TORCH(run.take_turns, training->run, leader->run);
+		HOPPER_CHECK(training->api->take_turns(training->run, leader->run, hopper_fault));
 	add_configs(training, training->run);
 }
 
@@ -153,7 +156,7 @@ hopper_core_run_load(hopper_training *training)
 	TimestampTz then = GetCurrentTimestamp();
 	hopper_data_plan plan;
 
-	HOPPER_TORCH(run.plan_data, training->run, &plan);
+	HOPPER_CHECK(training->api->plan_data(training->run, &plan, hopper_fault));
 	/* Models that wait take no more than the limit. */
 	training->share_bytes = Min(training->options.memory_limit,
 								plan.bytes_models +
@@ -189,7 +192,7 @@ take_visits(hopper_training *training)
 	hopper_visit visits[VISITS_AT_ONCE];
 	int			n;
 
-	while ((n = hopper_torch()->run.next_visits(training->run, visits, VISITS_AT_ONCE)) > 0)
+	while ((n = training->api->next_visits(training->run, visits, VISITS_AT_ONCE)) > 0)
 		for (int i = 0; i < n; i++)
 			hopper_timeline_add(training->timeline, place_of(training, visits[i].mst_key), 0,
 								&visits[i]);
@@ -203,7 +206,7 @@ handle_events(hopper_training *training)
 	int			at;
 
 	take_visits(training);
-	while (hopper_torch()->run.next_event(training->run, &event) == 1)
+	while (training->api->next_event(training->run, &event) == 1)
 	{
 		switch (event.type)
 		{
@@ -242,7 +245,8 @@ handle_events(hopper_training *training)
 				if (training->halted)
 					training->halted(training, at, event.iteration);
 				else
-					HOPPER_TORCH(run.release, training->run, event.mst_key);
+					HOPPER_CHECK(training->api->release(training->run, event.mst_key,
+														hopper_fault));
 				break;
 			case HOPPER_EVENT_ITERATION:
 				break;

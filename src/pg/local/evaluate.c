@@ -18,7 +18,6 @@ void
 hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hopper_event *event,
 					 const hopper_name *confusion)
 {
-	const hopper_torch_api *torch = hopper_torch();
 	hopper_share *share = hopper_share_new();
 	int			threads = hopper_take_threads(share, hopper_effective_threads(), 1);
 	int64		limit = hopper_effective_memory_limit();
@@ -29,11 +28,11 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	hopper_take_memory(share, Min(limit, data->packed_bytes +
 								  model->config.n_weights * (int64) sizeof(float)));
 	hopper_evaluation_open(&run, &model->config, &model->weights, &data->desc, threads, -1);
-	HOPPER_CHECK(torch->evaluation.limit(run.evaluation, limit, hopper_fault));
-	HOPPER_CHECK(torch->evaluation.start(run.evaluation, hopper_fault));
+	HOPPER_CHECK(run.api->limit(run.evaluation, limit, hopper_fault));
+	HOPPER_CHECK(run.api->start(run.evaluation, hopper_fault));
 	hopper_scan_packed(data, HOPPER_SPLIT_VALID, HOPPER_ALL_PARTITIONS, add_to_evaluation, &run);
 	hopper_evaluation_wait(&run, data->desc.n_partitions);
-	while ((done = torch->evaluation.poll(run.evaluation, event, hopper_fault)) == 0)
+	while ((done = run.api->poll(run.evaluation, event, hopper_fault)) == 0)
 		hopper_wait(run.event_fd, -1);
 	if (done < 0)
 		hopper_throw(hopper_fault);
@@ -42,7 +41,7 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 		const int64_t *counts;
 		int32_t		n;
 
-		HOPPER_CHECK(torch->evaluation.confusion(run.evaluation, &counts, &n, hopper_fault));
+		HOPPER_CHECK(run.api->confusion(run.evaluation, &counts, &n, hopper_fault));
 		hopper_write_confusion(confusion, model, counts, n);
 	}
 	hopper_evaluation_close(&run);

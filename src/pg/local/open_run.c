@@ -22,7 +22,7 @@ static void
 start_run(hopper_training *training)
 {
 	hopper_core_run_load(training);
-	HOPPER_TORCH(run.start, training->run);
+	HOPPER_CHECK(training->api->start(training->run, hopper_fault));
 	training->started = true;
 }
 
@@ -31,7 +31,7 @@ bytes_of_models(const hopper_training *training)
 {
 	hopper_run_info info;
 
-	hopper_torch()->run.get_info(training->run, &info);
+	training->api->get_info(training->run, &info);
 	return info.bytes_models;
 }
 
@@ -54,7 +54,7 @@ enter(hopper_training *training, const hopper_config *config, hopper_history *hi
 	int			code;
 
 	weighed.fit_params = hopper_balanced_params(config->fit_params, &training->train->desc);
-	code = hopper_torch()->run.add_config(training->run, &weighed, hopper_fault);
+	code = training->api->add_config(training->run, &weighed, hopper_fault);
 	if (code == HOPPER_LIMIT_EXCEEDED)
 		return -1;
 	HOPPER_CHECK(code);
@@ -75,7 +75,8 @@ go_on(hopper_training *training, int at, int32 iterations, int32 done, bool rest
 		int32		take;
 		int			taken;
 
-		HOPPER_TORCH(run.go_on, training->run, &stint, &must_take, &take);
+		HOPPER_CHECK(training->api->go_on(training->run, &stint, &must_take, &take,
+										  hopper_fault));
 		if (!must_take)
 			break;
 		/* Its last values may wait, with the news of its end: a durable run writes it then. */
@@ -101,8 +102,8 @@ drop_state(hopper_training *training, int at)
 	bytes = palloc(PIECE_BYTES);
 	do
 	{
-		HOPPER_TORCH(run.take_state, training->run, training->configs[at].mst_key, bytes,
-					 PIECE_BYTES, &n);
+		HOPPER_CHECK(training->api->take_state(training->run, training->configs[at].mst_key, bytes,
+											   PIECE_BYTES, &n, hopper_fault));
 		CHECK_FOR_INTERRUPTS();
 	} while (n > 0);
 	pfree(bytes);
@@ -131,13 +132,13 @@ step(hopper_training *training, long timeout)
 static void
 close_training(hopper_training *training)
 {
-	HOPPER_TORCH(run.close, training->run);
+	HOPPER_CHECK(training->api->close(training->run, hopper_fault));
 }
 
 static void
 end_iterations(hopper_training *training)
 {
-	HOPPER_TORCH(run.end_iterations, training->run);
+	HOPPER_CHECK(training->api->end_iterations(training->run, hopper_fault));
 }
 
 /* --- of a durable run --- */
@@ -145,7 +146,7 @@ end_iterations(hopper_training *training)
 static void
 halt(hopper_training *training, bool all)
 {
-	HOPPER_TORCH(run.halt_for_checkpoints, training->run, all);
+	HOPPER_CHECK(training->api->halt_for_checkpoints(training->run, all, hopper_fault));
 }
 
 static bool
@@ -157,13 +158,15 @@ store(hopper_training *training, const int *which, int n)
 static void
 set_iterations(hopper_training *training, int at, int32 more)
 {
-	HOPPER_TORCH(run.set_iterations, training->run, training->configs[at].mst_key, more);
+	HOPPER_CHECK(training->api->set_iterations(training->run, training->configs[at].mst_key, more,
+											   hopper_fault));
 }
 
 static void
 release(hopper_training *training, int at)
 {
-	HOPPER_TORCH(run.release, training->run, training->configs[at].mst_key);
+	HOPPER_CHECK(training->api->release(training->run, training->configs[at].mst_key,
+										hopper_fault));
 }
 
 /* Its threads train between two transactions. */

@@ -18,10 +18,8 @@ const hopper_predictor_api *
 hopper_predict_library(const char *model_arch, size_t model_arch_size,
 					   const hopper_data_desc *data, const char *layer)
 {
-	int32_t		planned;
-
-	HOPPER_CORE(is_planned, model_arch, model_arch_size, data, layer, &planned);
-	return planned ? &hopper_core()->predictor : &hopper_torch()->predictor;
+	return &hopper_engine(hopper_predictor_wants_libtorch(model_arch, model_arch_size, data,
+														  layer))->predictor;
 }
 
 typedef struct push_target

@@ -9,35 +9,43 @@
  */
 #include "pg/predict/added.h"
 
-static void
-add_to_calibration(const hopper_buffer *buffer, void *calibration)
+typedef struct calibrating
 {
-	HOPPER_TORCH(calibration.add_buffer, calibration, buffer);
+	const hopper_calibration_api *api;
+	hopper_calibration *calibration;
+} calibrating;
+
+static void
+add_to_calibration(const hopper_buffer *buffer, void *state)
+{
+	const calibrating *work = state;
+
+	HOPPER_CHECK(work->api->add_buffer(work->calibration, buffer, hopper_fault));
 	CHECK_FOR_INTERRUPTS();
 }
 
 static void
 find_temperature(hopper_trained *model, const hopper_packed *data, hopper_calibrated *found)
 {
-	const hopper_torch_api *torch = hopper_torch();
+	const char *wanted_by = hopper_wants_libtorch(&model->config, 1, &data->desc);
+	const hopper_calibration_api *api = &hopper_engine(wanted_by)->calibration;
 	hopper_config config = model->config;
 	hopper_calibration *calibration;
 	hopper_guard *guard;
 
-	HOPPER_CHECK(torch->calibration.create(&model->config, &data->desc,
-										   hopper_effective_memory_limit(), &calibration,
-										   hopper_fault));
-	guard = hopper_guard_add(calibration, torch->calibration.free);
+	HOPPER_CHECK(api->create(&model->config, &data->desc, hopper_effective_memory_limit(),
+							 &calibration, hopper_fault));
+	guard = hopper_guard_add(calibration, api->free);
 	hopper_scan_packed(data, HOPPER_SPLIT_VALID, HOPPER_ALL_PARTITIONS, add_to_calibration,
-					   calibration);
+					   &(calibrating) {api, calibration});
 	config.weights = hopper_floats_whole(&model->weights);
-	HOPPER_CHECK(torch->calibration.find(calibration, &config, found, hopper_fault));
+	HOPPER_CHECK(api->find(calibration, &config, found, hopper_fault));
 	if (found->n_weights == 0)
 	{
 		hopper_rows *rows;
 
-		HOPPER_CHECK(torch->calibration.architecture(calibration, &config, found->temperature,
-													 &rows, hopper_fault));
+		HOPPER_CHECK(api->architecture(calibration, &config, found->temperature, &rows,
+									   hopper_fault));
 		model->config.model_arch = hopper_take_rows(rows)->cells[0];
 		model->config.model_arch_size = strlen(model->config.model_arch);
 	}

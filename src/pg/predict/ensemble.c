@@ -18,6 +18,7 @@ typedef struct ensembling
 	hopper_trained *models;		/* candidates, ascending by mst_key */
 	int			n;
 	int			metric;			/* of models[0], -1: the loss */
+	const hopper_ensemble_api *api;
 	hopper_ensemble *ensemble;
 	hopper_guard *guard;
 	/* what came of it */
@@ -87,19 +88,24 @@ add_to_ensemble(const hopper_buffer *buffer, void *state)
 {
 	const ensembling *work = state;
 
-	HOPPER_TORCH(ensemble.add_buffer, work->ensemble, buffer);
+	HOPPER_CHECK(work->api->add_buffer(work->ensemble, buffer, hopper_fault));
 	CHECK_FOR_INTERRUPTS();
 }
 
 static void
 select_members(ensembling *work, int size, int initial)
 {
-	const hopper_torch_api *torch = hopper_torch();
+	hopper_config *candidates = palloc(work->n * sizeof(hopper_config));
+	const char *wanted_by;
 
-	HOPPER_CHECK(torch->ensemble.create(&work->models[0].config, &work->data.desc, work->metric,
-										hopper_effective_memory_limit(), &work->ensemble,
-										hopper_fault));
-	work->guard = hopper_guard_add(work->ensemble, hopper_torch()->ensemble.free);
+	for (int i = 0; i < work->n; i++)
+		candidates[i] = work->models[i].config;
+	wanted_by = hopper_wants_libtorch(candidates, work->n, &work->data.desc);
+	work->api = &hopper_engine(wanted_by)->ensemble;
+	HOPPER_CHECK(work->api->create(&work->models[0].config, &work->data.desc, work->metric,
+								   hopper_effective_memory_limit(), &work->ensemble,
+								   hopper_fault));
+	work->guard = hopper_guard_add(work->ensemble, work->api->free);
 	hopper_scan_packed(&work->data, HOPPER_SPLIT_VALID, HOPPER_ALL_PARTITIONS, add_to_ensemble,
 					   work);
 	for (int i = 0; i < work->n; i++)
@@ -107,13 +113,13 @@ select_members(ensembling *work, int size, int initial)
 		hopper_config config = work->models[i].config;
 
 		config.weights = hopper_floats_whole(&work->models[i].weights);
-		HOPPER_CHECK(torch->ensemble.add_model(work->ensemble, &config, hopper_fault));
+		HOPPER_CHECK(work->api->add_model(work->ensemble, &config, hopper_fault));
 		hopper_floats_release(&work->models[i].weights);
 		CHECK_FOR_INTERRUPTS();
 	}
 	work->steps = palloc(size * sizeof(hopper_ensemble_step));
-	HOPPER_CHECK(torch->ensemble.select(work->ensemble, size, initial, work->steps,
-										&work->n_steps, hopper_fault));
+	HOPPER_CHECK(work->api->select(work->ensemble, size, initial, work->steps, &work->n_steps,
+								   hopper_fault));
 	hopper_guard_release(work->guard);
 	work->counts = palloc0(work->n * sizeof(int));
 	for (int i = 0; i < work->n_steps; i++)
@@ -142,7 +148,8 @@ join_members(ensembling *work)
 	}
 	*result = work->models[0];
 	result->config.model_arch =
-		HOPPER_TORCH_ROWS(ensemble.architecture, members, shares, n, &work->data.desc)->cells[0];
+		hopper_made(work->api->architecture(members, shares, n, &work->data.desc,
+											HOPPER_MADE))->cells[0];
 	result->config.model_arch_size = strlen(result->config.model_arch);
 	result->config.n_weights = total;
 	result->config.fit_params = NULL;

@@ -14,6 +14,7 @@
  */
 typedef struct hopper_evaluating
 {
+	const hopper_evaluation_api *api;
 	hopper_evaluation *evaluation;
 	hopper_guard *guard;
 	int			event_fd;

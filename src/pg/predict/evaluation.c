@@ -7,10 +7,11 @@
 #include "pg/predict/predict.h"
 
 static int
-push_piece_of_evaluated(void *evaluation, int64 first, const float *values, int64 n,
-						hopper_error *error)
+push_piece_of_evaluated(void *to, int64 first, const float *values, int64 n, hopper_error *error)
 {
-	return hopper_torch()->evaluation.add_weights(evaluation, values, n, error);
+	const hopper_evaluating *run = to;
+
+	return run->api->add_weights(run->evaluation, values, n, error);
 }
 
 void
@@ -21,10 +22,12 @@ hopper_evaluation_open(hopper_evaluating *run, const hopper_config *config,
 	run->event_fd = hopper_eventfd_open();
 	run->longest_wait = longest_wait;
 	run->partition = -1;
-	HOPPER_TORCH(evaluation.create, config, desc, threads, run->event_fd, &run->evaluation);
-	run->guard = hopper_guard_add(run->evaluation, hopper_torch()->evaluation.free);
+	run->api = &hopper_engine(hopper_wants_libtorch(config, 1, desc))->evaluation;
+	HOPPER_CHECK(run->api->create(config, desc, threads, run->event_fd, &run->evaluation,
+								  hopper_fault));
+	run->guard = hopper_guard_add(run->evaluation, run->api->free);
 	if (weights)
-		hopper_floats_pass(weights, push_piece_of_evaluated, run->evaluation);
+		hopper_floats_pass(weights, push_piece_of_evaluated, run);
 }
 
 void
@@ -32,7 +35,7 @@ hopper_evaluation_wait(const hopper_evaluating *run, int32 partition)
 {
 	int			room;
 
-	while ((room = hopper_torch()->evaluation.room(run->evaluation, partition, hopper_fault)) == 0)
+	while ((room = run->api->room(run->evaluation, partition, hopper_fault)) == 0)
 		hopper_wait(run->event_fd, run->longest_wait);
 	if (room < 0)
 		hopper_throw(hopper_fault);
@@ -44,7 +47,7 @@ hopper_evaluation_add(hopper_evaluating *run, const hopper_buffer *buffer)
 	if (buffer->partition_id != run->partition)
 		hopper_evaluation_wait(run, buffer->partition_id);
 	run->partition = buffer->partition_id;
-	HOPPER_TORCH(evaluation.add_buffer, run->evaluation, buffer);
+	HOPPER_CHECK(run->api->add_buffer(run->evaluation, buffer, hopper_fault));
 	CHECK_FOR_INTERRUPTS();
 }
 

@@ -298,7 +298,7 @@ finish(void)
 	fit->level = NewGUCNestLevel();
 	hopper_disable_jit();
 	if (training->run)
-		hopper_torch()->run.get_info(training->run, &training->info);
+		training->api->get_info(training->run, &training->info);
 	for (int i = 0; i < training->n_configs; i++)
 		if (!training->saved[i].written)
 			hopper_driver_note_ended(training, i, true);

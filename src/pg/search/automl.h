@@ -97,6 +97,7 @@ typedef struct hopper_automl
 	int			n_known;
 	bool		limited;		/* to hopper.max_configs, not to fewer */
 	bool		has_rungs;		/* that are told as they are decided */
+	const char *wants_libtorch;	/* what of a trial did; NULL: of none yet */
 } hopper_automl;
 
 #define HOPPER_MAX_ASSIGNMENTS 256	/* that are taken from the search at once */

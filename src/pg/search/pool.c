@@ -11,7 +11,7 @@
  * it was written: in a run that outlives its session at once, in the foreground where its memory is
  * wanted, where another trial begins from it, and at the end. Another session goes on with what the
  * tables have, and so does another training of this one, once a trial did not fit beside what the
- * first had planned.
+ * first had planned, or was the first to want libtorch.
  */
 #include "pg/search/pool.h"
 
@@ -266,7 +266,20 @@ mend(const hopper_pool *pool, const hopper_search_assignment *work)
 	return behind > 0;
 }
 
-/* The trial enters the run. */
+/*
+ * Whether this training computes it, and not one with libtorch, which all that follow then are.
+ */
+static bool
+is_computed_here(hopper_pool *pool, const hopper_config *config)
+{
+	const hopper_fit *fit = &pool->fit;
+
+	if (fit->training.wants_libtorch == NULL)
+		pool->run->wants_libtorch = hopper_wants_libtorch(config, 1, &fit->train.desc);
+	return fit->training.wants_libtorch || pool->run->wants_libtorch == NULL;
+}
+
+/* The trial enters the run; -1: it waits for another training. */
 static int
 enter(hopper_pool *pool, const hopper_search_assignment *work)
 {
@@ -280,6 +293,8 @@ enter(hopper_pool *pool, const hopper_search_assignment *work)
 	int			at;
 
 	hopper_require_valid_configs(&config, 1, &fit->train.desc);
+	if (!is_computed_here(pool, &config))
+		return -1;
 	/* It has what all are ranked by. */
 	hopper_rank_configs(1, &ranked, &fit->train.desc, fit->record.rank_by, false, &ranking);
 	caller = MemoryContextSwitchTo(fit->memory);
@@ -407,6 +422,7 @@ request(hopper_pool *pool, const hopper_search_assignment *work, int n)
 	fit->record.model_selection_table = tables->selection.quoted;
 	hopper_take_resources(&fit->options, fit->threads_given, pool->run->threads);
 	fit->training.enters = true;
+	fit->training.wants_libtorch = pool->run->wants_libtorch;
 	fit->training.ended_state = pool;
 	fit->training.chosen = chosen;
 	fit->training.search = hopper_search_json(pool->run);

@@ -35,7 +35,7 @@ library_path(const char *library)
  * everything blocked, PostgreSQL's signal handlers can only ever run on the main thread.
  */
 void *
-hopper_open_library(const char *library, const char *symbol)
+hopper_open_library(const char *library, const char *symbol, const char *wanted_by, bool lenient)
 {
 	char	   *path = library_path(library);
 	char	   *reason = NULL;
@@ -60,10 +60,16 @@ hopper_open_library(const char *library, const char *symbol)
 		reason = reason ? pstrdup(reason) : "The symbol is not defined.";
 		if (handle)
 			dlclose(handle);
+		if (lenient)
+			return NULL;
 		hopper_raise(is_there ? ERRCODE_SYSTEM_ERROR : ERRCODE_UNDEFINED_FILE,
 					 errmsg("could not load library \"%s\"", library),
-					 errdetail_internal("%s", reason),
-					 errhint("%s", !is_there
+					 wanted_by ? errdetail_internal("%s wants it. %s", wanted_by, reason)
+					 : errdetail_internal("%s", reason),
+					 errhint("%s", !is_there && wanted_by
+							 ? "Install the package model-hopper-libtorch, or all libraries of the "
+							 "build beside model_hopper.so."
+							 : !is_there
 							 ? "Install it beside model_hopper.so, for example with: "
 							 "cmake --install BUILD"
 							 : strcmp(library, "libhopper_torch.so") == 0 &&
@@ -71,8 +77,9 @@ hopper_open_library(const char *library, const char *symbol)
 							 ? "The server has found another libtorch than that of the build, for "
 							 "example by LD_LIBRARY_PATH."
 							 : strcmp(library, "libhopper_torch.so") == 0
-							 ? "libtorch must be where it was when model_hopper was built, or "
-							 "in a folder named in LD_LIBRARY_PATH of the server."
+							 ? "Install the package model-hopper-libtorch. libtorch must be where "
+							 "it was when model_hopper was built, or in a folder named in "
+							 "LD_LIBRARY_PATH of the server."
 							 : "Install all libraries of model_hopper from one build."));
 	}
 	return function;
@@ -103,7 +110,7 @@ hopper_core(void)
 		const hopper_core_api *api;
 
 		/* ISO C has no cast from an object pointer to a function pointer. */
-		*(void **) &get = hopper_open_library(library, "hopper_core_api_get");
+		*(void **) &get = hopper_open_library(library, "hopper_core_api_get", NULL, false);
 		api = get(HOPPER_API_VERSION);
 		hopper_require_library(library, api != NULL && api->version == HOPPER_API_VERSION &&
 							   api->size == (int32_t) sizeof(hopper_core_api) &&

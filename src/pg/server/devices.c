@@ -8,7 +8,7 @@
 static int
 count_gpus(void)
 {
-	hopper_rows *gpus = hopper_made(hopper_torch()->gpus(HOPPER_MADE));
+	hopper_rows *gpus = hopper_made(hopper_torch("use_gpus")->gpus(HOPPER_MADE));
 
 	if (gpus->n_rows == 0)
 		hopper_unmet(errmsg("no GPU is available"),
@@ -69,7 +69,8 @@ hopper_check_precision(const char *precision, bool on_gpus)
 
 	if (strcmp(precision, "fp32") == 0)
 		return;
-	HOPPER_TORCH(check_precision, hopper_to_utf8(precision), on_gpus, &emulated, &gain);
+	HOPPER_CHECK(hopper_torch("dtype")->engine.check_precision(hopper_to_utf8(precision), on_gpus,
+															   &emulated, &gain, hopper_fault));
 	if (emulated || gain < 1)
 		ereport(NOTICE, errmsg("dtype \"%s\" is slower than \"fp32\" here", precision),
 				errdetail("%sA product took %.1f times as long as in fp32 when it was tried.",

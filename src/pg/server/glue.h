@@ -33,7 +33,25 @@ extern int64 hopper_effective_memory_limit(void);	/* bytes */
  * stays open. ereport(ERROR) with a hint where it cannot be loaded or has another version.
  */
 extern const hopper_core_api *hopper_core(void);
-extern const hopper_torch_api *hopper_torch(void);
+/* `wanted_by`: what asks for libtorch, 'layer "x" of configuration 3', which errors name. */
+extern const hopper_torch_api *hopper_torch(const char *wanted_by);
+/* As hopper_torch(), or NULL where libtorch is not installed. */
+extern const hopper_torch_api *hopper_torch_if_any(void);
+
+/* --- which of them computes (server/engine.c) --- */
+
+/*
+ * What of these configurations wants libtorch when they are trained, evaluated or explained:
+ * 'layer "x" of configuration 3'; NULL: nothing. palloc'ed.
+ */
+extern const char *hopper_wants_libtorch(const hopper_config *configs, int n,
+										 const hopper_data_desc *data);
+/* What of a prediction wants it; `layer` (or NULL): whose output is predicted. */
+extern const char *hopper_predictor_wants_libtorch(const char *model_arch, size_t model_arch_size,
+												   const hopper_data_desc *data,
+												   const char *layer);
+/* The engine for what wants libtorch, or where that is NULL for what does not. */
+extern const hopper_engine_api *hopper_engine(const char *wants_libtorch);
 
 /* --- errors (server/error.c) --- */
 
@@ -65,8 +83,6 @@ extern hopper_error *const hopper_fault;
 /* A check of a call: HOPPER_CORE(list, what, &rows); */
 #define HOPPER_CORE(function, ...) \
 	HOPPER_CHECK(hopper_core()->function(__VA_ARGS__, hopper_fault))
-#define HOPPER_TORCH(function, ...) \
-	HOPPER_CHECK(hopper_torch()->function(__VA_ARGS__, hopper_fault))
 /*
  * Whether such a call went well, where the caller says in its own words, or elsewhere, what the
  * core's error says of what it was given. That there is no memory, or that the statement ends, says
@@ -130,8 +146,6 @@ extern hopper_rows *hopper_rows_made;
 extern hopper_rows *hopper_made(int code);
 #define HOPPER_CORE_ROWS(function, ...) \
 	hopper_made(hopper_core()->function(__VA_ARGS__, HOPPER_MADE))
-#define HOPPER_TORCH_ROWS(function, ...) \
-	hopper_made(hopper_torch()->function(__VA_ARGS__, HOPPER_MADE))
 /* NOTICEs of rows of message, detail and hint, from the one numbered `first` on. */
 extern void hopper_tell_notes(const hopper_rows *rows, int first);
 /*

@@ -38,10 +38,16 @@ HOPPER_FUNCTION(hopper_sql_layers)
 
 HOPPER_FUNCTION(hopper_sql_build_info)
 {
-	return hopper_return_rows(fcinfo, hopper_made(hopper_torch()->build_info(HOPPER_MADE)));
+	const hopper_torch_api *torch = hopper_torch("build_info()");
+
+	return hopper_return_rows(fcinfo, hopper_made(torch->build_info(HOPPER_MADE)));
 }
 
 HOPPER_FUNCTION(hopper_sql_gpu_configuration)
 {
-	return hopper_return_rows(fcinfo, hopper_made(hopper_torch()->gpus(HOPPER_MADE)));
+	const hopper_torch_api *torch = hopper_torch_if_any();
+	hopper_rows none = {0};
+
+	/* Without libtorch nothing is trained on GPUs. */
+	return hopper_return_rows(fcinfo, torch ? hopper_made(torch->gpus(HOPPER_MADE)) : &none);
 }

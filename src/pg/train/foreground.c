@@ -47,11 +47,16 @@ void
 hopper_train(hopper_fit *const *fits, int n)
 {
 	hopper_progress progress;
+	const char *wants_libtorch = NULL;
 
+	/* Runs that take turns are of one library. */
+	for (int i = 0; i < n && wants_libtorch == NULL; i++)
+		wants_libtorch = fits[i]->training.wants_libtorch;
 	for (int i = 0; i < n; i++)
 	{
 		hopper_training *training = &fits[i]->training;
 
+		training->wants_libtorch = wants_libtorch;
 		training->options.memory_limit /= n;
 		training->leader = i > 0 ? &fits[0]->training : NULL;
 		start(fits[i], &progress);

@@ -88,7 +88,7 @@ end_models(model_writers *writers)
 static size_t
 state_of(hopper_training *training, int at, bool take, void *bytes, size_t size)
 {
-	const hopper_run_api *run = training->run ? &hopper_torch()->run : NULL;
+	const hopper_run_api *run = training->run ? training->api : NULL;
 	size_t		n;
 
 	if (training->rehearsed)
@@ -143,7 +143,7 @@ write_state(model_writers *writers, hopper_training *training, int at, bool take
 static void
 weights_of(hopper_training *training, int at, bool take, float *weights, size_t size)
 {
-	const hopper_run_api *run = training->run ? &hopper_torch()->run : NULL;
+	const hopper_run_api *run = training->run ? training->api : NULL;
 
 	if (training->rehearsed)
 	{

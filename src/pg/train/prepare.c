@@ -231,6 +231,11 @@ describe_training(hopper_fit *request, hopper_history **histories)
 	training->valid = request->has_validation ? &request->valid : NULL;
 	training->n_configs = request->n_configs;
 	training->configs = request->configs;
+	if (request->options.use_gpus)
+		training->wants_libtorch = "use_gpus";
+	if (training->wants_libtorch == NULL)
+		training->wants_libtorch = hopper_wants_libtorch(request->configs, request->n_configs,
+														 &request->train.desc);
 	training->histories = histories;
 	training->saved = palloc0(Max(request->n_configs, 1) * sizeof(hopper_saved));
 	for (int i = 0; i < request->n_configs && histories; i++)

@@ -125,7 +125,7 @@ hopper_training_place(const hopper_training *training, int32 mst_key)
 void
 hopper_training_halt_each(const hopper_training *training, bool each)
 {
-	HOPPER_TORCH(run.halt_each, training->run, each);
+	HOPPER_CHECK(training->api->halt_each(training->run, each, hopper_fault));
 }
 
 void
@@ -134,14 +134,15 @@ hopper_training_look(hopper_training *training, int at)
 	/* segments have told theirs */
 	if (training->run == NULL)
 		return;
-	HOPPER_TORCH(run.result, training->run, training->configs[at].mst_key, &training->results[at]);
+	HOPPER_CHECK(training->api->result(training->run, training->configs[at].mst_key,
+									   &training->results[at], hopper_fault));
 }
 
 void
 hopper_training_take(hopper_training *training)
 {
 	if (training->run)
-		hopper_torch()->run.get_info(training->run, &training->info);
+		training->api->get_info(training->run, &training->info);
 	training->n_failed = 0;
 	for (int i = 0; i < training->n_configs; i++)
 	{

@@ -56,7 +56,11 @@ typedef struct hopper_training
 	/* One that has begun, in turns with which its threads work; or NULL. */
 	struct hopper_training *leader;
 
+	/* What of it wants libtorch (hopper_wants_libtorch()), 'use_gpus', or NULL. */
+	const char *wants_libtorch;
+
 	/* set by the engine */
+	const hopper_run_api *api;	/* of `run`, which segments have none of */
 	hopper_run *run;
 	hopper_run_info info;
 	hopper_model_result *results;	/* per configuration */

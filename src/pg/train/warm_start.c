@@ -169,9 +169,9 @@ measure_state(const hopper_outputs *outputs, hopper_config *config, int64 *n_par
 static void
 push_part(const hopper_training *training, int32 mst_key, const bytea *part)
 {
-	int			code = hopper_torch()->run.add_state(training->run, mst_key,
-													 (const uint8_t *) VARDATA_ANY(part),
-													 VARSIZE_ANY_EXHDR(part), hopper_fault);
+	int			code = training->api->add_state(training->run, mst_key,
+												(const uint8_t *) VARDATA_ANY(part),
+												VARSIZE_ANY_EXHDR(part), hopper_fault);
 
 	if (code == HOPPER_CORRUPT)
 		refuse_damaged(training->stored, mst_key, hopper_fault);

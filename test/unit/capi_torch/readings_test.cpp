@@ -42,19 +42,19 @@ TEST(Readings, AProcessReadsAConfigurationOnce) {
   RunOptions options;
   options.iterations = 3;
   // Each library for itself.
-  const int64_t before = ReadingsOf(Api()).count;
+  const int64_t before = ReadingsOf(Torch()).count;
   const ModelResult alone = TrainAll(options, {config}, train, nullptr).at(1);
   // Architecture, compile_params and fit_params, and what the first run of a process tries out.
-  EXPECT_GE(ReadingsOf(Api()).count, before + 3);
+  EXPECT_GE(ReadingsOf(Torch()).count, before + 3);
 
   const hopper_readings core = ReadingsOf(Core());
-  EXPECT_EQ(Api().share_readings(nullptr), 0);
+  EXPECT_EQ(Torch().share_readings(nullptr), 0);
   hopper_readings foreign = core;
   foreign.build = "another one";
-  EXPECT_EQ(Api().share_readings(&foreign), 0);
-  EXPECT_NE(ReadingsOf(Api()).store, core.store);
-  ASSERT_EQ(Api().share_readings(&core), 1);
-  EXPECT_EQ(ReadingsOf(Api()).store, core.store);
+  EXPECT_EQ(Torch().share_readings(&foreign), 0);
+  EXPECT_NE(ReadingsOf(Torch()).store, core.store);
+  ASSERT_EQ(Torch().share_readings(&core), 1);
+  EXPECT_EQ(ReadingsOf(Torch()).store, core.store);
 
   hopper_config raw = {};
   raw.mst_key = 1;
@@ -86,7 +86,7 @@ TEST(Readings, AProcessReadsAConfigurationOnce) {
   ASSERT_EQ(Api().evaluation.create(&raw, &train.desc(), 1, -1, &evaluation, &error), 0)
       << error.message;
   Api().evaluation.free(evaluation);
-  EXPECT_EQ(ReadingsOf(Api()).count, read) << "nobody has read anything again";
+  EXPECT_EQ(ReadingsOf(Torch()).count, read) << "nobody has read anything again";
 }
 
 }  // namespace

@@ -37,18 +37,18 @@ PackedTable::Options Held() {
 TEST(Table, IsForOneVersionOnly) {
   EXPECT_EQ(hopper_torch_api_get(HOPPER_API_VERSION + 1), nullptr);
   EXPECT_EQ(hopper_torch_api_get(0), nullptr);
-  EXPECT_EQ(Api().version, HOPPER_API_VERSION);
-  EXPECT_EQ(Api().size, static_cast<int32_t>(sizeof(hopper_torch_api)));
+  EXPECT_EQ(Torch().version, HOPPER_API_VERSION);
+  EXPECT_EQ(Torch().size, static_cast<int32_t>(sizeof(hopper_torch_api)));
 }
 
 TEST(Table, LacksNoFunction) {
-  const auto* words = reinterpret_cast<void* const*>(&Api().rows_free);
-  const auto* end = reinterpret_cast<void* const*>(&Api() + 1);
+  const auto* words = reinterpret_cast<void* const*>(&Torch().rows_free);
+  const auto* end = reinterpret_cast<void* const*>(&Torch() + 1);
   for (; words != end; ++words) EXPECT_NE(*words, nullptr);
 }
 
 TEST(Table, SurvivesMissingArguments) {
-  const hopper_torch_api& api = Api();
+  const hopper_engine_api& api = Api();
   hopper_error error = {};
   hopper_run* run = nullptr;
   hopper_event event = {};
@@ -71,7 +71,7 @@ TEST(Table, SurvivesMissingArguments) {
   EXPECT_EQ(api.predictor.room(nullptr, nullptr, &error), HOPPER_INTERNAL);
   EXPECT_EQ(api.predictor.take(nullptr, nullptr, nullptr, &error), -1);
   api.predictor.free(nullptr);
-  api.rows_free(nullptr);
+  Torch().rows_free(nullptr);
 }
 
 TEST(Table, RunsInTheWrongOrderAreErrors) {
@@ -110,7 +110,7 @@ TEST(Table, AnIncompleteTableIsNotTrained) {
 TEST(Info, TellsWhatItIs) {
   hopper_rows* rows = nullptr;
   hopper_error error = {};
-  ASSERT_EQ(Api().build_info(&rows, &error), 0) << error.message;
+  ASSERT_EQ(Torch().build_info(&rows, &error), 0) << error.message;
   EXPECT_EQ(rows->n_columns, 2);
   bool torch = false;
   for (int i = 0; i < rows->n_rows; ++i) {
@@ -118,10 +118,10 @@ TEST(Info, TellsWhatItIs) {
     torch = torch || std::strcmp(rows->cells[2 * i], "libtorch") == 0;
   }
   EXPECT_TRUE(torch);
-  Api().rows_free(rows);
-  ASSERT_EQ(Api().gpus(&rows, &error), 0) << error.message;
+  Torch().rows_free(rows);
+  ASSERT_EQ(Torch().gpus(&rows, &error), 0) << error.message;
   EXPECT_EQ(rows->n_columns, 5);
-  Api().rows_free(rows);
+  Torch().rows_free(rows);
 }
 
 // The last validation event of a run, and evaluate() of its result with some threads.
@@ -288,14 +288,16 @@ TEST(Predictor, BothLibrariesGiveTheSameBits) {
   const ModelResult model = TrainAll({}, {Trainable()}, train).at(1);
   const std::string arch = Trainable().arch;
   hopper_error error = {};
-  int32_t planned = 0;
-  ASSERT_EQ(Core().is_planned(arch.data(), arch.size(), &train.desc(), nullptr, &planned, &error),
+  hopper_rows* wanting = nullptr;
+  ASSERT_EQ(Core().predictor_wants_libtorch(arch.data(), arch.size(), &train.desc(), nullptr,
+                                            &wanting, &error),
             0)
       << error.message;
-  EXPECT_EQ(planned, 1);
+  EXPECT_EQ(wanting->n_rows, 0);
+  Core().rows_free(wanting);
   const hopper_buffer& buffer = train.buffers().front();
   std::vector<std::vector<float>> outputs;
-  for (const hopper_predictor_api* api : {&Core().predictor, &Api().predictor}) {
+  for (const hopper_predictor_api* api : {&Core().engine.predictor, &Api().predictor}) {
     Predicting predictor(arch, model.weights, train.desc(), 2, int64_t{1} << 30, {2000, 64, 0},
                          *api);
     predictor.SubmitInRoom(buffer.x, buffer.x_size, buffer.n);
@@ -312,18 +314,21 @@ TEST(Predictor, LayersWithoutAPlannedFormWantLibtorch) {
                        KerasLayer("Permute", "turn", R"("dims": [2, 1])"),
                        KerasLayer("Flatten", "flat", ""), KerasDense("out", 3, "softmax")});
   hopper_error error = {};
-  int32_t planned = 1;
-  ASSERT_EQ(Core().is_planned(arch.data(), arch.size(), &train.desc(), nullptr, &planned, &error),
+  hopper_rows* wanting = nullptr;
+  ASSERT_EQ(Core().predictor_wants_libtorch(arch.data(), arch.size(), &train.desc(), nullptr,
+                                            &wanting, &error),
             0)
       << error.message;
-  EXPECT_EQ(planned, 0);
+  ASSERT_EQ(wanting->n_rows, 1);
+  EXPECT_STREQ(wanting->cells[0], "layer \"turn\"");
+  Core().rows_free(wanting);
   const std::vector<float> weights(20 * 3 + 3, 0.25F);
   const hopper_buffer& buffer = train.buffers().front();
   Predicting by_torch(arch, weights, train.desc(), 1);
   by_torch.SubmitInRoom(buffer.x, buffer.x_size, buffer.n);
   for (const float share : by_torch.Take()) EXPECT_NEAR(share, 1.0 / 3, 1e-6);
   Predicting by_core(arch, weights, train.desc(), 1, int64_t{1} << 30, {2000, 64, 0},
-                     Core().predictor);
+                     Core().engine.predictor);
   by_core.SubmitInRoom(buffer.x, buffer.x_size, buffer.n);
   EXPECT_THROW(by_core.Take(), std::runtime_error);
 }
@@ -436,14 +441,14 @@ TEST(Predictor, ACancelIsSaidAsSuchAtWhicheverLook) {
   int cancelled = 0;
   for (int at = 0; at < 10; ++at) {
     asks_left = at;
-    Api().ask_for_cancel([] { return asks_left-- == 0 ? 1 : 0; });
+    Torch().ask_for_cancel([] { return asks_left-- == 0 ? 1 : 0; });
     try {
       EXPECT_EQ(answer(), expected);
     } catch (const std::runtime_error& error) {
       EXPECT_STREQ(error.what(), "the statement was cancelled");
       ++cancelled;
     }
-    Api().ask_for_cancel(nullptr);
+    Torch().ask_for_cancel(nullptr);
     EXPECT_EQ(answer(), expected);
   }
   EXPECT_GT(cancelled, 1);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/evaluation.h"
+#include "engine/torch/backend.h"
 #include "support/group_driver.h"
 #include "support/keras_models.h"
 #include "support/repetitions.h"
@@ -587,7 +588,8 @@ TEST(Courses, NeedAllRows) {
               const std::vector<float> weights((20 + 1) * 8 + 4 * 8 + (8 + 1) * 3);
               source.weights = weights.data();
               source.n_weights = static_cast<int64_t>(weights.size());
-              Evaluation evaluation(source, FromC(train.desc()), 1, -1);
+              const TorchBackend backend;
+              Evaluation evaluation(backend, source, FromC(train.desc()), 1, -1);
               evaluation.Choose({6, 7});
               for (const hopper_buffer& buffer : train.buffers()) {
                 if (buffer.partition_id >= 6) evaluation.AddBuffer(FromC(buffer));

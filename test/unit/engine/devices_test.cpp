@@ -11,8 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "engine/devices/device_worker.h"
-#include "engine/devices/lane_devices.h"
+#include "engine/devices/lanes.h"
+#include "engine/torch/lane_copies.h"
+#include "engine/torch/lane_devices.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 
@@ -326,7 +327,7 @@ TEST_F(DevicesTest, RefusesDevicesThatAreNotThere) {
   EXPECT_EQ(message({-1}), "device \"cuda:-1\" is not available");
   EXPECT_EQ(message({1, 1}), "device \"cuda:1\" is named twice");
   UseCpuLaneDevices(0);
-  if (ListLaneDevices().devices.empty()) {
+  if (LaneDevices().List().devices.empty()) {
     EXPECT_EQ(message({}), "no GPU is available");
   }
 }
@@ -347,7 +348,7 @@ TEST_F(DevicesTest, ArraysThatMayGrowAreSeldomMadeAnew) {
 }
 
 TEST_F(DevicesTest, WorkersShareTheMemoryOfTheirDevice) {
-  DeviceWorker::Options first, second;
+  DeviceOptions first, second;
   second.index = 1;
   second.memory = 1700;
   const auto workers = WorkersOf({first, second}, 500);
@@ -378,12 +379,12 @@ TEST_F(DevicesTest, ArraysOfADeviceTrainAtOnce) {
 TEST_F(DevicesTest, WorkersShareTheDataOfTheirDevice) {
   const Dataset train = DatasetOf(table_), valid = DatasetOf(valid_);
   const std::unique_ptr<LaneDevice> first = OpenLaneDevice(0), second = OpenLaneDevice(0);
-  DeviceData data;
+  LaneCopies data;
   auto copy = data.On(0, "cuda:0", train, &valid, first.get());
   EXPECT_EQ(data.On(0, "cuda:0", train, &valid, second.get()), copy);
   EXPECT_NE(data.On(1, "cuda:1", train, &valid, second.get()), copy);
   EXPECT_EQ(copy->train->bytes() + copy->valid->bytes(), train.bytes() + valid.bytes());
-  const std::weak_ptr<const DeviceData::Copy> kept = copy;
+  const std::weak_ptr<const LaneCopies::Copy> kept = copy;
   copy.reset();
   EXPECT_TRUE(kept.expired());
   EXPECT_NE(data.On(0, "cuda:0", train, nullptr, first.get()), nullptr);

@@ -1,5 +1,5 @@
 // One bad configuration never ends a run; and a run can be ended at any time.
-#include "engine/failure.h"
+#include "engine/torch/failure.h"
 
 #include <dirent.h>
 #include <gtest/gtest.h>

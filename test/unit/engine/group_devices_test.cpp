@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/devices/device_choice.h"
-#include "engine/devices/lane_devices.h"
+#include "engine/torch/lane_devices.h"
 #include "support/group_driver.h"
 #include "support/keras_models.h"
 
@@ -157,7 +157,8 @@ TEST_F(GroupDevicesTest, DataAboveTheMemoryOfASegmentAreRefused) {
 }
 
 TEST_F(GroupDevicesTest, SegmentsOfAHostShareItsDevices) {
-  const auto labels = [](int n_devices, const std::vector<int32_t>& gpus) {
+  const LaneDevices devices;
+  const auto labels = [&devices](int n_devices, const std::vector<int32_t>& gpus) {
     UseCpuLaneDevices(n_devices);
     std::string all;
     for (int number = 0; number < 5; ++number) {
@@ -165,7 +166,7 @@ TEST_F(GroupDevicesTest, SegmentsOfAHostShareItsDevices) {
       options.device_number = number;
       options.gpus = gpus;
       options.fuse = false;
-      const DeviceChoice choice = ChooseDeviceOfProcess(options, Precision::kFp32);
+      const DeviceChoice choice = ChooseDeviceOfProcess(&devices, options, Precision::kFp32);
       EXPECT_EQ(choice.devices.size(), 1U);
       EXPECT_NE(choice.numerics_class.find("test device, fp32, unfused"), std::string::npos);
       EXPECT_EQ(choice.devices[0].label, "cuda:" + std::to_string(choice.devices[0].index));
@@ -183,7 +184,7 @@ TEST_F(GroupDevicesTest, SegmentsOfAHostShareItsDevices) {
 
 TEST_F(GroupDevicesTest, NoDeviceIsAnError) {
   UseCpuLaneDevices(0);
-  if (!ListLaneDevices().devices.empty()) return;  // this machine has a GPU
+  if (!LaneDevices().List().devices.empty()) return;  // this machine has a GPU
   try {
     const GroupDriver groups(OnDevices(1), table_, nullptr, kKeys, {}, Models());
     FAIL() << "it trains on what is not there";

@@ -8,6 +8,7 @@
 #include "data/batch.h"
 #include "engine/configuration.h"
 #include "engine/memory_plan.h"
+#include "engine/torch/backend.h"
 #include "model/planned/step_plan.h"
 #include "support/group_driver.h"
 #include "support/keras_models.h"
@@ -264,7 +265,8 @@ TEST(Memory, SumsBeyondAllMemoryAreNotTakenForFew) {
       "loss='sparse_categorical_crossentropy', optimizer='SGD()', "
       "metrics=['accuracy', MeanIoU(num_classes=1048576)]";
   config.fit_params = "batch_size=8";
-  Networks networks;
+  const TorchBackend backend;
+  Networks networks(backend);
   const auto trainer = MakeTrainer(config, desc, 1, Precision::kFp32, &networks);
   ASSERT_EQ(trainer->SumsBytes() >> 43, 1);
   for (const int evaluations : {1, 1 << 20, (1 << 20) + 1, 20000000}) {

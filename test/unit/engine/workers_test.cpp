@@ -1,3 +1,5 @@
+#include "engine/torch/workers.h"
+
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "engine/torch_workers.h"
 
 namespace hopper {
 namespace {
@@ -26,7 +27,7 @@ TEST(Workers, CaptureWarningsAndLetNothingOut) {
       const std::lock_guard<std::mutex> lock(mutex);
       warnings.push_back(text);
     };
-    workers.Start(3, TorchSetting(account.get(), warn), [&] {
+    workers.Start(3, TorchSetting({account.get(), warn}), [&] {
       ++ran;
       TORCH_WARN("this is slow");
       throw std::runtime_error("not for the outside");
@@ -46,7 +47,7 @@ TEST(Workers, AThreadWithoutItsNeedsIsAnErrorOfTheStart) {
   {
     Workers workers;
     constexpr int kTooLarge = 1025;
-    EXPECT_THROW(workers.Start(2, TorchSetting(account.get(), {}, kTooLarge), [&] { ++ran; }),
+    EXPECT_THROW(workers.Start(2, TorchSetting({account.get(), {}, kTooLarge}), [&] { ++ran; }),
                  Error);
   }
   EXPECT_EQ(ran.load(), 0);

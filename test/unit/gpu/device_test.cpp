@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/devices/lane_devices.h"
+#include "engine/torch/lane_devices.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 #include "train/lane_array.h"
@@ -24,7 +24,7 @@ namespace {
 
 constexpr uint64_t kSeed = 11;
 
-bool HasGpu() { return !ListLaneDevices().devices.empty(); }
+bool HasGpu() { return !LaneDevices().List().devices.empty(); }
 
 class GpuTest : public ::testing::Test {
  protected:
@@ -404,7 +404,7 @@ TEST_F(GpuRunTest, FailuresAreTheirOwn) {
 }
 
 TEST_F(GpuRunTest, NamesTheGpu) {
-  const std::string name = ListLaneDevices().devices[0].name;
+  const std::string name = LaneDevices().List().devices[0].name;
   RunDriver run(OnGpu(1), table_, nullptr);
   EXPECT_NE(std::string(run.Info().numerics_class).find(name + ", fp32, fused"), std::string::npos);
 }

@@ -22,7 +22,8 @@ extern "C" const hopper_torch_api* hopper_torch_api_get(int32_t version);
 
 namespace hopper {
 
-inline const hopper_torch_api& Api() { return *hopper_torch_api_get(HOPPER_API_VERSION); }
+inline const hopper_torch_api& Torch() { return *hopper_torch_api_get(HOPPER_API_VERSION); }
+inline const hopper_engine_api& Api() { return Torch().engine; }
 
 struct Configuration {
   int32_t key = 1;

@@ -138,6 +138,7 @@ hopper_open_set_up(open_segments *open, hopper_training *training, const hopper_
 	data->segment_numbers = hopper_segment_numbers(&data->n_segments);
 	data->drop_cache = hopper_debug_drop_cache;
 	data->shown = training->shown;
+	data->wants_libtorch = training->wants_libtorch;
 
 	training->timeline = hopper_timeline_new(training);
 	training->info.n_workers = hopper_open_segments(open) * workers_of_segment(open);

@@ -49,7 +49,7 @@ take_trained(FunctionCallInfo fcinfo)
 {
 	hopper_group_part part;
 	Datum		row;
-	int			any = hopper_torch()->group.next_part(hopper_current.group, &part, hopper_fault);
+	int			any = hopper_current.api->next_part(hopper_current.group, &part, hopper_fault);
 
 	if (any < 0)
 		hopper_throw(hopper_fault);

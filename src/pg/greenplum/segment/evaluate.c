@@ -101,9 +101,9 @@ start(const bytea *description, int32 key, summing *state)
 		if (given.keys[p] == key)
 			partitions[n++] = p;
 	create(&given, state);
-	HOPPER_TORCH(evaluation.choose, state->run.evaluation, partitions, n);
-	HOPPER_TORCH(evaluation.limit, state->run.evaluation, given.memory_limit);
-	HOPPER_TORCH(evaluation.start, state->run.evaluation);
+	HOPPER_CHECK(state->run.api->choose(state->run.evaluation, partitions, n, hopper_fault));
+	HOPPER_CHECK(state->run.api->limit(state->run.evaluation, given.memory_limit, hopper_fault));
+	HOPPER_CHECK(state->run.api->start(state->run.evaluation, hopper_fault));
 	state->n_partitions = given.desc.n_partitions;
 }
 
@@ -157,8 +157,7 @@ HOPPER_FUNCTION(hopper_sql_segment_evaluation_end)
 	callback.arg = state;
 	error_context_stack = &callback;
 	hopper_evaluation_wait(&state->run, state->n_partitions);
-	while ((done = hopper_torch()->evaluation.sums(state->run.evaluation, &bytes, &size,
-												   hopper_fault)) == 0)
+	while ((done = state->run.api->sums(state->run.evaluation, &bytes, &size, hopper_fault)) == 0)
 		hopper_wait(state->run.event_fd, LONGEST_WAIT);
 	if (done < 0)
 		hopper_throw(hopper_fault);
@@ -189,15 +188,15 @@ HOPPER_FUNCTION(hopper_sql_segment_evaluation_total)
 	hopper_read_description(PG_GETARG_BYTEA_PP(0), &hopper_evaluation_description, &given);
 	given.threads = 1;
 	create(&given, &state);
-	HOPPER_TORCH(evaluation.total, state.run.evaluation, (const uint8_t *) VARDATA_ANY(sums),
-				 VARSIZE_ANY_EXHDR(sums), &event);
+	HOPPER_CHECK(state.run.api->total(state.run.evaluation, (const uint8_t *) VARDATA_ANY(sums),
+									  VARSIZE_ANY_EXHDR(sums), &event, hopper_fault));
 	values[0] = hopper_values_datum(&event);
 	if (given.config.confusion)
 	{
 		const int64_t *counts;
 		int32_t		n;
 
-		HOPPER_TORCH(evaluation.confusion, state.run.evaluation, &counts, &n);
+		HOPPER_CHECK(state.run.api->confusion(state.run.evaluation, &counts, &n, hopper_fault));
 		values[1] = hopper_counts_datum(counts, n);
 		nulls[1] = false;
 	}

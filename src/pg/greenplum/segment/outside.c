@@ -163,7 +163,7 @@ first_of(const outside_file *in, int32 mst_key)
 }
 
 static void
-bring(hopper_group *group, int32 mst_key)
+bring(const hopper_group_api *api, hopper_group *group, int32 mst_key)
 {
 	outside_file *in = &outside.in;
 
@@ -176,8 +176,9 @@ bring(hopper_group *group, int32 mst_key)
 		bytea	   *bytes = read_bytes(in, part);
 		int32		later = 0;
 
-		HOPPER_TORCH(group.add_part, group, mst_key, part->part, part->n_parts,
-					 (const uint8_t *) VARDATA(bytes), part->size, &later);
+		HOPPER_CHECK(api->add_part(group, mst_key, part->part, part->n_parts,
+								   (const uint8_t *) VARDATA(bytes), part->size, &later,
+								   hopper_fault));
 		if (later || part->taken)
 			elog(ERROR, "configuration %d was asked for and is not wanted", mst_key);
 		part->taken = true;
@@ -205,9 +206,8 @@ put_out(const hopper_group_part *part)
 }
 
 bool
-hopper_outside_exchange(hopper_group *group)
+hopper_outside_exchange(const hopper_group_api *api, hopper_group *group)
 {
-	const hopper_group_api *api = &hopper_torch()->group;
 	hopper_group_part part;
 	bool		any = false;
 	int32		mst_key;
@@ -225,7 +225,7 @@ hopper_outside_exchange(hopper_group *group)
 		hopper_throw(hopper_fault);
 	if (api->next_arrival(group, &mst_key) != 1)
 		return any;
-	bring(group, mst_key);
+	bring(api, group, mst_key);
 	return true;
 }
 

@@ -43,7 +43,7 @@ extern bool hopper_outside_has_untrained(void);
  * While the group is at work: what is through goes out where others wait, and one of these comes
  * in. False: nothing of that, for now.
  */
-extern bool hopper_outside_exchange(hopper_group *group);
+extern bool hopper_outside_exchange(const hopper_group_api *api, hopper_group *group);
 /*
  * The next part of the caller's own that has gone out; NULL: there is none. The caller frees what
  * comes of bytes().

@@ -23,6 +23,7 @@ hopper_is_current(int64 run)
 void
 hopper_segment_part_leave(void)
 {
+	const hopper_group_api *api = hopper_current.api;
 	hopper_group *group = hopper_current.group;
 	int			event_fd = hopper_current.event_fd;
 
@@ -30,7 +31,7 @@ hopper_segment_part_leave(void)
 		return;
 	memset(&hopper_current, 0, sizeof(hopper_current));
 	if (group)
-		hopper_torch()->group.free(group);
+		api->free(group);
 	close(event_fd);
 }
 
@@ -75,8 +76,9 @@ void
 hopper_segment_part_enter(const hopper_segment_stint *stints, int n)
 {
 	for (int i = 0; i < n; i++)
-		HOPPER_TORCH(group.enter, hopper_current.group, &stints[i].config, stints[i].iterations,
-					 stints[i].done);
+		HOPPER_CHECK(hopper_current.api->enter(hopper_current.group, &stints[i].config,
+											   stints[i].iterations, stints[i].done,
+											   hopper_fault));
 }
 
 void
@@ -101,7 +103,7 @@ choose_gpu(hopper_segment_run *run)
 		return;
 	if (GpIdentity.segindex >= 0 && GpIdentity.segindex < run->n_segments)
 		run->options.device_number = run->segment_numbers[GpIdentity.segindex];
-	if (hopper_made(hopper_torch()->gpus(HOPPER_MADE))->n_rows > 0)
+	if (hopper_made(hopper_torch("use_gpus")->gpus(HOPPER_MADE))->n_rows > 0)
 		return;
 	if (gethostname(host, sizeof(host) - 1) != 0)
 		strlcpy(host, "unknown", sizeof(host));
@@ -117,7 +119,7 @@ choose_gpu(hopper_segment_run *run)
 void
 hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 {
-	const hopper_torch_api *torch = hopper_torch();
+	const hopper_group_api *api;
 	hopper_segment_run run;
 	hopper_group *group;
 
@@ -134,6 +136,7 @@ hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 	for (int32 p = 0; run.everywhere && run.has_valid && p < run.valid.n_partitions; p++)
 		run.valid_keys[p] = key;
 	choose_gpu(&run);
+	api = &hopper_engine(run.wants_libtorch)->group;
 	run.options.threads = hopper_segment_threads(run.options.threads, run.segments_on_host);
 	run.options.memory_limit = hopper_segment_memory(run.options.memory_limit,
 													 run.segments_on_host);
@@ -147,12 +150,13 @@ hopper_segment_part_join(int64 id, const bytea *description, int32 key)
 	hopper_current.drop_cache = run.drop_cache;
 	strlcpy(hopper_current.shown, run.shown, sizeof(hopper_current.shown));
 	run.options.event_fd = hopper_current.event_fd;
-	HOPPER_CHECK(torch->group.create(&run.options, &run.train, run.has_valid ? &run.valid : NULL,
-									 run.train_keys, run.valid_keys, key, &group, hopper_fault));
+	HOPPER_CHECK(api->create(&run.options, &run.train, run.has_valid ? &run.valid : NULL,
+							 run.train_keys, run.valid_keys, key, &group, hopper_fault));
+	hopper_current.api = api;
 	hopper_current.group = group;
 	if (run.stays_open)
-		HOPPER_CHECK(torch->group.stay_open(group, hopper_fault));
+		HOPPER_CHECK(api->stay_open(group, hopper_fault));
 	hopper_segment_part_enter(run.stints, run.n_stints);
 	memcpy(hopper_current.tables, run.tables, sizeof(hopper_current.tables));
-	HOPPER_CHECK(torch->group.plan_data(group, &hopper_current.plan, hopper_fault));
+	HOPPER_CHECK(api->plan_data(group, &hopper_current.plan, hopper_fault));
 }

@@ -14,6 +14,7 @@ typedef struct hopper_segment_part
 {
 	int64		id;				/* 0: none */
 	Oid			role;			/* whose run it is */
+	const hopper_group_api *api;	/* of the group */
 	hopper_group *group;
 	hopper_data_plan plan;
 	hopper_segment_table tables[2]; /* by split */

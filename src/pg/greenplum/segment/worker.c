@@ -31,22 +31,21 @@ typedef struct visit_step
 static void
 add_buffer(const hopper_buffer *buffer, void *state)
 {
-
-	HOPPER_TORCH(group.add_buffer, hopper_current.group, buffer);
+	HOPPER_CHECK(hopper_current.api->add_buffer(hopper_current.group, buffer, hopper_fault));
 }
 
 /* Data that are wanted while the threads train; false where none are. */
 static bool
 load_partition(void)
 {
-	const hopper_torch_api *torch = hopper_torch();
+	const hopper_group_api *api = hopper_current.api;
 	int32		split;
 	int32		partition;
 
-	if (torch->group.next_load(hopper_current.group, &split, &partition) != 1)
+	if (api->next_load(hopper_current.group, &split, &partition) != 1)
 		return false;
 	hopper_segment_read(&hopper_current.tables[split], split, partition, add_buffer, NULL);
-	HOPPER_CHECK(torch->group.end_load(hopper_current.group, split, partition, hopper_fault));
+	HOPPER_CHECK(api->end_load(hopper_current.group, split, partition, hopper_fault));
 	return true;
 }
 
@@ -112,10 +111,11 @@ HOPPER_FUNCTION(hopper_sql_segment_load_end)
 
 	if (PG_ARGISNULL(0) || hopper_current.group == NULL)
 		PG_RETURN_NULL();
-	hopper_torch()->group.get_info(hopper_current.group, &info);
+	hopper_current.api->get_info(hopper_current.group, &info);
 	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s\n%s\n%d %d " INT64_FORMAT " " INT64_FORMAT
 											  " " INT64_FORMAT " %d",
-											  info.numerics_class, hopper_torch_library_id(),
+											  info.numerics_class,
+											  hopper_engine_library_id(hopper_current.api),
 											  GpIdentity.segindex,
 											  plan->resident ? 0 : plan->max_reads,
 											  (int64) plan->bytes_data,
@@ -143,7 +143,7 @@ HOPPER_FUNCTION(hopper_sql_segment_enter)
 		hopper_refuse_description();
 	if (!hopper_is_current(entry.run))
 		PG_RETURN_INT32(0);
-	api = &hopper_torch()->group;
+	api = hopper_current.api;
 	error_context_stack = &callback;
 	HOPPER_CHECK(api->keep(hopper_current.group, entry.stay, entry.n_stay, hopper_fault));
 	hopper_segment_part_enter(entry.stints, entry.n_stints);
@@ -191,9 +191,10 @@ HOPPER_FUNCTION(hopper_sql_segment_collect)
 	{
 		int32		later = 0;
 
-		HOPPER_TORCH(group.add_part, hopper_current.group, PG_GETARG_INT32(4), PG_GETARG_INT32(5),
-					 PG_GETARG_INT32(6), (const uint8_t *) VARDATA_ANY(body),
-					 VARSIZE_ANY_EXHDR(body), &later);
+		HOPPER_CHECK(hopper_current.api->add_part(hopper_current.group, PG_GETARG_INT32(4),
+												  PG_GETARG_INT32(5), PG_GETARG_INT32(6),
+												  (const uint8_t *) VARDATA_ANY(body),
+												  VARSIZE_ANY_EXHDR(body), &later, hopper_fault));
 		if (later)
 			hopper_outside_keep(PG_GETARG_INT32(4), PG_GETARG_INT32(5), PG_GETARG_INT32(6), body);
 	}
@@ -206,7 +207,7 @@ HOPPER_FUNCTION(hopper_sql_segment_collect)
 /* segment_train(internal): trains what was collected; 1 where it is done, 0 without data */
 HOPPER_FUNCTION(hopper_sql_segment_train)
 {
-	const hopper_torch_api *torch;
+	const hopper_group_api *api;
 	ErrorContextCallback callback = {error_context_stack, hopper_segment_part_context, NULL};
 	visit_step *step;
 	int			done;
@@ -216,17 +217,16 @@ HOPPER_FUNCTION(hopper_sql_segment_train)
 	if (hopper_outside_has_untrained() || hopper_current.group == NULL)
 		PG_RETURN_INT32(0);
 	step = (visit_step *) PG_GETARG_POINTER(0);
-	torch = hopper_torch();
+	api = hopper_current.api;
 	hopper_current.mst_key = 0;
 	error_context_stack = &callback;
 	SIMPLE_FAULT_INJECTOR("hopper_segment_train");
 	if (hopper_current.hops++ == 0)
-		HOPPER_CHECK(torch->group.check_data(hopper_current.group, hopper_fault));
-	HOPPER_CHECK(torch->group.start(hopper_current.group, step->halts, step->milliseconds,
-									hopper_fault));
+		HOPPER_CHECK(api->check_data(hopper_current.group, hopper_fault));
+	HOPPER_CHECK(api->start(hopper_current.group, step->halts, step->milliseconds, hopper_fault));
 	/* the time limit: latches of 9.4 are set by few signals */
-	while ((done = torch->group.poll(hopper_current.group, hopper_fault)) == 0)
-		if (!load_partition() && !hopper_outside_exchange(hopper_current.group))
+	while ((done = api->poll(hopper_current.group, hopper_fault)) == 0)
+		if (!load_partition() && !hopper_outside_exchange(api, hopper_current.group))
 			hopper_wait(hopper_current.event_fd, 500);
 	if (done < 0)
 		hopper_throw(hopper_fault);

@@ -1,9 +1,9 @@
 // The table of evaluations.
 #include <vector>
 
-#include "capi/torch_api_calls.h"
-#include "capi/torch_api_parts.h"
-#include "capi/torch_api_structs.h"
+#include "capi/engine_api.h"
+#include "capi/engine_api_calls.h"
+#include "capi/engine_structs.h"
 #include "engine/evaluation.h"
 #include "model_hopper/evaluate.h"
 
@@ -14,17 +14,9 @@ struct hopper_evaluation : hopper::Evaluation {
 namespace hopper {
 namespace {
 
-int EvaluationCreate(const hopper_config* config, const hopper_data_desc* data, int32_t threads,
-                     int32_t event_fd, hopper_evaluation** evaluation, hopper_error* error) {
-  return Call(error, [&] {
-    RequireAll(config, data, evaluation);
-    *evaluation = new hopper_evaluation(FromC(*config), CheckedFromC(*data), threads, event_fd);
-  });
-}
-
 int EvaluationAddWeights(hopper_evaluation* evaluation, const float* weights, int64_t n,
                          hopper_error* error) {
-  return Call(error, [&] {
+  return Call(evaluation, error, [&] {
     RequireAll(evaluation, weights);
     evaluation->AddWeights(weights, n);
   });
@@ -32,21 +24,21 @@ int EvaluationAddWeights(hopper_evaluation* evaluation, const float* weights, in
 
 int EvaluationAddBuffer(hopper_evaluation* evaluation, const hopper_buffer* buffer,
                         hopper_error* error) {
-  return Call(error, [&] {
+  return Call(evaluation, error, [&] {
     RequireAll(evaluation, buffer);
     evaluation->AddBuffer(FromC(*buffer));
   });
 }
 
 int EvaluationStart(hopper_evaluation* evaluation, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(evaluation, error, [&] {
     RequireAll(evaluation);
     evaluation->Start();
   });
 }
 
 int EvaluationPoll(hopper_evaluation* evaluation, hopper_event* event, hopper_error* error) {
-  return Ask(error, [&] {
+  return AskOf(evaluation, error, [&] {
     RequireAll(evaluation, event);
     Event values;
     if (!evaluation->Poll(&values)) return false;
@@ -56,14 +48,14 @@ int EvaluationPoll(hopper_evaluation* evaluation, hopper_event* event, hopper_er
 }
 
 int EvaluationLimit(hopper_evaluation* evaluation, int64_t memory_limit, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(evaluation, error, [&] {
     RequireAll(evaluation);
     evaluation->Limit(memory_limit);
   });
 }
 
 int EvaluationRoom(hopper_evaluation* evaluation, int32_t partition, hopper_error* error) {
-  return Ask(error, [&] {
+  return AskOf(evaluation, error, [&] {
     RequireAll(evaluation);
     return evaluation->Room(partition);
   });
@@ -71,7 +63,7 @@ int EvaluationRoom(hopper_evaluation* evaluation, int32_t partition, hopper_erro
 
 int EvaluationConfusion(hopper_evaluation* evaluation, const int64_t** counts, int32_t* n_classes,
                         hopper_error* error) {
-  return Call(error, [&] {
+  return Call(evaluation, error, [&] {
     RequireAll(evaluation, counts, n_classes);
     *counts = evaluation->Confusion(n_classes);
   });
@@ -79,7 +71,7 @@ int EvaluationConfusion(hopper_evaluation* evaluation, const int64_t** counts, i
 
 int EvaluationChoose(hopper_evaluation* evaluation, const int32_t* partitions, int32_t n,
                      hopper_error* error) {
-  return Call(error, [&] {
+  return Call(evaluation, error, [&] {
     RequireAll(evaluation, partitions);
     evaluation->Choose(std::vector<int32_t>(partitions, partitions + n));
   });
@@ -87,7 +79,7 @@ int EvaluationChoose(hopper_evaluation* evaluation, const int32_t* partitions, i
 
 int EvaluationSums(hopper_evaluation* evaluation, const uint8_t** bytes, size_t* size,
                    hopper_error* error) {
-  return Ask(error, [&] {
+  return AskOf(evaluation, error, [&] {
     RequireAll(evaluation, bytes, size);
     return evaluation->Sums(bytes, size);
   });
@@ -95,7 +87,7 @@ int EvaluationSums(hopper_evaluation* evaluation, const uint8_t** bytes, size_t*
 
 int EvaluationTotal(hopper_evaluation* evaluation, const uint8_t* bytes, size_t size,
                     hopper_event* event, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(evaluation, error, [&] {
     RequireAll(evaluation, bytes, event);
     Event values;
     evaluation->Total(bytes, size, &values);
@@ -104,13 +96,25 @@ int EvaluationTotal(hopper_evaluation* evaluation, const uint8_t* bytes, size_t 
 }
 
 void EvaluationFree(void* evaluation) {
-  Call(nullptr, [&] { delete static_cast<hopper_evaluation*>(evaluation); });
+  Guard(nullptr, [&] { delete static_cast<hopper_evaluation*>(evaluation); });
 }
 
 }  // namespace
 
+int CreateEvaluation(const TrainingBackend& backend, const hopper_config* config,
+                     const hopper_data_desc* data, int32_t threads, int32_t event_fd,
+                     hopper_evaluation** evaluation, hopper_error* error) {
+  return Guard(
+      error,
+      [&] {
+        RequireAll(config, data, evaluation);
+        *evaluation =
+            new hopper_evaluation(backend, FromC(*config), CheckedFromC(*data), threads, event_fd);
+      },
+      By(backend));
+}
+
 void SetEvaluationFunctions(hopper_evaluation_api* api) {
-  api->create = EvaluationCreate;
   api->add_weights = EvaluationAddWeights;
   api->add_buffer = EvaluationAddBuffer;
   api->start = EvaluationStart;

@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "capi/engine_api.h"
+#include "capi/engine_api_calls.h"
+#include "capi/engine_structs.h"
 #include "capi/rows.h"
-#include "capi/torch_api_calls.h"
-#include "capi/torch_api_parts.h"
-#include "capi/torch_api_structs.h"
 #include "engine/explain.h"
 #include "model_hopper/forecast.h"
 
@@ -20,36 +20,22 @@ struct hopper_explain : hopper::Explain {
 namespace hopper {
 namespace {
 
-int ExplainCreate(const hopper_run_options* options, const hopper_data_desc* train,
-                  const hopper_data_desc* valid, const int32_t* train_keys,
-                  const int32_t* valid_keys, const hopper_explain_costs* costs,
-                  hopper_explain** explain, hopper_error* error) {
-  return Call(error, [&] {
-    RequireAll(options, train, costs, explain);
-    const auto train_desc = CheckedFromC(train);
-    const auto valid_desc = CheckedFromC(valid);
-    *explain = new hopper_explain(FromC(*options), *train_desc, PointerTo(valid_desc),
-                                  KeysOf(train_keys, train_desc), KeysOf(valid_keys, valid_desc),
-                                  FromC(*costs));
-  });
-}
-
 int ExplainAddConfig(hopper_explain* explain, const hopper_config* config, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(explain, error, [&] {
     RequireAll(explain, config);
     explain->AddConfig(FromC(*config));
   });
 }
 
 int ExplainStart(hopper_explain* explain, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(explain, error, [&] {
     RequireAll(explain);
     explain->Start();
   });
 }
 
 int ExplainPoll(hopper_explain* explain, hopper_error* error) {
-  return Ask(error, [&] {
+  return AskOf(explain, error, [&] {
     RequireAll(explain);
     return explain->Poll();
   });
@@ -57,14 +43,14 @@ int ExplainPoll(hopper_explain* explain, hopper_error* error) {
 
 int ExplainModel(hopper_explain* explain, int32_t index, hopper_explain_model* model,
                  hopper_error* error) {
-  return Call(error, [&] {
+  return Call(explain, error, [&] {
     RequireAll(explain, model);
     ToC(explain->Model(index), model);
   });
 }
 
 int ExplainRun(hopper_explain* explain, hopper_explain_run* run, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(explain, error, [&] {
     RequireAll(explain, run);
     ToC(explain->Run(), run);
   });
@@ -80,7 +66,7 @@ std::optional<std::string> ForecastText(std::optional<double> number) {
 
 int ExplainLines(hopper_explain* explain, const hopper_explain_run* measured, const double* trained,
                  const double* evaluated, hopper_rows** rows, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(explain, error, [&] {
     RequireAll(explain, rows);
     const ExplainedRun run = measured ? FromC(*measured) : ExplainedRun{};
     auto table = std::make_unique<Rows>(5);
@@ -94,13 +80,30 @@ int ExplainLines(hopper_explain* explain, const hopper_explain_run* measured, co
 }
 
 void ExplainFree(void* explain) {
-  Call(nullptr, [&] { delete static_cast<hopper_explain*>(explain); });
+  Guard(nullptr, [&] { delete static_cast<hopper_explain*>(explain); });
 }
 
 }  // namespace
 
+int CreateExplain(const TrainingBackend& backend, const hopper_run_options* options,
+                  const hopper_data_desc* train, const hopper_data_desc* valid,
+                  const int32_t* train_keys, const int32_t* valid_keys,
+                  const hopper_explain_costs* costs, hopper_explain** explain,
+                  hopper_error* error) {
+  return Guard(
+      error,
+      [&] {
+        RequireAll(options, train, costs, explain);
+        const auto train_desc = CheckedFromC(train);
+        const auto valid_desc = CheckedFromC(valid);
+        *explain = new hopper_explain(backend, FromC(*options), *train_desc, PointerTo(valid_desc),
+                                      KeysOf(train_keys, train_desc),
+                                      KeysOf(valid_keys, valid_desc), FromC(*costs));
+      },
+      By(backend));
+}
+
 void SetExplainFunctions(hopper_explain_api* api) {
-  api->create = ExplainCreate;
   api->add_config = ExplainAddConfig;
   api->start = ExplainStart;
   api->poll = ExplainPoll;

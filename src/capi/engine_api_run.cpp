@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "capi/torch_api_calls.h"
-#include "capi/torch_api_parts.h"
-#include "capi/torch_api_structs.h"
+#include "capi/engine_api.h"
+#include "capi/engine_api_calls.h"
+#include "capi/engine_structs.h"
 #include "engine/local/run.h"
 #include "model_hopper/run.h"
 
@@ -15,44 +15,36 @@ struct hopper_run : hopper::Run {
 namespace hopper {
 namespace {
 
-int RunCreate(const hopper_run_options* options, const hopper_data_desc* train,
-              const hopper_data_desc* valid, hopper_run** run, hopper_error* error) {
-  return Call(error, [&] {
-    RequireAll(options, train, run);
-    *run = new hopper_run(FromC(*options), CheckedFromC(*train), PointerTo(CheckedFromC(valid)));
-  });
-}
-
 int RunAddConfig(hopper_run* run, const hopper_config* config, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run, config);
     run->AddConfig(FromC(*config));
   });
 }
 
 int RunAddBuffer(hopper_run* run, const hopper_buffer* buffer, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run, buffer);
     run->AddBuffer(FromC(*buffer));
   });
 }
 
 int RunStart(hopper_run* run, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run);
     run->Start();
   });
 }
 
 int RunTakeTurns(hopper_run* run, const hopper_run* with, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run, with);
     run->TakeTurnsWith(*with);
   });
 }
 
 int RunStayOpen(hopper_run* run, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run);
     run->StayOpen();
   });
@@ -60,35 +52,35 @@ int RunStayOpen(hopper_run* run, hopper_error* error) {
 
 int RunGoOn(hopper_run* run, const hopper_stint* stint, int32_t* must_take, int32_t* take,
             hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run, stint, must_take, take);
     *must_take = run->GoOn(FromC(*stint), take) ? 0 : 1;
   });
 }
 
 int RunClose(hopper_run* run, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run);
     run->Close();
   });
 }
 
 int RunHaltForCheckpoints(hopper_run* run, int32_t all, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run);
     run->HaltForCheckpoints(all != 0);
   });
 }
 
 int RunHaltEach(hopper_run* run, int32_t each, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run);
     run->HaltEach(each != 0);
   });
 }
 
 int RunEndIterations(hopper_run* run, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run);
     run->EndIterations();
   });
@@ -96,7 +88,7 @@ int RunEndIterations(hopper_run* run, hopper_error* error) {
 
 int RunCopyState(hopper_run* run, int32_t mst_key, uint8_t* bytes, size_t size, size_t* taken,
                  hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run, bytes, taken);
     *taken = run->CopyState(mst_key, bytes, size);
   });
@@ -104,21 +96,21 @@ int RunCopyState(hopper_run* run, int32_t mst_key, uint8_t* bytes, size_t size, 
 
 int RunCopyWeights(hopper_run* run, int32_t mst_key, float* weights, int64_t n,
                    hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run, weights);
     run->CopyWeights(mst_key, weights, n);
   });
 }
 
 int RunSetIterations(hopper_run* run, int32_t mst_key, int32_t more, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run);
     run->SetIterations(mst_key, more);
   });
 }
 
 int RunRelease(hopper_run* run, int32_t mst_key, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run);
     run->Release(mst_key);
   });
@@ -126,7 +118,7 @@ int RunRelease(hopper_run* run, int32_t mst_key, hopper_error* error) {
 
 int RunNextEvent(hopper_run* run, hopper_event* event) {
   bool any = false;
-  Call(nullptr, [&] {
+  Call(run, nullptr, [&] {
     RequireAll(run, event);
     Event next;
     any = run->NextEvent(&next);
@@ -136,7 +128,7 @@ int RunNextEvent(hopper_run* run, hopper_event* event) {
 }
 
 int RunPlanData(hopper_run* run, hopper_data_plan* plan, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run, plan);
     DataPlan made;
     run->PlanData(&made);
@@ -145,7 +137,7 @@ int RunPlanData(hopper_run* run, hopper_data_plan* plan, hopper_error* error) {
 }
 
 int RunEndLoad(hopper_run* run, int32_t split, int32_t partition, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run);
     run->EndLoad(split, partition);
   });
@@ -153,7 +145,7 @@ int RunEndLoad(hopper_run* run, int32_t split, int32_t partition, hopper_error* 
 
 int32_t RunNextVisits(hopper_run* run, hopper_visit* visits, int32_t n) {
   int32_t taken = 0;
-  Call(nullptr, [&] {
+  Call(run, nullptr, [&] {
     RequireAll(run, visits);
     for (const VisitRecord& visit : run->NextVisits(static_cast<size_t>(std::max(n, 0)))) {
       ToC(visit, &visits[taken++]);
@@ -163,14 +155,14 @@ int32_t RunNextVisits(hopper_run* run, hopper_visit* visits, int32_t n) {
 }
 
 void RunCancel(hopper_run* run) {
-  Call(nullptr, [&] {
+  Call(run, nullptr, [&] {
     RequireAll(run);
     run->Cancel();
   });
 }
 
 int RunResult(hopper_run* run, int32_t mst_key, hopper_model_result* result, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run, result);
     ToC(run->Result(mst_key), result);
   });
@@ -178,7 +170,7 @@ int RunResult(hopper_run* run, int32_t mst_key, hopper_model_result* result, hop
 
 int RunWantedState(hopper_run* run, int32_t* mst_key) {
   bool any = false;
-  Call(nullptr, [&] {
+  Call(run, nullptr, [&] {
     RequireAll(run, mst_key);
     any = run->WantedState(mst_key);
   });
@@ -187,7 +179,7 @@ int RunWantedState(hopper_run* run, int32_t* mst_key) {
 
 int RunAddState(hopper_run* run, int32_t mst_key, const uint8_t* bytes, size_t size,
                 hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run, bytes);
     run->AddState(mst_key, bytes, size);
   });
@@ -195,7 +187,7 @@ int RunAddState(hopper_run* run, int32_t mst_key, const uint8_t* bytes, size_t s
 
 int RunTakeState(hopper_run* run, int32_t mst_key, uint8_t* bytes, size_t size, size_t* taken,
                  hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run, bytes, taken);
     *taken = run->TakeState(mst_key, bytes, size);
   });
@@ -203,14 +195,14 @@ int RunTakeState(hopper_run* run, int32_t mst_key, uint8_t* bytes, size_t size, 
 
 int RunTakeWeights(hopper_run* run, int32_t mst_key, float* weights, int64_t n,
                    hopper_error* error) {
-  return Call(error, [&] {
+  return Call(run, error, [&] {
     RequireAll(run, weights);
     run->TakeWeights(mst_key, weights, n);
   });
 }
 
 void RunGetInfo(hopper_run* run, hopper_run_info* info) {
-  Call(nullptr, [&] {
+  Call(run, nullptr, [&] {
     RequireAll(run, info);
     RunInfo told;
     run->GetInfo(&told);
@@ -219,13 +211,25 @@ void RunGetInfo(hopper_run* run, hopper_run_info* info) {
 }
 
 void RunFree(void* run) {
-  Call(nullptr, [&] { delete static_cast<hopper_run*>(run); });
+  Guard(nullptr, [&] { delete static_cast<hopper_run*>(run); });
 }
 
 }  // namespace
 
+int CreateRun(const TrainingBackend& backend, const hopper_run_options* options,
+              const hopper_data_desc* train, const hopper_data_desc* valid, hopper_run** run,
+              hopper_error* error) {
+  return Guard(
+      error,
+      [&] {
+        RequireAll(options, train, run);
+        *run = new hopper_run(backend, FromC(*options), CheckedFromC(*train),
+                              PointerTo(CheckedFromC(valid)));
+      },
+      By(backend));
+}
+
 void SetRunFunctions(hopper_run_api* api) {
-  api->create = RunCreate;
   api->add_config = RunAddConfig;
   api->add_buffer = RunAddBuffer;
   api->start = RunStart;

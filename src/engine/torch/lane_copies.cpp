@@ -1,4 +1,4 @@
-#include "engine/devices/device_data.h"
+#include "engine/torch/lane_copies.h"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ Error DoesNotFitOnDevice(const std::string& what, const std::string& label, int6
                hint);
 }
 
-std::shared_ptr<const DeviceData::Copy> DeviceData::On(int index, const std::string& label,
+std::shared_ptr<const LaneCopies::Copy> LaneCopies::On(int index, const std::string& label,
                                                        const Dataset& train, const Dataset* valid,
                                                        LaneDevice* device) {
   const std::lock_guard<std::mutex> lock(mutex_);

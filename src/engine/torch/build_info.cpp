@@ -1,4 +1,4 @@
-#include "engine/build_info.h"
+#include "engine/torch/build_info.h"
 
 #include <ATen/Version.h>
 #include <torch/version.h>

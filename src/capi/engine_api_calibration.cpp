@@ -2,10 +2,10 @@
 #include <memory>
 #include <utility>
 
+#include "capi/engine_api.h"
+#include "capi/engine_api_calls.h"
+#include "capi/engine_structs.h"
 #include "capi/rows.h"
-#include "capi/torch_api_calls.h"
-#include "capi/torch_api_parts.h"
-#include "capi/torch_api_structs.h"
 #include "engine/calibration.h"
 #include "model_hopper/calibration.h"
 
@@ -16,17 +16,9 @@ struct hopper_calibration : hopper::Calibration {
 namespace hopper {
 namespace {
 
-int CalibrationCreate(const hopper_config* config, const hopper_data_desc* data,
-                      int64_t memory_limit, hopper_calibration** calibration, hopper_error* error) {
-  return Call(error, [&] {
-    RequireAll(config, data, calibration);
-    *calibration = new hopper_calibration(FromC(*config), CheckedFromC(*data), memory_limit);
-  });
-}
-
 int CalibrationAddBuffer(hopper_calibration* calibration, const hopper_buffer* buffer,
                          hopper_error* error) {
-  return Call(error, [&] {
+  return Call(calibration, error, [&] {
     RequireAll(calibration, buffer);
     calibration->AddBuffer(FromC(*buffer));
   });
@@ -34,7 +26,7 @@ int CalibrationAddBuffer(hopper_calibration* calibration, const hopper_buffer* b
 
 int CalibrationFind(const hopper_calibration* calibration, const hopper_config* config,
                     hopper_calibrated* found, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(calibration, error, [&] {
     RequireAll(calibration, config, found);
     const Calibrated result = calibration->Find(FromC(*config));
     const auto [first, n] = calibration->LogitWeights();
@@ -50,7 +42,7 @@ int CalibrationFind(const hopper_calibration* calibration, const hopper_config* 
 
 int CalibrationArchitecture(const hopper_calibration* calibration, const hopper_config* config,
                             double temperature, hopper_rows** rows, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(calibration, error, [&] {
     RequireAll(calibration, config, rows);
     auto table = std::make_unique<Rows>(1);
     table->Add({calibration->Architecture(FromC(*config), temperature)});
@@ -62,8 +54,20 @@ void CalibrationFree(void* calibration) { delete static_cast<hopper_calibration*
 
 }  // namespace
 
+int CreateCalibration(const TrainingBackend& backend, const hopper_config* config,
+                      const hopper_data_desc* data, int64_t memory_limit,
+                      hopper_calibration** calibration, hopper_error* error) {
+  return Guard(
+      error,
+      [&] {
+        RequireAll(config, data, calibration);
+        *calibration =
+            new hopper_calibration(backend, FromC(*config), CheckedFromC(*data), memory_limit);
+      },
+      By(backend));
+}
+
 void SetCalibrationFunctions(hopper_calibration_api* api) {
-  api->create = CalibrationCreate;
   api->add_buffer = CalibrationAddBuffer;
   api->find = CalibrationFind;
   api->architecture = CalibrationArchitecture;

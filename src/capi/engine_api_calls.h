@@ -1,4 +1,4 @@
-// What the functions of libhopper_torch.so's tables begin and end with.
+// What the functions of engines begin and end with.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,23 @@
 
 #include "capi/boundary.h"
 #include "capi/structs.h"
-#include "engine/failure.h"
+#include "train/backend.h"
 
 namespace hopper {
 
-// Functions that fail with a code.
-template <typename Body>
-int Call(hopper_error* error, const Body& body) {
-  return Guard(error, body, DescribeException);
+// Puts exceptions into words as `backend` does.
+inline auto By(const TrainingBackend& backend) {
+  return [&backend] { return backend.Describe(); };
+}
+
+// Guard() and Ask() of a function of `handle`, whose backend describes what its parts throw.
+template <typename Handle, typename Body>
+int Call(const Handle* handle, hopper_error* error, const Body& body) {
+  return handle == nullptr ? Guard(error, body) : Guard(error, body, By(handle->backend()));
+}
+template <typename Handle, typename Body>
+int AskOf(const Handle* handle, hopper_error* error, const Body& body) {
+  return handle == nullptr ? Ask(error, body) : Ask(error, body, By(handle->backend()));
 }
 
 // What models are trained on or applied to.

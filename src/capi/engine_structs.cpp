@@ -1,4 +1,4 @@
-#include "capi/torch_api_structs.h"
+#include "capi/engine_structs.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "engine/devices/device_worker.h"
+#include "engine/torch/lane_worker.h"
 
 #include <c10/util/Exception.h>
 
@@ -6,59 +6,17 @@
 #include <exception>
 
 #include "base/error.h"
-#include "engine/devices/lane_devices.h"
-#include "engine/failure.h"
+#include "engine/torch/lane_devices.h"
 
 namespace hopper {
-namespace {
-
-// An array that may grow does not begin with fewer.
-constexpr int kFewLanes = 4;
-
-}  // namespace
-
-int DeviceLanes(const Trainer& trainer, const DataDesc& data,
-                const DeviceWorker::Options& options) {
-  return options.fuse ? LaneCount(trainer, data, options.precision, options.memory) : 1;
-}
-
-int EvenLanes(size_t models, int most) {
-  const size_t arrays = (models + static_cast<size_t>(most) - 1) / static_cast<size_t>(most);
-  return static_cast<int>((models + arrays - 1) / arrays);
-}
-
-int LanesFor(int models, int most) {
-  int lanes = kFewLanes;
-  while (lanes < models && lanes < most) lanes *= 2;
-  return std::min(lanes, most);
-}
-
-std::vector<DeviceWorker::Options> WorkersOf(const std::vector<DeviceWorker::Options>& devices,
-                                             int64_t data) {
-  std::vector<DeviceWorker::Options> workers;
-  for (int i = 0; i < kArraysAtOnce; ++i) {
-    for (DeviceWorker::Options worker : devices) {
-      // Together about all that the data leave.
-      if (worker.memory >= 0)
-        worker.share = std::max<int64_t>(worker.memory - data, 0) / 2 / (i + 1);
-      workers.push_back(worker);
-    }
-  }
-  return workers;
-}
-
-std::string TrainWork(const std::string& lane_key, int64_t rows, bool metrics) {
-  return lane_key + " train " + std::to_string(rows) + (metrics ? " metrics" : "");
-}
-
-DeviceWorker::DeviceWorker(const Options& options, const Dataset& train, const Dataset* valid,
-                           DeviceData* data)
+LaneWorker::LaneWorker(const DeviceOptions& options, const Dataset& train, const Dataset* valid,
+                       LaneCopies* copies)
     : options_(options), device_(OpenLaneDevice(options.index)) {
   device_->Enter(options.precision, !options.fuse);
-  data_ = data->On(options.index, options.label, train, valid, device_.get());
+  data_ = copies->On(options.index, options.label, train, valid, device_.get());
 }
 
-DeviceWorker::~DeviceWorker() {
+LaneWorker::~LaneWorker() {
   arrays_.clear();
   data_.reset();
   try {
@@ -68,14 +26,14 @@ DeviceWorker::~DeviceWorker() {
   }
 }
 
-Error DeviceWorker::ArrayDoesNotFit(const Trainer& trainer, int lanes) const {
+Error LaneWorker::ArrayDoesNotFit(const Trainer& trainer, int lanes) const {
   return DoesNotFitOnDevice("configuration does", options_.label,
                             LaneBytes(trainer, data_->train->desc(), options_.precision, lanes),
                             device_->free_bytes(),
                             "Lower batch_size; the run goes on without this configuration.");
 }
 
-DeviceWorker::Array& DeviceWorker::ArrayFor(const Trainer& trainer, int lanes) {
+LaneWorker::Array& LaneWorker::ArrayFor(const Trainer& trainer, int lanes) {
   const DataDesc& desc = data_->train->desc();
   const std::string lane_key = LaneKey(trainer, desc);
   Array& array = arrays_[lane_key];
@@ -102,8 +60,8 @@ DeviceWorker::Array& DeviceWorker::ArrayFor(const Trainer& trainer, int lanes) {
   return array;
 }
 
-void DeviceWorker::Train(std::vector<Visit>* visits, int most, const std::atomic<bool>& cancel,
-                         bool metrics) {
+void LaneWorker::Train(std::vector<Visit>* visits, int most, const std::atomic<bool>& cancel,
+                       bool metrics) {
   const Trainer& trainer = *visits->front().trainer;
   const std::string lane_key = LaneKey(trainer, data_->train->desc());
   try {
@@ -155,9 +113,9 @@ void DeviceWorker::Train(std::vector<Visit>* visits, int most, const std::atomic
   }
 }
 
-bool DeviceWorker::Evaluate(const Trainer& trainer, int lanes,
-                            const std::vector<const float*>& weights, bool valid,
-                            const std::atomic<bool>& cancel, std::vector<MetricSums>* sums) {
+bool LaneWorker::Evaluate(const Trainer& trainer, int lanes,
+                          const std::vector<const float*>& weights, bool valid,
+                          const std::atomic<bool>& cancel, std::vector<MetricSums>* sums) {
   try {
     return ArrayFor(trainer, lanes)
         .lanes->Evaluate(weights, valid ? *data_->valid : *data_->train, cancel, sums);
@@ -167,7 +125,7 @@ bool DeviceWorker::Evaluate(const Trainer& trainer, int lanes,
   }
 }
 
-void DeviceWorker::Forget(int32_t key) {
+void LaneWorker::Forget(int32_t key) {
   for (auto& [unused, array] : arrays_) {
     for (std::optional<int32_t>& held : array.keys) {
       if (held == key) held = std::nullopt;

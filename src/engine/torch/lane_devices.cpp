@@ -1,6 +1,7 @@
-#include "engine/devices/lane_devices.h"
+#include "engine/torch/lane_devices.h"
 
 #include <dlfcn.h>
+#include <torch/version.h>
 
 #include <array>
 #include <atomic>
@@ -10,6 +11,9 @@
 #include "base/block_signals.h"
 #include "base/error.h"
 #include "engine/cuda/lane_device.h"
+#include "engine/torch/lane_copies.h"
+#include "engine/torch/lane_worker.h"
+#include "train/lane_array.h"
 
 namespace hopper {
 namespace {
@@ -48,12 +52,35 @@ const CudaPart& LoadedCudaPart() {
 
 }  // namespace
 
-CudaDevices ListLaneDevices() {
+CudaDevices LaneDevices::List() const {
   const int count = cpu_devices.load();
   if (count == 0) return ListCudaDevices();
   CudaDevices devices;
   for (int i = 0; i < count; ++i) devices.devices.push_back({i, "test device", 1 << 30, "0.0"});
   return devices;
+}
+
+std::string LaneDevices::Numerics() const { return "torch " TORCH_VERSION; }
+
+std::unique_ptr<DeviceData> LaneDevices::NewData() const { return std::make_unique<LaneCopies>(); }
+
+std::unique_ptr<DeviceWorker> LaneDevices::Open(const DeviceOptions& options, const Dataset& train,
+                                                const Dataset* valid, DeviceData* copies) const {
+  return std::make_unique<LaneWorker>(options, train, valid, static_cast<LaneCopies*>(copies));
+}
+
+std::string LaneDevices::LaneKey(const Trainer& trainer, const DataDesc& data) const {
+  return hopper::LaneKey(trainer, data);
+}
+
+int LaneDevices::Lanes(const Trainer& trainer, const DataDesc& data,
+                       const DeviceOptions& options) const {
+  return options.fuse ? LaneCount(trainer, data, options.precision, options.memory) : 1;
+}
+
+int64_t LaneDevices::LaneBytes(const Trainer& trainer, const DataDesc& data,
+                               const std::string& precision, int lanes) const {
+  return hopper::LaneBytes(trainer, data, precision, lanes);
 }
 
 std::unique_ptr<LaneDevice> OpenLaneDevice(int index) {

@@ -1,4 +1,4 @@
-#include "engine/torch_workers.h"
+#include "engine/torch/workers.h"
 
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
@@ -46,12 +46,12 @@ class TorchAround {
 
 }  // namespace
 
-WorkerSetting TorchSetting(MemoryAccount* account, WarningSink warn, int team_size, bool promises) {
-  return {[account, warn = std::move(warn), promises] {
+WorkerSetting TorchSetting(const WorkerNeeds& needs) {
+  return {[account = needs.account, warn = needs.warn, promises = needs.promises] {
             WorkAlone();
             return std::make_shared<TorchAround>(account, promises, warn);
           },
-          team_size, WorkAlone};
+          needs.team_size, WorkAlone};
 }
 
 }  // namespace hopper

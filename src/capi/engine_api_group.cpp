@@ -2,9 +2,9 @@
 #include <vector>
 
 #include "capi/arguments.h"
-#include "capi/torch_api_calls.h"
-#include "capi/torch_api_parts.h"
-#include "capi/torch_api_structs.h"
+#include "capi/engine_api.h"
+#include "capi/engine_api_calls.h"
+#include "capi/engine_structs.h"
 #include "engine/segments/group.h"
 #include "model_hopper/group.h"
 
@@ -23,21 +23,8 @@ static_assert(static_cast<char>(NewEnvelope::kInitial) == HOPPER_ENVELOPE_NEW);
 static_assert(static_cast<char>(NewEnvelope::kWeights) == HOPPER_ENVELOPE_WEIGHTS);
 static_assert(static_cast<char>(NewEnvelope::kState) == HOPPER_ENVELOPE_STATE);
 
-int GroupCreate(const hopper_run_options* options, const hopper_data_desc* train,
-                const hopper_data_desc* valid, const int32_t* train_keys, const int32_t* valid_keys,
-                int32_t key, hopper_group** group, hopper_error* error) {
-  return Call(error, [&] {
-    RequireAll(options, train, train_keys, group);
-    if (valid != nullptr) RequireAll(valid_keys);
-    const auto train_desc = CheckedFromC(train);
-    const auto valid_desc = CheckedFromC(valid);
-    *group = new hopper_group(FromC(*options), *train_desc, PointerTo(valid_desc),
-                              KeysOf(train_keys, train_desc), KeysOf(valid_keys, valid_desc), key);
-  });
-}
-
 int GroupStayOpen(hopper_group* group, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(group, error, [&] {
     RequireAll(group);
     group->StayOpen();
   });
@@ -45,35 +32,35 @@ int GroupStayOpen(hopper_group* group, hopper_error* error) {
 
 int GroupEnter(hopper_group* group, const hopper_config* config, int32_t iterations, int32_t done,
                hopper_error* error) {
-  return Call(error, [&] {
+  return Call(group, error, [&] {
     RequireAll(group, config);
     group->Enter(FromC(*config), iterations, done);
   });
 }
 
 int GroupKeep(hopper_group* group, const int32_t* mst_keys, int32_t n, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(group, error, [&] {
     RequireAll(group);
     group->KeepOnly(n > 0 ? std::vector<int32_t>(mst_keys, mst_keys + n) : std::vector<int32_t>());
   });
 }
 
 int GroupAddBuffer(hopper_group* group, const hopper_buffer* buffer, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(group, error, [&] {
     RequireAll(group, buffer);
     group->AddBuffer(FromC(*buffer));
   });
 }
 
 int GroupCheckData(hopper_group* group, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(group, error, [&] {
     RequireAll(group);
     group->CheckData();
   });
 }
 
 int GroupPlanData(hopper_group* group, hopper_data_plan* plan, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(group, error, [&] {
     RequireAll(group, plan);
     DataPlan made;
     group->PlanData(&made);
@@ -82,14 +69,14 @@ int GroupPlanData(hopper_group* group, hopper_data_plan* plan, hopper_error* err
 }
 
 int GroupNextLoad(hopper_group* group, int32_t* split, int32_t* partition) {
-  return Ask(nullptr, [&] {
+  return AskOf(group, nullptr, [&] {
     RequireAll(group, split, partition);
     return group->NextLoad(split, partition);
   });
 }
 
 int GroupEndLoad(hopper_group* group, int32_t split, int32_t partition, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(group, error, [&] {
     RequireAll(group);
     group->EndLoad(split, partition);
   });
@@ -97,28 +84,28 @@ int GroupEndLoad(hopper_group* group, int32_t split, int32_t partition, hopper_e
 
 int GroupAddPart(hopper_group* group, int32_t mst_key, int32_t part, int32_t n_parts,
                  const uint8_t* bytes, size_t size, int32_t* later, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(group, error, [&] {
     RequireAll(group, bytes, later);
     *later = group->AddPart(mst_key, part, n_parts, bytes, size) ? 0 : 1;
   });
 }
 
 int GroupNextArrival(hopper_group* group, int32_t* mst_key) {
-  return Ask(nullptr, [&] {
+  return AskOf(group, nullptr, [&] {
     RequireAll(group, mst_key);
     return group->NextArrival(mst_key);
   });
 }
 
 int GroupStart(hopper_group* group, int32_t halts, int32_t milliseconds, hopper_error* error) {
-  return Call(error, [&] {
+  return Call(group, error, [&] {
     RequireAll(group);
     group->Start(halts != 0, milliseconds / 1000.0);
   });
 }
 
 int GroupPoll(hopper_group* group, hopper_error* error) {
-  return Ask(error, [&] {
+  return AskOf(group, error, [&] {
     RequireAll(group);
     return group->Poll();
   });
@@ -131,7 +118,7 @@ void ListToC(const std::vector<From>* from, std::vector<To>* to) {
 }
 
 int GroupNextPart(hopper_group* group, hopper_group_part* part, hopper_error* error) {
-  return Ask(error, [&] {
+  return AskOf(group, error, [&] {
     RequireAll(group, part);
     GroupPart next;
     if (!group->NextPart(&next)) return false;
@@ -158,11 +145,11 @@ int GroupNextPart(hopper_group* group, hopper_group_part* part, hopper_error* er
 }
 
 void GroupFree(hopper_group* group) {
-  Call(nullptr, [&] { delete group; });
+  Guard(nullptr, [&] { delete group; });
 }
 
 void GroupGetInfo(const hopper_group* group, hopper_run_info* info) {
-  Call(nullptr, [&] {
+  Call(group, nullptr, [&] {
     RequireAll(group, info);
     RunInfo told;
     group->GetInfo(&told);
@@ -172,8 +159,25 @@ void GroupGetInfo(const hopper_group* group, hopper_run_info* info) {
 
 }  // namespace
 
+int CreateGroup(const TrainingBackend& backend, const hopper_run_options* options,
+                const hopper_data_desc* train, const hopper_data_desc* valid,
+                const int32_t* train_keys, const int32_t* valid_keys, int32_t key,
+                hopper_group** group, hopper_error* error) {
+  return Guard(
+      error,
+      [&] {
+        RequireAll(options, train, train_keys, group);
+        if (valid != nullptr) RequireAll(valid_keys);
+        const auto train_desc = CheckedFromC(train);
+        const auto valid_desc = CheckedFromC(valid);
+        *group =
+            new hopper_group(backend, FromC(*options), *train_desc, PointerTo(valid_desc),
+                             KeysOf(train_keys, train_desc), KeysOf(valid_keys, valid_desc), key);
+      },
+      By(backend));
+}
+
 void SetGroupFunctions(hopper_group_api* api) {
-  api->create = GroupCreate;
   api->stay_open = GroupStayOpen;
   api->add_buffer = GroupAddBuffer;
   api->check_data = GroupCheckData;

@@ -1,4 +1,4 @@
-#include "engine/failure.h"
+#include "engine/torch/failure.h"
 
 #include <c10/util/Exception.h>
 

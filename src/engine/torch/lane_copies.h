@@ -1,4 +1,4 @@
-// A run's data on its devices: one copy on each, which all workers of that device share.
+// Device data by libtorch.
 #pragma once
 
 #include <map>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "engine/devices/devices.h"
 #include "train/lane_data.h"
 #include "train/lane_device.h"
 
@@ -17,8 +18,7 @@ namespace hopper {
 Error DoesNotFitOnDevice(const std::string& what, const std::string& label, int64_t needed,
                          int64_t free, const char* hint);
 
-// Thread-safe.
-class DeviceData {
+class LaneCopies : public DeviceData {
  public:
   struct Copy {
     std::unique_ptr<const LaneData> train;

@@ -1,5 +1,5 @@
 // The structs of the C boundary and the engine's types, made of one another: one place for each.
-// Structs that libhopper_core.so has too are structs.h's.
+// Structs that the engine knows nothing of are structs.h's.
 #pragma once
 
 #include "capi/structs.h"

@@ -1,12 +1,12 @@
-#include "engine/torch_backend.h"
+#include "engine/torch/backend.h"
 
 #include <ATen/Version.h>
 #include <torch/version.h>
 
 #include <utility>
 
-#include "engine/failure.h"
-#include "engine/torch_workers.h"
+#include "engine/torch/failure.h"
+#include "engine/torch/workers.h"
 #include "model/network/network.h"
 #include "train/stepper.h"
 
@@ -17,7 +17,7 @@ std::shared_ptr<const PlannedNetwork> TorchBackend::MakeNetwork(
   return std::make_shared<const Network>(std::move(spec));
 }
 
-WorkerSetting TorchBackend::Setting(MemoryAccount* account) const { return TorchSetting(account); }
+WorkerSetting TorchBackend::Setting(const WorkerNeeds& needs) const { return TorchSetting(needs); }
 
 Problem TorchBackend::Describe() const noexcept { return DescribeException(); }
 
