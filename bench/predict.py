@@ -11,7 +11,8 @@ the table of predictions. For predict_rows() and predict_row() it is the server'
 
 Beside rows by the clock stand rows by CPU time of the session's process, threads included, which other
 work on the machine changes less. predict_row() is called from the client: beside it stands what a call of
-a function that does nothing with the same argument takes.
+a function that does nothing with the same argument takes. Of a prediction and a fit() stands what the first
+of a session takes.
 """
 
 import argparse
@@ -39,6 +40,11 @@ TABULAR = {"class_name": "Sequential", "config": {"name": "tabular", "layers": [
                                        "activation": "relu"}},
     {"class_name": "Dense", "config": {"name": "b", "units": 32, "activation": "relu"}},
     {"class_name": "Dense", "config": {"name": "c", "units": 1, "activation": "sigmoid"}}]}}
+
+FLOWERS = {"class_name": "Sequential", "config": {"name": "flowers", "layers": [
+    {"class_name": "Dense", "config": {"name": "hidden", "batch_input_shape": [None, 4], "units": 16,
+                                       "activation": "relu"}},
+    {"class_name": "Dense", "config": {"name": "output", "units": 3, "activation": "softmax"}}]}}
 
 
 class Clock:
@@ -87,21 +93,32 @@ def make_tables(cursor, rows):
     cursor.execute("VACUUM ANALYZE")
 
 
-def first_call(repeat, statement, argument):
-    """What the first prediction of a new session takes: a web request without a pool, say."""
+def first_call(what, repeat, statement, argument=None):
+    """What the first call of a new session takes: a web request without a pool, say."""
     seconds, processors, private = [], [], []
     for _ in range(repeat):
         with psycopg2.connect(dbname=DATABASE) as connection, connection.cursor() as cursor:
             clock = Clock(cursor, 1)
             before, started = clock.processors(), time.perf_counter()
-            cursor.execute(statement, (argument,))
+            cursor.execute(statement, argument and (argument,))
             seconds.append(time.perf_counter() - started)
             processors.append(clock.processors() - before)
             status = clock.stat.with_name("status").read_text()
             private.append(int(next(line.split()[1] for line in status.splitlines() if line.startswith("RssAnon:"))))
         connection.close()
-    print(f"{'predict_row, first of a session':36} {min(seconds) * 1e3:8.0f} ms {min(processors) * 1e3:8.0f} ms of CPU time,"
+    print(f"{what + ', first of a session':36} {min(seconds) * 1e3:8.0f} ms {min(processors) * 1e3:8.0f} ms of CPU time,"
           f" {min(private) / 1024:.0f} MB of the session's own", flush=True)
+
+
+def first_fit(cursor, repeat):
+    """As many rows as iris has, ten passes."""
+    cursor.execute("CREATE TABLE flowers AS SELECT i AS id, i % 3 AS kind,"
+                   " ARRAY[i % 7, i % 11, i % 13, i % 3]::real[] AS sizes FROM generate_series(1, 150) AS i")
+    cursor.execute("SELECT hopper.training_preprocessor('flowers', 'flowers_packed', 'kind', 'sizes')")
+    cursor.execute("SELECT hopper.load_model('models', %s)", [json.dumps(FLOWERS)])
+    first_call("fit, 150 rows", repeat, "SET client_min_messages = error; SELECT hopper.fit('flowers_packed', 'flowers_trained',"
+               " 'models', 2, $$loss='sparse_categorical_crossentropy', optimizer='Adam()', metrics=['accuracy']$$,"
+               " 'batch_size=16', 10, replace => true)")
 
 
 def calls(cursor, clock, what, function, value, n=2000):
@@ -190,7 +207,8 @@ def main():
     row = cursor.fetchone()[0]
     calls(cursor, clock, "nothing, an image", "generate_series(1, length($1::bytea)) LIMIT 1", row)
     calls(cursor, clock, "predict_row, an image", "hopper.predict_row('trained', 1, $1::bytea)", row)
-    first_call(clock.repeat, "SELECT * FROM hopper.predict_row('trained', 1, %s::bytea)", row)
+    first_call("predict_row", clock.repeat, "SELECT * FROM hopper.predict_row('trained', 1, %s::bytea)", row)
+    first_fit(cursor, clock.repeat)
     for what, text in (
             ("predict_rows", "SELECT count(class_value) FROM hopper.predict_rows('trained', NULL::{})"),
             ("predict_rows, all columns", "SELECT (source).*, class_value, prob FROM hopper.predict_rows('trained', NULL::{})"),
