@@ -26,11 +26,11 @@
 #include <thread>
 #include <vector>
 
+#include "autograd/tensor_memory.h"
 #include "model/layers/conv_2d/conv_2d.h"
 #include "model/layers/conv_2d/planned.h"
-#include "train/batch_tensors.h"
+#include "train/loaded_batch.h"
 #include "train/plan_set.h"
-#include "train/tensor_memory.h"
 #include "train/trainer_parts.h"
 #include "workloads.h"
 
@@ -303,9 +303,8 @@ class Step {
     options.linear = objective_.linear;
     options.kernels = kernels;
     options.watch = watch;
-    plan_ = std::make_unique<LossPlan>(*network_, options, objective_);
-    tensors_ =
-        std::make_unique<BatchTensors>(desc_, spec().input_shape(), spec().output_shape(), batch_);
+    plan_ = std::make_unique<LossPlan>(*network_, options, objective_, losses_);
+    loaded_ = std::make_unique<LoadedBatch>(desc_, batch_);
     const auto flat = static_cast<size_t>(spec().flat_size);
     params_ = AlignedArray<float>(flat);
     gradients_ = AlignedArray<float>(flat);
@@ -328,11 +327,11 @@ class Step {
     step.gradients = gradients_.data();
     step.step = step_;
     step.penalty = &penalty;
-    tensors_->Load(partition_, order_.data() + (step_ % 4) * batch_, batch_);
-    plan_->plan.SetInput(tensors_->input().const_data_ptr<float>());
+    loaded_->Load(partition_, order_.data() + (step_ % 4) * batch_, batch_);
+    plan_->plan.SetInput(loaded_->input());
     plan_->plan.Forward(step);
     Cut(nodes + kLoss);
-    plan_->loss.Run(plan_->plan.output(), tensors_->targets(), factors_.data(),
+    plan_->loss.Run(plan_->plan.output(), loaded_->targets(), factors_.data(),
                     plan_->plan.output_gradient());
     plan_->plan.Backward(step);
     Cut(nodes + kOptimizer);
@@ -355,8 +354,9 @@ class Step {
   std::unique_ptr<Network> network_;
   CompileParams compile_;
   Objective objective_;
+  LossBackend losses_;
   std::unique_ptr<LossPlan> plan_;
-  std::unique_ptr<BatchTensors> tensors_;
+  std::unique_ptr<LoadedBatch> loaded_;
   AlignedArray<float> params_;
   AlignedArray<float> gradients_;
   AlignedArray<float> slots_;

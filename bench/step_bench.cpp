@@ -10,10 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "autograd/tensor_memory.h"
+#include "engine/torch/backend.h"
 #include "model/network/network.h"
 #include "model/planned/step_plan.h"
 #include "train/stepper.h"
-#include "train/tensor_memory.h"
 #include "train/trainer.h"
 #include "workloads.h"
 
@@ -33,7 +34,7 @@ class Bench {
     FitParams fit;
     fit.batch_size = workload.batch;
     network_ = std::make_shared<Network>(ParseModel(workload.architecture, &shape));
-    trainer_ = std::make_unique<Trainer>(network_, compile_, fit, desc_, 1, precision);
+    trainer_ = std::make_unique<Trainer>(network_, compile_, fit, desc_, backend_, 1, precision);
     state_ = trainer_->InitialState(nullptr, "");
   }
 
@@ -53,6 +54,7 @@ class Bench {
   int64_t rows() const { return rows_; }
 
  private:
+  const TorchBackend backend_;
   const int64_t rows_;
   DataDesc desc_;
   Partition partition_;

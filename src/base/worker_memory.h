@@ -4,7 +4,7 @@
 // With glibc's malloc a worker thread hands the memory of every batch's tensors back to the kernel
 // and faults it in again. Here each worker keeps what it freed, in size classes, until its scope
 // ends. On threads without a scope blocks come from the system and are not counted. libtorch's CPU
-// tensors lie in such blocks too (train/tensor_memory.h).
+// tensors lie in such blocks too (autograd/tensor_memory.h).
 #pragma once
 
 #include <atomic>

@@ -191,15 +191,13 @@ Calibration::Calibration(const TrainingBackend& backend, const ConfigSource& con
 Calibration::Labels Calibration::ReadLabels() const {
   const Objective& objective = trainer_->objective();
   Labels labels;
-  ForEachHeldBatch(data_, trainer_->network().spec(), [&](const BatchTensors& batch, int64_t n) {
-    const at::Tensor classes = PartTargets(objective, 0, batch.targets()).classes.contiguous();
-    const auto* from = classes.data_ptr<int64_t>();
-    labels.classes.insert(labels.classes.end(), from, from + n);
-    const at::Tensor weights = ExampleWeights(objective, batch.targets());
-    if (!weights.defined()) return;
-    const at::Tensor floats = weights.contiguous();
-    labels.weights.insert(labels.weights.end(), floats.data_ptr<float>(),
-                          floats.data_ptr<float>() + n);
+  LabelRoom room;
+  ForEachHeldBatch(data_, [&](const LoadedBatch& batch) {
+    const int64_t n = batch.size();
+    const int64_t* classes = PartTargets(objective, 0, batch.targets(), n, &room).classes;
+    labels.classes.insert(labels.classes.end(), classes, classes + n);
+    const std::vector<float> weights = ExampleWeights(objective, batch.targets(), n);
+    labels.weights.insert(labels.weights.end(), weights.begin(), weights.end());
   });
   return labels;
 }

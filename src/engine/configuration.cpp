@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "model/network/network.h"
 #include "model_hopper/limits.h"
 #include "params/params.h"
 
@@ -29,12 +28,12 @@ void RequirePositive(int32_t value, const char* name) {
 
 }  // namespace
 
-std::shared_ptr<const Network> Networks::Of(const ConfigSource& config, const DataDesc& data) {
-  std::shared_ptr<const Network>& network =
+std::shared_ptr<const PlannedNetwork> Networks::Of(const ConfigSource& config,
+                                                   const DataDesc& data) {
+  std::shared_ptr<const PlannedNetwork>& network =
       by_text_[Hash(config.model_arch.data(), config.model_arch.size())];
   if (network == nullptr) {
-    network = std::static_pointer_cast<const Network>(
-        backend_.MakeNetwork(ParseModelFor(config.model_arch, data.inputs)));
+    network = backend_.MakeNetwork(ParseModelFor(config.model_arch, data.inputs));
   }
   return network;
 }
@@ -42,7 +41,7 @@ std::shared_ptr<const Network> Networks::Of(const ConfigSource& config, const Da
 std::unique_ptr<const Trainer> MakeTrainer(const ConfigSource& config, const DataDesc& data,
                                            uint64_t run_seed, Precision precision,
                                            Networks* networks, const std::string& watched_data) {
-  std::shared_ptr<const Network> network = networks->Of(config, data);
+  std::shared_ptr<const PlannedNetwork> network = networks->Of(config, data);
   CompileParams compile = ParseOrThrow(config.compile_params, ParseCompileParams);
   FitParams fit = ParseOrThrow(config.fit_params, ParseFitParams);
   std::vector<ParamProblem> problems;
@@ -71,7 +70,8 @@ std::unique_ptr<const Trainer> MakeTrainer(const ConfigSource& config, const Dat
     CheckWeights(network->spec(), config.weights, config.n_weights);
   }
   return std::make_unique<const Trainer>(std::move(network), std::move(compile), std::move(fit),
-                                         data, run_seed, precision, watched_data);
+                                         data, networks->backend(), run_seed, precision,
+                                         watched_data);
 }
 
 RunRules RulesOf(const TrainingOptions& options, int partitions, int valid_partitions) {

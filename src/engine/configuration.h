@@ -22,12 +22,14 @@ class Networks {
  public:
   // `backend` outlives all that is made of them.
   explicit Networks(const TrainingBackend& backend) : backend_(backend) {}
+
+  const TrainingBackend& backend() const { return backend_; }
   // Throws the architecture's first problem.
-  std::shared_ptr<const Network> Of(const ConfigSource& config, const DataDesc& data);
+  std::shared_ptr<const PlannedNetwork> Of(const ConfigSource& config, const DataDesc& data);
 
  private:
   const TrainingBackend& backend_;
-  std::map<Digest, std::shared_ptr<const Network>> by_text_;
+  std::map<Digest, std::shared_ptr<const PlannedNetwork>> by_text_;
 };
 
 // Throws the first problem of the architecture or the parameters; warnings are for check_configs.

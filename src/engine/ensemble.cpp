@@ -1,17 +1,16 @@
 #include "engine/ensemble.h"
 
-#include <ATen/ops/from_blob.h>
-#include <c10/core/InferenceMode.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "base/cancel.h"
 #include "engine/configuration.h"
 #include "engine/held_outputs.h"
-#include "metrics/accumulate.h"
+#include "metrics/metric_value.h"
 #include "model/keras/ensemble.h"
+#include "train/backend.h"
 #include "train/sums.h"
 
 namespace hopper {
@@ -59,7 +58,7 @@ void EnsembleSelection::AddModel(const ConfigSource& config) {
                       "Name fewer models in mst_keys, raise hopper.memory_limit, or use fewer "
                       "rows.");
   Networks networks(backend_);
-  const std::shared_ptr<const Network> network = networks.Of(config, data_.desc());
+  const std::shared_ptr<const PlannedNetwork> network = networks.Of(config, data_.desc());
   const ModelSpec& spec = network->spec();
   if (spec.OutputValues() != width_) {
     throw Error(ErrorCode::kInvalidParameter, "configuration " + std::to_string(config.mst_key) +
@@ -72,23 +71,29 @@ void EnsembleSelection::AddModel(const ConfigSource& config) {
 
 std::vector<EnsembleSelection::Batch> EnsembleSelection::ReadBatches() const {
   std::vector<Batch> batches;
-  ForEachHeldBatch(data_, judge_->network().spec(), [&](const BatchTensors& batch, int64_t n) {
-    Targets targets = batch.targets();
-    if (targets.classes.defined()) targets.classes = targets.classes.clone();
-    if (targets.values.defined()) targets.values = targets.values.clone();
-    batches.push_back({targets, n});
+  ForEachHeldBatch(data_, [&](const LoadedBatch& batch) {
+    Batch kept;
+    kept.n = batch.size();
+    kept.targets = batch.targets();
+    if (kept.targets.classes != nullptr) {
+      kept.labels.classes.assign(kept.targets.classes, kept.targets.classes + kept.n);
+      kept.targets.classes = kept.labels.classes.data();
+    } else {
+      const float* values = kept.targets.values;
+      kept.labels.values.assign(values, values + kept.n * kept.targets.size);
+      kept.targets.values = kept.labels.values.data();
+    }
+    batches.push_back(std::move(kept));
   });
   return batches;
 }
 
 double EnsembleSelection::Value(const std::vector<Batch>& batches, const std::vector<float>& sum,
                                 const std::vector<float>& added, int n) const {
-  const c10::InferenceMode inference;
   const ModelSpec& spec = judge_->network().spec();
   const Objective& objective = judge_->objective();
   std::vector<float> mean(static_cast<size_t>(kHeldBatch * width_));
-  Shape shape = spec.output_shape();
-  shape.insert(shape.begin(), 0);
+  std::unique_ptr<PlannedObjective> measured;
   MetricSums sums;
   int64_t row = 0;
   for (const Batch& batch : batches) {
@@ -97,15 +102,15 @@ double EnsembleSelection::Value(const std::vector<Batch>& batches, const std::ve
     for (int64_t i = 0; i < batch.n * width_; ++i) {
       mean[static_cast<size_t>(i)] = (a[i] + b[i]) / static_cast<float>(n);
     }
-    shape.front() = batch.n;
-    const at::Tensor output = at::from_blob(mean.data(), shape, at::kFloat);
     sums.examples += batch.n;
     row += batch.n;
-    if (judged_by_.metrics.empty()) {
-      sums.loss += SumOf(LossPerExample(objective, output, batch.targets));
-    } else {
-      AddMetrics(judged_by_, spec, objective, output, batch.targets, &sums);
+    if (measured == nullptr || measured->batch() != batch.n) {
+      measured =
+          std::make_unique<PlannedObjective>(objective, batch.n, KernelsHere(), judge_->backend());
     }
+    measured->Run(mean.data(), batch.targets, nullptr, nullptr);
+    for (int64_t i = 0; i < batch.n; ++i) sums.loss += static_cast<double>(measured->losses()[i]);
+    if (!judged_by_.metrics.empty()) AddMetrics(judged_by_, spec, *measured, &sums);
   }
   if (judged_by_.metrics.empty()) {
     return sums.loss / static_cast<double>(std::max<int64_t>(sums.examples, 1));

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "loss/loss.h"
+#include "loss/objective.h"
 #include "model/config_source.h"
 #include "params/params.h"
 #include "train/backend.h"
@@ -46,8 +46,9 @@ class EnsembleSelection {
 
  private:
   struct Batch {
-    Targets targets;
-    int64_t n;
+    Targets targets;  // in `labels`
+    LabelRoom labels;
+    int64_t n = 0;
   };
   std::vector<Batch> ReadBatches() const;
   // Of (sum + added) / n.

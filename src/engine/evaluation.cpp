@@ -10,7 +10,7 @@
 #include "engine/events.h"
 #include "engine/memory_plan.h"
 #include "engine/sums_bytes.h"
-#include "metrics/accumulate.h"
+#include "metrics/metric_sums.h"
 #include "train/sums.h"
 
 namespace hopper {

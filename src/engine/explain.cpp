@@ -48,7 +48,8 @@ std::unique_ptr<const Trainer> StillTrainer(const Trainer& trainer, const DataDe
   FitParams fit = trainer.fit();
   fit.epochs = 1;
   return std::make_unique<const Trainer>(trainer.shared_network(), std::move(compile),
-                                         std::move(fit), data, trainer.seed(), precision);
+                                         std::move(fit), data, trainer.backend(), trainer.seed(),
+                                         precision);
 }
 
 // Of a step, without what is frozen.

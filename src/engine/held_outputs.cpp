@@ -11,7 +11,7 @@
 
 namespace hopper {
 
-std::vector<float> OutputsOf(const std::shared_ptr<const Network>& network,
+std::vector<float> OutputsOf(const std::shared_ptr<const PlannedNetwork>& network,
                              const ConfigSource& config, const Dataset& data, bool logits) {
   const ModelSpec& spec = network->spec();
   const int64_t width = spec.OutputValues();
@@ -34,19 +34,19 @@ std::vector<float> OutputsOf(const std::shared_ptr<const Network>& network,
   return outputs;
 }
 
-void ForEachHeldBatch(const Dataset& data, const ModelSpec& spec,
-                      const std::function<void(const BatchTensors& batch, int64_t n)>& use) {
+void ForEachHeldBatch(const Dataset& data,
+                      const std::function<void(const LoadedBatch& batch)>& use) {
   for (int p = 0; p < data.n_partitions(); ++p) {
     const Partition& partition = data.partition(p);
     if (partition.n == 0) continue;
     const int64_t capacity = std::min(kHeldBatch, partition.n);
-    BatchTensors batch(data.desc(), spec.input_shape(), spec.output_shape(), capacity);
+    LoadedBatch batch(data.desc(), capacity);
     std::vector<int32_t> rows(static_cast<size_t>(capacity));
     for (int64_t first = 0; first < partition.n; first += capacity) {
       const int64_t n = std::min(capacity, partition.n - first);
       std::iota(rows.begin(), rows.begin() + n, static_cast<int32_t>(first));
       batch.Load(partition, rows.data(), n);
-      use(batch, n);
+      use(batch);
     }
   }
 }

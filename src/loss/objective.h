@@ -2,16 +2,15 @@
 // the examples.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
-#include <memory>
-#include <string>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "data/dataset.h"
-#include "loss/loss.h"
-#include "loss/planned_loss.h"
+#include "loss/targets.h"
 #include "model/spec.h"
+#include "params/loss_type.h"
+#include "params/params.h"
 
 namespace hopper {
 
@@ -66,61 +65,22 @@ struct Objective {
 Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, const DataDesc& data,
                         bool training);
 
-// What is a part's of a batch.
-at::Tensor PartOutput(const Objective& objective, size_t part, const at::Tensor& output);
-Targets PartTargets(const Objective& objective, size_t part, const Targets& targets);
-// Float32 [batch, steps], 1 where a step counts; not defined where the part has no mask.
-at::Tensor PartMask(const Objective& objective, size_t part, const at::Tensor& output);
-// The examples' weights, float32 [batch]; not defined where they have none.
-at::Tensor ExampleWeights(const Objective& objective, const Targets& targets);
-
-// Loss of each example, float32 [batch], of one part, before it is weighed; differentiable.
-at::Tensor PartLossPerExample(const Objective& objective, size_t part, const at::Tensor& output,
-                              const Targets& targets);
-// Loss of each example, float32 [batch], of all parts together; differentiable.
-at::Tensor LossPerExample(const Objective& objective, const at::Tensor& output,
-                          const Targets& targets);
+// Whether an example's loss may depend on the whole batch: the hinges ask whether all labels are
+// 0 or 1, and Dice and Tversky can sum over all examples, which then share one value.
+bool LooksAtBatch(LossKind loss, const LossOptions& options);
 bool LooksAtBatch(const Objective& objective);
 
-// Losses of the raw output of a planned step, and the gradient. For one batch size; used by one
-// thread at a time.
-class PlannedObjective {
- public:
-  PlannedObjective(const Objective& objective, int64_t batch, const Kernels& kernels);
-
-  // As PlannedLoss::Run().
-  void Run(const float* output, const Targets& targets, const float* factors, float* gradient);
-  const float* losses() const { return objective_.plain ? parts_[0]->losses() : losses_.data(); }
-  // Of the latest Run(): a part's output in C order, its labels, and its losses before they were
-  // weighed by output.
-  const float* output(size_t part) const {
-    return objective_.plain ? output_ : outputs_[part].data();
-  }
-  const Targets& targets(size_t part) const { return targets_[part]; }
-  const float* losses(size_t part) const { return part_losses_[part].data(); }
-  at::Tensor mask(size_t part) const;
-  // The examples' weights; not defined where they have none.
-  const at::Tensor& weights() const { return weights_; }
-
- private:
-  // A part whose rows count or not: factors_ and gradient_ as of the others.
-  void RunRows(size_t part, bool gradient);
-  // A part of members, alike.
-  void RunMembers(size_t part, bool gradient);
-
-  const Objective objective_;
-  const int64_t batch_;
-  std::vector<std::unique_ptr<PlannedLoss>> parts_;
-  const float* output_ = nullptr;
-  std::vector<Targets> targets_;
-  at::Tensor weights_;
-  std::vector<AlignedArray<float>> outputs_;
-  std::vector<AlignedArray<float>> part_losses_;
-  AlignedArray<float> gradient_;  // as large as the largest part's output
-  AlignedArray<float> factors_;
-  AlignedArray<float> losses_;
-  AlignedArray<float> row_factors_;  // of the largest part by rows or members
-  AlignedArray<float> members_;      // of the largest part
+// Memory for labels of a part.
+struct LabelRoom {
+  std::vector<int64_t> classes;
+  std::vector<float> values;
 };
+
+// A part's labels of a batch; they may lie in `room`.
+Targets PartTargets(const Objective& objective, size_t part, const Targets& targets, int64_t batch,
+                    LabelRoom* room);
+// The weights of a batch's examples; empty where they have none.
+std::vector<float> ExampleWeights(const Objective& objective, const Targets& targets,
+                                  int64_t batch);
 
 }  // namespace hopper

@@ -1,65 +1,50 @@
 #include "loss/part_rows.h"
 
-#include <ATen/ops/div.h>
-#include <ATen/ops/full_like.h>
-#include <ATen/ops/logical_and.h>
-#include <ATen/ops/mul.h>
-#include <ATen/ops/ne.h>
-#include <ATen/ops/ones.h>
-#include <ATen/ops/sum.h>
-#include <ATen/ops/where.h>
-#include <ATen/ops/zeros_like.h>
-
 #include <algorithm>
+
+#include "base/error.h"
 
 namespace hopper {
 
-PartRows RowsOfPart(const ObjectivePart& part, const at::Tensor& output, const Targets& targets,
-                    const at::Tensor& mask, bool ignores) {
-  const int64_t batch = output.size(0);
+PartRows::PartRows(const ObjectivePart& part, int64_t batch, const Targets& targets,
+                   const StepMask& mask, bool ignores)
+    : batch_(batch), counts_(static_cast<size_t>(batch * part.rows()), 1) {
   const int64_t width = part.width();
-  const int64_t n = batch * part.rows();
-  PartRows rows;
-  rows.output = output.reshape({n, width});
-  const bool numbers = targets.values.defined() && width > 1 && targets.values.numel() == n;
-  if (targets.classes.defined()) {
-    rows.targets.classes = targets.classes.reshape({n});
+  const int64_t n = size();
+  const bool numbers = targets.values != nullptr && width > 1 && targets.size == part.rows();
+  if (targets.classes != nullptr ? part.rows() > 1 : !numbers && targets.size != part.size) {
+    throw Error(ErrorCode::kInternal, "labels do not fit the rows of an output");
+  }
+  if (targets.classes != nullptr) {
+    classes_.assign(targets.classes, targets.classes + n);
   } else if (numbers) {
-    rows.targets.classes = targets.values.reshape({n}).to(at::kLong);
+    classes_.resize(static_cast<size_t>(n));
+    std::transform(targets.values, targets.values + n, classes_.begin(),
+                   [](float value) { return static_cast<int64_t>(value); });
   } else {
-    rows.targets.values = targets.values.reshape({n, width});
+    targets_.values = targets.values;
+    targets_.size = width;
   }
-  rows.targets.num_classes = width;
-  if (mask.defined()) {
-    // A step may have several rows.
-    rows.counts = at::ne(mask, 0.0)
-                      .unsqueeze(2)
-                      .expand({batch, part.mask_size, part.rows() / part.mask_size})
-                      .reshape({n});
-  } else {
-    rows.counts = at::ones({n}, output.options().dtype(at::kBool).requires_grad(false));
+  targets_.num_classes = width;
+  // A step may have several rows.
+  const int64_t rows_of_step = mask.first == nullptr ? 1 : part.rows() / part.mask_size;
+  for (int64_t i = 0; mask.first != nullptr && i < n; ++i) {
+    const int64_t step = i % part.rows() / rows_of_step;
+    counts_[i] = mask.first[i / part.rows() * mask.stride + step] != 0.0F ? 1 : 0;
   }
-  if (!rows.targets.classes.defined()) return rows;
-  if (ignores && part.options.ignore_class) {
-    rows.counts =
-        at::logical_and(rows.counts, at::ne(rows.targets.classes, *part.options.ignore_class));
+  if (targets_.values != nullptr) return;
+  for (int64_t i = 0; i < n; ++i) {
+    if (ignores && part.options.ignore_class && classes_[i] == *part.options.ignore_class) {
+      counts_[i] = 0;
+    }
+    if (counts_[i] == 0) classes_[i] = 0;
   }
-  rows.targets.classes =
-      at::where(rows.counts, rows.targets.classes, at::zeros_like(rows.targets.classes));
-  return rows;
+  targets_.classes = classes_.data();
 }
 
-at::Tensor ShareOfRows(const at::Tensor& counts, int64_t n) {
-  const at::Tensor counted = at::sum(counts, at::kFloat).reshape({1});
-  const at::Tensor share = at::div(at::full_like(counted, static_cast<double>(n)), counted);
-  return at::where(at::ne(counted, 0.0), share, at::zeros_like(share));
-}
-
-at::Tensor LossOfRows(const ObjectivePart& part, const PartRows& rows, int64_t batch) {
-  const at::Tensor losses =
-      LossPerExample(part.loss, rows.output, part.logits, part.last, rows.targets, part.options);
-  const at::Tensor counted = at::where(rows.counts, losses, at::zeros_like(losses));
-  return at::mul(at::sum(counted.reshape({batch, -1}), {1}), ShareOfRows(rows.counts, batch));
+float PartRows::share() const {
+  const auto counted = static_cast<float>(std::count(counts_.begin(), counts_.end(), 1));
+  return counted == 0.0F ? 0.0F : static_cast<float>(batch_) / counted;
 }
 
 }  // namespace hopper

@@ -2,31 +2,41 @@
 // if each were an example.
 #pragma once
 
-#include <ATen/core/Tensor.h>
+#include <cstdint>
+#include <vector>
 
 #include "loss/objective.h"
 
 namespace hopper {
 
-// [batch * rows] of a batch, one example's behind the other's.
-struct PartRows {
-  at::Tensor output;  // [batch * rows, width]
-  Targets targets;    // of each row; of a row that does not count, a class is 0
-  at::Tensor counts;  // bool [batch * rows]
+// Whether steps count: [batch, part.mask_size], 0 for those that do not, rows `stride` floats
+// apart.
+struct StepMask {
+  const float* first = nullptr;  // null: the part has no mask
+  int64_t stride = 0;
 };
 
-// `output` and `targets` are a part's; `mask`, float32 [batch, steps], its mask, not defined where
-// it has none. `ignores`: options.ignore_class, too, says which rows count.
-PartRows RowsOfPart(const ObjectivePart& part, const at::Tensor& output, const Targets& targets,
-                    const at::Tensor& mask, bool ignores);
+// [batch * rows] of a batch, one example's behind the other's.
+class PartRows {
+ public:
+  // `targets` are the part's and outlive this. `ignores`: options.ignore_class, too, says which
+  // rows count.
+  PartRows(const ObjectivePart& part, int64_t batch, const Targets& targets, const StepMask& mask,
+           bool ignores);
 
-// Of a batch of n examples in rows that count or not: n / the number of those that do, float32 [1];
-// 0 where none does. A mean over n examples of their rows' sums, times it, is the mean over these
-// rows: keras.src.losses.loss.apply_mask().
-at::Tensor ShareOfRows(const at::Tensor& counts, int64_t n);
+  // Of each row; of one that does not count, a class is 0.
+  const Targets& targets() const { return targets_; }
+  bool counts(int64_t row) const { return counts_[static_cast<size_t>(row)] != 0; }
+  int64_t size() const { return static_cast<int64_t>(counts_.size()); }
+  // n examples / the number of rows that count; 0 where none does. A mean over the examples of
+  // their rows' sums, times it, is the mean over these rows: keras.src.losses.loss.apply_mask().
+  float share() const;
 
-// Loss of each example of a part that looks at rows, float32 [batch]: the sum of its rows' that
-// count, times ShareOfRows(). Differentiable.
-at::Tensor LossOfRows(const ObjectivePart& part, const PartRows& rows, int64_t batch);
+ private:
+  const int64_t batch_;
+  Targets targets_;
+  std::vector<int64_t> classes_;
+  std::vector<char> counts_;
+};
 
 }  // namespace hopper

@@ -1,84 +1,110 @@
 #include "loss/planned_loss.h"
 
-#include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/from_blob.h>
-#include <c10/core/InferenceMode.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <string>
 #include <vector>
 
 #include "base/keras_epsilon.h"
 #include "loss/rows/rows.h"
-#include "model/batch_sizes.h"
-#include "params/loss_type.h"
 
 namespace hopper {
-PlannedLoss::PlannedLoss(LossKind loss, const LossOptions& options, bool logits, Activation last,
-                         int64_t batch, const Shape& shape, const Kernels& kernels)
+namespace {
+
+// Of the last axis.
+int64_t ColumnsOf(const Shape& shape) { return shape.empty() ? 1 : shape.back(); }
+
+// Whether a loss of sums adds over all axes of an example and not over the batch.
+bool IsOfExamples(const std::vector<int>& axes, const Shape& shape) {
+  const auto rank = static_cast<int>(shape.size()) + 1;
+  std::vector<bool> summed(static_cast<size_t>(rank), false);
+  for (const int axis : axes) summed[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
+  return !summed[0] && std::count(summed.begin(), summed.end(), true) == rank - 1;
+}
+
+}  // namespace
+
+PlannedLoss::PlannedLoss(LossKind loss, const LossOptions& options, bool logits, int64_t batch,
+                         const Shape& shape, const Kernels& kernels, const LossBackend& backend)
     : loss_(loss),
       options_(options),
       logits_(logits),
-      last_(last),
       batch_(batch),
       width_(ElementCount(shape)),
-      columns_(shape.empty() ? 1 : shape.back()),
+      columns_(ColumnsOf(shape)),
       shape_(shape),
       kernels_(kernels),
+      backend_(backend),
       losses_(static_cast<size_t>(batch)),
       probabilities_(static_cast<size_t>(batch * width_)),
       scratch_(static_cast<size_t>(batch * width_)),
       numbers_(static_cast<size_t>(width_ == 1 ? batch : 0)) {}
 
+PlannedLoss::Form PlannedLoss::FormOf(LossKind loss, const LossOptions& options, bool logits,
+                                      const Shape& shape, bool classes, int64_t labels) {
+  const LossType& type = LossTypeOf(loss);
+  const int64_t width = ElementCount(shape);
+  if (width < 1) return Form::kNone;
+  const bool numbers = classes ? width == 1 : labels == width;
+  const bool as_they_are = !options.from_logits && options.label_smoothing == 0.0;
+  if (as_they_are && (logits || !type.from_logits)) {
+    const bool rows = classes || (!type.class_numbers && numbers);
+    if (type.logit_rows != nullptr && shape.size() == 1 && rows) return Form::kLogitRows;
+    if (type.logit_rows == nullptr && type.elements != nullptr && numbers) return Form::kElements;
+  }
+  const int64_t columns = ColumnsOf(shape);
+  const bool as_rows = classes              ? columns == width
+                       : type.class_numbers ? labels == width / columns
+                                            : labels == width;
+  if (!as_rows) return Form::kNone;
+  if (type.row != nullptr) return Form::kRows;
+  if (type.overlap == nullptr) return Form::kNone;
+  return options.axes.empty() || IsOfExamples(options.axes, shape) ? Form::kOverlap : Form::kNone;
+}
+
+bool PlannedLoss::HasLoop(LossKind loss, const LossOptions& options, bool logits,
+                          const Shape& shape, bool classes, int64_t labels) {
+  return FormOf(loss, options, logits, shape, classes, labels) != Form::kNone;
+}
+
 void PlannedLoss::Run(const float* output, const Targets& targets, const float* factors,
                       float* gradient) {
-  used_autograd_ = !RunByKernels(output, targets, factors, gradient) &&
-                   !RunRows(output, targets, factors, gradient) &&
-                   !RunOverlap(output, targets, factors, gradient);
-  if (used_autograd_) RunAutograd(output, targets, factors, gradient);
+  switch (FormOf(loss_, options_, logits_, shape_, targets.classes != nullptr, targets.size)) {
+    case Form::kLogitRows:
+      return RunLogitRows(output, targets, factors, gradient);
+    case Form::kElements:
+      return RunElements(output, targets, factors, gradient);
+    case Form::kRows:
+      return RunRows(output, targets, factors, gradient);
+    case Form::kOverlap:
+      return RunOverlap(output, targets, factors, gradient);
+    case Form::kNone:
+      return backend_.RunLoss({loss_, options_, logits_, batch_, shape_, output, targets, factors,
+                               losses_.data(), gradient});
+  }
 }
 
 const float* PlannedLoss::Numbers(const Targets& targets) {
-  if (targets.values.defined()) {
-    return targets.values.numel() == batch_ * width_ ? targets.values.const_data_ptr<float>()
-                                                     : nullptr;
-  }
-  if (width_ != 1) return nullptr;
-  const int64_t* classes = targets.classes.const_data_ptr<int64_t>();
-  for (int64_t i = 0; i < batch_; ++i) numbers_[i] = static_cast<float>(classes[i]);
+  if (targets.values != nullptr) return targets.values;
+  for (int64_t i = 0; i < batch_; ++i) numbers_[i] = static_cast<float>(targets.classes[i]);
   return numbers_.data();
 }
 
 const float* PlannedLoss::Labels(const Targets& targets) {
-  if (width_ < 1) return nullptr;
   const int64_t rows = batch_ * width_ / columns_;
   if (labels_.size() == 0) labels_ = AlignedArray<float>(static_cast<size_t>(batch_ * width_));
   float* labels = labels_.data();
   const LossType& type = LossTypeOf(loss_);
   const bool by_class = type.class_numbers;
-  const auto set_class = [&](int64_t row, int64_t index) {
-    labels[row * columns_ + loss_rows::CheckedClass(index, columns_)] = 1.0F;
-  };
-  if (targets.values.defined() && !by_class) {
-    const float* numbers = Numbers(targets);
-    if (numbers == nullptr) return nullptr;
-    std::memcpy(labels, numbers, sizeof(float) * labels_.size());
-  } else if (targets.values.defined()) {
-    if (targets.values.numel() != rows) return nullptr;
-    std::memset(labels, 0, sizeof(float) * labels_.size());
-    const float* classes = targets.values.const_data_ptr<float>();
-    for (int64_t i = 0; i < rows; ++i) set_class(i, static_cast<int64_t>(classes[i]));
-  } else if (columns_ != width_) {
-    return nullptr;
-  } else if (width_ == 1 && !by_class) {
+  const bool values = targets.values != nullptr;
+  if (!by_class && (values || width_ == 1)) {
     std::memcpy(labels, Numbers(targets), sizeof(float) * labels_.size());
   } else {
     std::memset(labels, 0, sizeof(float) * labels_.size());
-    const int64_t* classes = targets.classes.const_data_ptr<int64_t>();
-    for (int64_t i = 0; i < batch_; ++i) set_class(i, classes[i]);
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t index = values ? static_cast<int64_t>(targets.values[i]) : targets.classes[i];
+      labels[i * columns_ + loss_rows::CheckedClass(index, columns_)] = 1.0F;
+    }
   }
   if (type.signed_labels && std::all_of(labels, labels + labels_.size(),
                                         [](float y) { return y * (1.0F - y) == 0.0F; })) {
@@ -92,12 +118,10 @@ const float* PlannedLoss::Labels(const Targets& targets) {
   return labels;
 }
 
-bool PlannedLoss::RunRows(const float* output, const Targets& targets, const float* factors,
+void PlannedLoss::RunRows(const float* output, const Targets& targets, const float* factors,
                           float* gradient) {
   const LossType& type = LossTypeOf(loss_);
-  if (type.row == nullptr) return false;
   const float* labels = Labels(targets);
-  if (labels == nullptr) return false;
   const int64_t rows = width_ / columns_;
   for (int64_t i = 0; i < batch_; ++i) {
     float sum = 0.0F;
@@ -110,24 +134,14 @@ bool PlannedLoss::RunRows(const float* output, const Targets& targets, const flo
     const float factor = rows == 1 ? factors[i] : factors[i] / static_cast<float>(rows);
     for (int64_t j = i * width_; j < (i + 1) * width_; ++j) gradient[j] = scratch_[j] * factor;
   }
-  return true;
 }
 
-// Losses of sums over all axes, or over all of an example.
-bool PlannedLoss::RunOverlap(const float* output, const Targets& targets, const float* factors,
+void PlannedLoss::RunOverlap(const float* output, const Targets& targets, const float* factors,
                              float* gradient) {
   const LossType& type = LossTypeOf(loss_);
-  if (type.overlap == nullptr) return false;
-  const bool whole_batch = options_.axes.empty();
-  const auto rank = static_cast<int>(shape_.size()) + 1;
-  std::vector<char> summed(static_cast<size_t>(rank), 0);
-  for (const int axis : options_.axes)
-    summed[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = 1;
-  const bool whole_example = !summed[0] && std::count(summed.begin(), summed.end(), 1) == rank - 1;
-  const float* labels = whole_batch || whole_example ? Labels(targets) : nullptr;
-  if (labels == nullptr) return false;
+  const float* labels = Labels(targets);
   constexpr auto kEpsilon = static_cast<float>(kKerasEpsilon);
-  const int64_t examples = whole_batch ? batch_ : 1;  // that share a value
+  const int64_t examples = options_.axes.empty() ? batch_ : 1;  // that share a value
   for (int64_t i = 0; i < batch_; i += examples) {
     const float* p = output + i * width_;
     const float* y = labels + i * width_;
@@ -150,34 +164,25 @@ bool PlannedLoss::RunOverlap(const float* output, const Targets& targets, const 
     if (gradient == nullptr) continue;
     type.overlap_gradient(options_, y, n, above / below, below, factor, gradient + i * width_);
   }
-  return true;
 }
 
-bool PlannedLoss::RunByKernels(const float* output, const Targets& targets, const float* factors,
+void PlannedLoss::RunLogitRows(const float* output, const Targets& targets, const float* factors,
                                float* gradient) {
-  const LossType& type = LossTypeOf(loss_);
-  if (options_.from_logits || options_.label_smoothing != 0.0) return false;
-  if (type.from_logits && !logits_) return false;
-  if (type.logit_rows != nullptr) {
-    if (shape_.size() != 1 || width_ < 1) return false;
-    LogitRows rows = {output, batch_, width_, nullptr, nullptr, losses_.data(), gradient, factors};
-    if (targets.classes.defined()) {
-      rows.classes = targets.classes.const_data_ptr<int64_t>();
-    } else {
-      rows.labels = type.class_numbers ? nullptr : Numbers(targets);
-      if (rows.labels == nullptr) return false;
-    }
-    if (gradient == nullptr) {
-      rows.gradient = probabilities_.data();
-      rows.factors = nullptr;
-    }
-    type.logit_rows(kernels_, rows);
-    return true;
+  LogitRows rows = {output,  batch_,         width_,   targets.classes,
+                    nullptr, losses_.data(), gradient, factors};
+  if (rows.classes == nullptr) rows.labels = Numbers(targets);
+  if (gradient == nullptr) {
+    rows.gradient = probabilities_.data();
+    rows.factors = nullptr;
   }
-  const float* wanted = type.elements == nullptr ? nullptr : Numbers(targets);
-  if (wanted == nullptr) return false;
+  LossTypeOf(loss_).logit_rows(kernels_, rows);
+}
+
+void PlannedLoss::RunElements(const float* output, const Targets& targets, const float* factors,
+                              float* gradient) {
   // Losses of single outputs in scratch_, their gradients in probabilities_.
-  type.elements(kernels_, output, wanted, batch_ * width_, scratch_.data(), probabilities_.data());
+  LossTypeOf(loss_).elements(kernels_, output, Numbers(targets), batch_ * width_, scratch_.data(),
+                             probabilities_.data());
   const float share = 1.0F / static_cast<float>(width_);
   for (int64_t i = 0; i < batch_; ++i) {
     const float* row = scratch_.data() + i * width_;
@@ -189,31 +194,6 @@ bool PlannedLoss::RunByKernels(const float* output, const Targets& targets, cons
     const float* derivatives = probabilities_.data() + i * width_;
     for (int64_t j = 0; j < width_; ++j) gradient[i * width_ + j] = derivatives[j] * factor;
   }
-  return true;
-}
-
-void PlannedLoss::RunAutograd(const float* output, const Targets& targets, const float* factors,
-                              float* gradient) {
-  const c10::InferenceMode no_inference(false);
-  const auto view = [&](float* data) {
-    return at::from_blob(data, WithBatch(batch_, shape_), at::TensorOptions().dtype(at::kFloat));
-  };
-  at::Tensor leaf = view(const_cast<float*>(output));
-  at::Tensor loss;
-  {
-    const at::AutoGradMode with_gradient(gradient != nullptr);
-    if (gradient != nullptr) leaf.set_requires_grad(true);
-    loss = LossPerExample(loss_, leaf, logits_, last_, targets, options_);
-    if (gradient != nullptr) {
-      loss.backward(at::from_blob(const_cast<float*>(factors), {batch_},
-                                  at::TensorOptions().dtype(at::kFloat)));
-    }
-  }
-  const at::NoGradGuard no_grad;
-  const at::Tensor dense = loss.detach().contiguous();
-  std::memcpy(losses_.data(), dense.const_data_ptr<float>(),
-              static_cast<size_t>(batch_) * sizeof(float));
-  if (gradient != nullptr) view(gradient).copy_(leaf.grad());
 }
 
 }  // namespace hopper

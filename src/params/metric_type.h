@@ -8,12 +8,13 @@
 //   SumCount()    how many sums there are
 //   Add()         a batch on the CPU
 //   Lanes()       the same with tensors, for GPUs: a template over LaneCall of
-//                 metrics/lane_metrics.cpp, so that descriptions need no libtorch
+//                 autograd/lane_metrics.cpp, so that descriptions need no libtorch
 //
-// or, where it is a mean over examples and derives from OfExamples,
+// or, where it is a mean over examples and derives from OfExamples, MetricType::loss or
 //
-//   PerExample()  the value of each, with tensors, for CPUs and GPUs: a template over MetricCall of
-//                 metrics/metrics.cpp
+//   Value()       the value of a position of an example on the CPU
+//   PerExample()  the value of each example with tensors, for GPUs: a template over MetricCall of
+//                 autograd/tensor_metrics.cpp
 //
 // and a row in metrics/rows/table.h. Formulas: keras.metrics.*.
 //
@@ -48,16 +49,31 @@ struct CountedRows {
   int64_t width;
 };
 
-// A batch of a model with one axis of outputs, on the CPU.
+// Outputs and labels of a batch, on the CPU: a row of outputs for each position of an example.
 struct OutputRows {
-  const float* outputs;  // [rows, width]
-  int64_t rows;
+  const float* outputs;  // [examples, positions, width]
+  int64_t examples;
+  int64_t positions;
   int64_t width;
   bool logits;  // `outputs` are what the activation `last` is to be taken of
   Activation last;
-  // One of a row, where labels are such; else null.
+  // One of them is there: classes of examples, numbers (of classes where there are several outputs)
+  // of positions, or rows of positions.
   const int64_t* classes;
   const float* numbers;
+  const float* labels;
+
+  const float* Row(int64_t position) const { return outputs + position * width; }
+  // Classes become one-hot, over all of an example; of a single output they are its number.
+  float Label(int64_t position, int64_t column) const;
+  // The label's class; of a single output its number.
+  int64_t NumberedClass(int64_t position) const;
+};
+
+// A loss of outputs as a metric.
+struct MetricLoss {
+  LossKind loss = LossKind::kMeanSquaredError;
+  LossOptions options;
 };
 
 struct MetricType {
@@ -73,8 +89,14 @@ struct MetricType {
   double (*value)(const MetricParams& metric, const double* sums, const SummedOver& of) = nullptr;
   // The arguments that it takes, under Keras' names and in Keras' order. Null: none.
   void (*arguments)(MetricParams* metric, ArgumentList* arguments) = nullptr;
-  // The sum of PerExample(), without tensors; false where it has to be that. Null: it always has.
-  bool (*sum_rows)(const MetricParams& metric, const OutputRows& rows, double* sum) = nullptr;
+  // Of a mean over examples, one of the two: the value of one position of the batch, or what loss
+  // it is of outputs of this width, whose labels may be numbers of classes.
+  double (*value_at)(const MetricParams& metric, const OutputRows& rows,
+                     int64_t position) = nullptr;
+  MetricLoss (*loss)(const MetricParams& metric, int64_t width, bool class_numbers) = nullptr;
+  bool negative_loss = false;  // minus the loss
+  // Whether value_at looks at what `last` makes of logits. Null: it never does.
+  bool (*of_probabilities)(const MetricParams& metric, const OutputRows& rows) = nullptr;
 
   // What it asks of outputs and labels.
   bool several_outputs = false;  // it says nothing of a single one

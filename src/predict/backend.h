@@ -9,7 +9,7 @@
 
 namespace hopper {
 
-// Planned steps alone, which take no libtorch; engine/torch_backend.h has the other one.
+// Planned steps alone, which take no libtorch; engine/torch/backend.h has the other one.
 // Thread-safe.
 class PredictionBackend {
  public:

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "data/dataset.h"
+#include "loss/loss_backend.h"
 #include "model/spec.h"
 #include "params/params.h"
 #include "predict/backend.h"
@@ -12,19 +13,22 @@
 namespace hopper {
 
 class Devices;
+class Evaluator;
 class Stepper;
+struct EvaluatorSetup;
 struct ModelState;
 struct StepperSetup;
 
-// By none: what NeedsTorch() is refused. engine/torch_backend.h has the other one. Thread-safe;
+// By none: what NeedsTorch() is refused. engine/torch/backend.h has the other one. Thread-safe;
 // outlives what is made with it.
-class TrainingBackend : public PredictionBackend {
+class TrainingBackend : public PredictionBackend, public LossBackend {
  public:
   // Steps of `state` through autograd alone, which UsePlannedSteps(false) asks for.
   virtual std::unique_ptr<Stepper> MakeAutogradStepper(const StepperSetup& setup,
                                                        ModelState* state) const;
-  // What the numerics class of a model says of who computes a part of it, as "torch 2.11.0, AVX512,
-  // 1a2b3c4d"; nothing here.
+  virtual std::unique_ptr<Evaluator> MakeAutogradEvaluator(const EvaluatorSetup& setup) const;
+  // What the numerics class of a model says of who computes a part of it, as "torch 2.11.0
+  // (1a2b3c4d)"; nothing here.
   virtual std::string Numerics() const;
   // What models train on side by side (engine/devices/devices.h); null: nothing.
   virtual const Devices* devices() const { return nullptr; }

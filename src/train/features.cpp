@@ -42,8 +42,8 @@ DataDesc Trainer::FeatureDesc() const {
 
 void Trainer::MakeHead(uint64_t run_seed) {
   if (network_->head() == nullptr || !prefixes_are_used.load()) return;
-  head_ = std::make_unique<const Trainer>(network_->head(), compile_, fit_, FeatureDesc(), run_seed,
-                                          precision_);
+  head_ = std::make_unique<const Trainer>(network_->head(), compile_, fit_, FeatureDesc(), backend_,
+                                          run_seed, precision_);
 }
 
 Digest Trainer::FrozenDigest(const float* flat) const {

@@ -22,17 +22,18 @@ auto Numbers(const PlanOptions& options) {
 
 }  // namespace
 
-LossPlan::LossPlan(const Network& network, const PlanOptions& options, const Objective& objective)
-    : plan(network, options), loss(objective, options.batch, KernelsHere()) {}
+LossPlan::LossPlan(const PlannedNetwork& network, const PlanOptions& options,
+                   const Objective& objective, const LossBackend& backend)
+    : plan(network, options), loss(objective, options.batch, KernelsHere(), backend) {}
 
 bool operator==(const PlanKind& a, const PlanKind& b) {
   return a.network == b.network && Numbers(a.options) == Numbers(b.options) &&
-         a.loss_text == b.loss_text;
+         a.loss_text == b.loss_text && a.backend == b.backend;
 }
 
 // Kinds of one network and batch size are few.
 size_t HashOf(const PlanKind& kind) {
-  const size_t network = std::hash<const Network*>()(kind.network.get());
+  const size_t network = std::hash<const PlannedNetwork*>()(kind.network.get());
   const size_t step = static_cast<size_t>(kind.options.batch) * 2 + (kind.options.training ? 1 : 0);
   return network ^ (step * 0x9e3779b97f4a7c15U);
 }
@@ -48,7 +49,7 @@ LossPlan& PlanSet::For(int64_t n) {
     PlanOptions options = kind_.options;
     options.batch = n;
     plan.reset();
-    plan = std::make_unique<LossPlan>(*kind_.network, options, *kind_.objective);
+    plan = std::make_unique<LossPlan>(*kind_.network, options, *kind_.objective, *kind_.backend);
     if (n != kind_.options.batch) other_size_ = n;
   }
   return *plan;

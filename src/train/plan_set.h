@@ -6,8 +6,7 @@
 #include <string>
 
 #include "base/aligned.h"
-#include "loss/objective.h"
-#include "model/network/network.h"
+#include "loss/planned_objective.h"
 #include "model/planned/step_plan.h"
 
 namespace hopper {
@@ -16,16 +15,18 @@ namespace hopper {
 struct LossPlan {
   StepPlan plan;
   PlannedObjective loss;
-  LossPlan(const Network& network, const PlanOptions& options, const Objective& objective);
+  LossPlan(const PlannedNetwork& network, const PlanOptions& options, const Objective& objective,
+           const LossBackend& backend);
 };
 
 // What plans are made for: equal kinds have equal plans. Configurations of one architecture and
 // loss share them whatever their optimizers.
 struct PlanKind {
-  std::shared_ptr<const Network> network;
+  std::shared_ptr<const PlannedNetwork> network;
   PlanOptions options;  // `batch` is the size of a full batch
   std::shared_ptr<const Objective> objective;
   std::string loss_text;  // equal for equal ones
+  const LossBackend* backend = nullptr;
 };
 bool operator==(const PlanKind& a, const PlanKind& b);
 size_t HashOf(const PlanKind& kind);

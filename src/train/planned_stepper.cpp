@@ -1,10 +1,9 @@
-#include <c10/core/InferenceMode.h>
-
 #include <cmath>
 
 #include "base/bf16.h"
 #include "base/pieces.h"
 #include "optim/gradient_rows.h"
+#include "train/backend.h"
 #include "train/plan_cache.h"
 #include "train/stepper.h"
 #include "train/sums.h"
@@ -23,6 +22,7 @@ PlanKind TrainingKind(const StepperSetup& setup) {
   kind.options.precision = setup.precision;
   kind.objective = setup.objective;
   kind.loss_text = setup.loss_text;
+  kind.backend = &setup.backend;
   return kind;
 }
 
@@ -48,7 +48,6 @@ class PlannedStepper : public Stepper {
 
   bool Run(ModelState* state, const Partition& data, const int32_t* rows, int64_t n, bool metrics,
            MetricSums* sums) override {
-    const c10::InferenceMode inference;
     Load(data, rows, n);
     LossPlan& plan = plans_->For(n);
     const PlanStep held(&plan.plan);
@@ -60,7 +59,7 @@ class PlannedStepper : public Stepper {
     if (plan.plan.reads_shadow()) step.shadow = Shadow(state->params);
     double penalty = PenaltySum(RegularizationLoss(setup_.spans, step.params), n);
     step.penalty = &penalty;
-    plan.plan.SetInput(batch_.input().const_data_ptr<float>());
+    plan.plan.SetInput(batch_.input());
     plan.plan.Forward(step);
     float* gradient = plan.plan.output_gradient();
     const float* output = plan.plan.output();
@@ -69,9 +68,7 @@ class PlannedStepper : public Stepper {
     sums->loss += sum;
     sums->examples += n;
     if (!std::isfinite(sum)) return false;
-    if (metrics) {
-      AddPlannedMetrics(setup_.compile, spec_, *setup_.objective, plan.loss, n, sums);
-    }
+    if (metrics) AddMetrics(setup_.compile, spec_, plan.loss, sums);
     if (gradient != nullptr) {
       rows_.Clear();
       const GradientRowsScope rows(by_rows_ ? &rows_ : nullptr);

@@ -8,7 +8,7 @@ namespace hopper {
 Stepper::Stepper(const StepperSetup& setup)
     : setup_(setup),
       spec_(setup.network->spec()),
-      batch_(setup.data, spec_.input_shape(), spec_.output_shape(), setup.capacity),
+      batch_(setup.data, setup.capacity),
       factors_(static_cast<size_t>(setup.capacity)) {
   if (!setup.class_weights.empty()) classes_.resize(static_cast<size_t>(setup.capacity));
 }

@@ -1,21 +1,29 @@
 // One optimizer step after another over the batches of a visit.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/aligned.h"
-#include "train/batch_tensors.h"
-#include "train/trainer.h"
+#include "data/dataset.h"
+#include "loss/objective.h"
+#include "model/planned/planned_network.h"
+#include "optim/optimizer.h"
+#include "params/params.h"
+#include "params/precision.h"
+#include "state/state.h"
+#include "train/loaded_batch.h"
+#include "train/metric_sums.h"
 
 namespace hopper {
 
+class TrainingBackend;
+
 // What a visit hands to its stepper; all of it outlives the stepper.
 struct StepperSetup {
-  const std::shared_ptr<const Network>& network;
+  const std::shared_ptr<const PlannedNetwork>& network;
+  const TrainingBackend& backend;
   const CompileParams& compile;
   const DataDesc& data;
   const std::vector<TrainableSpan>& spans;
@@ -49,7 +57,7 @@ class Stepper {
 
   StepperSetup setup_;
   const ModelSpec& spec_;
-  BatchTensors batch_;
+  LoadedBatch batch_;
 
  private:
   float WeightOf(int64_t index) const;
@@ -58,9 +66,7 @@ class Stepper {
   int64_t size_ = 0;
 };
 
-// Through a StepPlan.
+// Through a StepPlan; TrainingBackend::MakeAutogradStepper() makes what that is tested against.
 std::unique_ptr<Stepper> MakePlannedStepper(const StepperSetup& setup);
-// Through autograd alone: slower, and what planned steps are tested against.
-std::unique_ptr<Stepper> MakeAutogradStepper(const StepperSetup& setup, ModelState* state);
 
 }  // namespace hopper

@@ -1,18 +1,10 @@
 #include "train/sums.h"
 
-#include <ATen/ops/clamp.h>
-#include <ATen/ops/from_blob.h>
-#include <ATen/ops/index_select.h>
-#include <ATen/ops/mul.h>
-#include <ATen/ops/nonzero.h>
-#include <ATen/ops/repeat_interleave.h>
-
 #include <algorithm>
+#include <vector>
 
 #include "loss/part_rows.h"
-#include "metrics/accumulate.h"
-#include "metrics/planned_metrics.h"
-#include "model/batch_sizes.h"
+#include "metrics/metric_sums.h"
 
 namespace hopper {
 
@@ -52,82 +44,85 @@ double* RoomForSums(const CompileParams& compile, const ModelSpec& spec, MetricS
   return sums->metrics.data();
 }
 
-// Of a part's rows that count, and not of its examples.
-void AddRowSums(const MetricParams& metric, const ObjectivePart& part, const at::Tensor& output,
-                const Targets& targets, const at::Tensor& mask, const at::Tensor& weights,
-                double* sums) {
+// A part's output or, where labels were scaled, what predict() would make of it; of `n` numbers. A
+// loss is of what the model puts out. They may lie in `room`.
+const float* MeasuredOutput(const MetricParams& metric, const ObjectivePart& part,
+                            const float* output, int64_t n, std::vector<float>* room) {
+  if (!part.bounds || metric.of_loss) return output;
+  room->resize(static_cast<size_t>(n));
+  const auto least = static_cast<float>(part.bounds->least);
+  const auto largest = static_cast<float>(part.bounds->largest);
+  std::transform(output, output + n, room->begin(),
+                 [&](float x) { return std::clamp(x, least, largest); });
+  return room->data();
+}
+
+// The rows of `batch` that count, and not the examples.
+void AddRowSums(const MetricParams& metric, const ObjectivePart& part, const StepMask& mask,
+                const MetricBatch& batch, double* sums) {
   const bool ignores = !metric.type->of_examples();
-  const PartRows rows = RowsOfPart(part, output, targets, mask, ignores);
-  const at::Tensor counted = at::nonzero(rows.counts).reshape({-1});
-  const auto take = [&](const at::Tensor& from) {
-    return from.defined() ? at::index_select(from, 0, counted) : from;
-  };
-  const Targets labels = {take(rows.targets.classes), take(rows.targets.values),
-                          rows.targets.num_classes};
-  if (counted.numel() == 0) return;
-  at::Tensor own = weights;
-  if (own.defined()) own = at::repeat_interleave(own, part.rows(), 0);
-  AddMetricSums(metric, take(rows.output), part.logits, part.last, labels, sums, take(own));
+  const PartRows rows(part, batch.batch, batch.targets, mask, ignores);
+  const int64_t width = part.width();
+  const bool by_class = rows.targets().classes != nullptr;
+  std::vector<float> outputs, values, weights;
+  std::vector<int64_t> classes;
+  int64_t counted = 0;
+  for (int64_t row = 0; row < rows.size(); ++row) {
+    if (!rows.counts(row)) continue;
+    ++counted;
+    outputs.insert(outputs.end(), batch.output + row * width, batch.output + (row + 1) * width);
+    if (by_class) {
+      classes.push_back(rows.targets().classes[row]);
+    } else {
+      const float* own = rows.targets().values + row * width;
+      values.insert(values.end(), own, own + width);
+    }
+    if (batch.weights != nullptr) weights.push_back(batch.weights[row / part.rows()]);
+  }
+  if (counted == 0) return;
+  Targets targets;
+  targets.classes = by_class ? classes.data() : nullptr;
+  targets.values = by_class ? nullptr : values.data();
+  targets.size = width;
+  targets.num_classes = width;
+  AddMetricSums(metric,
+                {outputs.data(), counted, Shape{width}, batch.logits, batch.last, targets,
+                 batch.weights == nullptr ? nullptr : weights.data(), batch.kernels, batch.backend},
+                sums);
 }
 
 }  // namespace
 
-at::Tensor MeasuredOutput(const MetricParams& metric, const ObjectivePart& part,
-                          const at::Tensor& output) {
-  if (!part.bounds || metric.of_loss) return output;
-  return at::clamp(output, part.bounds->least, part.bounds->largest);
-}
-
-void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const Objective& objective,
-                const at::Tensor& output, const Targets& targets, MetricSums* sums) {
-  const at::Tensor weights = ExampleWeights(objective, targets);
+void AddMetrics(const CompileParams& compile, const ModelSpec& spec,
+                const PlannedObjective& planned, MetricSums* sums) {
+  const Objective& objective = planned.objective();
+  const int64_t batch = planned.batch();
+  std::vector<float> room;
   double* at = RoomForSums(compile, spec, sums);
   for (const MetricParams& metric : compile.metrics) {
     const auto p = static_cast<size_t>(metric.part);
     const ObjectivePart& part = objective.parts[p];
-    const at::Tensor own = MeasuredOutput(metric, part, PartOutput(objective, p, output));
-    const Targets labels = PartTargets(objective, p, targets);
-    if (metric.by_row) {
-      AddRowSums(metric, part, own, labels, PartMask(objective, p, output), weights, at);
-    } else if (metric.of_loss && part.by_row()) {
-      at::Tensor losses = PartLossPerExample(objective, p, output, targets);
-      if (weights.defined()) losses = at::mul(losses, weights);
-      *at += SumOf(losses);
-    } else {
-      AddMetricSums(metric, own, part.logits, part.last, labels, at, weights);
-    }
-    at += MetricSumCount(metric, part.width());
-  }
-}
-
-void AddPlannedMetrics(const CompileParams& compile, const ModelSpec& spec,
-                       const Objective& objective, const PlannedObjective& planned, int64_t batch,
-                       MetricSums* sums) {
-  double* at = RoomForSums(compile, spec, sums);
-  for (const MetricParams& metric : compile.metrics) {
-    const auto p = static_cast<size_t>(metric.part);
-    const ObjectivePart& part = objective.parts[p];
-    const auto view = [&] {
-      return MeasuredOutput(
-          metric, part,
-          at::from_blob(const_cast<float*>(planned.output(p)), WithBatch(batch, part.shape),
-                        at::TensorOptions().dtype(at::kFloat)));
-    };
-    const at::Tensor cut = part.bounds ? view() : at::Tensor();
-    const float* output = cut.defined() ? cut.const_data_ptr<float>() : planned.output(p);
-    double sum = 0.0;
     if (metric.of_loss && !objective.plain && part.members == 0) {
-      const float* losses = planned.losses(p);
-      for (int64_t i = 0; i < batch; ++i) sum += static_cast<double>(losses[i]);
-      *at += sum;
-    } else if (metric.by_row) {
-      AddRowSums(metric, part, view(), planned.targets(p), planned.mask(p), planned.weights(), at);
-    } else if (!metric.weighted && SumPlannedMetric(metric, output, batch, part.shape, part.logits,
-                                                    part.last, planned.targets(p), &sum)) {
+      double sum = 0.0;
+      for (int64_t i = 0; i < batch; ++i) sum += static_cast<double>(planned.losses(p)[i]);
       *at += sum;
     } else {
-      AddMetricSums(metric, view(), part.logits, part.last, planned.targets(p), at,
-                    planned.weights());
+      const float* output =
+          MeasuredOutput(metric, part, planned.output(p), batch * part.size, &room);
+      const MetricBatch measured = {output,
+                                    batch,
+                                    part.shape,
+                                    part.logits,
+                                    part.last,
+                                    planned.targets(p),
+                                    planned.weights(),
+                                    planned.kernels(),
+                                    planned.backend()};
+      if (metric.by_row) {
+        AddRowSums(metric, part, planned.mask(p), measured, at);
+      } else {
+        AddMetricSums(metric, measured, at);
+      }
     }
     at += MetricSumCount(metric, part.width());
   }

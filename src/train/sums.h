@@ -1,11 +1,12 @@
 // Sums over the examples of a batch, in float64.
 #pragma once
 
-#include <ATen/core/Tensor.h>
+#include <cstdint>
 
-#include "loss/objective.h"
-#include "model/network/network.h"
-#include "train/trainer.h"
+#include "loss/planned_objective.h"
+#include "model/spec.h"
+#include "params/params.h"
+#include "train/metric_sums.h"
 
 namespace hopper {
 
@@ -26,18 +27,8 @@ inline double PenaltySum(double penalty, int64_t n) {
   return static_cast<double>(static_cast<float>(penalty)) * static_cast<double>(n);
 }
 
-// What a metric is taken of: a part's output, or where labels were scaled, what predict() would
-// make of it. A loss is of what the model puts out.
-at::Tensor MeasuredOutput(const MetricParams& metric, const ObjectivePart& part,
-                          const at::Tensor& output);
-
-// Adds each metric of a batch to `sums`; gradients must be off.
-void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const Objective& objective,
-                const at::Tensor& output, const Targets& targets, MetricSums* sums);
-
-// Adds the metrics of a planned step whose loss has run.
-void AddPlannedMetrics(const CompileParams& compile, const ModelSpec& spec,
-                       const Objective& objective, const PlannedObjective& planned, int64_t batch,
-                       MetricSums* sums);
+// Adds each metric of a batch whose loss has run.
+void AddMetrics(const CompileParams& compile, const ModelSpec& spec,
+                const PlannedObjective& planned, MetricSums* sums);
 
 }  // namespace hopper

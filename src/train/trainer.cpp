@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/pieces.h"
 #include "loss/objective.h"
-#include "metrics/accumulate.h"
-#include "model/network/weight_strides.h"
+#include "metrics/metric_value.h"
 #include "model/planned/plan_memory.h"
+#include "model/weights/weight_strides.h"
 #include "optim/learning_rate.h"
 #include "train/sums.h"
 #include "train/trainer_parts.h"
@@ -139,10 +139,11 @@ void MetricSums::Add(const MetricSums& other) {
   examples += other.examples;
 }
 
-Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, FitParams fit,
-                 const DataDesc& data, uint64_t run_seed, Precision precision,
-                 const std::string& watched_data)
+Trainer::Trainer(std::shared_ptr<const PlannedNetwork> network, CompileParams compile,
+                 FitParams fit, const DataDesc& data, const TrainingBackend& backend,
+                 uint64_t run_seed, Precision precision, const std::string& watched_data)
     : network_(std::move(network)),
+      backend_(backend),
       compile_(ByRows(std::move(compile), network_->spec())),
       fit_(std::move(fit)),
       stopping_(compile_, fit_, watched_data),

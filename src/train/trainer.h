@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "model/network/network.h"
+#include "model/planned/planned_network.h"
 #include "optim/optimizer.h"
 #include "params/params.h"
 #include "params/precision.h"
@@ -22,6 +22,7 @@
 
 namespace hopper {
 
+class TrainingBackend;
 struct Objective;
 
 enum class VisitEnd { kDone, kCancelled, kNotFinite };
@@ -29,14 +30,16 @@ enum class VisitEnd { kDone, kCancelled, kNotFinite };
 // All that is fixed for one configuration. Immutable and thread-safe; states are the caller's.
 class Trainer {
  public:
-  Trainer(std::shared_ptr<const Network> network, CompileParams compile, FitParams fit,
-          const DataDesc& data, uint64_t run_seed, Precision precision = Precision::kFp32,
-          const std::string& watched_data = "");
+  // `backend` outlives it and has made the network.
+  Trainer(std::shared_ptr<const PlannedNetwork> network, CompileParams compile, FitParams fit,
+          const DataDesc& data, const TrainingBackend& backend, uint64_t run_seed,
+          Precision precision = Precision::kFp32, const std::string& watched_data = "");
 
   // The configuration's seed, or the run's.
   uint64_t seed() const { return seed_; }
-  const Network& network() const { return *network_; }
-  const std::shared_ptr<const Network>& shared_network() const { return network_; }
+  const PlannedNetwork& network() const { return *network_; }
+  const std::shared_ptr<const PlannedNetwork>& shared_network() const { return network_; }
+  const TrainingBackend& backend() const { return backend_; }
   const CompileParams& compile() const { return compile_; }
   const FitParams& fit() const { return fit_; }
   const Stopping& stopping() const { return stopping_; }
@@ -128,7 +131,8 @@ class Trainer {
   FeatureStore::Features FeaturesOf(const float* flat, const std::optional<Digest>& frozen,
                                     const Partition& data, const std::atomic<bool>& cancel) const;
 
-  std::shared_ptr<const Network> network_;
+  std::shared_ptr<const PlannedNetwork> network_;
+  const TrainingBackend& backend_;
   CompileParams compile_;
   FitParams fit_;
   Stopping stopping_;
@@ -150,11 +154,13 @@ void UseFrozenPrefixes(bool use);
 // How often weights of frozen parts were digested since the start.
 int64_t FrozenDigests();
 
-// "kernels 2 (gcc 12.2.0, 1a2b3c4d), torch 2.11.0, AVX512, fp32, planned, 1 thread": equal classes
-// give equal bits. The digits are NumericsCheck(). bf16 is "bf16 emulated" where the processor
-// does not multiply bfloat16 numbers itself, and "bf16 AMX" where it does so in tiles. `threads`
-// share the arithmetic of one model.
-std::string NumericsClass(const std::string& precision, int threads = 1);
+// "kernels 11 (gcc 12.2.0, 1a2b3c4d), AVX512, fp32, planned, 1 thread": equal classes give equal
+// bits. The digits are NumericsCheck(). bf16 is "bf16 emulated" where the processor does not
+// multiply bfloat16 numbers itself, and "bf16 AMX" where it does so in tiles. `threads` share the
+// arithmetic of one model. `torch`: TrainingBackend::Numerics() of one that computes a part of it,
+// which stands behind the kernels; empty: planned steps and loops compute all.
+std::string NumericsClass(const std::string& precision, int threads = 1,
+                          const std::string& torch = "");
 // Whether `older` is what version 0.1 called the class `here`: without its beginning, so that the
 // bits may be others.
 bool IsOlderNameOf(const std::string& older, const std::string& here);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,9 @@ std::vector<TrainableSpan> SpansOf(const ModelSpec& spec);
 // Where the weights of layers that are not frozen lie, offsets and sizes, in ascending order:
 // nothing else changes in training.
 std::vector<std::pair<int64_t, int64_t>> ChangingWeights(const ModelSpec& spec);
+
+// What tells a loss's options apart; `name` is the user's text, which stands for an expression.
+void WriteLoss(const LossOptions& options, const std::string& name, std::ostream* to);
 
 // Equal for configurations of equal losses.
 std::string LossText(const CompileParams& compile);

@@ -4,6 +4,7 @@
 
 #include "base/finite.h"
 #include "model/planned/step_plan.h"
+#include "train/backend.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
 
@@ -40,12 +41,12 @@ VisitEnd Trainer::Visit(ModelState* state, const Partition& data, int partition,
     reduced.optimizer.learning_rate = static_cast<double>(state->monitor.learning_rate);
   }
   const CompileParams& compile = state->monitor.reduced ? reduced : compile_;
-  const StepperSetup setup{
-      network_, compile,  data_,      spans_, class_weights_, loss_text_, training_objective_,
-      seed_,    capacity, precision_, fit_};
+  const StepperSetup setup{network_, backend_,       compile,    data_,
+                           spans_,   class_weights_, loss_text_, training_objective_,
+                           seed_,    capacity,       precision_, fit_};
   const bool planned = PlannedStepsAreUsed() || precision_ != Precision::kFp32;
   const std::unique_ptr<Stepper> stepper =
-      planned ? MakePlannedStepper(setup) : MakeAutogradStepper(setup, state);
+      planned ? MakePlannedStepper(setup) : backend_.MakeAutogradStepper(setup, state);
   for (int64_t epoch = 0; epoch < fit_.epochs; ++epoch) {
     const int64_t pass = state->iteration * fit_.epochs + epoch;
     const BatchOrders::Order order = OrderOf(data, seed_, partition, pass, fit_.shuffle, cancel);

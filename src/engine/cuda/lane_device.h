@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "train/lane_device.h"
+#include "autograd/lane_device.h"
 
 extern "C" {
 #pragma GCC visibility push(default)

@@ -10,7 +10,6 @@
 #include "engine/segments/traveller.h"
 #include "engine/warm_start.h"
 #include "schedule/workers.h"
-#include "train/lane_array.h"
 #include "train/sums.h"
 
 namespace hopper {

@@ -6,10 +6,10 @@
 #include <mutex>
 #include <string>
 
+#include "autograd/lane_data.h"
+#include "autograd/lane_device.h"
 #include "base/error.h"
 #include "engine/devices/devices.h"
-#include "train/lane_data.h"
-#include "train/lane_device.h"
 
 namespace hopper {
 

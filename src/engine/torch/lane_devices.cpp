@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <string>
 
+#include "autograd/lane_array.h"
 #include "base/block_signals.h"
 #include "base/error.h"
 #include "engine/cuda/lane_device.h"
 #include "engine/torch/lane_copies.h"
 #include "engine/torch/lane_worker.h"
-#include "train/lane_array.h"
 
 namespace hopper {
 namespace {

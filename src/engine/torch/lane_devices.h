@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "autograd/lane_device.h"
 #include "engine/devices/devices.h"
-#include "train/lane_device.h"
 
 namespace hopper {
 

@@ -1,4 +1,4 @@
-// A device worker by libtorch: arrays of lanes (train/lane_array.h) on a device.
+// A device worker by libtorch: arrays of lanes (autograd/lane_array.h) on a device.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "autograd/lane_array.h"
 #include "base/error.h"
 #include "engine/devices/devices.h"
 #include "engine/torch/lane_copies.h"
-#include "train/lane_array.h"
 
 namespace hopper {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "train/tensor_memory.h"
+#include "autograd/tensor_memory.h"
 
 namespace hopper {
 

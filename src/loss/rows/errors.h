@@ -108,6 +108,8 @@ struct LogCosh {
   static LossType Type() { return OfElements<LogCosh>("log_cosh", {"logcosh", "log_cosh_error"}); }
   static Pair Element(const LossOptions& /*options*/, float p, float y) {
     const float d = p - y;
+    // Keras' form takes infinities from each other.
+    if (d == -std::numeric_limits<float>::infinity()) return {d - d, -1.0F};
     const float size = std::abs(d);
     constexpr float kLog2 = 0.69314718055994531F;
     return {size + std::log1p(std::exp(-2.0F * size)) - kLog2, std::tanh(d)};

@@ -1,6 +1,7 @@
 // Accuracies.
 #pragma once
 
+#include "base/finite.h"
 #include "metrics/largest.h"
 #include "metrics/rows/rows.h"
 
@@ -13,7 +14,7 @@ struct BinaryAccuracy : OfExamples {
     type.arguments = [](MetricParams* metric, ArgumentList* arguments) {
       arguments->AddThreshold("threshold", &metric->threshold);
     };
-    type.sum_rows = SumRows;
+    type.of_probabilities = OfProbabilities;
     type.of_classes = true;
     type.halves = [](const MetricParams& /*metric*/, int64_t /*width*/) { return true; };
     return Named(type, {"binary_accuracy"});
@@ -29,25 +30,18 @@ struct BinaryAccuracy : OfExamples {
         OfSigmoid(c.metric, c.logits, c.last) ? gt(c.output, 0.0) : gt(c.Probabilities(), bound);
     return c.Mean(eq(c.Labels(), c.Numbers(predicted)));
   }
-  static bool SumRows(const MetricParams& metric, const OutputRows& rows, double* sum) {
-    if (rows.width != 1 || metric.threshold) return false;
+  static bool OfProbabilities(const MetricParams& metric, const OutputRows& rows) {
+    return !OfSigmoid(metric, rows.logits, rows.last);
+  }
+  static double Value(const MetricParams& metric, const OutputRows& rows, int64_t position) {
     const bool of_sigmoid = OfSigmoid(metric, rows.logits, rows.last);
-    if (rows.logits && !of_sigmoid) return false;
-    const float bound = of_sigmoid ? 0.0F : 0.5F;
+    const auto bound = of_sigmoid ? 0.0F : static_cast<float>(metric.threshold.value_or(0.5));
+    const float* row = rows.Row(position);
     int64_t right = 0;
-    if (rows.classes != nullptr) {
-      for (int64_t i = 0; i < rows.rows; ++i) {
-        right += rows.classes[i] == (rows.outputs[i] > bound ? 1 : 0);
-      }
-    } else if (rows.numbers != nullptr) {
-      for (int64_t i = 0; i < rows.rows; ++i) {
-        right += rows.numbers[i] == (rows.outputs[i] > bound ? 1.0F : 0.0F);
-      }
-    } else {
-      return false;
+    for (int64_t j = 0; j < rows.width; ++j) {
+      right += rows.Label(position, j) == (row[j] > bound ? 1.0F : 0.0F);
     }
-    *sum = static_cast<double>(right);
-    return true;
+    return static_cast<double>(right) / static_cast<double>(rows.width);
   }
 };
 
@@ -55,7 +49,6 @@ struct BinaryAccuracy : OfExamples {
 struct CategoricalAccuracy : OfExamples {
   static MetricType Type() {
     MetricType type = Mean(Direction::kUp);
-    type.sum_rows = SumRows;
     type.of_classes = true;
     return Named(type, {"categorical_accuracy"});
   }
@@ -63,14 +56,9 @@ struct CategoricalAccuracy : OfExamples {
   static auto PerExample(const Call& c) {
     return c.Mean(eq(argmax(c.output, -1), c.Classes()));
   }
-  static bool SumRows(const MetricParams& /*metric*/, const OutputRows& rows, double* sum) {
-    if (rows.width == 1 || rows.classes == nullptr) return false;
-    int64_t right = 0;
-    for (int64_t i = 0; i < rows.rows; ++i) {
-      right += LargestPlace(rows.outputs + i * rows.width, rows.width) == rows.classes[i];
-    }
-    *sum = static_cast<double>(right);
-    return true;
+  static double Value(const MetricParams& /*metric*/, const OutputRows& rows, int64_t position) {
+    const int64_t found = LargestPlace(rows.Row(position), rows.width);
+    return found == (rows.width == 1 ? 0 : rows.NumberedClass(position)) ? 1.0 : 0.0;
   }
 };
 
@@ -83,6 +71,10 @@ struct SparseCategoricalAccuracy : OfExamples {
   static auto PerExample(const Call& c) {
     return c.Mean(eq(argmax(c.output, -1), c.NumberedClasses()));
   }
+  static double Value(const MetricParams& /*metric*/, const OutputRows& rows, int64_t position) {
+    const int64_t found = LargestPlace(rows.Row(position), rows.width);
+    return found == rows.NumberedClass(position) ? 1.0 : 0.0;
+  }
 };
 
 // Keras resolves the name: binary with a single output, categorical (or sparse, by the labels) with
@@ -91,9 +83,8 @@ struct Accuracy : OfExamples {
   static bool IsBinary(int64_t width) { return width == 1; }
   static MetricType Type() {
     MetricType type = Mean(Direction::kUp);
-    type.sum_rows = [](const MetricParams& metric, const OutputRows& rows, double* sum) {
-      return IsBinary(rows.width) ? BinaryAccuracy::SumRows(metric, rows, sum)
-                                  : CategoricalAccuracy::SumRows(metric, rows, sum);
+    type.of_probabilities = [](const MetricParams& metric, const OutputRows& rows) {
+      return IsBinary(rows.width) && BinaryAccuracy::OfProbabilities(metric, rows);
     };
     type.of_classes = true;
     type.halves = [](const MetricParams& /*metric*/, int64_t width) { return IsBinary(width); };
@@ -102,6 +93,10 @@ struct Accuracy : OfExamples {
   template <typename Call>
   static auto PerExample(const Call& c) {
     return IsBinary(c.width()) ? BinaryAccuracy::PerExample(c) : CategoricalAccuracy::PerExample(c);
+  }
+  static double Value(const MetricParams& metric, const OutputRows& rows, int64_t position) {
+    return IsBinary(rows.width) ? BinaryAccuracy::Value(metric, rows, position)
+                                : CategoricalAccuracy::Value(metric, rows, position);
   }
 };
 
@@ -121,6 +116,14 @@ struct TopK : OfExamples {
     const auto own = gather(c.output, -1, c.Classes().unsqueeze(-1));
     const auto above = sum(gt(c.output, own), {-1});
     return c.Mean(lt(above, c.metric.k).logical_and_(isfinite(c.output).all(-1)));
+  }
+  static double Value(const MetricParams& metric, const OutputRows& rows, int64_t position) {
+    const float* row = rows.Row(position);
+    const int64_t own = rows.width == 1 ? 0 : rows.NumberedClass(position);
+    if (own < 0 || own >= rows.width) return 0.0;
+    const bool finite = FirstNotFinite(row, rows.width) == rows.width;
+    const auto above = std::count_if(row, row + rows.width, [&](float x) { return x > row[own]; });
+    return finite && above < metric.k ? 1.0 : 0.0;
   }
 };
 

@@ -7,15 +7,42 @@ namespace hopper {
 namespace metric_rows {
 
 // Without the loss's minus.
-struct CosineSimilarity : OfExamples {
+struct CosineSimilarity : OfLoss {
   static MetricType Type() {
-    return Named(Mean(Direction::kUp), {}, {"cosine_similarity", "cosine_proximity"});
-  }
-  template <typename Call>
-  static auto PerExample(const Call& c) {
-    return c.Loss(LossKind::kCosineSimilarity, {}).neg();
+    const auto loss = [](const MetricParams&, int64_t, bool) {
+      return MetricLoss{LossKind::kCosineSimilarity, {}};
+    };
+    MetricType type = Mean(loss, Direction::kUp);
+    type.negative_loss = true;
+    return Named(type, {}, {"cosine_similarity", "cosine_proximity"});
   }
 };
+
+// Of the labels y and probabilities p of a position.
+struct Moments {
+  Moments(const OutputRows& rows, int64_t position) {
+    const float* p = rows.Row(position);
+    const auto n = static_cast<double>(rows.width);
+    for (int64_t j = 0; j < rows.width; ++j) {
+      y_mean += static_cast<double>(rows.Label(position, j));
+      p_mean += static_cast<double>(p[j]);
+    }
+    y_mean /= n;
+    p_mean /= n;
+    for (int64_t j = 0; j < rows.width; ++j) {
+      const double y_off = static_cast<double>(rows.Label(position, j)) - y_mean;
+      const double p_off = static_cast<double>(p[j]) - p_mean;
+      y_variance += y_off * y_off / n;
+      p_variance += p_off * p_off / n;
+      covariance += y_off * p_off / n;
+    }
+  }
+  double y_mean = 0.0, p_mean = 0.0, y_variance = 0.0, p_variance = 0.0, covariance = 0.0;
+};
+
+inline bool AlwaysOfProbabilities(const MetricParams& /*metric*/, const OutputRows& /*rows*/) {
+  return true;
+}
 
 template <typename Tensor>
 Tensor LastMean(const Tensor& x) {
@@ -27,7 +54,12 @@ struct PearsonCorrelation : OfExamples {
   static MetricType Type() {
     MetricType type = Mean(Direction::kUp);
     type.several_outputs = true;
+    type.of_probabilities = AlwaysOfProbabilities;
     return Named(type, {"pearson_correlation"});
+  }
+  static double Value(const MetricParams& /*metric*/, const OutputRows& rows, int64_t position) {
+    const Moments of(rows, position);
+    return of.covariance / std::sqrt(of.y_variance * of.p_variance);
   }
   template <typename Call>
   static auto PerExample(const Call& c) {
@@ -44,7 +76,13 @@ struct ConcordanceCorrelation : OfExamples {
   static MetricType Type() {
     MetricType type = Mean(Direction::kUp);
     type.several_outputs = true;
+    type.of_probabilities = AlwaysOfProbabilities;
     return Named(type, {"concordance_correlation"});
+  }
+  static double Value(const MetricParams& /*metric*/, const OutputRows& rows, int64_t position) {
+    const Moments of(rows, position);
+    const double apart = of.y_mean - of.p_mean;
+    return 2.0 * of.covariance / (of.y_variance + of.p_variance + apart * apart + kKerasEpsilon);
   }
   template <typename Call>
   static auto PerExample(const Call& c) {

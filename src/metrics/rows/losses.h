@@ -7,38 +7,37 @@ namespace hopper {
 namespace metric_rows {
 
 // The value of MetricParams::loss.
-struct AnyLoss : OfExamples {
-  static MetricType Type() { return Mean(Direction::kDown); }
-  template <typename Call>
-  static auto PerExample(const Call& c) {
-    return c.Loss(c.metric.loss, c.metric.loss_options);
+struct AnyLoss : OfLoss {
+  static MetricType Type() {
+    return Mean([](const MetricParams& metric, int64_t, bool) {
+      return MetricLoss{metric.loss, metric.loss_options};
+    });
   }
 };
 
-struct RootMeanSquaredError : OfExamples {
+struct RootMeanSquaredError : OfLoss {
   static MetricType Type() {
-    MetricType type = Mean(Direction::kDown);
+    MetricType type = Mean([](const MetricParams&, int64_t, bool) {
+      return MetricLoss{LossKind::kMeanSquaredError, {}};
+    });
     type.power_of_unit = 1;
     type.value = [](const MetricParams& metric, const double* sums, const SummedOver& of) {
       return std::sqrt(MeanOfExamples(metric, sums, of));
     };
     return Named(type, {"root_mean_squared_error"}, {"rmse"});
   }
-  template <typename Call>
-  static auto PerExample(const Call& c) {
-    return c.Loss(LossKind::kMeanSquaredError, {});
-  }
 };
 
 // Binary with a single output, categorical or sparse, by the labels, with several.
-struct Crossentropy : OfExamples {
-  static MetricType Type() { return Named(Mean(Direction::kDown), {"crossentropy"}, {"ce"}); }
-  template <typename Call>
-  static auto PerExample(const Call& c) {
-    return c.Loss(c.width() == 1        ? LossKind::kBinaryCrossentropy
-                  : c.HasClassNumbers() ? LossKind::kSparseCategoricalCrossentropy
+struct Crossentropy : OfLoss {
+  static MetricType Type() {
+    const auto loss = [](const MetricParams& metric, int64_t width, bool class_numbers) {
+      return MetricLoss{width == 1      ? LossKind::kBinaryCrossentropy
+                        : class_numbers ? LossKind::kSparseCategoricalCrossentropy
                                         : LossKind::kCategoricalCrossentropy,
-                  c.metric.loss_options);
+                        metric.loss_options};
+    };
+    return Named(Mean(loss), {"crossentropy"}, {"ce"});
   }
 };
 

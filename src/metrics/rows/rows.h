@@ -40,7 +40,7 @@ struct Columns {
   int64_t last;
 };
 
-// What a metric derives from that has PerExample().
+// What a metric derives from that has values of examples.
 struct OfExamples {
   // Of values, with weights times these, and then of the weights.
   static int64_t SumCount(const MetricParams& metric, int64_t /*width*/) {
@@ -51,6 +51,17 @@ struct OfExamples {
     MetricType type;
     type.direction = direction;
     type.value = MeanOfExamples;
+    return type;
+  }
+};
+
+// A mean over examples that is a loss: MetricType::loss.
+struct OfLoss : OfExamples {
+  static MetricType Mean(MetricLoss (*loss)(const MetricParams& metric, int64_t width,
+                                            bool class_numbers),
+                         Direction direction = Direction::kDown) {
+    MetricType type = OfExamples::Mean(direction);
+    type.loss = loss;
     return type;
   }
 };

@@ -9,7 +9,7 @@
 #include "model/batch_sizes.h"
 #include "model/layer.h"
 #include "model/network/fold_lanes.h"
-#include "model/network/weight_strides.h"
+#include "model/weights/weight_strides.h"
 
 namespace hopper {
 namespace {

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "base/cancel.h"
-#include "model/graph/frozen_prefix.h"
-#include "model/network/weight_strides.h"
+#include "model/weights/weight_strides.h"
 
 namespace hopper {
 namespace {
@@ -19,17 +18,10 @@ at::Tensor Bind(const WeightSpec& weight, float* flat) {
 
 }  // namespace
 
-Network::Network(std::shared_ptr<const ModelSpec> spec) : Network(std::move(spec), Whole::kYes) {}
+Network::Network(std::shared_ptr<const ModelSpec> spec) : Network(spec, PartsOf<Network>(*spec)) {}
 
-Network::Network(std::shared_ptr<const ModelSpec> whole_spec, Whole whole)
-    : PlannedNetwork(std::move(whole_spec)) {
-  if (whole == Whole::kYes) {
-    FrozenSplit split = SplitFrozen(spec());
-    if (split.prefix != nullptr) {
-      prefix_.reset(new Network(std::move(split.prefix), Whole::kNo));
-      head_.reset(new Network(std::move(split.head), Whole::kNo));
-    }
-  }
+Network::Network(std::shared_ptr<const ModelSpec> whole_spec, NetworkParts parts)
+    : PlannedNetwork(std::move(whole_spec), std::move(parts)) {
   for (const auto& layer : spec().layers) operators_.push_back(OperatorOf(*layer));
   std::vector<int> last_use(spec().tensors.size(), -1);
   for (size_t i = 0; i < spec().nodes.size(); ++i) {

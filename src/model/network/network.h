@@ -16,6 +16,7 @@ namespace hopper {
 class Network : public PlannedNetwork {
  public:
   explicit Network(std::shared_ptr<const ModelSpec> spec);
+  Network(std::shared_ptr<const ModelSpec> spec, NetworkParts parts);
 
   std::unique_ptr<AutogradOp> MakeAutogradOp(int layer, PlanNode* node) const override;
 
@@ -29,22 +30,12 @@ class Network : public PlannedNetwork {
   // The tensors of one layer's weights.
   std::vector<at::Tensor> BindWeights(int layer, float* flat) const;
 
-  // The parts of a model that begins with frozen layers (model/graph/frozen_prefix.h); null for
-  // others.
-  const std::shared_ptr<const Network>& prefix() const { return prefix_; }
-  const std::shared_ptr<const Network>& head() const { return head_; }
-
   // `input` is float32 [batch, input_shape...]. The model's output, or the logits of
   // those outputs of `context.linear` that end in softmax or sigmoid.
   at::Tensor Forward(const at::Tensor& input, const std::vector<at::Tensor>& weights,
                      ForwardContext context) const;
 
  private:
-  enum class Whole { kYes, kNo };
-  Network(std::shared_ptr<const ModelSpec> spec, Whole whole);
-
-  std::shared_ptr<const Network> prefix_;
-  std::shared_ptr<const Network> head_;
   std::vector<std::unique_ptr<const Operator>> operators_;
   std::vector<std::vector<int>> released_;  // by node: ids of tensors that no later node reads
 };

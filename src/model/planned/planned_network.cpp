@@ -21,7 +21,11 @@ class LibtorchIsWanted : public AutogradOp {
 
 }  // namespace
 
-PlannedNetwork::PlannedNetwork(std::shared_ptr<const ModelSpec> spec) : spec_(std::move(spec)) {
+PlannedNetwork::PlannedNetwork(std::shared_ptr<const ModelSpec> spec)
+    : PlannedNetwork(spec, PartsOf<PlannedNetwork>(*spec)) {}
+
+PlannedNetwork::PlannedNetwork(std::shared_ptr<const ModelSpec> spec, NetworkParts parts)
+    : spec_(std::move(spec)), parts_(std::move(parts)) {
   std::vector<uint32_t> calls(spec_->layers.size(), 0);
   for (const Node& node : spec_->nodes) {
     // A layer that is called twice draws two dropout masks.

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "model/graph/frozen_prefix.h"
 #include "model/planned/planned_op.h"
 #include "model/spec.h"
 
@@ -18,13 +20,24 @@ class AutogradOp : public PlannedOp {
   virtual void Release() = 0;
 };
 
+class PlannedNetwork;
+
+// Of a model that begins with frozen layers (model/graph/frozen_prefix.h); null for others.
+struct NetworkParts {
+  std::shared_ptr<const PlannedNetwork> prefix;
+  std::shared_ptr<const PlannedNetwork> head;
+};
+
 // Immutable and thread-safe.
 class PlannedNetwork {
  public:
   explicit PlannedNetwork(std::shared_ptr<const ModelSpec> spec);
+  PlannedNetwork(std::shared_ptr<const ModelSpec> spec, NetworkParts parts);
   virtual ~PlannedNetwork() = default;
 
   const ModelSpec& spec() const { return *spec_; }
+  const std::shared_ptr<const PlannedNetwork>& prefix() const { return parts_.prefix; }
+  const std::shared_ptr<const PlannedNetwork>& head() const { return parts_.head; }
   // By node: the number that its random numbers are drawn by, another one for each call of a layer.
   uint32_t stream(size_t node) const { return streams_[node]; }
 
@@ -34,7 +47,17 @@ class PlannedNetwork {
 
  private:
   const std::shared_ptr<const ModelSpec> spec_;
+  const NetworkParts parts_;
   std::vector<uint32_t> streams_;
 };
+
+// Each of them a `Network`, which has no parts of its own.
+template <typename Network>
+NetworkParts PartsOf(const ModelSpec& spec) {
+  FrozenSplit split = SplitFrozen(spec);
+  if (split.prefix == nullptr) return {};
+  return {std::make_shared<const Network>(std::move(split.prefix), NetworkParts()),
+          std::make_shared<const Network>(std::move(split.head), NetworkParts())};
+}
 
 }  // namespace hopper

@@ -9,13 +9,14 @@
 
 #include "base/bf16.h"
 #include "data/dataset.h"
-#include "loss/loss.h"
 #include "loss/planned_loss.h"
 #include "model/network/network.h"
 #include "model/planned/step_plan.h"
 #include "optim/optimizer.h"
 #include "params/params.h"
 #include "state/state.h"
+#include "support/autograd.h"
+#include "support/tensor_batches.h"
 
 namespace hopper {
 
@@ -70,7 +71,7 @@ std::string SequentialDigest(const Configuration& config, const RunOptions& opti
           std::vector<int64_t> shape = {n};
           shape.insert(shape.end(), desc.x_shape.begin(), desc.x_shape.end());
           const at::Tensor x = at::empty(shape, at::kFloat);
-          Targets targets;
+          TensorTargets targets;
           targets.classes = at::empty({n}, at::kLong);
           targets.num_classes = desc.num_classes;
           GatherFeatures(desc, partition, order.data() + first, n, x.data_ptr<float>());
@@ -95,10 +96,10 @@ std::string SequentialDigest(const Configuration& config, const RunOptions& opti
             step.shadow = shadow.data();
             plan.SetInput(x.const_data_ptr<float>());
             plan.Forward(step);
-            PlannedLoss loss(compile.loss, compile.loss_options, logits, spec->final_activation, n,
-                             spec->output_shape(), KernelsHere());
+            PlannedLoss loss(compile.loss, compile.loss_options, logits, n, spec->output_shape(),
+                             KernelsHere(), Autograd());
             const std::vector<float> factors(static_cast<size_t>(n), 1.0F / static_cast<float>(n));
-            loss.Run(plan.output(), targets, factors.data(), plan.output_gradient());
+            loss.Run(plan.output(), RawTargets(targets), factors.data(), plan.output_gradient());
             plan.Backward(step);
           } else {
             ForwardContext context;
@@ -107,8 +108,7 @@ std::string SequentialDigest(const Configuration& config, const RunOptions& opti
             context.step = state.step;
             context.linear = logits;
             const at::Tensor output = network.Forward(x, weights, context);
-            at::mean(LossPerExample(compile.loss, output, logits, spec->final_activation, targets,
-                                    compile.loss_options))
+            at::mean(LossPerExample(compile.loss, output, logits, targets, compile.loss_options))
                 .backward();
             std::fill_n(gradients.data(), gradients.size(), 0.0F);
             for (size_t w = 0; w < weights.size(); ++w) {

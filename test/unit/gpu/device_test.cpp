@@ -14,10 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "autograd/lane_array.h"
 #include "engine/torch/lane_devices.h"
+#include "support/autograd.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
-#include "train/lane_array.h"
 
 namespace hopper {
 namespace {
@@ -53,7 +54,7 @@ class GpuTest : public ::testing::Test {
                            "optimizer=" +
                                optimizer,
                            &problems),
-        ParseFitParams(fit, &problems), data_->desc(), kSeed);
+        ParseFitParams(fit, &problems), data_->desc(), Autograd(), kSeed);
   }
 
   struct Trained {

@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "loss/loss.h"
+#include "autograd/tensor_loss.h"
 #include "loss/planned_loss.h"
-#include "metrics/accumulate.h"
+#include "support/tensor_batches.h"
 
 namespace hopper {
 namespace {
@@ -59,11 +59,11 @@ TEST(Expressions, AreKerasCustomLosses) {
     const std::string name = one["loss"];
     SCOPED_TRACE(name + " with outputs of shape " + one["shape"].dump());
     const CompileParams compile = Compile(name);
-    Targets targets;
+    TensorTargets targets;
     targets.values = TensorOf(one["labels"], one["shape"]);
     at::Tensor output = TensorOf(one["outputs"], one["shape"]).set_requires_grad(true);
-    const at::Tensor loss = LossPerExample(compile.loss, output, false, Activation::kLinear,
-                                           targets, compile.loss_options);
+    const at::Tensor loss =
+        LossPerExample(compile.loss, output, false, targets, compile.loss_options);
     const int64_t n = output.size(0);
     ASSERT_EQ(loss.numel(), n);
     const auto values = one["values"].get<std::vector<float>>();
@@ -75,14 +75,16 @@ TEST(Expressions, AreKerasCustomLosses) {
     ExpectNear(output.grad().contiguous().data_ptr<float>(), gradient, "gradient");
 
     // Planned steps, which run expressions through autograd, give equal numbers: bit for bit.
-    PlannedLoss planned(compile.loss, compile.loss_options, false, Activation::kLinear, n,
-                        {output.size(1)}, KernelsFor("DEFAULT"));
+    const CountedLosses backend;
+    PlannedLoss planned(compile.loss, compile.loss_options, false, n, {output.size(1)},
+                        KernelsFor("DEFAULT"), backend);
     std::vector<float> planned_gradient(gradient.size());
     const at::Tensor raw = output.detach().contiguous();
-    planned.Run(raw.data_ptr<float>(), targets, factors.data(), planned_gradient.data());
+    planned.Run(raw.data_ptr<float>(), RawTargets(targets), factors.data(),
+                planned_gradient.data());
     const at::Tensor dense = output.grad().contiguous();
-    EXPECT_EQ(planned.used_autograd(), compile.loss == LossKind::kExpression);
-    if (!planned.used_autograd()) {
+    EXPECT_EQ(backend.count == 1, compile.loss == LossKind::kExpression);
+    if (backend.count == 0) {
       ExpectNear(planned.losses(), values, "planned loss");
       ExpectNear(planned_gradient.data(), gradient, "planned gradient");
       continue;
@@ -106,27 +108,27 @@ TEST(Expressions, AreMetrics) {
       &problems);
   ASSERT_TRUE(problems.empty());
   ASSERT_EQ(compile.metrics.size(), 2U);
-  Targets targets;
+  TensorTargets targets;
   targets.values = TensorOf(json{1, 0, 0, 1}, json{2, 2});
   const at::Tensor output = TensorOf(json{0.75, 0.5, 0.75, 0.25}, json{2, 2});
   const at::NoGradGuard no_grad;
   std::array<double, 2> hits = {}, products = {};
-  AddMetricSums(compile.metrics[0], output, false, Activation::kLinear, targets, hits.data());
-  AddMetricSums(compile.metrics[1], output, false, Activation::kLinear, targets, products.data());
+  AddTensorSums(compile.metrics[0], output, false, Activation::kLinear, targets, hits.data());
+  AddTensorSums(compile.metrics[1], output, false, Activation::kLinear, targets, products.data());
   EXPECT_EQ(MetricValue(compile.metrics[0], hits.data(), 2, 2), 0.5);  // 1, 1 and 0, 0
   EXPECT_EQ(MetricValue(compile.metrics[1], products.data(), 2, 2), 0.5);
 }
 
 TEST(Expressions, PassNaNOn) {
-  Targets targets;
+  TensorTargets targets;
   targets.values = TensorOf(json{1, 0}, json{2, 1});
   at::Tensor output = TensorOf(json{0.5, 0.5}, json{2, 1});
   output.data_ptr<float>()[1] = std::nanf("");
   for (const char* text : {"maximum(p, 0.1)", "maximum(0.1, p)", "minimum(p, 0.1)",
                            "minimum(0.1, p)", "clip(p, 0, 1)", "mean(square(y - p))"}) {
     const CompileParams compile = Compile("expr: " + std::string(text));
-    const at::Tensor loss = LossPerExample(compile.loss, output, false, Activation::kLinear,
-                                           targets, compile.loss_options);
+    const at::Tensor loss =
+        LossPerExample(compile.loss, output, false, targets, compile.loss_options);
     EXPECT_FALSE(std::isnan(loss.data_ptr<float>()[0])) << text;
     EXPECT_TRUE(std::isnan(loss.data_ptr<float>()[1])) << text;
   }
@@ -137,12 +139,12 @@ TEST(MeanIoU, IsKeras) {
     MetricParams metric;
     metric.type = FindMetric("mean_io_u");
     const int64_t n = one["shape"][0], width = one["shape"][1];
-    Targets targets;
+    TensorTargets targets;
     targets.values = TensorOf(one["labels"], one["shape"]);
     const at::Tensor output = TensorOf(one["outputs"], one["shape"]);
     std::vector<double> sums(static_cast<size_t>(MetricSumCount(metric, width)));
     const at::NoGradGuard no_grad;
-    AddMetricSums(metric, output, false, Activation::kLinear, targets, sums.data());
+    AddTensorSums(metric, output, false, Activation::kLinear, targets, sums.data());
     EXPECT_NEAR(MetricValue(metric, sums.data(), n, width), one["value"].get<double>(), 1e-6);
   }
 }

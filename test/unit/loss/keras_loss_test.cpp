@@ -5,14 +5,15 @@
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
+#include "autograd/tensor_loss.h"
+#include "autograd/tensor_metrics.h"
 #include "baseline_table.h"
-#include "loss/loss.h"
 #include "loss/planned_loss.h"
-#include "metrics/accumulate.h"
-#include "metrics/metrics.h"
-#include "metrics/planned_metrics.h"
 #include "model/network/activate.h"
 #include "support/losses.h"
+#include "support/tensor_batches.h"
 
 namespace hopper {
 namespace {
@@ -47,9 +48,9 @@ at::Tensor Output(const nlohmann::json& the_case, const at::Tensor& logits) {
   return Activate(logits, activation);
 }
 
-Targets CaseTargets(const nlohmann::json& the_case, const BaselineTensor& values,
-                    int64_t num_classes) {
-  Targets targets;
+TensorTargets CaseTargets(const nlohmann::json& the_case, const BaselineTensor& values,
+                          int64_t num_classes) {
+  TensorTargets targets;
   if (the_case["targets"] == "classes") {
     targets.classes = ToTensor(values).to(at::kLong);
     targets.num_classes = num_classes;
@@ -68,6 +69,9 @@ CompileParams Parse(const std::string& loss, const std::string& metrics) {
   return params;
 }
 
+// Of losses that have loops.
+const LossBackend kNoLosses;
+
 class KerasLoss : public testing::TestWithParam<nlohmann::json> {};
 
 TEST_P(KerasLoss, ValuesAndGradient) {
@@ -83,9 +87,9 @@ TEST_P(KerasLoss, ValuesAndGradient) {
                         (!focal || (binary && last == Activation::kSigmoid)));
   at::Tensor z = ToTensor(Losses().Get(the_case, "logits"));
   z.requires_grad_(true);
-  const Targets targets = CaseTargets(the_case, Losses().Get(the_case, "values"), z.size(-1));
-  const at::Tensor values = LossPerExample(loss, logits ? z : Output(the_case, z), logits, last,
-                                           targets, compile.loss_options);
+  const TensorTargets targets = CaseTargets(the_case, Losses().Get(the_case, "values"), z.size(-1));
+  const at::Tensor values =
+      LossPerExample(loss, logits ? z : Output(the_case, z), logits, targets, compile.loss_options);
   ASSERT_EQ(values.dim(), 1);
   ASSERT_EQ(values.scalar_type(), at::kFloat);
   EXPECT_LE(RelativeDifference(values.contiguous().const_data_ptr<float>(),
@@ -109,29 +113,35 @@ TEST_P(KerasLoss, Planned) {
     at::Tensor z = ToTensor(Losses().Get(the_case, "logits"));
     z.requires_grad_(true);
     const at::Tensor output = (logits ? z : Output(the_case, z)).contiguous();
-    const Targets targets = CaseTargets(the_case, Losses().Get(the_case, "values"), z.size(-1));
+    const TensorTargets targets =
+        CaseTargets(the_case, Losses().Get(the_case, "values"), z.size(-1));
     const int64_t batch = z.size(0);
-    PlannedLoss planned(loss, compile.loss_options, logits, last, batch,
-                        output.sizes().slice(1).vec(), *kernels);
+    const CountedLosses backend;
+    PlannedLoss planned(loss, compile.loss_options, logits, batch, output.sizes().slice(1).vec(),
+                        *kernels, backend);
     const std::vector<float> factors(static_cast<size_t>(batch), 1.0F / static_cast<float>(batch));
     at::Tensor gradient = at::empty(output.sizes(), at::kFloat);
-    planned.Run(output.const_data_ptr<float>(), targets, factors.data(),
+    planned.Run(output.const_data_ptr<float>(), RawTargets(targets), factors.data(),
                 gradient.data_ptr<float>());
     EXPECT_LE(RelativeDifference(planned.losses(), Losses().Get(the_case, "loss").values), 1e-5)
         << kernels->name;
     // Over the batch alone, or over one axis of several.
     const bool partial =
         the_case["loss"] == "Dice(axis=[0])" || the_case["loss"] == "Dice(axis=-2)";
-    EXPECT_EQ(planned.used_autograd(), partial);
+    EXPECT_EQ(backend.count, partial ? 1 : 0);
+    EXPECT_EQ(
+        PlannedLoss::HasLoop(loss, compile.loss_options, logits, output.sizes().slice(1).vec(),
+                             targets.classes.defined(), RawTargets(targets).size),
+        !partial);
     output.backward(gradient);
     EXPECT_LE(RelativeDifference(z.grad().contiguous().const_data_ptr<float>(),
                                  Losses().Get(the_case, "gradient").values),
               1e-5)
         << kernels->name;
     // Without a gradient, as evaluation asks.
-    PlannedLoss evaluated(loss, compile.loss_options, logits, last, batch,
-                          output.sizes().slice(1).vec(), *kernels);
-    evaluated.Run(output.const_data_ptr<float>(), targets, nullptr, nullptr);
+    PlannedLoss evaluated(loss, compile.loss_options, logits, batch, output.sizes().slice(1).vec(),
+                          *kernels, backend);
+    evaluated.Run(output.const_data_ptr<float>(), RawTargets(targets), nullptr, nullptr);
     for (int64_t i = 0; i < batch; ++i) EXPECT_EQ(evaluated.losses()[i], planned.losses()[i]);
   }
 }
@@ -145,16 +155,16 @@ TEST(PlannedLoss, PassesNanOn) {
   for (const std::string& loss :
        LossesAnd({"categorical_generalized_cross_entropy", "Dice(axis=1)"})) {
     const CompileParams compile = Parse(loss, "None");
-    Targets targets;
+    TensorTargets targets;
     targets.classes = at::tensor({1, 1}, at::kLong);
     const std::vector<float> output = {0.2F, 0.5F, 0.3F, NAN, NAN, NAN};
     const std::vector<float> factors = {0.5F, 0.5F};
     std::vector<float> gradient(6);
     for (const bool logits : {false, true}) {
       if (logits && loss.find("l_crossentropy") == std::string::npos) continue;
-      PlannedLoss planned(compile.loss, compile.loss_options, logits, Activation::kSoftmax, 2, {3},
-                          *BaselineKernels());
-      planned.Run(output.data(), targets, factors.data(), gradient.data());
+      PlannedLoss planned(compile.loss, compile.loss_options, logits, 2, {3}, *BaselineKernels(),
+                          kNoLosses);
+      planned.Run(output.data(), RawTargets(targets), factors.data(), gradient.data());
       EXPECT_TRUE(std::isfinite(planned.losses()[0])) << loss;
       EXPECT_TRUE(std::isnan(planned.losses()[1])) << loss;
     }
@@ -168,18 +178,16 @@ TEST(BinaryFocalCrossentropy, HasAGradientWhereNothingIsWrongWhateverGammaIs) {
         "BinaryFocalCrossentropy(gamma=0.01, apply_class_balancing=True)",
         "BinaryFocalCrossentropy(gamma=1.0)", "binary_focal_crossentropy"}) {
     const CompileParams compile = Parse(loss, "None");
-    Targets targets;
+    TensorTargets targets;
     targets.values = at::tensor({1.0F, 0.0F, 0.0F, 1.0F, 1.0F, 0.0F}, at::kFloat).reshape({3, 2});
     at::Tensor z = at::tensor({1e4F, -1e4F, 3.0F, -2.0F, 17.0F, 1e4F}, at::kFloat).reshape({3, 2});
     z.requires_grad_(true);
-    LossPerExample(compile.loss, z, true, Activation::kSigmoid, targets, compile.loss_options)
-        .mean()
-        .backward();
-    PlannedLoss planned(compile.loss, compile.loss_options, true, Activation::kSigmoid, 3, {2},
-                        *BaselineKernels());
+    LossPerExample(compile.loss, z, true, targets, compile.loss_options).mean().backward();
+    PlannedLoss planned(compile.loss, compile.loss_options, true, 3, {2}, *BaselineKernels(),
+                        kNoLosses);
     const std::vector<float> factors(3, 1.0F / 3.0F);
     std::vector<float> gradient(6);
-    planned.Run(z.const_data_ptr<float>(), targets, factors.data(), gradient.data());
+    planned.Run(z.const_data_ptr<float>(), RawTargets(targets), factors.data(), gradient.data());
     EXPECT_LE(RelativeDifference(z.grad().contiguous().const_data_ptr<float>(), gradient), 1e-5)
         << loss;
     EXPECT_EQ(gradient[0], 0.0F);
@@ -191,32 +199,30 @@ TEST(BinaryFocalCrossentropy, HasAGradientWhereNothingIsWrongWhateverGammaIs) {
 // has a rounded logarithm.
 TEST(CategoricalCrossentropy, SlopesOfLargeLogitsAreExact) {
   const CompileParams compile = Parse("categorical_crossentropy", "None");
-  Targets targets;
+  TensorTargets targets;
   targets.values = at::tensor({1.0F, 1.0F, 0.0F}, at::kFloat).reshape({1, 3});
   at::Tensor z = at::tensor({1e4F, 1e4F, 1e4F}, at::kFloat).reshape({1, 3});
   z.requires_grad_(true);
-  LossPerExample(compile.loss, z, true, Activation::kSoftmax, targets, compile.loss_options)
-      .sum()
-      .backward();
+  LossPerExample(compile.loss, z, true, targets, compile.loss_options).sum().backward();
   const std::vector<float> expected = {1.0F / 3.0F - 1.0F, 1.0F / 3.0F - 1.0F, 1.0F / 3.0F};
   EXPECT_LE(RelativeDifference(z.grad().const_data_ptr<float>(), expected), 1e-6);
-  PlannedLoss planned(compile.loss, compile.loss_options, true, Activation::kSoftmax, 1, {3},
-                      *BaselineKernels());
+  PlannedLoss planned(compile.loss, compile.loss_options, true, 1, {3}, *BaselineKernels(),
+                      kNoLosses);
   const float factor = 1.0F;
   std::vector<float> gradient(3);
-  planned.Run(z.const_data_ptr<float>(), targets, &factor, gradient.data());
+  planned.Run(z.const_data_ptr<float>(), RawTargets(targets), &factor, gradient.data());
   EXPECT_LE(RelativeDifference(gradient.data(), expected), 1e-6);
 }
 
 TEST(PlannedLoss, RefusesClassesThatTheOutputLacks) {
   for (const char* loss : {"categorical_focal_crossentropy", "huber", "kl_divergence", "dice"}) {
     const CompileParams compile = Parse(loss, "None");
-    Targets targets;
+    TensorTargets targets;
     targets.classes = at::tensor({1, 3}, at::kLong);
     const std::vector<float> output = {0.2F, 0.5F, 0.3F, 0.1F, 0.1F, 0.8F};
-    PlannedLoss planned(compile.loss, compile.loss_options, false, Activation::kSoftmax, 2, {3},
-                        *BaselineKernels());
-    EXPECT_THROW(planned.Run(output.data(), targets, nullptr, nullptr), Error) << loss;
+    PlannedLoss planned(compile.loss, compile.loss_options, false, 2, {3}, *BaselineKernels(),
+                        kNoLosses);
+    EXPECT_THROW(planned.Run(output.data(), RawTargets(targets), nullptr, nullptr), Error) << loss;
   }
 }
 
@@ -229,7 +235,8 @@ TEST_P(KerasMetric, Values) {
   const std::string text = k == 0 ? name : name + "(" + std::to_string(k) + ")";
   const MetricParams metric = Parse("mse", "[" + text + "]").metrics.at(0);
   const at::Tensor z = ToTensor(Metrics().Get(the_case, "logits"));
-  const Targets targets = CaseTargets(the_case, Metrics().Get(the_case, "values"), z.size(-1));
+  const TensorTargets targets =
+      CaseTargets(the_case, Metrics().Get(the_case, "values"), z.size(-1));
   const Activation last = LastActivation(the_case);
   // From the model's output, and where the loss leaves it so from its logits.
   for (bool logits : {false, true}) {
@@ -242,19 +249,11 @@ TEST_P(KerasMetric, Values) {
                                  Metrics().Get(the_case, "metric").values),
               1e-5)
         << (logits ? "from logits" : "from outputs");
-    const at::Tensor output = (logits ? z : Output(the_case, z)).contiguous();
     double sum = 0.0;
-    const bool planned =
-        SumPlannedMetric(metric, output.const_data_ptr<float>(), z.size(0),
-                         output.sizes().slice(1).vec(), logits, last, targets, &sum);
-    if (planned) {
-      EXPECT_EQ(sum, values.sum().item<double>());
-    }
-    // The metric that everybody asks for has a loop.
-    if (name == "accuracy" && targets.classes.defined() && z.dim() == 2 &&
-        (z.size(1) > 1 || last == Activation::kSigmoid)) {
-      EXPECT_TRUE(planned);
-    }
+    AddTensorSums(metric, logits ? z : Output(the_case, z), logits, last, targets, &sum);
+    const std::vector<float>& wanted = Metrics().Get(the_case, "metric").values;
+    const double expected = std::accumulate(wanted.begin(), wanted.end(), 0.0);
+    EXPECT_NEAR(sum, expected, 1e-5 * std::max(1.0, std::abs(expected)));
   }
 }
 
@@ -276,7 +275,8 @@ TEST_P(KerasMetricValue, OfMergedSums) {
   ASSERT_EQ(compile.metrics.size(), 1U);
   const MetricParams& metric = compile.metrics[0];
   const at::Tensor z = ToTensor(MetricValues().Get(the_case, "logits"));
-  const Targets targets = CaseTargets(the_case, MetricValues().Get(the_case, "values"), z.size(-1));
+  const TensorTargets targets =
+      CaseTargets(the_case, MetricValues().Get(the_case, "values"), z.size(-1));
   const Activation last = LastActivation(the_case);
   for (bool logits : {false, true}) {
     if (logits && last == Activation::kLinear) continue;
@@ -284,11 +284,11 @@ TEST_P(KerasMetricValue, OfMergedSums) {
     const auto count = static_cast<size_t>(MetricSumCount(metric, z.size(-1)));
     std::vector<double> sums(count, 0.0);
     for (int64_t first = 0; first < z.size(0); first += 20) {
-      Targets part = targets;
+      TensorTargets part = targets;
       if (part.classes.defined()) part.classes = part.classes.narrow(0, first, 20);
       if (part.values.defined()) part.values = part.values.narrow(0, first, 20);
       std::vector<double> batch(count, 0.0);
-      AddMetricSums(metric, output.narrow(0, first, 20), logits, last, part, batch.data());
+      AddTensorSums(metric, output.narrow(0, first, 20), logits, last, part, batch.data());
       for (size_t i = 0; i < count; ++i) sums[i] += batch[i];
     }
     const double value = MetricValue(metric, sums.data(), z.size(0), z.size(-1));
@@ -316,18 +316,21 @@ TEST(Metric, TopKWithoutFiniteOutputsIsWrong) {
   MetricParams metric;
   metric.type = FindMetric("top_k");
   metric.k = 3;
-  Targets targets;
+  TensorTargets targets;
   targets.classes = at::tensor({1, 1}, at::kLong);
   const at::Tensor output =
       at::tensor({0.1F, NAN, 0.3F, 0.1F, 0.2F, 0.3F}, at::kFloat).reshape({2, 3});
   const at::Tensor values = MetricPerExample(metric, output, false, Activation::kSoftmax, targets);
+  double sum = 0.0;
+  AddTensorSums(metric, output, false, Activation::kSoftmax, targets, &sum);
+  EXPECT_EQ(sum, 1.0);
   EXPECT_EQ(values[0].item<float>(), 0.0F);
   EXPECT_EQ(values[1].item<float>(), 1.0F);
 }
 
 // Keras looks for the largest of one label as of one output: at the first, whatever they are.
 TEST(Metric, OneOutputUnitIsTheOnlyClass) {
-  Targets targets;
+  TensorTargets targets;
   targets.classes = at::tensor({0, 1, 1}, at::kLong);
   const at::Tensor output = at::tensor({0.1F, 0.2F, 0.9F}, at::kFloat).reshape({3, 1});
   for (const char* name : {"top_k", "categorical_accuracy"}) {
@@ -337,6 +340,9 @@ TEST(Metric, OneOutputUnitIsTheOnlyClass) {
     const at::Tensor values =
         MetricPerExample(metric, output, false, Activation::kSigmoid, targets);
     EXPECT_EQ(values.min().item<float>(), 1.0F);
+    double sum = 0.0;
+    AddTensorSums(metric, output, false, Activation::kSigmoid, targets, &sum);
+    EXPECT_EQ(sum, 3.0);
   }
 }
 

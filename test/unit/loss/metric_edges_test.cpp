@@ -11,10 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "metrics/accumulate.h"
-#include "metrics/lane_metrics.h"
-#include "metrics/planned_metrics.h"
+#include "autograd/lane_metrics.h"
 #include "model/network/activate.h"
+#include "support/tensor_batches.h"
 
 namespace hopper {
 namespace {
@@ -61,12 +60,12 @@ struct Situation {
   std::vector<int64_t> rows;
   Activation last = Activation::kLinear;
   at::Tensor numbers;
-  Targets targets;
+  TensorTargets targets;
   at::Tensor weights;
 };
 
-Targets RowsOf(const Targets& all, int64_t first, int64_t count) {
-  Targets part = all;
+TensorTargets RowsOf(const TensorTargets& all, int64_t first, int64_t count) {
+  TensorTargets part = all;
   if (part.classes.defined()) part.classes = part.classes.narrow(0, first, count);
   if (part.values.defined()) part.values = part.values.narrow(0, first, count);
   return part;
@@ -93,16 +92,16 @@ double EdgeValue(const Situation& situation, const MetricParams& metric, bool lo
   int64_t first = 0;
   for (const int64_t rows : situation.rows) {
     const at::Tensor part = output.narrow(0, first, rows);
-    const Targets targets = RowsOf(situation.targets, first, rows);
+    const TensorTargets targets = RowsOf(situation.targets, first, rows);
     const at::Tensor weights =
         situation.weights.defined() ? situation.weights.narrow(0, first, rows) : at::Tensor();
     std::vector<double> batch(count, 0.0);
     if (by == SummedBy::kRows) {
-      AddMetricSums(metric, part, logits, situation.last, targets, batch.data(), weights);
+      AddTensorSums(metric, part, logits, situation.last, targets, batch.data(), weights);
     } else {
       // Of two models that are alike.
       const auto twice = [](const at::Tensor& x) { return x.defined() ? at::cat({x, x}) : x; };
-      Targets both = targets;
+      TensorTargets both = targets;
       both.classes = twice(targets.classes);
       both.values = twice(targets.values);
       const at::Tensor lanes =
@@ -178,16 +177,6 @@ TEST(MetricEdges, AsKeras) {
           EXPECT_TRUE(SameNumber(value, expected))
               << situation.name << ": " << text << " is " << value << ", not " << expected
               << (logits ? ", from logits" : "") << (by == SummedBy::kRows ? "" : ", by tensors");
-        }
-        const at::Tensor output = situation.Output(logits);
-        double sum = 0.0;
-        if (!situation.weights.defined() &&
-            SumPlannedMetric(metric, output.const_data_ptr<float>(), output.size(0),
-                             output.sizes().slice(1).vec(), logits, situation.last,
-                             situation.targets, &sum)) {
-          EXPECT_TRUE(
-              SameNumber(MetricValue(metric, &sum, output.size(0), output.size(-1)), expected))
-              << situation.name << ": planned " << text;
         }
       }
     }

@@ -10,13 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "autograd/lane_array.h"
 #include "baseline_table.h"
 #include "data/dataset.h"
 #include "model/network/network.h"
 #include "model/planned/step_plan.h"
 #include "model/weights/storage.h"
+#include "support/autograd.h"
 #include "support/data_desc.h"
-#include "train/lane_array.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
 
@@ -67,7 +68,7 @@ class PackageSteps : public testing::TestWithParam<nlohmann::json> {
     trainer_ = std::make_unique<Trainer>(
         std::make_shared<const Network>(spec_), ParseCompileParams(compile_params, &problems),
         ParseFitParams("shuffle=False, batch_size=" + GetParam()["batch"].dump(), &problems),
-        data_->desc(), 1);
+        data_->desc(), Autograd(), 1);
     for (const ParamProblem& problem : problems) ADD_FAILURE() << problem.message;
     const std::vector<float> weights = All("weights");
     CheckWeightCount(*spec_, static_cast<int64_t>(weights.size()));

@@ -7,13 +7,14 @@
 #include <atomic>
 #include <memory>
 
+#include "autograd/lane_array.h"
 #include "baseline_table.h"
 #include "data/dataset.h"
 #include "model/network/network.h"
 #include "model/planned/step_plan.h"
 #include "model/weights/storage.h"
+#include "support/autograd.h"
 #include "support/data_desc.h"
-#include "train/lane_array.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
 
@@ -50,7 +51,7 @@ class KerasPenalties : public testing::TestWithParam<nlohmann::json> {
             "loss='mse', optimizer='" + GetParam()["optimizer"].get<std::string>() + "'",
             &problems),
         ParseFitParams("shuffle=False, batch_size=" + GetParam()["batch"].dump(), &problems),
-        data_->desc(), 1);
+        data_->desc(), Autograd(), 1);
     for (const ParamProblem& problem : problems) ADD_FAILURE() << problem.message;
     std::vector<float> keras;
     for (int i = 0; i < BaselineTable::Count(GetParam(), "weights"); ++i) {

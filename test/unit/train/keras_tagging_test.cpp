@@ -9,13 +9,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "autograd/lane_array.h"
 #include "baseline_table.h"
 #include "data/dataset.h"
 #include "model/network/network.h"
 #include "model/planned/step_plan.h"
 #include "model/weights/storage.h"
+#include "support/autograd.h"
 #include "support/data_desc.h"
-#include "train/lane_array.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
 
@@ -111,7 +112,7 @@ class KerasTagging : public testing::TestWithParam<TaggingCase> {
         std::make_shared<const Network>(spec),
         ParseCompileParams(std::string(GetParam().arguments) + ", optimizer='SGD(lr=0.5)'",
                            &problems),
-        ParseFitParams("shuffle=False, batch_size=20", &problems), data_->desc(), 1);
+        ParseFitParams("shuffle=False, batch_size=20", &problems), data_->desc(), Autograd(), 1);
     for (const ParamProblem& problem : problems) ADD_FAILURE() << problem.message;
     before_ = FlatOf<float>(run_["weights"]);
     CheckWeightCount(*spec, static_cast<int64_t>(before_.size()));

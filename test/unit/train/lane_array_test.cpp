@@ -1,6 +1,6 @@
 // Models that train side by side against the same models trained alone, on the CPU. What runs here
 // is what a GPU runs, but for its kernels and the recording of steps.
-#include "train/lane_array.h"
+#include "autograd/lane_array.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
@@ -15,11 +15,12 @@
 #include <string>
 #include <vector>
 
+#include "autograd/tensor_memory.h"
 #include "base/error.h"
+#include "support/autograd.h"
 #include "support/keras_models.h"
 #include "support/losses.h"
 #include "support/packed_table.h"
-#include "train/tensor_memory.h"
 
 namespace hopper {
 namespace {
@@ -71,8 +72,9 @@ class LaneArrayTest : public ::testing::Test {
   std::unique_ptr<Trainer> Make(const std::shared_ptr<const Network>& network,
                                 const std::string& compile, const std::string& fit) const {
     std::vector<ParamProblem> problems;
-    auto trainer = std::make_unique<Trainer>(network, ParseCompileParams(compile, &problems),
-                                             ParseFitParams(fit, &problems), data_->desc(), kSeed);
+    auto trainer =
+        std::make_unique<Trainer>(network, ParseCompileParams(compile, &problems),
+                                  ParseFitParams(fit, &problems), data_->desc(), Autograd(), kSeed);
     for (const ParamProblem& problem : problems) ADD_FAILURE() << problem.message;
     return trainer;
   }

@@ -14,6 +14,7 @@
 #include "model/network/network.h"
 #include "model/planned/step_plan.h"
 #include "optim/gradient_rows.h"
+#include "support/autograd.h"
 #include "support/data_desc.h"
 #include "train/trainer.h"
 
@@ -53,7 +54,7 @@ class TableGradients : public testing::Test {
     const Shape shape = {kIds};
     Trainer trainer(std::make_shared<const Network>(ParseModel(kModel, &shape)),
                     ParseCompileParams("loss='mse', optimizer='" + optimizer + "'", &problems),
-                    ParseFitParams(fit, &problems), desc_, 3);
+                    ParseFitParams(fit, &problems), desc_, Autograd(), 3);
     EXPECT_TRUE(problems.empty());
     return trainer;
   }

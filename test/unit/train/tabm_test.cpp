@@ -10,6 +10,7 @@
 #include "model/planned/step_plan.h"
 #include "model/recipes/tabular.h"
 #include "predict/forward_pass.h"
+#include "support/autograd.h"
 #include "support/package_steps.h"
 
 namespace hopper {
@@ -123,7 +124,7 @@ TEST_P(TabM, ClassWeightsMultiplyTheMembersLosses) {
                           ParseFitParams(std::string("batch_size=200, shuffle=False") +
                                              (weighed ? ", class_weight={0: 3, 1: 3, 2: 3}" : ""),
                                          &problems),
-                          data_->desc(), 1);
+                          data_->desc(), Autograd(), 1);
     for (const ParamProblem& problem : problems) ADD_FAILURE() << problem.message;
     MetricSums sums;
     ModelState state = trainer.InitialState(All("weights").data(), "class");

@@ -1,4 +1,4 @@
-#include "train/tensor_memory.h"
+#include "autograd/tensor_memory.h"
 
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>

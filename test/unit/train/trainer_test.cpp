@@ -3,7 +3,6 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
-#include <ATen/ops/from_blob.h>
 #include <gtest/gtest.h>
 #include <torch/version.h>
 
@@ -15,16 +14,17 @@
 #include <string>
 #include <vector>
 
+#include "autograd/lane_array.h"
+#include "autograd/tensor_memory.h"
 #include "base/error.h"
 #include "kernels/bf16.h"
 #include "loss/objective.h"
+#include "support/autograd.h"
 #include "support/data_desc.h"
 #include "support/keras_models.h"
 #include "support/packed_table.h"
-#include "train/lane_array.h"
 #include "train/plan_cache.h"
 #include "train/sums.h"
-#include "train/tensor_memory.h"
 
 namespace hopper {
 namespace {
@@ -67,7 +67,7 @@ class LineTest : public ::testing::Test {
                                "line", 1, "linear", "\"batch_input_shape\": [null, 1], " + dense)}),
                            &shape);
     Trainer trainer(std::make_shared<const Network>(spec), ParseCompileParams(compile, &problems),
-                    ParseFitParams(fit, &problems), desc, 3);
+                    ParseFitParams(fit, &problems), desc, Autograd(), 3);
     EXPECT_TRUE(problems.empty());
     return trainer;
   }
@@ -215,13 +215,14 @@ TEST_F(LineTest, MeasuresPredictionsAsTheyAreCut) {
   EXPECT_TRUE(array.Evaluate({state.params.data()}, lane_data, cancel_, &lanes));
   expect(lanes[0], squares);
 
-  MetricSums tensors;
-  tensors.examples = 5;
+  MetricSums sums;
+  sums.examples = 5;
   Targets targets;
-  targets.values = at::from_blob(y_, {5, 1}, at::kFloat);
-  AddMetrics(trainer.compile(), trainer.network().spec(), trainer.objective(),
-             at::from_blob(outputs.data(), {5, 1}, at::kFloat), targets, &tensors);
-  expect(tensors, 0.0);
+  targets.values = y_;
+  PlannedObjective measured(trainer.objective(), 5, KernelsHere(), Autograd());
+  measured.Run(outputs.data(), targets, nullptr, nullptr);
+  AddMetrics(trainer.compile(), trainer.network().spec(), measured, &sums);
+  expect(sums, 0.0);
 }
 
 TEST_F(LineTest, AFrozenModelDoesNotMove) {
@@ -289,7 +290,7 @@ TEST(MemoryEstimate, GrowsWithTheBatchUpToAPartition) {
         std::make_shared<const Network>(ParseModel(MlpJson(20, 5000, 3), &desc.x_shape)),
         ParseCompileParams("loss='sparse_categorical_crossentropy', optimizer='" + optimizer + "'",
                            &problems),
-        fit, desc, 1);
+        fit, desc, Autograd(), 1);
     EXPECT_LE(trainer.StateBytes(), trainer.MemoryEstimate());
     return trainer.MemoryEstimate();
   };
@@ -320,7 +321,7 @@ TEST(MemoryEstimate, CoversWhatAVisitAndAnEvaluationTake) {
           ParseCompileParams("loss='sparse_categorical_crossentropy', optimizer='Adam()', "
                              "metrics=['accuracy']",
                              &problems),
-          fit, data.desc(), 1);
+          fit, data.desc(), Autograd(), 1);
       const int64_t granted = trainer.MemoryEstimate() - trainer.StateBytes();
       const OwnedAccount account = MemoryAccount::Create(granted);
       {
@@ -364,7 +365,7 @@ TEST(MemoryEstimate, CoversWhatKernelsTakeForThemselves) {
           std::make_shared<const Network>(ParseModel(arch, &data.desc().x_shape)),
           ParseCompileParams("loss='sparse_categorical_crossentropy', optimizer='SGD()'",
                              &problems),
-          fit, data.desc(), 1);
+          fit, data.desc(), Autograd(), 1);
       const int64_t granted = trainer.MemoryEstimate() - trainer.StateBytes();
       const OwnedAccount account = MemoryAccount::Create(granted);
       {
@@ -399,7 +400,7 @@ class KeptPlans : public ::testing::Test {
     std::vector<ParamProblem> problems;
     Trainer trainer(network_,
                     ParseCompileParams("loss='mse', optimizer='SGD(lr=" + rate + ")'", &problems),
-                    ParseFitParams("batch_size=32", &problems), data_.desc(), 1);
+                    ParseFitParams("batch_size=32", &problems), data_.desc(), Autograd(), 1);
     EXPECT_TRUE(problems.empty());
     return trainer;
   }
@@ -475,6 +476,7 @@ TEST_F(KeptPlans, CountTheirArenaAsTheAllocatorDoes) {
     kind.options.training = true;
     kind.options.linear = objective.linear;
     kind.objective = std::make_shared<const Objective>(objective);
+    kind.backend = &Autograd();
     const OwnedAccount account = MemoryAccount::Create(int64_t{1} << 30);
     const TensorMemoryScope scope(account.get());
     PlanSet plans(kind);
@@ -495,9 +497,14 @@ TEST(NumericsClass, NamesWhatBitsDependOn) {
   const std::string compiler = "gcc " __VERSION__;
 #endif
   EXPECT_NE(text.find(" (" + compiler + ", "), std::string::npos) << text;
-  const std::string behind = std::string("), torch " TORCH_VERSION ", ") +
-                             at::get_cpu_capability() + ", fp32, planned, 1 thread";
-  EXPECT_NE(text.find(behind), std::string::npos) << text;
+  const std::string planned =
+      std::string("), ") + at::get_cpu_capability() + ", fp32, planned, 1 thread";
+  EXPECT_NE(text.find(planned), std::string::npos) << text;
+  // Where libtorch computes a part of it.
+  const std::string torch = NumericsClass("fp32", 1, Autograd().Numerics());
+  const std::string behind = std::string("), torch " TORCH_VERSION " (");
+  EXPECT_NE(torch.find(behind), std::string::npos) << torch;
+  EXPECT_EQ(torch.size(), text.size() + behind.size() + 8);
   const std::string bf16 = NumericsClass("bf16");
   const Bf16Kernels& kernels = Bf16KernelsHere();
   EXPECT_EQ(IsEmulated(Precision::kBf16), !kernels.native);

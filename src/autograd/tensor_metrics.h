@@ -1,9 +1,9 @@
-// Keras' metrics (keras.metrics.*) that are means over examples.
+// Keras' metrics (keras.metrics.*) that are means over examples, as tensors.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
-#include "loss/loss.h"
+#include "autograd/tensor_loss.h"
 #include "params/metric_type.h"
 
 namespace hopper {
@@ -20,6 +20,6 @@ at::Tensor CountedOutputs(const MetricParams& metric, const at::Tensor& output, 
 // output (probabilities) or, with `logits`, its logits: ranks are then taken on the logits, while
 // mse and mae apply the activation `last` first.
 at::Tensor MetricPerExample(const MetricParams& metric, const at::Tensor& output, bool logits,
-                            Activation last, const Targets& targets);
+                            Activation last, const TensorTargets& targets);
 
 }  // namespace hopper

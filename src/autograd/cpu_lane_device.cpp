@@ -1,9 +1,9 @@
 #include <ATen/Version.h>
 #include <ATen/ops/empty.h>
 
+#include "autograd/lane_device.h"
 #include "base/philox.h"
 #include "base/philox_element.h"
-#include "train/lane_device.h"
 
 namespace hopper {
 namespace {

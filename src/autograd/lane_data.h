@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "autograd/lane_device.h"
 #include "data/dataset.h"
-#include "train/lane_device.h"
 
 namespace hopper {
 

@@ -1,4 +1,4 @@
-#include "train/lane_data.h"
+#include "autograd/lane_data.h"
 
 #include <ATen/ops/div.h>
 #include <ATen/ops/empty.h>

@@ -1,4 +1,4 @@
-#include "train/tensor_memory.h"
+#include "autograd/tensor_memory.h"
 
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>

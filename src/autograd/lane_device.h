@@ -1,5 +1,5 @@
-// What training side by side (train/lane_array.h) needs of a device beside libtorch's operations.
-// The CPU's is here; that of GPUs is in engine/cuda, in a library of its own.
+// What training side by side (autograd/lane_array.h) needs of a device beside libtorch's
+// operations. The CPU's is here; that of GPUs is in engine/cuda, in a library of its own.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-#include "loss/expression.h"
+#include "autograd/expression.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/abs.h>

@@ -18,10 +18,10 @@
 #include <tuple>
 #include <vector>
 
-#include "loss/objective.h"
+#include "autograd/lane_data.h"
+#include "autograd/lane_device.h"
+#include "autograd/tensor_objective.h"
 #include "model/network/lanes.h"
-#include "train/lane_data.h"
-#include "train/lane_device.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -87,12 +87,12 @@ class LaneArray {
   void TrainStep(const LaneData& data, int64_t n, bool metrics);
   void EvaluateStep(const LaneData& data, int64_t n);
   at::Tensor Input(const LaneData& data, const at::Tensor& rows) const;
-  Targets TargetsOf(const LaneData& data, const at::Tensor& rows) const;
-  at::Tensor ClassWeights(const LaneData& data, const Targets& targets) const;
-  void AddMetrics(const at::Tensor& output, const Targets& targets);
+  TensorTargets TargetsOf(const LaneData& data, const at::Tensor& rows) const;
+  at::Tensor ClassWeights(const LaneData& data, const TensorTargets& targets) const;
+  void AddMetrics(const at::Tensor& output, const TensorTargets& targets);
   // Of output `p`: as LaneMetricSums().
   at::Tensor MetricSumsOfLanes(const MetricParams& metric, size_t p, const at::Tensor& output,
-                               const Targets& targets, const at::Tensor& weights) const;
+                               const TensorTargets& targets, const at::Tensor& weights) const;
   void CollectGradients();
   void UpdateWeights();
   void Constrain();

@@ -1,4 +1,4 @@
-#include "metrics/lane_metrics.h"
+#include "autograd/lane_metrics.h"
 
 #include <ATen/ops/abs.h>
 #include <ATen/ops/add.h>
@@ -29,7 +29,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "metrics/metrics.h"
+#include "autograd/tensor_metrics.h"
 #include "metrics/rows/table.h"
 
 namespace hopper {
@@ -96,12 +96,12 @@ LaneFunction LaneFunctionOf(MetricList<M...> /*metrics*/, int place) {
 
 }  // namespace
 
-at::Tensor ByLane(const at::Tensor& output, const Targets& targets, int64_t lanes,
-                  const std::function<at::Tensor(const at::Tensor&, const Targets&)>& of) {
+at::Tensor ByLane(const at::Tensor& output, const TensorTargets& targets, int64_t lanes,
+                  const std::function<at::Tensor(const at::Tensor&, const TensorTargets&)>& of) {
   std::vector<at::Tensor> parts;
   const int64_t n = output.size(0) / lanes;
   for (int64_t lane = 0; lane < lanes; ++lane) {
-    Targets own = targets;
+    TensorTargets own = targets;
     if (own.classes.defined()) own.classes = own.classes.narrow(0, lane * n, n);
     if (own.values.defined()) own.values = own.values.narrow(0, lane * n, n);
     parts.push_back(of(output.narrow(0, lane * n, n), own));
@@ -110,10 +110,10 @@ at::Tensor ByLane(const at::Tensor& output, const Targets& targets, int64_t lane
 }
 
 at::Tensor LaneMetricSums(const MetricParams& metric, const at::Tensor& output, bool logits,
-                          Activation last, const Targets& targets, const at::Tensor& weights,
+                          Activation last, const TensorTargets& targets, const at::Tensor& weights,
                           int64_t lanes) {
   if (metric.type->of_examples()) {
-    const auto values = [&](const at::Tensor& of, const Targets& to) {
+    const auto values = [&](const at::Tensor& of, const TensorTargets& to) {
       return MetricPerExample(metric, of, logits, last, to);
     };
     // Of a metric that is no loss it is mse, which looks at no batch.

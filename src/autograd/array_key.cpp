@@ -3,12 +3,12 @@
 #include <cmath>
 #include <sstream>
 
+#include "autograd/lane_array.h"
 #include "model/planned/plan_memory.h"
 #include "model/work.h"
 #include "optim/lane_update.h"
 #include "optim/optimizer.h"
 #include "params/metric_params.h"
-#include "train/lane_array.h"
 #include "train/trainer_parts.h"
 
 namespace hopper {
@@ -19,17 +19,6 @@ namespace {
 constexpr double kStepFlops = 6.4e10;
 constexpr int kMinLanes = 4;
 constexpr int kMaxLanes = 32;
-
-// `name` is the user's text, which stands for an expression.
-void Write(std::ostream& out, const LossOptions& options, const std::string& name) {
-  out << options.from_logits << ' ' << options.label_smoothing << ' ' << options.delta << ' '
-      << options.alpha << ' ' << options.gamma << ' ' << options.class_balancing << ' '
-      << options.beta << ' ' << options.q;
-  for (const int axis : options.axes) out << ' ' << axis;
-  if (options.ignore_class) out << " ignore " << *options.ignore_class;
-  if (options.expression != nullptr) out << ' ' << name.size() << ' ' << name;
-  out << ';';
-}
 
 void Write(std::ostream& out, const MetricParams& metric) {
   if (metric.part > 0 || metric.of_loss || metric.weighted) {
@@ -45,35 +34,10 @@ void Write(std::ostream& out, const MetricParams& metric) {
       << ' ' << static_cast<int>(metric.aggregation) << ' ' << metric.num_regressors;
   for (const int id : metric.class_ids) out << ' ' << id;
   out << ' ';
-  Write(out, metric.loss_options, metric.name);
+  WriteLoss(metric.loss_options, metric.name, &out);
 }
 
 }  // namespace
-
-std::string LossText(const CompileParams& compile) {
-  std::ostringstream text;
-  text.precision(17);
-  text << static_cast<int>(compile.loss) << ' ';
-  Write(text, compile.loss_options, compile.loss_name);
-  // A single one is what stands above.
-  for (const OutputLoss& loss : compile.losses) {
-    if (compile.losses.size() == 1 && loss.weight == 1.0) continue;
-    text << static_cast<int>(loss.loss) << ' ' << loss.weight << ' ';
-    Write(text, loss.options, loss.name);
-  }
-  return text.str();
-}
-
-std::string LayoutText(const Objective& objective) {
-  std::ostringstream text;
-  if (objective.plain) return "";
-  for (const ObjectivePart& part : objective.parts) {
-    text << ' ' << part.label_first << ' ' << part.label_size << ' ' << part.classes << ' '
-         << part.num_classes;
-  }
-  text << ' ' << objective.weighted;
-  return text.str();
-}
 
 std::string LaneKey(const Trainer& trainer, const DataDesc& data) {
   const CompileParams& compile = trainer.compile();

@@ -1,4 +1,4 @@
-#include "metrics/metrics.h"
+#include "autograd/tensor_metrics.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/add.h>
@@ -20,7 +20,7 @@
 
 #include <type_traits>
 
-#include "loss/mean_per_example.h"
+#include "autograd/mean_per_example.h"
 #include "metrics/rows/table.h"
 
 namespace hopper {
@@ -33,7 +33,7 @@ struct MetricCall {
   const at::Tensor& output;  // logits where `logits` is true: `last` is to be taken of them
   const bool logits;
   const Activation last;
-  const Targets& targets;
+  const TensorTargets& targets;
 
   int64_t width() const { return output.size(-1); }
   at::Tensor Probabilities() const { return hopper::Probabilities(output, logits, last); }
@@ -63,8 +63,8 @@ struct MetricCall {
   // Crossentropies take the logits where there are some, as they do for training.
   at::Tensor Loss(LossKind loss, const LossOptions& options) const {
     const bool takes_logits = logits && UsesLogits(loss, last);
-    return LossPerExample(loss, takes_logits ? output : Probabilities(), takes_logits, last,
-                          targets, options);
+    return LossPerExample(loss, takes_logits ? output : Probabilities(), takes_logits, targets,
+                          options);
   }
 
  private:
@@ -75,7 +75,14 @@ using MetricFunction = at::Tensor (*)(const MetricCall& call);
 
 template <typename M>
 constexpr MetricFunction PerExampleOf() {
-  if constexpr (std::is_base_of_v<metric_rows::OfExamples, M>) {
+  if constexpr (std::is_base_of_v<metric_rows::OfLoss, M>) {
+    return [](const MetricCall& call) -> at::Tensor {
+      const MetricType& type = *call.metric.type;
+      const MetricLoss of = type.loss(call.metric, call.width(), call.HasClassNumbers());
+      const at::Tensor loss = call.Loss(of.loss, of.options);
+      return type.negative_loss ? loss.neg() : loss;
+    };
+  } else if constexpr (std::is_base_of_v<metric_rows::OfExamples, M>) {
     return [](const MetricCall& call) -> at::Tensor { return M::PerExample(call); };
   } else {
     return nullptr;
@@ -102,7 +109,7 @@ at::Tensor CountedOutputs(const MetricParams& metric, const at::Tensor& output, 
 }
 
 at::Tensor MetricPerExample(const MetricParams& metric, const at::Tensor& output, bool logits,
-                            Activation last, const Targets& targets) {
+                            Activation last, const TensorTargets& targets) {
   return MetricFunctionOf(Metrics(), metric.type->place)({metric, output, logits, last, targets});
 }
 

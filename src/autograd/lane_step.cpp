@@ -5,6 +5,7 @@
 #include <ATen/ops/abs.h>
 #include <ATen/ops/add.h>
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/clamp.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/isfinite.h>
@@ -19,22 +20,22 @@
 #include <algorithm>
 #include <utility>
 
-#include "loss/objective.h"
-#include "loss/part_rows.h"
-#include "metrics/lane_metrics.h"
+#include "autograd/lane_array.h"
+#include "autograd/lane_metrics.h"
+#include "autograd/tensor_objective.h"
+#include "autograd/tensor_rows.h"
 #include "model/batch_sizes.h"
 #include "model/network/fold_lanes.h"
 #include "model/network/lanes.h"
-#include "train/lane_array.h"
 #include "train/sums.h"
 
 namespace hopper {
 namespace {
 
 // Losses of all examples of all lanes, [lanes * n].
-at::Tensor Losses(const Objective& objective, const at::Tensor& output, const Targets& targets,
-                  int64_t lanes) {
-  const auto losses = [&](const at::Tensor& of, const Targets& to) {
+at::Tensor LaneLosses(const Objective& objective, const at::Tensor& output,
+                      const TensorTargets& targets, int64_t lanes) {
+  const auto losses = [&](const at::Tensor& of, const TensorTargets& to) {
     return LossPerExample(objective, of, to);
   };
   if (lanes == 1 || !LooksAtBatch(objective)) return losses(output, targets);
@@ -58,8 +59,8 @@ at::Tensor LaneArray::Input(const LaneData& data, const at::Tensor& rows) const 
 }
 
 // Of [lanes * n] examples.
-Targets LaneArray::TargetsOf(const LaneData& data, const at::Tensor& rows) const {
-  Targets targets;
+TensorTargets LaneArray::TargetsOf(const LaneData& data, const at::Tensor& rows) const {
+  TensorTargets targets;
   targets.num_classes = data.desc().num_classes;
   const at::Tensor labels = data.Labels(rows.reshape({-1}));
   if (data.desc().y_kind == LabelKind::kClass) {
@@ -74,7 +75,7 @@ Targets LaneArray::TargetsOf(const LaneData& data, const at::Tensor& rows) const
 }
 
 // The weight of each example by its class, as Stepper::WeightOf().
-at::Tensor LaneArray::ClassWeights(const LaneData& data, const Targets& targets) const {
+at::Tensor LaneArray::ClassWeights(const LaneData& data, const TensorTargets& targets) const {
   at::Tensor classes = targets.classes;
   if (!classes.defined()) {
     const at::Tensor rows = targets.values.flatten(1);
@@ -88,14 +89,17 @@ at::Tensor LaneArray::ClassWeights(const LaneData& data, const Targets& targets)
 }
 
 at::Tensor LaneArray::MetricSumsOfLanes(const MetricParams& metric, size_t p,
-                                        const at::Tensor& output, const Targets& targets,
+                                        const at::Tensor& output, const TensorTargets& targets,
                                         const at::Tensor& weights) const {
   const ObjectivePart& part = objective_.parts[p];
-  const at::Tensor own = MeasuredOutput(metric, part, PartOutput(objective_, p, output));
-  const Targets labels = PartTargets(objective_, p, targets);
+  at::Tensor own = PartOutput(objective_, p, output);
+  if (part.bounds && !metric.of_loss) {
+    own = at::clamp(own, part.bounds->least, part.bounds->largest);
+  }
+  const TensorTargets labels = PartTargets(objective_, p, targets);
   if (metric.of_loss && part.by_row()) {
     at::Tensor losses =
-        ByLane(output, targets, lanes_, [&](const at::Tensor& of, const Targets& to) {
+        ByLane(output, targets, lanes_, [&](const at::Tensor& of, const TensorTargets& to) {
           return PartLossPerExample(objective_, p, of, to);
         });
     if (weights.defined()) losses = at::mul(losses, weights);
@@ -105,7 +109,7 @@ at::Tensor LaneArray::MetricSumsOfLanes(const MetricParams& metric, size_t p,
     return LaneMetricSums(metric, own, part.logits, part.last, labels, weights, lanes_);
   }
   const at::Tensor mask = PartMask(objective_, p, output);
-  const PartRows rows = RowsOfPart(part, own, labels, mask, /*ignores=*/false);
+  const TensorRows rows = RowsOfPart(part, own, labels, mask, /*ignores=*/false);
   at::Tensor counts = rows.counts.to(at::kFloat);
   if (metric.weighted && weights.defined()) {
     counts = at::mul(counts, at::repeat_interleave(weights, part.rows(), 0));
@@ -113,7 +117,7 @@ at::Tensor LaneArray::MetricSumsOfLanes(const MetricParams& metric, size_t p,
   return LaneMetricSums(metric, rows.output, part.logits, part.last, rows.targets, counts, lanes_);
 }
 
-void LaneArray::AddMetrics(const at::Tensor& output, const Targets& targets) {
+void LaneArray::AddMetrics(const at::Tensor& output, const TensorTargets& targets) {
   const at::Tensor weights = ExampleWeights(objective_, targets);
   int64_t column = 0;
   for (const MetricParams& metric : compile_.metrics) {
@@ -211,7 +215,7 @@ void LaneArray::TrainStep(const LaneData& data, int64_t n, bool metrics) {
   const at::AutoGradMode with_gradients(true);
   const at::Tensor columns = at::add(range_.narrow(0, 0, n), cursor_);
   const at::Tensor rows = at::index_select(order_, 1, columns);  // [lanes, n]
-  const Targets targets = TargetsOf(data, rows);
+  const TensorTargets targets = TargetsOf(data, rows);
   LaneContext context;
   context.training = true;
   context.linear = objective_.linear;
@@ -221,7 +225,7 @@ void LaneArray::TrainStep(const LaneData& data, int64_t n, bool metrics) {
   context.penalties = &penalties;
   const at::Tensor output =
       FoldLanes(network_.Forward(Input(data, rows), weights_, context)).to(at::kFloat);
-  const at::Tensor losses = Losses(training_objective_, output, targets, lanes_);
+  const at::Tensor losses = LaneLosses(training_objective_, output, targets, lanes_);
   {
     const at::NoGradGuard no_grad;
     at::Tensor weighted = losses.detach();
@@ -256,7 +260,7 @@ void LaneArray::EvaluateStep(const LaneData& data, int64_t n) {
   std::vector<int64_t> sizes = input.sizes().vec();
   sizes[0] = lanes_;
   input = input.expand(sizes);
-  Targets targets = TargetsOf(data, rows);
+  TensorTargets targets = TargetsOf(data, rows);
   const auto repeat = [&](const at::Tensor& x) {
     std::vector<int64_t> times(static_cast<size_t>(x.dim()), 1);
     times[0] = lanes_;
@@ -274,7 +278,7 @@ void LaneArray::EvaluateStep(const LaneData& data, int64_t n) {
     weights[i] = weights[i].to(weights_[i].scalar_type());
   }
   const at::Tensor output = FoldLanes(network_.Forward(input, weights, context)).to(at::kFloat);
-  const at::Tensor losses = Losses(objective_, output, targets, lanes_);
+  const at::Tensor losses = LaneLosses(objective_, output, targets, lanes_);
   loss_sums_.add_(at::sum(losses.reshape({lanes_, n}), {1}, false, at::kDouble));
   if (!regularized_.empty()) penalties.push_back(PenaltySumTensor(Penalty(evaluated_), n));
   for (const at::Tensor& penalty : penalties) loss_sums_.add_(penalty);

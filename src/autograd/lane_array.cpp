@@ -1,4 +1,4 @@
-#include "train/lane_array.h"
+#include "autograd/lane_array.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
@@ -13,10 +13,10 @@
 #include <cstring>
 #include <limits>
 
+#include "autograd/lane_metrics.h"
+#include "autograd/tensor_loss.h"
 #include "base/error.h"
 #include "base/pieces.h"
-#include "loss/loss.h"
-#include "metrics/lane_metrics.h"
 #include "model/planned/plan_memory.h"
 #include "train/sums.h"
 #include "train/trainer_parts.h"
@@ -73,7 +73,7 @@ class LaneArray::Random : public LaneRandom {
 LaneArray::LaneArray(const Trainer& trainer, const DataDesc& data, const LaneOptions& options,
                      LaneDevice* device)
     : device_(device),
-      network_(trainer.network()),
+      network_(dynamic_cast<const Network&>(trainer.network())),
       compile_(trainer.compile()),
       fit_(trainer.fit()),
       objective_(trainer.objective()),

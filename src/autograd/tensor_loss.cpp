@@ -1,4 +1,4 @@
-#include "loss/loss.h"
+#include "autograd/tensor_loss.h"
 
 #include <ATen/core/Reduction.h>
 #include <ATen/core/Tensor.h>
@@ -9,6 +9,7 @@
 #include <ATen/ops/clamp.h>
 #include <ATen/ops/clamp_min.h>
 #include <ATen/ops/div.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/gather.h>
 #include <ATen/ops/huber_loss.h>
 #include <ATen/ops/log.h>
@@ -33,8 +34,8 @@
 #include <cmath>
 #include <vector>
 
-#include "loss/expression.h"
-#include "loss/mean_per_example.h"
+#include "autograd/expression.h"
+#include "autograd/mean_per_example.h"
 #include "loss/rows/table.h"
 
 namespace hopper {
@@ -44,7 +45,7 @@ namespace {
 struct LossCall {
   const at::Tensor& output;
   const bool from_logits;  // the output holds logits
-  const Targets& targets;
+  const TensorTargets& targets;
   const LossOptions& options;
 
   // With the output's shape.
@@ -117,7 +118,7 @@ at::Tensor MeanPerExample(const at::Tensor& x) {
   return at::mean(numbers.reshape({numbers.size(0), -1}), {1});
 }
 
-at::Tensor TargetValues(const Targets& targets, const at::Tensor& output) {
+at::Tensor TargetValues(const TensorTargets& targets, const at::Tensor& output) {
   if (targets.values.defined()) {
     const int64_t columns = output.size(-1);
     if (columns > 1 && targets.values.numel() * columns == output.numel()) {
@@ -140,18 +141,21 @@ at::Tensor TargetValues(const Targets& targets, const at::Tensor& output) {
   return output.dim() == 2 ? one_hot : one_hot.reshape(output.sizes());
 }
 
-bool LooksAtBatch(LossKind loss, const LossOptions& options) {
-  const LossType& type = LossTypeOf(loss);
-  if (type.signed_labels) return true;
-  if (type.overlap == nullptr) return false;
-  // Which axis a negative number means depends on the output's rank.
-  const auto may_be_batch = [](int axis) { return axis <= 0 && axis != -1; };
-  return options.axes.empty() ||
-         std::any_of(options.axes.begin(), options.axes.end(), may_be_batch);
+TensorTargets TensorsOf(const Targets& targets, int64_t batch) {
+  TensorTargets tensors;
+  tensors.num_classes = targets.num_classes;
+  if (targets.classes != nullptr) {
+    tensors.classes = at::from_blob(const_cast<int64_t*>(targets.classes), {batch},
+                                    at::TensorOptions().dtype(at::kLong));
+  } else {
+    tensors.values = at::from_blob(const_cast<float*>(targets.values), {batch, targets.size},
+                                   at::TensorOptions().dtype(at::kFloat));
+  }
+  return tensors;
 }
 
-at::Tensor LossPerExample(LossKind loss, const at::Tensor& output, bool logits, Activation /*last*/,
-                          const Targets& targets, const LossOptions& options) {
+at::Tensor LossPerExample(LossKind loss, const at::Tensor& output, bool logits,
+                          const TensorTargets& targets, const LossOptions& options) {
   return FunctionOf(Losses(), loss)({output, logits || options.from_logits, targets, options});
 }
 
