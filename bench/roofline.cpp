@@ -29,6 +29,7 @@
 #include "autograd/tensor_memory.h"
 #include "model/layers/conv_2d/conv_2d.h"
 #include "model/layers/conv_2d/planned.h"
+#include "model/network/network.h"
 #include "train/loaded_batch.h"
 #include "train/plan_set.h"
 #include "train/trainer_parts.h"
