@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define HOPPER_API_VERSION 14
+#define HOPPER_API_VERSION 15
 
 /* What went wrong; the glue maps each code to the SQLSTATE beside it. */
 typedef enum hopper_code

@@ -365,6 +365,8 @@ typedef struct hopper_core_api
 											 const hopper_data_desc *data, const char *layer,
 											 hopper_rows **rows, hopper_error *error);
 	hopper_engine_api engine;
+	/* name, value: CPU capability, numerics class, threads */
+	int			(*build_info) (hopper_rows **rows, hopper_error *error);
 	hopper_search_api search;
 	hopper_schema_api schema;
 

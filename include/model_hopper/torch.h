@@ -35,7 +35,7 @@ typedef struct hopper_torch_api
 	 */
 	int			(*share_readings) (const hopper_readings *readings);
 
-	/* name, value: libtorch, CPU capability, threads, CUDA ... */
+	/* name, value: libtorch and CUDA; beside libhopper_core.so's */
 	int			(*build_info) (hopper_rows **rows, hopper_error *error);
 	/* gpu_configuration(): host, name, index, memory_mb, capability; no rows without a GPU */
 	int			(*gpus) (hopper_rows **rows, hopper_error *error);

@@ -5,9 +5,7 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,7 +16,6 @@
 #include "capi/boundary.h"
 #include "capi/core_parts.h"
 #include "capi/lists.h"
-#include "capi/predictor_api.h"
 #include "capi/rows.h"
 #include "capi/run_rules.h"
 #include "capi/schema_api.h"
@@ -206,51 +203,6 @@ int32_t ProcessorsOfMachine() {
   return n;
 }
 
-// Quoted as messages have it.
-std::string LayerText(const Layer& layer) { return "layer \"" + layer.name() + "\""; }
-
-hopper_rows* OneCellOrNone(const std::string& text) {
-  auto table = std::make_unique<Rows>(1);
-  if (!text.empty()) table->Add({text});
-  return Rows::Release(std::move(table));
-}
-
-int WantsLibtorch(const hopper_config* configs, int32_t n, const hopper_data_desc* data,
-                  hopper_rows** rows, hopper_error* error) {
-  return Guard(error, [&] {
-    RequireAll(data, rows);
-    const DataDesc desc = FromC(*data);
-    std::string wanting = "training";
-    std::set<std::string_view> known;
-    for (int32_t i = 0; i < n; ++i) {
-      const ConfigSource config = FromC(configs[i]);
-      if (!known.insert(config.model_arch).second) continue;
-      std::vector<Problem> problems;  // whoever trains it tells them
-      const auto spec = ParseModelFor(config.model_arch, desc.inputs, &problems);
-      if (spec == nullptr) continue;
-      const Layer* unplanned = UnplannedLayer(spec, /*training=*/true);
-      if (unplanned == nullptr) continue;
-      wanting = LayerText(*unplanned) + " of configuration " + std::to_string(config.mst_key);
-      break;
-    }
-    *rows = OneCellOrNone(wanting);
-  });
-}
-
-int PredictorWantsLibtorch(const char* model_arch, size_t model_arch_size,
-                           const hopper_data_desc* data, const char* layer, hopper_rows** rows,
-                           hopper_error* error) {
-  return Guard(error, [&] {
-    RequireAll(model_arch, data, rows);
-    const DataDesc desc = FromC(*data);
-    const std::string_view json(model_arch, model_arch_size);
-    const auto spec = layer == nullptr ? ParseModelFor(json, desc.inputs)
-                                       : ParseModelUpTo(json, desc.inputs, layer);
-    const Layer* unplanned = UnplannedLayer(spec, /*training=*/false);
-    *rows = OneCellOrNone(unplanned == nullptr ? "" : LayerText(*unplanned));
-  });
-}
-
 hopper_core_api MakeApi() {
   hopper_core_api api = {};
   api.version = HOPPER_API_VERSION;
@@ -280,12 +232,7 @@ hopper_core_api MakeApi() {
   SetDataFunctions(&api);
   api.search = MakeSearchApi();
   api.schema = MakeSchemaApi();
-  api.wants_libtorch = WantsLibtorch;
-  api.predictor_wants_libtorch = PredictorWantsLibtorch;
-  SetPredictorFunctions(&api.engine.predictor);
-  api.engine.predictor.create = [](auto... arguments) {
-    return CreatePredictor(The<PredictionBackend>(), arguments...);
-  };
+  SetEngineFunctions(&api);
   return api;
 }
 

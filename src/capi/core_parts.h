@@ -8,5 +8,6 @@ namespace hopper {
 void SetModelFunctions(hopper_core_api* api);
 void SetConfigurationFunctions(hopper_core_api* api);
 void SetDataFunctions(hopper_core_api* api);
+void SetEngineFunctions(hopper_core_api* api);
 
 }  // namespace hopper

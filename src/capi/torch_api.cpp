@@ -30,7 +30,7 @@ int TellBuildInfo(hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
     RequireAll(rows);
     auto table = std::make_unique<Rows>(2);
-    for (const auto& [name, value] : BuildInfo()) table->Add({name, value});
+    for (const auto& [name, value] : TorchBuildInfo()) table->Add({name, value});
     *rows = Rows::Release(std::move(table));
   });
 }

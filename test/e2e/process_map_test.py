@@ -174,8 +174,7 @@ def test_training_threads_hear_no_signals(session):
     deadline = time.monotonic() + 30
     try:
         while most < 3 and time.monotonic() < deadline and trainer.is_alive():
-            if torch_libraries(pid):
-                most = max(most, check_signals_while_loading(pid))
+            most = max(most, check_signals_while_loading(pid))
             time.sleep(0.02)
         if trainer.is_alive():
             # While it starts threads it has everything blocked.
@@ -206,11 +205,18 @@ TURNED = json.dumps({
 })
 
 
+def make_leaves(connection):
+    for (name,) in query(connection, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relname LIKE 'leaves%%'"):
+        query(connection, f"DROP TABLE {name}")
+    query(connection, "CREATE TABLE leaves AS SELECT i AS id, ARRAY[i %% 7, i %% 5, i %% 3, 1]::real[] AS x, i %% 3 AS y"
+                      " FROM generate_series(1, 300) AS i")
+    query(connection, "SELECT hopper.load_model('models', %s), hopper.load_model('models', %s)", MODEL, TURNED)
+    query(connection, "SELECT hopper.training_preprocessor('leaves', 'leaves_packed', 'y', 'x')")
+    query(connection, "SELECT hopper.generate_model_configs('models', 'leaves_configs', ARRAY[1], %s, %s)", GRID, "{'batch_size': [50]}")
+
+
 def test_predicting_loads_no_libtorch_unless_a_layer_wants_it(session):
-    query(session, "CREATE TABLE leaves AS SELECT i AS id, ARRAY[i %% 7, i %% 5, i %% 3, 1]::real[] AS x, i %% 3 AS y"
-                   " FROM generate_series(1, 300) AS i")
-    query(session, "SELECT hopper.load_model('models', %s), hopper.load_model('models', %s)", MODEL, TURNED)
-    query(session, "SELECT hopper.training_preprocessor('leaves', 'leaves_packed', 'y', 'x')")
+    make_leaves(session)
     for key in 1, 2:
         query(session, f"SELECT hopper.fit('leaves_packed', 'leaves_{key}', 'models', %s, $$loss='categorical_crossentropy', optimizer='sgd'$$,"
                        " $$batch_size=50$$, 1)", key)
@@ -225,6 +231,72 @@ def test_predicting_loads_no_libtorch_unless_a_layer_wants_it(session):
             assert "libhopper_core.so" in mapped(pid)
             check_signals(pid)
             connection.close()
+
+
+FIT = ("SELECT hopper.fit('leaves_packed', '{}', 'models', {}, $$loss={}, optimizer='adam', metrics=['accuracy']$$, $$batch_size=50$$,"
+       " 2, validation_table => 'leaves_packed')")
+# Of a planned network.
+WITHOUT_LIBTORCH = (
+    FIT.format("leaves_1", 1, "'categorical_crossentropy'"),
+    FIT.format("leaves_3", 1, "'mse'"),
+    "SELECT hopper.evaluate('leaves_1', 'leaves_packed')",
+    "SELECT * FROM hopper.explain_fit('leaves_packed', 'models', 'leaves_configs', 1)",
+    "SELECT hopper.calibrate('leaves_1', 'leaves_packed')",
+    "SELECT hopper.ensemble('leaves_1', 'leaves_packed')",
+    "SELECT hopper.predict_row('leaves_1', ARRAY[1, 2, 0, 1]::real[])",
+)
+
+
+def test_training_loads_no_libtorch_unless_something_wants_it(session):
+    make_leaves(session)
+    for statement in WITHOUT_LIBTORCH:
+        connection = connect()
+        query(connection, statement)
+        pid = backend(connection)
+        assert torch_libraries(pid) == set(), statement
+        check_signals(pid)
+        connection.close()
+    for statement in (FIT.format("leaves_2", 2, "'categorical_crossentropy'"),
+                      FIT.format("leaves_4", 1, "'expr: mean(square(y - p))'")):
+        connection = connect()
+        query(connection, statement)
+        assert torch_libraries(backend(connection)) != set(), statement
+        connection.close()
+
+
+@contextlib.contextmanager
+def without(library):
+    """A server beside whose glue this library does not lie."""
+    connection = connect()
+    query(connection, "SELECT hopper.version()")
+    maps = pathlib.Path(f"/proc/{backend(connection)}/maps").read_text().splitlines()
+    glue = next(line.split(maxsplit=5)[5] for line in maps if line.endswith("/model_hopper.so"))
+    connection.close()
+    there = pathlib.Path(glue).with_name(library)
+    away = there.with_name(f"{library}.away")
+    there.rename(away)
+    try:
+        yield
+    finally:
+        away.rename(there)
+
+
+def test_where_libtorch_is_not_installed_what_wants_it_says_so(session):
+    make_leaves(session)
+    with without("libhopper_torch.so"):
+        for statement in WITHOUT_LIBTORCH:
+            query(session, statement)
+        names = [name for name, _ in query(session, "SELECT * FROM hopper.build_info()")]
+        assert "numerics_class" in names and "libtorch" not in names
+        assert query(session, "SELECT * FROM hopper.gpu_configuration()") == []
+        for statement, wanting in (
+                (FIT.format("leaves_2", 2, "'categorical_crossentropy'"), 'layer "turn" of configuration 1'),
+                (FIT.format("leaves_4", 1, "'expr: mean(square(y - p))'"), "the loss of configuration 1"),
+                (FIT.format("leaves_5", 1, "'mse'").replace(", validation", ", use_gpus => true, validation"), "use_gpus")):
+            with pytest.raises(psycopg2.errors.UndefinedFile, match='could not load library "libhopper_torch.so"') as refused:
+                query(session, statement)
+            assert refused.value.diag.message_detail.startswith(f"{wanting} wants it.")
+            assert "model-hopper-libtorch" in refused.value.diag.message_hint
 
 
 def thread_names(pid):

@@ -1,4 +1,4 @@
-// What this build of the library is and which machine it found, for build_info().
+// What is told of libtorch and CUDA, for build_info().
 #pragma once
 
 #include <string>
@@ -8,6 +8,6 @@
 namespace hopper {
 
 // Name and value of each property, in the order in which they are shown.
-std::vector<std::pair<std::string, std::string>> BuildInfo();
+std::vector<std::pair<std::string, std::string>> TorchBuildInfo();
 
 }  // namespace hopper

@@ -60,7 +60,8 @@ hopper_open_library(const char *library, const char *symbol, const char *wanted_
 		reason = reason ? pstrdup(reason) : "The symbol is not defined.";
 		if (handle)
 			dlclose(handle);
-		if (lenient)
+		/* The reason begins with the name of what is not there, else with the library's path. */
+		if (lenient && (!is_there || reason[0] != '/'))
 			return NULL;
 		hopper_raise(is_there ? ERRCODE_SYSTEM_ERROR : ERRCODE_UNDEFINED_FILE,
 					 errmsg("could not load library \"%s\"", library),

@@ -69,8 +69,8 @@ hopper_check_precision(const char *precision, bool on_gpus)
 
 	if (strcmp(precision, "fp32") == 0)
 		return;
-	HOPPER_CHECK(hopper_torch("dtype")->engine.check_precision(hopper_to_utf8(precision), on_gpus,
-															   &emulated, &gain, hopper_fault));
+	HOPPER_CHECK(hopper_engine(on_gpus ? "use_gpus" : NULL)->check_precision(
+		hopper_to_utf8(precision), on_gpus, &emulated, &gain, hopper_fault));
 	if (emulated || gain < 1)
 		ereport(NOTICE, errmsg("dtype \"%s\" is slower than \"fp32\" here", precision),
 				errdetail("%sA product took %.1f times as long as in fp32 when it was tried.",

@@ -9,7 +9,7 @@
 
 /*
  * The symbol of a library that lies beside the glue; ERROR with a hint where there is none, which
- * names what wants the library; or NULL, where `lenient`.
+ * names what wants the library; or NULL, where `lenient` and it is not installed.
  */
 extern void *hopper_open_library(const char *library, const char *symbol, const char *wanted_by,
 								 bool lenient);

@@ -36,11 +36,24 @@ HOPPER_FUNCTION(hopper_sql_layers)
 	return hopper_sql_list(fcinfo);
 }
 
+/* build_info(): of the core, then of libtorch, where it is installed */
 HOPPER_FUNCTION(hopper_sql_build_info)
 {
-	const hopper_torch_api *torch = hopper_torch("build_info()");
+	const hopper_torch_api *torch = hopper_torch_if_any();
+	hopper_rows all = *hopper_made(hopper_core()->build_info(HOPPER_MADE));
+	hopper_rows more = {0};
+	const char **cells;
 
-	return hopper_return_rows(fcinfo, hopper_made(torch->build_info(HOPPER_MADE)));
+	if (torch)
+		more = *hopper_made(torch->build_info(HOPPER_MADE));
+	cells = palloc((all.n_rows + more.n_rows) * all.n_columns * sizeof(char *));
+	memcpy(cells, all.cells, all.n_rows * all.n_columns * sizeof(char *));
+	if (torch)
+		memcpy(cells + all.n_rows * all.n_columns, more.cells,
+			   more.n_rows * all.n_columns * sizeof(char *));
+	all.cells = cells;
+	all.n_rows += more.n_rows;
+	return hopper_return_rows(fcinfo, &all);
 }
 
 HOPPER_FUNCTION(hopper_sql_gpu_configuration)

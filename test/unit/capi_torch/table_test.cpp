@@ -282,6 +282,43 @@ TEST(Predictor, AnswersInOrderAndAlikeRowByRow) {
   }
 }
 
+// Which library trains is a matter of what wants libtorch, and of nothing that anybody sees.
+TEST(Engines, BothLibrariesTrainTheSameBits) {
+  const PackedTable train{{}};
+  const PackedTable held{Held()};
+  std::vector<ModelResult> models;
+  for (const hopper_engine_api* engine : {&Core().engine, &Api()}) {
+    const EngineScope scope(*engine);
+    models.push_back(TrainAll({}, {Trainable()}, train, &held).at(1));
+  }
+  EXPECT_EQ(models[0].weights, models[1].weights);
+  EXPECT_EQ(models[0].digest, models[1].digest);
+}
+
+TEST(Engines, WhatWantsLibtorchIsNamed) {
+  const PackedTable train{{}};
+  const auto wanting = [&train](const std::string& compile) {
+    Configuration config = Trainable();
+    config.compile = compile;
+    hopper_config raw = {};
+    raw.mst_key = 7;
+    raw.model_arch = config.arch.data();
+    raw.model_arch_size = config.arch.size();
+    raw.compile_params = config.compile.c_str();
+    hopper_rows* rows = nullptr;
+    hopper_error error = {};
+    EXPECT_EQ(Core().wants_libtorch(&raw, 1, &train.desc(), &rows, &error), 0) << error.message;
+    const std::string text = rows->n_rows == 0 ? "" : rows->cells[0];
+    Core().rows_free(rows);
+    return text;
+  };
+  EXPECT_EQ(wanting(Trainable().compile), "");
+  EXPECT_EQ(wanting("loss='expr: mean(square(y - p))', optimizer='sgd'"),
+            "the loss of configuration 7");
+  EXPECT_EQ(wanting("loss='mse', optimizer='sgd', metrics=['expr: mean(square(y - p))']"),
+            "a metric of configuration 7");
+}
+
 // Which of them predicts is a matter of the layers, and of nothing that anybody sees.
 TEST(Predictor, BothLibrariesGiveTheSameBits) {
   const PackedTable train{{}};

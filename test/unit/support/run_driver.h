@@ -23,7 +23,20 @@ extern "C" const hopper_torch_api* hopper_torch_api_get(int32_t version);
 namespace hopper {
 
 inline const hopper_torch_api& Torch() { return *hopper_torch_api_get(HOPPER_API_VERSION); }
-inline const hopper_engine_api& Api() { return Torch().engine; }
+inline const hopper_engine_api*& DrivenEngine() {
+  static const hopper_engine_api* engine = &Torch().engine;
+  return engine;
+}
+inline const hopper_engine_api& Api() { return *DrivenEngine(); }
+
+// While it lives, drivers take this engine.
+class EngineScope {
+ public:
+  explicit EngineScope(const hopper_engine_api& engine) { DrivenEngine() = &engine; }
+  ~EngineScope() { DrivenEngine() = &Torch().engine; }
+  EngineScope(const EngineScope&) = delete;
+  EngineScope& operator=(const EngineScope&) = delete;
+};
 
 struct Configuration {
   int32_t key = 1;
