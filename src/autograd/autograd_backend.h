@@ -14,6 +14,7 @@ class AutogradBackend : public TrainingBackend {
   std::unique_ptr<Evaluator> MakeAutogradEvaluator(const EvaluatorSetup& setup) const override;
   void RunLoss(const LossBatch& batch) const override;
   std::string Numerics() const override;
+  bool has_autograd() const override { return true; }
 };
 
 }  // namespace hopper

@@ -28,14 +28,23 @@ void RequirePositive(int32_t value, const char* name) {
 
 }  // namespace
 
+const Networks::Read& Networks::ReadOf(const ConfigSource& config, const DataDesc& data) {
+  Read& read = by_text_[Hash(config.model_arch.data(), config.model_arch.size())];
+  if (read.network == nullptr) {
+    const std::shared_ptr<const ModelSpec> spec = ParseModelFor(config.model_arch, data.inputs);
+    read.unplanned = backend_.has_autograd() && UnplannedLayer(spec, /*training=*/true) != nullptr;
+    read.network = backend_.MakeNetwork(spec);
+  }
+  return read;
+}
+
 std::shared_ptr<const PlannedNetwork> Networks::Of(const ConfigSource& config,
                                                    const DataDesc& data) {
-  std::shared_ptr<const PlannedNetwork>& network =
-      by_text_[Hash(config.model_arch.data(), config.model_arch.size())];
-  if (network == nullptr) {
-    network = backend_.MakeNetwork(ParseModelFor(config.model_arch, data.inputs));
-  }
-  return network;
+  return ReadOf(config, data).network;
+}
+
+bool Networks::IsUnplanned(const ConfigSource& config, const DataDesc& data) {
+  return ReadOf(config, data).unplanned;
 }
 
 std::unique_ptr<const Trainer> MakeTrainer(const ConfigSource& config, const DataDesc& data,
@@ -71,7 +80,7 @@ std::unique_ptr<const Trainer> MakeTrainer(const ConfigSource& config, const Dat
   }
   return std::make_unique<const Trainer>(std::move(network), std::move(compile), std::move(fit),
                                          data, networks->backend(), run_seed, precision,
-                                         watched_data);
+                                         watched_data, networks->IsUnplanned(config, data));
 }
 
 RunRules RulesOf(const TrainingOptions& options, int partitions, int valid_partitions) {
@@ -94,12 +103,13 @@ RunRules RulesOf(const TrainingOptions& options, int partitions, int valid_parti
   return rules;
 }
 
-EngineSettings::EngineSettings(const TrainingOptions& options)
+EngineSettings::EngineSettings(const TrainingOptions& options, const TrainingBackend& backend)
     : seed(options.seed),
       threads(std::min(options.threads, HOPPER_MAX_THREADS)),
       threads_per_model(options.threads_per_model),
       precision(options.precision),
       numerics_class(NumericsClass(PrecisionName(precision), threads_per_model)),
+      torch_class(NumericsClass(PrecisionName(precision), threads_per_model, backend.Numerics())),
       mix_numerics(options.mix_numerics),
       data_name(options.data_name) {}
 

@@ -26,10 +26,18 @@ class Networks {
   const TrainingBackend& backend() const { return backend_; }
   // Throws the architecture's first problem.
   std::shared_ptr<const PlannedNetwork> Of(const ConfigSource& config, const DataDesc& data);
+  // Whether libtorch computes one of its layers.
+  bool IsUnplanned(const ConfigSource& config, const DataDesc& data);
 
  private:
+  struct Read {
+    std::shared_ptr<const PlannedNetwork> network;
+    bool unplanned = false;
+  };
+  const Read& ReadOf(const ConfigSource& config, const DataDesc& data);
+
   const TrainingBackend& backend_;
-  std::map<Digest, std::shared_ptr<const PlannedNetwork>> by_text_;
+  std::map<Digest, Read> by_text_;
 };
 
 // Throws the first problem of the architecture or the parameters; warnings are for check_configs.
@@ -44,13 +52,21 @@ RunRules RulesOf(const TrainingOptions& options, int partitions, int valid_parti
 
 // What an engine makes of its options, once and for all.
 struct EngineSettings {
-  explicit EngineSettings(const TrainingOptions& options);
+  EngineSettings(const TrainingOptions& options, const TrainingBackend& backend);
+
+  // Of the bits of its models.
+  const std::string& ClassOf(const Trainer& trainer) const {
+    return trainer.needs_torch() ? torch_class : numerics_class;
+  }
+  // On GPUs all models have one class.
+  void SetClass(const std::string& of_devices) { numerics_class = torch_class = of_devices; }
 
   uint64_t seed;
   int32_t threads;  // HOPPER_MAX_THREADS at most
   int32_t threads_per_model;
   Precision precision;
-  std::string numerics_class;  // of threads; GPUs have others
+  std::string numerics_class;  // of models that planned steps and loops compute
+  std::string torch_class;     // where libtorch computes a part
   bool mix_numerics;
   std::string data_name;
 };

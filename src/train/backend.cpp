@@ -39,15 +39,20 @@ std::string TrainingBackend::Numerics() const { return ""; }
 
 bool NeedsTorch(const CompileParams& compile, const std::shared_ptr<const ModelSpec>& spec,
                 const DataDesc& data) {
-  if (UnplannedLayer(spec, /*training=*/true) != nullptr) return true;
-  for (const bool training : {false, true}) {
-    const Objective objective = MakeObjective(compile, *spec, data, training);
-    if (!std::all_of(objective.parts.begin(), objective.parts.end(), HasLoop)) return true;
+  return UnplannedLayer(spec, /*training=*/true) != nullptr ||
+         LossesNeedTorch(compile, *spec, MakeObjective(compile, *spec, data, /*training=*/false),
+                         MakeObjective(compile, *spec, data, /*training=*/true));
+}
+
+bool LossesNeedTorch(const CompileParams& compile, const ModelSpec& spec,
+                     const Objective& objective, const Objective& training_objective) {
+  for (const Objective* each : {&objective, &training_objective}) {
+    if (!std::all_of(each->parts.begin(), each->parts.end(), HasLoop)) return true;
   }
   return !std::all_of(compile.metrics.begin(), compile.metrics.end(),
                       [&](const MetricParams& metric) {
                         const auto part = static_cast<size_t>(metric.part);
-                        return MetricHasLoop(metric, spec->outputs[part].shape);
+                        return MetricHasLoop(metric, spec.outputs[part].shape);
                       });
 }
 

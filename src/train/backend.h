@@ -17,6 +17,7 @@ class Evaluator;
 class Stepper;
 struct EvaluatorSetup;
 struct ModelState;
+struct Objective;
 struct StepperSetup;
 
 // By none: what NeedsTorch() is refused. engine/torch/backend.h has the other one. Thread-safe;
@@ -30,6 +31,8 @@ class TrainingBackend : public PredictionBackend, public LossBackend {
   // What the numerics class of a model says of who computes a part of it, as "torch 2.11.0
   // (1a2b3c4d)"; nothing here.
   virtual std::string Numerics() const;
+  // Whether its networks have layers without planned forms.
+  virtual bool has_autograd() const { return false; }
   // What models train on side by side (engine/devices/devices.h); null: nothing.
   virtual const Devices* devices() const { return nullptr; }
 };
@@ -39,5 +42,8 @@ class TrainingBackend : public PredictionBackend, public LossBackend {
 // FitToOutputs().
 bool NeedsTorch(const CompileParams& compile, const std::shared_ptr<const ModelSpec>& spec,
                 const DataDesc& data);
+// Beside the layers: of a model that trains for one objective and is evaluated by the other.
+bool LossesNeedTorch(const CompileParams& compile, const ModelSpec& spec,
+                     const Objective& objective, const Objective& training_objective);
 
 }  // namespace hopper

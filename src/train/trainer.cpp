@@ -141,7 +141,8 @@ void MetricSums::Add(const MetricSums& other) {
 
 Trainer::Trainer(std::shared_ptr<const PlannedNetwork> network, CompileParams compile,
                  FitParams fit, const DataDesc& data, const TrainingBackend& backend,
-                 uint64_t run_seed, Precision precision, const std::string& watched_data)
+                 uint64_t run_seed, Precision precision, const std::string& watched_data,
+                 bool unplanned)
     : network_(std::move(network)),
       backend_(backend),
       compile_(ByRows(std::move(compile), network_->spec())),
@@ -157,7 +158,9 @@ Trainer::Trainer(std::shared_ptr<const PlannedNetwork> network, CompileParams co
       objective_(std::make_shared<const Objective>(
           MakeObjective(compile_, network_->spec(), data_, /*training=*/false))),
       training_objective_(std::make_shared<const Objective>(
-          MakeObjective(compile_, network_->spec(), data_, /*training=*/true))) {
+          MakeObjective(compile_, network_->spec(), data_, /*training=*/true))),
+      needs_torch_(unplanned ||
+                   LossesNeedTorch(compile_, network_->spec(), *objective_, *training_objective_)) {
   loss_text_ += LayoutText(*objective_);
   const int64_t steps = StepsOfIteration(fit_, data_);
   CountSteps(steps, &compile_.optimizer.schedule);

@@ -30,16 +30,20 @@ enum class VisitEnd { kDone, kCancelled, kNotFinite };
 // All that is fixed for one configuration. Immutable and thread-safe; states are the caller's.
 class Trainer {
  public:
-  // `backend` outlives it and has made the network.
+  // `backend` outlives it and has made the network; `unplanned`: of whose layers libtorch computes
+  // some.
   Trainer(std::shared_ptr<const PlannedNetwork> network, CompileParams compile, FitParams fit,
           const DataDesc& data, const TrainingBackend& backend, uint64_t run_seed,
-          Precision precision = Precision::kFp32, const std::string& watched_data = "");
+          Precision precision = Precision::kFp32, const std::string& watched_data = "",
+          bool unplanned = false);
 
   // The configuration's seed, or the run's.
   uint64_t seed() const { return seed_; }
   const PlannedNetwork& network() const { return *network_; }
   const std::shared_ptr<const PlannedNetwork>& shared_network() const { return network_; }
   const TrainingBackend& backend() const { return backend_; }
+  // Whether libtorch computes a part, of which the numerics class tells then.
+  bool needs_torch() const { return needs_torch_; }
   const CompileParams& compile() const { return compile_; }
   const FitParams& fit() const { return fit_; }
   const Stopping& stopping() const { return stopping_; }
@@ -145,6 +149,7 @@ class Trainer {
   Precision precision_;                                // of training; evaluation is in fp32
   std::shared_ptr<const Objective> objective_;
   std::shared_ptr<const Objective> training_objective_;
+  bool needs_torch_;
   // Trains and evaluates on features what is behind the frozen part; null: nothing is frozen.
   std::unique_ptr<const Trainer> head_;
 };

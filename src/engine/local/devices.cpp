@@ -26,7 +26,7 @@ void Run::ChooseDevices(const TrainingOptions& options) {
   DeviceChoice choice = hopper::ChooseDevices(backend_.devices(), options, settings_.precision);
   device_data_ = backend_.devices()->NewData();
   devices_ = std::move(choice.devices);
-  settings_.numerics_class = std::move(choice.numerics_class);
+  settings_.SetClass(choice.numerics_class);
 }
 
 // Workers of all devices, and who trains with which: of a run that is closed by now all models are

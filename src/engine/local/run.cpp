@@ -19,7 +19,7 @@ namespace hopper {
 Run::Run(const TrainingBackend& backend, const TrainingOptions& options, const DataDesc& train,
          const DataDesc* valid)
     : backend_(backend),
-      settings_(options),
+      settings_(options, backend),
       data_(train, valid),
       rules_(RulesOf(options, data_.partitions(kTrainSplit), data_.partitions(kValidSplit))),
       ring_(data_.train().n_partitions(), options.starts),
@@ -108,8 +108,8 @@ void Run::AdoptState(Model* model, ModelState state) {
     if (!model->stored.warned) Warn(model->key, problem);
     model->stored.warned = true;
   };
-  AdaptStored(model->key, *model->trainer, settings_.numerics_class, settings_.mix_numerics, warn,
-              &state);
+  AdaptStored(model->key, *model->trainer, settings_.ClassOf(*model->trainer),
+              settings_.mix_numerics, warn, &state);
   model->total_iterations = state.iteration;
   model->state = std::move(state);
   model->has_state = true;

@@ -226,12 +226,13 @@ void Run::RecordVisitLocked(const Task& task, VisitRecord visit, double after) {
 
 bool Run::HasState(Model* model) {
   if (!model->has_state && model->given_weights != nullptr) {
-    model->state = model->trainer->InitialState(model->given_weights, settings_.numerics_class);
+    model->state =
+        model->trainer->InitialState(model->given_weights, settings_.ClassOf(*model->trainer));
     model->has_state = true;
   }
   if (!model->has_state) {
     model->has_state = model->trainer->MakeState(&initial_weights_, cancel_,
-                                                 settings_.numerics_class, &model->state);
+                                                 settings_.ClassOf(*model->trainer), &model->state);
   }
   return model->has_state;
 }

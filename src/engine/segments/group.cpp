@@ -19,7 +19,7 @@ Group::Group(const TrainingBackend& backend, const TrainingOptions& options, con
              const DataDesc* valid, std::vector<int32_t> train_keys,
              std::vector<int32_t> valid_keys, int32_t key)
     : backend_(backend),
-      settings_(options),
+      settings_(options, backend),
       event_fd_(options.event_fd),
       key_(key),
       data_(train, valid),
@@ -34,7 +34,7 @@ Group::Group(const TrainingBackend& backend, const TrainingOptions& options, con
     device_ =
         std::make_unique<GroupDevice>(backend_, options, settings_.precision, account_.get(),
                                       [this](const std::string& text) { WorkerWarning(text); });
-    settings_.numerics_class = device_->numerics_class();
+    settings_.SetClass(device_->numerics_class());
   }
   for (const int split : kSplits) {
     const std::vector<int32_t>& keys = KeysOf(split);

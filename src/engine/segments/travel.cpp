@@ -194,7 +194,8 @@ void Group::Unpack(Arrival* arrival, Traveller* model) const {
         AlignedArray<float> weights(n);
         CopyInPieces(weights.data(), in.View(n * sizeof(float)), n * sizeof(float));
         CheckWeights(spec, weights.data(), static_cast<int64_t>(n));
-        model->state = model->trainer->InitialState(weights.data(), settings_.numerics_class);
+        model->state =
+            model->trainer->InitialState(weights.data(), settings_.ClassOf(*model->trainer));
         model->has_state = true;
         break;
       }
@@ -227,8 +228,8 @@ void Group::PushWarning(const Problem& problem, Traveller* model) {
 void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const {
   ModelState state = ReadStored(*model->trainer, image, size);
   const auto warn = [model](const Problem& problem) { PushWarning(problem, model); };
-  AdaptStored(model->key, *model->trainer, settings_.numerics_class, settings_.mix_numerics, warn,
-              &state);
+  AdaptStored(model->key, *model->trainer, settings_.ClassOf(*model->trainer),
+              settings_.mix_numerics, warn, &state);
   model->total_iterations = state.iteration;
   model->state = std::move(state);
   model->has_state = true;
@@ -282,12 +283,13 @@ void Group::TakeEnvelope(Envelope&& envelope, Traveller* model) const {
   const Trainer& trainer = *model->trainer;
   model->state =
       ReadState(StateLayoutOf(trainer.network().spec()), envelope.image, envelope.image_size);
-  if (!IsOfClass(model->state.numerics_class, settings_.numerics_class)) {
+  const std::string& here = settings_.ClassOf(trainer);
+  if (!IsOfClass(model->state.numerics_class, here)) {
     throw Error(ErrorCode::kNotReady, "segments have different numerics classes",
                 "A model comes from \"" + model->state.numerics_class +
                     "\"; here it would go on "
                     "with \"" +
-                    settings_.numerics_class + "\".",
+                    here + "\".",
                 "Install the same libraries on all hosts; CPUs must have the same vector "
                 "instructions.");
   }

@@ -67,7 +67,9 @@ bool Group::BeginVisit(Traveller* model, int partition, VisitBegun* begun) const
   const Trainer& trainer = *model->trainer;
   if (!model->has_state) {
     InitialWeights alone;
-    if (!trainer.MakeState(&alone, cancel_, settings_.numerics_class, &model->state)) return false;
+    if (!trainer.MakeState(&alone, cancel_, settings_.ClassOf(trainer), &model->state)) {
+      return false;
+    }
     model->has_state = true;
   }
   begun->examples_before = model->state.examples;

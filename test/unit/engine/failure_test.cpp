@@ -245,6 +245,20 @@ TEST(WarmStart, AnotherNumericsClassIsRefusedUnlessAskedFor) {
   EXPECT_EQ(TrainAll({}, {Good(2)}, train).at(2).raw.mixed, 0);
 }
 
+// In one run, too: a model of planned steps goes on where there is no libtorch, or another one.
+TEST(WarmStart, AClassNamesLibtorchWhereItComputesAPart) {
+  const PackedTable train{{}};
+  Configuration by_autograd = Good(2);
+  by_autograd.compile = "loss='expr: mean(square(y - p))', optimizer='Adam(lr=0.01)'";
+  const auto results = TrainAll({}, {Good(1), by_autograd}, train);
+  const auto names_libtorch = [&](int32_t key) {
+    const std::vector<uint8_t>& state = results.at(key).state;
+    return std::string(state.begin(), state.end()).find("torch ") != std::string::npos;
+  };
+  EXPECT_FALSE(names_libtorch(1));
+  EXPECT_TRUE(names_libtorch(2));
+}
+
 // A run that would take minutes.
 class LongRun : public ::testing::Test {
  protected:
