@@ -59,7 +59,7 @@ HOPPER_FUNCTION(hopper_sql_build_info)
 HOPPER_FUNCTION(hopper_sql_gpu_configuration)
 {
 	const hopper_torch_api *torch = hopper_torch_if_any();
-	hopper_rows none = {0};
+	hopper_rows none = {.n_columns = 5};	/* as torch->gpus() */
 
 	/* Without libtorch nothing is trained on GPUs. */
 	return hopper_return_rows(fcinfo, torch ? hopper_made(torch->gpus(HOPPER_MADE)) : &none);
