@@ -55,8 +55,7 @@ WorkerSetting PlainSetting(const WorkerNeeds& needs) {
   return {[account = needs.account, promises = needs.promises] {
             return std::make_shared<MemoryScope>(account, promises);
           },
-          needs.team_size,
-          {}};
+          needs.team_size, [] {}};
 }
 
 void WorkHere(const WorkerSetting& setting, const std::function<void()>& body) {

@@ -101,7 +101,7 @@ def test_nothing_unnamed_runs(session, caller):
     sprung, refused = [], 0
     there = {name for name, in execute(session, "SELECT tablename FROM pg_tables WHERE schemaname = %s", (OWNER,))}
     for name, statement in CALLS.items():
-        named = {"".join(names) for names in re.findall(r"'(\w+)'|FROM (\w+)|NULL::(\w+)", statement)}
+        named = {"".join(names) for names in re.findall(r"'(\w+)'|(?:FROM|UPDATE) (\w+)|NULL::(\w+)", statement)}
         _, used = call(session, statement, caller)
         for table in sorted(there & set(used) - named):
             for trap, making in TRAPS.items():

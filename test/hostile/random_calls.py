@@ -102,7 +102,7 @@ LIKELY = {
     "background_table": ["points"], "feature": ["x"], "class_value": [None, "a"], "samples": [2, 4],
     "metric": [None, "accuracy"], "repeats": [2], "most_rows": [5, None], "points": [2], "group_varname": [None, None, "y"],
     "time_varname": [None, None, "id"], "older_than": ["1 day"], "source_row": ['(1,"{1,2}",,,,)'],
-    "use_gpus": [False], "warm_start": [False, False, True]}
+    "recipe": ["realmlp_small", "tabm_mini"], "options": [None], "use_gpus": [False], "warm_start": [False, False, True]}
 
 
 # What only one function needs: predict_byom wants an architecture that has weights.

@@ -9,6 +9,7 @@
 #include "engine/sequential_loop.h"
 #include "engine/small_runs.h"
 #include "model/planned/step_plan.h"
+#include "support/autograd.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
 
@@ -85,7 +86,8 @@ TEST(Bits, EqualSequentialSgdThroughAutograd) {
   const auto digests = DigestsOf(TrainAll(SmallRun(2), configs, train));
   for (const Configuration& config : configs) {
     EXPECT_EQ(digests.at(config.key),
-              SequentialDigest(config, SmallRun(2), train, NumericsClass("fp32"), false));
+              SequentialDigest(config, SmallRun(2), train,
+                               NumericsClass("fp32", 1, Autograd().Numerics()), false));
   }
   UsePlannedSteps(true);
   for (const Configuration& config : configs) {
