@@ -8,4 +8,4 @@ COMMENT ON FUNCTION hopper.add_trials(bigint) IS
 Task: 4.86 train
 run: number of a run, as hopper.runs shows it
 Example:
-SELECT hopper.add_trials(run := hopper.create_run($$SELECT hopper.fit_multiple_model(''points_packed'', ''later_models'', ''configs'', 2)$$));';
+SELECT hopper.add_trials(run := hopper.create_run($$SELECT hopper.fit_multiple_model(''points_packed'', ''grown_models'', ''configs'', 2)$$));';

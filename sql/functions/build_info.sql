@@ -3,7 +3,7 @@ CREATE FUNCTION hopper.build_info() RETURNS TABLE (
     value text)
     AS 'MODULE_PATHNAME', 'hopper_sql_build_info' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.build_info() IS
-    'libtorch and what it was built with, instruction set, threads, CUDA; loads libtorch
+    'instruction set, threads; libtorch and CUDA where libtorch is installed, which is loaded
 
 Task: 9.3 server
 Example:

@@ -14,4 +14,4 @@ trial: the one whose weights and optimizer state it begins with, as of its last 
 compile_params: other ones than that trials
 fit_params: other ones than that trials
 Example:
-SELECT hopper.clone_trial(run := hopper.create_run($$SELECT hopper.fit_multiple_model(''points_packed'', ''later_models'', ''configs'', 2)$$), trial := 1, fit_params := ''batch_size=12'');';
+SELECT hopper.clone_trial(run := hopper.create_run($$SELECT hopper.fit_multiple_model(''points_packed'', ''cloned_models'', ''configs'', 2)$$), trial := 1, fit_params := ''batch_size=12'');';

@@ -12,4 +12,4 @@ run: number of a run, as hopper.runs shows it
 iterations: how many its trials are to have in all; less than one has: it ends with its next one
 trial: only this one
 Example:
-SELECT hopper.set_iterations(run := hopper.create_run($$SELECT hopper.fit_multiple_model(''points_packed'', ''later_models'', ''configs'', 2)$$), iterations := 4);';
+SELECT hopper.set_iterations(run := hopper.create_run($$SELECT hopper.fit_multiple_model(''points_packed'', ''longer_models'', ''configs'', 2)$$), iterations := 4);';

@@ -10,4 +10,4 @@ Task: 4.84 train
 run: number of a run, as hopper.runs shows it; a search tries others instead
 trial: one of its trials, the mst_key of its model
 Example:
-SELECT hopper.stop_trial(run := hopper.create_run($$SELECT hopper.fit_multiple_model(''points_packed'', ''later_models'', ''configs'', 2)$$), trial := 1);';
+SELECT hopper.stop_trial(run := hopper.create_run($$SELECT hopper.fit_multiple_model(''points_packed'', ''stopped_models'', ''configs'', 2)$$), trial := 1);';
