@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 UNIT = {path.name for path in (ROOT / "test/unit").iterdir() if list(path.glob("*_test.cpp"))}
 # Folders of src whose tests have another name.
-ELSEWHERE = {"metrics": "loss", "planned": "network", "predict": "capi_torch"}
+ELSEWHERE = {"metrics": "loss", "planned": "network", "predict": "capi_torch", "autograd": "train"}
 # What of the glue has no functions of its own: rooms that use it most.
 USERS = {"backend.h": ("pack", "train"), "codec": ("pack", "predict"), "local": ("pack", "train")}
 CLIENTS = ("e2e", "hostile", "python", "viewers")

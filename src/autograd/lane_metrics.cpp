@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "autograd/tensor_metrics.h"
+#include "loss/objective.h"
 #include "metrics/rows/table.h"
 
 namespace hopper {
