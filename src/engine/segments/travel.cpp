@@ -6,6 +6,7 @@
 
 #include "base/pieces.h"
 #include "engine/configuration.h"
+#include "engine/segments/device.h"
 #include "engine/segments/envelope.h"
 #include "engine/segments/traveller.h"
 #include "engine/warm_start.h"
