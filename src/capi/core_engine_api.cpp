@@ -1,9 +1,8 @@
 // The core's table: its engine, and what that leaves to libhopper_torch.so's.
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "capi/boundary.h"
@@ -12,6 +11,7 @@
 #include "capi/rows.h"
 #include "capi/structs.h"
 #include "engine/build_info.h"
+#include "loss/objective.h"
 #include "model/spec.h"
 #include "params/params.h"
 #include "predict/backend.h"
@@ -25,24 +25,39 @@ std::string LayerText(const Layer* layer) {
   return layer == nullptr ? "" : "layer \"" + layer->name() + "\"";
 }
 
+// An architecture and the layer of it that wants libtorch: whoever reads configurations reads it
+// once.
+struct Architecture {
+  std::shared_ptr<const ModelSpec> spec;  // null: it has a fault
+  std::string layer;                      // empty: none
+};
+
+Architecture ReadArchitecture(std::string_view json, const DataDesc& data) {
+  std::vector<Problem> problems;
+  Architecture read;
+  read.spec = ParseModelFor(json, data.inputs, &problems);
+  if (read.spec != nullptr) read.layer = LayerText(UnplannedLayer(read.spec, /*training=*/true));
+  return read;
+}
+
 // What of the configuration wants libtorch; empty: nothing. What is wrong with it is for whoever
 // trains it to say.
-std::string WantingOf(const ConfigSource& config, const DataDesc& data) {
-  std::vector<Problem> problems;
-  const auto spec = ParseModelFor(config.model_arch, data.inputs, &problems);
-  if (spec == nullptr) return "";
-  std::string layer = LayerText(UnplannedLayer(spec, /*training=*/true));
-  if (!layer.empty()) return layer;
-  std::vector<ParamProblem> of_params;
-  CompileParams compile = ParseCompileParams(config.compile_params, &of_params);
-  for (const ParamProblem& problem : of_params) {
+std::string WantingOf(const Architecture& architecture, std::string_view compile_params,
+                      const DataDesc& data) {
+  if (architecture.spec == nullptr || !architecture.layer.empty()) return architecture.layer;
+  const ModelSpec& spec = *architecture.spec;
+  std::vector<ParamProblem> problems;
+  CompileParams compile = ParseCompileParams(compile_params, &problems);
+  for (const ParamProblem& problem : problems) {
     if (!problem.warning) return "";
   }
-  if (!FitToOutputs(spec->OutputNames(), data.weighted, &compile, &of_params)) return "";
+  if (!FitToOutputs(spec.OutputNames(), data.weighted, &compile, &problems)) return "";
   try {
-    if (!NeedsTorch(compile, spec, data)) return "";
+    const Objective evaluated = MakeObjective(compile, spec, data, /*training=*/false);
+    const Objective trained = MakeObjective(compile, spec, data, /*training=*/true);
+    if (!LossesNeedTorch(compile, spec, evaluated, trained)) return "";
     compile.metrics.clear();
-    return NeedsTorch(compile, spec, data) ? "the loss" : "a metric";
+    return LossesNeedTorch(compile, spec, evaluated, trained) ? "the loss" : "a metric";
   } catch (const Error&) {
     return "";
   }
@@ -60,11 +75,12 @@ int WantsLibtorch(const hopper_config* configs, int32_t n, const hopper_data_des
     RequireAll(data, rows);
     const DataDesc desc = FromC(*data);
     std::string wanting;
-    std::set<std::pair<std::string_view, std::string_view>> known;
+    std::map<std::string_view, Architecture> read;
     for (int32_t i = 0; i < n && wanting.empty(); ++i) {
       const ConfigSource config = FromC(configs[i]);
-      if (!known.emplace(config.model_arch, config.compile_params).second) continue;
-      wanting = WantingOf(config, desc);
+      const auto [known, is_new] = read.try_emplace(config.model_arch);
+      if (is_new) known->second = ReadArchitecture(config.model_arch, desc);
+      wanting = WantingOf(known->second, config.compile_params, desc);
       if (!wanting.empty()) wanting += " of configuration " + std::to_string(config.mst_key);
     }
     *rows = OneCellOrNone(wanting);
